@@ -1,0 +1,43 @@
+import { z } from 'zod'
+import { killSwitchLevel } from '../vocabulary/level.ts'
+
+/** What the check of the stored log found when a process started. */
+export const startIntegrity = z.object({
+  ok: z.boolean(),
+  reason: z.string().nullable(),
+  first_bad_seq: z.int().nullable(),
+})
+
+export const systemEvents = {
+  'system.started.v1': z.object({
+    version: z.string(),
+    node_id: z.string(),
+    public_key: z.string(),
+    ephemeral: z.boolean(),
+    integrity: startIntegrity,
+  }),
+  'system.config_changed.v1': z.object({ changed: z.array(z.string()), config_hash: z.string() }),
+  'system.kill_switch.v1': z.object({
+    level: killSwitchLevel,
+    prev_level: killSwitchLevel,
+    reason: z.string(),
+    triggered_by: z.string().optional(),
+    reset_by: z.string().optional(),
+    triggers: z.array(z.object({ name: z.string(), value: z.number(), threshold: z.number() })).optional(),
+    acknowledged: z.record(z.string(), z.number()).optional(),
+  }),
+  'system.audit.v1': z.object({
+    resource: z.string(),
+    action: z.enum(['read', 'write']),
+    outcome: z.enum(['allowed', 'denied']),
+    reason: z.string().nullable(),
+    request_id: z.string().nullable(),
+  }),
+  /** An operator accepts that the log lost its end (an older copy was restored). */
+  'system.restore.v1': z.object({
+    reason: z.string(),
+    accepted_by: z.string(),
+    checkpoint_size: z.int(),
+    checkpoint_head: z.string(),
+  }),
+} as const

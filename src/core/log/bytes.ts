@@ -1,0 +1,58 @@
+/** Bytes as text, without Node: core hashes and signs through functions handed in. */
+
+const HEX_DIGITS = '0123456789abcdef'
+
+export const hexFromBytes = (bytes: Uint8Array): string => {
+  let hex = ''
+  for (const byte of bytes) hex += HEX_DIGITS.charAt(byte >> 4) + HEX_DIGITS.charAt(byte & 15)
+  return hex
+}
+
+/** Lower-case hex of whole bytes; anything else is null. */
+export const bytesFromHex = (hex: string): Uint8Array | null => {
+  if (hex.length % 2 !== 0) return null
+  const bytes = new Uint8Array(hex.length / 2)
+  for (let index = 0; index < bytes.length; index += 1) {
+    const high = hexDigit(hex.charCodeAt(index * 2))
+    const low = hexDigit(hex.charCodeAt(index * 2 + 1))
+    if (high < 0 || low < 0) return null
+    bytes[index] = high * 16 + low
+  }
+  return bytes
+}
+
+export const base64FromBytes = (bytes: Uint8Array): string => {
+  let binary = ''
+  for (const byte of bytes) binary += String.fromCharCode(byte)
+  return btoa(binary)
+}
+
+/** RFC 4648 section 4 with padding and nothing else: each value has one text. */
+export const bytesFromBase64 = (text: string): Uint8Array | null => {
+  if (!BASE64.test(text)) return null
+  const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0))
+  return base64FromBytes(bytes) === text ? bytes : null
+}
+
+export const concatBytes = (...parts: readonly Uint8Array[]): Uint8Array => {
+  const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
+  let offset = 0
+  for (const part of parts) {
+    whole.set(part, offset)
+    offset += part.length
+  }
+  return whole
+}
+
+export const sameBytes = (left: Uint8Array, right: Uint8Array): boolean =>
+  left.length === right.length && left.every((byte, index) => byte === right[index])
+
+export const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text)
+
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+
+const hexDigit = (unit: number): number => {
+  if (unit >= 48 && unit <= 57) return unit - 48
+  if (unit >= 97 && unit <= 102) return unit - 87
+  return -1
+}

@@ -1,0 +1,114 @@
+import {
+  base64FromBytes,
+  bytesFromBase64,
+  bytesFromHex,
+  concatBytes,
+  hexFromBytes,
+  sameBytes,
+  utf8,
+} from './bytes.ts'
+import { decodeFrontier, encodeFrontier, HASH_BYTES, rootOf, type Frontier, type Sha256 } from './merkle.ts'
+
+/** What the log was when its size was `frontier.size`. */
+export interface Checkpoint {
+  /** Which log: two logs never share one. */
+  readonly origin: string
+  readonly frontier: Frontier
+  readonly root: Uint8Array
+  /** Chain hash of the newest event, 64 hex digits. */
+  readonly head: string
+  readonly time: string
+}
+
+/** A note as it was read, whose signature nobody has checked yet. */
+export interface SignedCheckpoint extends Checkpoint {
+  /** The whole note, byte for byte. */
+  readonly note: string
+  /** The signed part of it. */
+  readonly text: string
+  readonly keyName: string
+  readonly keyId: string
+  readonly signature: string
+}
+
+export interface NoteSignature {
+  readonly keyName: string
+  /** 64 hex digits. */
+  readonly publicKey: string
+  /** 128 hex digits, over `checkpointText`. */
+  readonly signature: string
+}
+
+export const checkpointSize = ({ frontier }: Checkpoint): number => frontier.size
+
+/** The text to sign: a C2SP tlog checkpoint, with what a reader needs to go on from here as extension lines. */
+export const checkpointText = ({ origin, frontier, root, head, time }: Checkpoint): string =>
+  `${origin}\n${frontier.size}\n${base64FromBytes(root)}\nhead ${head}\ntime ${time}\nfrontier ${base64FromBytes(encodeFrontier(frontier))}\n`
+
+/** The C2SP signed note around a signed text. */
+export const signedNote = (
+  text: string,
+  { keyName, publicKey, signature }: NoteSignature,
+  sha256: Sha256,
+): string => {
+  const blob = bytesFromHex(noteKeyId(keyName, publicKey, sha256) + signature)
+  if (blob?.length !== KEY_ID_BYTES + SIGNATURE_BYTES || !KEY_NAME.test(keyName)) {
+    throw new Error('a note needs a key name without blanks, a public key and an Ed25519 signature')
+  }
+  return `${text}\n${SIGNATURE_MARK}${keyName} ${base64FromBytes(blob)}\n`
+}
+
+/** Null unless every byte is as this file writes it. */
+export const parseSignedCheckpoint = (note: string): SignedCheckpoint | null => {
+  const [, origin, sizeText, rootText, head, time, frontierText, keyName, blobText] = NOTE.exec(note) ?? []
+  // The pattern has no optional group, so either all are there or none.
+  if (origin === undefined || head === undefined || time === undefined || keyName === undefined) return null
+  const size = Number(sizeText)
+  const root = bytesFromBase64(rootText ?? '')
+  const frontierBytes = bytesFromBase64(frontierText ?? '')
+  const blob = bytesFromBase64(blobText ?? '')
+  if (!Number.isSafeInteger(size) || root?.length !== HASH_BYTES || frontierBytes === null) return null
+  if (blob?.length !== KEY_ID_BYTES + SIGNATURE_BYTES || Number.isNaN(Date.parse(time))) return null
+  const frontier = decodeFrontier(size, frontierBytes)
+  if (frontier === null) return null
+  return {
+    origin,
+    frontier,
+    root,
+    head,
+    time,
+    note,
+    text: note.slice(0, note.indexOf('\n\n') + 1),
+    keyName,
+    keyId: hexFromBytes(blob.subarray(0, KEY_ID_BYTES)),
+    signature: hexFromBytes(blob.subarray(KEY_ID_BYTES)),
+  }
+}
+
+/** What is wrong with a note apart from its signature, which the caller checks over `text`. */
+export const noteFaultOf = (signed: SignedCheckpoint, publicKey: string, sha256: Sha256): string | null => {
+  if (signed.keyId !== noteKeyId(signed.keyName, publicKey, sha256))
+    return `its key id is not that of ${signed.keyName}`
+  if (!sameBytes(rootOf(signed.frontier, sha256), signed.root)) return 'its frontier does not give its root'
+  return null
+}
+
+/** The first four bytes, as hex, of SHA-256(name || 0x0A || 0x01 || key), as C2SP signed-note says for Ed25519. */
+export const noteKeyId = (keyName: string, publicKey: string, sha256: Sha256): string => {
+  const key = bytesFromHex(publicKey)
+  if (key?.length !== PUBLIC_KEY_BYTES) throw new Error('a public key has 64 hex digits')
+  return hexFromBytes(
+    sha256(concatBytes(utf8(`${keyName}\n`), Uint8Array.of(1), key)).subarray(0, KEY_ID_BYTES),
+  )
+}
+
+/** How the signature line of a note begins. */
+export const SIGNATURE_MARK = '\u2014 '
+
+const KEY_ID_BYTES = 4
+const SIGNATURE_BYTES = 64
+const PUBLIC_KEY_BYTES = 32
+const KEY_NAME = /^[^\s+]+$/
+
+const NOTE =
+  /^([^\s+]+)\n([1-9][0-9]{0,15})\n([A-Za-z0-9+/=]+)\nhead ([0-9a-f]{64})\ntime (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)\nfrontier ([A-Za-z0-9+/=]+)\n\n\u2014 ([^\s+]+) ([A-Za-z0-9+/=]+)\n$/

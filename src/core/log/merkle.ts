@@ -1,0 +1,97 @@
+import { bytesFromHex, concatBytes, utf8 } from './bytes.ts'
+
+/** SHA-256 of bytes. Handed in, since core imports no Node. */
+export type Sha256 = (bytes: Uint8Array) => Uint8Array
+
+/**
+ * All that is needed to go on growing an RFC 6962 tree: the roots of its perfect subtrees, largest and leftmost
+ * first, one per set bit of the size.
+ */
+export interface Frontier {
+  readonly size: number
+  readonly hashes: readonly Uint8Array[]
+}
+
+/** What a leaf commits to: the event's hash, and what stands beside the hash in the log. */
+export interface LeafFields {
+  readonly hash: string
+  readonly signature: string | null
+  readonly publicKey: string | null
+  readonly recordedAt: string
+}
+
+export const HASH_BYTES = 32
+
+export const EMPTY_FRONTIER: Frontier = { size: 0, hashes: [] }
+
+/** The frontier after these leaf hashes, in order. */
+export const extendFrontier = (
+  frontier: Frontier,
+  leaves: readonly Uint8Array[],
+  sha256: Sha256,
+): Frontier => {
+  const hashes = [...frontier.hashes]
+  let { size } = frontier
+  for (const leaf of leaves) {
+    let root = leaf
+    // Each set bit at the low end is a perfect subtree as large as the one in hand: join them.
+    for (let rest = size; rest % 2 === 1; rest = (rest - 1) / 2) root = nodeHash(hashes.pop()!, root, sha256)
+    hashes.push(root)
+    size += 1
+  }
+  return { size, hashes }
+}
+
+/** The RFC 6962 tree hash. */
+export const rootOf = ({ hashes }: Frontier, sha256: Sha256): Uint8Array => {
+  let root = hashes.at(-1)
+  if (root === undefined) return sha256(new Uint8Array())
+  for (let index = hashes.length - 2; index >= 0; index -= 1) root = nodeHash(hashes[index]!, root, sha256)
+  return root
+}
+
+export const leafHash = (data: Uint8Array, sha256: Sha256): Uint8Array =>
+  sha256(concatBytes(LEAF_PREFIX, data))
+
+/**
+ * SHA-256(0x00 || hash || signature || signer's public key || recorded_at): the chain leaves the last three out,
+ * so without the tree they could be stripped, swapped or moved.
+ */
+export const leafOf = ({ hash, signature, publicKey, recordedAt }: LeafFields, sha256: Sha256): Uint8Array =>
+  sha256(
+    concatBytes(
+      LEAF_PREFIX,
+      bytesOf(hash),
+      bytesOf(signature ?? ''),
+      bytesOf(publicKey ?? ''),
+      utf8(recordedAt),
+    ),
+  )
+
+export const encodeFrontier = ({ hashes }: Frontier): Uint8Array => concatBytes(...hashes)
+
+/** Null when the bytes cannot be the frontier of a tree of this size. */
+export const decodeFrontier = (size: number, bytes: Uint8Array): Frontier | null => {
+  const count = setBitsOf(size)
+  if (bytes.length !== count * HASH_BYTES) return null
+  const hashes = Array.from({ length: count }, (_, index) =>
+    bytes.slice(index * HASH_BYTES, (index + 1) * HASH_BYTES),
+  )
+  return { size, hashes }
+}
+
+const LEAF_PREFIX = Uint8Array.of(0)
+const NODE_PREFIX = Uint8Array.of(1)
+
+const nodeHash = (left: Uint8Array, right: Uint8Array, sha256: Sha256): Uint8Array =>
+  sha256(concatBytes(NODE_PREFIX, left, right))
+
+// A damaged column may hold anything; its text then stands for itself and can only give another leaf.
+const bytesOf = (hex: string): Uint8Array => bytesFromHex(hex) ?? utf8(hex)
+
+// Sizes may pass 32 bits, where the bit operators end.
+const setBitsOf = (size: number): number => {
+  let count = 0
+  for (let rest = size; rest > 0; rest = Math.floor(rest / 2)) count += rest % 2
+  return count
+}

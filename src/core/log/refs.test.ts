@@ -1,0 +1,49 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { refKey, REFS_MAX, refsOf, sourceRef, symbolRef, traceRef } from './refs.ts'
+
+const event = { type: 'signal.ta.v1', source: 'p1', traceId: 't1', payload: {} }
+
+describe('what an event is about', () => {
+  it('names ids, symbol, trace and the author of a signal', () => {
+    expect(
+      refsOf({
+        ...event,
+        payload: { signal_id: 's', signal_ids: ['s', 'x'], symbol: ' btc ', position_id: '' },
+      }),
+    ).toEqual(['s', 'x', 'symbol:BTC', traceRef('t1'), sourceRef('p1')])
+  })
+
+  it('ignores members of another type, and sources of other events', () => {
+    expect(
+      refsOf({
+        type: 'system.audit.v1',
+        source: 'api',
+        traceId: null,
+        payload: { signal_id: 7, symbol: {} },
+      }),
+    ).toEqual([])
+  })
+
+  it('is bounded', () => {
+    const signal_ids = Array.from({ length: REFS_MAX + 5 }, (_, index) => `s${index}`)
+    expect(refsOf({ ...event, payload: { signal_ids } })).toHaveLength(REFS_MAX)
+  })
+})
+
+describe('the small key of a ref', () => {
+  it('is a safe integer for any text', () => {
+    fc.assert(fc.property(fc.oneof(fc.string(), fc.uuid()), (ref) => Number.isSafeInteger(refKey(ref))))
+  })
+
+  it('keeps time-ordered ids in order', () => {
+    expect(refKey('019c7874-0f70-7c3e-9a51-2f6f0c1b7a10')).toBeLessThan(
+      refKey('019c7874-0f71-7000-9a51-2f6f0c1b7a10'),
+    )
+  })
+
+  it('spreads other texts', () => {
+    const keys = new Set(Array.from({ length: 20_000 }, (_, index) => refKey(symbolRef(`S${index}`))))
+    expect(keys.size).toBeGreaterThan(19_990)
+  })
+})

@@ -1,0 +1,59 @@
+import type { Command } from './commands.ts'
+import { decide } from './decide.ts'
+import { asKnown, type NewEvent } from './events/catalogue.ts'
+import { consequencesOf } from './flow.ts'
+import type { Stamped } from './log/event.ts'
+import { evolve, type State } from './state.ts'
+import { assert } from './vocabulary/assert.ts'
+import type { Refusal } from './vocabulary/decision.ts'
+import type { JsonObject } from './vocabulary/json.ts'
+
+/** Time and chance, and the thread that ties a request's events together. */
+export interface Moment {
+  readonly now: string
+  readonly newId: () => string
+  readonly traceId: string | null
+}
+
+export type RunResult =
+  | { readonly status: 'accepted'; readonly events: readonly Stamped[]; readonly state: State }
+  | { readonly status: 'refused'; readonly refusal: Refusal }
+
+/** A command may not set off more than this: a circle in the wiring must end loudly. */
+export const FOLLOW_UPS_MAX = 100_000
+
+/** A command and all that follows from it, as one batch. Only the first command can be refused. */
+export const run = (before: State, command: Command, moment: Moment): RunResult => {
+  const events: Stamped[] = []
+  const pending: Command[] = [command]
+  let state = before
+  for (let step = 0; step < pending.length; step += 1) {
+    assert(step < FOLLOW_UPS_MAX, `${command.kind} sets off more than ${FOLLOW_UPS_MAX} commands`)
+    const next = pending[step] as Command
+    const decision = decide(state, next)
+    if (decision.status === 'refused') {
+      assert(step === 0, `follow-up ${next.kind} was refused: ${decision.refusal.code}`)
+      return decision
+    }
+    for (const event of decision.events) {
+      const stamped = stamp(event, state.seq + 1, moment)
+      state = evolve(state, stamped)
+      events.push(stamped)
+      const known = asKnown(stamped)
+      if (known !== null) pending.push(...consequencesOf(known))
+    }
+  }
+  return { status: 'accepted', events, state }
+}
+
+const stamp = (event: NewEvent, seq: number, { now, newId, traceId }: Moment): Stamped => ({
+  seq,
+  id: event.id ?? newId(),
+  type: event.type,
+  ts: event.ts ?? now,
+  source: event.source,
+  traceId: event.traceId ?? traceId,
+  dedupeKey: event.dedupeKey ?? null,
+  payload: event.payload as unknown as JsonObject,
+  recordedAt: now,
+})

@@ -1,0 +1,76 @@
+import type { Head, LogRecord } from '../core/log/event.ts'
+import type { ChainedRecord } from '../core/log/hash-chain.ts'
+import type { EventLog } from '../ports/event-log.ts'
+import type { Signer } from '../ports/signer.ts'
+
+export type Stored =
+  | { readonly status: 'appended'; readonly records: readonly LogRecord[] }
+  | { readonly status: 'head-moved' }
+  | { readonly status: 'failed'; readonly error: unknown }
+
+/**
+ * Signs batches and sends them to the log in the order they were decided. Signing starts at once and a batch is
+ * sent while the one before it is still being stored; results come back in order.
+ */
+export class CommitLine {
+  readonly #log: EventLog
+  readonly #signer: Signer
+  #lastCall: Promise<unknown> = Promise.resolve()
+  #lastStored: Promise<unknown> = Promise.resolve()
+
+  constructor(log: EventLog, signer: Signer) {
+    this.#log = log
+    this.#signer = signer
+  }
+
+  /** Never rejects: trouble is a result, so that a later batch cannot overtake it. */
+  store(records: readonly ChainedRecord[], expected: Head): Promise<Stored> {
+    const before = this.#lastStored
+    const call = this.#call(this.#lastCall, this.#sign(records), expected)
+    const stored = outcomeOf(call).then(async (outcome) => {
+      await before
+      return outcome
+    })
+    this.#lastCall = call.catch(() => undefined)
+    this.#lastStored = stored
+    return stored
+  }
+
+  async #call(
+    lastCall: Promise<unknown>,
+    signed: Promise<readonly LogRecord[]>,
+    expected: Head,
+  ): Promise<Call> {
+    // Awaited in this order so that a failed signature is seen, but only after the batch before was sent.
+    const [records] = await Promise.all([signed, lastCall])
+    // Wrapped, so that waiting for the call does not wait for its result.
+    return {
+      records,
+      appended: records.length === 0 ? NOTHING_TO_STORE : this.#log.append(records, expected),
+    }
+  }
+
+  async #sign(records: readonly ChainedRecord[]): Promise<readonly LogRecord[]> {
+    if (records.length === 0) return []
+    const signatures = await this.#signer.signAll(records.map(({ payload }) => payload))
+    const signer = this.#signer.nodeId
+    return records.map((record, index) => ({ ...record, signature: signatures[index] ?? null, signer }))
+  }
+}
+
+interface Call {
+  readonly records: readonly LogRecord[]
+  readonly appended: ReturnType<EventLog['append']>
+}
+
+const NOTHING_TO_STORE = Promise.resolve({ status: 'appended' } as const)
+
+const outcomeOf = async (call: Promise<Call>): Promise<Stored> => {
+  try {
+    const { records, appended } = await call
+    const { status } = await appended
+    return status === 'appended' ? { status, records } : { status }
+  } catch (error) {
+    return { status: 'failed', error }
+  }
+}

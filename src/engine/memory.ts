@@ -1,0 +1,79 @@
+import { encodeState, decodeState } from '../core/state-codec.ts'
+import {
+  EMPTY_HEAD,
+  headOf,
+  stampedFrom,
+  type Head,
+  type LogRecord,
+  type Stamped,
+} from '../core/log/event.ts'
+import { evolve, INITIAL_STATE, STATE_VERSION, type State } from '../core/state.ts'
+import type { EventLog, Snapshot } from '../ports/event-log.ts'
+import { sha256Hex } from './sha256.ts'
+
+/** The fold, and the end of the log it was folded to. */
+export interface Memory {
+  readonly state: State
+  readonly head: Head
+}
+
+export const EMPTY_MEMORY: Memory = { state: INITIAL_STATE, head: EMPTY_HEAD }
+
+export const CATCH_UP_PAGE = 1000
+
+/** Stored events that were just folded, and memory with them. */
+export interface Page {
+  readonly memory: Memory
+  readonly records: readonly LogRecord[]
+  readonly events: readonly Stamped[]
+}
+
+/** Folds everything stored behind `memory`, page by page. Start, restart and catching up are this one path. */
+export const catchUp = async (
+  log: EventLog,
+  memory: Memory,
+  onPage: (page: Page) => void = () => undefined,
+): Promise<Memory> => {
+  let { state, head } = memory
+  for (;;) {
+    const records = await log.read({ after: head.seq, order: 'asc', limit: CATCH_UP_PAGE })
+    const last = records.at(-1)
+    if (last === undefined) return { state, head }
+    const events = records.map(readable)
+    for (const event of events) state = evolve(state, event)
+    head = headOf(last)
+    onPage({ memory: { state, head }, records, events })
+    if (records.length < CATCH_UP_PAGE) return { state, head }
+  }
+}
+
+/** Memory at the newest usable snapshot, or empty. The caller catches up from there. */
+export const recall = async (log: EventLog): Promise<Memory> => {
+  const snapshot = await log.loadSnapshot(STATE_VERSION)
+  if (snapshot === null || sha256Hex(snapshot.state) !== snapshot.stateHash) return EMPTY_MEMORY
+  const state = decodeState(snapshot.state)
+  return { state, head: { seq: snapshot.seq, hash: snapshot.chainHash, recordedAt: state.recordedAt } }
+}
+
+export const snapshotOf = ({ state, head }: Memory): Snapshot => {
+  const text = encodeState(state)
+  return {
+    seq: head.seq,
+    chainHash: head.hash,
+    stateVersion: STATE_VERSION,
+    stateHash: sha256Hex(text),
+    state: text,
+  }
+}
+
+export const stateHashOf = (state: State): string => sha256Hex(encodeState(state))
+
+/** A damaged payload is reported by verification; the fold reads it as an event that says nothing. */
+const readable = (record: LogRecord): Stamped => {
+  try {
+    return stampedFrom(record)
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    return stampedFrom({ ...record, payload: '{}' })
+  }
+}

@@ -1,0 +1,122 @@
+import type { Command } from '../core/commands.ts'
+import { canonicalJson } from '../core/log/canonical-json.ts'
+import type { Stamped } from '../core/log/event.ts'
+import { chain, type ChainedRecord } from '../core/log/hash-chain.ts'
+import { run, type RunResult } from '../core/run.ts'
+import type { State } from '../core/state.ts'
+import type { Refusal } from '../core/vocabulary/decision.ts'
+import type { Memory } from './memory.ts'
+import { sha256Hex } from './sha256.ts'
+
+export interface Request {
+  readonly command: Command
+  readonly traceId: string | null
+}
+
+export type Outcome =
+  /** `replayed`: the dedupe key was known, these are the events of the first time and nothing was written. */
+  | { readonly status: 'done'; readonly events: readonly Stamped[]; readonly replayed: boolean }
+  | { readonly status: 'refused'; readonly refusal: Refusal }
+
+/** A command that broke the decider fails alone; its neighbours in the batch do not. */
+export type Answer = Outcome | { readonly status: 'broken'; readonly error: unknown }
+
+export interface Plan {
+  /** One per request, in order. */
+  readonly answers: readonly Answer[]
+  readonly events: readonly Stamped[]
+  readonly records: readonly ChainedRecord[]
+  readonly after: Memory
+}
+
+/** Events that already hold a dedupe key: stored ones, and those of batches on their way. */
+export type KnownKeys = ReadonlyMap<string, Stamped>
+
+/** Runs requests one after the other on the evolving state. Nothing is stored yet. */
+export const plan = (
+  requests: readonly Request[],
+  before: Memory,
+  known: KnownKeys,
+  moment: { readonly now: string; readonly newId: () => string },
+): Plan => {
+  const answers: Answer[] = []
+  const events: Stamped[] = []
+  const records: ChainedRecord[] = []
+  const keys = new Map(known)
+  let { state, head } = before
+  for (const { command, traceId } of requests) {
+    const tried = tryRun(state, head.hash, command, { ...moment, traceId })
+    if (tried.status !== 'accepted') {
+      answers.push(tried)
+      continue
+    }
+    const repeated = firstRepeated(tried.events, keys)
+    if (repeated !== null) {
+      answers.push(answerRepeated(repeated))
+      continue
+    }
+    answers.push({ status: 'done', events: tried.events, replayed: false })
+    state = tried.state
+    for (const event of tried.events) {
+      events.push(event)
+      if (event.dedupeKey !== null) keys.set(event.dedupeKey, event)
+    }
+    for (const record of tried.records) records.push(record)
+    const last = tried.records.at(-1)
+    if (last !== undefined) head = { seq: last.seq, hash: last.hash, recordedAt: last.recordedAt }
+  }
+  return { answers, events, records, after: { state, head } }
+}
+
+type Tried =
+  | Exclude<RunResult, { status: 'accepted' }>
+  | { readonly status: 'broken'; readonly error: unknown }
+  | {
+      readonly status: 'accepted'
+      readonly events: readonly Stamped[]
+      readonly records: readonly ChainedRecord[]
+      readonly state: State
+    }
+
+const tryRun = (
+  state: State,
+  prevHash: string,
+  command: Command,
+  moment: Parameters<typeof run>[2],
+): Tried => {
+  try {
+    const result = run(state, command, moment)
+    if (result.status === 'refused') return result
+    return { ...result, records: chain(result.events, { hash: prevHash }, sha256Hex) }
+  } catch (error) {
+    return { status: 'broken', error }
+  }
+}
+
+interface Repeated {
+  readonly wanted: Stamped
+  readonly stored: Stamped
+}
+
+const firstRepeated = (events: readonly Stamped[], keys: KnownKeys): Repeated | null => {
+  for (const wanted of events) {
+    if (wanted.dedupeKey === null) continue
+    const stored = keys.get(wanted.dedupeKey)
+    if (stored !== undefined) return { wanted, stored }
+  }
+  return null
+}
+
+/** The same fact again is the first fact; another fact under the same name is refused. */
+const answerRepeated = ({ wanted, stored }: Repeated): Outcome => {
+  const same = wanted.type === stored.type && canonicalJson(wanted.payload) === canonicalJson(stored.payload)
+  if (same) return { status: 'done', events: [stored], replayed: true }
+  return {
+    status: 'refused',
+    refusal: {
+      code: 'idempotency.conflict',
+      detail: 'this key was used before with another content',
+      extras: { event_id: stored.id },
+    },
+  }
+}

@@ -1,0 +1,14 @@
+/** One Ed25519 identity. Signs the UTF-8 canonical JSON of payloads, in batches, off the deciding thread. */
+export interface Signer {
+  readonly nodeId: string
+  /** 64 hex digits. */
+  readonly publicKey: string
+  /** Not saved anywhere: it ends with the process. */
+  readonly ephemeral: boolean
+  /** One signature (128 hex digits) per text, in order. */
+  signAll(texts: readonly string[]): Promise<readonly string[]>
+  close(): Promise<void>
+}
+
+/** Checks signatures made by any node. True where the signature belongs to text and key. */
+export type VerifySignature = (text: string, signatureHex: string, publicKeyHex: string) => boolean
