@@ -1,0 +1,220 @@
+/**
+ * Who may import whom. Every rule has a case in test/house/import-rules.test.ts that makes it fail.
+ *
+ *   surfaces ──► engine ──► ports ◄── adapters         main.ts, cli.ts and compose see all
+ *       │           │         │           │
+ *       └───────────┴──► core ◄───────────┘
+ */
+
+/** Tests and contract suites stand next to the code, are not built, and may reach for what they test with. */
+const TESTS = '\\.(test|contract)\\.ts$'
+
+/** What all rooms of core share. Every other folder of core but `views` is a room. */
+const SHARED = '^src/core/(log|events|vocabulary)/'
+const ROOM = '^src/core/(?!(?:log|events|vocabulary|views)/)([^/]+)/'
+
+const npm = (...names) => `node_modules/(${names.join('|')})/`
+
+export default {
+  forbidden: [
+    {
+      name: 'core-imports-no-node',
+      comment:
+        'core does nothing: no file, no socket, no clock, no chance. What it needs comes in with the command.',
+      severity: 'error',
+      from: { path: '^src/core/', pathNot: TESTS },
+      to: { dependencyTypes: ['core'] },
+    },
+    {
+      name: 'core-packages',
+      comment: 'core knows schemas (zod) and persistent collections (immutable), and no other package.',
+      severity: 'error',
+      from: { path: '^src/core/', pathNot: TESTS },
+      to: { path: 'node_modules/', pathNot: npm('zod', 'immutable') },
+    },
+    {
+      name: 'core-stands-alone',
+      comment: 'core knows nothing of the shell around it.',
+      severity: 'error',
+      from: { path: '^src/core/', pathNot: TESTS },
+      to: { path: '^src/', pathNot: '^src/core/' },
+    },
+    {
+      name: 'rooms-know-no-room',
+      comment:
+        'Rooms meet in core/events. What one must know of another is handed over by decide.ts as plain data, so a ' +
+        'room imports itself and what all rooms share, not another room, the views, or the files that wire rooms.',
+      severity: 'error',
+      from: { path: ROOM, pathNot: TESTS },
+      to: { path: '^src/core/', pathNot: ['^src/core/$1/', SHARED] },
+    },
+    {
+      name: 'shared-words-know-no-room',
+      comment: 'core/log, core/events and core/vocabulary are below the rooms and know none of them.',
+      severity: 'error',
+      from: { path: SHARED, pathNot: TESTS },
+      to: { path: '^src/core/', pathNot: SHARED },
+    },
+    {
+      name: 'ports-import-only-core',
+      comment: 'A port is types in the words of core: no package, no Node, nothing of how the world answers.',
+      severity: 'error',
+      from: { path: '^src/ports/', pathNot: TESTS },
+      to: { pathNot: ['^src/core/', '^src/ports/'] },
+    },
+    {
+      name: 'engine-imports',
+      comment:
+        'The loop knows core and ports. Which adapter answers and which surface asks is decided in main.ts.',
+      severity: 'error',
+      from: { path: '^src/engine/', pathNot: TESTS },
+      to: { path: '^src/', pathNot: ['^src/core/', '^src/ports/', '^src/engine/'] },
+    },
+    {
+      name: 'backtest-imports',
+      comment: 'A backtest is the same core and loop, driven by recorded time.',
+      severity: 'error',
+      from: { path: '^src/backtest/', pathNot: TESTS },
+      to: { path: '^src/', pathNot: ['^src/core/', '^src/ports/', '^src/engine/', '^src/backtest/'] },
+    },
+    {
+      name: 'adapters-know-no-sibling',
+      comment: 'An adapter imports core, ports and its own folder: each one can be deleted without a trace.',
+      severity: 'error',
+      from: { path: '^src/adapters/([^/]+)/([^/]+)/', pathNot: [TESTS, '^src/adapters/platform/'] },
+      to: { path: '^src/', pathNot: ['^src/core/', '^src/ports/', '^src/adapters/$1/$2/'] },
+    },
+    {
+      name: 'platform-adapters-know-no-sibling',
+      comment: 'As above, with one toolbox that identity, vault and the like share: platform/crypto.',
+      severity: 'error',
+      from: { path: '^src/adapters/platform/([^/]+)/', pathNot: TESTS },
+      to: {
+        path: '^src/',
+        pathNot: [
+          '^src/core/',
+          '^src/ports/',
+          '^src/adapters/platform/$1/',
+          '^src/adapters/platform/crypto/',
+        ],
+      },
+    },
+    {
+      name: 'adapter-lists-know-their-kind',
+      comment: 'adapters/<kind>/all.ts lists the adapters of its kind and no other.',
+      severity: 'error',
+      from: { path: '^src/adapters/([^/]+)/[^/]+\\.ts$', pathNot: TESTS },
+      to: { path: '^src/', pathNot: ['^src/core/', '^src/ports/', '^src/adapters/$1/'] },
+    },
+    {
+      name: 'surfaces-know-no-sibling',
+      comment:
+        'A surface translates between clients and the engine. It knows no adapter and no other surface; what ' +
+        'surfaces share stands directly in src/surfaces.',
+      severity: 'error',
+      from: { path: '^src/surfaces/([^/]+)/', pathNot: TESTS },
+      to: {
+        path: '^src/',
+        pathNot: ['^src/(core|ports|engine|backtest)/', '^src/surfaces/$1/', '^src/surfaces/[^/]+\\.ts$'],
+      },
+    },
+    {
+      name: 'shared-surface-code-knows-no-surface',
+      comment: 'What surfaces share is below them.',
+      severity: 'error',
+      from: { path: '^src/surfaces/[^/]+\\.ts$', pathNot: TESTS },
+      to: { path: '^src/', pathNot: ['^src/(core|ports|engine|backtest)/', '^src/surfaces/[^/]+\\.ts$'] },
+    },
+    {
+      name: 'web-framework-at-the-web',
+      comment: 'The web framework is named in surfaces/http and surfaces/dashboard only.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: [TESTS, '^src/surfaces/(http|dashboard)/'] },
+      to: { path: npm('fastify[^/]*', '@fastify/[^/]+') },
+    },
+    {
+      name: 'sqlite-in-its-adapter',
+      comment: 'Each database driver is named in its adapter only.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: [TESTS, '^src/adapters/storage/sqlite/'] },
+      to: { path: npm('@photostructure/sqlite') },
+    },
+    {
+      name: 'postgres-in-its-adapter',
+      comment: 'Each database driver is named in its adapter only.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: [TESTS, '^src/adapters/storage/postgres/'] },
+      to: { path: npm('pg', 'pg-[^/]+') },
+    },
+    {
+      name: 'commander-in-the-command-line',
+      comment: 'Only the command line parses a command line.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: [TESTS, '^src/surfaces/cli/', '^src/cli\\.ts$'] },
+      to: { path: npm('commander') },
+    },
+    {
+      name: 'entries-are-not-imported',
+      comment: 'main.ts and cli.ts are where programs begin; what both need stands in a file of its own.',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { path: '^src/(main|cli)\\.ts$' },
+    },
+    {
+      name: 'no-cycles',
+      comment: 'Two modules that need each other are one module, or are missing a third.',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { circular: true },
+    },
+    {
+      name: 'no-orphans',
+      comment: 'What no program reaches is deleted. A thread is begun by name (new Worker), not by import.',
+      severity: 'error',
+      from: { path: '^src/((main|cli)\\.ts$|.*-thread\\.ts$)' },
+      to: { path: '^src/', pathNot: [TESTS, '^src/((main|cli)\\.ts$|.*-thread\\.ts$)'], reachable: false },
+    },
+    {
+      name: 'src-stays-in-src',
+      comment: 'The service does not depend on what tests, measures or builds it.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: TESTS },
+      to: {
+        path: ['^(?!src/|.*node_modules/)', TESTS],
+        dependencyTypesNot: ['core'],
+        couldNotResolve: false,
+      },
+    },
+    {
+      name: 'no-development-packages',
+      comment: 'Operators install without development packages.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: TESTS },
+      to: { dependencyTypes: ['npm-dev'] },
+    },
+    {
+      name: 'packages-are-declared',
+      comment: 'A package that only another one brings along may be gone tomorrow.',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown'] },
+    },
+    {
+      name: 'imports-resolve',
+      comment: 'An import that the rules cannot follow is an import they cannot judge.',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { couldNotResolve: true },
+    },
+  ],
+  options: {
+    parser: 'swc',
+    // Knowing another module's types is knowing that module.
+    tsPreCompilationDeps: true,
+    doNotFollow: { path: 'node_modules' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default', 'types'],
+    },
+  },
+}
