@@ -1,0 +1,111 @@
+import { existsSync } from 'node:fs'
+import { setTimeout } from 'node:timers/promises'
+import { type Change, changeUserSettings } from '../../../core/config/change.ts'
+import type { Configuration } from '../../../core/config/schema.ts'
+import { warningsOf } from '../../../core/config/warnings.ts'
+import {
+  type ChangeOptions,
+  type ConfigurationChanged,
+  ConfigurationFileError,
+  type ConfigurationListener,
+  type ConfigurationRefusal,
+  type ConfigurationStore,
+} from '../../../ports/config-file.ts'
+import { loadConfiguration, type LoadedConfiguration } from './load.ts'
+import { type Place, readSources, userSettingsPath } from './sources.ts'
+import { userSettingsText } from './user-settings-text.ts'
+import { replaceFile } from './write-file.ts'
+
+export type OpenResult =
+  | (Omit<LoadedConfiguration, 'status'> & { readonly status: 'opened'; readonly store: ConfigurationStore })
+  | { readonly status: 'invalid'; readonly problems: readonly string[] }
+
+const ATTEMPTS_MAX = 20
+/** Waiting unequally long lets one of several processes go first. */
+const PAUSE_MS_MAX = 50
+
+export const openConfigurationStore = async (place: Place): Promise<OpenResult> => {
+  const loaded = await loadConfiguration(place)
+  if (loaded.status === 'invalid') return loaded
+  return { ...loaded, status: 'opened', store: storeOf(place, loaded.configuration) }
+}
+
+const storeOf = (place: Place, loaded: Configuration): ConfigurationStore => {
+  const path = userSettingsPath(place.home)
+  const listeners = new Set<ConfigurationListener>()
+  let current = loaded
+  let lastChange: Promise<unknown> = Promise.resolve()
+
+  const apply = async (
+    body: unknown,
+    options: ChangeOptions,
+  ): Promise<ConfigurationChanged | ConfigurationRefusal> => {
+    const saved = await save(place, current, body, options)
+    if (saved.status !== 'accepted') return saved
+    const { configuration, changed, restartRequired, overriddenByEnv } = saved
+    current = configuration
+    if (changed.length > 0) for (const listener of listeners) listener(configuration, changed)
+    const warnings = warningsOf(configuration)
+    return { status: 'accepted', configuration, path, changed, restartRequired, overriddenByEnv, warnings }
+  }
+
+  const change: ConfigurationStore['change'] = (body, options) => {
+    const result = lastChange.then(() => apply(body, options))
+    // The next change waits for this one, whatever becomes of it; its own caller hears of a failure.
+    lastChange = result.catch(() => undefined)
+    return result
+  }
+
+  return {
+    current: () => current,
+    change,
+    validate: async (body, options) => {
+      const { change: outcome } = await decide(place, current, body, options)
+      return outcome.status === 'accepted'
+        ? { status: 'valid', configuration: outcome.configuration }
+        : outcome
+    },
+    reload: (options) => change({}, options),
+    describe: () => ({ path, present: existsSync(path) }),
+    onChange: (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+  }
+}
+
+/** Decides on what the files say now, and again if another process changed them meanwhile. */
+const save = async (
+  place: Place,
+  running: Configuration,
+  body: unknown,
+  options: ChangeOptions,
+): Promise<Change> => {
+  const path = userSettingsPath(place.home)
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+    const { change, userText } = await decide(place, running, body, options)
+    if (change.status !== 'accepted' || !change.userValuesChanged) return change
+    const text = userSettingsText(userText, change.userValues)
+    if ((await replaceFile(path, text, userText)) === 'written') return change
+    await setTimeout(Math.random() * PAUSE_MS_MAX)
+  }
+  throw new ConfigurationFileError(`${path} is being changed by others again and again`)
+}
+
+const decide = async (
+  place: Place,
+  running: Configuration,
+  body: unknown,
+  { insecureOk }: ChangeOptions,
+): Promise<{ readonly change: Change; readonly userText: string | null }> => {
+  const read = await readSources(place)
+  if (read.status === 'broken') {
+    const msg = `must wait: ${read.problems.join('; ')}`
+    return {
+      userText: null,
+      change: { status: 'refused', faults: [{ loc: ['body'], msg, type: 'conflict' }] },
+    }
+  }
+  const { layers, userText } = read.sources
+  return { userText, change: changeUserSettings({ body, layers, running, insecureOk, prefix: ['body'] }) }
+}

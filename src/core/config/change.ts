@@ -1,0 +1,170 @@
+import type { Fault } from '../vocabulary/faults.ts'
+import type { Json, JsonObject } from '../vocabulary/json.ts'
+import { isKnown } from './keys.ts'
+import {
+  asValues,
+  baseValues,
+  changedKeys,
+  type Effective,
+  effectiveConfiguration,
+  effectiveValues,
+  type Layers,
+  NO_LAYER,
+  setsKey,
+} from './layers.ts'
+import { needsRestart } from './restart.ts'
+import type { Configuration } from './schema.ts'
+import { isRedactedSecret, isSecret } from './secrets.ts'
+import { faultsOfKeys } from './validate.ts'
+import {
+  isObject,
+  type KeyPath,
+  type Leaf,
+  leavesOf,
+  sameValue,
+  valueAt,
+  withoutValue,
+  withValue,
+} from './values.ts'
+
+export interface ChangeRequest {
+  /** What a client sent, parsed but not looked at. */
+  readonly body: unknown
+  readonly layers: Layers
+  /** The configuration clients see now. */
+  readonly running: Configuration
+  /** Whether an empty `api.auth_token` is accepted. */
+  readonly insecureOk: boolean
+  /** The first words of `loc` in faults. */
+  readonly prefix: readonly string[]
+}
+
+export interface AcceptedChange {
+  readonly status: 'accepted'
+  readonly configuration: Configuration
+  /** What `config/user.yaml` should say: only what differs from default and preset, and secrets. */
+  readonly userValues: JsonObject
+  /** False when that is what it says already. */
+  readonly userValuesChanged: boolean
+  /** Key paths, dotted. */
+  readonly changed: readonly string[]
+  readonly restartRequired: readonly string[]
+  readonly overriddenByEnv: readonly string[]
+}
+
+export type Change =
+  | AcceptedChange
+  /** The body is not an object. */
+  | { readonly status: 'malformed'; readonly faults: readonly Fault[] }
+  | { readonly status: 'refused'; readonly faults: readonly Fault[] }
+
+/** Several times what a complete configuration has. */
+const KEYS_MAX = 2000
+
+/** A client's body over the user settings, and what follows from it. Writes nothing. */
+export const changeUserSettings = (request: ChangeRequest): Change => {
+  const { body, layers, running, prefix } = request
+  if (!isObject(body)) {
+    return { status: 'malformed', faults: [{ loc: prefix, msg: 'must be an object', type: 'object_type' }] }
+  }
+  const leaves = leavesOf(body)
+  if (leaves.length > KEYS_MAX) {
+    const msg = `must have at most ${KEYS_MAX} keys`
+    return { status: 'refused', faults: [{ loc: prefix, msg, type: 'too_large' }] }
+  }
+  const wishes = leaves.filter(({ path, value }) => !isRedactedSecret(path, value))
+  const changedLayers = withWishes(layers, wishes, asValues(running))
+  const effective = effectiveConfiguration(changedLayers)
+  const faults = faultsIn(changedLayers, effective, request.insecureOk)
+  if (effective.status === 'invalid' || faults.length > 0) {
+    return {
+      status: 'refused',
+      faults: faults.map((fault) => ({ ...fault, loc: [...prefix, ...fault.loc] })),
+    }
+  }
+  const userValues = neededValues(changedLayers)
+  const changed = changedKeys(running, effective.configuration)
+  return {
+    status: 'accepted',
+    configuration: effective.configuration,
+    userValues,
+    userValuesChanged: !sameValue(userValues, neededValues(layers)),
+    changed: changed.map(dotted),
+    restartRequired: changed.filter(needsRestart).map(dotted),
+    overriddenByEnv: overridden(wishes, changedLayers).map(dotted),
+  }
+}
+
+/**
+ * What a wish repeats from the running configuration is left alone, so that a shown configuration can be sent
+ * back. Unless another wish, such as a new preset, would take it away: then it is written down.
+ */
+const withWishes = (layers: Layers, wishes: readonly Leaf[], running: JsonObject): Layers => {
+  const news = wishes.filter(({ path, value }) => !repeats(valueAt(running, path), value))
+  const changed = withUserValues(layers, news.reduce(applyWish, layers.user.values))
+  const outcome = effectiveValues(changed)
+  const lost = wishes.filter(
+    ({ path, value }) =>
+      value !== null && !setsKey(layers.environment, path) && !repeats(valueAt(outcome, path), value),
+  )
+  return withUserValues(layers, lost.reduce(applyWish, changed.user.values))
+}
+
+/** An empty object asks for nothing where a group stands. */
+const repeats = (present: Json | undefined, wish: Json): boolean =>
+  wish !== null && (sameValue(present, wish) || (isObject(present) && sameValue(wish, {})))
+
+const applyWish = (values: JsonObject, { path, value }: Leaf): JsonObject =>
+  value === null && isKnown(path) ? withoutValue(values, path) : withValue(values, path, value)
+
+const withUserValues = (layers: Layers, values: JsonObject): Layers => ({
+  ...layers,
+  user: { ...layers.user, values },
+})
+
+/** Also what the environment hides today, since it would stop a start without it. */
+const faultsIn = (layers: Layers, effective: Effective, insecureOk: boolean): readonly Fault[] => {
+  const hidden = faultsOfKeys(effectiveValues({ ...layers, environment: NO_LAYER }))
+  const visible =
+    effective.status === 'invalid' ? effective.faults : tokenFaults(effective.configuration, insecureOk)
+  const all = [...visible, ...hidden].map(({ loc, msg, type }): Fault => ({ loc, msg, type }))
+  return [...new Map(all.map((fault) => [JSON.stringify(fault), fault])).values()]
+}
+
+const tokenFaults = ({ api }: Configuration, insecureOk: boolean): readonly Fault[] =>
+  api.auth_token === '' && !insecureOk
+    ? [
+        {
+          loc: ['api', 'auth_token'],
+          msg: 'must not be empty (only SVC_INSECURE_OK allows that)',
+          type: 'string_too_short',
+        },
+      ]
+    : []
+
+/**
+ * Only what differs from default and preset, and secrets. The preset may be the user's own or one that the
+ * environment chose for now: a value is dropped only if neither needs it.
+ */
+const neededValues = (layers: Layers): JsonObject => {
+  const bases = [baseValues(layers), baseValues({ ...layers, environment: NO_LAYER })]
+  const isNeeded = ({ path, value }: Leaf): boolean => {
+    if (value === null || sameValue(value, {})) return false
+    if (isSecret(path) && value !== '') return true
+    return bases.some((base) => !sameValue(valueAt(base, path), value))
+  }
+  return leavesOf(layers.user.values)
+    .filter((leaf) => isNeeded(leaf))
+    .reduce((values, { path, value }) => withValue(values, path, value), {} as JsonObject)
+}
+
+/** Wishes that do not come true while the environment says otherwise. */
+const overridden = (wishes: readonly Leaf[], layers: Layers): readonly KeyPath[] => {
+  const outcome = effectiveValues(layers)
+  return wishes
+    .filter(({ path }) => setsKey(layers.environment, path))
+    .filter(({ path, value }) => !repeats(valueAt(outcome, path), value))
+    .map(({ path }) => path)
+}
+
+const dotted = (path: KeyPath): string => path.join('.')

@@ -1,0 +1,122 @@
+import type { Json } from '../vocabulary/json.ts'
+import { CONFIGURATION_KEYS, type Key, type KeyKind } from './keys.ts'
+import type { Layer } from './layers.ts'
+import { nearest } from './nearest-key.ts'
+import { isList, isObject, type KeyPath, withValue } from './values.ts'
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+export interface EnvironmentLayer {
+  readonly layer: Layer
+  readonly warnings: readonly string[]
+}
+
+/** Read elsewhere: they say where and how to run, not what to do. */
+const NOT_CONFIGURATION: ReadonlySet<string> = new Set([
+  'SVC_HOME',
+  'SVC_INSECURE_OK',
+  'SVC_DEV_MODE',
+  'SVC_MASTER_PASSWORD',
+  'SVC_API_BASE_URL',
+  'SVC_API_TOKEN',
+])
+
+const KEY_OF_VARIABLE: ReadonlyMap<string, Key> = new Map(
+  CONFIGURATION_KEYS.map((key) => [variableOf(key.path), key]),
+)
+
+/** `SVC_` and the key, `__` between levels, any case. A value of the wrong form is left for the schema. */
+export const environmentLayer = (environment: Environment): EnvironmentLayer => {
+  const variables = Object.entries(environment)
+    .flatMap(([name, text]) => (text === undefined ? [] : [{ name, text, variable: name.toUpperCase() }]))
+    .filter(({ variable }) => variable.startsWith('SVC_') && !NOT_CONFIGURATION.has(variable))
+    // The documented spelling comes last and wins over others of the same variable.
+    .toSorted((one, other) => Number(one.name === one.variable) - Number(other.name === other.variable))
+  const settings = new Map<string, { readonly key: Key; readonly name: string; readonly text: string }>()
+  const warnings: string[] = []
+  for (const { name, text, variable } of variables) {
+    const key = KEY_OF_VARIABLE.get(variable)
+    if (key === undefined) {
+      warnings.push(`environment variable ${name} is not a known setting${hintFor(variable)}`)
+      continue
+    }
+    const other = settings.get(variable)
+    if (other !== undefined)
+      warnings.push(`environment variable ${other.name} is ignored: ${name} is set too`)
+    settings.set(variable, { key, name, text })
+  }
+  const set = [...settings.values()]
+  return {
+    warnings,
+    layer: {
+      values: set.reduce(
+        (values, { key, text }) => withValue(values, key.path, readText(key.kind, text)),
+        {},
+      ),
+      whereIs: (path) => nameOf(set, path),
+    },
+  }
+}
+
+/** The documented spelling, `SVC_API__AUTH_TOKEN`. */
+export function variableOf(path: KeyPath): string {
+  return `SVC_${path.join('__').toUpperCase()}`
+}
+
+const nameOf = (set: readonly { readonly key: Key; readonly name: string }[], path: KeyPath): string => {
+  const names = set
+    .filter(({ key }) => key.path.every((part, index) => index >= path.length || part === path[index]))
+    .map(({ name }) => name)
+  return `environment variable ${names.join(', ')}`
+}
+
+const hintFor = (variable: string): string => {
+  const near = nearest(variable, [...KEY_OF_VARIABLE.keys()])
+  return near === null ? '' : `; did you mean ${near}?`
+}
+
+const readText = (kind: KeyKind, text: string): Json => {
+  switch (kind) {
+    case 'text':
+      return text
+    case 'number':
+      return readNumber(text)
+    case 'flag':
+      return readFlag(text)
+    case 'texts':
+      return readList(text, (item) => item)
+    case 'numbers':
+      return readList(text, readNumber)
+    case 'map':
+      return readJson(text, isObject)
+  }
+}
+
+const NUMBER = /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i
+
+const readNumber = (text: string): Json => (NUMBER.test(text.trim()) ? Number(text) : text)
+
+const readFlag = (text: string): Json => {
+  const word = text.trim().toLowerCase()
+  if (['true', '1', 'yes'].includes(word)) return true
+  return ['false', '0', 'no'].includes(word) ? false : text
+}
+
+const readList = (text: string, readItem: (item: string) => Json): Json => {
+  if (text.trim().startsWith('[')) return readJson(text, isList)
+  return text
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '')
+    .map(readItem)
+}
+
+const readJson = (text: string, isRight: (value: unknown) => value is Json): Json => {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isRight(value) ? value : text
+  } catch {
+    // Not JSON: the text itself goes to the schema, which names the variable and what it must be.
+    return text
+  }
+}

@@ -1,0 +1,113 @@
+import type { Fault } from '../vocabulary/faults.ts'
+import type { JsonObject } from '../vocabulary/json.ts'
+import { BUILT_IN_PRESETS } from './presets.ts'
+import type { Configuration } from './schema.ts'
+import { DEFAULT_CONFIGURATION, validateValues } from './validate.ts'
+import { type KeyPath, leavesOf, mergeValues, sameValue, valueAt } from './values.ts'
+
+/** What one source says. `whereIs` names file and line, or the variable, of a key. */
+export interface Layer {
+  readonly values: JsonObject
+  readonly whereIs: (path: KeyPath) => string
+}
+
+export type PresetFile =
+  | { readonly status: 'read'; readonly layer: Layer }
+  | { readonly status: 'broken'; readonly reason: string }
+
+/** All sources, weak to strong: default file, preset, user settings, environment. */
+export interface Layers {
+  readonly defaultFile: Layer
+  /** The files of `config/presets` by name; they win over built-in presets. */
+  readonly presets: ReadonlyMap<string, PresetFile>
+  readonly user: Layer
+  readonly environment: Layer
+}
+
+/** A fault and the source that is to blame, null when it is in no source (a missing key). */
+export interface SourcedFault extends Fault {
+  readonly source: string | null
+}
+
+export type Effective =
+  | { readonly status: 'valid'; readonly configuration: Configuration }
+  | { readonly status: 'invalid'; readonly faults: readonly SourcedFault[] }
+
+export const NO_LAYER: Layer = { values: {}, whereIs: () => '' }
+
+export const effectiveConfiguration = (layers: Layers): Effective => {
+  const presetFaults = faultsOfPreset(layers)
+  const validation = validateValues(effectiveValues(layers))
+  if (validation.status === 'valid' && presetFaults.length === 0) return validation
+  const faults = [...presetFaults, ...(validation.status === 'invalid' ? validation.faults : [])]
+  return { status: 'invalid', faults: faults.map((fault) => ({ ...fault, source: sourceOf(layers, fault) })) }
+}
+
+/** All layers merged, not yet validated. */
+export const effectiveValues = (layers: Layers): JsonObject =>
+  mergeAll(baseValues(layers), layers.user.values, layers.environment.values)
+
+/** What holds without user settings and environment values; the preset is still the one they choose. */
+export const baseValues = (layers: Layers): JsonObject =>
+  mergeAll(asValues(DEFAULT_CONFIGURATION), layers.defaultFile.values, presetLayer(layers).values)
+
+/** Whether the source decides the key, whatever weaker ones say. */
+export const setsKey = (layer: Layer, path: KeyPath): boolean => {
+  const value = valueAt(layer.values, path)
+  return value !== undefined && value !== null
+}
+
+/** The keys whose values differ, in order. */
+export const changedKeys = (before: Configuration, after: Configuration): readonly KeyPath[] => {
+  const [old, now] = [asValues(before), asValues(after)]
+  const gone = leavesOf(old).filter(({ path }) => valueAt(now, path) === undefined)
+  const changed = leavesOf(now).filter(({ path, value }) => !sameValue(valueAt(old, path), value))
+  return [...gone, ...changed].map(({ path }) => path)
+}
+
+/** A configuration is JSON: the schema made it so. */
+export const asValues = (configuration: Configuration): JsonObject => configuration
+
+/** The name is not checked here: it may be anything a stranger wrote. */
+const chosenPreset = ({ environment, user, defaultFile }: Layers): unknown =>
+  [environment, user, defaultFile]
+    .map(({ values }) => values['preset'] ?? null)
+    .find((name) => name !== null) ?? DEFAULT_CONFIGURATION.preset
+
+const presetLayer = (layers: Layers): Layer => {
+  const name = chosenPreset(layers)
+  if (typeof name !== 'string') return NO_LAYER
+  const file = layers.presets.get(name)
+  if (file?.status === 'read') return file.layer
+  return { values: BUILT_IN_PRESETS.get(name) ?? {}, whereIs: () => `preset ${name}` }
+}
+
+const faultsOfPreset = (layers: Layers): readonly Fault[] => {
+  const name = chosenPreset(layers)
+  if (typeof name !== 'string') return []
+  const file = layers.presets.get(name)
+  if (file?.status === 'broken') {
+    return [{ loc: ['preset'], msg: `must be readable: ${file.reason}`, type: 'conflict' }]
+  }
+  if (file !== undefined) {
+    const nested = valueAt(file.layer.values, ['preset']) !== undefined
+    return nested ? [{ loc: ['preset'], msg: 'must not be chosen by a preset', type: 'conflict' }] : []
+  }
+  if (BUILT_IN_PRESETS.has(name)) return []
+  const names = [...new Set([...BUILT_IN_PRESETS.keys(), ...layers.presets.keys()])]
+  return [{ loc: ['preset'], msg: `must be one of ${names.join(', ')}`, type: 'enum' }]
+}
+
+/** The strongest source that names the key, or else its group. */
+const sourceOf = (layers: Layers, { loc }: Fault): string | null => {
+  const strongestFirst = [layers.environment, layers.user, presetLayer(layers), layers.defaultFile]
+  for (let length = loc.length; length > 0; length--) {
+    const path = loc.slice(0, length)
+    const source = strongestFirst.find(({ values }) => valueAt(values, path) !== undefined)
+    if (source !== undefined) return source.whereIs(path)
+  }
+  return null
+}
+
+const mergeAll = (...values: readonly JsonObject[]): JsonObject =>
+  values.reduce((weaker, stronger) => mergeValues(weaker, stronger), {})

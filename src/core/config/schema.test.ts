@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest'
+import { CONFIGURATION_KEYS, isKnown, namesIn } from './keys.ts'
+import { asValues } from './layers.ts'
+import { configurationJsonSchema } from './schema.ts'
+import { DEFAULT_CONFIGURATION } from './validate.ts'
+import { leavesOf } from './values.ts'
+import { warningsOf } from './warnings.ts'
+
+describe('keys', () => {
+  it('are all described, and the defaults hold exactly them', () => {
+    expect(CONFIGURATION_KEYS.filter(({ description }) => description === '')).toStrictEqual([])
+    const maps = CONFIGURATION_KEYS.filter(({ kind }) => kind === 'map').map(({ path }) => path.join('.'))
+    expect(maps).toStrictEqual(['market.sim.assets'])
+    const leaves = leavesOf(asValues(DEFAULT_CONFIGURATION))
+      .map(({ path }) => path.join('.'))
+      .filter((name) => !name.startsWith('market.sim.assets.'))
+    const keys = CONFIGURATION_KEYS.map(({ path }) => path.join('.'))
+    expect(leaves.toSorted()).toStrictEqual(keys.filter((name) => !maps.includes(name)).toSorted())
+  })
+
+  it('are known with their groups, and maps with their members', () => {
+    expect([['api'], ['api', 'port'], ['market', 'sim', 'assets', 'X', 'beta'], []].every(isKnown)).toBe(true)
+    expect([['bogus'], ['api', 'x'], ['api', 'port', 'x'], ['constructor']].some(isKnown)).toBe(false)
+    expect(namesIn(['audit'])).toStrictEqual(['reads'])
+    expect(namesIn(['api', 'port'])).toBeNull()
+  })
+})
+
+describe('configurationJsonSchema', () => {
+  it('allows any part of a configuration and no unknown key', () => {
+    const schema = configurationJsonSchema()
+    expect(schema).toMatchObject({
+      title: 'Signal Engine configuration',
+      additionalProperties: false,
+      properties: {
+        api: {
+          additionalProperties: false,
+          properties: { port: { default: 5050, minimum: 0, maximum: 65535 } },
+        },
+      },
+    })
+    expect(schema.required).toBeUndefined()
+    expect(JSON.stringify(schema)).not.toContain('"required"')
+  })
+})
+
+describe('warningsOf', () => {
+  it('warns of short tokens, not of absent ones', () => {
+    expect(warningsOf(DEFAULT_CONFIGURATION)).toStrictEqual([])
+    const api = { ...DEFAULT_CONFIGURATION.api, auth_token: 'x'.repeat(31), operator_token: 'x'.repeat(32) }
+    expect(warningsOf({ ...DEFAULT_CONFIGURATION, api })).toStrictEqual([
+      'api.auth_token is shorter than 32 characters',
+    ])
+  })
+})

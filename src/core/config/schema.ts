@@ -1,0 +1,59 @@
+import { z } from 'zod'
+import { brain } from './sections/brain.ts'
+import { alerts, execution, killSwitch, universe } from './sections/execution.ts'
+import { plainText } from './sections/kinds.ts'
+import { karma, learning, producers, settlement, signals } from './sections/learning.ts'
+import { market, technicalAnalysis } from './sections/market.ts'
+import { risk } from './sections/risk.ts'
+import {
+  api,
+  audit,
+  dashboard,
+  identity,
+  logging,
+  metrics,
+  store,
+  stream,
+  trace,
+} from './sections/service.ts'
+import { weights } from './sections/weights.ts'
+
+export const configurationSchema = z.strictObject({
+  preset: plainText(1, 64)
+    .default('balanced')
+    .describe('conservative, balanced, degen, custom or a file of config/presets'),
+  weights,
+  risk,
+  brain,
+  execution,
+  kill_switch: killSwitch,
+  karma,
+  universe,
+  learning,
+  signals,
+  producers,
+  settlement,
+  market,
+  ta: technicalAnalysis,
+  alerts,
+  store,
+  identity,
+  api,
+  dashboard,
+  stream,
+  trace,
+  audit,
+  metrics,
+  logging,
+})
+
+/** Every key with its effective value. */
+export type Configuration = DeepReadonly<z.infer<typeof configurationSchema>>
+
+type DeepReadonly<T> = T extends object ? { readonly [Member in keyof T]: DeepReadonly<T[Member]> } : T
+
+/** For editors, and for whoever writes `config/user.yaml` by program. */
+export const configurationJsonSchema = (): z.core.JSONSchema.BaseSchema => ({
+  ...z.toJSONSchema(configurationSchema, { io: 'input' }),
+  title: 'Signal Engine configuration',
+})
