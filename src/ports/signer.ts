@@ -9,6 +9,3 @@ export interface Signer {
   signAll(texts: readonly string[]): Promise<readonly string[]>
   close(): Promise<void>
 }
-
-/** Checks signatures made by any node. True where the signature belongs to text and key. */
-export type VerifySignature = (text: string, signatureHex: string, publicKeyHex: string) => boolean

@@ -1,0 +1,71 @@
+import { join } from 'node:path'
+import { z } from 'zod'
+import { kdfSchema } from '../crypto/password-key.ts'
+import { nodeIdOf } from './identity.ts'
+
+export type IdentityFile = z.infer<typeof encryptedFile> | z.infer<typeof developmentFile>
+
+/** The file cannot be opened with what we have: another password, or damage. */
+export class IdentityUnreadableError extends Error {
+  override readonly name = 'IdentityUnreadableError'
+  constructor(reason?: string) {
+    super(`Invalid master password or damaged identity file${reason === undefined ? '' : `: ${reason}`}`)
+  }
+}
+
+export const identityPath = (home: string): string => join(home, 'identity', 'identity.json')
+
+export const parseIdentityFile = (text: string): IdentityFile => {
+  const json = jsonOf(text)
+  const isEncrypted = typeof json === 'object' && json !== null && 'private_key_enc' in json
+  const parsed = (isEncrypted ? encryptedFile : developmentFile).safeParse(json)
+  if (!parsed.success) throw new IdentityUnreadableError(faultOf(parsed.error))
+  return parsed.data
+}
+
+/** Never the values themselves: one of them may be the key. */
+const faultOf = (error: z.ZodError): string => {
+  const members = new Set(error.issues.map(({ path }) => path.join('.')).filter((path) => path !== ''))
+  return members.size === 0 ? 'it is not an identity' : `wrong ${[...members].join(', ')}`
+}
+
+const jsonOf = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // The parser's message would repeat parts of the file.
+    throw new IdentityUnreadableError('it is not JSON')
+  }
+}
+
+const publicMembers = {
+  node_id: z.string().regex(/^[a-z][a-z0-9]{0,15}-[0-9a-f]{16}$/),
+  public_key: z.string().regex(/^[0-9a-f]{64}$/),
+  alg: z.literal('ed25519'),
+  created_at: z.iso.datetime(),
+}
+
+const isNamedByKey = ({
+  node_id,
+  public_key,
+}: {
+  readonly node_id: string
+  readonly public_key: string
+}): boolean => node_id === nodeIdOf(node_id.slice(0, node_id.indexOf('-')), public_key)
+
+const encryptedFile = z
+  .object({
+    ...publicMembers,
+    private_key_enc: z.string().min(1),
+    kdf: kdfSchema,
+    private_key: z.never().optional(),
+  })
+  .refine(isNamedByKey, { path: ['node_id'] })
+
+const developmentFile = z
+  .object({
+    ...publicMembers,
+    private_key: z.string().regex(/^[0-9a-f]{64}$/),
+    warning: z.string(),
+  })
+  .refine(isNamedByKey, { path: ['node_id'] })

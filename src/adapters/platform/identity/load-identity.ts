@@ -1,0 +1,95 @@
+import type { Clock } from '../../../ports/clock.ts'
+import { decryptFernet, encryptFernet } from '../crypto/fernet.ts'
+import { fernetKeyFrom, newKdf } from '../crypto/password-key.ts'
+import { createPrivateFile, readTextFile } from '../crypto/private-file.ts'
+import { SecurityError } from '../crypto/security-error.ts'
+import {
+  identityPath,
+  IdentityUnreadableError,
+  parseIdentityFile,
+  type IdentityFile,
+} from './identity-file.ts'
+import { createEphemeralIdentity, publicKeyOf, type Identity } from './identity.ts'
+
+export interface IdentityOptions {
+  readonly home: string
+  /** SVC_MASTER_PASSWORD; empty counts as not set. */
+  readonly password: string | undefined
+  /** SVC_DEV_MODE: the key may be written in plain text. */
+  readonly devMode: boolean
+  readonly nodePrefix: string
+  readonly clock: Pick<Clock, 'now'>
+}
+
+export interface LoadedIdentity {
+  readonly status: 'loaded' | 'created'
+  readonly identity: Identity
+  readonly encrypted: boolean
+}
+
+/**
+ * The identity of this node, created on first need and never overwritten. Throws SecurityError when a new
+ * one may not be saved, IdentityUnreadableError when the saved one cannot be opened.
+ */
+export const loadIdentity = async (options: IdentityOptions): Promise<LoadedIdentity> => {
+  const path = identityPath(options.home)
+  const saved = await readTextFile(path)
+  if (saved !== null) return openIdentity(saved, options.password)
+
+  const identity = { ...createEphemeralIdentity(options.nodePrefix), ephemeral: false }
+  const file = await fileOf(identity, options)
+  const created = await createPrivateFile(path, `${JSON.stringify(file, null, 2)}\n`)
+  if (created) return { status: 'created', identity, encrypted: 'kdf' in file }
+  // Another process was first, and its identity is now this node's.
+  return loadIdentity(options)
+}
+
+const openIdentity = async (text: string, password: string | undefined): Promise<LoadedIdentity> => {
+  const file = parseIdentityFile(text)
+  const seed = await seedOf(file, password)
+  if (seed.length !== 32 || publicKeyOf(seed) !== file.public_key) {
+    throw new IdentityUnreadableError('private and public key do not belong together')
+  }
+  const identity = { nodeId: file.node_id, publicKey: file.public_key, seed, ephemeral: false }
+  return { status: 'loaded', identity, encrypted: 'kdf' in file }
+}
+
+const seedOf = async (file: IdentityFile, password: string | undefined): Promise<Buffer> => {
+  if (!('kdf' in file)) return Buffer.from(file.private_key, 'hex')
+  if (!isSet(password)) throw new IdentityUnreadableError('set SVC_MASTER_PASSWORD to open it')
+  const seed = decryptFernet(await fernetKeyFrom(password, file.kdf), file.private_key_enc)
+  if (seed === null) throw new IdentityUnreadableError()
+  return seed
+}
+
+const fileOf = async (
+  { nodeId, publicKey, seed }: Identity,
+  { password, devMode, clock }: IdentityOptions,
+): Promise<IdentityFile> => {
+  const now = clock.now()
+  const members = {
+    node_id: nodeId,
+    public_key: publicKey,
+    alg: 'ed25519' as const,
+    created_at: new Date(now).toISOString(),
+  }
+  if (isSet(password)) {
+    const kdf = newKdf()
+    const key = await fernetKeyFrom(password, kdf)
+    return { ...members, private_key_enc: encryptFernet(key, seed, Math.floor(now / 1000)), kdf }
+  }
+  if (!devMode) {
+    throw new SecurityError(
+      'the identity may not be saved. Set SVC_MASTER_PASSWORD to encrypt the private key, or SVC_DEV_MODE=1 ' +
+        'to store it in plain text (development only)',
+    )
+  }
+  return {
+    ...members,
+    private_key: Buffer.from(seed).toString('hex'),
+    warning:
+      'Development mode: the private key is stored in plain text. Never use this identity in production.',
+  }
+}
+
+const isSet = (password: string | undefined): password is string => password !== undefined && password !== ''

@@ -1,0 +1,63 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Signer } from '../../../ports/signer.ts'
+import { ed25519 } from '../crypto/ed25519.ts'
+import type { Identity } from './identity.ts'
+import {
+  CHUNK_TEXTS,
+  createSigningBoard,
+  isAllClaimed,
+  isAllSigned,
+  signaturesOn,
+  signNextChunk,
+  type SigningBoard,
+} from './signing-board.ts'
+import { createSigningHelper, type SigningHelper } from './signing-helper.ts'
+import { startSigningWorker } from './signing-worker.ts'
+
+/**
+ * Signs small batches at once. Larger ones are taken chunk by chunk by this thread and a helping one,
+ * whoever is free: a busy loop leaves the work to the helper, a busy helper leaves it to us.
+ */
+export const createSigner = (
+  identity: Identity,
+  onThreadFault: (error: Error) => void,
+  helper: SigningHelper = createSigningHelper(startSigningWorker, identity.seed, onThreadFault),
+): Signer => {
+  const sign = ed25519.signerOf(identity.seed)
+  let closed = false
+
+  /** Signs what nobody else took, and lets the loop turn between chunks. */
+  const signShare = async (board: SigningBoard): Promise<void> => {
+    while (signNextChunk(board, sign)) if (!isAllClaimed(board.shared)) await nextTurn()
+  }
+
+  const signAlone = async (texts: readonly string[]): Promise<readonly string[]> => {
+    const board = createSigningBoard(texts)
+    await signShare(board)
+    return signaturesOn(board)
+  }
+
+  const signTogether = async (texts: readonly string[]): Promise<readonly string[]> => {
+    const board = createSigningBoard(texts)
+    const helperSettled = helper.offer(board)
+    await signShare(board)
+    if (!isAllSigned(board)) await helperSettled()
+    // The helper died with texts in its hands, and nobody knows which.
+    if (!isAllSigned(board)) return signAlone(texts)
+    return signaturesOn(board)
+  }
+
+  return {
+    nodeId: identity.nodeId,
+    publicKey: identity.publicKey,
+    ephemeral: identity.ephemeral,
+    signAll: async (texts) => {
+      if (closed) throw new Error('the signer is closed')
+      return texts.length <= CHUNK_TEXTS ? signAlone(texts) : signTogether(texts)
+    },
+    close: async () => {
+      closed = true
+      await helper.close()
+    },
+  }
+}

@@ -1,0 +1,26 @@
+import { SecretMissingError, type Secrets } from '../../../ports/secrets.ts'
+import type { Vault } from './vault.ts'
+
+/** Environment first, so that an operator can override the vault for one run. */
+export const createSecrets = (
+  environment: Readonly<Record<string, string | undefined>>,
+  vault: Pick<Vault, 'locked' | 'get'>,
+): Secrets => ({
+  get: async (name) => {
+    const variables = [name, variableOf(name)]
+    for (const variable of variables) {
+      const value = environment[variable]
+      if (value !== undefined && value !== '') return value
+    }
+    const stored = vault.locked ? null : await vault.get(name)
+    if (stored !== null) return stored
+    const lock = vault.locked ? ' (locked, SVC_MASTER_PASSWORD is not set)' : ''
+    throw new SecretMissingError(
+      `no secret ${name} was found: looked in the environment (${variables.join(', ')}), the vault${lock} ` +
+        'and the OS keyring (reserved)',
+    )
+  },
+})
+
+/** `venue.api_key` is `VENUE_API_KEY` in the environment. */
+const variableOf = (name: string): string => name.toUpperCase().replace(/[^A-Z0-9]/g, '_')
