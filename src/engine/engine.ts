@@ -53,6 +53,8 @@ export class Engine {
   #inFlight: Batch[] = []
   /** Waits to be decided again, in order, because the batch before it was not stored. */
   #undecided: Waiting[] = []
+  /** Are stored after all, but not folded yet. */
+  #stored: Batch[] = []
   #misled = false
   #working: Promise<void> | null = null
   #wake: () => void = () => undefined
@@ -176,19 +178,20 @@ export class Engine {
   /** Called once per batch, in order. */
   #settle(batch: Batch, result: Stored): void {
     this.#inFlight.shift()
-    if (this.#misled || result.status === 'head-moved') {
-      this.#misled = true
-      this.#undecided.push(...batch.waiting)
-      return
-    }
     if (result.status === 'failed') {
       this.#misled = true
       for (const { reject } of batch.waiting) reject(result.error)
-      return
+    } else if (this.#misled && result.status === 'appended' && result.records.length > 0) {
+      // It links to a batch whose storing looked failed: so that one was stored too. The log will tell us both.
+      this.#stored.push(batch)
+    } else if (this.#misled || result.status === 'head-moved') {
+      this.#misled = true
+      this.#undecided.push(...batch.waiting)
+    } else {
+      this.#advance(batch.planned.after)
+      this.feed.publish({ records: result.records, events: batch.planned.events })
+      answerAll(batch)
     }
-    this.#advance(batch.planned.after)
-    this.feed.publish({ records: result.records, events: batch.planned.events })
-    for (const [index, waiting] of batch.waiting.entries()) answer(waiting, batch.planned.answers[index])
   }
 
   /** What was decided ahead rests on something that was not stored: decide it again on what is. */
@@ -199,6 +202,7 @@ export class Engine {
     this.#misled = false
     this.#ahead = this.#durable
     await this.#foldForeign()
+    for (const batch of this.#stored.splice(0)) answerAll(batch)
   }
 
   /** Folds what other processes stored. Only while nothing of ours is on its way. */
@@ -251,6 +255,10 @@ interface Batch {
 
 const remember = (known: Map<string, Stamped>, event: Stamped): void => {
   if (event.dedupeKey !== null) known.set(event.dedupeKey, event)
+}
+
+const answerAll = ({ waiting, planned }: Batch): void => {
+  for (const [index, caller] of waiting.entries()) answer(caller, planned.answers[index])
 }
 
 const answer = ({ resolve, reject }: Waiting, given: Answer | undefined): void => {
