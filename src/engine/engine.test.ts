@@ -268,7 +268,7 @@ describe('a snapshot', () => {
       fc.asyncProperty(levels, fc.integer({ min: 1, max: 7 }), async (moves, everyEvents) => {
         const log = new MemoryLog()
         const engine = await openEngine(log, { snapshotEveryEvents: everyEvents })
-        for (const level of moves) await engine.execute(set(level as KillSwitchLevel))
+        for (const level of moves) await engine.execute(set(level))
         const restarted = await openEngine(log)
         const all = await catchUp(log, EMPTY_MEMORY)
         expect(stateHashOf(restarted.state)).toBe(stateHashOf(engine.state))

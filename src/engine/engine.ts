@@ -49,16 +49,16 @@ export class Engine {
   /** Folded from what is stored; and folded further, with what is on its way. */
   #durable: Memory
   #ahead: Memory
-  #queue: Waiting[] = []
-  #inFlight: Batch[] = []
+  readonly #queue: Waiting[] = []
+  readonly #inFlight: Batch[] = []
   /** Waits to be decided again, in order, because the batch before it was not stored. */
-  #undecided: Waiting[] = []
+  readonly #undecided: Waiting[] = []
   /** Are stored after all, but not folded yet. */
-  #stored: Batch[] = []
+  readonly #stored: Batch[] = []
   #misled = false
   #working: Promise<void> | null = null
   #wake: () => void = () => undefined
-  #advanceWaiters: { readonly resolve: () => void; readonly reject: (error: unknown) => void }[] = []
+  readonly #advanceWaiters: { readonly resolve: () => void; readonly reject: (error: unknown) => void }[] = []
   #closed = false
 
   /** Recalls the newest snapshot and folds what came after it. */
@@ -82,6 +82,11 @@ export class Engine {
   /** The fold of everything durable that this process has seen. */
   get state(): State {
     return this.#durable.state
+  }
+
+  /** Commands that wait to be decided. */
+  get queueLength(): number {
+    return this.#queue.length
   }
 
   get head(): Head {
@@ -197,8 +202,7 @@ export class Engine {
   /** What was decided ahead rests on something that was not stored: decide it again on what is. */
   async #startOver(): Promise<void> {
     await Promise.all(this.#inFlight.map(({ settled }) => settled))
-    this.#queue.unshift(...this.#undecided)
-    this.#undecided = []
+    this.#queue.unshift(...this.#undecided.splice(0))
     this.#misled = false
     this.#ahead = this.#durable
     await this.#foldForeign()

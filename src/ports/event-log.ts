@@ -1,4 +1,5 @@
 import type { Head, LogRecord } from '../core/log/event.ts'
+import { fieldFaultOf, hashOf, type Sha256Hex } from '../core/log/hash-chain.ts'
 
 export type AppendResult =
   /** All records are durable. */
@@ -23,7 +24,10 @@ export interface EventLog {
   readonly kind: 'memory' | 'sqlite' | 'postgres'
   /** The newest durable event. */
   head(): Promise<Head>
-  /** Stores all records or none, and only if the head is `expected`. Resolves after they are durable. */
+  /**
+   * Stores all records or none, and only if the head is `expected`. Resolves after they are durable.
+   * May be called again before that, behind the head that will be: calls are taken in order.
+   */
   append(records: readonly LogRecord[], expected: Head): Promise<AppendResult>
   read(query: LogQuery): Promise<readonly LogRecord[]>
   /** Signals of a domain (`signal.ta`), or of all, newest `ts` first, then newest seq. */
@@ -32,7 +36,7 @@ export interface EventLog {
     readonly limit: number
     readonly offset: number
   }): Promise<readonly LogRecord[]>
-  /** How many events have this domain (first two segments), category (first segment), or any. O(1). */
+  /** How many events have this domain (first two segments), category (first segment), or any. O(1). Throws for more. */
   count(typePrefix?: string): Promise<number>
   /** All domains (first two segments) that occur, with their counts. */
   countByDomain(): Promise<ReadonlyMap<string, number>>
@@ -40,13 +44,16 @@ export interface EventLog {
   /** The events that hold these dedupe keys; keys never seen are absent. */
   findByDedupeKeys(keys: readonly string[]): Promise<ReadonlyMap<string, LogRecord>>
   saveSnapshot(snapshot: Snapshot): Promise<void>
-  /** The newest snapshot whose chain hash still stands at its seq. */
+  /** The newest snapshot of this version whose chain hash still stands at its seq. */
   loadSnapshot(stateVersion: string): Promise<Snapshot | null>
   /** Calls `onAppended` soon after any process appended, also for our own appends. May call too often. */
   watch(onAppended: () => void): () => void
   /** Rows in seq order for verification, in pages, without parsing. */
   scan(range: { readonly after: number; readonly upTo: number }): AsyncIterable<readonly LogRecord[]>
-  /** Recomputes every hash and link of (after, upTo] as fast as the adapter can. */
+  /**
+   * Recomputes every hash and link of (after, upTo] as fast as the adapter can, trusting the hash at `after`.
+   * Every seq up to `upTo` has to be there: a missing one is a fault of the sequence.
+   */
   verifyHashes(range: VerifyRange): Promise<ChainReport>
   /** Bytes of the main database; 0 if unknown. */
   sizeBytes(): Promise<number>
@@ -61,16 +68,17 @@ export interface VerifyRange {
 
 export type ChainFaultKind = 'hash' | 'link' | 'sequence' | 'field' | 'order'
 
+/** The first event that cannot be trusted; without an id if it is not there. */
+export interface ChainFault {
+  readonly seq: number
+  readonly id: string | null
+  readonly kind: ChainFaultKind
+  readonly detail: string
+}
+
 export type ChainReport =
   | { readonly ok: true; readonly checked: number }
-  | {
-      readonly ok: false
-      readonly checked: number
-      readonly seq: number
-      readonly id: string | null
-      readonly kind: ChainFaultKind
-      readonly detail: string
-    }
+  | ({ readonly ok: false; readonly checked: number } & ChainFault)
 
 /** The fold up to `seq`, as a cache: never truth. */
 export interface Snapshot {
@@ -85,3 +93,46 @@ export interface Snapshot {
 export class StoreUnavailableError extends Error {
   override readonly name = 'StoreUnavailableError'
 }
+
+/** Throws if the records do not follow the head one after the other: a bug of the caller, never a lost race. */
+export const assertLinked = (records: readonly LogRecord[], head: Head): void => {
+  let { seq, hash } = head
+  for (const record of records) {
+    if (record.seq !== seq + 1 || record.prevHash !== hash) {
+      throw new Error(`record ${record.seq} does not link to ${seq}`)
+    }
+    seq = record.seq
+    hash = record.hash
+  }
+}
+
+/** What is wrong with the record that stands behind `previous`. Of several faults the one that explains the others. */
+export const chainFaultOf = (previous: Head, record: LogRecord, sha256Hex: Sha256Hex): ChainFault | null => {
+  const { seq, id } = record
+  if (seq > previous.seq + 1) return missingFault(previous.seq + 1)
+  if (seq <= previous.seq) {
+    return { seq, id, kind: 'sequence', detail: `event ${seq} stands behind event ${previous.seq}` }
+  }
+  if (record.prevHash !== previous.hash) {
+    return { seq, id, kind: 'link', detail: `event ${seq} does not link to the event before it` }
+  }
+  if (hashOf(record.prevHash, record, sha256Hex) !== record.hash) {
+    return { seq, id, kind: 'hash', detail: `event ${seq} does not have the hash of its content` }
+  }
+  const field = fieldFaultOf(record)
+  if (field !== null) return { seq, id, kind: 'field', detail: `event ${seq}: ${field}` }
+  if (!TIMESTAMP.test(record.recordedAt)) {
+    return { seq, id, kind: 'field', detail: `event ${seq}: recordedAt is no timestamp` }
+  }
+  if (record.recordedAt >= previous.recordedAt) return null
+  return { seq, id, kind: 'order', detail: `event ${seq} was recorded before the one it follows` }
+}
+
+export const missingFault = (seq: number): ChainFault => ({
+  seq,
+  id: null,
+  kind: 'sequence',
+  detail: `event ${seq} is missing`,
+})
+
+const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/

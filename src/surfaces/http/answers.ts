@@ -1,0 +1,78 @@
+import type { Outcome } from '../../engine/plan.ts'
+import type { Refusal } from '../../core/vocabulary/decision.ts'
+import type { Stamped } from '../../core/log/event.ts'
+import { problem, type Problem } from './problems.ts'
+
+export const JSON_TYPE = 'application/json'
+
+/** What a handler says. `Body` is the shape that the route promises. */
+export type Answer<Body = unknown> = Success<Body> | Refused
+
+export type Success<Body = unknown> = Content<Body> & {
+  readonly kind: 'success'
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  /** A write that found everything as it should be: nothing was stored, so nothing is audited. */
+  readonly unchanged: boolean
+}
+
+type Content<Body> =
+  | { readonly form: 'value'; readonly body: Body }
+  /** Finished text, for answers that are put together from stored text. */
+  | { readonly form: 'text'; readonly text: string; readonly contentType: string }
+
+export interface Refused {
+  readonly kind: 'refused'
+  readonly problem: Problem
+}
+
+interface SuccessOptions {
+  readonly status?: number
+  readonly headers?: Readonly<Record<string, string>>
+  readonly unchanged?: boolean
+}
+
+export const ok = <const Body>(body: Body, options: SuccessOptions = {}): Success<Body> => ({
+  form: 'value',
+  body,
+  ...common(options),
+})
+
+/** Text that is known to be JSON of the promised shape. */
+export const okJsonText = (text: string, options: SuccessOptions = {}): Success<never> =>
+  okText(text, JSON_TYPE, options)
+
+export const okText = (text: string, contentType: string, options: SuccessOptions = {}): Success<never> => ({
+  form: 'text',
+  text,
+  contentType,
+  ...common(options),
+})
+
+export const refused = (...args: Parameters<typeof problem>): Refused => ({
+  kind: 'refused',
+  problem: problem(...args),
+})
+
+/** A command's outcome: the refusal in HTTP's words, or what `bodyOf` makes of the stored events. */
+export const answerTo = <Body>(
+  outcome: Outcome,
+  bodyOf: (events: readonly Stamped[]) => Body,
+): Answer<Body> => {
+  if (outcome.status === 'refused') return refusedBy(outcome.refusal)
+  const unchanged = outcome.replayed || outcome.events.length === 0
+  return ok(bodyOf(outcome.events), { unchanged })
+}
+
+const refusedBy = ({ code, detail, extras }: Refusal): Refused => refused(code, detail, { extras })
+
+const common = ({
+  status = 200,
+  headers = {},
+  unchanged = false,
+}: SuccessOptions): Omit<Success, keyof Content<unknown>> & { readonly kind: 'success' } => ({
+  kind: 'success',
+  status,
+  headers,
+  unchanged,
+})

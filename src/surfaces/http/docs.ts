@@ -1,0 +1,34 @@
+import swaggerUi from '@fastify/swagger-ui'
+import type { FastifyInstance } from 'fastify'
+
+export const DOCS_PATH = '/docs'
+
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  // The page sets styles of single elements from its script.
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+/** The page below /docs, from files of this installation only. */
+export const addDocs = async (app: FastifyInstance): Promise<void> => {
+  await app.register(async (scope) => {
+    scope.addHook('onSend', (_request, reply, _payload, done) => {
+      // Serving files sets another one.
+      reply.header('cache-control', 'no-store')
+      done()
+    })
+    await scope.register(swaggerUi, {
+      routePrefix: DOCS_PATH,
+      staticCSP: CONTENT_SECURITY_POLICY,
+      theme: { title: 'Signal Engine API' },
+      uiConfig: { deepLinking: true, docExpansion: 'list', persistAuthorization: false },
+    })
+  })
+}

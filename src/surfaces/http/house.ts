@@ -1,0 +1,51 @@
+import type { Engine } from '../../engine/engine.ts'
+import type { IntegrityReport } from '../../engine/integrity/report.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { ConfigurationStore } from '../../ports/config-file.ts'
+import type { Logger } from '../../ports/logger.ts'
+
+/** What the HTTP surface needs of the house it opens to the world. */
+export interface HttpHouse {
+  readonly engine: Engine
+  readonly configuration: ConfigurationStore
+  readonly integrity: IntegrityCheck
+  readonly logger: Logger
+  readonly clock: Clock
+  readonly version: string
+  /** Milliseconds since 1970, UTC. */
+  readonly startedAtMs: number
+  /** Whether an empty token means that everybody may come in. */
+  readonly insecureOk: boolean
+  /** What the check at the start found. */
+  readonly chainOk: boolean
+}
+
+export interface IntegrityCheck {
+  verify(request: IntegrityRequest): Promise<IntegrityReport>
+}
+
+export interface IntegrityRequest {
+  readonly mode: 'fast' | 'full'
+  /** How many of the newest events `fast` looks at. */
+  readonly n: number
+}
+
+export interface HttpLimits {
+  readonly headersTimeoutMs: number
+  readonly bodyTimeoutMs: number
+  readonly handlerTimeoutMs: number
+  /** How long a shutdown waits for requests under way. */
+  readonly closeTimeoutMs: number
+  readonly bodyBytesMax: number
+  /** How often slow connections are looked for. */
+  readonly slowCheckMs: number
+}
+
+export const HTTP_LIMITS: HttpLimits = {
+  headersTimeoutMs: 10_000,
+  bodyTimeoutMs: 30_000,
+  handlerTimeoutMs: 30_000,
+  closeTimeoutMs: 10_000,
+  bodyBytesMax: 1024 * 1024,
+  slowCheckMs: 1000,
+}

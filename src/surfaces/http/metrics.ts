@@ -1,0 +1,102 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { categoryOf } from '../../core/log/domain.ts'
+import type { Engine } from '../../engine/engine.ts'
+import { StoreUnavailableError } from '../../ports/event-log.ts'
+import type { Verification } from './verification.ts'
+
+export interface Metrics {
+  /** `route` is the pattern, not the path: its values are few. */
+  observe(request: {
+    readonly method: string
+    readonly route: string
+    readonly status: number
+    readonly durationMs: number
+  }): void
+  text(): Promise<string>
+  readonly contentType: string
+}
+
+export const createMetrics = (engine: Engine, verification: Verification): Metrics => {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  const requests = new Counter({
+    name: 'svc_http_requests_total',
+    help: 'Answered HTTP requests',
+    labelNames: ['method', 'route', 'status'],
+    registers: [registry],
+  })
+  const durations = new Histogram({
+    name: 'svc_http_request_duration_seconds',
+    help: 'Time from the routing of a request to the end of its answer',
+    labelNames: ['method', 'route'],
+    buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30],
+    registers: [registry],
+  })
+  registry.registerMetric(killSwitchLevel(engine))
+  registry.registerMetric(queueLength(engine))
+  registry.registerMetric(chainOk(verification))
+  registry.registerMetric(eventsTotal(engine))
+  return {
+    observe: ({ method, route, status, durationMs }) => {
+      requests.inc({ method, route, status })
+      durations.observe({ method, route }, durationMs / 1000)
+    },
+    text: () => registry.metrics(),
+    contentType: registry.contentType,
+  }
+}
+
+const killSwitchLevel = (engine: Engine): Gauge =>
+  new Gauge({
+    name: 'svc_kill_switch_level',
+    help: '0 normal, 1 caution, 2 crisis, 3 lockdown',
+    registers: [],
+    collect() {
+      this.set(engine.state.killSwitch.level)
+    },
+  })
+
+const queueLength = (engine: Engine): Gauge =>
+  new Gauge({
+    name: 'svc_queue_length',
+    help: 'Commands that wait to be decided',
+    registers: [],
+    collect() {
+      this.set(engine.queueLength)
+    },
+  })
+
+const chainOk = (verification: Verification): Gauge =>
+  new Gauge({
+    name: 'svc_chain_ok',
+    help: '1 unless a verification found the hash chain broken',
+    registers: [],
+    collect() {
+      this.set(verification.chainOk ? 1 : 0)
+    },
+  })
+
+/** Counted by the log, not by this process: a restart or another process changes nothing. */
+const eventsTotal = (engine: Engine): Counter<'category'> =>
+  new Counter({
+    name: 'svc_events_total',
+    help: 'Stored events by the first segment of their type',
+    labelNames: ['category'],
+    registers: [],
+    async collect() {
+      const counts = await countsOf(engine)
+      if (counts === null) return
+      this.reset()
+      for (const [domain, count] of counts) this.inc({ category: categoryOf(domain) }, count)
+    },
+  })
+
+/** Null while the store does not answer: the last counts stand, and the other metrics are needed most then. */
+const countsOf = async (engine: Engine): Promise<ReadonlyMap<string, number> | null> => {
+  try {
+    return await engine.log.countByDomain()
+  } catch (error) {
+    if (error instanceof StoreUnavailableError) return null
+    throw error
+  }
+}

@@ -1,0 +1,177 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { problemsOf } from './route-schema.ts'
+import { PROBLEM_CODES, statusOf, type ProblemCode } from './problems.ts'
+import { ROUTES } from './routes/all.ts'
+import { startTestServer, type TestServer } from './test-server.contract.ts'
+
+interface Operation {
+  readonly operationId: string
+  readonly summary: string
+  readonly tags: readonly string[]
+  readonly security: readonly unknown[]
+  readonly parameters?: readonly {
+    readonly name: string
+    readonly in: string
+    readonly required: boolean
+    readonly schema: object
+  }[]
+  readonly requestBody?: { readonly content: object; readonly required: boolean }
+  readonly responses: Readonly<Record<string, { readonly description: string; readonly content: object }>>
+}
+
+interface Document {
+  readonly openapi: string
+  readonly info: { readonly title: string; readonly version: string }
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly components: { readonly schemas: object; readonly securitySchemes: object }
+}
+
+let server: TestServer
+let document: Document
+beforeAll(async () => {
+  server = await startTestServer({ documentAtStart: true })
+  document = (await server.callRoot('GET', '/openapi.json', { token: null })).body as unknown as Document
+})
+afterAll(() => server.close())
+
+const operations = () =>
+  Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
+  )
+
+const operationOf = (method: string, url: string): Operation | undefined =>
+  document.paths[url.replaceAll(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()]
+
+describe('the OpenAPI document', () => {
+  it('is version 3.1, with a title', () => {
+    expect(document.openapi).toBe('3.1.0')
+    expect(document.info).toMatchObject({ title: 'Signal Engine API', version: server.version })
+    expect(document.components.securitySchemes).toHaveProperty('bearer')
+  })
+
+  it('lists every route with its problems, and nothing else', () => {
+    expect(operations()).toHaveLength(ROUTES.length)
+    for (const route of ROUTES) {
+      const operation = operationOf(route.method, route.url)
+      expect(operation, route.url).toMatchObject({ operationId: route.operationId, summary: route.summary })
+      expect(operation?.security).toEqual(route.access === 'public' ? [] : [{ bearer: [] }])
+      for (const code of problemsOf(route)) {
+        const answer = operation?.responses[String(statusOf(code))]
+        expect(answer?.description, `${route.operationId} ${code}`).toContain(`\`${code}\``)
+        expect(answer?.content).toHaveProperty(['application/problem+json'])
+      }
+      expect(operation?.responses, route.url).toHaveProperty(['200', 'content'])
+    }
+  })
+
+  it('names each operation once', () => {
+    const names = operations().map(({ operation }) => operation.operationId)
+    expect(new Set(names).size).toBe(names.length)
+  })
+
+  it('describes every path parameter, and says what a query may be', () => {
+    for (const { path, operation } of operations()) {
+      const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
+      const described = (operation.parameters ?? []).filter((parameter) => parameter.in === 'path')
+      expect(described.map(({ name }) => name)).toEqual(named)
+      expect(described.every(({ required }) => required)).toBe(true)
+    }
+    const limit = operationOf('GET', '/api/v1/events')?.parameters?.find(({ name }) => name === 'limit')
+    expect(limit).toMatchObject({ in: 'query', required: false })
+    expect(limit?.schema).toEqual({ type: 'integer', minimum: 1, maximum: 500, default: 100 })
+  })
+
+  it('shows bodies with examples', () => {
+    const body = operationOf('POST', '/api/v1/kill-switch')?.requestBody
+    expect(body).toMatchObject({ required: true })
+    expect(body?.content).toHaveProperty(['application/json', 'example'], {
+      level: 2,
+      reason: 'exchange reports delayed fills',
+    })
+  })
+
+  it('has no dangling reference and no unused schema', () => {
+    const text = JSON.stringify(document)
+    const references = new Set(
+      [...text.matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)].map(([, name]) => name),
+    )
+    expect(references).toEqual(new Set(Object.keys(document.components.schemas)))
+    expect(text).not.toMatch(/"\$ref":"(?!#\/components\/schemas\/)/)
+  })
+
+  it('has no example or default with a secret', () => {
+    expect(JSON.stringify(document)).not.toMatch(/a-token-of/)
+  })
+})
+
+describe('the problems', () => {
+  it('all have a code of an area and a reason, and a status', () => {
+    for (const code of PROBLEM_CODES) {
+      expect(code).toMatch(/^[a-z_]+\.[a-z_]+$/)
+      expect(statusOf(code)).toBeGreaterThanOrEqual(400)
+    }
+    const expected: Partial<Record<ProblemCode, number>> = {
+      'request.malformed_json': 400,
+      'config.invalid': 400,
+      'auth.missing_token': 401,
+      'auth.invalid_header': 401,
+      'auth.invalid_token': 401,
+      'auth.forbidden': 403,
+      'cors.origin_denied': 403,
+      'route.not_found': 404,
+      'event.not_found': 404,
+      'route.method_not_allowed': 405,
+      'request.timeout': 408,
+      'idempotency.conflict': 409,
+      'request.too_large': 413,
+      'request.unsupported_media_type': 415,
+      'request.invalid': 422,
+      'kill_switch.active': 423,
+      'rate.limited': 429,
+      'internal.error': 500,
+      'store.unavailable': 503,
+      'server.timeout': 503,
+      'server.shutting_down': 503,
+    }
+    for (const [code, status] of Object.entries(expected)) expect(statusOf(code as ProblemCode)).toBe(status)
+  })
+})
+
+describe('the page of the documentation', () => {
+  it('answers at both forms of its path, with a strict policy and only our own files', async () => {
+    for (const path of ['/docs', '/docs/']) {
+      const { status, headers, text } = await server.callRoot('GET', path, { token: null })
+      expect(status).toBe(200)
+      expect(headers.get('content-type')).toMatch(/^text\/html/)
+      const policy = headers.get('content-security-policy') ?? ''
+      expect(policy).toContain("default-src 'none'; script-src 'self';")
+      expect(policy).not.toMatch(/https?:|\*|unsafe-eval/)
+      const addresses = [...text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address = '']) => address)
+      expect(addresses.length).toBeGreaterThan(3)
+      for (const address of addresses) {
+        const url = new URL(address, server.rootUrl + path)
+        expect(url.origin, address).toBe(server.rootUrl)
+        const file = await server.callRoot('GET', url.pathname, { token: null })
+        expect(file.status, address).toBe(200)
+      }
+    }
+  })
+
+  it('names no third party in its own script', async () => {
+    const { text } = await server.callRoot('GET', '/docs/static/swagger-initializer.js', { token: null })
+    expect(text).not.toMatch(/https?:\/\/(?!stackoverflow\.com)/)
+    expect(text).toContain('validatorUrl: null')
+  })
+
+  it('does not leave its folder', async () => {
+    for (const path of [
+      '/docs/static/../package.json',
+      '/docs/static/%2e%2e/package.json',
+      '/docs/static/..%2fpackage.json',
+    ]) {
+      const answer = await server.raw(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
+      expect(answer, path).toMatch(/^HTTP\/1\.1 40[034] /)
+      expect(answer).not.toContain('"dependencies"')
+    }
+  })
+})

@@ -1,0 +1,116 @@
+import { sentenceOf, type Fault } from '../../core/vocabulary/faults.ts'
+import type { RefusalCode } from '../../core/vocabulary/refusals.ts'
+import type { Json, JsonObject } from '../../core/vocabulary/json.ts'
+
+export const PROBLEM_TYPE = 'application/problem+json'
+
+interface ProblemKind {
+  readonly status: keyof typeof TITLES
+  /** For the documentation: what leads to this code. */
+  readonly when: string
+  readonly retryAfterSeconds?: number
+}
+
+/** What the surface itself answers. */
+const OWN_KINDS = {
+  'auth.missing_token': { status: 401, when: 'no bearer token was sent' },
+  'auth.invalid_header': { status: 401, when: 'the Authorization header is not `Bearer <token>`' },
+  'auth.invalid_token': { status: 401, when: 'the token is not the configured one' },
+  'auth.forbidden': { status: 403, when: 'the operator token is needed' },
+  'config.invalid': { status: 400, when: 'a configuration key is unknown or its value is not allowed' },
+  'config.not_saved': { status: 503, when: 'config/user.yaml could not be written', retryAfterSeconds: 5 },
+  'cors.origin_denied': { status: 403, when: 'the web origin is not in api.cors_origins' },
+  'event.not_found': { status: 404, when: 'no event has this id' },
+  'internal.error': { status: 500, when: 'something unexpected happened; the log names the request id' },
+  'rate.limited': { status: 429, when: 'more requests per minute than api.rate_limit_per_minute' },
+  'request.headers_too_large': { status: 431, when: 'the request line and headers are too long' },
+  'request.invalid': { status: 422, when: 'a parameter or member is missing or not allowed' },
+  'request.malformed_http': { status: 400, when: 'the request is not HTTP/1.1' },
+  'request.malformed_json': { status: 400, when: 'the body is not JSON, not UTF-8, or names a member twice' },
+  'request.timeout': { status: 408, when: 'the request arrived too slowly' },
+  'request.too_large': { status: 413, when: 'the body is larger than 1 MiB' },
+  'request.unsupported_media_type': { status: 415, when: 'the body is not application/json' },
+  'route.method_not_allowed': { status: 405, when: 'the path exists, but not with this method' },
+  'route.not_found': { status: 404, when: 'no such path' },
+  'server.shutting_down': { status: 503, when: 'the service is stopping', retryAfterSeconds: 5 },
+  'server.timeout': { status: 503, when: 'the answer took too long', retryAfterSeconds: 5 },
+  'store.busy': { status: 503, when: 'too many writes are waiting', retryAfterSeconds: 1 },
+  'store.unavailable': { status: 503, when: 'the event store does not answer', retryAfterSeconds: 5 },
+} as const satisfies Readonly<Record<string, ProblemKind>>
+
+/** What a command refuses. A code without a status does not compile. */
+const REFUSAL_KINDS: Readonly<Record<RefusalCode, ProblemKind>> = {
+  'idempotency.conflict': { status: 409, when: 'the key was used before with another content' },
+  'kill_switch.active': { status: 423, when: 'the kill switch is above level 0' },
+  'kill_switch.not_lower': { status: 409, when: 'a reset would raise the level' },
+}
+
+/** RFC 9110's phrases; Node still has some of the older ones. */
+const TITLES = {
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'Not Found',
+  405: 'Method Not Allowed',
+  408: 'Request Timeout',
+  409: 'Conflict',
+  413: 'Content Too Large',
+  415: 'Unsupported Media Type',
+  422: 'Unprocessable Content',
+  423: 'Locked',
+  429: 'Too Many Requests',
+  431: 'Request Header Fields Too Large',
+  500: 'Internal Server Error',
+  503: 'Service Unavailable',
+} as const
+
+export type ProblemCode = keyof typeof OWN_KINDS | RefusalCode
+
+const KINDS: Readonly<Record<ProblemCode, ProblemKind>> = { ...OWN_KINDS, ...REFUSAL_KINDS }
+
+export const PROBLEM_CODES = Object.keys(KINDS).toSorted() as readonly ProblemCode[]
+
+/** A "no" on its way to the client. The request id is added when it is sent. */
+export interface Problem {
+  readonly code: ProblemCode
+  readonly detail: string
+  readonly extras: JsonObject
+  readonly headers: Readonly<Record<string, string>>
+}
+
+export const problem = (
+  code: ProblemCode,
+  detail: string,
+  { extras = {}, headers = {} }: Partial<Pick<Problem, 'extras' | 'headers'>> = {},
+): Problem => {
+  const { retryAfterSeconds } = KINDS[code]
+  const wait = retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }
+  return { code, detail, extras, headers: { ...wait, ...headers } }
+}
+
+/** All faults at once; the first one is also the sentence for people. */
+export const invalidProblem = (
+  faults: readonly Fault[],
+  code: Extract<ProblemCode, 'request.invalid' | 'config.invalid'> = 'request.invalid',
+): Problem => {
+  const [first, ...others] = faults
+  const sentence = first === undefined ? 'The request is not valid' : sentenceOf(first)
+  const detail = others.length === 0 ? sentence : `${sentence} (and ${others.length} more)`
+  return problem(code, detail, { extras: { errors: faults as unknown as Json } })
+}
+
+export const statusOf = (code: ProblemCode): number => KINDS[code].status
+
+export const titleOf = (code: ProblemCode): string => TITLES[KINDS[code].status]
+
+export const meaningOf = (code: ProblemCode): string => KINDS[code].when
+
+export const problemText = ({ code, detail, extras }: Problem, requestId: string): string =>
+  JSON.stringify({
+    status: statusOf(code),
+    title: titleOf(code),
+    code,
+    detail,
+    ...extras,
+    request_id: requestId,
+  })

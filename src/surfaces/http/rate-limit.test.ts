@@ -1,0 +1,61 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { CALLERS_MAX, RateLimit, WINDOW_MS } from './rate-limit.ts'
+
+describe('the rate limit', () => {
+  it('lets as many pass in a minute as it is told, and says how long to wait', () => {
+    const limit = new RateLimit()
+    for (let count = 0; count < 3; count += 1) expect(limit.take('a', 3, 1000).status).toBe('free')
+    expect(limit.take('a', 3, 31_000)).toEqual({ status: 'limited', retryAfterSeconds: 30 })
+    expect(limit.take('a', 3, 1000 + WINDOW_MS - 1)).toEqual({ status: 'limited', retryAfterSeconds: 1 })
+    expect(limit.take('a', 3, 1000 + WINDOW_MS).status).toBe('free')
+  })
+
+  it('counts each caller alone', () => {
+    const limit = new RateLimit()
+    expect(limit.take('a', 1, 0).status).toBe('free')
+    expect(limit.take('b', 1, 0).status).toBe('free')
+    expect(limit.take('a', 1, 0).status).toBe('limited')
+  })
+
+  it('follows a limit that changes', () => {
+    const limit = new RateLimit()
+    limit.take('a', 1, 0)
+    expect(limit.take('a', 1, 1).status).toBe('limited')
+    expect(limit.take('a', 2, 2).status).toBe('free')
+  })
+
+  it('does not lock anybody out when the clock is set back', () => {
+    const limit = new RateLimit()
+    limit.take('a', 1, 10 * WINDOW_MS)
+    expect(limit.take('a', 1, 0).status).toBe('free')
+  })
+
+  it('remembers a bounded number of callers, and forgets those whose minute is over', () => {
+    const limit = new RateLimit()
+    for (let caller = 0; caller < CALLERS_MAX + 50; caller += 1) limit.take(String(caller), 1, 0)
+    expect(limit.size).toBe(CALLERS_MAX)
+    limit.take('late', 1, WINDOW_MS)
+    expect(limit.size).toBe(1)
+  })
+
+  it('never lets more than the limit pass within one window', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.integer({ min: 0, max: 1000 })),
+        fc.integer({ min: 1, max: 5 }),
+        (steps, max) => {
+          const limit = new RateLimit()
+          let passed = 0
+          let now = 0
+          for (const step of steps) {
+            now += step
+            if (now >= WINDOW_MS) break
+            if (limit.take('a', max, now).status === 'free') passed += 1
+          }
+          expect(passed).toBeLessThanOrEqual(max)
+        },
+      ),
+    )
+  })
+})

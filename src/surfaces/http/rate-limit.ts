@@ -1,0 +1,54 @@
+export type Passage =
+  | { readonly status: 'free' }
+  | { readonly status: 'limited'; readonly retryAfterSeconds: number }
+
+export const WINDOW_MS = 60_000
+
+/** Callers that are counted at the same time; beyond it the one counted longest is forgotten. */
+export const CALLERS_MAX = 10_000
+
+interface Window {
+  readonly startedAtMs: number
+  count: number
+}
+
+/** Counts requests per caller, in a minute that begins with the caller's first one. */
+export class RateLimit {
+  /** Oldest window first, since a new window goes to the end. */
+  readonly #windows = new Map<string, Window>()
+
+  take(caller: string, perMinuteMax: number, nowMs: number): Passage {
+    const window = this.#windowOf(caller, nowMs)
+    if (window.count >= perMinuteMax) {
+      const waitMs = window.startedAtMs + WINDOW_MS - nowMs
+      return { status: 'limited', retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) }
+    }
+    window.count += 1
+    return { status: 'free' }
+  }
+
+  get size(): number {
+    return this.#windows.size
+  }
+
+  #windowOf(caller: string, nowMs: number): Window {
+    const current = this.#windows.get(caller)
+    // A clock that was set back must not lock anybody out.
+    if (current !== undefined && nowMs >= current.startedAtMs && nowMs < current.startedAtMs + WINDOW_MS) {
+      return current
+    }
+    this.#windows.delete(caller)
+    this.#forget(nowMs)
+    const window = { startedAtMs: nowMs, count: 0 }
+    this.#windows.set(caller, window)
+    return window
+  }
+
+  #forget(nowMs: number): void {
+    for (const [caller, { startedAtMs }] of this.#windows) {
+      const isOver = startedAtMs + WINDOW_MS <= nowMs
+      if (!isOver && this.#windows.size < CALLERS_MAX) return
+      this.#windows.delete(caller)
+    }
+  }
+}

@@ -1,0 +1,126 @@
+import type { IncomingMessage } from 'node:http'
+import { invalidProblem, problem, type Problem } from './problems.ts'
+import { parseStrictJson } from './strict-json.ts'
+
+export interface BodyLimits {
+  readonly bodyBytesMax: number
+  readonly bodyTimeoutMs: number
+}
+
+export type RequestBody =
+  | { readonly status: 'absent' }
+  | { readonly status: 'present'; readonly value: unknown }
+  | { readonly status: 'refused'; readonly problem: Problem }
+
+/** Nobody is left who could hear an answer. */
+export class ClientGoneError extends Error {
+  override readonly name = 'ClientGoneError'
+  constructor() {
+    super('the client went away before its request was complete')
+  }
+}
+
+/**
+ * What is read and thrown away beyond the limit, so that a client which first sends everything and then listens
+ * still hears the answer.
+ */
+const DISCARDED_BYTES_MAX = 16 * 1024 * 1024
+
+/** Checks in the order 413, 415, 400, then values without meaning (422). An empty body counts as absent. */
+export const readBody = async (request: IncomingMessage, limits: BodyLimits): Promise<RequestBody> => {
+  const received = await receive(request, limits)
+  switch (received.status) {
+    case 'late':
+      return refuse(
+        problem('request.timeout', 'The body did not arrive in time', { headers: { connection: 'close' } }),
+      )
+    case 'too-large':
+      return refuse(tooLarge(limits.bodyBytesMax, received.endless))
+    case 'received':
+      return received.bytes.length === 0 ? { status: 'absent' } : read(request, received.bytes)
+  }
+}
+
+/**
+ * Reads on although the answer is already "no": a client that sends everything before it listens would not hear
+ * it from a connection that closes meanwhile. Where the connection stays open, the rest is thrown away later.
+ */
+export const discardBody = async (request: IncomingMessage, bodyTimeoutMs: number): Promise<void> => {
+  const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers
+  if (length !== '0' || encoding !== undefined) await receive(request, { bodyBytesMax: 0, bodyTimeoutMs })
+}
+
+const read = (request: IncomingMessage, bytes: Buffer): RequestBody => {
+  if (!isJson(request.headers['content-type'], request.headers['content-encoding'])) {
+    return refuse(
+      problem('request.unsupported_media_type', 'The body must be sent as application/json, uncompressed'),
+    )
+  }
+  const parsed = parseStrictJson(bytes)
+  switch (parsed.status) {
+    case 'parsed':
+      return { status: 'present', value: parsed.value }
+    case 'malformed':
+      return refuse(problem('request.malformed_json', parsed.detail))
+    case 'invalid':
+      return refuse(invalidProblem(parsed.faults))
+  }
+}
+
+const refuse = (refusal: Problem): RequestBody => ({ status: 'refused', problem: refusal })
+
+const tooLarge = (limitBytes: number, endless: boolean): Problem =>
+  problem('request.too_large', `The body must not be larger than ${limitBytes} bytes`, {
+    extras: { limit_bytes: limitBytes },
+    headers: endless ? { connection: 'close' } : {},
+  })
+
+/** No type counts as JSON. */
+const isJson = (contentType = '', contentEncoding = 'identity'): boolean => {
+  const [mediaType = '', ...parameters] = contentType.split(';').map((part) => part.trim().toLowerCase())
+  const charset = parameters.find((parameter) => parameter.startsWith('charset='))?.slice('charset='.length)
+  const isUtf8 = charset === undefined || /^"?utf-?8"?$/.test(charset)
+  return (mediaType === '' || mediaType === 'application/json') && isUtf8 && contentEncoding === 'identity'
+}
+
+type Received =
+  | { readonly status: 'received'; readonly bytes: Buffer }
+  /** `endless`: more is coming than anybody wants to wait for. */
+  | { readonly status: 'too-large'; readonly endless: boolean }
+  | { readonly status: 'late' }
+
+const receive = (request: IncomingMessage, limits: BodyLimits): Promise<Received> =>
+  new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let length = 0
+    const isTooLarge = (): boolean => length > limits.bodyBytesMax
+
+    const settle = (received: Received): void => {
+      clearTimeout(timer)
+      request.off('data', onData).off('end', onEnd)
+      resolve(received)
+    }
+    const onData = (chunk: Buffer): void => {
+      length += chunk.length
+      if (!isTooLarge()) chunks.push(chunk)
+      else if (length > limits.bodyBytesMax + DISCARDED_BYTES_MAX)
+        settle({ status: 'too-large', endless: true })
+      else chunks.length = 0
+    }
+    const onEnd = (): void =>
+      settle(
+        isTooLarge()
+          ? { status: 'too-large', endless: false }
+          : { status: 'received', bytes: Buffer.concat(chunks) },
+      )
+    // Stays attached as a listener, so that an error after the end has somewhere to go.
+    const onGone = (): void => {
+      clearTimeout(timer)
+      reject(new ClientGoneError())
+    }
+    const timer = setTimeout(
+      () => settle(isTooLarge() ? { status: 'too-large', endless: true } : { status: 'late' }),
+      limits.bodyTimeoutMs,
+    )
+    request.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone)
+  })

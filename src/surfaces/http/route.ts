@@ -1,0 +1,98 @@
+import type { z } from 'zod'
+import type { Configuration } from '../../core/config/schema.ts'
+import type { Answer } from './answers.ts'
+import type { ProblemCode } from './problems.ts'
+import type { Service } from './service.ts'
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
+
+/** `bearer`: either token. `operator`: the operator token, once one is configured. */
+export type Access = 'public' | 'bearer' | 'operator'
+
+/** What a request consists of once it was looked at. */
+export interface Parts<Params = unknown, Query = unknown, Headers = unknown, Body = unknown> {
+  readonly params: Params
+  readonly query: Query
+  readonly headers: Headers
+  readonly body: Body
+  readonly requestId: string
+  /** The caller's thread through the log, if it named one. */
+  readonly traceId: string | null
+}
+
+/** One endpoint: validation, documentation and types all come from here. */
+export interface RouteSpec<
+  Params extends z.ZodType,
+  Query extends z.ZodType,
+  Headers extends z.ZodType,
+  Body extends z.ZodType,
+  Response extends z.ZodType,
+> {
+  readonly method: Method
+  /** Below `/api/v1`, with `:name` for parameters. */
+  readonly path: string
+  /** The path stands outside of `/api/v1`. */
+  readonly atRoot?: true
+  readonly access: Access
+  /** Makes a protected endpoint public while the configuration says so. */
+  readonly publicWhile?: (configuration: Configuration) => boolean
+  /** What the audit calls it; by default `read` for GET, else `write`. */
+  readonly action?: 'read' | 'write'
+  readonly operationId: string
+  readonly tag: string
+  readonly summary: string
+  readonly description?: string
+  readonly params?: Params
+  readonly query?: Query
+  readonly headers?: Headers
+  /** Without it any body is ignored. */
+  readonly body?: Body
+  /** The handler is then given `undefined` for an absent body. */
+  readonly bodyIsOptional?: true
+  readonly response: Response
+  readonly responseType?: string
+  readonly successStatus?: number
+  /** Besides those that every endpoint can answer. */
+  readonly problems?: readonly ProblemCode[]
+  /** Requests that may take as long as they need. */
+  readonly mayTakeLong?: (
+    parts: Parts<z.output<Params>, z.output<Query>, z.output<Headers>, z.output<Body>>,
+  ) => boolean
+  readonly handler: (
+    parts: Parts<z.output<Params>, z.output<Query>, z.output<Headers>, z.output<Body>>,
+    service: Service,
+  ) => Answer<DeepReadonly<z.input<Response>>> | Promise<Answer<DeepReadonly<z.input<Response>>>>
+}
+
+type DeepReadonly<T> = T extends object ? { readonly [Member in keyof T]: DeepReadonly<T[Member]> } : T
+
+/** A route whose types are checked and forgotten: validation stands between the stranger and the handler. */
+export type Route = Omit<AnySpec, 'handler' | 'mayTakeLong'> & {
+  readonly url: string
+  readonly mayTakeLong?: (parts: Parts) => boolean
+  readonly handler: (parts: Parts, service: Service) => Answer | Promise<Answer>
+}
+
+type AnySpec = RouteSpec<z.ZodType, z.ZodType, z.ZodType, z.ZodType, z.ZodType>
+
+export const API_PREFIX = '/api/v1'
+
+export const defineRoute = <
+  Params extends z.ZodType = z.ZodUndefined,
+  Query extends z.ZodType = z.ZodUndefined,
+  Headers extends z.ZodType = z.ZodUndefined,
+  Body extends z.ZodType = z.ZodUndefined,
+  Response extends z.ZodType = z.ZodUnknown,
+>(
+  spec: RouteSpec<Params, Query, Headers, Body, Response>,
+): Route => ({
+  ...(spec as unknown as Omit<Route, 'url'>),
+  url: spec.atRoot === true ? spec.path : API_PREFIX + spec.path,
+})
+
+export const actionOf = ({ method, action }: Pick<Route, 'method' | 'action'>): 'read' | 'write' =>
+  action ?? (method === 'GET' ? 'read' : 'write')
+
+/** Who may come in right now. */
+export const accessOf = ({ access, publicWhile }: Route, configuration: Configuration): Access =>
+  publicWhile?.(configuration) === true ? 'public' : access

@@ -1,0 +1,19 @@
+import type { Route } from '../route.ts'
+import { configRoutes } from './config.ts'
+import { eventRoutes } from './events.ts'
+import { healthRoutes } from './health.ts'
+import { integrityRoutes } from './integrity.ts'
+import { killSwitchRoutes } from './kill-switch.ts'
+import { metricsRoutes } from './metrics.ts'
+import { openApiRoutes } from './openapi.ts'
+
+/** Every endpoint. A new resource is one file and one line here. */
+export const ROUTES: readonly Route[] = [
+  ...configRoutes,
+  ...eventRoutes,
+  ...healthRoutes,
+  ...integrityRoutes,
+  ...killSwitchRoutes,
+  ...metricsRoutes,
+  ...openApiRoutes,
+]

@@ -1,0 +1,89 @@
+import { z } from 'zod'
+import { configurationSchema, type Configuration } from '../../../core/config/schema.ts'
+import { configurationHashInput, redactedConfiguration } from '../../../core/config/secrets.ts'
+import { sha256Hex } from '../../../engine/sha256.ts'
+import type { ConfigurationRefusal } from '../../../ports/config-file.ts'
+import { ok, type Refused } from '../answers.ts'
+import { invalidProblem } from '../problems.ts'
+import { defineRoute } from '../route.ts'
+
+const configuration = configurationSchema.meta({ id: 'Configuration' })
+
+// The checks are those of the configuration itself, which also knows what each key means.
+const changes = z.unknown().meta({
+  type: 'object',
+  additionalProperties: true,
+  description: 'keys to change: missing = unchanged, null = back to the default, lists are replaced',
+  examples: [{ brain: { cycle_interval_seconds: 60 } }],
+})
+
+export const configRoutes = [
+  defineRoute({
+    method: 'GET',
+    path: '/config',
+    access: 'bearer',
+    operationId: 'getConfiguration',
+    tag: 'Configuration',
+    summary: 'The effective configuration',
+    description: 'Secrets that are set read `***REDACTED***`.',
+    response: configuration,
+    handler: (_parts, service) => ok(redactedConfiguration(service.configuration.current())),
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/config/validate',
+    access: 'bearer',
+    action: 'read',
+    operationId: 'validateConfiguration',
+    tag: 'Configuration',
+    summary: 'Check a change of the configuration',
+    description: 'Writes nothing.',
+    body: changes,
+    response: z.object({ ok: z.literal(true), config: configuration }),
+    problems: ['config.invalid'],
+    handler: async ({ body }, service) => {
+      const checked = await service.configuration.validate(body, service)
+      if (checked.status !== 'valid') return refusedBy(checked)
+      return ok({ ok: true, config: redactedConfiguration(checked.configuration) })
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/config',
+    access: 'operator',
+    operationId: 'changeConfiguration',
+    tag: 'Configuration',
+    summary: 'Change the configuration',
+    description: 'Writes `config/user.yaml` and works at once, except for the keys in `restart_required`.',
+    body: changes,
+    response: z.object({
+      ok: z.literal(true),
+      path: z.string(),
+      restart_required: z.array(z.string()),
+      overridden_by_env: z.array(z.string()),
+    }),
+    problems: ['config.invalid', 'config.not_saved', 'store.busy'],
+    handler: async ({ body, traceId }, service) => {
+      const made = await service.configuration.change(body, service)
+      if (made.status !== 'accepted') return refusedBy(made)
+      for (const warning of made.warnings) service.logger.warn(warning)
+      const isChanged = made.changed.length > 0
+      if (isChanged) {
+        const change = { changed: [...made.changed], config_hash: configHashOf(made.configuration) }
+        await service.engine.execute({ kind: 'record-config-change', change, surface: 'api' }, { traceId })
+      }
+      const { path, restartRequired, overriddenByEnv } = made
+      return ok(
+        { ok: true, path, restart_required: restartRequired, overridden_by_env: overriddenByEnv },
+        { unchanged: !isChanged },
+      )
+    },
+  }),
+]
+
+const configHashOf = (changed: Configuration): string => sha256Hex(configurationHashInput(changed))
+
+const refusedBy = ({ status, faults }: ConfigurationRefusal): Refused => ({
+  kind: 'refused',
+  problem: invalidProblem(faults, status === 'malformed' ? 'request.invalid' : 'config.invalid'),
+})

@@ -1,0 +1,68 @@
+import { z } from 'zod'
+import { eventRecordText, eventRecordView } from '../../../core/views/event-record.ts'
+import type { EventLog } from '../../../ports/event-log.ts'
+import { okJsonText, refused, type Refused } from '../answers.ts'
+import { readEventPage } from '../event-page.ts'
+import { integer, optionalInteger, plainText, textFilter } from '../fields.ts'
+import { defineRoute } from '../route.ts'
+
+const eventRecord = eventRecordView.meta({ id: 'EventRecord' })
+
+const query = z.object({
+  type: textFilter('type prefix by whole segments, such as `signal.ta`'),
+  symbol: textFilter('only events about this symbol'),
+  since: textFilter('event id; this event and later ones'),
+  after_seq: optionalInteger({ min: 0 }, 'only events behind this seq'),
+  before_seq: optionalInteger({ min: 0 }, 'only events before this seq'),
+  order: z.enum(['asc', 'desc']).default('desc').meta({ description: 'by seq' }),
+  limit: integer(100, { min: 1, max: 500 }, 'items per page'),
+})
+
+// These read the log itself and not the fold, so they see what other processes wrote without catching up first.
+export const eventRoutes = [
+  defineRoute({
+    method: 'GET',
+    path: '/events',
+    access: 'bearer',
+    operationId: 'listEvents',
+    tag: 'Events',
+    summary: 'Stored events with hashes and signatures',
+    description:
+      '`next_seq` is the `after_seq` (ascending) or `before_seq` (descending) of the next page, null at the end. ' +
+      'With both `type` and `symbol` a page may have fewer items than `limit` and still be followed by another.',
+    query,
+    response: z.object({ items: z.array(eventRecord), limit: z.int(), next_seq: z.int().nullable() }),
+    problems: ['event.not_found'],
+    handler: async ({ query: { since, after_seq, before_seq, ...filter } }, { engine: { log } }) => {
+      const first = since === undefined ? undefined : await log.get(since)
+      if (since !== undefined && !first) return unknownEvent(since)
+      const after = first ? Math.max(first.seq - 1, after_seq ?? 0) : after_seq
+      const page = await readEventPage(log, { ...filter, after, before: before_seq })
+      const items = page.records.map(eventRecordText).join(',')
+      return okJsonText(`{"items":[${items}],"limit":${filter.limit},"next_seq":${page.nextSeq}}`)
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/events/:id',
+    access: 'bearer',
+    operationId: 'getEvent',
+    tag: 'Events',
+    summary: 'One stored event',
+    params: z.object({ id: z.string() }),
+    response: eventRecord,
+    problems: ['event.not_found'],
+    handler: async ({ params: { id } }, { engine: { log } }) => {
+      const record = await findEvent(log, id)
+      return record === null ? unknownEvent(id) : okJsonText(eventRecordText(record))
+    },
+  }),
+]
+
+const eventId = plainText()
+
+/** What cannot be an id is not looked for. */
+const findEvent = async (log: EventLog, id: string) => (eventId.safeParse(id).success ? log.get(id) : null)
+
+const unknownEvent = (id: string): Refused =>
+  refused('event.not_found', 'No event has this id', { extras: { event_id: id } })

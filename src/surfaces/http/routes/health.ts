@@ -1,0 +1,44 @@
+import { z } from 'zod'
+import { StoreUnavailableError } from '../../../ports/event-log.ts'
+import { ok } from '../answers.ts'
+import { defineRoute } from '../route.ts'
+import type { Service } from '../service.ts'
+import { withinTime } from '../time-limit.ts'
+
+const health = z
+  .object({ version: z.string(), uptime_seconds: z.number().min(0), db_size_bytes: z.int().min(0) })
+  .meta({ examples: [{ version: '1.0.0', uptime_seconds: 12.4, db_size_bytes: 262_144 }] })
+
+export const healthRoutes = [
+  defineRoute({
+    method: 'GET',
+    path: '/health',
+    access: 'public',
+    operationId: 'getHealth',
+    tag: 'Service',
+    summary: 'Whether the service runs',
+    response: health,
+    handler: async (_parts, service) =>
+      ok({
+        version: service.version,
+        uptime_seconds: Math.max(0, service.clock.now() - service.startedAtMs) / 1000,
+        db_size_bytes: await sizeOf(service),
+      }),
+  }),
+]
+
+/** A store that hesitates is no reason to look dead. */
+const SIZE_TIMEOUT_MS = 1000
+
+/** 0 if unknown. */
+const sizeOf = async ({ engine, logger }: Service): Promise<number> => {
+  try {
+    const size = await withinTime(engine.log.sizeBytes(), SIZE_TIMEOUT_MS, (error) =>
+      logger.warn('the size of the store is not known', { error }),
+    )
+    return size.status === 'done' ? size.value : 0
+  } catch (error) {
+    if (error instanceof StoreUnavailableError) return 0
+    throw error
+  }
+}

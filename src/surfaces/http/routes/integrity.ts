@@ -1,0 +1,26 @@
+import { z } from 'zod'
+import { integrityView, viewIntegrity } from '../../../core/views/integrity.ts'
+import { ok } from '../answers.ts'
+import { integer } from '../fields.ts'
+import { defineRoute } from '../route.ts'
+
+export const integrityRoutes = [
+  defineRoute({
+    method: 'GET',
+    path: '/integrity',
+    access: 'bearer',
+    operationId: 'verifyIntegrity',
+    tag: 'Events',
+    summary: 'Verify the hash chain and the signatures',
+    description:
+      '`full` recomputes the whole log and may take long; who asks while one runs is given its result. ' +
+      'A broken chain is also answered with 200.',
+    query: z.object({
+      mode: z.enum(['fast', 'full']).default('fast').meta({ description: 'the newest events, or all' }),
+      n: integer(100, { min: 1, max: 100_000 }, 'how many of the newest events `fast` looks at'),
+    }),
+    response: integrityView.meta({ id: 'Integrity' }),
+    mayTakeLong: ({ query }) => query.mode === 'full',
+    handler: async ({ query }, { verification }) => ok(viewIntegrity(await verification.verify(query))),
+  }),
+]

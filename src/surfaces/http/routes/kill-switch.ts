@@ -1,0 +1,55 @@
+import { z } from 'zod'
+import { killSwitchView, viewKillSwitch, viewKillSwitchAfter } from '../../../core/views/kill-switch.ts'
+import type { KillSwitchLevel } from '../../../core/vocabulary/level.ts'
+import { answerTo, ok } from '../answers.ts'
+import { defineRoute } from '../route.ts'
+
+const response = killSwitchView.meta({
+  id: 'KillSwitch',
+  examples: [{ level: 0, state: 'normal', reason: null, changed_at: null, changed_by: null }],
+})
+
+const move = z
+  .object({
+    level: z
+      .int()
+      .min(0)
+      .max(3)
+      .meta({ description: '0 normal, 1 caution, 2 crisis (exits only), 3 lockdown' }),
+    reason: z.string().trim().min(1).max(500),
+  })
+  .meta({ examples: [{ level: 2, reason: 'exchange reports delayed fills' }] })
+
+export const killSwitchRoutes = [
+  defineRoute({
+    method: 'GET',
+    path: '/kill-switch',
+    access: 'bearer',
+    operationId: 'getKillSwitch',
+    tag: 'Kill switch',
+    summary: 'Level of the kill switch',
+    response,
+    handler: async (_parts, { engine }) => ok(viewKillSwitch((await engine.fresh()).killSwitch)),
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/kill-switch',
+    access: 'operator',
+    operationId: 'setKillSwitch',
+    tag: 'Kill switch',
+    summary: 'Raise or lower the kill switch',
+    description: 'Any level may be chosen. The current level again writes nothing.',
+    body: move,
+    response,
+    problems: ['store.busy'],
+    handler: async ({ body: { level, reason }, traceId }, { engine }) => {
+      const command = {
+        kind: 'set-kill-switch',
+        move: { level: level as KillSwitchLevel, reason, operator: engine.nodeId, surface: 'api' },
+      } as const
+      return answerTo(await engine.execute(command, { traceId }), (events) =>
+        viewKillSwitchAfter(engine.state.killSwitch, events),
+      )
+    },
+  }),
+]

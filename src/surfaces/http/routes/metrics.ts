@@ -1,0 +1,20 @@
+import { z } from 'zod'
+import { okText } from '../answers.ts'
+import { defineRoute } from '../route.ts'
+
+export const metricsRoutes = [
+  defineRoute({
+    method: 'GET',
+    path: '/metrics',
+    atRoot: true,
+    access: 'bearer',
+    publicWhile: ({ metrics }) => metrics.public,
+    operationId: 'getMetrics',
+    tag: 'Service',
+    summary: 'Metrics for Prometheus',
+    description: 'Public while `metrics.public` is set.',
+    response: z.string(),
+    responseType: 'text/plain',
+    handler: async (_parts, { metrics }) => okText(await metrics.text(), metrics.contentType),
+  }),
+]

@@ -1,0 +1,17 @@
+import { z } from 'zod'
+import { okJsonText } from '../answers.ts'
+import { defineRoute } from '../route.ts'
+
+export const openApiRoutes = [
+  defineRoute({
+    method: 'GET',
+    path: '/openapi.json',
+    atRoot: true,
+    access: 'public',
+    operationId: 'getOpenApi',
+    tag: 'Service',
+    summary: 'This documentation as OpenAPI 3.1',
+    response: z.looseObject({ openapi: z.string() }),
+    handler: (_parts, { openApiText }) => okJsonText(openApiText()),
+  }),
+]

@@ -1,0 +1,120 @@
+import type { FastifyInstance } from 'fastify'
+import type { AddressInfo } from 'node:net'
+import { AccessAudit } from './access-audit.ts'
+import { createApp } from './app.ts'
+import { answerConnectionErrors } from './connection-errors.ts'
+import { addDocs } from './docs.ts'
+import { addErrorAnswers } from './error-answers.ts'
+import { addGate } from './gate.ts'
+import { bodyParser, handlerOf } from './handle.ts'
+import { HTTP_LIMITS, type HttpHouse, type HttpLimits } from './house.ts'
+import { createMetrics } from './metrics.ts'
+import { addOpenApi, openApiTextOf } from './openapi.ts'
+import { API_PREFIX, type Route } from './route.ts'
+import { schemaOf } from './route-schema.ts'
+import { ROUTES } from './routes/all.ts'
+import type { Service } from './service.ts'
+import { Verification } from './verification.ts'
+
+export interface HttpServer {
+  /** Resolves once requests are taken, with where. Port 0 takes any free one. */
+  listen(address: { readonly host: string; readonly port: number }): Promise<Listening>
+  /** Takes no more requests, waits for those under way, and then cuts what is left. */
+  close(): Promise<void>
+}
+
+export interface Listening {
+  readonly port: number
+  /** With the path prefix. */
+  readonly baseUrl: string
+}
+
+export interface HttpServerOptions {
+  readonly routes?: readonly Route[]
+  readonly limits?: Partial<HttpLimits>
+  readonly checkResponses?: boolean
+  /** Making the documentation takes long enough to be felt by everybody, so it is made before the first request. */
+  readonly documentAtStart?: boolean
+}
+
+export const createHttpServer = async (
+  house: HttpHouse,
+  {
+    routes = ROUTES,
+    limits: given = {},
+    checkResponses = false,
+    documentAtStart = true,
+  }: HttpServerOptions = {},
+): Promise<HttpServer> => {
+  const limits = { ...HTTP_LIMITS, ...given }
+  let isClosing = false
+  const service = serviceOf(house, () => app)
+  const app = createApp(service, limits)
+  const audit = new AccessAudit(house.engine, house.logger, limits.handlerTimeoutMs)
+  answerConnectionErrors(app.server, () => house.clock.newId())
+  await addOpenApi(app, house.version)
+  addGate({ app, service, audit, isClosing: () => isClosing, bodyTimeoutMs: limits.bodyTimeoutMs })
+  addErrorAnswers(app, service)
+  addMeasuring(app, service)
+  app.addContentTypeParser('*', bodyParser(limits))
+  const { handlerTimeoutMs } = limits
+  for (const route of routes) {
+    app.route({
+      method: route.method,
+      url: route.url,
+      schema: schemaOf(route),
+      config: { endpoint: route },
+      handler: handlerOf(route, { service, audit, handlerTimeoutMs, checkResponses }),
+    })
+  }
+  await addDocs(app)
+  return {
+    listen: async ({ host, port }) => {
+      await app.ready()
+      if (documentAtStart) service.openApiText()
+      await app.listen({ host, port })
+      return listeningAt(app.server.address() as AddressInfo)
+    },
+    close: async () => {
+      isClosing = true
+      // A connection that falls idle from now on would be kept open for its next request.
+      const reap = setInterval(() => app.server.closeIdleConnections(), IDLE_CHECK_MS)
+      const force = setTimeout(() => app.server.closeAllConnections(), limits.closeTimeoutMs)
+      try {
+        await app.close()
+      } finally {
+        clearInterval(reap)
+        clearTimeout(force)
+      }
+    },
+  }
+}
+
+const IDLE_CHECK_MS = 20
+
+const serviceOf = (house: HttpHouse, app: () => FastifyInstance): Service => {
+  const verification = new Verification(house.integrity, house.chainOk)
+  let openApiText: string | null = null
+  return {
+    ...house,
+    verification,
+    metrics: createMetrics(house.engine, verification),
+    openApiText: () => (openApiText ??= openApiTextOf(app())),
+  }
+}
+
+const addMeasuring = (app: FastifyInstance, { metrics, logger }: Service): void => {
+  app.addHook('onResponse', (request, reply, done) => {
+    const route = request.routeOptions.url ?? 'unmatched'
+    const { method } = request
+    const { statusCode: status, elapsedTime: durationMs } = reply
+    metrics.observe({ method, route, status, durationMs })
+    logger.debug('answered', { request_id: request.id, method, route, status, duration_ms: durationMs })
+    done()
+  })
+}
+
+const listeningAt = ({ address, family, port }: AddressInfo): Listening => {
+  const host = family === 'IPv6' ? `[${address}]` : address
+  return { port, baseUrl: `http://${host}:${port}${API_PREFIX}` }
+}

@@ -1,0 +1,104 @@
+import { Agent, request } from 'node:http'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { ok, type Answer } from './answers.ts'
+import { defineRoute } from './route.ts'
+import { startTestServer, TOKEN } from './test-server.contract.ts'
+
+const slowRoute = () => {
+  let finish: (answer: Answer<{ done: boolean }>) => void = () => undefined
+  let begun: () => void = () => undefined
+  const hasBegun = new Promise<void>((resolve) => {
+    begun = resolve
+  })
+  const route = defineRoute({
+    method: 'GET',
+    path: '/slow',
+    access: 'bearer',
+    operationId: 'slow',
+    tag: 'Test',
+    summary: 'a slow one',
+    response: z.object({ done: z.boolean() }),
+    handler: () => {
+      begun()
+      return new Promise<Answer<{ done: boolean }>>((resolve) => {
+        finish = resolve
+      })
+    },
+  })
+  return { route, hasBegun, finish: () => finish(ok({ done: true })) }
+}
+
+describe('a shutdown', () => {
+  it('finishes what is under way and takes nothing new', async () => {
+    const { route, hasBegun, finish } = slowRoute()
+    const server = await startTestServer({ routes: [route] })
+    const underWay = server.call('GET', '/slow')
+    await hasBegun
+    const closed = server.close()
+    await expect(fetch(`${server.baseUrl}/slow`)).rejects.toThrow('fetch failed')
+    finish()
+    const { status, body } = await underWay
+    expect([status, body]).toEqual([200, { done: true }])
+    await closed
+  })
+
+  it('answers late requests on an open connection with 503', async () => {
+    const { route, hasBegun, finish } = slowRoute()
+    const server = await startTestServer({ routes: [route] })
+    const socket = connect(server.port, '127.0.0.1')
+    const received = text(socket)
+    const ask = `GET /api/v1/slow HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TOKEN}\r\n\r\n`
+    socket.write(ask)
+    await hasBegun
+    const closed = server.close()
+    socket.write(ask)
+    // The second request is only read once the first one is answered.
+    setTimeout(finish, 50)
+    const answers = await received
+    expect(answers).toMatch(/^HTTP\/1\.1 200 OK/)
+    const late = /HTTP\/1\.1 503 [\s\S]*$/.exec(answers)?.[0] ?? ''
+    expect(late).toContain('"code":"server.shutting_down"')
+    expect(late).toMatch(/retry-after: 5/i)
+    expect(late).toMatch(/x-request-id/i)
+    await closed
+  })
+
+  it('cuts what does not end in time', async () => {
+    const { route, hasBegun } = slowRoute()
+    const server = await startTestServer({ routes: [route], limits: { closeTimeoutMs: 50 } })
+    const outcome = server.call('GET', '/slow').then(
+      () => 'answered',
+      () => 'cut',
+    )
+    await hasBegun
+    await server.close()
+    expect(await outcome).toBe('cut')
+  })
+
+  it('does not wait for clients that only keep their connection', async () => {
+    const server = await startTestServer()
+    const agent = new Agent({ keepAlive: true })
+    await new Promise<void>((resolve, reject) => {
+      request(`${server.baseUrl}/health`, { agent }, (response) => {
+        response.resume().on('end', resolve)
+      })
+        .on('error', reject)
+        .end()
+    })
+    await server.close()
+    agent.destroy()
+  })
+
+  it('frees the port', async () => {
+    const first = await startTestServer()
+    const { port } = first
+    await first.close()
+    const second = await startTestServer()
+    await second.server.close()
+    await expect(fetch(`http://127.0.0.1:${port}/api/v1/health`)).rejects.toThrow('fetch failed')
+    await second.close()
+  })
+})

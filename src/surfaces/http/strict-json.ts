@@ -1,0 +1,131 @@
+import type { Fault } from '../../core/vocabulary/faults.ts'
+
+/** How deep a body's members may be nested; an event payload of the deepest form still fits into a body. */
+export const BODY_DEPTH_MAX = 32
+
+const FAULTS_MAX = 100
+
+export type StrictJson =
+  | { readonly status: 'parsed'; readonly value: unknown }
+  | { readonly status: 'malformed'; readonly detail: string }
+  /** JSON, but with values that have no meaning here. */
+  | { readonly status: 'invalid'; readonly faults: readonly Fault[] }
+
+/**
+ * JSON that has one meaning: strict UTF-8, no member named twice, no number beyond a double, no lone surrogate,
+ * not deeper than we read.
+ */
+export const parseStrictJson = (bytes: Uint8Array): StrictJson => {
+  const text = decode(bytes)
+  if (text === null) return { status: 'malformed', detail: 'The body is not UTF-8' }
+  const parsed = parse(text)
+  if (parsed.status === 'malformed') return parsed
+  const repeated = repeatedMember(text)
+  if (repeated !== null) {
+    return { status: 'malformed', detail: `The body names the member ${repeated} twice in one object` }
+  }
+  const faults: Fault[] = []
+  collectFaults(parsed.value, ['body'], 0, faults)
+  return faults.length === 0 ? parsed : { status: 'invalid', faults }
+}
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true })
+
+const decode = (bytes: Uint8Array): string | null => {
+  try {
+    return UTF8.decode(bytes)
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    return null
+  }
+}
+
+const parse = (text: string): Exclude<StrictJson, { status: 'invalid' }> => {
+  try {
+    return { status: 'parsed', value: JSON.parse(text) as unknown }
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    // The message itself may quote the body; only the place is passed on.
+    const position = / position (\d+)/.exec(error.message)?.[1]
+    return {
+      status: 'malformed',
+      detail:
+        position === undefined ? 'The body is not JSON' : `The body is not JSON (at position ${position})`,
+    }
+  }
+}
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const COLON = 0x3a
+const OPEN_OBJECT = 0x7b
+const CLOSE_OBJECT = 0x7d
+
+/** The first member name that occurs twice in one object, as written. The text is known to be JSON. */
+const repeatedMember = (text: string): string | null => {
+  const open: Set<string>[] = []
+  for (let index = 0; index < text.length; index += 1) {
+    const unit = text.charCodeAt(index)
+    if (unit === OPEN_OBJECT) open.push(new Set())
+    else if (unit === CLOSE_OBJECT) open.pop()
+    else if (unit === QUOTE) {
+      const end = endOfString(text, index)
+      const names = open.at(-1)
+      if (names !== undefined && isFollowedByColon(text, end)) {
+        const written = text.slice(index, end)
+        const name = written.includes('\\') ? (JSON.parse(written) as string) : written.slice(1, -1)
+        if (names.has(name)) return written
+        names.add(name)
+      }
+      index = end - 1
+    }
+  }
+  return null
+}
+
+/** The index behind the closing quote. */
+const endOfString = (text: string, start: number): number => {
+  for (let index = start + 1; ; index += 1) {
+    const unit = text.charCodeAt(index)
+    if (unit === QUOTE) return index + 1
+    if (unit === BACKSLASH) index += 1
+  }
+}
+
+/** Only a member's name is followed by a colon, whatever the objects and arrays around it. */
+const isFollowedByColon = (text: string, start: number): boolean => {
+  let index = start
+  while (text.charCodeAt(index) <= 0x20) index += 1
+  return text.charCodeAt(index) === COLON
+}
+
+const collectFaults = (value: unknown, loc: readonly string[], depth: number, faults: Fault[]): void => {
+  if (faults.length >= FAULTS_MAX) return
+  if (typeof value !== 'object' || value === null) {
+    const fault = faultOfScalar(value)
+    if (fault !== null) faults.push({ loc, ...fault })
+    return
+  }
+  if (depth > BODY_DEPTH_MAX) {
+    faults.push({ loc, type: 'too_deep', msg: `must not be nested deeper than ${BODY_DEPTH_MAX}` })
+    return
+  }
+  for (const [name, member] of Object.entries(value)) {
+    if (!name.isWellFormed()) faults.push({ loc: [...loc, name.toWellFormed()], ...NOT_WELL_FORMED })
+    // The path is only written down where it may be needed: a body can hold many thousand numbers.
+    else if (isContainer(member) || faultOfScalar(member) !== null) {
+      collectFaults(member, [...loc, name], depth + 1, faults)
+    }
+  }
+}
+
+const isContainer = (value: unknown): boolean => typeof value === 'object' && value !== null
+
+const faultOfScalar = (value: unknown): Pick<Fault, 'type' | 'msg'> | null => {
+  if (typeof value === 'string') return value.isWellFormed() ? null : NOT_WELL_FORMED
+  if (typeof value === 'number') return Number.isFinite(value) ? null : NOT_FINITE
+  return null
+}
+
+const NOT_WELL_FORMED = { type: 'unicode_invalid', msg: 'must not contain a lone surrogate' } as const
+const NOT_FINITE = { type: 'number_not_finite', msg: 'must be a finite number' } as const

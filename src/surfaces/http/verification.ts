@@ -1,0 +1,35 @@
+import type { IntegrityReport } from '../../engine/integrity/report.ts'
+import type { IntegrityCheck, IntegrityRequest } from './house.ts'
+
+/** Runs verifications, each kind at most once at a time: who asks meanwhile joins the one under way. */
+export class Verification {
+  readonly #check: IntegrityCheck
+  readonly #underWay = new Map<string, Promise<IntegrityReport>>()
+  #chainOk: boolean
+
+  constructor(check: IntegrityCheck, chainOkAtStart: boolean) {
+    this.#check = check
+    this.#chainOk = chainOkAtStart
+  }
+
+  /** What the newest finished verification found. */
+  get chainOk(): boolean {
+    return this.#chainOk
+  }
+
+  verify(request: IntegrityRequest): Promise<IntegrityReport> {
+    const kind = request.mode === 'full' ? 'full' : `fast:${request.n}`
+    const running = this.#underWay.get(kind)
+    if (running !== undefined) return running
+    const started = this.#run(request).finally(() => this.#underWay.delete(kind))
+    this.#underWay.set(kind, started)
+    return started
+  }
+
+  async #run(request: IntegrityRequest): Promise<IntegrityReport> {
+    const found = await this.#check.verify(request)
+    // A look at the newest events says nothing about an older fault.
+    if (!found.ok || found.mode === 'full') this.#chainOk = found.ok
+    return found
+  }
+}
