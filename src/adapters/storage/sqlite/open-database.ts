@@ -1,0 +1,56 @@
+import { access, constants, mkdir } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { StoreUnavailableError } from '../../../ports/event-log.ts'
+import { connect, isBusyError, isSqliteError, unavailable, type Database } from './database.ts'
+import { ensureSchema } from './schema.ts'
+
+/** A connection for reading, to a file that was made if it was missing and is known to be ours. */
+export const openDatabase = async (path: string): Promise<Database> => {
+  try {
+    await mkdir(dirname(path), { recursive: true })
+    await assertWritable(path)
+    return await whileBusy(() => prepare(path))
+  } catch (error) {
+    if (isSqliteError(error)) throw unavailable('open', path, error)
+    throw new StoreUnavailableError(`cannot open ${path}: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    })
+  }
+}
+
+const prepare = (path: string): Database => {
+  const setup = connect(path, 'write')
+  try {
+    ensureSchema(setup)
+    // Opened while the other is: the last connection that closes would have to empty the journal first.
+    return connect(path, 'read')
+  } finally {
+    setup.close()
+  }
+}
+
+/** SQLite opens a file that it may not write to for reading, and says so only at the first write. */
+const assertWritable = async (path: string): Promise<void> => {
+  try {
+    await access(path, constants.R_OK | constants.W_OK)
+  } catch (error) {
+    if (!(error instanceof Error) || !('code' in error) || error.code !== 'ENOENT') throw error
+    await access(dirname(path), constants.W_OK)
+  }
+}
+
+/** Processes that make the same file at once get in each other's way without waiting for the lock. */
+const whileBusy = async <Result>(attempt: () => Result): Promise<Result> => {
+  for (let attempts = 1; ; attempts += 1) {
+    try {
+      return attempt()
+    } catch (error) {
+      if (!isBusyError(error) || attempts === ATTEMPTS_MAX) throw error
+      await setTimeout(ATTEMPT_EVERY_MS)
+    }
+  }
+}
+
+const ATTEMPTS_MAX = 20
+const ATTEMPT_EVERY_MS = 50

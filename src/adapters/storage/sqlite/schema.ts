@@ -1,0 +1,83 @@
+import { firstRow, prepareRows, type Database } from './database.ts'
+
+/** The layout below. A release that changes it raises the number and brings the steps from the older one. */
+const FORMAT_VERSION = '1'
+
+/** Creates the tables in an empty file. Throws for a file of something else, or of a later release. */
+export const ensureSchema = (db: Database): void => {
+  if (isOurs(db)) return
+  db.exec('BEGIN IMMEDIATE')
+  try {
+    // Another process may have been faster.
+    if (!isOurs(db)) db.exec(SCHEMA)
+    db.exec('COMMIT')
+  } catch (error) {
+    if (db.isTransaction) db.exec('ROLLBACK')
+    throw error
+  }
+}
+
+const isOurs = (db: Database): boolean => {
+  const tables = firstRow(
+    prepareRows(db, `SELECT count(*), total(name = 'meta'), total(name = 'events') FROM sqlite_schema`),
+  )
+  if (tables?.[0] === 0) return false
+  if (tables?.[1] !== 1 || tables[2] !== 1) throw new Error('the database holds something else than an event log')
+  const version = firstRow(prepareRows(db, `SELECT v FROM meta WHERE k = 'format_version'`))?.[0]
+  if (version !== FORMAT_VERSION) {
+    throw new Error(`the event log has format version ${String(version)}, this release knows ${FORMAT_VERSION}`)
+  }
+  return true
+}
+
+// Truth is `events`. All other tables are made from it and only make it quick to find something.
+const SCHEMA = `
+CREATE TABLE meta (k TEXT PRIMARY KEY, v TEXT NOT NULL) STRICT;
+INSERT INTO meta VALUES ('format_version', '${FORMAT_VERSION}');
+
+CREATE TABLE dict (id INTEGER PRIMARY KEY, kind TEXT NOT NULL, name TEXT NOT NULL, UNIQUE (kind, name)) STRICT;
+
+CREATE TABLE events (
+  seq INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  type TEXT NOT NULL,
+  dom INTEGER NOT NULL,
+  ts TEXT NOT NULL,
+  schema_version TEXT NOT NULL,
+  source TEXT,
+  trace_id TEXT,
+  dedupe_key TEXT,
+  payload TEXT NOT NULL,
+  prev_hash BLOB NOT NULL,
+  hash BLOB NOT NULL,
+  signature BLOB,
+  signer INTEGER,
+  recorded_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX events_dom ON events (dom, seq);
+CREATE TRIGGER events_no_update BEFORE UPDATE ON events BEGIN SELECT RAISE(ABORT, 'events are append only'); END;
+CREATE TRIGGER events_no_delete BEFORE DELETE ON events BEGIN SELECT RAISE(ABORT, 'events are append only'); END;
+
+CREATE TABLE counters (dom INTEGER PRIMARY KEY, n INTEGER NOT NULL) STRICT;
+CREATE TABLE signal_times (dom INTEGER, ts_ms INTEGER, seq INTEGER, PRIMARY KEY (dom, ts_ms, seq)) STRICT, WITHOUT ROWID;
+CREATE TABLE about (k INTEGER, seq INTEGER, PRIMARY KEY (k, seq)) STRICT, WITHOUT ROWID;
+
+CREATE TABLE dedupe (run INTEGER, k INTEGER, seq INTEGER, PRIMARY KEY (run, k, seq)) STRICT, WITHOUT ROWID;
+CREATE TABLE dedupe_runs (run INTEGER PRIMARY KEY, last_seq INTEGER NOT NULL, bloom BLOB NOT NULL) STRICT;
+
+CREATE TABLE snapshots (
+  state_version TEXT,
+  seq INTEGER,
+  chain_hash BLOB NOT NULL,
+  state_hash TEXT NOT NULL,
+  state TEXT NOT NULL,
+  PRIMARY KEY (state_version, seq)
+) STRICT;
+
+CREATE VIEW events_readable AS
+SELECT event.seq, event.id, event.type, event.ts, event.schema_version, event.source, event.trace_id,
+  event.dedupe_key, event.payload, lower(hex(event.prev_hash)) AS prev_hash, lower(hex(event.hash)) AS hash,
+  nullif(lower(hex(event.signature)), '') AS signature, node.name AS signer,
+  strftime('%Y-%m-%dT%H:%M:%fZ', event.recorded_at / 1000.0, 'unixepoch') AS recorded_at
+FROM events AS event LEFT JOIN dict AS node ON node.id = event.signer;
+`

@@ -1,0 +1,68 @@
+import { hash } from 'node:crypto'
+import { uuidv7 } from 'uuidv7'
+import { EMPTY_HEAD, headOf, type Head, type LogRecord, type Stamped } from '../src/core/log/event.ts'
+import { chain } from '../src/core/log/hash-chain.ts'
+import type { EventLog } from '../src/ports/event-log.ts'
+
+/** What an event says; what is not said is the same for all. */
+export type Said = Partial<Omit<Stamped, 'seq'>>
+
+/** A signature of the right form for tests that verify none. */
+export const SIGNATURE = 'a1'.repeat(64)
+
+export const sha256Hex = (text: string): string => hash('sha256', text, 'hex')
+
+/** Events behind a head as the engine would store them, each a millisecond after the one before. */
+export const recordsAfter = (
+  head: Head,
+  count: number,
+  say: (seq: number) => Said = () => ({}),
+): readonly LogRecord[] => {
+  const stamped = Array.from({ length: count }, (_, index) => stamp(head.seq + 1 + index, say))
+  return chain(stamped, head, sha256Hex).map((record) => ({
+    ...record,
+    signature: SIGNATURE,
+    signer: 'svc-0123456789abcdef',
+  }))
+}
+
+/** Appends behind wherever the head is, and says what was stored. */
+export const appendTo = async (
+  log: EventLog,
+  count: number,
+  say?: (seq: number) => Said,
+): Promise<readonly LogRecord[]> => {
+  const records: LogRecord[] = []
+  let head = await log.head()
+  while (records.length < count) {
+    const batch = recordsAfter(head, Math.min(BATCH, count - records.length), say)
+    const { status } = await log.append(batch, head)
+    if (status !== 'appended') throw new Error(status)
+    for (const record of batch) records.push(record)
+    head = headAfter(batch)
+  }
+  return records
+}
+
+export const headAfter = (records: readonly LogRecord[], before: Head = EMPTY_HEAD): Head => {
+  const last = records.at(-1)
+  return last === undefined ? before : headOf(last)
+}
+
+/** Milliseconds since the first day of 2026. */
+export const timeAt = (ms: number): string => new Date(Date.UTC(2026, 0, 1) + ms).toISOString()
+
+const BATCH = 1000
+
+const stamp = (seq: number, say: (seq: number) => Said): Stamped => ({
+  seq,
+  id: uuidv7(),
+  type: 'signal.test.v1',
+  ts: timeAt(seq),
+  source: 'test',
+  traceId: null,
+  dedupeKey: null,
+  payload: { number: seq },
+  recordedAt: timeAt(seq),
+  ...say(seq),
+})
