@@ -1,0 +1,99 @@
+import { domainOf, hasTypePrefix } from '../../../core/log/domain.ts'
+import type { LogQuery } from '../../../ports/event-log.ts'
+import { COLUMNS } from './rows.ts'
+import { IS_SIGNAL } from './schema.ts'
+
+export interface SqlQuery {
+  /** Kept by the server under this name; queries of many shapes have none. */
+  readonly name?: string
+  readonly text: string
+  readonly values: readonly unknown[]
+}
+
+/** What a page is read from: one domain as a whole, or those types of it that have one of the prefixes. */
+export interface Branch {
+  readonly domain: string
+  readonly prefixes: readonly string[] | 'all'
+}
+
+export type PageBounds = Pick<LogQuery, 'order' | 'limit'> & {
+  readonly after: number
+  readonly before: number
+}
+
+/** A prefix of one segment is a category: which domains belong to it is for the log to say. */
+export const isCategory = (prefix: string): boolean => !prefix.includes('.')
+
+export const branchesOf = (types: readonly string[], knownDomains: readonly string[]): readonly Branch[] => {
+  const domains = new Set(types.filter((prefix) => !isCategory(prefix)).map(domainOf))
+  for (const domain of knownDomains)
+    if (types.some((prefix) => hasTypePrefix(domain, prefix))) domains.add(domain)
+  return [...domains].map((domain) => ({
+    domain,
+    prefixes: types.some((prefix) => hasTypePrefix(domain, prefix))
+      ? 'all'
+      : types.filter((prefix) => hasTypePrefix(prefix, domain)),
+  }))
+}
+
+export const allPage = ({ after, before, order, limit }: PageBounds): SqlQuery => ({
+  name: `page-${order}`,
+  text: `SELECT ${COLUMNS} FROM events WHERE seq > $1 AND seq < $2 ORDER BY seq ${order} LIMIT $3`,
+  values: [after, before, limit],
+})
+
+/** Each branch follows its index; the server merges them as far as the page reaches. */
+export const branchesPage = (
+  branches: readonly Branch[],
+  { after, before, order, limit }: PageBounds,
+): SqlQuery => {
+  const values: unknown[] = [after, before, limit]
+  const selects = branches.map(({ domain, prefixes }) => {
+    const ofDomain = `SELECT ${COLUMNS} FROM events WHERE dom = $${values.push(domain)} AND seq > $1 AND seq < $2`
+    return prefixes === 'all' ? ofDomain : `${ofDomain} AND ${hasPrefix(prefixes, values)}`
+  })
+  const text = `SELECT * FROM (${selects.join(' UNION ALL ')}) AS page ORDER BY seq ${order} LIMIT $3`
+  const isPlain = branches.every(({ prefixes }) => prefixes === 'all')
+  return { ...(isPlain && { name: `domains-${branches.length}-${order}` }), text, values }
+}
+
+export const aboutPage = (
+  key: number,
+  types: readonly string[] | undefined,
+  { after, before, order, limit }: PageBounds,
+): SqlQuery => {
+  const values: unknown[] = [key, after, before, limit]
+  const columns = COLUMNS.replace('seq', 'events.seq')
+  const ofTypes = types === undefined ? '' : `AND ${hasPrefix(types, values)}`
+  return {
+    ...(types === undefined && { name: `about-${order}` }),
+    text: `SELECT ${columns} FROM about JOIN events ON events.seq = about.seq
+           WHERE k = $1 AND about.seq > $2 AND about.seq < $3 ${ofTypes} ORDER BY about.seq ${order} LIMIT $4`,
+    values,
+  }
+}
+
+/** Signals of these domains, newest time first. */
+export const timePage = (
+  domains: readonly string[],
+  { limit, offset, upTo }: { readonly limit: number; readonly offset: number; readonly upTo: number },
+): SqlQuery => {
+  const values: unknown[] = [limit, offset, upTo]
+  const selects = domains.map(
+    (domain) =>
+      `SELECT ${COLUMNS} FROM events WHERE ${IS_SIGNAL} AND dom = $${values.push(domain)} AND seq <= $3`,
+  )
+  return {
+    name: `times-${domains.length}`,
+    text: `SELECT * FROM (${selects.join(' UNION ALL ')}) AS page ORDER BY ts DESC, seq DESC LIMIT $1 OFFSET $2`,
+    values,
+  }
+}
+
+const hasPrefix = (prefixes: readonly string[], values: unknown[]): string => {
+  const tests = prefixes.map((prefix) => {
+    const exact = `$${values.push(prefix)}`
+    return `type = ${exact} OR starts_with(type, $${values.push(`${prefix}.`)})`
+  })
+  return `(${tests.join(' OR ')})`
+}

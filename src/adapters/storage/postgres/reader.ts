@@ -1,0 +1,160 @@
+import type { Pool } from 'pg'
+import { categoryOf, hasTypePrefix } from '../../../core/log/domain.ts'
+import { EMPTY_HEAD, stampedFrom, type Head, type LogRecord } from '../../../core/log/event.ts'
+import { refKey, refsOf } from '../../../core/log/refs.ts'
+import { StoreUnavailableError, type EventLog, type LogQuery } from '../../../ports/event-log.ts'
+import { asStoreFault, LogClosedError } from './faults.ts'
+import {
+  aboutPage,
+  allPage,
+  branchesOf,
+  branchesPage,
+  isCategory,
+  timePage,
+  type PageBounds,
+  type SqlQuery,
+} from './page-query.ts'
+import { COLUMN_TYPES, COLUMNS, recordOf, type RecordRow } from './rows.ts'
+
+const QUERIES_WAITING_MAX = 1_000
+const SEQ_MAX = Number.MAX_SAFE_INTEGER
+
+/** Rows of a query, or StoreUnavailableError. */
+export type Ask = <Row extends readonly unknown[]>(query: SqlQuery) => Promise<readonly Row[]>
+
+export const askThrough =
+  (pool: Pool): Ask =>
+  async <Row extends readonly unknown[]>(query: SqlQuery): Promise<readonly Row[]> => {
+    if (pool.ending) throw new LogClosedError()
+    if (pool.waitingCount >= QUERIES_WAITING_MAX)
+      throw new StoreUnavailableError('too many reads are waiting')
+    try {
+      const { rows } = await pool.query({
+        ...query,
+        values: [...query.values],
+        rowMode: 'array',
+        types: COLUMN_TYPES,
+      })
+      return rows as unknown as readonly Row[]
+    } catch (error) {
+      throw asStoreFault(error)
+    }
+  }
+
+export const readHead = async (ask: Ask): Promise<Head> => {
+  const [row] = await ask<[number, string, string]>({
+    name: 'head',
+    text: 'SELECT seq, hash, recorded_at FROM events ORDER BY seq DESC LIMIT 1',
+    values: [],
+  })
+  return row === undefined ? EMPTY_HEAD : { seq: row[0], hash: row[1], recordedAt: row[2] }
+}
+
+export const readPage = async (ask: Ask, query: LogQuery): Promise<readonly LogRecord[]> => {
+  const { types, about } = query
+  const bounds = {
+    after: query.after ?? 0,
+    before: Math.min(query.before ?? SEQ_MAX, SEQ_MAX),
+    order: query.order,
+    limit: query.limit,
+  }
+  if (types?.length === 0) return []
+  if (about !== undefined) return readAbout(ask, about, types, bounds)
+  if (types === undefined) return recordsOf(ask, allPage(bounds))
+  if (!types.some(isCategory)) return recordsOf(ask, branchesPage(branchesOf(types, []), bounds))
+  const known = await readDomains(ask)
+  const branches = branchesOf(types, known.domains)
+  if (branches.length === 0) return []
+  return recordsOf(
+    ask,
+    branchesPage(branches, { ...bounds, before: Math.min(bounds.before, known.headSeq + 1) }),
+  )
+}
+
+export const readByTime = async (
+  ask: Ask,
+  { domain, limit, offset }: Parameters<EventLog['readByTime']>[0],
+): Promise<readonly LogRecord[]> => {
+  if (domain !== null) return recordsOf(ask, timePage([domain], { limit, offset, upTo: SEQ_MAX }))
+  const { domains, headSeq } = await readDomains(ask)
+  const signals = domains.filter((known) => categoryOf(known) === 'signal')
+  return signals.length === 0 ? [] : recordsOf(ask, timePage(signals, { limit, offset, upTo: headSeq }))
+}
+
+export const readById = async (ask: Ask, id: string): Promise<LogRecord | null> => {
+  const [record] = await recordsOf(ask, {
+    name: 'by-id',
+    text: `SELECT ${COLUMNS} FROM events WHERE id = $1`,
+    values: [id],
+  })
+  return record ?? null
+}
+
+export const readByDedupeKeys = async (
+  ask: Ask,
+  keys: readonly string[],
+): Promise<ReadonlyMap<string, LogRecord>> => {
+  if (keys.length === 0) return new Map()
+  const records = await recordsOf(ask, {
+    name: 'by-dedupe-key',
+    text: `SELECT ${COLUMNS} FROM events WHERE dedupe_key = ANY($1::text[])`,
+    values: [keys],
+  })
+  return new Map(
+    records.flatMap((record) => (record.dedupeKey === null ? [] : [[record.dedupeKey, record] as const])),
+  )
+}
+
+export const countEvents = async (ask: Ask, typePrefix: string | undefined): Promise<number> => {
+  if (typePrefix === undefined) return (await readHead(ask)).seq
+  let count = 0
+  for (const [domain, n] of await countByDomain(ask)) if (hasTypePrefix(domain, typePrefix)) count += n
+  return count
+}
+
+export const countByDomain = async (ask: Ask): Promise<ReadonlyMap<string, number>> =>
+  new Map(
+    await ask<[string, number]>({
+      name: 'counts',
+      text: `SELECT dom, (SELECT dom_count FROM events WHERE events.dom = domains.dom ORDER BY seq DESC LIMIT 1)
+             FROM domains`,
+      values: [],
+    }),
+  )
+
+const recordsOf = async (ask: Ask, query: SqlQuery): Promise<readonly LogRecord[]> =>
+  (await ask<RecordRow>(query)).map(recordOf)
+
+/**
+ * The domains up to a head, as one answer. A page must not reach beyond that head: it could hold an event
+ * and miss an earlier one of a domain that came up in between.
+ */
+const readDomains = async (
+  ask: Ask,
+): Promise<{ readonly headSeq: number; readonly domains: readonly string[] }> => {
+  const rows = await ask<[number, string]>({
+    name: 'domains',
+    text: 'SELECT (SELECT max(seq) FROM events), dom FROM domains',
+    values: [],
+  })
+  return { headSeq: rows[0]?.[0] ?? 0, domains: rows.map(([, domain]) => domain) }
+}
+
+/** Different ids may share a key, so what the index gives is looked at again, and read on until the page is full. */
+const readAbout = async (
+  ask: Ask,
+  about: string,
+  types: readonly string[] | undefined,
+  bounds: PageBounds,
+): Promise<readonly LogRecord[]> => {
+  const found: LogRecord[] = []
+  let rest = bounds
+  for (;;) {
+    const page = await recordsOf(ask, aboutPage(refKey(about), types, rest))
+    found.push(...page.filter((record) => refsOf(stampedFrom(record)).includes(about)))
+    const last = page.at(-1)
+    if (last === undefined || page.length < rest.limit || found.length >= bounds.limit) break
+    rest = rest.order === 'asc' ? { ...rest, after: last.seq } : { ...rest, before: last.seq }
+  }
+  return found.slice(0, bounds.limit)
+}

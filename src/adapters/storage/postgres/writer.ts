@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Client, QueryConfig } from 'pg'
+import type { Head, LogRecord } from '../../../core/log/event.ts'
+import { StoreUnavailableError, type AppendResult } from '../../../ports/event-log.ts'
+import { appendStatement } from './append-statement.ts'
+import { ConnectionKeeper } from './connection-keeper.ts'
+import { asStoreFault, isRefusedStatement, isUniqueViolation, unavailable } from './faults.ts'
+import { connect, type Server } from './session.ts'
+
+const APPENDS_WAITING_MAX = 1_000
+const CLEAR_UP_TIMEOUT_MS = 10_000
+const CLEAR_UP_PAUSE_MS = 20
+const TERMINATE_TIMEOUT_MS = 5_000
+
+/** The only connection that appends. Statements leave in the order of the calls, without waiting for answers. */
+export class Writer {
+  readonly #keeper: ConnectionKeeper
+  #lastSent: Promise<unknown> = Promise.resolve()
+  #waiting = 0
+
+  constructor(server: Server) {
+    const name = `signal-engine writer ${randomUUID()}`
+    this.#keeper = new ConnectionKeeper(async () => {
+      const client = await connect(server, name)
+      await endPredecessors(client, name)
+      return client
+    })
+  }
+
+  async append(records: readonly LogRecord[], expected: Head): Promise<AppendResult> {
+    assertLinked(records, expected)
+    const last = records.at(-1)
+    if (last === undefined) return { status: 'appended' }
+    if (this.#waiting >= APPENDS_WAITING_MAX) throw new StoreUnavailableError('too many appends are waiting')
+    this.#waiting += 1
+    try {
+      return await this.#store(appendStatement(records, expected), expected, last)
+    } finally {
+      this.#waiting -= 1
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#lastSent
+    await this.#keeper.close()
+  }
+
+  async #store(statement: QueryConfig, expected: Head, last: LogRecord): Promise<AppendResult> {
+    const sent = this.#lastSent.then(async () => {
+      const client = await this.#keeper.get()
+      return { client, answer: client.query(statement) }
+    })
+    // Whoever comes next needs its turn, not this outcome.
+    this.#lastSent = sent.catch(() => undefined)
+    const { client, answer } = await sent
+    try {
+      return (await answer).rowCount === 1 ? { status: 'appended' } : { status: 'head-moved' }
+    } catch (error) {
+      if (!isRefusedStatement(error)) return this.#clearUp(last, error)
+      // Another process may hold the id or the dedupe key; then it also moved the head.
+      if (isUniqueViolation(error) && (await hasMoved(client, expected))) return { status: 'head-moved' }
+      throw asStoreFault(error)
+    }
+  }
+
+  /** The connection was lost before the answer came: only the log itself knows whether the batch is in it. */
+  async #clearUp(last: LogRecord, lost: unknown): Promise<AppendResult> {
+    const deadline = Date.now() + CLEAR_UP_TIMEOUT_MS
+    while (Date.now() < deadline) {
+      const found = await this.#find(last)
+      if (found === 'stored') return { status: 'appended' }
+      if (found === 'absent') throw unavailable('nothing was stored, the connection was lost', lost)
+      await sleep(Math.max(CLEAR_UP_PAUSE_MS, this.#keeper.pauseMs))
+    }
+    throw unavailable('the connection was lost and it is unknown whether the batch was stored', lost)
+  }
+
+  async #find({ seq, hash }: LogRecord): Promise<'stored' | 'absent' | 'unknown'> {
+    try {
+      const client = await this.#keeper.get()
+      const { rowCount } = await client.query(IS_STORED, [seq, Buffer.from(hash, 'hex')])
+      return rowCount === 1 ? 'stored' : 'absent'
+    } catch (error) {
+      const fault = asStoreFault(error)
+      if (fault instanceof StoreUnavailableError) return 'unknown'
+      throw fault
+    }
+  }
+}
+
+const IS_STORED = 'SELECT 1 FROM events WHERE seq = $1 AND hash = $2'
+const HEAD_SEQ = 'SELECT coalesce(max(seq), 0) AS seq FROM events'
+
+/**
+ * The server may still be at work for a connection that we have given up. It must be over before anyone asks
+ * what was stored, or a batch that we called lost could appear later.
+ */
+const endPredecessors = async (client: Client, name: string): Promise<void> => {
+  try {
+    const { rows } = await client.query<{ ended: boolean }>(
+      `SELECT pg_terminate_backend(pid, ${TERMINATE_TIMEOUT_MS}) AS ended
+       FROM pg_stat_activity WHERE application_name = $1 AND pid <> pg_backend_pid()`,
+      [name],
+    )
+    if (rows.every(({ ended }) => ended)) return
+    throw new StoreUnavailableError('an earlier connection is still at work on the server')
+  } catch (error) {
+    client.connection.stream.destroy()
+    throw asStoreFault(error)
+  }
+}
+
+const hasMoved = async (client: Client, expected: Head): Promise<boolean> => {
+  try {
+    const { rows } = await client.query<{ seq: string }>(HEAD_SEQ)
+    return Number(rows[0]?.seq) !== expected.seq
+  } catch (error) {
+    throw asStoreFault(error)
+  }
+}
+
+const assertLinked = (records: readonly LogRecord[], expected: Head): void => {
+  let { seq, hash } = expected
+  for (const record of records) {
+    if (record.seq !== seq + 1 || record.prevHash !== hash) {
+      throw new Error(`record ${record.seq} does not link to seq ${seq}`)
+    }
+    seq = record.seq
+    hash = record.hash
+  }
+}

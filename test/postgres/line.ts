@@ -1,0 +1,74 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { connect, createServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** A wire between a log and its server that can fail at an exact moment. */
+export interface Line {
+  readonly url: string
+  /** The next thing the client says is not heard by the server, and the connection is gone. */
+  loseNextRequest(): void
+  /** The server does what it is asked next, but its answer never arrives, and the connection is gone. */
+  loseNextAnswer(): void
+  /** All connections are gone for the client, while the server believes that they still stand. */
+  abandon(): void
+  close(): Promise<void>
+}
+
+const SOCKET_NAME = '.s.PGSQL.5432'
+
+export const openLine = async (serverUrl: string): Promise<Line> => {
+  const target = new URL(serverUrl)
+  const folder = mkdtempSync(join(tmpdir(), 'signal-engine-line-'))
+  const pairs = new Set<{ readonly client: Socket; readonly server: Socket }>()
+  let losing: 'nothing' | 'request' | 'answer' = 'nothing'
+
+  const proxy = createServer((client) => {
+    const server = connect(join(target.searchParams.get('host') ?? '', SOCKET_NAME))
+    const pair = { client, server }
+    pairs.add(pair)
+    const hangUp = (): void => {
+      client.destroy()
+      server.destroy()
+      pairs.delete(pair)
+    }
+    const carry = (from: Socket, to: Socket, loss: 'request' | 'answer'): void => {
+      from.on('data', (bytes) => {
+        if (losing !== loss) {
+          to.write(bytes)
+          return
+        }
+        losing = 'nothing'
+        hangUp()
+      })
+      // Ends and resets both mean that this side is gone.
+      from.on('error', hangUp)
+      from.on('end', hangUp)
+    }
+    carry(client, server, 'request')
+    carry(server, client, 'answer')
+  })
+  await new Promise<void>((resolve) => proxy.listen(join(folder, SOCKET_NAME), resolve))
+
+  target.searchParams.set('host', folder)
+  return {
+    url: target.href,
+    loseNextRequest: () => {
+      losing = 'request'
+    },
+    loseNextAnswer: () => {
+      losing = 'answer'
+    },
+    abandon: () => {
+      for (const { client } of pairs) client.removeAllListeners('end').destroy()
+    },
+    close: async () => {
+      for (const { client, server } of pairs) {
+        client.destroy()
+        server.destroy()
+      }
+      await new Promise((resolve) => proxy.close(resolve))
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}

@@ -1,0 +1,222 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Client } from 'pg'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { openPostgresLog } from '../../src/adapters/storage/postgres/postgres-log.ts'
+import type { LogRecord } from '../../src/core/log/event.ts'
+import { StoreUnavailableError, type EventLog } from '../../src/ports/event-log.ts'
+import { openLine, type Line } from './line.ts'
+import { appendBehindHead, everything, headAfter, recordsBehind } from './records.ts'
+import { postgresMissing, startPostgres, type PostgresServer } from './server.ts'
+
+const BATCH = [{ type: 'signal.ta.v1' }, { type: 'brain.cycle.v1' }, { type: 'system.tick.v1' }]
+
+describe.skipIf(postgresMissing !== null)(`a lost connection (${postgresMissing ?? 'PostgreSQL'})`, () => {
+  let server: PostgresServer
+  beforeAll(async () => {
+    server = await startPostgres()
+  })
+  afterAll(() => server?.stop())
+
+  describe('at an exact moment', () => {
+    let line: Line
+    let log: EventLog
+    beforeEach(async () => {
+      line = await openLine(await server.freshDatabase())
+      log = await openPostgresLog({ url: line.url })
+      await appendBehindHead(log, BATCH)
+    })
+    afterEach(async () => {
+      await log.close()
+      await line.close()
+    })
+
+    it('after the commit: the append succeeded', async () => {
+      const head = await log.head()
+      const records = recordsBehind(head, BATCH)
+      line.loseNextAnswer()
+      expect(await log.append(records, head)).toEqual({ status: 'appended' })
+      expect(await log.head()).toEqual(headAfter(records))
+    })
+
+    it('before the commit: nothing was stored, and the next append works', async () => {
+      const head = await log.head()
+      line.loseNextRequest()
+      await expect(log.append(recordsBehind(head, BATCH), head)).rejects.toThrow(StoreUnavailableError)
+      expect(await log.head()).toEqual(head)
+      expect(await log.append(recordsBehind(head, BATCH), head)).toEqual({ status: 'appended' })
+    })
+
+    it('between two pipelined appends: each is told its own truth', async () => {
+      const head = await log.head()
+      const first = recordsBehind(head, BATCH)
+      const second = recordsBehind(headAfter(first), BATCH)
+      line.loseNextAnswer()
+      const [one, two] = await Promise.allSettled([
+        log.append(first, head),
+        log.append(second, headAfter(first)),
+      ])
+      const stored = new Set((await everything(log)).map(({ hash }) => hash))
+      expectTruth(one, first, stored)
+      expectTruth(two, second, stored)
+    })
+
+    it('while the server still waits: what was given up never appears', async () => {
+      const rival = await connected(line.url)
+      const head = await log.head()
+      // An uncommitted row under the next seq makes the append wait inside the server.
+      await rival.query('BEGIN')
+      await rival.query(
+        `INSERT INTO events SELECT $1, 'rival', type, dom, ts, schema_version, source, trace_id,
+        NULL, payload, prev_hash, hash, signature, signer, recorded_at, dom_count FROM events LIMIT 1`,
+        [head.seq + 1],
+      )
+      const given = log.append(recordsBehind(head, BATCH), head)
+      await untilWaiting(server.url)
+      const refused = expect(given).rejects.toThrow(StoreUnavailableError)
+      line.abandon()
+      await refused
+      await rival.end()
+      await sleep(50)
+      expect(await log.head()).toEqual(head)
+    })
+  })
+
+  it('hits the writer again and again: no half batch, nothing acknowledged is lost', async () => {
+    const url = await server.freshDatabase()
+    const log = await openPostgresLog({ url })
+    const admin = await connected(url)
+    const outcomes = await appendWhile(log, async () => {
+      for (let round = 0; round < 30; round += 1) {
+        await sleep(15)
+        await admin.query(
+          `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+           WHERE application_name LIKE 'signal-engine writer%' AND datname = current_database()`,
+        )
+      }
+    })
+    await admin.end()
+    await expectAllTrue(log, outcomes)
+    await log.close()
+  })
+
+  it('comes with a crash of the server: nothing acknowledged is lost and the log recovers by itself', async () => {
+    const log = await openPostgresLog({ url: await server.freshDatabase() })
+    let calls = 0
+    log.watch(() => {
+      calls += 1
+    })
+    const outcomes = await appendWhile(log, async () => {
+      for (let round = 0; round < 2; round += 1) {
+        await sleep(150)
+        await server.kill()
+        await sleep(100)
+        await server.restart()
+      }
+      await sleep(150)
+    })
+    await expectAllTrue(log, outcomes)
+    // The listening connection came back too.
+    const callsBefore = calls
+    await appendBehindHead(log, BATCH)
+    await expect.poll(() => calls, { timeout: 5_000 }).toBeGreaterThan(callsBefore)
+    await log.close()
+  })
+
+  it('leaves every call an error while the server is away, and no log to open', async () => {
+    const url = await server.freshDatabase()
+    const log = await openPostgresLog({ url })
+    const [record] = await appendBehindHead(log, BATCH)
+    const head = await log.head()
+    await server.kill()
+    const calls = [
+      log.head(),
+      log.read({ order: 'asc', limit: 1 }),
+      log.count(),
+      log.get(record?.id ?? ''),
+      log.verifyHashes({ after: 0, upTo: 3 }),
+      log.append(recordsBehind(head, BATCH), head),
+      openPostgresLog({ url }),
+    ]
+    for (const call of await Promise.allSettled(calls)) {
+      expect(call).toMatchObject({ status: 'rejected', reason: { name: 'StoreUnavailableError' } })
+    }
+    await server.restart()
+    expect(await log.head()).toEqual(head)
+    await log.close()
+  })
+})
+
+interface Attempt {
+  readonly records: readonly LogRecord[]
+  readonly outcome: PromiseSettledResult<{ readonly status: string }>
+}
+
+/** Appends two batches at a time without rest, and takes note of what each was answered. */
+const appendWhile = async (log: EventLog, disturb: () => Promise<void>): Promise<readonly Attempt[]> => {
+  const attempts: Attempt[] = []
+  let isOver = false
+  const appending = (async (): Promise<void> => {
+    while (!isOver) {
+      const [head] = await Promise.allSettled([log.head()])
+      if (head.status === 'rejected') {
+        expect(head.reason).toBeInstanceOf(StoreUnavailableError)
+        await sleep(5)
+        continue
+      }
+      const first = recordsBehind(head.value, BATCH)
+      const second = recordsBehind(headAfter(first), BATCH)
+      const outcomes = await Promise.allSettled([
+        log.append(first, head.value),
+        log.append(second, headAfter(first)),
+      ])
+      attempts.push({ records: first, outcome: outcomes[0] }, { records: second, outcome: outcomes[1] })
+    }
+  })()
+  await disturb()
+  isOver = true
+  await appending
+  return attempts
+}
+
+const expectAllTrue = async (log: EventLog, attempts: readonly Attempt[]): Promise<void> => {
+  const stored = await everything(log)
+  const hashes = new Set(stored.map(({ hash }) => hash))
+  for (const { records, outcome } of attempts) expectTruth(outcome, records, hashes)
+  const statuses = new Set(attempts.map(({ outcome }) => outcome.status))
+  expect([...statuses].toSorted(), 'the disturbance must show').toEqual(['fulfilled', 'rejected'])
+  expect(await log.verifyHashes({ after: 0, upTo: stored.length })).toEqual({
+    ok: true,
+    checked: stored.length,
+  })
+}
+
+/** Appended means all of it is there, refused means nothing of it is, and no other error may reach a caller. */
+const expectTruth = (
+  outcome: PromiseSettledResult<{ readonly status: string }>,
+  records: readonly LogRecord[],
+  stored: ReadonlySet<string>,
+): void => {
+  const found = records.filter(({ hash }) => stored.has(hash)).length
+  if (outcome.status === 'rejected') expect(outcome.reason).toBeInstanceOf(StoreUnavailableError)
+  const isAppended = outcome.status === 'fulfilled' && outcome.value.status === 'appended'
+  expect(found).toBe(isAppended ? records.length : 0)
+}
+
+const connected = async (url: string): Promise<Client> => {
+  const client = new Client({ connectionString: url })
+  client.on('error', () => undefined)
+  await client.connect()
+  return client
+}
+
+const untilWaiting = async (url: string): Promise<void> => {
+  const admin = await connected(url)
+  const isWaiting = async (): Promise<boolean> => {
+    const { rowCount } = await admin.query(
+      `SELECT 1 FROM pg_stat_activity WHERE application_name LIKE 'signal-engine writer%' AND wait_event_type = 'Lock'`,
+    )
+    return rowCount === 1
+  }
+  while (!(await isWaiting())) await sleep(5)
+  await admin.end()
+}
