@@ -1,3 +1,4 @@
+import { assert } from '../vocabulary/assert.ts'
 import { bytesFromHex, concatBytes, utf8 } from './bytes.ts'
 
 /** SHA-256 of bytes. Handed in, since core imports no Node. */
@@ -35,7 +36,11 @@ export const extendFrontier = (
   for (const leaf of leaves) {
     let root = leaf
     // Each set bit at the low end is a perfect subtree as large as the one in hand: join them.
-    for (let rest = size; rest % 2 === 1; rest = (rest - 1) / 2) root = nodeHash(hashes.pop()!, root, sha256)
+    for (let rest = size; rest % 2 === 1; rest = (rest - 1) / 2) {
+      const left = hashes.pop()
+      assert(left !== undefined, 'a frontier has one hash per set bit of its size')
+      root = nodeHash(left, root, sha256)
+    }
     hashes.push(root)
     size += 1
   }
@@ -43,12 +48,10 @@ export const extendFrontier = (
 }
 
 /** The RFC 6962 tree hash. */
-export const rootOf = ({ hashes }: Frontier, sha256: Sha256): Uint8Array => {
-  let root = hashes.at(-1)
-  if (root === undefined) return sha256(new Uint8Array())
-  for (let index = hashes.length - 2; index >= 0; index -= 1) root = nodeHash(hashes[index]!, root, sha256)
-  return root
-}
+export const rootOf = ({ hashes }: Frontier, sha256: Sha256): Uint8Array =>
+  hashes.length === 0
+    ? sha256(new Uint8Array())
+    : hashes.reduceRight((right, left) => nodeHash(left, right, sha256))
 
 export const leafHash = (data: Uint8Array, sha256: Sha256): Uint8Array =>
   sha256(concatBytes(LEAF_PREFIX, data))

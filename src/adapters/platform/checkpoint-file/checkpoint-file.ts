@@ -1,0 +1,124 @@
+import { mkdir, open, rename, stat, type FileHandle } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import type { CheckpointStore, StoredCheckpoints } from '../../../ports/checkpoints.ts'
+import { asEntry, readEntries } from './notes.ts'
+
+export interface CheckpointFileLimits {
+  /** Beyond this size the file is rewritten with its newest notes. */
+  readonly bytesMax: number
+  readonly notesKept: number
+}
+
+/** Signed checkpoints, one after the other, in a file beside the database or on another disk. */
+export const checkpointFile = (
+  path: string,
+  { bytesMax, notesKept }: CheckpointFileLimits = { bytesMax: 1024 * 1024, notesKept: 100 },
+): CheckpointStore => ({
+  location: path,
+
+  async read(which) {
+    const newest = which === 'newest' ? await readEnd(path, NEWEST_BYTES) : NOTHING
+    // No note at all near the end is no reason to believe that there is none.
+    return newest.notes.length > 0 ? newest : await readEnd(path, READ_BYTES_MAX)
+  },
+
+  async append(note) {
+    const created = await appendDurably(path, asEntry(note))
+    if (created) await syncFolderOf(path)
+    if ((await stat(path)).size > bytesMax) await compact(path, notesKept)
+  },
+
+  async setAside(at) {
+    const aside = `${path}.superseded-${at.replaceAll(/[^0-9A-Za-z]/g, '')}`
+    if (!(await existing(rename(path, aside).then(() => true)))) return null
+    await syncFolderOf(path)
+    return aside
+  },
+})
+
+const NOTHING: StoredCheckpoints = { notes: [], unreadable: 0 }
+/** Holds about fifty notes: enough that one written late by another process does not hide a larger one. */
+const NEWEST_BYTES = 64 * 1024
+/** The file stays far below this; a larger one was not written by us. */
+const READ_BYTES_MAX = 16 * 1024 * 1024
+const REPEATS_MAX = 5
+
+const readEnd = async (path: string, bytesMax: number): Promise<StoredCheckpoints> => {
+  const file = await existing(open(path, 'r'))
+  if (file === null) return NOTHING
+  try {
+    const { size } = await file.stat()
+    const start = Math.max(0, size - bytesMax)
+    const buffer = Buffer.alloc(size - start)
+    const { bytesRead } = await file.read(buffer, 0, buffer.length, start)
+    const content = buffer.toString('utf8', 0, bytesRead)
+    return readEntries(start === 0 ? content : content.slice(nextEntryIn(content)))
+  } finally {
+    await file.close()
+  }
+}
+
+/** Where the first whole entry begins; what stands before it may be half of an older note. */
+const nextEntryIn = (content: string): number => {
+  const at = content.indexOf('\n\n\n')
+  return at === -1 ? content.length : at
+}
+
+/** One write and one sync. True when the file was not there before. */
+const appendDurably = async (path: string, entry: string): Promise<boolean> => {
+  await mkdir(dirname(path), { recursive: true })
+  for (let repeat = 0; repeat < REPEATS_MAX; repeat += 1) {
+    const file = await open(path, 'a', 0o600)
+    try {
+      const { size, ino } = await file.stat()
+      await writeWhole(file, entry)
+      await file.sync()
+      // Another process may have replaced the file in between: then our note lies in the old one.
+      if ((await existing(stat(path)))?.ino === ino) return size === 0
+    } finally {
+      await file.close()
+    }
+  }
+  throw new Error(`the checkpoint file ${path} is replaced all the time`)
+}
+
+const writeWhole = async (file: FileHandle, entry: string): Promise<void> => {
+  const bytes = Buffer.from(entry)
+  const { bytesWritten } = await file.write(bytes)
+  if (bytesWritten !== bytes.length)
+    throw new Error('a checkpoint was written only in part: is the disk full?')
+}
+
+/** Keeps the newest notes, in a new file that takes the place of the old one at once. */
+const compact = async (path: string, notesKept: number): Promise<void> => {
+  const kept = (await readEnd(path, READ_BYTES_MAX)).notes.slice(-notesKept)
+  const next = `${path}.${process.pid}.new`
+  const file = await open(next, 'w', 0o600)
+  try {
+    await writeWhole(file, kept.map(({ note }) => asEntry(note)).join(''))
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  await rename(next, path)
+  await syncFolderOf(path)
+}
+
+const syncFolderOf = async (path: string): Promise<void> => {
+  const folder = await open(dirname(path), 'r')
+  try {
+    await folder.sync()
+  } finally {
+    await folder.close()
+  }
+}
+
+/** Null when the file is not there; any other trouble is passed on. */
+const existing = async <Value>(wanted: Promise<Value>): Promise<Value | null> => {
+  try {
+    return await wanted
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
+    throw error
+  }
+}

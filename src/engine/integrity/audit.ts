@@ -1,0 +1,116 @@
+import type { SignedCheckpoint } from '../../core/log/checkpoint.ts'
+import { headOf, type Head, type LogRecord } from '../../core/log/event.ts'
+import type { Signatures } from '../../ports/signatures.ts'
+import type { Findings } from './findings.ts'
+import { othersFirst, SLICE_LENGTH } from './others-first.ts'
+import { canonicalFaultOf, columnFaultOf, faultAt } from './record-check.ts'
+import { keyIn, type SignerKeys } from './signer-keys.ts'
+import { createTreeCheck, type Claim } from './tree-check.ts'
+
+export interface AuditOptions {
+  /** The event before the first one. */
+  readonly start: Head
+  /** False where the hashes were checked already. */
+  readonly checkHashes: boolean
+  /** Whether the first event is number 1: only then can the tree be grown. */
+  readonly wholeLog: boolean
+  /** What a signature is whose key nobody knows: a fault, or just not to be checked here. */
+  readonly strangers: 'fault' | 'count'
+  /** Smallest first. Those below the first event are left out. */
+  readonly notes: readonly SignedCheckpoint[]
+  readonly signatures: Signatures
+  readonly findings: Findings
+  /** Keys that were introduced before the first event. */
+  readonly findKeys: (nodeIds: ReadonlySet<string>) => Promise<SignerKeys>
+}
+
+export interface Audit {
+  /** The next events, in order. */
+  add(page: readonly LogRecord[]): Promise<void>
+  end(): Promise<AuditEnd>
+}
+
+export interface AuditEnd {
+  readonly checked: number
+  readonly last: Head
+  /** Size of the largest checkpoint that the events agree with. */
+  readonly proven: number
+  /** Signatures that could not be checked since part of a log does not hold their key. */
+  readonly unknownSigners: number
+}
+
+/** Looks at every event: its columns, its text, its signature and its place in the checkpoints. Holds one page. */
+export const createAudit = (options: AuditOptions): Audit => {
+  const { findings, signatures, strangers, wholeLog } = options
+  const keys = new Map<string, string>()
+  const notes = options.notes.filter(({ frontier }) => frontier.size > options.start.seq)
+  const tree = createTreeCheck(notes, keys, { wholeLog })
+  let last = options.start
+  let checked = 0
+  let unknownSigners = 0
+  let inWork: Promise<void> = Promise.resolve()
+
+  const look = (record: LogRecord): readonly Claim[] => {
+    const columnFault =
+      columnFaultOf(record, last, { rehash: options.checkHashes }) ?? canonicalFaultOf(record)
+    if (columnFault !== null) findings.add(columnFault)
+    const introduced = keyIn(record)
+    if (introduced !== null && !keys.has(introduced.nodeId)) keys.set(introduced.nodeId, introduced.publicKey)
+    const { faults, claims } = tree.add(record)
+    for (const fault of faults) findings.add(fault)
+    last = headOf(record)
+    checked += 1
+    return [...claimsOf(record), ...claims]
+  }
+
+  const claimsOf = (record: LogRecord): readonly Claim[] => {
+    const { seq, signature, signer } = record
+    if (signature === null || signer === null) {
+      findings.add(faultAt(record, 'signature', `event ${seq} is not signed`))
+      return []
+    }
+    const publicKeyHex = keys.get(signer)
+    if (publicKeyHex === undefined) {
+      unknownSigners += 1
+      if (strangers === 'fault')
+        findings.add(faultAt(record, 'signature', `nobody knows ${signer}, who signed event ${seq}`))
+      return []
+    }
+    return [
+      {
+        signed: { text: record.payload, signatureHex: signature, publicKeyHex },
+        fault: faultAt(record, 'signature', `event ${seq} does not have a signature of ${signer}`),
+      },
+    ]
+  }
+
+  const settle = async (claims: readonly Claim[]): Promise<void> => {
+    for (const index of await signatures.verifyAll(claims.map(({ signed }) => signed))) {
+      const claim = claims[index]
+      if (claim !== undefined) findings.add(claim.fault)
+    }
+  }
+
+  return {
+    add: async (page) => {
+      const unknown = new Set(
+        page.flatMap(({ signer }) => (signer === null || keys.has(signer) ? [] : [signer])),
+      )
+      if (unknown.size > 0) for (const [id, key] of await options.findKeys(unknown)) keys.set(id, key)
+      const claims: Claim[] = []
+      for (let from = 0; from < page.length; from += SLICE_LENGTH) {
+        for (const record of page.slice(from, from + SLICE_LENGTH)) claims.push(...look(record))
+        await othersFirst()
+      }
+      // The threads check this page while the next one is read; never more than one page waits for them.
+      await inWork
+      inWork = settle(claims)
+      // Its failure is thrown where it is waited for; until then it must not count as unhandled.
+      inWork.catch(() => undefined)
+    },
+    end: async () => {
+      await inWork
+      return { checked, last, proven: tree.proven(), unknownSigners }
+    },
+  }
+}

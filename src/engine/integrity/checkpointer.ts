@@ -1,0 +1,151 @@
+import { sameBytes } from '../../core/log/bytes.ts'
+import {
+  checkpointText,
+  parseSignedCheckpoint,
+  signedNote,
+  type SignedCheckpoint,
+} from '../../core/log/checkpoint.ts'
+import type { Head } from '../../core/log/event.ts'
+import { rootOf } from '../../core/log/merkle.ts'
+import { assert } from '../../core/vocabulary/assert.ts'
+import type { CheckpointStore } from '../../ports/checkpoints.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { EventLog } from '../../ports/event-log.ts'
+import type { Signatures } from '../../ports/signatures.ts'
+import type { Signer } from '../../ports/signer.ts'
+import type { Fault } from './findings.ts'
+import { eventAt, newestFaultOf } from './newest-checkpoint.ts'
+import { sha256 } from './sha256-bytes.ts'
+import { findKeys } from './signer-keys.ts'
+import { originOf } from './tree-check.ts'
+import { createTreeWalk, type TreeWalk } from './tree-walk.ts'
+
+export interface CheckpointerParts {
+  readonly log: EventLog
+  readonly checkpoints: CheckpointStore
+  readonly signer: Signer
+  readonly signatures: Signatures
+  readonly clock: Pick<Clock, 'now'>
+  readonly everyEvents: number
+  readonly everyMs: number
+  /** Events taken into the tree in one step. */
+  readonly stepMax: number
+}
+
+/** A checkpoint at least this often, as long as there is something new. */
+export const CHECKPOINT_PACE = { everyEvents: 1000, everyMs: 10_000, stepMax: 5000 } as const
+
+export type CheckpointStep =
+  /** Nothing was due. */
+  | { readonly status: 'idle' }
+  /** A checkpoint at `size` is durable. `behind` when there is enough left for another one at once. */
+  | { readonly status: 'signed'; readonly size: number; readonly behind: boolean }
+  /** On the way to a checkpoint that another process made. */
+  | { readonly status: 'catching-up' }
+  /** The log contradicts the newest checkpoint: none is made until an operator accepts the loss. */
+  | { readonly status: 'stopped'; readonly fault: Fault }
+
+export interface Checkpointer {
+  /** A bounded amount of work. `now` makes a checkpoint of whatever is new. */
+  step(when: 'due' | 'now'): Promise<CheckpointStep>
+}
+
+/**
+ * Signs what the log is, again and again, outside of the log. Before each signature the log is held against the
+ * newest checkpoint of any process, so no two checkpoints ever contradict each other.
+ */
+export const createCheckpointer = (parts: CheckpointerParts): Checkpointer => {
+  const { log, checkpoints, signer, signatures, clock } = parts
+  let walk: TreeWalk | null = null
+  let origin: string | null = null
+  let introduced = false
+  /** The newest checkpoint that our tree agrees with. */
+  let agreed: SignedCheckpoint | null = null
+  let stopped: { readonly note: string | null; readonly fault: Fault } | null = null
+
+  const stop = (newest: SignedCheckpoint | null, fault: Fault): CheckpointStep => {
+    stopped = { note: newest?.note ?? null, fault }
+    // Whatever comes next, the tree is taken up again from a checkpoint that was checked.
+    walk = null
+    agreed = null
+    return { status: 'stopped', fault }
+  }
+
+  /** Brings our tree to the newest checkpoint, and says whether it is there and agrees. */
+  const agreeWith = async (newest: SignedCheckpoint, head: Head): Promise<CheckpointStep | null> => {
+    if (newest.note === agreed?.note) return null
+    const fault = await newestFaultOf(log, newest, head, signatures)
+    if (fault !== null) return stop(newest, fault)
+    // The note is signed by a node of this log and its frontier gives its root: a fresh tree starts from there.
+    walk ??= createTreeWalk(log, newest.frontier, newest.head)
+    const { size } = newest.frontier
+    // Ours is further already; a smaller one was only written late.
+    if (walk.frontier().size > size) return null
+    const walkFault = await walk.forward(Math.min(size, walk.frontier().size + parts.stepMax))
+    if (walkFault !== null) return stop(newest, walkFault)
+    if (walk.frontier().size < size) return { status: 'catching-up' }
+    if (!sameBytes(rootOf(walk.frontier(), sha256), newest.root)) return stop(newest, otherTree(newest))
+    agreed = newest
+    return null
+  }
+
+  /** A note by a key that the log does not know would prove nothing. */
+  const isIntroduced = async (): Promise<boolean> => {
+    introduced ||= (await findKeys(log, [signer.nodeId])).get(signer.nodeId) === signer.publicKey
+    return introduced
+  }
+
+  const sign = async (tree: TreeWalk): Promise<number> => {
+    const frontier = tree.frontier()
+    const first = origin === null ? await eventAt(log, 1) : null
+    if (first !== null) origin = originOf(first)
+    assert(origin !== null, 'a log with a head has a first event')
+    const time = new Date(clock.now()).toISOString()
+    const text = checkpointText({ origin, frontier, root: rootOf(frontier, sha256), head: tree.head(), time })
+    const [signature = ''] = await signer.signAll([text])
+    const note = signedNote(text, { keyName: signer.nodeId, publicKey: signer.publicKey, signature }, sha256)
+    await checkpoints.append(note)
+    agreed = parseSignedCheckpoint(note)
+    return frontier.size
+  }
+
+  const isDue = (newest: SignedCheckpoint | null, head: Head): boolean => {
+    const fresh = head.seq - sizeOf(newest)
+    const ageMs = newest === null ? Number.POSITIVE_INFINITY : clock.now() - Date.parse(newest.time)
+    return fresh >= parts.everyEvents || (fresh > 0 && ageMs >= parts.everyMs)
+  }
+
+  return {
+    step: async (when) => {
+      // Another process can only have made it less urgent: then there is no need to look.
+      if (when === 'due' && agreed !== null && !isDue(agreed, await log.head())) return IDLE
+      // The checkpoints before the head: what is written in between can only make the log longer.
+      const newest = (await checkpoints.read('newest')).notes.at(-1) ?? null
+      if (stopped !== null && stopped.note === (newest?.note ?? null))
+        return { status: 'stopped', fault: stopped.fault }
+      stopped = null
+      const head = await log.head()
+      const obstacle = newest === null ? null : await agreeWith(newest, head)
+      if (obstacle !== null) return obstacle
+      const due = when === 'now' ? head.seq > sizeOf(newest) : isDue(newest, head)
+      if (!due || !(await isIntroduced())) return IDLE
+      walk ??= createTreeWalk(log)
+      const fault = await walk.forward(Math.min(head.seq, walk.frontier().size + parts.stepMax))
+      if (fault !== null) return stop(newest, fault)
+      const size = await sign(walk)
+      return { status: 'signed', size, behind: head.seq - size >= parts.everyEvents }
+    },
+  }
+}
+
+const sizeOf = (newest: SignedCheckpoint | null): number => newest?.frontier.size ?? 0
+
+const IDLE: CheckpointStep = { status: 'idle' }
+
+const otherTree = ({ frontier: { size } }: SignedCheckpoint): Fault => ({
+  reason: 'checkpoint',
+  seq: size,
+  id: null,
+  shownAt: size,
+  detail: `the events up to ${size} are not those of the checkpoint at ${size}`,
+})

@@ -1,0 +1,81 @@
+import type { ChainFaultKind } from '../../ports/event-log.ts'
+
+/** Why a log is not what it was: the chain's own faults, and what only texts, keys and checkpoints show. */
+export type IntegrityReason = ChainFaultKind | 'canonical' | 'signature' | 'checkpoint' | 'truncated'
+
+export interface Fault {
+  readonly reason: IntegrityReason
+  /** The first event that cannot be trusted; null when not the log but a checkpoint is damaged. */
+  readonly seq: number | null
+  readonly id: string | null
+  /** The seq at which the fault came to light: of several faults the earliest is reported. */
+  readonly shownAt: number
+  readonly detail: string
+}
+
+export interface Checks {
+  readonly hash_chain: CheckResult
+  readonly sequence: CheckResult
+  readonly signatures: CheckResult
+  readonly checkpoint: CheckResult
+}
+
+export type CheckResult = 'pass' | 'fail'
+
+/** What a verification has found so far: the first fault, and which kinds of check failed. */
+export interface Findings {
+  add(fault: Fault): void
+  first(): Fault | null
+  checks(): Checks
+}
+
+export const createFindings = (): Findings => {
+  let first: Fault | null = null
+  const failed = new Set<keyof Checks>()
+  const resultOf = (check: keyof Checks): CheckResult => (failed.has(check) ? 'fail' : 'pass')
+  return {
+    add: (fault) => {
+      failed.add(CHECK_OF[fault.reason])
+      if (first === null || comesBefore(fault, first)) first = fault
+    },
+    first: () => first,
+    checks: () => ({
+      hash_chain: resultOf('hash_chain'),
+      sequence: resultOf('sequence'),
+      signatures: resultOf('signatures'),
+      checkpoint: resultOf('checkpoint'),
+    }),
+  }
+}
+
+const CHECK_OF: Readonly<Record<IntegrityReason, keyof Checks>> = {
+  sequence: 'sequence',
+  link: 'hash_chain',
+  hash: 'hash_chain',
+  field: 'hash_chain',
+  order: 'sequence',
+  canonical: 'hash_chain',
+  signature: 'signatures',
+  checkpoint: 'checkpoint',
+  truncated: 'checkpoint',
+}
+
+/** Of several faults in one event the one that explains the others: a changed text also breaks its signature. */
+const STRENGTH: readonly IntegrityReason[] = [
+  'sequence',
+  'link',
+  'hash',
+  'field',
+  'order',
+  'canonical',
+  'signature',
+  'checkpoint',
+  'truncated',
+]
+
+const comesBefore = (fault: Fault, other: Fault): boolean => {
+  if (fault.shownAt !== other.shownAt) return fault.shownAt < other.shownAt
+  if (fault.reason !== other.reason) return STRENGTH.indexOf(fault.reason) < STRENGTH.indexOf(other.reason)
+  // A checkpoint that is itself damaged accuses no event.
+  return fault.seq === null && other.seq !== null
+}

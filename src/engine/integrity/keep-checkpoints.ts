@@ -1,0 +1,86 @@
+import { setTimeout } from 'node:timers/promises'
+import type { Clock } from '../../ports/clock.ts'
+import type { EventLog } from '../../ports/event-log.ts'
+import type { Checkpointer, CheckpointStep } from './checkpointer.ts'
+import type { Fault } from './findings.ts'
+
+export interface KeeperParts {
+  readonly log: Pick<EventLog, 'watch'>
+  readonly checkpointer: Checkpointer
+  readonly clock: Pick<Clock, 'now'>
+  readonly everyMs: number
+  /** Told once when checkpointing stops because the log contradicts its checkpoints. */
+  readonly onStopped: (fault: Fault) => void
+  readonly onTrouble: (what: string, error: unknown) => void
+}
+
+export interface CheckpointKeeper {
+  /** Makes a last checkpoint and stops. */
+  close(): Promise<void>
+}
+
+/** Follows the log and keeps its checkpoints fresh, beside the appends and never in their way. */
+export const keepCheckpoints = (parts: KeeperParts): CheckpointKeeper => {
+  const { checkpointer, clock } = parts
+  const closing = new AbortController()
+  /** Aborted by the next append, and on closing. */
+  let news = new AbortController()
+  let reported: Fault | null = null
+
+  const step = async (when: 'due' | 'now'): Promise<CheckpointStep['status']> => {
+    try {
+      const result = await checkpointer.step(when)
+      if (result.status !== 'stopped') reported = null
+      else if (reported?.detail !== result.fault.detail) {
+        reported = result.fault
+        parts.onStopped(result.fault)
+      }
+      return result.status === 'signed' && result.behind ? 'catching-up' : result.status
+    } catch (error) {
+      parts.onTrouble('no checkpoint was made', error)
+      return 'idle'
+    }
+  }
+  const follow = async (): Promise<void> => {
+    while (!closing.signal.aborted) {
+      news = new AbortController()
+      const startedAt = clock.now()
+      const status = await step('due')
+      const spentMs = clock.now() - startedAt
+      // A rest is not cut short by new events: under load this work keeps to its share of the processor.
+      await sleep(Math.max(REST_MS_MIN, spentMs * REST_PER_WORK), closing.signal)
+      if (status !== 'catching-up') await sleep(parts.everyMs, news.signal)
+    }
+  }
+
+  const stopWatching = parts.log.watch(() => news.abort())
+  const following = follow()
+
+  return {
+    close: async () => {
+      if (closing.signal.aborted) return
+      closing.abort()
+      news.abort()
+      stopWatching()
+      await following
+      const giveUpAt = clock.now() + CLOSE_MS_MAX
+      let status = await step('now')
+      while (status === 'catching-up' && clock.now() < giveUpAt) status = await step('now')
+    },
+  }
+}
+
+const sleep = async (ms: number, signal: AbortSignal): Promise<void> => {
+  try {
+    await setTimeout(ms, undefined, { ref: false, signal })
+  } catch (error) {
+    // Woken early, which is what the signal is for.
+    if (!signal.aborted) throw error
+  }
+}
+
+const REST_MS_MIN = 50
+/** At most a tenth of one processor. */
+const REST_PER_WORK = 9
+/** A process that ends is given ten seconds in all; the next one catches up. */
+const CLOSE_MS_MAX = 3000

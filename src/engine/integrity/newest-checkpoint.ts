@@ -1,0 +1,65 @@
+import { noteFaultOf, type SignedCheckpoint } from '../../core/log/checkpoint.ts'
+import type { Head, LogRecord } from '../../core/log/event.ts'
+import type { EventLog } from '../../ports/event-log.ts'
+import type { Signatures } from '../../ports/signatures.ts'
+import type { Fault } from './findings.ts'
+import { sha256 } from './sha256-bytes.ts'
+import { findKeys } from './signer-keys.ts'
+import { noteFaultAt, originOf, signatureClaim } from './tree-check.ts'
+
+/**
+ * Whether the log still holds what the newest checkpoint promised, without reading more than two events: the same
+ * first event, and the same chain hash at the checkpoint's size. Its frontier can be built upon afterwards.
+ */
+export const newestFaultOf = async (
+  log: EventLog,
+  newest: SignedCheckpoint,
+  head: Head,
+  signatures: Signatures,
+): Promise<Fault | null> => {
+  const { size } = newest.frontier
+  const first = await eventAt(log, 1)
+  if (first !== null && originOf(first) !== newest.origin) {
+    const detail = `the checkpoint at ${size} is of another log: it began with another event`
+    return { reason: 'checkpoint', seq: 1, id: first.id, shownAt: 1, detail }
+  }
+  const forged = await forgeryOf(log, newest, signatures)
+  if (size > head.seq) {
+    // The key may have been lost together with the end of the log; a note that is certainly forged proves no loss.
+    return forged !== null && forged.certain ? forged.fault : truncation(head, newest)
+  }
+  if (forged !== null) return forged.fault
+  const record = await eventAt(log, size)
+  if (record?.hash === newest.head) return null
+  const detail = `event ${size} is not the one of the checkpoint at ${size}`
+  return { reason: 'checkpoint', seq: size, id: record?.id ?? null, shownAt: size, detail }
+}
+
+const truncation = (head: Head, newest: SignedCheckpoint): Fault => ({
+  reason: 'truncated',
+  seq: head.seq + 1,
+  id: null,
+  shownAt: head.seq + 1,
+  detail: `the log ends at ${head.seq}, but on ${newest.time} it had ${newest.frontier.size} events`,
+})
+
+const forgeryOf = async (
+  log: EventLog,
+  note: SignedCheckpoint,
+  signatures: Signatures,
+): Promise<{ readonly fault: Fault; readonly certain: boolean } | null> => {
+  const publicKey = (await findKeys(log, [note.keyName])).get(note.keyName)
+  if (publicKey === undefined) {
+    return { fault: noteFaultAt(note, `nobody knows its signer ${note.keyName}`), certain: false }
+  }
+  const why = noteFaultOf(note, publicKey, sha256)
+  if (why !== null) return { fault: noteFaultAt(note, why), certain: true }
+  const { signed, fault } = signatureClaim(note, publicKey)
+  const bad = await signatures.verifyAll([signed])
+  return bad.length === 0 ? null : { fault, certain: true }
+}
+
+export const eventAt = async (log: EventLog, seq: number): Promise<LogRecord | null> => {
+  for await (const page of log.scan({ after: seq - 1, upTo: seq })) return page[0] ?? null
+  return null
+}

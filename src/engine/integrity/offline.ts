@@ -1,0 +1,127 @@
+import { EMPTY_HEAD, type Head, type LogRecord } from '../../core/log/event.ts'
+import type { StoredCheckpoints } from '../../ports/checkpoints.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Signatures } from '../../ports/signatures.ts'
+import { createAudit, type Audit, type AuditEnd } from './audit.ts'
+import { parseExportLine } from './export-line.ts'
+import { createFindings, type Findings } from './findings.ts'
+import { reportOf, type IntegrityReport } from './report.ts'
+
+export interface OfflineOptions {
+  readonly signatures: Signatures
+  readonly clock: Pick<Clock, 'now'>
+  /** Kept apart from the export; without them a cut end does not show. */
+  readonly checkpoints?: StoredCheckpoints
+  readonly onProgress?: (checked: number) => void
+}
+
+export interface OfflineReport extends IntegrityReport<'offline'> {
+  /** Number of the first event in the export. */
+  readonly first_seq: number
+  /** It does not begin with event 1: what came before its first event is trusted. */
+  readonly partial: boolean
+  readonly unchecked_signatures: number
+}
+
+/** Verifies an export, one event record as JSON per line, without any database. Memory stays flat. */
+export const verifyExport = async (
+  lines: AsyncIterable<string>,
+  { signatures, clock, checkpoints, onProgress }: OfflineOptions,
+): Promise<OfflineReport> => {
+  const startedAt = clock.now()
+  const findings = createFindings()
+  const notes = checkpoints?.notes ?? []
+  let audit: Audit | null = null
+  let start: Head = EMPTY_HEAD
+  let checked = 0
+  for await (const page of pagesOf(lines, findings)) {
+    if (audit === null) {
+      start = headBefore(page[0])
+      const wholeLog = start.seq === 0
+      const strangers = wholeLog ? 'fault' : 'count'
+      audit = createAudit({
+        start,
+        checkHashes: true,
+        wholeLog,
+        strangers,
+        notes,
+        signatures,
+        findings,
+        findKeys: noKeys,
+      })
+    }
+    await audit.add(page)
+    checked += page.length
+    onProgress?.(checked)
+  }
+  const end = (await audit?.end()) ?? { checked: 0, last: EMPTY_HEAD, proven: 0, unknownSigners: 0 }
+  const partial = start.seq > 0
+  const newest = notes.at(-1)
+  if (!partial && newest !== undefined && newest.frontier.size > end.last.seq) {
+    const seq = end.last.seq + 1
+    const detail = `the export ends at ${end.last.seq}, but the log had ${newest.frontier.size} events on ${newest.time}`
+    findings.add({ reason: 'truncated', seq, id: null, shownAt: seq, detail })
+  }
+  return {
+    ...reportOf(findings, {
+      mode: 'offline',
+      checked: end.checked,
+      eventCount: end.checked,
+      head: end.last,
+      elapsedMs: clock.now() - startedAt,
+      remarks: remarksOn(start, end, notes.length),
+    }),
+    first_seq: end.checked === 0 ? 0 : start.seq + 1,
+    partial,
+    unchecked_signatures: partial ? end.unknownSigners : 0,
+  }
+}
+
+const PAGE_SIZE = 500
+
+const noKeys = (): Promise<ReadonlyMap<string, string>> => Promise.resolve(new Map())
+
+async function* pagesOf(
+  lines: AsyncIterable<string>,
+  findings: Findings,
+): AsyncIterable<readonly LogRecord[]> {
+  let page: LogRecord[] = []
+  let lineNumber = 0
+  let lastSeq: number | null = null
+  for await (const line of lines) {
+    lineNumber += 1
+    if (line.trim() === '') continue
+    const parsed = parseExportLine(line)
+    if (parsed.status === 'malformed') {
+      const seq: number | null = parsed.seq ?? (lastSeq === null ? null : lastSeq + 1)
+      const detail = `line ${lineNumber}: ${parsed.why}`
+      // Before the gap that the line leaves behind: it is the reason for it.
+      findings.add({ reason: parsed.reason, seq, id: parsed.id, shownAt: (lastSeq ?? 0) + 0.5, detail })
+      continue
+    }
+    lastSeq = parsed.record.seq
+    page.push(parsed.record)
+    if (page.length < PAGE_SIZE) continue
+    yield page
+    page = []
+  }
+  if (page.length > 0) yield page
+}
+
+/** Part of a log says itself what came before it, and is believed. */
+const headBefore = (first: LogRecord | undefined): Head =>
+  first === undefined || first.seq <= 1
+    ? EMPTY_HEAD
+    : { seq: first.seq - 1, hash: first.prevHash, recordedAt: '' }
+
+const remarksOn = (start: Head, end: AuditEnd, notes: number): readonly string[] => {
+  const remarks: string[] = []
+  if (start.seq > 0)
+    remarks.push(`the export begins with event ${start.seq + 1}: the hash before it is trusted`)
+  if (start.seq > 0 && end.unknownSigners > 0) {
+    remarks.push(`${end.unknownSigners} signatures could not be checked: their keys were introduced earlier`)
+  }
+  if (notes === 0) remarks.push('without checkpoints a cut end does not show')
+  else remarks.push(`the largest checkpoint it agrees with is at ${end.proven}`)
+  return remarks
+}

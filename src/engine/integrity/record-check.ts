@@ -1,0 +1,56 @@
+import { canonicalJson, NotCanonicalError } from '../../core/log/canonical-json.ts'
+import type { Head, LogRecord } from '../../core/log/event.ts'
+import type { Json } from '../../core/vocabulary/json.ts'
+import { chainFaultOf, type ChainFault } from '../../ports/event-log.ts'
+import { sha256Hex } from '../sha256.ts'
+import type { Fault, IntegrityReason } from './findings.ts'
+
+/** What is wrong with an event as the next one behind `previous`, by its columns alone. */
+export const columnFaultOf = (
+  record: LogRecord,
+  previous: Head,
+  { rehash }: { readonly rehash: boolean },
+): Fault | null => {
+  // Handed the stored hash, that check always passes: where hashes were checked already, or are not asked for.
+  const fault = chainFaultOf(previous, record, rehash ? sha256Hex : () => record.hash)
+  return fault === null ? null : faultFrom(fault)
+}
+
+export const faultFrom = ({ kind, seq, id, detail }: ChainFault): Fault => ({
+  reason: kind,
+  seq,
+  id,
+  shownAt: seq,
+  detail,
+})
+
+/** The payload must be the one text that its value has; otherwise two texts could stand for one event. */
+export const canonicalFaultOf = (record: LogRecord): Fault | null => {
+  let value: Json
+  try {
+    value = JSON.parse(record.payload) as Json
+  } catch {
+    return faultAt(record, 'canonical', `the payload of event ${record.seq} is no JSON`)
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return faultAt(record, 'canonical', `the payload of event ${record.seq} is no object`)
+  }
+  return isCanonical(value, record.payload)
+    ? null
+    : faultAt(record, 'canonical', `the payload of event ${record.seq} is not canonical JSON`)
+}
+
+export const faultAt = (
+  record: Pick<LogRecord, 'seq' | 'id'>,
+  reason: IntegrityReason,
+  detail: string,
+): Fault => ({ reason, seq: record.seq, id: record.id, shownAt: record.seq, detail })
+
+const isCanonical = (value: Json, text: string): boolean => {
+  try {
+    return canonicalJson(value) === text
+  } catch (error) {
+    if (error instanceof NotCanonicalError) return false
+    throw error
+  }
+}

@@ -1,0 +1,61 @@
+import { z } from 'zod'
+import type { LogRecord } from '../../core/log/event.ts'
+import type { EventLog } from '../../ports/event-log.ts'
+
+/** Public keys (64 hex digits) by node id. */
+export type SignerKeys = ReadonlyMap<string, string>
+
+export interface SignerKey {
+  readonly nodeId: string
+  readonly publicKey: string
+}
+
+/** The key that this event introduces, if it does: every process first tells the log who it is. */
+export const keyIn = (record: Pick<LogRecord, 'type' | 'payload'>): SignerKey | null => {
+  if (record.type !== STARTED) return null
+  const started = startedPayload.safeParse(jsonOf(record.payload))
+  if (!started.success) return null
+  const { node_id: nodeId, public_key: publicKey } = started.data
+  // A node id ends with the start of its key, so nobody can introduce another key under a name that is taken.
+  return nodeId.endsWith(`-${publicKey.slice(0, KEY_DIGITS_IN_NODE_ID)}`) ? { nodeId, publicKey } : null
+}
+
+/** The keys of these nodes, as far as the log knows them. Newest introductions first: those are asked for most. */
+export const findKeys = async (
+  log: Pick<EventLog, 'read'>,
+  nodeIds: Iterable<string>,
+): Promise<SignerKeys> => {
+  const wanted = new Set(nodeIds)
+  const found = new Map<string, string>()
+  let before: number | undefined
+  while (wanted.size > 0) {
+    const page = await log.read({
+      types: [STARTED],
+      order: 'desc',
+      limit: PAGE_SIZE,
+      ...(before === undefined ? {} : { before }),
+    })
+    for (const record of page) {
+      const key = keyIn(record)
+      if (key !== null && wanted.delete(key.nodeId)) found.set(key.nodeId, key.publicKey)
+    }
+    before = page.at(-1)?.seq
+    if (page.length < PAGE_SIZE) break
+  }
+  return found
+}
+
+const STARTED = 'system.started.v1'
+const KEY_DIGITS_IN_NODE_ID = 16
+const PAGE_SIZE = 100
+
+const startedPayload = z.object({ node_id: z.string(), public_key: z.string().regex(/^[0-9a-f]{64}$/) })
+
+const jsonOf = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // A payload that is no JSON introduces no key; that it is damaged is found where payloads are checked.
+    return null
+  }
+}

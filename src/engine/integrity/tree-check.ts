@@ -1,0 +1,129 @@
+import { sameBytes } from '../../core/log/bytes.ts'
+import { noteFaultOf, type SignedCheckpoint } from '../../core/log/checkpoint.ts'
+import type { LogRecord } from '../../core/log/event.ts'
+import { EMPTY_FRONTIER, extendFrontier, leafOf, rootOf, type Frontier } from '../../core/log/merkle.ts'
+import type { SignedText } from '../../ports/signatures.ts'
+import type { Fault } from './findings.ts'
+import { sha256 } from './sha256-bytes.ts'
+import type { SignerKeys } from './signer-keys.ts'
+
+/** A signature to check, and what to report if it is bad. */
+export interface Claim {
+  readonly signed: SignedText
+  readonly fault: Fault
+}
+
+export interface Judgement {
+  readonly faults: readonly Fault[]
+  readonly claims: readonly Claim[]
+}
+
+export interface TreeCheck {
+  /** Takes the next event; returns faults seen and signatures still to be checked. */
+  add(record: LogRecord): Judgement
+  /** Size of the largest checkpoint that the log agrees with. */
+  proven(): number
+}
+
+/** Which log this is: the hash of its first event, which holds the first key, is shared by no other. */
+export const originOf = (first: Pick<LogRecord, 'hash'>): string => `signal-engine/events/${first.hash}`
+
+export const leafOfRecord = (record: LogRecord, keys: SignerKeys): Uint8Array => {
+  const publicKey = record.signer === null ? null : (keys.get(record.signer) ?? null)
+  return leafOf(
+    { hash: record.hash, signature: record.signature, publicKey, recordedAt: record.recordedAt },
+    sha256,
+  )
+}
+
+/**
+ * Grows the Merkle tree over all leaves and compares it with each checkpoint it passes, smallest first. Part of a
+ * log has no tree: then only the chain hash at each checkpoint is compared.
+ */
+export const createTreeCheck = (
+  notes: readonly SignedCheckpoint[],
+  keys: SignerKeys,
+  { wholeLog }: { readonly wholeLog: boolean },
+): TreeCheck => {
+  let waiting = [...notes]
+  let frontier: Frontier = EMPTY_FRONTIER
+  let leaves: Uint8Array[] = []
+  let origin: string | null = null
+  let proven = 0
+  let firstUnproven: Pick<LogRecord, 'seq' | 'id'> | null = null
+
+  const grow = (): void => {
+    frontier = extendFrontier(frontier, leaves, sha256)
+    leaves = []
+  }
+  const agrees = (note: SignedCheckpoint, record: LogRecord): boolean => {
+    if (record.seq !== note.frontier.size || record.hash !== note.head) return false
+    if (origin !== null && origin !== note.origin) return false
+    if (!wholeLog) return true
+    grow()
+    return sameBytes(rootOf(frontier, sha256), note.root)
+  }
+  const judge = (note: SignedCheckpoint, record: LogRecord): Judgement => {
+    const publicKey = keys.get(note.keyName)
+    // Part of a log may lack the key: such a note proves nothing either way.
+    if (publicKey === undefined && !wholeLog) return NOTHING
+    if (publicKey === undefined)
+      return { faults: [noteFaultAt(note, `nobody knows its signer ${note.keyName}`)], claims: [] }
+    const fault = noteFaultOf(note, publicKey, sha256)
+    if (fault !== null) return { faults: [noteFaultAt(note, fault)], claims: [] }
+    const claims = [signatureClaim(note, publicKey)]
+    const { size } = note.frontier
+    if (!agrees(note, record)) {
+      // Every larger checkpoint would only say the same.
+      waiting = []
+      return { faults: [contradiction(firstUnproven ?? record, size)], claims }
+    }
+    proven = size
+    firstUnproven = null
+    return { faults: [], claims }
+  }
+
+  return {
+    add: (record) => {
+      if (waiting.length === 0) return NOTHING
+      if (record.seq === 1) origin = originOf(record)
+      firstUnproven ??= { seq: record.seq, id: record.id }
+      if (wholeLog) leaves.push(leafOfRecord(record, keys))
+      const reached = waiting.filter(({ frontier: { size } }) => size <= record.seq)
+      waiting = waiting.slice(reached.length)
+      const judged = reached.map((note) => judge(note, record))
+      if (leaves.length >= LEAVES_MAX) grow()
+      return {
+        faults: judged.flatMap(({ faults }) => faults),
+        claims: judged.flatMap(({ claims }) => claims),
+      }
+    },
+    proven: () => proven,
+  }
+}
+
+export const noteFaultAt = (note: SignedCheckpoint, why: string): Fault => ({
+  reason: 'checkpoint',
+  seq: null,
+  id: null,
+  shownAt: note.frontier.size,
+  detail: `the checkpoint at ${note.frontier.size} is not to be trusted: ${why}`,
+})
+
+export const signatureClaim = (note: SignedCheckpoint, publicKeyHex: string): Claim => ({
+  signed: { text: note.text, signatureHex: note.signature, publicKeyHex },
+  fault: noteFaultAt(note, `${note.keyName} did not sign it`),
+})
+
+const NOTHING: Judgement = { faults: [], claims: [] }
+
+const contradiction = ({ seq, id }: Pick<LogRecord, 'seq' | 'id'>, size: number): Fault => ({
+  reason: 'checkpoint',
+  seq,
+  id,
+  shownAt: size,
+  detail: `events ${seq} to ${size} are not those of the checkpoint at ${size}`,
+})
+
+/** Leaves are joined in groups; more would only wait in memory. */
+const LEAVES_MAX = 256

@@ -1,0 +1,66 @@
+import { EMPTY_HEAD, headOf, type Head, type LogRecord } from '../../core/log/event.ts'
+import { EMPTY_FRONTIER, extendFrontier, type Frontier } from '../../core/log/merkle.ts'
+import { missingFault, type EventLog } from '../../ports/event-log.ts'
+import type { Fault } from './findings.ts'
+import { othersFirst, SLICE_LENGTH } from './others-first.ts'
+import { columnFaultOf, faultFrom } from './record-check.ts'
+import { sha256 } from './sha256-bytes.ts'
+import { findKeys, keyIn } from './signer-keys.ts'
+import { leafOfRecord } from './tree-check.ts'
+
+/** A tree that grows along the log, from its beginning or from a frontier that was checked. */
+export interface TreeWalk {
+  frontier(): Frontier
+  /** Chain hash of the newest event in the tree. */
+  head(): string
+  /** Takes in the events up to this seq, unless one of them does not follow the one before it. */
+  forward(upTo: number): Promise<Fault | null>
+}
+
+export const createTreeWalk = (log: EventLog, start: Frontier = EMPTY_FRONTIER, headHash = ''): TreeWalk => {
+  const keys = new Map<string, string>()
+  let frontier = start
+  let last: Head = { ...EMPTY_HEAD, seq: start.size, hash: headHash }
+
+  const learnKeys = async (records: readonly LogRecord[]): Promise<void> => {
+    for (const record of records) {
+      const key = keyIn(record)
+      if (key !== null) keys.set(key.nodeId, key.publicKey)
+    }
+    const unknown = new Set(
+      records.flatMap(({ signer }) => (signer === null || keys.has(signer) ? [] : [signer])),
+    )
+    if (unknown.size > 0) for (const [id, key] of await findKeys(log, unknown)) keys.set(id, key)
+  }
+
+  /** All of them or none. */
+  const takeIn = async (records: readonly LogRecord[]): Promise<Fault | null> => {
+    await learnKeys(records)
+    const leaves: Uint8Array[] = []
+    let previous = last
+    for (const record of records) {
+      const fault = columnFaultOf(record, previous, { rehash: false })
+      if (fault !== null) return fault
+      leaves.push(leafOfRecord(record, keys))
+      previous = headOf(record)
+    }
+    frontier = extendFrontier(frontier, leaves, sha256)
+    last = previous
+    return null
+  }
+
+  return {
+    frontier: () => frontier,
+    head: () => last.hash,
+    forward: async (upTo) => {
+      for await (const page of log.scan({ after: last.seq, upTo })) {
+        for (let from = 0; from < page.length; from += SLICE_LENGTH) {
+          const fault = await takeIn(page.slice(from, from + SLICE_LENGTH))
+          if (fault !== null) return fault
+          await othersFirst()
+        }
+      }
+      return last.seq >= upTo ? null : faultFrom(missingFault(last.seq + 1))
+    },
+  }
+}

@@ -1,0 +1,382 @@
+import { appendFile, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
+import {
+  appendSaid,
+  fill,
+  headAfter,
+  nodeOf,
+  note,
+  notes,
+  rechained,
+  recordsOf,
+  started,
+} from '../../../test/tamper/signed-log.ts'
+import { checkpointFile } from '../../adapters/platform/checkpoint-file/checkpoint-file.ts'
+import { signaturePool } from '../../adapters/platform/signatures/signature-pool.ts'
+import { MemoryLog } from '../../adapters/storage/memory/memory-log.ts'
+import type { LogRecord } from '../../core/log/event.ts'
+import { CHECKPOINT_PACE, createCheckpointer } from './checkpointer.ts'
+import type { IntegrityReport } from './report.ts'
+import { verifyLog, type VerifyOptions } from './verify.ts'
+
+const node = nodeOf(1)
+const other = nodeOf(2)
+const signatures = signaturePool({ threads: 0 })
+afterAll(() => signatures.close())
+
+let folder: string
+let path: string
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'verify-'))
+  path = join(folder, 'events.db.checkpoints')
+})
+afterEach(() => rm(folder, { recursive: true, force: true }))
+
+const logWith = async (records: readonly LogRecord[]): Promise<MemoryLog> => {
+  const log = new MemoryLog()
+  await fill(log, records)
+  return log
+}
+
+const verify = (log: MemoryLog, options: Partial<VerifyOptions> = {}): Promise<IntegrityReport> =>
+  verifyLog(log, {
+    mode: 'full',
+    n: 100,
+    checkpoints: checkpointFile(path),
+    signatures,
+    clock: Date,
+    ...options,
+  })
+
+/** Leaves a checkpoint of each of these sizes. */
+const checkpointAt = async (records: readonly LogRecord[], ...sizes: readonly number[]): Promise<void> => {
+  for (const size of sizes) {
+    const log = await logWith(records.slice(0, size))
+    const step = await createCheckpointer({
+      log,
+      checkpoints: checkpointFile(path),
+      signer: node,
+      signatures,
+      clock: Date,
+      ...CHECKPOINT_PACE,
+    }).step('now')
+    expect(step).toMatchObject({ status: 'signed', size })
+  }
+}
+
+const wellSigned = (count: number): Promise<readonly LogRecord[]> =>
+  recordsOf([started(node), ...notes(count - 1)], node)
+
+const changed = (
+  records: readonly LogRecord[],
+  seq: number,
+  change: Partial<LogRecord>,
+): readonly LogRecord[] => records.map((record) => (record.seq === seq ? { ...record, ...change } : record))
+
+const PASS = { hash_chain: 'pass', sequence: 'pass', signatures: 'pass', checkpoint: 'pass' }
+
+describe.each(['fast', 'full'] as const)('%s verification', (mode) => {
+  it('passes an empty log', async () => {
+    expect(await verify(new MemoryLog(), { mode })).toMatchObject({
+      ok: true,
+      mode,
+      checked: 0,
+      event_count: 0,
+      first_bad_id: null,
+      first_bad_seq: null,
+      reason: null,
+      head_seq: 0,
+      head_hash: '',
+      checks: PASS,
+    })
+  })
+
+  it('passes a sound log of several nodes, with or without checkpoints', async () => {
+    const own = await wellSigned(700)
+    const records = [...own, ...(await recordsOf([started(other), ...notes(600)], other, headAfter(own)))]
+    const log = await logWith(records)
+    const report = await verify(log, { mode })
+    expect(report).toMatchObject({
+      ok: true,
+      mode,
+      checked: mode === 'full' ? 1301 : 100,
+      event_count: 1301,
+      head_seq: 1301,
+      head_hash: records[1300]!.hash,
+      checks: PASS,
+    })
+    expect(report.detail).toContain('no checkpoint yet')
+    await checkpointAt(records, 1, 200, 701, 1300)
+    expect(await verify(log, { mode })).toMatchObject({ ok: true, checks: PASS })
+    expect((await verify(log, { mode })).detail).toContain('the newest checkpoint is at 1300 of 1301')
+    expect(await verify(log, { mode, checkpoints: null })).toMatchObject({ ok: true })
+  })
+
+  it('verifies a log that grows and is checkpointed meanwhile as it was', async () => {
+    const records = await wellSigned(30)
+    const log = await logWith(records)
+    const readHead = log.head.bind(log)
+    // Between the head and everything after it, another process appends.
+    log.head = async () => {
+      const answer = await readHead()
+      log.head = readHead
+      await appendSaid(log, notes(5, 100), node)
+      return answer
+    }
+    expect(await verify(log, { mode })).toMatchObject({ ok: true, head_seq: 30 })
+  })
+
+  it('finds that the end was cut off, with the first missing event', async () => {
+    const records = await wellSigned(50)
+    await checkpointAt(records, 20, 40)
+    const log = await logWith(records.slice(0, 35))
+    expect(await verify(log, { mode })).toMatchObject({
+      ok: false,
+      reason: 'truncated',
+      first_bad_seq: 36,
+      first_bad_id: null,
+      checks: { ...PASS, checkpoint: 'fail' },
+    })
+    expect(await verify(new MemoryLog(), { mode })).toMatchObject({
+      ok: false,
+      reason: 'truncated',
+      first_bad_seq: 1,
+    })
+    // Without what lies outside the log, nothing shows.
+    expect(await verify(log, { mode, checkpoints: null })).toMatchObject({ ok: true })
+  })
+
+  it.each([
+    ['unsigned', { signature: null, signer: null }],
+    ['signed by nobody', { signer: null }],
+    ['without a signature', { signature: null }],
+    ['signed by a stranger', { signer: other.nodeId }],
+    ['wrongly signed', { signature: 'ab'.repeat(64) }],
+    ['signed in another script', { signature: 'x'.repeat(128) }],
+  ])('finds an event that is %s', async (_, change) => {
+    const records = changed(await wellSigned(20), 12, change)
+    expect(await verify(await logWith(records), { mode })).toMatchObject({
+      ok: false,
+      reason: 'signature',
+      first_bad_seq: 12,
+      first_bad_id: records[11]!.id,
+      checks: { ...PASS, signatures: 'fail' },
+    })
+  })
+
+  it('takes no key under a node id that is not of this key', async () => {
+    const impostor = { ...other, nodeId: node.nodeId }
+    const own = await wellSigned(5)
+    const records = [...own, ...(await recordsOf([started(impostor), note(9)], impostor, headAfter(own)))]
+    expect(await verify(await logWith(records), { mode })).toMatchObject({
+      reason: 'signature',
+      first_bad_seq: 6,
+    })
+  })
+
+  it.each([
+    ['a border that moved', { traceId: 'b', dedupeKey: '|' }, { traceId: 'b|', dedupeKey: null }],
+    ['an empty text for nothing', { source: null }, { source: '' }],
+    ['an empty text for no key', { dedupeKey: null }, { dedupeKey: '' }],
+  ])('finds %s although the hash fits', async (_, before, after) => {
+    const records = rechained(changed(await wellSigned(20), 12, before))
+    const doctored = changed(records, 12, after)
+    expect(rechained(doctored)).toEqual(doctored)
+    expect(await verify(await logWith(doctored), { mode })).toMatchObject({
+      ok: false,
+      reason: 'field',
+      first_bad_seq: 12,
+    })
+  })
+
+  it.each([
+    ['members out of order', '{"b":1,"a":2}'],
+    ['a member twice', '{"number":1,"number":2}'],
+    ['another form of a number', '{"number":1.0}'],
+    ['blanks', '{ "number":1}'],
+    ['a list', '[1]'],
+    ['a word', '"x"'],
+    ['nothing', 'null'],
+    ['no JSON', '{"number":'],
+    ['a lone surrogate', '{"a":"\\ud800"}'],
+    ['a number beyond all', '{"a":1e400}'],
+  ])('finds a payload with %s although it is hashed and signed', async (_, payload) => {
+    const [signature = null] = await node.signAll([payload])
+    const records = rechained(changed(await wellSigned(20), 12, { payload, signature }))
+    expect(await verify(await logWith(records), { mode })).toMatchObject({
+      ok: false,
+      reason: 'canonical',
+      first_bad_seq: 12,
+      checks: { ...PASS, hash_chain: 'fail' },
+    })
+  })
+
+  it.each([
+    ['earlier than the one before', '2025-01-01T00:00:00.000Z', 'order', 'sequence'],
+    ['in another form', '2026-01-01 00:00:12', 'field', 'hash_chain'],
+  ])('finds a time of recording %s', async (_, recordedAt, reason, check) => {
+    const records = changed(await wellSigned(20), 12, { recordedAt })
+    expect(await verify(await logWith(records), { mode })).toMatchObject({
+      ok: false,
+      reason,
+      first_bad_seq: 12,
+      checks: { ...PASS, [check]: 'fail' },
+    })
+  })
+
+  it('reports the earliest of several faults, and every kind of check that failed', async () => {
+    const records = await wellSigned(40)
+    await checkpointAt(records, 40)
+    const broken = changed(changed(records.slice(0, 30), 25, { signature: null }), 28, { recordedAt: '' })
+    expect(await verify(await logWith(broken), { mode })).toMatchObject({
+      reason: 'signature',
+      first_bad_seq: 25,
+      checks: { hash_chain: 'fail', sequence: 'pass', signatures: 'fail', checkpoint: 'fail' },
+    })
+  })
+
+  it.each([
+    ['says that it is longer', { seq: 22 }, { reason: 'sequence', first_bad_seq: 21 }],
+    ['says that it ends differently', { hash: 'ab'.repeat(32) }, { reason: 'link', first_bad_seq: 20 }],
+  ])('finds that the store %s', async (_, claim, found) => {
+    const log = await logWith(await wellSigned(20))
+    const head = { ...(await log.head()), ...claim }
+    log.head = () => Promise.resolve(head)
+    expect(await verify(log, { mode })).toMatchObject({ ok: false, ...found })
+  })
+
+  it('finds that the store counted more events than there are', async () => {
+    const log = await logWith(await wellSigned(20))
+    log.count = () => Promise.resolve(21)
+    expect(await verify(log, { mode })).toMatchObject({
+      ok: false,
+      reason: 'truncated',
+      first_bad_seq: 21,
+      event_count: 21,
+    })
+  })
+
+  it('accuses the checkpoint, not the log, when the checkpoint is the forged one', async () => {
+    const records = await wellSigned(20)
+    await checkpointAt(records, 10, 20)
+    const log = await logWith(records)
+    const { notes: kept } = await checkpointFile(path).read('all')
+    await rm(path)
+    await checkpointFile(path).append(kept[0]!.note)
+    await checkpointFile(path).append(kept[1]!.note.replace('time 20', 'time 19'))
+    expect(await verify(log, { mode })).toMatchObject({
+      ok: false,
+      reason: 'checkpoint',
+      first_bad_seq: null,
+      checks: { ...PASS, checkpoint: 'fail' },
+    })
+  })
+
+  it('mentions a checkpoint that a crash cut off, and passes', async () => {
+    const records = await wellSigned(20)
+    await appendFile(path, '\n\nsignal-engine/events/ab\n12')
+    const report = await verify(await logWith(records), { mode })
+    expect(report).toMatchObject({ ok: true })
+    expect(report.detail).toContain('unreadable pieces among the checkpoints: 1')
+  })
+
+  it('does not pass when checkpoints are there and none can be read', async () => {
+    await appendFile(path, '\n\nsome\n\n\nrubbish\n')
+    expect(await verify(await logWith(await wellSigned(20)), { mode })).toMatchObject({
+      ok: false,
+      reason: 'checkpoint',
+    })
+  })
+})
+
+describe('full verification', () => {
+  it('finds a signature that another node made of the same payload', async () => {
+    const said = { type: 'signal.test.v1', payload: { same: true } }
+    const mine = await recordsOf([started(node), ...notes(10), said], node)
+    const records = [
+      ...mine,
+      ...(await recordsOf([started(other), said, ...notes(20)], other, headAfter(mine))),
+    ]
+    await checkpointAt(records, 13, 20, 30)
+    // Behind its introduction the other node's signature is as good as any; only the leaf tells whose it was.
+    const replayed = changed(records, 14, { signature: records[11]!.signature, signer: node.nodeId })
+    expect(await verify(await logWith(replayed), { checkpoints: null })).toMatchObject({ ok: true })
+    expect(await verify(await logWith(replayed))).toMatchObject({
+      ok: false,
+      reason: 'checkpoint',
+      first_bad_seq: 14,
+      first_bad_id: records[13]!.id,
+      checks: { ...PASS, checkpoint: 'fail' },
+    })
+  })
+
+  it('finds a time of recording that was moved within its order', async () => {
+    const records = await wellSigned(40)
+    await checkpointAt(records, 10, 20, 30)
+    const moved = changed(records, 14, { recordedAt: records[12]!.recordedAt })
+    expect(await verify(await logWith(moved), { checkpoints: null })).toMatchObject({ ok: true })
+    expect(await verify(await logWith(moved))).toMatchObject({
+      ok: false,
+      reason: 'checkpoint',
+      first_bad_seq: 11,
+    })
+  })
+
+  it('finds a middle that was cut out and chained again', async () => {
+    const records = await wellSigned(40)
+    await checkpointAt(records, 10, 30)
+    const shortened = rechained(records.filter(({ seq }) => seq !== 15))
+    expect(await verify(await logWith(shortened), { checkpoints: null })).toMatchObject({ ok: true })
+    expect(await verify(await logWith(shortened))).toMatchObject({
+      ok: false,
+      reason: 'checkpoint',
+      first_bad_seq: 11,
+    })
+    expect(await verify(await logWith(shortened), { mode: 'fast', n: 5 })).toMatchObject({
+      ok: false,
+      reason: 'checkpoint',
+      first_bad_seq: 30,
+    })
+  })
+
+  it('finds a log that was made anew from the start', async () => {
+    const records = await wellSigned(40)
+    await checkpointAt(records, 10, 30)
+    const forged = await recordsOf([started(other), ...notes(39)], other)
+    expect(await verify(await logWith(forged), { checkpoints: null })).toMatchObject({ ok: true })
+    for (const mode of ['fast', 'full'] as const) {
+      expect(await verify(await logWith(forged), { mode })).toMatchObject({ ok: false, reason: 'checkpoint' })
+    }
+  })
+
+  it('wants the first event to introduce its signer', async () => {
+    const records = await recordsOf([...notes(3), started(node)], node)
+    expect(await verify(await logWith(records))).toMatchObject({ reason: 'signature', first_bad_seq: 1 })
+  })
+
+  it('reports progress of both steps up to the end', async () => {
+    const steps: string[] = []
+    await verify(await logWith(await wellSigned(1500)), {
+      onProgress: ({ step, checked, total }) => steps.push(`${step} ${checked}/${total}`),
+    })
+    expect(steps.at(-1)).toBe('signatures 1500/1500')
+    expect(steps.filter((step) => step.startsWith('signatures')).length).toBeGreaterThan(1)
+  })
+})
+
+describe('fast verification', () => {
+  it('looks at the last n, the link into them, and nothing before', async () => {
+    const records = await wellSigned(50)
+    const broken = changed(records, 30, { signature: null })
+    const log = await logWith(broken)
+    expect(await verify(log, { mode: 'fast', n: 20 })).toMatchObject({ ok: true, checked: 20 })
+    expect(await verify(log, { mode: 'fast', n: 21 })).toMatchObject({
+      ok: false,
+      checked: 21,
+      first_bad_seq: 30,
+    })
+    expect(await verify(log, { mode: 'fast', n: 100_000 })).toMatchObject({ ok: false, checked: 50 })
+  })
+})

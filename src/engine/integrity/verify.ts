@@ -1,0 +1,181 @@
+import { EMPTY_HEAD, headOf, type Head } from '../../core/log/event.ts'
+import type { CheckpointStore, StoredCheckpoints } from '../../ports/checkpoints.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { missingFault, type EventLog } from '../../ports/event-log.ts'
+import type { Signatures } from '../../ports/signatures.ts'
+import { createAudit, type AuditEnd } from './audit.ts'
+import { createFindings, type Findings } from './findings.ts'
+import { newestFaultOf } from './newest-checkpoint.ts'
+import { faultAt, faultFrom } from './record-check.ts'
+import { reportOf, type IntegrityReport } from './report.ts'
+import { findKeys } from './signer-keys.ts'
+
+export interface VerifyOptions {
+  readonly mode: 'fast' | 'full'
+  /** How many of the newest events `fast` looks at. */
+  readonly n: number
+  /** Null where the log has none: in memory. */
+  readonly checkpoints: CheckpointStore | null
+  readonly signatures: Signatures
+  readonly clock: Pick<Clock, 'now'>
+  readonly onProgress?: (progress: VerifyProgress) => void
+}
+
+export interface VerifyProgress {
+  readonly step: 'hashes' | 'signatures'
+  readonly checked: number
+  readonly total: number
+}
+
+/**
+ * Fast: the newest events, their link to the one before them, and the newest checkpoint. Full: everything, from the
+ * first event with nothing before it. Memory stays flat, and a log that grows meanwhile is verified as it was.
+ */
+export const verifyLog = async (log: EventLog, options: VerifyOptions): Promise<IntegrityReport> => {
+  const startedAt = options.clock.now()
+  const { mode, checkpoints } = options
+  const stored = (await checkpoints?.read(mode === 'full' ? 'all' : 'newest')) ?? NO_CHECKPOINTS
+  // Checkpoints and count before the head: what is written in between can only make the log longer.
+  const eventCount = await log.count()
+  const head = await log.head()
+  const findings = createFindings()
+  await checkEnds(log, head, eventCount, findings)
+  const end = await (mode === 'full' ? verifyAll : verifyNewest)(log, head, stored, options, findings)
+  checkUnreadable(stored, findings)
+  return reportOf(findings, {
+    mode,
+    checked: end.checked,
+    eventCount,
+    head,
+    elapsedMs: options.clock.now() - startedAt,
+    remarks: checkpoints === null ? [] : remarksOn(stored, head),
+  })
+}
+
+const NO_CHECKPOINTS: StoredCheckpoints = { notes: [], unreadable: 0 }
+
+const verifyAll = async (
+  log: EventLog,
+  head: Head,
+  { notes }: StoredCheckpoints,
+  { signatures, onProgress }: VerifyOptions,
+  findings: Findings,
+): Promise<AuditEnd> => {
+  const total = head.seq
+  const chain = await log.verifyHashes({
+    after: 0,
+    upTo: total,
+    onProgress: (checked) => onProgress?.({ step: 'hashes', checked, total }),
+  })
+  const audit = createAudit({
+    start: EMPTY_HEAD,
+    // The store only tells its first fault: a broken chain is looked at again, event by event.
+    checkHashes: !chain.ok,
+    wholeLog: true,
+    strangers: 'fault',
+    notes,
+    signatures,
+    findings,
+    findKeys: async () => new Map(),
+  })
+  let checked = 0
+  for await (const page of log.scan({ after: 0, upTo: total })) {
+    await audit.add(page)
+    checked += page.length
+    onProgress?.({ step: 'signatures', checked, total })
+  }
+  const end = await audit.end()
+  const { hash_chain: hashChain, sequence } = findings.checks()
+  if (!chain.ok && hashChain === 'pass' && sequence === 'pass') findings.add(faultFrom(chain))
+  checkLast(end.last, head, findings)
+  const newest = notes.at(-1)
+  if (newest !== undefined && newest.frontier.size > head.seq) {
+    const fault = await newestFaultOf(log, newest, head, signatures)
+    if (fault !== null) findings.add(fault)
+  }
+  return end
+}
+
+const verifyNewest = async (
+  log: EventLog,
+  head: Head,
+  { notes }: StoredCheckpoints,
+  { n, signatures, onProgress }: VerifyOptions,
+  findings: Findings,
+): Promise<AuditEnd> => {
+  const after = Math.max(0, head.seq - n)
+  const audit = createAudit({
+    start: await headAt(log, after, findings),
+    checkHashes: true,
+    wholeLog: false,
+    strangers: 'fault',
+    notes: [],
+    signatures,
+    findings,
+    findKeys: (nodeIds) => findKeys(log, nodeIds),
+  })
+  let checked = 0
+  for await (const page of log.scan({ after, upTo: head.seq })) {
+    await audit.add(page)
+    checked += page.length
+    onProgress?.({ step: 'signatures', checked, total: head.seq - after })
+  }
+  const end = await audit.end()
+  checkLast(end.last, head, findings)
+  const newest = notes.at(-1)
+  const fault = newest === undefined ? null : await newestFaultOf(log, newest, head, signatures)
+  if (fault !== null) findings.add(fault)
+  return end
+}
+
+/** The event before the window, whose hash the first event of the window must name. */
+const headAt = async (log: EventLog, seq: number, findings: Findings): Promise<Head> => {
+  if (seq === 0) return EMPTY_HEAD
+  for await (const [record] of log.scan({ after: seq - 1, upTo: seq })) {
+    if (record !== undefined) return headOf(record)
+  }
+  findings.add(faultFrom(missingFault(seq)))
+  return { ...EMPTY_HEAD, seq }
+}
+
+/** What no walk from 1 to the head can see: events numbered below 1, and a count that remembers more events. */
+const checkEnds = async (
+  log: EventLog,
+  head: Head,
+  eventCount: number,
+  findings: Findings,
+): Promise<void> => {
+  const [below] = await log.read({ before: 1, order: 'asc', limit: 1 })
+  if (below !== undefined)
+    findings.add(faultAt(below, 'sequence', `event ${below.seq} stands before the first one`))
+  if (eventCount <= head.seq || below !== undefined) return
+  const seq = head.seq + 1
+  const detail = `the log ends at ${head.seq}, but ${eventCount} events were counted`
+  findings.add({ reason: 'truncated', seq, id: null, shownAt: seq, detail })
+}
+
+/** The walk must end where the store says that the log ends. */
+const checkLast = (last: Head, head: Head, findings: Findings): void => {
+  if (last.seq < head.seq) findings.add(faultFrom(missingFault(last.seq + 1)))
+  else if (last.hash !== head.hash) {
+    const detail = `the store says that the log ends with another event ${head.seq}`
+    findings.add({ reason: 'link', seq: head.seq, id: null, shownAt: head.seq, detail })
+  }
+}
+
+const checkUnreadable = ({ notes, unreadable }: StoredCheckpoints, findings: Findings): void => {
+  // One piece may be the very first checkpoint, cut off by a crash.
+  if (notes.length > 0 || unreadable < 2) return
+  const detail = 'there are checkpoints, but none of them can be read'
+  findings.add({ reason: 'checkpoint', seq: null, id: null, shownAt: Number.MAX_SAFE_INTEGER, detail })
+}
+
+const remarksOn = ({ notes, unreadable }: StoredCheckpoints, head: Head): readonly string[] => {
+  const newest = notes.at(-1)?.frontier.size
+  const remarks =
+    newest === undefined
+      ? ['there is no checkpoint yet']
+      : [`the newest checkpoint is at ${newest} of ${head.seq}`]
+  if (unreadable > 0) remarks.push(`unreadable pieces among the checkpoints: ${unreadable}`)
+  return remarks
+}
