@@ -1,0 +1,131 @@
+import { openConfigurationStore } from '../adapters/platform/config-file/configuration-store.ts'
+import { createLogger } from '../adapters/platform/logger/logger.ts'
+import { verifyLog } from '../engine/integrity/verify.ts'
+import type { Engine } from '../engine/engine.ts'
+import type { ConfigurationStore } from '../ports/config-file.ts'
+import type { Logger } from '../ports/logger.ts'
+import { createHttpServer } from '../surfaces/http/server.ts'
+import { opening } from './closers.ts'
+import { openRunningEngine } from './running-engine.ts'
+import { knownSecretsOf } from './secrets.ts'
+import { openStore } from './store.ts'
+import type { Surroundings } from './surroundings.ts'
+
+/** What the command line says instead of the configuration; null = as configured. */
+export interface ServiceWishes {
+  readonly host: string | null
+  readonly port: number | null
+}
+
+export interface Service {
+  /** With the path prefix. */
+  readonly baseUrl: string
+  close(): Promise<void>
+}
+
+/** The service may not start like this. The message says why and what to set; nothing was opened. */
+export class StartRefusedError extends Error {
+  override readonly name = 'StartRefusedError'
+}
+
+/** Configuration, identity, store, engine, HTTP: in this order, and closed in the other. */
+export const startService = (surroundings: Surroundings, { host, port }: ServiceWishes): Promise<Service> =>
+  opening(async (closers) => {
+    const { clock, insecureOk, version } = surroundings
+    const startedAtMs = clock.now()
+    const { store: configuration, warnings } = await openConfiguration(surroundings)
+    const current = configuration.current()
+    const logger = openLogger(surroundings, configuration)
+    for (const warning of warnings) logger.warn(warning)
+
+    const store = await openStore(surroundings, current)
+    closers.add(() => store.log.close())
+    const running = await openRunningEngine({
+      surroundings,
+      configuration: current,
+      store,
+      logger,
+      announce: 'always',
+    })
+    closers.add(() => running.close())
+    const { engine, signatures } = running
+    reloadOnForeignChange(engine, configuration, logger, insecureOk)
+
+    const { log, checkpoints } = store
+    const server = await createHttpServer({
+      engine,
+      configuration,
+      integrity: { verify: (request) => verifyLog(log, { ...request, checkpoints, signatures, clock }) },
+      logger,
+      clock,
+      version,
+      startedAtMs,
+      insecureOk,
+      chainOk: running.integrity.ok,
+    })
+    closers.add(() => server.close())
+    const { baseUrl } = await server.listen({
+      host: host ?? current.api.host,
+      port: port ?? current.api.port,
+    })
+    return { baseUrl, close: () => closers.closeAll() }
+  })
+
+const openConfiguration = async ({
+  home,
+  environment,
+  insecureOk,
+}: Surroundings): Promise<OpenedConfiguration> => {
+  const opened = await openConfigurationStore({ home, env: environment })
+  if (opened.status === 'invalid') {
+    throw new StartRefusedError(`the configuration is invalid:\n${opened.problems.join('\n')}`)
+  }
+  if (opened.store.current().api.auth_token.trim() === '' && !insecureOk) {
+    throw new StartRefusedError(
+      'SECURITY ERROR: API auth token is empty. Set api.auth_token in config/user.yaml or SVC_API__AUTH_TOKEN. ' +
+        'SVC_INSECURE_OK=1 allows an empty one, for development and tests only.',
+    )
+  }
+  return opened
+}
+
+interface OpenedConfiguration {
+  readonly store: ConfigurationStore
+  readonly warnings: readonly string[]
+}
+
+/** Follows the configuration: level, form, and what must never be shown. */
+const openLogger = (surroundings: Surroundings, configuration: ConfigurationStore): Logger => {
+  const current = configuration.current()
+  const logger = createLogger({
+    level: current.logging.level,
+    jsonOutput: current.logging.json_output,
+    secrets: knownSecretsOf(surroundings, current),
+    clock: surroundings.clock,
+  })
+  configuration.onChange((changed) => {
+    logger.setLevel(changed.logging.level)
+    logger.setJsonOutput(changed.logging.json_output)
+    logger.setSecrets(knownSecretsOf(surroundings, changed))
+  })
+  return logger
+}
+
+/** `svc config set` writes the file and says so in the log; the running service takes it over. */
+const reloadOnForeignChange = (
+  engine: Engine,
+  configuration: ConfigurationStore,
+  logger: Logger,
+  insecureOk: boolean,
+): void => {
+  engine.feed.subscribe(({ events }) => {
+    if (!events.some(({ type, source }) => type === 'system.config_changed.v1' && source === 'cli')) return
+    configuration
+      .reload({ insecureOk })
+      .then((result) => {
+        if (result.status !== 'accepted')
+          logger.warn('the changed configuration is invalid; the running one stays')
+      })
+      .catch((error: unknown) => logger.error('the configuration could not be read again', { error }))
+  })
+}

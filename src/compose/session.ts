@@ -1,0 +1,38 @@
+import { createLogger } from '../adapters/platform/logger/logger.ts'
+import type { Configuration } from '../core/config/schema.ts'
+import type { StoreSession } from '../surfaces/cli/workshop.ts'
+import { asFailure } from './desks.ts'
+import { openRunningEngine, type RunningEngine } from './running-engine.ts'
+import { knownSecretsOf } from './secrets.ts'
+import { openStore } from './store.ts'
+import type { Surroundings } from './surroundings.ts'
+
+/** The store for one command of the command line, beside a service that may be running on it. */
+export const openSession = async (
+  surroundings: Surroundings,
+  configuration: Configuration,
+): Promise<StoreSession> => {
+  const store = await openStore(surroundings, configuration)
+  let running: Promise<RunningEngine> | null = null
+  // What a service says again and again, a single command says only when it matters.
+  const logger = createLogger({
+    level: 'ERROR',
+    jsonOutput: false,
+    secrets: knownSecretsOf(surroundings, configuration),
+    clock: surroundings.clock,
+  })
+  return {
+    log: store.log,
+    checkpoints: store.checkpoints,
+    openEngine: async () => {
+      running ??= asFailure(() =>
+        openRunningEngine({ surroundings, configuration, store, logger, announce: 'if-unknown' }),
+      )
+      return (await running).engine
+    },
+    close: async () => {
+      await (await running)?.close()
+      await store.log.close()
+    },
+  }
+}

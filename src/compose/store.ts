@@ -1,0 +1,59 @@
+import { hash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { checkpointFile } from '../adapters/platform/checkpoint-file/checkpoint-file.ts'
+import { createSecrets } from '../adapters/platform/vault/secrets.ts'
+import { createVault } from '../adapters/platform/vault/vault.ts'
+import { openPostgresLog } from '../adapters/storage/postgres/postgres-log.ts'
+import { openSqliteLog } from '../adapters/storage/sqlite/sqlite-log.ts'
+import type { Configuration } from '../core/config/schema.ts'
+import type { CheckpointStore } from '../ports/checkpoints.ts'
+import type { EventLog } from '../ports/event-log.ts'
+import { SecretMissingError } from '../ports/secrets.ts'
+import type { Surroundings } from './surroundings.ts'
+
+export interface Store {
+  readonly log: EventLog
+  readonly checkpoints: CheckpointStore
+}
+
+/** SQLite in the home folder, or PostgreSQL where `store.url` names one. */
+export const openStore = async (surroundings: Surroundings, { store }: Configuration): Promise<Store> => {
+  const { home } = surroundings
+  const log =
+    store.url === ''
+      ? await openSqliteLog({ path: databasePath(home) })
+      : await openPostgresLog({ url: await urlWithPassword(store.url, surroundings) })
+  return { log, checkpoints: checkpointFile(checkpointPath(home, store)) }
+}
+
+/** Whether something was ever stored here; checkpoints whose database is gone count. */
+export const storeExists = (home: string, { store }: Configuration): boolean =>
+  store.url !== '' || existsSync(databasePath(home)) || existsSync(checkpointPath(home, store))
+
+/** A password need not stand in the URL: the secret `store.password` is used where it names a user only. */
+const urlWithPassword = async (text: string, surroundings: Surroundings): Promise<string> => {
+  const url = new URL(text)
+  if (url.username === '' || url.password !== '') return text
+  const { home, clock, environment, masterPassword: password } = surroundings
+  try {
+    url.password = encodeURIComponent(
+      await createSecrets(environment, createVault({ home, password, clock })).get('store.password'),
+    )
+    return url.href
+  } catch (error) {
+    // Many servers let a local user in without one.
+    if (error instanceof SecretMissingError) return text
+    throw error
+  }
+}
+
+const databasePath = (home: string): string => join(home, 'data', 'events.db')
+
+const checkpointPath = (home: string, { url, checkpoint_file }: Configuration['store']): string => {
+  if (checkpoint_file !== '') return checkpoint_file
+  if (url === '') return `${databasePath(home)}.checkpoints`
+  // Named after where the log is, without the password, so that two logs never share a file.
+  const { host, pathname } = new URL(url)
+  return join(home, 'data', `postgres-${hash('sha256', host + pathname, 'hex').slice(0, 16)}.checkpoints`)
+}

@@ -1,0 +1,15 @@
+import { runUntilSignal } from './compose/run-until-signal.ts'
+import { surroundingsOf } from './compose/surroundings.ts'
+import { VERSION } from './compose/version.ts'
+
+// The service alone, for process managers and containers: `node dist/main.js`. People use `svc serve`.
+const surroundings = surroundingsOf(process.env['SVC_HOME'] ?? process.cwd(), process.env, VERSION)
+
+try {
+  const { baseUrl, stopped } = await runUntilSignal(surroundings, { host: null, port: null })
+  process.stdout.write(`listening on ${baseUrl}\n`)
+  await stopped
+} catch (error) {
+  process.stderr.write(`error: ${error instanceof Error ? error.message : String(error)}\n`)
+  process.exitCode = 1
+}

@@ -1,0 +1,27 @@
+import type { CliCommand } from '../command.ts'
+import { config } from './config.ts'
+import { exportCommand } from './export.ts'
+import { health } from './health.ts'
+import { identity } from './identity.ts'
+import { init } from './init.ts'
+import { integrity } from './integrity.ts'
+import { killSwitch } from './kill-switch.ts'
+import { replay } from './replay.ts'
+import { serve } from './serve.ts'
+import { up } from './up.ts'
+import { vault } from './vault.ts'
+
+/** Every command, in alphabetical order. */
+export const ALL_COMMANDS: readonly CliCommand[] = [
+  config,
+  exportCommand,
+  health,
+  identity,
+  init,
+  integrity,
+  killSwitch,
+  replay,
+  serve,
+  up,
+  vault,
+]

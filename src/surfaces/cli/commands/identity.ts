@@ -1,0 +1,68 @@
+import { examples, type Bench, type CliCommand } from '../command.ts'
+import { EXIT_OK, Failure, type ExitCode } from '../failure.ts'
+import { recordingInLog } from '../store.ts'
+import { fields, good, quiet, warning } from '../table.ts'
+
+export const identity: CliCommand = {
+  group: 'Settings',
+  add: (program, task) => {
+    const command = program
+      .command('identity')
+      .summary('the key that signs every event')
+      .description(
+        'Every event is signed with the key of this node. It is saved encrypted with SVC_MASTER_PASSWORD, or in plain ' +
+          'text for development.',
+      )
+      .addHelpText('after', examples('svc identity create', 'svc identity show --json'))
+    command.command('show').summary('its public members').action(task(showIdentity))
+    command
+      .command('create')
+      .summary('save a new identity, unless there is one')
+      .option('--dev', 'development: without a password, save the key in plain text')
+      .action(task(createIdentity))
+    return command
+  },
+}
+
+const showIdentity = async ({ workshop, print }: Bench): Promise<ExitCode> => {
+  const { present, error, ...publicMembers } = await workshop.identity.describe()
+  if (!present) {
+    throw new Failure('identity.unavailable', `there is no identity in ${workshop.home} yet`, {
+      advice: 'Create one with "svc identity create". Until then every process signs with a key of its own.',
+    })
+  }
+  if (error !== null) throw new Failure('identity.unavailable', error)
+  const { node_id, public_key, encrypted } = publicMembers
+  await print.result(publicMembers, (paint) =>
+    fields(
+      [
+        ['Node', node_id ?? quiet('unknown')],
+        ['Public key', public_key ?? quiet('unknown')],
+        ['Private key', encrypted === true ? good('encrypted') : warning('plain text (development)')],
+      ],
+      paint,
+    ),
+  )
+  return EXIT_OK
+}
+
+const createIdentity = async (bench: Bench, { dev }: { readonly dev?: true }): Promise<ExitCode> => {
+  const { status, path, nodeId, publicKey, encrypted } = await recordingInLog(bench, async (record) => {
+    const created = await bench.workshop.identity.create({ development: dev === true })
+    if (created.status === 'created') await record('identity create')
+    return created
+  })
+  const document = { created: status === 'created', node_id: nodeId, public_key: publicKey, encrypted }
+  await bench.print.result(document, (paint) =>
+    fields(
+      [
+        ['Node', nodeId],
+        ['Public key', publicKey],
+        ['Private key', encrypted ? good('encrypted') : warning('plain text (development)')],
+        ['File', status === 'created' ? good(`${path} created`) : quiet(`${path} was there already`)],
+      ],
+      paint,
+    ),
+  )
+  return EXIT_OK
+}

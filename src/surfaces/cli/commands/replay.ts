@@ -1,0 +1,100 @@
+import type { EventLog } from '../../../ports/event-log.ts'
+import { examples, type Bench, type CliCommand } from '../command.ts'
+import { EXIT_FAILED, EXIT_OK, Failure, UsageError, type ExitCode } from '../failure.ts'
+import { NOTHING_FOLDED, refold, type Refold } from '../refold.ts'
+import { bad, fields, good, table, type Cell } from '../table.ts'
+
+export const replay: CliCommand = {
+  group: 'Prove',
+  add: (program, task) =>
+    program
+      .command('replay')
+      .summary('fold the whole log again and compare')
+      .description(
+        'Rebuilds all of memory from the first event and compares it with what the service recalls from its newest ' +
+          'snapshot. Nothing is written. The state hash is the same on every machine that holds the same events.',
+      )
+      .option('--from <id>', 'count from this event')
+      .option('--to <id>', 'count, and take the state hash, up to this event')
+      .addHelpText(
+        'after',
+        examples('svc replay', 'svc replay --to 019c7874-0f70-7c3e-9a51-2f6f0c1b7a10 --json'),
+      )
+      .action(task(replayStore)),
+}
+
+interface ReplayOptions {
+  readonly from?: string
+  readonly to?: string
+}
+
+const replayStore = async (bench: Bench, options: ReplayOptions): Promise<ExitCode> => {
+  const session = await bench.workshop.openExistingStore()
+  if (session === null) return show(bench, { eventsReplayed: 0, elapsedSeconds: 0, result: NOTHING_FOLDED })
+  try {
+    return await show(bench, await replayLog(bench, session.log, options))
+  } finally {
+    await session.close()
+  }
+}
+
+const replayLog = async (bench: Bench, log: EventLog, options: ReplayOptions): Promise<Replayed> => {
+  const { clock } = bench.workshop
+  const fromSeq = await seqOf(log, options.from)
+  const toSeq = await seqOf(log, options.to)
+  if (fromSeq !== null && toSeq !== null && fromSeq > toSeq) throw new UsageError('--from comes after --to')
+  const startedAtMs = clock.now()
+  const progress = bench.progress('replaying')
+  const result = await refold(log, { hashAtSeq: toSeq, onProgress: progress.update }).finally(progress.end)
+  return {
+    eventsReplayed: (toSeq ?? result.seq) - (fromSeq ?? 1) + 1,
+    elapsedSeconds: (clock.now() - startedAtMs) / 1000,
+    result,
+  }
+}
+
+const seqOf = async (log: EventLog, id: string | undefined): Promise<number | null> => {
+  if (id === undefined) return null
+  const record = await log.get(id)
+  if (record === null)
+    throw new Failure('event.not_found', `no event has the id ${id}`, { extras: { event_id: id } })
+  return record.seq
+}
+
+interface Replayed {
+  readonly eventsReplayed: number
+  readonly elapsedSeconds: number
+  readonly result: Refold
+}
+
+const show = async (
+  { print }: Bench,
+  { eventsReplayed, elapsedSeconds, result }: Replayed,
+): Promise<ExitCode> => {
+  const { identical, projections, stateHash } = result
+  const document = {
+    events_replayed: eventsReplayed,
+    elapsed_seconds: elapsedSeconds,
+    projections,
+    identical,
+    state_hash: stateHash,
+  }
+  await print.result(document, (paint) => {
+    const summary = fields(
+      [
+        ['Replay', identical ? good('identical') : bad('different from what the service recalls')],
+        ['Events', `${eventsReplayed} in ${elapsedSeconds} s`],
+        ['State hash', stateHash],
+      ],
+      paint,
+    )
+    return `${summary}\n${table([{ title: 'Memory' }, { title: 'Verdict' }], verdictRows(projections), paint)}`
+  })
+  return identical ? EXIT_OK : EXIT_FAILED
+}
+
+const verdictRows = (projections: Refold['projections']): readonly (readonly Cell[])[] =>
+  Object.entries(projections).map(([name, verdict]) => [
+    name,
+    verdict === 'identical' ? good(verdict) : bad(verdict),
+  ])

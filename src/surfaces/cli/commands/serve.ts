@@ -1,0 +1,71 @@
+import { InvalidArgumentError, type Command } from 'commander'
+import { openConfiguration, requireToken, tokenPlaceOf } from '../configuration.ts'
+import { examples, type Bench, type CliCommand } from '../command.ts'
+import { EXIT_OK, type ExitCode } from '../failure.ts'
+import { fields, good, quiet, type Cell } from '../table.ts'
+
+export const serve: CliCommand = {
+  group: 'Run',
+  add: (program, task) =>
+    withServeOptions(program.command('serve'))
+      .summary('run the service until it is told to stop')
+      .description('Runs the API, the event stream and the dashboard until SIGINT (Ctrl-C) or SIGTERM.')
+      .addHelpText('after', examples('svc serve', 'svc serve --port 6060 --no-dashboard'))
+      .action(task((bench, options: ServeOptions) => runService(bench, options, []))),
+}
+
+export interface ServeOptions {
+  readonly host?: string
+  readonly port?: number
+  readonly dashboardPort?: number
+  readonly dashboard: boolean
+}
+
+export const withServeOptions = (command: Command): Command =>
+  command
+    .option('--host <address>', 'listen on this address instead of api.host')
+    .option('--port <number>', 'instead of api.port; 0 takes any free port', parsePort)
+    .option('--dashboard-port <number>', 'instead of dashboard.port', parsePort)
+    .option('--no-dashboard', 'without the web dashboard')
+
+/** Starts, tells where it listens, and stays until it is stopped. */
+export const runService = async (
+  { workshop, print }: Bench,
+  options: ServeOptions,
+  createdFiles: readonly string[],
+): Promise<ExitCode> => {
+  const configuration = await openConfiguration(workshop)
+  requireToken(workshop, configuration)
+  const service = await workshop.startService({
+    host: options.host ?? null,
+    port: options.port ?? null,
+    dashboardPort: options.dashboardPort ?? null,
+    dashboard: options.dashboard,
+  })
+  const token = tokenPlaceOf(workshop, configuration)
+  const { baseUrl, dashboardUrl } = service
+  const document = {
+    listening: baseUrl,
+    dashboard: dashboardUrl,
+    // Not named "token": a place is no secret, but redaction goes by names.
+    auth_source: token,
+    created: createdFiles,
+  }
+  const rows: readonly (readonly [string, Cell])[] = [
+    ...(createdFiles.length === 0 ? [] : [['Created', good(createdFiles.join(', '))] as const]),
+    ['Dashboard', dashboardUrl ?? quiet('off')],
+    ['Token', token],
+    ['Stop', 'Ctrl-C'],
+  ]
+  await print.result(document, (paint) => `listening on ${baseUrl}\n${fields(rows, paint)}`)
+  await service.stopped
+  return EXIT_OK
+}
+
+const PORT_MAX = 65_535
+
+const parsePort = (text: string): number => {
+  const port = Number(text)
+  if (/^\d{1,5}$/.test(text) && port <= PORT_MAX) return port
+  throw new InvalidArgumentError(`It must be a number from 0 to ${PORT_MAX}.`)
+}

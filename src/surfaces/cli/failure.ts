@@ -1,0 +1,57 @@
+import type { RefusalCode } from '../../core/vocabulary/refusals.ts'
+import type { Refusal } from '../../core/vocabulary/decision.ts'
+import type { JsonObject } from '../../core/vocabulary/json.ts'
+
+export const EXIT_OK = 0
+export const EXIT_FAILED = 1
+export const EXIT_USAGE = 2
+
+export type ExitCode = typeof EXIT_OK | typeof EXIT_FAILED | typeof EXIT_USAGE
+
+/** Every way in which a command can fail, with the status that the same trouble has on the wire. */
+export const FAILURE_STATUS = {
+  'config.invalid': 400,
+  'config.not_saved': 503,
+  'event.not_found': 404,
+  'file.exists': 409,
+  'file.unreadable': 404,
+  'idempotency.conflict': 409,
+  'identity.unavailable': 403,
+  'integrity.nothing_lost': 409,
+  'internal.error': 500,
+  'kill_switch.active': 423,
+  'kill_switch.not_lower': 409,
+  'request.invalid': 422,
+  'security.refused': 403,
+  'service.not_started': 503,
+  'store.missing': 404,
+  'store.unavailable': 503,
+  'vault.not_found': 404,
+  'vault.refused': 422,
+  'vault.unavailable': 403,
+} as const satisfies Readonly<Record<RefusalCode, number>> & Readonly<Record<string, number>>
+
+export type FailureCode = keyof typeof FAILURE_STATUS
+
+/** A command did not do what was asked, for a reason an operator can act on. */
+export class Failure extends Error {
+  override readonly name = 'Failure'
+  readonly code: FailureCode
+  /** What to do next, as a sentence. */
+  readonly advice: string | null
+  readonly extras: JsonObject
+
+  constructor(code: FailureCode, detail: string, more: { advice?: string; extras?: JsonObject } = {}) {
+    super(detail)
+    this.code = code
+    this.advice = more.advice ?? null
+    this.extras = more.extras ?? {}
+  }
+}
+
+/** The command line itself makes no sense. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+}
+
+export const failureOf = ({ code, detail, extras }: Refusal): Failure => new Failure(code, detail, { extras })

@@ -1,0 +1,91 @@
+import type { Command as EngineCommand } from '../../core/commands.ts'
+import type { Engine } from '../../engine/engine.ts'
+import { catchUp, recall } from '../../engine/memory.ts'
+import type { Stamped } from '../../core/log/event.ts'
+import type { State } from '../../core/state.ts'
+import type { EventLog } from '../../ports/event-log.ts'
+import type { Bench } from './command.ts'
+import { Failure, failureOf } from './failure.ts'
+import type { StoreSession, Workshop } from './workshop.ts'
+
+/** Uses the store of this home, which must be there. */
+export const withExistingStore = async <Result>(
+  workshop: Workshop,
+  use: (session: StoreSession) => Promise<Result>,
+): Promise<Result> => {
+  const session = await workshop.openExistingStore()
+  if (session === null) {
+    throw new Failure('store.missing', `there is no event store in ${workshop.home} yet`, {
+      advice: 'Start the service once with "svc up", or name another folder with --home.',
+    })
+  }
+  return closing(session, use)
+}
+
+/** Uses the store of this home, which is created if it is not there. */
+export const withStore = async <Result>(
+  workshop: Workshop,
+  use: (session: StoreSession) => Promise<Result>,
+): Promise<Result> => closing(await workshop.openStore(), use)
+
+/** What the log says now. Nothing is written, not even a snapshot. */
+export const stateOf = async (log: EventLog): Promise<State> => (await catchUp(log, await recall(log))).state
+
+/** The events that were written; a refusal is a failure. */
+export const execute = async (engine: Engine, command: EngineCommand): Promise<readonly Stamped[]> => {
+  const outcome = await engine.execute(command)
+  if (outcome.status === 'refused') throw failureOf(outcome.refusal)
+  return outcome.events
+}
+
+/** Every write through the command line leaves its name in the log, after its effect. */
+export const recordWrite = async (
+  engine: Engine,
+  { requestId }: Pick<Bench, 'requestId'>,
+  command: string,
+): Promise<void> => {
+  await execute(engine, {
+    kind: 'record-access',
+    surface: 'cli',
+    entry: {
+      resource: `cli:${command}`,
+      action: 'write',
+      outcome: 'allowed',
+      reason: null,
+      request_id: requestId,
+    },
+  })
+}
+
+/** Tells the log of a write that went into a file, together with what else follows from it. */
+export type RecordInLog = (command: string, ...alongside: readonly EngineCommand[]) => Promise<void>
+
+/**
+ * For writes that go into files. The store is opened before, so that a write that could not be recorded is not made.
+ * Without a store there is no log that could tell.
+ */
+export const recordingInLog = async <Result>(
+  bench: Bench,
+  write: (record: RecordInLog) => Promise<Result>,
+): Promise<Result> => {
+  const session = await bench.workshop.openExistingStore()
+  if (session === null) return write(async () => undefined)
+  return closing(session, () =>
+    write(async (command, ...alongside) => {
+      const engine = await session.openEngine()
+      for (const engineCommand of alongside) await execute(engine, engineCommand)
+      await recordWrite(engine, bench, command)
+    }),
+  )
+}
+
+const closing = async <Result>(
+  session: StoreSession,
+  use: (session: StoreSession) => Promise<Result>,
+): Promise<Result> => {
+  try {
+    return await use(session)
+  } finally {
+    await session.close()
+  }
+}
