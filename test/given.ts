@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import type { Command } from '../src/core/commands.ts'
+import { DEFAULT_CONFIGURATION } from '../src/core/config/validate.ts'
 import type { EventType, NewEvent } from '../src/core/events/catalogue.ts'
 import type { Stamped } from '../src/core/log/event.ts'
 import { run, type RunResult } from '../src/core/run.ts'
@@ -37,7 +38,7 @@ const then = (result: RunResult) => ({
 
 const moment = () => {
   let count = 0
-  return { now: NOW, newId: () => `id-${(count += 1)}`, traceId: null }
+  return { now: NOW, newId: () => `id-${(count += 1)}`, traceId: null, configuration: DEFAULT_CONFIGURATION }
 }
 
 const stamped = (event: NewEvent, seq: number): Stamped => ({

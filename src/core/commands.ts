@@ -1,14 +1,34 @@
 import type { AccessEntry } from './access/audit.ts'
+import type { Registration, WritingNode } from './contributors/contributors.ts'
 import type { PayloadOf } from './events/catalogue.ts'
 import type { Cause, OperatorMove } from './kill-switch/kill-switch.ts'
+import type { Emission, Submission } from './signals/signals.ts'
 import type { KillSwitchLevel } from './vocabulary/level.ts'
+
+/** Through which door a command came: it becomes the source of what it writes. */
+export type Surface = 'api' | 'cli' | 'system'
 
 /** Everything that can be asked of the engine. What comes from outside comes in with the command. */
 export type Command =
   | { readonly kind: 'start'; readonly started: PayloadOf<'system.started.v1'> }
+  | { readonly kind: 'welcome-node'; readonly node: WritingNode }
   | { readonly kind: 'set-kill-switch'; readonly move: OperatorMove }
   | { readonly kind: 'reset-kill-switch'; readonly move: OperatorMove }
   | { readonly kind: 'escalate'; readonly to: KillSwitchLevel; readonly cause: Cause }
+  | { readonly kind: 'submit-signal'; readonly submission: Submission }
+  | { readonly kind: 'emit-signal'; readonly emission: Emission }
+  | { readonly kind: 'register-contributor'; readonly registration: Registration; readonly surface: Surface }
+  | { readonly kind: 'remove-contributor'; readonly id: string; readonly surface: Surface }
+  | {
+      readonly kind: 'register-producer'
+      readonly producer: PayloadOf<'producer.registered.v1'>
+      readonly surface: Surface
+    }
+  | { readonly kind: 'remove-producer'; readonly name: string; readonly surface: Surface }
+  | { readonly kind: 'record-feedback'; readonly feedback: PayloadOf<'learning.feedback.v1'> }
+  | { readonly kind: 'open-session'; readonly label: string; readonly agent: string | null }
+  | { readonly kind: 'append-trace'; readonly sessionId: string; readonly traceId: string }
+  | { readonly kind: 'close-session'; readonly sessionId: string }
   | { readonly kind: 'record-access'; readonly entry: AccessEntry; readonly surface: 'api' | 'cli' }
   | {
       readonly kind: 'record-config-change'

@@ -1,21 +1,60 @@
 import { recordAccess } from './access/audit.ts'
 import type { Command } from './commands.ts'
+import {
+  activeByNode,
+  registerContributor,
+  removeContributor,
+  welcomeNode,
+} from './contributors/contributors.ts'
 import { escalate, resetKillSwitch, setKillSwitch } from './kill-switch/kill-switch.ts'
+import type { Moment } from './moment.ts'
 import { startNode } from './nodes/nodes.ts'
+import { recordFeedback } from './producers/feedback.ts'
+import { isBuiltin, registerProducer, removeProducer } from './producers/producers.ts'
+import { emitSignal, submitSignal, type Author, type Speaker } from './signals/signals.ts'
 import type { State } from './state.ts'
+import { appendTrace, closeSession, openSession } from './traces/traces.ts'
 import { accept, type Decision } from './vocabulary/decision.ts'
 
 /** The one door into the rooms. Each room is handed what it may see, never the whole house. */
-export const decide = (state: State, command: Command): Decision => {
+export const decide = (state: State, command: Command, moment: Moment): Decision => {
   switch (command.kind) {
     case 'start':
       return startNode(command.started)
+    case 'welcome-node':
+      return welcomeNode(state.contributors, command.node, moment.newId)
     case 'set-kill-switch':
       return setKillSwitch(state.killSwitch, command.move)
     case 'reset-kill-switch':
       return resetKillSwitch(state.killSwitch, command.move)
     case 'escalate':
       return escalate(state.killSwitch, command.to, command.cause)
+    case 'submit-signal':
+      return submitSignal(command.submission, authorOf(state, command.submission.nodeId), moment)
+    case 'emit-signal':
+      return emitSignal(command.emission, speakerOf(state, command.emission.producerId), moment)
+    case 'register-contributor':
+      return registerContributor(state.contributors, command.registration, {
+        newId: moment.newId,
+        source: command.surface,
+      })
+    case 'remove-contributor':
+      return removeContributor(state.contributors, command.id, command.surface)
+    case 'register-producer':
+      return registerProducer(state.producers, command.producer, command.surface)
+    case 'remove-producer':
+      return removeProducer(state.producers, command.name, command.surface)
+    case 'record-feedback':
+      return recordFeedback(command.feedback)
+    case 'open-session':
+      return openSession(command.label, command.agent, moment.newId())
+    case 'append-trace':
+      return appendTrace(state.traces, command.sessionId, command.traceId, {
+        now: moment.now,
+        ttlHours: moment.configuration.trace.session_ttl_hours,
+      })
+    case 'close-session':
+      return closeSession(state.traces, command.sessionId)
     case 'record-access':
       return recordAccess(command.entry, command.surface)
     case 'record-config-change':
@@ -23,4 +62,16 @@ export const decide = (state: State, command: Command): Decision => {
     case 'accept-restore':
       return accept({ type: 'system.restore.v1', source: 'system', payload: command.restore })
   }
+}
+
+const authorOf = ({ contributors }: State, nodeId: string): Author | null => {
+  const contributor = activeByNode(contributors, nodeId)
+  return contributor === null ? null : { contributorId: contributor.id, nodeId }
+}
+
+/** A registered producer wins over a contributor of the same name. */
+const speakerOf = (state: State, id: string): Speaker => {
+  if (isBuiltin(id) || state.producers.registered.has(id)) return { kind: 'producer' }
+  const author = authorOf(state, id)
+  return author === null ? { kind: 'stranger' } : { kind: 'contributor', author }
 }

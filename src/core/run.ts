@@ -3,17 +3,11 @@ import { decide } from './decide.ts'
 import { asKnown, type NewEvent } from './events/catalogue.ts'
 import { consequencesOf } from './flow.ts'
 import type { Stamped } from './log/event.ts'
+import type { Moment } from './moment.ts'
 import { evolve, type State } from './state.ts'
 import { assert } from './vocabulary/assert.ts'
 import type { Refusal } from './vocabulary/decision.ts'
 import type { JsonObject } from './vocabulary/json.ts'
-
-/** Time and chance, and the thread that ties a request's events together. */
-export interface Moment {
-  readonly now: string
-  readonly newId: () => string
-  readonly traceId: string | null
-}
 
 export type RunResult =
   | { readonly status: 'accepted'; readonly events: readonly Stamped[]; readonly state: State }
@@ -30,7 +24,7 @@ export const run = (before: State, command: Command, moment: Moment): RunResult 
   for (let step = 0; step < pending.length; step += 1) {
     assert(step < FOLLOW_UPS_MAX, `${command.kind} sets off more than ${FOLLOW_UPS_MAX} commands`)
     const next = pending[step] as Command
-    const decision = decide(state, next)
+    const decision = decide(state, next, moment)
     if (decision.status === 'refused') {
       assert(step === 0, `follow-up ${next.kind} was refused: ${decision.refusal.code}`)
       return decision

@@ -1,10 +1,15 @@
+import { evolveContributors, INITIAL_CONTRIBUTORS, type Contributors } from './contributors/contributors.ts'
 import { asKnown, type KnownEvent } from './events/catalogue.ts'
 import { evolveKillSwitch, INITIAL_KILL_SWITCH, type KillSwitch } from './kill-switch/kill-switch.ts'
 import type { Stamped } from './log/event.ts'
 import { evolveNodes, INITIAL_NODES, type Nodes } from './nodes/nodes.ts'
+import { evolveJudgements, INITIAL_JUDGEMENTS, type Judgements } from './producers/feedback.ts'
+import { evolveProducers, INITIAL_PRODUCERS, type Producers } from './producers/producers.ts'
+import { evolveTrails, INITIAL_TRAILS, type Trails } from './signals/trails.ts'
+import { evolveTraces, INITIAL_TRACES, type Traces } from './traces/traces.ts'
 
 /** Changes with every change of the fold: a snapshot of another version is not used. */
-export const STATE_VERSION = '1'
+export const STATE_VERSION = '2'
 
 /** All of memory, as one fold over the log. */
 export interface State {
@@ -13,6 +18,11 @@ export interface State {
   readonly recordedAt: string
   readonly killSwitch: KillSwitch
   readonly nodes: Nodes
+  readonly contributors: Contributors
+  readonly producers: Producers
+  readonly judgements: Judgements
+  readonly trails: Trails
+  readonly traces: Traces
   readonly configHash: string | null
 }
 
@@ -21,6 +31,11 @@ export const INITIAL_STATE: State = {
   recordedAt: '',
   killSwitch: INITIAL_KILL_SWITCH,
   nodes: INITIAL_NODES,
+  contributors: INITIAL_CONTRIBUTORS,
+  producers: INITIAL_PRODUCERS,
+  judgements: INITIAL_JUDGEMENTS,
+  trails: INITIAL_TRAILS,
+  traces: INITIAL_TRACES,
   configHash: null,
 }
 
@@ -32,6 +47,11 @@ export const evolve = (state: State, event: Stamped): State => {
     ...position,
     killSwitch: evolveKillSwitch(state.killSwitch, known),
     nodes: evolveNodes(state.nodes, known),
+    contributors: evolveContributors(state.contributors, known),
+    producers: evolveProducers(state.producers, known),
+    judgements: evolveJudgements(state.judgements, known),
+    trails: evolveTrails(state.trails, known),
+    traces: evolveTraces(state.traces, known),
     configHash: evolveConfigHash(state.configHash, known),
   }
 }

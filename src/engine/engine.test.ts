@@ -3,8 +3,10 @@ import { describe, expect, it } from 'vitest'
 import { testClock, testSigner } from '../../test/parts.ts'
 import { MemoryLog } from '../adapters/storage/memory/memory-log.ts'
 import type { Command } from '../core/commands.ts'
+import { DEFAULT_CONFIGURATION } from '../core/config/validate.ts'
 import type { Head, LogRecord } from '../core/log/event.ts'
 import { encodeState } from '../core/state-codec.ts'
+import { STATE_VERSION } from '../core/state.ts'
 import type { KillSwitchLevel } from '../core/vocabulary/level.ts'
 import { StoreUnavailableError, type AppendResult, type EventLog } from '../ports/event-log.ts'
 import { Engine, type EngineParts } from './engine.ts'
@@ -67,6 +69,7 @@ class TroubledLog extends MemoryLog {
       {
         now: '2026-02-20T00:30:00.000Z',
         newId: () => `foreign-${(this.#foreignCount += 1)}`,
+        configuration: DEFAULT_CONFIGURATION,
       },
     )
     await super.append(
@@ -284,7 +287,7 @@ describe('a snapshot', () => {
     const engine = await openEngine(log)
     await engine.execute(set(1))
     await engine.close()
-    expect(await log.loadSnapshot('1')).toMatchObject({ seq: 2, chainHash: engine.head.hash })
+    expect(await log.loadSnapshot(STATE_VERSION)).toMatchObject({ seq: 2, chainHash: engine.head.hash })
   })
 
   it('that was tampered with is not used', async () => {
@@ -295,7 +298,7 @@ describe('a snapshot', () => {
     await log.saveSnapshot({
       seq: 2,
       chainHash: engine.head.hash,
-      stateVersion: '1',
+      stateVersion: STATE_VERSION,
       stateHash: 'not its hash',
       state,
     })

@@ -1,4 +1,6 @@
 import type { Command } from '../core/commands.ts'
+import type { Configuration } from '../core/config/schema.ts'
+import { DEFAULT_CONFIGURATION } from '../core/config/validate.ts'
 import { stampedFrom, type Head, type Stamped } from '../core/log/event.ts'
 import type { State } from '../core/state.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -16,6 +18,8 @@ export interface EngineParts {
   readonly signer: Signer
   readonly clock: Clock
   readonly snapshotEveryEvents: number
+  /** The settings that decisions are made with; without it the defaults. */
+  readonly configuration?: () => Configuration
   readonly limits?: Partial<EngineLimits>
   /** Told of trouble that no caller waits for. */
   readonly onTrouble: (what: string, error: unknown) => void
@@ -170,7 +174,8 @@ export class Engine {
     const now = new Date(
       Math.max(this.#parts.clock.now(), Date.parse(before.head.recordedAt) || 0),
     ).toISOString()
-    const moment = { now, newId: () => this.#parts.clock.newId() }
+    const { clock, configuration = () => DEFAULT_CONFIGURATION } = this.#parts
+    const moment = { now, newId: () => clock.newId(), configuration: configuration() }
     const planned = plan(requests, before, known, moment)
     const keys = planned.events.flatMap(({ dedupeKey }) => dedupeKey ?? [])
     if (keys.length === 0) return planned

@@ -2,6 +2,7 @@ import type { Command } from '../core/commands.ts'
 import { canonicalJson } from '../core/log/canonical-json.ts'
 import type { Stamped } from '../core/log/event.ts'
 import { chain, type ChainedRecord } from '../core/log/hash-chain.ts'
+import type { Moment } from '../core/moment.ts'
 import { run, type RunResult } from '../core/run.ts'
 import type { State } from '../core/state.ts'
 import type { Refusal } from '../core/vocabulary/decision.ts'
@@ -37,7 +38,7 @@ export const plan = (
   requests: readonly Request[],
   before: Memory,
   known: KnownKeys,
-  moment: { readonly now: string; readonly newId: () => string },
+  moment: Omit<Moment, 'traceId'>,
 ): Plan => {
   const answers: Answer[] = []
   const events: Stamped[] = []
@@ -78,12 +79,7 @@ type Tried =
       readonly state: State
     }
 
-const tryRun = (
-  state: State,
-  prevHash: string,
-  command: Command,
-  moment: Parameters<typeof run>[2],
-): Tried => {
+const tryRun = (state: State, prevHash: string, command: Command, moment: Moment): Tried => {
   try {
     const result = run(state, command, moment)
     if (result.status === 'refused') return result
@@ -109,8 +105,7 @@ const firstRepeated = (events: readonly Stamped[], keys: KnownKeys): Repeated | 
 
 /** The same fact again is the first fact; another fact under the same name is refused. */
 const answerRepeated = ({ wanted, stored }: Repeated): Outcome => {
-  const same = wanted.type === stored.type && canonicalJson(wanted.payload) === canonicalJson(stored.payload)
-  if (same) return { status: 'done', events: [stored], replayed: true }
+  if (isSameFact(wanted, stored)) return { status: 'done', events: [stored], replayed: true }
   return {
     status: 'refused',
     refusal: {
@@ -120,3 +115,10 @@ const answerRepeated = ({ wanted, stored }: Repeated): Outcome => {
     },
   }
 }
+
+/** A time that nobody named is the time of receipt, and differs each time. */
+const isSameFact = (wanted: Stamped, stored: Stamped): boolean =>
+  wanted.type === stored.type &&
+  wanted.source === stored.source &&
+  (wanted.ts === stored.ts || (wanted.ts === wanted.recordedAt && stored.ts === stored.recordedAt)) &&
+  canonicalJson(wanted.payload) === canonicalJson(stored.payload)

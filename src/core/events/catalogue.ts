@@ -1,10 +1,24 @@
 import type { z } from 'zod'
 import type { Stamped } from '../log/event.ts'
+import type { JsonObject } from '../vocabulary/json.ts'
 import { alertEvents } from './alert.ts'
+import { attributionEvents } from './attribution.ts'
+import { contributorEvents } from './contributor.ts'
+import { learningEvents } from './learning.ts'
+import { producerEvents } from './producer.ts'
 import { systemEvents } from './system.ts'
+import { traceEvents } from './trace.ts'
 
-/** Every event the engine writes, with the schema of its payload. */
-export const CATALOGUE = { ...alertEvents, ...systemEvents } as const
+/** Every event the engine writes besides signals, with the schema of its payload. */
+export const CATALOGUE = {
+  ...alertEvents,
+  ...attributionEvents,
+  ...contributorEvents,
+  ...learningEvents,
+  ...producerEvents,
+  ...systemEvents,
+  ...traceEvents,
+} as const
 
 type Catalogue = typeof CATALOGUE
 
@@ -12,22 +26,33 @@ export type EventType = keyof Catalogue
 
 export type PayloadOf<Type extends EventType> = z.infer<Catalogue[Type]>
 
+/** Signals are an open family: known ones are in `signal.ts`, others are kept and carry no weight. */
+export type SignalType = `signal.${string}`
+
+interface Wanted<Type extends string, Payload> {
+  readonly type: Type
+  readonly payload: Payload
+  readonly source: string
+  readonly ts?: string
+  readonly id?: string
+  readonly traceId?: string
+  readonly dedupeKey?: string
+}
+
 /** What a decision wants recorded. Absent members take the batch's own: now, the caller's trace, a new id. */
-export type NewEvent = {
-  [Type in EventType]: {
-    readonly type: Type
-    readonly payload: PayloadOf<Type>
-    readonly source: string
-    readonly ts?: string
-    readonly id?: string
-    readonly traceId?: string
-    readonly dedupeKey?: string
-  }
-}[EventType]
+export type NewEvent =
+  | { [Type in EventType]: Wanted<Type, PayloadOf<Type>> }[EventType]
+  | Wanted<SignalType, JsonObject>
+
+export type StoredSignal = Stamped<SignalType>
 
 /** A stored event of a type we know. */
-export type KnownEvent = { [Type in EventType]: Stamped<Type, PayloadOf<Type>> }[EventType]
+export type KnownEvent = { [Type in EventType]: Stamped<Type, PayloadOf<Type>> }[EventType] | StoredSignal
 
 /** Unknown types are kept in the log and change nothing. */
 export const asKnown = (event: Stamped): KnownEvent | null =>
-  Object.hasOwn(CATALOGUE, event.type) ? (event as unknown as KnownEvent) : null
+  Object.hasOwn(CATALOGUE, event.type) || event.type.startsWith('signal.')
+    ? (event as unknown as KnownEvent)
+    : null
+
+export const isSignal = (event: KnownEvent): event is StoredSignal => event.type.startsWith('signal.')

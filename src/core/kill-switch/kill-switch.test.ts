@@ -115,7 +115,7 @@ describe('a start', () => {
   it('on a whole log only says so', () => {
     const state = given()
       .when({ kind: 'start', started: started(true) })
-      .then({ type: 'system.started.v1' })
+      .then({ type: 'system.started.v1' }, { type: 'contributor.registered.v1' })
     expect(state.nodes.publicKeys.get('svc-1')).toBe('ab')
   })
 
@@ -127,6 +127,7 @@ describe('a start', () => {
           type: 'system.started.v1',
           payload: { integrity: { ok: false, reason: 'hash', first_bad_seq: 7 } },
         },
+        { type: 'contributor.registered.v1' },
         { type: 'system.kill_switch.v1', payload: { level: 3, reason: 'integrity_failed' } },
         { type: 'alert.kill_switch' },
       )

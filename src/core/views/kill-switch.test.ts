@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { stateAfter } from '../../../test/given.ts'
+import { DEFAULT_CONFIGURATION } from '../config/validate.ts'
 import { run } from '../run.ts'
 import { INITIAL_STATE } from '../state.ts'
 import { killSwitchView, viewKillSwitch, viewKillSwitchAfter } from './kill-switch.ts'
@@ -10,7 +11,12 @@ const set = (level: 0 | 1 | 2 | 3) =>
     move: { level, reason: 'because', operator: 'svc-1', surface: 'api' },
   }) as const
 
-const moment = { now: '2026-02-20T00:30:00.000Z', newId: () => 'id', traceId: null }
+const moment = {
+  now: '2026-02-20T00:30:00.000Z',
+  newId: () => 'id',
+  traceId: null,
+  configuration: DEFAULT_CONFIGURATION,
+}
 
 describe('the kill switch as it is shown', () => {
   it('is normal in the beginning', () => {

@@ -1,4 +1,17 @@
 /** Every reason for which a command is refused. A code without a status does not compile (surfaces). */
-export const REFUSAL_CODES = ['idempotency.conflict', 'kill_switch.active', 'kill_switch.not_lower'] as const
+export const REFUSAL_CODES = [
+  'contributor.duplicate',
+  'contributor.not_found',
+  'idempotency.conflict',
+  'kill_switch.active',
+  'kill_switch.not_lower',
+  'producer.duplicate',
+  'producer.not_found',
+  'signal.invalid_type',
+  'signal.type_not_allowed',
+  'trace.session_closed',
+  'trace.session_full',
+  'trace.session_not_found',
+] as const
 
 export type RefusalCode = (typeof REFUSAL_CODES)[number]

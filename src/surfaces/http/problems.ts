@@ -40,9 +40,18 @@ const OWN_KINDS = {
 
 /** What a command refuses. A code without a status does not compile. */
 const REFUSAL_KINDS: Readonly<Record<RefusalCode, ProblemKind>> = {
+  'contributor.duplicate': { status: 409, when: 'the node_id is registered already' },
+  'contributor.not_found': { status: 404, when: 'no such contributor' },
   'idempotency.conflict': { status: 409, when: 'the key was used before with another content' },
   'kill_switch.active': { status: 423, when: 'the kill switch is above level 0' },
   'kill_switch.not_lower': { status: 409, when: 'a reset would raise the level' },
+  'producer.duplicate': { status: 409, when: 'the name is taken' },
+  'producer.not_found': { status: 404, when: 'no such producer' },
+  'signal.invalid_type': { status: 400, when: 'only signal.curator.v1 can be submitted' },
+  'signal.type_not_allowed': { status: 403, when: 'this author may not emit this type' },
+  'trace.session_closed': { status: 409, when: 'the session is closed or expired' },
+  'trace.session_full': { status: 409, when: 'the session holds as many trace ids as it may' },
+  'trace.session_not_found': { status: 404, when: 'no such session' },
 }
 
 /** RFC 9110's phrases; Node still has some of the older ones. */

@@ -1,7 +1,9 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import type { Command as EngineCommand } from '../../../core/commands.ts'
 import { nearest } from '../../../core/config/nearest-key.ts'
+import { DEFAULT_CONFIGURATION } from '../../../core/config/validate.ts'
 import { decide } from '../../../core/decide.ts'
+import type { Moment } from '../../../core/moment.ts'
 import { viewKillSwitch, type KillSwitchView } from '../../../core/views/kill-switch.ts'
 import { INITIAL_KILL_SWITCH } from '../../../core/kill-switch/kill-switch.ts'
 import { killSwitchLevel, type KillSwitchLevel } from '../../../core/vocabulary/level.ts'
@@ -101,7 +103,7 @@ const move = (
 ): Promise<ExitCode> =>
   withStore(bench.workshop, async (session) => {
     const before = await stateOf(session.log)
-    const rehearsal = decide(before, commandBy('rehearsal'))
+    const rehearsal = decide(before, commandBy('rehearsal'), rehearsalMoment(bench))
     if (rehearsal.status === 'refused') throw failureOf(rehearsal.refusal)
     if (rehearsal.events.length === 0) return show(bench, viewKillSwitch(before.killSwitch))
 
@@ -153,3 +155,11 @@ const parseReason = (text: string): string => {
   if (reason.length >= 1 && reason.length <= REASON_LENGTH_MAX && reason.isWellFormed()) return reason
   throw new InvalidArgumentError(`It must have 1 to ${REASON_LENGTH_MAX} characters.`)
 }
+
+/** The kill switch depends on none of this, but every decision is made at some moment. */
+const rehearsalMoment = ({ workshop: { clock } }: Bench): Moment => ({
+  now: new Date(clock.now()).toISOString(),
+  newId: () => clock.newId(),
+  traceId: null,
+  configuration: DEFAULT_CONFIGURATION,
+})

@@ -1,0 +1,136 @@
+import { Map as PersistentMap } from 'immutable'
+import type { KnownEvent, NewEvent } from '../events/catalogue.ts'
+import { accept, refuse, type Decision } from '../vocabulary/decision.ts'
+import type { JsonObject } from '../vocabulary/json.ts'
+import { countSubmitted, NO_RECORD, type TrackRecord } from './track-record.ts'
+
+export interface Contributor {
+  readonly id: string
+  readonly nodeId: string
+  readonly name: string
+  readonly role: string
+  readonly registeredAt: string
+  readonly metadata: JsonObject
+  readonly removed: boolean
+  readonly record: TrackRecord
+}
+
+/** Removed contributors stay: their history is theirs. Only an active one answers to its node id. */
+export interface Contributors {
+  readonly byId: PersistentMap<string, Contributor>
+  readonly idOfNode: PersistentMap<string, string>
+}
+
+export const INITIAL_CONTRIBUTORS: Contributors = { byId: PersistentMap(), idOfNode: PersistentMap() }
+
+export interface Registration {
+  readonly nodeId: string
+  readonly name: string
+  readonly role: string
+  readonly metadata: JsonObject
+}
+
+export const activeById = ({ byId }: Contributors, id: string): Contributor | null => {
+  const contributor = byId.get(id)
+  return contributor === undefined || contributor.removed ? null : contributor
+}
+
+export const activeByNode = ({ byId, idOfNode }: Contributors, nodeId: string): Contributor | null => {
+  const id = idOfNode.get(nodeId)
+  return id === undefined ? null : (byId.get(id) ?? null)
+}
+
+export const registerContributor = (
+  contributors: Contributors,
+  { nodeId, name, role, metadata }: Registration,
+  { newId, source }: { readonly newId: () => string; readonly source: string },
+): Decision => {
+  if (contributors.idOfNode.has(nodeId)) {
+    return refuse('contributor.duplicate', `a contributor with node_id ${nodeId} is already registered`, {
+      node_id: nodeId,
+    })
+  }
+  return accept(registrationOf({ nodeId, name, role, metadata }, newId(), source))
+}
+
+/** A tombstone: the history stays, and the node may register again as a new contributor. */
+export const removeContributor = (contributors: Contributors, id: string, source: string): Decision => {
+  const contributor = activeById(contributors, id)
+  if (contributor === null) return refuse('contributor.not_found', `no contributor has id ${id}`, { id })
+  return accept(removal(id, contributor.nodeId, source))
+}
+
+/** The node that writes here, as far as this room may see it. */
+export interface WritingNode {
+  readonly nodeId: string
+  readonly publicKey: string
+  readonly ephemeral: boolean
+}
+
+/** Every node is a contributor of its own. Those that ended with their process make room. */
+export const welcomeNode = (contributors: Contributors, node: WritingNode, newId: () => string): Decision => {
+  const gone = [...contributors.idOfNode.values()]
+    .flatMap((id) => contributors.byId.get(id) ?? [])
+    .filter(({ nodeId, metadata }) => metadata['ephemeral'] === true && nodeId !== node.nodeId)
+    .map(({ id, nodeId }) => removal(id, nodeId, 'system'))
+  if (contributors.idOfNode.has(node.nodeId)) return accept(...gone)
+  const metadata = { public_key: node.publicKey, ...(node.ephemeral ? { ephemeral: true } : {}) }
+  const registration = { nodeId: node.nodeId, name: LOCAL_OPERATOR, role: 'operator', metadata }
+  return accept(...gone, registrationOf(registration, newId(), 'system'))
+}
+
+export const LOCAL_OPERATOR = 'local-operator'
+
+export const evolveContributors = (contributors: Contributors, event: KnownEvent): Contributors => {
+  switch (event.type) {
+    case 'contributor.registered.v1': {
+      const { contributor_id: id, node_id: nodeId, name, role, metadata } = event.payload
+      const registeredAt = event.ts
+      const contributor = {
+        id,
+        nodeId,
+        name,
+        role,
+        registeredAt,
+        metadata,
+        removed: false,
+        record: NO_RECORD,
+      }
+      return { byId: contributors.byId.set(id, contributor), idOfNode: contributors.idOfNode.set(nodeId, id) }
+    }
+    case 'contributor.removed.v1': {
+      const { contributor_id: id, node_id: nodeId } = event.payload
+      return {
+        byId: contributors.byId.update(id, (known) => known && { ...known, removed: true }),
+        idOfNode: contributors.idOfNode.delete(nodeId),
+      }
+    }
+    case 'attribution.recorded.v1': {
+      const { contributor_id: id, received_at: at, score } = event.payload
+      if (id === null) return contributors
+      const byId = contributors.byId.update(
+        id,
+        (known) => known && { ...known, record: countSubmitted(known.record, at, score) },
+      )
+      return { ...contributors, byId }
+    }
+    default:
+      return contributors
+  }
+}
+
+const registrationOf = (
+  { nodeId, name, role, metadata }: Registration,
+  id: string,
+  source: string,
+): NewEvent => ({
+  type: 'contributor.registered.v1',
+  source,
+  payload: { contributor_id: id, node_id: nodeId, name, role, metadata },
+})
+
+const removal = (id: string, nodeId: string, source: string): NewEvent => ({
+  type: 'contributor.removed.v1',
+  source,
+  payload: { contributor_id: id, node_id: nodeId },
+})

@@ -1,0 +1,60 @@
+import { DAY_MS } from '../vocabulary/time.ts'
+import type { TrackRecord } from './track-record.ts'
+
+export interface Factor {
+  readonly value: number
+  readonly weight: number
+  readonly contribution: number
+}
+
+export interface Score {
+  /** 0..100 */
+  readonly score: number
+  readonly gated: boolean
+  readonly brierScore: number
+  readonly factors: Readonly<
+    Record<'hit_rate' | 'calibration' | 'volume' | 'consistency' | 'recency', Factor>
+  >
+}
+
+/** Activity counts little without outcomes: this many resolved calls make it count half. */
+const EVIDENCE_K = 10
+const RESOLVED_MIN = 5
+
+/**
+ * Five factors, 0..100, as of a time. Hit rate, calibration and recency use everything submitted, accepted or not,
+ * so being picked cannot flatter.
+ */
+export const scoreAt = (record: TrackRecord, asOf: string): Score => {
+  const enough = record.resolved >= RESOLVED_MIN
+  const brierScore = enough ? record.brierSum / record.resolved : 0.25
+  const evidence = (record.resolved + 1) / (record.resolved + 1 + EVIDENCE_K)
+  const factors = {
+    hit_rate: factor(0.35, enough ? hitValue(record.hitWeightSum / record.weightSum) : 0),
+    calibration: factor(0.2, clamp01(1 - brierScore / 0.25)),
+    volume: factor(0.2, clamp01(Math.log(1 + record.accepted) / Math.log(101)), evidence),
+    consistency: factor(0.15, clamp01(Math.sqrt(record.streakDays / 30)), evidence),
+    recency: factor(0.1, recency(record.lastActiveAt, asOf)),
+  }
+  const gated = record.submitted >= 10 && record.accepted / record.submitted < 0.1
+  const sum = Object.values(factors).reduce((total, { contribution }) => total + contribution, 0)
+  return { score: gated ? 0 : 100 * clamp01(sum), gated, brierScore, factors }
+}
+
+const factor = (weight: number, value: number, evidence = 1): Factor => ({
+  value,
+  weight,
+  contribution: weight * evidence * value,
+})
+
+/** Worse than one in five counts against the author. */
+const hitValue = (hitRate: number): number => (hitRate < 0.2 ? (-0.1 * (0.2 - hitRate)) / 0.2 : hitRate)
+
+/** 1 up to 7 days after the last submission, then linear to 0 over 30 days. */
+const recency = (lastActiveAt: string | null, asOf: string): number => {
+  if (lastActiveAt === null) return 0
+  const days = (Date.parse(asOf) - Date.parse(lastActiveAt)) / DAY_MS
+  return days <= 7 ? 1 : clamp01(1 - (days - 7) / 30)
+}
+
+const clamp01 = (value: number): number => Math.min(1, Math.max(0, value))

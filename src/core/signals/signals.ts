@@ -1,0 +1,127 @@
+import { CURATOR_TYPE, SIGNALS } from '../events/signal.ts'
+import { accept, refuse, type Decision } from '../vocabulary/decision.ts'
+import type { JsonObject } from '../vocabulary/json.ts'
+import { canonicalSymbol } from '../vocabulary/symbol.ts'
+import { directionOf, scoreOf } from './reading.ts'
+
+export interface Submission {
+  readonly eventType: string
+  readonly nodeId: string
+  readonly ts: string | null
+  readonly source: string | null
+  readonly payload: JsonObject
+  readonly dedupeKey: string | null
+}
+
+export interface Emission {
+  readonly producerId: string
+  readonly type: string
+  readonly payload: JsonObject
+  readonly ts: string | null
+  readonly dedupeKey: string | null
+}
+
+/** The contributor behind a signal, as far as this room may see it. */
+export interface Author {
+  readonly contributorId: string
+  readonly nodeId: string
+}
+
+interface Moment {
+  readonly now: string
+  readonly newId: () => string
+}
+
+/** A contributor speaks: the signal and who is behind it, as one. */
+export const submitSignal = (submission: Submission, author: Author | null, moment: Moment): Decision => {
+  const { eventType, nodeId, dedupeKey } = submission
+  if (eventType !== CURATOR_TYPE) {
+    return refuse('signal.invalid_type', `event_type must be ${CURATOR_TYPE}`, { event_type: eventType })
+  }
+  if (author === null) {
+    return refuse('contributor.not_found', `no contributor has node_id ${nodeId}`, { node_id: nodeId })
+  }
+  return attributed(
+    {
+      type: CURATOR_TYPE,
+      source: submission.source?.trim() || nodeId,
+      ts: submission.ts ?? moment.now,
+      payload: submission.payload,
+      dedupeKey: dedupeKey === null ? null : `submit:${author.contributorId}:${dedupeKey}`,
+    },
+    author,
+    nodeId,
+    moment,
+  )
+}
+
+/** Who stands behind an emission. */
+export type Speaker =
+  | { readonly kind: 'producer' }
+  | { readonly kind: 'contributor'; readonly author: Author }
+  | { readonly kind: 'stranger' }
+
+/** A producer speaks. Only types that carry weight are attributed: nothing else is ever settled. */
+export const emitSignal = (emission: Emission, speaker: Speaker, moment: Moment): Decision => {
+  const { producerId, type, dedupeKey } = emission
+  if (speaker.kind === 'stranger') {
+    return refuse('producer.not_found', `nobody is known as ${producerId}`, { name: producerId })
+  }
+  // Opinions are for people who stand behind them, measurements for producers.
+  if ((speaker.kind === 'contributor') !== (type === CURATOR_TYPE)) {
+    return refuse('signal.type_not_allowed', `${producerId} may not emit ${type}`, { signal_type: type })
+  }
+  const signal = {
+    type,
+    source: producerId,
+    ts: emission.ts ?? moment.now,
+    payload: emission.payload,
+    dedupeKey: dedupeKey === null ? null : `emit:${producerId}:${dedupeKey}`,
+  }
+  const author = speaker.kind === 'contributor' ? speaker.author : null
+  const carriesWeight = (SIGNALS[type]?.domain ?? null) !== null
+  return carriesWeight
+    ? attributed(signal, author, producerId, moment)
+    : accept(eventOf(signal, moment.newId()))
+}
+
+interface Spoken {
+  readonly type: string
+  readonly source: string
+  readonly ts: string
+  readonly payload: JsonObject
+  readonly dedupeKey: string | null
+}
+
+const attributed = (
+  spoken: Spoken,
+  author: Author | null,
+  producerId: string,
+  { now, newId }: Moment,
+): Decision => {
+  const id = newId()
+  const { symbol } = spoken.payload
+  return accept(eventOf(spoken, id), {
+    type: 'attribution.recorded.v1',
+    source: spoken.source,
+    payload: {
+      signal_id: id,
+      contributor_id: author?.contributorId ?? null,
+      node_id: author?.nodeId ?? null,
+      producer_id: producerId,
+      received_at: now,
+      symbol: typeof symbol === 'string' ? canonicalSymbol(symbol) : null,
+      direction: directionOf(spoken.payload),
+      score: scoreOf(spoken.payload),
+    },
+  })
+}
+
+const eventOf = ({ type, source, ts, payload, dedupeKey }: Spoken, id: string) => ({
+  type: type as `signal.${string}`,
+  id,
+  source,
+  ts,
+  payload,
+  ...(dedupeKey === null ? {} : { dedupeKey }),
+})

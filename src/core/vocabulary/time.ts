@@ -1,0 +1,4 @@
+/** The UTC day of a timestamp in the wire's form. */
+export const dayOf = (ts: string): string => ts.slice(0, 10)
+
+export const DAY_MS = 86_400_000
