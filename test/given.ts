@@ -3,7 +3,9 @@ import type { Command } from '../src/core/commands.ts'
 import { DEFAULT_CONFIGURATION } from '../src/core/config/validate.ts'
 import type { EventType, NewEvent } from '../src/core/events/catalogue.ts'
 import type { Stamped } from '../src/core/log/event.ts'
+import type { Moment } from '../src/core/moment.ts'
 import { run, type RunResult } from '../src/core/run.ts'
+import { sha256Hex } from '../src/engine/sha256.ts'
 import { evolve, INITIAL_STATE, type State } from '../src/core/state.ts'
 import type { RefusalCode } from '../src/core/vocabulary/refusals.ts'
 import type { JsonObject } from '../src/core/vocabulary/json.ts'
@@ -12,7 +14,7 @@ export const NOW = '2026-02-20T00:30:00.000Z'
 
 /** Tests speak in events: given what happened, when this is asked, then that follows. */
 export const given = (...happened: readonly NewEvent[]) => ({
-  when: (command: Command) => then(run(stateAfter(happened), command, moment())),
+  when: (command: Command) => then(run(stateAfter(happened), command, testMoment())),
 })
 
 export const stateAfter = (happened: readonly NewEvent[]): State =>
@@ -36,9 +38,18 @@ const then = (result: RunResult) => ({
   },
 })
 
-const moment = () => {
+/** The same moment in every test; ids count up. */
+export const testMoment = (): Moment => {
   let count = 0
-  return { now: NOW, newId: () => `id-${(count += 1)}`, traceId: null, configuration: DEFAULT_CONFIGURATION }
+  return {
+    now: NOW,
+    newId: () => `id-${(count += 1)}`,
+    traceId: null,
+    configuration: DEFAULT_CONFIGURATION,
+    version: '0',
+    sha256Hex,
+    elapsedMs: () => 0,
+  }
 }
 
 const stamped = (event: NewEvent, seq: number): Stamped => ({

@@ -25,6 +25,8 @@ export interface RunningEngine {
 export interface EngineWishes {
   readonly surroundings: Surroundings
   readonly configuration: Configuration
+  /** What holds at the time of a decision. */
+  readonly settings: () => Configuration
   readonly store: Store
   readonly logger: Logger
   /** A service tells of every start; the command line only makes sure that its key is known. */
@@ -66,7 +68,15 @@ export const openRunningEngine = (wishes: EngineWishes): Promise<RunningEngine> 
     closers.add(() => keeper.close())
 
     const snapshotEveryEvents = configuration.store.snapshot_every_events
-    const engine = await Engine.open({ log, signer, clock, snapshotEveryEvents, onTrouble })
+    const engine = await Engine.open({
+      log,
+      signer,
+      clock,
+      snapshotEveryEvents,
+      configuration: wishes.settings,
+      version,
+      onTrouble,
+    })
     closers.add(() => engine.close())
     await introduce(engine, signer, { version, integrity, announce })
     return { engine, signatures, integrity, close: () => closers.closeAll() }

@@ -43,6 +43,7 @@ export const startService = (surroundings: Surroundings, { host, port }: Service
     const running = await openRunningEngine({
       surroundings,
       configuration: current,
+      settings: () => configuration.current(),
       store,
       logger,
       announce: 'always',

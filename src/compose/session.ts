@@ -26,7 +26,14 @@ export const openSession = async (
     checkpoints: store.checkpoints,
     openEngine: async () => {
       running ??= asFailure(() =>
-        openRunningEngine({ surroundings, configuration, store, logger, announce: 'if-unknown' }),
+        openRunningEngine({
+          surroundings,
+          configuration,
+          settings: () => configuration,
+          store,
+          logger,
+          announce: 'if-unknown',
+        }),
       )
       return (await running).engine
     },

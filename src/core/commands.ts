@@ -25,6 +25,8 @@ export type Command =
       readonly surface: Surface
     }
   | { readonly kind: 'remove-producer'; readonly name: string; readonly surface: Surface }
+  | { readonly kind: 'run-cycle'; readonly cycleId: string; readonly trigger: 'api' | 'schedule' | 'cli' }
+  | { readonly kind: 'execute-intent'; readonly intentId: string }
   | { readonly kind: 'record-feedback'; readonly feedback: PayloadOf<'learning.feedback.v1'> }
   | { readonly kind: 'open-session'; readonly label: string; readonly agent: string | null }
   | { readonly kind: 'append-trace'; readonly sessionId: string; readonly traceId: string }

@@ -1,14 +1,19 @@
 import { recordAccess } from './access/audit.ts'
+import { runBrainCycle } from './brain/run-brain-cycle.ts'
 import type { Command } from './commands.ts'
+import { configurationHashInput } from './config/secrets.ts'
 import {
   activeByNode,
   registerContributor,
   removeContributor,
   welcomeNode,
 } from './contributors/contributors.ts'
+import { cycleInputsOf } from './cycle-inputs.ts'
 import { escalate, resetKillSwitch, setKillSwitch } from './kill-switch/kill-switch.ts'
+import { canonicalJson } from './log/canonical-json.ts'
 import type { Moment } from './moment.ts'
 import { startNode } from './nodes/nodes.ts'
+import { executeIntent } from './orders/intents.ts'
 import { recordFeedback } from './producers/feedback.ts'
 import { isBuiltin, registerProducer, removeProducer } from './producers/producers.ts'
 import { emitSignal, submitSignal, type Author, type Speaker } from './signals/signals.ts'
@@ -44,6 +49,29 @@ export const decide = (state: State, command: Command, moment: Moment): Decision
       return registerProducer(state.producers, command.producer, command.surface)
     case 'remove-producer':
       return removeProducer(state.producers, command.name, command.surface)
+    case 'run-cycle':
+      return runBrainCycle({
+        inputs: cycleInputsOf(state, moment),
+        rules: moment.configuration,
+        context: {
+          cycleId: command.cycleId,
+          trigger: command.trigger,
+          startedAt: moment.now,
+          weightsVersion: 0,
+          configHash: moment.sha256Hex(canonicalJson(configurationHashInput(moment.configuration))),
+          engineVersion: moment.version,
+        },
+        newId: moment.newId,
+        sha256Hex: moment.sha256Hex,
+        elapsedMs: moment.elapsedMs,
+      })
+    case 'execute-intent':
+      return executeIntent(state.intents, command.intentId, {
+        now: moment.now,
+        dcgSymbols: moment.configuration.execution.dcg_symbols,
+        mark: null,
+        sha256Hex: moment.sha256Hex,
+      })
     case 'record-feedback':
       return recordFeedback(command.feedback)
     case 'open-session':

@@ -10,6 +10,8 @@ export const consequencesOf = (event: KnownEvent): readonly Command[] => {
       // Nobody trades on a log that does not verify.
       return integrity.ok ? [welcome] : [welcome, { kind: 'escalate', to: 3, cause: DAMAGED_LOG }]
     }
+    case 'execution.trade_intent.v1':
+      return [{ kind: 'execute-intent', intentId: event.id }]
     default:
       return []
   }

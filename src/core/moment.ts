@@ -1,4 +1,5 @@
 import type { Configuration } from './config/schema.ts'
+import type { Sha256Hex } from './log/hash-chain.ts'
 
 /** What a decision may know beyond the log: time, chance, and the operator's settings at that time. */
 export interface Moment {
@@ -7,4 +8,9 @@ export interface Moment {
   /** Ties the events of one request together. */
   readonly traceId: string | null
   readonly configuration: Configuration
+  /** The release that decides. */
+  readonly version: string
+  readonly sha256Hex: Sha256Hex
+  /** Milliseconds since the decision began: for the record only, never for a choice. */
+  readonly elapsedMs: () => number
 }

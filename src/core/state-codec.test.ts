@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { stateAfter } from '../../test/given.ts'
+import { canonicalJson } from './log/canonical-json.ts'
 import { decodeState, encodeState } from './state-codec.ts'
 import { evolve, INITIAL_STATE } from './state.ts'
+import type { JsonObject } from './vocabulary/json.ts'
 
 const started = (node_id: string) => ({
   type: 'system.started.v1' as const,
@@ -43,5 +45,29 @@ describe('the state as text', () => {
       recordedAt: 't',
     }
     expect(evolve(INITIAL_STATE, stranger)).toEqual({ ...INITIAL_STATE, seq: 1, recordedAt: 't' })
+  })
+
+  it('keeps what strangers say of themselves, whatever they call it', () => {
+    const text = '{"$map":{"a":1},"$bigint":"x","$$map":2,"$":3,"__proto__":{"$map":4},"constructor":5}'
+    const registered = (node_id: string) => ({
+      type: 'contributor.registered.v1' as const,
+      source: 'api',
+      payload: {
+        contributor_id: `id of ${node_id}`,
+        node_id,
+        name: '$map',
+        role: '$bigint',
+        metadata: JSON.parse(text) as JsonObject,
+      },
+    })
+    const nodes = ['__proto__', '$map', '$bigint', 'constructor', 'toString']
+    const state = stateAfter(nodes.map(registered))
+    const back = decodeState(encodeState(state))
+    expect(encodeState(back)).toBe(encodeState(state))
+    for (const node of nodes) {
+      const known = back.contributors.byId.get(back.contributors.idOfNode.get(node) ?? '')
+      expect(known, node).toMatchObject({ nodeId: node, name: '$map' })
+      expect(canonicalJson(known?.metadata ?? {})).toBe(canonicalJson(JSON.parse(text) as JsonObject))
+    }
   })
 })

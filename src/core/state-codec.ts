@@ -15,14 +15,11 @@ const encode = (value: unknown): Json => {
   if (typeof value === 'bigint') return { [BIGINT]: value.toString() }
   if (value === null || typeof value !== 'object') return value as Json
   if (PersistentMap.isMap(value)) {
-    const members: Record<string, Json> = {}
-    for (const [key, member] of value.entries()) members[String(key)] = encode(member)
-    return { [MAP]: members }
+    return { [MAP]: objectFrom([...value.entries()].map(([key, member]) => [String(key), encode(member)])) }
   }
   if (Array.isArray(value)) return value.map(encode)
-  const object: Record<string, Json> = {}
-  for (const [name, member] of Object.entries(value)) if (member !== undefined) object[name] = encode(member)
-  return object
+  const members = Object.entries(value).filter(([, member]) => member !== undefined)
+  return objectFrom(members.map(([name, member]) => [escaped(name), encode(member)]))
 }
 
 const decode = (value: Json): unknown => {
@@ -35,5 +32,15 @@ const decode = (value: Json): unknown => {
   if (map !== undefined) {
     return PersistentMap(Object.entries(map as JsonObject).map(([key, member]) => [key, decode(member)]))
   }
-  return Object.fromEntries(Object.entries(object).map(([name, member]) => [name, decode(member)]))
+  return objectFrom(Object.entries(object).map(([name, member]) => [unescaped(name), decode(member)]))
 }
+
+/** Strangers name members too, in what they say of themselves: theirs must not look like ours. */
+const escaped = (name: string): string => (name.startsWith('$') ? `$${name}` : name)
+
+const unescaped = (name: string): string => (name.startsWith('$') ? name.slice(1) : name)
+
+/** A member named `__proto__` is one like any other; an assignment would lose it. */
+const objectFrom = <Member>(
+  members: readonly (readonly [string, Member])[],
+): Readonly<Record<string, Member>> => Object.fromEntries(members)

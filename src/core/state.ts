@@ -1,15 +1,20 @@
+import { evolveMind, INITIAL_MIND, type Mind } from './brain/mind.ts'
 import { evolveContributors, INITIAL_CONTRIBUTORS, type Contributors } from './contributors/contributors.ts'
 import { asKnown, type KnownEvent } from './events/catalogue.ts'
+import { INITIAL_KARMA, type Karma } from './karma/karma.ts'
 import { evolveKillSwitch, INITIAL_KILL_SWITCH, type KillSwitch } from './kill-switch/kill-switch.ts'
 import type { Stamped } from './log/event.ts'
 import { evolveNodes, INITIAL_NODES, type Nodes } from './nodes/nodes.ts'
+import { evolveIntents, INITIAL_INTENTS, type Intents } from './orders/intents.ts'
+import { INITIAL_POSITIONS, type Positions } from './positions/positions.ts'
 import { evolveJudgements, INITIAL_JUDGEMENTS, type Judgements } from './producers/feedback.ts'
 import { evolveProducers, INITIAL_PRODUCERS, type Producers } from './producers/producers.ts'
+import { evolveBoard, INITIAL_BOARD, type Board } from './signals/board.ts'
 import { evolveTrails, INITIAL_TRAILS, type Trails } from './signals/trails.ts'
 import { evolveTraces, INITIAL_TRACES, type Traces } from './traces/traces.ts'
 
 /** Changes with every change of the fold: a snapshot of another version is not used. */
-export const STATE_VERSION = '2'
+export const STATE_VERSION = '3'
 
 /** All of memory, as one fold over the log. */
 export interface State {
@@ -23,6 +28,11 @@ export interface State {
   readonly judgements: Judgements
   readonly trails: Trails
   readonly traces: Traces
+  readonly board: Board
+  readonly mind: Mind
+  readonly intents: Intents
+  readonly positions: Positions
+  readonly karma: Karma
   readonly configHash: string | null
 }
 
@@ -36,6 +46,11 @@ export const INITIAL_STATE: State = {
   judgements: INITIAL_JUDGEMENTS,
   trails: INITIAL_TRAILS,
   traces: INITIAL_TRACES,
+  board: INITIAL_BOARD,
+  mind: INITIAL_MIND,
+  intents: INITIAL_INTENTS,
+  positions: INITIAL_POSITIONS,
+  karma: INITIAL_KARMA,
   configHash: null,
 }
 
@@ -52,6 +67,12 @@ export const evolve = (state: State, event: Stamped): State => {
     judgements: evolveJudgements(state.judgements, known),
     trails: evolveTrails(state.trails, known),
     traces: evolveTraces(state.traces, known),
+    board: evolveBoard(state.board, known),
+    mind: evolveMind(state.mind, known),
+    intents: evolveIntents(state.intents, known),
+    // Nothing opens a position or owes karma yet.
+    positions: state.positions,
+    karma: state.karma,
     configHash: evolveConfigHash(state.configHash, known),
   }
 }

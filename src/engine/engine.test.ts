@@ -13,6 +13,7 @@ import { Engine, type EngineParts } from './engine.ts'
 import { EngineClosedError, QueueFullError } from './errors.ts'
 import { catchUp, EMPTY_MEMORY, stateHashOf } from './memory.ts'
 import { plan } from './plan.ts'
+import { sha256Hex } from './sha256.ts'
 
 const troubles: string[] = []
 
@@ -70,6 +71,9 @@ class TroubledLog extends MemoryLog {
         now: '2026-02-20T00:30:00.000Z',
         newId: () => `foreign-${(this.#foreignCount += 1)}`,
         configuration: DEFAULT_CONFIGURATION,
+        version: '0',
+        sha256Hex,
+        elapsedMs: () => 0,
       },
     )
     await super.append(

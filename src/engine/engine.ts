@@ -11,6 +11,7 @@ import { EngineClosedError, QueueFullError } from './errors.ts'
 import { Feed } from './feed.ts'
 import { catchUp, recall, type Memory } from './memory.ts'
 import { plan, type Answer, type Outcome, type Plan, type Request } from './plan.ts'
+import { sha256Hex } from './sha256.ts'
 import { SnapshotKeeper } from './snapshot-keeper.ts'
 
 export interface EngineParts {
@@ -20,6 +21,8 @@ export interface EngineParts {
   readonly snapshotEveryEvents: number
   /** The settings that decisions are made with; without it the defaults. */
   readonly configuration?: () => Configuration
+  /** The release that decides. */
+  readonly version?: string
   readonly limits?: Partial<EngineLimits>
   /** Told of trouble that no caller waits for. */
   readonly onTrouble: (what: string, error: unknown) => void
@@ -174,8 +177,16 @@ export class Engine {
     const now = new Date(
       Math.max(this.#parts.clock.now(), Date.parse(before.head.recordedAt) || 0),
     ).toISOString()
-    const { clock, configuration = () => DEFAULT_CONFIGURATION } = this.#parts
-    const moment = { now, newId: () => clock.newId(), configuration: configuration() }
+    const { clock, version = 'unknown', configuration = () => DEFAULT_CONFIGURATION } = this.#parts
+    const beganAtMs = performance.now()
+    const moment = {
+      now,
+      newId: () => clock.newId(),
+      configuration: configuration(),
+      version,
+      sha256Hex,
+      elapsedMs: () => Math.round(performance.now() - beganAtMs),
+    }
     const planned = plan(requests, before, known, moment)
     const keys = planned.events.flatMap(({ dedupeKey }) => dedupeKey ?? [])
     if (keys.length === 0) return planned

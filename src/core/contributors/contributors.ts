@@ -71,15 +71,20 @@ export interface WritingNode {
 export const welcomeNode = (contributors: Contributors, node: WritingNode, newId: () => string): Decision => {
   const gone = [...contributors.idOfNode.values()]
     .flatMap((id) => contributors.byId.get(id) ?? [])
-    .filter(({ nodeId, metadata }) => metadata['ephemeral'] === true && nodeId !== node.nodeId)
+    .filter((contributor) => isEphemeralNode(contributor) && contributor.nodeId !== node.nodeId)
     .map(({ id, nodeId }) => removal(id, nodeId, 'system'))
   if (contributors.idOfNode.has(node.nodeId)) return accept(...gone)
   const metadata = { public_key: node.publicKey, ...(node.ephemeral ? { ephemeral: true } : {}) }
-  const registration = { nodeId: node.nodeId, name: LOCAL_OPERATOR, role: 'operator', metadata }
+  const registration = { nodeId: node.nodeId, name: LOCAL_OPERATOR, role: OPERATOR, metadata }
   return accept(...gone, registrationOf(registration, newId(), 'system'))
 }
 
 export const LOCAL_OPERATOR = 'local-operator'
+const OPERATOR = 'operator'
+
+/** Others may say what they like in their metadata, and stay. */
+const isEphemeralNode = ({ name, role, metadata }: Contributor): boolean =>
+  name === LOCAL_OPERATOR && role === OPERATOR && metadata['ephemeral'] === true
 
 export const evolveContributors = (contributors: Contributors, event: KnownEvent): Contributors => {
   switch (event.type) {

@@ -3,7 +3,9 @@ import type { Stamped } from '../log/event.ts'
 import type { JsonObject } from '../vocabulary/json.ts'
 import { alertEvents } from './alert.ts'
 import { attributionEvents } from './attribution.ts'
+import { brainEvents } from './brain.ts'
 import { contributorEvents } from './contributor.ts'
+import { executionEvents } from './execution.ts'
 import { learningEvents } from './learning.ts'
 import { producerEvents } from './producer.ts'
 import { systemEvents } from './system.ts'
@@ -13,7 +15,9 @@ import { traceEvents } from './trace.ts'
 export const CATALOGUE = {
   ...alertEvents,
   ...attributionEvents,
+  ...brainEvents,
   ...contributorEvents,
+  ...executionEvents,
   ...learningEvents,
   ...producerEvents,
   ...systemEvents,

@@ -33,6 +33,13 @@ export const systemEvents = {
     reason: z.string().nullable(),
     request_id: z.string().nullable(),
   }),
+  'system.dcg_violation.v1': z.object({
+    symbol: z.string(),
+    action: z.enum(['buy', 'sell']),
+    reason: z.string(),
+    blocked_at: z.string(),
+    intent_id: z.string(),
+  }),
   /** An operator accepts that the log lost its end (an older copy was restored). */
   'system.restore.v1': z.object({
     reason: z.string(),

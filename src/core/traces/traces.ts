@@ -15,13 +15,16 @@ export interface TraceSession {
 
 export interface Traces {
   readonly sessions: PersistentMap<string, TraceSession>
-  /** Which open session a trace id belongs to, so that its events count as access. */
-  readonly sessionOfTrace: PersistentMap<string, string>
+  /** Which open sessions a trace id belongs to, so that its events count as access. */
+  readonly sessionsOfTrace: PersistentMap<string, readonly string[]>
 }
 
-export const INITIAL_TRACES: Traces = { sessions: PersistentMap(), sessionOfTrace: PersistentMap() }
+export const INITIAL_TRACES: Traces = { sessions: PersistentMap(), sessionsOfTrace: PersistentMap() }
 
 export const TRACE_IDS_MAX = 1000
+
+/** One event is access to so many sessions; to older ones that share its trace id it is not. */
+export const SESSIONS_PER_TRACE_MAX = 10
 
 export type SessionStatus = 'open' | 'closed' | 'expired'
 
@@ -34,7 +37,6 @@ export const openSession = (label: string, agent: string | null, sessionId: stri
   accept({
     type: 'trace.session_opened.v1',
     source: 'api',
-    traceId: sessionId,
     payload: { session_id: sessionId, label, agent },
   })
 
@@ -76,53 +78,73 @@ export const closeSession = ({ sessions }: Traces, sessionId: string): Decision 
 
 export const evolveTraces = (traces: Traces, event: KnownEvent): Traces => {
   switch (event.type) {
-    case 'trace.session_opened.v1': {
-      const { session_id: id, label, agent } = event.payload
-      const session = {
-        id,
-        label,
-        agent,
-        createdAt: event.ts,
-        lastAccessedAt: event.ts,
-        closedAt: null,
-        traceIds: [id],
-      }
-      return { sessions: traces.sessions.set(id, session), sessionOfTrace: traces.sessionOfTrace.set(id, id) }
-    }
+    case 'trace.session_opened.v1':
+      return opened(accessed(traces, event), event)
     case 'trace.session_appended.v1': {
       const { session_id: id, trace_id: traceId } = event.payload
-      return {
-        sessions: traces.sessions.update(
-          id,
-          (session) =>
-            session && { ...session, lastAccessedAt: event.ts, traceIds: [...session.traceIds, traceId] },
-        ),
-        sessionOfTrace: traces.sessionOfTrace.set(traceId, id),
-      }
+      return appended(accessed(traces, event), id, traceId, event.ts)
     }
-    case 'trace.session_closed.v1': {
-      const session = traces.sessions.get(event.payload.session_id)
-      if (session === undefined) return traces
-      return {
-        sessions: traces.sessions.set(session.id, { ...session, closedAt: event.ts }),
-        sessionOfTrace: traces.sessionOfTrace.deleteAll(session.traceIds),
-      }
-    }
+    case 'trace.session_closed.v1':
+      return closed(accessed(traces, event), event.payload.session_id, event.ts)
     default:
       return accessed(traces, event)
   }
 }
 
-const accessed = (traces: Traces, { traceId, recordedAt }: KnownEvent): Traces => {
-  const sessionId = traceId === null ? undefined : traces.sessionOfTrace.get(traceId)
-  if (sessionId === undefined) return traces
+const opened = (
+  { sessions, sessionsOfTrace }: Traces,
+  { ts, payload }: Extract<KnownEvent, { type: 'trace.session_opened.v1' }>,
+): Traces => {
+  const { session_id: id, label, agent } = payload
+  const session = { id, label, agent, createdAt: ts, lastAccessedAt: ts, closedAt: null, traceIds: [id] }
+  return { sessions: sessions.set(id, session), sessionsOfTrace: linked(sessionsOfTrace, id, id) }
+}
+
+const appended = (
+  { sessions, sessionsOfTrace }: Traces,
+  id: string,
+  traceId: string,
+  at: string,
+): Traces => ({
+  sessions: sessions.update(
+    id,
+    (session) => session && { ...session, lastAccessedAt: at, traceIds: [...session.traceIds, traceId] },
+  ),
+  sessionsOfTrace: linked(sessionsOfTrace, traceId, id),
+})
+
+const closed = (traces: Traces, id: string, at: string): Traces => {
+  const session = traces.sessions.get(id)
+  if (session === undefined) return traces
   return {
-    ...traces,
-    sessions: traces.sessions.update(
-      sessionId,
-      (session) => session && { ...session, lastAccessedAt: recordedAt },
+    sessions: traces.sessions.set(id, { ...session, closedAt: at }),
+    sessionsOfTrace: session.traceIds.reduce(
+      (links, traceId) => unlinked(links, traceId, id),
+      traces.sessionsOfTrace,
     ),
   }
+}
+
+const linked = (links: Traces['sessionsOfTrace'], traceId: string, id: string): Traces['sessionsOfTrace'] =>
+  links.update(traceId, [], (ids) => [...ids, id].slice(-SESSIONS_PER_TRACE_MAX))
+
+const unlinked = (
+  links: Traces['sessionsOfTrace'],
+  traceId: string,
+  id: string,
+): Traces['sessionsOfTrace'] => {
+  const others = (links.get(traceId) ?? []).filter((other) => other !== id)
+  return others.length === 0 ? links.delete(traceId) : links.set(traceId, others)
+}
+
+const accessed = (traces: Traces, { traceId, recordedAt }: KnownEvent): Traces => {
+  const ids = traceId === null ? undefined : traces.sessionsOfTrace.get(traceId)
+  if (ids === undefined) return traces
+  const sessions = ids.reduce(
+    (known, id) => known.update(id, (session) => session && { ...session, lastAccessedAt: recordedAt }),
+    traces.sessions,
+  )
+  return { ...traces, sessions }
 }
 
 const notFound = (sessionId: string): Decision =>

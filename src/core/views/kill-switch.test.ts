@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { stateAfter } from '../../../test/given.ts'
-import { DEFAULT_CONFIGURATION } from '../config/validate.ts'
+import { stateAfter, testMoment } from '../../../test/given.ts'
 import { run } from '../run.ts'
 import { INITIAL_STATE } from '../state.ts'
 import { killSwitchView, viewKillSwitch, viewKillSwitchAfter } from './kill-switch.ts'
@@ -11,12 +10,7 @@ const set = (level: 0 | 1 | 2 | 3) =>
     move: { level, reason: 'because', operator: 'svc-1', surface: 'api' },
   }) as const
 
-const moment = {
-  now: '2026-02-20T00:30:00.000Z',
-  newId: () => 'id',
-  traceId: null,
-  configuration: DEFAULT_CONFIGURATION,
-}
+const moment = testMoment()
 
 describe('the kill switch as it is shown', () => {
   it('is normal in the beginning', () => {

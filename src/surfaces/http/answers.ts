@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import type { Outcome } from '../../engine/plan.ts'
 import type { Refusal } from '../../core/vocabulary/decision.ts'
 import type { Stamped } from '../../core/log/event.ts'
@@ -6,7 +7,7 @@ import { problem, type Problem } from './problems.ts'
 export const JSON_TYPE = 'application/json'
 
 /** What a handler says. `Body` is the shape that the route promises. */
-export type Answer<Body = unknown> = Success<Body> | Refused
+export type Answer<Body = unknown> = Success<Body> | Refused | Streaming
 
 export type Success<Body = unknown> = Content<Body> & {
   readonly kind: 'success'
@@ -24,6 +25,24 @@ type Content<Body> =
 export interface Refused {
   readonly kind: 'refused'
   readonly problem: Problem
+}
+
+/** The answer is written for as long as the client listens. Only for routes that say so: see `streams`. */
+export interface Streaming {
+  readonly kind: 'stream'
+  /** Takes the connection over, or says why not and leaves it untouched. */
+  readonly open: (line: OpenLine) => Problem | null
+}
+
+/** A connection that waits for the first byte of its answer. */
+export interface OpenLine {
+  readonly response: ServerResponse
+  readonly requestId: string
+  /** Sends status 200, the headers that every answer has, these, and the first bytes. */
+  readonly begin: (headers: Readonly<Record<string, string>>, first: Buffer) => void
+  readonly onClosed: (listener: () => void) => void
+  /** Whether the token that opened it would still do so. */
+  readonly isWelcome: () => boolean
 }
 
 interface SuccessOptions {
@@ -48,6 +67,8 @@ export const okText = (text: string, contentType: string, options: SuccessOption
   contentType,
   ...common(options),
 })
+
+export const stream = (open: Streaming['open']): Streaming => ({ kind: 'stream', open })
 
 export const refused = (...args: Parameters<typeof problem>): Refused => ({
   kind: 'refused',

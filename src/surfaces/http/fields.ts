@@ -1,18 +1,8 @@
 import { z } from 'zod'
-import { faultOf } from '../../core/vocabulary/faults.ts'
 import type { FaultType } from '../../core/vocabulary/fault-types.ts'
+import { plainText } from '../../core/vocabulary/text.ts'
 
-// oxlint-disable-next-line no-control-regex -- control characters are exactly what may not be there
-const PLAIN = /^[^|\u0000-\u001f\u007f]*$/
-
-/** Text that may stand in a hashed field of an event: 1..256 characters, no `|`, no control character. */
-export const plainText = () =>
-  z
-    .string()
-    .min(1)
-    .max(256)
-    .regex(PLAIN, { error: 'must not contain | or control characters' })
-    .refine((text) => text.isWellFormed(), faultOf('unicode_invalid', 'must be well-formed Unicode'))
+export { plainText }
 
 /** A filter of a query; empty means no filter. */
 export const textFilter = (description: string) =>

@@ -39,7 +39,8 @@ const bodyText = fc.oneof(
     .record({ level: fc.jsonValue(), reason: fc.jsonValue(), api: fc.jsonValue() }, { requiredKeys: [] })
     .map((value) => JSON.stringify(value)),
 )
-const route = fc.constantFrom(...ROUTES)
+// The answer of a stream does not end.
+const route = fc.constantFrom(...ROUTES.filter(({ streams }) => streams !== true))
 
 describe('whatever strangers send', () => {
   it('is answered, and never with 500', async () => {

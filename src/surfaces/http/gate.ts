@@ -6,12 +6,12 @@ import { admit } from './doorkeeper.ts'
 import { problem, statusOf, type Problem } from './problems.ts'
 import { RateLimit } from './rate-limit.ts'
 import { discardBody } from './request-body.ts'
-import { resourceOf } from './request-line.ts'
+import { pathOf, resourceOf } from './request-line.ts'
 import { accessOf, actionOf, type Route } from './route.ts'
 import { sendProblem } from './send.ts'
 import type { Service } from './service.ts'
 import { NOTHING_THERE, SHUTTING_DOWN } from './troubles.ts'
-import { unknownRoute } from './unknown-route.ts'
+import { methodsAt, unknownRoute } from './unknown-route.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -48,7 +48,7 @@ export const addGate = ({ app, service, audit, isClosing, bodyTimeoutMs }: GateP
     prepareReply(service, request, reply)
     if (isClosing()) return refuse(reply, SHUTTING_DOWN)
     if (lacksHost(request)) return refuse(reply, NO_HOST)
-    if (request.is404) {
+    if (request.is404 || isStrayHead(app, request)) {
       const unknown = unknownRoute(app, service, request)
       return unknown.status === 'preflight'
         ? reply.code(204).headers(unknown.headers).send()
@@ -68,6 +68,9 @@ export const addGate = ({ app, service, audit, isClosing, bodyTimeoutMs }: GateP
     }
   })
 }
+
+const isStrayHead = (app: FastifyInstance, { method, url }: FastifyRequest): boolean =>
+  method === 'HEAD' && !methodsAt(app, pathOf(url)).includes('HEAD')
 
 const NO_HOST = problem('request.malformed_http', 'The Host header is missing', {
   headers: { connection: 'close' },

@@ -8,6 +8,7 @@ import { resourceOf } from './request-line.ts'
 import { accessOf, actionOf, type Parts, type Route } from './route.ts'
 import { sendProblem, sendSuccess } from './send.ts'
 import type { Service } from './service.ts'
+import { handOver } from './stream/hand-over.ts'
 import { withinTime } from './time-limit.ts'
 import { TOO_SLOW } from './troubles.ts'
 import { validate } from './validation.ts'
@@ -44,7 +45,14 @@ export const handlerOf = (route: Route, parts: HandlerParts) => {
     if (validated.status === 'invalid') return sendProblem(reply, validated.problem)
     const answer = await run(route, validated.parts, parts)
     await record(route, answer, { service, audit, request, traceId: validated.parts.traceId })
-    return answer.kind === 'refused' ? sendProblem(reply, answer.problem) : sendSuccess(reply, answer)
+    switch (answer.kind) {
+      case 'refused':
+        return sendProblem(reply, answer.problem)
+      case 'success':
+        return sendSuccess(reply, answer)
+      case 'stream':
+        return handOver(answer, route, { request, reply, service })
+    }
   }
 }
 
@@ -105,7 +113,8 @@ const recordedAs = (route: Route, answer: Answer, service: Service): Recorded | 
   }
   const configuration = service.configuration.current()
   if (accessOf(route, configuration) === 'public') return null
-  const isWanted = actionOf(route) === 'write' ? !answer.unchanged : configuration.audit.reads
+  const isChange = answer.kind === 'success' && !answer.unchanged
+  const isWanted = actionOf(route) === 'write' ? isChange : configuration.audit.reads
   return isWanted ? { outcome: 'allowed', reason: null } : null
 }
 

@@ -2,6 +2,7 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import { categoryOf } from '../../core/log/domain.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { StoreUnavailableError } from '../../ports/event-log.ts'
+import type { StreamHub } from './stream/hub.ts'
 import type { Verification } from './verification.ts'
 
 export interface Metrics {
@@ -16,7 +17,7 @@ export interface Metrics {
   readonly contentType: string
 }
 
-export const createMetrics = (engine: Engine, verification: Verification): Metrics => {
+export const createMetrics = (engine: Engine, verification: Verification, streams: StreamHub): Metrics => {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const requests = new Counter({
@@ -36,6 +37,7 @@ export const createMetrics = (engine: Engine, verification: Verification): Metri
   registry.registerMetric(queueLength(engine))
   registry.registerMetric(chainOk(verification))
   registry.registerMetric(eventsTotal(engine))
+  registry.registerMetric(streamClients(streams))
   return {
     observe: ({ method, route, status, durationMs }) => {
       requests.inc({ method, route, status })
@@ -73,6 +75,16 @@ const chainOk = (verification: Verification): Gauge =>
     registers: [],
     collect() {
       this.set(verification.chainOk ? 1 : 0)
+    },
+  })
+
+const streamClients = (streams: StreamHub): Gauge =>
+  new Gauge({
+    name: 'svc_stream_clients',
+    help: 'Clients that listen to the event stream',
+    registers: [],
+    collect() {
+      this.set(streams.size)
     },
   })
 

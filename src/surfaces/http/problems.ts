@@ -36,6 +36,11 @@ const OWN_KINDS = {
   'server.timeout': { status: 503, when: 'the answer took too long', retryAfterSeconds: 5 },
   'store.busy': { status: 503, when: 'too many writes are waiting', retryAfterSeconds: 1 },
   'store.unavailable': { status: 503, when: 'the event store does not answer', retryAfterSeconds: 5 },
+  'stream.too_many_clients': {
+    status: 503,
+    when: 'stream.max_clients listen already',
+    retryAfterSeconds: 5,
+  },
 } as const satisfies Readonly<Record<string, ProblemKind>>
 
 /** What a command refuses. A code without a status does not compile. */

@@ -1,8 +1,8 @@
 import type { FastifySchema } from 'fastify'
 import { z } from 'zod'
 import { FAULT_TYPES } from '../../core/vocabulary/fault-types.ts'
+import { plainText } from '../../core/vocabulary/text.ts'
 import { JSON_TYPE } from './answers.ts'
-import { plainText } from './fields.ts'
 import { meaningOf, PROBLEM_CODES, PROBLEM_TYPE, statusOf, type ProblemCode } from './problems.ts'
 import type { Route } from './route.ts'
 

@@ -52,6 +52,8 @@ export interface RouteSpec<
   readonly response: Response
   readonly responseType?: string
   readonly successStatus?: number
+  /** Answers for as long as the client listens: there is no HEAD, and it is measured when it begins. */
+  readonly streams?: true
   /** Besides those that every endpoint can answer. */
   readonly problems?: readonly ProblemCode[]
   /** Requests that may take as long as they need. */

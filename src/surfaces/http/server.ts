@@ -14,6 +14,8 @@ import { API_PREFIX, type Route } from './route.ts'
 import { schemaOf } from './route-schema.ts'
 import { ROUTES } from './routes/all.ts'
 import type { Service } from './service.ts'
+import { StreamHub } from './stream/hub.ts'
+import type { StreamLimits } from './stream/limits.ts'
 import { Verification } from './verification.ts'
 
 export interface HttpServer {
@@ -32,6 +34,7 @@ export interface Listening {
 export interface HttpServerOptions {
   readonly routes?: readonly Route[]
   readonly limits?: Partial<HttpLimits>
+  readonly streamLimits?: Partial<StreamLimits>
   readonly checkResponses?: boolean
   /** Making the documentation takes long enough to be felt by everybody, so it is made before the first request. */
   readonly documentAtStart?: boolean
@@ -42,13 +45,14 @@ export const createHttpServer = async (
   {
     routes = ROUTES,
     limits: given = {},
+    streamLimits = {},
     checkResponses = false,
     documentAtStart = true,
   }: HttpServerOptions = {},
 ): Promise<HttpServer> => {
   const limits = { ...HTTP_LIMITS, ...given }
   let isClosing = false
-  const service = serviceOf(house, () => app)
+  const service = serviceOf(house, new StreamHub(house, streamLimits), () => app)
   const app = createApp(service, limits)
   const audit = new AccessAudit(house.engine, house.logger, limits.handlerTimeoutMs)
   answerConnectionErrors(app.server, () => house.clock.newId())
@@ -62,6 +66,7 @@ export const createHttpServer = async (
     app.route({
       method: route.method,
       url: route.url,
+      exposeHeadRoute: route.streams !== true,
       schema: schemaOf(route),
       config: { endpoint: route },
       handler: handlerOf(route, { service, audit, handlerTimeoutMs, checkResponses }),
@@ -77,6 +82,7 @@ export const createHttpServer = async (
     },
     close: async () => {
       isClosing = true
+      service.streams.close()
       // A connection that falls idle from now on would be kept open for its next request.
       const reap = setInterval(() => app.server.closeIdleConnections(), IDLE_CHECK_MS)
       const force = setTimeout(() => app.server.closeAllConnections(), limits.closeTimeoutMs)
@@ -92,23 +98,25 @@ export const createHttpServer = async (
 
 const IDLE_CHECK_MS = 20
 
-const serviceOf = (house: HttpHouse, app: () => FastifyInstance): Service => {
+const serviceOf = (house: HttpHouse, streams: StreamHub, app: () => FastifyInstance): Service => {
   const verification = new Verification(house.integrity, house.chainOk)
   let openApiText: string | null = null
   return {
     ...house,
     verification,
-    metrics: createMetrics(house.engine, verification),
+    streams,
+    metrics: createMetrics(house.engine, verification, streams),
     openApiText: () => (openApiText ??= openApiTextOf(app())),
   }
 }
 
 const addMeasuring = (app: FastifyInstance, { metrics, logger }: Service): void => {
   app.addHook('onResponse', (request, reply, done) => {
-    const route = request.routeOptions.url ?? 'unmatched'
+    const { url: route = 'unmatched', config } = request.routeOptions
     const { method } = request
     const { statusCode: status, elapsedTime: durationMs } = reply
-    metrics.observe({ method, route, status, durationMs })
+    // A stream was counted when it began; how long somebody listened says nothing about us.
+    if (config.endpoint?.streams !== true || status !== 200) metrics.observe({ method, route, status, durationMs })
     logger.debug('answered', { request_id: request.id, method, route, status, duration_ms: durationMs })
     done()
   })

@@ -1,11 +1,13 @@
 import type { HttpHouse } from './house.ts'
 import type { Metrics } from './metrics.ts'
+import type { StreamHub } from './stream/hub.ts'
 import type { Verification } from './verification.ts'
 
 /** What handlers see: the house, and what this server keeps beside it. */
 export interface Service extends HttpHouse {
   readonly metrics: Metrics
   readonly verification: Verification
+  readonly streams: StreamHub
   /** The OpenAPI document as JSON. */
   readonly openApiText: () => string
 }

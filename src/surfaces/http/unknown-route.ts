@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { preflight } from './cors.ts'
 import { problem, type Problem } from './problems.ts'
@@ -16,7 +17,7 @@ export const unknownRoute = (
   request: FastifyRequest,
 ): UnknownRoute => {
   const path = pathOf(request.url)
-  const allowed = METHODS.filter((method) => app.findRoute({ method, url: path }) !== null)
+  const allowed = methodsAt(app, path)
   if (allowed.length === 0) return { status: 'refused', problem: NOTHING_THERE }
   const asked = preflight(service.configuration.current().api.cors_origins, {
     method: request.method,
@@ -32,6 +33,16 @@ export const unknownRoute = (
       return { status: 'refused', problem: methodNotAllowed(allowed) }
   }
 }
+
+/** What can be asked of a path. */
+export const methodsAt = (app: FastifyInstance, path: string): readonly string[] =>
+  METHODS.filter((method) => {
+    const found = app.findRoute({ method, url: path })
+    if (found === null || method !== 'HEAD') return found !== null
+    // Where GET has a path of its own without HEAD, a wider pattern that fits as well does not count.
+    const get = app.findRoute({ method: 'GET', url: path })
+    return get !== null && isDeepStrictEqual(Object.keys(get.params), Object.keys(found.params))
+  })
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'] as const
 

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { z } from 'zod'
 import { faultsOf, type Fault } from '../../core/vocabulary/faults.ts'
-import { plainText } from './fields.ts'
+import { plainText } from '../../core/vocabulary/text.ts'
 import { invalidProblem, type Problem } from './problems.ts'
 import type { RequestBody } from './request-body.ts'
 import type { Parts, Route } from './route.ts'

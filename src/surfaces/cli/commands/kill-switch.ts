@@ -1,11 +1,14 @@
 import { InvalidArgumentError, type Command } from 'commander'
-import type { Command as EngineCommand } from '../../../core/commands.ts'
 import { nearest } from '../../../core/config/nearest-key.ts'
-import { DEFAULT_CONFIGURATION } from '../../../core/config/validate.ts'
-import { decide } from '../../../core/decide.ts'
-import type { Moment } from '../../../core/moment.ts'
 import { viewKillSwitch, type KillSwitchView } from '../../../core/views/kill-switch.ts'
-import { INITIAL_KILL_SWITCH } from '../../../core/kill-switch/kill-switch.ts'
+import {
+  INITIAL_KILL_SWITCH,
+  resetKillSwitch,
+  setKillSwitch,
+  type KillSwitch,
+  type OperatorMove,
+} from '../../../core/kill-switch/kill-switch.ts'
+import type { Decision } from '../../../core/vocabulary/decision.ts'
 import { killSwitchLevel, type KillSwitchLevel } from '../../../core/vocabulary/level.ts'
 import { examples, type Bench, type CliCommand, type Task } from '../command.ts'
 import { EXIT_OK, failureOf, UsageError, type ExitCode } from '../failure.ts'
@@ -99,11 +102,11 @@ const showStatus = async (bench: Bench, _options: unknown, { args }: Command): P
 const move = (
   bench: Bench,
   name: string,
-  commandBy: (operator: string) => EngineCommand,
+  commandBy: (operator: string) => MoveCommand,
 ): Promise<ExitCode> =>
   withStore(bench.workshop, async (session) => {
     const before = await stateOf(session.log)
-    const rehearsal = decide(before, commandBy('rehearsal'), rehearsalMoment(bench))
+    const rehearsal = rehearse(before.killSwitch, commandBy('rehearsal'))
     if (rehearsal.status === 'refused') throw failureOf(rehearsal.refusal)
     if (rehearsal.events.length === 0) return show(bench, viewKillSwitch(before.killSwitch))
 
@@ -156,10 +159,10 @@ const parseReason = (text: string): string => {
   throw new InvalidArgumentError(`It must have 1 to ${REASON_LENGTH_MAX} characters.`)
 }
 
-/** The kill switch depends on none of this, but every decision is made at some moment. */
-const rehearsalMoment = ({ workshop: { clock } }: Bench): Moment => ({
-  now: new Date(clock.now()).toISOString(),
-  newId: () => clock.newId(),
-  traceId: null,
-  configuration: DEFAULT_CONFIGURATION,
-})
+interface MoveCommand {
+  readonly kind: 'set-kill-switch' | 'reset-kill-switch'
+  readonly move: OperatorMove
+}
+
+const rehearse = (killSwitch: KillSwitch, { kind, move: wanted }: MoveCommand): Decision =>
+  kind === 'set-kill-switch' ? setKillSwitch(killSwitch, wanted) : resetKillSwitch(killSwitch, wanted)

@@ -1,4 +1,5 @@
 import type { Route } from '../route.ts'
+import { brainRoutes } from './brain.ts'
 import { configRoutes } from './config.ts'
 import { eventRoutes } from './events.ts'
 import { healthRoutes } from './health.ts'
@@ -6,9 +7,11 @@ import { integrityRoutes } from './integrity.ts'
 import { killSwitchRoutes } from './kill-switch.ts'
 import { metricsRoutes } from './metrics.ts'
 import { openApiRoutes } from './openapi.ts'
+import { streamRoutes } from './stream.ts'
 
 /** Every endpoint. A new resource is one file and one line here. */
 export const ROUTES: readonly Route[] = [
+  ...brainRoutes,
   ...configRoutes,
   ...eventRoutes,
   ...healthRoutes,
@@ -16,4 +19,5 @@ export const ROUTES: readonly Route[] = [
   ...killSwitchRoutes,
   ...metricsRoutes,
   ...openApiRoutes,
+  ...streamRoutes,
 ]

@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { eventRecordText, eventRecordView } from '../../../core/views/event-record.ts'
+import { isPlainText } from '../../../core/vocabulary/text.ts'
 import type { EventLog } from '../../../ports/event-log.ts'
 import { okJsonText, refused, type Refused } from '../answers.ts'
 import { readEventPage } from '../event-page.ts'
-import { integer, optionalInteger, plainText, textFilter } from '../fields.ts'
+import { integer, optionalInteger, textFilter } from '../fields.ts'
 import { defineRoute } from '../route.ts'
 
 const eventRecord = eventRecordView.meta({ id: 'EventRecord' })
@@ -59,10 +60,8 @@ export const eventRoutes = [
   }),
 ]
 
-const eventId = plainText()
-
 /** What cannot be an id is not looked for. */
-const findEvent = async (log: EventLog, id: string) => (eventId.safeParse(id).success ? log.get(id) : null)
+const findEvent = async (log: EventLog, id: string) => (isPlainText(id) ? log.get(id) : null)
 
 const unknownEvent = (id: string): Refused =>
   refused('event.not_found', 'No event has this id', { extras: { event_id: id } })

@@ -1,0 +1,139 @@
+import type { KillSwitchLevel } from '../vocabulary/level.ts'
+import { canonicalSymbol } from '../vocabulary/symbol.ts'
+import { convictionOf, type Conviction, type ConvictionRules } from './conviction.ts'
+import { decisionOf, intentOf, type DecisionRules, type Holding } from './decision.ts'
+import type { TradeDecision, TradeIntent } from './decision.ts'
+import { scoreDomains, type ScoreRules } from './domain-score.ts'
+import { freshSignalsBySymbol, type FreshSignal } from './fresh-signals.ts'
+import { gaugesOf } from './gauges.ts'
+import type { QualitySeconds } from './quality.ts'
+import { detectRegime, regimeChange, type RegimeRules } from './regime.ts'
+import type { Regime, RegimeChange, RegimeReading } from './regime.ts'
+import { UNSEEN_MARKET, type BrainSignal, type MarketFacts } from './signal.ts'
+import { synthesize, type DomainWeights } from './synthesis.ts'
+
+export interface CycleInputs {
+  readonly asOfMs: number
+  /** The universe. Two spellings of one symbol are one symbol, called by the first. */
+  readonly symbols: readonly string[]
+  /** In the order of the log. */
+  readonly signals: readonly BrainSignal[]
+  readonly market: readonly (MarketFacts & { readonly symbol: string })[]
+  readonly regimeBefore: Regime | null
+  readonly killSwitchLevel: KillSwitchLevel
+  readonly weights: DomainWeights
+  readonly holdings: readonly Holding[]
+  readonly staleness: Staleness
+}
+
+export interface Staleness {
+  /** Cycles in a row without any usable signal. */
+  readonly staleCycles: number
+  /** Data never seen is not stale. */
+  readonly everScored: boolean
+}
+
+export interface DecidedConviction extends Conviction {
+  readonly decision: TradeDecision
+}
+
+/** An intent and the conviction behind it. */
+export interface DecidedIntent extends TradeIntent {
+  readonly conviction: DecidedConviction
+}
+
+export interface CycleResult {
+  readonly regime: RegimeReading
+  readonly regimeChange: RegimeChange | null
+  readonly killSwitchLevel: KillSwitchLevel
+  readonly weights: DomainWeights
+  /** One per symbol, in the order of the universe. */
+  readonly convictions: readonly DecidedConviction[]
+  readonly intents: readonly DecidedIntent[]
+  readonly staleness: Staleness
+  readonly warnings: readonly string[]
+}
+
+/** The sections of the configuration that a cycle reads. */
+export interface CycleRules extends DecisionRules {
+  readonly brain: DecisionRules['brain'] & ConvictionRules & ScoreRules & RegimeWatchRules
+}
+
+export interface RegimeWatchRules {
+  readonly regime_symbol: string
+  readonly quality_seconds: QualitySeconds
+  readonly regime: RegimeRules
+}
+
+export const runCycle = (inputs: CycleInputs, rules: CycleRules): CycleResult => {
+  const { asOfMs, killSwitchLevel, weights, regimeBefore } = inputs
+  const fresh = freshSignalsBySymbol(inputs.signals, asOfMs, rules.brain.quality_seconds)
+  const market = new Map(inputs.market.map((facts) => [canonicalSymbol(facts.symbol), facts]))
+  const holdings = bySymbol(inputs.holdings)
+  const regime = regimeIn(fresh, rules.brain)
+  const convictions = distinct(inputs.symbols).map(([key, symbol]): DecidedConviction => {
+    const ofSymbol = fresh.get(key) ?? []
+    const scores = scoreDomains(ofSymbol, market.get(key) ?? UNSEEN_MARKET, rules.brain)
+    const circumstances = { regime: regime.regime, gauges: gaugesOf(ofSymbol) }
+    const conviction = convictionOf(symbol, synthesize(scores, weights), circumstances, rules.brain)
+    const held = { killSwitchLevel, holdings: holdings.get(key) ?? [] }
+    return { ...conviction, decision: decisionOf(conviction, held, rules) }
+  })
+  const markOf = (symbol: string): number | null => market.get(canonicalSymbol(symbol))?.mark ?? null
+  return {
+    regime,
+    regimeChange: regimeChange(regimeBefore, regime),
+    killSwitchLevel,
+    weights,
+    convictions,
+    intents: convictions.flatMap((conviction) => intentsOf(conviction, markOf(conviction.symbol), rules)),
+    staleness: ageOf(inputs.staleness, convictions),
+    warnings: killSwitchLevel === 0 ? [] : [`kill_switch_level_${killSwitchLevel}`],
+  }
+}
+
+/** The regime alone, for the levels at which no cycle runs. */
+export const watchRegime = (
+  { signals, asOfMs }: Pick<CycleInputs, 'signals' | 'asOfMs'>,
+  rules: RegimeWatchRules,
+): RegimeReading => regimeIn(freshSignalsBySymbol(signals, asOfMs, rules.quality_seconds), rules)
+
+const regimeIn = (
+  fresh: ReadonlyMap<string, readonly FreshSignal[]>,
+  rules: Pick<RegimeWatchRules, 'regime_symbol' | 'regime'>,
+): RegimeReading =>
+  detectRegime(gaugesOf(fresh.get(canonicalSymbol(rules.regime_symbol)) ?? []), rules.regime)
+
+const intentsOf = (
+  conviction: DecidedConviction,
+  mark: number | null,
+  rules: CycleRules,
+): readonly DecidedIntent[] => {
+  const { action } = conviction.decision
+  if (action !== 'long' && action !== 'short') return []
+  return [{ ...intentOf(conviction, action, mark, rules), conviction }]
+}
+
+const ageOf = (before: Staleness, convictions: readonly Conviction[]): Staleness => {
+  if (convictions.some(({ domains }) => domains.length > 0)) return { staleCycles: 0, everScored: true }
+  return before.everScored ? { ...before, staleCycles: before.staleCycles + 1 } : before
+}
+
+/** [canonical, first spelling] */
+const distinct = (symbols: readonly string[]): readonly (readonly [string, string])[] => {
+  const spellings = new Map<string, string>()
+  for (const symbol of symbols) {
+    const key = canonicalSymbol(symbol)
+    if (!spellings.has(key)) spellings.set(key, symbol)
+  }
+  return [...spellings]
+}
+
+const bySymbol = (holdings: readonly Holding[]): ReadonlyMap<string, readonly Holding[]> => {
+  const grouped = new Map<string, readonly Holding[]>()
+  for (const holding of holdings) {
+    const key = canonicalSymbol(holding.symbol)
+    grouped.set(key, [...(grouped.get(key) ?? []), holding])
+  }
+  return grouped
+}

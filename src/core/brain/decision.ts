@@ -1,0 +1,112 @@
+import type { KillSwitchLevel } from '../vocabulary/level.ts'
+import { creditsOf, type Credit } from './attribution.ts'
+import type { Conviction } from './conviction.ts'
+import type { Regime } from './regime.ts'
+
+export type Action = 'none' | 'long' | 'short' | 'hold' | 'exit'
+
+/** Why no intent follows. */
+export type HoldReason = 'neutral' | 'coverage' | 'kill_switch' | 'regime_crisis' | 'hold' | 'below_threshold'
+
+export interface TradeDecision {
+  readonly action: Action
+  /** All that apply; none exactly when an intent follows. */
+  readonly reasons: readonly HoldReason[]
+  /** Open positions that the action `exit` closes. */
+  readonly exitPositionIds: readonly string[]
+}
+
+/** An open position or a live intent. */
+export interface Holding {
+  readonly kind: 'position' | 'intent'
+  readonly id: string
+  readonly symbol: string
+  readonly side: 'long' | 'short'
+}
+
+export interface TradeIntent {
+  readonly symbol: string
+  readonly direction: 'long' | 'short'
+  /** Notional over equity, at most. */
+  readonly sizePct: number
+  readonly leverage: number
+  /** The largest size asks for an operator where approval is switched on. */
+  readonly approvalRequired: boolean
+  readonly effectiveConviction: number
+  readonly regime: Regime
+  readonly intendedPrice: number | null
+  readonly credits: readonly Credit[]
+}
+
+export interface DecisionRules {
+  readonly brain: { readonly min_domains: number; readonly tiers: readonly [number, number, number] }
+  readonly risk: { readonly max_leverage: number; readonly max_position_pct: number }
+}
+
+export const decisionOf = (
+  conviction: Conviction,
+  {
+    killSwitchLevel,
+    holdings,
+  }: { readonly killSwitchLevel: KillSwitchLevel; readonly holdings: readonly Holding[] },
+  { brain }: DecisionRules,
+): TradeDecision => {
+  const { direction, domains, regime, effectiveConviction } = conviction
+  const isStrong = effectiveConviction >= brain.tiers[0]
+  const reasons = reasonsThat({
+    neutral: direction === 'neutral',
+    coverage: domains.length < brain.min_domains,
+    kill_switch: killSwitchLevel >= 2,
+    regime_crisis: regime === 'CRISIS',
+    hold: holdings.length > 0,
+    below_threshold: !isStrong,
+  })
+  if (reasons.length === 0 && direction !== 'neutral')
+    return { action: direction, reasons, exitPositionIds: [] }
+  const opposed = holdings.filter(({ kind, side }) => kind === 'position' && side !== direction)
+  // Never the other way round in the same cycle: first out, and perhaps in again with the next.
+  if (direction !== 'neutral' && isStrong && opposed.length > 0) {
+    return { action: 'exit', reasons, exitPositionIds: opposed.map(({ id }) => id) }
+  }
+  return { action: holdings.length > 0 ? 'hold' : 'none', reasons, exitPositionIds: [] }
+}
+
+/** The intent behind the action `long` or `short`. */
+export const intentOf = (
+  conviction: Conviction,
+  direction: 'long' | 'short',
+  mark: number | null,
+  { brain, risk }: DecisionRules,
+): TradeIntent => {
+  const { symbol, regime, effectiveConviction } = conviction
+  const tier = tierOf(effectiveConviction, brain.tiers)
+  return {
+    symbol,
+    direction,
+    sizePct: Math.min(tier.sizePct, risk.max_position_pct),
+    leverage: Math.min(tier.leverage, risk.max_leverage),
+    approvalRequired: tier.approvalRequired,
+    effectiveConviction,
+    regime,
+    intendedPrice: mark,
+    credits: creditsOf(conviction),
+  }
+}
+
+interface Tier {
+  readonly sizePct: number
+  readonly leverage: number
+  readonly approvalRequired: boolean
+}
+
+const SMALL: Tier = { sizePct: 0.02, leverage: 1, approvalRequired: false }
+const MEDIUM: Tier = { sizePct: 0.05, leverage: 2, approvalRequired: false }
+const LARGE: Tier = { sizePct: 0.1, leverage: 2, approvalRequired: true }
+
+const tierOf = (effectiveConviction: number, [, medium, large]: readonly [number, number, number]): Tier => {
+  if (effectiveConviction >= large) return LARGE
+  return effectiveConviction >= medium ? MEDIUM : SMALL
+}
+
+const reasonsThat = (applies: Readonly<Record<HoldReason, boolean>>): readonly HoldReason[] =>
+  (Object.keys(applies) as readonly HoldReason[]).filter((reason) => applies[reason])

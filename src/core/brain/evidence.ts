@@ -1,0 +1,19 @@
+import type { JsonObject } from '../vocabulary/json.ts'
+import { clamp } from '../vocabulary/numbers.ts'
+import { READERS, type PartRules } from './readers/all.ts'
+import type { Domain, MarketFacts } from './signal.ts'
+
+/** The domain a type scores in; null for a type that does not score. */
+export const domainOf = (type: string): Domain | null => READERS.get(type)?.domain ?? null
+
+/** What a signal says, from -1 (lower) to 1 (higher); null if it says nothing. */
+export const evidenceOf = (
+  { type, payload }: { readonly type: string; readonly payload: JsonObject },
+  market: MarketFacts,
+  rules: PartRules,
+): number | null => {
+  const parts = READERS.get(type)?.partsOf(payload, rules, market) ?? {}
+  const known = Object.values(parts).filter((part) => part !== null)
+  if (known.length === 0) return null
+  return known.reduce((sum, part) => sum + clamp(part), 0) / known.length
+}

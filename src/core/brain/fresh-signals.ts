@@ -1,0 +1,48 @@
+import { canonicalSymbol } from '../vocabulary/symbol.ts'
+import { domainOf } from './evidence.ts'
+import { freshMsOf, qualityAt, type QualitySeconds } from './quality.ts'
+import type { Author, BrainSignal, Domain } from './signal.ts'
+
+/** A signal that may still speak. */
+export interface FreshSignal {
+  readonly signal: BrainSignal
+  readonly domain: Domain
+  /** Above 0, up to 1. */
+  readonly quality: number
+}
+
+/** Names everything and therefore nothing. */
+const GLOBAL = 'GLOBAL'
+
+/** By canonical symbol, the newest signal per type and author, while it has any quality. */
+export const freshSignalsBySymbol = (
+  signals: readonly BrainSignal[],
+  asOfMs: number,
+  qualitySeconds: QualitySeconds,
+): ReadonlyMap<string, readonly FreshSignal[]> => {
+  const newest = new Map<string, Map<string, FreshSignal>>()
+  for (const signal of signals) {
+    const symbol = canonicalSymbol(signal.symbol ?? '')
+    const fresh = freshen(signal, asOfMs, qualitySeconds)
+    if (fresh === null || symbol === '' || symbol === GLOBAL) continue
+    const ofSymbol = newest.get(symbol) ?? new Map<string, FreshSignal>()
+    newest.set(symbol, ofSymbol)
+    const slot = `${signal.type}|${authorKey(signal.author)}`
+    const rival = ofSymbol.get(slot)
+    // Of two at the same time the one that was stored later counts.
+    if (rival !== undefined && rival.signal.effectiveTimeMs > signal.effectiveTimeMs) continue
+    ofSymbol.set(slot, fresh)
+  }
+  return new Map([...newest].map(([symbol, ofSymbol]) => [symbol, [...ofSymbol.values()]]))
+}
+
+/** A producer may bear the id of a contributor. */
+export const authorKey = ({ kind, id }: Author): string => `${kind}:${id}`
+
+const freshen = (signal: BrainSignal, asOfMs: number, qualitySeconds: QualitySeconds): FreshSignal | null => {
+  const { author } = signal
+  const domain = domainOf(signal.type)
+  if (domain === null || (author.kind !== 'contributor' && author.quarantined)) return null
+  const quality = qualityAt(asOfMs - signal.effectiveTimeMs, freshMsOf(domain, author, qualitySeconds))
+  return quality > 0 ? { signal, domain, quality } : null
+}

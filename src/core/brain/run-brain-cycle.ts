@@ -1,0 +1,77 @@
+import type { NewEvent } from '../events/catalogue.ts'
+import type { Sha256Hex } from '../log/hash-chain.ts'
+import { accept, refuse, type Decision } from '../vocabulary/decision.ts'
+import { runCycle, type CycleInputs, type CycleRules, type DecidedIntent } from './cycle.ts'
+import { tradeIntentPayload, type IntentRules } from './intent-payload.ts'
+import { convictionPayload, cyclePayload, regimeChangePayload, type CycleContext } from './payloads.ts'
+import type { RegimeChange } from './regime.ts'
+
+export interface CycleRequest {
+  readonly inputs: CycleInputs
+  readonly rules: CycleRules & IntentRules
+  readonly context: Omit<CycleContext, 'durationMs'>
+  readonly newId: () => string
+  readonly sha256Hex: Sha256Hex
+  readonly elapsedMs: () => number
+}
+
+/** One cycle: regime, a conviction per symbol, intents, and the cycle itself last. A person waits for level 0. */
+export const runBrainCycle = (request: CycleRequest): Decision => {
+  const { inputs, context } = request
+  const { killSwitchLevel: level } = inputs
+  if (level > 0 && context.trigger !== 'schedule') {
+    return refuse('kill_switch.active', `Kill switch is at level ${level}`, { level })
+  }
+  const result = runCycle(inputs, request.rules)
+  const convictions = new Map(result.convictions.map((conviction) => [conviction, request.newId()]))
+  const { cycleId } = context
+  const events: readonly NewEvent[] = [
+    ...(result.regimeChange === null ? [] : regimeEvents(result.regimeChange)),
+    ...[...convictions].map(([conviction, id]): NewEvent => ({
+      type: 'brain.conviction.v1',
+      source: 'brain',
+      id,
+      payload: convictionPayload(conviction, { cycleId, sha256Hex: request.sha256Hex }),
+    })),
+    ...result.intents.map((intent) => intentEvent(intent, convictions.get(intent.conviction) ?? '', request)),
+    {
+      type: 'brain.cycle.v1',
+      source: 'brain',
+      payload: cyclePayload(result, { ...context, durationMs: request.elapsedMs() }),
+    },
+  ]
+  return accept(...events.map((event) => ({ ...event, traceId: cycleId })))
+}
+
+const intentEvent = (
+  intent: DecidedIntent,
+  convictionId: string,
+  { inputs, rules, context }: CycleRequest,
+): NewEvent => ({
+  type: 'execution.trade_intent.v1',
+  source: 'brain',
+  payload: tradeIntentPayload(
+    intent,
+    { cycleId: context.cycleId, convictionId, asOfMs: inputs.asOfMs, notionalUsd: null },
+    rules,
+  ),
+})
+
+const regimeEvents = (change: RegimeChange): readonly NewEvent[] => {
+  const changed: NewEvent = {
+    type: 'brain.regime_change.v1',
+    source: 'brain',
+    payload: regimeChangePayload(change),
+  }
+  const { regime, previous } = change
+  if (previous === null) return [changed]
+  const message = `Regime changed from ${previous} to ${regime}`
+  return [
+    changed,
+    {
+      type: 'alert.regime_shift',
+      source: 'alerts',
+      payload: { urgency: 'standard', message, regime, previous, repeat: 0 },
+    },
+  ]
+}

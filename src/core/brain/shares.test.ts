@@ -1,0 +1,68 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { builtin, contributor, cycleOf, firstOf, registered, signalOf } from './scenario.contract.ts'
+import { sharesOf, type Claim } from './shares.ts'
+import type { BrainSignal } from './signal.ts'
+
+describe('17: shares', () => {
+  const claims: fc.Arbitrary<readonly Claim[]> = fc.array(
+    fc.record({
+      weight: fc.double({ min: 1e-6, max: 10, noNaN: true }),
+      capGroup: fc.constantFrom(null, 'a', 'b', 'c', 'd'),
+    }),
+    { minLength: 1, maxLength: 12 },
+  )
+  const caps = fc.double({ min: 0.01, max: 1, noNaN: true })
+
+  it('keep every group within the cap and all together within 1', () => {
+    fc.assert(
+      fc.property(claims, caps, (all, cap) => {
+        const shares = sharesOf(all, cap)
+        expect([...shares.values()].every((share) => share > 0)).toBe(true)
+        const groups = new Set(all.map(({ capGroup }) => capGroup))
+        for (const group of groups) {
+          const share = total(
+            all.filter(({ capGroup }) => capGroup === group).map((claim) => shares.get(claim) ?? 0),
+          )
+          if (group !== null) expect(share).toBeLessThanOrEqual(cap + 1e-12)
+        }
+        const room = groups.has(null) ? 1 : Math.min(1, groups.size * cap)
+        expect(total([...shares.values()])).toBeCloseTo(room, 9)
+      }),
+    )
+  })
+
+  it('stay in proportion while nobody is at the cap', () => {
+    const [small, large] = [
+      { weight: 1, capGroup: 'a' },
+      { weight: 3, capGroup: null },
+    ]
+    expect([...sharesOf([small, large], 0.5)]).toStrictEqual([
+      [small, 0.25],
+      [large, 0.75],
+    ])
+  })
+
+  it('hold for linked contributors and registered producers in a cycle', () => {
+    const call = { direction: 'bullish', conviction: 10 }
+    const inputs = (signals: readonly BrainSignal[]) =>
+      Object.fromEntries(firstOf(cycleOf({ signals })).inputs.map(({ authorId, share }) => [authorId, share]))
+    const of = (author: BrainSignal['author']) => signalOf('curator', call, { id: author.id, author })
+    expect(
+      inputs([
+        of(contributor('a', 0, 'gang')),
+        of(contributor('b', 0, 'gang')),
+        of(contributor('c', 0, 'gang')),
+      ]),
+    ).toStrictEqual({ a: 0.5 / 3, b: 0.5 / 3, c: 0.5 / 3 })
+    expect(inputs([of(registered('p')), of(builtin('h', { karma: 10 }))])).toStrictEqual({ p: 0.5, h: 0.5 })
+    expect(inputs([of(builtin('h'))])).toStrictEqual({ h: 1 })
+    // A group is named by whoever links contributors; the name of another author is no way into his cap.
+    expect(inputs([of(contributor('a', 0, 'contributor:b')), of(contributor('b'))])).toStrictEqual({
+      a: 0.5,
+      b: 0.5,
+    })
+  })
+
+  const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0)
+})

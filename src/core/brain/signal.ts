@@ -1,0 +1,47 @@
+import type { JsonObject } from '../vocabulary/json.ts'
+
+/** In the order of the configured weights. Sums over domains run in this order, so equal facts give equal bits. */
+export const DOMAINS = ['curator', 'onchain', 'tradfi', 'social', 'technical', 'events'] as const
+
+export type Domain = (typeof DOMAINS)[number]
+
+export type Author = Producer | Contributor
+
+export interface Producer {
+  readonly kind: 'builtin' | 'registered'
+  readonly id: string
+  /** 0 to 100; 50 is chance. */
+  readonly karma: number
+  /** Expected time between two runs; null if nobody knows. */
+  readonly intervalMs: number | null
+  readonly quarantined: boolean
+}
+
+export interface Contributor {
+  readonly kind: 'contributor'
+  readonly id: string
+  /** 0 to 100. */
+  readonly score: number
+  /** Contributors who act as one share a group and its cap. */
+  readonly groupId: string | null
+}
+
+export interface BrainSignal {
+  readonly id: string
+  readonly type: string
+  /** In any spelling; null for a signal that names none. */
+  readonly symbol: string | null
+  readonly author: Author
+  /** The earlier of its own time and the time of receipt. */
+  readonly effectiveTimeMs: number
+  readonly payload: JsonObject
+}
+
+/** What the market itself showed. */
+export interface MarketFacts {
+  readonly volume24hUsd: number | null
+  readonly return24hPct: number | null
+  readonly mark: number | null
+}
+
+export const UNSEEN_MARKET: MarketFacts = { volume24hUsd: null, return24hPct: null, mark: null }

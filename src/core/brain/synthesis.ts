@@ -1,0 +1,52 @@
+import { clamp01, r9 } from '../vocabulary/numbers.ts'
+import type { DomainScore } from './domain-score.ts'
+import type { Domain } from './signal.ts'
+
+/** Base weights of the domains; they add up to 1. */
+export type DomainWeights = Readonly<Record<Domain, number>>
+
+/** All domains as one value. */
+export interface Synthesis {
+  /** V: -1 to 1, nine decimals. */
+  readonly value: number
+  /** How much of all that could be known is known, 0 to 1. */
+  readonly coverage: number
+  /** 1 if all domains pull one way, 0 if they cancel out. */
+  readonly agreement: number
+  readonly domains: readonly WeighedDomain[]
+}
+
+export interface WeighedDomain extends DomainScore {
+  /** Of the domains that spoke, by base weight and quality; these add up to 1. */
+  readonly weight: number
+  /** weight · value: what it adds to the whole. */
+  readonly contribution: number
+}
+
+export const synthesize = (scores: readonly DomainScore[], weights: DomainWeights): Synthesis => {
+  const total = sum(scores.map(({ domain, quality }) => weights[domain] * quality))
+  const domains = scores.map((score): WeighedDomain => {
+    const weight = total === 0 ? 0 : (weights[score.domain] * score.quality) / total
+    return { ...score, weight, contribution: weight * score.value }
+  })
+  const pull = sum(domains.map(({ contribution }) => contribution))
+  const effort = sum(domains.map(({ contribution }) => Math.abs(contribution)))
+  return {
+    value: r9(pull),
+    coverage: clamp01(total),
+    agreement: effort === 0 ? 0 : clamp01(Math.abs(pull) / effort),
+    domains,
+  }
+}
+
+/** V as the domains left over would have made it, had one been silent. */
+export const valueWithout = (
+  domain: Domain,
+  domains: readonly Pick<WeighedDomain, 'domain' | 'weight' | 'contribution'>[],
+): number => {
+  const others = domains.filter((other) => other.domain !== domain)
+  const weight = sum(others.map((other) => other.weight))
+  return weight === 0 ? 0 : r9(sum(others.map((other) => other.contribution)) / weight)
+}
+
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)

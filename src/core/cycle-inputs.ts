@@ -1,0 +1,52 @@
+import type { CycleInputs } from './brain/cycle.ts'
+import type { Author, BrainSignal } from './brain/signal.ts'
+import { scoreAt } from './contributors/score.ts'
+import type { Moment } from './moment.ts'
+import { isBuiltin } from './producers/producers.ts'
+import type { Posting } from './signals/board.ts'
+import type { State } from './state.ts'
+import { intervalMsOf } from './vocabulary/cron.ts'
+
+/** What the brain is handed of the other rooms: plain data, as of now. */
+export const cycleInputsOf = (state: State, { now, configuration }: Moment): CycleInputs => ({
+  asOfMs: Date.parse(now),
+  symbols: configuration.universe.symbols,
+  signals: [...state.board.postings.values()].flatMap((posting) => brainSignal(state, posting, now)),
+  market: [],
+  regimeBefore: state.mind.regime?.regime ?? null,
+  killSwitchLevel: state.killSwitch.level,
+  weights: configuration.weights,
+  holdings: [...state.intents.values()]
+    .filter(({ status }) => status !== 'rejected')
+    .map(({ id, intent }) => ({ kind: 'intent', id, symbol: intent.symbol, side: intent.direction })),
+  staleness: state.mind.staleness,
+})
+
+const brainSignal = (state: State, posting: Posting, now: string): readonly BrainSignal[] => {
+  const author = authorOf(state, posting, now)
+  if (author === null) return []
+  const { signalId: id, type, symbol, effectiveTimeMs, payload } = posting
+  return [{ id, type, symbol, author, effectiveTimeMs, payload }]
+}
+
+/** Null for authors that may no longer speak: their history stays, their word does not. */
+const authorOf = ({ contributors, producers }: State, posting: Posting, now: string): Author | null => {
+  const { authorId: id, contributorId } = posting
+  if (contributorId !== null) {
+    const contributor = contributors.byId.get(contributorId)
+    if (contributor === undefined || contributor.removed) return null
+    return { kind: 'contributor', id, score: scoreAt(contributor.record, now).score, groupId: null }
+  }
+  const registered = producers.registered.get(id)
+  if (registered === undefined && !isBuiltin(id)) return null
+  return {
+    kind: registered === undefined ? 'builtin' : 'registered',
+    id,
+    karma: CHANCE_KARMA,
+    intervalMs: registered === undefined ? null : intervalMsOf(registered.schedule),
+    quarantined: producers.runs.get(id)?.health === 'quarantined',
+  }
+}
+
+/** Where every author begins: no better and no worse than chance. */
+const CHANCE_KARMA = 50

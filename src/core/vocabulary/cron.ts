@@ -1,0 +1,175 @@
+import { z } from 'zod'
+
+/** A schedule of five fields, in UTC: which minutes, hours, days and months it names. */
+export interface Cron {
+  readonly minutes: ReadonlySet<number>
+  readonly hours: ReadonlySet<number>
+  readonly daysOfMonth: ReadonlySet<number>
+  readonly months: ReadonlySet<number>
+  /** 0 is Sunday. */
+  readonly daysOfWeek: ReadonlySet<number>
+  /** With both fields of days named, a day that either names is meant. */
+  readonly eitherDay: boolean
+}
+
+/**
+ * Minute, hour, day of month, month, day of week: `*`, numbers, ranges, lists, steps of `*` or a range, and names of
+ * months and days. Null for everything else, and for a schedule whose day never comes.
+ */
+export const parseCron = (text: string): Cron | null => {
+  const fields = text.split(/ +/)
+  if (text.length > LENGTH_MAX || fields.length !== FIELDS.length) return null
+  const [minutes, hours, daysOfMonth, months, weekdays] = FIELDS.map((field, index) =>
+    valuesOf(fields[index] ?? '', field),
+  )
+  if (!minutes || !hours || !daysOfMonth || !months || !weekdays) return null
+  const daysOfWeek = new Set([...weekdays].map((day) => day % 7))
+  const cron = {
+    minutes,
+    hours,
+    daysOfMonth,
+    months,
+    daysOfWeek,
+    eitherDay: fields[2] !== '*' && fields[4] !== '*',
+  }
+  return runningDays(cron).next().done === true ? null : cron
+}
+
+/** The smallest gap between two runs of a schedule; null if it is none. */
+export const intervalMsOf = (schedule: string): number | null => {
+  const cron = parseCron(schedule)
+  return cron === null ? null : smallestGapMs(cron)
+}
+
+/** The smallest gap between two runs. */
+const smallestGapMs = (cron: Cron): number => {
+  const minutes = [...cron.hours]
+    .flatMap((hour) => [...cron.minutes].map((minute) => hour * 60 + minute))
+    .sort(ascending)
+  const inDay = smallestStep(minutes)
+  const overnight = (minutes[0] ?? 0) - (minutes.at(-1) ?? 0)
+  // The calendar only matters if two runs may be nearer over night than within a day.
+  const gap =
+    inDay <= DAY_MINUTES + overnight
+      ? inDay
+      : Math.min(inDay, smallestDayStep(cron) * DAY_MINUTES + overnight)
+  return gap * MINUTE_MS
+}
+
+export const cronText = () =>
+  z
+    .string()
+    .transform((text, context) => {
+      if (parseCron(text) !== null) return text
+      context.addIssue({
+        code: 'custom',
+        message: 'must be a cron schedule of five fields in UTC, such as */15 * * * *',
+        params: { type: 'cron_invalid' },
+      })
+      return z.NEVER
+    })
+    .meta({ type: 'string', description: 'five-field cron, UTC' })
+
+interface Field {
+  readonly min: number
+  readonly max: number
+  /** Names count from `min`. */
+  readonly names: readonly string[]
+}
+
+const FIELDS: readonly Field[] = [
+  { min: 0, max: 59, names: [] },
+  { min: 0, max: 23, names: [] },
+  { min: 1, max: 31, names: [] },
+  { min: 1, max: 12, names: 'JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC'.split(' ') },
+  // Sunday is both 0 and 7.
+  { min: 0, max: 7, names: 'SUN MON TUE WED THU FRI SAT'.split(' ') },
+]
+
+const LENGTH_MAX = 256
+const DAY_MINUTES = 1440
+const MINUTE_MS = 60_000
+
+const PART = /^(?:(\*)|([0-9]{1,2}|[A-Za-z]{3})(?:-([0-9]{1,2}|[A-Za-z]{3}))?)(?:\/([0-9]{1,2}))?$/
+
+const valuesOf = (text: string, field: Field): ReadonlySet<number> | null => {
+  const values = new Set<number>()
+  for (const part of text.split(',')) {
+    const range = rangeOf(part, field)
+    if (range === null) return null
+    for (let value = range.from; value <= range.to; value += range.step) values.add(value)
+  }
+  return values
+}
+
+interface Range {
+  readonly from: number
+  readonly to: number
+  readonly step: number
+}
+
+const rangeOf = (part: string, field: Field): Range | null => {
+  const [whole, star, first = '', last, stepText] = PART.exec(part) ?? []
+  if (whole === undefined) return null
+  // A step needs something to step through.
+  if (stepText !== undefined && star === undefined && last === undefined) return null
+  const from = star === undefined ? valueOf(first, field) : field.min
+  const to = star === undefined ? valueOf(last ?? first, field) : field.max
+  const step = Number(stepText ?? 1)
+  if (from === null || to === null || from > to || step < 1 || step > field.max) return null
+  return { from, to, step }
+}
+
+const valueOf = (text: string, { min, max, names }: Field): number | null => {
+  const named = names.indexOf(text.toUpperCase())
+  if (named !== -1) return min + named
+  const value = /^[0-9]+$/.test(text) ? Number(text) : -1
+  return value >= min && value <= max ? value : null
+}
+
+const ascending = (one: number, other: number): number => one - other
+
+const smallestStep = (values: readonly number[]): number =>
+  values.reduce(
+    (smallest, value, index) => Math.min(smallest, value - (values[index - 1] ?? -Infinity)),
+    Infinity,
+  )
+
+const smallestDayStep = (cron: Cron): number => {
+  let smallest = Infinity
+  let previous = -Infinity
+  for (const day of runningDays(cron)) {
+    smallest = Math.min(smallest, day - previous)
+    // Weekdays alone repeat every week.
+    if (smallest === 1 || (namesEveryDate(cron) && day > 14)) return smallest
+    previous = day
+  }
+  return smallest
+}
+
+const namesEveryDate = ({ months, daysOfMonth }: Cron): boolean =>
+  months.size === 12 && daysOfMonth.size === 31
+
+/** Dates and weekdays repeat after this many years. */
+const CYCLE_YEARS = 28
+const MONTH_LENGTHS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] as const
+/** The cycle begins on 1 January 2000, a Saturday in a leap year. */
+const FIRST_WEEKDAY = 6
+
+/** The days on which it runs, counted from the begin of the cycle, a little further than once through it. */
+function* runningDays(cron: Cron): Generator<number> {
+  let day = 0
+  for (let year = 0; year < 2 * CYCLE_YEARS; year += 1) {
+    for (const [month, length] of MONTH_LENGTHS.entries()) {
+      const days = month === 1 && year % 4 === 0 ? length + 1 : length
+      for (let date = 1; date <= days; date += 1, day += 1) {
+        if (cron.months.has(month + 1) && isNamed(cron, date, (FIRST_WEEKDAY + day) % 7)) yield day
+      }
+    }
+  }
+}
+
+const isNamed = (cron: Cron, date: number, weekday: number): boolean =>
+  cron.eitherDay
+    ? cron.daysOfMonth.has(date) || cron.daysOfWeek.has(weekday)
+    : cron.daysOfMonth.has(date) && cron.daysOfWeek.has(weekday)

@@ -1,0 +1,19 @@
+import { z } from 'zod'
+import { faultOf } from './faults.ts'
+
+/** Text that may stand in a hashed field of an event: 1..256 characters, no `|`, no control character. */
+export const plainText = (lengthMax = 256) =>
+  z
+    .string()
+    .min(1)
+    .max(lengthMax)
+    .regex(PLAIN, { error: 'must not contain | or control characters' })
+    .refine((text) => text.isWellFormed(), faultOf('unicode_invalid', 'must be well-formed Unicode'))
+
+/** What is not plain cannot be the id of anything stored, and is not looked for. */
+export const isPlainText = (text: string): boolean => PLAIN_TEXT.safeParse(text).success
+
+// oxlint-disable-next-line no-control-regex -- control characters are exactly what may not be there
+const PLAIN = /^[^|\u0000-\u001f\u007f]*$/
+
+const PLAIN_TEXT = plainText()

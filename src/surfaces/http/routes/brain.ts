@@ -1,0 +1,64 @@
+import { brainStatusView, viewBrainStatus } from '../../../core/views/brain-status.ts'
+import { cycleView, viewCycle } from '../../../core/views/cycle.ts'
+import { regimeView, viewRegime } from '../../../core/views/regime.ts'
+import { answerTo, ok } from '../answers.ts'
+import { defineRoute } from '../route.ts'
+
+export const brainRoutes = [
+  defineRoute({
+    method: 'GET',
+    path: '/brain/status',
+    access: 'bearer',
+    operationId: 'getBrainStatus',
+    tag: 'Brain',
+    summary: 'Regime, kill switch and last cycle',
+    response: brainStatusView.meta({
+      id: 'BrainStatus',
+      examples: [
+        {
+          regime: null,
+          regime_changed_at: null,
+          kill_switch_level: 0,
+          kill_switch_reason: null,
+          kill_switch_changed_at: null,
+          last_cycle_id: null,
+          last_cycle_at: null,
+        },
+      ],
+    }),
+    handler: async (_parts, { engine }) => ok(viewBrainStatus(await engine.fresh())),
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/brain/run',
+    access: 'bearer',
+    operationId: 'runBrainCycle',
+    tag: 'Brain',
+    summary: 'Run one brain cycle now',
+    description: 'Refused while the kill switch is above level 0. Parallel calls run one after the other.',
+    response: cycleView.meta({ id: 'Cycle' }),
+    problems: ['kill_switch.active', 'store.busy'],
+    handler: async (_parts, { engine, clock }) => {
+      const cycleId = clock.newId()
+      // The events of a cycle are tied together by the cycle, not by the request.
+      const outcome = await engine.execute(
+        { kind: 'run-cycle', cycleId, trigger: 'api' },
+        { traceId: cycleId },
+      )
+      return answerTo(outcome, (events) => viewCycle({ id: cycleId, events }, engine.state))
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/regime',
+    access: 'bearer',
+    operationId: 'getRegime',
+    tag: 'Brain',
+    summary: 'Market regime and the evidence behind it',
+    response: regimeView.meta({
+      id: 'Regime',
+      examples: [{ regime: null, changed_at: null, conditions: {} }],
+    }),
+    handler: async (_parts, { engine }) => ok(viewRegime(await engine.fresh())),
+  }),
+]

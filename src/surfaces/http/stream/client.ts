@@ -1,0 +1,129 @@
+import type { ServerResponse } from 'node:http'
+import type { Filter } from './filter.ts'
+import { KEEP_ALIVE, type Chunk } from './frames.ts'
+import { FIRST_PAGE_EVENTS, nextPageEvents } from './history.ts'
+import type { StreamLimits } from './limits.ts'
+import type { FrameRing } from './ring.ts'
+
+export interface ClientParts {
+  readonly response: ServerResponse
+  readonly requestId: string
+  readonly filter: Filter
+  /** The seq behind which it begins to read. */
+  readonly cursor: number
+  readonly limits: StreamLimits
+  /** Whether its token still opens the door. */
+  readonly isWelcome: () => boolean
+  /** Told when the connection took everything it was given. */
+  readonly onTaken: (client: StreamClient) => void
+}
+
+/** One connection: a place in the log, a filter and a socket. */
+export class StreamClient {
+  readonly requestId: string
+  readonly filter: Filter
+  readonly isWelcome: () => boolean
+  readonly #response: ServerResponse
+  readonly #limits: StreamLimits
+  readonly #onWritten: (error?: Error | null) => void
+  #cursor: number
+  #pageEvents: number
+  #isWriting = false
+  #isGone = false
+  #writeBeganMs = 0
+  #keptAliveMs = performance.now()
+  /** Whether it was at the end of the log once, and has only to keep up since. */
+  #isLive = false
+  #waiting = 0
+  #countedTo: number
+
+  constructor({ response, requestId, filter, cursor, limits, isWelcome, onTaken }: ClientParts) {
+    this.requestId = requestId
+    this.filter = filter
+    this.isWelcome = isWelcome
+    this.#response = response
+    this.#limits = limits
+    this.#cursor = cursor
+    this.#countedTo = cursor
+    this.#pageEvents = Math.min(FIRST_PAGE_EVENTS, limits.pageEventsMax)
+    this.#onWritten = (error) => {
+      this.#isWriting = false
+      // After an error the connection closes, and that is told elsewhere.
+      if (error == null && !this.#isGone) onTaken(this)
+    }
+  }
+
+  /** It was told everything up to this seq that it wants. */
+  get cursor(): number {
+    return this.#cursor
+  }
+
+  /** Whether the connection did not yet take what was written last. */
+  get isWriting(): boolean {
+    return this.#isWriting
+  }
+
+  get isGone(): boolean {
+    return this.#isGone
+  }
+
+  /** How many events to read from the log at once. */
+  get pageEvents(): number {
+    return this.#pageEvents
+  }
+
+  /** Only while nothing is being written. */
+  take({ bytes, events, upTo }: Chunk): void {
+    this.#cursor = upTo
+    this.#countedTo = upTo
+    this.#waiting = events
+    if (bytes.length > 0) this.#write(bytes)
+  }
+
+  takePage(page: Chunk): void {
+    // Who reads from the log is not live, and may take the time it needs.
+    this.#isLive = false
+    this.#pageEvents = nextPageEvents(this.#pageEvents, page, this.#limits)
+    this.take(page)
+  }
+
+  arrive(): void {
+    this.#isLive = true
+  }
+
+  /** Events beyond what a live connection took, among them what is being written. Each is counted once. */
+  countWaiting(ring: FrameRing): number {
+    if (!this.#isLive || !this.#isWriting) return 0
+    this.#waiting += ring.count(this.#countedTo, this.filter)
+    this.#countedTo = Math.max(this.#countedTo, ring.newest)
+    return this.#waiting
+  }
+
+  keepAlive(everyMs: number, nowMs: number): void {
+    if (nowMs - this.#keptAliveMs < everyMs || this.#isWriting) return
+    this.#keptAliveMs = nowMs
+    this.#write(KEEP_ALIVE)
+  }
+
+  isStuck(nowMs: number): boolean {
+    return this.#isWriting && nowMs - this.#writeBeganMs > this.#limits.stuckMsMax
+  }
+
+  /** Ends the answer properly, unless that would mean to wait. */
+  end(last: Buffer | null = null): void {
+    if (this.#isWriting) this.cut()
+    else this.#response.end(last ?? undefined)
+    this.#isGone = true
+  }
+
+  cut(): void {
+    this.#isGone = true
+    this.#response.destroy()
+  }
+
+  #write(bytes: Buffer): void {
+    this.#isWriting = true
+    this.#writeBeganMs = performance.now()
+    this.#response.write(bytes, this.#onWritten)
+  }
+}

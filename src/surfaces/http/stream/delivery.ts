@@ -1,0 +1,65 @@
+import type { EventLog } from '../../../ports/event-log.ts'
+import type { StreamClient } from './client.ts'
+import { readHistory } from './history.ts'
+import type { StreamLimits } from './limits.ts'
+import type { FrameRing } from './ring.ts'
+import { Turns } from './turns.ts'
+
+export interface DeliveryParts {
+  readonly log: EventLog
+  readonly ring: FrameRing
+  readonly limits: StreamLimits
+  /** How many events may wait for one client. */
+  readonly bufferEvents: () => number
+  /** There is more for this client. */
+  readonly again: (client: StreamClient) => void
+  readonly tooSlow: (client: StreamClient, waiting: number) => void
+  readonly failed: (client: StreamClient, error: unknown) => void
+}
+
+/** Brings clients forward: from the log as long as the ring does not reach back to them, then from the ring. */
+export class Delivery {
+  readonly #parts: DeliveryParts
+  readonly #turns: Turns
+  readonly #reading = new Set<StreamClient>()
+
+  constructor(parts: DeliveryParts) {
+    this.#parts = parts
+    this.#turns = new Turns(parts.limits.readsMax)
+  }
+
+  /** One step, at most one write. Never waits. */
+  serve(client: StreamClient): void {
+    const { ring, bufferEvents, tooSlow } = this.#parts
+    if (this.#reading.has(client)) return
+    if (client.isWriting) {
+      const waiting = client.countWaiting(ring)
+      if (waiting > bufferEvents()) tooSlow(client, waiting)
+      return
+    }
+    if (client.cursor + 1 < ring.oldest) {
+      this.#read(client).catch((error: unknown) => this.#parts.failed(client, error))
+      return
+    }
+    // A client may know an event of another process that the feed will tell of only now.
+    if (client.cursor < ring.newest) client.take(ring.chunkAfter(client.cursor, client.filter))
+    if (client.cursor >= ring.newest) client.arrive()
+  }
+
+  async #read(client: StreamClient): Promise<void> {
+    const { log, ring, again } = this.#parts
+    this.#reading.add(client)
+    try {
+      await this.#turns.take(async () => {
+        if (client.isGone) return
+        const before = ring.oldest
+        const { cursor: after, filter, pageEvents: limit } = client
+        const page = await readHistory(log, { after, before, filter, limit })
+        if (!client.isGone) client.takePage(page)
+      })
+    } finally {
+      this.#reading.delete(client)
+    }
+    if (!client.isGone && !client.isWriting) again(client)
+  }
+}

@@ -1,0 +1,31 @@
+export interface StreamLimits {
+  /** A client is written to at most once in this time. */
+  readonly tickMs: number
+  /** Clients that are served before others in the house get a turn. */
+  readonly sliceClients: number
+  /** How often connections are looked after: keep-alive, tokens, clients that do not move. */
+  readonly careMs: number
+  /** A client that took nothing of what it was sent in this time is gone. */
+  readonly stuckMsMax: number
+  /** What is kept in memory of the newest events, at most. */
+  readonly ringEventsMax: number
+  readonly ringBytesMax: number
+  /** A write ends with the event that reaches this size. */
+  readonly writeBytesMax: number
+  /** Events that are read from the log at once for one client. */
+  readonly pageEventsMax: number
+  /** Clients that read from the log at the same time. */
+  readonly readsMax: number
+}
+
+export const STREAM_LIMITS: StreamLimits = {
+  tickMs: 5,
+  sliceClients: 250,
+  careMs: 500,
+  stuckMsMax: 60_000,
+  ringEventsMax: 65_536,
+  ringBytesMax: 64 * 1024 * 1024,
+  writeBytesMax: 256 * 1024,
+  pageEventsMax: 500,
+  readsMax: 4,
+}

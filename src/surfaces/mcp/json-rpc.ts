@@ -1,0 +1,63 @@
+import type { Json, JsonObject } from '../../core/vocabulary/json.ts'
+import { isObject } from './objects.ts'
+
+export type RequestId = string | number
+
+export interface RpcRequest {
+  readonly id: RequestId
+  readonly method: string
+  /** As sent: each method looks at its own. */
+  readonly params: unknown
+}
+
+export type Message =
+  | { readonly kind: 'request'; readonly request: RpcRequest }
+  /** A notification, or the answer to a question that this side never asks. Nobody waits for a reply. */
+  | { readonly kind: 'silent' }
+  | { readonly kind: 'invalid'; readonly id: RequestId | null; readonly detail: string }
+
+export interface RpcError {
+  readonly code: (typeof RPC_CODES)[keyof typeof RPC_CODES]
+  readonly message: string
+  readonly data?: JsonObject
+}
+
+export const RPC_CODES = {
+  parseError: -32_700,
+  invalidRequest: -32_600,
+  methodNotFound: -32_601,
+  invalidParams: -32_602,
+  internalError: -32_603,
+  headerMismatch: -32_020,
+  unsupportedRevision: -32_022,
+} as const
+
+/** What kind of message a parsed body is. One at a time: the protocol has given up batches. */
+export const readMessage = (value: unknown): Message => {
+  if (!isObject(value)) return { kind: 'invalid', id: null, detail: 'The message must be one JSON object' }
+  const id = usableId(value['id'])
+  if (value['jsonrpc'] !== '2.0') return { kind: 'invalid', id, detail: 'jsonrpc must be "2.0"' }
+  const { method } = value
+  if (method === undefined && isResponse(value)) return { kind: 'silent' }
+  if (typeof method !== 'string') return { kind: 'invalid', id, detail: 'method must be a string' }
+  if (!Object.hasOwn(value, 'id')) return { kind: 'silent' }
+  if (id === null) return { kind: 'invalid', id, detail: 'id must be a string or a whole number' }
+  return { kind: 'request', request: { id, method, params: value['params'] } }
+}
+
+export const resultBody = (id: RequestId, result: JsonObject): JsonObject => ({ jsonrpc: '2.0', id, result })
+
+export const errorBody = (id: RequestId | null, error: RpcError): JsonObject => ({
+  jsonrpc: '2.0',
+  id,
+  error: error as unknown as Json,
+})
+
+const usableId = (id: unknown): RequestId | null => {
+  if (typeof id === 'string') return id.isWellFormed() ? id : null
+  return Number.isSafeInteger(id) ? (id as number) : null
+}
+
+/** An answer to a request that could not be read has no id to name. */
+const isResponse = (value: Readonly<Record<string, unknown>>): boolean =>
+  Object.hasOwn(value, 'result') ? usableId(value['id']) !== null : isObject(value['error'])
