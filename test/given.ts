@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { Command } from '../src/core/commands.ts'
 import { DEFAULT_CONFIGURATION } from '../src/core/config/validate.ts'
-import type { EventType, NewEvent } from '../src/core/events/catalogue.ts'
+import type { EventType, NewEvent, SignalType } from '../src/core/events/catalogue.ts'
 import type { Stamped } from '../src/core/log/event.ts'
 import type { Moment } from '../src/core/moment.ts'
 import { run, type RunResult } from '../src/core/run.ts'
@@ -21,7 +21,9 @@ export const stateAfter = (happened: readonly NewEvent[]): State =>
   happened.reduce((state, event) => evolve(state, stamped(event, state.seq + 1)), INITIAL_STATE)
 
 const then = (result: RunResult) => ({
-  then: (...events: readonly { readonly type: EventType; readonly payload?: object }[]): State => {
+  then: (
+    ...events: readonly { readonly type: EventType | SignalType; readonly payload?: object }[]
+  ): State => {
     expect(result.status).toBe('accepted')
     if (result.status !== 'accepted') throw new Error('refused')
     expect(result.events.map(({ type }) => type)).toEqual(events.map(({ type }) => type))
@@ -52,14 +54,15 @@ export const testMoment = (): Moment => {
   }
 }
 
+/** What the event says of itself; what it does not say is the same for all. */
 const stamped = (event: NewEvent, seq: number): Stamped => ({
   seq,
-  id: `given-${seq}`,
+  id: event.id ?? `given-${seq}`,
   type: event.type,
-  ts: NOW,
+  ts: event.ts ?? NOW,
   source: event.source,
-  traceId: null,
-  dedupeKey: null,
+  traceId: event.traceId ?? null,
+  dedupeKey: event.dedupeKey ?? null,
   payload: event.payload as unknown as JsonObject,
-  recordedAt: NOW,
+  recordedAt: event.ts ?? NOW,
 })

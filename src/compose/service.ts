@@ -1,10 +1,13 @@
 import { openConfigurationStore } from '../adapters/platform/config-file/configuration-store.ts'
 import { createLogger } from '../adapters/platform/logger/logger.ts'
+import { recentCheck } from '../engine/integrity/recent-check.ts'
 import { verifyLog } from '../engine/integrity/verify.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { ConfigurationStore } from '../ports/config-file.ts'
 import type { Logger } from '../ports/logger.ts'
+import type { IntegrityCheck } from '../surfaces/http/house.ts'
 import { createHttpServer } from '../surfaces/http/server.ts'
+import { createMcpEndpoint } from '../surfaces/mcp/endpoint.ts'
 import { opening } from './closers.ts'
 import { openRunningEngine } from './running-engine.ts'
 import { knownSecretsOf } from './secrets.ts'
@@ -53,10 +56,21 @@ export const startService = (surroundings: Surroundings, { host, port }: Service
     reloadOnForeignChange(engine, configuration, logger, insecureOk)
 
     const { log, checkpoints } = store
+    const verify: IntegrityCheck['verify'] = (request) =>
+      verifyLog(log, { ...request, checkpoints, signatures, clock })
+    const mcp = createMcpEndpoint({
+      engine,
+      configuration: () => configuration.current(),
+      recentChainOk: recentCheck(verify, clock),
+      logger,
+      clock,
+      version,
+    })
     const server = await createHttpServer({
       engine,
       configuration,
-      integrity: { verify: (request) => verifyLog(log, { ...request, checkpoints, signatures, clock }) },
+      integrity: { verify },
+      mcp,
       logger,
       clock,
       version,

@@ -2,7 +2,8 @@ import { Map as PersistentMap } from 'immutable'
 import type { KnownEvent, NewEvent } from '../events/catalogue.ts'
 import { accept, refuse, type Decision } from '../vocabulary/decision.ts'
 import type { JsonObject } from '../vocabulary/json.ts'
-import { countSubmitted, NO_RECORD, type TrackRecord } from './track-record.ts'
+import { countAccepted, countSubmitted, NO_RECORD, type TrackRecord } from './track-record.ts'
+import { INITIAL_UNUSED, remembered, swept, usedIn, type Unused } from './unused.ts'
 
 export interface Contributor {
   readonly id: string
@@ -19,9 +20,15 @@ export interface Contributor {
 export interface Contributors {
   readonly byId: PersistentMap<string, Contributor>
   readonly idOfNode: PersistentMap<string, string>
+  /** Signals that no brain cycle has used yet. */
+  readonly unused: Unused
 }
 
-export const INITIAL_CONTRIBUTORS: Contributors = { byId: PersistentMap(), idOfNode: PersistentMap() }
+export const INITIAL_CONTRIBUTORS: Contributors = {
+  byId: PersistentMap(),
+  idOfNode: PersistentMap(),
+  unused: INITIAL_UNUSED,
+}
 
 export interface Registration {
   readonly nodeId: string
@@ -88,41 +95,58 @@ const isEphemeralNode = ({ name, role, metadata }: Contributor): boolean =>
 
 export const evolveContributors = (contributors: Contributors, event: KnownEvent): Contributors => {
   switch (event.type) {
-    case 'contributor.registered.v1': {
-      const { contributor_id: id, node_id: nodeId, name, role, metadata } = event.payload
-      const registeredAt = event.ts
-      const contributor = {
-        id,
-        nodeId,
-        name,
-        role,
-        registeredAt,
-        metadata,
-        removed: false,
-        record: NO_RECORD,
-      }
-      return { byId: contributors.byId.set(id, contributor), idOfNode: contributors.idOfNode.set(nodeId, id) }
-    }
+    case 'contributor.registered.v1':
+      return registered(contributors, event)
     case 'contributor.removed.v1': {
       const { contributor_id: id, node_id: nodeId } = event.payload
       return {
+        ...contributors,
         byId: contributors.byId.update(id, (known) => known && { ...known, removed: true }),
         idOfNode: contributors.idOfNode.delete(nodeId),
       }
     }
     case 'attribution.recorded.v1': {
-      const { contributor_id: id, received_at: at, score } = event.payload
+      const { contributor_id: id, signal_id: signalId, received_at: at, score } = event.payload
       if (id === null) return contributors
-      const byId = contributors.byId.update(
-        id,
-        (known) => known && { ...known, record: countSubmitted(known.record, at, score) },
-      )
-      return { ...contributors, byId }
+      const { byId } = recorded(contributors, id, (record) => countSubmitted(record, at, score))
+      return { ...contributors, byId, unused: remembered(contributors.unused, signalId, id, at) }
     }
+    case 'brain.conviction.v1':
+      return usedIn(contributors.unused, event.payload.inputs).reduce(
+        (known, { signalId, contributorId }) => ({
+          ...recorded(known, contributorId, (record) => countAccepted(record, event.ts)),
+          unused: known.unused.delete(signalId),
+        }),
+        contributors,
+      )
+    case 'brain.cycle.v1':
+      return { ...contributors, unused: swept(contributors.unused, event.ts) }
     default:
       return contributors
   }
 }
+
+const registered = (
+  contributors: Contributors,
+  { ts: registeredAt, payload }: Extract<KnownEvent, { type: 'contributor.registered.v1' }>,
+): Contributors => {
+  const { contributor_id: id, node_id: nodeId, name, role, metadata } = payload
+  const contributor = { id, nodeId, name, role, registeredAt, metadata, removed: false, record: NO_RECORD }
+  return {
+    ...contributors,
+    byId: contributors.byId.set(id, contributor),
+    idOfNode: contributors.idOfNode.set(nodeId, id),
+  }
+}
+
+const recorded = (
+  contributors: Contributors,
+  id: string,
+  count: (record: TrackRecord) => TrackRecord,
+): Contributors => ({
+  ...contributors,
+  byId: contributors.byId.update(id, (known) => known && { ...known, record: count(known.record) }),
+})
 
 const registrationOf = (
   { nodeId, name, role, metadata }: Registration,

@@ -20,24 +20,39 @@ export interface Score {
 /** Activity counts little without outcomes: this many resolved calls make it count half. */
 const EVIDENCE_K = 10
 const RESOLVED_MIN = 5
+const LOG_101 = Math.log(101)
 
 /**
  * Five factors, 0..100, as of a time. Hit rate, calibration and recency use everything submitted, accepted or not,
  * so being picked cannot flatter.
  */
-export const scoreAt = (record: TrackRecord, asOf: string): Score => {
+export const scoreAt = (record: TrackRecord, asOf: string): Score => scorerAt(asOf)(record)
+
+/** The same for many: what depends on the time alone is worked out once. */
+export const scorerAt = (asOf: string): ((record: TrackRecord) => Score) => {
+  const recencyOf = recencyAt(asOf)
+  return (record) => scored(record, recencyOf(record.lastActiveAt))
+}
+
+const scored = (record: TrackRecord, recency: number): Score => {
   const enough = record.resolved >= RESOLVED_MIN
   const brierScore = enough ? record.brierSum / record.resolved : 0.25
   const evidence = (record.resolved + 1) / (record.resolved + 1 + EVIDENCE_K)
   const factors = {
     hit_rate: factor(0.35, enough ? hitValue(record.hitWeightSum / record.weightSum) : 0),
     calibration: factor(0.2, clamp01(1 - brierScore / 0.25)),
-    volume: factor(0.2, clamp01(Math.log(1 + record.accepted) / Math.log(101)), evidence),
+    volume: factor(0.2, clamp01(Math.log(1 + record.accepted) / LOG_101), evidence),
     consistency: factor(0.15, clamp01(Math.sqrt(record.streakDays / 30)), evidence),
-    recency: factor(0.1, recency(record.lastActiveAt, asOf)),
+    recency: factor(0.1, recency),
   }
   const gated = record.submitted >= 10 && record.accepted / record.submitted < 0.1
-  const sum = Object.values(factors).reduce((total, { contribution }) => total + contribution, 0)
+  // Written out: this is counted for thousands of contributors at once.
+  const sum =
+    factors.hit_rate.contribution +
+    factors.calibration.contribution +
+    factors.volume.contribution +
+    factors.consistency.contribution +
+    factors.recency.contribution
   return { score: gated ? 0 : 100 * clamp01(sum), gated, brierScore, factors }
 }
 
@@ -50,11 +65,21 @@ const factor = (weight: number, value: number, evidence = 1): Factor => ({
 /** Worse than one in five counts against the author. */
 const hitValue = (hitRate: number): number => (hitRate < 0.2 ? (-0.1 * (0.2 - hitRate)) / 0.2 : hitRate)
 
+const FRESH_DAYS = 7
+const FADING_DAYS = 30
+
 /** 1 up to 7 days after the last submission, then linear to 0 over 30 days. */
-const recency = (lastActiveAt: string | null, asOf: string): number => {
-  if (lastActiveAt === null) return 0
-  const days = (Date.parse(asOf) - Date.parse(lastActiveAt)) / DAY_MS
-  return days <= 7 ? 1 : clamp01(1 - (days - 7) / 30)
+const recencyAt = (asOf: string): ((lastActiveAt: string | null) => number) => {
+  const asOfMs = Date.parse(asOf)
+  const before = (days: number): string => new Date(asOfMs - days * DAY_MS).toISOString()
+  const fresh = before(FRESH_DAYS)
+  const forgotten = before(FRESH_DAYS + FADING_DAYS)
+  return (lastActiveAt) => {
+    // Timestamps compare as text, which is much faster than reading them.
+    if (lastActiveAt === null || lastActiveAt <= forgotten) return 0
+    if (lastActiveAt >= fresh) return 1
+    return clamp01(1 - ((asOfMs - Date.parse(lastActiveAt)) / DAY_MS - FRESH_DAYS) / FADING_DAYS)
+  }
 }
 
 const clamp01 = (value: number): number => Math.min(1, Math.max(0, value))

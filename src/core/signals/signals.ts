@@ -3,6 +3,7 @@ import { accept, refuse, type Decision } from '../vocabulary/decision.ts'
 import type { JsonObject } from '../vocabulary/json.ts'
 import { canonicalSymbol } from '../vocabulary/symbol.ts'
 import { directionOf, scoreOf } from './reading.ts'
+import { submissionKey } from './submission-key.ts'
 
 export interface Submission {
   readonly eventType: string
@@ -44,15 +45,21 @@ export const submitSignal = (submission: Submission, author: Author | null, mome
   return attributed(
     {
       type: CURATOR_TYPE,
-      source: submission.source?.trim() || nodeId,
+      source: spoken(submission.source) ?? nodeId,
       ts: submission.ts ?? moment.now,
       payload: submission.payload,
-      dedupeKey: dedupeKey === null ? null : `submit:${author.contributorId}:${dedupeKey}`,
+      dedupeKey: dedupeKey === null ? null : submissionKey(author.contributorId, dedupeKey),
     },
     author,
     nodeId,
     moment,
   )
+}
+
+/** A blank source says nothing. */
+const spoken = (source: string | null): string | null => {
+  const trimmed = source?.trim() ?? ''
+  return trimmed === '' ? null : trimmed
 }
 
 /** Who stands behind an emission. */
@@ -94,16 +101,16 @@ interface Spoken {
 }
 
 const attributed = (
-  spoken: Spoken,
+  words: Spoken,
   author: Author | null,
   producerId: string,
   { now, newId }: Moment,
 ): Decision => {
   const id = newId()
-  const { symbol } = spoken.payload
-  return accept(eventOf(spoken, id), {
+  const { symbol } = words.payload
+  return accept(eventOf(words, id), {
     type: 'attribution.recorded.v1',
-    source: spoken.source,
+    source: words.source,
     payload: {
       signal_id: id,
       contributor_id: author?.contributorId ?? null,
@@ -111,8 +118,8 @@ const attributed = (
       producer_id: producerId,
       received_at: now,
       symbol: typeof symbol === 'string' ? canonicalSymbol(symbol) : null,
-      direction: directionOf(spoken.payload),
-      score: scoreOf(spoken.payload),
+      direction: directionOf(words.payload),
+      score: scoreOf(words.payload),
     },
   })
 }

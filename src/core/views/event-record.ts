@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { LogRecord } from '../log/event.ts'
-import type { JsonObject } from '../vocabulary/json.ts'
+import { payloadOf, payloadText, storedPayload } from './stored-payload.ts'
 
 export const eventRecordView = z.object({
   seq: z.int().min(1),
@@ -11,9 +11,7 @@ export const eventRecordView = z.object({
   source: z.string().nullable(),
   trace_id: z.string().nullable(),
   dedupe_key: z.string().nullable(),
-  payload: z
-    .union([z.custom<JsonObject>(isObject).meta({ type: 'object', additionalProperties: true }), z.string()])
-    .meta({ description: 'the stored text itself if it was damaged and is no JSON object any more' }),
+  payload: storedPayload,
   prev_hash: z.string(),
   hash: z.string(),
   signature: z.string().nullable(),
@@ -40,34 +38,12 @@ export const viewEventRecord = (record: LogRecord): EventRecordView => ({
   recorded_at: record.recordedAt,
 })
 
-/**
- * The same as JSON text, with the stored payload spliced in as it is: a third of the time of writing it anew, and
- * numbers keep the form that was hashed. The payload is still parsed, since damaged text must not break the answer.
- */
-export const eventRecordText = (record: LogRecord): string => {
-  const payload = payloadOf(record) === null ? JSON.stringify(record.payload) : record.payload
-  return (
-    `{"seq":${record.seq},"id":${quote(record.id)},"type":${quote(record.type)},"ts":${quote(record.ts)}` +
-    `,"schema_version":${quote(record.schemaVersion)},"source":${quote(record.source)}` +
-    `,"trace_id":${quote(record.traceId)},"dedupe_key":${quote(record.dedupeKey)},"payload":${payload}` +
-    `,"prev_hash":${quote(record.prevHash)},"hash":${quote(record.hash)},"signature":${quote(record.signature)}` +
-    `,"signer":${quote(record.signer)},"recorded_at":${quote(record.recordedAt)}}`
-  )
-}
+/** The same as JSON text. */
+export const eventRecordText = (record: LogRecord): string =>
+  `{"seq":${record.seq},"id":${quote(record.id)},"type":${quote(record.type)},"ts":${quote(record.ts)}` +
+  `,"schema_version":${quote(record.schemaVersion)},"source":${quote(record.source)}` +
+  `,"trace_id":${quote(record.traceId)},"dedupe_key":${quote(record.dedupeKey)},"payload":${payloadText(record)}` +
+  `,"prev_hash":${quote(record.prevHash)},"hash":${quote(record.hash)},"signature":${quote(record.signature)}` +
+  `,"signer":${quote(record.signer)},"recorded_at":${quote(record.recordedAt)}}`
 
 const quote = (text: string | null): string => JSON.stringify(text)
-
-/** Null if the stored text is no JSON object: somebody changed it behind our back. */
-const payloadOf = (record: LogRecord): JsonObject | null => {
-  try {
-    const payload: unknown = JSON.parse(record.payload)
-    return isObject(payload) ? payload : null
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error
-    return null
-  }
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}

@@ -2,10 +2,14 @@ import { z } from 'zod'
 import { faultOf } from './faults.ts'
 
 /** Text that may stand in a hashed field of an event: 1..256 characters, no `|`, no control character. */
-export const plainText = (lengthMax = 256) =>
+export const plainText = (lengthMax = 256) => barless(lengthMax).min(1)
+
+/** The same, trimmed, and it may be blank: then it is empty. */
+export const trimmedText = (lengthMax = 256) => z.string().trim().pipe(barless(lengthMax))
+
+const barless = (lengthMax: number) =>
   z
     .string()
-    .min(1)
     .max(lengthMax)
     .regex(PLAIN, { error: 'must not contain | or control characters' })
     .refine((text) => text.isWellFormed(), faultOf('unicode_invalid', 'must be well-formed Unicode'))

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import type { ExitCode } from './failure.ts'
 import type { Printer } from './output.ts'
 import type { Progress } from './progress.ts'
+import type { InputStream } from './secret-input.ts'
 import type { Workshop } from './workshop.ts'
 
 /** The order of the help: what a newcomer needs comes first. */
@@ -16,6 +17,8 @@ export interface Bench {
   /** One for everything this invocation writes or complains about. */
   readonly requestId: string
   readonly progress: (label: string) => Progress
+  /** For those who read it piece by piece, as it comes. */
+  readonly stdin: InputStream
   /** Text from standard input: all of a pipe, or one hidden line from a keyboard. */
   readonly readSecret: (prompt: string) => Promise<string>
 }

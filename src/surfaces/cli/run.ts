@@ -137,6 +137,7 @@ const benchOf = (
   parts: Pick<Bench, 'workshop' | 'print' | 'requestId'>,
 ): Bench => ({
   ...parts,
+  stdin,
   progress: (label) => progressOn(stderr, label),
   readSecret: (prompt) => readSecretFrom(stdin, stderr, prompt),
 })

@@ -15,12 +15,15 @@ export type Success<Body = unknown> = Content<Body> & {
   readonly headers: Readonly<Record<string, string>>
   /** A write that found everything as it should be: nothing was stored, so nothing is audited. */
   readonly unchanged: boolean
+  /** What the audit calls this one request, where the route alone does not say. */
+  readonly action?: 'read' | 'write'
 }
 
 type Content<Body> =
   | { readonly form: 'value'; readonly body: Body }
   /** Finished text, for answers that are put together from stored text. */
   | { readonly form: 'text'; readonly text: string; readonly contentType: string }
+  | { readonly form: 'empty' }
 
 export interface Refused {
   readonly kind: 'refused'
@@ -49,6 +52,7 @@ interface SuccessOptions {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
   readonly unchanged?: boolean
+  readonly action?: 'read' | 'write'
 }
 
 export const ok = <const Body>(body: Body, options: SuccessOptions = {}): Success<Body> => ({
@@ -68,6 +72,9 @@ export const okText = (text: string, contentType: string, options: SuccessOption
   ...common(options),
 })
 
+/** Heard, and nothing to say. */
+export const okEmpty = (options: SuccessOptions): Success<never> => ({ form: 'empty', ...common(options) })
+
 export const stream = (open: Streaming['open']): Streaming => ({ kind: 'stream', open })
 
 export const refused = (...args: Parameters<typeof problem>): Refused => ({
@@ -79,10 +86,11 @@ export const refused = (...args: Parameters<typeof problem>): Refused => ({
 export const answerTo = <Body>(
   outcome: Outcome,
   bodyOf: (events: readonly Stamped[]) => Body,
+  options: Pick<SuccessOptions, 'status' | 'headers'> = {},
 ): Answer<Body> => {
   if (outcome.status === 'refused') return refusedBy(outcome.refusal)
   const unchanged = outcome.replayed || outcome.events.length === 0
-  return ok(bodyOf(outcome.events), { unchanged })
+  return ok(bodyOf(outcome.events), { ...options, unchanged })
 }
 
 const refusedBy = ({ code, detail, extras }: Refusal): Refused => refused(code, detail, { extras })
@@ -91,9 +99,11 @@ const common = ({
   status = 200,
   headers = {},
   unchanged = false,
+  action,
 }: SuccessOptions): Omit<Success, keyof Content<unknown>> & { readonly kind: 'success' } => ({
   kind: 'success',
   status,
   headers,
   unchanged,
+  ...(action === undefined ? {} : { action }),
 })

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { problem, type Problem } from './problems.ts'
 
 type Headers = Readonly<Record<string, string>>
@@ -23,6 +24,34 @@ export const corsHeaders = (allowedOrigins: readonly string[], origin: string | 
   return { vary: 'Origin', 'access-control-allow-origin': origin }
 }
 
+export const ORIGIN_DENIED = problem(
+  'cors.origin_denied',
+  'This web origin is not listed in api.cors_origins',
+)
+
+/**
+ * Whether a web page of somebody else asks. The Host header alone proves nothing, since a stranger's name may be
+ * made to point at this machine; addresses, loopback names and the configured host cannot be taken like that.
+ */
+export const isForeignOrigin = (
+  { origin, host }: { readonly origin?: string | undefined; readonly host?: string | undefined },
+  api: { readonly host: string; readonly cors_origins: readonly string[] },
+): boolean => {
+  if (origin === undefined || api.cors_origins.includes(origin)) return false
+  const name = hostNameOf(origin)
+  if (name === null) return true
+  if (LOOPBACK_NAMES.has(name) || name === hostNameOf(`http://${urlHost(api.host)}`)) return false
+  return !isAddress(name) || name !== hostNameOf(`http://${host ?? ''}`)
+}
+
+const LOOPBACK_NAMES: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
+
+const hostNameOf = (url: string): string | null => (URL.canParse(url) ? new URL(url).hostname : null)
+
+const urlHost = (host: string): string => (isIP(host) === 6 ? `[${host}]` : host)
+
+const isAddress = (hostName: string): boolean => isIP(hostName.replace(/^\[(.*)\]$/, '$1')) !== 0
+
 export type Preflight =
   | { readonly status: 'none' }
   | { readonly status: 'allowed'; readonly headers: Headers }
@@ -39,12 +68,7 @@ export const preflight = (
   const { method, origin, wantedMethod } = request
   const isPreflight = method === 'OPTIONS' && origin !== undefined && wantedMethod !== undefined
   if (!isPreflight || allowedOrigins.length === 0) return { status: 'none' }
-  if (!allowedOrigins.includes(origin)) {
-    return {
-      status: 'denied',
-      problem: problem('cors.origin_denied', 'This web origin is not listed in api.cors_origins'),
-    }
-  }
+  if (!allowedOrigins.includes(origin)) return { status: 'denied', problem: ORIGIN_DENIED }
   return {
     status: 'allowed',
     headers: {

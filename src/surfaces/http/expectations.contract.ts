@@ -21,3 +21,14 @@ export const expectCommonHeaders = (headers: Headers): void => {
   expect(headers.get('x-content-type-options')).toBe('nosniff')
   expect(headers.get('cache-control')).toBe('no-store')
 }
+
+/** A 422 whose only fault stands there. */
+export const expectFault = (called: Called, loc: readonly string[], type: string, what = ''): void => {
+  const { status, body } = called
+  expect({ status, code: body['code'], errors: body['errors'] }, what).toMatchObject({
+    status: 422,
+    code: 'request.invalid',
+    errors: [{ loc, type }],
+  })
+  expect(body['errors'], what).toHaveLength(1)
+}

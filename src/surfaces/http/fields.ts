@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { z } from 'zod'
 import type { FaultType } from '../../core/vocabulary/fault-types.ts'
 import { plainText } from '../../core/vocabulary/text.ts'
@@ -10,6 +11,19 @@ export const textFilter = (description: string) =>
     .preprocess((value) => (value === '' ? undefined : value), plainText().optional())
     .optional()
     .meta({ type: 'string', maxLength: 256, description })
+
+/** Text in a header; empty counts as absent. Node reads its bytes as Latin-1, while clients send UTF-8. */
+export const headerText = (text: z.ZodType<string>, description: string) =>
+  z
+    .preprocess((value) => (typeof value === 'string' ? utf8Text(value) : value), text.optional())
+    .optional()
+    .meta({ type: 'string', description })
+
+export const utf8Text = (header: string): string | undefined => {
+  if (header === '') return undefined
+  const bytes = Buffer.from(header, 'latin1')
+  return isUtf8(bytes) ? bytes.toString() : header
+}
 
 interface IntegerRange {
   readonly min: number

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { AccessAudit } from './access-audit.ts'
-import { corsHeaders } from './cors.ts'
+import { corsHeaders, isForeignOrigin, ORIGIN_DENIED } from './cors.ts'
 import { DOCS_PATH } from './docs.ts'
 import { admit } from './doorkeeper.ts'
 import { problem, statusOf, type Problem } from './problems.ts'
@@ -94,6 +94,9 @@ const refusalOf = (
     insecureOk: service.insecureOk,
   })
   if (admission.status === 'denied') return admission.problem
+  if (endpoint?.refusesForeignOrigins === true && isForeignOrigin(request.headers, configuration.api)) {
+    return ORIGIN_DENIED
+  }
   const perMinuteMax = configuration.api.rate_limit_per_minute
   if (perMinuteMax === 0) return null
   const caller = admission.caller === 'anonymous' ? `address ${request.ip}` : `token ${admission.caller}`
@@ -127,6 +130,7 @@ const recordDenial = async (
       return audit.recordStranger(entry, { address: request.ip, route, nowMs: service.clock.now() })
     }
     case 403:
-      return audit.record(entry, null)
+      // The audit tells of callers that lack a right; a page of another host says nothing about its visitor.
+      return refusal.code === 'auth.forbidden' ? audit.record(entry, null) : undefined
   }
 }

@@ -26,10 +26,11 @@ const ABSENT: RequestBody = { status: 'absent' }
 /** Whatever body a request has, in the form that `validate` expects. A body that nobody asked for is not read. */
 export const bodyParser =
   (limits: BodyLimits) =>
-  (request: FastifyRequest): Promise<RequestBody> =>
-    request.routeOptions.config.endpoint?.body === undefined
-      ? Promise.resolve(ABSENT)
-      : readBody(request.raw, limits)
+  (request: FastifyRequest): Promise<RequestBody> => {
+    const { endpoint } = request.routeOptions.config
+    if (endpoint?.body === undefined) return Promise.resolve(ABSENT)
+    return readBody(request.raw, limits, endpoint.bodyIsRaw === true ? 'raw' : 'parsed')
+  }
 
 /** Validate, run, record, answer. */
 export const handlerOf = (route: Route, parts: HandlerParts) => {
@@ -94,7 +95,7 @@ const record = async (route: Route, answer: Answer, access: Access): Promise<voi
   await access.audit.record(
     {
       resource: resourceOf(access.request.url),
-      action: actionOf(route),
+      action: actionTaken(route, answer),
       ...reason,
       request_id: access.request.id,
     },
@@ -114,11 +115,15 @@ const recordedAs = (route: Route, answer: Answer, service: Service): Recorded | 
   const configuration = service.configuration.current()
   if (accessOf(route, configuration) === 'public') return null
   const isChange = answer.kind === 'success' && !answer.unchanged
-  const isWanted = actionOf(route) === 'write' ? isChange : configuration.audit.reads
+  const isWanted = actionTaken(route, answer) === 'write' ? isChange : configuration.audit.reads
   return isWanted ? { outcome: 'allowed', reason: null } : null
 }
 
+const actionTaken = (route: Route, answer: Answer): 'read' | 'write' =>
+  (answer.kind === 'success' ? answer.action : undefined) ?? actionOf(route)
+
 const assertPromised = (route: Route, answer: Success): void => {
+  if (answer.form === 'empty') return
   const isJson = answer.form === 'value' || answer.contentType === JSON_TYPE
   if (!isJson) return
   const text = answer.form === 'text' ? answer.text : JSON.stringify(answer.body)

@@ -3,12 +3,15 @@ import type { IntegrityReport } from '../../engine/integrity/report.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ConfigurationStore } from '../../ports/config-file.ts'
 import type { Logger } from '../../ports/logger.ts'
+import type { McpEndpoint } from '../mcp-exchange.ts'
 
 /** What the HTTP surface needs of the house it opens to the world. */
 export interface HttpHouse {
   readonly engine: Engine
   readonly configuration: ConfigurationStore
   readonly integrity: IntegrityCheck
+  /** What agents talk to; this surface only opens the door. */
+  readonly mcp: McpEndpoint
   readonly logger: Logger
   readonly clock: Clock
   readonly version: string

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { problemsOf } from './route-schema.ts'
-import { PROBLEM_CODES, statusOf, type ProblemCode } from './problems.ts'
+import { isBare, PROBLEM_CODES, statusOf, type ProblemCode } from './problems.ts'
 import { ROUTES } from './routes/all.ts'
 import { startTestServer, type TestServer } from './test-server.contract.ts'
 
@@ -58,9 +58,10 @@ describe('the OpenAPI document', () => {
       for (const code of problemsOf(route)) {
         const answer = operation?.responses[String(statusOf(code))]
         expect(answer?.description, `${route.operationId} ${code}`).toContain(`\`${code}\``)
-        expect(answer?.content).toHaveProperty(['application/problem+json'])
+        const type = isBare(code) ? 'application/json' : 'application/problem+json'
+        expect(answer?.content).toHaveProperty([type])
       }
-      expect(operation?.responses, route.url).toHaveProperty(['200', 'content'])
+      expect(operation?.responses, route.url).toHaveProperty([String(route.successStatus ?? 200), 'content'])
     }
   })
 

@@ -9,6 +9,8 @@ interface ProblemKind {
   /** For the documentation: what leads to this code. */
   readonly when: string
   readonly retryAfterSeconds?: number
+  /** Says only its detail, as plain JSON. */
+  readonly bare?: true
 }
 
 /** What the surface itself answers. */
@@ -19,9 +21,16 @@ const OWN_KINDS = {
   'auth.forbidden': { status: 403, when: 'the operator token is needed' },
   'config.invalid': { status: 400, when: 'a configuration key is unknown or its value is not allowed' },
   'config.not_saved': { status: 503, when: 'config/user.yaml could not be written', retryAfterSeconds: 5 },
+  'contributor.attestation_not_found': { status: 404, when: 'the contributor has no attestation' },
   'cors.origin_denied': { status: 403, when: 'the web origin is not in api.cors_origins' },
   'event.not_found': { status: 404, when: 'no event has this id' },
   'internal.error': { status: 500, when: 'something unexpected happened; the log names the request id' },
+  'karma.settlement_rejected': { status: 400, when: 'nothing of what was asked for can be settled' },
+  'position.not_found': {
+    status: 404,
+    when: 'no such position; the body is only `{"detail":…}`',
+    bare: true,
+  },
   'rate.limited': { status: 429, when: 'more requests per minute than api.rate_limit_per_minute' },
   'request.headers_too_large': { status: 431, when: 'the request line and headers are too long' },
   'request.invalid': { status: 422, when: 'a parameter or member is missing or not allowed' },
@@ -34,6 +43,7 @@ const OWN_KINDS = {
   'route.not_found': { status: 404, when: 'no such path' },
   'server.shutting_down': { status: 503, when: 'the service is stopping', retryAfterSeconds: 5 },
   'server.timeout': { status: 503, when: 'the answer took too long', retryAfterSeconds: 5 },
+  'signal.not_found': { status: 404, when: 'no signal has this id' },
   'store.busy': { status: 503, when: 'too many writes are waiting', retryAfterSeconds: 1 },
   'store.unavailable': { status: 503, when: 'the event store does not answer', retryAfterSeconds: 5 },
   'stream.too_many_clients': {
@@ -105,7 +115,10 @@ export const problem = (
 /** All faults at once; the first one is also the sentence for people. */
 export const invalidProblem = (
   faults: readonly Fault[],
-  code: Extract<ProblemCode, 'request.invalid' | 'config.invalid'> = 'request.invalid',
+  code: Extract<
+    ProblemCode,
+    'request.invalid' | 'config.invalid' | 'karma.settlement_rejected'
+  > = 'request.invalid',
 ): Problem => {
   const [first, ...others] = faults
   const sentence = first === undefined ? 'The request is not valid' : sentenceOf(first)
@@ -119,12 +132,11 @@ export const titleOf = (code: ProblemCode): string => TITLES[KINDS[code].status]
 
 export const meaningOf = (code: ProblemCode): string => KINDS[code].when
 
+export const isBare = (code: ProblemCode): boolean => KINDS[code].bare === true
+
 export const problemText = ({ code, detail, extras }: Problem, requestId: string): string =>
-  JSON.stringify({
-    status: statusOf(code),
-    title: titleOf(code),
-    code,
-    detail,
-    ...extras,
-    request_id: requestId,
-  })
+  JSON.stringify(
+    isBare(code)
+      ? { detail }
+      : { status: statusOf(code), title: titleOf(code), code, detail, ...extras, request_id: requestId },
+  )

@@ -10,6 +10,7 @@ export interface BodyLimits {
 export type RequestBody =
   | { readonly status: 'absent' }
   | { readonly status: 'present'; readonly value: unknown }
+  | { readonly status: 'raw'; readonly bytes: Uint8Array }
   | { readonly status: 'refused'; readonly problem: Problem }
 
 /** Nobody is left who could hear an answer. */
@@ -27,7 +28,11 @@ export class ClientGoneError extends Error {
 const DISCARDED_BYTES_MAX = 16 * 1024 * 1024
 
 /** Checks in the order 413, 415, 400, then values without meaning (422). An empty body counts as absent. */
-export const readBody = async (request: IncomingMessage, limits: BodyLimits): Promise<RequestBody> => {
+export const readBody = async (
+  request: IncomingMessage,
+  limits: BodyLimits,
+  form: 'parsed' | 'raw' = 'parsed',
+): Promise<RequestBody> => {
   const received = await receive(request, limits)
   switch (received.status) {
     case 'late':
@@ -37,7 +42,7 @@ export const readBody = async (request: IncomingMessage, limits: BodyLimits): Pr
     case 'too-large':
       return refuse(tooLarge(limits.bodyBytesMax, received.endless))
     case 'received':
-      return received.bytes.length === 0 ? { status: 'absent' } : read(request, received.bytes)
+      return received.bytes.length === 0 ? { status: 'absent' } : read(request, received.bytes, form)
   }
 }
 
@@ -50,12 +55,13 @@ export const discardBody = async (request: IncomingMessage, bodyTimeoutMs: numbe
   if (length !== '0' || encoding !== undefined) await receive(request, { bodyBytesMax: 0, bodyTimeoutMs })
 }
 
-const read = (request: IncomingMessage, bytes: Buffer): RequestBody => {
+const read = (request: IncomingMessage, bytes: Buffer, form: 'parsed' | 'raw'): RequestBody => {
   if (!isJson(request.headers['content-type'], request.headers['content-encoding'])) {
     return refuse(
       problem('request.unsupported_media_type', 'The body must be sent as application/json, uncompressed'),
     )
   }
+  if (form === 'raw') return { status: 'raw', bytes }
   const parsed = parseStrictJson(bytes)
   switch (parsed.status) {
     case 'parsed':

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { FAULT_TYPES } from '../../core/vocabulary/fault-types.ts'
 import { plainText } from '../../core/vocabulary/text.ts'
 import { JSON_TYPE } from './answers.ts'
-import { meaningOf, PROBLEM_CODES, PROBLEM_TYPE, statusOf, type ProblemCode } from './problems.ts'
+import { isBare, meaningOf, PROBLEM_CODES, PROBLEM_TYPE, statusOf, type ProblemCode } from './problems.ts'
 import type { Route } from './route.ts'
 
 /** What the framework and the documentation are told of a route. */
@@ -35,19 +35,20 @@ export const problemsOf = (route: Route): readonly ProblemCode[] => {
   return [
     ...(isProtected ? (['auth.missing_token', 'auth.invalid_header', 'auth.invalid_token'] as const) : []),
     ...(route.access === 'operator' ? (['auth.forbidden'] as const) : []),
-    ...(route.body === undefined ? [] : BODY_PROBLEMS),
+    ...bodyProblemsOf(route),
     ...(isProtected || route.query !== undefined ? (['request.invalid'] as const) : []),
     ...(route.problems ?? []),
     ...ALWAYS,
   ]
 }
 
-const BODY_PROBLEMS = [
-  'request.malformed_json',
-  'request.timeout',
-  'request.too_large',
-  'request.unsupported_media_type',
-] as const
+/** Who reads the bytes says in other words what is wrong with them. */
+const bodyProblemsOf = ({ body, bodyIsRaw }: Route): readonly ProblemCode[] => {
+  if (body === undefined) return []
+  return bodyIsRaw === true ? BODY_PROBLEMS : ['request.malformed_json', ...BODY_PROBLEMS]
+}
+
+const BODY_PROBLEMS = ['request.timeout', 'request.too_large', 'request.unsupported_media_type'] as const
 
 const ALWAYS = [
   'rate.limited',
@@ -77,10 +78,15 @@ const problemResponses = (codes: readonly ProblemCode[]): Record<string, unknown
     statuses.map((status) => {
       const group = codes.filter((code) => statusOf(code) === status)
       const description = group.map((code) => `\`${code}\`: ${meaningOf(code)}`).join('\n\n')
-      return [status, { description, content: { [PROBLEM_TYPE]: { schema: problemSchema } } }]
+      return [status, { description, content: contentOf(group) }]
     }),
   )
 }
+
+const contentOf = (codes: readonly ProblemCode[]): Record<string, unknown> => ({
+  ...(codes.every(isBare) ? {} : { [PROBLEM_TYPE]: { schema: problemSchema } }),
+  ...(codes.some(isBare) ? { [JSON_TYPE]: { schema: z.object({ detail: z.string() }) } } : {}),
+})
 
 const descriptionOf = ({ access, description }: Route): { readonly description?: string } => {
   const operator =

@@ -49,6 +49,10 @@ export interface RouteSpec<
   readonly body?: Body
   /** The handler is then given `undefined` for an absent body. */
   readonly bodyIsOptional?: true
+  /** The handler is then given the bytes, and says in its own words what is wrong with them. */
+  readonly bodyIsRaw?: true
+  /** Turns away web pages of other hosts, whatever token they send. */
+  readonly refusesForeignOrigins?: true
   readonly response: Response
   readonly responseType?: string
   readonly successStatus?: number
@@ -66,7 +70,12 @@ export interface RouteSpec<
   ) => Answer<DeepReadonly<z.input<Response>>> | Promise<Answer<DeepReadonly<z.input<Response>>>>
 }
 
-type DeepReadonly<T> = T extends object ? { readonly [Member in keyof T]: DeepReadonly<T[Member]> } : T
+/** Stops where any member may be: JSON of no promised shape has no end that the compiler could see. */
+type DeepReadonly<T> = T extends object
+  ? string extends keyof T
+    ? Readonly<T>
+    : { readonly [Member in keyof T]: DeepReadonly<T[Member]> }
+  : T
 
 /** A route whose types are checked and forgotten: validation stands between the stranger and the handler. */
 export type Route = Omit<AnySpec, 'handler' | 'mayTakeLong'> & {

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { AddressInfo } from 'node:net'
+import { recentCheck } from '../../engine/integrity/recent-check.ts'
 import { AccessAudit } from './access-audit.ts'
 import { createApp } from './app.ts'
 import { answerConnectionErrors } from './connection-errors.ts'
@@ -104,6 +105,7 @@ const serviceOf = (house: HttpHouse, streams: StreamHub, app: () => FastifyInsta
   return {
     ...house,
     verification,
+    recentChainOk: recentCheck((request) => verification.verify(request), house.clock),
     streams,
     metrics: createMetrics(house.engine, verification, streams),
     openApiText: () => (openApiText ??= openApiTextOf(app())),
@@ -116,7 +118,8 @@ const addMeasuring = (app: FastifyInstance, { metrics, logger }: Service): void 
     const { method } = request
     const { statusCode: status, elapsedTime: durationMs } = reply
     // A stream was counted when it began; how long somebody listened says nothing about us.
-    if (config.endpoint?.streams !== true || status !== 200) metrics.observe({ method, route, status, durationMs })
+    if (config.endpoint?.streams !== true || status !== 200)
+      metrics.observe({ method, route, status, durationMs })
     logger.debug('answered', { request_id: request.id, method, route, status, duration_ms: durationMs })
     done()
   })

@@ -7,6 +7,8 @@ import type { Verification } from './verification.ts'
 export interface Service extends HttpHouse {
   readonly metrics: Metrics
   readonly verification: Verification
+  /** Whether the newest events verify, as of a moment ago. */
+  readonly recentChainOk: () => Promise<boolean>
   readonly streams: StreamHub
   /** The OpenAPI document as JSON. */
   readonly openApiText: () => string

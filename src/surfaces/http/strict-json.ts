@@ -9,13 +9,13 @@ export type StrictJson =
   | { readonly status: 'parsed'; readonly value: unknown }
   | { readonly status: 'malformed'; readonly detail: string }
   /** JSON, but with values that have no meaning here. */
-  | { readonly status: 'invalid'; readonly faults: readonly Fault[] }
+  | { readonly status: 'invalid'; readonly value: unknown; readonly faults: readonly Fault[] }
 
 /**
  * JSON that has one meaning: strict UTF-8, no member named twice, no number beyond a double, no lone surrogate,
  * not deeper than we read.
  */
-export const parseStrictJson = (bytes: Uint8Array): StrictJson => {
+export const parseStrictJson = (bytes: Uint8Array, depthMax = BODY_DEPTH_MAX): StrictJson => {
   const text = decode(bytes)
   if (text === null) return { status: 'malformed', detail: 'The body is not UTF-8' }
   const parsed = parse(text)
@@ -25,8 +25,8 @@ export const parseStrictJson = (bytes: Uint8Array): StrictJson => {
     return { status: 'malformed', detail: `The body names the member ${repeated} twice in one object` }
   }
   const faults: Fault[] = []
-  collectFaults(parsed.value, ['body'], 0, faults)
-  return faults.length === 0 ? parsed : { status: 'invalid', faults }
+  collectFaults(parsed.value, ['body'], { depth: 0, depthMax }, faults)
+  return faults.length === 0 ? parsed : { status: 'invalid', value: parsed.value, faults }
 }
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
@@ -99,22 +99,27 @@ const isFollowedByColon = (text: string, start: number): boolean => {
   return text.charCodeAt(index) === COLON
 }
 
-const collectFaults = (value: unknown, loc: readonly string[], depth: number, faults: Fault[]): void => {
+const collectFaults = (
+  value: unknown,
+  loc: readonly string[],
+  { depth, depthMax }: { readonly depth: number; readonly depthMax: number },
+  faults: Fault[],
+): void => {
   if (faults.length >= FAULTS_MAX) return
   if (typeof value !== 'object' || value === null) {
     const fault = faultOfScalar(value)
     if (fault !== null) faults.push({ loc, ...fault })
     return
   }
-  if (depth > BODY_DEPTH_MAX) {
-    faults.push({ loc, type: 'too_deep', msg: `must not be nested deeper than ${BODY_DEPTH_MAX}` })
+  if (depth > depthMax) {
+    faults.push({ loc, type: 'too_deep', msg: `must not be nested deeper than ${depthMax}` })
     return
   }
   for (const [name, member] of Object.entries(value)) {
     if (!name.isWellFormed()) faults.push({ loc: [...loc, name.toWellFormed()], ...NOT_WELL_FORMED })
     // The path is only written down where it may be needed: a body can hold many thousand numbers.
     else if (isContainer(member) || faultOfScalar(member) !== null) {
-      collectFaults(member, [...loc, name], depth + 1, faults)
+      collectFaults(member, [...loc, name], { depth: depth + 1, depthMax }, faults)
     }
   }
 }

@@ -10,10 +10,12 @@ import { signaturePool } from '../../adapters/platform/signatures/signature-pool
 import { MemoryLog } from '../../adapters/storage/memory/memory-log.ts'
 import type { Environment } from '../../core/config/environment.ts'
 import { Engine, type EngineLimits } from '../../engine/engine.ts'
+import { recentCheck } from '../../engine/integrity/recent-check.ts'
 import { verifyLog } from '../../engine/integrity/verify.ts'
 import type { ConfigurationStore } from '../../ports/config-file.ts'
 import type { EventLog } from '../../ports/event-log.ts'
-import type { HttpHouse } from './house.ts'
+import { createMcpEndpoint } from '../mcp/endpoint.ts'
+import type { HttpHouse, IntegrityCheck } from './house.ts'
 import { createHttpServer, type HttpServerOptions } from './server.ts'
 
 export const TOKEN = 'a-token-of-more-than-thirty-two-characters'
@@ -55,6 +57,7 @@ export const startTestServer = async (options: TestServerOptions = {}) => {
     signer,
     clock,
     snapshotEveryEvents: 10_000,
+    configuration: () => configuration.current(),
     ...(options.engineLimits === undefined ? {} : { limits: options.engineLimits }),
     onTrouble: (what, error) => logger.error(what, { error }),
   })
@@ -67,10 +70,21 @@ export const startTestServer = async (options: TestServerOptions = {}) => {
   }
   await engine.execute({ kind: 'start', started })
   const signatures = signaturePool({ threads: 0 })
+  const integrity: IntegrityCheck = {
+    verify: (request) => verifyLog(log, { ...request, checkpoints: null, signatures, clock }),
+  }
   const house: HttpHouse = {
     engine,
     configuration,
-    integrity: { verify: (request) => verifyLog(log, { ...request, checkpoints: null, signatures, clock }) },
+    integrity,
+    mcp: createMcpEndpoint({
+      engine,
+      configuration: () => configuration.current(),
+      recentChainOk: recentCheck((request) => integrity.verify(request), clock),
+      logger,
+      clock,
+      version: VERSION,
+    }),
     logger,
     clock,
     version: VERSION,

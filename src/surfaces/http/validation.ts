@@ -1,7 +1,7 @@
-import { isUtf8 } from 'node:buffer'
 import type { z } from 'zod'
 import { faultsOf, type Fault } from '../../core/vocabulary/faults.ts'
 import { plainText } from '../../core/vocabulary/text.ts'
+import { utf8Text } from './fields.ts'
 import { invalidProblem, type Problem } from './problems.ts'
 import type { RequestBody } from './request-body.ts'
 import type { Parts, Route } from './route.ts'
@@ -38,10 +38,8 @@ const traceIdSchema = plainText()
 
 /** Null for an absent header, and for one that is not valid; the latter is a fault. */
 const traceIdOf = (header: string | string[] | undefined, faults: Fault[]): string | null => {
-  if (typeof header !== 'string' || header === '') return null
-  // Node reads header bytes as Latin-1; clients send UTF-8.
-  const bytes = Buffer.from(header, 'latin1')
-  const traceId = isUtf8(bytes) ? bytes.toString() : header
+  const traceId = typeof header === 'string' ? utf8Text(header) : undefined
+  if (traceId === undefined) return null
   const parsed = traceIdSchema.safeParse(traceId)
   if (parsed.success) return parsed.data
   faults.push(...faultsOf(parsed.error, ['header', TRACE_HEADER]))
@@ -63,7 +61,8 @@ const check = (
 
 const bodyOf = (route: Route, body: RequestBody, faults: Fault[]): unknown => {
   if (route.body === undefined || body.status === 'refused') return undefined
-  if (body.status === 'absent') {
+  if (route.bodyIsRaw === true) return body.status === 'raw' ? body.bytes : new Uint8Array()
+  if (body.status !== 'present') {
     if (route.bodyIsOptional !== true)
       faults.push({ loc: ['body'], msg: 'A body is required', type: 'missing' })
     return undefined

@@ -1,7 +1,8 @@
+import { isJsonObject } from '../../core/vocabulary/json-object.ts'
+import type { JsonObject } from '../../core/vocabulary/json.ts'
 import type { McpHeaders } from '../mcp-exchange.ts'
 import { decodeHeaderText } from './header-text.ts'
 import { RPC_CODES, type RpcError, type RpcRequest } from './json-rpc.ts'
-import { isObject, type Members } from './objects.ts'
 import { MODERN_REVISION, SUPPORTED_REVISIONS } from './revisions.ts'
 
 /** `handshake` callers began with `initialize`, or with nothing at all: no session remembers which. */
@@ -32,10 +33,14 @@ export const recogniseCaller = (request: RpcRequest, headers: McpHeaders): Recog
 }
 
 /** In the order of the reference implementation: what a message claims, then whether headers contradict it. */
-const modernFault = ({ method, params }: RpcRequest, meta: Members, headers: McpHeaders): RpcError | null => {
+const modernFault = (
+  { method, params }: RpcRequest,
+  meta: JsonObject,
+  headers: McpHeaders,
+): RpcError | null => {
   const revision = meta[REVISION_MEMBER]
   if (typeof revision !== 'string') return badMeta(REVISION_MEMBER, 'a string')
-  if (!isObject(meta[CAPABILITIES_MEMBER])) return badMeta(CAPABILITIES_MEMBER, 'an object')
+  if (!isJsonObject(meta[CAPABILITIES_MEMBER])) return badMeta(CAPABILITIES_MEMBER, 'an object')
   if (headers.protocolVersion !== null && headers.protocolVersion !== revision) {
     return mismatch('MCP-Protocol-Version', headers.protocolVersion, revision)
   }
@@ -50,15 +55,15 @@ const modernFault = ({ method, params }: RpcRequest, meta: Members, headers: Mcp
 
 /** A call without a name is told of that later, as any call with bad parameters is. */
 const nameFault = (params: unknown, header: string | null): RpcError | null => {
-  const name = isObject(params) ? params['name'] : undefined
+  const name = isJsonObject(params) ? params['name'] : undefined
   if (typeof name !== 'string') return null
   const isSame = header !== null && decodeHeaderText(header) === name
   return isSame ? null : mismatch('Mcp-Name', header, name)
 }
 
-const metaOf = ({ params }: RpcRequest): Members => {
-  const meta = isObject(params) ? params['_meta'] : undefined
-  return isObject(meta) ? meta : {}
+const metaOf = ({ params }: RpcRequest): JsonObject => {
+  const meta = isJsonObject(params) ? params['_meta'] : undefined
+  return isJsonObject(meta) ? meta : {}
 }
 
 const badMeta = (member: string, kind: string): RpcError => ({

@@ -1,5 +1,5 @@
 import type { McpEndpoint, McpPost, McpReply } from '../mcp-exchange.ts'
-import { recogniseCaller, type Generation } from './callers.ts'
+import { recogniseCaller } from './callers.ts'
 import type { McpHouse } from './house.ts'
 import {
   errorBody,
@@ -10,7 +10,7 @@ import {
   type RpcError,
   type RpcRequest,
 } from './json-rpc.ts'
-import type { Answered } from './method.ts'
+import type { Answered } from './answered.ts'
 import { methodNamed, serverInfo, type Method } from './methods.ts'
 import { troubleOf } from './troubles.ts'
 

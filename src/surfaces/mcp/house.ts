@@ -10,5 +10,7 @@ export interface McpHouse {
   readonly configuration: () => Configuration
   readonly logger: Logger
   readonly clock: Clock
+  /** Whether the newest events verify. */
+  readonly recentChainOk: () => Promise<boolean>
   readonly version: string
 }

@@ -1,5 +1,5 @@
+import { isJsonObject } from '../../core/vocabulary/json-object.ts'
 import type { Json, JsonObject } from '../../core/vocabulary/json.ts'
-import { isObject } from './objects.ts'
 
 export type RequestId = string | number
 
@@ -34,7 +34,8 @@ export const RPC_CODES = {
 
 /** What kind of message a parsed body is. One at a time: the protocol has given up batches. */
 export const readMessage = (value: unknown): Message => {
-  if (!isObject(value)) return { kind: 'invalid', id: null, detail: 'The message must be one JSON object' }
+  if (!isJsonObject(value))
+    return { kind: 'invalid', id: null, detail: 'the message must be one JSON object' }
   const id = usableId(value['id'])
   if (value['jsonrpc'] !== '2.0') return { kind: 'invalid', id, detail: 'jsonrpc must be "2.0"' }
   const { method } = value
@@ -59,5 +60,5 @@ const usableId = (id: unknown): RequestId | null => {
 }
 
 /** An answer to a request that could not be read has no id to name. */
-const isResponse = (value: Readonly<Record<string, unknown>>): boolean =>
-  Object.hasOwn(value, 'result') ? usableId(value['id']) !== null : isObject(value['error'])
+const isResponse = (value: JsonObject): boolean =>
+  Object.hasOwn(value, 'result') ? usableId(value['id']) !== null : isJsonObject(value['error'])

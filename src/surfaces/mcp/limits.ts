@@ -1,5 +1,5 @@
-import type { Json, JsonObject } from '../../core/vocabulary/json.ts'
-import { isObject } from './objects.ts'
+import type { Json } from '../../core/vocabulary/json.ts'
+import { isJsonObject } from '../../core/vocabulary/json-object.ts'
 
 /**
  * What strangers wrote ends up before a model. It is passed on as data, and never so much of it that it crowds out
@@ -32,10 +32,8 @@ export const firstThatFit = (
 const shortened = (value: Json): Json => {
   if (typeof value === 'string') return shortText(value)
   if (Array.isArray(value)) return value.map(shortened)
-  if (!isObject(value)) return value
-  return Object.fromEntries(
-    Object.entries(value as JsonObject).map(([name, member]) => [name, shortened(member)]),
-  )
+  if (!isJsonObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, shortened(member)]))
 }
 
 const shortText = (text: string): string => {

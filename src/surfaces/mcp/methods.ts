@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../core/vocabulary/json.ts'
 import { callTool, type Call } from './call-tool.ts'
 import type { Generation } from './callers.ts'
-import type { Answered } from './method.ts'
-import { isObject } from './objects.ts'
+import type { Answered } from './answered.ts'
+import { isJsonObject } from '../../core/vocabulary/json-object.ts'
 import { revisionFor, SUPPORTED_REVISIONS } from './revisions.ts'
 import { toolList } from './tool-list.ts'
 
@@ -34,7 +34,7 @@ const METHODS: Readonly<Record<string, Method>> = {
     generations: ['handshake'],
     answer: (params, { house }) =>
       said({
-        protocolVersion: revisionFor(isObject(params) ? params['protocolVersion'] : undefined),
+        protocolVersion: revisionFor(isJsonObject(params) ? params['protocolVersion'] : undefined),
         capabilities: CAPABILITIES,
         serverInfo: serverInfo(house.version),
       }),

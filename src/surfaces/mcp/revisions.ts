@@ -2,7 +2,7 @@
 export const MODERN_REVISION = '2026-07-28'
 
 /** Revisions that begin with `initialize`, newest first. */
-export const HANDSHAKE_REVISIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const
+const HANDSHAKE_REVISIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const
 
 export const SUPPORTED_REVISIONS: readonly string[] = [MODERN_REVISION, ...HANDSHAKE_REVISIONS]
 

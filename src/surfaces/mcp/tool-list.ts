@@ -1,20 +1,30 @@
 import { z } from 'zod'
+import { TOOLS } from '../../core/views/tools.ts'
 import type { JsonObject } from '../../core/vocabulary/json.ts'
-import { TOOLS_IN_ORDER } from './tools/in-order.ts'
+import type { Tool } from './tool.ts'
+import { TOOL_BY_NAME } from './tools/all.ts'
 
-/** What `tools/list` says; made once, since it never changes. */
-export const toolList = (): readonly JsonObject[] => (known ??= TOOLS_IN_ORDER.map(entryOf))
+/** What `tools/list` says, in the order in which tools are listed everywhere. */
+export const toolList = (): readonly JsonObject[] => (made ??= TOOLS.map(entryOf))
 
-let known: readonly JsonObject[] | null = null
+/** Null if no tool has this name. */
+export const toolNamed = (name: string): Tool | null =>
+  Object.hasOwn(TOOL_BY_NAME, name) ? ((TOOL_BY_NAME as Readonly<Record<string, Tool>>)[name] ?? null) : null
 
-const entryOf = ([name, tool]: (typeof TOOLS_IN_ORDER)[number]): JsonObject => ({
-  name,
-  title: tool.title,
-  description: tool.description,
-  inputSchema: schemaOf(tool.input),
-  outputSchema: schemaOf(tool.output),
-  annotations: { ...tool.annotations },
-})
+// Made once: it takes a while and never changes.
+let made: readonly JsonObject[] | null = null
+
+const entryOf = ({ name, description }: (typeof TOOLS)[number]): JsonObject => {
+  const { title, advice, input, output, annotations } = TOOL_BY_NAME[name]
+  return {
+    name,
+    title,
+    description: advice === undefined ? description : `${description} ${advice}`,
+    inputSchema: schemaOf(input),
+    outputSchema: schemaOf(output),
+    annotations: { ...annotations },
+  }
+}
 
 /** As input, since then a schema allows members that are added later. */
 const schemaOf = (schema: z.ZodType): JsonObject => {

@@ -13,12 +13,12 @@ export interface ToolAnnotations {
 export type ToolOutcome =
   | {
       readonly status: 'done'
-      readonly value: JsonObject | readonly Json[]
+      readonly value: JsonObject | readonly JsonObject[]
       readonly effect: 'none' | 'read' | 'written'
     }
   /** An answer that the model should see and act on, such as an unknown id. */
   | { readonly status: 'failed'; readonly error: JsonObject }
-  /** Arguments that no schema could have refused. */
+  /** Arguments that are wrong for reasons which only the engine knows. */
   | { readonly status: 'invalid'; readonly message: string }
 
 export interface ToolCall<Arguments> {
@@ -30,7 +30,8 @@ export interface ToolCall<Arguments> {
 /** One tool: validation, documentation and types all come from here. */
 interface ToolSpec<Input extends z.ZodObject> {
   readonly title: string
-  readonly description: string
+  /** What a model should know beyond what the tool is for. */
+  readonly advice?: string
   readonly annotations: ToolAnnotations
   readonly input: Input
   /** What `structuredContent` is: an object, also where the text is a list. */
@@ -52,6 +53,18 @@ export const READS: ToolAnnotations = {
   openWorldHint: false,
 }
 
+/** What was read, as every view gives it. */
+export const found = (value: object): ToolOutcome => ({
+  status: 'done',
+  value: value as JsonObject | readonly JsonObject[],
+  effect: 'read',
+})
+
+export const failed = (error: string, about: Readonly<Record<string, Json>>): ToolOutcome => ({
+  status: 'failed',
+  error: { error, ...about },
+})
+
 /** A result, or what is said instead of one with `isError`. */
 export const orError = (output: z.ZodType, codes: readonly [string, ...string[]]) =>
   z.union([output, z.looseObject({ error: z.enum(codes) })])
@@ -59,5 +72,5 @@ export const orError = (output: z.ZodType, codes: readonly [string, ...string[]]
 export const itemsOf = (item: z.ZodType) =>
   z.object({
     items: z.array(item),
-    left_out: z.int().optional().meta({ description: 'how many items did not fit into the answer' }),
+    left_out: z.int().optional().meta({ description: 'how many more items did not fit into the answer' }),
   })

@@ -6,6 +6,7 @@ import { identity } from './identity.ts'
 import { init } from './init.ts'
 import { integrity } from './integrity.ts'
 import { killSwitch } from './kill-switch.ts'
+import { mcp } from './mcp.ts'
 import { replay } from './replay.ts'
 import { serve } from './serve.ts'
 import { up } from './up.ts'
@@ -20,6 +21,7 @@ export const ALL_COMMANDS: readonly CliCommand[] = [
   init,
   integrity,
   killSwitch,
+  mcp,
   replay,
   serve,
   up,

@@ -28,9 +28,10 @@ export class StreamClient {
   readonly #onWritten: (error?: Error | null) => void
   #cursor: number
   #pageEvents: number
-  #isWriting = false
+  /** Writes that the connection did not yet take; a keep-alive may overtake a page that is being read. */
+  #pendingWrites = 0
+  #lastTakenMs = 0
   #isGone = false
-  #writeBeganMs = 0
   #keptAliveMs = performance.now()
   /** Whether it was at the end of the log once, and has only to keep up since. */
   #isLive = false
@@ -47,9 +48,10 @@ export class StreamClient {
     this.#countedTo = cursor
     this.#pageEvents = Math.min(FIRST_PAGE_EVENTS, limits.pageEventsMax)
     this.#onWritten = (error) => {
-      this.#isWriting = false
+      this.#pendingWrites -= 1
+      this.#lastTakenMs = performance.now()
       // After an error the connection closes, and that is told elsewhere.
-      if (error == null && !this.#isGone) onTaken(this)
+      if (!error && !this.#isGone && this.#pendingWrites === 0) onTaken(this)
     }
   }
 
@@ -60,7 +62,7 @@ export class StreamClient {
 
   /** Whether the connection did not yet take what was written last. */
   get isWriting(): boolean {
-    return this.#isWriting
+    return this.#pendingWrites > 0
   }
 
   get isGone(): boolean {
@@ -72,7 +74,6 @@ export class StreamClient {
     return this.#pageEvents
   }
 
-  /** Only while nothing is being written. */
   take({ bytes, events, upTo }: Chunk): void {
     this.#cursor = upTo
     this.#countedTo = upTo
@@ -93,37 +94,38 @@ export class StreamClient {
 
   /** Events beyond what a live connection took, among them what is being written. Each is counted once. */
   countWaiting(ring: FrameRing): number {
-    if (!this.#isLive || !this.#isWriting) return 0
+    if (!this.#isLive || !this.isWriting) return 0
     this.#waiting += ring.count(this.#countedTo, this.filter)
     this.#countedTo = Math.max(this.#countedTo, ring.newest)
     return this.#waiting
   }
 
   keepAlive(everyMs: number, nowMs: number): void {
-    if (nowMs - this.#keptAliveMs < everyMs || this.#isWriting) return
+    if (nowMs - this.#keptAliveMs < everyMs || this.isWriting) return
     this.#keptAliveMs = nowMs
     this.#write(KEEP_ALIVE)
   }
 
   isStuck(nowMs: number): boolean {
-    return this.#isWriting && nowMs - this.#writeBeganMs > this.#limits.stuckMsMax
+    return this.isWriting && nowMs - this.#lastTakenMs > this.#limits.stuckMsMax
   }
 
   /** Ends the answer properly, unless that would mean to wait. */
   end(last: Buffer | null = null): void {
-    if (this.#isWriting) this.cut()
+    if (this.isWriting) this.cut()
     else this.#response.end(last ?? undefined)
     this.#isGone = true
   }
 
   cut(): void {
+    if (this.#isGone) return
     this.#isGone = true
     this.#response.destroy()
   }
 
   #write(bytes: Buffer): void {
-    this.#isWriting = true
-    this.#writeBeganMs = performance.now()
+    if (this.#pendingWrites === 0) this.#lastTakenMs = performance.now()
+    this.#pendingWrites += 1
     this.#response.write(bytes, this.#onWritten)
   }
 }

@@ -5,7 +5,7 @@ export interface StreamLimits {
   readonly sliceClients: number
   /** How often connections are looked after: keep-alive, tokens, clients that do not move. */
   readonly careMs: number
-  /** A client that took nothing of what it was sent in this time is gone. */
+  /** A client that did not take a write in this time is gone. */
   readonly stuckMsMax: number
   /** What is kept in memory of the newest events, at most. */
   readonly ringEventsMax: number

@@ -1,5 +1,5 @@
+import { isPlainText } from '../../../core/vocabulary/text.ts'
 import type { EventLog } from '../../../ports/event-log.ts'
-import { plainText } from '../fields.ts'
 
 /** Where a client begins to read. */
 export type Start =
@@ -17,17 +17,14 @@ export interface AskedStart {
 
 /** Of two positions the later one counts. An id that nobody knows counts only if no other says more. */
 export const findStart = async (log: EventLog, { since, lastEventId }: AskedStart): Promise<Start> => {
-  const asked = [since ?? '', lastEventId ?? '']
-  const [first, last] = await Promise.all(asked.map((id) => seqOf(log, id)))
-  const behind = Math.max(first == null ? -1 : first - 1, last ?? -1)
+  const [first, last] = await Promise.all([seqOf(log, since), seqOf(log, lastEventId)])
+  const behind = Math.max(first === null ? -1 : first - 1, last ?? -1)
   if (behind >= 0) return { kind: 'behind', seq: behind }
-  return { kind: 'now', because: asked.every((id) => id === '') ? 'nothing-asked' : 'unknown-id' }
+  return { kind: 'now', because: since || lastEventId ? 'unknown-id' : 'nothing-asked' }
 }
 
-const eventId = plainText()
-
 /** What cannot be an id is not looked for. */
-const seqOf = async (log: EventLog, id: string): Promise<number | null> => {
-  if (!eventId.safeParse(id).success) return null
+const seqOf = async (log: EventLog, id = ''): Promise<number | null> => {
+  if (!isPlainText(id)) return null
   return (await log.get(id))?.seq ?? null
 }

@@ -1,0 +1,158 @@
+import { connect } from 'node:net'
+import { parentPort } from 'node:worker_threads'
+
+/** What the bench asks of the thread that plays all the clients. */
+export type Ask =
+  | {
+      readonly kind: 'connect'
+      readonly group: string
+      readonly port: number
+      readonly request: string
+      readonly count: number
+    }
+  /** To be told when this many messages came in at all clients of the group together. */
+  | { readonly kind: 'await'; readonly group: string; readonly messages: number }
+  | { readonly kind: 'report'; readonly group: string }
+  | { readonly kind: 'close' }
+
+export type Tell =
+  | { readonly kind: 'connected'; readonly group: string }
+  | { readonly kind: 'heard'; readonly group: string }
+  | {
+      readonly kind: 'report'
+      readonly group: string
+      /** Of the client that heard least, and of the one that heard most. */
+      readonly fewest: number
+      readonly most: number
+      /** Milliseconds from the moment that a message names to its arrival, since the last report. */
+      readonly latenciesMs: Float64Array
+    }
+
+interface Group {
+  readonly counts: number[]
+  heard: number
+  awaited: number
+  latenciesMs: number[]
+}
+
+const port = parentPort
+if (port === null) throw new Error('this runs as a thread')
+const tell = (what: Tell): void => port.postMessage(what, [])
+const groups = new Map<string, Group>()
+const MESSAGE = Buffer.from('\ndata: ')
+const SENT = Buffer.from('"sent_ns":"')
+const SENT_DIGITS = 20
+const NOTHING: Buffer = Buffer.alloc(0)
+const READ_BUFFER = Buffer.alloc(256 * 1024)
+
+const groupOf = (name: string): Group => {
+  const group = groups.get(name)
+  if (group === undefined) throw new Error(`there is no group ${name}`)
+  return group
+}
+
+/** Each of these reads when its messages were sent; the others only count. */
+const TIMED_EVERY = 20
+
+const listen = (
+  name: string,
+  index: number,
+  to: { readonly port: number; readonly request: string },
+): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const group = groupOf(name)
+    const isTimed = index % TIMED_EVERY === 0
+    let tail = NOTHING
+    group.counts[index] = 0
+    const read = (arrived: Buffer): void => {
+      // A message may begin in one piece and go on in the next.
+      const bytes = tail.length === 0 ? arrived : Buffer.concat([tail, arrived])
+      const { count, rest } = isTimed ? readTimes(bytes, group.latenciesMs) : countMessages(bytes)
+      tail = rest.length === 0 ? NOTHING : Buffer.from(rest)
+      group.counts[index] = (group.counts[index] ?? 0) + count
+      group.heard += count
+      if (group.heard < group.awaited) return
+      group.awaited = Number.POSITIVE_INFINITY
+      tell({ kind: 'heard', group: name })
+    }
+    const socket = connect({
+      port: to.port,
+      host: '127.0.0.1',
+      onread: {
+        // Shared by all, so that what is measured is the server and not the memory of its clients.
+        buffer: READ_BUFFER,
+        callback: (length) => {
+          resolve()
+          read(READ_BUFFER.subarray(0, length))
+          return true
+        },
+      },
+    })
+    socket.on('error', reject)
+    socket.write(to.request)
+  })
+
+interface Read {
+  readonly count: number
+  /** What may be the beginning of a message. */
+  readonly rest: Buffer
+}
+
+const countMessages = (bytes: Buffer): Read => {
+  let count = 0
+  let from = 0
+  for (let at = bytes.indexOf(MESSAGE); at !== -1; at = bytes.indexOf(MESSAGE, from)) {
+    count += 1
+    from = at + MESSAGE.length
+  }
+  return { count, rest: bytes.subarray(Math.max(from, bytes.length - MESSAGE.length + 1)) }
+}
+
+const readTimes = (bytes: Buffer, latenciesMs: number[]): Read => {
+  const nowNs = process.hrtime.bigint()
+  let count = 0
+  let from = 0
+  for (;;) {
+    const at = bytes.indexOf(MESSAGE, from)
+    if (at === -1) return { count, rest: bytes.subarray(Math.max(from, bytes.length - MESSAGE.length + 1)) }
+    const found = bytes.indexOf(SENT, at)
+    const sent = found + SENT.length
+    if (found === -1 || sent + SENT_DIGITS > bytes.length) return { count, rest: bytes.subarray(at) }
+    from = sent + SENT_DIGITS
+    latenciesMs.push(Number(nowNs - BigInt(bytes.toString('latin1', sent, from))) / 1e6)
+    count += 1
+  }
+}
+
+const answer = async (ask: Ask): Promise<void> => {
+  switch (ask.kind) {
+    case 'connect': {
+      const { group: name, count } = ask
+      groups.set(name, { counts: [], heard: 0, awaited: Number.POSITIVE_INFINITY, latenciesMs: [] })
+      for (let index = 0; index < count; index += 1) await listen(name, index, ask)
+      return tell({ kind: 'connected', group: name })
+    }
+    case 'await': {
+      const group = groupOf(ask.group)
+      group.awaited = ask.messages
+      if (group.heard < ask.messages) return
+      group.awaited = Number.POSITIVE_INFINITY
+      return tell({ kind: 'heard', group: ask.group })
+    }
+    case 'report': {
+      const group = groupOf(ask.group)
+      const latenciesMs = Float64Array.from(group.latenciesMs)
+      group.latenciesMs = []
+      const [fewest, most] = [Math.min(...group.counts), Math.max(...group.counts)]
+      return tell({ kind: 'report', group: ask.group, fewest, most, latenciesMs })
+    }
+    case 'close':
+      process.exit()
+  }
+}
+
+port.on('message', (ask: Ask) => {
+  answer(ask).catch((error: unknown) => {
+    throw error
+  })
+})

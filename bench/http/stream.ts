@@ -1,0 +1,167 @@
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
+import { startTestServer, TOKEN, type TestServer } from '../../src/surfaces/http/test-server.contract.ts'
+import { appendTo } from '../../test/records.ts'
+import type { BenchRow } from '../store/postgres.ts'
+import type { Ask, Tell } from './listeners-thread.ts'
+import { startTextbookStream } from './textbook-stream.ts'
+
+const CLIENTS = 1_000
+const WARM_UP_ROUNDS = 1
+const EVENTS_PER_ROUND = 400
+/** Stored together, as the engine does with what comes in at the same time. */
+const BATCH = 10
+const PACED_EVENTS_PER_SECOND = 100
+const PACED_EVENTS = 400
+const OURS = 'ours'
+const TEXTBOOK = 'textbook'
+
+/** T10: events told to many clients, against a textbook server on the same kind of engine in the same rounds. */
+export const benchStream = async (rounds = 7): Promise<readonly BenchRow[]> => {
+  const settings = { stream: { buffer_events: 100_000 }, logging: { level: 'ERROR' } }
+  const ours = await startTestServer({ settings })
+  const theirs = await startTestServer({ settings })
+  const textbook = await startTextbookStream(theirs.engine)
+  const listeners = startListeners()
+  try {
+    await listeners.connect(OURS, ours.port, '/api/v1/events/stream?domain=signal')
+    await listeners.connect(TEXTBOOK, textbook.port, '/')
+    const ratios: number[] = []
+    for (let round = 0; round < WARM_UP_ROUNDS + rounds; round += 1) {
+      const fast = await deliveriesPerSecond(ours, listeners, OURS)
+      const ratio = fast / (await deliveriesPerSecond(theirs, listeners, TEXTBOOK))
+      if (round >= WARM_UP_ROUNDS) ratios.push(ratio)
+    }
+    await listeners.report(OURS)
+    await tellPaced(ours, listeners)
+    const { fewest, most, latenciesMs } = await listeners.report(OURS)
+    const told = (WARM_UP_ROUNDS + rounds) * EVENTS_PER_ROUND + PACED_EVENTS
+    return [
+      {
+        id: 'T10',
+        what: `events told per second, ${CLIENTS} clients`,
+        value: quantile(ratios, 0.5),
+        target: '>= 6',
+        baseline: 'stringify and write per event and client',
+      },
+      {
+        id: 'T10 p99',
+        what: `ms from storing to arrival at ${PACED_EVENTS_PER_SECOND} events/s, ${CLIENTS} clients, p99`,
+        value: quantile(latenciesMs, 0.99),
+        target: '<= 15',
+        baseline: `none; p50 ${quantile(latenciesMs, 0.5).toFixed(1)} ms`,
+      },
+      {
+        id: 'T10 missed',
+        what: 'events that a client missed or heard twice',
+        value: Math.max(told - fewest, most - told),
+        target: '0',
+        baseline: 'none',
+      },
+    ]
+  } finally {
+    await listeners.close()
+    await textbook.close()
+    await ours.close()
+    await theirs.close()
+  }
+}
+
+interface Listeners {
+  connect(group: string, port: number, path: string): Promise<void>
+  /** Resolves once all clients of the group together heard this many messages. */
+  heard(group: string, messages: number): Promise<void>
+  report(group: string): Promise<Extract<Tell, { kind: 'report' }>>
+  close(): Promise<void>
+}
+
+const startListeners = (): Listeners => {
+  const thread = new Worker(new URL('listeners-thread.ts', import.meta.url))
+  const ask = (what: Ask): void => thread.postMessage(what, [])
+  const told = <Kind extends Tell['kind']>(
+    kind: Kind,
+    group: string,
+  ): Promise<Extract<Tell, { kind: Kind }>> =>
+    new Promise((resolve, reject) => {
+      const hear = (tell: Tell): void => {
+        if (tell.kind !== kind || tell.group !== group) return
+        thread.off('message', hear)
+        thread.off('error', reject)
+        resolve(tell as Extract<Tell, { kind: Kind }>)
+      }
+      thread.on('message', hear)
+      thread.on('error', reject)
+    })
+  return {
+    connect: async (group, port, path) => {
+      const request = `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TOKEN}\r\n\r\n`
+      ask({ kind: 'connect', group, port, request, count: CLIENTS })
+      await told('connected', group)
+    },
+    heard: async (group, messages) => {
+      ask({ kind: 'await', group, messages })
+      await told('heard', group)
+    },
+    report: (group) => {
+      ask({ kind: 'report', group })
+      return told('report', group)
+    },
+    close: async () => {
+      await thread.terminate()
+    },
+  }
+}
+
+const toldSoFar = new Map<string, number>()
+
+const deliveriesPerSecond = async (
+  server: TestServer,
+  listeners: Listeners,
+  group: string,
+): Promise<number> => {
+  const target = (toldSoFar.get(group) ?? 0) + EVENTS_PER_ROUND
+  toldSoFar.set(group, target)
+  const beganMs = performance.now()
+  const heard = listeners.heard(group, target * CLIENTS)
+  for (let stored = 0; stored < EVENTS_PER_ROUND; stored += BATCH) {
+    await store(server, BATCH)
+    await setImmediate()
+  }
+  await heard
+  return (EVENTS_PER_ROUND * CLIENTS * 1_000) / (performance.now() - beganMs)
+}
+
+const tellPaced = async (server: TestServer, listeners: Listeners): Promise<void> => {
+  const target = (toldSoFar.get(OURS) ?? 0) + PACED_EVENTS
+  const heard = listeners.heard(OURS, target * CLIENTS)
+  const beganMs = performance.now()
+  for (let count = 0; count < PACED_EVENTS; count += 1) {
+    const dueMs = beganMs + (count * 1_000) / PACED_EVENTS_PER_SECOND
+    await sleep(Math.max(0, dueMs - performance.now()))
+    await store(server, 1)
+  }
+  await heard
+}
+
+/** As another process would: the engine folds them and tells of them. */
+const store = async ({ log }: TestServer, count: number): Promise<void> => {
+  await appendTo(log, count, (seq) => ({
+    type: 'signal.ta.rsi.v1',
+    source: 'producer:technical-analysis',
+    payload: {
+      conviction: (seq % 100) / 10,
+      direction: 'long',
+      indicator: 'rsi',
+      rationale: 'RSI crossed the lower band on the four hour chart and turned up with rising volume',
+      sent_ns: process.hrtime.bigint().toString().padStart(20, '0'),
+      symbol: 'BTC',
+      timeframe: '4h',
+      value: 31.25,
+    },
+  }))
+}
+
+const quantile = (values: ArrayLike<number>, share: number): number => {
+  const sorted = Array.from(values).toSorted((one, other) => one - other)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
+}

@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest'
+import { given, NOW, stateAfter } from '../../../test/given.ts'
+import type { NewEvent } from '../events/catalogue.ts'
+import { SESSIONS_PER_TRACE_MAX, statusOf, TRACE_IDS_MAX } from './traces.ts'
+
+const opened = (id: string, ts = NOW): NewEvent => ({
+  type: 'trace.session_opened.v1',
+  source: 'api',
+  ts,
+  payload: { session_id: id, label: '', agent: null },
+})
+const appended = (id: string, traceId: string): NewEvent => ({
+  type: 'trace.session_appended.v1',
+  source: 'api',
+  payload: { session_id: id, trace_id: traceId },
+})
+const closed = (id: string): NewEvent => ({
+  type: 'trace.session_closed.v1',
+  source: 'api',
+  payload: { session_id: id },
+})
+const signal = (traceId: string, ts: string): NewEvent => ({
+  type: 'signal.ta.v1',
+  source: 'p1',
+  traceId,
+  ts,
+  payload: { symbol: 'BTC' },
+})
+const append = (sessionId: string, traceId: string) => ({ kind: 'append-trace', sessionId, traceId }) as const
+
+const YESTERDAY = '2026-02-19T00:30:00.000Z'
+const LATER = '2026-02-20T05:00:00.000Z'
+
+describe('a trace session', () => {
+  it('opens with its own id as first trace id', () => {
+    const { traces } = given()
+      .when({ kind: 'open-session', label: 'x', agent: 'a' })
+      .then({
+        type: 'trace.session_opened.v1',
+        payload: { session_id: 'id-1', label: 'x', agent: 'a' },
+      })
+    expect(traces.sessions.get('id-1')).toEqual({
+      id: 'id-1',
+      label: 'x',
+      agent: 'a',
+      createdAt: NOW,
+      lastAccessedAt: NOW,
+      closedAt: null,
+      traceIds: ['id-1'],
+    })
+  })
+
+  it('takes further trace ids, each once', () => {
+    given(opened('s'))
+      .when(append('s', 't1'))
+      .then({ type: 'trace.session_appended.v1', payload: { session_id: 's', trace_id: 't1' } })
+    given(opened('s'), appended('s', 't1')).when(append('s', 't1')).thenNothing()
+    given(opened('s')).when(append('s', 's')).thenNothing()
+    given().when(append('s', 't1')).thenRefused('trace.session_not_found', { session_id: 's' })
+  })
+
+  it('holds so many and no more', () => {
+    const full = Array.from({ length: TRACE_IDS_MAX - 1 }, (_, index) => appended('s', `t${index}`))
+    given(opened('s'), ...full)
+      .when(append('s', 'one more'))
+      .thenRefused('trace.session_full', { session_id: 's' })
+  })
+
+  it('closes once', () => {
+    const close = { kind: 'close-session', sessionId: 's' } as const
+    const { traces } = given(opened('s')).when(close).then({ type: 'trace.session_closed.v1' })
+    expect(traces.sessions.get('s')?.closedAt).toBe(NOW)
+    expect(traces.sessionsOfTrace.size).toBe(0)
+    given(opened('s'), closed('s')).when(close).thenNothing()
+    given().when(close).thenRefused('trace.session_not_found', { session_id: 's' })
+  })
+
+  it('takes nothing after it was closed or expired', () => {
+    given(opened('s'), closed('s'))
+      .when(append('s', 't1'))
+      .thenRefused('trace.session_closed', { session_id: 's', session_status: 'closed' })
+    given(opened('s', '2026-02-19T00:29:59.999Z'))
+      .when(append('s', 't1'))
+      .thenRefused('trace.session_closed', { session_id: 's', session_status: 'expired' })
+    given(opened('s', YESTERDAY)).when(append('s', 't1')).then({ type: 'trace.session_appended.v1' })
+  })
+
+  it('lives on with every event that carries one of its trace ids', () => {
+    const { traces } = stateAfter([
+      opened('a', YESTERDAY),
+      opened('b', YESTERDAY),
+      opened('c', YESTERDAY),
+      appended('b', 'shared'),
+      appended('c', 'shared'),
+      closed('c'),
+      signal('a', LATER),
+      signal('shared', LATER),
+      signal('other', '2026-02-20T09:00:00.000Z'),
+    ])
+    expect([...'abc'].map((id) => traces.sessions.get(id)?.lastAccessedAt)).toEqual([LATER, LATER, NOW])
+  })
+
+  it('is not forgotten by its own trace id when another session takes it', () => {
+    const { traces } = stateAfter([
+      opened('a', YESTERDAY),
+      opened('b', YESTERDAY),
+      appended('b', 'a'),
+      closed('b'),
+      signal('a', LATER),
+    ])
+    expect(traces.sessions.get('a')?.lastAccessedAt).toBe(LATER)
+  })
+
+  it('shares a trace id with a few others only', () => {
+    const ids = Array.from({ length: SESSIONS_PER_TRACE_MAX + 5 }, (_, index) => `s${index}`)
+    const { traces } = stateAfter([
+      ...ids.map((id) => opened(id, YESTERDAY)),
+      ...ids.map((id) => appended(id, 'shared')),
+      signal('shared', LATER),
+    ])
+    const reached = ids.filter((id) => traces.sessions.get(id)?.lastAccessedAt === LATER)
+    expect(reached).toEqual(ids.slice(5))
+  })
+
+  it('is open, expired or closed', () => {
+    const session = stateAfter([opened('s')]).traces.sessions.get('s')
+    if (session === undefined) throw new Error('no session')
+    expect(statusOf(session, '2026-02-20T01:30:00.000Z', 1)).toBe('open')
+    expect(statusOf(session, '2026-02-20T01:30:00.001Z', 1)).toBe('expired')
+    expect(statusOf({ ...session, closedAt: NOW }, '2026-03-01T00:00:00.000Z', 1)).toBe('closed')
+  })
+})

@@ -1,0 +1,87 @@
+import { z } from 'zod'
+import {
+  evolveContributors,
+  INITIAL_CONTRIBUTORS,
+  type Contributor,
+  type Contributors,
+} from '../contributors/contributors.ts'
+import { asKnown } from '../events/catalogue.ts'
+import type { Stamped } from '../log/event.ts'
+import { assert } from '../vocabulary/assert.ts'
+import { isJsonObject, jsonObject } from '../vocabulary/json-object.ts'
+import type { JsonObject } from '../vocabulary/json.ts'
+
+export const contributorView = z.object({
+  id: z.string(),
+  node_id: z.string(),
+  name: z.string(),
+  role: z.string(),
+  registered_at: z.string(),
+  metadata: jsonObject,
+})
+
+export type ContributorView = z.infer<typeof contributorView>
+
+export const attestedView = z.object({ contributor_id: z.string(), node_id: z.string(), uid: z.string() })
+
+export type AttestedView = z.infer<typeof attestedView>
+
+export const attestationView = z.object({
+  contributor_id: z.string(),
+  uid: z.string().nullable(),
+  attestation: jsonObject,
+})
+
+export type AttestationView = z.infer<typeof attestationView>
+
+export const viewContributor = (contributor: Contributor): ContributorView => ({
+  id: contributor.id,
+  node_id: contributor.nodeId,
+  name: contributor.name,
+  role: contributor.role,
+  registered_at: contributor.registeredAt,
+  metadata: contributor.metadata,
+})
+
+/** Whom these events registered. */
+export const viewRegistered = (events: readonly Stamped[]): ContributorView => {
+  const { byId } = events
+    .flatMap((event) => asKnown(event) ?? [])
+    .reduce(evolveContributors, INITIAL_CONTRIBUTORS)
+  const [contributor] = byId.values()
+  assert(contributor !== undefined, 'a registration registers somebody')
+  return viewContributor(contributor)
+}
+
+export const viewContributors = (contributors: Contributors): ContributorView[] =>
+  inOrder(contributors).map(viewContributor)
+
+/** Contributors with an attestation that has a UID, oldest first. */
+export const viewAttested = (contributors: Contributors): AttestedView[] =>
+  inOrder(contributors).flatMap(({ id, nodeId, metadata }) => {
+    const uid = uidIn(metadata)
+    return uid === null ? [] : [{ contributor_id: id, node_id: nodeId, uid }]
+  })
+
+/** Null if none is stored. */
+export const viewAttestation = ({ id, metadata }: Contributor): AttestationView | null => {
+  const { eas } = metadata
+  const attestation = isJsonObject(eas) ? eas['attestation'] : undefined
+  const uid = uidIn(metadata)
+  if (uid === null && !isJsonObject(attestation)) return null
+  return { contributor_id: id, uid, attestation: isJsonObject(attestation) ? attestation : {} }
+}
+
+const uidIn = ({ eas }: JsonObject): string | null => {
+  const uid = isJsonObject(eas) ? eas['uid'] : undefined
+  return typeof uid === 'string' && uid !== '' ? uid : null
+}
+
+/** Those that are registered now, oldest first. */
+const inOrder = ({ byId, idOfNode }: Contributors): readonly Contributor[] =>
+  [...idOfNode.values()]
+    .flatMap((id) => byId.get(id) ?? [])
+    .sort((one, other) => {
+      if (one.registeredAt !== other.registeredAt) return one.registeredAt < other.registeredAt ? -1 : 1
+      return one.id < other.id ? -1 : 1
+    })

@@ -1,0 +1,103 @@
+import { Map as PersistentMap } from 'immutable'
+import { describe, expect, it } from 'vitest'
+import { DEFAULT_CONFIGURATION } from '../config/validate.ts'
+import type { Karma, KarmaIntent, KarmaReceipt } from '../karma/karma.ts'
+import {
+  karmaIntentView,
+  karmaReceiptView,
+  viewKarmaIntents,
+  viewKarmaReceipts,
+  viewTreasury,
+} from './karma.ts'
+
+const intent = (id: string, createdAt: string, amountUsd: number): [string, KarmaIntent] => [
+  id,
+  {
+    id,
+    tradeId: 'trade',
+    nodeId: 'svc-1',
+    realizedPnlUsd: 73.5,
+    percentage: 0.005,
+    amountUsd,
+    contributors: [{ contributorId: 'c1', nodeId: 'n1', share: 1 }],
+    mode: 'paper',
+    signatureBase64: 'c2ln',
+    createdAt,
+  },
+]
+
+const receipt = (id: string, createdAt: string, totalUsd: number): [string, KarmaReceipt] => [
+  id,
+  {
+    id,
+    intentIds: ['x'],
+    totalUsd,
+    destinationWallet: '0xabc',
+    txHash: null,
+    status: 'pending',
+    mode: 'paper',
+    nodeId: 'svc-1',
+    signatureBase64: 'c2ln',
+    createdAt,
+  },
+]
+
+const DAY_1 = '2026-02-20T00:00:00.000Z'
+const DAY_2 = '2026-02-21T00:00:00.000Z'
+
+const karma: Karma = {
+  pending: PersistentMap([intent('c', DAY_2, 0.1), intent('b', DAY_1, 0.2), intent('a', DAY_1, 0.3675)]),
+  receiptOfIntent: PersistentMap([['x', 'q']]),
+  receipts: PersistentMap([receipt('q', DAY_1, 1.1), receipt('r', DAY_2, 2.2)]),
+}
+
+describe('karma as it is shown', () => {
+  it('lists what is owed, oldest first', () => {
+    const shown = viewKarmaIntents(karma)
+    expect(shown.map(({ id }) => id)).toEqual(['a', 'b', 'c'])
+    expect(shown[0]).toEqual({
+      id: 'a',
+      trade_id: 'trade',
+      node_id: 'svc-1',
+      realized_pnl_usd: 73.5,
+      karma_percentage: 0.005,
+      karma_amount_usd: 0.3675,
+      contributors: [{ contributor_id: 'c1', node_id: 'n1', share: 1 }],
+      mode: 'paper',
+      signature_b64: 'c2ln',
+      created_at: DAY_1,
+    })
+    expect(karmaIntentView.parse(shown[0])).toEqual(shown[0])
+  })
+
+  it('lists receipts, newest first', () => {
+    const shown = viewKarmaReceipts(karma)
+    expect(shown.map(({ id }) => id)).toEqual(['r', 'q'])
+    expect(shown[1]).toEqual({
+      id: 'q',
+      intent_ids: ['x'],
+      total_usd: 1.1,
+      destination_wallet: '0xabc',
+      tx_hash: null,
+      status: 'pending',
+      mode: 'paper',
+      node_id: 'svc-1',
+      signature_b64: 'c2ln',
+      created_at: DAY_1,
+    })
+    expect(karmaReceiptView.parse(shown[1])).toEqual(shown[1])
+  })
+
+  it('adds up without dust', () => {
+    const settings = { ...DEFAULT_CONFIGURATION.karma, treasury_address: '0xabc' }
+    expect(viewTreasury(karma, settings)).toEqual({
+      enabled: true,
+      percentage: 0.005,
+      treasury_address: '0xabc',
+      pending_intents: 3,
+      receipts: 2,
+      pending_usd: 0.6675,
+      settled_usd: 3.3,
+    })
+  })
+})

@@ -1,0 +1,126 @@
+import { z } from 'zod'
+import { PRODUCER_HEALTHS } from '../events/producer.ts'
+import { BUILTIN_PRODUCERS } from '../producers/builtin.ts'
+import type { Health, Producer, Producers, RunRecord } from '../producers/producers.ts'
+import { intervalMsOf } from '../vocabulary/cron.ts'
+
+export const producerView = z.object({
+  id: z.string(),
+  name: z.string(),
+  domain: z.string(),
+  endpoint: z.string(),
+  schedule: z.string(),
+  registered_at: z.string(),
+})
+
+export type ProducerView = z.infer<typeof producerView>
+
+const textOrNull = z.string().nullable()
+
+export const producerStatusView = z.object({
+  id: z.string(),
+  name: z.string(),
+  kind: z.enum(['builtin', 'registered']),
+  domain: z.string(),
+  schedule: textOrNull,
+  endpoint: textOrNull,
+  health: z.enum(PRODUCER_HEALTHS),
+  healthy: z.boolean().nullable().meta({ description: 'true for ok, null for unknown' }),
+  last_run_at: textOrNull,
+  last_success_at: textOrNull,
+  last_error: textOrNull,
+  consecutive_failures: z.int().min(0),
+  events_produced: z.int().min(0),
+  avg_duration_ms: z.number().nullable(),
+  expected_interval_ms: z.int().nullable(),
+  quarantined_until: textOrNull,
+  quarantined_reason: textOrNull,
+  updated_at: textOrNull,
+})
+
+export type ProducerStatusView = z.infer<typeof producerStatusView>
+
+/** Registered ones, by name. */
+export const viewProducers = ({ registered }: Producers): ProducerView[] =>
+  byName([...registered.values()]).map(viewProducer)
+
+export const viewProducer = ({ name, domain, endpoint, schedule, registeredAt }: Producer): ProducerView => ({
+  id: name,
+  name,
+  domain,
+  endpoint,
+  schedule,
+  registered_at: registeredAt,
+})
+
+/** Built-in and registered ones, by name. */
+export const viewProducerStatus = (producers: Producers, now: string): Record<string, ProducerStatusView> =>
+  Object.fromEntries(
+    byName([...builtins(), ...[...producers.registered.values()].map(registeredOne)]).map((known) => [
+      known.name,
+      statusOf(known, producers.runs.get(known.name), now),
+    ]),
+  )
+
+/** How it goes now: who does not run when it should has no health to speak of. */
+export const healthAt = (run: RunRecord | undefined, intervalMs: number | null, now: string): Health => {
+  if (run === undefined) return 'unknown'
+  const isLate =
+    intervalMs !== null && Date.parse(now) - Date.parse(run.lastRunAt) > STALE_INTERVALS * intervalMs
+  return isLate && (run.health === 'ok' || run.health === 'degraded') ? 'stale' : run.health
+}
+
+const STALE_INTERVALS = 3
+
+interface Known {
+  readonly name: string
+  readonly kind: 'builtin' | 'registered'
+  readonly domain: string
+  readonly schedule: string | null
+  readonly endpoint: string | null
+}
+
+const builtins = (): readonly Known[] =>
+  Object.entries(BUILTIN_PRODUCERS).map(([name, { domain, schedule }]) => ({
+    name,
+    kind: 'builtin',
+    domain,
+    schedule,
+    endpoint: null,
+  }))
+
+const registeredOne = ({ name, domain, schedule, endpoint }: Producer): Known => ({
+  name,
+  kind: 'registered',
+  domain,
+  schedule,
+  endpoint,
+})
+
+const statusOf = (known: Known, run: RunRecord | undefined, now: string): ProducerStatusView => {
+  const intervalMs = known.schedule === null ? null : intervalMsOf(known.schedule)
+  const health = healthAt(run, intervalMs, now)
+  return {
+    id: known.name,
+    name: known.name,
+    kind: known.kind,
+    domain: known.domain,
+    schedule: known.schedule,
+    endpoint: known.endpoint,
+    health,
+    healthy: health === 'unknown' ? null : health === 'ok',
+    last_run_at: run?.lastRunAt ?? null,
+    last_success_at: run?.lastSuccessAt ?? null,
+    last_error: run?.lastError ?? null,
+    consecutive_failures: run?.consecutiveFailures ?? 0,
+    events_produced: run?.eventsProduced ?? 0,
+    avg_duration_ms: run?.averageDurationMs ?? null,
+    expected_interval_ms: intervalMs,
+    quarantined_until: run?.quarantinedUntil ?? null,
+    quarantined_reason: health === 'quarantined' ? (run?.lastError ?? null) : null,
+    updated_at: run?.lastRunAt ?? null,
+  }
+}
+
+const byName = <Named extends { readonly name: string }>(items: readonly Named[]): readonly Named[] =>
+  items.toSorted((one, other) => (one.name < other.name ? -1 : 1))

@@ -1,0 +1,108 @@
+import { z } from 'zod'
+import type { Contributor, Contributors } from '../contributors/contributors.ts'
+import { scoreAt, scorerAt, type Score } from '../contributors/score.ts'
+import type { TrackRecord } from '../contributors/track-record.ts'
+
+const count = z.int().min(0)
+const share = z.number().min(0).max(1)
+const factor = z.object({ value: z.number(), weight: z.number(), contribution: z.number() })
+
+export const scoreView = z.object({
+  contributor_id: z.string(),
+  node_id: z.string(),
+  name: z.string(),
+  signals_submitted: count,
+  signals_accepted: count,
+  signals_profitable: count,
+  signals_resolved: count,
+  hit_rate: share,
+  acceptance_rate: share,
+  brier_score: z.number(),
+  avg_conviction: z.number(),
+  total_karma_usd: z.number(),
+  score: z.number().min(0).max(100),
+  last_active: z.string().meta({ description: 'empty without signals' }),
+  streak: count.meta({ description: 'UTC days in a row with an accepted signal' }),
+  factors: z.object({
+    hit_rate: factor,
+    calibration: factor,
+    volume: factor,
+    consistency: factor,
+    recency: factor,
+  }),
+  as_of: z.string(),
+})
+
+export type ScoreView = z.infer<typeof scoreView>
+
+export const viewScore = (contributor: Contributor, asOf: string): ScoreView =>
+  viewScored(contributor, scoreAt(contributor.record, asOf), asOf)
+
+/** Best first. There may be many thousand contributors and few places, so only the best are kept in order. */
+export const viewLeaderboard = ({ byId }: Contributors, asOf: string, limit: number): ScoreView[] => {
+  const scoreOf = scorerAt(asOf)
+  const best: Ranked[] = []
+  for (const contributor of byId.values()) {
+    if (contributor.removed) continue
+    const candidate = { contributor, score: scoreOf(contributor.record) }
+    const worst = best[limit - 1]
+    if (worst !== undefined && bestFirst(worst, candidate) < 0) continue
+    best.splice(placeOf(candidate, best), 0, candidate)
+    if (best.length > limit) best.pop()
+  }
+  return best.map(({ contributor, score }) => viewScored(contributor, score, asOf))
+}
+
+interface Ranked {
+  readonly contributor: Contributor
+  readonly score: Score
+}
+
+/** How many of the best are better. */
+const placeOf = (candidate: Ranked, best: readonly Ranked[]): number => {
+  let low = 0
+  let high = best.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (bestFirst(best[middle] as Ranked, candidate) < 0) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** By score, then accepted, then submitted signals, then id. */
+const bestFirst = (one: Ranked, other: Ranked): number => {
+  const { record: mine } = one.contributor
+  const { record: theirs } = other.contributor
+  return (
+    other.score.score - one.score.score ||
+    theirs.accepted - mine.accepted ||
+    theirs.submitted - mine.submitted ||
+    (one.contributor.id < other.contributor.id ? -1 : 1)
+  )
+}
+
+const viewScored = ({ id, nodeId, name, record }: Contributor, rated: Score, asOf: string): ScoreView => ({
+  contributor_id: id,
+  node_id: nodeId,
+  name,
+  signals_submitted: record.submitted,
+  signals_accepted: record.accepted,
+  signals_profitable: record.profitable,
+  signals_resolved: record.resolved,
+  hit_rate: rated.gated ? 0 : ratio(record.profitable, record.resolved),
+  acceptance_rate: ratio(record.accepted, record.submitted),
+  brier_score: rated.brierScore,
+  avg_conviction: meanConviction(record),
+  total_karma_usd: record.karmaUsd,
+  score: rated.score,
+  last_active: record.lastActiveAt ?? '',
+  streak: rated.gated ? 0 : record.streakDays,
+  factors: rated.factors,
+  as_of: asOf,
+})
+
+const meanConviction = ({ convictionSum, convictionCount }: TrackRecord): number =>
+  convictionCount === 0 ? 0 : convictionSum / convictionCount
+
+const ratio = (part: number, whole: number): number => (whole === 0 ? 0 : part / whole)

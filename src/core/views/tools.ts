@@ -1,0 +1,33 @@
+/** The tools that agents can call, in the order in which they are listed. */
+export const TOOLS = [
+  {
+    name: 'get_brain_status',
+    description:
+      'Market regime, level of the kill switch (0 normal, 1 caution, 2 exits only, 3 lockdown) with its reason, and ' +
+      'the last brain cycle. Members are null before the first time.',
+  },
+  {
+    name: 'get_recent_signals',
+    description: 'The newest signals, newest first; of one domain if it is named, such as `ta` or `curator`.',
+  },
+  { name: 'get_open_positions', description: 'All positions that are not closed, newest first.' },
+  {
+    name: 'get_signal_attribution',
+    description:
+      'Who is behind a signal, whether a brain cycle used it, which trades it led to, and what came of them.',
+  },
+  {
+    name: 'emit_producer_signal',
+    description:
+      'Stores a signal of a registered or built-in producer, or an opinion (`signal.curator.v1`) of a contributor. ' +
+      'With a dedupe key a repeated call stores nothing new.',
+  },
+  {
+    name: 'svc_provenance_check',
+    description:
+      'How much this engine has seen of a producer or contributor, since when, and whether the log behind it is ' +
+      'unbroken. An unknown producer is a normal answer.',
+  },
+] as const
+
+export type ToolName = (typeof TOOLS)[number]['name']

@@ -1,0 +1,96 @@
+import { z } from 'zod'
+import { asKnown } from '../events/catalogue.ts'
+import type { LogRecord, Stamped } from '../log/event.ts'
+import { evolveTraces, INITIAL_TRACES, statusOf, type Traces, type TraceSession } from '../traces/traces.ts'
+import { assert } from '../vocabulary/assert.ts'
+import { payloadOf, storedPayload } from './stored-payload.ts'
+
+export const traceSessionView = z.object({
+  session_id: z.string(),
+  id: z.string(),
+  label: z.string(),
+  agent: z.string().nullable(),
+  status: z.enum(['open', 'closed', 'expired']),
+  created_at: z.string(),
+  last_accessed_at: z.string(),
+  closed_at: z.string().nullable(),
+  trace_ids: z.array(z.string()).meta({ description: 'the session’s own id first' }),
+})
+
+export type TraceSessionView = z.infer<typeof traceSessionView>
+
+const tracedEventView = z.object({
+  id: z.string(),
+  type: z.string(),
+  ts: z.string(),
+  source: z.string().nullable(),
+  trace_id: z.string().nullable(),
+  payload: storedPayload,
+})
+
+export const traceSessionDetailView = traceSessionView.extend({
+  expired: z.boolean(),
+  events: z.array(tracedEventView).meta({ description: 'by seq, up to 1000' }),
+})
+
+export type TraceSessionDetailView = z.infer<typeof traceSessionDetailView>
+
+/** When a session is looked at, and how long it lives without access. */
+export interface SessionMoment {
+  readonly now: string
+  readonly ttlHours: number
+}
+
+export const viewSession = (session: TraceSession, { now, ttlHours }: SessionMoment): TraceSessionView => ({
+  session_id: session.id,
+  id: session.id,
+  label: session.label,
+  agent: session.agent,
+  status: statusOf(session, now, ttlHours),
+  created_at: session.createdAt,
+  last_accessed_at: session.lastAccessedAt,
+  closed_at: session.closedAt,
+  trace_ids: [...session.traceIds],
+})
+
+/** What these events opened. */
+export const viewOpened = (events: readonly Stamped[], moment: SessionMoment): TraceSessionView => {
+  const { sessions } = events.flatMap((event) => asKnown(event) ?? []).reduce(evolveTraces, INITIAL_TRACES)
+  const [session] = sessions.values()
+  assert(session !== undefined, 'opening a session opens one')
+  return viewSession(session, moment)
+}
+
+/** Newest first. */
+export const viewSessions = (
+  { sessions }: Traces,
+  { limit, offset }: { readonly limit: number; readonly offset: number },
+  moment: SessionMoment,
+): TraceSessionView[] =>
+  [...sessions.values()]
+    .sort(newestFirst)
+    .slice(offset, offset + limit)
+    .map((session) => viewSession(session, moment))
+
+export const viewSessionDetail = (
+  session: TraceSession,
+  records: readonly LogRecord[],
+  moment: SessionMoment,
+): TraceSessionDetailView => {
+  const view = viewSession(session, moment)
+  return { ...view, expired: view.status === 'expired', events: records.map(viewTraced) }
+}
+
+const viewTraced = (record: LogRecord): z.infer<typeof tracedEventView> => ({
+  id: record.id,
+  type: record.type,
+  ts: record.ts,
+  source: record.source,
+  trace_id: record.traceId,
+  payload: payloadOf(record) ?? record.payload,
+})
+
+const newestFirst = (one: TraceSession, other: TraceSession): number => {
+  if (one.createdAt !== other.createdAt) return one.createdAt < other.createdAt ? 1 : -1
+  return one.id < other.id ? 1 : -1
+}

@@ -1,0 +1,41 @@
+import type { LogRecord } from '../../core/log/event.ts'
+import { traceRef } from '../../core/log/refs.ts'
+import {
+  viewSessionDetail,
+  type SessionMoment,
+  type TraceSessionDetailView,
+} from '../../core/views/trace-sessions.ts'
+import type { EventLog } from '../../ports/event-log.ts'
+import type { Reader } from './reader.ts'
+
+export const SESSION_EVENTS_MAX = 1000
+
+/** A session with what happened under its trace ids; null if no session has this id. */
+export const traceSessionOf = async (
+  reader: Reader,
+  id: string,
+  moment: SessionMoment,
+): Promise<TraceSessionDetailView | null> => {
+  const session = (await reader.fresh()).traces.sessions.get(id)
+  if (session === undefined) return null
+  return viewSessionDetail(session, await eventsOf(reader.log, session.traceIds), moment)
+}
+
+/** A session may have many trace ids; the store is not asked for all of them at once. */
+const TRACES_AT_ONCE = 16
+
+const eventsOf = async (log: EventLog, traceIds: readonly string[]): Promise<readonly LogRecord[]> => {
+  let events: readonly LogRecord[] = []
+  for (let index = 0; index < traceIds.length; index += TRACES_AT_ONCE) {
+    const pages = await Promise.all(
+      traceIds
+        .slice(index, index + TRACES_AT_ONCE)
+        .map((traceId) => log.read({ about: traceRef(traceId), order: 'asc', limit: SESSION_EVENTS_MAX })),
+    )
+    // Cut each time, so that a session of long traces never holds more than it shows.
+    events = [...events, ...pages.flat()]
+      .sort((one, other) => one.seq - other.seq)
+      .slice(0, SESSION_EVENTS_MAX)
+  }
+  return events
+}

@@ -1,0 +1,174 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { appendTo, type Said } from '../../../../test/records.ts'
+import { expectProblem } from '../expectations.contract.ts'
+import { startTestServer, type TestServer } from '../test-server.contract.ts'
+
+const NOW = '2026-02-20T00:30:00.000Z'
+const LATER = '2026-02-20T05:00:00.000Z'
+
+let server: TestServer
+let contributorId: string
+let signalId: string
+beforeEach(async () => {
+  server = await startTestServer()
+  const json = { node_id: 'n1', name: 'Ann', role: 'curator' }
+  contributorId = String((await server.call('POST', '/contributors/register', { json })).body['id'])
+  signalId = await submit({ symbol: 'BTC', conviction: 7.5 })
+})
+afterEach(() => server.close())
+
+const submit = async (payload: object): Promise<string> => {
+  const json = {
+    event_type: 'signal.curator.v1',
+    node_id: 'n1',
+    source: 'operator:telegram',
+    ts: '2026-02-20T00:29:58Z',
+    payload,
+  }
+  return String((await server.call('POST', '/signals/submit', { json })).body['event_id'])
+}
+
+/** Straight into the log, as another part of the engine would. */
+const append = (...said: readonly Said[]) => {
+  let index = 0
+  return appendTo(server.log, said.length, () => {
+    index += 1
+    return { recordedAt: LATER, ts: LATER, ...said[index - 1] }
+  })
+}
+
+const attribution = async (id = signalId) => (await server.call('GET', `/signals/${id}/attribution`)).body
+
+const opened = (position_id: string, signal_ids: string[]): Said => ({
+  type: 'execution.position_opened.v1',
+  payload: { position_id, intent_id: 'i', signal_ids },
+})
+const closed = (position_id: string, realized_pnl: number, ts: string): Said => ({
+  type: 'execution.position_closed.v1',
+  ts,
+  payload: { position_id, asset: 'BTC', realized_pnl },
+})
+
+describe('the attribution of a signal', () => {
+  it('says who is behind it, and that nothing came of it yet', async () => {
+    expect(await attribution()).toEqual({
+      signal_id: signalId,
+      type: 'signal.curator.v1',
+      domain: 'curator',
+      source: 'operator:telegram',
+      producer_id: 'n1',
+      contributor_id: contributorId,
+      contributor: { id: contributorId, node_id: 'n1', name: 'Ann', role: 'curator' },
+      score: 7.5,
+      emitted_at: '2026-02-20T00:29:58.000Z',
+      received_at: NOW,
+      accepted: false,
+      linked_trade_ids: [],
+      outcome: null,
+      feedback: null,
+    })
+  })
+
+  it('stays after the contributor was removed, and after the node came back as another', async () => {
+    const before = await attribution()
+    await server.call('DELETE', `/contributors/${contributorId}`)
+    expect(await attribution()).toEqual(before)
+    const json = { node_id: 'n1', name: 'Bob', role: 'agent' }
+    await server.call('POST', '/contributors/register', { json })
+    expect(await attribution()).toEqual(before)
+  })
+
+  it('knows signals without a contributor by their source', async () => {
+    const [ta, nameless] = await append(
+      { type: 'signal.ta.rsi.v1', source: 'p1', payload: { symbol: 'BTC', score: -3, magnitude: 5 } },
+      { type: 'signal.odd.v1', source: null, payload: { score: 'much', magnitude: 5 } },
+    )
+    expect(await attribution(ta?.id)).toMatchObject({
+      domain: 'ta',
+      source: 'p1',
+      producer_id: 'p1',
+      contributor_id: null,
+      contributor: null,
+      score: -3,
+      emitted_at: LATER,
+      received_at: LATER,
+    })
+    expect(await attribution(nameless?.id)).toMatchObject({ source: null, producer_id: null, score: 5 })
+  })
+
+  it('is accepted once a cycle gave it a share', async () => {
+    const conviction = (share: number): Said => ({
+      type: 'brain.conviction.v1',
+      payload: {
+        signal_ids: [signalId],
+        inputs: [
+          { signal_id: signalId, share },
+          { signal_id: 'x', share: 1 },
+        ],
+      },
+    })
+    await append(...Array.from({ length: 45 }, () => conviction(0)))
+    expect(await attribution()).toMatchObject({ accepted: false })
+    await append(conviction(0.2))
+    expect(await attribution()).toMatchObject({ accepted: true })
+  })
+
+  it('has an outcome when all its trades are over', async () => {
+    await append(opened('p-1', [signalId]), opened('p-2', ['other', signalId]), opened('p-3', ['other']))
+    expect(await attribution()).toMatchObject({ linked_trade_ids: ['p-1', 'p-2'], outcome: null })
+    await append(closed('p-2', 20.5, '2026-02-21T00:00:00.000Z'))
+    expect(await attribution()).toMatchObject({ outcome: null })
+    await append(closed('p-1', -8, '2026-02-20T12:00:00.000Z'), closed('p-3', 99, LATER))
+    expect(await attribution()).toMatchObject({
+      linked_trade_ids: ['p-1', 'p-2'],
+      outcome: { pnl: 12.5, realized_at: '2026-02-21T00:00:00.000Z' },
+    })
+  })
+
+  it('shows the newest feedback that is about it and states an outcome', async () => {
+    const feedback = (json: object) => server.call('POST', '/producers/n1/feedback', { json })
+    await feedback({ signal_id: signalId, outcome: 'loss', pnl: -4 })
+    await feedback({ signal_id: signalId, correct: true, pnl: 12.5 })
+    await feedback({ signal_id: signalId, note: 'just a word' })
+    await server.call('POST', '/producers/operator:telegram/feedback', {
+      json: { signal_id: signalId, outcome: 'breakeven' },
+    })
+    expect(await attribution()).toMatchObject({
+      feedback: { outcome: 'profit', pnl: 12.5, at: NOW },
+      outcome: null,
+    })
+  })
+
+  it('does not believe signals that name other signals', async () => {
+    const before = await attribution()
+    const liar = { signal_id: signalId, signal_ids: [signalId], position_id: 'p-1', accepted: true }
+    await submit({ ...liar, contributor_id: 'me', node_id: 'me' })
+    await append({ type: 'signal.ta.v1', source: 'p1', payload: liar })
+    expect(await attribution()).toEqual(before)
+  })
+})
+
+describe('the attribution of nothing', () => {
+  it('is not found', async () => {
+    const started = (await server.log.read({ order: 'asc', limit: 1 }))[0]
+    for (const id of [
+      'none',
+      started?.id ?? '',
+      '%00',
+      '%7C',
+      'x'.repeat(2000),
+      '..%2F..',
+      "';--",
+      '__proto__',
+    ]) {
+      const answer = await server.call('GET', `/signals/${id}/attribution`)
+      expectProblem(answer, 'signal.not_found', 404)
+      expect(answer.body['signal_id']).toBe(decodeURIComponent(id))
+    }
+    expectProblem(
+      await server.call('GET', `/signals/${signalId}/attribution`, { token: null }),
+      'auth.missing_token',
+      401,
+    )
+  })
+})

@@ -1,0 +1,147 @@
+import { z } from 'zod'
+import { activeById } from '../../../core/contributors/contributors.ts'
+import { contributorRegistration } from '../../../core/contributors/registration.ts'
+import {
+  attestationView,
+  attestedView,
+  contributorView,
+  viewAttestation,
+  viewAttested,
+  viewContributor,
+  viewContributors,
+  viewRegistered,
+} from '../../../core/views/contributors.ts'
+import { scoreView, viewLeaderboard, viewScore } from '../../../core/views/score.ts'
+import { isoNow } from '../../../engine/iso-now.ts'
+import { answerTo, ok, refused, type Refused } from '../answers.ts'
+import { integer } from '../fields.ts'
+import { defineRoute } from '../route.ts'
+
+const tag = 'Contributors'
+const access = 'bearer'
+const contributor = contributorView.meta({ id: 'Contributor' })
+const score = scoreView.meta({ id: 'ContributorScore' })
+const params = z.object({ id: z.string() })
+
+export const contributorRoutes = [
+  defineRoute({
+    method: 'GET',
+    path: '/contributors',
+    access,
+    operationId: 'listContributors',
+    tag,
+    summary: 'Contributors, oldest first',
+    response: z.array(contributor),
+    handler: async (_parts, { engine }) => ok(viewContributors((await engine.fresh()).contributors)),
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/contributors/register',
+    access,
+    operationId: 'registerContributor',
+    tag,
+    summary: 'Register a contributor',
+    body: contributorRegistration.meta({
+      examples: [{ node_id: 'n1', name: 'Ann', role: 'curator', metadata: {} }],
+    }),
+    response: contributor,
+    problems: ['contributor.duplicate', 'store.busy'],
+    handler: async ({ body: { node_id: nodeId, name, role, metadata }, traceId }, { engine }) => {
+      const registration = { nodeId, name, role, metadata }
+      const command = { kind: 'register-contributor', registration, surface: 'api' } as const
+      return answerTo(await engine.execute(command, { traceId }), viewRegistered)
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/contributors/leaderboard',
+    access,
+    operationId: 'getLeaderboard',
+    tag,
+    summary: 'The best contributors',
+    query: z.object({ limit: integer(20, { min: 1, max: 200 }, 'how many') }),
+    response: z.array(score),
+    handler: async ({ query: { limit } }, { engine, clock }) =>
+      ok(viewLeaderboard((await engine.fresh()).contributors, isoNow(clock), limit)),
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/contributors/attestations',
+    access,
+    operationId: 'listAttestations',
+    tag,
+    summary: 'Contributors with an attestation UID in their metadata',
+    response: z.array(attestedView),
+    handler: async (_parts, { engine }) => ok(viewAttested((await engine.fresh()).contributors)),
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/contributors/:id',
+    access,
+    operationId: 'getContributor',
+    tag,
+    summary: 'One contributor',
+    params,
+    response: contributor,
+    problems: ['contributor.not_found'],
+    handler: async ({ params: { id } }, { engine }) => {
+      const found = activeById((await engine.fresh()).contributors, id)
+      return found === null ? unknownContributor(id) : ok(viewContributor(found))
+    },
+  }),
+  defineRoute({
+    method: 'DELETE',
+    path: '/contributors/:id',
+    access,
+    operationId: 'removeContributor',
+    tag,
+    summary: 'Remove a contributor',
+    description: 'Its history stays. The node_id may register again, as a new contributor.',
+    params,
+    response: z.object({ removed: z.string() }),
+    problems: ['contributor.not_found', 'store.busy'],
+    handler: async ({ params: { id }, traceId }, { engine }) => {
+      const command = { kind: 'remove-contributor', id, surface: 'api' } as const
+      return answerTo(await engine.execute(command, { traceId }), () => ({ removed: id }))
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/contributors/:id/score',
+    access,
+    operationId: 'getContributorScore',
+    tag,
+    summary: 'The score of a contributor, and how it comes about',
+    params,
+    response: score,
+    problems: ['contributor.not_found'],
+    handler: async ({ params: { id } }, { engine, clock }) => {
+      const found = activeById((await engine.fresh()).contributors, id)
+      return found === null ? unknownContributor(id) : ok(viewScore(found, isoNow(clock)))
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/contributors/:id/attestation',
+    access,
+    operationId: 'getAttestation',
+    tag,
+    summary: 'The attestation in the metadata of a contributor',
+    params,
+    response: attestationView,
+    problems: ['contributor.not_found', 'contributor.attestation_not_found'],
+    handler: async ({ params: { id } }, { engine }) => {
+      const found = activeById((await engine.fresh()).contributors, id)
+      if (found === null) return unknownContributor(id)
+      const attestation = viewAttestation(found)
+      return attestation === null
+        ? refused('contributor.attestation_not_found', 'This contributor has no attestation', {
+            extras: { id },
+          })
+        : ok(attestation)
+    },
+  }),
+]
+
+const unknownContributor = (id: string): Refused =>
+  refused('contributor.not_found', 'No contributor has this id', { extras: { id } })

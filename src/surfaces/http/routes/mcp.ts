@@ -1,0 +1,93 @@
+import { z } from 'zod'
+import { sentenceOf } from '../../../core/vocabulary/faults.ts'
+import type { McpBody, McpReply } from '../../mcp-exchange.ts'
+import { ok, okEmpty, type Success } from '../answers.ts'
+import { defineRoute } from '../route.ts'
+import { BODY_DEPTH_MAX, parseStrictJson } from '../strict-json.ts'
+
+const requestId = z.union([z.string(), z.int()])
+
+const message = z.custom<Uint8Array>().meta({
+  type: 'object',
+  additionalProperties: true,
+  description: 'one JSON-RPC 2.0 message: a request, a notification or a response',
+  examples: [{ jsonrpc: '2.0', id: 1, method: 'tools/list' }],
+})
+
+const response = z
+  .union([
+    z.object({ jsonrpc: z.literal('2.0'), id: requestId, result: z.looseObject({}) }),
+    z.object({
+      jsonrpc: z.literal('2.0'),
+      id: requestId.nullable(),
+      error: z.object({ code: z.int(), message: z.string(), data: z.looseObject({}).optional() }),
+    }),
+  ])
+  .meta({ id: 'JsonRpcResponse' })
+
+const header = (description: string) => z.string().optional().meta({ description })
+
+// The framework lists headers by their names in lower case.
+const headers = z.object({
+  'mcp-protocol-version': header('the revision that the message is written in'),
+  'mcp-method': header('the method of the message, for callers of revision 2026-07-28'),
+  'mcp-name': header('the name of the called tool, for callers of revision 2026-07-28'),
+})
+
+export const mcpRoutes = [
+  defineRoute({
+    method: 'POST',
+    path: '/mcp',
+    access: 'bearer',
+    refusesForeignOrigins: true,
+    operationId: 'postMcpMessage',
+    tag: 'Agents',
+    summary: 'Model Context Protocol, stateless, one JSON answer per message',
+    description:
+      'Revisions 2026-07-28, 2025-11-25, 2025-06-18, 2025-03-26 and 2024-11-05. Errors are those of JSON-RPC, with ' +
+      'status 200, or 400 and 404 where the protocol asks for it; notifications and responses are answered with 202 ' +
+      'and nothing. Web pages may call only from this host or from an origin in `api.cors_origins`.',
+    headers,
+    body: message,
+    bodyIsRaw: true,
+    response,
+    problems: ['cors.origin_denied'],
+    handler: async ({ body, headers: named, traceId, requestId: id }, { mcp }) =>
+      answerOf(
+        await mcp({
+          body: bodyOf(body),
+          headers: {
+            protocolVersion: textOf(named['mcp-protocol-version']),
+            method: textOf(named['mcp-method']),
+            name: textOf(named['mcp-name']),
+          },
+          traceId,
+          requestId: id,
+        }),
+      ),
+  }),
+]
+
+/** The arguments of a call stand two steps deeper than the members of a body, and hold the same payloads. */
+const MESSAGE_DEPTH_MAX = BODY_DEPTH_MAX + 2
+
+const bodyOf = (bytes: Uint8Array): McpBody => {
+  const parsed = parseStrictJson(bytes, MESSAGE_DEPTH_MAX)
+  if (parsed.status !== 'invalid') return parsed
+  const { value, faults } = parsed
+  return { status: 'invalid', value, detail: faults.map(sentenceOf).join('; ') }
+}
+
+/** An empty header says nothing. */
+const textOf = (value: string | undefined): string | null =>
+  value === undefined || value === '' ? null : value
+
+/** Only what was done is recorded: a message that changed nothing counts as no write. */
+const answerOf = ({ status, body, effect }: McpReply): Success<z.input<typeof response>> => {
+  const options = {
+    status,
+    unchanged: effect !== 'written',
+    action: effect === 'read' ? 'read' : 'write',
+  } as const
+  return body === null ? okEmpty(options) : ok(body as z.input<typeof response>, options)
+}

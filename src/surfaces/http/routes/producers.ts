@@ -1,0 +1,146 @@
+import { z } from 'zod'
+import type { PayloadOf } from '../../../core/events/catalogue.ts'
+import { FEEDBACK_OUTCOMES } from '../../../core/events/learning.ts'
+import { producerRegistration } from '../../../core/producers/registration.ts'
+import { feedbackView, reportFeedback } from '../../../core/views/feedback.ts'
+import {
+  producerStatusView,
+  producerView,
+  viewProducer,
+  viewProducers,
+  viewProducerStatus,
+} from '../../../core/views/producers.ts'
+import { plainText } from '../../../core/vocabulary/text.ts'
+import { isoNow } from '../../../engine/iso-now.ts'
+import { isKnownProducer, matchedFeedback } from '../../../engine/queries/feedback.ts'
+import { answerTo, ok, refused } from '../answers.ts'
+import { defineRoute } from '../route.ts'
+
+const tag = 'Producers'
+const access = 'bearer'
+const producer = producerView.meta({ id: 'Producer' })
+
+const feedback = z
+  .object({
+    signal_id: plainText().optional(),
+    outcome: z.enum(FEEDBACK_OUTCOMES).optional(),
+    correct: z.boolean().optional().meta({ description: 'profit or loss, if no outcome is given' }),
+    pnl: z.number().optional(),
+    note: z.string().max(2000).optional(),
+    window_hours: z.int().min(1).max(720).default(24).meta({ description: 'what the report looks back on' }),
+  })
+  .meta({ examples: [{ signal_id: '019c7874-0f70-7c3e-9a51-2f6f0c1b7a10', outcome: 'profit', pnl: 12.5 }] })
+
+type FeedbackBody = z.output<typeof feedback>
+
+const NOTHING_SAID: FeedbackBody = feedback.parse({})
+
+export const producerRoutes = [
+  defineRoute({
+    method: 'GET',
+    path: '/producers',
+    access,
+    operationId: 'listProducers',
+    tag,
+    summary: 'Registered producers, by name',
+    response: z.object({ producers: z.array(producer) }),
+    handler: async (_parts, { engine }) => ok({ producers: viewProducers((await engine.fresh()).producers) }),
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/producers/status',
+    access,
+    operationId: 'getProducerStatus',
+    tag,
+    summary: 'Health of all producers, by name',
+    response: z.object({
+      producers: z.record(z.string(), producerStatusView.meta({ id: 'ProducerStatus' })),
+    }),
+    handler: async (_parts, { engine, clock }) =>
+      ok({ producers: viewProducerStatus((await engine.fresh()).producers, isoNow(clock)) }),
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/producers/register',
+    access,
+    operationId: 'registerProducer',
+    tag,
+    summary: 'Register a producer',
+    description: 'The endpoint is not contacted now.',
+    body: producerRegistration.meta({
+      examples: [{ name: 'p1', domain: 'onchain', endpoint: 'https://example.com/x' }],
+    }),
+    response: producer,
+    problems: ['producer.duplicate', 'store.busy'],
+    handler: async ({ body, traceId }, { engine }) => {
+      const command = { kind: 'register-producer', producer: body, surface: 'api' } as const
+      return answerTo(await engine.execute(command, { traceId }), ([event]) =>
+        viewProducer({ ...body, registeredAt: event?.ts ?? '' }),
+      )
+    },
+  }),
+  defineRoute({
+    method: 'DELETE',
+    path: '/producers/:name',
+    access,
+    operationId: 'removeProducer',
+    tag,
+    summary: 'Deregister a producer',
+    description: 'Its signals stay.',
+    params: z.object({ name: z.string() }),
+    response: z.object({ removed: z.string() }),
+    problems: ['producer.not_found', 'store.busy'],
+    handler: async ({ params: { name }, traceId }, { engine }) => {
+      const command = { kind: 'remove-producer', name, surface: 'api' } as const
+      return answerTo(await engine.execute(command, { traceId }), () => ({ removed: name }))
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/producers/:id/feedback',
+    access,
+    operationId: 'giveFeedback',
+    tag,
+    summary: 'Say what came of a signal, and see how its producer does',
+    description: 'Without a word on a signal this is only the report. Feedback never changes money or karma.',
+    params: z.object({ id: z.string() }),
+    body: feedback.optional(),
+    bodyIsOptional: true,
+    response: feedbackView.meta({ id: 'ProducerFeedback' }),
+    problems: ['producer.not_found', 'store.busy'],
+    handler: async ({ params: { id }, body = NOTHING_SAID, traceId }, { engine, clock }) => {
+      if (!(await isKnownProducer(engine.log, await engine.fresh(), id))) {
+        return refused('producer.not_found', 'No such producer', { extras: { name: id } })
+      }
+      const report = () => ({
+        producer_id: id,
+        window_hours: body.window_hours,
+        ...reportFeedback(engine.state.judgements.get(id) ?? [], isoNow(clock), body.window_hours),
+      })
+      if (!saysAnything(body)) {
+        return ok({ ...report(), accepted: false, event_id: null, matched: false }, { unchanged: true })
+      }
+      const recorded = await matchedFeedback(engine.log, id, saidIn(body), 'api')
+      const outcome = await engine.execute({ kind: 'record-feedback', feedback: recorded }, { traceId })
+      return answerTo(outcome, ([event]) => ({
+        ...report(),
+        accepted: true,
+        event_id: event?.id ?? null,
+        matched: recorded.matched,
+      }))
+    },
+  }),
+]
+
+const saysAnything = ({ signal_id, outcome, correct, pnl, note }: FeedbackBody): boolean =>
+  [signal_id, outcome, correct, pnl, note].some((member) => member !== undefined)
+
+const saidIn = ({ signal_id, outcome, correct, pnl, note }: FeedbackBody) => ({
+  signalId: signal_id ?? null,
+  outcome: outcome ?? outcomeOf(correct),
+  pnl: pnl ?? null,
+  note: note ?? null,
+})
+
+const outcomeOf = (correct: boolean | undefined): PayloadOf<'learning.feedback.v1'>['outcome'] =>
+  correct === undefined ? null : correct ? 'profit' : 'loss'

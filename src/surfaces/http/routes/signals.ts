@@ -1,0 +1,138 @@
+import { z } from 'zod'
+import { curatorPayload } from '../../../core/events/signal.ts'
+import { attributionView } from '../../../core/views/attribution.ts'
+import { signalItemText, signalItemView } from '../../../core/views/signals.ts'
+import { submissionView, viewSubmission } from '../../../core/views/submission.ts'
+import type { Fault } from '../../../core/vocabulary/faults.ts'
+import { storableObject } from '../../../core/vocabulary/json-object.ts'
+import { plainText, trimmedText } from '../../../core/vocabulary/text.ts'
+import { isTooFarAhead, timestamp } from '../../../core/vocabulary/timestamp.ts'
+import { isoNow } from '../../../engine/iso-now.ts'
+import { attributionOf } from '../../../engine/queries/attribution.ts'
+import { signalItems } from '../../../engine/queries/signals.ts'
+import { answerTo, ok, okJsonText, refused } from '../answers.ts'
+import { headerText, integer, textFilter } from '../fields.ts'
+import { invalidProblem } from '../problems.ts'
+import { defineRoute } from '../route.ts'
+import type { Service } from '../service.ts'
+
+const PAYLOAD_BYTES_MAX = 64 * 1024
+
+const dedupeKey = () => plainText(200)
+
+const submission = z
+  .object({
+    event_type: z.string().meta({ description: '`signal.curator.v1`' }),
+    node_id: plainText().meta({ description: 'of a registered contributor' }),
+    ts: timestamp().optional().meta({ description: 'when it was said; now if absent' }),
+    source: trimmedText().nullable().optional().meta({ description: 'absent or blank becomes node_id' }),
+    payload: storableObject({ bytesMax: PAYLOAD_BYTES_MAX, members: curatorPayload })
+      .default({})
+      .meta({
+        type: 'object',
+        properties: z.toJSONSchema(curatorPayload).properties ?? {},
+        description: 'stored as it is, with members that nobody knows; at most 64 KiB',
+      }),
+    dedupe_key: dedupeKey().optional().meta({ description: 'the same as the header Idempotency-Key' }),
+  })
+  .meta({
+    examples: [
+      {
+        event_type: 'signal.curator.v1',
+        node_id: 'n1',
+        payload: { symbol: 'BTC', direction: 'bullish', conviction: 7.5, rationale: 'funding turned' },
+      },
+    ],
+  })
+
+const submissionHeaders = z.object({
+  'idempotency-key': headerText(
+    dedupeKey(),
+    'the same key with the same body is stored once, and later answered with the first result',
+  ),
+})
+
+export const signalRoutes = [
+  defineRoute({
+    method: 'GET',
+    path: '/signals',
+    access: 'bearer',
+    operationId: 'listSignals',
+    tag: 'Signals',
+    summary: 'Stored signals, newest first',
+    query: z.object({
+      domain: textFilter('second segment of the type, exactly, such as `ta`'),
+      limit: integer(100, { min: 1, max: 500 }, 'items per page'),
+      offset: integer(0, { min: 0 }, 'items to leave out'),
+    }),
+    response: z.object({
+      items: z.array(signalItemView.meta({ id: 'Signal' })),
+      limit: z.int(),
+      offset: z.int(),
+      total: z.int().min(0),
+    }),
+    handler: async ({ query: { domain = null, limit, offset } }, { engine }) => {
+      const { records, total } = await signalItems(engine, { domain, limit, offset })
+      const items = records.map(signalItemText).join(',')
+      return okJsonText(`{"items":[${items}],"limit":${limit},"offset":${offset},"total":${total}}`)
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/signals/submit',
+    access: 'bearer',
+    operationId: 'submitSignal',
+    tag: 'Signals',
+    summary: 'Submit an opinion as a contributor',
+    description:
+      'Stores the signal and who is behind it, as one. A repeated submission under the same key stores nothing and ' +
+      'carries the header `Idempotency-Replayed: true`.',
+    headers: submissionHeaders,
+    body: submission,
+    response: submissionView,
+    problems: ['signal.invalid_type', 'contributor.not_found', 'idempotency.conflict', 'store.busy'],
+    handler: async ({ body, headers: { 'idempotency-key': headerKey }, traceId }, service) => {
+      const faults = [...keyFaults(headerKey, body.dedupe_key), ...timeFaults(body.ts, service)]
+      if (faults.length > 0) return { kind: 'refused', problem: invalidProblem(faults) }
+      const { event_type: eventType, node_id: nodeId, ts = null, source = null, payload } = body
+      const key = body.dedupe_key ?? headerKey ?? null
+      const outcome = await service.engine.execute(
+        { kind: 'submit-signal', submission: { eventType, nodeId, ts, source, payload, dedupeKey: key } },
+        { traceId },
+      )
+      const isReplay = outcome.status === 'done' && outcome.replayed
+      return answerTo(outcome, viewSubmission, isReplay ? { headers: REPLAYED } : {})
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/signals/:signal_id/attribution',
+    access: 'bearer',
+    operationId: 'getSignalAttribution',
+    tag: 'Signals',
+    summary: 'Who is behind a signal, and what became of it',
+    params: z.object({ signal_id: z.string() }),
+    response: attributionView.meta({ id: 'Attribution' }),
+    problems: ['signal.not_found'],
+    handler: async ({ params: { signal_id } }, { engine }) => {
+      const attribution = await attributionOf(engine, signal_id)
+      return attribution === null
+        ? refused('signal.not_found', 'No signal has this id', { extras: { signal_id } })
+        : ok(attribution)
+    },
+  }),
+]
+
+const REPLAYED = { 'idempotency-replayed': 'true' }
+
+const keyFaults = (headerKey: string | undefined, bodyKey: string | undefined): readonly Fault[] =>
+  headerKey === undefined || bodyKey === undefined || headerKey === bodyKey
+    ? []
+    : [{ loc: ['body', 'dedupe_key'], type: 'conflict', msg: 'must be the same as Idempotency-Key' }]
+
+const timeFaults = (ts: string | undefined, { clock, configuration }: Service): readonly Fault[] => {
+  const { max_future_skew_seconds: skewSecondsMax } = configuration.current().signals
+  if (ts === undefined || !isTooFarAhead(ts, isoNow(clock), skewSecondsMax)) return []
+  const msg = `must not be more than ${skewSecondsMax} s ahead`
+  return [{ loc: ['body', 'ts'], type: 'timestamp_in_future', msg }]
+}

@@ -1,0 +1,132 @@
+import { z } from 'zod'
+import {
+  traceSessionDetailView,
+  traceSessionView,
+  viewOpened,
+  viewSession,
+  viewSessions,
+  type SessionMoment,
+} from '../../../core/views/trace-sessions.ts'
+import type { TraceSession } from '../../../core/traces/traces.ts'
+import { assert } from '../../../core/vocabulary/assert.ts'
+import { plainText } from '../../../core/vocabulary/text.ts'
+import { isoNow } from '../../../engine/iso-now.ts'
+import { traceSessionOf } from '../../../engine/queries/trace-session.ts'
+import { answerTo, ok, refused } from '../answers.ts'
+import { integer } from '../fields.ts'
+import { defineRoute } from '../route.ts'
+import type { Service } from '../service.ts'
+
+const tag = 'Agents'
+const access = 'bearer'
+const session = traceSessionView.meta({ id: 'TraceSession' })
+const params = z.object({ id: z.string() })
+
+export const traceRoutes = [
+  defineRoute({
+    method: 'POST',
+    path: '/trace/sessions',
+    access,
+    operationId: 'openTraceSession',
+    tag,
+    summary: 'Open a trace session',
+    description: 'Its id is its first trace id: requests with `X-Trace-Id: <id>` belong to it.',
+    body: z
+      .object({
+        label: z.string().max(255).default(''),
+        agent: z.string().max(128).nullable().default(null),
+      })
+      .meta({ examples: [{ label: 'nightly review', agent: 'reviewer-1' }] })
+      .optional(),
+    bodyIsOptional: true,
+    response: session,
+    successStatus: 201,
+    problems: ['store.busy'],
+    handler: async ({ body, traceId }, service) => {
+      const { label, agent } = body ?? { label: '', agent: null }
+      const outcome = await service.engine.execute({ kind: 'open-session', label, agent }, { traceId })
+      return answerTo(outcome, (events) => viewOpened(events, momentOf(service)), { status: 201 })
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/trace/sessions',
+    access,
+    operationId: 'listTraceSessions',
+    tag,
+    summary: 'Trace sessions, newest first',
+    query: z.object({
+      limit: integer(100, { min: 1, max: 500 }, 'items per page'),
+      offset: integer(0, { min: 0 }, 'items to leave out'),
+    }),
+    response: z.object({ items: z.array(session) }),
+    handler: async ({ query }, service) =>
+      ok({ items: viewSessions((await service.engine.fresh()).traces, query, momentOf(service)) }),
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/trace/sessions/:id',
+    access,
+    operationId: 'getTraceSession',
+    tag,
+    summary: 'One trace session, with what happened in it',
+    params,
+    response: traceSessionDetailView.meta({ id: 'TraceSessionDetail' }),
+    problems: ['trace.session_not_found'],
+    handler: async ({ params: { id } }, service) => {
+      const found = await traceSessionOf(service.engine, id, momentOf(service))
+      return found === null
+        ? refused('trace.session_not_found', 'No trace session has this id', { extras: { session_id: id } })
+        : ok(found)
+    },
+  }),
+  defineRoute({
+    method: 'PUT',
+    path: '/trace/sessions/:id/append',
+    access,
+    operationId: 'appendToTraceSession',
+    tag,
+    summary: 'Add a trace id to a session',
+    params,
+    body: z.object({ trace_id: plainText() }).meta({ examples: [{ trace_id: 'run-7' }] }),
+    response: session,
+    problems: ['trace.session_not_found', 'trace.session_closed', 'trace.session_full', 'store.busy'],
+    handler: async ({ params: { id }, body, traceId }, service) => {
+      const command = { kind: 'append-trace', sessionId: id, traceId: body.trace_id } as const
+      return answerTo(await service.engine.execute(command, { traceId }), () =>
+        viewSession(sessionAfter(service, id), momentOf(service)),
+      )
+    },
+  }),
+  defineRoute({
+    method: 'DELETE',
+    path: '/trace/sessions/:id',
+    access,
+    operationId: 'closeTraceSession',
+    tag,
+    summary: 'Close a trace session',
+    description: 'It stays readable. Closing it again changes nothing.',
+    params,
+    response: z.object({ session_id: z.string(), status: z.literal('closed'), closed_at: z.string() }),
+    problems: ['trace.session_not_found', 'store.busy'],
+    handler: async ({ params: { id }, traceId }, service) => {
+      const outcome = await service.engine.execute({ kind: 'close-session', sessionId: id }, { traceId })
+      return answerTo(outcome, () => {
+        const { closedAt } = sessionAfter(service, id)
+        return { session_id: id, status: 'closed', closed_at: closedAt ?? '' } as const
+      })
+    },
+  }),
+]
+
+const momentOf = ({ clock, configuration }: Service): SessionMoment => ({
+  now: isoNow(clock),
+  ttlHours: configuration.current().trace.session_ttl_hours,
+})
+
+/** The session after a command about it: it was there, and sessions are never forgotten. */
+const sessionAfter = ({ engine }: Service, id: string): TraceSession => {
+  const found = engine.state.traces.sessions.get(id)
+  assert(found !== undefined, `trace session ${id} is gone`)
+  return found
+}

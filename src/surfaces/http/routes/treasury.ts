@@ -1,0 +1,17 @@
+import { treasuryView, viewTreasury } from '../../../core/views/karma.ts'
+import { ok } from '../answers.ts'
+import { defineRoute } from '../route.ts'
+
+export const treasuryRoutes = [
+  defineRoute({
+    method: 'GET',
+    path: '/treasury',
+    access: 'bearer',
+    operationId: 'getTreasury',
+    tag: 'Karma',
+    summary: 'What is owed and what was settled',
+    response: treasuryView.meta({ id: 'Treasury' }),
+    handler: async (_parts, { engine, configuration }) =>
+      ok(viewTreasury((await engine.fresh()).karma, configuration.current().karma)),
+  }),
+]

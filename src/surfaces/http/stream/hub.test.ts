@@ -1,0 +1,327 @@
+import { connect } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, describe, expect, it } from 'vitest'
+import { appendTo, recordsAfter } from '../../../../test/records.ts'
+import { MemoryLog } from '../../../adapters/storage/memory/memory-log.ts'
+import { stampedFrom, type LogRecord } from '../../../core/log/event.ts'
+import { StoreUnavailableError, type LogQuery } from '../../../ports/event-log.ts'
+import { expectProblem } from '../expectations.contract.ts'
+import {
+  OPERATOR_TOKEN,
+  startTestServer,
+  TOKEN,
+  type TestServer,
+  type TestServerOptions,
+} from '../test-server.contract.ts'
+import { listen, type Listener, type ListenOptions } from './listener.contract.ts'
+
+const servers: TestServer[] = []
+const listeners: Listener[] = []
+const start = async (options: TestServerOptions = {}): Promise<TestServer> => {
+  const server = await startTestServer(options)
+  servers.push(server)
+  return server
+}
+const open = async (server: TestServer, options: ListenOptions = {}): Promise<Listener> => {
+  const listener = await listen(server, options)
+  listeners.push(listener)
+  return listener
+}
+afterEach(async () => {
+  for (const listener of listeners.splice(0)) listener.close()
+  for (const server of servers.splice(0)) await server.close()
+})
+
+const LARGE = { payload: { text: 'x'.repeat(60_000) } }
+/** So many large events no connection takes while its client does not read. */
+const MORE_THAN_IS_TAKEN = 150
+
+/** Appends one event after the other, each only when this listener has heard of the one before. */
+const appendWhile = async (
+  server: TestServer,
+  listener: Listener,
+  goesOn: () => boolean,
+): Promise<number> => {
+  let count = 0
+  for (; goesOn(); count += 1) {
+    const [record] = await appendTo(server.log, 1, () => LARGE)
+    await listener.until(() => listener.messages.at(-1)?.id === record?.id)
+    // Those who were cut hear of it.
+    await sleep(0)
+  }
+  return count
+}
+
+const clientsOf = async (server: TestServer): Promise<number> => {
+  const { text } = await server.callRoot('GET', '/metrics')
+  return Number(/^svc_stream_clients (\d+)$/m.exec(text)?.[1])
+}
+
+const untilClients = async (server: TestServer, count: number): Promise<void> => {
+  while ((await clientsOf(server)) !== count) await sleep(1)
+}
+
+describe('a client that stops reading', () => {
+  it('is cut when more events wait than may, while others and writers go on', async () => {
+    const server = await start({ settings: { stream: { buffer_events: 10 } } })
+    const reading = await open(server)
+    const sleeping = await open(server)
+    sleeping.pause()
+    await untilClients(server, 2)
+    const lines = (): string => server.logLines.join('')
+    const count = await appendWhile(server, reading, () => !lines().includes('a stream client was too slow'))
+    expect(reading.messages).toHaveLength(count)
+    await untilClients(server, 1)
+    sleeping.resume()
+    expect(await sleeping.ended).toBe('cut')
+    expect(sleeping.messages.length).toBeLessThan(count)
+    // It comes back and misses nothing.
+    const again = await open(server, { lastEventId: sleeping.messages.at(-1)?.id ?? '' })
+    await again.until(() => again.messages.length >= count - sleeping.messages.length)
+    expect([...sleeping.messages, ...again.messages].map(({ id }) => id)).toEqual(
+      reading.messages.map(({ id }) => id),
+    )
+    expect((await server.call('POST', '/kill-switch', { json: { level: 1, reason: 'test' } })).status).toBe(
+      200,
+    )
+  })
+
+  it('is cut only for events that it asked for', async () => {
+    const server = await start({ settings: { stream: { buffer_events: 1000 } } })
+    const reading = await open(server)
+    const sleeping = await open(server, { domain: 'alert' })
+    sleeping.pause()
+    const append = async (type: string, count: number, payload = {}): Promise<void> => {
+      const records = await appendTo(server.log, count, () => ({ type, payload }))
+      await reading.until(() => reading.messages.at(-1)?.id === records.at(-1)?.id)
+    }
+    for (let count = 0; count < MORE_THAN_IS_TAKEN; count += 1) await append('alert.test', 1, LARGE.payload)
+    for (let count = 0; count < 20; count += 1) await append('signal.test.v1', 100)
+    expect(await clientsOf(server)).toBe(2)
+    for (let count = 0; count < 10; count += 1) await append('alert.test', 100)
+    await untilClients(server, 1)
+    expect(server.logLines.join('')).toContain('a stream client was too slow')
+  })
+
+  it('may take its time with the past', async () => {
+    const server = await start({
+      settings: { stream: { buffer_events: 10 } },
+      streamLimits: { ringEventsMax: 20 },
+    })
+    const old = await appendTo(server.log, MORE_THAN_IS_TAKEN, () => LARGE)
+    const reading = await open(server)
+    const slow = await open(server, { since: old[0]?.id ?? '' })
+    slow.pause()
+    let left = 50
+    const count = await appendWhile(server, reading, () => (left -= 1) > 0)
+    expect(await clientsOf(server)).toBe(2)
+    slow.resume()
+    await slow.until(() => slow.messages.length >= old.length + count)
+    expect(slow.messages.map(({ id }) => id)).toEqual([
+      ...old.map(({ id }) => id),
+      ...reading.messages.map(({ id }) => id),
+    ])
+  })
+
+  it('is cut when it takes nothing for too long', async () => {
+    const server = await start({
+      settings: { stream: { buffer_events: 100_000 } },
+      streamLimits: { stuckMsMax: 100, careMs: 10 },
+    })
+    const reading = await open(server)
+    const stuck = await open(server)
+    stuck.pause()
+    const lines = (): string => server.logLines.join('')
+    await appendWhile(server, reading, () => !lines().includes('a stream client took nothing for too long'))
+    await untilClients(server, 1)
+  })
+})
+
+describe('a silent stream', () => {
+  it('is kept alive as often as the configuration says at the moment', async () => {
+    const server = await start({
+      settings: { stream: { keep_alive_seconds: 300 } },
+      streamLimits: { careMs: 10 },
+    })
+    const listener = await open(server, { domain: 'signal' })
+    await server.call('POST', '/config', { json: { stream: { keep_alive_seconds: 1 } } })
+    await listener.until(() => listener.lines.filter((line) => line === ': keep-alive').length >= 2)
+    expect(listener.lines.slice(0, 6)).toEqual(['retry: 2000', '', ': keep-alive', '', ': keep-alive', ''])
+  })
+})
+
+describe('a token that changed', () => {
+  const NEXT = 'the-next-token-of-more-than-32-characters'
+
+  it('ends the streams that it opened, and no other', async () => {
+    const server = await start({
+      settings: { api: { operator_token: OPERATOR_TOKEN } },
+      streamLimits: { careMs: 10 },
+    })
+    const old = await open(server)
+    const operator = await open(server, { token: OPERATOR_TOKEN })
+    const json = { api: { auth_token: NEXT } }
+    expect((await server.call('POST', '/config', { token: OPERATOR_TOKEN, json })).status).toBe(200)
+    expect(await old.ended).toBe('ended')
+    const next = await open(server, { token: NEXT })
+    await appendTo(server.log, 1)
+    for (const listener of [operator, next]) {
+      await listener.until(() => listener.messages.some(({ data }) => data.type === 'signal.test.v1'))
+    }
+    expect(server.logLines.join('')).toContain('its token is no longer valid')
+  })
+
+  it('opens no stream that was asked for before', async () => {
+    const log = new GatedLog()
+    const server = await start({ log })
+    const asked = server.call('GET', '/events/stream?since=unknown')
+    await log.asked
+    expect((await server.call('POST', '/config', { json: { api: { auth_token: NEXT } } })).status).toBe(200)
+    log.letThrough()
+    expectProblem(await asked, 'auth.invalid_token', 401)
+  })
+})
+
+describe('the number of clients', () => {
+  it('has a limit, which may change', async () => {
+    const server = await start({ settings: { stream: { max_clients: 2 } } })
+    const first = await open(server)
+    await open(server)
+    const refused = await server.call('GET', '/events/stream')
+    expectProblem(refused, 'stream.too_many_clients', 503)
+    expect(refused.headers.get('retry-after')).toBe('5')
+    first.close()
+    await untilClients(server, 1)
+    expect((await open(server)).status).toBe(200)
+    await server.call('POST', '/config', { json: { stream: { max_clients: 3 } } })
+    expect((await open(server)).status).toBe(200)
+    expectProblem(await server.call('GET', '/events/stream'), 'stream.too_many_clients', 503)
+  })
+
+  it('falls when they hang up, however they came', async () => {
+    const server = await start()
+    const ask = `GET /api/v1/events/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TOKEN}\r\n\r\n`
+    // The second stream waits for the end of the first, on the same connection.
+    const socket = connect(server.port, '127.0.0.1')
+    socket.write(ask + ask)
+    await untilClients(server, 2)
+    await appendTo(server.log, 10)
+    socket.destroy()
+    await untilClients(server, 0)
+  })
+
+  it('does not count those who left before their stream began', async () => {
+    const log = new GatedLog()
+    const server = await start({ log })
+    const leaving = new AbortController()
+    const headers = { authorization: `Bearer ${TOKEN}` }
+    const asked = fetch(`${server.baseUrl}/events/stream?since=unknown`, { headers, signal: leaving.signal })
+    await log.asked
+    leaving.abort()
+    await expect(asked).rejects.toThrow('abort')
+    await sleep(50)
+    log.letThrough()
+    await appendTo(log, 1)
+    expect(await clientsOf(server)).toBe(0)
+  })
+})
+
+describe('a shutdown', () => {
+  // Longer than a test may take: nothing may wait for the force.
+  const limits = { closeTimeoutMs: 120_000 }
+
+  it('ends streams properly, after what was stored before', async () => {
+    const server = await start({ limits, streamLimits: { tickMs: 300 } })
+    const listener = await open(server)
+    // The first is told at once, the second would have to wait for the next tick.
+    const [first] = await appendTo(server.log, 1)
+    await listener.until(() => listener.messages.at(-1)?.id === first?.id)
+    const [second] = await appendTo(server.log, 1)
+    await server.engine.fresh()
+    await server.server.close()
+    expect(await listener.ended).toBe('ended')
+    expect(listener.messages.at(-1)?.id).toBe(second?.id)
+  })
+
+  it('does not wait for clients that do not read', async () => {
+    const server = await start({ limits, settings: { stream: { buffer_events: 100_000 } } })
+    const reading = await open(server)
+    const sleeping = await open(server)
+    sleeping.pause()
+    let left = MORE_THAN_IS_TAKEN
+    await appendWhile(server, reading, () => (left -= 1) > 0)
+    await server.server.close()
+    sleeping.resume()
+    expect([await reading.ended, await sleeping.ended]).toEqual(['ended', 'cut'])
+  })
+
+  it('opens no stream that was asked for before', async () => {
+    const log = new GatedLog()
+    const server = await start({ log, limits })
+    const asked = server.call('GET', '/events/stream?since=unknown')
+    await log.asked
+    const closed = server.server.close()
+    log.letThrough()
+    expectProblem(await asked, 'server.shutting_down', 503)
+    await closed
+  })
+})
+
+describe('trouble', () => {
+  it('with the log cuts those who read from it, and nobody else', async () => {
+    const log = new BreakingLog()
+    const server = await start({ log })
+    const old = await appendTo(log, 10)
+    await server.engine.fresh()
+    const live = await open(server)
+    log.isBroken = true
+    const behind = await open(server, { since: old[0]?.id ?? '' })
+    expect(await behind.ended).toBe('cut')
+    expect(server.logLines.join('')).toContain('a stream failed')
+    log.isBroken = false
+    await appendTo(log, 1)
+    await live.until(() => live.messages.length === 1)
+    const again = await open(server, { since: old[0]?.id ?? '' })
+    await again.until(() => again.messages.length === 11)
+  })
+
+  it('with the feed ends all streams, and those who come back miss nothing', async () => {
+    const server = await start()
+    const [first, second] = [await open(server), await open(server)]
+    const head = server.engine.head
+    const [, ...late] = recordsAfter(head, 3)
+    server.engine.feed.publish({ records: late, events: late.map(stampedFrom) })
+    expect([await first.ended, await second.ended]).toEqual(['cut', 'cut'])
+    expect(server.logLines.join('')).toContain('the feed left events out')
+    const again = await open(server)
+    const [stored] = await appendTo(server.log, 1)
+    await again.until(() => again.messages.at(-1)?.id === stored?.id)
+  })
+})
+
+/** Looking for an id takes as long as the test wants. */
+class GatedLog extends MemoryLog {
+  letThrough: () => void = () => undefined
+  #tell: () => void = () => undefined
+  readonly asked = new Promise<void>((resolve) => {
+    this.#tell = resolve
+  })
+  readonly #gate = new Promise<void>((resolve) => {
+    this.letThrough = resolve
+  })
+
+  override async get(id: string): Promise<LogRecord | null> {
+    this.#tell()
+    await this.#gate
+    return super.get(id)
+  }
+}
+
+class BreakingLog extends MemoryLog {
+  isBroken = false
+
+  override read(query: LogQuery): Promise<readonly LogRecord[]> {
+    if (this.isBroken) return Promise.reject(new StoreUnavailableError('the disk is gone'))
+    return super.read(query)
+  }
+}

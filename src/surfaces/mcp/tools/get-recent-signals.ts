@@ -1,0 +1,36 @@
+import { z } from 'zod'
+import { signalItemView, viewSignalItem } from '../../../core/views/signals.ts'
+import { signalItems } from '../../../engine/queries/signals.ts'
+import { LIMITS_NOTE } from '../limits.ts'
+import { defineTool, found, itemsOf, READS } from '../tool.ts'
+
+const LIMIT_MAX = 100
+
+const input = z.object({
+  limit: z
+    .int()
+    .min(1)
+    .default(20)
+    .meta({ description: `how many; more than ${LIMIT_MAX} counts as ${LIMIT_MAX}` }),
+  domain: z
+    .string()
+    .max(256)
+    .optional()
+    .meta({ description: 'second segment of the type, such as `ta` or `signal.ta`; empty = all' }),
+})
+
+export const getRecentSignals = defineTool({
+  title: 'Recent signals',
+  advice: LIMITS_NOTE,
+  annotations: READS,
+  input,
+  output: itemsOf(signalItemView),
+  call: async ({ input: { limit, domain = '' }, house: { engine } }) => {
+    const { records } = await signalItems(engine, {
+      domain: domain.replace(/^signal\./, ''),
+      limit: Math.min(limit, LIMIT_MAX),
+      offset: 0,
+    })
+    return found(records.map(viewSignalItem))
+  },
+})
