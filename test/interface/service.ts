@@ -49,15 +49,24 @@ export const cleanEnvironment = (variables: Variables): Variables => {
   return { ...(Object.fromEntries(inherited) as Variables), NO_COLOR: '1', ...variables }
 }
 
+export interface StartOptions {
+  readonly words?: readonly string[]
+  /** No file may grow beyond this: a full disk, for this process alone. */
+  readonly fileKibMax?: number
+}
+
 /** The built service as its own process, listening on a free port. */
 export const startService = async (
   home: string,
   variables: Variables = {},
-  words: readonly string[] = ['serve'],
+  { words = ['serve'], fileKibMax }: StartOptions = {},
 ): Promise<RunningService> => {
   if (!existsSync(BUILT)) throw new Error('the service is not built: run npm run build')
   const env = cleanEnvironment({ SVC_API__PORT: '0', SVC_API__AUTH_TOKEN: TOKEN, ...variables })
-  const child = spawn(process.execPath, [SVC, '--home', home, ...words], {
+  const command = [process.execPath, SVC, '--home', home, ...words]
+  // The shell counts in blocks of 512 bytes.
+  const limit = fileKibMax === undefined ? 'unlimited' : String(fileKibMax * 2)
+  const child = spawn('sh', ['-c', `ulimit -f ${limit} && exec "$@"`, 'sh', ...command], {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
