@@ -18,7 +18,8 @@ describe.skipIf(!hasCompiler)('a failed sync (needs a C compiler on Linux to mak
     expect(spawnSync('cc', ['-shared', '-fPIC', '-o', shim, SHIM_SOURCE, '-ldl']).status).toBe(0)
     const home = await newHome()
     const service = await startService(home, { LD_PRELOAD: shim, FAIL_SYNC_WHILE: flag })
-    const write = (level: number) => service.call('POST', '/kill-switch', { body: { level, reason: `level ${level}` } })
+    const write = (level: number) =>
+      service.call('POST', '/kill-switch', { body: { level, reason: `level ${level}` } })
     expect((await write(1)).status).toBe(200)
 
     await writeFile(flag, '')

@@ -44,7 +44,7 @@ export const newHome = async (): Promise<string> => {
 }
 
 /** The environment of a newcomer: nothing of ours but what a test says. */
-export const cleanEnvironment = (variables: Variables): Variables => {
+const cleanEnvironment = (variables: Variables): Variables => {
   const inherited = Object.entries(process.env).filter(([name]) => !name.toUpperCase().startsWith('SVC_'))
   return { ...(Object.fromEntries(inherited) as Variables), NO_COLOR: '1', ...variables }
 }

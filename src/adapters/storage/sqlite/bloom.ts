@@ -10,7 +10,8 @@ export class Bloom {
   readonly bytes: Uint8Array
 
   constructor(bytes: Uint8Array = new Uint8Array(BLOOM_BYTES)) {
-    if (bytes.length !== BLOOM_BYTES) throw new Error(`a Bloom filter has ${BLOOM_BYTES} bytes, not ${bytes.length}`)
+    if (bytes.length !== BLOOM_BYTES)
+      throw new Error(`a Bloom filter has ${BLOOM_BYTES} bytes, not ${bytes.length}`)
     this.bytes = bytes
   }
 

@@ -6,6 +6,9 @@ export type Statement = ReturnType<Database['prepare']>
 export type Value = string | number | null | Uint8Array
 export type Row = readonly Value[]
 
+/** How long to wait for another process that writes. */
+export const BUSY_TIMEOUT_MS = 5000
+
 export const connect = (path: string, mode: 'read' | 'write'): Database => {
   const db = new DatabaseSync(path, { readOnly: mode === 'read', timeout: BUSY_TIMEOUT_MS })
   try {
@@ -18,9 +21,15 @@ export const connect = (path: string, mode: 'read' | 'write'): Database => {
   }
 }
 
+export const prepare = (db: Database, sql: string): Statement => {
+  const statement = db.prepare(sql)
+  connections.set(statement, db)
+  return statement
+}
+
 /** Rows come as arrays: half the cost of objects. */
 export const prepareRows = (db: Database, sql: string): Statement => {
-  const statement = db.prepare(sql)
+  const statement = prepare(db, sql)
   statement.setReturnArrays(true)
   return statement
 }
@@ -46,7 +55,8 @@ export const unavailable = (doing: string, path: string, error: unknown): Error 
   return new StoreUnavailableError(`cannot ${doing} ${path}: ${reason}`, { cause: error })
 }
 
-const BUSY_TIMEOUT_MS = 5000
+/** The driver closes a connection that nobody holds, even if its statements are still in use. */
+const connections = new WeakMap<Statement, Database>()
 
 const SQLITE_BUSY = 5
 const SQLITE_CONSTRAINT = 19

@@ -1,6 +1,14 @@
 import { Bloom } from './bloom.ts'
 import { prepareBulkInsert, type BulkInsert } from './bulk-insert.ts'
-import { allRows, firstRow, prepareRows, type Database, type Statement, type Value } from './database.ts'
+import {
+  prepare,
+  allRows,
+  firstRow,
+  prepareRows,
+  type Database,
+  type Statement,
+  type Value,
+} from './database.ts'
 import { dedupeHash } from './dedupe-hash.ts'
 
 /** Keys per run. Which keys are in a run follows from the log alone: the next so many behind the run before. */
@@ -35,10 +43,16 @@ export class DedupeRuns {
 
   constructor(db: Database) {
     this.#newestRun = prepareRows(db, 'SELECT run, last_seq FROM dedupe_runs ORDER BY run DESC LIMIT 1')
-    this.#storedKeys = prepareRows(db, 'SELECT seq, dedupe_key FROM events WHERE seq > ? ORDER BY seq LIMIT ?')
-    this.#lastWritten = prepareRows(db, 'SELECT k, seq FROM dedupe WHERE run = ? ORDER BY k DESC, seq DESC LIMIT 1')
+    this.#storedKeys = prepareRows(
+      db,
+      'SELECT seq, dedupe_key FROM events WHERE seq > ? ORDER BY seq LIMIT ?',
+    )
+    this.#lastWritten = prepareRows(
+      db,
+      'SELECT k, seq FROM dedupe WHERE run = ? ORDER BY k DESC, seq DESC LIMIT 1',
+    )
     this.#insert = prepareBulkInsert(db, 'dedupe', 3)
-    this.#seal = db.prepare('INSERT INTO dedupe_runs (run, last_seq, bloom) VALUES (?, ?, ?)')
+    this.#seal = prepare(db, 'INSERT INTO dedupe_runs (run, last_seq, bloom) VALUES (?, ?, ?)')
   }
 
   /** Called at the end of the transaction in which these keys were stored. */
@@ -122,7 +136,10 @@ interface SortedRun {
 
 /** The first keys, by hash and then seq. Both are packed into one number each: those sort without a call per pair. */
 const sortRun = (hashes: readonly number[], seqs: readonly number[]): SortedRun => {
-  const entries = Float64Array.from({ length: RUN_KEYS }, (_, index) => (hashOf(index) + HASH_MIN) * RUN_KEYS + index)
+  const entries = Float64Array.from(
+    { length: RUN_KEYS },
+    (_, index) => (hashOf(index) + HASH_MIN) * RUN_KEYS + index,
+  )
   entries.sort()
   function hashOf(index: number): number {
     return hashes[index] ?? 0

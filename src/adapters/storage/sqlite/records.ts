@@ -1,5 +1,13 @@
 import { EMPTY_HEAD, type Head, type LogRecord } from '../../../core/log/event.ts'
-import { allRows, firstRow, prepareRows, type Database, type Row, type Statement, type Value } from './database.ts'
+import {
+  allRows,
+  firstRow,
+  prepareRows,
+  type Database,
+  type Row,
+  type Statement,
+  type Value,
+} from './database.ts'
 import type { KnownNames } from './dictionary.ts'
 import { RECORD_COLUMNS, recordFrom } from './rows.ts'
 import { textOfMillis } from './time-text.ts'

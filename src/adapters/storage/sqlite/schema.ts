@@ -1,3 +1,4 @@
+import { ABOUT_TABLE } from './about-index.ts'
 import { firstRow, prepareRows, type Database } from './database.ts'
 
 /** The layout below. A release that changes it raises the number and brings the steps from the older one. */
@@ -22,10 +23,13 @@ const isOurs = (db: Database): boolean => {
     prepareRows(db, `SELECT count(*), total(name = 'meta'), total(name = 'events') FROM sqlite_schema`),
   )
   if (tables?.[0] === 0) return false
-  if (tables?.[1] !== 1 || tables[2] !== 1) throw new Error('the database holds something else than an event log')
+  if (tables?.[1] !== 1 || tables[2] !== 1)
+    throw new Error('the database holds something else than an event log')
   const version = firstRow(prepareRows(db, `SELECT v FROM meta WHERE k = 'format_version'`))?.[0]
   if (version !== FORMAT_VERSION) {
-    throw new Error(`the event log has format version ${String(version)}, this release knows ${FORMAT_VERSION}`)
+    throw new Error(
+      `the event log has format version ${String(version)}, this release knows ${FORMAT_VERSION}`,
+    )
   }
   return true
 }
@@ -60,7 +64,7 @@ CREATE TRIGGER events_no_delete BEFORE DELETE ON events BEGIN SELECT RAISE(ABORT
 
 CREATE TABLE counters (dom INTEGER PRIMARY KEY, n INTEGER NOT NULL) STRICT;
 CREATE TABLE signal_times (dom INTEGER, ts_ms INTEGER, seq INTEGER, PRIMARY KEY (dom, ts_ms, seq)) STRICT, WITHOUT ROWID;
-CREATE TABLE about (k INTEGER, seq INTEGER, PRIMARY KEY (k, seq)) STRICT, WITHOUT ROWID;
+${ABOUT_TABLE}
 
 CREATE TABLE dedupe (run INTEGER, k INTEGER, seq INTEGER, PRIMARY KEY (run, k, seq)) STRICT, WITHOUT ROWID;
 CREATE TABLE dedupe_runs (run INTEGER PRIMARY KEY, last_seq INTEGER NOT NULL, bloom BLOB NOT NULL) STRICT;

@@ -38,6 +38,7 @@ const timeOfDayMs = (timestamp: string): number =>
   digit(timestamp, 20) * 100 +
   twoDigits(timestamp, 21)
 
-const twoDigits = (timestamp: string, at: number): number => digit(timestamp, at) * 10 + digit(timestamp, at + 1)
+const twoDigits = (timestamp: string, at: number): number =>
+  digit(timestamp, at) * 10 + digit(timestamp, at + 1)
 
 const digit = (timestamp: string, at: number): number => timestamp.charCodeAt(at) - 48
