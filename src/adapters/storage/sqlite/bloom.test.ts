@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { Bloom } from './bloom.ts'
 import { dedupeHash } from './dedupe-hash.ts'
-import { RUN_KEYS } from './dedupe-runs.ts'
+import { RUN_KEYS } from './sorted-run.ts'
 
 const hashOfKey = (number: number): number => dedupeHash(`producer:signal:${number}`)
 

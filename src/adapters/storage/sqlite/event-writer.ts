@@ -26,7 +26,7 @@ export class EventWriter {
   readonly #runs: DedupeRuns
   readonly #shelf: SnapshotShelf
 
-  constructor(db: Database) {
+  constructor(db: Database, runKeys?: number) {
     this.#db = db
     this.#head = prepareRows(db, 'SELECT seq, lower(hex(hash)) FROM events ORDER BY seq DESC LIMIT 1')
     this.#insertEvents = prepareInsertEvents(db)
@@ -38,7 +38,7 @@ export class EventWriter {
     )
     this.#domains = new NameNumbers(db, 'domain')
     this.#nodes = new NameNumbers(db, 'node')
-    this.#runs = new DedupeRuns(db)
+    this.#runs = new DedupeRuns(db, runKeys)
     this.#shelf = new SnapshotShelf(db)
   }
 

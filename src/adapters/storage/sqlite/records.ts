@@ -10,6 +10,7 @@ import {
 } from './database.ts'
 import type { KnownNames } from './dictionary.ts'
 import { RECORD_COLUMNS, recordFrom } from './rows.ts'
+import { HAS_ID } from './schema.ts'
 import { textOfMillis } from './time-text.ts'
 
 export type Order = 'asc' | 'desc'
@@ -40,7 +41,7 @@ export class Records {
       db,
       'SELECT seq, lower(hex(hash)), recorded_at FROM events ORDER BY seq DESC LIMIT 1',
     )
-    this.#withId = prepareRows(db, `SELECT ${RECORD_COLUMNS} FROM events WHERE id = ?`)
+    this.#withId = prepareRows(db, `SELECT ${RECORD_COLUMNS} FROM events WHERE ${HAS_ID}`)
     this.#at = prepareRows(db, `SELECT ${RECORD_COLUMNS} FROM ${WANTED}`)
     this.#atOfTypes = prepareRows(db, `SELECT ${RECORD_COLUMNS} FROM ${WANTED} WHERE ${HAS_TYPE}`)
     this.#between = both(
@@ -59,7 +60,7 @@ export class Records {
   }
 
   withId(id: string): LogRecord | null {
-    const row = firstRow(this.#withId, id)
+    const row = firstRow(this.#withId, id, id, id)
     return row === undefined ? null : this.#record(row)
   }
 
