@@ -8,7 +8,7 @@ import type { EventLog } from '../src/ports/event-log.ts'
 export type Said = Partial<Omit<Stamped, 'seq'>>
 
 /** A signature of the right form for tests that verify none. */
-export const SIGNATURE = 'a1'.repeat(64)
+const SIGNATURE = 'a1'.repeat(64)
 
 export const sha256Hex = (text: string): string => hash('sha256', text, 'hex')
 

@@ -71,6 +71,18 @@ describe('every column', () => {
   )
 })
 
+describe('a time of receipt that is no time', () => {
+  it.each([
+    ['9000000000000000', 15],
+    ['9223372036854775807', 15],
+    ['9223372036854775807', LAST_SEQ],
+  ])('%s at %i is reported, not fatal', async (value, seq) => {
+    const broken = await house.broken(modify('recorded_at', value, seq))
+    expect(await broken.verify('full')).toMatchObject({ ok: false, first_bad_seq: seq })
+    expect((await broken.verify('fast')).ok).toBe(seq !== LAST_SEQ)
+  })
+})
+
 describe('every row', () => {
   it.each<[string, (raw: Raw) => void, Expected]>([
     ['deleted from the middle', remove('seq = 15'), { reason: 'sequence', seq: 15 }],

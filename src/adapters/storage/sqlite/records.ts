@@ -39,7 +39,7 @@ export class Records {
     this.#names = names
     this.#head = prepareRows(
       db,
-      'SELECT seq, lower(hex(hash)), recorded_at FROM events ORDER BY seq DESC LIMIT 1',
+      'SELECT seq, lower(hex(hash)), recorded_at + 0.0 FROM events ORDER BY seq DESC LIMIT 1',
     )
     this.#withId = prepareRows(db, `SELECT ${RECORD_COLUMNS} FROM events WHERE ${HAS_ID}`)
     this.#at = prepareRows(db, `SELECT ${RECORD_COLUMNS} FROM ${WANTED}`)

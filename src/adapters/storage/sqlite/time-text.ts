@@ -16,9 +16,11 @@ export const millisOf = (text: string): number | null => {
   return dayMs + timeOfDayMs(text)
 }
 
+/** Empty for a number that is no date: only damage stores one, and verification reports the empty field. */
 export const textOfMillis = (millis: number): string => {
   if (millis !== textMs) {
-    text = new Date(millis).toISOString()
+    const date = new Date(millis)
+    text = Number.isNaN(date.getTime()) ? '' : date.toISOString()
     textMs = millis
   }
   return text
