@@ -6,7 +6,7 @@ import { VERSION } from './compose/version.ts'
 const surroundings = surroundingsOf(process.env['SVC_HOME'] ?? process.cwd(), process.env, VERSION)
 
 try {
-  const { baseUrl, stopped } = await runUntilSignal(surroundings, { host: null, port: null })
+  const { baseUrl, stopped } = await runUntilSignal(surroundings, { host: null, port: null, inMemory: false })
   process.stdout.write(`listening on ${baseUrl}\n`)
   await stopped
 } catch (error) {

@@ -1,14 +1,14 @@
 import { hash } from 'node:crypto'
 import { uuidv7 } from 'uuidv7'
 import { EMPTY_HEAD, headOf, type Head, type LogRecord, type Stamped } from '../src/core/log/event.ts'
-import { chain } from '../src/core/log/hash-chain.ts'
+import { chain, hashOf } from '../src/core/log/hash-chain.ts'
 import type { EventLog } from '../src/ports/event-log.ts'
 
 /** What an event says; what is not said is the same for all. */
 export type Said = Partial<Omit<Stamped, 'seq'>>
 
 /** A signature of the right form for tests that verify none. */
-export const SIGNATURE = 'a1'.repeat(64)
+const SIGNATURE = 'a1'.repeat(64)
 
 export const sha256Hex = (text: string): string => hash('sha256', text, 'hex')
 
@@ -47,6 +47,36 @@ export const appendTo = async (
 export const headAfter = (records: readonly LogRecord[], before: Head = EMPTY_HEAD): Head => {
   const last = records.at(-1)
   return last === undefined ? before : headOf(last)
+}
+
+/** What somebody does who changes a record and knows the rule of the chain. */
+export const rehashed = (record: LogRecord): LogRecord => ({
+  ...record,
+  hash: hashOf(record.prevHash, record, sha256Hex),
+})
+
+/** Everything that is allowed and seldom, each in turn. */
+export const oddEvent = (seq: number): Said => {
+  switch (seq % 4) {
+    case 0:
+      return { type: 'single', payload: {} }
+    case 1:
+      return {
+        payload: {
+          text: 'Größe | €😀\u2028\u007f "\\\n\u0001\u001f',
+          nested: { deep: [1, null, true, { a: 'b|c' }] },
+        },
+      }
+    case 2:
+      return {
+        source: 'quelle größer',
+        traceId: 'spur-€',
+        dedupeKey: `schlüssel 😀 ${seq}`,
+        id: `an id with blanks ${seq}`,
+      }
+    default:
+      return { ts: '9999-12-31T23:59:59.999Z', payload: { big: 1e21, none: null, small: 1e-7 } }
+  }
 }
 
 /** Milliseconds since the first day of 2026. */

@@ -10,9 +10,9 @@ const SAME_SIGNAL_MS = 2000
 /** Runs the service until SIGINT or SIGTERM; another signal later does not wait for open requests. */
 export const runUntilSignal = async (
   surroundings: Surroundings,
-  { host, port }: Pick<ServiceOptions, 'host' | 'port'>,
+  { host, port, inMemory }: Pick<ServiceOptions, 'host' | 'port' | 'inMemory'>,
 ): Promise<RunningService> => {
-  const service = await asFailure(() => startService(surroundings, { host, port }).catch(explain))
+  const service = await asFailure(() => startService(surroundings, { host, port, inMemory }).catch(explain))
   const stopped = new Promise<void>((resolve, reject) => {
     let stoppingSinceMs: number | null = null
     const stop = (): void => {

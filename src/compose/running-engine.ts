@@ -60,12 +60,21 @@ export const openRunningEngine = (wishes: EngineWishes): Promise<RunningEngine> 
     if (!integrity.ok)
       logger.error(`the stored log does not verify: ${integrity.detail}`, { seq: integrity.first_bad_seq })
 
-    const pace = paceOf(configuration)
-    const checkpointer = createCheckpointer({ log, checkpoints, signer, signatures, clock, ...pace })
-    const onStopped = ({ detail }: { readonly detail: string }): void =>
-      logger.error(`no further checkpoints are signed: ${detail}`)
-    const keeper = keepCheckpoints({ log, checkpointer, clock, everyMs: pace.everyMs, onStopped, onTrouble })
-    closers.add(() => keeper.close())
+    if (checkpoints !== null) {
+      const pace = paceOf(configuration)
+      const checkpointer = createCheckpointer({ log, checkpoints, signer, signatures, clock, ...pace })
+      const onStopped = ({ detail }: { readonly detail: string }): void =>
+        logger.error(`no further checkpoints are signed: ${detail}`)
+      const keeper = keepCheckpoints({
+        log,
+        checkpointer,
+        clock,
+        everyMs: pace.everyMs,
+        onStopped,
+        onTrouble,
+      })
+      closers.add(() => keeper.close())
+    }
 
     const snapshotEveryEvents = configuration.store.snapshot_every_events
     const engine = await Engine.open({

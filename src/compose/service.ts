@@ -11,13 +11,15 @@ import { createMcpEndpoint } from '../surfaces/mcp/endpoint.ts'
 import { opening } from './closers.ts'
 import { openRunningEngine } from './running-engine.ts'
 import { knownSecretsOf } from './secrets.ts'
-import { openStore } from './store.ts'
+import { openMemoryStore, openStore } from './store.ts'
 import type { Surroundings } from './surroundings.ts'
 
 /** What the command line says instead of the configuration; null = as configured. */
 export interface ServiceWishes {
   readonly host: string | null
   readonly port: number | null
+  /** Keep the log in memory and forget it at the end. */
+  readonly inMemory: boolean
 }
 
 export interface Service {
@@ -32,7 +34,10 @@ export class StartRefusedError extends Error {
 }
 
 /** Configuration, identity, store, engine, HTTP: in this order, and closed in the other. */
-export const startService = (surroundings: Surroundings, { host, port }: ServiceWishes): Promise<Service> =>
+export const startService = (
+  surroundings: Surroundings,
+  { host, port, inMemory }: ServiceWishes,
+): Promise<Service> =>
   opening(async (closers) => {
     const { clock, insecureOk, version } = surroundings
     const startedAtMs = clock.now()
@@ -41,7 +46,7 @@ export const startService = (surroundings: Surroundings, { host, port }: Service
     const logger = openLogger(surroundings, configuration)
     for (const warning of warnings) logger.warn(warning)
 
-    const store = await openStore(surroundings, current)
+    const store = inMemory ? openMemoryStore() : await openStore(surroundings, current)
     closers.add(() => store.log.close())
     const running = await openRunningEngine({
       surroundings,

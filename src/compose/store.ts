@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { checkpointFile } from '../adapters/platform/checkpoint-file/checkpoint-file.ts'
 import { createSecrets } from '../adapters/platform/vault/secrets.ts'
 import { createVault } from '../adapters/platform/vault/vault.ts'
+import { MemoryLog } from '../adapters/storage/memory/memory-log.ts'
 import { openPostgresLog } from '../adapters/storage/postgres/postgres-log.ts'
 import { openSqliteLog } from '../adapters/storage/sqlite/sqlite-log.ts'
 import type { Configuration } from '../core/config/schema.ts'
@@ -14,8 +15,12 @@ import type { Surroundings } from './surroundings.ts'
 
 export interface Store {
   readonly log: EventLog
-  readonly checkpoints: CheckpointStore
+  /** Null in memory: what is forgotten needs no proof. */
+  readonly checkpoints: CheckpointStore | null
 }
+
+/** Nothing is written anywhere: for a look around. */
+export const openMemoryStore = (): Store => ({ log: new MemoryLog(), checkpoints: null })
 
 /** SQLite in the home folder, or PostgreSQL where `store.url` names one. */
 export const openStore = async (surroundings: Surroundings, { store }: Configuration): Promise<Store> => {

@@ -14,7 +14,7 @@ export type RunResult =
   | { readonly status: 'refused'; readonly refusal: Refusal }
 
 /** A command may not set off more than this: a circle in the wiring must end loudly. */
-export const FOLLOW_UPS_MAX = 100_000
+const FOLLOW_UPS_MAX = 100_000
 
 /** A command and all that follows from it, as one batch. Only the first command can be refused. */
 export const run = (before: State, command: Command, moment: Moment): RunResult => {

@@ -19,7 +19,7 @@ export interface Memory {
 
 export const EMPTY_MEMORY: Memory = { state: INITIAL_STATE, head: EMPTY_HEAD }
 
-export const CATCH_UP_PAGE = 1000
+const CATCH_UP_PAGE = 1000
 
 /** Stored events that were just folded, and memory with them. */
 export interface Page {

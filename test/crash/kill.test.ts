@@ -24,7 +24,9 @@ afterAll(() => rm(folder, { recursive: true }))
 
 /** Starts a writer, lets it write for a moment after its first acknowledgement, and kills it. */
 const killedWriter = async (path: string, writeMs: number): Promise<ReadonlyMap<number, string>> => {
-  const writer = spawn(process.execPath, ['--import', LOADER, WRITER, path], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const writer = spawn(process.execPath, ['--import', LOADER, WRITER, path], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   let told = ''
   writer.stdout.setEncoding('utf8').on('data', (text: string) => {
     told += text
@@ -55,24 +57,31 @@ const expectWholeBatches = (records: readonly LogRecord[]): void => {
   }
 }
 
-it.concurrent.each([1, 2])('kill -9 at any moment loses nothing that was acknowledged (lane %i)', async (lane) => {
-  const path = join(folder, `lane-${lane}.db`)
-  const acknowledged = new Map<number, string>()
-  for (let kill = 0; kill < KILLS_PER_LANE; kill += 1) {
-    // Spread over a commit's life, the same in every run.
-    const writeMs = (kill * 37 + lane * 11) % 120
-    for (const [seq, id] of await killedWriter(path, writeMs)) acknowledged.set(seq, id)
+it.concurrent.each([1, 2])(
+  'kill -9 at any moment loses nothing that was acknowledged (lane %i)',
+  async (lane) => {
+    const path = join(folder, `lane-${lane}.db`)
+    const acknowledged = new Map<number, string>()
+    for (let kill = 0; kill < KILLS_PER_LANE; kill += 1) {
+      // Spread over a commit's life, the same in every run.
+      const writeMs = (kill * 37 + lane * 11) % 120
+      for (const [seq, id] of await killedWriter(path, writeMs)) acknowledged.set(seq, id)
+      const log = await openSqliteLog({ path })
+      const records = await everything(log)
+      const lost = [...acknowledged].filter(([seq, id]) => records[seq - 1]?.id !== id)
+      expect(lost, `after kill ${kill}`).toEqual([])
+      expect(await log.verifyHashes({ after: 0, upTo: records.length })).toEqual({
+        ok: true,
+        checked: records.length,
+      })
+      expectWholeBatches(records)
+      await log.close()
+    }
     const log = await openSqliteLog({ path })
-    const records = await everything(log)
-    const lost = [...acknowledged].filter(([seq, id]) => records[seq - 1]?.id !== id)
-    expect(lost, `after kill ${kill}`).toEqual([])
-    expect(await log.verifyHashes({ after: 0, upTo: records.length })).toEqual({ ok: true, checked: records.length })
-    expectWholeBatches(records)
+    const recalled = await catchUp(log, await recall(log))
+    expect(stateHashOf(recalled.state)).toBe(stateHashOf((await catchUp(log, EMPTY_MEMORY)).state))
+    expect(acknowledged.size).toBeGreaterThan(KILLS_PER_LANE)
     await log.close()
-  }
-  const log = await openSqliteLog({ path })
-  const recalled = await catchUp(log, await recall(log))
-  expect(stateHashOf(recalled.state)).toBe(stateHashOf((await catchUp(log, EMPTY_MEMORY)).state))
-  expect(acknowledged.size).toBeGreaterThan(KILLS_PER_LANE)
-  await log.close()
-}, 1_800_000)
+  },
+  1_800_000,
+)

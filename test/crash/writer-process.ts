@@ -18,7 +18,12 @@ const engine = await Engine.open({
 const write = async (caller: number): Promise<never> => {
   for (let turn = 0; ; turn += 1) {
     const level = ((caller + turn) % 4) as KillSwitchLevel
-    const move = { level, reason: `caller ${caller}, turn ${turn}`, operator: 'svc-1', surface: 'api' as const }
+    const move = {
+      level,
+      reason: `caller ${caller}, turn ${turn}`,
+      operator: 'svc-1',
+      surface: 'api' as const,
+    }
     const outcome = await engine.execute({ kind: 'set-kill-switch', move })
     if (outcome.status !== 'done') throw new Error('a move was refused')
     const ids = outcome.events.map(({ seq, id }) => `${seq} ${id}`)

@@ -1,5 +1,5 @@
 import { openPostgresLog } from '../../src/adapters/storage/postgres/postgres-log.ts'
-import { appendBehindHead } from './records.ts'
+import { appendAgainstOthers } from './records.ts'
 
 /** A process of its own that appends batches and tells the ids that it was promised. */
 const [url, name, batches] = process.argv.slice(2)
@@ -8,8 +8,11 @@ if (url === undefined || name === undefined) throw new Error('needs the address 
 const log = await openPostgresLog({ url })
 const promised: string[] = []
 for (let batch = 0; batch < Number(batches); batch += 1) {
-  const drafts = [{ type: `signal.${name}.v1` }, { type: 'brain.cycle.v1', payload: { batch } }]
-  promised.push(...(await appendBehindHead(log, drafts)).map(({ id }) => id))
+  const records = await appendAgainstOthers(log, 2, (seq) => ({
+    type: `signal.${name}.v1`,
+    payload: { batch, seq },
+  }))
+  promised.push(...records.map(({ id }) => id))
 }
 await log.close()
 process.send?.(promised)

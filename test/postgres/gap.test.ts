@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openPostgresLog } from '../../src/adapters/storage/postgres/postgres-log.ts'
 import type { LogRecord } from '../../src/core/log/event.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
-import { appendBehindHead, everything } from './records.ts'
+import { appendAgainstOthers, everything } from './records.ts'
 import { postgresMissing, startPostgres, type PostgresServer } from './server.ts'
 
 const WRITERS = 8
@@ -80,12 +80,11 @@ const expectNoGaps = async (url: string): Promise<void> => {
 const writeBatches = async (log: EventLog, writer: number): Promise<readonly LogRecord[]> => {
   const promised: LogRecord[] = []
   for (let batch = 0; batch < BATCHES_EACH; batch += 1) {
-    const drafts = [
-      { type: `signal.from_${writer}_${batch}.v1` },
-      { type: 'brain.cycle.v1' },
-      { type: 'signal.ta.v1' },
-    ]
-    promised.push(...(await appendBehindHead(log, drafts.slice(batch % 3))))
+    const types = ['brain.cycle.v1', 'signal.ta.v1', `signal.from_${writer}_${batch}.v1`] as const
+    const count = 1 + (batch % types.length)
+    promised.push(
+      ...(await appendAgainstOthers(log, count, (seq) => ({ type: types[seq % types.length] ?? types[0] }))),
+    )
   }
   return promised
 }

@@ -19,12 +19,13 @@ const SOCKET_NAME = '.s.PGSQL.5432'
 
 export const openLine = async (serverUrl: string): Promise<Line> => {
   const target = new URL(serverUrl)
+  const serverSocket = join(target.searchParams.get('host') ?? '', SOCKET_NAME)
   const folder = mkdtempSync(join(tmpdir(), 'signal-engine-line-'))
   const pairs = new Set<{ readonly client: Socket; readonly server: Socket }>()
   let losing: 'nothing' | 'request' | 'answer' = 'nothing'
 
   const proxy = createServer((client) => {
-    const server = connect(join(target.searchParams.get('host') ?? '', SOCKET_NAME))
+    const server = connect(serverSocket)
     const pair = { client, server }
     pairs.add(pair)
     const hangUp = (): void => {

@@ -63,6 +63,7 @@ const START_TIMEOUT_MS = 30_000
  * process that gave them: it takes the server and the folder along.
  */
 const SUPERVISOR = `
+trap '' PIPE
 root=$1; shift
 server=
 while read -r order; do
@@ -167,7 +168,7 @@ const supervise = (
       ...options,
     ],
     // Its own session: an interrupt from the keyboard reaches only the tests, and their end reaches it.
-    { ...IDENTITY, cwd: '/', detached: true, stdio: ['pipe', 'pipe', 'inherit'] },
+    { ...IDENTITY, cwd: '/', detached: true, stdio: ['pipe', 'pipe', 'ignore'] },
   )
   const answer = async (): Promise<string> => String(((await once(child.stdout, 'data')) as [Buffer])[0])
   return {

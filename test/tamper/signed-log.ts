@@ -5,7 +5,7 @@ import type { JsonObject } from '../../src/core/vocabulary/json.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
 import type { Signer } from '../../src/ports/signer.ts'
 
-export const sha256Hex = (text: string): string => hash('sha256', text, 'hex')
+const sha256Hex = (text: string): string => hash('sha256', text, 'hex')
 
 /** What an event says; all else follows from its place. */
 export interface Said {
@@ -91,7 +91,7 @@ export const headAfter = (records: readonly LogRecord[]): Head => {
 }
 
 /** Seconds since the first day of 2026. */
-export const timeAt = (second: number): string => new Date(Date.UTC(2026, 0, 1) + second * 1000).toISOString()
+const timeAt = (second: number): string => new Date(Date.UTC(2026, 0, 1) + second * 1000).toISOString()
 
 const stampedAt = (seq: number, { type, payload, source, traceId, dedupeKey }: Said): Stamped => ({
   seq,
@@ -106,7 +106,7 @@ const stampedAt = (seq: number, { type, payload, source, traceId, dedupeKey }: S
 })
 
 /** A UUIDv7 that grows with its number. */
-export const idAt = (number: number): string => {
+const idAt = (number: number): string => {
   const digits = number.toString(16).padStart(12, '0')
   return `019b7000-${digits.slice(0, 4)}-7000-8000-${digits}`
 }

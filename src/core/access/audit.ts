@@ -3,7 +3,7 @@ import { accept, type Decision } from '../vocabulary/decision.ts'
 
 export type AccessEntry = PayloadOf<'system.audit.v1'>
 
-export const RESOURCE_LENGTH_MAX = 256
+const RESOURCE_LENGTH_MAX = 256
 
 /** Who wanted what, and whether it was allowed. */
 export const recordAccess = (entry: AccessEntry, surface: 'api' | 'cli'): Decision =>

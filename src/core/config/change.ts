@@ -75,7 +75,9 @@ export const changeUserSettings = (request: ChangeRequest): Change => {
   const wishes = leaves.filter(({ path, value }) => !isRedactedSecret(path, value))
   const changedLayers = withWishes(layers, wishes, asValues(running))
   const effective = effectiveConfiguration(changedLayers)
-  const faults = faultsIn(changedLayers, effective, request.insecureOk)
+  const asksForNoToken = wishes.some(({ path, value }) => path.join('.') === 'api.auth_token' && value === '')
+  const mayBeEmpty = request.insecureOk || (!asksForNoToken && running.api.auth_token === '')
+  const faults = faultsIn(changedLayers, effective, { mayBeEmpty, asksForNoToken })
   if (effective.status === 'invalid' || faults.length > 0) {
     return {
       status: 'refused',
@@ -123,16 +125,23 @@ const withUserValues = (layers: Layers, values: JsonObject): Layers => ({
 })
 
 /** Also what the environment hides today, since it would stop a start without it. */
-const faultsIn = (layers: Layers, effective: Effective, insecureOk: boolean): readonly Fault[] => {
+const faultsIn = (layers: Layers, effective: Effective, token: TokenRule): readonly Fault[] => {
   const hidden = faultsOfKeys(effectiveValues({ ...layers, environment: NO_LAYER }))
   const visible =
-    effective.status === 'invalid' ? effective.faults : tokenFaults(effective.configuration, insecureOk)
+    effective.status === 'invalid' ? effective.faults : tokenFaults(effective.configuration, token)
   const all = [...visible, ...hidden].map(({ loc, msg, type }): Fault => ({ loc, msg, type }))
   return [...new Map(all.map((fault) => [JSON.stringify(fault), fault])).values()]
 }
 
-const tokenFaults = ({ api }: Configuration, insecureOk: boolean): readonly Fault[] =>
-  api.auth_token === '' && !insecureOk
+interface TokenRule {
+  /** Allowed by the operator, or empty before and not this change's doing. */
+  readonly mayBeEmpty: boolean
+  /** Refused even where the environment has a token today: the next start may be without it. */
+  readonly asksForNoToken: boolean
+}
+
+const tokenFaults = ({ api }: Configuration, { mayBeEmpty, asksForNoToken }: TokenRule): readonly Fault[] =>
+  !mayBeEmpty && (asksForNoToken || api.auth_token === '')
     ? [
         {
           loc: ['api', 'auth_token'],

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { killSwitchLevel } from '../vocabulary/level.ts'
 
 /** What the check of the stored log found when a process started. */
-export const startIntegrity = z.object({
+const startIntegrity = z.object({
   ok: z.boolean(),
   reason: z.string().nullable(),
   first_bad_seq: z.int().nullable(),

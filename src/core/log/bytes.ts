@@ -1,6 +1,12 @@
 /** Bytes as text, without Node: core hashes and signs through functions handed in. */
 
 const HEX_DIGITS = '0123456789abcdef'
+const NO_DIGIT = 16
+/** The value of each character up to `f`; a table, since every event is read through it. */
+const HEX_VALUES = Uint8Array.from({ length: 103 }, (_, unit) => {
+  const value = HEX_DIGITS.indexOf(String.fromCharCode(unit))
+  return value === -1 ? NO_DIGIT : value
+})
 
 export const hexFromBytes = (bytes: Uint8Array): string => {
   let hex = ''
@@ -13,9 +19,9 @@ export const bytesFromHex = (hex: string): Uint8Array | null => {
   if (hex.length % 2 !== 0) return null
   const bytes = new Uint8Array(hex.length / 2)
   for (let index = 0; index < bytes.length; index += 1) {
-    const high = hexDigit(hex.charCodeAt(index * 2))
-    const low = hexDigit(hex.charCodeAt(index * 2 + 1))
-    if (high < 0 || low < 0) return null
+    const high = HEX_VALUES[hex.charCodeAt(index * 2)] ?? NO_DIGIT
+    const low = HEX_VALUES[hex.charCodeAt(index * 2 + 1)] ?? NO_DIGIT
+    if ((high | low) >= NO_DIGIT) return null
     bytes[index] = high * 16 + low
   }
   return bytes
@@ -35,7 +41,9 @@ export const bytesFromBase64 = (text: string): Uint8Array | null => {
 }
 
 export const concatBytes = (...parts: readonly Uint8Array[]): Uint8Array => {
-  const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
+  let length = 0
+  for (const part of parts) length += part.length
+  const whole = new Uint8Array(length)
   let offset = 0
   for (const part of parts) {
     whole.set(part, offset)
@@ -47,12 +55,8 @@ export const concatBytes = (...parts: readonly Uint8Array[]): Uint8Array => {
 export const sameBytes = (left: Uint8Array, right: Uint8Array): boolean =>
   left.length === right.length && left.every((byte, index) => byte === right[index])
 
-export const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text)
+export const utf8 = (text: string): Uint8Array => UTF8.encode(text)
+
+const UTF8 = new TextEncoder()
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
-
-const hexDigit = (unit: number): number => {
-  if (unit >= 48 && unit <= 57) return unit - 48
-  if (unit >= 97 && unit <= 102) return unit - 87
-  return -1
-}

@@ -39,8 +39,6 @@ export interface NoteSignature {
   readonly signature: string
 }
 
-export const checkpointSize = ({ frontier }: Checkpoint): number => frontier.size
-
 /** The text to sign: a C2SP tlog checkpoint, with what a reader needs to go on from here as extension lines. */
 export const checkpointText = ({ origin, frontier, root, head, time }: Checkpoint): string =>
   `${origin}\n${frontier.size}\n${base64FromBytes(root)}\nhead ${head}\ntime ${time}\nfrontier ${base64FromBytes(encodeFrontier(frontier))}\n`

@@ -11,7 +11,7 @@ export type ChainedRecord = Omit<LogRecord, 'signature' | 'signer'>
 export type HashedFields = Omit<ChainedRecord, 'prevHash' | 'hash' | 'seq' | 'recordedAt'>
 
 /** Everything of the preimage behind the previous hash. Nine parts, joined with `|`. */
-export const preimageTail = (record: HashedFields): string =>
+const preimageTail = (record: HashedFields): string =>
   `|${record.ts}|${record.id}|${record.type}|${record.schemaVersion}|${record.source ?? ''}|${record.traceId ?? ''}|${record.dedupeKey ?? ''}|${record.payload}`
 
 export const hashOf = (prevHash: string, fields: HashedFields, sha256Hex: Sha256Hex): string =>

@@ -60,16 +60,14 @@ export const leafHash = (data: Uint8Array, sha256: Sha256): Uint8Array =>
  * SHA-256(0x00 || hash || signature || signer's public key || recorded_at): the chain leaves the last three out,
  * so without the tree they could be stripped, swapped or moved.
  */
-export const leafOf = ({ hash, signature, publicKey, recordedAt }: LeafFields, sha256: Sha256): Uint8Array =>
-  sha256(
-    concatBytes(
-      LEAF_PREFIX,
-      bytesOf(hash),
-      bytesOf(signature ?? ''),
-      bytesOf(publicKey ?? ''),
-      utf8(recordedAt),
-    ),
-  )
+export const leafOf = (
+  { hash, signature, publicKey, recordedAt }: LeafFields,
+  sha256: Sha256,
+): Uint8Array => {
+  const hex = `${hash}${signature ?? ''}${publicKey ?? ''}`
+  // A damaged column may hold anything; its text then stands for itself and can only give another leaf.
+  return leafHash(concatBytes(bytesFromHex(hex) ?? utf8(hex), utf8(recordedAt)), sha256)
+}
 
 export const encodeFrontier = ({ hashes }: Frontier): Uint8Array => concatBytes(...hashes)
 
@@ -88,9 +86,6 @@ const NODE_PREFIX = Uint8Array.of(1)
 
 const nodeHash = (left: Uint8Array, right: Uint8Array, sha256: Sha256): Uint8Array =>
   sha256(concatBytes(NODE_PREFIX, left, right))
-
-// A damaged column may hold anything; its text then stands for itself and can only give another leaf.
-const bytesOf = (hex: string): Uint8Array => bytesFromHex(hex) ?? utf8(hex)
 
 // Sizes may pass 32 bits, where the bit operators end.
 const setBitsOf = (size: number): number => {

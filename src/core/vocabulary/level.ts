@@ -6,5 +6,3 @@ export const killSwitchLevel = z.union([z.literal(0), z.literal(1), z.literal(2)
 export type KillSwitchLevel = z.infer<typeof killSwitchLevel>
 
 export const LEVEL_STATES = ['normal', 'caution', 'crisis', 'lockdown'] as const
-
-export type LevelState = (typeof LEVEL_STATES)[number]

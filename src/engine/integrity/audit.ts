@@ -1,9 +1,10 @@
 import type { SignedCheckpoint } from '../../core/log/checkpoint.ts'
+import { domainOf } from '../../core/log/domain.ts'
 import { headOf, type Head, type LogRecord } from '../../core/log/event.ts'
 import type { Signatures } from '../../ports/signatures.ts'
 import type { Findings } from './findings.ts'
 import { othersFirst, SLICE_LENGTH } from './others-first.ts'
-import { canonicalFaultOf, columnFaultOf, faultAt } from './record-check.ts'
+import { canonicalFaultOf, columnFaultOf, faultAt, withTexts } from './record-check.ts'
 import { keyIn, type SignerKeys } from './signer-keys.ts'
 import { createTreeCheck, type Claim } from './tree-check.ts'
 
@@ -37,6 +38,8 @@ export interface AuditEnd {
   readonly proven: number
   /** Signatures that could not be checked since part of a log does not hold their key. */
   readonly unknownSigners: number
+  /** How many events each domain has. */
+  readonly domains: ReadonlyMap<string, number>
 }
 
 /** Looks at every event: its columns, its text, its signature and its place in the checkpoints. Holds one page. */
@@ -45,6 +48,7 @@ export const createAudit = (options: AuditOptions): Audit => {
   const keys = new Map<string, string>()
   const notes = options.notes.filter(({ frontier }) => frontier.size > options.start.seq)
   const tree = createTreeCheck(notes, keys, { wholeLog })
+  const domains = new Map<string, number>()
   let last = options.start
   let checked = 0
   let unknownSigners = 0
@@ -58,6 +62,8 @@ export const createAudit = (options: AuditOptions): Audit => {
     if (introduced !== null && !keys.has(introduced.nodeId)) keys.set(introduced.nodeId, introduced.publicKey)
     const { faults, claims } = tree.add(record)
     for (const fault of faults) findings.add(fault)
+    const domain = domainOf(record.type)
+    domains.set(domain, (domains.get(domain) ?? 0) + 1)
     last = headOf(record)
     checked += 1
     return [...claimsOf(record), ...claims]
@@ -99,7 +105,7 @@ export const createAudit = (options: AuditOptions): Audit => {
       if (unknown.size > 0) for (const [id, key] of await options.findKeys(unknown)) keys.set(id, key)
       const claims: Claim[] = []
       for (let from = 0; from < page.length; from += SLICE_LENGTH) {
-        for (const record of page.slice(from, from + SLICE_LENGTH)) claims.push(...look(record))
+        for (const record of page.slice(from, from + SLICE_LENGTH)) claims.push(...look(withTexts(record)))
         await othersFirst()
       }
       // The threads check this page while the next one is read; never more than one page waits for them.
@@ -110,7 +116,7 @@ export const createAudit = (options: AuditOptions): Audit => {
     },
     end: async () => {
       await inWork
-      return { checked, last, proven: tree.proven(), unknownSigners }
+      return { checked, last, proven: tree.proven(), unknownSigners, domains }
     },
   }
 }

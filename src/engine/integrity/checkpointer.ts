@@ -63,17 +63,22 @@ export const createCheckpointer = (parts: CheckpointerParts): Checkpointer => {
   let agreed: SignedCheckpoint | null = null
   let stopped: { readonly note: string | null; readonly fault: Fault } | null = null
 
-  const stop = (newest: SignedCheckpoint | null, fault: Fault): CheckpointStep => {
-    stopped = { note: newest?.note ?? null, fault }
-    // Whatever comes next, the tree is taken up again from a checkpoint that was checked.
+  /** Whatever comes next, the tree is taken up again from a checkpoint that was checked, or from the start. */
+  const forget = (): void => {
     walk = null
     agreed = null
+    origin = null
+  }
+
+  const stop = (newest: SignedCheckpoint | null, fault: Fault): CheckpointStep => {
+    stopped = { note: newest?.note ?? null, fault }
+    forget()
     return { status: 'stopped', fault }
   }
 
   /** Brings our tree to the newest checkpoint, and says whether it is there and agrees. */
   const agreeWith = async (newest: SignedCheckpoint, head: Head): Promise<CheckpointStep | null> => {
-    if (newest.note === agreed?.note) return null
+    if (newest.note === agreed?.note && newest.frontier.size <= head.seq) return null
     const fault = await newestFaultOf(log, newest, head, signatures)
     if (fault !== null) return stop(newest, fault)
     // The note is signed by a node of this log and its frontier gives its root: a fresh tree starts from there.
@@ -124,6 +129,7 @@ export const createCheckpointer = (parts: CheckpointerParts): Checkpointer => {
       if (stopped !== null && stopped.note === (newest?.note ?? null))
         return { status: 'stopped', fault: stopped.fault }
       stopped = null
+      if (newest === null && agreed !== null) forget()
       const head = await log.head()
       const obstacle = newest === null ? null : await agreeWith(newest, head)
       if (obstacle !== null) return obstacle

@@ -54,7 +54,7 @@ export const verifyExport = async (
     checked += page.length
     onProgress?.(checked)
   }
-  const end = (await audit?.end()) ?? { checked: 0, last: EMPTY_HEAD, proven: 0, unknownSigners: 0 }
+  const end = (await audit?.end()) ?? NOTHING
   const partial = start.seq > 0
   const newest = notes.at(-1)
   if (!partial && newest !== undefined && newest.frontier.size > end.last.seq) {
@@ -78,6 +78,8 @@ export const verifyExport = async (
 }
 
 const PAGE_SIZE = 500
+
+const NOTHING: AuditEnd = { checked: 0, last: EMPTY_HEAD, proven: 0, unknownSigners: 0, domains: new Map() }
 
 const noKeys = (): Promise<ReadonlyMap<string, string>> => Promise.resolve(new Map())
 

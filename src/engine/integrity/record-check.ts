@@ -16,6 +16,15 @@ export const columnFaultOf = (
   return fault === null ? null : faultFrom(fault)
 }
 
+/** A damaged row may lack what no row lacks. An empty text in its place can be looked at like any other. */
+export const withTexts = (record: LogRecord): LogRecord =>
+  REQUIRED.every((name) => typeof record[name] === 'string')
+    ? record
+    : {
+        ...record,
+        ...Object.fromEntries(REQUIRED.map((name) => [name, (record[name] as string | null) ?? ''])),
+      }
+
 export const faultFrom = ({ kind, seq, id, detail }: ChainFault): Fault => ({
   reason: kind,
   seq,
@@ -45,6 +54,8 @@ export const faultAt = (
   reason: IntegrityReason,
   detail: string,
 ): Fault => ({ reason, seq: record.seq, id: record.id, shownAt: record.seq, detail })
+
+const REQUIRED = ['id', 'type', 'ts', 'schemaVersion', 'payload', 'prevHash', 'hash', 'recordedAt'] as const
 
 const isCanonical = (value: Json, text: string): boolean => {
   try {

@@ -30,7 +30,7 @@ export const findKeys = async (
   let before: number | undefined
   while (wanted.size > 0) {
     const page = await log.read({
-      types: [STARTED],
+      types: [STARTED_DOMAIN],
       order: 'desc',
       limit: PAGE_SIZE,
       ...(before === undefined ? {} : { before }),
@@ -46,6 +46,7 @@ export const findKeys = async (
 }
 
 const STARTED = 'system.started.v1'
+const STARTED_DOMAIN = 'system.started'
 const KEY_DIGITS_IN_NODE_ID = 16
 const PAGE_SIZE = 100
 

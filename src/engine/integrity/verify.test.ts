@@ -1,79 +1,18 @@
-import { appendFile, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { changed, logWith, node, other, useBench, wellSigned } from '../../../test/tamper/bench.ts'
 import {
   appendSaid,
-  fill,
   headAfter,
-  nodeOf,
   note,
   notes,
   rechained,
   recordsOf,
   started,
 } from '../../../test/tamper/signed-log.ts'
-import { checkpointFile } from '../../adapters/platform/checkpoint-file/checkpoint-file.ts'
-import { signaturePool } from '../../adapters/platform/signatures/signature-pool.ts'
 import { MemoryLog } from '../../adapters/storage/memory/memory-log.ts'
-import type { LogRecord } from '../../core/log/event.ts'
-import { CHECKPOINT_PACE, createCheckpointer } from './checkpointer.ts'
-import type { IntegrityReport } from './report.ts'
-import { verifyLog, type VerifyOptions } from './verify.ts'
 
-const node = nodeOf(1)
-const other = nodeOf(2)
-const signatures = signaturePool({ threads: 0 })
-afterAll(() => signatures.close())
-
-let folder: string
-let path: string
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'verify-'))
-  path = join(folder, 'events.db.checkpoints')
-})
-afterEach(() => rm(folder, { recursive: true, force: true }))
-
-const logWith = async (records: readonly LogRecord[]): Promise<MemoryLog> => {
-  const log = new MemoryLog()
-  await fill(log, records)
-  return log
-}
-
-const verify = (log: MemoryLog, options: Partial<VerifyOptions> = {}): Promise<IntegrityReport> =>
-  verifyLog(log, {
-    mode: 'full',
-    n: 100,
-    checkpoints: checkpointFile(path),
-    signatures,
-    clock: Date,
-    ...options,
-  })
-
-/** Leaves a checkpoint of each of these sizes. */
-const checkpointAt = async (records: readonly LogRecord[], ...sizes: readonly number[]): Promise<void> => {
-  for (const size of sizes) {
-    const log = await logWith(records.slice(0, size))
-    const step = await createCheckpointer({
-      log,
-      checkpoints: checkpointFile(path),
-      signer: node,
-      signatures,
-      clock: Date,
-      ...CHECKPOINT_PACE,
-    }).step('now')
-    expect(step).toMatchObject({ status: 'signed', size })
-  }
-}
-
-const wellSigned = (count: number): Promise<readonly LogRecord[]> =>
-  recordsOf([started(node), ...notes(count - 1)], node)
-
-const changed = (
-  records: readonly LogRecord[],
-  seq: number,
-  change: Partial<LogRecord>,
-): readonly LogRecord[] => records.map((record) => (record.seq === seq ? { ...record, ...change } : record))
+const bench = useBench()
+const { verify } = bench
 
 const PASS = { hash_chain: 'pass', sequence: 'pass', signatures: 'pass', checkpoint: 'pass' }
 
@@ -108,7 +47,7 @@ describe.each(['fast', 'full'] as const)('%s verification', (mode) => {
       checks: PASS,
     })
     expect(report.detail).toContain('no checkpoint yet')
-    await checkpointAt(records, 1, 200, 701, 1300)
+    await bench.checkpointAt(records, 1, 200, 701, 1300)
     expect(await verify(log, { mode })).toMatchObject({ ok: true, checks: PASS })
     expect((await verify(log, { mode })).detail).toContain('the newest checkpoint is at 1300 of 1301')
     expect(await verify(log, { mode, checkpoints: null })).toMatchObject({ ok: true })
@@ -126,26 +65,6 @@ describe.each(['fast', 'full'] as const)('%s verification', (mode) => {
       return answer
     }
     expect(await verify(log, { mode })).toMatchObject({ ok: true, head_seq: 30 })
-  })
-
-  it('finds that the end was cut off, with the first missing event', async () => {
-    const records = await wellSigned(50)
-    await checkpointAt(records, 20, 40)
-    const log = await logWith(records.slice(0, 35))
-    expect(await verify(log, { mode })).toMatchObject({
-      ok: false,
-      reason: 'truncated',
-      first_bad_seq: 36,
-      first_bad_id: null,
-      checks: { ...PASS, checkpoint: 'fail' },
-    })
-    expect(await verify(new MemoryLog(), { mode })).toMatchObject({
-      ok: false,
-      reason: 'truncated',
-      first_bad_seq: 1,
-    })
-    // Without what lies outside the log, nothing shows.
-    expect(await verify(log, { mode, checkpoints: null })).toMatchObject({ ok: true })
   })
 
   it.each([
@@ -228,7 +147,7 @@ describe.each(['fast', 'full'] as const)('%s verification', (mode) => {
 
   it('reports the earliest of several faults, and every kind of check that failed', async () => {
     const records = await wellSigned(40)
-    await checkpointAt(records, 40)
+    await bench.checkpointAt(records, 40)
     const broken = changed(changed(records.slice(0, 30), 25, { signature: null }), 28, { recordedAt: '' })
     expect(await verify(await logWith(broken), { mode })).toMatchObject({
       reason: 'signature',
@@ -257,100 +176,9 @@ describe.each(['fast', 'full'] as const)('%s verification', (mode) => {
       event_count: 21,
     })
   })
-
-  it('accuses the checkpoint, not the log, when the checkpoint is the forged one', async () => {
-    const records = await wellSigned(20)
-    await checkpointAt(records, 10, 20)
-    const log = await logWith(records)
-    const { notes: kept } = await checkpointFile(path).read('all')
-    await rm(path)
-    await checkpointFile(path).append(kept[0]!.note)
-    await checkpointFile(path).append(kept[1]!.note.replace('time 20', 'time 19'))
-    expect(await verify(log, { mode })).toMatchObject({
-      ok: false,
-      reason: 'checkpoint',
-      first_bad_seq: null,
-      checks: { ...PASS, checkpoint: 'fail' },
-    })
-  })
-
-  it('mentions a checkpoint that a crash cut off, and passes', async () => {
-    const records = await wellSigned(20)
-    await appendFile(path, '\n\nsignal-engine/events/ab\n12')
-    const report = await verify(await logWith(records), { mode })
-    expect(report).toMatchObject({ ok: true })
-    expect(report.detail).toContain('unreadable pieces among the checkpoints: 1')
-  })
-
-  it('does not pass when checkpoints are there and none can be read', async () => {
-    await appendFile(path, '\n\nsome\n\n\nrubbish\n')
-    expect(await verify(await logWith(await wellSigned(20)), { mode })).toMatchObject({
-      ok: false,
-      reason: 'checkpoint',
-    })
-  })
 })
 
 describe('full verification', () => {
-  it('finds a signature that another node made of the same payload', async () => {
-    const said = { type: 'signal.test.v1', payload: { same: true } }
-    const mine = await recordsOf([started(node), ...notes(10), said], node)
-    const records = [
-      ...mine,
-      ...(await recordsOf([started(other), said, ...notes(20)], other, headAfter(mine))),
-    ]
-    await checkpointAt(records, 13, 20, 30)
-    // Behind its introduction the other node's signature is as good as any; only the leaf tells whose it was.
-    const replayed = changed(records, 14, { signature: records[11]!.signature, signer: node.nodeId })
-    expect(await verify(await logWith(replayed), { checkpoints: null })).toMatchObject({ ok: true })
-    expect(await verify(await logWith(replayed))).toMatchObject({
-      ok: false,
-      reason: 'checkpoint',
-      first_bad_seq: 14,
-      first_bad_id: records[13]!.id,
-      checks: { ...PASS, checkpoint: 'fail' },
-    })
-  })
-
-  it('finds a time of recording that was moved within its order', async () => {
-    const records = await wellSigned(40)
-    await checkpointAt(records, 10, 20, 30)
-    const moved = changed(records, 14, { recordedAt: records[12]!.recordedAt })
-    expect(await verify(await logWith(moved), { checkpoints: null })).toMatchObject({ ok: true })
-    expect(await verify(await logWith(moved))).toMatchObject({
-      ok: false,
-      reason: 'checkpoint',
-      first_bad_seq: 11,
-    })
-  })
-
-  it('finds a middle that was cut out and chained again', async () => {
-    const records = await wellSigned(40)
-    await checkpointAt(records, 10, 30)
-    const shortened = rechained(records.filter(({ seq }) => seq !== 15))
-    expect(await verify(await logWith(shortened), { checkpoints: null })).toMatchObject({ ok: true })
-    expect(await verify(await logWith(shortened))).toMatchObject({
-      ok: false,
-      reason: 'checkpoint',
-      first_bad_seq: 11,
-    })
-    expect(await verify(await logWith(shortened), { mode: 'fast', n: 5 })).toMatchObject({
-      ok: false,
-      reason: 'checkpoint',
-      first_bad_seq: 30,
-    })
-  })
-
-  it('finds a log that was made anew from the start', async () => {
-    const records = await wellSigned(40)
-    await checkpointAt(records, 10, 30)
-    const forged = await recordsOf([started(other), ...notes(39)], other)
-    expect(await verify(await logWith(forged), { checkpoints: null })).toMatchObject({ ok: true })
-    for (const mode of ['fast', 'full'] as const) {
-      expect(await verify(await logWith(forged), { mode })).toMatchObject({ ok: false, reason: 'checkpoint' })
-    }
-  })
-
   it('wants the first event to introduce its signer', async () => {
     const records = await recordsOf([...notes(3), started(node)], node)
     expect(await verify(await logWith(records))).toMatchObject({ reason: 'signature', first_bad_seq: 1 })

@@ -4,9 +4,11 @@ import type { Clock } from '../../ports/clock.ts'
 import { missingFault, type EventLog } from '../../ports/event-log.ts'
 import type { Signatures } from '../../ports/signatures.ts'
 import { createAudit, type AuditEnd } from './audit.ts'
+import { checkEnds, checkLast } from './ends-check.ts'
 import { createFindings, type Findings } from './findings.ts'
+import { checkIndex } from './index-check.ts'
 import { newestFaultOf } from './newest-checkpoint.ts'
-import { faultAt, faultFrom } from './record-check.ts'
+import { faultFrom } from './record-check.ts'
 import { reportOf, type IntegrityReport } from './report.ts'
 import { findKeys } from './signer-keys.ts'
 
@@ -88,6 +90,7 @@ const verifyAll = async (
   const { hash_chain: hashChain, sequence } = findings.checks()
   if (!chain.ok && hashChain === 'pass' && sequence === 'pass') findings.add(faultFrom(chain))
   checkLast(end.last, head, findings)
+  await checkIndex(log, head, end.domains, findings)
   const newest = notes.at(-1)
   if (newest !== undefined && newest.frontier.size > head.seq) {
     const fault = await newestFaultOf(log, newest, head, signatures)
@@ -136,31 +139,6 @@ const headAt = async (log: EventLog, seq: number, findings: Findings): Promise<H
   }
   findings.add(faultFrom(missingFault(seq)))
   return { ...EMPTY_HEAD, seq }
-}
-
-/** What no walk from 1 to the head can see: events numbered below 1, and a count that remembers more events. */
-const checkEnds = async (
-  log: EventLog,
-  head: Head,
-  eventCount: number,
-  findings: Findings,
-): Promise<void> => {
-  const [below] = await log.read({ before: 1, order: 'asc', limit: 1 })
-  if (below !== undefined)
-    findings.add(faultAt(below, 'sequence', `event ${below.seq} stands before the first one`))
-  if (eventCount <= head.seq || below !== undefined) return
-  const seq = head.seq + 1
-  const detail = `the log ends at ${head.seq}, but ${eventCount} events were counted`
-  findings.add({ reason: 'truncated', seq, id: null, shownAt: seq, detail })
-}
-
-/** The walk must end where the store says that the log ends. */
-const checkLast = (last: Head, head: Head, findings: Findings): void => {
-  if (last.seq < head.seq) findings.add(faultFrom(missingFault(last.seq + 1)))
-  else if (last.hash !== head.hash) {
-    const detail = `the store says that the log ends with another event ${head.seq}`
-    findings.add({ reason: 'link', seq: head.seq, id: null, shownAt: head.seq, detail })
-  }
 }
 
 const checkUnreadable = ({ notes, unreadable }: StoredCheckpoints, findings: Findings): void => {

@@ -123,6 +123,8 @@ export interface ServiceOptions {
   readonly port: number | null
   readonly dashboardPort: number | null
   readonly dashboard: boolean
+  /** Keep the log in memory and forget it at the end. */
+  readonly inMemory: boolean
 }
 
 export interface RunningService {

@@ -101,7 +101,7 @@ describe('a configuration store', () => {
       status: 'refused',
       faults: [{ loc: ['body', 'execution', 'mode'], msg: 'must be one of paper, live', type: 'enum' }],
     })
-    expect(await store.change({ audit: { reads: true } }, secure)).toMatchObject({
+    expect(await store.change({ api: { auth_token: '' } }, secure)).toMatchObject({
       status: 'refused',
       faults: [{ loc: ['body', 'api', 'auth_token'] }],
     })

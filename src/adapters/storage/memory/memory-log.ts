@@ -133,7 +133,7 @@ export class MemoryLog implements EventLog {
     readonly after: number
     readonly upTo: number
   }): AsyncIterable<readonly LogRecord[]> {
-    for (let last = after; ; ) {
+    for (let last = after; ;) {
       const page = await this.read({ after: last, before: upTo + 1, order: 'asc', limit: SCAN_PAGE })
       if (page.length > 0) yield page
       last = page.at(-1)?.seq ?? upTo

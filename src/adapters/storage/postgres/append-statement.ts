@@ -13,7 +13,7 @@ export const appendStatement = (records: readonly LogRecord[], expected: Head): 
   const ranks = ranksAmongEqual(domains)
   const texts = (of: (record: LogRecord) => string | null): Buffer => textArray(records.map(of))
   const bytes = (of: (record: LogRecord) => string | null): Buffer => bytesArray(records.map(of))
-  const about = aboutEntries(records)
+  const about = seqsByKey(records)
   return {
     name: 'append',
     text: APPEND,
@@ -37,8 +37,9 @@ export const appendStatement = (records: readonly LogRecord[], expected: Head): 
       texts(({ recordedAt }) => recordedAt),
       integerArray(ranks),
       textArray([...new Set(domains)]),
-      integerArray(about.keys),
-      integerArray(about.seqs),
+      integerArray([...about.keys()]),
+      integerArray([...about.values()].map(([first = 0]) => first)),
+      textArray([...about.values()].map((seqs) => (seqs.length === 1 ? null : `{${seqs.join()}}`))),
       String(expected.seq + records.length),
     ],
   }
@@ -69,24 +70,24 @@ WITH domain AS (
 ), others AS (
   INSERT INTO events (${EVENT_COLUMNS}) SELECT ${EVENT_COLUMNS} FROM batch WHERE seq > (SELECT seq FROM first)
 ), referred AS (
-  INSERT INTO about (k, seq) SELECT entry.* FROM first, unnest($20::bigint[], $21::bigint[]) AS entry
+  INSERT INTO about (k, seq, seqs) SELECT entry.k, entry.seq, entry.seqs::bigint[]
+  FROM first, unnest($20::bigint[], $21::bigint[], $22::text[]) AS entry (k, seq, seqs)
 ), named AS (
   INSERT INTO domains (dom) SELECT dom FROM first, domain WHERE n = 0 ON CONFLICT DO NOTHING
 )
-SELECT pg_notify('${HEAD_CHANNEL}', $22) FROM first`
+SELECT pg_notify('${HEAD_CHANNEL}', $23) FROM first`
 
-const aboutEntries = (
-  records: readonly LogRecord[],
-): { readonly keys: readonly number[]; readonly seqs: readonly number[] } => {
-  const keys: number[] = []
-  const seqs: number[] = []
+/** Which events of the batch are about a key, in order. */
+const seqsByKey = (records: readonly LogRecord[]): ReadonlyMap<number, readonly number[]> => {
+  const seqs = new Map<number, number[]>()
   for (const record of records) {
     for (const key of new Set(refsOf(stampedFrom(record)).map(refKey))) {
-      keys.push(key)
-      seqs.push(record.seq)
+      const known = seqs.get(key)
+      if (known === undefined) seqs.set(key, [record.seq])
+      else known.push(record.seq)
     }
   }
-  return { keys, seqs }
+  return seqs
 }
 
 /** The how many-th of its kind each one is, from 1. */

@@ -24,10 +24,11 @@ export const integerArray = (numbers: readonly number[]): Buffer =>
   encode(
     INTEGER_TYPE,
     numbers,
-    () => 8,
+    () => INTEGER_BYTES,
     (number, array, at) => {
       array.writeUInt32BE(Math.floor(number / 0x1_0000_0000), at)
       array.writeUInt32BE(number % 0x1_0000_0000, at + 4)
+      return INTEGER_BYTES
     },
   )
 
@@ -35,6 +36,7 @@ const TEXT_TYPE = 25
 const BYTES_TYPE = 17
 const INTEGER_TYPE = 20
 
+const INTEGER_BYTES = 8
 const HEADER_BYTES = 20
 const LENGTH_BYTES = 4
 const NULL_LENGTH = -1
@@ -43,7 +45,7 @@ const encode = <Value>(
   elementType: number,
   values: readonly (Value | null)[],
   lengthOf: (value: Value) => number,
-  write: (value: Value, array: Buffer, at: number) => void,
+  write: (value: Value, array: Buffer, at: number) => number,
 ): Buffer => {
   const lengths = values.map((value) => (value === null ? NULL_LENGTH : lengthOf(value)))
   const size = lengths.reduce((sum, length) => sum + LENGTH_BYTES + Math.max(length, 0), HEADER_BYTES)
@@ -55,7 +57,8 @@ const encode = <Value>(
     array.writeInt32BE(length, at)
     at += LENGTH_BYTES
     if (value === null) return
-    write(value, array, at)
+    // The buffer is not blank: what is not written over would go to the server.
+    if (write(value, array, at) !== length) throw new Error(`cannot encode ${String(value)}`)
     at += length
   })
   return array

@@ -8,13 +8,13 @@ const PAUSE_MS_MAX = 2_000
 
 /** One connection that is made again after it was lost: at once for the first time, then with growing pauses. */
 export class ConnectionKeeper {
-  readonly #connect: () => Promise<Client>
+  readonly #connect: (onLost: () => void) => Promise<Client>
   #client: Promise<Client> | null = null
   #failures = 0
   #pausedUntilMs = 0
   #closed = false
 
-  constructor(connect: () => Promise<Client>) {
+  constructor(connect: (onLost: () => void) => Promise<Client>) {
     this.#connect = connect
   }
 
@@ -44,9 +44,7 @@ export class ConnectionKeeper {
 
   async #open(forget: () => void): Promise<Client> {
     try {
-      const client = await this.#connect()
-      client.once('error', forget)
-      client.once('end', forget)
+      const client = await this.#connect(forget)
       this.#failures = 0
       return client
     } catch (error) {

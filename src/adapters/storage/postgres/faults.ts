@@ -1,9 +1,7 @@
 import { DatabaseError } from 'pg'
 import { StoreUnavailableError } from '../../../ports/event-log.ts'
 
-/** Used after `close`: a bug of the caller. */
-export class LogClosedError extends Error {
-  override readonly name = 'LogClosedError'
+export class LogClosedError extends StoreUnavailableError {
   override readonly message = 'the log is closed'
 }
 
@@ -13,10 +11,11 @@ export const isRefusedStatement = (error: unknown): error is DatabaseError =>
 
 export const isUniqueViolation = (error: DatabaseError): boolean => error.code === '23505'
 
-/** What the server cannot do now becomes StoreUnavailableError; what it will never do is a bug and stays as it is. */
-export const asStoreFault = (error: unknown): unknown => {
-  if (error instanceof StoreUnavailableError || error instanceof LogClosedError) return error
-  if (isRefusedStatement(error) && !isPassing(error.code ?? '')) return error
+/** What the server cannot do now is StoreUnavailableError; what it will never do is a bug, and a plain Error. */
+export const asStoreFault = (error: unknown): Error => {
+  if (error instanceof StoreUnavailableError) return error
+  if (isRefusedStatement(error) && !isPassing(error.code ?? ''))
+    return new Error(error.message, { cause: error })
   return unavailable('PostgreSQL did not answer', error)
 }
 

@@ -52,25 +52,9 @@ export const branchesPage = (
     const ofDomain = `SELECT ${COLUMNS} FROM events WHERE dom = $${values.push(domain)} AND seq > $1 AND seq < $2`
     return prefixes === 'all' ? ofDomain : `${ofDomain} AND ${hasPrefix(prefixes, values)}`
   })
-  const text = `SELECT * FROM (${selects.join(' UNION ALL ')}) AS page ORDER BY seq ${order} LIMIT $3`
+  const text = `${merge(selects, `seq ${order}`)} LIMIT $3`
   const isPlain = branches.every(({ prefixes }) => prefixes === 'all')
   return { ...(isPlain && { name: `domains-${branches.length}-${order}` }), text, values }
-}
-
-export const aboutPage = (
-  key: number,
-  types: readonly string[] | undefined,
-  { after, before, order, limit }: PageBounds,
-): SqlQuery => {
-  const values: unknown[] = [key, after, before, limit]
-  const columns = COLUMNS.replace('seq', 'events.seq')
-  const ofTypes = types === undefined ? '' : `AND ${hasPrefix(types, values)}`
-  return {
-    ...(types === undefined && { name: `about-${order}` }),
-    text: `SELECT ${columns} FROM about JOIN events ON events.seq = about.seq
-           WHERE k = $1 AND about.seq > $2 AND about.seq < $3 ${ofTypes} ORDER BY about.seq ${order} LIMIT $4`,
-    values,
-  }
 }
 
 /** Signals of these domains, newest time first. */
@@ -85,12 +69,19 @@ export const timePage = (
   )
   return {
     name: `times-${domains.length}`,
-    text: `SELECT * FROM (${selects.join(' UNION ALL ')}) AS page ORDER BY ts DESC, seq DESC LIMIT $1 OFFSET $2`,
+    text: `${merge(selects, 'ts DESC, seq DESC')} LIMIT $1 OFFSET $2`,
     values,
   }
 }
 
-const hasPrefix = (prefixes: readonly string[], values: unknown[]): string => {
+/** Ordered parts make the server take from each only what is next; it would collect and sort unordered ones. */
+const merge = (selects: readonly string[], order: string): string => {
+  const parts = selects.map((select) => `(${select} ORDER BY ${order})`)
+  return `SELECT * FROM (${parts.join(' UNION ALL ')}) AS page ORDER BY ${order}`
+}
+
+/** That `type` has one of these, whole segments only. */
+export const hasPrefix = (prefixes: readonly string[], values: unknown[]): string => {
   const tests = prefixes.map((prefix) => {
     const exact = `$${values.push(prefix)}`
     return `type = ${exact} OR starts_with(type, $${values.push(`${prefix}.`)})`

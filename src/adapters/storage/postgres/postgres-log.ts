@@ -1,8 +1,8 @@
 import type { LogRecord } from '../../../core/log/event.ts'
 import type { EventLog } from '../../../ports/event-log.ts'
+import { askThrough, type Ask } from './ask.ts'
 import { asStoreFault } from './faults.ts'
 import {
-  askThrough,
   countByDomain,
   countEvents,
   readByDedupeKeys,
@@ -10,7 +10,6 @@ import {
   readByTime,
   readHead,
   readPage,
-  type Ask,
 } from './reader.ts'
 import { ensureSchema } from './schema.ts'
 import { connect, connectionPool, disconnect, type Server } from './session.ts'
@@ -20,7 +19,7 @@ import { Watcher } from './watcher.ts'
 import { Writer } from './writer.ts'
 
 export interface PostgresLogOptions {
-  /** postgres:// or postgresql:// */
+  /** postgres:// or postgresql://, of the server itself or of a pooler that keeps sessions. */
   readonly url: string
   /** Besides these, one connection appends and one listens. */
   readonly readConnectionsMax?: number
@@ -63,8 +62,8 @@ export const openPostgresLog = async ({
     verifyHashes: (range) => verifyHashes(ask, range),
     sizeBytes: () => sizeBytes(ask),
     close: async () => {
-      await Promise.all([writer.close(), watcher.close()])
-      await pool.end()
+      if (pool.ending) return
+      await Promise.all([writer.close(), watcher.close(), pool.end()])
     },
   }
 }

@@ -1,45 +1,12 @@
-import type { Pool } from 'pg'
-import { categoryOf, hasTypePrefix } from '../../../core/log/domain.ts'
-import { EMPTY_HEAD, stampedFrom, type Head, type LogRecord } from '../../../core/log/event.ts'
-import { refKey, refsOf } from '../../../core/log/refs.ts'
-import { StoreUnavailableError, type EventLog, type LogQuery } from '../../../ports/event-log.ts'
-import { asStoreFault, LogClosedError } from './faults.ts'
-import {
-  aboutPage,
-  allPage,
-  branchesOf,
-  branchesPage,
-  isCategory,
-  timePage,
-  type PageBounds,
-  type SqlQuery,
-} from './page-query.ts'
-import { COLUMN_TYPES, COLUMNS, recordOf, type RecordRow } from './rows.ts'
+import { categoryOf, domainOf, hasTypePrefix } from '../../../core/log/domain.ts'
+import { EMPTY_HEAD, type Head, type LogRecord } from '../../../core/log/event.ts'
+import type { EventLog, LogQuery } from '../../../ports/event-log.ts'
+import { readAbout } from './about.ts'
+import { recordsOf, type Ask } from './ask.ts'
+import { allPage, branchesOf, branchesPage, isCategory, timePage } from './page-query.ts'
+import { COLUMNS } from './rows.ts'
 
-const QUERIES_WAITING_MAX = 1_000
 const SEQ_MAX = Number.MAX_SAFE_INTEGER
-
-/** Rows of a query, or StoreUnavailableError. */
-export type Ask = <Row extends readonly unknown[]>(query: SqlQuery) => Promise<readonly Row[]>
-
-export const askThrough =
-  (pool: Pool): Ask =>
-  async <Row extends readonly unknown[]>(query: SqlQuery): Promise<readonly Row[]> => {
-    if (pool.ending) throw new LogClosedError()
-    if (pool.waitingCount >= QUERIES_WAITING_MAX)
-      throw new StoreUnavailableError('too many reads are waiting')
-    try {
-      const { rows } = await pool.query({
-        ...query,
-        values: [...query.values],
-        rowMode: 'array',
-        types: COLUMN_TYPES,
-      })
-      return rows as unknown as readonly Row[]
-    } catch (error) {
-      throw asStoreFault(error)
-    }
-  }
 
 export const readHead = async (ask: Ask): Promise<Head> => {
   const [row] = await ask<[number, string, string]>({
@@ -107,6 +74,7 @@ export const readByDedupeKeys = async (
 
 export const countEvents = async (ask: Ask, typePrefix: string | undefined): Promise<number> => {
   if (typePrefix === undefined) return (await readHead(ask)).seq
+  if (domainOf(typePrefix) !== typePrefix) throw new Error(`${typePrefix} is no domain and no category`)
   let count = 0
   for (const [domain, n] of await countByDomain(ask)) if (hasTypePrefix(domain, typePrefix)) count += n
   return count
@@ -122,9 +90,6 @@ export const countByDomain = async (ask: Ask): Promise<ReadonlyMap<string, numbe
     }),
   )
 
-const recordsOf = async (ask: Ask, query: SqlQuery): Promise<readonly LogRecord[]> =>
-  (await ask<RecordRow>(query)).map(recordOf)
-
 /**
  * The domains up to a head, as one answer. A page must not reach beyond that head: it could hold an event
  * and miss an earlier one of a domain that came up in between.
@@ -138,23 +103,4 @@ const readDomains = async (
     values: [],
   })
   return { headSeq: rows[0]?.[0] ?? 0, domains: rows.map(([, domain]) => domain) }
-}
-
-/** Different ids may share a key, so what the index gives is looked at again, and read on until the page is full. */
-const readAbout = async (
-  ask: Ask,
-  about: string,
-  types: readonly string[] | undefined,
-  bounds: PageBounds,
-): Promise<readonly LogRecord[]> => {
-  const found: LogRecord[] = []
-  let rest = bounds
-  for (;;) {
-    const page = await recordsOf(ask, aboutPage(refKey(about), types, rest))
-    found.push(...page.filter((record) => refsOf(stampedFrom(record)).includes(about)))
-    const last = page.at(-1)
-    if (last === undefined || page.length < rest.limit || found.length >= bounds.limit) break
-    rest = rest.order === 'asc' ? { ...rest, after: last.seq } : { ...rest, before: last.seq }
-  }
-  return found.slice(0, bounds.limit)
 }

@@ -62,9 +62,11 @@ $$ BEGIN RAISE EXCEPTION 'events are append only' USING ERRCODE = 'restrict_viol
 CREATE TRIGGER events_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON events
   FOR EACH STATEMENT EXECUTE FUNCTION events_are_append_only();
 
+-- One row for all events of a batch that are about the same: the first of them, and if there are more, all.
 CREATE TABLE about (
   k bigint NOT NULL,
-  seq bigint NOT NULL
+  seq bigint NOT NULL,
+  seqs bigint[]
 );
 CREATE INDEX about_k ON about (k, seq);
 
@@ -78,6 +80,7 @@ CREATE TABLE snapshots (
   chain_hash bytea NOT NULL,
   state_hash text COLLATE "C" NOT NULL,
   state text COLLATE "C" NOT NULL,
+  saved bigint GENERATED ALWAYS AS IDENTITY,
   PRIMARY KEY (state_version, seq)
 );
 `

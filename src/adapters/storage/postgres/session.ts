@@ -11,12 +11,17 @@ const CONNECT_TIMEOUT_MS = 5_000
 const ANSWER_GRACE_MS = 5_000
 const GOODBYE_TIMEOUT_MS = 1_000
 
-/** A connection of its own. When it is lost, queries under way are rejected and it emits 'end'. */
-export const connect = async (server: Server, name: string): Promise<Client> => {
+/** A connection of its own. When it is lost, queries under way are rejected. */
+export const connect = async (
+  server: Server,
+  name: string,
+  onLost: () => void = () => undefined,
+): Promise<Client> => {
   // Pipelined: queries leave at once, and one that is never answered ends the connection for all of them.
   const client = new Client({ ...configOf(server), pipeline: true })
-  // Rejected queries tell their callers; without a listener the end of an idle connection would end the process.
-  client.on('error', () => undefined)
+  // Without a listener for errors the end of an idle connection would end the process.
+  client.on('error', onLost)
+  client.on('end', onLost)
   try {
     await client.connect()
     await client.query(sessionSettings(server, name))

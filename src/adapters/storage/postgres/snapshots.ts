@@ -1,7 +1,9 @@
 import type { Snapshot } from '../../../ports/event-log.ts'
-import type { Ask } from './reader.ts'
+import type { Ask } from './ask.ts'
 
-const SNAPSHOTS_KEPT = 3
+// They are large and only ever a shortcut. Releases may take turns on one log, so each has its own.
+const KEPT_PER_VERSION = 2
+const VERSIONS_KEPT = 4
 
 export const saveSnapshot = async (ask: Ask, snapshot: Snapshot): Promise<void> => {
   await ask({
@@ -15,7 +17,7 @@ export const saveSnapshot = async (ask: Ask, snapshot: Snapshot): Promise<void> 
       snapshot.state,
     ],
   })
-  await ask({ name: 'drop-snapshots', text: DROP_OLD, values: [SNAPSHOTS_KEPT] })
+  await ask({ name: 'drop-snapshots', text: DROP_OLD, values: [KEPT_PER_VERSION, VERSIONS_KEPT] })
 }
 
 export const loadSnapshot = async (ask: Ask, stateVersion: string): Promise<Snapshot | null> => {
@@ -32,15 +34,14 @@ export const loadSnapshot = async (ask: Ask, stateVersion: string): Promise<Snap
 const SAVE = `
 INSERT INTO snapshots (state_version, seq, chain_hash, state_hash, state) VALUES ($1, $2, $3, $4, $5)
 ON CONFLICT (state_version, seq) DO UPDATE
-SET chain_hash = excluded.chain_hash, state_hash = excluded.state_hash, state = excluded.state`
+SET chain_hash = excluded.chain_hash, state_hash = excluded.state_hash, state = excluded.state, saved = DEFAULT`
 
-// Per version: after an update, an older release may have to start from its own snapshot again.
 const DROP_OLD = `
-DELETE FROM snapshots WHERE (state_version, seq) IN (
-  SELECT state_version, seq FROM (
-    SELECT state_version, seq, row_number() OVER (PARTITION BY state_version ORDER BY seq DESC) AS age FROM snapshots
-  ) AS aged WHERE age > $1
-)`
+DELETE FROM snapshots
+WHERE seq NOT IN (SELECT seq FROM snapshots AS same WHERE same.state_version = snapshots.state_version
+                  ORDER BY seq DESC LIMIT $1)
+   OR state_version NOT IN (SELECT state_version FROM snapshots GROUP BY state_version
+                            ORDER BY max(saved) DESC LIMIT $2)`
 
 const LOAD = `
 SELECT snapshots.seq, snapshots.chain_hash, state_hash, state

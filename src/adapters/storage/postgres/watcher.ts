@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { HEAD_CHANNEL } from './append-statement.ts'
 import { ConnectionKeeper } from './connection-keeper.ts'
+import { LogClosedError } from './faults.ts'
 import { connect, type Server } from './session.ts'
 
 const POLL_MS = 250
@@ -14,8 +15,8 @@ export class Watcher {
   #knownSeq: string | null | undefined
 
   constructor(server: Server) {
-    this.#keeper = new ConnectionKeeper(async () => {
-      const client = await connect(server, 'signal-engine watcher')
+    this.#keeper = new ConnectionKeeper(async (onLost) => {
+      const client = await connect(server, 'signal-engine watcher', onLost)
       client.on('notification', ({ payload }) => this.#tell(payload))
       await client.query(`LISTEN ${HEAD_CHANNEL}`)
       return client
@@ -23,10 +24,13 @@ export class Watcher {
   }
 
   watch(onAppended: () => void): () => void {
-    this.#listeners.add(onAppended)
+    if (this.#closing.signal.aborted) throw new LogClosedError()
+    // Wrapped, so that one function may watch twice and stop once.
+    const listener = (): void => onAppended()
+    this.#listeners.add(listener)
     this.#looking ??= this.#lookAgainAndAgain()
     return () => {
-      this.#listeners.delete(onAppended)
+      this.#listeners.delete(listener)
     }
   }
 
@@ -60,6 +64,6 @@ export class Watcher {
     if (seq === this.#knownSeq) return
     this.#knownSeq = seq
     // Not inside the driver's or our own error handling: a listener that throws is a bug and must show.
-    for (const onAppended of this.#listeners) queueMicrotask(onAppended)
+    for (const listener of this.#listeners) queueMicrotask(listener)
   }
 }

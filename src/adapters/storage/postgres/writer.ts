@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Client, QueryConfig } from 'pg'
+import type { Client, QueryConfig, QueryResult } from 'pg'
 import type { Head, LogRecord } from '../../../core/log/event.ts'
-import { StoreUnavailableError, type AppendResult } from '../../../ports/event-log.ts'
+import { assertLinked, StoreUnavailableError, type AppendResult } from '../../../ports/event-log.ts'
 import { appendStatement } from './append-statement.ts'
 import { ConnectionKeeper } from './connection-keeper.ts'
-import { asStoreFault, isRefusedStatement, isUniqueViolation, unavailable } from './faults.ts'
+import { asStoreFault, isRefusedStatement, isUniqueViolation, LogClosedError, unavailable } from './faults.ts'
 import { connect, type Server } from './session.ts'
 
 const APPENDS_WAITING_MAX = 1_000
@@ -21,8 +21,8 @@ export class Writer {
 
   constructor(server: Server) {
     const name = `signal-engine writer ${randomUUID()}`
-    this.#keeper = new ConnectionKeeper(async () => {
-      const client = await connect(server, name)
+    this.#keeper = new ConnectionKeeper(async (onLost) => {
+      const client = await connect(server, name, onLost)
       await endPredecessors(client, name)
       return client
     })
@@ -30,11 +30,11 @@ export class Writer {
 
   async append(records: readonly LogRecord[], expected: Head): Promise<AppendResult> {
     assertLinked(records, expected)
-    const last = records.at(-1)
-    if (last === undefined) return { status: 'appended' }
     if (this.#waiting >= APPENDS_WAITING_MAX) throw new StoreUnavailableError('too many appends are waiting')
     this.#waiting += 1
     try {
+      const last = records.at(-1)
+      if (last === undefined) return await this.#compare(expected)
       return await this.#store(appendStatement(records, expected), expected, last)
     } finally {
       this.#waiting -= 1
@@ -46,22 +46,39 @@ export class Writer {
     await this.#keeper.close()
   }
 
+  /** Without records there is nothing to store, but the head must still be where it is expected. */
+  async #compare(expected: Head): Promise<AppendResult> {
+    const { answer } = await this.#send(isHeadStatement(expected))
+    try {
+      return (await answer).rowCount === 1 ? { status: 'appended' } : { status: 'head-moved' }
+    } catch (error) {
+      throw asStoreFault(error)
+    }
+  }
+
   async #store(statement: QueryConfig, expected: Head, last: LogRecord): Promise<AppendResult> {
+    const { client, answer } = await this.#send(statement)
+    try {
+      return (await answer).rowCount === 1 ? { status: 'appended' } : { status: 'head-moved' }
+    } catch (error) {
+      if (!isRefusedStatement(error)) return this.#clearUp(last, error)
+      // Another process may hold the id or the dedupe key; then it also moved the head.
+      if (isUniqueViolation(error) && !(await isHead(client, expected))) return { status: 'head-moved' }
+      throw asStoreFault(error)
+    }
+  }
+
+  /** In the order of the calls. Wrapped, since a promise of the answer itself would be waited for. */
+  async #send(
+    statement: QueryConfig,
+  ): Promise<{ readonly client: Client; readonly answer: Promise<QueryResult> }> {
     const sent = this.#lastSent.then(async () => {
       const client = await this.#keeper.get()
       return { client, answer: client.query(statement) }
     })
     // Whoever comes next needs its turn, not this outcome.
     this.#lastSent = sent.catch(() => undefined)
-    const { client, answer } = await sent
-    try {
-      return (await answer).rowCount === 1 ? { status: 'appended' } : { status: 'head-moved' }
-    } catch (error) {
-      if (!isRefusedStatement(error)) return this.#clearUp(last, error)
-      // Another process may hold the id or the dedupe key; then it also moved the head.
-      if (isUniqueViolation(error) && (await hasMoved(client, expected))) return { status: 'head-moved' }
-      throw asStoreFault(error)
-    }
+    return sent
   }
 
   /** The connection was lost before the answer came: only the log itself knows whether the batch is in it. */
@@ -83,14 +100,13 @@ export class Writer {
       return rowCount === 1 ? 'stored' : 'absent'
     } catch (error) {
       const fault = asStoreFault(error)
-      if (fault instanceof StoreUnavailableError) return 'unknown'
-      throw fault
+      if (fault instanceof LogClosedError || !(fault instanceof StoreUnavailableError)) throw fault
+      return 'unknown'
     }
   }
 }
 
 const IS_STORED = 'SELECT 1 FROM events WHERE seq = $1 AND hash = $2'
-const HEAD_SEQ = 'SELECT coalesce(max(seq), 0) AS seq FROM events'
 
 /**
  * The server may still be at work for a connection that we have given up. It must be over before anyone asks
@@ -111,22 +127,17 @@ const endPredecessors = async (client: Client, name: string): Promise<void> => {
   }
 }
 
-const hasMoved = async (client: Client, expected: Head): Promise<boolean> => {
+const isHeadStatement = ({ seq, hash }: Head): QueryConfig => ({
+  name: 'is-head',
+  text: `SELECT 1 WHERE coalesce((SELECT max(seq) FROM events), 0) = $1
+         AND coalesce((SELECT hash FROM events WHERE seq = $1), '') = $2`,
+  values: [seq, Buffer.from(hash, 'hex')],
+})
+
+const isHead = async (client: Client, head: Head): Promise<boolean> => {
   try {
-    const { rows } = await client.query<{ seq: string }>(HEAD_SEQ)
-    return Number(rows[0]?.seq) !== expected.seq
+    return (await client.query(isHeadStatement(head))).rowCount === 1
   } catch (error) {
     throw asStoreFault(error)
-  }
-}
-
-const assertLinked = (records: readonly LogRecord[], expected: Head): void => {
-  let { seq, hash } = expected
-  for (const record of records) {
-    if (record.seq !== seq + 1 || record.prevHash !== hash) {
-      throw new Error(`record ${record.seq} does not link to seq ${seq}`)
-    }
-    seq = record.seq
-    hash = record.hash
   }
 }

@@ -2,7 +2,7 @@ import { mix } from './dedupe-hash.ts'
 
 /** 16 bits for each of 65,536 keys: one unknown key in 1,700 looks known. */
 const BLOOM_BITS = 2 ** 20
-export const BLOOM_BYTES = BLOOM_BITS / 8
+const BLOOM_BYTES = BLOOM_BITS / 8
 const PROBES = 8
 
 /** May say yes for a hash that was never added, never no for one that was. */
@@ -10,7 +10,8 @@ export class Bloom {
   readonly bytes: Uint8Array
 
   constructor(bytes: Uint8Array = new Uint8Array(BLOOM_BYTES)) {
-    if (bytes.length !== BLOOM_BYTES) throw new Error(`a Bloom filter has ${BLOOM_BYTES} bytes, not ${bytes.length}`)
+    if (bytes.length !== BLOOM_BYTES)
+      throw new Error(`a Bloom filter has ${BLOOM_BYTES} bytes, not ${bytes.length}`)
     this.bytes = bytes
   }
 

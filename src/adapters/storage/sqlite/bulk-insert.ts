@@ -1,4 +1,4 @@
-import type { Database, Value } from './database.ts'
+import { prepare, type Database, type Value } from './database.ts'
 
 /** Takes the values of any number of rows, one after the other. */
 export type BulkInsert = (values: readonly Value[]) => void
@@ -10,7 +10,10 @@ export const prepareBulkInsert = (db: Database, table: string, width: number): B
   const row = `(${Array.from({ length: width }, () => '?').join(', ')})`
   const statements = ROWS_AT_ONCE.map((count) => ({
     length: count * width,
-    statement: db.prepare(`INSERT INTO ${table} VALUES ${Array.from({ length: count }, () => row).join(', ')}`),
+    statement: prepare(
+      db,
+      `INSERT INTO ${table} VALUES ${Array.from({ length: count }, () => row).join(', ')}`,
+    ),
   }))
   return (values) => {
     let at = 0

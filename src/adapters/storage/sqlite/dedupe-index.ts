@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises'
 import type { LogRecord } from '../../../core/log/event.ts'
 import { Bloom } from './bloom.ts'
-import { allRows, prepareRows, type Database, type Statement } from './database.ts'
+import { allRows, firstRow, prepareRows, type Database, type Statement } from './database.ts'
 import { dedupeHash } from './dedupe-hash.ts'
-import { RUN_KEYS } from './dedupe-runs.ts'
+import { chunkId, RUN_KEYS, seqsInChunk, type RunPlace } from './sorted-run.ts'
 
 /**
  * Where a dedupe key may stand, for the reading side: in a sealed run, of which a Bloom filter is kept in memory, or
@@ -11,8 +11,9 @@ import { RUN_KEYS } from './dedupe-runs.ts'
  * event, whoever stored it. Candidates are no proof: the caller compares the keys.
  */
 export class DedupeIndex {
+  readonly #runKeys: number
   readonly #newRuns: Statement
-  readonly #inRun: Statement
+  readonly #chunk: Statement
   readonly #storedKeys: Statement
   readonly #runs: SealedRun[] = []
   /** The keys of the runs to come, in order; all but the last are full. */
@@ -20,12 +21,16 @@ export class DedupeIndex {
   #readUpTo = 0
   #inUse = false
 
-  constructor(db: Database) {
+  constructor(db: Database, runKeys = RUN_KEYS) {
+    this.#runKeys = runKeys
     this.#newRuns = prepareRows(
       db,
       `SELECT run, last_seq, bloom FROM dedupe_runs WHERE run > ? ORDER BY run LIMIT ${RUNS_PER_STEP}`,
     )
-    this.#inRun = prepareRows(db, 'SELECT seq FROM dedupe WHERE run = ? AND k = ? ORDER BY seq')
+    this.#chunk = prepareRows(
+      db,
+      'SELECT entries FROM dedupe WHERE id >= ? AND id <= ? ORDER BY id DESC LIMIT 1',
+    )
     this.#storedKeys = prepareRows(
       db,
       `SELECT seq, dedupe_key FROM events WHERE seq > ? ORDER BY seq LIMIT ${EVENTS_PER_STEP}`,
@@ -51,8 +56,10 @@ export class DedupeIndex {
 
   #seqsOf(hash: number): readonly number[] {
     const seqs: number[] = []
-    for (const { run, bloom } of this.#runs) {
-      if (bloom.mayHave(hash)) for (const [seq] of allRows(this.#inRun, run, hash)) seqs.push(seq as number)
+    for (const run of this.#runs) {
+      if (!run.bloom.mayHave(hash)) continue
+      const chunk = firstRow(this.#chunk, chunkId(run.run, 0), chunkId(run.run, hash))
+      if (chunk !== undefined) seqs.push(...seqsInChunk(chunk[0] as Uint8Array, hash, run))
     }
     for (const keys of this.#recent) seqs.push(...keys.seqsOf(hash))
     return seqs
@@ -62,7 +69,7 @@ export class DedupeIndex {
   #catchUp(): boolean {
     const newRuns = allRows(this.#newRuns, this.#runs.at(-1)?.run ?? 0) as [number, number, Uint8Array][]
     for (const [run, lastSeq, bloom] of newRuns) {
-      this.#runs.push({ run, bloom: new Bloom(bloom) })
+      this.#runs.push({ run, afterSeq: this.#runs.at(-1)?.lastSeq ?? 0, lastSeq, bloom: new Bloom(bloom) })
       if (this.#recent[0]?.lastSeq === lastSeq) this.#recent.shift()
       else this.#restartBehind(lastSeq)
     }
@@ -76,7 +83,7 @@ export class DedupeIndex {
     this.#readUpTo = seq
     if (key === null) return
     let last = this.#recent.at(-1)
-    if (last === undefined || last.size === RUN_KEYS) {
+    if (last === undefined || last.size === this.#runKeys) {
       last = new RecentKeys()
       this.#recent.push(last)
     }
@@ -93,8 +100,8 @@ const RUNS_PER_STEP = 64
 const EVENTS_PER_STEP = 2000
 const RECENT_MAX = 3
 
-interface SealedRun {
-  readonly run: number
+interface SealedRun extends RunPlace {
+  readonly lastSeq: number
   readonly bloom: Bloom
 }
 

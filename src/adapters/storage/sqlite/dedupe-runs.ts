@@ -1,10 +1,6 @@
-import { Bloom } from './bloom.ts'
-import { prepareBulkInsert, type BulkInsert } from './bulk-insert.ts'
-import { allRows, firstRow, prepareRows, type Database, type Statement, type Value } from './database.ts'
+import { allRows, firstRow, prepare, prepareRows, type Database, type Statement } from './database.ts'
 import { dedupeHash } from './dedupe-hash.ts'
-
-/** Keys per run. Which keys are in a run follows from the log alone: the next so many behind the run before. */
-export const RUN_KEYS = 65_536
+import { chunkId, RUN_KEYS, sortRun, type SortedRun } from './sorted-run.ts'
 
 /** Keys that were stored in this transaction, behind `afterSeq` and up to `lastSeq`. */
 export interface StoredKeys {
@@ -15,15 +11,17 @@ export interface StoredKeys {
 }
 
 /**
- * Writes the sorted runs, by which old dedupe keys are found. A unique index would dirty a page for every key;
- * a run is written in its own order, some rows with every append. All of it happens inside the transaction of an
- * append, and what is missing is read from the tables: any process may go on where another one stopped.
+ * Writes the sorted runs, by which old dedupe keys are found. A unique index would dirty a page for every key; a run
+ * is written in its own order, a piece with every append. All of it happens inside the transaction of an append, and
+ * what is missing is read from the tables: any process may go on where another one stopped.
  */
 export class DedupeRuns {
+  readonly #runKeys: number
   readonly #newestRun: Statement
   readonly #storedKeys: Statement
-  readonly #lastWritten: Statement
-  readonly #insert: BulkInsert
+  readonly #lastChunk: Statement
+  readonly #insertChunk: Statement
+  readonly #dropChunks: Statement
   readonly #seal: Statement
   /** The newest sealed run, up to which keys are found in `dedupe`. */
   #sealed = { run: 0, lastSeq: 0 }
@@ -31,23 +29,27 @@ export class DedupeRuns {
   #hashes: number[] = []
   #seqs: number[] = []
   #readUpTo = 0
-  #run: SortedRun | null = null
+  #unfinished: SortedRun | null = null
 
-  constructor(db: Database) {
+  constructor(db: Database, runKeys = RUN_KEYS) {
+    this.#runKeys = runKeys
     this.#newestRun = prepareRows(db, 'SELECT run, last_seq FROM dedupe_runs ORDER BY run DESC LIMIT 1')
-    this.#storedKeys = prepareRows(db, 'SELECT seq, dedupe_key FROM events WHERE seq > ? ORDER BY seq LIMIT ?')
-    this.#lastWritten = prepareRows(db, 'SELECT k, seq FROM dedupe WHERE run = ? ORDER BY k DESC, seq DESC LIMIT 1')
-    this.#insert = prepareBulkInsert(db, 'dedupe', 3)
-    this.#seal = db.prepare('INSERT INTO dedupe_runs (run, last_seq, bloom) VALUES (?, ?, ?)')
+    this.#storedKeys = prepareRows(
+      db,
+      'SELECT seq, dedupe_key FROM events WHERE seq > ? ORDER BY seq LIMIT ?',
+    )
+    this.#lastChunk = prepareRows(db, 'SELECT max(id) FROM dedupe WHERE id >= ?')
+    this.#insertChunk = prepare(db, 'INSERT INTO dedupe (id, entries) VALUES (?, ?)')
+    this.#dropChunks = prepare(db, 'DELETE FROM dedupe WHERE id >= ?')
+    this.#seal = prepare(db, 'INSERT INTO dedupe_runs (run, last_seq, bloom) VALUES (?, ?, ?)')
   }
 
   /** Called at the end of the transaction in which these keys were stored. */
   step(stored: StoredKeys): void {
     this.#noticeSealed()
     this.#take(stored)
-    if (this.#seqs.length < RUN_KEYS) return
-    this.#run ??= sortRun(this.#hashes, this.#seqs)
-    this.#write(this.#run, ROWS_PER_STEP_MIN + ROWS_PER_KEY * stored.seqs.length)
+    if (this.#seqs.length >= this.#runKeys)
+      this.#write(CHUNKS_PER_STEP_MIN + stored.seqs.length / KEYS_PER_CHUNK)
   }
 
   /** After a rollback: nothing that was seen inside it is true. */
@@ -66,7 +68,7 @@ export class DedupeRuns {
     else {
       this.#hashes = this.#hashes.slice(covered)
       this.#seqs = this.#seqs.slice(covered)
-      this.#run = null
+      this.#unfinished = null
     }
     this.#readUpTo = Math.max(this.#readUpTo, lastSeq)
   }
@@ -88,76 +90,36 @@ export class DedupeRuns {
     }
   }
 
-  #write(sorted: SortedRun, rowsMax: number): void {
+  #write(chunksMax: number): void {
     const run = this.#sealed.run + 1
-    const last = firstRow(this.#lastWritten, run) as [number, number] | undefined
-    const from = last === undefined ? 0 : sorted.countUpTo(last[0], last[1])
-    const to = Math.min(from + rowsMax, RUN_KEYS)
-    this.#insert(sorted.rows(run, from, to))
-    if (to === RUN_KEYS) this.#seal.run(run, sorted.lastSeq, sorted.bloom())
+    this.#unfinished ??= sortRun(
+      { run, afterSeq: this.#sealed.lastSeq },
+      this.#hashes.slice(0, this.#runKeys),
+      this.#seqs.slice(0, this.#runKeys),
+    )
+    const { chunkIds, lastSeq } = this.#unfinished
+    // Another process may have gone on with it, so the table says how far it is.
+    const lastId = firstRow(this.#lastChunk, chunkId(run, 0))?.[0] ?? null
+    const from = lastId === null ? 0 : chunkIds.indexOf(lastId as number) + 1
+    // Somebody changed keys behind our back, which verification will tell: what was written is of no use.
+    if (lastId !== null && from === 0) this.#dropChunks.run(chunkId(run, 0))
+    const to = Math.min(from + Math.ceil(chunksMax), chunkIds.length)
+    for (let chunk = from; chunk < to; chunk += 1) {
+      this.#insertChunk.run(chunkIds[chunk], this.#unfinished.entriesOf(chunk))
+    }
+    if (to === chunkIds.length) this.#seal.run(run, lastSeq, this.#unfinished.bloom())
   }
 
   #drop(): void {
     this.#hashes = []
     this.#seqs = []
-    this.#run = null
+    this.#unfinished = null
   }
 }
 
 /** Enough to finish a run long before the next one is full, however small the appends. */
-const ROWS_PER_STEP_MIN = 64
-const ROWS_PER_KEY = 2
+const CHUNKS_PER_STEP_MIN = 1
+const KEYS_PER_CHUNK = 125
 /** About a millisecond, and more than is added meanwhile. */
 const READ_PER_STEP_MIN = 1024
 const READ_PER_KEY = 8
-
-interface SortedRun {
-  readonly lastSeq: number
-  /** How many entries stand up to this one. */
-  countUpTo(hash: number, seq: number): number
-  /** The values of the rows [from, to). */
-  rows(run: number, from: number, to: number): readonly Value[]
-  bloom(): Uint8Array
-}
-
-/** The first keys, by hash and then seq. Both are packed into one number each: those sort without a call per pair. */
-const sortRun = (hashes: readonly number[], seqs: readonly number[]): SortedRun => {
-  const entries = Float64Array.from({ length: RUN_KEYS }, (_, index) => (hashOf(index) + HASH_MIN) * RUN_KEYS + index)
-  entries.sort()
-  function hashOf(index: number): number {
-    return hashes[index] ?? 0
-  }
-  const indexAt = (place: number): number => (entries[place] ?? 0) % RUN_KEYS
-  const comesAfter = (place: number, hash: number, seq: number): boolean => {
-    const index = indexAt(place)
-    return hashOf(index) > hash || (hashOf(index) === hash && (seqs[index] ?? 0) > seq)
-  }
-  return {
-    lastSeq: seqs[RUN_KEYS - 1] ?? 0,
-    countUpTo: (hash, seq) => {
-      let low = 0
-      let high = RUN_KEYS
-      while (low < high) {
-        const middle = (low + high) >>> 1
-        if (comesAfter(middle, hash, seq)) high = middle
-        else low = middle + 1
-      }
-      return low
-    },
-    rows: (run, from, to) => {
-      const values: Value[] = []
-      for (let place = from; place < to; place += 1) {
-        const index = indexAt(place)
-        values.push(run, hashOf(index), seqs[index] ?? 0)
-      }
-      return values
-    },
-    bloom: () => {
-      const bloom = new Bloom()
-      for (let index = 0; index < RUN_KEYS; index += 1) bloom.add(hashOf(index))
-      return bloom.bytes
-    },
-  }
-}
-
-const HASH_MIN = 2 ** 31

@@ -2,9 +2,10 @@ import { domainOf } from '../../../core/log/domain.ts'
 import { refKey, refsOf } from '../../../core/log/refs.ts'
 import type { JsonObject } from '../../../core/vocabulary/json.ts'
 import type { AppendResult, Snapshot } from '../../../ports/event-log.ts'
+import { AboutWriter } from './about-index.ts'
 import { decodeBatch, FIELD_COUNT, FIELDS, valueOf, type Batch } from './batch.ts'
 import { prepareBulkInsert, type BulkInsert } from './bulk-insert.ts'
-import { firstRow, prepareRows, type Database, type Statement } from './database.ts'
+import { prepare, firstRow, prepareRows, type Database, type Statement } from './database.ts'
 import { dedupeHash } from './dedupe-hash.ts'
 import { DedupeRuns } from './dedupe-runs.ts'
 import { NameNumbers } from './dictionary.ts'
@@ -17,7 +18,7 @@ export class EventWriter {
   readonly #db: Database
   readonly #head: Statement
   readonly #insertEvents: InsertEvents
-  readonly #insertAbout: BulkInsert
+  readonly #about: AboutWriter
   readonly #insertSignalTimes: BulkInsert
   readonly #count: Statement
   readonly #domains: NameNumbers
@@ -25,16 +26,19 @@ export class EventWriter {
   readonly #runs: DedupeRuns
   readonly #shelf: SnapshotShelf
 
-  constructor(db: Database) {
+  constructor(db: Database, runKeys?: number) {
     this.#db = db
     this.#head = prepareRows(db, 'SELECT seq, lower(hex(hash)) FROM events ORDER BY seq DESC LIMIT 1')
     this.#insertEvents = prepareInsertEvents(db)
-    this.#insertAbout = prepareBulkInsert(db, 'about', 2)
+    this.#about = new AboutWriter(db)
     this.#insertSignalTimes = prepareBulkInsert(db, 'signal_times', 3)
-    this.#count = db.prepare('INSERT INTO counters VALUES (?, ?) ON CONFLICT (dom) DO UPDATE SET n = n + excluded.n')
+    this.#count = prepare(
+      db,
+      'INSERT INTO counters VALUES (?, ?) ON CONFLICT (dom) DO UPDATE SET n = n + excluded.n',
+    )
     this.#domains = new NameNumbers(db, 'domain')
     this.#nodes = new NameNumbers(db, 'node')
-    this.#runs = new DedupeRuns(db)
+    this.#runs = new DedupeRuns(db, runKeys)
     this.#shelf = new SnapshotShelf(db)
   }
 
@@ -63,6 +67,7 @@ export class EventWriter {
     if (this.#db.isTransaction) this.#db.exec('ROLLBACK')
     this.#domains.forget()
     this.#nodes.forget()
+    this.#about.forget()
     this.#runs.forget()
   }
 
@@ -70,7 +75,6 @@ export class EventWriter {
     const rows: RowNumbers[] = []
     const counts = new Map<number, number>()
     const signalTimes: number[] = []
-    const about: number[] = []
     const hashes: number[] = []
     const keySeqs: number[] = []
     for (let index = 0; index < count; index += 1) {
@@ -86,7 +90,7 @@ export class EventWriter {
       })
       counts.set(domain, (counts.get(domain) ?? 0) + 1)
       if (type.startsWith('signal.')) signalTimes.push(domain, timeOf(pieces[at + FIELDS.ts], seq), seq)
-      for (const key of refKeysOf(pieces, at, type)) about.push(key, seq)
+      for (const ref of refsIn(pieces, at, type)) this.#about.add(refKey(ref), seq)
       const dedupeKey = valueOf(pieces[at + FIELDS.dedupeKey])
       if (dedupeKey === null) continue
       hashes.push(dedupeHash(dedupeKey))
@@ -94,7 +98,7 @@ export class EventWriter {
     }
     this.#insertEvents(pieces, rows, expected)
     this.#insertSignalTimes(signalTimes)
-    this.#insertAbout(about)
+    this.#about.store()
     for (const [domain, added] of counts) this.#count.run(domain, added)
     this.#runs.step({ afterSeq: expected.seq, lastSeq: expected.seq + count, hashes, seqs: keySeqs })
   }
@@ -106,13 +110,10 @@ const timeOf = (text: string | undefined, seq: number): number => {
   return millis
 }
 
-/** Several refs may share a key; the index wants each once. */
-const refKeysOf = (pieces: readonly string[], at: number, type: string): ReadonlySet<number> => {
-  const refs = refsOf({
+const refsIn = (pieces: readonly string[], at: number, type: string): readonly string[] =>
+  refsOf({
     type,
     source: valueOf(pieces[at + FIELDS.source]),
     traceId: valueOf(pieces[at + FIELDS.traceId]),
     payload: JSON.parse(pieces[at + FIELDS.payload] ?? '') as JsonObject,
   })
-  return new Set(refs.map(refKey))
-}

@@ -3,7 +3,8 @@ import { hasTypePrefix } from '../../../core/log/domain.ts'
 import { stampedFrom, type LogRecord } from '../../../core/log/event.ts'
 import { refKey, refsOf } from '../../../core/log/refs.ts'
 import type { LogQuery } from '../../../ports/event-log.ts'
-import { allRows, prepareRows, type Database, type Statement } from './database.ts'
+import { AboutReader } from './about-index.ts'
+import type { Database } from './database.ts'
 import type { KnownNames } from './dictionary.ts'
 import { DomainMerge } from './merge.ts'
 import type { Order, Records, SeqBounds } from './records.ts'
@@ -12,17 +13,15 @@ import type { Order, Records, SeqBounds } from './records.ts'
 export class RecordFinder {
   readonly #records: Records
   readonly #names: KnownNames
-  readonly #about: Readonly<Record<Order, Statement>>
+  readonly #about: AboutReader
   readonly #ofDomains: Readonly<Record<Order, DomainMerge>>
 
   constructor(db: Database, records: Records, names: KnownNames) {
-    const about = (order: Order): Statement =>
-      prepareRows(db, `SELECT seq FROM about WHERE k = ? AND seq > ? AND seq < ? ORDER BY seq ${order} LIMIT ?`)
     const ofDomains = (order: Order): DomainMerge =>
       new DomainMerge(db, 'SELECT seq FROM events WHERE dom = ? AND seq > ? AND seq < ?', `seq ${order}`)
     this.#records = records
     this.#names = names
-    this.#about = { asc: about('asc'), desc: about('desc') }
+    this.#about = new AboutReader(db)
     this.#ofDomains = { asc: ofDomains('asc'), desc: ofDomains('desc') }
   }
 
@@ -60,19 +59,29 @@ export class RecordFinder {
 
   #aboutSource(about: string, types: readonly string[] | undefined): Source {
     const key = refKey(about)
-    return ({ after, before }, order, count) => {
+    return (bounds, order, count) => {
       const looked = types === undefined ? count : PAGE
-      const seqs = allRows(this.#about[order], key, after, before, looked).map(([seq]) => seq as number)
+      const seqs = this.#about.seqs(key, bounds, order, looked).slice(0, looked)
       // Different refs may have one key, so the event itself is asked.
       const records = this.#records.at(seqs, types).filter((record) => isAbout(record, about))
       return { records, lastSeq: endOf(seqs, looked) }
     }
   }
 
-  #seqsOf(domains: readonly number[], { after, before }: SeqBounds, order: Order, limit: number): readonly number[] {
+  #seqsOf(
+    domains: readonly number[],
+    { after, before }: SeqBounds,
+    order: Order,
+    limit: number,
+  ): readonly number[] {
     const bySeq = order === 'asc' ? 1 : -1
     return this.#ofDomains[order]
-      .first(domains, [after, before], { limit, offset: 0 }, ([one], [other]) => bySeq * (Number(one) - Number(other)))
+      .first(
+        domains,
+        [after, before],
+        { limit, offset: 0 },
+        ([one], [other]) => bySeq * (Number(one) - Number(other)),
+      )
       .map(([seq]) => seq as number)
   }
 }

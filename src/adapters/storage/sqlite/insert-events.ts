@@ -1,6 +1,6 @@
 import { FIELD_COUNT, FIELDS, valueOf } from './batch.ts'
 import { ROWS_AT_ONCE } from './bulk-insert.ts'
-import type { Database, Value } from './database.ts'
+import { prepare, type Database, type Value } from './database.ts'
 
 /** What the writer knows of a row besides the pieces of its record. */
 export interface RowNumbers {
@@ -19,7 +19,7 @@ export type InsertEvents = (
 export const prepareInsertEvents = (db: Database): InsertEvents => {
   const statements = ROWS_AT_ONCE.map((count) => ({
     count,
-    statement: db.prepare(`${INSERT} ${Array.from({ length: count }, () => ROW).join(', ')}`),
+    statement: prepare(db, `${INSERT} ${Array.from({ length: count }, () => ROW).join(', ')}`),
   }))
   return (pieces, numbers, previous) => {
     let at = 0

@@ -32,7 +32,12 @@ export class DomainMerge {
     return rows.sort(compare).slice(offset, offset + limit)
   }
 
-  #merge(domains: readonly number[], parameters: readonly Value[], limit: number, offset: number): readonly Row[] {
+  #merge(
+    domains: readonly number[],
+    parameters: readonly Value[],
+    limit: number,
+    offset: number,
+  ): readonly Row[] {
     if (domains.length === 0) return []
     const values = domains.flatMap((domain) => [domain, ...parameters])
     return allRows(this.#statementFor(domains.length), ...values, limit, offset)

@@ -2,7 +2,14 @@ import { access, constants, mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { StoreUnavailableError } from '../../../ports/event-log.ts'
-import { connect, isBusyError, isSqliteError, unavailable, type Database } from './database.ts'
+import {
+  BUSY_TIMEOUT_MS,
+  connect,
+  isBusyError,
+  isSqliteError,
+  unavailable,
+  type Database,
+} from './database.ts'
 import { ensureSchema } from './schema.ts'
 
 /** A connection for reading, to a file that was made if it was missing and is known to be ours. */
@@ -10,16 +17,19 @@ export const openDatabase = async (path: string): Promise<Database> => {
   try {
     await mkdir(dirname(path), { recursive: true })
     await assertWritable(path)
-    return await whileBusy(() => prepare(path))
+    return await whileBusy(() => makeReady(path))
   } catch (error) {
     if (isSqliteError(error)) throw unavailable('open', path, error)
-    throw new StoreUnavailableError(`cannot open ${path}: ${error instanceof Error ? error.message : String(error)}`, {
-      cause: error,
-    })
+    throw new StoreUnavailableError(
+      `cannot open ${path}: ${error instanceof Error ? error.message : String(error)}`,
+      {
+        cause: error,
+      },
+    )
   }
 }
 
-const prepare = (path: string): Database => {
+const makeReady = (path: string): Database => {
   const setup = connect(path, 'write')
   try {
     ensureSchema(setup)
@@ -42,15 +52,15 @@ const assertWritable = async (path: string): Promise<void> => {
 
 /** Processes that make the same file at once get in each other's way without waiting for the lock. */
 const whileBusy = async <Result>(attempt: () => Result): Promise<Result> => {
-  for (let attempts = 1; ; attempts += 1) {
+  const giveUpAt = performance.now() + BUSY_TIMEOUT_MS
+  for (;;) {
     try {
       return attempt()
     } catch (error) {
-      if (!isBusyError(error) || attempts === ATTEMPTS_MAX) throw error
+      if (!isBusyError(error) || performance.now() > giveUpAt) throw error
       await setTimeout(ATTEMPT_EVERY_MS)
     }
   }
 }
 
-const ATTEMPTS_MAX = 20
-const ATTEMPT_EVERY_MS = 50
+const ATTEMPT_EVERY_MS = 20

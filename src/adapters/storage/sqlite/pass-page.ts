@@ -43,12 +43,12 @@ export const passesAtOnce = (
     computed += hash
   }
   if (!Buffer.from(computed, 'hex').equals(hashes)) return null
-  const before = Buffer.from(previous.hash + computed.slice(0, -hash.length), 'hex')
-  if (!before.equals(prevHashes)) return null
+  if (!areLinked(Buffer.from(previous.hash, 'hex'), hashes, prevHashes)) return null
   const lastMs = endOfRising(recordedAt ?? '', millisOf(previous.recordedAt) ?? 0)
   return lastMs === null ? null : { seq: upTo, hash, recordedAt: textOfMillis(lastMs) }
 }
 
+const HASH_BYTES = 32
 const SEPARATOR = '\u001e'
 
 // The first four are never absent.
@@ -74,6 +74,11 @@ const fieldsArePlain = (joined: string, tails: readonly string[], payloadBytes: 
   }
   return behindFields === payloadBytes
 }
+
+/** Whether the previous hashes are the one before the page and then all of the page but the last. */
+const areLinked = (before: Uint8Array, hashes: Uint8Array, prevHashes: Uint8Array): boolean =>
+  Buffer.compare(prevHashes.subarray(0, before.length), before) === 0 &&
+  Buffer.compare(prevHashes.subarray(before.length), hashes.subarray(0, -HASH_BYTES)) === 0
 
 /** The last of these times if none is before the one before it. */
 const endOfRising = (times: string, startMs: number): number | null => {

@@ -1,7 +1,16 @@
 import { EMPTY_HEAD, type Head, type LogRecord } from '../../../core/log/event.ts'
-import { allRows, firstRow, prepareRows, type Database, type Row, type Statement, type Value } from './database.ts'
+import {
+  allRows,
+  firstRow,
+  prepareRows,
+  type Database,
+  type Row,
+  type Statement,
+  type Value,
+} from './database.ts'
 import type { KnownNames } from './dictionary.ts'
 import { RECORD_COLUMNS, recordFrom } from './rows.ts'
+import { HAS_ID } from './schema.ts'
 import { textOfMillis } from './time-text.ts'
 
 export type Order = 'asc' | 'desc'
@@ -30,9 +39,9 @@ export class Records {
     this.#names = names
     this.#head = prepareRows(
       db,
-      'SELECT seq, lower(hex(hash)), recorded_at FROM events ORDER BY seq DESC LIMIT 1',
+      'SELECT seq, lower(hex(hash)), recorded_at + 0.0 FROM events ORDER BY seq DESC LIMIT 1',
     )
-    this.#withId = prepareRows(db, `SELECT ${RECORD_COLUMNS} FROM events WHERE id = ?`)
+    this.#withId = prepareRows(db, `SELECT ${RECORD_COLUMNS} FROM events WHERE ${HAS_ID}`)
     this.#at = prepareRows(db, `SELECT ${RECORD_COLUMNS} FROM ${WANTED}`)
     this.#atOfTypes = prepareRows(db, `SELECT ${RECORD_COLUMNS} FROM ${WANTED} WHERE ${HAS_TYPE}`)
     this.#between = both(
@@ -51,7 +60,7 @@ export class Records {
   }
 
   withId(id: string): LogRecord | null {
-    const row = firstRow(this.#withId, id)
+    const row = firstRow(this.#withId, id, id, id)
     return row === undefined ? null : this.#record(row)
   }
 

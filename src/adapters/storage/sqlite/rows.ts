@@ -2,9 +2,12 @@ import type { LogRecord } from '../../../core/log/event.ts'
 import type { Row } from './database.ts'
 import { textOfMillis } from './time-text.ts'
 
-/** The columns of a record, as `recordFrom` takes them. Bytes become hex inside the database: that is cheapest. */
+/**
+ * The columns of a record, as `recordFrom` takes them. Bytes become hex inside the database: that is cheapest. The time
+ * is read as a double, since damage may have left an integer that none can hold.
+ */
 export const RECORD_COLUMNS = `events.seq, events.id, events.type, ts, schema_version, source, trace_id, dedupe_key,
-  payload, lower(hex(prev_hash)), lower(hex(hash)), lower(hex(signature)), signer, recorded_at`
+  payload, lower(hex(prev_hash)), lower(hex(hash)), lower(hex(signature)), signer, recorded_at + 0.0`
 
 /** @param nodeName the node behind a number in `signer` */
 export const recordFrom = (row: Row, nodeName: (id: number) => string): LogRecord => {

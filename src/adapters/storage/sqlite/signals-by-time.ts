@@ -23,7 +23,11 @@ export class SignalsByTime {
     )
   }
 
-  async read({ domain, limit, offset }: Parameters<EventLog['readByTime']>[0]): Promise<readonly LogRecord[]> {
+  async read({
+    domain,
+    limit,
+    offset,
+  }: Parameters<EventLog['readByTime']>[0]): Promise<readonly LogRecord[]> {
     const domains = this.#domains(domain)
     let before: Row = [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER]
     let toSkip = offset

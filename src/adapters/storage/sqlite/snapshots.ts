@@ -1,5 +1,5 @@
 import type { Snapshot } from '../../../ports/event-log.ts'
-import { firstRow, prepareRows, type Database, type Statement } from './database.ts'
+import { prepare, firstRow, prepareRows, type Database, type Statement } from './database.ts'
 
 /** Keeps the newest snapshots. They are large and only ever a shortcut: a few are enough. */
 export class SnapshotShelf {
@@ -8,12 +8,14 @@ export class SnapshotShelf {
   readonly #dropOtherVersions: Statement
 
   constructor(db: Database) {
-    this.#put = db.prepare('INSERT OR REPLACE INTO snapshots VALUES (?, ?, unhex(?), ?, ?)')
-    this.#dropOlder = db.prepare(
+    this.#put = prepare(db, 'INSERT OR REPLACE INTO snapshots VALUES (?, ?, unhex(?), ?, ?)')
+    this.#dropOlder = prepare(
+      db,
       `DELETE FROM snapshots WHERE state_version = ? AND seq NOT IN
          (SELECT seq FROM snapshots WHERE state_version = ? ORDER BY seq DESC LIMIT ${KEPT_PER_VERSION})`,
     )
-    this.#dropOtherVersions = db.prepare(
+    this.#dropOtherVersions = prepare(
+      db,
       `DELETE FROM snapshots WHERE state_version NOT IN
          (SELECT state_version FROM snapshots GROUP BY state_version ORDER BY max(rowid) DESC LIMIT ${VERSIONS_KEPT})`,
     )

@@ -134,7 +134,7 @@ class SqliteLog implements EventLog {
     readonly after: number
     readonly upTo: number
   }): AsyncIterable<readonly LogRecord[]> {
-    for (let last = after; ; ) {
+    for (let last = after; ;) {
       const page = await this.#read(() =>
         this.#records.between({ after: last, before: upTo + 1 }, 'asc', SCAN_PAGE),
       )

@@ -16,9 +16,11 @@ export const millisOf = (text: string): number | null => {
   return dayMs + timeOfDayMs(text)
 }
 
+/** Empty for a number that is no date: only damage stores one, and verification reports the empty field. */
 export const textOfMillis = (millis: number): string => {
   if (millis !== textMs) {
-    text = new Date(millis).toISOString()
+    const date = new Date(millis)
+    text = Number.isNaN(date.getTime()) ? '' : date.toISOString()
     textMs = millis
   }
   return text
@@ -38,6 +40,7 @@ const timeOfDayMs = (timestamp: string): number =>
   digit(timestamp, 20) * 100 +
   twoDigits(timestamp, 21)
 
-const twoDigits = (timestamp: string, at: number): number => digit(timestamp, at) * 10 + digit(timestamp, at + 1)
+const twoDigits = (timestamp: string, at: number): number =>
+  digit(timestamp, at) * 10 + digit(timestamp, at + 1)
 
 const digit = (timestamp: string, at: number): number => timestamp.charCodeAt(at) - 48

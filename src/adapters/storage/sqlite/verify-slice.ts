@@ -23,7 +23,10 @@ export class SliceVerifier {
   readonly #names: KnownNames
 
   constructor(db: Database) {
-    this.#headAt = prepareRows(db, 'SELECT seq, lower(hex(hash)), recorded_at FROM events WHERE seq = ?')
+    this.#headAt = prepareRows(
+      db,
+      'SELECT seq, lower(hex(hash)), recorded_at + 0.0 FROM events WHERE seq = ?',
+    )
     this.#page = prepareRows(db, PAGE_TO_PASS)
     this.#events = prepareRows(
       db,

@@ -7,7 +7,7 @@ const { path } = workerData as VerifyThreadData
 
 const verifier = new SliceVerifier(connect(path, 'read'))
 
-const answer = (message: VerifyAnswer): void => parentPort?.postMessage(message)
+const answer = (message: VerifyAnswer): void => parentPort?.postMessage(message, [])
 
 const verify = (slice: Slice): VerifyAnswer => {
   try {

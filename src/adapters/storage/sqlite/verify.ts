@@ -17,6 +17,13 @@ export type VerifyAnswer =
   | { readonly status: 'done'; readonly fault: ChainFault | null }
   | { readonly status: 'failed'; readonly message: string }
 
+export interface VerifyOptions {
+  /** Ends it when the log is closed. */
+  readonly signal: AbortSignal
+  readonly threads?: number
+  readonly sliceEvents?: number
+}
+
 /** Below this, starting threads takes longer than verifying. */
 export const VERIFY_HERE_MAX = 2000
 
@@ -24,7 +31,7 @@ export const VERIFY_HERE_MAX = 2000
 export const verifyInThreads = async (
   path: string,
   { after, upTo, onProgress }: VerifyRange,
-  { threads = availableParallelism(), signal }: { readonly threads?: number; readonly signal: AbortSignal },
+  { signal, threads = availableParallelism(), sliceEvents = SLICE_EVENTS }: VerifyOptions,
 ): Promise<ChainReport> => {
   let next = after
   let checked = 0
@@ -32,7 +39,7 @@ export const verifyInThreads = async (
   const takeSlice = (): Slice | null => {
     // Slices behind a fault need no look: it comes before anything in them.
     if (next >= upTo || first !== null) return null
-    const slice = { after: next, upTo: Math.min(next + SLICE, upTo) }
+    const slice = { after: next, upTo: Math.min(next + sliceEvents, upTo) }
     next = slice.upTo
     return slice
   }
@@ -50,7 +57,7 @@ export const verifyInThreads = async (
       await thread.end()
     }
   }
-  const count = Math.min(threads, Math.ceil((upTo - after) / SLICE))
+  const count = Math.min(threads, Math.ceil((upTo - after) / sliceEvents))
   const ends = await Promise.allSettled(Array.from({ length: count }, work))
   for (const end of ends) if (end.status === 'rejected') throw end.reason
   return reportOf(first, { after, upTo })
@@ -62,19 +69,23 @@ export const reportOf = (fault: ChainFault | null, { after, upTo }: Slice): Chai
     : { ok: false, checked: Math.max(0, fault.seq - after - 1), ...fault }
 
 /** Long enough that handing it out costs nothing, short enough that no thread is left alone with much at the end. */
-const SLICE = 50_000
+const SLICE_EVENTS = 50_000
 
 interface VerifyThread {
   verify(slice: Slice, onChecked: (count: number) => void): Promise<ChainFault | null>
   end(): Promise<void>
 }
 
+const ignore = (): void => undefined
+
 const startThread = (path: string, signal: AbortSignal): VerifyThread => {
   const worker = new Worker(THREAD_FILE, { workerData: { path } satisfies VerifyThreadData })
-  let onAnswer: (answer: VerifyAnswer) => void = () => undefined
+  let onAnswer: (answer: VerifyAnswer) => void = ignore
   worker.on('message', (answer: VerifyAnswer) => onAnswer(answer))
-  const fail = (reason: string): void => onAnswer({ status: 'failed', message: `cannot verify ${path}: ${reason}` })
+  const fail = (reason: string): void =>
+    onAnswer({ status: 'failed', message: `cannot verify ${path}: ${reason}` })
   worker.on('error', (error) => fail(error instanceof Error ? error.message : String(error)))
+  worker.on('exit', (code) => fail(`a thread ended with ${code}`))
   const stop = (): void => fail('the log is closed')
   signal.addEventListener('abort', stop)
   return {
@@ -91,7 +102,7 @@ const startThread = (path: string, signal: AbortSignal): VerifyThread => {
           }
         }
         if (signal.aborted) stop()
-        else worker.postMessage(slice)
+        else worker.postMessage(slice, [])
       }),
     end: async () => {
       signal.removeEventListener('abort', stop)

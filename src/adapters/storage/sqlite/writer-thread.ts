@@ -57,6 +57,6 @@ const checkpoint = (db: Database): void => {
 }
 
 parentPort?.on('message', (request: WriterRequest) => {
-  parentPort?.postMessage(perform(request))
+  parentPort?.postMessage(perform(request), [])
   if (request.kind === 'close') parentPort?.close()
 })

@@ -108,7 +108,7 @@ const startThread = (path: string, onEnded: () => void): Thread => {
         waiting.push({ resolve, reject })
         closing ||= request.kind === 'close'
         worker.ref()
-        worker.postMessage(request)
+        worker.postMessage(request, [])
       }),
   }
 }

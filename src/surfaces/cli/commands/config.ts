@@ -1,4 +1,3 @@
-import { InvalidArgumentError } from 'commander'
 import { CONFIGURATION_KEYS, type Key } from '../../../core/config/keys.ts'
 import { asValues } from '../../../core/config/layers.ts'
 import { hintFor } from '../../../core/config/nearest-key.ts'
@@ -9,7 +8,7 @@ import type { Json } from '../../../core/vocabulary/json.ts'
 import type { ConfigurationChanged } from '../../../ports/config-file.ts'
 import { examples, type Bench, type CliCommand } from '../command.ts'
 import { changeKey, openConfiguration } from '../configuration.ts'
-import { EXIT_FAILED, EXIT_OK, type ExitCode } from '../failure.ts'
+import { EXIT_FAILED, EXIT_OK, Failure, type ExitCode } from '../failure.ts'
 import { documentText } from '../output.ts'
 import { recordingInLog } from '../store.ts'
 import { bad, fields, good, quiet, warning, type Cell } from '../table.ts'
@@ -127,5 +126,5 @@ const rowIf = (name: string, keys: readonly string[], words: string): readonly (
 const parseKey = (text: string): Key => {
   const key = CONFIGURATION_KEYS.find(({ path }) => path.join('.') === text)
   if (key !== undefined) return key
-  throw new InvalidArgumentError(`It is not a known key${hintFor(text.split('.'))}`)
+  throw new Failure('config.invalid', `${text} is not a known key${hintFor(text.split('.'))}`)
 }

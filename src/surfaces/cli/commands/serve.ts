@@ -19,6 +19,7 @@ export interface ServeOptions {
   readonly port?: number
   readonly dashboardPort?: number
   readonly dashboard: boolean
+  readonly inMemory?: boolean
 }
 
 export const withServeOptions = (command: Command): Command =>
@@ -27,6 +28,7 @@ export const withServeOptions = (command: Command): Command =>
     .option('--port <number>', 'instead of api.port; 0 takes any free port', parsePort)
     .option('--dashboard-port <number>', 'instead of dashboard.port', parsePort)
     .option('--no-dashboard', 'without the web dashboard')
+    .option('--in-memory', 'keep the log in memory: nothing is stored, all is forgotten at the end')
 
 /** Starts, tells where it listens, and stays until it is stopped. */
 export const runService = async (
@@ -41,6 +43,7 @@ export const runService = async (
     port: options.port ?? null,
     dashboardPort: options.dashboardPort ?? null,
     dashboard: options.dashboard,
+    inMemory: options.inMemory ?? false,
   })
   const token = tokenPlaceOf(workshop, configuration)
   const { baseUrl, dashboardUrl } = service

@@ -107,7 +107,7 @@ describe('config', () => {
 
   it('helps with a misspelt key', async () => {
     const { exitCode, stderr } = await home.run(['config', 'set', 'execution.mod', 'live'])
-    expect(exitCode).toBe(2)
+    expect(exitCode).toBe(1)
     expect(stderr).toContain('did you mean "mode"?')
   })
 

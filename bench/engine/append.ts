@@ -1,0 +1,122 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ed25519 } from '../../src/adapters/platform/crypto/ed25519.ts'
+import type { LogRecord } from '../../src/core/log/event.ts'
+import type { EventLog } from '../../src/ports/event-log.ts'
+import { interleave, median, medianRatio, rateOf, type BenchRow } from '../harness.ts'
+import { rawInsert, rawRowOf } from '../store/sqlite-raw.ts'
+import { benchSigner, openBed, saturate } from './saturate.ts'
+
+const CALLERS = 256
+const COMMANDS = 20_000
+
+/** Durable, signed, chained appends through the engine: what a client of the public API gets. */
+export const benchEngineAppend = async (rounds = 7): Promise<readonly BenchRow[]> => {
+  const folder = await mkdtemp(join(tmpdir(), 'bench-engine-'))
+  const signer = benchSigner()
+  let round = 0
+  let records: readonly LogRecord[] = []
+  try {
+    const measured = await interleave(rounds, {
+      signed: async () => {
+        round += 1
+        const bed = await openBed(join(folder, `signed-${round}.db`), signer)
+        await saturate(bed.engine, CALLERS, 2000)
+        const rate = await rateOf(COMMANDS, () => saturate(bed.engine, CALLERS, COMMANDS))
+        records = await allOf(bed.engine.log)
+        await bed.close()
+        return rate
+      },
+      raw: () => {
+        const rows = records.map(rawRowOf)
+        return rateOf(rows.length, () => rawInsert(join(folder, `raw-${round}.db`), rows, CALLERS))
+      },
+      sign: () => signRate(records.slice(0, 5000).map(({ payload }) => payload)),
+      alone: async () => {
+        const bed = await openBed(join(folder, `alone-${round}.db`), signer)
+        const rate = await rateOf(500, () => saturate(bed.engine, 1, 500))
+        await bed.close()
+        return rate
+      },
+    })
+    return [
+      row(
+        'T1',
+        medianRatio(measured.signed, measured.raw),
+        '>= 0.33',
+        `signed appends/s, ${CALLERS} callers`,
+        'raw inserts of the same rows, same batch',
+      ),
+      row(
+        'T1b',
+        medianRatio(measured.signed, measured.sign),
+        '>= 1.15',
+        `signed appends/s, ${CALLERS} callers`,
+        `Ed25519 signatures/s, one thread (${ed25519.backend})`,
+      ),
+      row(
+        'T5',
+        medianRatio(measured.signed, measured.alone),
+        '>= 40 on a disk with 1 ms sync',
+        `appends/s, ${CALLERS} callers`,
+        'one caller, on this disk',
+      ),
+      row(
+        'T1/s',
+        median(measured.signed),
+        '',
+        `signed appends/s, ${CALLERS} callers`,
+        'plain figure of this machine',
+      ),
+      await benchLoopDelay(folder),
+    ]
+  } finally {
+    await signer.close()
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** How long others wait for the event loop while the engine is saturated. */
+const benchLoopDelay = async (folder: string): Promise<BenchRow> => {
+  const signer = benchSigner()
+  const bed = await openBed(join(folder, 'delay.db'), signer)
+  const idle = await delayP99Ms(() => sleep(2000))
+  const busy = await delayP99Ms(() => saturate(bed.engine, CALLERS, 3 * COMMANDS))
+  await bed.close()
+  await signer.close()
+  return row('T11', busy / idle, '<= 3', 'event-loop delay p99 at saturation', 'idle loop in the same run')
+}
+
+const delayP99Ms = async (work: () => Promise<unknown>): Promise<number> => {
+  const delay = monitorEventLoopDelay({ resolution: 1 })
+  delay.enable()
+  await work()
+  delay.disable()
+  return delay.percentile(99) / 1e6
+}
+
+const signRate = (texts: readonly string[]): Promise<number> => {
+  const sign = ed25519.signerOf(Buffer.alloc(32, 7))
+  const signature = Buffer.alloc(64)
+  return rateOf(texts.length, () => {
+    for (const text of texts) sign(text, signature)
+  })
+}
+
+const allOf = async (log: EventLog): Promise<readonly LogRecord[]> => {
+  const { seq } = await log.head()
+  const records: LogRecord[] = []
+  for await (const page of log.scan({ after: 0, upTo: seq })) records.push(...page)
+  return records
+}
+
+const row = (id: string, value: number, target: string, what: string, baseline: string): BenchRow => ({
+  id,
+  value,
+  target,
+  what,
+  baseline,
+})

@@ -1,0 +1,43 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { availableParallelism, loadavg } from 'node:os'
+import { benchEngineAppend } from './engine/append.ts'
+import { benchStart } from './engine/start.ts'
+import { tableOf, type BenchRow } from './harness.ts'
+import { benchPostgres } from './store/postgres.ts'
+import { benchSqlite } from './store/sqlite.ts'
+
+/** `npm run bench`, `npm run bench -- engine`, `npm run bench -- --quick`. */
+const words = process.argv.slice(2)
+const quick = words.includes('--quick')
+const wanted = words.filter((word) => !word.startsWith('-'))
+const [rounds, events] = quick ? [3, 100_000] : [7, 1_000_000]
+
+const GROUPS: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> = {
+  engine: () => benchEngineAppend(rounds),
+  postgres: () => benchPostgres(rounds),
+  sqlite: () => benchSqlite({ rounds, events }),
+  start: () => benchStart(events, rounds),
+}
+
+for (const name of wanted) {
+  if (!Object.hasOwn(GROUPS, name))
+    throw new Error(`no bench is called ${name}; there are ${Object.keys(GROUPS).join(', ')}`)
+}
+
+const began = new Date()
+const loadBefore = loadavg()[0]
+const rows: BenchRow[] = []
+for (const [name, bench] of Object.entries(GROUPS)) {
+  if (wanted.length > 0 && !wanted.includes(name)) continue
+  process.stdout.write(`\n${name}\n`)
+  const measured = await bench()
+  rows.push(...measured)
+  process.stdout.write(`${tableOf(measured)}\n`)
+}
+
+const folder = new URL('results/', import.meta.url)
+mkdirSync(folder, { recursive: true })
+const file = new URL(`${began.toISOString().replaceAll(':', '-')}.json`, folder)
+const machine = { node: process.version, cores: availableParallelism(), load_before: loadBefore }
+writeFileSync(file, `${JSON.stringify({ at: began.toISOString(), quick, machine, rows }, null, 2)}\n`)
+process.stdout.write(`\nwritten to bench/results/${file.pathname.split('/').at(-1)}\n`)

@@ -1,0 +1,58 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { postgresMissing, startPostgres, type PostgresServer } from '../../../../test/postgres/server.ts'
+import { appendTo, type Said } from '../../../../test/records.ts'
+import type { LogRecord } from '../../../core/log/event.ts'
+import type { EventLog } from '../../../ports/event-log.ts'
+import { openPostgresLog } from './postgres-log.ts'
+
+describe.skipIf(postgresMissing !== null)(`what is about an id (${postgresMissing ?? 'PostgreSQL'})`, () => {
+  let server: PostgresServer
+  let log: EventLog
+  const stored: LogRecord[] = []
+  beforeAll(async () => {
+    server = await startPostgres({ fsync: 'off' })
+    log = await openPostgresLog({ url: await server.freshDatabase() })
+    // Batches of very different sizes: each is one entry per id.
+    for (const size of [1, 1, 40, 3, 250, 2, 1, 90, 1, 12]) stored.push(...(await appendTo(log, size, say)))
+  })
+  afterAll(async () => {
+    await log.close()
+    await server.stop()
+  })
+
+  it('comes in pages that begin and end anywhere', async () => {
+    const seq = fc.integer({ min: 0, max: 405 })
+    const query = fc.record({
+      after: seq,
+      before: seq,
+      order: fc.constantFrom('asc' as const, 'desc' as const),
+      limit: fc.integer({ min: 0, max: 60 }),
+      about: fc.constantFrom(...IDS, 'symbol:BTC', 'symbol:ETH', 'unknown'),
+    })
+    const types = fc.option(fc.constantFrom(['signal'], ['signal.rare', 'brain'], ['brain.cycle.v1']))
+    await fc.assert(
+      fc.asyncProperty(query, types, async (page, ofTypes) => {
+        const matches = stored.filter(
+          ({ seq: at, type, payload }) =>
+            at > page.after &&
+            at < page.before &&
+            payload.includes(`"${page.about.replace('symbol:', '')}"`) &&
+            (ofTypes === null || ofTypes.some((prefix) => `${type}.`.startsWith(`${prefix}.`))),
+        )
+        const ordered = page.order === 'asc' ? matches : matches.toReversed()
+        const found = await log.read({ ...page, ...(ofTypes !== null && { types: ofTypes }) })
+        expect(found).toEqual(ordered.slice(0, page.limit))
+      }),
+      { numRuns: 300 },
+    )
+  })
+})
+
+// Made in the same moment, so the index cannot tell them apart.
+const IDS = [1, 2, 3].map((number) => `019b7000-0000-7000-8000-00000000000${number}`)
+
+const say = (seq: number): Said => ({
+  type: seq % 50 === 0 ? 'signal.rare.v1' : seq % 2 === 0 ? 'signal.ta.v1' : 'brain.cycle.v1',
+  payload: { order_id: IDS[seq % 7] ?? 'another', symbol: seq % 5 === 0 ? 'ETH' : 'BTC' },
+})

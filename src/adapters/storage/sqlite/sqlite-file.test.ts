@@ -1,0 +1,206 @@
+import { DatabaseSync } from '@photostructure/sqlite'
+import { spawnSync } from 'node:child_process'
+import { chmod, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { appendTo, headAfter, recordsAfter, timeAt } from '../../../../test/records.ts'
+import { EMPTY_HEAD } from '../../../core/log/event.ts'
+import { StoreUnavailableError, type EventLog } from '../../../ports/event-log.ts'
+import { openSqliteLog } from './sqlite-log.ts'
+
+let folder: string
+let path: string
+const opened: EventLog[] = []
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sqlite-file-'))
+  path = join(folder, 'events.db')
+})
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((log) => log.close()))
+  await rm(folder, { recursive: true, force: true })
+})
+
+const open = async (at = path): Promise<EventLog> => {
+  const log = await openSqliteLog({ path: at })
+  opened.push(log)
+  return log
+}
+
+const withFile = <Result>(use: (db: InstanceType<typeof DatabaseSync>) => Result): Result => {
+  const db = new DatabaseSync(path)
+  try {
+    return use(db)
+  } finally {
+    db.close()
+  }
+}
+
+describe('opening', () => {
+  it('makes the folders and the file', async () => {
+    const deep = join(folder, 'a', 'b', 'events.db')
+    await open(deep)
+    expect((await stat(deep)).size).toBeGreaterThan(0)
+  })
+
+  it('is possible for many at once, also when nobody has made the file yet', async () => {
+    const logs = await Promise.all(Array.from({ length: 8 }, () => open()))
+    await appendTo(logs[0]!, 3)
+    for (const log of logs) expect((await log.head()).seq).toBe(3)
+  })
+
+  it('refuses a file that is no database', async () => {
+    await writeFile(path, 'once upon a time '.repeat(200))
+    await expect(open()).rejects.toThrow(StoreUnavailableError)
+    await expect(open()).rejects.toThrow('is not an SQLite database')
+  })
+
+  it('refuses a database of something else', async () => {
+    withFile((db) => db.exec('CREATE TABLE recipes (name TEXT)'))
+    await expect(open()).rejects.toThrow('something else than an event log')
+    expect(withFile((db) => db.prepare('SELECT count(*) AS n FROM sqlite_schema').get())).toEqual({ n: 1 })
+  })
+
+  it('refuses a log of a later release', async () => {
+    await (await open()).close()
+    withFile((db) => db.exec(`UPDATE meta SET v = '99' WHERE k = 'format_version'`))
+    await expect(open()).rejects.toThrow('format version 99, this release knows 1')
+  })
+
+  it('refuses a folder, and a folder that is a file', async () => {
+    await mkdir(path)
+    await expect(open()).rejects.toThrow('cannot be opened')
+    await writeFile(join(folder, 'plain'), '')
+    await expect(open(join(folder, 'plain', 'events.db'))).rejects.toThrow(StoreUnavailableError)
+  })
+
+  it('refuses a file that it may not write to', async () => {
+    await (await open()).close()
+    await chmod(path, 0o444)
+    await chmod(folder, 0o555)
+    // Nothing is forbidden to root, so somebody else has to try.
+    const script = `const { openSqliteLog } = await import(${JSON.stringify(pathToFileURL(join(import.meta.dirname, 'sqlite-log.ts')).href)})
+      await openSqliteLog({ path: ${JSON.stringify(path)} }).then(() => console.log('opened'), (error) => console.log(error.name, error.message))`
+    const child = spawnSync(process.execPath, [...process.execArgv, '--input-type=module', '-e', script], {
+      encoding: 'utf8',
+      ...(process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {}),
+      env: { ...process.env, HOME: folder, TSX_DISABLE_CACHE: '1' },
+    })
+    expect(child.stdout, child.stderr).toMatch(/^StoreUnavailableError cannot open .*permission denied/)
+    await chmod(folder, 0o755)
+  })
+
+  it('waits for a locked file, and gives up', async () => {
+    const db = new DatabaseSync(path)
+    db.exec('BEGIN EXCLUSIVE; CREATE TABLE started (a TEXT)')
+    await expect(open()).rejects.toThrow('another process has it locked for more than 5 seconds')
+    db.exec('ROLLBACK')
+    db.close()
+    await open()
+  })
+})
+
+describe('writing', () => {
+  it('waits for another process that writes, gives up, and goes on when it is done', async () => {
+    const log = await open()
+    const records = await appendTo(log, 1)
+    const db = new DatabaseSync(path)
+    db.exec('BEGIN IMMEDIATE')
+    const next = recordsAfter(headAfter(records), 1)
+    const failed = log.append(next, headAfter(records))
+    const behind = log.append(recordsAfter(headAfter(next), 1), headAfter(next))
+    await expect(failed).rejects.toThrow(StoreUnavailableError)
+    db.exec('ROLLBACK')
+    db.close()
+    expect(await behind).toEqual({ status: 'head-moved' })
+    expect(await log.append(next, headAfter(records))).toEqual({ status: 'appended' })
+  })
+
+  it.each([
+    ['a control character', { source: 'a\u001fb' }, 'control character'],
+    ['the mark for nothing', { source: '\u001e' }, 'control character'],
+    ['a NUL', { source: 'a\u0000b' }, 'cannot be stored'],
+    ['half a character', { source: 'a\ud800b' }, 'cannot be stored'],
+    ['no hash', { hash: 'ab' }, 'no SHA-256'],
+    ['a hash in another script', { hash: 'AB'.repeat(32) }, 'no SHA-256'],
+    ['no signature', { signature: 'ab' }, 'no Ed25519 signature'],
+    ['no time of recording', { recordedAt: 'yesterday' }, 'no timestamp'],
+    ['no time', { ts: '2026-01-01' }, 'no timestamp'],
+    ['no JSON', { payload: '{' }, 'JSON'],
+  ])('throws for a record with %s, and stores nothing', async (_, change, message) => {
+    const log = await open()
+    const [record] = recordsAfter(EMPTY_HEAD, 1)
+    const refused = log.append([{ ...record!, ...change }], EMPTY_HEAD)
+    await expect(refused).rejects.toThrow(message)
+    await expect(refused).rejects.not.toThrow(StoreUnavailableError)
+    expect(await log.head()).toEqual(EMPTY_HEAD)
+  })
+
+  it('is the only thing that happens to events', async () => {
+    await appendTo(await open(), 3)
+    withFile((db) => {
+      expect(() => db.exec(`UPDATE events SET payload = '{}'`)).toThrow('append only')
+      expect(() => db.exec('DELETE FROM events')).toThrow('append only')
+      expect(() => db.exec('UPDATE events SET signature = NULL WHERE seq = 1')).toThrow('append only')
+    })
+  })
+})
+
+describe('a closed log', () => {
+  it('has left one whole file, and answers nothing', async () => {
+    const log = await open()
+    await appendTo(log, 300)
+    const reading = log.read({ order: 'asc', limit: 10 })
+    const appending = log.append(recordsAfter(await log.head(), 1), await log.head())
+    await log.close()
+    await reading
+    expect(await appending).toEqual({ status: 'appended' })
+    const sizes = await Promise.all(
+      (await readdir(folder)).filter((name) => name.endsWith('-wal')).map((name) => stat(join(folder, name))),
+    )
+    expect(sizes.every(({ size }) => size === 0)).toBe(true)
+    expect(withFile((db) => db.prepare('SELECT count(*) AS n FROM events').get())).toEqual({ n: 301 })
+    await log.close()
+    await expect(log.head()).rejects.toThrow(StoreUnavailableError)
+    await expect(log.append([], EMPTY_HEAD)).rejects.toThrow(StoreUnavailableError)
+    await expect(log.verifyHashes({ after: 0, upTo: 1 })).rejects.toThrow(StoreUnavailableError)
+    await expect(
+      log.saveSnapshot({ seq: 1, chainHash: '', stateVersion: '', stateHash: '', state: '' }),
+    ).rejects.toThrow(StoreUnavailableError)
+    expect(() => log.watch(() => undefined)).toThrow(StoreUnavailableError)
+  })
+
+  it('ends a verification that is under way', async () => {
+    const log = await open()
+    await appendTo(log, 3000)
+    const [outcome] = await Promise.allSettled([log.verifyHashes({ after: 0, upTo: 3000 }), log.close()])
+    expect(outcome).toMatchObject({ status: 'rejected', reason: { name: 'StoreUnavailableError' } })
+  })
+})
+
+describe('people with a database tool', () => {
+  it('can read hashes, nodes and times', async () => {
+    const records = await appendTo(await open(), 50, (seq) => ({ recordedAt: timeAt(seq * 977) }))
+    const rows = withFile((db) => db.prepare('SELECT * FROM events_readable ORDER BY seq').all()) as object[]
+    expect(rows.map((row) => ({ ...row }))).toEqual(
+      records.map((record) => ({
+        seq: record.seq,
+        id: record.id,
+        type: record.type,
+        ts: record.ts,
+        schema_version: record.schemaVersion,
+        source: record.source,
+        trace_id: record.traceId,
+        dedupe_key: record.dedupeKey,
+        payload: record.payload,
+        prev_hash: record.prevHash,
+        hash: record.hash,
+        signature: record.signature,
+        signer: record.signer,
+        recorded_at: record.recordedAt,
+      })),
+    )
+  })
+})

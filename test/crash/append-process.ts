@@ -1,0 +1,20 @@
+/** One of several processes that append to the same SQLite file: `append-process.ts <path> <writer> <batches>`. */
+import { openSqliteLog } from '../../src/adapters/storage/sqlite/sqlite-log.ts'
+import { recordsAfter } from '../records.ts'
+
+const [path = '', writer = '', batches = '0'] = process.argv.slice(2)
+
+const log = await openSqliteLog({ path })
+let headMoved = 0
+for (let batch = 0; batch < Number(batches);) {
+  const head = await log.head()
+  const records = recordsAfter(head, 3, (seq) => ({
+    dedupeKey: `${writer}-${seq}`,
+    payload: { writer, batch, symbol: writer },
+  }))
+  const { status } = await log.append(records, head)
+  if (status === 'appended') batch += 1
+  else headMoved += 1
+}
+await log.close()
+process.stdout.write(JSON.stringify({ headMoved }))

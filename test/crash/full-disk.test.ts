@@ -1,0 +1,46 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { openSqliteLog } from '../../src/adapters/storage/sqlite/sqlite-log.ts'
+import type { Head } from '../../src/core/log/event.ts'
+import { appendTo } from '../records.ts'
+import { runScript } from './run-script.ts'
+
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'full-disk-'))
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+interface Told {
+  readonly acknowledged: Head
+  readonly head: Head
+  readonly readable: number
+  readonly errors: readonly string[]
+}
+
+/** Blocks of 512 bytes that a file may have: the journal alone, or the database behind its checkpoints. */
+it.each([2_000, 12_000])(
+  'a disk that is full after %i blocks loses nothing that was acknowledged',
+  async (blocks) => {
+    const path = join(folder, String(blocks), 'events.db')
+    const end = await runScript('fill-disk-process.ts', [path], { shellSetup: `ulimit -f ${blocks}` })
+    expect(end.code, end.stderr).toBe(0)
+    const told = JSON.parse(end.stdout) as Told
+    expect(told.errors).toEqual(['StoreUnavailableError', 'StoreUnavailableError', 'head-moved'])
+    expect(told.acknowledged.seq).toBeGreaterThan(0)
+    expect(told.head).toEqual(told.acknowledged)
+    expect(told.readable).toBe(told.acknowledged.seq)
+
+    const log = await openSqliteLog({ path })
+    const { seq } = told.acknowledged
+    expect(await log.head()).toEqual(told.acknowledged)
+    expect(await log.verifyHashes({ after: 0, upTo: seq })).toEqual({ ok: true, checked: seq })
+    await appendTo(log, 500, (number) => ({ dedupeKey: `key-${number}` }))
+    expect(await log.verifyHashes({ after: 0, upTo: seq + 500 })).toEqual({ ok: true, checked: seq + 500 })
+    expect((await log.findByDedupeKeys(['key-1', `key-${seq}`, `key-${seq + 500}`])).size).toBe(3)
+    await log.close()
+  },
+  60_000,
+)

@@ -1,0 +1,158 @@
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const SVC = fileURLToPath(new URL('../../bin/svc.js', import.meta.url))
+const BUILT = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
+
+export const TOKEN = 'black-box-token-of-more-than-thirty-two-characters'
+
+export type Variables = Readonly<Record<string, string>>
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  /** Null where the body is no JSON. */
+  readonly body: never
+}
+
+export interface RunningService {
+  readonly baseUrl: string
+  readonly home: string
+  /** Everything it wrote to standard output and standard error. */
+  output(): string
+  /** With the token, unless headers say otherwise. `path` is below the prefix, or below the root if it begins with `//`. */
+  call(
+    method: string,
+    path: string,
+    request?: { readonly body?: unknown; readonly headers?: Variables },
+  ): Promise<Answer>
+  /** SIGTERM by default; resolves with the exit code. */
+  stop(signal?: NodeJS.Signals): Promise<number | null>
+}
+
+/** A new folder for an installation. Removed by `removeHomes`. */
+export const newHome = async (): Promise<string> => {
+  const home = await mkdtemp(join(tmpdir(), 'svc-home-'))
+  homes.push(home)
+  return home
+}
+
+/** The environment of a newcomer: nothing of ours but what a test says. */
+const cleanEnvironment = (variables: Variables): Variables => {
+  const inherited = Object.entries(process.env).filter(([name]) => !name.toUpperCase().startsWith('SVC_'))
+  return { ...(Object.fromEntries(inherited) as Variables), NO_COLOR: '1', ...variables }
+}
+
+export interface StartOptions {
+  readonly words?: readonly string[]
+  /** No file may grow beyond this: a full disk, for this process alone. */
+  readonly fileKibMax?: number
+}
+
+/** The built service as its own process, listening on a free port. */
+export const startService = async (
+  home: string,
+  variables: Variables = {},
+  { words = ['serve'], fileKibMax }: StartOptions = {},
+): Promise<RunningService> => {
+  if (!existsSync(BUILT)) throw new Error('the service is not built: run npm run build')
+  // `up` makes a token of its own.
+  const token: Variables = words[0] === 'up' ? {} : { SVC_API__AUTH_TOKEN: TOKEN }
+  const env = cleanEnvironment({ SVC_API__PORT: '0', ...token, ...variables })
+  const command = [process.execPath, SVC, '--home', home, ...words]
+  // The shell counts in blocks of 512 bytes.
+  const limit = fileKibMax === undefined ? 'unlimited' : String(fileKibMax * 2)
+  const child = spawn('sh', ['-c', `ulimit -f ${limit} && exec "$@"`, 'sh', ...command], {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  running.add(child)
+  let output = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (output += text))
+  const ended = once(child, 'close').then(() => child.exitCode)
+  const baseUrl = await listening(child, () => output)
+  return {
+    baseUrl,
+    home,
+    output: () => output,
+    call: (method, path, request = {}) => callService(baseUrl, method, path, request),
+    stop: async (signal = 'SIGTERM') => {
+      child.kill(signal)
+      return ended
+    },
+  }
+}
+
+export interface CommandResult {
+  readonly exitCode: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** One command of the built command line. */
+export const svc = (
+  home: string,
+  words: readonly string[],
+  variables: Variables = {},
+  input = '',
+): CommandResult => {
+  const env = cleanEnvironment(variables)
+  const ended = spawnSync(process.execPath, [SVC, '--home', home, ...words], { env, encoding: 'utf8', input })
+  return { exitCode: ended.status, stdout: ended.stdout, stderr: ended.stderr }
+}
+
+/** For `afterAll`: nothing of a test stays behind. */
+export const cleanUp = async (): Promise<void> => {
+  for (const child of running) child.kill('SIGKILL')
+  running.clear()
+  for (const home of homes.splice(0)) await rm(home, { recursive: true, force: true })
+}
+
+const homes: string[] = []
+const running = new Set<ChildProcess>()
+
+const listening = (child: ChildProcess, output: () => string): Promise<string> =>
+  new Promise((resolve, reject) => {
+    child.stdout?.on('data', () => {
+      const url = /^listening on (\S+)$/m.exec(output())?.[1]
+      if (url !== undefined) resolve(url)
+    })
+    child.on('close', (code) => reject(new Error(`the service ended with ${code}:\n${output()}`)))
+  })
+
+const callService = async (
+  baseUrl: string,
+  method: string,
+  path: string,
+  { body, headers = {} }: { readonly body?: unknown; readonly headers?: Variables },
+): Promise<Answer> => {
+  const url = path.startsWith('//') ? new URL(path.slice(1), baseUrl).href : `${baseUrl}${path}`
+  const sent = typeof body === 'string' ? body : JSON.stringify(body)
+  const response = await fetch(url, {
+    method,
+    headers: {
+      authorization: `Bearer ${TOKEN}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: sent }),
+  })
+  const text = await response.text()
+  return { status: response.status, headers: response.headers, text, body: jsonOf(text) as never }
+}
+
+const jsonOf = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // Plain text and HTML are answers, too.
+    return null
+  }
+}

@@ -1,0 +1,194 @@
+import { existsSync } from 'node:fs'
+import { request } from 'node:http'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { newHome, startService, svc, TOKEN, type RunningService } from './service.ts'
+import { onEveryStore } from './stores.ts'
+
+const NO_TOKEN = { authorization: '' }
+
+onEveryStore('health, authentication and transport', (store) => {
+  let service: RunningService
+  beforeAll(async () => {
+    service = await startService(await newHome(), await store())
+  })
+
+  it('A001-A003: health is public, exact, and its uptime grows', async () => {
+    const first = await service.call('GET', '/health', { headers: NO_TOKEN })
+    expect(first.status).toBe(200)
+    expect(Object.keys(first.body).sort()).toEqual(['db_size_bytes', 'uptime_seconds', 'version'])
+    await sleep(1000)
+    const second = await service.call('GET', '/health', { headers: { authorization: 'Bearer wrong' } })
+    expect(second.status).toBe(200)
+    expect((second.body as { uptime_seconds: number }).uptime_seconds).toBeGreaterThan(
+      (first.body as { uptime_seconds: number }).uptime_seconds,
+    )
+  })
+
+  it.each([
+    ['', 'auth.missing_token'],
+    ['Basic abc', 'auth.invalid_header'],
+    ['Bearer', 'auth.invalid_header'],
+    ['Bearer wrong', 'auth.invalid_token'],
+  ])('A004-A006: "%s" is %s', async (authorization, code) => {
+    const answer = await service.call('GET', '/kill-switch', { headers: { authorization } })
+    expect(answer.status).toBe(401)
+    expect(answer.headers.get('www-authenticate')).toBe('Bearer')
+    expect(answer.headers.get('content-type')).toContain('application/problem+json')
+    expect(Object.keys(answer.body).sort()).toEqual(['code', 'detail', 'request_id', 'status', 'title'])
+    expect(answer.body).toMatchObject({ code })
+  })
+
+  it('A006: the scheme may be written in any case', async () => {
+    const answer = await service.call('GET', '/kill-switch', {
+      headers: { authorization: `bearer ${TOKEN}` },
+    })
+    expect(answer.status).toBe(200)
+  })
+
+  it.each([
+    ['GET', '/config'],
+    ['POST', '/config'],
+    ['POST', '/config/validate'],
+    ['GET', '/events'],
+    ['GET', '/events/none'],
+    ['GET', '/integrity'],
+    ['GET', '/kill-switch'],
+    ['POST', '/kill-switch'],
+    ['GET', '//metrics'],
+  ])('A007: %s %s shows nothing but 401 without a token', async (method, path) => {
+    const answer = await service.call(method, path, {
+      headers: NO_TOKEN,
+      ...(method === 'POST' ? { body: '{' } : {}),
+    })
+    expect(answer.status).toBe(401)
+  })
+
+  it('A009: the documentation is public', async () => {
+    for (const path of ['//openapi.json', '//docs/']) {
+      expect((await service.call('GET', path, { headers: NO_TOKEN })).status).toBe(200)
+    }
+  })
+
+  it('A014: unknown paths and methods', async () => {
+    expect((await service.call('GET', '/no-such-path')).body).toMatchObject({
+      status: 404,
+      code: 'route.not_found',
+    })
+    const answer = await service.call('PUT', '/kill-switch', { body: {} })
+    expect(answer.body).toMatchObject({ status: 405, code: 'route.method_not_allowed' })
+    expect(answer.headers.get('allow')).toContain('POST')
+  })
+
+  it('A015: a trailing slash changes nothing', async () => {
+    const [plain, slashed] = [
+      await service.call('GET', '/kill-switch'),
+      await service.call('GET', '/kill-switch/'),
+    ]
+    expect(slashed.status).toBe(200)
+    expect(slashed.text).toBe(plain.text)
+  })
+
+  it('A016: without configured origins there is no CORS', async () => {
+    const answer = await service.call('GET', '/health', { headers: { origin: 'https://a.example' } })
+    expect(answer.headers.get('access-control-allow-origin')).toBeNull()
+    expect((await service.call('OPTIONS', '/health')).status).toBe(405)
+  })
+
+  it('A018: 300 quick reads are all answered', async () => {
+    const answers = await Promise.all(Array.from({ length: 300 }, () => service.call('GET', '/kill-switch')))
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
+  })
+
+  it('A008, A019: bad bodies', async () => {
+    const post = (body: string, contentType = 'application/json') =>
+      service.call('POST', '/kill-switch', { body, headers: { 'content-type': contentType } })
+    expect((await post('{')).body).toMatchObject({ status: 400, code: 'request.malformed_json' })
+    expect((await post('{"level":1,"level":2,"reason":"x"}')).body).toMatchObject({
+      code: 'request.malformed_json',
+    })
+    expect((await post(`"${'x'.repeat(2 * 1024 * 1024)}"`)).body).toMatchObject({
+      status: 413,
+      code: 'request.too_large',
+    })
+    expect((await post('{}', 'text/plain')).body).toMatchObject({ status: 415 })
+    expect((await post(`${'['.repeat(500)}${']'.repeat(500)}`)).status).toBe(422)
+    expect((await post('{"level":1e999,"reason":"x"}')).body).toMatchObject({
+      status: 422,
+      code: 'request.invalid',
+    })
+  })
+
+  it('A008: bytes that are no UTF-8 are malformed', async () => {
+    const status = await new Promise<number | undefined>((resolve, reject) => {
+      const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }
+      const sent = request(`${service.baseUrl}/kill-switch`, { method: 'POST', headers }, (response) => {
+        response.resume().on('end', () => resolve(response.statusCode))
+      })
+      sent.on('error', reject).end(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x7d]))
+    })
+    expect(status).toBe(400)
+  })
+
+  it('A020: every answer has a request id; a valid one is echoed', async () => {
+    const headers = { 'x-request-id': 'my-request.1' }
+    const answer = await service.call('GET', '/no-such-path', { headers })
+    expect(answer.headers.get('x-request-id')).toBe('my-request.1')
+    expect(answer.body).toMatchObject({ request_id: 'my-request.1' })
+    expect(
+      (await service.call('GET', '/health', { headers: { 'x-request-id': 'not valid!' } })).headers.get(
+        'x-request-id',
+      ),
+    ).toMatch(/^[0-9a-f-]{36}$/)
+  })
+
+  it('A116: the token appears nowhere in the output', async () => {
+    const chatty = await startService(await newHome(), { ...(await store()), SVC_LOGGING__LEVEL: 'DEBUG' })
+    await chatty.call('GET', '/config')
+    await chatty.call('GET', `/no-such-path?token=${TOKEN}`)
+    await chatty.call('GET', '/events', { headers: { authorization: 'Bearer wrong-token' } })
+    expect(await chatty.stop()).toBe(0)
+    expect(chatty.output()).not.toContain(TOKEN)
+  })
+})
+
+describe('the start', () => {
+  it('A010: is refused without a token, and no port is opened', async () => {
+    const ended = svc(await newHome(), ['serve', '--port', '0'])
+    expect(ended.exitCode).toBe(1)
+    expect(ended.stderr).toContain('SECURITY ERROR: API auth token is empty')
+    for (const name of ['api.auth_token', 'SVC_API__AUTH_TOKEN', 'SVC_INSECURE_OK'])
+      expect(ended.stderr).toContain(name)
+    expect(ended.stdout).not.toContain('listening')
+  })
+
+  it('A011: without a token but with SVC_INSECURE_OK lets everybody in', async () => {
+    const service = await startService(await newHome(), { SVC_API__AUTH_TOKEN: '', SVC_INSECURE_OK: '1' })
+    expect((await service.call('GET', '/kill-switch', { headers: NO_TOKEN })).status).toBe(200)
+    await service.stop()
+  })
+
+  it('with a fault in the configuration names each key', async () => {
+    const ended = svc(await newHome(), ['serve'], {
+      SVC_API__AUTH_TOKEN: TOKEN,
+      SVC_API__PORT: 'many',
+      SVC_RISK__MAX_LEVERAGE: '-1',
+    })
+    expect(ended.exitCode).toBe(1)
+    expect(ended.stderr).toContain('api.port')
+    expect(ended.stderr).toContain('risk.max_leverage')
+  })
+
+  it('A013: with only a token runs, saves no identity, and signs', async () => {
+    const home = await newHome()
+    const service = await startService(home)
+    const { items } = (await service.call('GET', '/events')).body as {
+      items: { signature: string; signer: string; payload: object }[]
+    }
+    expect(items[0]?.signature).toMatch(/^[0-9a-f]{128}$/)
+    expect(items.at(-1)?.payload).toMatchObject({ ephemeral: true })
+    expect(existsSync(join(home, 'identity', 'identity.json'))).toBe(false)
+    await service.stop()
+  })
+})
