@@ -3,6 +3,7 @@ import { availableParallelism, loadavg } from 'node:os'
 import { benchEngineAppend } from './engine/append.ts'
 import { benchStart } from './engine/start.ts'
 import { tableOf, type BenchRow } from './harness.ts'
+import { benchStream } from './http/stream.ts'
 import { benchPostgres } from './store/postgres.ts'
 import { benchSqlite } from './store/sqlite.ts'
 
@@ -17,6 +18,7 @@ const GROUPS: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> = {
   postgres: () => benchPostgres(rounds),
   sqlite: () => benchSqlite({ rounds, events }),
   start: () => benchStart(events, rounds),
+  stream: () => benchStream(rounds),
 }
 
 for (const name of wanted) {

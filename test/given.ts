@@ -10,7 +10,7 @@ import { evolve, INITIAL_STATE, type State } from '../src/core/state.ts'
 import type { RefusalCode } from '../src/core/vocabulary/refusals.ts'
 import type { JsonObject } from '../src/core/vocabulary/json.ts'
 
-const NOW = '2026-02-20T00:30:00.000Z'
+export const NOW = '2026-02-20T00:30:00.000Z'
 
 /** Tests speak in events: given what happened, when this is asked, then that follows. */
 export const given = (...happened: readonly NewEvent[]) => ({

@@ -52,6 +52,7 @@ const startAt = async (
   const running = await openRunningEngine({
     surroundings,
     configuration: DEFAULT_CONFIGURATION,
+    settings: () => DEFAULT_CONFIGURATION,
     store,
     logger,
     announce: 'always',

@@ -2,7 +2,7 @@ import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { startTestServer, TOKEN, type TestServer } from '../../src/surfaces/http/test-server.contract.ts'
 import { appendTo } from '../../test/records.ts'
-import type { BenchRow } from '../store/postgres.ts'
+import { interleave, medianRatio, rateOf, type BenchRow } from '../harness.ts'
 import type { Ask, Tell } from './listeners-thread.ts'
 import { startTextbookStream } from './textbook-stream.ts'
 
@@ -26,12 +26,13 @@ export const benchStream = async (rounds = 7): Promise<readonly BenchRow[]> => {
   try {
     await listeners.connect(OURS, ours.port, '/api/v1/events/stream?domain=signal')
     await listeners.connect(TEXTBOOK, textbook.port, '/')
-    const ratios: number[] = []
-    for (let round = 0; round < WARM_UP_ROUNDS + rounds; round += 1) {
-      const fast = await deliveriesPerSecond(ours, listeners, OURS)
-      const ratio = fast / (await deliveriesPerSecond(theirs, listeners, TEXTBOOK))
-      if (round >= WARM_UP_ROUNDS) ratios.push(ratio)
-    }
+    const measure = (count: number) =>
+      interleave(count, {
+        ours: () => deliveriesPerSecond(ours, listeners, OURS),
+        textbook: () => deliveriesPerSecond(theirs, listeners, TEXTBOOK),
+      })
+    await measure(WARM_UP_ROUNDS)
+    const rates = await measure(rounds)
     await listeners.report(OURS)
     await tellPaced(ours, listeners)
     const { fewest, most, latenciesMs } = await listeners.report(OURS)
@@ -40,7 +41,7 @@ export const benchStream = async (rounds = 7): Promise<readonly BenchRow[]> => {
       {
         id: 'T10',
         what: `events told per second, ${CLIENTS} clients`,
-        value: quantile(ratios, 0.5),
+        value: medianRatio(rates.ours, rates.textbook),
         target: '>= 6',
         baseline: 'stringify and write per event and client',
       },
@@ -69,14 +70,15 @@ export const benchStream = async (rounds = 7): Promise<readonly BenchRow[]> => {
 
 interface Listeners {
   connect(group: string, port: number, path: string): Promise<void>
-  /** Resolves once all clients of the group together heard this many messages. */
-  heard(group: string, messages: number): Promise<void>
+  /** Resolves once each client of the group heard this many more events. */
+  hear(group: string, events: number): Promise<void>
   report(group: string): Promise<Extract<Tell, { kind: 'report' }>>
   close(): Promise<void>
 }
 
 const startListeners = (): Listeners => {
   const thread = new Worker(new URL('listeners-thread.ts', import.meta.url))
+  const awaited = new Map<string, number>()
   const ask = (what: Ask): void => thread.postMessage(what, [])
   const told = <Kind extends Tell['kind']>(
     kind: Kind,
@@ -98,7 +100,9 @@ const startListeners = (): Listeners => {
       ask({ kind: 'connect', group, port, request, count: CLIENTS })
       await told('connected', group)
     },
-    heard: async (group, messages) => {
+    hear: async (group, events) => {
+      const messages = (awaited.get(group) ?? 0) + events * CLIENTS
+      awaited.set(group, messages)
       ask({ kind: 'await', group, messages })
       await told('heard', group)
     },
@@ -112,28 +116,23 @@ const startListeners = (): Listeners => {
   }
 }
 
-const toldSoFar = new Map<string, number>()
-
 const deliveriesPerSecond = async (
   server: TestServer,
   listeners: Listeners,
   group: string,
 ): Promise<number> => {
-  const target = (toldSoFar.get(group) ?? 0) + EVENTS_PER_ROUND
-  toldSoFar.set(group, target)
-  const beganMs = performance.now()
-  const heard = listeners.heard(group, target * CLIENTS)
-  for (let stored = 0; stored < EVENTS_PER_ROUND; stored += BATCH) {
-    await store(server, BATCH)
-    await setImmediate()
-  }
-  await heard
-  return (EVENTS_PER_ROUND * CLIENTS * 1_000) / (performance.now() - beganMs)
+  return rateOf(EVENTS_PER_ROUND * CLIENTS, async () => {
+    const heard = listeners.hear(group, EVENTS_PER_ROUND)
+    for (let stored = 0; stored < EVENTS_PER_ROUND; stored += BATCH) {
+      await store(server, BATCH)
+      await setImmediate()
+    }
+    await heard
+  })
 }
 
 const tellPaced = async (server: TestServer, listeners: Listeners): Promise<void> => {
-  const target = (toldSoFar.get(OURS) ?? 0) + PACED_EVENTS
-  const heard = listeners.heard(OURS, target * CLIENTS)
+  const heard = listeners.hear(OURS, PACED_EVENTS)
   const beganMs = performance.now()
   for (let count = 0; count < PACED_EVENTS; count += 1) {
     const dueMs = beganMs + (count * 1_000) / PACED_EVENTS_PER_SECOND

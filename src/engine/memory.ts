@@ -1,3 +1,4 @@
+import { isSound } from '../core/events/catalogue.ts'
 import { encodeState, decodeState } from '../core/state-codec.ts'
 import {
   EMPTY_HEAD,
@@ -40,7 +41,7 @@ export const catchUp = async (
     const last = records.at(-1)
     if (last === undefined) return { state, head }
     const events = records.map(readable)
-    for (const event of events) state = evolve(state, event)
+    for (const event of events) state = fold(state, event)
     head = headOf(last)
     onPage({ memory: { state, head }, records, events })
     if (records.length < CATCH_UP_PAGE) return { state, head }
@@ -67,6 +68,16 @@ export const snapshotOf = ({ state, head }: Memory): Snapshot => {
 }
 
 export const stateHashOf = (state: State): string => sha256Hex(encodeState(state))
+
+/** An event that no longer is what its type says was damaged: verification reports it, and it changes nothing. */
+const fold = (state: State, event: Stamped): State => {
+  try {
+    return evolve(state, event)
+  } catch (error) {
+    if (isSound(event)) throw error
+    return evolve(state, { ...event, type: 'damaged' })
+  }
+}
 
 /** A damaged payload is reported by verification; the fold reads it as an event that says nothing. */
 const readable = (record: LogRecord): Stamped => {

@@ -175,6 +175,12 @@ describe('what a contributor has said', () => {
     })
   })
 
+  it('is not changed by what is left of a damaged event', () => {
+    const left = (type: string): NewEvent => ({ type, source: 'x', payload: {} }) as unknown as NewEvent
+    const damaged = ['attribution.recorded.v1', 'brain.conviction.v1', 'contributor.removed.v1'].map(left)
+    expect(recordAfter(attributed('s1', 'c1'), ...damaged)).toMatchObject({ submitted: 1, accepted: 0 })
+  })
+
   it('is not waited for when nothing can use it any more', () => {
     const events = [registered('c1', 'n1'), attributed('s1', 'c1', '2026-02-16T00:00:00.000Z')]
     expect(stateAfter([...events, cycle('2026-02-20T00:00:00.000Z')]).contributors.unused.size).toBe(1)

@@ -86,7 +86,7 @@ export const welcomeNode = (contributors: Contributors, node: WritingNode, newId
   return accept(...gone, registrationOf(registration, newId(), 'system'))
 }
 
-export const LOCAL_OPERATOR = 'local-operator'
+const LOCAL_OPERATOR = 'local-operator'
 const OPERATOR = 'operator'
 
 /** Others may say what they like in their metadata, and stay. */
@@ -106,8 +106,10 @@ export const evolveContributors = (contributors: Contributors, event: KnownEvent
       }
     }
     case 'attribution.recorded.v1': {
-      const { contributor_id: id, signal_id: signalId, received_at: at, score } = event.payload
-      if (id === null) return contributors
+      const { contributor_id: id, signal_id: signalId, score } = event.payload
+      // Also for what is left of a damaged event, which says nothing.
+      if (typeof id !== 'string') return contributors
+      const at = event.recordedAt
       const { byId } = recorded(contributors, id, (record) => countSubmitted(record, at, score))
       return { ...contributors, byId, unused: remembered(contributors.unused, signalId, id, at) }
     }

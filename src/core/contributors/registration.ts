@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { storableObject } from '../vocabulary/json-object.ts'
 import { plainText } from '../vocabulary/text.ts'
 
-export const METADATA_BYTES_MAX = 16 * 1024
+const METADATA_BYTES_MAX = 16 * 1024
 
 /** What a contributor says of itself. */
 export const contributorRegistration = z.object({

@@ -23,7 +23,8 @@ export const remembered = (
 /** What a conviction uses for the first time. It also lists signals that had no share in it. */
 export const usedIn = (
   unused: Unused,
-  inputs: PayloadOf<'brain.conviction.v1'>['inputs'],
+  /** Absent from what is left of a damaged event. */
+  inputs: PayloadOf<'brain.conviction.v1'>['inputs'] | undefined = [],
 ): readonly { readonly signalId: string; readonly contributorId: string }[] =>
   inputs.flatMap(({ signal_id: signalId, share }) => {
     const waiting = share > 0 ? unused.get(signalId) : undefined

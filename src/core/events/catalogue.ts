@@ -60,3 +60,7 @@ export const asKnown = (event: Stamped): KnownEvent | null =>
     : null
 
 export const isSignal = (event: KnownEvent): event is StoredSignal => event.type.startsWith('signal.')
+
+/** Whether an event still has the payload that its type promises. */
+export const isSound = ({ type, payload }: Stamped): boolean =>
+  !Object.hasOwn(CATALOGUE, type) || CATALOGUE[type as EventType].safeParse(payload).success

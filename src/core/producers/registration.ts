@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { cronText } from '../vocabulary/cron.ts'
 import { httpUrl } from '../vocabulary/http-url.ts'
 
-export const DEFAULT_SCHEDULE = '*/15 * * * *'
+const DEFAULT_SCHEDULE = '*/15 * * * *'
 
 /** What a producer says of itself. Its endpoint is not contacted now. */
 export const producerRegistration = z.object({

@@ -39,8 +39,9 @@ export const evolveBoard = (board: Board, event: KnownEvent): Board => {
   }
   if (event.type === 'attribution.recorded.v1') {
     const { signal_id, node_id, contributor_id } = event.payload
-    if (board.unattributed?.id !== signal_id || node_id === null) return board
-    return { ...posted(board, board.unattributed, node_id, contributor_id), unattributed: null }
+    const { unattributed } = board
+    if (unattributed === null || unattributed.id !== signal_id || node_id === null) return board
+    return { ...posted(board, unattributed, node_id, contributor_id), unattributed: null }
   }
   return event.type === 'brain.cycle.v1' ? swept(board, Date.parse(event.ts)) : board
 }

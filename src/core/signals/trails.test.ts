@@ -55,6 +55,11 @@ describe('a trail', () => {
     })
   })
 
+  it('is not made by what is left of a damaged event', () => {
+    const damaged = { ...attributed('n1', 'c1'), payload: {} } as unknown as NewEvent
+    expect(stateAfter([damaged]).trails.byNode.size).toBe(0)
+  })
+
   it('of a contributor is not mixed with that of a producer of the same name', () => {
     const events = [signal('signal.ta.v1', 'n1'), signal('signal.ta.v1', 'n1')]
     expect(trailAfter('n1', ...events)?.signals).toBe(2)

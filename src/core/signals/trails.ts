@@ -35,10 +35,13 @@ export const trailOf = ({ byNode, bySource }: Trails, name: string): Trail | nul
 
 export const evolveTrails = (trails: Trails, event: KnownEvent): Trails => {
   if (event.type === 'attribution.recorded.v1') {
-    const { node_id: nodeId, contributor_id: contributorId, received_at: at } = event.payload
-    if (nodeId === null) return trails
-    const { byNode } = trails
-    return { ...trails, byNode: byNode.update(nodeId, (trail) => extended(trail, at, { contributorId })) }
+    const { node_id: nodeId, contributor_id: contributorId } = event.payload
+    // Also for what is left of a damaged event: it says nothing, and must not keep anybody from starting.
+    if (typeof nodeId !== 'string') return trails
+    const byNode = trails.byNode.update(nodeId, (trail) =>
+      extended(trail, event.recordedAt, { contributorId }),
+    )
+    return { ...trails, byNode }
   }
   // A curator signal is counted with its attribution, whatever it says its source is.
   if (!isSignal(event) || event.type === CURATOR_TYPE || event.source === null) return trails

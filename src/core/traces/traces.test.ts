@@ -97,7 +97,7 @@ describe('a trace session', () => {
       signal('shared', LATER),
       signal('other', '2026-02-20T09:00:00.000Z'),
     ])
-    expect([...'abc'].map((id) => traces.sessions.get(id)?.lastAccessedAt)).toEqual([LATER, LATER, NOW])
+    expect(['a', 'b', 'c'].map((id) => traces.sessions.get(id)?.lastAccessedAt)).toEqual([LATER, LATER, NOW])
   })
 
   it('is not forgotten by its own trace id when another session takes it', () => {

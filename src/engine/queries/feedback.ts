@@ -19,7 +19,7 @@ export interface Feedback {
 export const isKnownProducer = async (log: EventLog, state: State, id: string): Promise<boolean> => {
   if (isBuiltin(id) || state.producers.registered.has(id) || state.trails.byNode.has(id)) return true
   if (!isPlainText(id)) return false
-  const signals = await log.read({ about: sourceRef(id), types: ['signal'], order: 'desc', limit: 1 })
+  const signals = await log.read({ about: sourceRef(id), order: 'desc', limit: 1 })
   return signals.length > 0
 }
 

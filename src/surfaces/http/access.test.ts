@@ -66,7 +66,11 @@ describe('the token', () => {
 
   it('is asked for by every protected endpoint, and by no other', async () => {
     const server = await start()
-    const isPublic = new Set(['GET /api/v1/health', 'GET /openapi.json'])
+    const isPublic = new Set([
+      'GET /api/v1/health',
+      'GET /api/v1/oracle/producers/:producer_id/provenance',
+      'GET /openapi.json',
+    ])
     for (const route of ROUTES) {
       const path = route.url.replaceAll(/:\w+/g, 'none')
       for (const token of [null, 'wrong']) {
@@ -108,6 +112,7 @@ describe('the operator token', () => {
     const operatorOnly = ROUTES.filter(({ access }) => access === 'operator')
     expect(operatorOnly.map(({ method, path }) => `${method} ${path}`)).toEqual([
       'POST /config',
+      'POST /karma/settle',
       'POST /kill-switch',
     ])
     for (const { method, path } of operatorOnly) {

@@ -3,8 +3,6 @@ import { z } from 'zod'
 import type { FaultType } from '../../core/vocabulary/fault-types.ts'
 import { plainText } from '../../core/vocabulary/text.ts'
 
-export { plainText }
-
 /** A filter of a query; empty means no filter. */
 export const textFilter = (description: string) =>
   z

@@ -111,14 +111,15 @@ describe('POST /config', () => {
 
   it('changes nothing for {} and for what GET shows', async () => {
     const shown = (await server.call('GET', '/config')).body
+    const before = await server.log.head()
     for (const json of [{}, shown]) {
       expect((await server.call('POST', '/config', { json })).status).toBe(200)
     }
+    expect(await server.log.head()).toEqual(before)
     expect((await server.call('GET', '/config')).body).toEqual(shown)
     expect((await server.call('GET', '/kill-switch')).status).toBe(200)
     expect((await server.call('GET', '/kill-switch', { token: null })).status).toBe(401)
     expect(await changes()).toEqual([])
-    expect((await server.log.head()).seq).toBe(2)
   })
 
   it('keeps lists', async () => {

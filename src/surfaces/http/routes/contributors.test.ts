@@ -165,6 +165,17 @@ describe('the score of a contributor', () => {
     expect(after['score']).toBeGreaterThan(10)
   })
 
+  it('counts a signal that a real cycle used, and so does its attribution', async () => {
+    const id = await registered('n1')
+    const signalId = await submit('n1', { symbol: 'BTC', direction: 'bullish', conviction: 8 })
+    const inert = await submit('n1', { direction: 'bullish', conviction: 8 })
+    for (const _ of 'ab') expect((await server.call('POST', '/brain/run')).status).toBe(200)
+    expect(await score(id)).toMatchObject({ signals_submitted: 2, signals_accepted: 1 })
+    const accepted = async (signal: string) =>
+      (await server.call('GET', `/signals/${signal}/attribution`)).body['accepted']
+    expect([await accepted(signalId), await accepted(inert)]).toEqual([true, false])
+  })
+
   it('is nothing for those who are hardly ever used', async () => {
     const id = await registered('n1')
     await accept(await submit('n1', { symbol: 'BTC' }))

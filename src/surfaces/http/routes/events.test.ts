@@ -69,7 +69,7 @@ const seqsOf = async (query: string) => (await list(query)).items.map(({ seq }) 
 describe('GET /events', () => {
   it('lists newest first, a hundred at a time', async () => {
     const page = await list('')
-    expect(page.items.map(({ seq }) => seq)).toEqual([6, 5, 4, 3, 2, 1])
+    expect(page.items.map(({ seq }) => seq)).toEqual([7, 6, 5, 4, 3, 2, 1])
     expect(page).toMatchObject({ limit: 100, next_seq: null })
   })
 
@@ -89,20 +89,20 @@ describe('GET /events', () => {
   })
 
   it('filters by whole segments of the type', async () => {
-    expect(await seqsOf('?type=signal.ta')).toEqual([6, 3, 2])
-    expect(await seqsOf('?type=signal.ta.v1')).toEqual([6, 2])
-    expect(await seqsOf('?type=signal')).toEqual([6, 4, 3, 2])
+    expect(await seqsOf('?type=signal.ta')).toEqual([7, 4, 3])
+    expect(await seqsOf('?type=signal.ta.v1')).toEqual([7, 3])
+    expect(await seqsOf('?type=signal')).toEqual([7, 5, 4, 3])
     expect(await seqsOf('?type=sig')).toEqual([])
     expect(await seqsOf('?type=%25')).toEqual([])
-    expect(await seqsOf('?type=')).toHaveLength(6)
+    expect(await seqsOf('?type=')).toHaveLength(7)
   })
 
   it('filters by symbol, in any case, and by both', async () => {
-    expect(await seqsOf('?symbol=BTC')).toEqual([6, 5, 4, 2])
-    expect(await seqsOf('?symbol=%20btc')).toEqual([6, 5, 4, 2])
+    expect(await seqsOf('?symbol=BTC')).toEqual([7, 6, 5, 3])
+    expect(await seqsOf('?symbol=%20btc')).toEqual([7, 6, 5, 3])
     expect(await seqsOf('?symbol=NONE')).toEqual([])
-    expect(await seqsOf('?symbol=BTC&type=signal.ta')).toEqual([6, 2])
-    expect(await seqsOf('?symbol=BTC&type=signal&order=asc')).toEqual([2, 4, 6])
+    expect(await seqsOf('?symbol=BTC&type=signal.ta')).toEqual([7, 3])
+    expect(await seqsOf('?symbol=BTC&type=signal&order=asc')).toEqual([3, 5, 7])
   })
 
   it('pages in both directions, seeing each event once', async () => {
@@ -128,9 +128,9 @@ describe('GET /events', () => {
   it('begins at an event, inclusive, and between bounds, exclusive', async () => {
     const { items } = await list('?order=asc')
     const third = items[2]?.id ?? ''
-    expect(await seqsOf(`?since=${third}&order=asc`)).toEqual([3, 4, 5, 6])
-    expect(await seqsOf(`?since=${third}&after_seq=4`)).toEqual([6, 5])
-    expect(await seqsOf(`?since=${third}&after_seq=1`)).toEqual([6, 5, 4, 3])
+    expect(await seqsOf(`?since=${third}&order=asc`)).toEqual([3, 4, 5, 6, 7])
+    expect(await seqsOf(`?since=${third}&after_seq=4`)).toEqual([7, 6, 5])
+    expect(await seqsOf(`?since=${third}&after_seq=1`)).toEqual([7, 6, 5, 4, 3])
     expect(await seqsOf('?after_seq=2&before_seq=5')).toEqual([4, 3])
     expect(await seqsOf('?after_seq=99999999999999999999999999')).toEqual([])
     const unknown = await server.call('GET', '/events?since=none')

@@ -1,26 +1,12 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { appendTo } from '../../../../test/records.ts'
 import { categoryOf } from '../../../core/log/domain.ts'
 import { expectProblem } from '../expectations.contract.ts'
-import { listen, type Listener, type ListenOptions } from '../stream/listener.contract.ts'
-import { startTestServer, TOKEN, type TestServer, type TestServerOptions } from '../test-server.contract.ts'
+import { streamFixture } from '../stream/fixture.contract.ts'
+import type { Listener, ListenOptions } from '../stream/listener.contract.ts'
+import { TOKEN, type TestServer } from '../test-server.contract.ts'
 
-const servers: TestServer[] = []
-const listeners: Listener[] = []
-const start = async (options: TestServerOptions = {}): Promise<TestServer> => {
-  const server = await startTestServer(options)
-  servers.push(server)
-  return server
-}
-const open = async (server: TestServer, options: ListenOptions = {}): Promise<Listener> => {
-  const listener = await listen(server, options)
-  listeners.push(listener)
-  return listener
-}
-afterEach(async () => {
-  for (const listener of listeners.splice(0)) listener.close()
-  for (const server of servers.splice(0)) await server.close()
-})
+const { start, open } = streamFixture()
 
 /** A raise of the kill switch: one event of `system` and one of `alert`. */
 const raise = async (server: TestServer, level: number): Promise<void> => {

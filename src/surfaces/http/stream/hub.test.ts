@@ -1,141 +1,15 @@
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { appendTo, recordsAfter } from '../../../../test/records.ts'
 import { MemoryLog } from '../../../adapters/storage/memory/memory-log.ts'
 import { stampedFrom, type LogRecord } from '../../../core/log/event.ts'
 import { StoreUnavailableError, type LogQuery } from '../../../ports/event-log.ts'
 import { expectProblem } from '../expectations.contract.ts'
-import {
-  OPERATOR_TOKEN,
-  startTestServer,
-  TOKEN,
-  type TestServer,
-  type TestServerOptions,
-} from '../test-server.contract.ts'
-import { listen, type Listener, type ListenOptions } from './listener.contract.ts'
+import { OPERATOR_TOKEN, TOKEN } from '../test-server.contract.ts'
+import { clientsOf, streamFixture, untilClients } from './fixture.contract.ts'
 
-const servers: TestServer[] = []
-const listeners: Listener[] = []
-const start = async (options: TestServerOptions = {}): Promise<TestServer> => {
-  const server = await startTestServer(options)
-  servers.push(server)
-  return server
-}
-const open = async (server: TestServer, options: ListenOptions = {}): Promise<Listener> => {
-  const listener = await listen(server, options)
-  listeners.push(listener)
-  return listener
-}
-afterEach(async () => {
-  for (const listener of listeners.splice(0)) listener.close()
-  for (const server of servers.splice(0)) await server.close()
-})
-
-const LARGE = { payload: { text: 'x'.repeat(60_000) } }
-/** So many large events no connection takes while its client does not read. */
-const MORE_THAN_IS_TAKEN = 150
-
-/** Appends one event after the other, each only when this listener has heard of the one before. */
-const appendWhile = async (
-  server: TestServer,
-  listener: Listener,
-  goesOn: () => boolean,
-): Promise<number> => {
-  let count = 0
-  for (; goesOn(); count += 1) {
-    const [record] = await appendTo(server.log, 1, () => LARGE)
-    await listener.until(() => listener.messages.at(-1)?.id === record?.id)
-    // Those who were cut hear of it.
-    await sleep(0)
-  }
-  return count
-}
-
-const clientsOf = async (server: TestServer): Promise<number> => {
-  const { text } = await server.callRoot('GET', '/metrics')
-  return Number(/^svc_stream_clients (\d+)$/m.exec(text)?.[1])
-}
-
-const untilClients = async (server: TestServer, count: number): Promise<void> => {
-  while ((await clientsOf(server)) !== count) await sleep(1)
-}
-
-describe('a client that stops reading', () => {
-  it('is cut when more events wait than may, while others and writers go on', async () => {
-    const server = await start({ settings: { stream: { buffer_events: 10 } } })
-    const reading = await open(server)
-    const sleeping = await open(server)
-    sleeping.pause()
-    await untilClients(server, 2)
-    const lines = (): string => server.logLines.join('')
-    const count = await appendWhile(server, reading, () => !lines().includes('a stream client was too slow'))
-    expect(reading.messages).toHaveLength(count)
-    await untilClients(server, 1)
-    sleeping.resume()
-    expect(await sleeping.ended).toBe('cut')
-    expect(sleeping.messages.length).toBeLessThan(count)
-    // It comes back and misses nothing.
-    const again = await open(server, { lastEventId: sleeping.messages.at(-1)?.id ?? '' })
-    await again.until(() => again.messages.length >= count - sleeping.messages.length)
-    expect([...sleeping.messages, ...again.messages].map(({ id }) => id)).toEqual(
-      reading.messages.map(({ id }) => id),
-    )
-    expect((await server.call('POST', '/kill-switch', { json: { level: 1, reason: 'test' } })).status).toBe(
-      200,
-    )
-  })
-
-  it('is cut only for events that it asked for', async () => {
-    const server = await start({ settings: { stream: { buffer_events: 1000 } } })
-    const reading = await open(server)
-    const sleeping = await open(server, { domain: 'alert' })
-    sleeping.pause()
-    const append = async (type: string, count: number, payload = {}): Promise<void> => {
-      const records = await appendTo(server.log, count, () => ({ type, payload }))
-      await reading.until(() => reading.messages.at(-1)?.id === records.at(-1)?.id)
-    }
-    for (let count = 0; count < MORE_THAN_IS_TAKEN; count += 1) await append('alert.test', 1, LARGE.payload)
-    for (let count = 0; count < 20; count += 1) await append('signal.test.v1', 100)
-    expect(await clientsOf(server)).toBe(2)
-    for (let count = 0; count < 10; count += 1) await append('alert.test', 100)
-    await untilClients(server, 1)
-    expect(server.logLines.join('')).toContain('a stream client was too slow')
-  })
-
-  it('may take its time with the past', async () => {
-    const server = await start({
-      settings: { stream: { buffer_events: 10 } },
-      streamLimits: { ringEventsMax: 20 },
-    })
-    const old = await appendTo(server.log, MORE_THAN_IS_TAKEN, () => LARGE)
-    const reading = await open(server)
-    const slow = await open(server, { since: old[0]?.id ?? '' })
-    slow.pause()
-    let left = 50
-    const count = await appendWhile(server, reading, () => (left -= 1) > 0)
-    expect(await clientsOf(server)).toBe(2)
-    slow.resume()
-    await slow.until(() => slow.messages.length >= old.length + count)
-    expect(slow.messages.map(({ id }) => id)).toEqual([
-      ...old.map(({ id }) => id),
-      ...reading.messages.map(({ id }) => id),
-    ])
-  })
-
-  it('is cut when it takes nothing for too long', async () => {
-    const server = await start({
-      settings: { stream: { buffer_events: 100_000 } },
-      streamLimits: { stuckMsMax: 100, careMs: 10 },
-    })
-    const reading = await open(server)
-    const stuck = await open(server)
-    stuck.pause()
-    const lines = (): string => server.logLines.join('')
-    await appendWhile(server, reading, () => !lines().includes('a stream client took nothing for too long'))
-    await untilClients(server, 1)
-  })
-})
+const { start, open } = streamFixture()
 
 describe('a silent stream', () => {
   it('is kept alive as often as the configuration says at the moment', async () => {
@@ -241,18 +115,6 @@ describe('a shutdown', () => {
     await server.server.close()
     expect(await listener.ended).toBe('ended')
     expect(listener.messages.at(-1)?.id).toBe(second?.id)
-  })
-
-  it('does not wait for clients that do not read', async () => {
-    const server = await start({ limits, settings: { stream: { buffer_events: 100_000 } } })
-    const reading = await open(server)
-    const sleeping = await open(server)
-    sleeping.pause()
-    let left = MORE_THAN_IS_TAKEN
-    await appendWhile(server, reading, () => (left -= 1) > 0)
-    await server.server.close()
-    sleeping.resume()
-    expect([await reading.ended, await sleeping.ended]).toEqual(['ended', 'cut'])
   })
 
   it('opens no stream that was asked for before', async () => {
