@@ -17,7 +17,9 @@ it('eight processes append to one file at once: no fork, no gap, nothing lost, n
   const writers = Array.from({ length: 8 }, (_, index) => `w${index}`)
   const batches = 40
   const ends = await Promise.all(
-    writers.map((writer) => runScript('append-process.ts', [path, writer, String(batches)])),
+    writers.map((writer) =>
+      runScript('append-process.ts', [path, writer, String(batches), String(writers.length)]),
+    ),
   )
   for (const { code, stderr } of ends) expect(code, stderr).toBe(0)
   const log = await openSqliteLog({ path })

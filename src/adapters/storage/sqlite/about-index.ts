@@ -1,6 +1,6 @@
 import { prepareBulkInsert, type BulkInsert } from './bulk-insert.ts'
 import { allRows, firstRow, prepareRows, type Database, type Statement, type Value } from './database.ts'
-import type { Order, SeqBounds } from './records.ts'
+import type { Order, SeqBounds } from './seq-bounds.ts'
 
 /**
  * Which events are about which ref. One row holds all events of one append that share a ref: the first by its seq,

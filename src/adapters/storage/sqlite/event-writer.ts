@@ -13,7 +13,7 @@ import { prepareInsertEvents, type InsertEvents, type RowNumbers } from './inser
 import { SnapshotShelf } from './snapshots.ts'
 import { millisOf } from './time-text.ts'
 
-/** Everything that one connection writes. After an error it has to be told to `forget` what it remembered. */
+/** Everything that one connection writes. After an error it has to be rolled back before it goes on. */
 export class EventWriter {
   readonly #db: Database
   readonly #head: Statement
@@ -62,7 +62,7 @@ export class EventWriter {
     this.#db.exec('COMMIT')
   }
 
-  /** Undoes what was begun. */
+  /** Undoes what was begun, and forgets what was seen inside it. */
   rollBack(): void {
     if (this.#db.isTransaction) this.#db.exec('ROLLBACK')
     this.#domains.forget()

@@ -7,7 +7,8 @@ import { AboutReader } from './about-index.ts'
 import type { Database } from './database.ts'
 import type { KnownNames } from './dictionary.ts'
 import { DomainMerge } from './merge.ts'
-import type { Order, Records, SeqBounds } from './records.ts'
+import type { Records } from './records.ts'
+import type { Order, SeqBounds } from './seq-bounds.ts'
 
 /** Answers queries through the indexes. A long answer is read in pages, with room for others in between. */
 export class RecordFinder {

@@ -51,9 +51,9 @@ export const passesAtOnce = (
 const HASH_BYTES = 32
 const SEPARATOR = '\u001e'
 
-// The first four are never absent.
-// oxlint-disable-next-line no-control-regex -- control characters are exactly what this looks for
-const HEAD_FIELDS = /(?:\|[^|\u0000-\u001f\u007f]+){4}(?:\|[^|\u0000-\u001f\u007f]*){3}\|/y
+// The first four are never absent. Written out: as groups that repeat, it takes half as long again.
+const FIELD = String.raw`\|[^|\u0000-\u001f\u007f]`
+const HEAD_FIELDS = new RegExp(String.raw`${`${FIELD}+`.repeat(4)}${`${FIELD}*`.repeat(3)}\|`, 'y')
 
 /**
  * Whether no field holds a bar, so that the text can be cut in one way only. If one did, the eighth bar would stand

@@ -11,15 +11,8 @@ import {
 import type { KnownNames } from './dictionary.ts'
 import { RECORD_COLUMNS, recordFrom } from './rows.ts'
 import { HAS_ID } from './schema.ts'
+import type { Order, SeqBounds } from './seq-bounds.ts'
 import { textOfMillis } from './time-text.ts'
-
-export type Order = 'asc' | 'desc'
-
-/** Exclusive bounds on seq. */
-export interface SeqBounds {
-  readonly after: number
-  readonly before: number
-}
 
 /** Records where they are known to stand. Every call is short and ends its read before it returns. */
 export class Records {
