@@ -20,7 +20,7 @@ export const HOUR_MS = 60 * MINUTE_MS
 /** That the whole configuration fits here is part of the test: the caller hands it over as it is. */
 export const RULES: CycleRules & IntentRules = DEFAULT_CONFIGURATION
 
-export const WEIGHTS = DEFAULT_CONFIGURATION.weights
+const WEIGHTS = DEFAULT_CONFIGURATION.weights
 
 const producer =
   (kind: Producer['kind']) =>

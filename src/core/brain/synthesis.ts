@@ -39,14 +39,4 @@ export const synthesize = (scores: readonly DomainScore[], weights: DomainWeight
   }
 }
 
-/** V as the domains left over would have made it, had one been silent. */
-export const valueWithout = (
-  domain: Domain,
-  domains: readonly Pick<WeighedDomain, 'domain' | 'weight' | 'contribution'>[],
-): number => {
-  const others = domains.filter((other) => other.domain !== domain)
-  const weight = sum(others.map((other) => other.weight))
-  return weight === 0 ? 0 : r9(sum(others.map((other) => other.contribution)) / weight)
-}
-
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)

@@ -30,7 +30,7 @@ export const INITIAL_BOARD: Board = { postings: PersistentMap(), unattributed: n
 const POSTING_AGE_MS_MAX = 4 * DAY_MS
 
 /** Beyond this, new authors and symbols wait until a cycle has taken down what is old. */
-export const POSTINGS_MAX = 200_000
+const POSTINGS_MAX = 200_000
 
 export const evolveBoard = (board: Board, event: KnownEvent): Board => {
   if (isSignal(event)) {

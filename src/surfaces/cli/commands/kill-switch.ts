@@ -99,11 +99,7 @@ const showStatus = async (bench: Bench, _options: unknown, { args }: Command): P
 }
 
 /** Rehearsed on what the log says first: a move that changes nothing, or is refused, leaves no trace at all. */
-const move = (
-  bench: Bench,
-  name: string,
-  commandBy: (operator: string) => MoveCommand,
-): Promise<ExitCode> =>
+const move = (bench: Bench, name: string, commandBy: (operator: string) => MoveCommand): Promise<ExitCode> =>
   withStore(bench.workshop, async (session) => {
     const before = await stateOf(session.log)
     const rehearsal = rehearse(before.killSwitch, commandBy('rehearsal'))
@@ -164,5 +160,5 @@ interface MoveCommand {
   readonly move: OperatorMove
 }
 
-const rehearse = (killSwitch: KillSwitch, { kind, move: wanted }: MoveCommand): Decision =>
-  kind === 'set-kill-switch' ? setKillSwitch(killSwitch, wanted) : resetKillSwitch(killSwitch, wanted)
+const rehearse = (current: KillSwitch, { kind, move: wanted }: MoveCommand): Decision =>
+  kind === 'set-kill-switch' ? setKillSwitch(current, wanted) : resetKillSwitch(current, wanted)

@@ -1,5 +1,6 @@
 import { categoryOf } from '../../../core/log/domain.ts'
 import type { LogRecord } from '../../../core/log/event.ts'
+import { signalItemText } from '../../../core/views/signals.ts'
 
 /** An event as it goes over the wire, made once for all clients. */
 export interface Frame {
@@ -31,24 +32,10 @@ export const chunkOf = (frames: readonly Frame[], upTo: number): Chunk => ({
   upTo,
 })
 
-const messageText = (record: LogRecord): string =>
-  `{"id":${JSON.stringify(record.id)},"type":${JSON.stringify(record.type)},"ts":${JSON.stringify(record.ts)}` +
-  `,"source":${JSON.stringify(record.source)},"payload":${payloadText(record.payload)}}`
-
 const LINE_END = /[\r\n]/
 
-/** As it was stored. Text that somebody damaged is quoted: one event must not break the stream for all. */
-const payloadText = (stored: string): string => {
-  const payload = parsed(stored)
-  if (typeof payload !== 'object' || payload === null || Array.isArray(payload)) return JSON.stringify(stored)
-  return LINE_END.test(stored) ? JSON.stringify(payload) : stored
-}
-
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error
-    return null
-  }
+/** The same form as in lists, in one line: stored text has no line end, unless somebody changed it. */
+const messageText = (record: LogRecord): string => {
+  const text = signalItemText(record)
+  return LINE_END.test(text) ? JSON.stringify(JSON.parse(text)) : text
 }
