@@ -179,7 +179,7 @@ describe('a damaged log', () => {
     )
     const checked = svc(home, ['integrity', '--json'])
     expect(checked.exitCode).toBe(1)
-    expect(JSON.parse(checked.stdout)).toMatchObject({ ok: false, reason: 'hash', first_bad_seq: 2 })
+    expect(JSON.parse(checked.stdout)).toMatchObject({ ok: false, reason: 'hash', first_bad_seq: 3 })
 
     const service = await startService(home)
     expect((await service.call('GET', '/kill-switch')).body).toMatchObject({
@@ -189,13 +189,13 @@ describe('a damaged log', () => {
     expect((await service.call('GET', '/integrity?mode=full')).body).toMatchObject({
       ok: false,
       reason: 'hash',
-      first_bad_seq: 2,
+      first_bad_seq: 3,
     })
     expect((await service.call('GET', '//metrics')).text).toContain('svc_chain_ok 0')
     const { items } = (await service.call('GET', '/events?type=system.started')).body as {
       items: { payload: object }[]
     }
-    expect(items[0]?.payload).toMatchObject({ integrity: { ok: false, reason: 'hash', first_bad_seq: 2 } })
+    expect(items[0]?.payload).toMatchObject({ integrity: { ok: false, reason: 'hash', first_bad_seq: 3 } })
     expect(service.output()).toContain('does not verify')
     await service.stop()
   })
