@@ -175,7 +175,7 @@ describe('a damaged log', () => {
     const home = await writtenHome()
     edit(
       home,
-      'UPDATE events SET payload = replace(payload, \'"reason":"x"\', \'"reason":"y"\') WHERE seq = 2',
+      'UPDATE events SET payload = replace(payload, \'"reason":"x"\', \'"reason":"y"\') WHERE seq = 3',
     )
     const checked = svc(home, ['integrity', '--json'])
     expect(checked.exitCode).toBe(1)

@@ -70,7 +70,7 @@ describe.skipIf(postgresMissing !== null)(
     const tampered = async (statements: readonly string[], check: () => Promise<void>): Promise<void> => {
       await client.query('CREATE TABLE kept AS TABLE events')
       try {
-        for (const statement of statements) await client.query(statement)
+        for (const statement of statements) await client.query(statement).catch(refusedByDatabase)
         await check()
       } finally {
         await client.query('TRUNCATE events; INSERT INTO events TABLE kept; DROP TABLE kept')
@@ -78,6 +78,13 @@ describe.skipIf(postgresMissing !== null)(
     }
   },
 )
+
+/** Two equal keys are damage that not even an administrator can do while the index stands. */
+const refusedByDatabase = (error: unknown): void => {
+  if ((error as { code?: unknown }).code !== UNIQUE_VIOLATION) throw error
+}
+
+const UNIQUE_VIOLATION = '23505'
 
 const slice = fc.integer({ min: 1, max: EVENTS })
 const seq = fc.integer({ min: 1, max: EVENTS })
