@@ -56,6 +56,9 @@ const modernFault = (
 /** A call without a name is told of that later, as any call with bad parameters is. */
 const nameFault = (params: unknown, header: string | null): RpcError | null => {
   const name = isJsonObject(params) ? params['name'] : undefined
+  // A header that cannot be read is wrong whatever it should say.
+  if (header !== null && decodeHeaderText(header) === null)
+    return mismatch('Mcp-Name', header, typeof name === 'string' ? name : null)
   if (typeof name !== 'string') return null
   const isSame = header !== null && decodeHeaderText(header) === name
   return isSame ? null : mismatch('Mcp-Name', header, name)
@@ -71,7 +74,7 @@ const badMeta = (member: string, kind: string): RpcError => ({
   message: `params._meta["${member}"] is required and must be ${kind}`,
 })
 
-const mismatch = (name: string, header: string | null, body: string): RpcError => ({
+const mismatch = (name: string, header: string | null, body: string | null): RpcError => ({
   code: RPC_CODES.headerMismatch,
   message: header === null ? `The header ${name} is missing` : `The header ${name} differs from the message`,
   data: { mismatch: { name, header, body } },

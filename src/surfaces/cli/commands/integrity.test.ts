@@ -71,16 +71,16 @@ describe('of the store', () => {
   })
 
   it('finds one changed byte and ends with 1', async () => {
-    const [, changed] = await home.records()
-    await changePayload(2)
+    const [, , changed] = await home.records()
+    await changePayload(3)
     const { exitCode, report } = await integrity()
     expect(exitCode).toBe(1)
-    expect(report).toMatchObject({ ok: false, reason: 'hash', first_bad_seq: 2, first_bad_id: changed?.id })
+    expect(report).toMatchObject({ ok: false, reason: 'hash', first_bad_seq: 3, first_bad_id: changed?.id })
     expect(report.checks.hash_chain).toBe('fail')
     const forPeople = await home.run(['integrity'])
     expect(forPeople.exitCode).toBe(1)
     expect(forPeople.stdout).toMatch(/^Integrity +broken \(hash\)$/m)
-    expect(forPeople.stdout).toContain(`event 2, ${changed?.id}`)
+    expect(forPeople.stdout).toContain(`event 3, ${changed?.id}`)
   })
 
   it('finds a snapshot that is not what the events give', async () => {

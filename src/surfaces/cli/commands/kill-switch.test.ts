@@ -49,6 +49,7 @@ describe('set', () => {
     expect(view).toMatchObject({ level: 2, state: 'crisis', reason: 'incident' })
     expect(await typesInLog()).toEqual([
       'system.started.v1',
+      'contributor.registered.v1',
       'system.kill_switch.v1',
       'alert.kill_switch',
       'system.audit.v1',
@@ -70,7 +71,13 @@ describe('set', () => {
       },
     ])
     const records = await home.records()
-    expect(records.map(({ source }) => source)).toEqual(['system', 'cli.kill_switch', 'alerts', 'cli'])
+    expect(records.map(({ source }) => source)).toEqual([
+      'system',
+      'system',
+      'cli.kill_switch',
+      'alerts',
+      'cli',
+    ])
     expect(
       records.every(({ signature, signer }) => signature?.length === 128 && signer === view.changed_by),
     ).toBe(true)
