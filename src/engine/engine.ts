@@ -33,11 +33,13 @@ export interface EngineLimits {
   readonly queueMax: number
   /** Commands decided together and stored in one transaction. */
   readonly batchMax: number
+  /** Fewer are not split over several batches. */
+  readonly batchMin: number
   /** Batches on their way to the log at the same time. */
   readonly inFlightMax: number
 }
 
-const LIMITS: EngineLimits = { queueMax: 10_000, batchMax: 1000, inFlightMax: 2 }
+const LIMITS: EngineLimits = { queueMax: 10_000, batchMax: 1000, batchMin: 64, inFlightMax: 3 }
 
 /**
  * The one loop, the only writer. Queued commands are decided one after the other on the evolving state and stored
@@ -157,7 +159,7 @@ export class Engine {
 
   async #decideNext(): Promise<void> {
     if (this.#inFlight.length === 0) await this.#foldForeign()
-    const waiting = this.#queue.splice(0, this.#limits.batchMax)
+    const waiting = this.#queue.splice(0, this.#batchSize())
     try {
       const before = this.#ahead
       const planned = await this.#planKnowingKeys(waiting, before)
@@ -168,6 +170,12 @@ export class Engine {
     } catch (error) {
       for (const { reject } of waiting) reject(error)
     }
+  }
+
+  /** Not all that waits at once: while a part is signed and stored, the next can be decided. */
+  #batchSize(): number {
+    const { batchMax, batchMin, inFlightMax } = this.#limits
+    return Math.min(batchMax, Math.max(batchMin, Math.ceil(this.#queue.length / inFlightMax)))
   }
 
   /** Plans, and plans again if a dedupe key turns out to be stored already. */
