@@ -56,10 +56,11 @@ export const INITIAL_STATE: State = {
 
 export const evolve = (state: State, event: Stamped): State => {
   const known = asKnown(event)
-  const position = { seq: event.seq, recordedAt: event.recordedAt }
-  if (known === null) return { ...state, ...position }
+  const { seq, recordedAt } = event
+  if (known === null) return { ...state, seq, recordedAt }
   return {
-    ...position,
+    seq,
+    recordedAt,
     killSwitch: evolveKillSwitch(state.killSwitch, known),
     nodes: evolveNodes(state.nodes, known),
     contributors: evolveContributors(state.contributors, known),

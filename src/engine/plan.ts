@@ -45,8 +45,10 @@ export const plan = (
   const records: ChainedRecord[] = []
   const keys = new Map(known)
   let { state, head } = before
+  let current: Moment = { ...moment, traceId: null }
   for (const { command, traceId } of requests) {
-    const tried = tryRun(state, head.hash, command, { ...moment, traceId })
+    if (traceId !== current.traceId) current = { ...moment, traceId }
+    const tried = tryRun(state, head.hash, command, current)
     if (tried.status !== 'accepted') {
       answers.push(tried)
       continue
@@ -83,7 +85,8 @@ const tryRun = (state: State, prevHash: string, command: Command, moment: Moment
   try {
     const result = run(state, command, moment)
     if (result.status === 'refused') return result
-    return { ...result, records: chain(result.events, { hash: prevHash }, sha256Hex) }
+    const { status, events, state: after } = result
+    return { status, events, state: after, records: chain(events, { hash: prevHash }, sha256Hex) }
   } catch (error) {
     return { status: 'broken', error }
   }
