@@ -39,7 +39,7 @@ export interface EngineLimits {
   readonly inFlightMax: number
 }
 
-const LIMITS: EngineLimits = { queueMax: 10_000, batchMax: 1000, batchMin: 64, inFlightMax: 3 }
+const LIMITS: EngineLimits = { queueMax: 10_000, batchMax: 1000, batchMin: 128, inFlightMax: 3 }
 
 /**
  * The one loop, the only writer. Queued commands are decided one after the other on the evolving state and stored
