@@ -61,3 +61,10 @@ it('tells when the file cannot be read', async () => {
     ),
   ).rejects.toThrow('cannot verify')
 })
+
+it('ends when the log is closed, also in the middle', async () => {
+  const closing = new AbortController()
+  const range = { after: 0, upTo: EVENTS, onProgress: () => closing.abort() }
+  const options = { signal: closing.signal, threads: 2, sliceEvents: EVENTS / 2 }
+  await expect(verifyInThreads(path, range, options)).rejects.toThrow('the log is closed')
+})

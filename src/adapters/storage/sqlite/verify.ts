@@ -10,6 +10,8 @@ import type { Slice } from './verify-slice.ts'
 
 export interface VerifyThreadData {
   readonly path: string
+  /** Its first byte is set when nobody waits for the answer any more. */
+  readonly stopped: Uint8Array
 }
 
 export type VerifyAnswer =
@@ -79,7 +81,9 @@ interface VerifyThread {
 const ignore = (): void => undefined
 
 const startThread = (path: string, signal: AbortSignal): VerifyThread => {
-  const worker = new Worker(THREAD_FILE, { workerData: { path } satisfies VerifyThreadData })
+  const stopped = new Uint8Array(new SharedArrayBuffer(1))
+  const worker = new Worker(THREAD_FILE, { workerData: { path, stopped } satisfies VerifyThreadData })
+  const ended = new Promise((resolve) => worker.once('exit', resolve))
   let onAnswer: (answer: VerifyAnswer) => void = ignore
   worker.on('message', (answer: VerifyAnswer) => onAnswer(answer))
   const fail = (reason: string): void =>
@@ -106,7 +110,10 @@ const startThread = (path: string, signal: AbortSignal): VerifyThread => {
       }),
     end: async () => {
       signal.removeEventListener('abort', stop)
-      await worker.terminate()
+      // Asked to end, not terminated: a thread that is torn away from SQLite takes the process with it.
+      Atomics.store(stopped, 0, 1)
+      worker.postMessage(null, [])
+      await ended
     },
   }
 }

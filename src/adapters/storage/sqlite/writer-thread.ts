@@ -18,8 +18,9 @@ const open = (): Connection => {
 }
 
 const perform = (request: WriterRequest): WriterAnswer => {
+  const { kind } = request
   try {
-    if (request.kind === 'close') {
+    if (kind === 'close') {
       if (connection !== null) checkpoint(connection.db)
       return { status: 'done' }
     }
