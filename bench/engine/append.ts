@@ -11,7 +11,9 @@ import { rawInsert, rawRowOf } from '../store/sqlite-raw.ts'
 import { benchSigner, openBed, saturate } from './saturate.ts'
 
 const CALLERS = 256
-const COMMANDS = 20_000
+const COMMANDS = 40_000
+/** Until every thread runs translated code: a service runs for weeks. */
+const WARM_UP_COMMANDS = 15_000
 
 /** Durable, signed, chained appends through the engine: what a client of the public API gets. */
 export const benchEngineAppend = async (rounds = 7): Promise<readonly BenchRow[]> => {
@@ -24,7 +26,7 @@ export const benchEngineAppend = async (rounds = 7): Promise<readonly BenchRow[]
       signed: async () => {
         round += 1
         const bed = await openBed(join(folder, `signed-${round}.db`), signer)
-        await saturate(bed.engine, CALLERS, 2000)
+        await saturate(bed.engine, CALLERS, WARM_UP_COMMANDS)
         const rate = await rateOf(COMMANDS, () => saturate(bed.engine, CALLERS, COMMANDS))
         records = await allOf(bed.engine.log)
         await bed.close()
@@ -83,8 +85,9 @@ export const benchEngineAppend = async (rounds = 7): Promise<readonly BenchRow[]
 const benchLoopDelay = async (folder: string): Promise<BenchRow> => {
   const signer = benchSigner()
   const bed = await openBed(join(folder, 'delay.db'), signer)
+  await saturate(bed.engine, CALLERS, WARM_UP_COMMANDS)
   const idle = await delayP99Ms(() => sleep(2000))
-  const busy = await delayP99Ms(() => saturate(bed.engine, CALLERS, 3 * COMMANDS))
+  const busy = await delayP99Ms(() => saturate(bed.engine, CALLERS, 2 * COMMANDS))
   await bed.close()
   await signer.close()
   return row('T11', busy / idle, '<= 3', 'event-loop delay p99 at saturation', 'idle loop in the same run')

@@ -4,7 +4,7 @@ import { EMPTY_HEAD } from '../../src/core/log/event.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
 import { interleave, median, medianRatio, rateOf, type BenchRow } from '../harness.ts'
 import { recordsOf, sampleEvents } from './sample-events.ts'
-import { appendAll, inBatches, warmUp } from './sqlite-fill.ts'
+import { appendAll, inBatches, warmUp, WARM_UP_EVENTS } from './sqlite-fill.ts'
 import { rawInsert, rawRowOf } from './sqlite-raw.ts'
 
 const EVENTS = 40_000
@@ -19,7 +19,7 @@ export const benchAppend = async (folder: string, rounds: number): Promise<reado
   const { chained, raw } = await interleave(rounds, {
     chained: async () => {
       const log = await openSqliteLog({ path: nextPath() })
-      await warmUp(log)
+      await warmUp(log, WARM_UP_EVENTS)
       const rate = await rateOf(EVENTS, () => appendAll(log, inBatches(sampleFrom(events), BATCH)))
       await log.close()
       return rate
@@ -37,9 +37,9 @@ export const benchAppend = async (folder: string, rounds: number): Promise<reado
   ]
 }
 
-/** Behind the one event that warmed up. */
+/** Behind the events that warmed up. */
 const sampleFrom = (events: ReturnType<typeof sampleEvents>): ReturnType<typeof sampleEvents> =>
-  events.map((event) => ({ ...event, seq: event.seq + 1 }))
+  events.map((event) => ({ ...event, seq: event.seq + WARM_UP_EVENTS }))
 
 const WINDOW = 100_000
 const STEP = 10_000

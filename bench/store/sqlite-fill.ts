@@ -1,4 +1,4 @@
-import { EMPTY_HEAD, type Head, type LogRecord, type Stamped } from '../../src/core/log/event.ts'
+import { type Head, type LogRecord, type Stamped } from '../../src/core/log/event.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
 import { lastHead, recordsOf, sampleEvents } from './sample-events.ts'
 
@@ -22,10 +22,12 @@ export const appendAll = async (
   await Promise.all(inFlight)
 }
 
+/** Then the writing thread runs translated code, as it does in a service that runs for weeks. */
+export const WARM_UP_EVENTS = 15_000
+
 /** Starts the writing thread, which is no part of what is measured. */
-export const warmUp = async (log: EventLog): Promise<void> => {
-  await stored(log, recordsOf(sampleEvents(0, 1), EMPTY_HEAD), EMPTY_HEAD)
-}
+export const warmUp = (log: EventLog, events = 1): Promise<void> =>
+  appendAll(log, inBatches(sampleEvents(0, events), 256))
 
 export function* inBatches<Item>(items: readonly Item[], size: number): Generator<readonly Item[]> {
   for (let from = 0; from < items.length; from += size) yield items.slice(from, from + size)

@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { refKey, REFS_MAX, refsOf, sourceRef, symbolRef, traceRef } from './refs.ts'
+import type { JsonObject } from '../vocabulary/json.ts'
+import { canonicalJson } from './canonical-json.ts'
+import { refKey, REFS_MAX, refsInText, refsOf, sourceRef, symbolRef, traceRef } from './refs.ts'
 
 const event = { type: 'signal.ta.v1', source: 'p1', traceId: 't1', payload: {} }
 
@@ -28,6 +30,30 @@ describe('what an event is about', () => {
   it('is bounded', () => {
     const signal_ids = Array.from({ length: REFS_MAX + 5 }, (_, index) => `s${index}`)
     expect(refsOf({ ...event, payload: { signal_ids } })).toHaveLength(REFS_MAX)
+  })
+})
+
+describe('what a text is about', () => {
+  const inText = (payload: JsonObject) => refsInText({ ...event, payload: canonicalJson(payload) })
+  const member = fc.constantFrom('signal_id', 'order_id', 'symbol', 'asset', 'signal_ids', 'other')
+  const text = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.constantFrom('a', '', ' ', '"symbol":"x"', '\\', '\n'),
+  )
+  const value = fc.oneof(text, fc.array(text), fc.dictionary(member, text), fc.integer(), fc.constant(null))
+
+  it('leaves nothing out', () => {
+    fc.assert(
+      fc.property(fc.dictionary(member, value), (payload) => {
+        expect(inText(payload)).toEqual(expect.arrayContaining([...refsOf({ ...event, payload })]))
+      }),
+    )
+  })
+
+  it('is the same in plain cases', () => {
+    for (const payload of [{}, { signal_id: 's', symbol: 'btc' }, { signal_ids: ['x'], asset: 'ETH' }]) {
+      expect(inText(payload)).toEqual(refsOf({ ...event, payload }))
+    }
   })
 })
 

@@ -48,6 +48,36 @@ export const refsOf = (event: {
 }
 
 /**
+ * The same from the canonical text of a payload, for an index: reading the whole of it costs several times as much.
+ * May name a thing twice, and also what a nested member names: readers check `refsOf` again.
+ */
+export const refsInText = (event: {
+  readonly type: string
+  readonly source: string | null
+  readonly traceId: string | null
+  readonly payload: string
+}): readonly string[] => {
+  const { type, source, traceId, payload } = event
+  const refs: string[] = []
+  NAMING_MEMBER.lastIndex = 0
+  for (let found = NAMING_MEMBER.exec(payload); found !== null; found = NAMING_MEMBER.exec(payload)) {
+    const [, member = '', text = '', end] = found
+    // Lists and escaped texts are rare.
+    if (end !== '"') return refsOf({ type, source, traceId, payload: JSON.parse(payload) as JsonObject })
+    if (text === '') continue
+    refs.push(member === 'symbol' || member === 'asset' ? symbolRef(text) : text)
+  }
+  if (traceId !== null) refs.push(traceRef(traceId))
+  if (source !== null && type.startsWith('signal.')) refs.push(sourceRef(source))
+  return refs
+}
+
+const NAMING_MEMBER = new RegExp(
+  `"(?:(${[...ID_MEMBERS, ...SYMBOL_MEMBERS].join('|')})":"([^"\\\\]*)(["\\\\])|(?:${ID_LIST_MEMBERS.join('|')})":\\[)`,
+  'g',
+)
+
+/**
  * A ref as a number of at most 53 bits, for a small index. Different refs may share a number:
  * readers check `refsOf` again. Time-ordered ids keep their order, so new entries land on the same pages.
  */

@@ -1,6 +1,5 @@
 import { domainOf } from '../../../core/log/domain.ts'
-import { refKey, refsOf } from '../../../core/log/refs.ts'
-import type { JsonObject } from '../../../core/vocabulary/json.ts'
+import { refKey, refsInText } from '../../../core/log/refs.ts'
 import type { AppendResult, Snapshot } from '../../../ports/event-log.ts'
 import { AboutWriter } from './about-index.ts'
 import { decodeBatch, FIELD_COUNT, FIELDS, valueOf, type Batch } from './batch.ts'
@@ -111,9 +110,9 @@ const timeOf = (text: string | undefined, seq: number): number => {
 }
 
 const refsIn = (pieces: readonly string[], at: number, type: string): readonly string[] =>
-  refsOf({
+  refsInText({
     type,
     source: valueOf(pieces[at + FIELDS.source]),
     traceId: valueOf(pieces[at + FIELDS.traceId]),
-    payload: JSON.parse(pieces[at + FIELDS.payload] ?? '') as JsonObject,
+    payload: pieces[at + FIELDS.payload] ?? '',
   })
