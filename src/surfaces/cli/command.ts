@@ -6,7 +6,7 @@ import type { InputStream } from './secret-input.ts'
 import type { Workshop } from './workshop.ts'
 
 /** The order of the help: what a newcomer needs comes first. */
-export const COMMAND_GROUPS = ['Run', 'Look', 'Control', 'Prove', 'Settings'] as const
+export const COMMAND_GROUPS = ['Run', 'Look', 'Control', 'Signals', 'Prove', 'Settings'] as const
 
 export type CommandGroup = (typeof COMMAND_GROUPS)[number]
 

@@ -16,7 +16,21 @@ describe('a newcomer', () => {
     expect(exitCode).toBe(0)
     expect(stderr).toBe('')
     expect(stdout).toMatch(/First steps:\n  svc up .*\n  svc health .*\n  svc kill-switch set 3 /)
-    for (const word of ['config', 'export', 'identity', 'init', 'integrity', 'replay', 'serve', 'vault']) {
+    for (const word of [
+      'brain',
+      'config',
+      'contributors',
+      'export',
+      'identity',
+      'init',
+      'integrity',
+      'positions',
+      'producers',
+      'replay',
+      'serve',
+      'signal',
+      'vault',
+    ]) {
       expect(stdout).toMatch(new RegExp(`^  ${word} +\\S`, 'm'))
     }
     expect(stdout.indexOf('\n  up ')).toBeLessThan(stdout.indexOf('\n  vault '))
@@ -54,14 +68,19 @@ describe('help and version', () => {
 
   it('explains every command with an example and the options that all have', async () => {
     for (const word of [
+      'brain',
       'config',
+      'contributors',
       'health',
       'identity',
       'init',
       'integrity',
       'kill-switch',
+      'positions',
+      'producers',
       'replay',
       'serve',
+      'signal',
       'up',
       'vault',
     ]) {
@@ -72,7 +91,9 @@ describe('help and version', () => {
       expect(stdout).toContain('--json')
       expect(stdout).toContain('--home')
     }
-    expect((await home.run(['export', 'events', '--help'])).stdout).toContain('Examples:')
+    for (const what of ['events', 'karma']) {
+      expect((await home.run(['export', what, '--help'])).stdout).toContain('Examples:')
+    }
   })
 
   it('is one JSON document with --json', async () => {
@@ -90,6 +111,10 @@ describe('a command line that makes no sense', () => {
     [['health', '--jsn'], "unknown option '--jsn' (Did you mean --json?)"],
     [['kill-switch', 'rest'], "unknown command 'rest' (Did you mean reset?)"],
     [['kill-switch', 'frobnicate'], "unknown command 'frobnicate'"],
+    [['brain', 'statsu'], "unknown command 'statsu' (Did you mean status?)"],
+    [['contributors'], 'a command is missing after "svc contributors"'],
+    [['producers', 'regster'], "unknown command 'regster' (Did you mean register?)"],
+    [['positions', '--status', 'lost'], 'open, closed, all'],
     [['config', 'sett'], "unknown command 'sett' (Did you mean set?)"],
     [['config'], 'a command is missing after "svc config"'],
     [['vault', 'set'], "missing required argument 'name'"],

@@ -2,7 +2,7 @@ import type { Command as EngineCommand } from '../../core/commands.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { catchUp, recall } from '../../engine/memory.ts'
 import type { Stamped } from '../../core/log/event.ts'
-import type { State } from '../../core/state.ts'
+import { INITIAL_STATE, type State } from '../../core/state.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import type { Bench } from './command.ts'
 import { Failure, failureOf } from './failure.ts'
@@ -28,6 +28,12 @@ export const withStore = async <Result>(
   use: (session: StoreSession) => Promise<Result>,
 ): Promise<Result> => closing(await workshop.openStore(), use)
 
+/** What the log of this home says now; where there is none, nothing is known and nothing is created. */
+export const readState = async (workshop: Workshop): Promise<State> => {
+  const session = await workshop.openExistingStore()
+  return session === null ? INITIAL_STATE : closing(session, ({ log }) => stateOf(log))
+}
+
 /** What the log says now. Nothing is written, not even a snapshot. */
 export const stateOf = async (log: EventLog): Promise<State> => (await catchUp(log, await recall(log))).state
 
@@ -39,10 +45,25 @@ export const execute = async (engine: Engine, command: EngineCommand): Promise<r
 }
 
 /** Every write through the command line leaves its name in the log, after its effect. */
-export const recordWrite = async (
+export const recordWrite = (
+  engine: Engine,
+  bench: Pick<Bench, 'requestId'>,
+  command: string,
+): Promise<void> => recordAccess(engine, bench, command, null)
+
+/** What the kill switch forbids leaves its name in the log, too. */
+export const recordDenial = (
+  engine: Engine,
+  bench: Pick<Bench, 'requestId'>,
+  command: string,
+  reason: string,
+): Promise<void> => recordAccess(engine, bench, command, reason)
+
+const recordAccess = async (
   engine: Engine,
   { requestId }: Pick<Bench, 'requestId'>,
   command: string,
+  denial: string | null,
 ): Promise<void> => {
   await execute(engine, {
     kind: 'record-access',
@@ -50,8 +71,8 @@ export const recordWrite = async (
     entry: {
       resource: `cli:${command}`,
       action: 'write',
-      outcome: 'allowed',
-      reason: null,
+      outcome: denial === null ? 'allowed' : 'denied',
+      reason: denial,
       request_id: requestId,
     },
   })

@@ -98,11 +98,15 @@ export const openTestHome = async () => {
       }
 
       const startEngine = async (on: EventLog, signer: Signer): Promise<Engine> => {
+        const configuration = await openConfigurationStore(place)
+        if (configuration.status === 'invalid') throw new Error(configuration.problems.join('; '))
         const engine = await Engine.open({
           log: on,
           signer,
           clock,
           snapshotEveryEvents: 100,
+          configuration: () => configuration.store.current(),
+          version: VERSION,
           onTrouble: (what) => failLoudly(new Error(what)),
         })
         if (!engine.state.nodes.publicKeys.has(signer.nodeId)) {

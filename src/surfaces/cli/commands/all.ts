@@ -1,5 +1,7 @@
 import type { CliCommand } from '../command.ts'
+import { brain } from './brain.ts'
 import { config } from './config.ts'
+import { contributors } from './contributors.ts'
 import { exportCommand } from './export.ts'
 import { health } from './health.ts'
 import { identity } from './identity.ts'
@@ -7,14 +9,19 @@ import { init } from './init.ts'
 import { integrity } from './integrity.ts'
 import { killSwitch } from './kill-switch.ts'
 import { mcp } from './mcp.ts'
+import { positions } from './positions.ts'
+import { producers } from './producers.ts'
 import { replay } from './replay.ts'
 import { serve } from './serve.ts'
+import { signal } from './signal.ts'
 import { up } from './up.ts'
 import { vault } from './vault.ts'
 
 /** Every command, in alphabetical order. */
 export const ALL_COMMANDS: readonly CliCommand[] = [
+  brain,
   config,
+  contributors,
   exportCommand,
   health,
   identity,
@@ -22,8 +29,11 @@ export const ALL_COMMANDS: readonly CliCommand[] = [
   integrity,
   killSwitch,
   mcp,
+  positions,
+  producers,
   replay,
   serve,
+  signal,
   up,
   vault,
 ]

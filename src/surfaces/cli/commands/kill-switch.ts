@@ -1,5 +1,4 @@
 import { InvalidArgumentError, type Command } from 'commander'
-import { nearest } from '../../../core/config/nearest-key.ts'
 import { viewKillSwitch, type KillSwitchView } from '../../../core/views/kill-switch.ts'
 import {
   INITIAL_KILL_SWITCH,
@@ -11,9 +10,10 @@ import {
 import type { Decision } from '../../../core/vocabulary/decision.ts'
 import { killSwitchLevel, type KillSwitchLevel } from '../../../core/vocabulary/level.ts'
 import { examples, type Bench, type CliCommand, type Task } from '../command.ts'
-import { EXIT_OK, failureOf, UsageError, type ExitCode } from '../failure.ts'
+import { EXIT_OK, failureOf, type ExitCode } from '../failure.ts'
 import { execute, recordWrite, stateOf, withStore } from '../store.ts'
 import { bad, fields, good, quiet, warning, type Cell } from '../table.ts'
+import { refuseUnknownWord } from '../unknown-word.ts'
 
 export const killSwitch: CliCommand = {
   group: 'Control',
@@ -83,9 +83,8 @@ const addReset = (parent: Command, task: Task): void => {
     )
 }
 
-const showStatus = async (bench: Bench, _options: unknown, { args }: Command): Promise<ExitCode> => {
-  const [word] = args
-  if (word !== undefined) throw new UsageError(unknownWord(word))
+const showStatus = async (bench: Bench, _options: unknown, command: Command): Promise<ExitCode> => {
+  refuseUnknownWord(command)
   const session = await bench.workshop.openExistingStore()
   if (session === null) {
     const nothingStored = quiet(`nothing is stored in ${bench.workshop.home} yet`)
@@ -136,11 +135,6 @@ const levelCell = ({ level, state }: KillSwitchView): Cell => {
   const text = `${state} (level ${level})`
   if (level === 0) return good(text)
   return level === 1 ? warning(text) : bad(text)
-}
-
-const unknownWord = (word: string): string => {
-  const meant = nearest(word, ['status', 'set', 'reset'])
-  return `unknown command '${word}'${meant === null ? '' : ` (Did you mean ${meant}?)`}`
 }
 
 const parseLevel = (text: string): KillSwitchLevel => {

@@ -1,0 +1,102 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { cycleView } from '../../../core/views/cycle.ts'
+import { openTestHome, type TestHome } from '../test-home.contract.ts'
+
+let home: TestHome
+beforeEach(async () => {
+  home = await openTestHome()
+  await home.run(['identity', 'create', '--dev'])
+})
+afterEach(() => home.close())
+
+const BULLISH = ['--direction', 'bullish', '--conviction', '9']
+
+const payloadsOf = async (type: string) =>
+  (await home.records()).filter((record) => record.type === type).map(({ payload }) => JSON.parse(payload))
+
+describe('a cycle', () => {
+  it('is the object of the interface, and one chain of events under its own trace', async () => {
+    await home.run(['signal', 'BTC up', ...BULLISH])
+    const { exitCode, stdout } = await home.run(['brain', '--json'])
+    expect(exitCode).toBe(0)
+    const cycle = cycleView.strict().parse(JSON.parse(stdout))
+    expect(cycle).toMatchObject({
+      ts: '2026-02-20T00:30:00.000Z',
+      regime: 'TRANSITION',
+      kill_switch_level: 0,
+    })
+    const [stored] = await payloadsOf('brain.cycle.v1')
+    expect(stored).toMatchObject({ cycle_id: cycle.cycle_id, trigger: 'cli' })
+    expect(stored.signals_used.BTC).toHaveLength(1)
+    const written = (await home.records()).filter(({ type }) => type.startsWith('brain.'))
+    expect(new Set(written.map(({ traceId }) => traceId))).toEqual(new Set([cycle.cycle_id]))
+    expect((await payloadsOf('system.audit.v1')).at(-1)).toMatchObject({
+      resource: 'cli:brain',
+      outcome: 'allowed',
+    })
+  })
+
+  it('has the settings of the home', async () => {
+    await home.run(['brain'], { environment: { SVC_UNIVERSE__SYMBOLS: 'DOGE' } })
+    expect((await payloadsOf('brain.cycle.v1'))[0]).toMatchObject({ symbols: ['DOGE'] })
+  })
+
+  it('is told to people', async () => {
+    const { stdout } = await home.run(['brain', 'run'])
+    expect(stdout).toMatch(/^Cycle +[0-9a-f-]{36}\n/)
+    expect(stdout).toContain('TRANSITION')
+  })
+
+  it.each(['1', '2', '3'])('is denied at level %s, and only that is written', async (level) => {
+    await home.run(['kill-switch', 'set', level])
+    const before = (await home.records()).length
+    const { exitCode, stdout, stderr } = await home.run(['brain', '--json'])
+    expect([exitCode, stdout]).toEqual([1, ''])
+    expect(JSON.parse(stderr)).toMatchObject({
+      status: 423,
+      title: 'Locked',
+      code: 'kill_switch.active',
+      level: Number(level),
+    })
+    const [denied, ...more] = (await home.records()).slice(before)
+    expect(more).toEqual([])
+    expect(denied).toMatchObject({ type: 'system.audit.v1', source: 'cli' })
+    expect(JSON.parse(denied?.payload ?? '')).toMatchObject({
+      resource: 'cli:brain',
+      action: 'write',
+      outcome: 'denied',
+      reason: 'kill_switch_active',
+    })
+  })
+
+  it('is not begun by a word that means something else', async () => {
+    expect((await home.run(['brain', 'statsu'])).exitCode).toBe(2)
+    expect(home.log()).toBeNull()
+  })
+})
+
+describe('status', () => {
+  it('knows nothing where nothing is stored, and creates nothing', async () => {
+    const { exitCode, stdout } = await home.run(['brain', 'status', '--json'])
+    expect(exitCode).toBe(0)
+    expect(JSON.parse(stdout)).toEqual({
+      regime: null,
+      regime_changed_at: null,
+      kill_switch_level: 0,
+      kill_switch_reason: null,
+      kill_switch_changed_at: null,
+      last_cycle_id: null,
+      last_cycle_at: null,
+    })
+    expect(home.log()).toBeNull()
+  })
+
+  it('tells of the last cycle and writes nothing', async () => {
+    const cycle = JSON.parse((await home.run(['brain', '--json'])).stdout)
+    const before = await home.records()
+    const { stdout } = await home.run(['brain', 'status', '--json'])
+    expect(JSON.parse(stdout)).toMatchObject({ regime: 'TRANSITION', last_cycle_id: cycle.cycle_id })
+    expect((await home.run(['brain', 'status'])).stdout).toContain(cycle.cycle_id)
+    expect(await home.records()).toEqual(before)
+  })
+})

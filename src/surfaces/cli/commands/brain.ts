@@ -1,0 +1,68 @@
+import type { Command } from 'commander'
+import { viewBrainStatus } from '../../../core/views/brain-status.ts'
+import { viewCycle } from '../../../core/views/cycle.ts'
+import { cycleText, levelCell } from '../cycle-text.ts'
+import { examples, type Bench, type CliCommand } from '../command.ts'
+import { EXIT_OK, failureOf, type ExitCode } from '../failure.ts'
+import { readState, recordDenial, recordWrite, withStore } from '../store.ts'
+import { fields, quiet } from '../table.ts'
+import { refuseUnknownWord } from '../unknown-word.ts'
+
+export const brain: CliCommand = {
+  group: 'Control',
+  add: (program, task) => {
+    const command = program
+      .command('brain')
+      .summary('run one brain cycle now, or see the last one')
+      .description(
+        'Runs one cycle: what the stored signals come to for each symbol, and the trades that follow. ' +
+          'Only while the kill switch is at level 0.',
+      )
+      .addHelpText('after', examples('svc brain', 'svc brain --json', 'svc brain status'))
+    command
+      .command('run', { isDefault: true })
+      .summary('run one cycle (also without "run")')
+      .allowExcessArguments()
+      .action(task(runCycle))
+    command.command('status').summary('regime, kill switch and last cycle').action(task(showStatus))
+    return command
+  },
+}
+
+const runCycle = async (bench: Bench, _options: unknown, command: Command): Promise<ExitCode> => {
+  refuseUnknownWord(command)
+  const cycle = await withStore(bench.workshop, async (session) => {
+    const engine = await session.openEngine()
+    const id = bench.workshop.clock.newId()
+    // The events of a cycle are tied together by the cycle.
+    const outcome = await engine.execute({ kind: 'run-cycle', cycleId: id, trigger: 'cli' }, { traceId: id })
+    if (outcome.status === 'refused') {
+      const { refusal } = outcome
+      await recordDenial(engine, bench, 'brain', refusal.code.replace('.', '_'))
+      throw failureOf(refusal)
+    }
+    const view = viewCycle({ id, events: outcome.events }, engine.state)
+    await recordWrite(engine, bench, 'brain')
+    return view
+  })
+  await bench.print.result(cycle, (paint) => cycleText(cycle, paint))
+  return EXIT_OK
+}
+
+const showStatus = async ({ workshop, print }: Bench): Promise<ExitCode> => {
+  const status = viewBrainStatus(await readState(workshop))
+  await print.result(status, (paint) =>
+    fields(
+      [
+        ['Regime', status.regime ?? quiet('unknown')],
+        ['Changed at', status.regime_changed_at ?? quiet('never')],
+        ['Kill switch', levelCell(status.kill_switch_level)],
+        ['Reason', status.kill_switch_reason ?? quiet('none')],
+        ['Last cycle', status.last_cycle_id ?? quiet('none')],
+        ['Ran at', status.last_cycle_at ?? quiet('never')],
+      ],
+      paint,
+    ),
+  )
+  return EXIT_OK
+}

@@ -1,0 +1,134 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { contributorView } from '../../../core/views/contributors.ts'
+import { scoreView } from '../../../core/views/score.ts'
+import { openTestHome, type TestHome } from '../test-home.contract.ts'
+
+let home: TestHome
+beforeEach(async () => {
+  home = await openTestHome()
+  await home.run(['identity', 'create', '--dev'])
+})
+afterEach(() => home.close())
+
+const run = (...words: readonly string[]) => home.run(['contributors', ...words])
+const jsonOf = async (...words: readonly string[]) => {
+  const { exitCode, stdout, stderr } = await run(...words, '--json')
+  expect([exitCode, stderr]).toEqual([0, ''])
+  return JSON.parse(stdout)
+}
+const ANN = ['--node-id', 'ann', '--name', 'Ann', '--role', 'curator']
+
+describe('nobody', () => {
+  it('is an empty list, and nothing is created', async () => {
+    expect(await jsonOf('list')).toEqual([])
+    expect(await jsonOf('leaderboard')).toEqual([])
+    expect((await run('list')).stdout).toBe('Nobody is registered yet.\n')
+    expect((await run('leaderboard')).stdout).toBe('Nobody is registered yet.\n')
+    expect(home.log()).toBeNull()
+  })
+
+  it.each([
+    ['remove', 'x'],
+    ['remove', '--node-id', 'x'],
+    ['score', 'x'],
+    ['score', '--node-id', 'x'],
+  ])('is whom %s %s %s finds', async (...words) => {
+    const { exitCode, stderr } = await run(...words, '--json')
+    expect(exitCode).toBe(1)
+    const member = words.length === 2 ? 'id' : 'node_id'
+    expect(JSON.parse(stderr)).toMatchObject({ status: 404, code: 'contributor.not_found', [member]: 'x' })
+    expect(home.log()).toBeNull()
+  })
+})
+
+describe('a contributor', () => {
+  it('is registered, listed beside this node, scored and removed', async () => {
+    const ann = contributorView
+      .strict()
+      .parse(await jsonOf('register', ...ANN, '--metadata', '{"eas":{"uid":"0x1"}}'))
+    expect(ann).toMatchObject({
+      node_id: 'ann',
+      name: 'Ann',
+      role: 'curator',
+      registered_at: '2026-02-20T00:30:00.000Z',
+      metadata: { eas: { uid: '0x1' } },
+    })
+    const records = await home.records()
+    expect(records.slice(-2).map(({ type, source }) => [type, source])).toEqual([
+      ['contributor.registered.v1', 'cli'],
+      ['system.audit.v1', 'cli'],
+    ])
+    const listed = (await jsonOf('list')) as { name: string }[]
+    expect(listed.map(({ name }) => name)).toEqual(['local-operator', 'Ann'])
+    expect((await run('list')).stdout).toMatch(/^Node +Name +Role +Registered at +Contributor\n/)
+
+    const rated = scoreView.strict().parse(await jsonOf('score', ann.id))
+    expect(rated).toMatchObject({ contributor_id: ann.id, score: 0, signals_submitted: 0, last_active: '' })
+    expect(await jsonOf('score', '--node-id', 'ann')).toEqual(rated)
+    expect((await run('score', ann.id)).stdout).toMatch(/^Score +0\.0\n/)
+
+    expect(await jsonOf('remove', '--node-id', 'ann')).toEqual({ removed: ann.id })
+    expect((await home.records()).at(-2)).toMatchObject({ type: 'contributor.removed.v1', source: 'cli' })
+    expect((await run('remove', ann.id)).exitCode).toBe(1)
+    expect((await run('score', ann.id)).exitCode).toBe(1)
+    expect((await run('register', ...ANN)).exitCode).toBe(0)
+  })
+
+  it('is not registered twice, and the second time leaves no trace', async () => {
+    await run('register', ...ANN)
+    const before = await home.records()
+    const { exitCode, stderr } = await run('register', ...ANN, '--json')
+    expect(exitCode).toBe(1)
+    expect(JSON.parse(stderr)).toMatchObject({
+      status: 409,
+      code: 'contributor.duplicate',
+      node_id: 'ann',
+    })
+    expect(await home.records()).toEqual(before)
+  })
+
+  it('is on the leaderboard, the best first', async () => {
+    await run('register', ...ANN)
+    await home.run(['signal', 'BTC up', '--conviction', '7'])
+    const best = (await jsonOf('leaderboard')) as { name: string; score: number }[]
+    expect(best.map(({ name, score }) => [name, score])).toEqual([
+      ['local-operator', 10],
+      ['Ann', 0],
+    ])
+    expect(await jsonOf('leaderboard', '--limit', '1')).toHaveLength(1)
+    expect((await run('leaderboard')).stdout).toMatch(/^#.*\n1 .*local-operator +10\.0/)
+  })
+
+  it('cannot act through its name', async () => {
+    await run('register', '--node-id', 'x', '--name', '\u001b[2Jx', '--role', 'r')
+    expect((await home.run(['contributors', 'list'], { terminal: true })).stdout).not.toContain('\u001b[2J')
+  })
+})
+
+describe('what makes no sense', () => {
+  it.each([
+    [['register'], '--node-id'],
+    [['register', '--node-id', 'a', '--name', 'A'], '--role'],
+    [['register', ...ANN, '--node-id', 'a|b'], 'node_id must not contain'],
+    [['register', ...ANN, '--node-id', 'x'.repeat(129)], 'node_id must have at most 128'],
+    [['register', ...ANN, '--name', ''], 'name must'],
+    [['register', ...ANN, '--role', 'x'.repeat(65)], 'role must have at most 64'],
+    [['register', ...ANN, '--metadata', '{'], 'It is no JSON'],
+    [['register', ...ANN, '--metadata', '[]'], 'metadata must be an object'],
+    [
+      ['register', ...ANN, '--metadata', JSON.stringify({ a: 'x'.repeat(17_000) })],
+      'metadata must not be larger',
+    ],
+    [['remove'], 'by its id or by --node-id'],
+    [['remove', 'x', '--node-id', 'y'], 'by its id or by --node-id'],
+    [['score'], 'by its id or by --node-id'],
+    [['leaderboard', '--limit', '0'], 'from 1 to 200'],
+    [['leaderboard', '--limit', '201'], 'from 1 to 200'],
+    [['leaderboard', '--limit', '1.5'], 'from 1 to 200'],
+  ])('%# ends with 2', async (words, why) => {
+    const { exitCode, stdout, stderr } = await run(...words)
+    expect([exitCode, stdout]).toEqual([2, ''])
+    expect(stderr).toContain(why)
+    expect(home.log()).toBeNull()
+  })
+})
