@@ -2,16 +2,17 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { cleanUp, newHome, startService, svc, TOKEN, type RunningService } from './service.ts'
+import { cleanUp, newHome, startService, svc, TOKEN, type RunningService, type Variables } from './service.ts'
+import { onEveryStore } from './stores.ts'
 
-afterAll(cleanUp)
-
-describe('the configuration', () => {
+onEveryStore('the configuration', (store) => {
   let home: string
+  let variables: Variables
   let service: RunningService
   beforeAll(async () => {
     home = await newHome()
-    service = await startService(home)
+    variables = await store()
+    service = await startService(home, variables)
   })
   const post = (body: unknown, path = '/config') => service.call('POST', path, { body })
   const current = async () =>
@@ -25,6 +26,7 @@ describe('the configuration', () => {
       api: { auth_token: '***REDACTED***', operator_token: '', port: 0 },
       weights: { curator: 0.25 },
       kill_switch: { l3_max_drawdown_pct: 0.3 },
+      stream: { keep_alive_seconds: 15 },
     })
   })
 
@@ -54,16 +56,19 @@ describe('the configuration', () => {
   })
 
   it('A089, A091: is changed, written 0600 and told in an event', async () => {
+    const before = await current()
     const answer = await post({
       brain: { cycle_interval_seconds: 60 },
       execution: { dcg_symbols: ['DOGE'] },
-      api: { port: 1234 },
+      api: { cors_origins: ['https://a.example'] },
     })
     expect(answer.body).toMatchObject({ ok: true, path: expect.stringMatching(/config\/user\.yaml$/) })
     expect(statSync(join(home, 'config', 'user.yaml')).mode & 0o777).toBe(0o600)
-    expect(await current()).toMatchObject({
-      brain: { cycle_interval_seconds: 60 },
-      execution: { dcg_symbols: ['DOGE'] },
+    expect(await current()).toEqual({
+      ...before,
+      brain: { ...before['brain'], cycle_interval_seconds: 60 },
+      execution: { ...before['execution'], dcg_symbols: ['DOGE'] },
+      api: { ...before['api'], cors_origins: ['https://a.example'] },
     })
     const { items } = (await service.call('GET', '/events?type=system.config_changed')).body as {
       items: { payload: { changed: string[] } }[]
@@ -76,21 +81,26 @@ describe('the configuration', () => {
     const file = readFileSync(join(home, 'config', 'user.yaml'), 'utf8')
     for (const body of [{}, before]) expect((await post(body)).status).toBe(200)
     expect(await current()).toEqual(before)
+    expect((await service.call('GET', '/config', { headers: { authorization: '' } })).status).toBe(401)
     expect(readFileSync(join(home, 'config', 'user.yaml'), 'utf8')).toBe(file)
   })
 
   it('is taken over from the command line while the service runs', async () => {
-    expect(svc(home, ['config', 'set', 'universe.max_size', '50']).exitCode).toBe(0)
+    expect(svc(home, ['config', 'set', 'universe.max_size', '50'], variables).exitCode).toBe(0)
     await expect.poll(async () => (await current())['universe']?.['max_size']).toBe(50)
   })
 
   it('A089: survives a restart', async () => {
     await service.stop()
-    service = await startService(home)
+    service = await startService(home, variables)
     expect(await current()).toMatchObject({ brain: { cycle_interval_seconds: 60 } })
   })
+})
 
-  it('A012: the environment beats the file', async () => {
+describe('a setting of the environment', () => {
+  afterAll(cleanUp)
+
+  it('A012: beats the file', async () => {
     const other = await newHome()
     await mkdir(join(other, 'config'))
     writeFileSync(
@@ -103,7 +113,7 @@ describe('the configuration', () => {
     await overridden.stop()
   })
 
-  it('A017: listed origins may ask from browsers, others may not', async () => {
+  it('A017: may list origins: those may ask from browsers, others may not', async () => {
     const open = await startService(await newHome(), { SVC_API__CORS_ORIGINS: '["https://a.example"]' })
     const preflight = (origin: string) =>
       open.call('OPTIONS', '/kill-switch', { headers: { origin, 'access-control-request-method': 'POST' } })

@@ -74,6 +74,7 @@ onEveryStore('the kill switch', (store) => {
 
   it('A027: what the command line sets, the server sees at once', async () => {
     expect(svc(home, ['kill-switch', 'set', '3', '--reason', 'by hand'], variables).exitCode).toBe(0)
+    expect((await service.call('POST', '/brain/run')).body).toMatchObject({ status: 423, level: 3 })
     expect((await service.call('GET', '/kill-switch')).body).toMatchObject({ level: 3, reason: 'by hand' })
   })
 
@@ -107,14 +108,17 @@ onEveryStore('the kill switch', (store) => {
     })
     const body = { level: 1, reason: 'x' }
     expect((await guarded.call('GET', '/kill-switch')).status).toBe(200)
-    for (const path of ['/kill-switch', '/config']) {
+    const paths = ['/kill-switch', '/config', '/karma/settle']
+    for (const path of paths) {
       expect((await guarded.call('POST', path, { body })).body).toMatchObject({
         status: 403,
         code: 'auth.forbidden',
       })
     }
     const headers = { authorization: `Bearer ${operator}` }
-    expect((await guarded.call('POST', '/kill-switch', { body, headers })).status).toBe(200)
+    for (const path of paths)
+      expect((await guarded.call('POST', path, { body, headers })).status).not.toBe(403)
+    expect((await guarded.call('GET', '/kill-switch')).body).toMatchObject({ level: 1 })
     await guarded.stop()
   })
 })

@@ -36,7 +36,7 @@ export interface RunningService {
   stop(signal?: NodeJS.Signals): Promise<number | null>
 }
 
-/** A new folder for an installation. Removed by `removeHomes`. */
+/** A new folder for an installation. Removed by `cleanUp`. */
 export const newHome = async (): Promise<string> => {
   const home = await mkdtemp(join(tmpdir(), 'svc-home-'))
   homes.push(home)

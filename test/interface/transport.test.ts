@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs'
-import { request } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
+import { editStore } from './edit-store.ts'
+import { rawCall } from './raw-call.ts'
 import { newHome, startService, svc, TOKEN, type RunningService } from './service.ts'
 import { onEveryStore } from './stores.ts'
 
@@ -14,7 +15,7 @@ onEveryStore('health, authentication and transport', (store) => {
     service = await startService(await newHome(), await store())
   })
 
-  it('A001-A003: health is public, exact, and its uptime grows', async () => {
+  it('A001, A002, A003: health is public, exact, and its uptime grows', async () => {
     const first = await service.call('GET', '/health', { headers: NO_TOKEN })
     expect(first.status).toBe(200)
     expect(Object.keys(first.body).sort()).toEqual(['db_size_bytes', 'uptime_seconds', 'version'])
@@ -31,8 +32,8 @@ onEveryStore('health, authentication and transport', (store) => {
     ['Basic abc', 'auth.invalid_header'],
     ['Bearer', 'auth.invalid_header'],
     ['Bearer wrong', 'auth.invalid_token'],
-  ])('A004-A006: "%s" is %s', async (authorization, code) => {
-    const answer = await service.call('GET', '/kill-switch', { headers: { authorization } })
+  ])('A004, A005, A006: "%s" is %s', async (authorization, code) => {
+    const answer = await service.call('GET', '/brain/status', { headers: { authorization } })
     expect(answer.status).toBe(401)
     expect(answer.headers.get('www-authenticate')).toBe('Bearer')
     expect(answer.headers.get('content-type')).toContain('application/problem+json')
@@ -41,32 +42,34 @@ onEveryStore('health, authentication and transport', (store) => {
   })
 
   it('A006: the scheme may be written in any case', async () => {
-    const answer = await service.call('GET', '/kill-switch', {
+    const answer = await service.call('GET', '/brain/status', {
       headers: { authorization: `bearer ${TOKEN}` },
     })
     expect(answer.status).toBe(200)
   })
 
-  it.each([
-    ['GET', '/config'],
-    ['POST', '/config'],
-    ['POST', '/config/validate'],
-    ['GET', '/events'],
-    ['GET', '/events/none'],
-    ['GET', '/integrity'],
-    ['GET', '/kill-switch'],
-    ['POST', '/kill-switch'],
-    ['GET', '//metrics'],
-  ])('A007: %s %s shows nothing but 401 without a token', async (method, path) => {
-    const answer = await service.call(method, path, {
-      headers: NO_TOKEN,
-      ...(method === 'POST' ? { body: '{' } : {}),
-    })
-    expect(answer.status).toBe(401)
+  it('A007: every protected endpoint shows nothing but 401 without a token', async () => {
+    const { paths } = (await service.call('GET', '//openapi.json')).body as {
+      paths: Readonly<Record<string, Readonly<Record<string, { security?: readonly object[] }>>>>
+    }
+    const asked = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.entries(methods)
+        .filter(([, { security }]) => security?.length !== 0)
+        .map(([method]) => `${method.toUpperCase()} ${path.replaceAll(/\{\w+\}/g, 'none')}`),
+    )
+    for (const known of ['/signals', '/events/stream', '/config', '/events', '/positions/none'])
+      expect(asked).toContain(`GET /api/v1${known}`)
+    expect(asked).toEqual(expect.arrayContaining(['POST /api/v1/mcp', 'GET /metrics']))
+    for (const endpoint of asked) {
+      const [method = '', path] = endpoint.split(' ')
+      const request = method === 'GET' ? {} : { body: '{' }
+      const answer = await service.call(method, `/${path}`, { ...request, headers: NO_TOKEN })
+      expect(answer.body, endpoint).toMatchObject({ status: 401, code: 'auth.missing_token' })
+    }
   })
 
-  it('A009: the documentation is public', async () => {
-    for (const path of ['//openapi.json', '//docs/']) {
+  it('A009: the documentation and the oracle are public', async () => {
+    for (const path of ['/oracle/producers/x/provenance', '//openapi.json', '//docs']) {
       expect((await service.call('GET', path, { headers: NO_TOKEN })).status).toBe(200)
     }
   })
@@ -76,15 +79,15 @@ onEveryStore('health, authentication and transport', (store) => {
       status: 404,
       code: 'route.not_found',
     })
-    const answer = await service.call('PUT', '/kill-switch', { body: {} })
+    const answer = await service.call('PUT', '/signals', { body: {} })
     expect(answer.body).toMatchObject({ status: 405, code: 'route.method_not_allowed' })
-    expect(answer.headers.get('allow')).toContain('POST')
+    expect(answer.headers.get('allow')).toContain('GET')
   })
 
   it('A015: a trailing slash changes nothing', async () => {
     const [plain, slashed] = [
-      await service.call('GET', '/kill-switch'),
-      await service.call('GET', '/kill-switch/'),
+      await service.call('GET', '/contributors'),
+      await service.call('GET', '/contributors/'),
     ]
     expect(slashed.status).toBe(200)
     expect(slashed.text).toBe(plain.text)
@@ -97,15 +100,16 @@ onEveryStore('health, authentication and transport', (store) => {
   })
 
   it('A018: 300 quick reads are all answered', async () => {
-    const answers = await Promise.all(Array.from({ length: 300 }, () => service.call('GET', '/kill-switch')))
+    const answers = await Promise.all(Array.from({ length: 300 }, () => service.call('GET', '/brain/status')))
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
   })
 
   it('A008, A019: bad bodies', async () => {
     const post = (body: string, contentType = 'application/json') =>
-      service.call('POST', '/kill-switch', { body, headers: { 'content-type': contentType } })
+      service.call('POST', '/signals/submit', { body, headers: { 'content-type': contentType } })
+    expect((await service.call('POST', '/signals/submit', { body: '{', headers: NO_TOKEN })).status).toBe(401)
     expect((await post('{')).body).toMatchObject({ status: 400, code: 'request.malformed_json' })
-    expect((await post('{"level":1,"level":2,"reason":"x"}')).body).toMatchObject({
+    expect((await post('{"payload":{},"payload":{},"node_id":"x"}')).body).toMatchObject({
       code: 'request.malformed_json',
     })
     expect((await post(`"${'x'.repeat(2 * 1024 * 1024)}"`)).body).toMatchObject({
@@ -114,20 +118,16 @@ onEveryStore('health, authentication and transport', (store) => {
     })
     expect((await post('{}', 'text/plain')).body).toMatchObject({ status: 415 })
     expect((await post(`${'['.repeat(500)}${']'.repeat(500)}`)).status).toBe(422)
-    expect((await post('{"level":1e999,"reason":"x"}')).body).toMatchObject({
+    expect((await post('{"payload":{"conviction":1e999}}')).body).toMatchObject({
       status: 422,
       code: 'request.invalid',
     })
   })
 
   it('A008: bytes that are no UTF-8 are malformed', async () => {
-    const status = await new Promise<number | undefined>((resolve, reject) => {
-      const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }
-      const sent = request(`${service.baseUrl}/kill-switch`, { method: 'POST', headers }, (response) => {
-        response.resume().on('end', () => resolve(response.statusCode))
-      })
-      sent.on('error', reject).end(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x7d]))
-    })
+    const headers = { 'content-type': 'application/json' }
+    const bytes = Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x7d])
+    const { status } = await rawCall(service, '/signals/submit', headers, bytes)
     expect(status).toBe(400)
   })
 
@@ -143,17 +143,31 @@ onEveryStore('health, authentication and transport', (store) => {
     ).toMatch(/^[0-9a-f-]{36}$/)
   })
 
-  it('A116: the token appears nowhere in the output', async () => {
+  it('A116: the token appears nowhere in the output, not even as the name of a request', async () => {
     const chatty = await startService(await newHome(), { ...(await store()), SVC_LOGGING__LEVEL: 'DEBUG' })
     await chatty.call('GET', '/config')
-    await chatty.call('GET', `/no-such-path?token=${TOKEN}`)
+    await chatty.call('GET', `/no-such-path?token=${TOKEN}`, { headers: { 'x-request-id': TOKEN } })
     await chatty.call('GET', '/events', { headers: { authorization: 'Bearer wrong-token' } })
     expect(await chatty.stop()).toBe(0)
     expect(chatty.output()).not.toContain(TOKEN)
+    expect(chatty.output()).toContain('***REDACTED***')
+  })
+
+  it('A021: a fault inside is 500 and shows nothing of itself', async () => {
+    const home = await newHome()
+    const variables = await store()
+    const broken = await startService(home, variables)
+    await editStore(home, variables, 'ALTER TABLE events RENAME TO hidden')
+    const { status, body, text } = await broken.call('GET', '/events')
+    expect(status).toBe(500)
+    expect(Object.keys(body).sort()).toEqual(['code', 'detail', 'request_id', 'status', 'title'])
+    expect(body).toMatchObject({ code: 'internal.error' })
+    expect(text).not.toMatch(/events|table|relation|\.js|\.ts|stack|at .*\(/i)
+    await broken.stop()
   })
 })
 
-describe('the start', () => {
+onEveryStore('the start', (store) => {
   it('A010: is refused without a token, and no port is opened', async () => {
     const ended = svc(await newHome(), ['serve', '--port', '0'])
     expect(ended.exitCode).toBe(1)
@@ -164,8 +178,12 @@ describe('the start', () => {
   })
 
   it('A011: without a token but with SVC_INSECURE_OK lets everybody in', async () => {
-    const service = await startService(await newHome(), { SVC_API__AUTH_TOKEN: '', SVC_INSECURE_OK: '1' })
-    expect((await service.call('GET', '/kill-switch', { headers: NO_TOKEN })).status).toBe(200)
+    const service = await startService(await newHome(), {
+      ...(await store()),
+      SVC_API__AUTH_TOKEN: '',
+      SVC_INSECURE_OK: '1',
+    })
+    expect((await service.call('GET', '/signals', { headers: NO_TOKEN })).status).toBe(200)
     await service.stop()
   })
 
@@ -182,7 +200,7 @@ describe('the start', () => {
 
   it('A013: with only a token runs, saves no identity, and signs', async () => {
     const home = await newHome()
-    const service = await startService(home)
+    const service = await startService(home, await store())
     const { items } = (await service.call('GET', '/events')).body as {
       items: { signature: string; signer: string; payload: object }[]
     }

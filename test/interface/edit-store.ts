@@ -1,0 +1,19 @@
+import { join } from 'node:path'
+import { DatabaseSync } from '@photostructure/sqlite'
+import { Client } from 'pg'
+import type { Variables } from './service.ts'
+
+/** Does to a store by hand what the service never would. */
+export const editStore = async (home: string, variables: Variables, sql: string): Promise<void> => {
+  const url = variables['SVC_STORE__URL']
+  if (url === undefined) {
+    const database = new DatabaseSync(join(home, 'data', 'events.db'))
+    database.exec(`DROP TRIGGER events_no_update; DROP TRIGGER events_no_delete; ${sql}`)
+    database.close()
+    return
+  }
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  await client.query(`DROP TRIGGER events_append_only ON events; ${sql}`)
+  await client.end()
+}
