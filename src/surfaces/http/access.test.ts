@@ -86,6 +86,36 @@ describe('the token', () => {
     }
   })
 
+  it('comes before everything that a request may say', async () => {
+    const server = await start({ settings: { api: { operator_token: OPERATOR_TOKEN } } })
+    const bodies = [
+      { body: '{', headers: {} },
+      { body: 'x'.repeat(2 * 1024 * 1024), headers: {} },
+      { body: 'x', headers: { 'content-type': 'text/plain' } },
+      { body: '{"level":9}', headers: { 'x-trace-id': 'a|b', 'idempotency-key': 'a|b' } },
+    ]
+    for (const route of ROUTES.filter(({ access }) => access !== 'public')) {
+      const path = `${route.url.replaceAll(/:\w+/g, 'none')}?limit=abc&n=-1&status=x`
+      for (const { body, headers } of route.method === 'GET' ? [{ body: null, headers: {} }] : bodies) {
+        const sent = { headers, ...(body === null ? {} : { body }) }
+        const { seq: after } = await server.engine.log.head()
+        for (const token of [null, 'wrong']) {
+          const answer = await server.callRoot(route.method, path, { ...sent, token })
+          expect([answer.status, Object.keys(answer.body)], route.url).toEqual([
+            401,
+            ['status', 'title', 'code', 'detail', 'request_id'],
+          ])
+        }
+        if (route.access === 'operator') {
+          const answer = await server.callRoot(route.method, path, sent)
+          expect([answer.status, answer.body['code']], route.url).toEqual([403, 'auth.forbidden'])
+        }
+        const written = await server.engine.log.read({ after, order: 'asc', limit: 10 })
+        expect(written.every(({ type }) => type === 'system.audit.v1')).toBe(true)
+      }
+    }
+  })
+
   it('changes at once', async () => {
     const server = await start()
     const next = 'the-next-token-of-more-than-32-characters'

@@ -16,8 +16,8 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** The page below /docs, from files of this installation only. */
-export const addDocs = async (app: FastifyInstance): Promise<void> => {
+/** The page below /docs, from files of this installation only. It shows the same document as /openapi.json. */
+export const addDocs = async (app: FastifyInstance, openApiText: () => string): Promise<void> => {
   await app.register(async (scope) => {
     scope.addHook('onSend', (_request, reply, _payload, done) => {
       // Serving files sets another one.
@@ -27,6 +27,7 @@ export const addDocs = async (app: FastifyInstance): Promise<void> => {
     await scope.register(swaggerUi, {
       routePrefix: DOCS_PATH,
       staticCSP: CONTENT_SECURITY_POLICY,
+      transformSpecification: () => JSON.parse(openApiText()) as Record<string, unknown>,
       theme: { title: 'Signal Engine API' },
       uiConfig: { deepLinking: true, docExpansion: 'list', persistAuthorization: false },
     })

@@ -3,12 +3,16 @@ import { z } from 'zod'
 import type { FaultType } from '../../core/vocabulary/fault-types.ts'
 import { plainText } from '../../core/vocabulary/text.ts'
 
+/** A name in a path. Any text is one: what cannot exist is simply not found. */
+export const pathText = (description: string, example: string) =>
+  z.string().meta({ description, examples: [example] })
+
 /** A filter of a query; empty means no filter. */
 export const textFilter = (description: string) =>
   z
     .preprocess((value) => (value === '' ? undefined : value), plainText().optional())
     .optional()
-    .meta({ type: 'string', maxLength: 256, description })
+    .meta({ type: 'string', minLength: 0, maxLength: 256, description })
 
 /** Text in a header; empty counts as absent. Node reads its bytes as Latin-1, while clients send UTF-8. */
 export const headerText = (text: z.ZodType<string>, description: string) =>

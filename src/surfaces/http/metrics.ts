@@ -1,7 +1,11 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { categoryOf } from '../../core/log/domain.ts'
+import { isOpen } from '../../core/positions/positions.ts'
+import { viewProducerStatus } from '../../core/views/producers.ts'
 import type { Engine } from '../../engine/engine.ts'
+import { isoNow } from '../../engine/iso-now.ts'
 import { StoreUnavailableError } from '../../ports/event-log.ts'
+import type { HttpHouse } from './house.ts'
 import type { StreamHub } from './stream/hub.ts'
 import type { Verification } from './verification.ts'
 
@@ -17,7 +21,12 @@ export interface Metrics {
   readonly contentType: string
 }
 
-export const createMetrics = (engine: Engine, verification: Verification, streams: StreamHub): Metrics => {
+export const createMetrics = (
+  house: Pick<HttpHouse, 'engine' | 'clock'>,
+  verification: Verification,
+  streams: StreamHub,
+): Metrics => {
+  const { engine } = house
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const requests = new Counter({
@@ -37,6 +46,9 @@ export const createMetrics = (engine: Engine, verification: Verification, stream
   registry.registerMetric(queueLength(engine))
   registry.registerMetric(chainOk(verification))
   registry.registerMetric(eventsTotal(engine))
+  registry.registerMetric(brainCyclesTotal(engine))
+  registry.registerMetric(openPositions(engine))
+  registry.registerMetric(producerHealth(house))
   registry.registerMetric(streamClients(streams))
   return {
     observe: ({ method, route, status, durationMs }) => {
@@ -100,6 +112,47 @@ const eventsTotal = (engine: Engine): Counter<'category'> =>
       if (counts === null) return
       this.reset()
       for (const [domain, count] of counts) this.inc({ category: categoryOf(domain) }, count)
+    },
+  })
+
+/** From the same counts as `svc_events_total`: cycles are remembered by nothing else. */
+const brainCyclesTotal = (engine: Engine): Counter =>
+  new Counter({
+    name: 'svc_brain_cycles_total',
+    help: 'Brain cycles that ran to their end',
+    registers: [],
+    async collect() {
+      const counts = await countsOf(engine)
+      if (counts === null) return
+      this.reset()
+      this.inc(counts.get('brain.cycle') ?? 0)
+    },
+  })
+
+const openPositions = (engine: Engine): Gauge =>
+  new Gauge({
+    name: 'svc_open_positions',
+    help: 'Positions that are neither closed nor liquidated',
+    registers: [],
+    collect() {
+      this.set(engine.state.positions.count(isOpen))
+    },
+  })
+
+/** One series per producer and health, so that an alert can name the health it is about. */
+const producerHealth = ({
+  engine,
+  clock,
+}: Pick<HttpHouse, 'engine' | 'clock'>): Gauge<'producer' | 'health'> =>
+  new Gauge({
+    name: 'svc_producer_health',
+    help: '1 for the health that a producer has now',
+    labelNames: ['producer', 'health'],
+    registers: [],
+    collect() {
+      this.reset()
+      const producers = viewProducerStatus(engine.state.producers, isoNow(clock))
+      for (const { name, health } of Object.values(producers)) this.set({ producer: name, health }, 1)
     },
   })
 

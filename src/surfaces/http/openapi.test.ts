@@ -1,43 +1,37 @@
+import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { problemsOf } from './route-schema.ts'
 import { isBare, PROBLEM_CODES, statusOf, type ProblemCode } from './problems.ts'
+import {
+  endpointsOf,
+  examplesOf,
+  faultFinder,
+  readDocument,
+  type OpenApiDocument,
+  type Operation,
+} from './openapi-document.contract.ts'
 import { ROUTES } from './routes/all.ts'
 import { startTestServer, type TestServer } from './test-server.contract.ts'
 
-interface Operation {
-  readonly operationId: string
-  readonly summary: string
-  readonly tags: readonly string[]
-  readonly security: readonly unknown[]
-  readonly parameters?: readonly {
-    readonly name: string
-    readonly in: string
-    readonly required: boolean
-    readonly schema: object
-  }[]
-  readonly requestBody?: { readonly content: object; readonly required: boolean }
-  readonly responses: Readonly<Record<string, { readonly description: string; readonly content: object }>>
-}
-
-interface Document {
-  readonly openapi: string
-  readonly info: { readonly title: string; readonly version: string }
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
-  readonly components: { readonly schemas: object; readonly securitySchemes: object }
-}
-
 let server: TestServer
-let document: Document
+let document: OpenApiDocument
 beforeAll(async () => {
   server = await startTestServer({ documentAtStart: true })
-  document = (await server.callRoot('GET', '/openapi.json', { token: null })).body as unknown as Document
+  document = await readDocument(server)
 })
 afterAll(() => server.close())
 
-const operations = () =>
-  Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
-  )
+const FURTHER_RULES = {
+  'no-invalid-media-type-examples': 'error',
+  'no-invalid-parameter-examples': 'error',
+  'no-invalid-schema-examples': 'error',
+  'no-unused-components': 'error',
+  'operation-operationId': 'error',
+  'operation-singular-tag': 'error',
+  'parameter-description': 'error',
+} as const
+
+const operations = () => endpointsOf(document)
 
 const operationOf = (method: string, url: string): Operation | undefined =>
   document.paths[url.replaceAll(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()]
@@ -82,22 +76,80 @@ describe('the OpenAPI document', () => {
     expect(limit?.schema).toEqual({ type: 'integer', minimum: 1, maximum: 500, default: 100 })
   })
 
-  it('shows bodies with examples', () => {
-    const body = operationOf('POST', '/api/v1/kill-switch')?.requestBody
-    expect(body).toMatchObject({ required: true })
-    expect(body?.content).toHaveProperty(['application/json', 'example'], {
-      level: 2,
-      reason: 'exchange reports delayed fills',
-    })
+  it('says which bodies may be left out', async () => {
+    for (const route of ROUTES) {
+      const body = operationOf(route.method, route.url)?.requestBody
+      expect(body !== undefined, route.url).toBe(route.body !== undefined)
+      if (body !== undefined) expect(body.required, route.url).toBe(route.bodyIsOptional !== true)
+    }
+    const optional = ROUTES.filter(({ bodyIsOptional }) => bodyIsOptional)
+    expect(optional.map(({ operationId }) => operationId)).toEqual(['giveFeedback', 'openTraceSession'])
+    expect((await server.call('POST', '/trace/sessions')).status).toBe(201)
+    expect((await server.call('POST', '/producers/technical-analysis/feedback')).status).toBe(200)
   })
 
-  it('has no dangling reference and no unused schema', () => {
+  it('shows an example of every body and of every answer, each as its schema asks', () => {
+    const faultIn = faultFinder(document)
+    for (const { operation } of operations()) {
+      const answers = Object.values(operation.responses).flatMap(({ content = {} }) => Object.values(content))
+      for (const media of answers) {
+        const examples = examplesOf(document, media)
+        expect(examples, operation.operationId).not.toEqual([])
+        for (const example of examples) {
+          expect(
+            faultIn(media.schema, example),
+            `${operation.operationId} ${JSON.stringify(example)}`,
+          ).toBeNull()
+        }
+      }
+      const body = operation.requestBody?.content['application/json']
+      if (body === undefined) continue
+      expect(body.example, operation.operationId).toBeDefined()
+      expect(faultIn(body.schema, body.example), operation.operationId).toBeNull()
+    }
+  })
+
+  it('shows bodies that are really taken', async () => {
+    await server.call('POST', '/contributors/register', {
+      json: { node_id: 'n0', name: 'Bob', role: 'agent' },
+    })
+    const made = await server.call('POST', '/trace/sessions', { json: {} })
+    for (const { path, method, operation } of operations()) {
+      const json = operation.requestBody?.content['application/json']?.example
+      if (json === undefined || operation.operationId === 'settleKarma') continue
+      const id = operation.operationId === 'giveFeedback' ? 'p1' : String(made.body['id'])
+      const answer = await server.callRoot(method, path.replace(/\{\w+\}/, id), { json })
+      expect(answer.status, `${operation.operationId} ${answer.text}`).toBeLessThan(300)
+    }
+  })
+
+  it('passes a linter', async () => {
+    const config = await createConfig({ extends: ['recommended-strict'], rules: FURTHER_RULES })
+    const source = JSON.stringify(document)
+    const found = await lintFromString({ source, config, absoluteRef: '/openapi.json' })
+    expect(found.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer])).toEqual([])
+    // It does look.
+    const broken = source.replace('"operationId":"getHealth"', '"operationId":"getRegime"')
+    expect(await lintFromString({ source: broken, config, absoluteRef: '/openapi.json' })).toMatchObject([
+      { ruleId: 'operation-operationId-unique' },
+    ])
+  })
+
+  it('is what the page of the documentation shows', async () => {
+    const { body } = await server.callRoot('GET', '/docs/json', { token: null })
+    expect(body).toEqual(document)
+  })
+
+  it('has no dangling reference and no unused part', () => {
     const text = JSON.stringify(document)
-    const references = new Set(
-      [...text.matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)].map(([, name]) => name),
-    )
-    expect(references).toEqual(new Set(Object.keys(document.components.schemas)))
-    expect(text).not.toMatch(/"\$ref":"(?!#\/components\/schemas\/)/)
+    const referred = [...text.matchAll(/"\$ref":"#\/components\/([^"]+)"/g)].map(([, name]) => name)
+    const { schemas, examples } = document.components
+    const parts = [
+      ...Object.keys(schemas).map((name) => `schemas/${name}`),
+      ...Object.keys(examples).map((name) => `examples/${name}`),
+    ]
+    expect(new Set(referred)).toEqual(new Set(parts))
+    expect(text).not.toMatch(/"\$ref":"(?!#\/components\/)/)
   })
 
   it('has no example or default with a secret', () => {

@@ -3,6 +3,9 @@ import type { FastifyInstance } from 'fastify'
 import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod'
 import type { OpenAPIV3_1 } from 'openapi-types'
 import { z } from 'zod'
+import { PROBLEM_CODES, problemExample } from './problems.ts'
+import type { Route } from './route.ts'
+import { responsesOf, type DocumentedResponse } from './route-schema.ts'
 
 /** Must be there before the routes are. */
 export const addOpenApi = async (app: FastifyInstance, version: string): Promise<void> => {
@@ -13,7 +16,7 @@ export const addOpenApi = async (app: FastifyInstance, version: string): Promise
         title: 'Signal Engine API',
         version,
         description: DESCRIPTION,
-        license: { name: 'Apache-2.0' },
+        license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' },
       },
       servers: [{ url: '/' }],
       components: {
@@ -27,17 +30,74 @@ export const addOpenApi = async (app: FastifyInstance, version: string): Promise
   })
 }
 
-/** The document as text, without the schemas that nothing refers to. */
-export const openApiTextOf = (app: FastifyInstance): string => {
-  const document = app.swagger() as OpenAPIV3_1.Document
-  const schemas = Object.entries(document.components?.schemas ?? {})
+/** The document as text: with examples, and without the parts that nothing refers to. */
+export const openApiTextOf = (app: FastifyInstance, routes: readonly Route[]): string => {
+  const generated = app.swagger() as OpenAPIV3_1.Document
+  const document = { ...generated, paths: completedPaths(generated.paths ?? {}, routes) }
   const text = JSON.stringify(document)
-  const used = schemas.filter(([name]) => text.includes(`"#/components/schemas/${name}"`))
+  const usedOf = <Part>(kind: string, parts: readonly (readonly [string, Part])[]): Record<string, Part> =>
+    Object.fromEntries(parts.filter(([name]) => text.includes(`"#/components/${kind}/${name}"`)))
   return JSON.stringify({
     ...document,
-    components: { ...document.components, schemas: Object.fromEntries(used) },
+    components: {
+      ...generated.components,
+      schemas: usedOf('schemas', Object.entries(generated.components?.schemas ?? {})),
+      examples: usedOf(
+        'examples',
+        PROBLEM_CODES.map((code) => [code, { value: problemExample(code) }] as const),
+      ),
+    },
   })
 }
+
+/** What the framework has no words for: bodies that may be left out, and examples of answers. */
+const completedPaths = (
+  paths: OpenAPIV3_1.PathsObject,
+  routes: readonly Route[],
+): OpenAPIV3_1.PathsObject => {
+  const routeOf = new Map(routes.map((route) => [route.operationId, route]))
+  return mapValues(paths, (methods) =>
+    mapValues(methods as Readonly<Record<string, OpenAPIV3_1.OperationObject>>, (operation) => {
+      const route = routeOf.get(operation.operationId ?? '')
+      return route === undefined ? operation : completed(operation, route)
+    }),
+  )
+}
+
+const completed = (operation: OpenAPIV3_1.OperationObject, route: Route): OpenAPIV3_1.OperationObject => {
+  const { requestBody, responses = {} } = operation
+  const documented = new Map(responsesOf(route).map((response) => [String(response.status), response]))
+  return {
+    ...operation,
+    ...(requestBody === undefined
+      ? {}
+      : { requestBody: { ...requestBody, required: route.bodyIsOptional !== true } }),
+    responses: mapValues(
+      responses as Readonly<Record<string, OpenAPIV3_1.ResponseObject>>,
+      (response, status) => withExamples(response, documented.get(status)),
+    ),
+  }
+}
+
+const withExamples = (
+  response: OpenAPIV3_1.ResponseObject,
+  documented: DocumentedResponse | undefined,
+): OpenAPIV3_1.ResponseObject => {
+  if (response.content === undefined) return response
+  return {
+    ...response,
+    content: mapValues(response.content, (media, type) => {
+      const examples = documented?.content[type]?.examples ?? {}
+      return Object.keys(examples).length === 0 ? media : { ...media, examples }
+    }),
+  }
+}
+
+const mapValues = <From, To>(
+  object: Readonly<Record<string, From>>,
+  change: (value: From, key: string) => To,
+): Record<string, To> =>
+  Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value, key)]))
 
 type SchemaContext = Parameters<NonNullable<z.core.ToJSONSchemaParams['override']>>[0]
 

@@ -11,7 +11,15 @@ interface ProblemKind {
   readonly retryAfterSeconds?: number
   /** Says only its detail, as plain JSON. */
   readonly bare?: true
+  /** What it adds to the members that every problem has, by example. */
+  readonly extras?: JsonObject
 }
+
+const ID = '019c7874-0f70-7c3e-9a51-2f6f0c1b7a10'
+
+const TOO_MANY = { loc: ['query', 'limit'], msg: 'must be at most 500', type: 'less_than_equal' }
+
+const UNKNOWN_MODE = { loc: ['body', 'execution', 'mode'], msg: 'must be one of paper, live', type: 'enum' }
 
 /** What the surface itself answers. */
 const OWN_KINDS = {
@@ -19,31 +27,55 @@ const OWN_KINDS = {
   'auth.invalid_header': { status: 401, when: 'the Authorization header is not `Bearer <token>`' },
   'auth.invalid_token': { status: 401, when: 'the token is not the configured one' },
   'auth.forbidden': { status: 403, when: 'the operator token is needed' },
-  'config.invalid': { status: 400, when: 'a configuration key is unknown or its value is not allowed' },
+  'config.invalid': {
+    status: 400,
+    when: 'a configuration key is unknown or its value is not allowed',
+    extras: { errors: [UNKNOWN_MODE] },
+  },
   'config.not_saved': { status: 503, when: 'config/user.yaml could not be written', retryAfterSeconds: 5 },
-  'contributor.attestation_not_found': { status: 404, when: 'the contributor has no attestation' },
+  'contributor.attestation_not_found': {
+    status: 404,
+    when: 'the contributor has no attestation',
+    extras: { id: ID },
+  },
   'cors.origin_denied': { status: 403, when: 'the web origin is not in api.cors_origins' },
-  'event.not_found': { status: 404, when: 'no event has this id' },
+  'event.not_found': { status: 404, when: 'no event has this id', extras: { event_id: ID } },
   'internal.error': { status: 500, when: 'something unexpected happened; the log names the request id' },
-  'karma.settlement_rejected': { status: 400, when: 'nothing of what was asked for can be settled' },
+  'karma.settlement_rejected': {
+    status: 400,
+    when: 'nothing of what was asked for can be settled',
+    extras: { skipped: [{ id: ID, reason: 'unknown' }] },
+  },
   'position.not_found': {
     status: 404,
     when: 'no such position; the body is only `{"detail":…}`',
     bare: true,
   },
-  'rate.limited': { status: 429, when: 'more requests per minute than api.rate_limit_per_minute' },
+  'rate.limited': {
+    status: 429,
+    when: 'more requests per minute than api.rate_limit_per_minute',
+    extras: { retry_after: 12 },
+  },
   'request.headers_too_large': { status: 431, when: 'the request line and headers are too long' },
-  'request.invalid': { status: 422, when: 'a parameter or member is missing or not allowed' },
+  'request.invalid': {
+    status: 422,
+    when: 'a parameter or member is missing or not allowed',
+    extras: { errors: [TOO_MANY] },
+  },
   'request.malformed_http': { status: 400, when: 'the request is not HTTP/1.1' },
   'request.malformed_json': { status: 400, when: 'the body is not JSON, not UTF-8, or names a member twice' },
   'request.timeout': { status: 408, when: 'the request arrived too slowly' },
-  'request.too_large': { status: 413, when: 'the body is larger than 1 MiB' },
+  'request.too_large': {
+    status: 413,
+    when: 'the body is larger than 1 MiB',
+    extras: { limit_bytes: 1_048_576 },
+  },
   'request.unsupported_media_type': { status: 415, when: 'the body is not application/json' },
   'route.method_not_allowed': { status: 405, when: 'the path exists, but not with this method' },
   'route.not_found': { status: 404, when: 'no such path' },
   'server.shutting_down': { status: 503, when: 'the service is stopping', retryAfterSeconds: 5 },
   'server.timeout': { status: 503, when: 'the answer took too long', retryAfterSeconds: 5 },
-  'signal.not_found': { status: 404, when: 'no signal has this id' },
+  'signal.not_found': { status: 404, when: 'no signal has this id', extras: { signal_id: ID } },
   'store.busy': { status: 503, when: 'too many writes are waiting', retryAfterSeconds: 1 },
   'store.unavailable': { status: 503, when: 'the event store does not answer', retryAfterSeconds: 5 },
   'stream.too_many_clients': {
@@ -55,18 +87,34 @@ const OWN_KINDS = {
 
 /** What a command refuses. A code without a status does not compile. */
 const REFUSAL_KINDS: Readonly<Record<RefusalCode, ProblemKind>> = {
-  'contributor.duplicate': { status: 409, when: 'the node_id is registered already' },
-  'contributor.not_found': { status: 404, when: 'no such contributor' },
-  'idempotency.conflict': { status: 409, when: 'the key was used before with another content' },
-  'kill_switch.active': { status: 423, when: 'the kill switch is above level 0' },
+  'contributor.duplicate': {
+    status: 409,
+    when: 'the node_id is registered already',
+    extras: { node_id: 'n1' },
+  },
+  'contributor.not_found': { status: 404, when: 'no such contributor', extras: { id: ID } },
+  'idempotency.conflict': {
+    status: 409,
+    when: 'the key was used before with another content',
+    extras: { event_id: ID },
+  },
+  'kill_switch.active': { status: 423, when: 'the kill switch is above level 0', extras: { level: 1 } },
   'kill_switch.not_lower': { status: 409, when: 'a reset would raise the level' },
-  'producer.duplicate': { status: 409, when: 'the name is taken' },
-  'producer.not_found': { status: 404, when: 'no such producer' },
-  'signal.invalid_type': { status: 400, when: 'only signal.curator.v1 can be submitted' },
+  'producer.duplicate': { status: 409, when: 'the name is taken', extras: { name: 'p1' } },
+  'producer.not_found': { status: 404, when: 'no such producer', extras: { name: 'p1' } },
+  'signal.invalid_type': {
+    status: 400,
+    when: 'only signal.curator.v1 can be submitted',
+    extras: { event_type: 'signal.nope.v1' },
+  },
   'signal.type_not_allowed': { status: 403, when: 'this author may not emit this type' },
-  'trace.session_closed': { status: 409, when: 'the session is closed or expired' },
+  'trace.session_closed': {
+    status: 409,
+    when: 'the session is closed or expired',
+    extras: { session_id: ID, session_status: 'closed' },
+  },
   'trace.session_full': { status: 409, when: 'the session holds as many trace ids as it may' },
-  'trace.session_not_found': { status: 404, when: 'no such session' },
+  'trace.session_not_found': { status: 404, when: 'no such session', extras: { session_id: ID } },
 }
 
 /** RFC 9110's phrases; Node still has some of the older ones. */
@@ -133,6 +181,13 @@ export const titleOf = (code: ProblemCode): string => TITLES[KINDS[code].status]
 export const meaningOf = (code: ProblemCode): string => KINDS[code].when
 
 export const isBare = (code: ProblemCode): boolean => KINDS[code].bare === true
+
+/** How the documentation shows a code. */
+export const problemExample = (code: ProblemCode): JsonObject => {
+  const { status, when, extras = {}, bare } = KINDS[code]
+  if (bare === true) return { detail: 'Position not found' }
+  return { status, title: TITLES[status], code, detail: when, ...extras, request_id: ID }
+}
 
 export const problemText = ({ code, detail, extras }: Problem, requestId: string): string =>
   JSON.stringify(

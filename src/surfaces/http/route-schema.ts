@@ -4,29 +4,52 @@ import { FAULT_TYPES } from '../../core/vocabulary/fault-types.ts'
 import { plainText } from '../../core/vocabulary/text.ts'
 import { JSON_TYPE } from './answers.ts'
 import { isBare, meaningOf, PROBLEM_CODES, PROBLEM_TYPE, statusOf, type ProblemCode } from './problems.ts'
-import type { Route } from './route.ts'
+import type { OtherAnswer, Route } from './route.ts'
+
+export interface DocumentedResponse {
+  readonly status: number
+  readonly description: string
+  /** By media type; empty for an answer without a body. */
+  readonly content: Readonly<Record<string, DocumentedContent>>
+}
+
+export interface DocumentedContent {
+  readonly schema: z.ZodType
+  readonly examples: Readonly<Record<string, { readonly value: unknown } | { readonly $ref: string }>>
+}
 
 /** What the framework and the documentation are told of a route. */
-export const schemaOf = (route: Route): FastifySchema => {
-  const status = route.successStatus ?? 200
-  return {
-    operationId: route.operationId,
-    summary: route.summary,
-    ...descriptionOf(route),
-    tags: [route.tag],
-    security: route.access === 'public' ? [] : [{ bearer: [] }],
-    headers: headersOf(route),
-    ...(route.params === undefined ? {} : { params: route.params }),
-    ...(route.query === undefined ? {} : { querystring: route.query }),
-    ...(route.body === undefined ? {} : { body: route.body }),
-    response: {
-      [status]: {
-        description: route.summary,
-        content: { [route.responseType ?? JSON_TYPE]: { schema: route.response } },
-      },
-      ...problemResponses(problemsOf(route)),
-    },
-  }
+export const schemaOf = (route: Route): FastifySchema => ({
+  operationId: route.operationId,
+  summary: route.summary,
+  ...descriptionOf(route),
+  tags: [route.tag],
+  security: route.access === 'public' ? [] : [{ bearer: [] }],
+  headers: headersOf(route),
+  ...(route.params === undefined ? {} : { params: route.params }),
+  ...(route.query === undefined ? {} : { querystring: route.query }),
+  ...(route.body === undefined ? {} : { body: route.body }),
+  response: Object.fromEntries(
+    responsesOf(route).map(({ status, ...said }) => [status, schemaOfResponse(said)]),
+  ),
+})
+
+/** All that an endpoint can answer, one entry per status. */
+export const responsesOf = (route: Route): readonly DocumentedResponse[] => {
+  const said = [
+    successOf(route),
+    ...(route.otherAnswers ?? []).map(otherOf),
+    ...problemResponses(problemsOf(route)),
+  ]
+  const statuses = [...new Set(said.map(({ status }) => status))].sort((one, other) => one - other)
+  return statuses.map((status) => {
+    const same = said.filter((response) => response.status === status)
+    return {
+      status,
+      description: same.map(({ description }) => description).join('\n\n'),
+      content: Object.assign({}, ...same.map(({ content }) => content)) as DocumentedResponse['content'],
+    }
+  })
 }
 
 /** Every code that an endpoint can answer. */
@@ -48,9 +71,12 @@ const bodyProblemsOf = ({ body, bodyIsRaw }: Route): readonly ProblemCode[] => {
   return bodyIsRaw === true ? BODY_PROBLEMS : ['request.malformed_json', ...BODY_PROBLEMS]
 }
 
-const BODY_PROBLEMS = ['request.timeout', 'request.too_large', 'request.unsupported_media_type'] as const
+const BODY_PROBLEMS = ['request.too_large', 'request.unsupported_media_type'] as const
 
 const ALWAYS = [
+  'request.malformed_http',
+  'request.headers_too_large',
+  'request.timeout',
   'rate.limited',
   'internal.error',
   'server.shutting_down',
@@ -72,21 +98,54 @@ const problemSchema = z
   })
   .meta({ id: 'Problem', description: 'Why the request was not done. Some codes add members of their own.' })
 
-const problemResponses = (codes: readonly ProblemCode[]): Record<string, unknown> => {
-  const statuses = [...new Set(codes.map(statusOf))]
-  return Object.fromEntries(
-    statuses.map((status) => {
-      const group = codes.filter((code) => statusOf(code) === status)
-      const description = group.map((code) => `\`${code}\`: ${meaningOf(code)}`).join('\n\n')
-      return [status, { description, content: contentOf(group) }]
-    }),
-  )
+const successOf = ({ successStatus = 200, summary, responseType = JSON_TYPE, response, example }: Route) => ({
+  status: successStatus,
+  description: summary,
+  content: {
+    [responseType]: {
+      schema: response,
+      examples: example === undefined ? {} : { answer: { value: example } },
+    },
+  },
+})
+
+const otherOf = ({ status, description, content }: OtherAnswer): DocumentedResponse => ({
+  status,
+  description,
+  content:
+    content === null
+      ? {}
+      : { [JSON_TYPE]: { schema: content.schema, examples: { answer: { value: content.example } } } },
+})
+
+const problemResponses = (codes: readonly ProblemCode[]): readonly DocumentedResponse[] =>
+  [...new Set(codes.map(statusOf))].map((status) => {
+    const group = codes.filter((code) => statusOf(code) === status)
+    const description = group.map((code) => `\`${code}\`: ${meaningOf(code)}`).join('\n\n')
+    return { status, description, content: problemContentOf(group) }
+  })
+
+const problemContentOf = (codes: readonly ProblemCode[]): DocumentedResponse['content'] => {
+  const bare = codes.filter(isBare)
+  const full = codes.filter((code) => !isBare(code))
+  return {
+    ...(full.length === 0 ? {} : { [PROBLEM_TYPE]: { schema: problemSchema, examples: examplesOf(full) } }),
+    ...(bare.length === 0
+      ? {}
+      : { [JSON_TYPE]: { schema: z.object({ detail: z.string() }), examples: examplesOf(bare) } }),
+  }
 }
 
-const contentOf = (codes: readonly ProblemCode[]): Record<string, unknown> => ({
-  ...(codes.every(isBare) ? {} : { [PROBLEM_TYPE]: { schema: problemSchema } }),
-  ...(codes.some(isBare) ? { [JSON_TYPE]: { schema: z.object({ detail: z.string() }) } } : {}),
-})
+/** Many endpoints answer the same problems: each is shown once, and referred to. */
+const examplesOf = (codes: readonly ProblemCode[]): DocumentedContent['examples'] =>
+  Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]))
+
+/** The framework's own form; it has no place for examples, which are added to the finished document. */
+const schemaOfResponse = ({ description, content }: Omit<DocumentedResponse, 'status'>): unknown => {
+  const types = Object.entries(content)
+  if (types.length === 0) return z.null().meta({ description })
+  return { description, content: Object.fromEntries(types.map(([type, { schema }]) => [type, { schema }])) }
+}
 
 const descriptionOf = ({ access, description }: Route): { readonly description?: string } => {
   const operator =

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { Configuration } from '../../core/config/schema.ts'
+import type { Json } from '../../core/vocabulary/json.ts'
 import type { Answer } from './answers.ts'
 import type { ProblemCode } from './problems.ts'
 import type { Service } from './service.ts'
@@ -54,10 +55,14 @@ export interface RouteSpec<
   /** Turns away web pages of other hosts, whatever token they send. */
   readonly refusesForeignOrigins?: true
   readonly response: Response
+  /** How the documentation shows an answer. Every endpoint of ours has one: see openapi.test.ts. */
+  readonly example?: DeepReadonly<z.input<Response>>
   readonly responseType?: string
   readonly successStatus?: number
   /** Answers for as long as the client listens: there is no HEAD, and it is measured when it begins. */
   readonly streams?: true
+  /** What it says in words of its own besides its success and its problems. */
+  readonly otherAnswers?: readonly OtherAnswer[]
   /** Besides those that every endpoint can answer. */
   readonly problems?: readonly ProblemCode[]
   /** Requests that may take as long as they need. */
@@ -70,6 +75,13 @@ export interface RouteSpec<
   ) => Answer<DeepReadonly<z.input<Response>>> | Promise<Answer<DeepReadonly<z.input<Response>>>>
 }
 
+/** `content` is null for an answer without a body. */
+export interface OtherAnswer {
+  readonly status: number
+  readonly description: string
+  readonly content: { readonly schema: z.ZodType; readonly example: Json } | null
+}
+
 /** Stops where any member may be: JSON of no promised shape has no end that the compiler could see. */
 type DeepReadonly<T> = T extends object
   ? string extends keyof T
@@ -78,8 +90,9 @@ type DeepReadonly<T> = T extends object
   : T
 
 /** A route whose types are checked and forgotten: validation stands between the stranger and the handler. */
-export type Route = Omit<AnySpec, 'handler' | 'mayTakeLong'> & {
+export type Route = Omit<AnySpec, 'example' | 'handler' | 'mayTakeLong'> & {
   readonly url: string
+  readonly example?: unknown
   readonly mayTakeLong?: (parts: Parts) => boolean
   readonly handler: (parts: Parts, service: Service) => Answer | Promise<Answer>
 }

@@ -53,7 +53,7 @@ export const createHttpServer = async (
 ): Promise<HttpServer> => {
   const limits = { ...HTTP_LIMITS, ...given }
   let isClosing = false
-  const service = serviceOf(house, new StreamHub(house, streamLimits), () => app)
+  const service = serviceOf(house, new StreamHub(house, streamLimits), () => openApiTextOf(app, routes))
   const app = createApp(service, limits)
   const audit = new AccessAudit(house.engine, house.logger, limits.handlerTimeoutMs)
   answerConnectionErrors(app.server, () => house.clock.newId())
@@ -73,7 +73,7 @@ export const createHttpServer = async (
       handler: handlerOf(route, { service, audit, handlerTimeoutMs, checkResponses }),
     })
   }
-  await addDocs(app)
+  await addDocs(app, service.openApiText)
   return {
     listen: async ({ host, port }) => {
       await app.ready()
@@ -99,7 +99,7 @@ export const createHttpServer = async (
 
 const IDLE_CHECK_MS = 20
 
-const serviceOf = (house: HttpHouse, streams: StreamHub, app: () => FastifyInstance): Service => {
+const serviceOf = (house: HttpHouse, streams: StreamHub, documentText: () => string): Service => {
   const verification = new Verification(house.integrity, house.chainOk)
   let openApiText: string | null = null
   return {
@@ -107,8 +107,8 @@ const serviceOf = (house: HttpHouse, streams: StreamHub, app: () => FastifyInsta
     verification,
     recentChainOk: recentCheck((request) => verification.verify(request), house.clock),
     streams,
-    metrics: createMetrics(house.engine, verification, streams),
-    openApiText: () => (openApiText ??= openApiTextOf(app())),
+    metrics: createMetrics(house, verification, streams),
+    openApiText: () => (openApiText ??= documentText()),
   }
 }
 

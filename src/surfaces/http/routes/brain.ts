@@ -2,6 +2,7 @@ import { brainStatusView, viewBrainStatus } from '../../../core/views/brain-stat
 import { cycleView, viewCycle } from '../../../core/views/cycle.ts'
 import { regimeView, viewRegime } from '../../../core/views/regime.ts'
 import { answerTo, ok } from '../answers.ts'
+import { CYCLE, CYCLE_ID, TS } from '../examples.ts'
 import { defineRoute } from '../route.ts'
 
 export const brainRoutes = [
@@ -12,20 +13,16 @@ export const brainRoutes = [
     operationId: 'getBrainStatus',
     tag: 'Brain',
     summary: 'Regime, kill switch and last cycle',
-    response: brainStatusView.meta({
-      id: 'BrainStatus',
-      examples: [
-        {
-          regime: null,
-          regime_changed_at: null,
-          kill_switch_level: 0,
-          kill_switch_reason: null,
-          kill_switch_changed_at: null,
-          last_cycle_id: null,
-          last_cycle_at: null,
-        },
-      ],
-    }),
+    response: brainStatusView.meta({ id: 'BrainStatus' }),
+    example: {
+      regime: 'BULL',
+      regime_changed_at: TS,
+      kill_switch_level: 0,
+      kill_switch_reason: null,
+      kill_switch_changed_at: null,
+      last_cycle_id: CYCLE_ID,
+      last_cycle_at: TS,
+    },
     handler: async (_parts, { engine }) => ok(viewBrainStatus(await engine.fresh())),
   }),
   defineRoute({
@@ -37,6 +34,7 @@ export const brainRoutes = [
     summary: 'Run one brain cycle now',
     description: 'Refused while the kill switch is above level 0. Parallel calls run one after the other.',
     response: cycleView.meta({ id: 'Cycle' }),
+    example: CYCLE,
     problems: ['kill_switch.active', 'store.busy'],
     handler: async (_parts, { engine, clock }) => {
       const cycleId = clock.newId()
@@ -55,10 +53,8 @@ export const brainRoutes = [
     operationId: 'getRegime',
     tag: 'Brain',
     summary: 'Market regime and the evidence behind it',
-    response: regimeView.meta({
-      id: 'Regime',
-      examples: [{ regime: null, changed_at: null, conditions: {} }],
-    }),
+    response: regimeView.meta({ id: 'Regime' }),
+    example: { regime: null, changed_at: null, conditions: {} },
     handler: async (_parts, { engine }) => ok(viewRegime(await engine.fresh())),
   }),
 ]

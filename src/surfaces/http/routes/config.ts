@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { configurationSchema, type Configuration } from '../../../core/config/schema.ts'
 import { configurationHashInput, redactedConfiguration } from '../../../core/config/secrets.ts'
+import { DEFAULT_CONFIGURATION } from '../../../core/config/validate.ts'
 import { sha256Hex } from '../../../engine/sha256.ts'
 import type { ConfigurationRefusal } from '../../../ports/config-file.ts'
 import { ok, type Refused } from '../answers.ts'
@@ -27,6 +28,7 @@ export const configRoutes = [
     summary: 'The effective configuration',
     description: 'Secrets that are set read `***REDACTED***`.',
     response: configuration,
+    example: DEFAULT_CONFIGURATION,
     handler: (_parts, service) => ok(redactedConfiguration(service.configuration.current())),
   }),
   defineRoute({
@@ -40,6 +42,7 @@ export const configRoutes = [
     description: 'Writes nothing.',
     body: changes,
     response: z.object({ ok: z.literal(true), config: configuration }),
+    example: { ok: true, config: DEFAULT_CONFIGURATION },
     problems: ['config.invalid'],
     handler: async ({ body }, service) => {
       const checked = await service.configuration.validate(body, service)
@@ -62,6 +65,12 @@ export const configRoutes = [
       restart_required: z.array(z.string()),
       overridden_by_env: z.array(z.string()),
     }),
+    example: {
+      ok: true,
+      path: '/srv/signal-engine/config/user.yaml',
+      restart_required: ['api.port'],
+      overridden_by_env: [],
+    },
     problems: ['config.invalid', 'config.not_saved', 'store.busy'],
     handler: async ({ body, traceId }, service) => {
       const made = await service.configuration.change(body, service)

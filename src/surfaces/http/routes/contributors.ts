@@ -14,14 +14,15 @@ import {
 import { scoreView, viewLeaderboard, viewScore } from '../../../core/views/score.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
 import { answerTo, ok, refused, type Refused } from '../answers.ts'
-import { integer } from '../fields.ts'
+import { CONTRIBUTOR, CONTRIBUTOR_ID, SCORE } from '../examples.ts'
+import { integer, pathText } from '../fields.ts'
 import { defineRoute } from '../route.ts'
 
 const tag = 'Contributors'
 const access = 'bearer'
 const contributor = contributorView.meta({ id: 'Contributor' })
 const score = scoreView.meta({ id: 'ContributorScore' })
-const params = z.object({ id: z.string() })
+const params = z.object({ id: pathText('the id of the contributor, not its node_id', CONTRIBUTOR_ID) })
 
 export const contributorRoutes = [
   defineRoute({
@@ -32,6 +33,7 @@ export const contributorRoutes = [
     tag,
     summary: 'Contributors, oldest first',
     response: z.array(contributor),
+    example: [CONTRIBUTOR],
     handler: async (_parts, { engine }) => ok(viewContributors((await engine.fresh()).contributors)),
   }),
   defineRoute({
@@ -45,6 +47,7 @@ export const contributorRoutes = [
       examples: [{ node_id: 'n1', name: 'Ann', role: 'curator', metadata: {} }],
     }),
     response: contributor,
+    example: CONTRIBUTOR,
     problems: ['contributor.duplicate', 'store.busy'],
     handler: async ({ body: { node_id: nodeId, name, role, metadata }, traceId }, { engine }) => {
       const registration = { nodeId, name, role, metadata }
@@ -61,6 +64,7 @@ export const contributorRoutes = [
     summary: 'The best contributors',
     query: z.object({ limit: integer(20, { min: 1, max: 200 }, 'how many') }),
     response: z.array(score),
+    example: [SCORE],
     handler: async ({ query: { limit } }, { engine, clock }) =>
       ok(viewLeaderboard((await engine.fresh()).contributors, isoNow(clock), limit)),
   }),
@@ -72,6 +76,7 @@ export const contributorRoutes = [
     tag,
     summary: 'Contributors with an attestation UID in their metadata',
     response: z.array(attestedView),
+    example: [{ contributor_id: CONTRIBUTOR_ID, node_id: 'n1', uid: '0x1' }],
     handler: async (_parts, { engine }) => ok(viewAttested((await engine.fresh()).contributors)),
   }),
   defineRoute({
@@ -83,6 +88,7 @@ export const contributorRoutes = [
     summary: 'One contributor',
     params,
     response: contributor,
+    example: CONTRIBUTOR,
     problems: ['contributor.not_found'],
     handler: async ({ params: { id } }, { engine }) => {
       const found = activeById((await engine.fresh()).contributors, id)
@@ -99,6 +105,7 @@ export const contributorRoutes = [
     description: 'Its history stays. The node_id may register again, as a new contributor.',
     params,
     response: z.object({ removed: z.string() }),
+    example: { removed: CONTRIBUTOR_ID },
     problems: ['contributor.not_found', 'store.busy'],
     handler: async ({ params: { id }, traceId }, { engine }) => {
       const command = { kind: 'remove-contributor', id, surface: 'api' } as const
@@ -114,6 +121,7 @@ export const contributorRoutes = [
     summary: 'The score of a contributor, and how it comes about',
     params,
     response: score,
+    example: SCORE,
     problems: ['contributor.not_found'],
     handler: async ({ params: { id } }, { engine, clock }) => {
       const found = activeById((await engine.fresh()).contributors, id)
@@ -129,6 +137,7 @@ export const contributorRoutes = [
     summary: 'The attestation in the metadata of a contributor',
     params,
     response: attestationView,
+    example: { contributor_id: CONTRIBUTOR_ID, uid: '0x1', attestation: { schema: '0x2' } },
     problems: ['contributor.not_found', 'contributor.attestation_not_found'],
     handler: async ({ params: { id } }, { engine }) => {
       const found = activeById((await engine.fresh()).contributors, id)

@@ -3,8 +3,9 @@ import { eventRecordText, eventRecordView } from '../../../core/views/event-reco
 import { isPlainText } from '../../../core/vocabulary/text.ts'
 import type { EventLog } from '../../../ports/event-log.ts'
 import { okJsonText, refused, type Refused } from '../answers.ts'
+import { EVENT_ID, EVENT_RECORD } from '../examples.ts'
 import { readEventPage } from '../event-page.ts'
-import { integer, optionalInteger, textFilter } from '../fields.ts'
+import { integer, optionalInteger, pathText, textFilter } from '../fields.ts'
 import { defineRoute } from '../route.ts'
 
 const eventRecord = eventRecordView.meta({ id: 'EventRecord' })
@@ -33,6 +34,7 @@ export const eventRoutes = [
       'With both `type` and `symbol` a page may have fewer items than `limit` and still be followed by another.',
     query,
     response: z.object({ items: z.array(eventRecord), limit: z.int(), next_seq: z.int().nullable() }),
+    example: { items: [EVENT_RECORD], limit: 100, next_seq: null },
     problems: ['event.not_found'],
     handler: async ({ query: { since, after_seq, before_seq, ...filter } }, { engine: { log } }) => {
       const first = since === undefined ? undefined : await log.get(since)
@@ -50,8 +52,9 @@ export const eventRoutes = [
     operationId: 'getEvent',
     tag: 'Events',
     summary: 'One stored event',
-    params: z.object({ id: z.string() }),
+    params: z.object({ id: pathText('the id of the event', EVENT_ID) }),
     response: eventRecord,
+    example: EVENT_RECORD,
     problems: ['event.not_found'],
     handler: async ({ params: { id } }, { engine: { log } }) => {
       const record = await findEvent(log, id)

@@ -5,9 +5,11 @@ import { defineRoute } from '../route.ts'
 import type { Service } from '../service.ts'
 import { withinTime } from '../time-limit.ts'
 
-const health = z
-  .object({ version: z.string(), uptime_seconds: z.number().min(0), db_size_bytes: z.int().min(0) })
-  .meta({ examples: [{ version: '1.0.0', uptime_seconds: 12.4, db_size_bytes: 262_144 }] })
+const health = z.object({
+  version: z.string(),
+  uptime_seconds: z.number().min(0),
+  db_size_bytes: z.int().min(0),
+})
 
 export const healthRoutes = [
   defineRoute({
@@ -18,6 +20,7 @@ export const healthRoutes = [
     tag: 'Service',
     summary: 'Whether the service runs',
     response: health,
+    example: { version: '1.0.0', uptime_seconds: 12.4, db_size_bytes: 262_144 },
     handler: async (_parts, service) =>
       ok({
         version: service.version,

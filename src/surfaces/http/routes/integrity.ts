@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { integrityView, viewIntegrity } from '../../../core/views/integrity.ts'
 import { ok } from '../answers.ts'
+import { EVENT_RECORD } from '../examples.ts'
 import { integer } from '../fields.ts'
 import { defineRoute } from '../route.ts'
 
@@ -20,6 +21,18 @@ export const integrityRoutes = [
       n: integer(100, { min: 1, max: 100_000 }, 'how many of the newest events `fast` looks at'),
     }),
     response: integrityView.meta({ id: 'Integrity' }),
+    example: {
+      ok: true,
+      mode: 'fast',
+      checked: 100,
+      event_count: 512,
+      first_bad_id: null,
+      first_bad_seq: null,
+      reason: null,
+      head_seq: 512,
+      head_hash: EVENT_RECORD.hash,
+      elapsed_ms: 4,
+    },
     mayTakeLong: ({ query }) => query.mode === 'full',
     handler: async ({ query }, { verification }) => ok(viewIntegrity(await verification.verify(query))),
   }),

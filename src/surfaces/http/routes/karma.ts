@@ -10,6 +10,7 @@ import { assert } from '../../../core/vocabulary/assert.ts'
 import { faultsOf } from '../../../core/vocabulary/faults.ts'
 import type { Json } from '../../../core/vocabulary/json.ts'
 import { ok, refused } from '../answers.ts'
+import { INTENT_ID, KARMA_INTENT, KARMA_RECEIPT } from '../examples.ts'
 import { invalidProblem } from '../problems.ts'
 import { defineRoute } from '../route.ts'
 
@@ -30,6 +31,7 @@ export const karmaRoutes = [
     tag,
     summary: 'Karma intents that wait to be settled, oldest first',
     response: z.object({ items: z.array(karmaIntentView.meta({ id: 'KarmaIntent' })) }),
+    example: { items: [KARMA_INTENT] },
     handler: async (_parts, { engine }) => ok({ items: viewKarmaIntents((await engine.fresh()).karma) }),
   }),
   defineRoute({
@@ -40,6 +42,7 @@ export const karmaRoutes = [
     tag,
     summary: 'Receipts of settlements, newest first',
     response: z.object({ items: z.array(receipt) }),
+    example: { items: [KARMA_RECEIPT] },
     handler: async (_parts, { engine }) => ok({ items: viewKarmaReceipts((await engine.fresh()).karma) }),
   }),
   defineRoute({
@@ -53,12 +56,13 @@ export const karmaRoutes = [
     // Its faults have a code of their own, so the body is looked at below.
     body: z.unknown().meta({
       ...z.toJSONSchema(settlement, { io: 'input' }),
-      examples: [{ intent_ids: ['5816654f-95fc-81f1-b2b2-170ceb326439'], tx_hash: null }],
+      examples: [{ intent_ids: [INTENT_ID], tx_hash: null }],
     }),
     response: z.object({
       receipt,
       skipped: z.array(z.object({ id: z.string(), reason: z.enum(['unknown', 'already_settled']) })),
     }),
+    example: { receipt: KARMA_RECEIPT, skipped: [{ id: 'x', reason: 'unknown' }] },
     problems: ['karma.settlement_rejected', 'store.busy'],
     handler: async ({ body }, { engine, configuration }) => {
       const parsed = settlement.safeParse(body)

@@ -2,12 +2,10 @@ import { z } from 'zod'
 import { killSwitchView, viewKillSwitch, viewKillSwitchAfter } from '../../../core/views/kill-switch.ts'
 import type { KillSwitchLevel } from '../../../core/vocabulary/level.ts'
 import { answerTo, ok } from '../answers.ts'
+import { KILL_SWITCH } from '../examples.ts'
 import { defineRoute } from '../route.ts'
 
-const response = killSwitchView.meta({
-  id: 'KillSwitch',
-  examples: [{ level: 0, state: 'normal', reason: null, changed_at: null, changed_by: null }],
-})
+const response = killSwitchView.meta({ id: 'KillSwitch' })
 
 const move = z
   .object({
@@ -29,6 +27,7 @@ export const killSwitchRoutes = [
     tag: 'Kill switch',
     summary: 'Level of the kill switch',
     response,
+    example: { level: 0, state: 'normal', reason: null, changed_at: null, changed_by: null },
     handler: async (_parts, { engine }) => ok(viewKillSwitch((await engine.fresh()).killSwitch)),
   }),
   defineRoute({
@@ -41,6 +40,7 @@ export const killSwitchRoutes = [
     description: 'Any level may be chosen. The current level again writes nothing.',
     body: move,
     response,
+    example: KILL_SWITCH,
     problems: ['store.busy'],
     handler: async ({ body: { level, reason }, traceId }, { engine }) => {
       const command = {

@@ -27,6 +27,12 @@ const response = z
 
 const header = (description: string) => z.string().optional().meta({ description })
 
+const rpcError = (id: number | null, code: number, text: string) => ({
+  jsonrpc: '2.0',
+  id,
+  error: { code, message: text },
+})
+
 // The framework lists headers by their names in lower case.
 const headers = z.object({
   'mcp-protocol-version': header('the revision that the message is written in'),
@@ -51,6 +57,20 @@ export const mcpRoutes = [
     body: message,
     bodyIsRaw: true,
     response,
+    example: { jsonrpc: '2.0', id: 1, result: { tools: [] } },
+    otherAnswers: [
+      { status: 202, description: 'A notification or a response was heard', content: null },
+      {
+        status: 400,
+        description: 'The message is not JSON-RPC 2.0, or its headers and its revision do not fit it',
+        content: { schema: response, example: rpcError(null, -32_700, 'Parse error') },
+      },
+      {
+        status: 404,
+        description: 'No such method, for callers of revision 2026-07-28',
+        content: { schema: response, example: rpcError(1, -32_601, 'Method not found') },
+      },
+    ],
     problems: ['cors.origin_denied'],
     handler: async ({ body, headers: named, traceId, requestId: id }, { mcp }) =>
       answerOf(

@@ -34,6 +34,28 @@ describe('GET /metrics', () => {
     expect(again.text).toContain('svc_events_total{category="system"} 3')
   })
 
+  it('shows the brain, positions and producers', async () => {
+    server = await startTestServer()
+    await server.call('POST', '/brain/run')
+    const json = { name: 'p1', domain: 'onchain', endpoint: 'https://example.com/x' }
+    await server.call('POST', '/producers/register', { json })
+    const before = await server.callRoot('GET', '/metrics')
+    expect(before.text.split('\n')).toEqual(
+      expect.arrayContaining([
+        'svc_brain_cycles_total 1',
+        'svc_open_positions 0',
+        'svc_stream_clients 0',
+        'svc_producer_health{producer="p1",health="unknown"} 1',
+        'svc_producer_health{producer="technical-analysis",health="unknown"} 1',
+      ]),
+    )
+    await server.call('DELETE', '/producers/p1')
+    await server.call('POST', '/brain/run')
+    const { text } = await server.callRoot('GET', '/metrics')
+    expect(text).toContain('svc_brain_cycles_total 2')
+    expect(text).not.toContain('producer="p1"')
+  })
+
   it('is public only while that is configured', async () => {
     server = await startTestServer()
     expect((await server.callRoot('GET', '/metrics', { token: null })).status).toBe(401)

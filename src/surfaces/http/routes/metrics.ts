@@ -15,6 +15,7 @@ export const metricsRoutes = [
     description: 'Public while `metrics.public` is set.',
     response: z.string(),
     responseType: 'text/plain',
+    example: '# TYPE svc_kill_switch_level gauge\nsvc_kill_switch_level 0\n',
     handler: async (_parts, { metrics }) => okText(await metrics.text(), metrics.contentType),
   }),
 ]

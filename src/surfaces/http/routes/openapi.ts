@@ -12,6 +12,7 @@ export const openApiRoutes = [
     tag: 'Service',
     summary: 'This documentation as OpenAPI 3.1',
     response: z.looseObject({ openapi: z.string() }),
+    example: { openapi: '3.1.0', info: { title: 'Signal Engine API', version: '1.0.0' }, paths: {} },
     handler: (_parts, { openApiText }) => okJsonText(openApiText()),
   }),
 ]

@@ -2,7 +2,8 @@ import { z } from 'zod'
 import { POSITION_FILTERS, positionView, viewPositions } from '../../../core/views/positions.ts'
 import { positionOf, POSITIONS_MAX } from '../../../engine/queries/positions.ts'
 import { ok, refused } from '../answers.ts'
-import { integer } from '../fields.ts'
+import { POSITION, POSITION_ID } from '../examples.ts'
+import { integer, pathText } from '../fields.ts'
 import { defineRoute } from '../route.ts'
 
 const position = positionView.meta({ id: 'Position' })
@@ -23,6 +24,7 @@ export const positionRoutes = [
       limit: integer(POSITIONS_MAX, { min: 1, max: POSITIONS_MAX }, 'how many'),
     }),
     response: z.array(position),
+    example: [POSITION],
     handler: async ({ query }, { engine }) => ok(viewPositions((await engine.fresh()).positions, query)),
   }),
   defineRoute({
@@ -32,8 +34,9 @@ export const positionRoutes = [
     operationId: 'getPosition',
     tag: 'Positions',
     summary: 'One position, open or closed',
-    params: z.object({ position_id: z.string() }),
+    params: z.object({ position_id: pathText('the id of the position', POSITION_ID) }),
     response: position,
+    example: POSITION,
     problems: ['position.not_found'],
     handler: async ({ params: { position_id } }, { engine }) => {
       const found = await positionOf(engine, position_id)

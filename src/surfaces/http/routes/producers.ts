@@ -14,6 +14,8 @@ import { plainText } from '../../../core/vocabulary/text.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
 import { isKnownProducer, matchedFeedback } from '../../../engine/queries/feedback.ts'
 import { answerTo, ok, refused } from '../answers.ts'
+import { EVENT_ID, PRODUCER, PRODUCER_STATUS } from '../examples.ts'
+import { pathText } from '../fields.ts'
 import { defineRoute } from '../route.ts'
 
 const tag = 'Producers'
@@ -44,6 +46,7 @@ export const producerRoutes = [
     tag,
     summary: 'Registered producers, by name',
     response: z.object({ producers: z.array(producer) }),
+    example: { producers: [PRODUCER] },
     handler: async (_parts, { engine }) => ok({ producers: viewProducers((await engine.fresh()).producers) }),
   }),
   defineRoute({
@@ -56,6 +59,7 @@ export const producerRoutes = [
     response: z.object({
       producers: z.record(z.string(), producerStatusView.meta({ id: 'ProducerStatus' })),
     }),
+    example: { producers: { p1: PRODUCER_STATUS } },
     handler: async (_parts, { engine, clock }) =>
       ok({ producers: viewProducerStatus((await engine.fresh()).producers, isoNow(clock)) }),
   }),
@@ -71,6 +75,7 @@ export const producerRoutes = [
       examples: [{ name: 'p1', domain: 'onchain', endpoint: 'https://example.com/x' }],
     }),
     response: producer,
+    example: PRODUCER,
     problems: ['producer.duplicate', 'store.busy'],
     handler: async ({ body, traceId }, { engine }) => {
       const command = { kind: 'register-producer', producer: body, surface: 'api' } as const
@@ -87,8 +92,9 @@ export const producerRoutes = [
     tag,
     summary: 'Deregister a producer',
     description: 'Its signals stay.',
-    params: z.object({ name: z.string() }),
+    params: z.object({ name: pathText('the name of the producer', 'p1') }),
     response: z.object({ removed: z.string() }),
+    example: { removed: 'p1' },
     problems: ['producer.not_found', 'store.busy'],
     handler: async ({ params: { name }, traceId }, { engine }) => {
       const command = { kind: 'remove-producer', name, surface: 'api' } as const
@@ -103,10 +109,20 @@ export const producerRoutes = [
     tag,
     summary: 'Say what came of a signal, and see how its producer does',
     description: 'Without a word on a signal this is only the report. Feedback never changes money or karma.',
-    params: z.object({ id: z.string() }),
+    params: z.object({ id: pathText('the name of the producer, or a source of signals', 'p1') }),
     body: feedback.optional(),
     bodyIsOptional: true,
     response: feedbackView.meta({ id: 'ProducerFeedback' }),
+    example: {
+      producer_id: 'p1',
+      window_hours: 24,
+      signals_evaluated: 1,
+      hit_rate: 0,
+      top_miss: [{ signal_id: EVENT_ID, signal_type: 'signal.onchain.v1', score: 4.5, outcome: 'loss' }],
+      accepted: true,
+      event_id: '019c7877-0b1f-7e22-9d3c-5a6b7c8d9e0f',
+      matched: true,
+    },
     problems: ['producer.not_found', 'store.busy'],
     handler: async ({ params: { id }, body = NOTHING_SAID, traceId }, { engine, clock }) => {
       if (!(await isKnownProducer(engine.log, await engine.fresh(), id))) {

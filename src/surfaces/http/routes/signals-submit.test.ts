@@ -183,6 +183,35 @@ describe('a repeated submission', () => {
     expect(await total()).toBe(1)
   })
 
+  it('is the same if it means the same, however it is written', async () => {
+    const first = await submit({ ts: '2026-02-20T00:00:00Z', payload: { n: 1 } }, KEY)
+    for (const again of [
+      { ts: '2026-02-20T02:00:00.000+02:00', payload: { n: 1 } },
+      { ts: '2026-02-20', payload: { n: 1.0 } },
+      { ts: '2026-02-20T00:00:00Z', source: null, payload: { n: 1 } },
+      { ts: '2026-02-20T00:00:00Z', source: '  ', payload: { n: 1 }, unknown_member: 1 },
+    ]) {
+      const answer = await submit(again, KEY)
+      expect([answer.status, answer.body], JSON.stringify(again)).toEqual([200, first.body])
+    }
+    for (const other of [
+      { payload: { n: 1 } },
+      { ts: '2026-02-20T00:00:00.001Z', payload: { n: 1 } },
+      { ts: '2026-02-20T00:00:00Z', payload: { n: '1' } },
+      { ts: '2026-02-20T00:00:00Z', payload: { n: 1, more: null } },
+    ]) {
+      expectProblem(await submit(other, KEY), 'idempotency.conflict', 409)
+    }
+    expect(await total()).toBe(1)
+  })
+
+  it('is refused for its faults, type and author before its key is looked at', async () => {
+    await submit({}, KEY)
+    expect((await submit({ payload: { conviction: 11 } }, KEY)).status).toBe(422)
+    expectProblem(await submit({ event_type: 'signal.nope.v1' }, KEY), 'signal.invalid_type', 400)
+    expectProblem(await submit({ node_id: 'nobody' }, KEY), 'contributor.not_found', 404)
+  })
+
   it('is a new one of another contributor', async () => {
     const other = await register('n2')
     const first = await submit({}, KEY)

@@ -11,7 +11,8 @@ import { isoNow } from '../../../engine/iso-now.ts'
 import { attributionOf } from '../../../engine/queries/attribution.ts'
 import { signalItems } from '../../../engine/queries/signals.ts'
 import { answerTo, ok, okJsonText, refused } from '../answers.ts'
-import { headerText, integer, textFilter } from '../fields.ts'
+import { ATTRIBUTION, CONTRIBUTOR_ID, EVENT_ID, SIGNAL } from '../examples.ts'
+import { headerText, integer, pathText, textFilter } from '../fields.ts'
 import { invalidProblem } from '../problems.ts'
 import { defineRoute } from '../route.ts'
 import type { Service } from '../service.ts'
@@ -71,6 +72,7 @@ export const signalRoutes = [
       offset: z.int(),
       total: z.int().min(0),
     }),
+    example: { items: [SIGNAL], limit: 100, offset: 0, total: 1 },
     handler: async ({ query: { domain = null, limit, offset } }, { engine }) => {
       const { records, total } = await signalItems(engine, { domain, limit, offset })
       const items = records.map(signalItemText).join(',')
@@ -90,6 +92,7 @@ export const signalRoutes = [
     headers: submissionHeaders,
     body: submission,
     response: submissionView,
+    example: { event_id: EVENT_ID, contributor_id: CONTRIBUTOR_ID },
     problems: ['signal.invalid_type', 'contributor.not_found', 'idempotency.conflict', 'store.busy'],
     handler: async ({ body, headers: { 'idempotency-key': headerKey }, traceId }, service) => {
       const faults = [...keyFaults(headerKey, body.dedupe_key), ...timeFaults(body.ts, service)]
@@ -111,8 +114,9 @@ export const signalRoutes = [
     operationId: 'getSignalAttribution',
     tag: 'Signals',
     summary: 'Who is behind a signal, and what became of it',
-    params: z.object({ signal_id: z.string() }),
+    params: z.object({ signal_id: pathText('the id of the signal', EVENT_ID) }),
     response: attributionView.meta({ id: 'Attribution' }),
+    example: ATTRIBUTION,
     problems: ['signal.not_found'],
     handler: async ({ params: { signal_id } }, { engine }) => {
       const attribution = await attributionOf(engine, signal_id)

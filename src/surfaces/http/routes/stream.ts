@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { stream } from '../answers.ts'
+import { SIGNAL } from '../examples.ts'
 import { textFilter } from '../fields.ts'
 import { defineRoute } from '../route.ts'
 import { filterOf } from '../stream/filter.ts'
@@ -32,6 +33,7 @@ export const streamRoutes = [
     headers,
     response: z.string(),
     responseType: 'text/event-stream',
+    example: `retry: 2000\n\nid: ${SIGNAL.id}\ndata: ${JSON.stringify(SIGNAL)}\n\n`,
     problems: ['stream.too_many_clients'],
     handler: async ({ query: { domain, since }, headers: given }, { engine: { log }, streams }) => {
       const start = await findStart(log, { since, lastEventId: given['last-event-id'] })

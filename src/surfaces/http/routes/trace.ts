@@ -13,14 +13,15 @@ import { plainText } from '../../../core/vocabulary/text.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
 import { traceSessionOf } from '../../../engine/queries/trace-session.ts'
 import { answerTo, ok, refused } from '../answers.ts'
-import { integer } from '../fields.ts'
+import { SESSION, SESSION_ID, SIGNAL, TS } from '../examples.ts'
+import { integer, pathText } from '../fields.ts'
 import { defineRoute } from '../route.ts'
 import type { Service } from '../service.ts'
 
 const tag = 'Agents'
 const access = 'bearer'
 const session = traceSessionView.meta({ id: 'TraceSession' })
-const params = z.object({ id: z.string() })
+const params = z.object({ id: pathText('the id of the session', SESSION_ID) })
 
 export const traceRoutes = [
   defineRoute({
@@ -40,6 +41,7 @@ export const traceRoutes = [
       .optional(),
     bodyIsOptional: true,
     response: session,
+    example: SESSION,
     successStatus: 201,
     problems: ['store.busy'],
     handler: async ({ body, traceId }, service) => {
@@ -60,6 +62,7 @@ export const traceRoutes = [
       offset: integer(0, { min: 0 }, 'items to leave out'),
     }),
     response: z.object({ items: z.array(session) }),
+    example: { items: [SESSION] },
     handler: async ({ query }, service) =>
       ok({ items: viewSessions((await service.engine.fresh()).traces, query, momentOf(service)) }),
   }),
@@ -72,6 +75,7 @@ export const traceRoutes = [
     summary: 'One trace session, with what happened in it',
     params,
     response: traceSessionDetailView.meta({ id: 'TraceSessionDetail' }),
+    example: { ...SESSION, expired: false, events: [{ ...SIGNAL, trace_id: SESSION_ID }] },
     problems: ['trace.session_not_found'],
     handler: async ({ params: { id } }, service) => {
       const found = await traceSessionOf(service.engine, id, momentOf(service))
@@ -90,6 +94,7 @@ export const traceRoutes = [
     params,
     body: z.object({ trace_id: plainText() }).meta({ examples: [{ trace_id: 'run-7' }] }),
     response: session,
+    example: { ...SESSION, trace_ids: [SESSION_ID, 'run-7'] },
     problems: ['trace.session_not_found', 'trace.session_closed', 'trace.session_full', 'store.busy'],
     handler: async ({ params: { id }, body, traceId }, service) => {
       const command = { kind: 'append-trace', sessionId: id, traceId: body.trace_id } as const
@@ -108,6 +113,7 @@ export const traceRoutes = [
     description: 'It stays readable. Closing it again changes nothing.',
     params,
     response: z.object({ session_id: z.string(), status: z.literal('closed'), closed_at: z.string() }),
+    example: { session_id: SESSION_ID, status: 'closed', closed_at: TS },
     problems: ['trace.session_not_found', 'store.busy'],
     handler: async ({ params: { id }, traceId }, service) => {
       const outcome = await service.engine.execute({ kind: 'close-session', sessionId: id }, { traceId })

@@ -1,0 +1,161 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { actionOf } from './route.ts'
+import { ROUTES } from './routes/all.ts'
+import { startTestServer, type CallOptions, type TestServer } from './test-server.contract.ts'
+
+let server: TestServer
+beforeAll(async () => {
+  server = await startTestServer()
+})
+afterAll(() => server.close())
+
+interface Write {
+  readonly operationId: string
+  readonly path: () => string
+  readonly options?: CallOptions
+  /** Null where each time is another time. */
+  readonly again: 'nothing new' | 'refused' | null
+}
+
+const ids = { contributor: '', session: '' }
+
+const rpc = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'tools/call',
+  params: {
+    name: 'emit_producer_signal',
+    arguments: {
+      producer_id: 'p1',
+      signal_type: 'signal.onchain.v1',
+      payload: { symbol: 'BTC' },
+      dedupe_key: 'k',
+    },
+  },
+}
+
+/** Every endpoint that writes, in an order in which each can. */
+const WRITES: readonly Write[] = [
+  {
+    operationId: 'registerContributor',
+    path: () => '/contributors/register',
+    options: { json: { node_id: 'n1', name: 'Ann', role: 'curator' } },
+    again: 'refused',
+  },
+  {
+    operationId: 'registerProducer',
+    path: () => '/producers/register',
+    options: { json: { name: 'p1', domain: 'onchain', endpoint: 'https://example.com/x' } },
+    again: 'refused',
+  },
+  {
+    operationId: 'submitSignal',
+    path: () => '/signals/submit',
+    options: { json: { event_type: 'signal.curator.v1', node_id: 'n1', dedupe_key: 'k' } },
+    again: 'nothing new',
+  },
+  { operationId: 'postMcpMessage', path: () => '/mcp', options: { json: rpc }, again: 'nothing new' },
+  {
+    operationId: 'giveFeedback',
+    path: () => '/producers/p1/feedback',
+    options: { json: { outcome: 'profit' } },
+    again: null,
+  },
+  { operationId: 'openTraceSession', path: () => '/trace/sessions', again: null },
+  {
+    operationId: 'appendToTraceSession',
+    path: () => `/trace/sessions/${ids.session}/append`,
+    options: { json: { trace_id: 't' } },
+    again: 'nothing new',
+  },
+  { operationId: 'closeTraceSession', path: () => `/trace/sessions/${ids.session}`, again: 'nothing new' },
+  { operationId: 'runBrainCycle', path: () => '/brain/run', again: null },
+  {
+    operationId: 'changeConfiguration',
+    path: () => '/config',
+    options: { json: { brain: { cycle_interval_seconds: 60 } } },
+    again: 'nothing new',
+  },
+  {
+    operationId: 'setKillSwitch',
+    path: () => '/kill-switch',
+    options: { json: { level: 1, reason: 'test' } },
+    again: 'nothing new',
+  },
+  { operationId: 'removeProducer', path: () => '/producers/p1', again: 'refused' },
+  { operationId: 'removeContributor', path: () => `/contributors/${ids.contributor}`, again: 'refused' },
+]
+
+const auditsSince = async (seq: number) =>
+  (await server.engine.log.read({ after: seq, types: ['system.audit'], order: 'asc', limit: 10 })).map(
+    ({ payload }) => JSON.parse(payload) as Record<string, unknown>,
+  )
+
+describe('the audit of writes', () => {
+  it('is checked for every endpoint that writes', () => {
+    const writing = ROUTES.filter((route) => actionOf(route) === 'write').map(
+      ({ operationId }) => operationId,
+    )
+    // Nothing owes karma yet, so no settlement succeeds.
+    expect([...WRITES.map(({ operationId }) => operationId), 'settleKarma'].sort()).toEqual(writing.sort())
+  })
+
+  it.each(WRITES)('tells once of $operationId, and not of what changed nothing', async (write) => {
+    const method = ROUTES.find(({ operationId }) => operationId === write.operationId)?.method ?? ''
+    const { seq } = await server.engine.log.head()
+    const answer = await server.call(method, write.path(), write.options)
+    expect(answer.status, answer.text).toBeLessThan(300)
+    if (write.operationId === 'registerContributor') ids.contributor = String(answer.body['id'])
+    if (write.operationId === 'openTraceSession') ids.session = String(answer.body['id'])
+    const head = await server.engine.log.head()
+    const newest = await server.engine.log.read({ order: 'desc', limit: 1 })
+    expect(head.seq).toBeGreaterThan(seq + 1)
+    // After the effect, and as an append of its own: the last word is the audit's.
+    expect(newest.map(({ type, source }) => [type, source])).toEqual([['system.audit.v1', 'api']])
+    expect(await auditsSince(seq)).toEqual([
+      {
+        resource: write.path(),
+        action: 'write',
+        outcome: 'allowed',
+        reason: null,
+        request_id: answer.headers.get('x-request-id'),
+      },
+    ])
+    if (write.again === null) return
+    const again = await server.call(method, write.path(), write.options)
+    expect(again.status < 300, again.text).toBe(write.again === 'nothing new')
+    expect((await server.engine.log.head()).seq).toBe(head.seq)
+  })
+
+  it('tells of every cycle that the kill switch refused', async () => {
+    const { seq } = await server.engine.log.head()
+    for (let count = 0; count < 3; count += 1)
+      expect((await server.call('POST', '/brain/run')).status).toBe(423)
+    const denied = {
+      resource: '/brain/run',
+      action: 'write',
+      outcome: 'denied',
+      reason: 'kill_switch_active',
+    }
+    expect(await auditsSince(seq)).toMatchObject([denied, denied, denied])
+    expect((await server.engine.log.head()).seq).toBe(seq + 3)
+  })
+
+  it('tells of a stranger once per route in a minute, whatever route it is', async () => {
+    const { seq } = await server.engine.log.head()
+    const doors = ROUTES.filter(({ access }) => access !== 'public')
+    for (const round of [1, 2]) {
+      for (const { method, url } of doors) {
+        const path = url.replaceAll(/:\w+/g, `none-${round}`)
+        expect((await server.callRoot(method, path, { token: null })).status).toBe(401)
+      }
+    }
+    const entries = await server.engine.log.read({ after: seq, order: 'asc', limit: 200 })
+    const told = entries.map(({ payload }) => JSON.parse(payload) as Record<string, unknown>)
+    expect(told).toHaveLength(doors.length)
+    expect(told.map(({ action }) => action)).toEqual(doors.map(actionOf))
+    expect(told.every(({ outcome, reason }) => outcome === 'denied' && reason === 'auth.missing_token')).toBe(
+      true,
+    )
+  })
+})

@@ -1,0 +1,197 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { LogRecord } from '../../core/log/event.ts'
+import { TOOLS } from '../../core/views/tools.ts'
+import {
+  endpointsOf,
+  faultFinder,
+  readDocument,
+  undocumented,
+  type Endpoint,
+  type FaultFinder,
+  type Received,
+  type Schema,
+} from './openapi-document.contract.ts'
+import { requestsTo, type RequestWorld, type WireRequest } from './openapi-requests.contract.ts'
+import { ROUTES } from './routes/all.ts'
+import { OPERATOR_TOKEN, startTestServer, TOKEN, type TestServer } from './test-server.contract.ts'
+
+/** Always the same ones, unless SVC_FUZZ_REQUESTS asks for more: then others each time. */
+const ASKED_FOR = Number(process.env['SVC_FUZZ_REQUESTS'] ?? 0)
+const REQUESTS = Math.max(2500, ASKED_FOR)
+const SEED = ASKED_FOR > 0 ? Date.now() % 1_000_000_000 : 1
+
+let server: TestServer
+let endpoints: readonly Endpoint[]
+let faultIn: FaultFinder
+let world: RequestWorld
+
+beforeAll(async () => {
+  server = await startTestServer({ settings: { audit: { reads: true } } })
+  const document = await readDocument(server)
+  endpoints = endpointsOf(document)
+  faultIn = faultFinder(document)
+  // The keys that decide who may come in, how often and how many, stay as they are.
+  const {
+    api: _api,
+    stream: _stream,
+    ...sections
+  } = document.components.schemas['Configuration']?.properties ?? {}
+  const changes = { type: 'object', properties: sections }
+  world = {
+    lucky: await namesThatExist(),
+    bodies: { changeConfiguration: changes, validateConfiguration: changes, postMcpMessage: RPC_MESSAGE },
+    fixedSegments: new Set(ROUTES.flatMap(({ url }) => url.split('/'))),
+  }
+})
+afterAll(() => server.close())
+
+const RPC_MESSAGE: Schema = {
+  type: 'object',
+  required: ['jsonrpc', 'method', 'params'],
+  properties: {
+    jsonrpc: { const: '2.0' },
+    id: { type: ['integer', 'string'] },
+    method: { enum: ['tools/call', 'tools/list', 'initialize', 'ping', 'notifications/initialized', 'x'] },
+    params: {
+      type: 'object',
+      required: ['name', 'arguments'],
+      properties: {
+        name: { enum: TOOLS.map(({ name }) => name) },
+        arguments: {
+          type: 'object',
+          required: ['producer_id', 'signal_type', 'payload'],
+          properties: {
+            producer_id: { type: 'string' },
+            signal_id: { type: 'string' },
+            signal_type: { enum: ['signal.curator.v1', 'signal.ta.v1', 'signal.own.v1', 'brain.cycle.v1'] },
+            payload: {
+              type: 'object',
+              properties: { symbol: { type: 'string' }, conviction: { type: 'number' } },
+            },
+            ts: { type: 'string', format: 'date-time' },
+            dedupe_key: { type: 'string', maxLength: 200 },
+            limit: { type: 'integer', minimum: 1, maximum: 100 },
+            domain: { type: 'string' },
+          },
+        },
+      },
+    },
+  },
+}
+
+const namesThatExist = async (): Promise<readonly string[]> => {
+  const made = async (path: string, json: object): Promise<Record<string, unknown>> => {
+    const { status, body } = await server.call('POST', path, { json })
+    expect(status).toBeLessThan(300)
+    return body
+  }
+  const contributor = await made('/contributors/register', {
+    node_id: 'n1',
+    name: 'Ann',
+    role: 'curator',
+    metadata: { eas: { uid: '0x1', attestation: {} } },
+  })
+  await made('/producers/register', { name: 'p1', domain: 'onchain', endpoint: 'https://example.com/x' })
+  const session = await made('/trace/sessions', {})
+  const signal = await made('/signals/submit', { event_type: 'signal.curator.v1', node_id: 'n1' })
+  const ids = [contributor['id'], session['id'], signal['event_id']].map(String)
+  return ['n1', 'p1', 'signal.curator.v1', 'signal', 'BTC', ...ids]
+}
+
+const send = async ({ method, path, headers, body }: WireRequest): Promise<Received> => {
+  const response = await fetch(server.rootUrl + path, {
+    method,
+    headers,
+    ...(body === undefined ? {} : { body }),
+  })
+  const isEndless = response.headers.get('content-type') === 'text/event-stream'
+  if (isEndless) await response.body?.cancel()
+  return { status: response.status, headers: response.headers, text: isEndless ? '' : await response.text() }
+}
+
+const INSIDE = /\bat [^\s"]+ \([^)]+:\d+:\d+\)|node_modules|\/src\/\w+|\.ts:\d+|file:\/\/|SQLITE_|ECONN/
+
+/** Who changes the configuration is told which file holds it. */
+const isOutside = ({ operation }: Endpoint): boolean => operation.operationId !== 'changeConfiguration'
+
+const complaintsAbout = (endpoint: Endpoint, received: Received): readonly string[] => {
+  const { status, headers, text } = received
+  return [
+    status >= 500 ? `answers ${status}` : null,
+    headers.get('x-request-id') === null ? 'has no request id' : null,
+    INSIDE.test(text) ? 'shows its inside' : null,
+    isOutside(endpoint) && text.includes(server.home) ? 'shows where it lives' : null,
+    text.includes(TOKEN) || text.includes(OPERATOR_TOKEN) ? 'shows a token' : null,
+    undocumented(endpoint, received, faultIn),
+  ].filter((complaint) => complaint !== null)
+}
+
+// Nothing opens a position yet, so there is none to see and nothing to settle.
+const UNREACHABLE = new Set(['getPosition', 'settleKarma'])
+
+/** What is removed early can be reached by nobody. */
+const destroyersLast = (one: Endpoint, other: Endpoint): number =>
+  Number(one.method === 'DELETE') - Number(other.method === 'DELETE')
+
+/** There is more to say to those who ask for more. */
+const shareOf = ({ operation: { parameters = [], requestBody } }: Endpoint): number =>
+  requestBody === undefined && parameters.every((parameter) => parameter.in === 'header') ? 1 : 6
+
+const sharesInAll = (): number => endpoints.reduce((sum, endpoint) => sum + shareOf(endpoint), 0)
+
+describe('whatever is made of the document', () => {
+  it('is answered as the document says', { timeout: 30_000 + REQUESTS * 40 }, async () => {
+    const seen = new Map<string, Set<number>>()
+    let sent = 0
+    for (const [index, endpoint] of endpoints.toSorted(destroyersLast).entries()) {
+      const { operationId } = endpoint.operation
+      const statuses = new Set<number>()
+      seen.set(operationId, statuses)
+      const property = fc.asyncProperty(requestsTo(endpoint, world), async (request) => {
+        const received = await send(request)
+        sent += 1
+        statuses.add(received.status)
+        expect(complaintsAbout(endpoint, received), `${operationId} ${received.text.slice(0, 300)}`).toEqual(
+          [],
+        )
+      })
+      const numRuns = Math.ceil((REQUESTS * shareOf(endpoint)) / sharesInAll())
+      await fc.assert(property, { numRuns, seed: SEED + index })
+    }
+    expect(sent).toBeGreaterThanOrEqual(REQUESTS)
+    // Chance reached what lies behind the doors, and not only the doors.
+    for (const [operationId, statuses] of seen) {
+      const isReached = [...statuses].some((status) => status < 300)
+      if (!UNREACHABLE.has(operationId))
+        expect(isReached, `${operationId} ${[...statuses].join()}`).toBe(true)
+    }
+  })
+
+  it('left a log that verifies, and signals only together with who is behind them', async () => {
+    expect(await server.integrity.verify({ mode: 'full', n: 100 })).toMatchObject({ ok: true, reason: null })
+    const records = await everything()
+    const curated = records.filter(({ type }) => type === 'signal.curator.v1')
+    expect(curated.length).toBeGreaterThan(5)
+    for (const { id, seq } of curated) {
+      const next = records[seq]
+      expect(next).toMatchObject({ seq: seq + 1, type: 'attribution.recorded.v1' })
+      expect(JSON.parse(next?.payload ?? '')).toMatchObject({ signal_id: id })
+    }
+    const attributed = records.filter(({ type }) => type === 'attribution.recorded.v1')
+    expect(attributed.every(({ seq }) => records[seq - 2]?.type.startsWith('signal.'))).toBe(true)
+  })
+
+  it('left nothing in the log of the process that it would call an error', () => {
+    expect(server.logLines.filter((line) => /"level":"?(error|50)/i.test(line))).toEqual([])
+  })
+})
+
+const everything = async (): Promise<readonly LogRecord[]> => {
+  const records: LogRecord[] = []
+  for (;;) {
+    const page = await server.engine.log.read({ after: records.length, order: 'asc', limit: 500 })
+    records.push(...page)
+    if (page.length < 500) return records
+  }
+}
