@@ -2,6 +2,8 @@ import type { AccessEntry } from './access/audit.ts'
 import type { Registration, WritingNode } from './contributors/contributors.ts'
 import type { PayloadOf } from './events/catalogue.ts'
 import type { Cause, OperatorMove } from './kill-switch/kill-switch.ts'
+import type { Observation } from './market/observe.ts'
+import type { ProducerReport } from './producers/runs.ts'
 import type { Emission, Submission } from './signals/signals.ts'
 import type { KillSwitchLevel } from './vocabulary/level.ts'
 
@@ -25,8 +27,13 @@ export type Command =
       readonly surface: Surface
     }
   | { readonly kind: 'remove-producer'; readonly name: string; readonly surface: Surface }
+  | { readonly kind: 'run-producer'; readonly report: ProducerReport }
+  | { readonly kind: 'notice-stale-producers' }
+  | { readonly kind: 'observe-bars'; readonly observation: Observation }
   | { readonly kind: 'run-cycle'; readonly cycleId: string; readonly trigger: 'api' | 'schedule' | 'cli' }
+  | { readonly kind: 'watch-regime' }
   | { readonly kind: 'execute-intent'; readonly intentId: string }
+  | { readonly kind: 'expire-intents' }
   | { readonly kind: 'record-feedback'; readonly feedback: PayloadOf<'learning.feedback.v1'> }
   | { readonly kind: 'open-session'; readonly label: string; readonly agent: string | null }
   | { readonly kind: 'append-trace'; readonly sessionId: string; readonly traceId: string }

@@ -1,25 +1,44 @@
 import type { CycleInputs } from './brain/cycle.ts'
 import type { Author, BrainSignal } from './brain/signal.ts'
+import type { Configuration } from './config/schema.ts'
 import { scoreAt } from './contributors/score.ts'
+import { dayFactsOf, markOf, type PriceTrust } from './market/readings.ts'
 import type { Moment } from './moment.ts'
+import { isLive } from './orders/intents.ts'
 import { isBuiltin } from './producers/producers.ts'
 import type { Posting } from './signals/board.ts'
 import type { State } from './state.ts'
 import { intervalMsOf } from './vocabulary/cron.ts'
 
 /** What the brain is handed of the other rooms: plain data, as of now. */
-export const cycleInputsOf = (state: State, { now, configuration }: Moment): CycleInputs => ({
-  asOfMs: Date.parse(now),
-  symbols: configuration.universe.symbols,
-  signals: [...state.board.postings.values()].flatMap((posting) => brainSignal(state, posting, now)),
-  market: [],
-  regimeBefore: state.mind.regime?.regime ?? null,
-  killSwitchLevel: state.killSwitch.level,
-  weights: configuration.weights,
-  holdings: [...state.intents.values()]
-    .filter(({ status }) => status !== 'rejected')
-    .map(({ id, intent }) => ({ kind: 'intent', id, symbol: intent.symbol, side: intent.direction })),
-  staleness: state.mind.staleness,
+export const cycleInputsOf = (state: State, { now, configuration }: Moment): CycleInputs => {
+  const trust = priceTrustOf(state, configuration)
+  return {
+    asOfMs: Date.parse(now),
+    symbols: configuration.universe.symbols,
+    signals: [...state.board.postings.values()].flatMap((posting) => brainSignal(state, posting, now)),
+    market: configuration.universe.symbols.map((symbol) => ({
+      symbol,
+      ...dayFactsOf(state.market, symbol),
+      mark: markOf(state.market, symbol, Date.parse(now), trust)?.price ?? null,
+    })),
+    regimeBefore: state.mind.regime?.regime ?? null,
+    killSwitchLevel: state.killSwitch.level,
+    weights: configuration.weights,
+    holdings: [...state.intents.values()]
+      .filter(({ status }) => isLive(status))
+      .map(({ id, intent }) => ({ kind: 'intent', id, symbol: intent.symbol, side: intent.direction })),
+    staleness: state.mind.staleness,
+  }
+}
+
+/** Beside the feed, trusted names may tell prices; where there is no feed, every registered producer. */
+export const priceTrustOf = ({ producers }: State, { market }: Configuration): PriceTrust => ({
+  maxAgeMs: market.max_mark_age_seconds * 1000,
+  producers:
+    market.feed === 'none'
+      ? [...new Set([...producers.registered.keys(), ...market.trusted_price_sources])]
+      : market.trusted_price_sources,
 })
 
 const brainSignal = (state: State, posting: Posting, now: string): readonly BrainSignal[] => {

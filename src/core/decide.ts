@@ -1,5 +1,5 @@
 import { recordAccess } from './access/audit.ts'
-import { runBrainCycle } from './brain/run-brain-cycle.ts'
+import { runBrainCycle, watchBrainRegime } from './brain/run-brain-cycle.ts'
 import type { Command } from './commands.ts'
 import { configurationHashInput } from './config/secrets.ts'
 import {
@@ -8,14 +8,17 @@ import {
   removeContributor,
   welcomeNode,
 } from './contributors/contributors.ts'
-import { cycleInputsOf } from './cycle-inputs.ts'
+import { cycleInputsOf, priceTrustOf } from './cycle-inputs.ts'
 import { escalate, resetKillSwitch, setKillSwitch } from './kill-switch/kill-switch.ts'
-import { canonicalJson } from './log/canonical-json.ts'
 import type { Moment } from './moment.ts'
+import { observeBars } from './market/observe.ts'
+import { markOf } from './market/readings.ts'
 import { startNode } from './nodes/nodes.ts'
-import { executeIntent } from './orders/intents.ts'
+import { executeIntent, expireIntents } from './orders/intents.ts'
 import { recordFeedback } from './producers/feedback.ts'
 import { isBuiltin, registerProducer, removeProducer } from './producers/producers.ts'
+import { noticeStale } from './producers/runs.ts'
+import { runProducer } from './run-producer.ts'
 import { emitSignal, submitSignal, type Author, type Speaker } from './signals/signals.ts'
 import type { State } from './state.ts'
 import { appendTrace, closeSession, openSession } from './traces/traces.ts'
@@ -49,6 +52,20 @@ export const decide = (state: State, command: Command, moment: Moment): Decision
       return registerProducer(state.producers, command.producer, command.surface)
     case 'remove-producer':
       return removeProducer(state.producers, command.name, command.surface)
+    case 'run-producer':
+      return runProducer(state, command.report, speakerOf(state, command.report.name), moment)
+    case 'notice-stale-producers':
+      return noticeStale(state.producers, {
+        now: moment.now,
+        staleIntervals: moment.configuration.producers.stale_intervals,
+      })
+    case 'observe-bars':
+      return observeBars(state.market, command.observation, {
+        now: moment.now,
+        moveMax: moment.configuration.market.max_bar_move_pct,
+      })
+    case 'watch-regime':
+      return watchBrainRegime(cycleInputsOf(state, moment), moment.configuration)
     case 'run-cycle':
       return runBrainCycle({
         inputs: cycleInputsOf(state, moment),
@@ -58,7 +75,7 @@ export const decide = (state: State, command: Command, moment: Moment): Decision
           trigger: command.trigger,
           startedAt: moment.now,
           weightsVersion: 0,
-          configHash: moment.sha256Hex(canonicalJson(configurationHashInput(moment.configuration))),
+          configHash: moment.sha256Hex(configurationHashInput(moment.configuration)),
           engineVersion: moment.version,
         },
         newId: moment.newId,
@@ -69,9 +86,13 @@ export const decide = (state: State, command: Command, moment: Moment): Decision
       return executeIntent(state.intents, command.intentId, {
         now: moment.now,
         dcgSymbols: moment.configuration.execution.dcg_symbols,
-        mark: null,
+        markOf: (symbol) =>
+          markOf(state.market, symbol, Date.parse(moment.now), priceTrustOf(state, moment.configuration))
+            ?.price ?? null,
         sha256Hex: moment.sha256Hex,
       })
+    case 'expire-intents':
+      return expireIntents(state.intents, moment)
     case 'record-feedback':
       return recordFeedback(command.feedback)
     case 'open-session':

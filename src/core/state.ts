@@ -4,6 +4,7 @@ import { asKnown, type KnownEvent } from './events/catalogue.ts'
 import { INITIAL_KARMA, type Karma } from './karma/karma.ts'
 import { evolveKillSwitch, INITIAL_KILL_SWITCH, type KillSwitch } from './kill-switch/kill-switch.ts'
 import type { Stamped } from './log/event.ts'
+import { evolveMarket, INITIAL_MARKET, type Market } from './market/market.ts'
 import { evolveNodes, INITIAL_NODES, type Nodes } from './nodes/nodes.ts'
 import { evolveIntents, INITIAL_INTENTS, type Intents } from './orders/intents.ts'
 import { INITIAL_POSITIONS, type Positions } from './positions/positions.ts'
@@ -14,7 +15,7 @@ import { evolveTrails, INITIAL_TRAILS, type Trails } from './signals/trails.ts'
 import { evolveTraces, INITIAL_TRACES, type Traces } from './traces/traces.ts'
 
 /** Changes with every change of the fold: a snapshot of another version is not used. */
-export const STATE_VERSION = '3'
+export const STATE_VERSION = '4'
 
 /** All of memory, as one fold over the log. */
 export interface State {
@@ -29,6 +30,7 @@ export interface State {
   readonly trails: Trails
   readonly traces: Traces
   readonly board: Board
+  readonly market: Market
   readonly mind: Mind
   readonly intents: Intents
   readonly positions: Positions
@@ -47,6 +49,7 @@ export const INITIAL_STATE: State = {
   trails: INITIAL_TRAILS,
   traces: INITIAL_TRACES,
   board: INITIAL_BOARD,
+  market: INITIAL_MARKET,
   mind: INITIAL_MIND,
   intents: INITIAL_INTENTS,
   positions: INITIAL_POSITIONS,
@@ -69,6 +72,7 @@ export const evolve = (state: State, event: Stamped): State => {
     trails: evolveTrails(state.trails, known),
     traces: evolveTraces(state.traces, known),
     board: evolveBoard(state.board, known),
+    market: evolveMarket(state.market, known),
     mind: evolveMind(state.mind, known),
     intents: evolveIntents(state.intents, known),
     // Nothing opens a position or owes karma yet.

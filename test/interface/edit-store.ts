@@ -17,3 +17,23 @@ export const editStore = async (home: string, variables: Variables, sql: string)
   await client.query(`DROP TRIGGER events_append_only ON events; ${sql}`)
   await client.end()
 }
+
+/** What somebody with a database tool sees. */
+export const readStore = async (
+  home: string,
+  variables: Variables,
+  sql: string,
+): Promise<readonly Readonly<Record<string, unknown>>[]> => {
+  const url = variables['SVC_STORE__URL']
+  if (url === undefined) {
+    const database = new DatabaseSync(join(home, 'data', 'events.db'), { readOnly: true })
+    const rows = database.prepare(sql).all() as readonly Readonly<Record<string, unknown>>[]
+    database.close()
+    return rows
+  }
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  const { rows } = await client.query<Record<string, unknown>>(sql)
+  await client.end()
+  return rows
+}

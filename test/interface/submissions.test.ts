@@ -1,5 +1,6 @@
 import { beforeAll, expect, it } from 'vitest'
 import { eventsOf, register, type EventItem } from './acts.ts'
+import { readStore } from './edit-store.ts'
 import { newHome, startService, type RunningService, type Variables } from './service.ts'
 import { onEveryStore } from './stores.ts'
 
@@ -8,10 +9,14 @@ const MINUTE_MS = 60_000
 const minutesFromNow = (minutes: number): string => new Date(Date.now() + minutes * MINUTE_MS).toISOString()
 
 onEveryStore('a submission', (store) => {
+  let home: string
+  let variables: Variables
   let service: RunningService
   let contributorId: string
   beforeAll(async () => {
-    service = await startService(await newHome(), await store())
+    home = await newHome()
+    variables = await store()
+    service = await startService(home, variables)
     contributorId = await register(service, 'n1')
   })
   const post = (fields: object | string, headers: Variables = {}) => {
@@ -35,6 +40,26 @@ onEveryStore('a submission', (store) => {
     expect(answer.body).toEqual({ event_id: expect.any(String), contributor_id: contributorId })
     const { event_id: id } = answer.body as { event_id: string }
     expect((await signals()).items.find((item) => item.id === id)?.payload).toEqual(payload)
+  })
+
+  it('is a row of contributor_signals', async () => {
+    const id = await idOf({ payload: { symbol: 'eth/usdt', direction: 'bearish', conviction: 4 } })
+    const [row] = await readStore(
+      home,
+      variables,
+      `SELECT * FROM contributor_signals WHERE event_id = '${id}'`,
+    )
+    expect({ ...row, accepted: Boolean(row?.['accepted']) }).toEqual({
+      contributor_id: contributorId,
+      event_id: id,
+      node_id: 'n1',
+      direction: 'bearish',
+      score: 4,
+      asset: 'ETH',
+      accepted: false,
+      profitable: null,
+      received_at: expect.any(String) as string,
+    })
   })
 
   it.each([

@@ -1,10 +1,10 @@
 import type { NewEvent } from '../events/catalogue.ts'
 import type { Sha256Hex } from '../log/hash-chain.ts'
 import { accept, refuse, type Decision } from '../vocabulary/decision.ts'
-import { runCycle, type CycleInputs, type CycleRules, type DecidedIntent } from './cycle.ts'
+import { runCycle, watchRegime, type CycleInputs, type CycleRules, type DecidedIntent } from './cycle.ts'
 import { tradeIntentPayload, type IntentRules } from './intent-payload.ts'
 import { convictionPayload, cyclePayload, regimeChangePayload, type CycleContext } from './payloads.ts'
-import type { RegimeChange } from './regime.ts'
+import { regimeChange, type RegimeChange } from './regime.ts'
 
 export interface CycleRequest {
   readonly inputs: CycleInputs
@@ -37,10 +37,18 @@ export const runBrainCycle = (request: CycleRequest): Decision => {
     {
       type: 'brain.cycle.v1',
       source: 'brain',
+      // Several services on one log agree on the id of a scheduled cycle: the first one runs it.
+      ...(context.trigger === 'schedule' ? { dedupeKey: `cycle:${cycleId}` } : {}),
       payload: cyclePayload(result, { ...context, durationMs: request.elapsedMs() }),
     },
   ]
   return accept(...events.map((event) => ({ ...event, traceId: cycleId })))
+}
+
+/** At levels at which no cycle runs the regime is still watched. */
+export const watchBrainRegime = (inputs: CycleInputs, rules: CycleRules): Decision => {
+  const change = regimeChange(inputs.regimeBefore, watchRegime(inputs, rules.brain))
+  return accept(...(change === null ? [] : regimeEvents(change)))
 }
 
 const intentEvent = (

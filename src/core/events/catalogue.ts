@@ -7,6 +7,7 @@ import { brainEvents } from './brain.ts'
 import { contributorEvents } from './contributor.ts'
 import { executionEvents } from './execution.ts'
 import { learningEvents } from './learning.ts'
+import { marketEvents } from './market.ts'
 import { producerEvents } from './producer.ts'
 import { systemEvents } from './system.ts'
 import { traceEvents } from './trace.ts'
@@ -19,6 +20,7 @@ export const CATALOGUE = {
   ...contributorEvents,
   ...executionEvents,
   ...learningEvents,
+  ...marketEvents,
   ...producerEvents,
   ...systemEvents,
   ...traceEvents,

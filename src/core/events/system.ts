@@ -15,6 +15,8 @@ export const systemEvents = {
     public_key: z.string(),
     ephemeral: z.boolean(),
     integrity: startIntegrity,
+    /** How bars are put together for indicators from now on. */
+    analysis: z.object({ bar_seconds: z.int(), variance_decay: z.number() }).optional(),
   }),
   'system.config_changed.v1': z.object({ changed: z.array(z.string()), config_hash: z.string() }),
   'system.kill_switch.v1': z.object({

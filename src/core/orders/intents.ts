@@ -8,7 +8,7 @@ import { canonicalSymbol } from '../vocabulary/symbol.ts'
 export interface Intent {
   readonly id: string
   readonly intent: PayloadOf<'execution.trade_intent.v1'>
-  readonly status: 'awaiting_approval' | 'ready' | 'rejected'
+  readonly status: 'awaiting_approval' | 'ready' | 'rejected' | 'expired'
   readonly reasons: readonly string[]
 }
 
@@ -23,7 +23,7 @@ export interface ExecutionRules {
   readonly now: string
   readonly dcgSymbols: readonly string[]
   /** Null when nobody knows a price: then nothing is ever guessed. */
-  readonly mark: number | null
+  readonly markOf: (symbol: string) => number | null
   readonly sha256Hex: Sha256Hex
 }
 
@@ -33,7 +33,10 @@ export const executeIntent = (intents: Intents, intentId: string, rules: Executi
   if (known?.status !== 'ready') return accept()
   const { symbol, direction } = known.intent
   const isListed = rules.dcgSymbols.some((listed) => canonicalSymbol(listed) === canonicalSymbol(symbol))
-  const reasons = [...(isListed ? ['dcg_symbol'] : []), ...(rules.mark === null ? ['no_price'] : [])]
+  const reasons = [
+    ...(isListed ? ['dcg_symbol'] : []),
+    ...(rules.markOf(symbol) === null ? ['no_price'] : []),
+  ]
   if (reasons.length === 0) return accept()
   const failed = {
     type: 'execution.order_failed.v1',
@@ -63,6 +66,33 @@ export const executeIntent = (intents: Intents, intentId: string, rules: Executi
   )
 }
 
+/** Nothing is sent after its time: what still waits then has ended. */
+export const expireIntents = (
+  intents: Intents,
+  { now, sha256Hex }: Pick<ExecutionRules, 'now' | 'sha256Hex'>,
+): Decision =>
+  accept(
+    ...[...intents.values()]
+      .filter(({ status, intent }) => isLive(status) && intent.valid_until < now)
+      .map(({ id, intent: { symbol } }) => ({
+        type: 'execution.order_failed.v1' as const,
+        source: 'oms',
+        payload: {
+          order_id: derivedId('order', id, sha256Hex),
+          intent_id: id,
+          symbol,
+          reasons: [EXPIRED],
+          details: {},
+        },
+      })),
+  )
+
+const EXPIRED = 'expired'
+
+/** Whether something may still come of it. */
+export const isLive = (status: Intent['status']): boolean =>
+  status === 'ready' || status === 'awaiting_approval'
+
 export const evolveIntents = (intents: Intents, event: KnownEvent): Intents => {
   switch (event.type) {
     case 'execution.trade_intent.v1':
@@ -76,7 +106,11 @@ export const evolveIntents = (intents: Intents, event: KnownEvent): Intents => {
       const { intent_id: id, reasons } = event.payload
       return id === null
         ? intents
-        : intents.update(id, (known) => known && { ...known, status: 'rejected', reasons })
+        : intents.update(
+            id,
+            (known) =>
+              known && { ...known, status: reasons.includes(EXPIRED) ? 'expired' : 'rejected', reasons },
+          )
     }
     default:
       return intents
@@ -85,6 +119,6 @@ export const evolveIntents = (intents: Intents, event: KnownEvent): Intents => {
 
 const trimmed = (intents: Intents): Intents => {
   if (intents.size < 2 * ENDED_KEPT) return intents
-  const ended = [...intents.values()].filter(({ status }) => status === 'rejected').map(({ id }) => id)
+  const ended = [...intents.values()].filter(({ status }) => !isLive(status)).map(({ id }) => id)
   return intents.deleteAll(ended.toSorted().slice(0, -ENDED_KEPT))
 }

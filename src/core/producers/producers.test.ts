@@ -78,6 +78,7 @@ describe('the runs of a producer', () => {
       lastSuccessAt: NOW,
       lastError: null,
       consecutiveFailures: 0,
+      errorsInARow: 0,
       eventsProduced: 3,
       averageDurationMs: 100,
       quarantinedUntil: null,

@@ -20,6 +20,7 @@ export interface RunRecord {
   readonly lastSuccessAt: string | null
   readonly lastError: string | null
   readonly consecutiveFailures: number
+  readonly errorsInARow: number
   readonly eventsProduced: number
   readonly averageDurationMs: number
   readonly quarantinedUntil: string | null
@@ -83,12 +84,21 @@ const afterRun = (
   { ts, payload }: Extract<KnownEvent, { type: 'producer.run.v1' }>,
 ): RunRecord => ({
   health: payload.health,
-  lastRunAt: ts,
+  // Being noticed as stale is no run.
+  lastRunAt: payload.health === 'stale' ? (before?.lastRunAt ?? ts) : ts,
   lastSuccessAt: payload.health === 'ok' ? ts : (before?.lastSuccessAt ?? null),
   lastError: payload.error,
   consecutiveFailures: payload.consecutive_failures,
+  errorsInARow: errorsAfter(before?.errorsInARow ?? 0, payload.health),
   eventsProduced: (before?.eventsProduced ?? 0) + payload.events_published,
   averageDurationMs:
-    before === undefined ? payload.duration_ms : 0.8 * before.averageDurationMs + 0.2 * payload.duration_ms,
+    before === undefined || payload.health === 'stale'
+      ? (before?.averageDurationMs ?? payload.duration_ms)
+      : 0.8 * before.averageDurationMs + 0.2 * payload.duration_ms,
   quarantinedUntil: payload.quarantined_until,
 })
+
+const errorsAfter = (before: number, health: Health): number => {
+  if (health === 'ok') return 0
+  return health === 'error' || health === 'quarantined' ? before + 1 : before
+}

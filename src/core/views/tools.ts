@@ -28,6 +28,12 @@ export const TOOLS = [
       'How much this engine has seen of a producer or contributor, since when, and whether the log behind it is ' +
       'unbroken. An unknown producer is a normal answer.',
   },
+  {
+    name: 'explain_decision',
+    description:
+      'Why a brain cycle decided as it did: every input with its author, quality, share, evidence and contribution, ' +
+      'how far the next tier was, and which author, domain or regime would have changed the decision.',
+  },
 ] as const
 
 export type ToolName = (typeof TOOLS)[number]['name']

@@ -41,6 +41,36 @@ export const intervalMsOf = (schedule: string): number | null => {
   return cron === null ? null : smallestGapMs(cron)
 }
 
+/** Whether a schedule names a minute behind `afterMs` and up to `upToMs`. Long silence counts as one day. */
+export const firesBetween = (schedule: string, afterMs: number, upToMs: number): boolean => {
+  const cron = parsedOnce(schedule)
+  if (cron === null) return false
+  const first = Math.max(afterMs, upToMs - DAY_MINUTES * MINUTE_MS)
+  for (let minute = Math.floor(first / MINUTE_MS) + 1; minute * MINUTE_MS <= upToMs; minute += 1) {
+    if (isNamedMinute(cron, new Date(minute * MINUTE_MS))) return true
+  }
+  return false
+}
+
+const isNamedMinute = (cron: Cron, at: Date): boolean =>
+  cron.minutes.has(at.getUTCMinutes()) &&
+  cron.hours.has(at.getUTCHours()) &&
+  cron.months.has(at.getUTCMonth() + 1) &&
+  isNamed(cron, at.getUTCDate(), at.getUTCDay())
+
+/** Schedules are asked every minute and there are few of them. */
+const PARSED_MAX = 1000
+const parsed = new Map<string, Cron | null>()
+
+const parsedOnce = (schedule: string): Cron | null => {
+  const known = parsed.get(schedule)
+  if (known !== undefined) return known
+  if (parsed.size >= PARSED_MAX) parsed.clear()
+  const cron = parseCron(schedule)
+  parsed.set(schedule, cron)
+  return cron
+}
+
 /** The smallest gap between two runs. */
 const smallestGapMs = (cron: Cron): number => {
   const minutes = [...cron.hours]

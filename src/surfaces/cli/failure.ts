@@ -14,6 +14,7 @@ export const FAILURE_STATUS = {
   'config.not_saved': 503,
   'contributor.duplicate': 409,
   'contributor.not_found': 404,
+  'decision.not_found': 404,
   'event.not_found': 404,
   'file.exists': 409,
   'file.unreadable': 404,

@@ -39,6 +39,7 @@ const OWN_KINDS = {
     extras: { id: ID },
   },
   'cors.origin_denied': { status: 403, when: 'the web origin is not in api.cors_origins' },
+  'decision.not_found': { status: 404, when: 'no cycle and no conviction has this id', extras: { id: ID } },
   'event.not_found': { status: 404, when: 'no event has this id', extras: { event_id: ID } },
   'internal.error': { status: 500, when: 'something unexpected happened; the log names the request id' },
   'karma.settlement_rejected': {

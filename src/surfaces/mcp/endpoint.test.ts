@@ -20,6 +20,7 @@ const TOOL_NAMES = [
   'get_signal_attribution',
   'emit_producer_signal',
   'svc_provenance_check',
+  'explain_decision',
 ]
 
 const errorOf = ({ body }: { readonly body: Readonly<Record<string, unknown>> }) =>

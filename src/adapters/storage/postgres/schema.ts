@@ -1,4 +1,5 @@
 import type { Client } from 'pg'
+import { PEOPLE_VIEWS } from './people-views.ts'
 
 /** The layout below. A later release that changes it raises the number and brings the steps from the older one. */
 const FORMAT_VERSION = 1
@@ -83,7 +84,7 @@ CREATE TABLE snapshots (
   saved bigint GENERATED ALWAYS AS IDENTITY,
   PRIMARY KEY (state_version, seq)
 );
-`
+${PEOPLE_VIEWS}`
 
 const assertServer = async (client: Client): Promise<void> => {
   const { rows } = await client.query<{ version: number; encoding: string }>(

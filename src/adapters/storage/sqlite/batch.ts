@@ -34,6 +34,8 @@ export const encodeBatch = (records: readonly LogRecord[], { seq, hash }: Head):
     if (record.signature !== null && !SIGNATURE.test(record.signature)) {
       throw new Error(`record ${record.seq} has no Ed25519 signature in hex`)
     }
+    if (!record.payload.startsWith('{') || !record.payload.endsWith('}'))
+      throw new Error(`record ${record.seq} has no JSON object`)
     // In the order of FIELDS. One long join copies each text once; joining record by record would copy it twice.
     pieces.push(
       record.id,

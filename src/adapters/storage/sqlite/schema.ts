@@ -1,4 +1,5 @@
 import { ABOUT_TABLE } from './about-index.ts'
+import { PEOPLE_VIEWS } from './people-views.ts'
 import { firstRow, prepareRows, type Database } from './database.ts'
 
 /** The layout below. A release that changes it raises the number and brings the steps from the older one. */
@@ -85,10 +86,4 @@ CREATE TABLE snapshots (
   PRIMARY KEY (state_version, seq)
 ) STRICT;
 
-CREATE VIEW events_readable AS
-SELECT event.seq, event.id, event.type, event.ts, event.schema_version, event.source, event.trace_id,
-  event.dedupe_key, event.payload, lower(hex(event.prev_hash)) AS prev_hash, lower(hex(event.hash)) AS hash,
-  nullif(lower(hex(event.signature)), '') AS signature, node.name AS signer,
-  strftime('%Y-%m-%dT%H:%M:%fZ', event.recorded_at / 1000.0, 'unixepoch') AS recorded_at
-FROM events AS event LEFT JOIN dict AS node ON node.id = event.signer;
-`
+${PEOPLE_VIEWS}`

@@ -121,7 +121,7 @@ describe('writing', () => {
     ['no signature', { signature: 'ab' }, 'no Ed25519 signature'],
     ['no time of recording', { recordedAt: 'yesterday' }, 'no timestamp'],
     ['no time', { ts: '2026-01-01' }, 'no timestamp'],
-    ['no JSON', { payload: '{' }, 'JSON'],
+    ['no JSON object', { payload: '{' }, 'JSON'],
   ])('throws for a record with %s, and stores nothing', async (_, change, message) => {
     const log = await open()
     const [record] = recordsAfter(EMPTY_HEAD, 1)

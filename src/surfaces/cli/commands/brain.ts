@@ -1,10 +1,14 @@
 import type { Command } from 'commander'
 import { viewBrainStatus } from '../../../core/views/brain-status.ts'
 import { viewCycle } from '../../../core/views/cycle.ts'
+import type { State } from '../../../core/state.ts'
+import { explain } from '../../../engine/queries/explanation.ts'
 import { cycleText, levelCell } from '../cycle-text.ts'
 import { examples, type Bench, type CliCommand } from '../command.ts'
-import { EXIT_OK, failureOf, type ExitCode } from '../failure.ts'
-import { readState, recordDenial, recordWrite, withStore } from '../store.ts'
+import { openConfiguration } from '../configuration.ts'
+import { explanationText } from '../explanation-text.ts'
+import { EXIT_OK, Failure, failureOf, type ExitCode } from '../failure.ts'
+import { readState, recordDenial, recordWrite, stateOf, withExistingStore, withStore } from '../store.ts'
 import { fields, quiet } from '../table.ts'
 import { refuseUnknownWord } from '../unknown-word.ts'
 
@@ -18,13 +22,18 @@ export const brain: CliCommand = {
         'Runs one cycle: what the stored signals come to for each symbol, and the trades that follow. ' +
           'Only while the kill switch is at level 0.',
       )
-      .addHelpText('after', examples('svc brain', 'svc brain --json', 'svc brain status'))
+      .addHelpText('after', examples('svc brain', 'svc brain status', 'svc brain explain --symbol BTC'))
     command
       .command('run', { isDefault: true })
       .summary('run one cycle (also without "run")')
       .allowExcessArguments()
       .action(task(runCycle))
     command.command('status').summary('regime, kill switch and last cycle').action(task(showStatus))
+    command
+      .command('explain [id]')
+      .summary('why a cycle decided as it did (the last one, or a cycle or conviction by its id)')
+      .option('--symbol <symbol>', 'only this symbol')
+      .action(task(showExplanation))
     return command
   },
 }
@@ -46,6 +55,25 @@ const runCycle = async (bench: Bench, _options: unknown, command: Command): Prom
     return view
   })
   await bench.print.result(cycle, (paint) => cycleText(cycle, paint))
+  return EXIT_OK
+}
+
+const showExplanation = async (
+  { workshop, print }: Bench,
+  { symbol }: { readonly symbol?: string },
+  command: Command,
+): Promise<ExitCode> => {
+  const configuration = (await openConfiguration(workshop)).current()
+  const explanation = await withExistingStore(workshop, async ({ log }) => {
+    const fresh = (): Promise<State> => stateOf(log)
+    const id = command.args[0] ?? (await fresh()).mind.lastCycle?.id
+    if (id === undefined)
+      throw new Failure('decision.not_found', 'no cycle has run yet', { advice: 'Run one with "svc brain".' })
+    const found = await explain({ log, fresh }, { id, symbol: symbol ?? null }, configuration)
+    if (found === null) throw new Failure('decision.not_found', `no cycle and no conviction has the id ${id}`)
+    return found
+  })
+  await print.result(explanation, (paint) => explanationText(explanation, paint))
   return EXIT_OK
 }
 

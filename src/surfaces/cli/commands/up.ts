@@ -19,7 +19,7 @@ export const up: CliCommand = {
 
 const startEverything = async (bench: Bench, options: ServeOptions): Promise<ExitCode> => {
   const { created } = await prepareHome(bench.workshop, {
-    settings: { market: { feed: 'simulated' } },
+    settings: { market: { feed: 'simulated' }, brain: { cycle_interval_seconds: 60 } },
     development: true,
   })
   return runService(bench, options, created)

@@ -1,8 +1,12 @@
+import { z } from 'zod'
 import { brainStatusView, viewBrainStatus } from '../../../core/views/brain-status.ts'
 import { cycleView, viewCycle } from '../../../core/views/cycle.ts'
+import { explanationView } from '../../../core/views/explanation.ts'
 import { regimeView, viewRegime } from '../../../core/views/regime.ts'
-import { answerTo, ok } from '../answers.ts'
-import { CYCLE, CYCLE_ID, TS } from '../examples.ts'
+import { explain } from '../../../engine/queries/explanation.ts'
+import { answerTo, ok, refused } from '../answers.ts'
+import { CYCLE, CYCLE_ID, EXPLANATION, TS } from '../examples.ts'
+import { pathText, textFilter } from '../fields.ts'
 import { defineRoute } from '../route.ts'
 
 export const brainRoutes = [
@@ -44,6 +48,32 @@ export const brainRoutes = [
         { traceId: cycleId },
       )
       return answerTo(outcome, (events) => viewCycle({ id: cycleId, events }, engine.state))
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/brain/explain/:id',
+    access: 'bearer',
+    operationId: 'explainDecision',
+    tag: 'Brain',
+    summary: 'Why a cycle decided as it did',
+    description:
+      'Every input with its author, quality, share, evidence and contribution, how far the next tier was, and what ' +
+      'would have changed the decision. `last` is the last cycle.',
+    params: z.object({ id: pathText('the id of a cycle or of a conviction, or `last`', CYCLE_ID) }),
+    query: z.object({ symbol: textFilter('only this symbol of the cycle') }),
+    response: explanationView.meta({ id: 'Explanation' }),
+    example: EXPLANATION,
+    problems: ['decision.not_found'],
+    handler: async ({ params, query }, { engine, configuration }) => {
+      const id = params.id === 'last' ? ((await engine.fresh()).mind.lastCycle?.id ?? '') : params.id
+      const symbol = query.symbol ?? null
+      const explanation = await explain(engine, { id, symbol }, configuration.current())
+      return explanation === null
+        ? refused('decision.not_found', 'No cycle and no conviction has this id', {
+            extras: { id: params.id },
+          })
+        : ok(explanation)
     },
   }),
   defineRoute({

@@ -1,6 +1,7 @@
 import type { ToolName } from '../../../core/views/tools.ts'
 import type { Tool } from '../tool.ts'
 import { emitProducerSignal } from './emit-producer-signal.ts'
+import { explainDecision } from './explain-decision.ts'
 import { getBrainStatus } from './get-brain-status.ts'
 import { getOpenPositions } from './get-open-positions.ts'
 import { getRecentSignals } from './get-recent-signals.ts'
@@ -10,6 +11,7 @@ import { svcProvenanceCheck } from './svc-provenance-check.ts'
 /** Every tool. A new one is its name in core/views/tools.ts, a file, and a line here. */
 export const TOOL_BY_NAME: Readonly<Record<ToolName, Tool>> = {
   emit_producer_signal: emitProducerSignal,
+  explain_decision: explainDecision,
   get_brain_status: getBrainStatus,
   get_open_positions: getOpenPositions,
   get_recent_signals: getRecentSignals,

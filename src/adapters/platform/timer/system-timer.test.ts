@@ -1,0 +1,31 @@
+import { getEventListeners } from 'node:events'
+import { expect, it } from 'vitest'
+import { createSystemTimer } from './system-timer.ts'
+
+const timer = createSystemTimer()
+
+it('tells the time of the machine', () => {
+  const before = Date.now()
+  const now = timer.now()
+  expect(now).toBeGreaterThanOrEqual(before)
+  expect(now).toBeLessThanOrEqual(Date.now())
+})
+
+it('waits, and leaves no listener behind', async () => {
+  const { signal } = new AbortController()
+  await timer.wait(1, signal)
+  await timer.wait(0, signal)
+  await timer.wait(-5, signal)
+  expect(getEventListeners(signal, 'abort')).toEqual([])
+})
+
+it('ends early when aborted, however long the wait', async () => {
+  const controller = new AbortController()
+  const waits = [
+    timer.wait(60_000, controller.signal),
+    timer.wait(Number.MAX_SAFE_INTEGER, controller.signal),
+  ]
+  controller.abort()
+  await Promise.all(waits)
+  await timer.wait(60_000, controller.signal)
+})

@@ -1,0 +1,15 @@
+import type { Producer } from '../../ports/producer.ts'
+import { marketSentiment } from './market-sentiment/market-sentiment.ts'
+import { orderbookDepth } from './orderbook-depth/orderbook-depth.ts'
+import { priceAlerts } from './price-alerts/price-alerts.ts'
+import { technicalAnalysis } from './technical-analysis/technical-analysis.ts'
+import { tradfiBasis } from './tradfi-basis/tradfi-basis.ts'
+
+/** Those that read market data, whatever the feed. When each runs stands in core/producers/builtin.ts. */
+export const BUILT_IN_PRODUCERS: readonly Producer[] = [
+  marketSentiment,
+  orderbookDepth,
+  priceAlerts,
+  technicalAnalysis,
+  tradfiBasis,
+]

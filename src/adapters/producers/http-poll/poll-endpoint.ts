@@ -1,0 +1,120 @@
+import type { Clock } from '../../../ports/clock.ts'
+import { fetchAnswer, type Answer } from './fetch-answer.ts'
+import { findAddress, resolveBySystem, type Resolve } from './find-address.ts'
+import { readAnswer, type PolledRow, type Reading, type RejectedRow } from './read-answer.ts'
+
+export type PollResult =
+  | {
+      readonly status: 'rows'
+      readonly rows: readonly PolledRow[]
+      /** The first items that were skipped. */
+      readonly rejected: readonly RejectedRow[]
+      /** How many were, and why; null if none was. */
+      readonly error: string | null
+    }
+  /** We may not go there, are not wanted there, or found nothing to use. */
+  | { readonly status: 'degraded'; readonly error: string; readonly rejected: readonly RejectedRow[] }
+  /** Something is broken: the network, the other side, or what it sends. */
+  | { readonly status: 'error'; readonly error: string }
+
+export interface PollRules {
+  readonly allowPrivateEndpoints: boolean
+  /** For all of it: name, connection and the complete answer. */
+  readonly timeoutMs: number
+  readonly futureSkewSecondsMax: number
+}
+
+export interface PollSurroundings {
+  readonly clock: Pick<Clock, 'now'>
+  readonly resolve?: Resolve
+  /** Breaks off, for a service that is stopping. */
+  readonly signal?: AbortSignal
+}
+
+/** Asks one producer for its signals. Never rejects for anything that the other side could do. */
+export const pollEndpoint = async (
+  endpoint: string,
+  rules: PollRules,
+  surroundings: PollSurroundings,
+): Promise<PollResult> => {
+  const limit = timeLimit(rules.timeoutMs, surroundings.signal)
+  try {
+    // Sockets are broken off by the signal; a name service cannot be.
+    return await Promise.race([converse(endpoint, rules, surroundings, limit.signal), limit.passed])
+  } catch (error) {
+    if (limit.signal.aborted) return failed(String(limit.signal.reason))
+    if (isNetworkError(error)) return failed(`the connection failed: ${error.code}`)
+    throw error
+  } finally {
+    limit.clear()
+  }
+}
+
+const converse = async (
+  endpoint: string,
+  { allowPrivateEndpoints, futureSkewSecondsMax }: PollRules,
+  { clock, resolve = resolveBySystem }: PollSurroundings,
+  signal: AbortSignal,
+): Promise<PollResult> => {
+  const found = await findAddress(endpoint, { allowPrivateEndpoints, resolve })
+  if (found.status === 'refused') return degraded(found.reason)
+  const { url, host, addresses } = found
+  const answer = await fetchAnswer({ url, host, addresses, signal })
+  if (answer.status !== 'answered') return refusedBy(answer)
+  const now = new Date(clock.now()).toISOString()
+  return resultOf(readAnswer(answer.body, { now, futureSkewSecondsMax }))
+}
+
+interface TimeLimit {
+  readonly signal: AbortSignal
+  /** Rejects when the time is over. */
+  readonly passed: Promise<never>
+  readonly clear: () => void
+}
+
+const timeLimit = (timeoutMs: number, stopping: AbortSignal | undefined): TimeLimit => {
+  const controller = new AbortController()
+  const { signal } = controller
+  const stop = (): void => controller.abort('polling was stopped')
+  const timer = setTimeout(() => controller.abort(`no complete answer within ${timeoutMs} ms`), timeoutMs)
+  const passed = new Promise<never>((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(new Error(String(signal.reason))), { once: true })
+  })
+  if (stopping?.aborted === true) stop()
+  stopping?.addEventListener('abort', stop, { once: true })
+  const clear = (): void => {
+    clearTimeout(timer)
+    stopping?.removeEventListener('abort', stop)
+  }
+  return { signal, passed, clear }
+}
+
+const refusedBy = ({ status, reason }: Exclude<Answer, { status: 'answered' }>): PollResult =>
+  status === 'denied' ? degraded(reason) : failed(reason)
+
+const resultOf = (reading: Reading): PollResult => {
+  switch (reading.status) {
+    case 'malformed':
+      return failed(reading.reason)
+    case 'unusable':
+      return degraded(reading.reason)
+    case 'read':
+      break
+  }
+  const { rows, rejected, complaint } = reading
+  return rows.length === 0
+    ? degraded(complaint ?? 'the answer holds no items', rejected)
+    : { status: 'rows', rows, rejected, error: complaint }
+}
+
+const degraded = (error: string, rejected: readonly RejectedRow[] = []): PollResult => ({
+  status: 'degraded',
+  error,
+  rejected,
+})
+
+const failed = (error: string): PollResult => ({ status: 'error', error })
+
+/** Everything that sockets, names, certificates and the HTTP parser can say carries a code. */
+const isNetworkError = (error: unknown): error is Error & { readonly code: string } =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string'

@@ -1,0 +1,45 @@
+import type { AnalysisBar, MarketView, SymbolView } from '../../core/market/view.ts'
+
+export const BAR_SECONDS = 900
+
+/** What a feed that knows nothing but prices leaves behind. */
+export const symbolView = (said: Partial<SymbolView> = {}): SymbolView => ({
+  symbol: 'BTC',
+  analysisBars: [],
+  variance: null,
+  close: 100,
+  return1h: null,
+  return24h: null,
+  volume24hUsd: null,
+  fundingAnnualized: null,
+  basisAnnualized: null,
+  openInterestUsd: null,
+  openInterestChangePct: null,
+  bidDepthUsd: null,
+  askDepthUsd: null,
+  fearGreed: null,
+  fearGreedChange7d: null,
+  ...said,
+})
+
+/** As of the close of the newest analysis bar. */
+export const marketView = (...symbols: readonly SymbolView[]): MarketView => {
+  const openMs = Math.max(0, ...symbols.map(({ analysisBars }) => analysisBars.at(-1)?.openMs ?? 0))
+  return { asOfMs: openMs + BAR_SECONDS * 1000, analysisBarSeconds: BAR_SECONDS, symbols }
+}
+
+/** One bar per close, without wicks, each opening where the one before closed. */
+export const barsOf = (closes: readonly number[]): readonly AnalysisBar[] =>
+  closes.map((close, index) => {
+    const open = closes[index - 1] ?? close
+    return {
+      openMs: index * BAR_SECONDS * 1000,
+      open,
+      high: Math.max(open, close),
+      low: Math.min(open, close),
+      close,
+      volume: 10,
+      quoteVolume: 10 * close,
+      openInterestUsd: null,
+    }
+  })

@@ -1,0 +1,21 @@
+import type { SymbolView } from '../../../core/market/view.ts'
+import { r9 } from '../../../core/vocabulary/numbers.ts'
+import type { ProducedRow, Producer } from '../../../ports/producer.ts'
+
+export const orderbookDepth: Producer = {
+  name: 'orderbook-depth',
+  run: ({ symbols }) => {
+    const rows = symbols.flatMap(rowsOf)
+    if (rows.length > 0) return { status: 'ran', rows }
+    return { status: 'degraded', reason: 'the feed tells no depth of the order book' }
+  },
+}
+
+/** One side alone says nothing about the balance of both. */
+const rowsOf = ({ symbol, bidDepthUsd, askDepthUsd }: SymbolView): readonly ProducedRow[] => {
+  if (bidDepthUsd === null || askDepthUsd === null) return []
+  const depths = { symbol, bid_depth_usd: bidDepthUsd, ask_depth_usd: askDepthUsd }
+  const total = bidDepthUsd + askDepthUsd
+  const payload = total > 0 ? { ...depths, imbalance: r9((bidDepthUsd - askDepthUsd) / total) } : depths
+  return [{ type: 'signal.orderbook.v1', payload }]
+}

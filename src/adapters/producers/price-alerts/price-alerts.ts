@@ -1,0 +1,24 @@
+import type { SymbolView } from '../../../core/market/view.ts'
+import { r9 } from '../../../core/vocabulary/numbers.ts'
+import type { ProducedRow, Producer } from '../../../ports/producer.ts'
+
+const SIGMAS = 6
+
+/** A calm market is a run without rows: nothing is wrong, and there is nothing to tell. */
+export const priceAlerts: Producer = {
+  name: 'price-alerts',
+  run: ({ symbols }) => {
+    const watched = symbols.filter(({ return1h, variance }) => return1h !== null && variance !== null)
+    if (watched.length > 0) return { status: 'ran', rows: watched.flatMap(rowsOf) }
+    return { status: 'degraded', reason: 'no symbol has an hour of prices and a volatility yet' }
+  },
+}
+
+const rowsOf = ({ symbol, close, return1h, variance }: SymbolView): readonly ProducedRow[] => {
+  if (return1h === null || variance === null) return []
+  const threshold = SIGMAS * Math.sqrt(variance)
+  if (!(Math.abs(return1h) > threshold)) return []
+  const direction = return1h > 0 ? 'bullish' : 'bearish'
+  const payload = { symbol, direction, price: close, return_1h: r9(return1h), threshold: r9(threshold) }
+  return [{ type: 'signal.price_alert.v1', payload }]
+}

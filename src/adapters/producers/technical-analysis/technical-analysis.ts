@@ -1,0 +1,96 @@
+import type { DIRECTIONS } from '../../../core/events/signal.ts'
+import type { AnalysisBar, MarketView, SymbolView } from '../../../core/market/view.ts'
+import type { JsonObject } from '../../../core/vocabulary/json.ts'
+import { clamp, r9 } from '../../../core/vocabulary/numbers.ts'
+import type { Producer } from '../../../ports/producer.ts'
+import { bandPositionOf, exponentialAverageOf, ratioToMeanOf, relativeStrengthOf } from './indicators.ts'
+
+const TYPE = 'signal.ta.v1'
+
+const RSI_PERIOD = 14
+const BANDS = { period: 20, deviations: 2 } as const
+const VOLUME_PERIOD = 20
+const LEVEL_BARS = 50
+/** A trend of so many standard deviations of a bar is as strong as trends get. */
+const FULL_TREND_SIGMAS = 4
+const TREND_THRESHOLD = 0.1
+/** What closed longer ago describes another market, whatever the other symbols do. */
+const AGE_BARS_MAX = 2
+
+export const technicalAnalysis: Producer = {
+  name: 'technical-analysis',
+  run: (view) => {
+    const rows = view.symbols.flatMap((symbol) => {
+      const members = isRecent(symbol, view) ? membersOf(symbol) : null
+      return members === null ? [] : [{ type: TYPE, payload: { symbol: symbol.symbol, ...members } }]
+    })
+    if (rows.length > 0) return { status: 'ran', rows }
+    return { status: 'degraded', reason: `no symbol has ${RSI_PERIOD + 1} analysis bars up to now` }
+  },
+}
+
+const isRecent = ({ analysisBars }: SymbolView, { asOfMs, analysisBarSeconds }: MarketView): boolean => {
+  const last = analysisBars.at(-1)
+  const barMs = analysisBarSeconds * 1000
+  return last !== undefined && asOfMs - (last.openMs + barMs) <= AGE_BARS_MAX * barMs
+}
+
+/** Null before the indicator that needs the least history can speak. */
+const membersOf = ({ analysisBars, variance }: SymbolView): JsonObject | null => {
+  const closes = analysisBars.map((bar) => bar.close)
+  const close = closes.at(-1)
+  const rsi = relativeStrengthOf(closes, RSI_PERIOD)
+  if (close === undefined || rsi === null) return null
+  const ema20 = exponentialAverageOf(closes, 20)
+  const ema50 = exponentialAverageOf(closes, 50)
+  const volumes = analysisBars.slice(-VOLUME_PERIOD).map((bar) => bar.volume)
+  const trendStrength = trendStrengthOf({ ema20, ema50, close, variance })
+  return known({
+    rsi_14: r9(rsi),
+    ema_20: asPrice(ema20),
+    ema_50: asPrice(ema50),
+    ema_200: asPrice(exponentialAverageOf(closes, 200)),
+    bb_position: asRatio(bandPositionOf(closes, BANDS)),
+    volume_ratio: asRatio(ratioToMeanOf(volumes, VOLUME_PERIOD)),
+    trend: trendStrength === null ? null : trendOf(trendStrength),
+    trend_strength: trendStrength,
+    ...levelDistancesOf(analysisBars.slice(-LEVEL_BARS), close),
+  })
+}
+
+const trendStrengthOf = ({
+  ema20,
+  ema50,
+  close,
+  variance,
+}: {
+  readonly ema20: number | null
+  readonly ema50: number | null
+  readonly close: number
+  readonly variance: number | null
+}): number | null => {
+  if (ema20 === null || ema50 === null || variance === null || !(variance > 0)) return null
+  return r9(clamp((ema20 - ema50) / close / (FULL_TREND_SIGMAS * Math.sqrt(variance))))
+}
+
+const trendOf = (strength: number): (typeof DIRECTIONS)[number] => {
+  if (strength >= TREND_THRESHOLD) return 'bullish'
+  return strength <= -TREND_THRESHOLD ? 'bearish' : 'neutral'
+}
+
+/** How far the close is from the lowest low and the highest high, as shares of itself. */
+const levelDistancesOf = (bars: readonly AnalysisBar[], close: number) => {
+  if (bars.length < LEVEL_BARS) return { support_distance: null, resistance_distance: null }
+  const low = Math.min(...bars.map((bar) => bar.low))
+  const high = Math.max(...bars.map((bar) => bar.high))
+  return { support_distance: r9((close - low) / close), resistance_distance: r9((high - close) / close) }
+}
+
+const asRatio = (value: number | null): number | null => (value === null ? null : r9(value))
+
+/** Nine decimals would cut the price of a coin that costs a millionth; twelve digits never do. */
+const asPrice = (value: number | null): number | null =>
+  value === null ? null : Number(value.toPrecision(12))
+
+const known = (members: Readonly<Record<string, number | string | null>>): JsonObject =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null))

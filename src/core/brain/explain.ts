@@ -1,0 +1,202 @@
+import type { PayloadOf } from '../events/catalogue.ts'
+import { REGIMES } from '../events/brain.ts'
+import { r9 } from '../vocabulary/numbers.ts'
+import { judge, type ConvictionRules, type Judgement } from './conviction.ts'
+import type { Regime } from './regime.ts'
+import { sharesOf } from './shares.ts'
+
+export type StoredConviction = PayloadOf<'brain.conviction.v1'>
+type StoredInput = StoredConviction['inputs'][number]
+
+export interface ExplainRules {
+  readonly brain: ConvictionRules & {
+    readonly tiers: readonly [number, number, number]
+    readonly min_domains: number
+    readonly share_cap: number
+  }
+}
+
+/** What would have come out if one thing had been different. */
+export interface WhatIf {
+  readonly change: 'without_author' | 'without_domain' | 'other_regime'
+  /** The author, domain or regime. */
+  readonly subject: string
+  readonly value: number
+  readonly direction: Judgement['direction']
+  readonly effective_conviction: number
+  readonly action: StoredConviction['decision']['action']
+  /** Whether something else would have been done. */
+  readonly changes_decision: boolean
+}
+
+/** How far the evidence was from the next step up. */
+export interface Distance {
+  readonly tier: number
+  /** The strength of evidence (|V|) that reaches it; null if the regime's cap keeps it out of reach. */
+  readonly value_needed: number | null
+  readonly value_missing: number | null
+}
+
+/**
+ * Computed from the stored event alone, with the rules that hold now. What the others would have taken over of a
+ * missing author's share follows from how the shares stood.
+ */
+export const whatIfs = (
+  conviction: StoredConviction,
+  rules: ExplainRules,
+  isCapped: (author: string) => boolean,
+): readonly WhatIf[] => {
+  const authors = [...new Set(conviction.inputs.map(({ author }) => author))]
+  const outcome = (
+    change: WhatIf['change'],
+    subject: string,
+    inputs: readonly StoredInput[],
+    regime: Regime,
+  ) => outcomeOf(conviction, { change, subject }, { inputs, regime, rules, isCapped })
+  return [
+    ...authors.map((author) =>
+      outcome(
+        'without_author',
+        author,
+        without(conviction, (input) => input.author === author),
+        conviction.regime,
+      ),
+    ),
+    ...conviction.domains_used.map((domain) =>
+      outcome(
+        'without_domain',
+        domain,
+        without(conviction, (input) => input.domain === domain),
+        conviction.regime,
+      ),
+    ),
+    ...REGIMES.filter((regime) => regime !== conviction.regime).map((regime) =>
+      outcome('other_regime', regime, conviction.inputs, regime),
+    ),
+  ]
+}
+
+export const valueOf = ({ inputs }: Pick<StoredConviction, 'inputs'>): number =>
+  r9(inputs.reduce((sum, { contribution }) => sum + contribution, 0))
+
+/** The lowest tier that was not reached; null if all were. */
+export const distanceOf = (conviction: StoredConviction, { brain }: ExplainRules): Distance | null => {
+  const tier = brain.tiers.find((threshold) => conviction.effective_conviction < threshold)
+  if (tier === undefined) return null
+  const value = valueOf(conviction)
+  const magnitude = (tier - 50) / 5
+  const damping = 1 - conviction.cts_score / brain.cts.damping_points
+  const strongest = judge(value < 0 ? -1 : 1, circumstancesOf(conviction), brain)
+  const isInReach = damping > 0 && strongest.magnitude >= magnitude && magnitude / 10 / damping <= 1
+  if (!isInReach) return { tier, value_needed: null, value_missing: null }
+  const needed = magnitude / 10 / damping
+  return { tier, value_needed: r9(needed), value_missing: r9(Math.max(0, needed - Math.abs(value))) }
+}
+
+const without = (
+  { inputs }: StoredConviction,
+  isGone: (input: StoredInput) => boolean,
+): readonly StoredInput[] => inputs.filter((input) => !isGone(input))
+
+const circumstancesOf = ({ regime, counter_thesis }: StoredConviction) => ({
+  regime,
+  gauges: {
+    rsi: counter_thesis['rsi_14'] ?? null,
+    funding: counter_thesis['funding_annualized'] ?? null,
+    basis: counter_thesis['basis_annualized'] ?? null,
+  },
+})
+
+interface Supposition {
+  readonly inputs: readonly StoredInput[]
+  readonly regime: Regime
+  readonly rules: ExplainRules
+  readonly isCapped: (author: string) => boolean
+}
+
+const outcomeOf = (
+  conviction: StoredConviction,
+  named: Pick<WhatIf, 'change' | 'subject'>,
+  { inputs, regime, rules, isCapped }: Supposition,
+): WhatIf => {
+  const domains = domainsWithout(conviction, inputs, rules.brain.share_cap, isCapped)
+  const total = domains.reduce((sum, { weight }) => sum + weight, 0)
+  const value = r9(
+    total === 0 ? 0 : domains.reduce((sum, { weight, value: own }) => sum + (weight / total) * own, 0),
+  )
+  const circumstances = { ...circumstancesOf(conviction), regime }
+  const { direction, effectiveConviction } = judge(value, circumstances, rules.brain)
+  const action = actionOf(
+    conviction,
+    { direction, effectiveConviction, domains: domains.length, regime },
+    rules,
+  )
+  return {
+    ...named,
+    value,
+    direction,
+    effective_conviction: effectiveConviction,
+    action,
+    changes_decision: action !== conviction.decision.action,
+  }
+}
+
+interface SupposedDomain {
+  readonly weight: number
+  readonly value: number
+}
+
+/** The domains that still speak, with what their remaining authors say. */
+const domainsWithout = (
+  conviction: StoredConviction,
+  inputs: readonly StoredInput[],
+  cap: number,
+  isCapped: (author: string) => boolean,
+): readonly SupposedDomain[] =>
+  conviction.domains_used.flatMap((domain): readonly SupposedDomain[] => {
+    const before = conviction.inputs.filter((input) => input.domain === domain)
+    const after = inputs.filter((input) => input.domain === domain)
+    if (after.length === 0) return []
+    const weight = (conviction.domain_weights[domain] ?? 0) * (bestOf(after) / bestOf(before))
+    const shares = after.length === before.length ? null : sharesAgain(after, cap, isCapped)
+    const value = after.reduce((sum, input) => sum + (shares?.get(input) ?? input.share) * input.evidence, 0)
+    return [{ weight, value }]
+  })
+
+const bestOf = (inputs: readonly StoredInput[]): number =>
+  inputs.reduce((best, { quality }) => Math.max(best, quality), 0)
+
+const sharesAgain = (
+  inputs: readonly StoredInput[],
+  cap: number,
+  isCapped: (author: string) => boolean,
+): ReadonlyMap<StoredInput, number> => {
+  const claims = inputs
+    .filter(({ share }) => share > 0)
+    .map((input) => ({ input, weight: input.share, capGroup: isCapped(input.author) ? input.author : null }))
+  const shares = claims.length === 0 ? new Map<(typeof claims)[number], number>() : sharesOf(claims, cap)
+  return new Map([...shares].map(([{ input }, share]) => [input, share]))
+}
+
+interface Supposed {
+  readonly direction: Judgement['direction']
+  readonly effectiveConviction: number
+  readonly domains: number
+  readonly regime: Regime
+}
+
+/** Kill switch and holdings stay as they were. */
+const actionOf = (
+  { decision }: StoredConviction,
+  { direction, effectiveConviction, domains, regime }: Supposed,
+  { brain }: ExplainRules,
+): WhatIf['action'] => {
+  if (decision.reasons.includes('hold')) return decision.action === 'exit' ? 'exit' : 'hold'
+  const isStopped =
+    direction === 'neutral' ||
+    decision.reasons.includes('kill_switch') ||
+    regime === 'CRISIS' ||
+    domains < brain.min_domains ||
+    effectiveConviction < brain.tiers[0]
+  return isStopped ? 'none' : direction
+}

@@ -1,0 +1,36 @@
+import { z } from 'zod'
+
+const price = z.number().gt(0)
+const amount = z.number().min(0)
+
+/** One bar of one symbol. Side values that the feed does not have are null. */
+const bar = z.object({
+  symbol: z.string(),
+  resolution_s: z.int().gt(0),
+  open_ts: z.string(),
+  close_ts: z.string(),
+  open: price,
+  high: price,
+  low: price,
+  close: price,
+  /** Traded, in units of the symbol and in USD. */
+  volume: amount,
+  quote_volume: amount,
+  /** Percent per year. */
+  funding_annualized: z.number().nullable(),
+  basis_annualized: z.number().nullable(),
+  open_interest_usd: amount.nullable(),
+  /** Within half a percent of the price. */
+  bid_depth_usd: amount.nullable(),
+  ask_depth_usd: amount.nullable(),
+  fear_greed: z.number().min(0).max(100).nullable(),
+  feed: z.string(),
+  /** Came late, to fill the past: it feeds indicators and decides nothing. */
+  backfill: z.boolean(),
+})
+
+export const marketEvents = {
+  'market.bar.v1': bar,
+  /** So far from the last one that the next has to confirm it. */
+  'market.bar_held.v1': bar,
+} as const

@@ -1,0 +1,53 @@
+import type { PayloadOf } from '../events/catalogue.ts'
+import { r9 } from '../vocabulary/numbers.ts'
+import { parseTimestamp } from '../vocabulary/timestamp.ts'
+
+/** A bar as a feed tells it. Nothing of it is trusted yet: see `barFaultOf`. */
+export type FeedBar = Omit<PayloadOf<'market.bar.v1'>, 'feed'>
+
+/** Why a bar is not taken. */
+export type BarFault = 'invalid' | 'off_grid' | 'repeated' | 'out_of_order' | 'in_future' | 'price_jump'
+
+/** Clocks of venues differ a little from ours. */
+const SKEW_MS_MAX = 5000
+
+/** No asset costs that much: a unit was mistaken. */
+const PRICE_MAX = 1e12
+
+/** What is wrong with a bar, whatever its price says about the market. Null if nothing is. */
+export const barFaultOf = (bar: FeedBar, last: FeedBar | null, nowMs: number): BarFault | null => {
+  if (!isSoundBar(bar)) return 'invalid'
+  const openMs = Date.parse(bar.open_ts)
+  const lengthMs = bar.resolution_s * 1000
+  if (openMs % lengthMs !== 0 || Date.parse(bar.close_ts) !== openMs + lengthMs) return 'off_grid'
+  if (openMs + lengthMs > nowMs + SKEW_MS_MAX) return 'in_future'
+  if (last === null || openMs >= Date.parse(last.close_ts)) return null
+  return bar.open_ts === last.open_ts ? 'repeated' : 'out_of_order'
+}
+
+/** How far a close is from another, as a part of it. */
+export const moveBetween = (from: FeedBar, to: FeedBar): number => r9(Math.abs(to.close / from.close - 1))
+
+const isSoundBar = (bar: FeedBar): boolean => {
+  const { open, high, low, close, volume, quote_volume } = bar
+  return (
+    Number.isSafeInteger(bar.resolution_s) &&
+    bar.resolution_s > 0 &&
+    parseTimestamp(bar.open_ts) === bar.open_ts &&
+    parseTimestamp(bar.close_ts) === bar.close_ts &&
+    [open, high, low, close].every((price) => price > 0 && price <= PRICE_MAX) &&
+    low <= Math.min(open, close) &&
+    high >= Math.max(open, close) &&
+    isAmount(volume) &&
+    isAmount(quote_volume) &&
+    [bar.open_interest_usd, bar.bid_depth_usd, bar.ask_depth_usd].every(
+      (value) => value === null || isAmount(value),
+    ) &&
+    [bar.funding_annualized, bar.basis_annualized].every(
+      (value) => value === null || Number.isFinite(value),
+    ) &&
+    (bar.fear_greed === null || (bar.fear_greed >= 0 && bar.fear_greed <= 100))
+  )
+}
+
+const isAmount = (value: number): boolean => Number.isFinite(value) && value >= 0

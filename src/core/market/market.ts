@@ -1,0 +1,131 @@
+import { Map as PersistentMap } from 'immutable'
+import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
+import { canonicalSymbol } from '../vocabulary/symbol.ts'
+import { dayOf } from '../vocabulary/time.ts'
+import { analysed, INITIAL_ANALYSIS, type Analysis, type AnalysisRules } from './analysis.ts'
+import type { FeedBar } from './bar.ts'
+
+export interface Quote {
+  readonly price: number
+  readonly atMs: number
+}
+
+/** What is known of one symbol. Its size does not grow with history. */
+export interface SymbolMarket {
+  readonly last: FeedBar
+  /** A bar so far from the last one that a second has to confirm it. */
+  readonly held: FeedBar | null
+  /** The last close that is no backfill: the past has no price to trade at. */
+  readonly mark: Quote | null
+  /** Closes of the last hour, oldest first. */
+  readonly closes: readonly Quote[]
+  readonly analysis: Analysis
+  /** The last value of each of the last days, oldest first. */
+  readonly fearGreedByDay: readonly { readonly day: string; readonly value: number }[]
+}
+
+export interface Market {
+  readonly rules: AnalysisRules
+  /** By canonical symbol. */
+  readonly symbols: PersistentMap<string, SymbolMarket>
+  /** Prices that producers tell, by symbol and producer. Who of them is believed is decided when a price is needed. */
+  readonly quotes: PersistentMap<string, Quote>
+}
+
+export const INITIAL_MARKET: Market = {
+  rules: { barSeconds: 900, varianceDecay: 0.97 },
+  symbols: PersistentMap(),
+  quotes: PersistentMap(),
+}
+
+const HOUR_MS = 3_600_000
+const FEAR_GREED_DAYS = 8
+/** More producers or symbols than anybody has; beyond it new ones are not listened to. */
+const QUOTES_MAX = 10_000
+
+export const evolveMarket = (market: Market, event: KnownEvent): Market => {
+  switch (event.type) {
+    case 'market.bar.v1':
+      return withSymbol(market, event.payload.symbol, (known) =>
+        afterBar(known, barOf(event.payload), market.rules),
+      )
+    case 'market.bar_held.v1': {
+      const key = canonicalSymbol(event.payload.symbol)
+      const known = market.symbols.get(key)
+      if (known === undefined) return market
+      return { ...market, symbols: market.symbols.set(key, { ...known, held: barOf(event.payload) }) }
+    }
+    case 'signal.price_ws.v1':
+      return quoted(market, event)
+    case 'system.started.v1':
+      return restarted(market, event.payload.analysis)
+    default:
+      return market
+  }
+}
+
+export const quoteKey = (symbol: string, producer: string): string => `${canonicalSymbol(symbol)}|${producer}`
+
+const withSymbol = (
+  market: Market,
+  symbol: string,
+  change: (known: SymbolMarket | undefined) => SymbolMarket,
+): Market => ({
+  rules: market.rules,
+  symbols: market.symbols.update(canonicalSymbol(symbol), change),
+  quotes: market.quotes,
+})
+
+const afterBar = (known: SymbolMarket | undefined, bar: FeedBar, rules: AnalysisRules): SymbolMarket => {
+  const atMs = Date.parse(bar.close_ts)
+  const quote = { price: bar.close, atMs }
+  return {
+    last: bar,
+    held: null,
+    mark: bar.backfill ? (known?.mark ?? null) : quote,
+    closes: [...(known?.closes.filter((earlier) => earlier.atMs >= atMs - HOUR_MS) ?? []), quote],
+    analysis: analysed(known?.analysis ?? INITIAL_ANALYSIS, bar, rules),
+    fearGreedByDay: withFearGreed(known?.fearGreedByDay ?? [], bar),
+  }
+}
+
+const withFearGreed = (
+  days: SymbolMarket['fearGreedByDay'],
+  { close_ts, fear_greed }: FeedBar,
+): SymbolMarket['fearGreedByDay'] => {
+  if (fear_greed === null) return days
+  const day = dayOf(close_ts)
+  const earlier = days.at(-1)?.day === day ? days.slice(0, -1) : days
+  return [...earlier.slice(1 - FEAR_GREED_DAYS), { day, value: fear_greed }]
+}
+
+const barOf = (payload: PayloadOf<'market.bar.v1'>): FeedBar => {
+  const { feed: _feed, ...bar } = payload
+  return bar
+}
+
+const quoted = (market: Market, event: Extract<KnownEvent, { type: `signal.${string}` }>): Market => {
+  const { symbol, price } = event.payload
+  if (typeof symbol !== 'string' || typeof price !== 'number' || !(price > 0) || event.source === null) {
+    return market
+  }
+  const key = quoteKey(symbol, event.source)
+  const atMs = Math.min(Date.parse(event.ts), Date.parse(event.recordedAt))
+  const before = market.quotes.get(key)
+  if (before === undefined ? market.quotes.size >= QUOTES_MAX : before.atMs > atMs) return market
+  return { ...market, quotes: market.quotes.set(key, { price, atMs }) }
+}
+
+/** Bars of another length are of no use for indicators: those begin anew. */
+const restarted = (market: Market, told: PayloadOf<'system.started.v1'>['analysis']): Market => {
+  if (told === undefined) return market
+  const rules = { barSeconds: told.bar_seconds, varianceDecay: told.variance_decay }
+  const isSameLength = rules.barSeconds === market.rules.barSeconds
+  return {
+    rules,
+    symbols: isSameLength
+      ? market.symbols
+      : market.symbols.map((known) => ({ ...known, analysis: INITIAL_ANALYSIS })),
+    quotes: market.quotes,
+  }
+}

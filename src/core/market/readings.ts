@@ -1,0 +1,110 @@
+import { canonicalSymbol } from '../vocabulary/symbol.ts'
+import { DAY_MS, dayOf } from '../vocabulary/time.ts'
+import { quoteKey, type Market, type Quote, type SymbolMarket } from './market.ts'
+import type { AnalysisBar, MarketView, SymbolView } from './view.ts'
+
+/** What producers are shown. A symbol whose last bar is old is left out: nobody knows how it stands now. */
+export const marketView = (market: Market, symbols: readonly string[]): MarketView => {
+  const known = symbols.flatMap((symbol) => {
+    const found = market.symbols.get(canonicalSymbol(symbol))
+    return found === undefined ? [] : [{ symbol, found, closeMs: Date.parse(found.last.close_ts) }]
+  })
+  const asOfMs = known.reduce((newest, { closeMs }) => Math.max(newest, closeMs), 0)
+  const oldestMs = asOfMs - CURRENT_BARS * market.rules.barSeconds * 1000
+  return {
+    asOfMs,
+    analysisBarSeconds: market.rules.barSeconds,
+    symbols: known
+      .filter(({ closeMs }) => closeMs >= oldestMs)
+      .map(({ symbol, found }) => symbolView(symbol, found, market)),
+  }
+}
+
+/** So many analysis bars may pass without a word about a symbol. */
+const CURRENT_BARS = 2
+
+/** What the brain asks of a symbol. */
+export interface DayFacts {
+  readonly volume24hUsd: number | null
+  readonly return24hPct: number | null
+}
+
+/** Null where less than a day was seen: a part of a day says nothing about a whole one. */
+export const dayFactsOf = (market: Market, symbol: string): DayFacts => {
+  const known = market.symbols.get(canonicalSymbol(symbol))
+  if (known === undefined) return { volume24hUsd: null, return24hPct: null }
+  const dayAgo = barADayAgo(known, market.rules.barSeconds)
+  if (dayAgo === null) return { volume24hUsd: null, return24hPct: null }
+  const { bars, forming } = known.analysis
+  let volume24hUsd = forming?.quoteVolume ?? 0
+  for (const bar of bars.slice(dayAgo.index + 1)) volume24hUsd += bar.quoteVolume
+  return { volume24hUsd, return24hPct: (known.last.close / dayAgo.bar.close - 1) * 100 }
+}
+
+/** Whose price signals count. */
+export interface PriceTrust {
+  readonly maxAgeMs: number
+  readonly producers: readonly string[]
+}
+
+/** The newest price that may be traded on; null when none is young enough: then nothing is ever guessed. */
+export const markOf = (market: Market, symbol: string, nowMs: number, trust: PriceTrust): Quote | null => {
+  let newest = market.symbols.get(canonicalSymbol(symbol))?.mark ?? null
+  for (const producer of trust.producers) {
+    const quote = market.quotes.get(quoteKey(symbol, producer))
+    if (quote !== undefined && (newest === null || quote.atMs > newest.atMs)) newest = quote
+  }
+  return newest !== null && nowMs - newest.atMs <= trust.maxAgeMs ? newest : null
+}
+
+const symbolView = (symbol: string, known: SymbolMarket, market: Market): SymbolView => {
+  const { last, analysis } = known
+  const dayAgo = barADayAgo(known, market.rules.barSeconds)
+  const { volume24hUsd, return24hPct } = dayFactsOf(market, symbol)
+  return {
+    symbol,
+    analysisBars: analysis.bars,
+    variance: analysis.variance,
+    close: last.close,
+    return1h: hourReturn(known),
+    return24h: return24hPct === null ? null : return24hPct / 100,
+    volume24hUsd,
+    fundingAnnualized: last.funding_annualized,
+    basisAnnualized: last.basis_annualized,
+    openInterestUsd: last.open_interest_usd,
+    openInterestChangePct: changePct(dayAgo?.bar.openInterestUsd ?? null, last.open_interest_usd),
+    bidDepthUsd: last.bid_depth_usd,
+    askDepthUsd: last.ask_depth_usd,
+    fearGreed: last.fear_greed,
+    fearGreedChange7d: weekChange(known),
+  }
+}
+
+const changePct = (from: number | null, to: number | null): number | null =>
+  from === null || to === null || from === 0 ? null : (to / from - 1) * 100
+
+/** Against the oldest close of the hour, if it is an hour old. */
+const hourReturn = ({ closes, last }: SymbolMarket): number | null => {
+  const [oldest] = closes
+  const isAnHourAgo = oldest !== undefined && Date.parse(last.close_ts) - oldest.atMs >= HOUR_MS - 60_000
+  return isAnHourAgo ? last.close / oldest.price - 1 : null
+}
+
+const HOUR_MS = 3_600_000
+
+const weekChange = ({ fearGreedByDay, last }: SymbolMarket): number | null => {
+  const weekAgo = dayOf(new Date(Date.parse(last.close_ts) - 7 * DAY_MS).toISOString())
+  const before = fearGreedByDay.find(({ day }) => day === weekAgo)
+  return before === undefined || last.fear_greed === null ? null : last.fear_greed - before.value
+}
+
+/** The newest analysis bar that had closed a day before the last bar. */
+const barADayAgo = (
+  { last, analysis }: SymbolMarket,
+  barSeconds: number,
+): { readonly index: number; readonly bar: AnalysisBar } | null => {
+  const closedByMs = Date.parse(last.close_ts) - DAY_MS
+  const index = analysis.bars.findLastIndex(({ openMs }) => openMs + barSeconds * 1000 <= closedByMs)
+  const bar = analysis.bars[index]
+  return bar === undefined ? null : { index, bar }
+}

@@ -1,0 +1,181 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { testSigner } from '../../../test/parts.ts'
+import { createSystemClock } from '../../adapters/platform/clock/system-clock.ts'
+import { MemoryLog } from '../../adapters/storage/memory/memory-log.ts'
+import { DEFAULT_CONFIGURATION } from '../../core/config/validate.ts'
+import { barAt } from '../../core/market/bars.contract.ts'
+import type { FeedBar } from '../../core/market/bar.ts'
+import type { FeedListener, FeedStart, MarketFeed } from '../../ports/market-feed.ts'
+import type { Producer, ProducerRun } from '../../ports/producer.ts'
+import { Engine } from '../engine.ts'
+import { MarketDesk } from './market-desk.ts'
+import { ProducerDesk } from './producer-desk.ts'
+
+const BEGIN = '2026-02-20T00:00:00.000Z'
+const at = (minutes: number): string => new Date(Date.parse(BEGIN) + minutes * 60_000).toISOString()
+
+/** A feed whose bars the test tells. */
+class ToldFeed implements MarketFeed {
+  readonly name = 'told'
+  readonly producers: readonly Producer[] = []
+  from: FeedStart | null = null
+  listener: FeedListener | null = null
+  readonly #past: readonly FeedBar[]
+
+  constructor(past: readonly FeedBar[] = []) {
+    this.#past = past
+  }
+
+  async start(from: FeedStart, listener: FeedListener): Promise<void> {
+    this.from = from
+    this.listener = listener
+    for (const bar of this.#past) await listener.onBars([bar])
+  }
+
+  status() {
+    return { state: 'running', lastBarAtMs: null, clockOffsetMs: null, trouble: null } as const
+  }
+
+  stop(): Promise<void> {
+    return Promise.resolve()
+  }
+
+  async tell(minute: number, close = 100): Promise<void> {
+    nowMs = Date.parse(at(minute + 1))
+    await this.listener?.onBars([barAt(at(minute), close)])
+  }
+}
+
+let nowMs: number
+let engine: Engine
+const troubles: string[] = []
+
+beforeEach(async () => {
+  nowMs = Date.parse(at(0))
+  troubles.length = 0
+  engine = await Engine.open({
+    log: new MemoryLog(),
+    signer: testSigner(),
+    clock: createSystemClock(() => nowMs),
+    snapshotEveryEvents: 1000,
+    onTrouble: (what) => troubles.push(what),
+  })
+})
+afterEach(() => engine.close())
+
+const rowsOf = (close: number): ProducerRun => ({
+  status: 'ran',
+  rows: [{ type: 'signal.ta.v1', payload: { symbol: 'BTC', rsi_14: close % 100 } }],
+})
+const producer = (run: Producer['run'], name = 'technical-analysis'): Producer => ({ name, run })
+const deskOf = (feed: MarketFeed, ...producers: readonly Producer[]): MarketDesk => {
+  const clock = createSystemClock(() => nowMs)
+  const onTrouble = (what: string): void => void troubles.push(what)
+  const producerDesk = new ProducerDesk({ engine, clock, onTrouble })
+  const configuration = () => DEFAULT_CONFIGURATION
+  return new MarketDesk({ engine, feed, producers, producerDesk, configuration, onTrouble })
+}
+const stored = async (prefix: string): Promise<readonly string[]> =>
+  (await engine.log.read({ order: 'asc', limit: 1000 }))
+    .map(({ type }) => type)
+    .filter((type) => type.startsWith(prefix))
+const healthOf = (name: string) => engine.state.producers.runs.get(name)
+
+describe('a market desk', () => {
+  it('stores bars and lets producers look when their time has come, on the time of the bars', async () => {
+    const looks: number[] = []
+    const feed = new ToldFeed()
+    await deskOf(
+      feed,
+      producer(({ asOfMs }) => {
+        looks.push(asOfMs)
+        return rowsOf(asOfMs / 60_000)
+      }),
+    ).start()
+    for (let minute = 0; minute < 32; minute += 1) await feed.tell(minute)
+    expect(looks.map((ms) => new Date(ms).toISOString())).toEqual([at(1), at(15), at(30)])
+    expect(await stored('market.bar')).toHaveLength(32)
+    expect(await stored('signal.ta')).toHaveLength(3)
+    expect(healthOf('technical-analysis')).toMatchObject({ health: 'ok', eventsProduced: 3 })
+  })
+
+  it('lets everybody look at the past once it is there, and trades on none of it', async () => {
+    nowMs = Date.parse(at(30))
+    const past = [barAt(at(0), 90, { resolution_s: 900, backfill: true })]
+    await deskOf(
+      new ToldFeed(past),
+      producer(() => rowsOf(1)),
+    ).start()
+    expect(await stored('')).toEqual([
+      'market.bar.v1',
+      'signal.ta.v1',
+      'attribution.recorded.v1',
+      'producer.run.v1',
+    ])
+    expect(engine.state.market.symbols.get('BTC')?.mark).toBeNull()
+  })
+
+  it('tells a feed where to go on', async () => {
+    const first = new ToldFeed()
+    await deskOf(first).start()
+    await first.tell(0, 7)
+    const second = new ToldFeed()
+    await deskOf(second).start()
+    expect(first.from).toMatchObject({ segment: 1, symbols: DEFAULT_CONFIGURATION.universe.symbols })
+    expect(second.from?.lastBars.get('BTC')).toMatchObject({ close: 7, close_ts: at(1) })
+  })
+
+  it('says nothing twice in one interval', async () => {
+    for (const rsi of [1, 2]) {
+      const feed = new ToldFeed()
+      await deskOf(
+        feed,
+        producer(() => rowsOf(rsi)),
+      ).start()
+      await feed.tell(rsi)
+      await feed.tell(rsi + 2)
+    }
+    expect(await stored('signal.ta')).toHaveLength(1)
+    expect(troubles).toEqual([])
+  })
+
+  it('gets over a producer that breaks, has nothing to say or lies', async () => {
+    const feed = new ToldFeed()
+    await deskOf(
+      feed,
+      producer(() => {
+        throw new Error('division by zero')
+      }),
+      producer(() => ({ status: 'degraded', reason: 'no depths' }), 'orderbook-depth'),
+      producer(() => ({ status: 'ran', rows: [{ type: 'signal.curator.v1', payload: {} }] }), 'tradfi-basis'),
+      producer(() => rowsOf(1), 'price-alerts'),
+    ).start()
+    await feed.tell(29)
+    expect(healthOf('technical-analysis')).toMatchObject({ health: 'error', lastError: 'division by zero' })
+    expect(healthOf('orderbook-depth')).toMatchObject({ health: 'degraded', lastError: 'no depths' })
+    expect(healthOf('tradfi-basis')).toMatchObject({ health: 'degraded', lastError: '1 rows were rejected' })
+    expect(healthOf('price-alerts')).toMatchObject({ health: 'ok' })
+  })
+
+  it('keeps ticks out of the log and the state', async () => {
+    const feed = new ToldFeed()
+    const desk = deskOf(feed)
+    await desk.start()
+    await feed.tell(0)
+    const before = engine.state
+    feed.listener?.onTick({ symbol: 'BTC', price: 123, atMs: nowMs })
+    expect(engine.state).toBe(before)
+    expect(desk.tickOf('btc/usdt')).toMatchObject({ price: 123 })
+    expect(await stored('')).toEqual(['market.bar.v1'])
+  })
+
+  it('tells of trouble and goes on', async () => {
+    const feed = new ToldFeed()
+    await deskOf(feed).start()
+    feed.listener?.onTrouble('the socket is silent')
+    expect(troubles).toEqual(['feed told: the socket is silent'])
+    await feed.tell(0)
+    await feed.tell(0)
+    expect(await stored('')).toEqual(['market.bar.v1', 'system.audit.v1'])
+  })
+})

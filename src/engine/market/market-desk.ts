@@ -1,0 +1,95 @@
+import type { FeedBar } from '../../core/market/bar.ts'
+import { marketView } from '../../core/market/readings.ts'
+import { BUILTIN_PRODUCERS } from '../../core/producers/builtin.ts'
+import { firesBetween } from '../../core/vocabulary/cron.ts'
+import { canonicalSymbol } from '../../core/vocabulary/symbol.ts'
+import type { Configuration } from '../../core/config/schema.ts'
+import type { FeedStart, FeedStatus, MarketFeed, Tick } from '../../ports/market-feed.ts'
+import type { Producer } from '../../ports/producer.ts'
+import type { Engine } from '../engine.ts'
+import type { ProducerDesk } from './producer-desk.ts'
+
+export interface MarketDeskParts {
+  readonly engine: Engine
+  readonly feed: MarketFeed
+  /** Those that every feed can supply; the feed may bring more. */
+  readonly producers: readonly Producer[]
+  readonly producerDesk: ProducerDesk
+  readonly configuration: () => Configuration
+  /** Something an operator may want to know. */
+  readonly onTrouble: (what: string, error?: unknown) => void
+}
+
+/** Stores what the feed tells, and lets the built-in producers look at it whenever their time has come. */
+export class MarketDesk {
+  readonly #parts: MarketDeskParts
+  readonly #producers: readonly Producer[]
+  readonly #ticks = new Map<string, Tick>()
+  #producedUpToMs = 0
+
+  constructor(parts: MarketDeskParts) {
+    this.#parts = parts
+    this.#producers = [...parts.producers, ...parts.feed.producers]
+  }
+
+  /** Resolves when the past is stored and everybody had a first look at it. */
+  async start(): Promise<void> {
+    const { feed, onTrouble } = this.#parts
+    await feed.start(this.#whereToGoOn(), {
+      onBars: (bars) => this.#take(bars),
+      onTick: (tick) => void this.#ticks.set(canonicalSymbol(tick.symbol), tick),
+      onTrouble: (message) => onTrouble(`feed ${feed.name}: ${message}`),
+    })
+    await this.#produce(this.#producers)
+  }
+
+  /** The newest price seen, stored or not: for people to look at, never for a decision. */
+  tickOf(symbol: string): Tick | null {
+    return this.#ticks.get(canonicalSymbol(symbol)) ?? null
+  }
+
+  status(): FeedStatus & { readonly feed: string } {
+    return { feed: this.#parts.feed.name, ...this.#parts.feed.status() }
+  }
+
+  async close(): Promise<void> {
+    await this.#parts.feed.stop()
+  }
+
+  #whereToGoOn(): FeedStart {
+    const { engine, configuration } = this.#parts
+    const { symbols } = configuration().universe
+    const lastBars = symbols.flatMap((symbol): readonly (readonly [string, FeedBar])[] => {
+      const known = engine.state.market.symbols.get(canonicalSymbol(symbol))
+      return known === undefined ? [] : [[symbol, known.last]]
+    })
+    return { symbols, segment: Math.max(1, engine.state.nodes.starts), lastBars: new Map(lastBars) }
+  }
+
+  async #take(bars: readonly FeedBar[]): Promise<void> {
+    const { engine, feed, onTrouble } = this.#parts
+    try {
+      await engine.execute({ kind: 'observe-bars', observation: { feed: feed.name, bars } })
+    } catch (error) {
+      // The feed goes on: the next bars may be stored again, and these are filled in where the feed can.
+      return onTrouble('bars could not be stored', error)
+    }
+    if (bars.every(({ backfill }) => backfill)) return
+    const closeMs = Math.max(...bars.map(({ close_ts }) => Date.parse(close_ts)))
+    const before = this.#producedUpToMs
+    await this.#produce(
+      this.#producers.filter(({ name }) => {
+        const schedule = BUILTIN_PRODUCERS[name]?.schedule ?? null
+        return schedule !== null && firesBetween(schedule, before, closeMs)
+      }),
+    )
+  }
+
+  async #produce(due: readonly Producer[]): Promise<void> {
+    const { engine, producerDesk, configuration } = this.#parts
+    const view = marketView(engine.state.market, configuration().universe.symbols)
+    if (view.symbols.length === 0) return
+    for (const producer of due) await producerDesk.runBuiltIn(producer, view)
+    this.#producedUpToMs = view.asOfMs
+  }
+}

@@ -1,0 +1,194 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { testSigner } from '../../../test/parts.ts'
+import { createSystemClock } from '../../adapters/platform/clock/system-clock.ts'
+import { MemoryLog } from '../../adapters/storage/memory/memory-log.ts'
+import { DEFAULT_CONFIGURATION } from '../../core/config/validate.ts'
+import type { KillSwitchLevel } from '../../core/vocabulary/level.ts'
+import { createManualTimer, settle, type ManualTimer } from '../../ports/manual-timer.contract.ts'
+import { Engine } from '../engine.ts'
+import { startSchedule, type Schedule, type ScheduleParts } from './schedule.ts'
+
+const BEGIN_MS = Date.parse('2026-02-20T00:29:58.500Z')
+const MINUTE_MS = 60_000
+
+let timer: ManualTimer
+let engine: Engine
+let schedule: Schedule
+const polled: string[] = []
+const troubles: string[] = []
+let poll: ScheduleParts['poll']
+
+beforeEach(async () => {
+  polled.length = 0
+  troubles.length = 0
+  timer = createManualTimer(BEGIN_MS)
+  poll = ({ name }) => {
+    polled.push(name)
+    return Promise.resolve()
+  }
+  engine = await Engine.open({
+    log: new MemoryLog(),
+    signer: testSigner(),
+    clock: createSystemClock(() => timer.now()),
+    snapshotEveryEvents: 1000,
+    onTrouble: (what) => troubles.push(what),
+  })
+  schedule = startSchedule({
+    engine,
+    timer,
+    configuration: () => DEFAULT_CONFIGURATION,
+    poll: (producer, signal) => poll(producer, signal),
+    onTrouble: (what) => troubles.push(what),
+  })
+})
+afterEach(async () => {
+  await schedule.close()
+  await engine.close()
+})
+
+const passing = async (ms: number): Promise<void> => {
+  await timer.advance(ms)
+  await settle()
+}
+const typesOf = async (prefix: string): Promise<readonly string[]> =>
+  (await engine.log.read({ order: 'asc', limit: 1000 }))
+    .map(({ type }) => type)
+    .filter((type) => type.startsWith(prefix))
+const say = () =>
+  engine.execute({
+    kind: 'emit-signal',
+    emission: {
+      producerId: 'technical-analysis',
+      type: 'signal.ta.v1',
+      payload: { symbol: 'BTC', rsi_14: 20 },
+      ts: null,
+      dedupeKey: null,
+    },
+  })
+const setLevel = (level: KillSwitchLevel) =>
+  engine.execute({
+    kind: 'set-kill-switch',
+    move: { level, reason: 'test', operator: 'svc-1', surface: 'api' },
+  })
+const register = (name: string, cron: string) =>
+  engine.execute({
+    kind: 'register-producer',
+    producer: { name, domain: 'onchain', endpoint: 'https://example.com', schedule: cron },
+    surface: 'api',
+  })
+
+describe('cycles', () => {
+  it('run on the grid, with the trigger and an id that every service finds alike', async () => {
+    await say()
+    await passing(1400)
+    expect(await typesOf('brain.cycle')).toEqual([])
+    await passing(200)
+    await passing(30 * MINUTE_MS)
+    expect(await typesOf('brain.cycle')).toHaveLength(2)
+    expect(engine.state.mind.lastCycle).toMatchObject({ at: '2026-02-20T01:00:00.000Z' })
+    // Another service on the same log comes to the same id and finds that the cycle has been run.
+    const cycleId = engine.state.mind.lastCycle?.id ?? ''
+    await engine.execute({ kind: 'run-cycle', cycleId, trigger: 'schedule' })
+    expect(await typesOf('brain.cycle')).toHaveLength(2)
+  })
+
+  it('wait until somebody has said something', async () => {
+    await passing(31 * MINUTE_MS)
+    expect(await typesOf('')).toEqual([])
+  })
+
+  it('run at level 1; above only the regime is watched', async () => {
+    await say()
+    await setLevel(1)
+    await passing(2 * MINUTE_MS)
+    expect(await typesOf('brain.cycle')).toHaveLength(1)
+    await setLevel(2)
+    await passing(30 * MINUTE_MS)
+    expect(await typesOf('brain.cycle')).toHaveLength(1)
+    expect(await typesOf('brain.regime_change')).toHaveLength(1)
+  })
+
+  it('are not made up after a pause', async () => {
+    await say()
+    await timer.jump(5 * 60 * MINUTE_MS)
+    await settle()
+    expect(await typesOf('brain.cycle')).toHaveLength(1)
+  })
+})
+
+describe('polls', () => {
+  it('follow the schedule of each producer', async () => {
+    await register('often', '* * * * *')
+    await register('rarely', '0 * * * *')
+    await passing(3 * MINUTE_MS)
+    expect(polled).toEqual(['often', 'often', 'often'])
+    await passing(28 * MINUTE_MS)
+    expect(polled.filter((name) => name === 'rarely')).toHaveLength(1)
+  })
+
+  it('never overlap, and are at most so many at once', async () => {
+    let underWay = 0
+    let most = 0
+    const ends: (() => void)[] = []
+    poll = async ({ name }) => {
+      polled.push(name)
+      underWay += 1
+      most = Math.max(most, underWay)
+      await new Promise<void>((resolve) => ends.push(resolve))
+      underWay -= 1
+    }
+    for (let number = 0; number < 12; number += 1) await register(`p${number}`, '* * * * *')
+    await passing(3 * MINUTE_MS)
+    expect(polled).toHaveLength(8)
+    while (ends.length > 0) {
+      ends.shift()?.()
+      await settle()
+    }
+    expect([new Set(polled).size, most]).toEqual([12, 8])
+  })
+
+  it('leave one in quarantine alone until its time is over', async () => {
+    await register('broken', '* * * * *')
+    const report = {
+      name: 'broken',
+      end: 'error',
+      rows: [],
+      rejected: [],
+      error: 'no',
+      durationMs: 1,
+    } as const
+    for (let run = 0; run < 5; run += 1) await engine.execute({ kind: 'run-producer', report })
+    await passing(59 * MINUTE_MS)
+    expect(polled).toEqual([])
+    await passing(3 * MINUTE_MS)
+    expect(polled.length).toBeGreaterThan(0)
+  })
+})
+
+it('notices who has been silent for too long', async () => {
+  const report = {
+    name: 'technical-analysis',
+    end: 'usable',
+    rows: [],
+    rejected: [],
+    error: null,
+    durationMs: 1,
+  } as const
+  await engine.execute({ kind: 'run-producer', report })
+  await passing(47 * MINUTE_MS)
+  expect(engine.state.producers.runs.get('technical-analysis')?.health).toBe('stale')
+  expect(await typesOf('producer.run')).toHaveLength(2)
+})
+
+it('ends quietly while something is under way', async () => {
+  let seen: AbortSignal | null = null
+  poll = (_producer, signal) => {
+    seen = signal
+    return new Promise((resolve) => signal.addEventListener('abort', () => resolve()))
+  }
+  await register('slow', '* * * * *')
+  await passing(2 * MINUTE_MS)
+  await schedule.close()
+  expect(seen).toMatchObject({ aborted: true })
+  expect(troubles).toEqual([])
+})

@@ -1,0 +1,126 @@
+import type { Configuration } from '../../core/config/schema.ts'
+import { isLive } from '../../core/orders/intents.ts'
+import { mayRun } from '../../core/producers/health.ts'
+import type { Producer as RegisteredProducer } from '../../core/producers/producers.ts'
+import { firesBetween } from '../../core/vocabulary/cron.ts'
+import { derivedId } from '../../core/vocabulary/derived-id.ts'
+import type { Timer } from '../../ports/timer.ts'
+import type { Engine } from '../engine.ts'
+import { sha256Hex } from '../sha256.ts'
+
+export interface ScheduleParts {
+  readonly engine: Engine
+  readonly timer: Timer
+  readonly configuration: () => Configuration
+  /** Asks a registered producer, and records what it said. Never rejects. */
+  readonly poll: (producer: RegisteredProducer, signal: AbortSignal) => Promise<void>
+  readonly onTrouble: (what: string, error: unknown) => void
+}
+
+export interface Schedule {
+  /** Waits for what is under way. */
+  close(): Promise<void>
+}
+
+const STEP_MS = 1000
+const POLLS_AT_ONCE = 8
+
+/** Everything that happens by the clock: cycles on their grid, polls on their cron, and what runs out of time. */
+export const startSchedule = (parts: ScheduleParts): Schedule => {
+  const closing = new AbortController()
+  const { timer, onTrouble } = parts
+  const polls = new Polls(parts, closing.signal)
+  const loop = async (): Promise<void> => {
+    let beforeMs = timer.now()
+    while (!closing.signal.aborted) {
+      await timer.wait(STEP_MS - (timer.now() % STEP_MS), closing.signal)
+      const nowMs = timer.now()
+      // A clock that was set back: what is between has happened already.
+      if (closing.signal.aborted || nowMs <= beforeMs) continue
+      try {
+        await step(parts, polls, beforeMs, nowMs)
+      } catch (error) {
+        onTrouble('something that was due could not be done', error)
+      }
+      beforeMs = nowMs
+    }
+  }
+  const running = loop()
+  return {
+    close: async () => {
+      closing.abort()
+      await running
+      await polls.settled()
+    },
+  }
+}
+
+const step = async (parts: ScheduleParts, polls: Polls, beforeMs: number, nowMs: number): Promise<void> => {
+  const { engine, configuration } = parts
+  const isNewMinute = Math.floor(nowMs / 60_000) > Math.floor(beforeMs / 60_000)
+  if (isNewMinute) {
+    polls.begin(beforeMs, nowMs)
+    await engine.execute({ kind: 'notice-stale-producers' })
+  }
+  if (hasOverdueIntent(engine, nowMs)) await engine.execute({ kind: 'expire-intents' })
+  const intervalMs = configuration().brain.cycle_interval_seconds * 1000
+  const gridMs = Math.floor(nowMs / intervalMs) * intervalMs
+  if (gridMs > beforeMs) await runDueCycle(engine, gridMs)
+}
+
+const hasOverdueIntent = (engine: Engine, nowMs: number): boolean =>
+  [...engine.state.intents.values()].some(
+    ({ status, intent }) => isLive(status) && Date.parse(intent.valid_until) < nowMs,
+  )
+
+/** Missed ones are not made up. As long as nobody has ever said anything there is nothing to think about. */
+const runDueCycle = async (engine: Engine, gridMs: number): Promise<void> => {
+  const { board, mind, killSwitch } = engine.state
+  if (board.postings.size === 0 && !mind.staleness.everScored) return
+  if (killSwitch.level >= 2) {
+    await engine.execute({ kind: 'watch-regime' })
+    return
+  }
+  const cycleId = derivedId('cycle', new Date(gridMs).toISOString(), sha256Hex)
+  await engine.execute({ kind: 'run-cycle', cycleId, trigger: 'schedule' }, { traceId: cycleId })
+}
+
+/** Polls under way. One producer is never asked twice at once, and only so many at all. */
+class Polls {
+  readonly #parts: ScheduleParts
+  readonly #signal: AbortSignal
+  readonly #underWay = new Map<string, Promise<void>>()
+  readonly #waiting = new Map<string, RegisteredProducer>()
+
+  constructor(parts: ScheduleParts, signal: AbortSignal) {
+    this.#parts = parts
+    this.#signal = signal
+  }
+
+  begin(afterMs: number, upToMs: number): void {
+    const { registered, runs } = this.#parts.engine.state.producers
+    const now = new Date(upToMs).toISOString()
+    for (const [name, producer] of registered) {
+      if (this.#underWay.has(name) || !mayRun(runs.get(name), now)) continue
+      if (firesBetween(producer.schedule, afterMs, upToMs)) this.#waiting.set(name, producer)
+    }
+    this.#next()
+  }
+
+  async settled(): Promise<void> {
+    this.#waiting.clear()
+    await Promise.all(this.#underWay.values())
+  }
+
+  #next(): void {
+    for (const [name, producer] of this.#waiting) {
+      if (this.#underWay.size >= POLLS_AT_ONCE || this.#signal.aborted) return
+      this.#waiting.delete(name)
+      const poll = this.#parts.poll(producer, this.#signal).finally(() => {
+        this.#underWay.delete(name)
+        this.#next()
+      })
+      this.#underWay.set(name, poll)
+    }
+  }
+}

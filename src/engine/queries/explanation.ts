@@ -1,0 +1,96 @@
+import type { Configuration } from '../../core/config/schema.ts'
+import { configurationHashInput } from '../../core/config/secrets.ts'
+import { CATALOGUE, type PayloadOf } from '../../core/events/catalogue.ts'
+import type { LogRecord } from '../../core/log/event.ts'
+import { viewExplanation, type ExplanationView, type StoredCycle } from '../../core/views/explanation.ts'
+import { payloadOf } from '../../core/views/stored-payload.ts'
+import { canonicalSymbol } from '../../core/vocabulary/symbol.ts'
+import { isPlainText } from '../../core/vocabulary/text.ts'
+import { sha256Hex } from '../sha256.ts'
+import type { Reader } from './reader.ts'
+
+export interface ExplanationRequest {
+  /** Of a cycle or of one conviction. */
+  readonly id: string
+  /** Only this symbol of a cycle. */
+  readonly symbol: string | null
+}
+
+/** As many as a universe may have. */
+const CONVICTIONS_MAX = 1000
+
+/** Why a cycle decided as it did; null if no cycle and no conviction has this id. */
+export const explain = async (
+  reader: Reader,
+  { id, symbol }: ExplanationRequest,
+  configuration: Configuration,
+): Promise<ExplanationView | null> => {
+  const stored = isPlainText(id) ? await storedCycle(reader, id, symbol) : null
+  if (stored === null) return null
+  const configHash = sha256Hex(configurationHashInput(configuration))
+  return viewExplanation(stored, configuration, configHash)
+}
+
+const storedCycle = async (
+  reader: Reader,
+  id: string,
+  symbol: string | null,
+): Promise<StoredCycle | null> => {
+  const single = await reader.log.get(id)
+  const records =
+    single?.type === CONVICTION ? [single] : await about(reader, id, 'brain.conviction', CONVICTIONS_MAX)
+  const convictions = records.flatMap((record) => sound(record, CONVICTION))
+  const [first] = convictions
+  const cycleId = first?.payload.cycle_id ?? id
+  const [cycleRecord] = await about(reader, cycleId, 'brain.cycle', 1)
+  const [cycle] = cycleRecord === undefined ? [] : sound(cycleRecord, 'brain.cycle.v1')
+  const ts = first?.record.ts ?? cycle?.record.ts
+  if (ts === undefined) return null
+  const wanted = convictions.filter(
+    ({ payload }) => symbol === null || canonicalSymbol(payload.symbol) === canonicalSymbol(symbol),
+  )
+  return {
+    cycleId,
+    ts,
+    cycle: cycle?.payload ?? null,
+    convictions: wanted.map(({ record, payload }) => ({ id: record.id, payload })),
+    intents: await intentsOf(reader, cycleId),
+  }
+}
+
+const CONVICTION = 'brain.conviction.v1'
+
+const about = (reader: Reader, id: string, type: string, limit: number): Promise<readonly LogRecord[]> =>
+  reader.log.read({ about: id, types: [type], order: 'asc', limit })
+
+/** A damaged event explains nothing; verification reports it. */
+const sound = <Type extends typeof CONVICTION | 'brain.cycle.v1' | 'execution.trade_intent.v1'>(
+  record: LogRecord,
+  type: Type,
+): readonly { readonly record: LogRecord; readonly payload: PayloadOf<Type> }[] => {
+  if (record.type !== type) return []
+  const parsed = CATALOGUE[type].safeParse(payloadOf(record))
+  return parsed.success ? [{ record, payload: parsed.data as PayloadOf<Type> }] : []
+}
+
+const intentsOf = async (reader: Reader, cycleId: string): Promise<StoredCycle['intents']> => {
+  const { intents } = await reader.fresh()
+  const records = await about(reader, cycleId, 'execution.trade_intent', CONVICTIONS_MAX)
+  return new Map(
+    records
+      .flatMap((record) => sound(record, 'execution.trade_intent.v1'))
+      .map(({ record, payload }) => {
+        const known = intents.get(record.id)
+        return [
+          payload.conviction_id,
+          {
+            intent_id: record.id,
+            direction: payload.direction,
+            size_pct: payload.size_pct,
+            status: known?.status ?? payload.status,
+            reasons: [...(known?.reasons ?? [])],
+          },
+        ]
+      }),
+  )
+}

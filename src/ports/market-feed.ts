@@ -1,0 +1,50 @@
+import type { FeedBar } from '../core/market/bar.ts'
+import type { Producer } from './producer.ts'
+
+export interface Tick {
+  readonly symbol: string
+  readonly price: number
+  /** Milliseconds since 1970, UTC. */
+  readonly atMs: number
+}
+
+/** Where a feed has to go on: what is stored already. */
+export interface FeedStart {
+  /** The universe, in the spelling of the configuration. */
+  readonly symbols: readonly string[]
+  /** How often this store was started before, from 1: restarts do not repeat the same simulated future. */
+  readonly segment: number
+  /** The newest bar of each symbol that has one. */
+  readonly lastBars: ReadonlyMap<string, FeedBar>
+}
+
+export interface FeedListener {
+  /** Bars that closed at the same time. Resolves when they are stored: a feed waits for it. */
+  onBars(bars: readonly FeedBar[]): Promise<void>
+  /** Moves the mark that people see; nothing of it is stored. */
+  onTick(tick: Tick): void
+  /** Trouble the feed gets over by itself, in words for an operator. */
+  onTrouble(message: string): void
+}
+
+export interface FeedStatus {
+  /** `ended`: a file that was read to its end. */
+  readonly state: 'idle' | 'running' | 'troubled' | 'ended' | 'stopped'
+  readonly lastBarAtMs: number | null
+  /** Clock of the venue minus ours, where it is measured. */
+  readonly clockOffsetMs: number | null
+  readonly trouble: string | null
+}
+
+/** Where prices come from. */
+export interface MarketFeed {
+  /** Becomes the `feed` of its bars. */
+  readonly name: string
+  /** Producers that only this feed can supply, because they know what stands behind its prices. */
+  readonly producers: readonly Producer[]
+  /** Resolves when the past that it has to offer is delivered and it runs. Rejects if it cannot start at all. */
+  start(from: FeedStart, listener: FeedListener): Promise<void>
+  status(): FeedStatus
+  /** Nothing is told after it resolves. */
+  stop(): Promise<void>
+}
