@@ -87,7 +87,7 @@ export const openRunningEngine = (wishes: EngineWishes): Promise<RunningEngine> 
       onTrouble,
     })
     closers.add(() => engine.close())
-    await introduce(engine, signer, { version, integrity, announce })
+    await introduce(engine, signer, { version, integrity, announce, configuration })
     return { engine, signatures, integrity, close: () => closers.closeAll() }
   })
 
@@ -99,13 +99,26 @@ const introduce = async (
     version,
     integrity,
     announce,
-  }: Pick<RunningEngine, 'integrity'> & Pick<EngineWishes, 'announce'> & { readonly version: string },
+    configuration: { brain, ta },
+  }: Pick<RunningEngine, 'integrity'> &
+    Pick<EngineWishes, 'announce' | 'configuration'> & { readonly version: string },
 ): Promise<void> => {
   const { nodeId: node_id, publicKey: public_key, ephemeral } = signer
   const isKnown = engine.state.nodes.publicKeys.get(node_id) === public_key
   if (announce === 'if-unknown' && isKnown && integrity.ok) return
   const { ok, reason, first_bad_seq } = integrity
-  const started = { version, node_id, public_key, ephemeral, integrity: { ok, reason, first_bad_seq } }
+  const started = {
+    version,
+    node_id,
+    public_key,
+    ephemeral,
+    integrity: { ok, reason, first_bad_seq },
+    folding: {
+      analysis_bar_seconds: ta.bar_seconds,
+      variance_decay: ta.variance_decay,
+      link_window_seconds: brain.link.window_seconds,
+    },
+  }
   await engine.execute({ kind: 'start', started })
 }
 

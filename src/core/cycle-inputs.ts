@@ -1,6 +1,7 @@
 import type { CycleInputs } from './brain/cycle.ts'
 import type { Author, BrainSignal } from './brain/signal.ts'
 import type { Configuration } from './config/schema.ts'
+import { linkedGroups } from './contributors/links.ts'
 import { scoreAt } from './contributors/score.ts'
 import { dayFactsOf, markOf, type PriceTrust } from './market/readings.ts'
 import type { Moment } from './moment.ts'
@@ -13,10 +14,13 @@ import { intervalMsOf } from './vocabulary/cron.ts'
 /** What the brain is handed of the other rooms: plain data, as of now. */
 export const cycleInputsOf = (state: State, { now, configuration }: Moment): CycleInputs => {
   const trust = priceTrustOf(state, configuration)
+  const groups = linkedGroups(state.links, configuration.brain.link, Date.parse(now))
   return {
     asOfMs: Date.parse(now),
     symbols: configuration.universe.symbols,
-    signals: [...state.board.postings.values()].flatMap((posting) => brainSignal(state, posting, now)),
+    signals: [...state.board.postings.values()].flatMap((posting) =>
+      brainSignal(state, posting, now, groups),
+    ),
     market: configuration.universe.symbols.map((symbol) => ({
       symbol,
       ...dayFactsOf(state.market, symbol),
@@ -41,20 +45,35 @@ export const priceTrustOf = ({ producers }: State, { market }: Configuration): P
       : market.trusted_price_sources,
 })
 
-const brainSignal = (state: State, posting: Posting, now: string): readonly BrainSignal[] => {
-  const author = authorOf(state, posting, now)
+const brainSignal = (
+  state: State,
+  posting: Posting,
+  now: string,
+  groups: ReadonlyMap<string, string>,
+): readonly BrainSignal[] => {
+  const author = authorOf(state, posting, now, groups)
   if (author === null) return []
   const { signalId: id, type, symbol, effectiveTimeMs, payload } = posting
   return [{ id, type, symbol, author, effectiveTimeMs, payload }]
 }
 
 /** Null for authors that may no longer speak: their history stays, their word does not. */
-const authorOf = ({ contributors, producers }: State, posting: Posting, now: string): Author | null => {
+const authorOf = (
+  { contributors, producers }: State,
+  posting: Posting,
+  now: string,
+  groups: ReadonlyMap<string, string>,
+): Author | null => {
   const { authorId: id, contributorId } = posting
   if (contributorId !== null) {
     const contributor = contributors.byId.get(contributorId)
     if (contributor === undefined || contributor.removed) return null
-    return { kind: 'contributor', id, score: scoreAt(contributor.record, now).score, groupId: null }
+    return {
+      kind: 'contributor',
+      id,
+      score: scoreAt(contributor.record, now).score,
+      groupId: groups.get(contributorId) ?? null,
+    }
   }
   const registered = producers.registered.get(id)
   if (registered === undefined && !isBuiltin(id)) return null

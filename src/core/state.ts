@@ -4,6 +4,7 @@ import { asKnown, type KnownEvent } from './events/catalogue.ts'
 import { INITIAL_KARMA, type Karma } from './karma/karma.ts'
 import { evolveKillSwitch, INITIAL_KILL_SWITCH, type KillSwitch } from './kill-switch/kill-switch.ts'
 import type { Stamped } from './log/event.ts'
+import { evolveLinks, INITIAL_LINKS, type Links } from './contributors/links.ts'
 import { evolveMarket, INITIAL_MARKET, type Market } from './market/market.ts'
 import { evolveNodes, INITIAL_NODES, type Nodes } from './nodes/nodes.ts'
 import { evolveIntents, INITIAL_INTENTS, type Intents } from './orders/intents.ts'
@@ -25,6 +26,7 @@ export interface State {
   readonly killSwitch: KillSwitch
   readonly nodes: Nodes
   readonly contributors: Contributors
+  readonly links: Links
   readonly producers: Producers
   readonly judgements: Judgements
   readonly trails: Trails
@@ -44,6 +46,7 @@ export const INITIAL_STATE: State = {
   killSwitch: INITIAL_KILL_SWITCH,
   nodes: INITIAL_NODES,
   contributors: INITIAL_CONTRIBUTORS,
+  links: INITIAL_LINKS,
   producers: INITIAL_PRODUCERS,
   judgements: INITIAL_JUDGEMENTS,
   trails: INITIAL_TRAILS,
@@ -67,6 +70,7 @@ export const evolve = (state: State, event: Stamped): State => {
     killSwitch: evolveKillSwitch(state.killSwitch, known),
     nodes: evolveNodes(state.nodes, known),
     contributors: evolveContributors(state.contributors, known),
+    links: evolveLinks(state.links, known),
     producers: evolveProducers(state.producers, known),
     judgements: evolveJudgements(state.judgements, known),
     trails: evolveTrails(state.trails, known),

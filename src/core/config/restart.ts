@@ -6,6 +6,7 @@ const RESTART_KEYS: ReadonlySet<string> = new Set([
   'store.url',
   'store.checkpoint_file',
   'identity.node_prefix',
+  'brain.link.window_seconds',
   'ta.bar_seconds',
   'ta.variance_decay',
 ])

@@ -15,8 +15,14 @@ export const systemEvents = {
     public_key: z.string(),
     ephemeral: z.boolean(),
     integrity: startIntegrity,
-    /** How bars are put together for indicators from now on. */
-    analysis: z.object({ bar_seconds: z.int(), variance_decay: z.number() }).optional(),
+    /** Settings by which the log is folded from now on: every reader has to do it alike. */
+    folding: z
+      .object({
+        analysis_bar_seconds: z.int(),
+        variance_decay: z.number(),
+        link_window_seconds: z.int(),
+      })
+      .optional(),
   }),
   'system.config_changed.v1': z.object({ changed: z.array(z.string()), config_hash: z.string() }),
   'system.kill_switch.v1': z.object({

@@ -58,7 +58,7 @@ export const evolveMarket = (market: Market, event: KnownEvent): Market => {
     case 'signal.price_ws.v1':
       return quoted(market, event)
     case 'system.started.v1':
-      return restarted(market, event.payload.analysis)
+      return restarted(market, event.payload.folding)
     default:
       return market
   }
@@ -117,9 +117,9 @@ const quoted = (market: Market, event: Extract<KnownEvent, { type: `signal.${str
 }
 
 /** Bars of another length are of no use for indicators: those begin anew. */
-const restarted = (market: Market, told: PayloadOf<'system.started.v1'>['analysis']): Market => {
+const restarted = (market: Market, told: PayloadOf<'system.started.v1'>['folding']): Market => {
   if (told === undefined) return market
-  const rules = { barSeconds: told.bar_seconds, varianceDecay: told.variance_decay }
+  const rules = { barSeconds: told.analysis_bar_seconds, varianceDecay: told.variance_decay }
   const isSameLength = rules.barSeconds === market.rules.barSeconds
   return {
     rules,

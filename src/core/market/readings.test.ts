@@ -53,7 +53,7 @@ describe('analysis bars', () => {
   })
 
   it('begin anew when their length changes', () => {
-    const started = (bar_seconds: number): NewEvent => ({
+    const started = (analysis_bar_seconds: number): NewEvent => ({
       type: 'system.started.v1',
       source: 'system',
       payload: {
@@ -62,7 +62,7 @@ describe('analysis bars', () => {
         public_key: 'k',
         ephemeral: false,
         integrity: { ok: true, reason: null, first_bad_seq: null },
-        analysis: { bar_seconds, variance_decay: 0.97 },
+        folding: { analysis_bar_seconds, variance_decay: 0.97, link_window_seconds: 600 },
       },
     })
     const bars = barsFrom(at(0), closes(30))
