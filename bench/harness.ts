@@ -27,6 +27,11 @@ export const median = (values: readonly number[]): number => {
   return (low + high) / 2
 }
 
+export const quantile = (values: ArrayLike<number>, share: number): number => {
+  const sorted = Float64Array.from(values).toSorted()
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
+}
+
 /** The median of the ratios of each round: a round in which the machine was busy was so for both. */
 export const medianRatio = (values: readonly number[], baselines: readonly number[]): number =>
   median(values.map((value, round) => value / (baselines[round] ?? Number.NaN)))

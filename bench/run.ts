@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { availableParallelism, loadavg } from 'node:os'
 import { benchEngineAppend } from './engine/append.ts'
+import { benchCycle } from './engine/cycle.ts'
 import { benchStart } from './engine/start.ts'
 import { tableOf, type BenchRow } from './harness.ts'
 import { benchStream } from './http/stream.ts'
@@ -14,6 +15,7 @@ const wanted = words.filter((word) => !word.startsWith('-'))
 const [rounds, events] = quick ? [3, 100_000] : [7, 1_000_000]
 
 const GROUPS: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> = {
+  brain: () => benchCycle(events, rounds),
   engine: () => benchEngineAppend(rounds),
   postgres: () => benchPostgres(rounds),
   sqlite: () => benchSqlite({ rounds, events }),

@@ -2,7 +2,7 @@ import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { startTestServer, TOKEN, type TestServer } from '../../src/surfaces/http/test-server.contract.ts'
 import { appendTo } from '../../test/records.ts'
-import { interleave, medianRatio, rateOf, type BenchRow } from '../harness.ts'
+import { interleave, medianRatio, quantile, rateOf, type BenchRow } from '../harness.ts'
 import type { Ask, Tell } from './listeners-thread.ts'
 import { startTextbookStream } from './textbook-stream.ts'
 
@@ -158,9 +158,4 @@ const store = async ({ log }: TestServer, count: number): Promise<void> => {
       value: 31.25,
     },
   }))
-}
-
-const quantile = (values: ArrayLike<number>, share: number): number => {
-  const sorted = Array.from(values).toSorted((one, other) => one - other)
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
 }

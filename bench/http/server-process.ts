@@ -1,0 +1,79 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { createSystemClock } from '../../src/adapters/platform/clock/system-clock.ts'
+import { createLogger } from '../../src/adapters/platform/logger/logger.ts'
+import { openSqliteLog } from '../../src/adapters/storage/sqlite/sqlite-log.ts'
+import { startService } from '../../src/compose/service.ts'
+import { surroundingsOf } from '../../src/compose/surroundings.ts'
+import { ok } from '../../src/surfaces/http/answers.ts'
+import type { Route } from '../../src/surfaces/http/route.ts'
+import { ROUTES } from '../../src/surfaces/http/routes/all.ts'
+import { startTestServer, TOKEN, type TestServerOptions } from '../../src/surfaces/http/test-server.contract.ts'
+
+/** What a server of its own process serves. */
+export type Kind =
+  /** The service as it is operated, with what is stored in a home folder. */
+  | 'service'
+  /** The same route for submissions, which looks at everything and stores nothing. */
+  | 'storeless'
+  /** The same HTTP server over a file of events. */
+  | 'events'
+
+export type ServerAsk = 'measure-delay' | 'tell-delay'
+
+export type ServerTold =
+  | { readonly kind: 'listening'; readonly port: number }
+  | { readonly kind: 'delay'; readonly p99Ms: number }
+
+const serve = async (kind: Kind, path: string): Promise<number> => {
+  switch (kind) {
+    case 'service': {
+      const environment = { SVC_DEV_MODE: '1', SVC_API__AUTH_TOKEN: TOKEN, SVC_LOGGING__LEVEL: 'ERROR' }
+      const surroundings = surroundingsOf(path, environment, 'bench')
+      const { baseUrl } = await startService(surroundings, { host: '127.0.0.1', port: 0, inMemory: false })
+      return Number(new URL(baseUrl).port)
+    }
+    case 'storeless':
+      return (await startTestServer({ ...asOperated(), routes: [storelessSubmit()] })).port
+    case 'events':
+      return (await startTestServer({ ...asOperated(), log: await openSqliteLog({ path }) })).port
+  }
+}
+
+/** Without what the test server does for tests. */
+const asOperated = (): TestServerOptions => {
+  const clock = createSystemClock()
+  const logger = createLogger({ level: 'ERROR', jsonOutput: false, secrets: [], clock })
+  return { checkResponses: false, house: { clock, logger } }
+}
+
+const storelessSubmit = (): Route => {
+  const route = ROUTES.find(({ operationId }) => operationId === 'submitSignal')
+  if (route === undefined) throw new Error('there is no route for submissions')
+  const { newId } = createSystemClock()
+  // Unchanged: what stores nothing is not audited either.
+  const handler: Route['handler'] = () =>
+    Promise.resolve(ok({ event_id: newId(), contributor_id: newId() }, { unchanged: true }))
+  return { ...route, handler }
+}
+
+const tell = (told: ServerTold): void => {
+  process.send?.(told)
+}
+
+let delay = monitorEventLoopDelay({ resolution: 1 })
+process.on('message', (ask: ServerAsk) => {
+  switch (ask) {
+    case 'measure-delay':
+      delay = monitorEventLoopDelay({ resolution: 1 })
+      delay.enable()
+      return
+    case 'tell-delay':
+      delay.disable()
+      return tell({ kind: 'delay', p99Ms: delay.percentile(99) / 1e6 })
+  }
+})
+// Nothing is left behind by a bench that fails.
+process.on('disconnect', () => process.exit())
+
+const [kind = 'service', path = ''] = process.argv.slice(2) as [Kind?, string?]
+tell({ kind: 'listening', port: await serve(kind, path) })
