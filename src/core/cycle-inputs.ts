@@ -18,9 +18,7 @@ export const cycleInputsOf = (state: State, { now, configuration }: Moment): Cyc
   return {
     asOfMs: Date.parse(now),
     symbols: configuration.universe.symbols,
-    signals: [...state.board.postings.values()].flatMap((posting) =>
-      brainSignal(state, posting, now, groups),
-    ),
+    signals: brainSignals(state, now, groups),
     market: configuration.universe.symbols.map((symbol) => ({
       symbol,
       ...dayFactsOf(state.market, symbol),
@@ -45,16 +43,24 @@ export const priceTrustOf = ({ producers }: State, { market }: Configuration): P
       : market.trusted_price_sources,
 })
 
-const brainSignal = (
+const brainSignals = (
   state: State,
-  posting: Posting,
   now: string,
   groups: ReadonlyMap<string, string>,
 ): readonly BrainSignal[] => {
-  const author = authorOf(state, posting, now, groups)
-  if (author === null) return []
-  const { signalId: id, type, symbol, effectiveTimeMs, payload } = posting
-  return [{ id, type, symbol, author, effectiveTimeMs, payload }]
+  const signals: BrainSignal[] = []
+  // An author says many things, and what he is worth is computed once.
+  const authors = new Map<string, Author | null>()
+  for (const posting of state.board.postings.values()) {
+    const key = `${posting.contributorId ?? ''}|${posting.authorId}`
+    const known = authors.get(key)
+    const author = known === undefined ? authorOf(state, posting, now, groups) : known
+    if (known === undefined) authors.set(key, author)
+    if (author === null) continue
+    const { signalId: id, type, symbol, effectiveTimeMs, payload } = posting
+    signals.push({ id, type, symbol, author, effectiveTimeMs, payload })
+  }
+  return signals
 }
 
 /** Null for authors that may no longer speak: their history stays, their word does not. */

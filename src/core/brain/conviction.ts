@@ -78,7 +78,15 @@ export const convictionOf = (
     finalScore: scoreOf(judgement.dampedValue),
     confidence: r9((Math.abs(judgement.dampedValue) + coverage + agreement) / 3),
     inputs: domains.flatMap(({ domain, weight, inputs }) =>
-      inputs.map((input) => ({ ...input, domain, contribution: weight * input.share * input.evidence })),
+      inputs.map(({ signalId, authorId, share, quality, evidence }) => ({
+        signalId,
+        authorId,
+        share,
+        quality,
+        evidence,
+        domain,
+        contribution: weight * share * evidence,
+      })),
     ),
   }
 }

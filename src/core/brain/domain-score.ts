@@ -33,13 +33,18 @@ export const scoreDomains = (
   market: MarketFacts,
   rules: ScoreRules,
 ): readonly DomainScore[] => {
-  const readings = fresh.flatMap((one): readonly Reading[] => {
-    const evidence = evidenceOf(one.signal, market, rules.parts)
-    return evidence === null ? [] : [{ ...one, evidence }]
-  })
+  const byDomain = new Map<Domain, Reading[]>()
+  for (const { signal, domain, quality } of fresh) {
+    const evidence = evidenceOf(signal, market, rules.parts)
+    if (evidence === null) continue
+    const ofDomain = byDomain.get(domain)
+    const reading = { signal, domain, quality, evidence }
+    if (ofDomain === undefined) byDomain.set(domain, [reading])
+    else ofDomain.push(reading)
+  }
   return DOMAINS.flatMap((domain) => {
-    const ofDomain = readings.filter((reading) => reading.domain === domain)
-    return ofDomain.length === 0 ? [] : [scoreDomain(domain, ofDomain, rules.share_cap)]
+    const ofDomain = byDomain.get(domain)
+    return ofDomain === undefined ? [] : [scoreDomain(domain, ofDomain, rules.share_cap)]
   })
 }
 

@@ -21,13 +21,20 @@ export const freshSignalsBySymbol = (
   qualitySeconds: QualitySeconds,
 ): ReadonlyMap<string, readonly FreshSignal[]> => {
   const newest = new Map<string, Map<string, FreshSignal>>()
+  // Few symbols are named by many signals.
+  const canonical = new Map<string, string>()
+  const keys = new Map<Author, string>()
   for (const signal of signals) {
-    const symbol = canonicalSymbol(signal.symbol ?? '')
+    const spelling = signal.symbol ?? ''
+    const symbol = canonical.get(spelling) ?? canonicalSymbol(spelling)
+    canonical.set(spelling, symbol)
     const fresh = freshen(signal, asOfMs, qualitySeconds)
     if (fresh === null || symbol === '' || symbol === GLOBAL) continue
     const ofSymbol = newest.get(symbol) ?? new Map<string, FreshSignal>()
     newest.set(symbol, ofSymbol)
-    const slot = `${signal.type}|${authorKey(signal.author)}`
+    const author = keys.get(signal.author) ?? authorKey(signal.author)
+    keys.set(signal.author, author)
+    const slot = `${signal.type}|${author}`
     const rival = ofSymbol.get(slot)
     // Of two at the same time the one that was stored later counts.
     if (rival !== undefined && rival.signal.effectiveTimeMs > signal.effectiveTimeMs) continue

@@ -117,10 +117,14 @@ const withPair = (
 /** A cycle takes down what is too old to count. */
 const swept = (links: Links, nowMs: number): Links => {
   const oldestDay = Math.floor(nowMs / DAY_MS) - DAYS_KEPT
-  const company = links.company.filter(({ days }) => (days.at(-1)?.day ?? 0) >= oldestDay)
-  const recent = links.recent.filter(
-    (words) => (words.at(-1)?.atMs ?? 0) >= nowMs - links.windowSeconds * 1000,
-  )
-  if (company.size === links.company.size && recent.size === links.recent.size) return links
-  return { ...links, recent, company }
+  const oldestMs = nowMs - links.windowSeconds * 1000
+  const apart = keysOf(links.company, ({ days }) => (days.at(-1)?.day ?? 0) < oldestDay)
+  const silent = keysOf(links.recent, (words) => (words.at(-1)?.atMs ?? 0) < oldestMs)
+  if (apart.length === 0 && silent.length === 0) return links
+  return { ...links, recent: links.recent.deleteAll(silent), company: links.company.deleteAll(apart) }
 }
+
+const keysOf = <Value>(
+  map: PersistentMap<string, Value>,
+  isMeant: (value: Value) => boolean,
+): readonly string[] => [...map].filter(([, value]) => isMeant(value)).map(([key]) => key)
