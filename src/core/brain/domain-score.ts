@@ -1,5 +1,5 @@
 import { evidenceOf } from './evidence.ts'
-import { authorKey, type FreshSignal } from './fresh-signals.ts'
+import { authorKeyOf, type FreshSignal } from './fresh-signals.ts'
 import type { PartRules } from './readers/all.ts'
 import { sharesOf, type Claim } from './shares.ts'
 import { DOMAINS, type Author, type Domain, type MarketFacts } from './signal.ts'
@@ -34,11 +34,11 @@ export const scoreDomains = (
   rules: ScoreRules,
 ): readonly DomainScore[] => {
   const byDomain = new Map<Domain, Reading[]>()
-  for (const { signal, domain, quality } of fresh) {
+  for (const { signal, domain, authorKey, quality } of fresh) {
     const evidence = evidenceOf(signal, market, rules.parts)
     if (evidence === null) continue
     const ofDomain = byDomain.get(domain)
-    const reading = { signal, domain, quality, evidence }
+    const reading = { signal, domain, authorKey, quality, evidence }
     if (ofDomain === undefined) byDomain.set(domain, [reading])
     else ofDomain.push(reading)
   }
@@ -68,10 +68,9 @@ const scoreDomain = (domain: Domain, readings: readonly Reading[], shareCap: num
 const claimsOf = (readings: readonly Reading[]): readonly AuthorClaim[] => {
   const byAuthor = new Map<string, Reading[]>()
   for (const reading of readings) {
-    const key = authorKey(reading.signal.author)
-    const own = byAuthor.get(key) ?? []
-    own.push(reading)
-    byAuthor.set(key, own)
+    const own = byAuthor.get(reading.authorKey)
+    if (own === undefined) byAuthor.set(reading.authorKey, [reading])
+    else own.push(reading)
   }
   return [...byAuthor.values()].flatMap((own) => claimOf(own))
 }
@@ -89,7 +88,7 @@ const standing = (author: Author): number =>
 const capGroupOf = (author: Author): string | null => {
   if (author.kind === 'builtin') return null
   if (author.kind === 'contributor' && author.groupId !== null) return `group:${author.groupId}`
-  return authorKey(author)
+  return authorKeyOf(author)
 }
 
 /** Within an author's share his signals count by their quality. */

@@ -7,6 +7,7 @@ import type { Author, BrainSignal, Domain } from './signal.ts'
 export interface FreshSignal {
   readonly signal: BrainSignal
   readonly domain: Domain
+  readonly authorKey: string
   /** Above 0, up to 1. */
   readonly quality: number
 }
@@ -28,12 +29,12 @@ export const freshSignalsBySymbol = (
     const spelling = signal.symbol ?? ''
     const symbol = canonical.get(spelling) ?? canonicalSymbol(spelling)
     canonical.set(spelling, symbol)
-    const fresh = freshen(signal, asOfMs, qualitySeconds)
+    const author = keys.get(signal.author) ?? authorKeyOf(signal.author)
+    keys.set(signal.author, author)
+    const fresh = freshen(signal, author, asOfMs, qualitySeconds)
     if (fresh === null || symbol === '' || symbol === GLOBAL) continue
     const ofSymbol = newest.get(symbol) ?? new Map<string, FreshSignal>()
     newest.set(symbol, ofSymbol)
-    const author = keys.get(signal.author) ?? authorKey(signal.author)
-    keys.set(signal.author, author)
     const slot = `${signal.type}|${author}`
     const rival = ofSymbol.get(slot)
     // Of two at the same time the one that was stored later counts.
@@ -44,12 +45,17 @@ export const freshSignalsBySymbol = (
 }
 
 /** A producer may bear the id of a contributor. */
-export const authorKey = ({ kind, id }: Author): string => `${kind}:${id}`
+export const authorKeyOf = ({ kind, id }: Author): string => `${kind}:${id}`
 
-const freshen = (signal: BrainSignal, asOfMs: number, qualitySeconds: QualitySeconds): FreshSignal | null => {
+const freshen = (
+  signal: BrainSignal,
+  authorKey: string,
+  asOfMs: number,
+  qualitySeconds: QualitySeconds,
+): FreshSignal | null => {
   const { author } = signal
   const domain = domainOf(signal.type)
   if (domain === null || (author.kind !== 'contributor' && author.quarantined)) return null
   const quality = qualityAt(asOfMs - signal.effectiveTimeMs, freshMsOf(domain, author, qualitySeconds))
-  return quality > 0 ? { signal, domain, quality } : null
+  return quality > 0 ? { signal, domain, authorKey, quality } : null
 }
