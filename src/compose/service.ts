@@ -9,6 +9,7 @@ import type { IntegrityCheck } from '../surfaces/http/house.ts'
 import { createHttpServer } from '../surfaces/http/server.ts'
 import { createMcpEndpoint } from '../surfaces/mcp/endpoint.ts'
 import { opening } from './closers.ts'
+import { openMarket } from './market.ts'
 import { openRunningEngine } from './running-engine.ts'
 import { knownSecretsOf } from './secrets.ts'
 import { openMemoryStore, openStore } from './store.ts'
@@ -88,6 +89,14 @@ export const startService = (
       host: host ?? current.api.host,
       port: port ?? current.api.port,
     })
+    // Last, so that a market which needs a while is no reason to be silent.
+    const market = await openMarket({
+      surroundings,
+      engine,
+      configuration: () => configuration.current(),
+      logger,
+    })
+    closers.add(() => market.close())
     return { baseUrl, close: () => closers.closeAll() }
   })
 

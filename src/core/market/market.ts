@@ -17,7 +17,7 @@ export interface SymbolMarket {
   readonly held: FeedBar | null
   /** The last close that is no backfill: the past has no price to trade at. */
   readonly mark: Quote | null
-  /** Closes of the last hour, oldest first. */
+  /** Closes of the last hour and the one before it, oldest first. */
   readonly closes: readonly Quote[]
   readonly analysis: Analysis
   /** The last value of each of the last days, oldest first. */
@@ -83,11 +83,15 @@ const afterBar = (known: SymbolMarket | undefined, bar: FeedBar, rules: Analysis
     last: bar,
     held: null,
     mark: bar.backfill ? (known?.mark ?? null) : quote,
-    closes: [...(known?.closes.filter((earlier) => earlier.atMs >= atMs - HOUR_MS) ?? []), quote],
+    closes: [...lastHour(known?.closes ?? [], atMs), quote],
     analysis: analysed(known?.analysis ?? INITIAL_ANALYSIS, bar, rules),
     fearGreedByDay: withFearGreed(known?.fearGreedByDay ?? [], bar),
   }
 }
+
+/** From the last one that is an hour old: against that one the return of an hour is taken. */
+const lastHour = (closes: readonly Quote[], atMs: number): readonly Quote[] =>
+  closes.slice(Math.max(0, closes.findLastIndex((earlier) => earlier.atMs <= atMs - HOUR_MS)))
 
 const withFearGreed = (
   days: SymbolMarket['fearGreedByDay'],

@@ -83,12 +83,15 @@ const symbolView = (symbol: string, known: SymbolMarket, market: Market): Symbol
 const changePct = (from: number | null, to: number | null): number | null =>
   from === null || to === null || from === 0 ? null : (to / from - 1) * 100
 
-/** Against the oldest close of the hour, if it is an hour old. */
+/** Against the last close that is an hour old; unknown if prices were missing just then. */
 const hourReturn = ({ closes, last }: SymbolMarket): number | null => {
   const [oldest] = closes
-  const isAnHourAgo = oldest !== undefined && Date.parse(last.close_ts) - oldest.atMs >= HOUR_MS - 60_000
-  return isAnHourAgo ? last.close / oldest.price - 1 : null
+  if (oldest === undefined) return null
+  const ageMs = Date.parse(last.close_ts) - oldest.atMs
+  return ageMs >= HOUR_MS && ageMs <= HOUR_MS * HOUR_TOLERANCE ? last.close / oldest.price - 1 : null
 }
+
+const HOUR_TOLERANCE = 1.5
 
 const HOUR_MS = 3_600_000
 

@@ -103,7 +103,7 @@ const receive = (request: IncomingMessage, limits: BodyLimits): Promise<Received
 
     const settle = (received: Received): void => {
       clearTimeout(timer)
-      request.off('data', onData).off('end', onEnd)
+      request.off('data', onData).off('end', onEnd).off('close', onGone)
       resolve(received)
     }
     const onData = (chunk: Buffer): void => {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { cycleView } from '../../../core/views/cycle.ts'
+import { explanationView } from '../../../core/views/explanation.ts'
 import { openTestHome, type TestHome } from '../test-home.contract.ts'
 
 let home: TestHome
@@ -98,5 +99,51 @@ describe('status', () => {
     expect(JSON.parse(stdout)).toMatchObject({ regime: 'TRANSITION', last_cycle_id: cycle.cycle_id })
     expect((await home.run(['brain', 'status'])).stdout).toContain(cycle.cycle_id)
     expect(await home.records()).toEqual(before)
+  })
+})
+
+describe('an explanation', () => {
+  it('tells who said what in the last cycle, and what would have changed it', async () => {
+    await home.run(['signal', 'BTC up', ...BULLISH])
+    const cycle = cycleView.parse(JSON.parse((await home.run(['brain', '--json'])).stdout))
+    const { stdout } = await home.run(['brain', 'explain', '--symbol', 'btc', '--json'])
+    const explanation = explanationView.strict().parse(JSON.parse(stdout))
+    expect(explanation).toMatchObject({ cycle_id: cycle.cycle_id, rules_changed: false, trigger: 'cli' })
+    expect(explanation.convictions).toHaveLength(1)
+    expect(explanation.convictions[0]).toMatchObject({
+      symbol: 'BTC',
+      decision: { action: 'none', reasons: ['coverage'] },
+      inputs: [{ domain: 'curator', share: 0.5, quality: 1, evidence: 0.9, contribution: 0.45 }],
+      value: 0.45,
+    })
+    const same = await home.run([
+      'brain',
+      'explain',
+      explanation.convictions[0]?.conviction_id ?? '',
+      '--json',
+    ])
+    expect(JSON.parse(same.stdout)).toEqual(explanation)
+    const { stdout: text } = await home.run(['brain', 'explain'])
+    expect(text).toContain('coverage')
+    expect(text).toContain('+0.450')
+  })
+
+  it('says that settings have changed since', async () => {
+    await home.run(['brain'])
+    const { stdout } = await home.run(['brain', 'explain', '--json'], {
+      environment: { SVC_BRAIN__MIN_DOMAINS: '1' },
+    })
+    expect(JSON.parse(stdout)).toMatchObject({ rules_changed: true })
+  })
+
+  it('fails for what nobody knows', async () => {
+    await home.run(['signal', 'BTC up'])
+    for (const words of [
+      ['brain', 'explain'],
+      ['brain', 'explain', 'nothing'],
+    ]) {
+      const { exitCode, stderr } = await home.run([...words, '--json'])
+      expect([exitCode, JSON.parse(stderr)]).toMatchObject([1, { code: 'decision.not_found', status: 404 }])
+    }
   })
 })

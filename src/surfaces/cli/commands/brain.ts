@@ -60,13 +60,13 @@ const runCycle = async (bench: Bench, _options: unknown, command: Command): Prom
 
 const showExplanation = async (
   { workshop, print }: Bench,
+  wanted: string | undefined,
   { symbol }: { readonly symbol?: string },
-  command: Command,
 ): Promise<ExitCode> => {
   const configuration = (await openConfiguration(workshop)).current()
   const explanation = await withExistingStore(workshop, async ({ log }) => {
     const fresh = (): Promise<State> => stateOf(log)
-    const id = command.args[0] ?? (await fresh()).mind.lastCycle?.id
+    const id = wanted ?? (await fresh()).mind.lastCycle?.id
     if (id === undefined)
       throw new Failure('decision.not_found', 'no cycle has run yet', { advice: 'Run one with "svc brain".' })
     const found = await explain({ log, fresh }, { id, symbol: symbol ?? null }, configuration)

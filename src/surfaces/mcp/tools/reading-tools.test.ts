@@ -163,3 +163,21 @@ describe('what agents read', () => {
     }
   })
 })
+
+describe('explain_decision', () => {
+  it('tells why, of the last cycle or of one by its id', async () => {
+    expect(resultOf(await tool('explain_decision', {}))).toMatchObject({
+      isError: true,
+      value: { error: 'decision_not_found' },
+    })
+    await server.engine.execute(
+      { kind: 'run-cycle', cycleId: 'cycle-1', trigger: 'api' },
+      { traceId: 'cycle-1' },
+    )
+    const last = resultOf(await tool('explain_decision', {}))
+    expect(last.value).toMatchObject({ cycle_id: 'cycle-1', trigger: 'api' })
+    expect(resultOf(await tool('explain_decision', { id: 'cycle-1' })).value).toEqual(last.value)
+    const { value } = resultOf(await tool('explain_decision', { symbol: 'ETH' }))
+    expect(value).toMatchObject({ convictions: [{ symbol: 'ETH' }] })
+  })
+})

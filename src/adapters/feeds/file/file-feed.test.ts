@@ -1,0 +1,126 @@
+import { rm } from 'node:fs/promises'
+import { describe, expect, it } from 'vitest'
+import { barAt } from '../../../core/market/bars.contract.ts'
+import { createManualTimer, settle } from '../../../ports/manual-timer.contract.ts'
+import { marketFeedContract } from '../../../ports/market-feed.contract.ts'
+import type { FeedStart } from '../../../ports/market-feed.ts'
+import { createFileFeed } from './file-feed.ts'
+import { csv, hearing, MINUTE_MS, minutes, row, START_MS, tsOf, useFiles } from './replayed.contract.ts'
+
+const { opened, replayed } = useFiles()
+
+const FROM_NOTHING: FeedStart = { symbols: ['BTC'], segment: 1, lastBars: new Map() }
+
+marketFeedContract('the file feed', async () => {
+  const bars = minutes(30).flatMap((minute) => [row(minute), row(minute, 'ETH')])
+  const { feed, timer } = await opened(csv(...bars))
+  return {
+    feed,
+    nowMs: () => timer.now(),
+    pass: () => timer.advance(20_000),
+    close: async () => undefined,
+  }
+})
+
+const failureOf = async (text: string | Buffer): Promise<string> => {
+  const { feed } = await opened(text)
+  const failure = await feed.start(FROM_NOTHING, hearing().listener).then(() => 'started', String)
+  await feed.stop()
+  return failure
+}
+
+describe('a file that cannot be replayed', () => {
+  it.each([
+    ['is empty', '', 'empty'],
+    ['has blank lines only', '\n\n', 'empty'],
+    ['has no header', `${row(0)}\n${row(1)}\n`, 'no usable header; wanted ts,symbol,open'],
+    ['lacks a column', 'ts,symbol,open,high,low,close\n', 'no usable header'],
+    ['is an array', '[{"ts":1}]', 'no usable header'],
+    ['holds other objects', '{"price":1}', 'no usable header'],
+    ['is in another encoding', Buffer.from(csv(row(0)), 'utf16le'), 'no usable header'],
+    ['knows no symbol of the universe', csv(row(0, 'DOGE')), 'no bar of BTC'],
+    ['holds no sound row', csv('x'), 'no bar of BTC'],
+  ])('%s', async (_name, text, words) => {
+    expect(await failureOf(text)).toContain(words)
+  })
+
+  it('is out of order beyond what can be merged', async () => {
+    const shuffled = minutes(70).flatMap((part) =>
+      [...minutes(1100).map((minute) => minute * 70 + part), part + 1].map((minute) => row(minute)),
+    )
+    expect(await failureOf(csv(...shuffled))).toContain('sort it by time')
+  })
+
+  it.each([
+    ['is missing', '/nowhere/bars.csv', 'market.file /nowhere/bars.csv cannot be read: ENOENT'],
+    ['is a folder', '/', 'market.file / cannot be read: EISDIR'],
+    ['has no name', '', 'market.file names no file'],
+  ])('%s', async (_name, file, words) => {
+    const timer = createManualTimer(START_MS)
+    const feed = createFileFeed({ settings: { file, speed: 1, bar_seconds: 60 }, timer })
+    await expect(feed.start(FROM_NOTHING, hearing().listener)).rejects.toThrow(words)
+    await feed.stop()
+  })
+})
+
+describe('a replay', () => {
+  const begun = async (text: string) => {
+    const { path, timer, feed } = await opened(text)
+    const { listener, calls, troubles } = hearing()
+    return { path, timer, feed, calls, troubles, started: feed.start(FROM_NOTHING, listener) }
+  }
+
+  it('can be stopped while the file is scanned', async () => {
+    const { feed, calls, started } = await begun(csv(...minutes(3000).map((minute) => row(minute))))
+    await feed.stop()
+    await started
+    expect(calls).toEqual([])
+    expect(feed.status().state).toBe('stopped')
+  })
+
+  it('ends early, and says why, when the file goes away', async () => {
+    // Newest first: its parts are opened one after the other.
+    const rows = minutes(3000).toReversed()
+    const { path, timer, feed, calls, troubles, started } = await begun(
+      csv(...rows.map((minute) => row(minute))),
+    )
+    await started
+    await rm(path)
+    while (feed.status().state === 'running') {
+      await timer.advance(MINUTE_MS)
+      await settle()
+    }
+    expect(feed.status().state).toBe('troubled')
+    expect(calls.length).toBeLessThan(3000)
+    expect(troubles.join()).toContain('the replay ended early: ENOENT')
+    await feed.stop()
+  })
+})
+
+describe('the pace', () => {
+  it('follows the file, at the speed of the configuration', async () => {
+    const { toldAtMs } = await replayed(
+      csv(...[0, 1, 2, 5, 6].map((minute) => row(minute))),
+      { symbols: ['BTC'] },
+      4,
+    )
+    const [first = 0] = toldAtMs
+    expect(toldAtMs.map((ms) => ms - first)).toEqual([0, 15_000, 30_000, 75_000, 90_000])
+  })
+})
+
+describe('on a store with bars', () => {
+  it('skips what is stored, symbol by symbol, without waiting for it', async () => {
+    const lastBars = new Map([
+      ['BTC', barAt(tsOf(1))],
+      ['ETH', barAt(tsOf(2), 100, { symbol: 'ETH' })],
+    ])
+    const { short, toldAtMs } = await replayed(
+      csv(...minutes(5).flatMap((minute) => [row(minute), row(minute, 'ETH')])),
+      { lastBars },
+      1,
+    )
+    expect(short).toEqual(['00:02 BTC 102', '00:03 BTC 103, 00:03 ETH 103', '00:04 BTC 104, 00:04 ETH 104'])
+    expect((toldAtMs[2] ?? 0) - (toldAtMs[0] ?? 0)).toBe(120_000)
+  })
+})

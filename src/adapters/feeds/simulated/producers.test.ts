@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest'
+import { SIGNALS } from '../../../core/events/signal.ts'
+import type { MarketView } from '../../../core/market/view.ts'
+import type { JsonObject } from '../../../core/vocabulary/json.ts'
+import { createDraws } from './draws.ts'
+import { pathOf, sha256Hex } from './path.contract.ts'
+import { hiddenSymbolsOf, simulatedProducers, type Background } from './producers.ts'
+
+const drawsOf = (stream: string) => createDraws(42, 1, stream, sha256Hex)
+const viewAt = (asOfMs: number, ...symbols: readonly string[]) =>
+  ({
+    asOfMs,
+    analysisBarSeconds: 900,
+    symbols: symbols.map((symbol) => ({ symbol })),
+  }) as unknown as MarketView
+
+const backgroundOf = (drift: number, stretch: number): Background => ({
+  symbols: new Map([['BTC', { drift, stretch, volumeUsd: 1000 }]]),
+  drawsOf,
+})
+
+const runAll = (background: Background | null, view = viewAt(1, 'BTC')) =>
+  new Map(simulatedProducers(() => background).map((producer) => [producer.name, producer.run(view)]))
+
+/** What each says of BTC. */
+const payloadsOf = (drift: number, stretch: number): Readonly<Record<string, JsonObject>> =>
+  Object.fromEntries(
+    [...runAll(backgroundOf(drift, stretch))].map(([name, run]) => [
+      name,
+      run.status === 'ran' ? (run.rows[0]?.payload ?? {}) : {},
+    ]),
+  )
+
+describe('what a source says', () => {
+  it('follows its leaning', () => {
+    expect(payloadsOf(1, -1)).toEqual({
+      'ai-consensus': {
+        symbol: 'BTC',
+        consensus_score: 5,
+        models_queried: 5,
+        models_responded: 5,
+        dispersion: 2,
+      },
+      'etf-flows': { symbol: 'BTC', daily_flow_usd: 5 },
+      'market-events': { symbol: 'BTC', headline_sentiment: 0.6, impact_score: 1 },
+      'onchain-flows': { symbol: 'BTC', whale_netflow: 10, exchange_flow: -5 },
+      'social-intel': { symbol: 'BTC', score: 6, direction: 'bullish', source_count: 10 },
+      'stablecoin-supply': { symbol: 'BTC', stablecoin: 'USDT', supply_change_24h: 0.5 },
+      'whale-tracking': { symbol: 'BTC', smart_money_netflow: 10 },
+    })
+  })
+
+  it('is mirrored when the leaning is', () => {
+    const payloads = payloadsOf(-1, 1)
+    expect(payloads['ai-consensus']).toMatchObject({ consensus_score: -5 })
+    expect(payloads['market-events']).toMatchObject({ headline_sentiment: -0.6, impact_score: 1 })
+    expect(payloads['onchain-flows']).toMatchObject({ whale_netflow: -10, exchange_flow: 5 })
+    expect(payloads['social-intel']).toMatchObject({ score: -6, direction: 'bearish' })
+  })
+
+  it('leans by phase, swing and a noise of its own', () => {
+    const noise = drawsOf('prod:social-intel:BTC').normal()
+    const lean = 0.5 * 1 - 8 * 0.05 + 0.4 * noise
+    expect(payloadsOf(1, 0.05)['social-intel']?.score).toBeCloseTo(6 * lean, 8)
+  })
+
+  it('is valid however far it leans', () => {
+    for (const [drift, stretch] of [
+      [0, 0],
+      [1, -5],
+      [-1, 5],
+      [0, 0.01],
+    ] as const) {
+      for (const run of runAll(backgroundOf(drift, stretch)).values()) {
+        for (const { type, payload } of run.status === 'ran' ? run.rows : []) {
+          expect(() => SIGNALS[type]?.payload.parse(payload)).not.toThrow()
+        }
+      }
+    }
+  })
+})
+
+describe('a source', () => {
+  it('has nothing to say before the market begins, or of symbols without a bar', () => {
+    for (const run of runAll(null).values()) expect(run.status).toBe('degraded')
+    for (const run of runAll(backgroundOf(0, 0), viewAt(1, 'DOGE')).values())
+      expect(run.status).toBe('degraded')
+  })
+
+  it('says one thing per symbol, the same whatever other symbols there are', () => {
+    const path = pathOf({}, { symbols: ['BTC', 'ETH', 'SOL'] })
+    for (let step = 0; step < 100; step += 1) path.step()
+    const background = { symbols: hiddenSymbolsOf(path), drawsOf }
+    const among = runAll(background, viewAt(1, 'ETH', 'BTC', 'SOL'))
+    const alone = runAll(background, viewAt(1, 'BTC'))
+    for (const [name, run] of among) {
+      const rows = run.status === 'ran' ? run.rows : []
+      expect(rows.map(({ payload }) => payload.symbol)).toEqual(['ETH', 'BTC', 'SOL'])
+      expect(alone.get(name)).toEqual({ status: 'ran', rows: [rows[1]] })
+    }
+  })
+})

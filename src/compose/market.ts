@@ -1,0 +1,115 @@
+import { resolve } from 'node:path'
+import { createCcxtFeed } from '../adapters/feeds/ccxt/ccxt-feed.ts'
+import { createFileFeed } from '../adapters/feeds/file/file-feed.ts'
+import { createSimulatedFeed } from '../adapters/feeds/simulated/simulated-feed.ts'
+import { createSystemTimer } from '../adapters/platform/timer/system-timer.ts'
+import { BUILT_IN_PRODUCERS } from '../adapters/producers/all.ts'
+import { pollEndpoint } from '../adapters/producers/http-poll/poll-endpoint.ts'
+import type { Configuration } from '../core/config/schema.ts'
+import type { Engine } from '../engine/engine.ts'
+import { MarketDesk } from '../engine/market/market-desk.ts'
+import { ProducerDesk } from '../engine/market/producer-desk.ts'
+import { startSchedule, type ScheduleParts } from '../engine/market/schedule.ts'
+import { sha256Hex } from '../engine/sha256.ts'
+import type { Logger } from '../ports/logger.ts'
+import type { MarketFeed } from '../ports/market-feed.ts'
+import type { Timer } from '../ports/timer.ts'
+import { opening } from './closers.ts'
+import type { Surroundings } from './surroundings.ts'
+
+export interface MarketParts {
+  readonly surroundings: Surroundings
+  readonly engine: Engine
+  readonly configuration: () => Configuration
+  readonly logger: Logger
+}
+
+export interface RunningMarket {
+  close(): Promise<void>
+}
+
+/** Prices, producers and the clock: everything that makes the engine move by itself. */
+export const openMarket = (parts: MarketParts): Promise<RunningMarket> =>
+  opening(async (closers) => {
+    const { surroundings, engine, configuration, logger } = parts
+    const { clock } = surroundings
+    const timer = createSystemTimer()
+    const onTrouble = (what: string, error?: unknown): void =>
+      logger.warn(what, error === undefined ? {} : { error })
+    const producerDesk = new ProducerDesk({ engine, clock, onTrouble })
+    const feed = feedOf(configuration(), timer, surroundings)
+    if (feed !== null) {
+      const desk = new MarketDesk({
+        engine,
+        feed,
+        producers: BUILT_IN_PRODUCERS,
+        producerDesk,
+        configuration,
+        onTrouble,
+      })
+      // In the background: an exchange that is down, or a past that takes a while, is no reason not to serve.
+      const started = desk.start().then(
+        () => logger.info(`prices come from the ${feed.name} feed`),
+        (error: unknown) => logger.error(`the ${feed.name} feed could not be started`, { error }),
+      )
+      closers.add(() => started)
+      closers.add(() => desk.close())
+    }
+    const poll = pollerOf(parts, producerDesk, onTrouble)
+    const schedule = startSchedule({ engine, timer, configuration, poll, onTrouble })
+    closers.add(() => schedule.close())
+    return { close: () => closers.closeAll() }
+  })
+
+/** Null where there are no prices. */
+const feedOf = ({ market }: Configuration, timer: Timer, { home }: Surroundings): MarketFeed | null => {
+  switch (market.feed) {
+    case 'none':
+      return null
+    case 'simulated':
+      return createSimulatedFeed({ settings: market, timer, sha256Hex })
+    case 'file':
+      return createFileFeed({ settings: { ...market, file: resolve(home, market.file) }, timer })
+    case 'ccxt':
+      return createCcxtFeed({
+        exchange: market.exchange,
+        barSeconds: market.bar_seconds,
+        warmupHours: market.warmup_hours,
+        timer,
+      })
+  }
+}
+
+const pollerOf =
+  (
+    { configuration, surroundings: { clock } }: MarketParts,
+    desk: ProducerDesk,
+    onTrouble: (what: string, error: unknown) => void,
+  ): ScheduleParts['poll'] =>
+  async ({ name, endpoint, schedule }, signal) => {
+    const { producers, signals } = configuration()
+    const rules = {
+      allowPrivateEndpoints: producers.allow_private_endpoints,
+      timeoutMs: producers.poll_timeout_seconds * 1000,
+      futureSkewSecondsMax: signals.max_future_skew_seconds,
+    }
+    const beganAtMs = clock.now()
+    try {
+      const result = await pollEndpoint(endpoint, rules, { clock, signal })
+      // What a stopping service broke off says nothing about the producer.
+      if (signal.aborted) return
+      await desk.record({
+        name,
+        schedule,
+        rows: result.status === 'rows' ? result.rows : [],
+        end: ENDS[result.status],
+        error: result.error,
+        rejected: result.status === 'error' ? [] : result.rejected,
+        durationMs: clock.now() - beganAtMs,
+      })
+    } catch (error) {
+      onTrouble(`${name} could not be polled`, error)
+    }
+  }
+
+const ENDS = { rows: 'usable', degraded: 'unusable', error: 'error' } as const

@@ -1,0 +1,133 @@
+import { klinesOf } from './klines.ts'
+import { priceAt, venueNow, type World } from './world.ts'
+
+/** One thing that the venue can be asked for. */
+export interface Route {
+  /** Host, as the venue names it, and path. */
+  readonly path: string
+  readonly answer: (world: World, query: URLSearchParams) => unknown
+}
+
+/** A "no" of the venue, with its own code. */
+export class VenueRefusal extends Error {
+  override readonly name = 'VenueRefusal'
+  readonly code: number
+  constructor(code: number, message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+const SPOT = 'api.binance.com/api/v3'
+const FUTURES = 'fapi.binance.com/fapi/v1'
+
+export const MARKET_ROUTES: readonly Route[] = [
+  { path: `${SPOT}/exchangeInfo`, answer: ({ spot }) => ({ symbols: spot.map(spotMarket) }) },
+  { path: `${FUTURES}/exchangeInfo`, answer: ({ perpetuals }) => ({ symbols: perpetuals.map(perpetual) }) },
+  { path: 'dapi.binance.com/dapi/v1/exchangeInfo', answer: () => ({ symbols: [] }) },
+  { path: `${SPOT}/time`, answer: (world) => ({ serverTime: venueNow(world) }) },
+  { path: `${SPOT}/klines`, answer: (world, query) => klines(world, query, world.spot) },
+  { path: `${FUTURES}/klines`, answer: (world, query) => klines(world, query, world.perpetuals) },
+  { path: `${SPOT}/depth`, answer: (world, query) => depth(world, baseOf(query, world.spot)) },
+  { path: `${FUTURES}/depth`, answer: (world, query) => depth(world, baseOf(query, world.perpetuals)) },
+  { path: `${SPOT}/ticker/24hr`, answer: (world, query) => ticker(world, baseOf(query, world.spot)) },
+  {
+    path: `${FUTURES}/ticker/24hr`,
+    answer: (world, query) => ticker(world, baseOf(query, world.perpetuals)),
+  },
+  {
+    path: `${FUTURES}/premiumIndex`,
+    answer: (world, query) => premium(world, baseOf(query, world.perpetuals)),
+  },
+  {
+    path: `${FUTURES}/openInterest`,
+    answer: (world, query) => openInterest(world, baseOf(query, world.perpetuals)),
+  },
+  {
+    path: `${FUTURES}/fundingRate`,
+    answer: (world, query) => fundings(world, baseOf(query, world.perpetuals)),
+  },
+]
+
+const FILTERS = [
+  { filterType: 'PRICE_FILTER', minPrice: '0.01', maxPrice: '1000000', tickSize: '0.01' },
+  { filterType: 'LOT_SIZE', minQty: '0.00001', maxQty: '9000', stepSize: '0.00001' },
+  { filterType: 'NOTIONAL', minNotional: '5' },
+]
+
+const spotMarket = (base: string) => ({
+  symbol: `${base}USDT`,
+  status: 'TRADING',
+  baseAsset: base,
+  quoteAsset: 'USDT',
+  isSpotTradingAllowed: true,
+  permissions: ['SPOT'],
+  filters: FILTERS,
+})
+
+const perpetual = (base: string) => ({
+  ...spotMarket(base),
+  pair: `${base}USDT`,
+  contractType: 'PERPETUAL',
+  deliveryDate: 4_133_404_800_000,
+  marginAsset: 'USDT',
+})
+
+const baseOf = (query: URLSearchParams, listed: readonly string[]): string => {
+  const base = query.get('symbol')?.replace(/USDT$/, '') ?? ''
+  if (!listed.includes(base)) throw new VenueRefusal(-1121, 'Invalid symbol.')
+  return base
+}
+
+const INTERVAL_MS: Readonly<Record<string, number>> = { '1m': 60_000, '15m': 900_000, '1h': 3_600_000 }
+
+const klines = (world: World, query: URLSearchParams, listed: readonly string[]) => {
+  const intervalMs = INTERVAL_MS[query.get('interval') ?? '']
+  if (intervalMs === undefined) throw new VenueRefusal(-1120, 'Invalid interval.')
+  const startMs = query.has('startTime') ? Number(query.get('startTime')) : null
+  const limit = Math.min(1000, Number(query.get('limit') ?? 500))
+  return klinesOf(world, { base: baseOf(query, listed), intervalMs, startMs, limit })
+}
+
+/** Two levels on each side, and a third that is more than half a percent away. */
+const depth = (world: World, base: string) => {
+  const price = priceAt(base, venueNow(world))
+  const level = (share: number, amount: string) => [(price * (1 + share)).toFixed(4), amount]
+  return {
+    lastUpdateId: 1,
+    bids: [level(-0.001, '2'), level(-0.002, '1'), level(-0.02, '1000')],
+    asks: [level(0.001, '1'), level(0.002, '1'), level(0.02, '1000')],
+  }
+}
+
+const ticker = (world: World, base: string) => ({
+  symbol: `${base}USDT`,
+  lastPrice: priceAt(base, venueNow(world)).toFixed(4),
+  closeTime: venueNow(world),
+})
+
+/** The perpetual is a hundredth of a percent above spot. */
+const premium = (world: World, base: string) => ({
+  symbol: `${base}USDT`,
+  markPrice: (priceAt(base, venueNow(world)) * 1.0001).toFixed(8),
+  indexPrice: priceAt(base, venueNow(world)).toFixed(8),
+  lastFundingRate: '0.00010000',
+  nextFundingTime: venueNow(world) + 1000,
+  time: venueNow(world),
+})
+
+const openInterest = (world: World, base: string) => ({
+  symbol: `${base}USDT`,
+  openInterest: '1000.500',
+  time: venueNow(world),
+})
+
+const fundings = (world: World, base: string) => {
+  const intervalMs = world.fundingIntervalHours * 3_600_000
+  const lastMs = Math.floor(venueNow(world) / intervalMs) * intervalMs
+  return [lastMs - intervalMs, lastMs].map((ms, index) => ({
+    symbol: `${base}USDT`,
+    fundingRate: '0.00010000',
+    fundingTime: ms + index * 3,
+  }))
+}
