@@ -147,6 +147,13 @@ export default {
       to: { path: npm('pg', 'pg-[^/]+') },
     },
     {
+      name: 'ccxt-in-its-adapters',
+      comment: 'Exchanges are spoken to behind our own ports only.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: [TESTS, '^src/adapters/(feeds|brokers)/ccxt/'] },
+      to: { path: npm('ccxt') },
+    },
+    {
       name: 'commander-in-the-command-line',
       comment: 'Only the command line parses a command line.',
       severity: 'error',

@@ -140,6 +140,11 @@ export const CASES: readonly Case[] = [
     tree: { 'src/engine/leader.ts': ['pg'] },
   },
   {
+    rule: 'ccxt-in-its-adapters',
+    why: 'an exchange in the loop',
+    tree: { 'src/engine/venue.ts': ['ccxt'] },
+  },
+  {
     rule: 'commander-in-the-command-line',
     why: 'arguments read by the web',
     tree: { 'src/surfaces/http/options.ts': ['commander'] },

@@ -91,7 +91,12 @@ const afterBar = (known: SymbolMarket | undefined, bar: FeedBar, rules: Analysis
 
 /** From the last one that is an hour old: against that one the return of an hour is taken. */
 const lastHour = (closes: readonly Quote[], atMs: number): readonly Quote[] =>
-  closes.slice(Math.max(0, closes.findLastIndex((earlier) => earlier.atMs <= atMs - HOUR_MS)))
+  closes.slice(
+    Math.max(
+      0,
+      closes.findLastIndex((earlier) => earlier.atMs <= atMs - HOUR_MS),
+    ),
+  )
 
 const withFearGreed = (
   days: SymbolMarket['fearGreedByDay'],

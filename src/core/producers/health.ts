@@ -35,7 +35,7 @@ export const healthAfter = (
 
 /** Whether it may be run: one in quarantine gets a trial when its time is over. */
 export const mayRun = (record: RunRecord | undefined, now: string): boolean =>
-  record?.quarantinedUntil == null || record.quarantinedUntil <= now
+  record === undefined || record.quarantinedUntil === null || record.quarantinedUntil <= now
 
 /** Whether it should have run again long ago. */
 export const isOverdue = (record: RunRecord, intervalMs: number, intervals: number, now: string): boolean =>

@@ -22,7 +22,7 @@ export const market = group('Prices', {
     ['default', 'walk'],
     'simulated market: default, or walk, which nobody can predict',
   ),
-  warmup_hours: whole(72, 0, 8760, 'simulated past on the first start'),
+  warmup_hours: whole(72, 0, 8760, 'past on the first start of a simulated market or an exchange'),
   speed: number(1, { above: 0, max: 1_000_000 }, 'how much faster than time a file is replayed'),
   file: text('', 4096, 'CSV or JSONL of the file feed'),
   exchange: plainText(0, 64)
