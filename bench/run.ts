@@ -4,6 +4,7 @@ import { benchEngineAppend } from './engine/append.ts'
 import { benchCycle } from './engine/cycle.ts'
 import { benchStart } from './engine/start.ts'
 import { tableOf, type BenchRow } from './harness.ts'
+import { benchInterface } from './http/interface.ts'
 import { benchStream } from './http/stream.ts'
 import { benchPostgres } from './store/postgres.ts'
 import { benchSqlite } from './store/sqlite.ts'
@@ -17,6 +18,7 @@ const [rounds, events] = quick ? [3, 100_000] : [7, 1_000_000]
 const GROUPS: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> = {
   brain: () => benchCycle(events, rounds),
   engine: () => benchEngineAppend(rounds),
+  interface: () => benchInterface({ rounds, events }),
   postgres: () => benchPostgres(rounds),
   sqlite: () => benchSqlite({ rounds, events }),
   start: () => benchStart(events, rounds),

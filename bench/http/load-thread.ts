@@ -32,8 +32,7 @@ const load = async ({ port: to, connections, requests, end }: LoadAsk): Promise<
   const beganMs = performance.now()
   let sent = 0
   const next = (): Buffer | null => {
-    const isOver =
-      end.after === 'requests' ? sent >= end.count : performance.now() - beganMs >= end.count
+    const isOver = end.after === 'requests' ? sent >= end.count : performance.now() - beganMs >= end.count
     return isOver ? null : (encoded[sent++ % encoded.length] ?? null)
   }
   await Promise.all(sockets.map((socket) => askOneByOne(socket, next, latenciesMs)))
@@ -57,24 +56,18 @@ const askOneByOne = (socket: Socket, next: () => Buffer | null, latenciesMs: num
       sentMs = performance.now()
       socket.write(request)
     }
-    const read = answerReader(() => {
+    const onAnswer = (): void => {
       latenciesMs.push(performance.now() - sentMs)
       ask()
-    })
-    socket.on('data', (bytes) => {
-      try {
-        read(bytes)
-      } catch (error) {
-        reject(error as Error)
-      }
-    })
+    }
+    socket.on('data', answerReader(onAnswer, reject))
     socket.on('error', reject)
     socket.on('close', () => reject(new Error('the server closed a connection')))
     ask()
   })
 
 /** Looks at no more of an answer than where it ends and whether it is a success, so that clients cost little. */
-const answerReader = (onAnswer: () => void): ((bytes: Buffer) => void) => {
+const answerReader = (onAnswer: () => void, onFault: (fault: Error) => void): ((bytes: Buffer) => void) => {
   let head: Buffer | null = null
   let bodyBytesLeft = 0
   return (bytes) => {
@@ -85,9 +78,9 @@ const answerReader = (onAnswer: () => void): ((bytes: Buffer) => void) => {
       const end = begun.indexOf(END_OF_HEAD)
       head = end === -1 ? begun : null
       if (end === -1) return
-      if (begun[STATUS_AT] !== SUCCESS_CLASS) throw new Error(`answered with ${begun.toString('utf8')}`)
-      const length = /content-length: (\d+)/i.exec(begun.latin1Slice(0, end))?.[1]
-      if (length === undefined) throw new Error('an answer does not say how long it is')
+      if (begun[STATUS_AT] !== SUCCESS_CLASS) return onFault(new Error(`answered with ${begun.toString()}`))
+      const length = /content-length: (\d+)/i.exec(begun.toString('latin1', 0, end))?.[1]
+      if (length === undefined) return onFault(new Error('an answer does not say how long it is'))
       bodyBytesLeft = Number(length) - (begun.length - end - END_OF_HEAD.length)
     }
     if (bodyBytesLeft === 0) onAnswer()

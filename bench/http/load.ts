@@ -48,9 +48,7 @@ const requestOf = (method: string, path: string, body: string): string =>
     `${method} /api/v1${path} HTTP/1.1`,
     'Host: 127.0.0.1',
     `Authorization: Bearer ${TOKEN}`,
-    ...(body === ''
-      ? []
-      : ['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`]),
+    ...(body === '' ? [] : ['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`]),
     '',
     body,
   ].join('\r\n')

@@ -13,7 +13,7 @@ export interface Served {
 /** A server as a process of its own, so that nothing but the server runs in its loop. */
 export const serve = async (kind: Kind, path = ''): Promise<Served> => {
   const child = fork(fileURLToPath(new URL('server-process.ts', import.meta.url)), [kind, path])
-  const ended = once(child, 'close')
+  const ended = once(child, 'exit')
   const told = async <Told extends ServerTold['kind']>(): Promise<Extract<ServerTold, { kind: Told }>> => {
     const failed = ended.then(() => Promise.reject(new Error(`the ${kind} server ended`)))
     const [message] = (await Promise.race([once(child, 'message'), failed])) as [ServerTold]

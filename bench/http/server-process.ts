@@ -7,7 +7,11 @@ import { surroundingsOf } from '../../src/compose/surroundings.ts'
 import { ok } from '../../src/surfaces/http/answers.ts'
 import type { Route } from '../../src/surfaces/http/route.ts'
 import { ROUTES } from '../../src/surfaces/http/routes/all.ts'
-import { startTestServer, TOKEN, type TestServerOptions } from '../../src/surfaces/http/test-server.contract.ts'
+import {
+  startTestServer,
+  TOKEN,
+  type TestServerOptions,
+} from '../../src/surfaces/http/test-server.contract.ts'
 
 /** What a server of its own process serves. */
 export type Kind =
@@ -24,18 +28,23 @@ export type ServerTold =
   | { readonly kind: 'listening'; readonly port: number }
   | { readonly kind: 'delay'; readonly p99Ms: number }
 
-const serve = async (kind: Kind, path: string): Promise<number> => {
+interface Server {
+  readonly port: number
+  close(): Promise<void>
+}
+
+const serve = async (kind: Kind, path: string): Promise<Server> => {
   switch (kind) {
     case 'service': {
       const environment = { SVC_DEV_MODE: '1', SVC_API__AUTH_TOKEN: TOKEN, SVC_LOGGING__LEVEL: 'ERROR' }
       const surroundings = surroundingsOf(path, environment, 'bench')
-      const { baseUrl } = await startService(surroundings, { host: '127.0.0.1', port: 0, inMemory: false })
-      return Number(new URL(baseUrl).port)
+      const service = await startService(surroundings, { host: '127.0.0.1', port: 0, inMemory: false })
+      return { port: Number(new URL(service.baseUrl).port), close: () => service.close() }
     }
     case 'storeless':
-      return (await startTestServer({ ...asOperated(), routes: [storelessSubmit()] })).port
+      return startTestServer({ ...asOperated(), routes: [storelessSubmit()] })
     case 'events':
-      return (await startTestServer({ ...asOperated(), log: await openSqliteLog({ path }) })).port
+      return startTestServer({ ...asOperated(), log: await openSqliteLog({ path }) })
   }
 }
 
@@ -49,10 +58,10 @@ const asOperated = (): TestServerOptions => {
 const storelessSubmit = (): Route => {
   const route = ROUTES.find(({ operationId }) => operationId === 'submitSignal')
   if (route === undefined) throw new Error('there is no route for submissions')
-  const { newId } = createSystemClock()
+  const clock = createSystemClock()
   // Unchanged: what stores nothing is not audited either.
   const handler: Route['handler'] = () =>
-    Promise.resolve(ok({ event_id: newId(), contributor_id: newId() }, { unchanged: true }))
+    Promise.resolve(ok({ event_id: clock.newId(), contributor_id: clock.newId() }, { unchanged: true }))
   return { ...route, handler }
 }
 
@@ -72,8 +81,16 @@ process.on('message', (ask: ServerAsk) => {
       return tell({ kind: 'delay', p99Ms: delay.percentile(99) / 1e6 })
   }
 })
-// Nothing is left behind by a bench that fails.
-process.on('disconnect', () => process.exit())
 
 const [kind = 'service', path = ''] = process.argv.slice(2) as [Kind?, string?]
-tell({ kind: 'listening', port: await serve(kind, path) })
+const server = await serve(kind, path)
+// Also where the bench fails: nothing is left behind.
+process.on('disconnect', () => {
+  server
+    .close()
+    .finally(() => process.exit())
+    .catch((error: unknown) => {
+      throw error
+    })
+})
+tell({ kind: 'listening', port: server.port })

@@ -64,7 +64,7 @@ class TroubledLog extends MemoryLog {
   async #appendForeign(): Promise<void> {
     const head = await this.head()
     const { records } = plan(
-      [{ command: access('foreign'), traceId: null }],
+      [{ command: access('foreign'), traceId: null, alongside: null }],
       { state: { ...EMPTY_MEMORY.state, seq: head.seq }, head },
       new Map(),
       {
@@ -82,6 +82,36 @@ class TroubledLog extends MemoryLog {
     )
   }
 }
+
+describe('what is recorded alongside', () => {
+  const signal = (dedupeKey: string, rsi = 40): Command => ({
+    kind: 'emit-signal',
+    emission: {
+      producerId: 'technical-analysis',
+      type: 'signal.ta.v1',
+      payload: { symbol: 'BTC', rsi_14: rsi },
+      ts: '2026-02-20T00:00:00.000Z',
+      dedupeKey,
+    },
+  })
+
+  it('stands right behind the command, and only if that writes something', async () => {
+    const log = new MemoryLog()
+    const engine = await openEngine(log)
+    const options = { alongside: access('/signals') }
+    const outcomes = await Promise.all([
+      engine.execute(signal('a'), options),
+      engine.execute(signal('a'), options),
+      engine.execute(signal('a', 41), options),
+      engine.execute(signal('b'), options),
+    ])
+    expect(outcomes.map(({ status }) => status)).toEqual(['done', 'done', 'refused', 'done'])
+    expect(outcomes[0]).toMatchObject({ events: [{ type: 'signal.ta.v1' }, {}], replayed: false })
+    const once = ['signal.ta.v1', 'attribution.recorded.v1', 'system.audit.v1']
+    expect((await everything(log)).map(({ type }) => type)).toEqual([...once, ...once])
+    await engine.close()
+  })
+})
 
 describe('a command', () => {
   it('is answered with its stored, chained and signed events', async () => {

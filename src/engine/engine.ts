@@ -114,11 +114,11 @@ export class Engine {
   }
 
   /** Decides, stores and folds. Resolves after everything is durable; refusals resolve, trouble rejects. */
-  execute(command: Command, options: { readonly traceId?: string | null } = {}): Promise<Outcome> {
+  execute(command: Command, { traceId = null, alongside = null }: ExecuteOptions = {}): Promise<Outcome> {
     if (this.#closed) return Promise.reject(new EngineClosedError())
     if (this.#queue.length >= this.#limits.queueMax) return Promise.reject(new QueueFullError())
     return new Promise((resolve, reject) => {
-      this.#queue.push({ command, traceId: options.traceId ?? null, resolve, reject })
+      this.#queue.push({ command, traceId, alongside, resolve, reject })
       this.#work()
       this.#wake()
     })
@@ -268,6 +268,12 @@ export class Engine {
     if (waiting.length === 0) this.#parts.onTrouble('the log could not be read', error)
     for (const { reject } of waiting) reject(error)
   }
+}
+
+export interface ExecuteOptions {
+  readonly traceId?: string | null
+  /** See `Request`. */
+  readonly alongside?: Command | null
 }
 
 interface Waiting extends Request {

@@ -12,6 +12,8 @@ import { sha256Hex } from './sha256.ts'
 export interface Request {
   readonly command: Command
   readonly traceId: string | null
+  /** Recorded right behind it, if it writes anything: an entry of who asked, which then needs no wait of its own. */
+  readonly alongside: Command | null
 }
 
 export type Outcome =
@@ -46,21 +48,21 @@ export const plan = (
   const keys = new Map(known)
   let { state, head } = before
   let current: Moment = { ...moment, traceId: null }
-  for (const { command, traceId } of requests) {
+  for (const { command, traceId, alongside } of requests) {
     if (traceId !== current.traceId) current = { ...moment, traceId }
-    const tried = tryRun(state, head.hash, command, current)
+    const tried = tryRun(state, head.hash, command, current, alongside)
     if (tried.status !== 'accepted') {
       answers.push(tried)
       continue
     }
-    const repeated = firstRepeated(tried.events, keys)
+    const repeated = firstRepeated(tried.all, keys)
     if (repeated !== null) {
       answers.push(answerRepeated(repeated))
       continue
     }
     answers.push({ status: 'done', events: tried.events, replayed: false })
     state = tried.state
-    for (const event of tried.events) {
+    for (const event of tried.all) {
       events.push(event)
       if (event.dedupeKey !== null) keys.set(event.dedupeKey, event)
     }
@@ -77,19 +79,37 @@ type Tried =
   | {
       readonly status: 'accepted'
       readonly events: readonly Stamped[]
+      /** Also what is recorded alongside. */
+      readonly all: readonly Stamped[]
       readonly records: readonly ChainedRecord[]
       readonly state: State
     }
 
-const tryRun = (state: State, prevHash: string, command: Command, moment: Moment): Tried => {
+const tryRun = (
+  state: State,
+  prevHash: string,
+  command: Command,
+  moment: Moment,
+  alongside: Command | null,
+): Tried => {
   try {
     const result = run(state, command, moment)
     if (result.status === 'refused') return result
-    const { status, events, state: after } = result
-    return { status, events, state: after, records: chain(events, { hash: prevHash }, sha256Hex) }
+    const { status, events } = result
+    const both = alongside === null || events.length === 0 ? result : withAlongside(result, alongside, moment)
+    const all = both.events
+    return { status, events, all, state: both.state, records: chain(all, { hash: prevHash }, sha256Hex) }
   } catch (error) {
     return { status: 'broken', error }
   }
+}
+
+type Accepted = Extract<RunResult, { status: 'accepted' }>
+
+const withAlongside = (result: Accepted, alongside: Command, moment: Moment): Accepted => {
+  const second = run(result.state, alongside, moment)
+  if (second.status === 'refused') throw new Error(`${alongside.kind} alongside was refused`)
+  return { status: 'accepted', events: [...result.events, ...second.events], state: second.state }
 }
 
 interface Repeated {

@@ -83,6 +83,7 @@ const PACKAGES = {
     'fastify',
     '@fastify/static',
     '@photostructure/sqlite',
+    'ccxt',
     'pg',
     'commander',
   ],

@@ -15,6 +15,8 @@ export type Success<Body = unknown> = Content<Body> & {
   readonly headers: Readonly<Record<string, string>>
   /** A write that found everything as it should be: nothing was stored, so nothing is audited. */
   readonly unchanged: boolean
+  /** The audit entry was stored together with the write. */
+  readonly isAudited: boolean
   /** What the audit calls this one request, where the route alone does not say. */
   readonly action?: 'read' | 'write'
 }
@@ -52,6 +54,7 @@ interface SuccessOptions {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
   readonly unchanged?: boolean
+  readonly isAudited?: boolean
   readonly action?: 'read' | 'write'
 }
 
@@ -86,7 +89,7 @@ export const refused = (...args: Parameters<typeof problem>): Refused => ({
 export const answerTo = <Body>(
   outcome: Outcome,
   bodyOf: (events: readonly Stamped[]) => Body,
-  options: Pick<SuccessOptions, 'status' | 'headers'> = {},
+  options: Pick<SuccessOptions, 'status' | 'headers' | 'isAudited'> = {},
 ): Answer<Body> => {
   if (outcome.status === 'refused') return refusedBy(outcome.refusal)
   const unchanged = outcome.replayed || outcome.events.length === 0
@@ -99,11 +102,13 @@ const common = ({
   status = 200,
   headers = {},
   unchanged = false,
+  isAudited = false,
   action,
 }: SuccessOptions): Omit<Success, keyof Content<unknown>> & { readonly kind: 'success' } => ({
   kind: 'success',
   status,
   headers,
   unchanged,
+  isAudited,
   ...(action === undefined ? {} : { action }),
 })

@@ -42,6 +42,7 @@ export const handlerOf = (route: Route, parts: HandlerParts) => {
       headers: request.headers,
       body: (request.body as RequestBody | undefined) ?? ABSENT,
       requestId: request.id,
+      resource: resourceOf(request.url),
     })
     if (validated.status === 'invalid') return sendProblem(reply, validated.problem)
     const answer = await run(route, validated.parts, parts)
@@ -114,7 +115,7 @@ const recordedAs = (route: Route, answer: Answer, service: Service): Recorded | 
   }
   const configuration = service.configuration.current()
   if (accessOf(route, configuration) === 'public') return null
-  const isChange = answer.kind === 'success' && !answer.unchanged
+  const isChange = answer.kind === 'success' && !answer.unchanged && !answer.isAudited
   const isWanted = actionTaken(route, answer) === 'write' ? isChange : configuration.audit.reads
   return isWanted ? { outcome: 'allowed', reason: null } : null
 }

@@ -95,7 +95,8 @@ const namesThatExist = async (): Promise<readonly string[]> => {
   await made('/producers/register', { name: 'p1', domain: 'onchain', endpoint: 'https://example.com/x' })
   const session = await made('/trace/sessions', {})
   const signal = await made('/signals/submit', { event_type: 'signal.curator.v1', node_id: 'n1' })
-  const ids = [contributor['id'], session['id'], signal['event_id']].map(String)
+  const cycle = await made('/brain/run', {})
+  const ids = [contributor['id'], session['id'], signal['event_id'], cycle['cycle_id']].map(String)
   return ['n1', 'p1', 'signal.curator.v1', 'signal', 'BTC', ...ids]
 }
 

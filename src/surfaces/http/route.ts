@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { Command } from '../../core/commands.ts'
 import type { Configuration } from '../../core/config/schema.ts'
 import type { Json } from '../../core/vocabulary/json.ts'
 import type { Answer } from './answers.ts'
@@ -19,6 +20,8 @@ export interface Parts<Params = unknown, Query = unknown, Headers = unknown, Bod
   readonly requestId: string
   /** The caller's thread through the log, if it named one. */
   readonly traceId: string | null
+  /** The audit entry of a write that succeeds. Who stores it alongside the write says so with `isAudited`. */
+  readonly writeEntry: Command
 }
 
 /** One endpoint: validation, documentation and types all come from here. */

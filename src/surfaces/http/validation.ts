@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { Command } from '../../core/commands.ts'
 import { faultsOf, type Fault } from '../../core/vocabulary/faults.ts'
 import { plainText } from '../../core/vocabulary/text.ts'
 import { utf8Text } from './fields.ts'
@@ -13,6 +14,7 @@ export interface RawParts {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly body: RequestBody
   readonly requestId: string
+  readonly resource: string
 }
 
 export type Validated =
@@ -29,8 +31,16 @@ export const validate = (route: Route, raw: RawParts): Validated => {
   const traceId = route.access === 'public' ? null : traceIdOf(raw.headers[TRACE_HEADER], faults)
   const body = bodyOf(route, raw.body, faults)
   if (faults.length > 0) return { status: 'invalid', problem: invalidProblem(faults) }
-  return { status: 'valid', parts: { params, query, headers, body, requestId: raw.requestId, traceId } }
+  const { requestId, resource } = raw
+  const writeEntry = writeEntryOf(resource, requestId)
+  return { status: 'valid', parts: { params, query, headers, body, requestId, traceId, writeEntry } }
 }
+
+const writeEntryOf = (resource: string, requestId: string): Command => ({
+  kind: 'record-access',
+  surface: 'api',
+  entry: { resource, action: 'write', outcome: 'allowed', reason: null, request_id: requestId },
+})
 
 const TRACE_HEADER = 'x-trace-id'
 

@@ -36,6 +36,7 @@ describe('GET /capabilities', () => {
       'get_signal_attribution',
       'emit_producer_signal',
       'svc_provenance_check',
+      'explain_decision',
     ])
     for (const { description } of tools) expect(description.length).toBeGreaterThan(20)
     expect(producers).toEqual([])

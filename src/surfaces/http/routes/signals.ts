@@ -94,17 +94,17 @@ export const signalRoutes = [
     response: submissionView,
     example: { event_id: EVENT_ID, contributor_id: CONTRIBUTOR_ID },
     problems: ['signal.invalid_type', 'contributor.not_found', 'idempotency.conflict', 'store.busy'],
-    handler: async ({ body, headers: { 'idempotency-key': headerKey }, traceId }, service) => {
+    handler: async ({ body, headers: { 'idempotency-key': headerKey }, traceId, writeEntry }, service) => {
       const faults = [...keyFaults(headerKey, body.dedupe_key), ...timeFaults(body.ts, service)]
       if (faults.length > 0) return { kind: 'refused', problem: invalidProblem(faults) }
       const { event_type: eventType, node_id: nodeId, ts = null, source = null, payload } = body
       const key = body.dedupe_key ?? headerKey ?? null
       const outcome = await service.engine.execute(
         { kind: 'submit-signal', submission: { eventType, nodeId, ts, source, payload, dedupeKey: key } },
-        { traceId },
+        { traceId, alongside: writeEntry },
       )
       const isReplay = outcome.status === 'done' && outcome.replayed
-      return answerTo(outcome, viewSubmission, isReplay ? { headers: REPLAYED } : {})
+      return answerTo(outcome, viewSubmission, isReplay ? { headers: REPLAYED } : { isAudited: true })
     },
   }),
   defineRoute({
