@@ -10,5 +10,12 @@ export const recordAccess = (entry: AccessEntry, surface: 'api' | 'cli'): Decisi
   accept({
     type: 'system.audit.v1',
     source: surface,
-    payload: { ...entry, resource: entry.resource.slice(0, RESOURCE_LENGTH_MAX) },
+    // In the order of canonical JSON: what stands in order is written several times as fast.
+    payload: {
+      action: entry.action,
+      outcome: entry.outcome,
+      reason: entry.reason,
+      request_id: entry.request_id,
+      resource: entry.resource.slice(0, RESOURCE_LENGTH_MAX),
+    },
   })

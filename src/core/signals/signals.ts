@@ -111,15 +111,16 @@ const attributed = (
   return accept(eventOf(words, id), {
     type: 'attribution.recorded.v1',
     source: words.source,
+    // In the order of canonical JSON: what stands in order is written several times as fast.
     payload: {
-      signal_id: id,
       contributor_id: author?.contributorId ?? null,
+      direction: directionOf(words.payload),
       node_id: author?.nodeId ?? null,
       producer_id: producerId,
       received_at: now,
-      symbol: typeof symbol === 'string' ? canonicalSymbol(symbol) : null,
-      direction: directionOf(words.payload),
       score: scoreOf(words.payload),
+      signal_id: id,
+      symbol: typeof symbol === 'string' ? canonicalSymbol(symbol) : null,
     },
   })
 }
