@@ -3,7 +3,6 @@ import type { Signer } from '../../../ports/signer.ts'
 import { ed25519 } from '../crypto/ed25519.ts'
 import type { Identity } from './identity.ts'
 import {
-  CHUNK_TEXTS,
   createSigningBoard,
   isAllClaimed,
   isAllSigned,
@@ -40,6 +39,8 @@ export const createSigner = (
   const signTogether = async (texts: readonly string[]): Promise<readonly string[]> => {
     const board = createSigningBoard(texts)
     const helperSettled = helper.offer(board)
+    // A busy loop takes long to turn: until then the helper has signed most of it.
+    await nextTurn()
     await signShare(board)
     if (!isAllSigned(board)) await helperSettled()
     // The helper died with texts in its hands, and nobody knows which.
@@ -53,7 +54,7 @@ export const createSigner = (
     ephemeral: identity.ephemeral,
     signAll: async (texts) => {
       if (closed) throw new Error('the signer is closed')
-      return texts.length <= CHUNK_TEXTS ? signAlone(texts) : signTogether(texts)
+      return texts.length <= ALONE_MAX ? signAlone(texts) : signTogether(texts)
     },
     close: async () => {
       closed = true
@@ -61,3 +62,6 @@ export const createSigner = (
     },
   }
 }
+
+/** So few are signed before another thread would have heard of them. */
+const ALONE_MAX = 4
