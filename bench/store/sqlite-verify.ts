@@ -1,6 +1,7 @@
-import { verifyInThreads } from '../../src/adapters/storage/sqlite/verify.ts'
+import type * as Verify from '../../src/adapters/storage/sqlite/verify.ts'
 import { hashOf } from '../../src/core/log/hash-chain.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
+import { built } from '../built.ts'
 import { interleave, median, medianRatio, rateOf, type BenchRow } from '../harness.ts'
 import { sha256Hex } from './sample-events.ts'
 
@@ -13,6 +14,7 @@ export const benchVerify = async (
   upTo: number,
   rounds: number,
 ): Promise<readonly BenchRow[]> => {
+  const { verifyInThreads } = await built<typeof Verify>('adapters/storage/sqlite/verify')
   const preimages = await preimagesOf(log, PREIMAGES)
   const { signal } = new AbortController()
   const verify = (threads?: number): Promise<number> =>
