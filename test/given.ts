@@ -14,7 +14,7 @@ export const NOW = '2026-02-20T00:30:00.000Z'
 
 /** Tests speak in events: given what happened, when this is asked, then that follows. */
 export const given = (...happened: readonly NewEvent[]) => ({
-  when: (command: Command) => then(run(stateAfter(happened), command, testMoment())),
+  when: (command: Command, moment: Moment = testMoment()) => then(run(stateAfter(happened), command, moment)),
 })
 
 export const stateAfter = (happened: readonly NewEvent[]): State =>
@@ -40,8 +40,8 @@ const then = (result: RunResult) => ({
   },
 })
 
-/** The same moment in every test; ids count up. */
-export const testMoment = (): Moment => {
+/** The same moment in every test, but for what a test says of it; ids count up. */
+export const testMoment = (changes: Partial<Moment> = {}): Moment => {
   let count = 0
   return {
     now: NOW,
@@ -51,6 +51,7 @@ export const testMoment = (): Moment => {
     version: '0',
     sha256Hex,
     elapsedMs: () => 0,
+    ...changes,
   }
 }
 

@@ -1,11 +1,17 @@
 import type { AccessEntry } from './access/audit.ts'
 import type { Registration, WritingNode } from './contributors/contributors.ts'
 import type { PayloadOf } from './events/catalogue.ts'
+import type { Operator } from './exits.ts'
 import type { Cause, OperatorMove } from './kill-switch/kill-switch.ts'
 import type { Observation } from './market/observe.ts'
+import type { Judgement } from './orders/intents.ts'
+import type { PriceSeen } from './positions/monitor.ts'
 import type { ProducerReport } from './producers/runs.ts'
+import type { TradedBar } from './resting-fills.ts'
 import type { Emission, Submission } from './signals/signals.ts'
 import type { KillSwitchLevel } from './vocabulary/level.ts'
+import type { Direction } from './vocabulary/money.ts'
+import type { Quoted } from './watch.ts'
 
 /** Through which door a command came: it becomes the source of what it writes. */
 export type Surface = 'api' | 'cli' | 'system'
@@ -34,6 +40,19 @@ export type Command =
   | { readonly kind: 'watch-regime' }
   | { readonly kind: 'execute-intent'; readonly intentId: string }
   | { readonly kind: 'expire-intents' }
+  | { readonly kind: 'approve-intent'; readonly judgement: Judgement }
+  | { readonly kind: 'deny-intent'; readonly judgement: Judgement }
+  | { readonly kind: 'close-position'; readonly positionId: string; readonly by: Operator }
+  | { readonly kind: 'close-all'; readonly by: Operator }
+  | { readonly kind: 'exit-symbol'; readonly symbol: string; readonly direction: Direction }
+  | { readonly kind: 'cancel-entries'; readonly reason: string }
+  | { readonly kind: 'fill-resting'; readonly bar: TradedBar }
+  | { readonly kind: 'watch-bar'; readonly symbol: string; readonly seen: PriceSeen }
+  | { readonly kind: 'watch-quote'; readonly quoted: Quoted }
+  | { readonly kind: 'check-positions' }
+  /** `at`: 00:00, 08:00 or 16:00 UTC of a day. */
+  | { readonly kind: 'apply-funding'; readonly at: string }
+  | { readonly kind: 'assess-risk' }
   | { readonly kind: 'record-feedback'; readonly feedback: PayloadOf<'learning.feedback.v1'> }
   | { readonly kind: 'open-session'; readonly label: string; readonly agent: string | null }
   | { readonly kind: 'append-trace'; readonly sessionId: string; readonly traceId: string }

@@ -1,11 +1,14 @@
 import type { CycleInputs } from './brain/cycle.ts'
+import type { Holding } from './brain/decision.ts'
 import type { Author, BrainSignal } from './brain/signal.ts'
 import type { Configuration } from './config/schema.ts'
 import { linkedGroups } from './contributors/links.ts'
 import { scoreAt } from './contributors/score.ts'
+import type { Quote } from './market/market.ts'
 import { dayFactsOf, markOf, type PriceTrust } from './market/readings.ts'
 import type { Moment } from './moment.ts'
 import { isLive } from './orders/intents.ts'
+import { openPositionsOf } from './positions/book.ts'
 import { isBuiltin } from './producers/producers.ts'
 import type { Posting } from './signals/board.ts'
 import type { State } from './state.ts'
@@ -27,12 +30,14 @@ export const cycleInputsOf = (state: State, { now, configuration }: Moment): Cyc
     regimeBefore: state.mind.regime?.regime ?? null,
     killSwitchLevel: state.killSwitch.level,
     weights: configuration.weights,
-    holdings: [...state.intents.values()]
-      .filter(({ status }) => isLive(status))
-      .map(({ id, intent }) => ({ kind: 'intent', id, symbol: intent.symbol, side: intent.direction })),
+    holdings: holdingsOf(state),
     staleness: state.mind.staleness,
   }
 }
+
+/** The price a decision may be made on; null when nobody told one lately. */
+export const markNow = (state: State, symbol: string, { now, configuration }: Moment): Quote | null =>
+  markOf(state.market, symbol, Date.parse(now), priceTrustOf(state, configuration))
 
 /** Beside the feed, trusted names may tell prices; where there is no feed, every registered producer. */
 export const priceTrustOf = ({ producers }: State, { market }: Configuration): PriceTrust => ({
@@ -42,6 +47,24 @@ export const priceTrustOf = ({ producers }: State, { market }: Configuration): P
       ? [...new Set([...producers.registered.keys(), ...market.trusted_price_sources])]
       : market.trusted_price_sources,
 })
+
+/** What is open, and what may still open. */
+const holdingsOf = (state: State): readonly Holding[] => [
+  ...openPositionsOf(state).map(({ id, terms }) => ({
+    kind: 'position' as const,
+    id,
+    symbol: terms.asset,
+    side: terms.direction,
+  })),
+  ...[...state.intents.values()]
+    .filter(({ status }) => isLive(status))
+    .map(({ id, intent }) => ({
+      kind: 'intent' as const,
+      id,
+      symbol: intent.symbol,
+      side: intent.direction,
+    })),
+]
 
 const brainSignals = (
   state: State,

@@ -8,21 +8,29 @@ import {
   removeContributor,
   welcomeNode,
 } from './contributors/contributors.ts'
-import { cycleInputsOf, priceTrustOf } from './cycle-inputs.ts'
+import { riskFactsOf } from './account.ts'
+import { cycleInputsOf } from './cycle-inputs.ts'
+import { enterIntent } from './enter-intent.ts'
+import { closeAll, closePosition, exitSymbol } from './exits.ts'
+import { applyFunding } from './funding.ts'
+import { acknowledgedBy, assessRisk } from './kill-switch/assess.ts'
 import { escalate, resetKillSwitch, setKillSwitch } from './kill-switch/kill-switch.ts'
 import type { Moment } from './moment.ts'
 import { observeBars } from './market/observe.ts'
-import { markOf } from './market/readings.ts'
 import { startNode } from './nodes/nodes.ts'
-import { executeIntent, expireIntents } from './orders/intents.ts'
+import { cancelEntries } from './orders/cancel.ts'
+import { approveIntent, denyIntent, expireIntents } from './orders/intents.ts'
 import { recordFeedback } from './producers/feedback.ts'
 import { isBuiltin, registerProducer, removeProducer } from './producers/producers.ts'
 import { noticeStale } from './producers/runs.ts'
+import { fillResting } from './resting-fills.ts'
+import { trueConditions, type Condition } from './risk/conditions.ts'
 import { runProducer } from './run-producer.ts'
 import { emitSignal, submitSignal, type Author, type Speaker } from './signals/signals.ts'
 import type { State } from './state.ts'
 import { appendTrace, closeSession, openSession } from './traces/traces.ts'
 import { accept, type Decision } from './vocabulary/decision.ts'
+import { checkPositions, watchBar, watchQuote } from './watch.ts'
 
 /** The one door into the rooms. Each room is handed what it may see, never the whole house. */
 export const decide = (state: State, command: Command, moment: Moment): Decision => {
@@ -32,9 +40,9 @@ export const decide = (state: State, command: Command, moment: Moment): Decision
     case 'welcome-node':
       return welcomeNode(state.contributors, command.node, moment.newId)
     case 'set-kill-switch':
-      return setKillSwitch(state.killSwitch, command.move)
+      return setKillSwitch(state.killSwitch, command.move, acknowledgedBy(conditionsOf(state, moment)))
     case 'reset-kill-switch':
-      return resetKillSwitch(state.killSwitch, command.move)
+      return resetKillSwitch(state.killSwitch, command.move, acknowledgedBy(conditionsOf(state, moment)))
     case 'escalate':
       return escalate(state.killSwitch, command.to, command.cause)
     case 'submit-signal':
@@ -83,16 +91,36 @@ export const decide = (state: State, command: Command, moment: Moment): Decision
         elapsedMs: moment.elapsedMs,
       })
     case 'execute-intent':
-      return executeIntent(state.intents, command.intentId, {
-        now: moment.now,
-        dcgSymbols: moment.configuration.execution.dcg_symbols,
-        markOf: (symbol) =>
-          markOf(state.market, symbol, Date.parse(moment.now), priceTrustOf(state, moment.configuration))
-            ?.price ?? null,
-        sha256Hex: moment.sha256Hex,
-      })
+      return enterIntent(state, command.intentId, moment)
     case 'expire-intents':
-      return expireIntents(state.intents, moment)
+      return expireIntents(state.intents, state.orders, moment)
+    case 'approve-intent':
+      return approveIntent(state.intents, command.judgement, {
+        level: state.killSwitch.level,
+        now: moment.now,
+      })
+    case 'deny-intent':
+      return denyIntent(state.intents, command.judgement, moment.sha256Hex)
+    case 'close-position':
+      return closePosition(state, command.positionId, command.by, moment)
+    case 'close-all':
+      return closeAll(state, command.by, moment)
+    case 'exit-symbol':
+      return exitSymbol(state, command, moment)
+    case 'cancel-entries':
+      return accept(...cancelEntries(state.orders, command.reason))
+    case 'fill-resting':
+      return fillResting(state, command.bar, moment)
+    case 'watch-bar':
+      return watchBar(state, command.symbol, command.seen, moment)
+    case 'watch-quote':
+      return watchQuote(state, command.quoted, moment)
+    case 'check-positions':
+      return checkPositions(state, moment)
+    case 'apply-funding':
+      return applyFunding(state, command.at, moment)
+    case 'assess-risk':
+      return assessRisk(state.killSwitch, conditionsOf(state, moment))
     case 'record-feedback':
       return recordFeedback(command.feedback)
     case 'open-session':
@@ -112,6 +140,9 @@ export const decide = (state: State, command: Command, moment: Moment): Decision
       return accept({ type: 'system.restore.v1', source: 'system', payload: command.restore })
   }
 }
+
+const conditionsOf = (state: State, { now, configuration }: Moment): readonly Condition[] =>
+  trueConditions(riskFactsOf(state, now), configuration.kill_switch)
 
 const authorOf = ({ contributors }: State, nodeId: string): Author | null => {
   const contributor = activeByNode(contributors, nodeId)

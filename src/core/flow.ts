@@ -1,5 +1,5 @@
 import type { Command } from './commands.ts'
-import type { KnownEvent } from './events/catalogue.ts'
+import { isSignal, type KnownEvent, type PayloadOf, type StoredSignal } from './events/catalogue.ts'
 
 /** The wiring of the whole engine: what follows from an event, in the same batch. */
 export const consequencesOf = (event: KnownEvent): readonly Command[] => {
@@ -8,13 +8,66 @@ export const consequencesOf = (event: KnownEvent): readonly Command[] => {
       const { node_id: nodeId, public_key: publicKey, ephemeral, integrity } = event.payload
       const welcome: Command = { kind: 'welcome-node', node: { nodeId, publicKey, ephemeral } }
       // Nobody trades on a log that does not verify.
-      return integrity.ok ? [welcome] : [welcome, { kind: 'escalate', to: 3, cause: DAMAGED_LOG }]
+      if (!integrity.ok) return [welcome, { kind: 'escalate', to: 3, cause: DAMAGED_LOG }, CHECK]
+      return [welcome, CHECK]
+    }
+    case 'market.bar.v1':
+      return event.payload.backfill ? [] : afterBar(event.payload)
+    case 'brain.conviction.v1': {
+      const { symbol, direction, decision } = event.payload
+      return decision.action === 'exit' && direction !== 'neutral'
+        ? [{ kind: 'exit-symbol', symbol, direction }]
+        : []
     }
     case 'execution.trade_intent.v1':
       return [{ kind: 'execute-intent', intentId: event.id }]
+    case 'execution.intent_approved.v1':
+      return [{ kind: 'execute-intent', intentId: event.payload.intent_id }]
+    case 'system.kill_switch.v1': {
+      const { level, prev_level: before } = event.payload
+      if (level >= 2) return [{ kind: 'cancel-entries', reason: 'kill_switch' }]
+      return before === 3 ? [CHECK] : []
+    }
     default:
-      return []
+      return isSignal(event) ? afterSignal(event) : []
   }
+}
+
+/** What moves money, marks, regime or rules: the kill switch looks at the whole when all else is done. */
+export const touchesRisk = (event: KnownEvent): boolean => {
+  switch (event.type) {
+    case 'market.bar.v1':
+      return !event.payload.backfill
+    case 'execution.order_filled.v1':
+    case 'execution.position_updated.v1':
+    case 'execution.position_closed.v1':
+    case 'execution.funding_applied.v1':
+    case 'brain.regime_change.v1':
+    case 'brain.cycle.v1':
+    case 'system.config_changed.v1':
+    case 'system.started.v1':
+      return true
+    default:
+      return false
+  }
+}
+
+const CHECK: Command = { kind: 'check-positions' }
+
+/** First what waits for volume, then what is open. */
+const afterBar = (bar: PayloadOf<'market.bar.v1'>): readonly Command[] => {
+  const { symbol, open, high, low, close, volume, open_ts: openTs, close_ts: closeTs } = bar
+  return [
+    { kind: 'fill-resting', bar: { symbol, close, volume, closeTs } },
+    { kind: 'watch-bar', symbol, seen: { kind: 'bar', open, high, low, close, openTs, ts: closeTs } },
+  ]
+}
+
+const afterSignal = ({ type, payload, source, ts }: StoredSignal): readonly Command[] => {
+  const { symbol, price } = payload
+  if (type !== 'signal.price_ws.v1' || source === null) return []
+  if (typeof symbol !== 'string' || typeof price !== 'number' || !(price > 0)) return []
+  return [{ kind: 'watch-quote', quoted: { symbol, price, ts, producer: source } }]
 }
 
 const DAMAGED_LOG = { reason: 'integrity_failed', triggers: [] } as const

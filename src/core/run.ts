@@ -1,7 +1,7 @@
 import type { Command } from './commands.ts'
 import { decide } from './decide.ts'
 import { asKnown, type NewEvent } from './events/catalogue.ts'
-import { consequencesOf } from './flow.ts'
+import { consequencesOf, touchesRisk } from './flow.ts'
 import type { Stamped } from './log/event.ts'
 import type { Moment } from './moment.ts'
 import { evolve, type State } from './state.ts'
@@ -21,6 +21,7 @@ export const run = (before: State, command: Command, moment: Moment): RunResult 
   const events: Stamped[] = []
   const pending: Command[] = [command]
   let state = before
+  let assessment: 'none' | 'due' | 'done' = 'none'
   for (let step = 0; step < pending.length; step += 1) {
     assert(step < FOLLOW_UPS_MAX, `${command.kind} sets off more than ${FOLLOW_UPS_MAX} commands`)
     const next = pending[step] as Command
@@ -34,7 +35,14 @@ export const run = (before: State, command: Command, moment: Moment): RunResult 
       state = evolve(state, stamped)
       events.push(stamped)
       const known = asKnown(stamped)
-      if (known !== null) pending.push(...consequencesOf(known))
+      if (known === null) continue
+      pending.push(...consequencesOf(known))
+      if (assessment === 'none' && touchesRisk(known)) assessment = 'due'
+    }
+    // Once and last: the kill switch judges what a batch came to, not how it got there.
+    if (assessment === 'due' && step === pending.length - 1) {
+      pending.push({ kind: 'assess-risk' })
+      assessment = 'done'
     }
   }
   return { status: 'accepted', events, state }

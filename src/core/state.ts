@@ -5,18 +5,24 @@ import { INITIAL_KARMA, type Karma } from './karma/karma.ts'
 import { evolveKillSwitch, INITIAL_KILL_SWITCH, type KillSwitch } from './kill-switch/kill-switch.ts'
 import type { Stamped } from './log/event.ts'
 import { evolveLinks, INITIAL_LINKS, type Links } from './contributors/links.ts'
+import { evolveLedger, INITIAL_LEDGER, type Ledger } from './ledger/ledger.ts'
 import { evolveMarket, INITIAL_MARKET, type Market } from './market/market.ts'
 import { evolveNodes, INITIAL_NODES, type Nodes } from './nodes/nodes.ts'
 import { evolveIntents, INITIAL_INTENTS, type Intents } from './orders/intents.ts'
+import { evolveOrders, INITIAL_ORDERS, type Orders } from './orders/orders.ts'
+import { INITIAL_BOOK, type Book } from './positions/book.ts'
+import { evolvePortfolio } from './positions/evolve-portfolio.ts'
 import { INITIAL_POSITIONS, type Positions } from './positions/positions.ts'
 import { evolveJudgements, INITIAL_JUDGEMENTS, type Judgements } from './producers/feedback.ts'
 import { evolveProducers, INITIAL_PRODUCERS, type Producers } from './producers/producers.ts'
+import { evolveRisk, INITIAL_RISK, type Risk } from './risk/risk.ts'
 import { evolveBoard, INITIAL_BOARD, type Board } from './signals/board.ts'
 import { evolveTrails, INITIAL_TRAILS, type Trails } from './signals/trails.ts'
 import { evolveTraces, INITIAL_TRACES, type Traces } from './traces/traces.ts'
+import type { Usd } from './vocabulary/money.ts'
 
 /** Changes with every change of the fold: a snapshot of another version is not used. */
-export const STATE_VERSION = '4'
+export const STATE_VERSION = '5'
 
 /** All of memory, as one fold over the log. */
 export interface State {
@@ -35,7 +41,11 @@ export interface State {
   readonly market: Market
   readonly mind: Mind
   readonly intents: Intents
+  readonly orders: Orders
   readonly positions: Positions
+  readonly book: Book
+  readonly ledger: Ledger
+  readonly risk: Risk
   readonly karma: Karma
   readonly configHash: string | null
 }
@@ -55,7 +65,11 @@ export const INITIAL_STATE: State = {
   market: INITIAL_MARKET,
   mind: INITIAL_MIND,
   intents: INITIAL_INTENTS,
+  orders: INITIAL_ORDERS,
   positions: INITIAL_POSITIONS,
+  book: INITIAL_BOOK,
+  ledger: INITIAL_LEDGER,
+  risk: INITIAL_RISK,
   karma: INITIAL_KARMA,
   configHash: null,
 }
@@ -64,6 +78,8 @@ export const evolve = (state: State, event: Stamped): State => {
   const known = asKnown(event)
   const { seq, recordedAt } = event
   if (known === null) return { ...state, seq, recordedAt }
+  const portfolio = evolvePortfolio(state, known)
+  const before = { equity: equityOf(state), hasTraded: state.ledger.hasTraded }
   return {
     seq,
     recordedAt,
@@ -79,12 +95,20 @@ export const evolve = (state: State, event: Stamped): State => {
     market: evolveMarket(state.market, known),
     mind: evolveMind(state.mind, known),
     intents: evolveIntents(state.intents, known),
-    // Nothing opens a position or owes karma yet.
-    positions: state.positions,
+    orders: evolveOrders(state.orders, known),
+    positions: portfolio.positions,
+    book: portfolio.book,
+    ledger: evolveLedger(state.ledger, known),
+    risk: evolveRisk(state.risk, known, before),
+    // Nothing owes karma yet.
     karma: state.karma,
     configHash: evolveConfigHash(state.configHash, known),
   }
 }
+
+/** Cash, and what open positions would bring at their marks. */
+export const equityOf = ({ ledger, book }: Pick<State, 'ledger' | 'book'>): Usd =>
+  ledger.cash + book.unrealized
 
 const evolveConfigHash = (hash: string | null, event: KnownEvent): string | null =>
   event.type === 'system.config_changed.v1' ? event.payload.config_hash : hash

@@ -49,6 +49,8 @@ export const tradeIntentPayload = (intent: DecidedIntent, context: IntentContext
     intended_price: intent.intendedPrice,
     approval_required: intent.approvalRequired || awaits,
     status: awaits ? ('awaiting_approval' as const) : ('ready' as const),
+    pcs_score: intent.conviction.pcsScore,
+    cts_score: intent.conviction.ctsScore,
   }
 }
 

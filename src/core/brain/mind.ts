@@ -35,6 +35,11 @@ export const evolveMind = (mind: Mind, event: KnownEvent): Mind => {
         staleness: { staleCycles, everScored: mind.staleness.everScored || scored },
       }
     }
+    case 'system.kill_switch.v1':
+      // Whoever lowers the level starts the count anew.
+      return event.payload.reset_by === undefined
+        ? mind
+        : { ...mind, staleness: { ...mind.staleness, staleCycles: 0 } }
     default:
       return mind
   }

@@ -129,6 +129,8 @@ describe('tradeIntentPayload', () => {
       intended_price: 3000,
       approval_required: false,
       status: 'ready',
+      pcs_score: 77.83333335,
+      cts_score: 11,
     })
   })
 

@@ -2,6 +2,19 @@ import { z } from 'zod'
 import { killSwitchLevel } from '../vocabulary/level.ts'
 import { REGIMES } from './brain.ts'
 
+const exitAlert = {
+  urgency: z.literal('immediate'),
+  message: z.string(),
+  position_id: z.string(),
+  symbol: z.string(),
+  direction: z.enum(['long', 'short']),
+  entry_price: z.number(),
+  mark_price: z.number(),
+  /** Null if the exit is blocked: then an operator has to act. */
+  realized_pnl: z.number().nullable(),
+  repeat: z.int(),
+}
+
 export const alertEvents = {
   'alert.kill_switch': z.object({
     urgency: z.literal('immediate'),
@@ -19,4 +32,6 @@ export const alertEvents = {
     previous: z.enum(REGIMES),
     repeat: z.int(),
   }),
+  'alert.stop_triggered': z.object({ ...exitAlert, stop_loss: z.number().nullable() }),
+  'alert.target_hit': z.object({ ...exitAlert, take_profit: z.number().nullable() }),
 } as const

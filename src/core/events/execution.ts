@@ -1,11 +1,34 @@
 import { z } from 'zod'
 import { REGIMES } from './brain.ts'
 
+export const EXIT_REASONS = [
+  'stop_loss',
+  'take_profit',
+  'time_stop',
+  'bias_flip',
+  'manual',
+  'liquidated',
+] as const
+
+export const POSITION_STATUSES = [
+  'open',
+  'monitoring',
+  'degrading',
+  'closing',
+  'closed',
+  'liquidated',
+] as const
+
+const direction = z.enum(['long', 'short'])
+
+/** The price that set something off: of a bar, of a producer, or the one last seen. */
+const trigger = z.object({ kind: z.enum(['bar', 'quote', 'mark']), price: z.number(), ts: z.string() })
+
 export const executionEvents = {
   'execution.trade_intent.v1': z.object({
     cycle_id: z.string(),
     symbol: z.string(),
-    direction: z.enum(['long', 'short']),
+    direction,
     size_pct: z.number(),
     leverage: z.number(),
     conviction_score: z.number(),
@@ -20,6 +43,127 @@ export const executionEvents = {
     intended_price: z.number().nullable(),
     approval_required: z.boolean(),
     status: z.enum(['ready', 'awaiting_approval']),
+    pcs_score: z.number().optional(),
+    cts_score: z.number().optional(),
+  }),
+  'execution.intent_approved.v1': z.object({
+    intent_id: z.string(),
+    approved_by: z.string(),
+    note: z.string().nullable(),
+  }),
+  /** Stored before anything is sent. */
+  'execution.order_submitted.v1': z.object({
+    order_id: z.string(),
+    position_id: z.string(),
+    /** Null for exits. */
+    intent_id: z.string().nullable(),
+    venue: z.string(),
+    type: z.literal('market'),
+    side: z.enum(['buy', 'sell']),
+    symbol: z.string(),
+    size_notional: z.number(),
+    reduce_only: z.boolean(),
+    /** Also the client order id. */
+    idempotency_key: z.string(),
+    quantity: z.number(),
+    limit_price: z.number().nullable(),
+    reference_price: z.number(),
+    reference_ts: z.string(),
+    trigger: trigger.nullable(),
+    /** What bounded the size, each in USD. */
+    limits: z.record(z.string(), z.number()),
+    /** Null for entries. */
+    exit_reason: z.enum(EXIT_REASONS).nullable(),
+    /** An entry that is not filled by then is canceled. */
+    valid_until: z.string().nullable(),
+  }),
+  'execution.order_acknowledged.v1': z.object({ order_id: z.string(), venue_order_id: z.string() }),
+  'execution.order_filled.v1': z.object({
+    order_id: z.string(),
+    position_id: z.string(),
+    intent_id: z.string().nullable(),
+    fill_price: z.number(),
+    fill_size: z.number(),
+    fee_usd: z.number(),
+    fill_no: z.int(),
+    notional_usd: z.number(),
+    remaining_size: z.number(),
+    venue_trade_id: z.string().nullable(),
+  }),
+  'execution.order_canceled.v1': z.object({
+    order_id: z.string(),
+    position_id: z.string(),
+    intent_id: z.string().nullable(),
+    reason: z.string(),
+    filled_size: z.number(),
+  }),
+  /** What a search at the venue for an order of unknown fate found. */
+  'execution.order_reconciled.v1': z.object({
+    order_id: z.string(),
+    found: z.boolean(),
+    venue_status: z.string().nullable(),
+    lookups: z.int(),
+    action: z.enum(['none', 'resend', 'fail', 'operator']),
+  }),
+  'execution.position_opened.v1': z.object({
+    position_id: z.string(),
+    order_id: z.string(),
+    intent_id: z.string(),
+    conviction_id: z.string(),
+    platform: z.string(),
+    asset: z.string(),
+    direction,
+    entry_price: z.number(),
+    quantity: z.number(),
+    size_notional: z.number(),
+    leverage: z.number(),
+    margin_type: z.enum(['isolated', 'cross']),
+    stop_loss: z.number().nullable(),
+    take_profit: z.number().nullable(),
+    regime_at_entry: z.string(),
+    pcs_at_entry: z.number().nullable(),
+    cts_at_entry: z.number().nullable(),
+    signal_ids: z.array(z.string()),
+    fees_usd: z.number(),
+    mark_price: z.number(),
+    /** What its stop would cost, slippage and fee included. */
+    loss_at_stop_usd: z.number(),
+    /** Of the entry, still to be filled. */
+    remaining_size: z.number(),
+  }),
+  'execution.position_updated.v1': z.object({
+    position_id: z.string(),
+    status: z.enum(POSITION_STATUSES),
+    stop_loss: z.number().nullable(),
+    take_profit: z.number().nullable(),
+    reason: z.string(),
+    quantity: z.number(),
+    loss_at_stop_usd: z.number(),
+    /** A price that no bar told; else null. */
+    mark_price: z.number().nullable(),
+  }),
+  'execution.position_closed.v1': z.object({
+    position_id: z.string(),
+    asset: z.string(),
+    exit_price: z.number(),
+    /** Net of both fees and of funding. */
+    realized_pnl: z.number(),
+    realized_pnl_pct: z.number(),
+    fees_usd: z.number(),
+    exit_reason: z.enum(EXIT_REASONS),
+    mode: z.enum(['paper', 'live']),
+    gross_pnl: z.number(),
+    funding_usd: z.number(),
+    trigger: trigger.nullable(),
+    max_adverse_pct: z.number(),
+    max_favorable_pct: z.number(),
+  }),
+  'execution.funding_applied.v1': z.object({
+    position_id: z.string(),
+    rate_annualized: z.number(),
+    notional_usd: z.number(),
+    /** Positive: paid. */
+    amount_usd: z.number(),
   }),
   'execution.order_failed.v1': z.object({
     order_id: z.string(),

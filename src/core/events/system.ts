@@ -21,6 +21,8 @@ export const systemEvents = {
         analysis_bar_seconds: z.int(),
         variance_decay: z.number(),
         link_window_seconds: z.int(),
+        /** What the account begins with; once something was traded it stays what it was. */
+        start_balance_usd: z.number().optional(),
       })
       .optional(),
   }),
@@ -34,6 +36,8 @@ export const systemEvents = {
     triggers: z.array(z.object({ name: z.string(), value: z.number(), threshold: z.number() })).optional(),
     acknowledged: z.record(z.string(), z.number()).optional(),
   }),
+  /** Conditions that an operator had acknowledged are over: from now on they fire again. */
+  'system.kill_switch_rearmed.v1': z.object({ conditions: z.array(z.string()) }),
   'system.audit.v1': z.object({
     resource: z.string(),
     action: z.enum(['read', 'write']),

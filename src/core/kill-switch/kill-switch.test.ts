@@ -44,6 +44,7 @@ describe('an operator', () => {
       reason: 'because',
       changedAt: expect.any(String),
       changedBy: 'svc-1',
+      acknowledged: {},
     })
   })
 

@@ -7,9 +7,17 @@ export interface KillSwitch {
   readonly reason: string | null
   readonly changedAt: string | null
   readonly changedBy: string | null
+  /** Conditions that were true when an operator lowered the level, with their values then. */
+  readonly acknowledged: Readonly<Record<string, number>>
 }
 
-export const INITIAL_KILL_SWITCH: KillSwitch = { level: 0, reason: null, changedAt: null, changedBy: null }
+export const INITIAL_KILL_SWITCH: KillSwitch = {
+  level: 0,
+  reason: null,
+  changedAt: null,
+  changedBy: null,
+  acknowledged: {},
+}
 
 /** Who moves the switch by hand, and through which door. */
 export interface OperatorMove {
@@ -24,14 +32,27 @@ export interface Cause {
   readonly triggers: readonly { readonly name: string; readonly value: number; readonly threshold: number }[]
 }
 
+/** Values of the conditions that are true now. */
+export type Acknowledged = Readonly<Record<string, number>>
+
 /** An operator may choose any level. The current one again changes nothing. */
-export const setKillSwitch = (current: KillSwitch, move: OperatorMove): Decision => {
+export const setKillSwitch = (
+  current: KillSwitch,
+  move: OperatorMove,
+  acknowledged: Acknowledged = {},
+): Decision => {
   if (move.level === current.level) return accept()
-  return move.level > current.level ? accept(...raised(current, move)) : accept(lowered(current, move))
+  return move.level > current.level
+    ? accept(...raised(current, move))
+    : accept(lowered(current, move, acknowledged))
 }
 
 /** Like `setKillSwitch`, but a reset that would raise the level is a mistake and is refused. */
-export const resetKillSwitch = (current: KillSwitch, move: OperatorMove): Decision => {
+export const resetKillSwitch = (
+  current: KillSwitch,
+  move: OperatorMove,
+  acknowledged: Acknowledged = {},
+): Decision => {
   if (move.level > current.level) {
     return refuse(
       'kill_switch.not_lower',
@@ -41,7 +62,7 @@ export const resetKillSwitch = (current: KillSwitch, move: OperatorMove): Decisi
       },
     )
   }
-  return setKillSwitch(current, move)
+  return setKillSwitch(current, move, acknowledged)
 }
 
 /** Escalates only: a cause that does not raise the level changes nothing. */
@@ -59,19 +80,41 @@ export const escalate = (current: KillSwitch, to: KillSwitchLevel, { reason, tri
 
 /** A malformed kill-switch event is read as the worst case: nobody may gain freedom from damage. */
 export const evolveKillSwitch = (killSwitch: KillSwitch, event: KnownEvent): KillSwitch => {
+  if (event.type === 'system.kill_switch_rearmed.v1') return rearmed(killSwitch, event.payload.conditions)
   if (event.type !== 'system.kill_switch.v1') return killSwitch
   const { payload } = event
   const level = killSwitchLevel.safeParse(payload.level)
   if (!level.success || typeof payload.reason !== 'string') {
-    return { level: 3, reason: 'integrity_failed', changedAt: event.ts, changedBy: null }
+    return {
+      level: 3,
+      reason: 'integrity_failed',
+      changedAt: event.ts,
+      changedBy: null,
+      acknowledged: killSwitch.acknowledged,
+    }
   }
   return {
     level: level.data,
     reason: payload.reason,
     changedAt: event.ts,
     changedBy: payload.triggered_by ?? payload.reset_by ?? null,
+    acknowledged:
+      payload.acknowledged === undefined ? killSwitch.acknowledged : lasting(payload.acknowledged),
   }
 }
+
+/** Counters that begin anew with a lowering have nothing left to acknowledge. */
+const RESTARTED: ReadonlySet<string> = new Set(['loss_streak', 'stale_cycles'])
+
+const lasting = (acknowledged: Acknowledged): Acknowledged =>
+  Object.fromEntries(Object.entries(acknowledged).filter(([name]) => !RESTARTED.has(name)))
+
+const rearmed = (killSwitch: KillSwitch, conditions: readonly string[]): KillSwitch => ({
+  ...killSwitch,
+  acknowledged: Object.fromEntries(
+    Object.entries(killSwitch.acknowledged).filter(([name]) => !conditions.includes(name)),
+  ),
+})
 
 const raised = (
   current: KillSwitch,
@@ -81,10 +124,20 @@ const raised = (
   return [{ type: 'system.kill_switch.v1', source: `${surface}.kill_switch`, payload }, alertOf(payload)]
 }
 
-const lowered = (current: KillSwitch, { level, reason, operator, surface }: OperatorMove): NewEvent => ({
+const lowered = (
+  current: KillSwitch,
+  { level, reason, operator, surface }: OperatorMove,
+  acknowledged: Acknowledged,
+): NewEvent => ({
   type: 'system.kill_switch.v1',
   source: `${surface}.kill_switch`,
-  payload: { level, prev_level: current.level, reason, reset_by: operator, acknowledged: {} },
+  payload: {
+    level,
+    prev_level: current.level,
+    reason,
+    reset_by: operator,
+    acknowledged: { ...acknowledged },
+  },
 })
 
 const alertOf = (raise: {

@@ -119,6 +119,15 @@ describe('a jump', () => {
       .then(refusal('price_jump'), { type: 'market.bar_held.v1', payload: { close: 50 } })
   })
 
+  it('of the open alone is refused: no stop may be filled there', () => {
+    for (const open of [60, 140]) {
+      const bar = barAt(NEXT, 100, { open, low: Math.min(open, 100), high: Math.max(open, 100) })
+      given(stored(barAt(LAST)))
+        .when(observe(bar))
+        .then(refusal('price_jump'))
+    }
+  })
+
   it('is not confirmed by itself', () => {
     given(stored(barAt(LAST)), held(barAt(NEXT, 131)))
       .when(observe(barAt(NEXT, 131)))

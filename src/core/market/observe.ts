@@ -1,5 +1,6 @@
 import type { NewEvent } from '../events/catalogue.ts'
 import { accept, type Decision } from '../vocabulary/decision.ts'
+import { r9 } from '../vocabulary/numbers.ts'
 import { canonicalSymbol } from '../vocabulary/symbol.ts'
 import { barFaultOf, moveBetween, type BarFault, type FeedBar } from './bar.ts'
 import type { Market } from './market.ts'
@@ -36,6 +37,7 @@ const observed = (
   if (fault !== null) return [refused(bar, fault)]
   if (known === undefined) return [barEvent(bar, feed)]
   const { held } = known
+  if (isOpenAstray(bar, last, moveMax)) return [refused(bar, 'price_jump')]
   if (held !== null && moveBetween(held, bar) <= CONFIRMING_MOVE_MAX) {
     return [barEvent(held, feed), barEvent(bar, feed)]
   }
@@ -43,6 +45,10 @@ const observed = (
   const taken = moveBetween(known.last, bar) > moveMax ? heldEvent(bar, feed) : barEvent(bar, feed)
   return [...dropped, taken]
 }
+
+/** An open that belongs neither to what was nor to its own end: nobody traded there, and no stop may fill there. */
+const isOpenAstray = ({ open, close }: FeedBar, last: FeedBar | null, moveMax: number): boolean =>
+  last !== null && r9(Math.abs(open / last.close - 1)) > moveMax && r9(Math.abs(open / close - 1)) > moveMax
 
 const barEvent = (bar: FeedBar, feed: string): NewEvent => ({
   type: 'market.bar.v1',

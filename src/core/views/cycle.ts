@@ -47,7 +47,7 @@ export const viewCycle = (
   kill_switch_level: killSwitch.level,
 })
 
-const viewIntent = ({ id, intent, status, reasons }: Intent): z.infer<typeof intentView> => ({
+const viewIntent = ({ id, intent, status, reasons, positionId }: Intent): z.infer<typeof intentView> => ({
   intent_id: id,
   symbol: intent.symbol,
   direction: intent.direction,
@@ -61,5 +61,5 @@ const viewIntent = ({ id, intent, status, reasons }: Intent): z.infer<typeof int
   valid_until: intent.valid_until,
   status,
   reasons: [...reasons],
-  position_id: null,
+  position_id: positionId,
 })

@@ -12,7 +12,7 @@ const explainedIntent = z.object({
   intent_id: z.string(),
   direction: z.enum(['long', 'short']),
   size_pct: z.number(),
-  status: z.enum(['ready', 'awaiting_approval', 'rejected', 'expired']),
+  status: z.enum(['awaiting_approval', 'ready', 'executing', 'filled', 'rejected', 'expired']),
   reasons: z.array(z.string()),
 })
 

@@ -1,33 +1,50 @@
 import { Map as PersistentMap } from 'immutable'
 import { describe, expect, it } from 'vitest'
 import type { Position } from '../positions/positions.ts'
+import { unitsFrom, usdFrom } from '../vocabulary/money.ts'
 import { positionView, viewPosition, viewPositions } from './positions.ts'
 
 const position: Position = {
   id: 'a',
-  platform: 'paper',
-  asset: 'BTC',
-  direction: 'long',
-  entryPrice: 100.05,
-  sizeNotional: 500,
-  quantity: 4.9975,
-  feesUsd: 0.3,
-  leverage: 1,
-  marginType: 'isolated',
-  stopLoss: 95.0475,
-  takeProfit: 110.055,
-  openedAt: '2026-02-20T00:30:00.000Z',
-  closedAt: null,
   status: 'open',
-  realizedPnl: null,
-  exitPrice: null,
-  exitReason: null,
-  markPrice: 101,
-  unrealizedPnl: 4.45,
-  convictionId: 'conviction',
-  regimeAtEntry: 'BULL',
-  pcsAtEntry: 78.2,
-  ctsAtEntry: 0,
+  terms: {
+    orderId: 'order',
+    intentId: 'intent',
+    convictionId: 'conviction',
+    platform: 'paper',
+    asset: 'BTC',
+    direction: 'long',
+    leverage: 1,
+    marginType: 'isolated',
+    openedAt: '2026-02-20T00:30:00.000Z',
+    regimeAtEntry: 'BULL',
+    pcsAtEntry: 78.2,
+    ctsAtEntry: 0,
+  },
+  holding: {
+    quantity: unitsFrom(4.9975),
+    notional: usdFrom(500),
+    products: unitsFrom(100.05) * unitsFrom(4.9975),
+    entryPrice: unitsFrom(100.05),
+    isEntryDone: true,
+    stopLoss: unitsFrom(95.0475),
+    takeProfit: unitsFrom(110.055),
+    lossAtStop: usdFrom(25.5),
+    fees: usdFrom(0.3),
+    funding: 0n,
+    exit: null,
+  },
+  mark: {
+    price: 101,
+    atMs: 0,
+    unrealized: usdFrom(4.45),
+    exposure: usdFrom(504.7475),
+    margin: usdFrom(500),
+    adverse: 0,
+    favorable: 0,
+  },
+  alarm: null,
+  end: null,
 }
 
 const book = (...positions: readonly Partial<Position>[]) =>
@@ -37,6 +54,7 @@ const book = (...positions: readonly Partial<Position>[]) =>
       return [id, { ...position, id, ...said }] as const
     }),
   )
+const openedAt = (ts: string) => ({ terms: { ...position.terms, openedAt: ts } })
 
 describe('a position as it is shown', () => {
   it('has all its members', () => {
@@ -71,6 +89,23 @@ describe('a position as it is shown', () => {
     expect(positionView.parse(shown)).toEqual(shown)
   })
 
+  it('tells how it ended', () => {
+    const end = {
+      closedAt: '2026-02-21T00:00:00.000Z',
+      exitPrice: 110,
+      reason: 'take_profit',
+      realized: usdFrom(49.095165),
+    } as const
+    expect(viewPosition({ ...position, status: 'closed', end })).toMatchObject({
+      closed_at: '2026-02-21T00:00:00.000Z',
+      status: 'closed',
+      realized_pnl: 49.095165,
+      exit_price: 110,
+      exit_reason: 'take_profit',
+      unrealized_pnl: null,
+    })
+  })
+
   it('is open unless it is closed or liquidated', () => {
     const statuses = ['open', 'monitoring', 'degrading', 'closing', 'closed', 'liquidated'] as const
     const positions = book(...statuses.map((status) => ({ status })))
@@ -85,9 +120,9 @@ describe('a position as it is shown', () => {
 
   it('stands behind those that opened later', () => {
     const positions = book(
-      { openedAt: '2026-02-20T00:00:00.000Z' },
-      { openedAt: '2026-02-22T00:00:00.000Z' },
-      { openedAt: '2026-02-20T00:00:00.000Z' },
+      openedAt('2026-02-20T00:00:00.000Z'),
+      openedAt('2026-02-22T00:00:00.000Z'),
+      openedAt('2026-02-20T00:00:00.000Z'),
     )
     const ids = (limit: number) => viewPositions(positions, { status: 'all', limit }).map(({ id }) => id)
     expect(ids(500)).toEqual(['b', 'c', 'a'])

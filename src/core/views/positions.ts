@@ -1,11 +1,7 @@
 import { z } from 'zod'
-import {
-  EXIT_REASONS,
-  isOpen,
-  POSITION_STATUSES,
-  type Position,
-  type Positions,
-} from '../positions/positions.ts'
+import { EXIT_REASONS, POSITION_STATUSES } from '../events/execution.ts'
+import { isOpen, type Position, type Positions } from '../positions/positions.ts'
+import { unitsNumber, usdNumber } from '../vocabulary/money.ts'
 
 const numberOrNull = z.number().nullable()
 const textOrNull = z.string().nullable()
@@ -54,34 +50,38 @@ export const viewPositions = (positions: Positions, { status, limit }: PositionF
     .slice(0, limit)
     .map(viewPosition)
 
-export const viewPosition = (position: Position): PositionView => ({
-  id: position.id,
-  platform: position.platform,
-  asset: position.asset,
-  direction: position.direction,
-  entry_price: position.entryPrice,
-  size_notional: position.sizeNotional,
-  quantity: position.quantity,
-  fees_usd: position.feesUsd,
-  leverage: position.leverage,
-  margin_type: position.marginType,
-  stop_loss: position.stopLoss,
-  take_profit: position.takeProfit,
-  opened_at: position.openedAt,
-  closed_at: position.closedAt,
-  status: position.status,
-  realized_pnl: position.realizedPnl,
-  exit_price: position.exitPrice,
-  exit_reason: position.exitReason,
-  mark_price: position.markPrice,
-  unrealized_pnl: position.unrealizedPnl,
-  conviction_id: position.convictionId,
-  regime_at_entry: position.regimeAtEntry,
-  pcs_at_entry: position.pcsAtEntry,
-  cts_at_entry: position.ctsAtEntry,
-})
+export const viewPosition = (position: Position): PositionView => {
+  const { terms, holding, mark, end } = position
+  return {
+    id: position.id,
+    platform: terms.platform,
+    asset: terms.asset,
+    direction: terms.direction,
+    entry_price: unitsNumber(holding.entryPrice),
+    size_notional: usdNumber(holding.notional),
+    quantity: unitsNumber(holding.quantity),
+    fees_usd: usdNumber(holding.fees),
+    leverage: terms.leverage,
+    margin_type: terms.marginType,
+    stop_loss: holding.stopLoss === null ? null : unitsNumber(holding.stopLoss),
+    take_profit: holding.takeProfit === null ? null : unitsNumber(holding.takeProfit),
+    opened_at: terms.openedAt,
+    closed_at: end?.closedAt ?? null,
+    status: position.status,
+    realized_pnl: end === null ? null : usdNumber(end.realized),
+    exit_price: end?.exitPrice ?? null,
+    exit_reason: end?.reason ?? null,
+    mark_price: mark.price,
+    unrealized_pnl: end === null ? usdNumber(mark.unrealized) : null,
+    conviction_id: terms.convictionId,
+    regime_at_entry: terms.regimeAtEntry,
+    pcs_at_entry: terms.pcsAtEntry,
+    cts_at_entry: terms.ctsAtEntry,
+  }
+}
 
 const newestFirst = (one: Position, other: Position): number => {
-  if (one.openedAt !== other.openedAt) return one.openedAt < other.openedAt ? 1 : -1
+  const [since, sinceOther] = [one.terms.openedAt, other.terms.openedAt]
+  if (since !== sinceOther) return since < sinceOther ? 1 : -1
   return one.id < other.id ? 1 : -1
 }

@@ -3,6 +3,7 @@ import { testSigner } from '../../../test/parts.ts'
 import { createSystemClock } from '../../adapters/platform/clock/system-clock.ts'
 import { MemoryLog } from '../../adapters/storage/memory/memory-log.ts'
 import { DEFAULT_CONFIGURATION } from '../../core/config/validate.ts'
+import { barAt } from '../../core/market/bars.contract.ts'
 import type { KillSwitchLevel } from '../../core/vocabulary/level.ts'
 import { createManualTimer, settle, type ManualTimer } from '../../ports/manual-timer.contract.ts'
 import { Engine } from '../engine.ts'
@@ -178,6 +179,52 @@ it('notices who has been silent for too long', async () => {
   await passing(47 * MINUTE_MS)
   expect(engine.state.producers.runs.get('technical-analysis')?.health).toBe('stale')
   expect(await typesOf('producer.run')).toHaveLength(2)
+})
+
+describe('an open position', () => {
+  const observe = (openTs: string, funding_annualized: number | null) =>
+    engine.execute({
+      kind: 'observe-bars',
+      observation: { feed: 'file', bars: [barAt(openTs, 100, { funding_annualized })] },
+    })
+  const holdBtc = async (): Promise<void> => {
+    await observe('2026-02-20T00:28:00.000Z', 12)
+    for (const [producerId, type, payload] of [
+      ['technical-analysis', 'signal.ta.v1', { symbol: 'BTC', rsi_14: 22 }],
+      ['market-sentiment', 'signal.social.v1', { symbol: 'BTC', score: 9 }],
+      ['whale-tracker', 'signal.onchain.v1', { symbol: 'BTC', price_momentum_24h: 12 }],
+    ] as const) {
+      await register(producerId, '0 0 1 1 *')
+      await engine.execute({
+        kind: 'emit-signal',
+        emission: { producerId, type, payload, ts: null, dedupeKey: null },
+      })
+    }
+    await engine.execute({ kind: 'run-cycle', cycleId: 'c', trigger: 'api' })
+    expect(engine.state.book.count).toBe(1)
+  }
+
+  it('is looked at every minute: without a price it counts as degrading', async () => {
+    await holdBtc()
+    await observe('2026-02-20T00:29:00.000Z', 12)
+    expect([...engine.state.positions.values()]).toMatchObject([{ status: 'monitoring' }])
+    await passing(5 * MINUTE_MS)
+    expect([...engine.state.positions.values()]).toMatchObject([{ status: 'degrading' }])
+  })
+
+  it('is charged funding at 08:00 UTC, once', async () => {
+    await holdBtc()
+    await timer.jump(Date.parse('2026-02-20T07:58:30.000Z') - BEGIN_MS)
+    await settle()
+    await observe('2026-02-20T07:57:00.000Z', 12)
+    expect(await typesOf('execution.funding')).toEqual([])
+    await passing(2 * MINUTE_MS)
+    await passing(2 * MINUTE_MS)
+    expect(await typesOf('execution.funding')).toEqual(['execution.funding_applied.v1'])
+    // Another service on the same log comes to the same moment.
+    await engine.execute({ kind: 'apply-funding', at: '2026-02-20T08:00:00.000Z' })
+    expect(await typesOf('execution.funding')).toHaveLength(1)
+  })
 })
 
 it('ends quietly while something is under way', async () => {

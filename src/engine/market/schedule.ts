@@ -24,6 +24,8 @@ export interface Schedule {
 
 const STEP_MS = 1000
 const POLLS_AT_ONCE = 8
+/** 00:00, 08:00 and 16:00 UTC. */
+const FUNDING_PERIOD_MS = 28_800_000
 
 /** Everything that happens by the clock: cycles on their grid, polls on their cron, and what runs out of time. */
 export const startSchedule = (parts: ScheduleParts): Schedule => {
@@ -61,6 +63,11 @@ const step = async (parts: ScheduleParts, polls: Polls, beforeMs: number, nowMs:
   if (isNewMinute) {
     polls.begin(beforeMs, nowMs)
     await engine.execute({ kind: 'notice-stale-producers' })
+    if (engine.state.book.count > 0) await engine.execute({ kind: 'check-positions' })
+  }
+  const fundingMs = Math.floor(nowMs / FUNDING_PERIOD_MS) * FUNDING_PERIOD_MS
+  if (fundingMs > beforeMs && engine.state.book.count > 0) {
+    await engine.execute({ kind: 'apply-funding', at: new Date(fundingMs).toISOString() })
   }
   if (hasOverdueIntent(engine, nowMs)) await engine.execute({ kind: 'expire-intents' })
   const intervalMs = configuration().brain.cycle_interval_seconds * 1000

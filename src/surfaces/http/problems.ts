@@ -47,11 +47,6 @@ const OWN_KINDS = {
     when: 'nothing of what was asked for can be settled',
     extras: { skipped: [{ id: ID, reason: 'unknown' }] },
   },
-  'position.not_found': {
-    status: 404,
-    when: 'no such position; the body is only `{"detail":…}`',
-    bare: true,
-  },
   'rate.limited': {
     status: 429,
     when: 'more requests per minute than api.rate_limit_per_minute',
@@ -99,8 +94,25 @@ const REFUSAL_KINDS: Readonly<Record<RefusalCode, ProblemKind>> = {
     when: 'the key was used before with another content',
     extras: { event_id: ID },
   },
+  'intent.not_awaiting': {
+    status: 409,
+    when: 'the intent does not wait for approval',
+    extras: { intent_id: ID, intent_status: 'expired' },
+  },
+  'intent.not_found': { status: 404, when: 'no such intent', extras: { intent_id: ID } },
   'kill_switch.active': { status: 423, when: 'the kill switch is above level 0', extras: { level: 1 } },
   'kill_switch.not_lower': { status: 409, when: 'a reset would raise the level' },
+  'position.not_found': {
+    status: 404,
+    when: 'no such position; the body is only `{"detail":…}`',
+    bare: true,
+  },
+  'position.not_open': {
+    status: 409,
+    when: 'the position is closed or about to be',
+    extras: { position_id: ID, position_status: 'closed' },
+  },
+  'price.unavailable': { status: 409, when: 'nobody tells a price', extras: { position_id: ID } },
   'producer.duplicate': { status: 409, when: 'the name is taken', extras: { name: 'p1' } },
   'producer.not_found': { status: 404, when: 'no such producer', extras: { name: 'p1' } },
   'signal.invalid_type': {

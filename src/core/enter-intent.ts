@@ -1,0 +1,34 @@
+import { standingOf } from './account.ts'
+import { markNow } from './cycle-inputs.ts'
+import type { Moment } from './moment.ts'
+import { enter } from './orders/entry.ts'
+import { positionsOf } from './positions/book.ts'
+import type { State } from './state.ts'
+import { accept, type Decision } from './vocabulary/decision.ts'
+import { canonicalSymbol } from './vocabulary/symbol.ts'
+
+/** A ready intent becomes an order, or is rejected with every reason. */
+export const enterIntent = (state: State, intentId: string, moment: Moment): Decision => {
+  const known = state.intents.get(intentId)
+  if (known === undefined) return accept()
+  const { symbol } = known.intent
+  const { now, configuration, sha256Hex } = moment
+  const mark = markNow(state, symbol, moment)
+  return enter(known, {
+    now,
+    level: state.killSwitch.level,
+    mark: mark === null ? null : { price: mark.price, ts: new Date(mark.atMs).toISOString() },
+    account: standingOf(state, now),
+    closes: state.ledger.closes,
+    heldInSymbol: positionsOf(state, symbol).length + entriesUnderWay(state, symbol),
+    rules: configuration,
+    sha256Hex,
+  })
+}
+
+/** Those that have no position yet; the others are counted as one. */
+const entriesUnderWay = ({ orders }: State, symbol: string): number =>
+  orders.open.count(
+    (order) =>
+      !order.isExit && order.filled === 0n && canonicalSymbol(order.symbol) === canonicalSymbol(symbol),
+  )

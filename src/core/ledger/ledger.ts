@@ -1,0 +1,89 @@
+import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
+import { usdFrom, type Usd } from '../vocabulary/money.ts'
+
+/** A margin account: cash moves with gross profit, fees and funding, never with the size of a position. */
+export interface Ledger {
+  readonly startBalance: Usd
+  readonly cash: Usd
+  readonly fees: Usd
+  /** Positive: paid. */
+  readonly funding: Usd
+  /** Net of fees and funding, of closed positions. */
+  readonly realized: Usd
+  /** Newest last. */
+  readonly closes: readonly Close[]
+  /** Losing closes in a row; an operator who lowers the kill switch starts it anew. */
+  readonly lossStreak: number
+  /** From then on the start balance stays what it was. */
+  readonly hasTraded: boolean
+}
+
+export interface Close {
+  readonly at: string
+  readonly net: Usd
+  /** Net over the notional of the entry. */
+  readonly netReturn: number
+}
+
+export const INITIAL_LEDGER: Ledger = {
+  startBalance: 10_000_000_000n,
+  cash: 10_000_000_000n,
+  fees: 0n,
+  funding: 0n,
+  realized: 0n,
+  closes: [],
+  lossStreak: 0,
+  hasTraded: false,
+}
+
+const CLOSES_KEPT = 50
+/** A smaller result is neither a win nor a loss. */
+const FLAT_BELOW: Usd = 10_000n
+
+export const evolveLedger = (ledger: Ledger, event: KnownEvent): Ledger => {
+  switch (event.type) {
+    case 'system.started.v1':
+      return started(ledger, event.payload.folding?.start_balance_usd)
+    case 'execution.order_filled.v1':
+      return charged(ledger, usdFrom(event.payload.fee_usd), 0n)
+    case 'execution.funding_applied.v1':
+      return charged(ledger, 0n, usdFrom(event.payload.amount_usd))
+    case 'execution.position_closed.v1':
+      return closed(ledger, event.payload, event.ts)
+    case 'system.kill_switch.v1':
+      return event.payload.reset_by === undefined ? ledger : { ...ledger, lossStreak: 0 }
+    default:
+      return ledger
+  }
+}
+
+const started = (ledger: Ledger, balance: number | undefined): Ledger => {
+  if (balance === undefined || ledger.hasTraded) return ledger
+  const startBalance = usdFrom(balance)
+  return { ...ledger, startBalance, cash: startBalance }
+}
+
+const charged = (ledger: Ledger, fee: Usd, funding: Usd): Ledger => ({
+  ...ledger,
+  cash: ledger.cash - fee - funding,
+  fees: ledger.fees + fee,
+  funding: ledger.funding + funding,
+  hasTraded: true,
+})
+
+const closed = (ledger: Ledger, payload: PayloadOf<'execution.position_closed.v1'>, at: string): Ledger => {
+  const net = usdFrom(payload.realized_pnl)
+  const close = { at, net, netReturn: payload.realized_pnl_pct }
+  return {
+    ...ledger,
+    cash: ledger.cash + usdFrom(payload.gross_pnl),
+    realized: ledger.realized + net,
+    closes: [...ledger.closes.slice(1 - CLOSES_KEPT), close],
+    lossStreak: streakAfter(ledger.lossStreak, net),
+  }
+}
+
+const streakAfter = (streak: number, net: Usd): number => {
+  if (net >= FLAT_BELOW) return 0
+  return net <= -FLAT_BELOW ? streak + 1 : streak
+}

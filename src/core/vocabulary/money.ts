@@ -1,0 +1,118 @@
+/** Whole millionths of a USD. */
+export type Usd = bigint
+/** Whole hundred-millionths of a USD per unit. */
+export type Price = bigint
+/** Whole hundred-millionths of a unit. */
+export type Quantity = bigint
+
+export type Direction = 'long' | 'short'
+
+const USD_SCALE = 1_000_000
+const UNIT_SCALE = 100_000_000
+/** Price times quantity is in 1e-16; a notional is in 1e-6. */
+const PRODUCT_PER_USD = 10_000_000_000n
+const RATIO_SCALE = 1_000_000_000
+const BASIS_POINT_SCALE = 1_000_000
+
+/** JSON numbers are doubles: fifteen digits survive the way there and back, a sixteenth may not. */
+const EXACT_MAX = 1_000_000_000_000_000n
+
+export const usdFrom = (value: number): Usd => scaledFrom(value, USD_SCALE, 6)
+
+export const usdNumber = (usd: Usd): number => numberFrom(usd, USD_SCALE, 6)
+
+export const unitsFrom = (value: number): Price => scaledFrom(value, UNIT_SCALE, 8)
+
+export const unitsNumber = (units: Price): number => numberFrom(units, UNIT_SCALE, 8)
+
+/** +1 for a long, -1 for a short. */
+export const signOf = (direction: Direction): 1n | -1n => (direction === 'long' ? 1n : -1n)
+
+/** Half-even, as every price and notional. */
+export const notionalOf = (price: Price, quantity: Quantity): Usd =>
+  fitted(dividedHalfEven(price * quantity, PRODUCT_PER_USD))
+
+/** As much as the notional buys, rounded down. */
+export const quantityFor = (notional: Usd, price: Price): Quantity => {
+  const quantity = (notional * PRODUCT_PER_USD) / price
+  const step = stepOf(quantity)
+  return quantity - (quantity % step)
+}
+
+/** Rounded up: a fee is never understated. */
+export const feeOf = (notional: Usd, basisPoints: number): Usd => {
+  const scale = 10_000n * BigInt(BASIS_POINT_SCALE)
+  return (notional * scaledBasisPoints(basisPoints) + scale - 1n) / scale
+}
+
+/** What a buyer pays above, and a seller gets below the price. */
+export const slippedPrice = (price: Price, side: 'buy' | 'sell', basisPoints: number): Price => {
+  const scale = 10_000n * BigInt(BASIS_POINT_SCALE)
+  const slip = scaledBasisPoints(basisPoints)
+  return fitted(dividedHalfEven(price * (side === 'buy' ? scale + slip : scale - slip), scale))
+}
+
+/** A price moved by a share of itself. */
+export const movedPrice = (price: Price, share: number): Price =>
+  fitted(dividedHalfEven(price * BigInt(RATIO_SCALE + Math.round(share * RATIO_SCALE)), BigInt(RATIO_SCALE)))
+
+/** The price at which so much was had for `products`, the sum of price times quantity. */
+export const averagePrice = (products: bigint, quantity: Quantity): Price =>
+  fitted(dividedHalfEven(products, quantity))
+
+/** A share of an amount, rounded down. Shares have nine decimals. */
+export const shareOf = (amount: Usd, share: number): Usd =>
+  (amount * BigInt(Math.round(share * RATIO_SCALE))) / BigInt(RATIO_SCALE)
+
+/** What a position binds, rounded up. */
+export const marginOf = (notional: Usd, leverage: number): Usd => {
+  const scaled = BigInt(Math.max(1, Math.round(leverage * USD_SCALE)))
+  return (notional * BigInt(USD_SCALE) + scaled - 1n) / scaled
+}
+
+/** What a year's rate in percent comes to on an amount in one of `periods` parts of the year, half-even. */
+export const periodShareOf = (amount: Usd, percentPerYear: number, periods: bigint): Usd =>
+  dividedHalfEven(amount * unitsFrom(percentPerYear), 100n * periods * BigInt(UNIT_SCALE))
+
+/** For limits and for showing, never to be added up as money. */
+export const ratioOf = (part: bigint, whole: bigint): number =>
+  whole === 0n ? 0 : Number(part) / Number(whole)
+
+const scaledFrom = (value: number, scale: number, decimals: number): bigint => {
+  const scaled = value * scale
+  // Below this the product is off by less than half a unit, so rounding finds the decimal that was meant.
+  if (Math.abs(scaled) < 1e15) return BigInt(Math.round(scaled))
+  const [digits = '0', exponent = '0'] = value.toExponential(14).split('e')
+  const shift = Number(exponent) - 14 + decimals
+  const whole = BigInt(digits.replace('.', ''))
+  return shift >= 0 ? whole * 10n ** BigInt(shift) : dividedHalfEven(whole, 10n ** BigInt(-shift))
+}
+
+const numberFrom = (units: bigint, scale: number, decimals: number): number => {
+  const isExact = units < EXACT_MAX && units > -EXACT_MAX
+  return isExact ? Number(units) / scale : Number(`${fitted(units)}e-${decimals}`)
+}
+
+const scaledBasisPoints = (basisPoints: number): bigint => BigInt(Math.round(basisPoints * BASIS_POINT_SCALE))
+
+/** Rounded half-even to fifteen significant digits: what cannot be told exactly is not used. */
+const fitted = (value: bigint): bigint => {
+  const step = stepOf(value)
+  return step === 1n ? value : dividedHalfEven(value, step) * step
+}
+
+const stepOf = (value: bigint): bigint => {
+  if (value < EXACT_MAX && value > -EXACT_MAX) return 1n
+  const size = value < 0n ? -value : value
+  let step = 10n
+  while (size / step >= EXACT_MAX) step *= 10n
+  return step
+}
+
+const dividedHalfEven = (dividend: bigint, divisor: bigint): bigint => {
+  const quotient = dividend / divisor
+  const rest = dividend % divisor
+  const twice = 2n * (rest < 0n ? -rest : rest)
+  if (twice < divisor || (twice === divisor && quotient % 2n === 0n)) return quotient
+  return dividend < 0n ? quotient - 1n : quotient + 1n
+}
