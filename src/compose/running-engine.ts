@@ -99,7 +99,7 @@ const introduce = async (
     version,
     integrity,
     announce,
-    configuration: { brain, ta },
+    configuration: { brain, execution, ta },
   }: Pick<RunningEngine, 'integrity'> &
     Pick<EngineWishes, 'announce' | 'configuration'> & { readonly version: string },
 ): Promise<void> => {
@@ -117,6 +117,7 @@ const introduce = async (
       analysis_bar_seconds: ta.bar_seconds,
       variance_decay: ta.variance_decay,
       link_window_seconds: brain.link.window_seconds,
+      start_balance_usd: execution.paper_start_balance,
     },
   }
   await engine.execute({ kind: 'start', started })
