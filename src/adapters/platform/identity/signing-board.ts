@@ -21,7 +21,7 @@ export interface SigningThreadData {
 export const TEXT_SEPARATOR = '\n'
 
 /** So many texts are claimed at once: well under a millisecond of work. */
-export const CHUNK_TEXTS = 16
+const CHUNK_TEXTS = 16
 
 export const createSigningBoard = (texts: readonly string[]): SigningBoard => ({
   texts,
