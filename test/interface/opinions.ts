@@ -10,9 +10,9 @@ export const bullMarket = async (service: RunningService): Promise<void> => {
 }
 
 /** In a bull market, so many say the same of it that an intent follows. */
-export const agreementOn = async (service: RunningService, symbol: string): Promise<void> => {
-  await register(service, 'ann')
-  await submit(service, 'ann', { symbol, direction: 'bullish', conviction: 10, rationale: 'all of it' })
+export const agreementOn = async (service: RunningService, symbol: string, nodeId = 'ann'): Promise<void> => {
+  await register(service, nodeId)
+  await submit(service, nodeId, { symbol, direction: 'bullish', conviction: 10, rationale: 'all of it' })
   const flows = { symbol, whale_netflow: 1e9, exchange_flow: -1e9, price_momentum_24h: 10 }
   await emit(service, 'onchain-flows', 'signal.onchain.v1', flows)
   const etf = { symbol, daily_flow_usd: 1e9, streak_days: 10, cumulative_7d: 5e9 }
