@@ -56,7 +56,8 @@ interface AuthorClaim extends Claim {
 
 const scoreDomain = (domain: Domain, readings: readonly Reading[], shareCap: number): DomainScore => {
   const shares = sharesOf(claimsOf(readings), shareCap)
-  const inputs = [...shares].flatMap(([claim, share]) => inputsOf(claim, share))
+  const inputs: DomainInput[] = []
+  for (const [claim, share] of shares) pushInputs(inputs, claim, share)
   return {
     domain,
     value: inputs.reduce((sum, { share, evidence }) => sum + share * evidence, 0),
@@ -92,15 +93,17 @@ const capGroupOf = (author: Author): string | null => {
 }
 
 /** Within an author's share his signals count by their quality. */
-const inputsOf = ({ readings }: AuthorClaim, share: number): readonly DomainInput[] => {
+const pushInputs = (inputs: DomainInput[], { readings }: AuthorClaim, share: number): void => {
   const qualities = readings.reduce((sum, { quality }) => sum + quality, 0)
-  return readings.map(({ signal, quality, evidence }) => ({
-    signalId: signal.id,
-    authorId: signal.author.id,
-    share: (share * quality) / qualities,
-    quality,
-    evidence,
-  }))
+  for (const { signal, quality, evidence } of readings) {
+    inputs.push({
+      signalId: signal.id,
+      authorId: signal.author.id,
+      share: (share * quality) / qualities,
+      quality,
+      evidence,
+    })
+  }
 }
 
 const bestQuality = (readings: readonly Reading[]): number =>

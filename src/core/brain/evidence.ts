@@ -13,7 +13,13 @@ export const evidenceOf = (
   rules: PartRules,
 ): number | null => {
   const parts = READERS.get(type)?.partsOf(payload, rules, market) ?? {}
-  const known = Object.values(parts).filter((part) => part !== null)
-  if (known.length === 0) return null
-  return known.reduce((sum, part) => sum + clamp(part), 0) / known.length
+  let sum = 0
+  let count = 0
+  for (const name in parts) {
+    const part = parts[name] ?? null
+    if (part === null) continue
+    sum += clamp(part)
+    count += 1
+  }
+  return count === 0 ? null : sum / count
 }

@@ -19,8 +19,11 @@ export const up: CliCommand = {
 
 const startEverything = async (bench: Bench, options: ServeOptions): Promise<ExitCode> => {
   const { created } = await prepareHome(bench.workshop, {
-    settings: { market: { feed: 'simulated' }, brain: { cycle_interval_seconds: 60 } },
+    settings: LIVELY,
     development: true,
   })
   return runService(bench, options, created)
 }
+
+/** A market in which something happens within the first minutes, and a brain that looks every minute. */
+const LIVELY = { market: { feed: 'simulated', seed: 2 }, brain: { cycle_interval_seconds: 60 } }
