@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventsOf } from './acts.ts'
 import { cleanUp, newHome, startService, TOKEN, type RunningService, type Variables } from './service.ts'
+import { postgresMissing, startPostgres, type PostgresServer } from '../postgres/server.ts'
 import { onEveryStore } from './stores.ts'
 
 /** A market that is quick enough to watch. */
@@ -73,7 +74,17 @@ onEveryStore('a market', (store) => {
   })
 })
 
-onEveryStore('polling', (store) => {
+// All stores at once: a schedule has no shorter step than a minute.
+describe('polling', () => {
+  let postgres: PostgresServer | null = null
+  beforeAll(async () => {
+    if (postgresMissing === null) postgres = await startPostgres()
+  })
+  afterAll(async () => {
+    await cleanUp()
+    await postgres?.stop()
+  })
+
   it('A071: goes to no address of our own network, unless it may', async () => {
     const asked: string[] = []
     const endpoint = createServer((request, response) => {
@@ -85,27 +96,36 @@ onEveryStore('polling', (store) => {
     }).listen(0, '127.0.0.1')
     await once(endpoint, 'listening')
     const url = `http://127.0.0.1:${(endpoint.address() as AddressInfo).port}/`
-    const strict = await startService(await newHome(), await store())
-    const open = await startService(await newHome(), {
-      ...(await store()),
-      SVC_PRODUCERS__ALLOW_PRIVATE_ENDPOINTS: 'true',
-    })
-    const body = { name: 'near', domain: 'onchain', endpoint: url, schedule: '* * * * *' }
-    for (const service of [strict, open]) await service.call('POST', '/producers/register', { body })
-    const near = async (service: RunningService) =>
-      ((await service.call('GET', '/producers/status')).body as { producers: Record<string, object> })
-        .producers['near']
-    await expect
-      .poll(() => near(strict), { timeout: 75_000, interval: 500 })
-      .toMatchObject({ health: 'degraded', last_error: 'endpoint blocked: loopback address' })
-    await expect
-      .poll(() => near(open), { timeout: 20_000 })
-      .toMatchObject({ health: 'ok', events_produced: 1 })
-    expect(asked).toHaveLength(1)
-    expect(await eventsOf(open, 'signal.onchain')).toMatchObject([{ source: 'near' }])
+    const stores = [
+      () => Promise.resolve({}),
+      ...(postgres === null
+        ? []
+        : [async () => ({ SVC_STORE__URL: (await postgres?.freshDatabase()) ?? '' })]),
+    ]
+    await Promise.all(stores.map((store) => pollsOnlyWhereItMay(store, url)))
+    expect(asked).toHaveLength(stores.length)
     endpoint.close()
-  }, 120_000)
+  }, 150_000)
 })
+
+const pollsOnlyWhereItMay = async (store: () => Promise<Variables>, url: string): Promise<void> => {
+  const strict = await startService(await newHome(), await store())
+  const open = await startService(await newHome(), {
+    ...(await store()),
+    SVC_PRODUCERS__ALLOW_PRIVATE_ENDPOINTS: 'true',
+  })
+  const body = { name: 'near', domain: 'onchain', endpoint: url, schedule: '* * * * *' }
+  for (const service of [strict, open]) await service.call('POST', '/producers/register', { body })
+  const near = async (service: RunningService) =>
+    ((await service.call('GET', '/producers/status')).body as { producers: Record<string, object> })
+      .producers['near']
+  await expect
+    .poll(() => near(strict), { timeout: 75_000, interval: 500 })
+    .toMatchObject({ health: 'degraded', last_error: 'endpoint blocked: loopback address' })
+  await expect.poll(() => near(open), { timeout: 20_000 }).toMatchObject({ health: 'ok', events_produced: 1 })
+  expect(await eventsOf(open, 'signal.onchain')).toMatchObject([{ source: 'near' }])
+  for (const service of [strict, open]) await service.stop()
+}
 
 describe('a newcomer', () => {
   afterAll(cleanUp)
