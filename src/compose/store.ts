@@ -5,7 +5,6 @@ import { checkpointFile } from '../adapters/platform/checkpoint-file/checkpoint-
 import { createSecrets } from '../adapters/platform/vault/secrets.ts'
 import { createVault } from '../adapters/platform/vault/vault.ts'
 import { MemoryLog } from '../adapters/storage/memory/memory-log.ts'
-import { openPostgresLog } from '../adapters/storage/postgres/postgres-log.ts'
 import { openSqliteLog } from '../adapters/storage/sqlite/sqlite-log.ts'
 import type { Configuration } from '../core/config/schema.ts'
 import type { CheckpointStore } from '../ports/checkpoints.ts'
@@ -28,8 +27,14 @@ export const openStore = async (surroundings: Surroundings, { store }: Configura
   const log =
     store.url === ''
       ? await openSqliteLog({ path: databasePath(home) })
-      : await openPostgresLog({ url: await urlWithPassword(store.url, surroundings) })
+      : await openPostgres(await urlWithPassword(store.url, surroundings))
   return { log, checkpoints: checkpointFile(checkpointPath(home, store)) }
+}
+
+/** The driver is fetched only where it is used. */
+const openPostgres = async (url: string): Promise<EventLog> => {
+  const { openPostgresLog } = await import('../adapters/storage/postgres/postgres-log.ts')
+  return openPostgresLog({ url })
 }
 
 /** Whether something was ever stored here; checkpoints whose database is gone count. */

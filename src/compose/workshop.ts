@@ -13,7 +13,6 @@ import { Failure } from '../surfaces/cli/failure.ts'
 import type { ConfigurationDesk, StoreSession, Workshop } from '../surfaces/cli/workshop.ts'
 import { identityDesk, vaultDesk } from './desks.ts'
 import { knownSecretsOf } from './secrets.ts'
-import { runUntilSignal } from './run-until-signal.ts'
 import { openSession } from './session.ts'
 import { storeExists } from './store.ts'
 import type { Surroundings } from './surroundings.ts'
@@ -51,7 +50,11 @@ export const createWorkshop = (surroundings: Surroundings): Workshop => {
     openStore: session,
     openSignatures: () => Promise.resolve(signaturePool()),
     checkpointsIn: checkpointFile,
-    startService: (options) => runUntilSignal(surroundings, options),
+    startService: async (options) => {
+      // Fetched only now: most commands need none of it, and reading it takes longer than they do.
+      const { runUntilSignal } = await import('./run-until-signal.ts')
+      return runUntilSignal(surroundings, options)
+    },
     askService: async () => askService(environment['SVC_API_BASE_URL'] ?? baseUrlOf(await loaded())),
   }
 }
