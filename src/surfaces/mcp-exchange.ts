@@ -7,6 +7,8 @@ export interface McpPost {
   /** The caller's thread through the log, if it named one. */
   readonly traceId: string | null
   readonly requestId: string
+  /** Whether the caller may do what only operators may. */
+  readonly mayOperate: boolean
 }
 
 export type McpBody =

@@ -11,6 +11,11 @@ const TOOLS = [
   'get_signal_attribution',
   'emit_producer_signal',
   'svc_provenance_check',
+  'explain_decision',
+  'get_portfolio',
+  'close_position',
+  'approve_intent',
+  'deny_intent',
 ]
 
 const REVISION = 'io.modelcontextprotocol/protocolVersion'

@@ -5,7 +5,7 @@ import type { Intent } from '../orders/intents.ts'
 import type { State } from '../state.ts'
 import { killSwitchLevel } from '../vocabulary/level.ts'
 
-const intentView = z.object({
+export const intentView = z.object({
   intent_id: z.string(),
   symbol: z.string(),
   direction: z.enum(['long', 'short']),
@@ -47,7 +47,13 @@ export const viewCycle = (
   kill_switch_level: killSwitch.level,
 })
 
-const viewIntent = ({ id, intent, status, reasons, positionId }: Intent): z.infer<typeof intentView> => ({
+export const viewIntent = ({
+  id,
+  intent,
+  status,
+  reasons,
+  positionId,
+}: Intent): z.infer<typeof intentView> => ({
   intent_id: id,
   symbol: intent.symbol,
   direction: intent.direction,

@@ -34,6 +34,24 @@ export const TOOLS = [
       'Why a brain cycle decided as it did: every input with its author, quality, share, evidence and contribution, ' +
       'how far the next tier was, and which author, domain or regime would have changed the decision.',
   },
+  {
+    name: 'get_portfolio',
+    description:
+      'Where the account stands: equity, cash, profit, fees, funding, exposure, heat, margin, peak and drawdown, the ' +
+      'loss of the day, and the limits in force.',
+  },
+  {
+    name: 'close_position',
+    description: 'Closes an open position at the market. For operators, in two steps.',
+  },
+  {
+    name: 'approve_intent',
+    description: 'Lets an intent that waits for approval be executed at once. For operators, in two steps.',
+  },
+  {
+    name: 'deny_intent',
+    description: 'Ends an intent that waits for approval. For operators, in two steps.',
+  },
 ] as const
 
 export type ToolName = (typeof TOOLS)[number]['name']

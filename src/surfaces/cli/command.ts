@@ -21,6 +21,8 @@ export interface Bench {
   readonly stdin: InputStream
   /** Text from standard input: all of a pipe, or one hidden line from a keyboard. */
   readonly readSecret: (prompt: string) => Promise<string>
+  /** The same, shown while it is typed. */
+  readonly readAnswer: (prompt: string) => Promise<string>
 }
 
 /** Turns work at the bench into what the parser calls: the arguments, then the options. */

@@ -15,7 +15,7 @@ import { overviewOf, overviewText } from './overview.ts'
 import { problemDocument, problemOf, problemText } from './problem.ts'
 import { buildProgram, understoodNames, type GlobalOptions } from './program.ts'
 import { progressOn } from './progress.ts'
-import { readSecretFrom, type InputStream } from './secret-input.ts'
+import { readAnswerFrom, readSecretFrom, type InputStream } from './secret-input.ts'
 import { paintFor } from './style.ts'
 import type { Workshop } from './workshop.ts'
 
@@ -140,4 +140,5 @@ const benchOf = (
   stdin,
   progress: (label) => progressOn(stderr, label),
   readSecret: (prompt) => readSecretFrom(stdin, stderr, prompt),
+  readAnswer: (prompt) => readAnswerFrom(stdin, stderr, prompt),
 })

@@ -1,7 +1,7 @@
 import { PassThrough, Readable, Writable } from 'node:stream'
 import { expect, it } from 'vitest'
 import { UsageError } from './failure.ts'
-import { readSecretFrom } from './secret-input.ts'
+import { readAnswerFrom, readSecretFrom } from './secret-input.ts'
 
 const collecting = () => {
   let text = ''
@@ -44,4 +44,14 @@ it('asks a person, and does not show what is typed', async () => {
   keyboard.write('hunter2\r')
   expect(await reading).toBe('hunter2')
   expect(text()).toBe('Value of x: \n')
+})
+
+it('shows what is typed where it is no secret', async () => {
+  const keyboard = Object.assign(new PassThrough(), { isTTY: true as const, setRawMode: () => undefined })
+  const { stream, text } = collecting()
+  const reading = readAnswerFrom(keyboard, stream, 'Sure? ')
+  keyboard.write('yes\r')
+  expect(await reading).toBe('yes')
+  expect(text()).toContain('Sure? ')
+  expect(text()).toContain('yes')
 })

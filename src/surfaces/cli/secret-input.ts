@@ -8,19 +8,26 @@ export type InputStream = Readable & { readonly isTTY?: boolean }
 const BYTES_MAX = 64 * 1024
 
 /** All of a pipe, without the line end that editors leave; or one line from a keyboard, which is not shown. */
-export const readSecretFrom = async (
+export const readSecretFrom = (stdin: InputStream, stderr: TerminalStream, prompt: string): Promise<string> =>
+  readFrom(stdin, stderr, { prompt, echo: nowhere() })
+
+/** The same for what may be seen while it is typed. */
+export const readAnswerFrom = (stdin: InputStream, stderr: TerminalStream, prompt: string): Promise<string> =>
+  readFrom(stdin, stderr, { prompt, echo: stderr })
+
+const readFrom = async (
   stdin: InputStream,
   stderr: TerminalStream,
-  prompt: string,
+  { prompt, echo }: { readonly prompt: string; readonly echo: Writable },
 ): Promise<string> => {
   if (stdin.isTTY !== true) return (await readAll(stdin)).replace(/\r?\n$/, '')
   await writeTo(stderr, prompt)
-  const keyboard = createInterface({ input: stdin, output: nowhere(), terminal: true })
+  const keyboard = createInterface({ input: stdin, output: echo, terminal: true })
   try {
     return await keyboard.question('')
   } finally {
     keyboard.close()
-    await writeTo(stderr, '\n')
+    if (echo !== stderr) await writeTo(stderr, '\n')
   }
 }
 

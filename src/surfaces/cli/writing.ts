@@ -1,31 +1,37 @@
 import type { z } from 'zod'
 import type { Command as EngineCommand } from '../../core/commands.ts'
-import { decide } from '../../core/decide.ts'
 import type { Stamped } from '../../core/log/event.ts'
-import type { Decision } from '../../core/vocabulary/decision.ts'
+import type { RunResult } from '../../core/run.ts'
 import { faultsOf, sentenceOf } from '../../core/vocabulary/faults.ts'
-import { isoNow } from '../../engine/iso-now.ts'
-import { sha256Hex } from '../../engine/sha256.ts'
+import { rehearse } from '../../engine/queries/rehearsal.ts'
 import type { Bench } from './command.ts'
 import { openConfiguration } from './configuration.ts'
 import { failureOf, UsageError } from './failure.ts'
-import { execute, readState, recordWrite, withStore } from './store.ts'
+import { execute, readState, recordDenial, recordWrite, withStore } from './store.ts'
 import type { Workshop } from './workshop.ts'
 
 /**
  * Stores what a command leads to, and the name of the command line behind it. Rehearsed first: what is refused
- * leaves no trace, not even of the node that asked.
+ * leaves no trace, not even of the node that asked, unless it is the kill switch that forbids it.
  */
-export const write = async (
+export const write = (bench: Bench, name: string, command: EngineCommand): Promise<readonly Stamped[]> =>
+  writeAs(bench, name, () => command)
+
+/** The same for commands that name their operator: the node of this home. */
+export const writeAs = async (
   bench: Bench,
   name: string,
-  command: EngineCommand,
+  commandBy: (operator: string) => EngineCommand,
 ): Promise<readonly Stamped[]> => {
-  const rehearsal = await rehearse(bench.workshop, command)
-  if (rehearsal.status === 'refused') throw failureOf(rehearsal.refusal)
+  const rehearsal = await rehearsed(bench.workshop, commandBy('rehearsal'))
+  if (rehearsal.status === 'refused') {
+    const { code } = rehearsal.refusal
+    if (code === 'kill_switch.active') await denied(bench, name, code.replace('.', '_'))
+    throw failureOf(rehearsal.refusal)
+  }
   return withStore(bench.workshop, async (session) => {
     const engine = await session.openEngine()
-    const events = await execute(engine, command)
+    const events = await execute(engine, commandBy(engine.nodeId))
     await recordWrite(engine, bench, name)
     return events
   })
@@ -38,15 +44,11 @@ export const understood = <Schema extends z.ZodType>(schema: Schema, said: unkno
   throw new UsageError(faultsOf(parsed.error, [''], { input: said }).map(sentenceOf).join('; '))
 }
 
-const rehearse = async (workshop: Workshop, command: EngineCommand): Promise<Decision> => {
+const denied = (bench: Bench, name: string, reason: string): Promise<void> =>
+  withStore(bench.workshop, async (session) => recordDenial(await session.openEngine(), bench, name, reason))
+
+const rehearsed = async (workshop: Workshop, command: EngineCommand): Promise<RunResult> => {
   const { clock, version } = workshop
-  return decide(await readState(workshop), command, {
-    now: isoNow(clock),
-    newId: () => clock.newId(),
-    traceId: null,
-    configuration: (await openConfiguration(workshop)).current(),
-    version,
-    sha256Hex,
-    elapsedMs: () => 0,
-  })
+  const configuration = (await openConfiguration(workshop)).current()
+  return rehearse({ fresh: () => readState(workshop) }, command, { clock, configuration, version })
 }

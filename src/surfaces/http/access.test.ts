@@ -142,8 +142,12 @@ describe('the operator token', () => {
     const operatorOnly = ROUTES.filter(({ access }) => access === 'operator')
     expect(operatorOnly.map(({ method, path }) => `${method} ${path}`)).toEqual([
       'POST /config',
+      'POST /intents/:id/approve',
+      'POST /intents/:id/deny',
       'POST /karma/settle',
       'POST /kill-switch',
+      'POST /positions/close-all',
+      'POST /positions/:position_id/close',
     ])
     for (const { method, path } of operatorOnly) {
       const forbidden = await server.call(method, path, { json: {} })

@@ -1,11 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { actionOf } from './route.ts'
 import { ROUTES } from './routes/all.ts'
-import { startTestServer, type CallOptions, type TestServer } from './test-server.contract.ts'
+import type { CallOptions, TestServer } from './test-server.contract.ts'
+import { INTENT_IDS, startTrading } from './trading.contract.ts'
 
 let server: TestServer
 beforeAll(async () => {
-  server = await startTestServer()
+  const trading = await startTrading()
+  ids.position = await trading.open(INTENT_IDS.ETH)
+  server = trading
 })
 afterAll(() => server.close())
 
@@ -17,7 +20,7 @@ interface Write {
   readonly again: 'nothing new' | 'refused' | null
 }
 
-const ids = { contributor: '', session: '' }
+const ids = { contributor: '', session: '', position: '' }
 
 const rpc = {
   jsonrpc: '2.0',
@@ -69,6 +72,10 @@ const WRITES: readonly Write[] = [
     again: 'nothing new',
   },
   { operationId: 'closeTraceSession', path: () => `/trace/sessions/${ids.session}`, again: 'nothing new' },
+  { operationId: 'approveIntent', path: () => `/intents/${INTENT_IDS.BTC}/approve`, again: 'refused' },
+  { operationId: 'denyIntent', path: () => `/intents/${INTENT_IDS.SOL}/deny`, again: 'refused' },
+  { operationId: 'closePosition', path: () => `/positions/${ids.position}/close`, again: 'refused' },
+  { operationId: 'closeAllPositions', path: () => '/positions/close-all', again: 'nothing new' },
   { operationId: 'runBrainCycle', path: () => '/brain/run', again: null },
   {
     operationId: 'changeConfiguration',

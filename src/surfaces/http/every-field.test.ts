@@ -42,6 +42,9 @@ const fieldsOf = (
   })
 
 const WITH_FIELDS = [
+  'approveIntent',
+  'closeAllPositions',
+  'denyIntent',
   'giveFeedback',
   'openTraceSession',
   'registerContributor',

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AccessAudit } from './access-audit.ts'
 import { JSON_TYPE, type Answer, type Success } from './answers.ts'
+import { admit } from './doorkeeper.ts'
 import { readBody, type BodyLimits, type RequestBody } from './request-body.ts'
 import { statusOf } from './problems.ts'
 import { resourceOf } from './request-line.ts'
@@ -45,7 +46,8 @@ export const handlerOf = (route: Route, parts: HandlerParts) => {
       resource: resourceOf(request.url),
     })
     if (validated.status === 'invalid') return sendProblem(reply, validated.problem)
-    const answer = await run(route, validated.parts, parts)
+    const given = { ...validated.parts, mayOperate: () => mayOperate(request, service) }
+    const answer = await run(route, given, parts)
     await record(route, answer, { service, audit, request, traceId: validated.parts.traceId })
     switch (answer.kind) {
       case 'refused':
@@ -57,6 +59,15 @@ export const handlerOf = (route: Route, parts: HandlerParts) => {
     }
   }
 }
+
+/** Whether the caller would come in at a door for operators. */
+const mayOperate = ({ headers }: FastifyRequest, { configuration, insecureOk }: Service): boolean =>
+  admit({
+    access: 'operator',
+    authorization: headers.authorization,
+    configuration: configuration.current(),
+    insecureOk,
+  }).status === 'admitted'
 
 const run = async (
   route: Route,

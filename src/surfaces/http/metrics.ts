@@ -1,7 +1,8 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { categoryOf } from '../../core/log/domain.ts'
-import { isOpen } from '../../core/positions/positions.ts'
+import { equityOf } from '../../core/state.ts'
 import { viewProducerStatus } from '../../core/views/producers.ts'
+import { usdNumber } from '../../core/vocabulary/money.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { isoNow } from '../../engine/iso-now.ts'
 import { StoreUnavailableError } from '../../ports/event-log.ts'
@@ -48,6 +49,7 @@ export const createMetrics = (
   registry.registerMetric(eventsTotal(engine))
   registry.registerMetric(brainCyclesTotal(engine))
   registry.registerMetric(openPositions(engine))
+  registry.registerMetric(equity(engine))
   registry.registerMetric(producerHealth(house))
   registry.registerMetric(streamClients(streams))
   return {
@@ -135,7 +137,17 @@ const openPositions = (engine: Engine): Gauge =>
     help: 'Positions that are neither closed nor liquidated',
     registers: [],
     collect() {
-      this.set(engine.state.positions.count(isOpen))
+      this.set(engine.state.book.count)
+    },
+  })
+
+const equity = (engine: Engine): Gauge =>
+  new Gauge({
+    name: 'svc_equity_usd',
+    help: 'Cash, and what open positions would bring at their marks',
+    registers: [],
+    collect() {
+      this.set(usdNumber(equityOf(engine.state)))
     },
   })
 

@@ -128,8 +128,8 @@ const complaintsAbout = (endpoint: Endpoint, received: Received): readonly strin
   ].filter((complaint) => complaint !== null)
 }
 
-// Nothing opens a position yet, so there is none to see and nothing to settle.
-const UNREACHABLE = new Set(['getPosition', 'settleKarma'])
+// Nothing opens a position here, so there is none to see or close, no intent to judge and nothing to settle.
+const UNREACHABLE = new Set(['approveIntent', 'closePosition', 'denyIntent', 'getPosition', 'settleKarma'])
 
 /** What is removed early can be reached by nobody. */
 const destroyersLast = (one: Endpoint, other: Endpoint): number =>

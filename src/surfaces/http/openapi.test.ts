@@ -83,7 +83,14 @@ describe('the OpenAPI document', () => {
       if (body !== undefined) expect(body.required, route.url).toBe(route.bodyIsOptional !== true)
     }
     const optional = ROUTES.filter(({ bodyIsOptional }) => bodyIsOptional)
-    expect(optional.map(({ operationId }) => operationId)).toEqual(['giveFeedback', 'openTraceSession'])
+    expect(optional.map(({ operationId }) => operationId)).toEqual([
+      'approveIntent',
+      'denyIntent',
+      'closeAllPositions',
+      'giveFeedback',
+      'openTraceSession',
+    ])
+    expect((await server.call('POST', '/positions/close-all')).status).toBe(200)
     expect((await server.call('POST', '/trace/sessions')).status).toBe(201)
     expect((await server.call('POST', '/producers/technical-analysis/feedback')).status).toBe(200)
   })
@@ -116,7 +123,12 @@ describe('the OpenAPI document', () => {
     const made = await server.call('POST', '/trace/sessions', { json: {} })
     for (const { path, method, operation } of operations()) {
       const json = operation.requestBody?.content['application/json']?.example
-      if (json === undefined || operation.operationId === 'settleKarma') continue
+      // Nothing owes karma, and no intent waits.
+      if (
+        json === undefined ||
+        ['settleKarma', 'approveIntent', 'denyIntent'].includes(operation.operationId)
+      )
+        continue
       const id = operation.operationId === 'giveFeedback' ? 'p1' : String(made.body['id'])
       const answer = await server.callRoot(method, path.replace(/\{\w+\}/, id), { json })
       expect(answer.status, `${operation.operationId} ${answer.text}`).toBeLessThan(300)

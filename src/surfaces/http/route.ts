@@ -21,8 +21,12 @@ export interface Parts<Params = unknown, Query = unknown, Headers = unknown, Bod
   /** The caller's thread through the log, if it named one. */
   readonly traceId: string | null
   /** The audit entry of a write that succeeds. Who stores it alongside the write says so with `isAudited`. */
-  readonly writeEntry: Command
+  readonly writeEntry: WriteEntry
+  /** For endpoints that do more for operators. */
+  readonly mayOperate: () => boolean
 }
+
+export type WriteEntry = Extract<Command, { kind: 'record-access' }>
 
 /** One endpoint: validation, documentation and types all come from here. */
 export interface RouteSpec<

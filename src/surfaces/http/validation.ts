@@ -1,11 +1,10 @@
 import type { z } from 'zod'
-import type { Command } from '../../core/commands.ts'
 import { faultsOf, type Fault } from '../../core/vocabulary/faults.ts'
 import { plainText } from '../../core/vocabulary/text.ts'
 import { utf8Text } from './fields.ts'
 import { invalidProblem, type Problem } from './problems.ts'
 import type { RequestBody } from './request-body.ts'
-import type { Parts, Route } from './route.ts'
+import type { Parts, Route, WriteEntry } from './route.ts'
 
 /** A request as it came in. */
 export interface RawParts {
@@ -18,7 +17,7 @@ export interface RawParts {
 }
 
 export type Validated =
-  | { readonly status: 'valid'; readonly parts: Parts }
+  | { readonly status: 'valid'; readonly parts: Omit<Parts, 'mayOperate'> }
   | { readonly status: 'invalid'; readonly problem: Problem }
 
 /** Looks at the stranger's data once, and names all faults at once. */
@@ -36,7 +35,7 @@ export const validate = (route: Route, raw: RawParts): Validated => {
   return { status: 'valid', parts: { params, query, headers, body, requestId, traceId, writeEntry } }
 }
 
-const writeEntryOf = (resource: string, requestId: string): Command => ({
+const writeEntryOf = (resource: string, requestId: string): WriteEntry => ({
   kind: 'record-access',
   surface: 'api',
   entry: { resource, action: 'write', outcome: 'allowed', reason: null, request_id: requestId },

@@ -11,17 +11,19 @@ import { failedResult, foundResult } from './tool-result.ts'
 export interface Call {
   readonly house: McpHouse
   readonly traceId: string | null
+  readonly requestId: string
+  readonly mayOperate: boolean
 }
 
 /** `tools/call`: finds the tool, looks at its arguments, calls it, and puts its outcome into the protocol's form. */
-export const callTool = async (params: unknown, { house, traceId }: Call): Promise<Answered> => {
+export const callTool = async (params: unknown, call: Call): Promise<Answered> => {
   const { name, arguments: given } = isJsonObject(params) ? params : {}
   if (typeof name !== 'string') return invalid('name is required and must be a string')
   const tool = toolNamed(name)
   if (tool === null) return invalid('no tool has this name; tools/list names all')
   const parsed = argumentsOf(tool, given)
   if (parsed.status === 'refused') return parsed.answer
-  return answerOf(await tool.call({ input: parsed.input, house, traceId }))
+  return answerOf(await tool.call({ input: parsed.input, ...call }))
 }
 
 type Parsed =

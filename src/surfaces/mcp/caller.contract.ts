@@ -22,9 +22,9 @@ export const callersOf = (server: TestServer) => {
     const name = 'name' in params && typeof params.name === 'string' ? params.name : undefined
     return call(method, { _meta: MODERN_META, ...params }, { ...modernHeaders(method, name), ...headers })
   }
-  const tool = async (name: string, args?: object): Promise<ToolAnswer> => {
+  const tool = async (name: string, args?: object, headers: Headers = {}): Promise<ToolAnswer> => {
     const params = { name, ...(args === undefined ? {} : { arguments: args }) }
-    return (await call('tools/call', params)).body
+    return (await call('tools/call', params, headers)).body
   }
   return { post, call, modern, tool }
 }

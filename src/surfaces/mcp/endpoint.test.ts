@@ -21,6 +21,10 @@ const TOOL_NAMES = [
   'emit_producer_signal',
   'svc_provenance_check',
   'explain_decision',
+  'get_portfolio',
+  'close_position',
+  'approve_intent',
+  'deny_intent',
 ]
 
 const errorOf = ({ body }: { readonly body: Readonly<Record<string, unknown>> }) =>

@@ -61,11 +61,11 @@ const answer = async (request: RpcRequest, post: McpPost, house: McpHouse): Prom
 const attempt = async (
   method: Method,
   { method: name, params }: RpcRequest,
-  { traceId, requestId }: McpPost,
+  { traceId, requestId, mayOperate }: McpPost,
   house: McpHouse,
 ): Promise<Answered> => {
   try {
-    return await method.answer(params, { house, traceId })
+    return await method.answer(params, { house, traceId, requestId, mayOperate })
   } catch (error) {
     house.logger.error('an MCP request failed', { request_id: requestId, method: name, error })
     return { status: 'failed', error: { code: RPC_CODES.internalError, message: troubleOf(error) } }

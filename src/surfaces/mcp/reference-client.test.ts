@@ -53,7 +53,7 @@ describe.each(generations)('the reference client, %s', (_generation, mode, revis
   it('finds every tool described, and results as described', async () => {
     const client = await connect('http', mode)
     const { tools } = await client.listTools()
-    expect(tools).toHaveLength(7)
+    expect(tools).toHaveLength(11)
     for (const { description, inputSchema, outputSchema, annotations } of tools) {
       expect(description).toMatch(/\S/)
       expect([inputSchema.type, outputSchema?.['type']]).toEqual(['object', 'object'])
@@ -61,7 +61,7 @@ describe.each(generations)('the reference client, %s', (_generation, mode, revis
     }
     expect(
       tools.filter(({ annotations }) => annotations?.readOnlyHint !== true).map(({ name }) => name),
-    ).toEqual(['emit_producer_signal'])
+    ).toEqual(['emit_producer_signal', 'close_position', 'approve_intent', 'deny_intent'])
     // Having listed the tools, the client compares each result with the schema of its tool.
     const emitted = await client.callTool({
       name: 'emit_producer_signal',

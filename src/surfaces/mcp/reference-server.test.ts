@@ -47,7 +47,7 @@ const judgedByReference = async ({ message, headers }: Sent): Promise<Verdict> =
 
 const judgedByUs = async ({ message, headers }: Sent): Promise<Verdict> => {
   const body = { status: 'parsed', value: message } as const
-  const reply = await server.mcp({ body, headers, traceId: null, requestId: 'r' })
+  const reply = await server.mcp({ body, headers, traceId: null, requestId: 'r', mayOperate: true })
   return verdictOf(reply.status, reply.body)
 }
 

@@ -25,6 +25,9 @@ export interface ToolCall<Arguments> {
   readonly input: Arguments
   readonly house: McpHouse
   readonly traceId: string | null
+  readonly requestId: string
+  /** Whether the caller may do what only operators may. */
+  readonly mayOperate: boolean
 }
 
 /** One tool: validation, documentation and types all come from here. */

@@ -7,8 +7,11 @@ import { health } from './health.ts'
 import { identity } from './identity.ts'
 import { init } from './init.ts'
 import { integrity } from './integrity.ts'
+import { intents } from './intents.ts'
 import { killSwitch } from './kill-switch.ts'
 import { mcp } from './mcp.ts'
+import { orders } from './orders.ts'
+import { portfolio } from './portfolio.ts'
 import { positions } from './positions.ts'
 import { producers } from './producers.ts'
 import { replay } from './replay.ts'
@@ -27,8 +30,11 @@ export const ALL_COMMANDS: readonly CliCommand[] = [
   identity,
   init,
   integrity,
+  intents,
   killSwitch,
   mcp,
+  orders,
+  portfolio,
   positions,
   producers,
   replay,

@@ -8,6 +8,7 @@ import { isoNow } from '../../../engine/iso-now.ts'
 import { examples, type Bench, type CliCommand, type Task } from '../command.ts'
 import { contributorRows, contributorTable, leaderboardTable, scoreText } from '../contributor-tables.ts'
 import { EXIT_OK, Failure, UsageError, type ExitCode } from '../failure.ts'
+import { parseLimitUpTo } from '../limit.ts'
 import { readState } from '../store.ts'
 import { fields, printable } from '../table.ts'
 import { understood, write } from '../writing.ts'
@@ -35,7 +36,7 @@ export const contributors: CliCommand = {
     command
       .command('leaderboard')
       .summary('the best first')
-      .option('--limit <number>', `how many, up to ${LEADERS_MAX}`, parseLimit, 20)
+      .option('--limit <number>', `how many, up to ${LEADERS_MAX}`, parseLimitUpTo(LEADERS_MAX), 20)
       .action(task(leaderboard))
     return command
   },
@@ -130,14 +131,6 @@ const meant = ({ contributors: known }: State, id: string | undefined, { nodeId 
     advice: 'See who is registered with "svc contributors list".',
     extras: id === undefined ? { node_id: nodeId ?? '' } : { id },
   })
-}
-
-const parseLimit = (text: string): number => {
-  const limit = /^[0-9]{1,4}$/.test(text) ? Number(text) : 0
-  if (limit < 1 || limit > LEADERS_MAX) {
-    throw new InvalidArgumentError(`It must be a number from 1 to ${LEADERS_MAX}.`)
-  }
-  return limit
 }
 
 const parseJson = (text: string): unknown => {

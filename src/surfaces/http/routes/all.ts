@@ -6,12 +6,14 @@ import { contributorRoutes } from './contributors.ts'
 import { eventRoutes } from './events.ts'
 import { healthRoutes } from './health.ts'
 import { integrityRoutes } from './integrity.ts'
+import { intentRoutes } from './intents.ts'
 import { karmaRoutes } from './karma.ts'
 import { killSwitchRoutes } from './kill-switch.ts'
 import { mcpRoutes } from './mcp.ts'
 import { metricsRoutes } from './metrics.ts'
 import { openApiRoutes } from './openapi.ts'
 import { oracleRoutes } from './oracle.ts'
+import { portfolioRoutes } from './portfolio.ts'
 import { positionRoutes } from './positions.ts'
 import { producerRoutes } from './producers.ts'
 import { signalRoutes } from './signals.ts'
@@ -28,12 +30,14 @@ export const ROUTES: readonly Route[] = [
   ...eventRoutes,
   ...healthRoutes,
   ...integrityRoutes,
+  ...intentRoutes,
   ...karmaRoutes,
   ...killSwitchRoutes,
   ...mcpRoutes,
   ...metricsRoutes,
   ...openApiRoutes,
   ...oracleRoutes,
+  ...portfolioRoutes,
   ...positionRoutes,
   ...producerRoutes,
   ...signalRoutes,

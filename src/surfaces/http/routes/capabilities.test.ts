@@ -37,6 +37,10 @@ describe('GET /capabilities', () => {
       'emit_producer_signal',
       'svc_provenance_check',
       'explain_decision',
+      'get_portfolio',
+      'close_position',
+      'approve_intent',
+      'deny_intent',
     ])
     for (const { description } of tools) expect(description.length).toBeGreaterThan(20)
     expect(producers).toEqual([])

@@ -72,7 +72,7 @@ export const mcpRoutes = [
       },
     ],
     problems: ['cors.origin_denied'],
-    handler: async ({ body, headers: named, traceId, requestId: id }, { mcp }) =>
+    handler: async ({ body, headers: named, traceId, requestId: id, mayOperate }, { mcp }) =>
       answerOf(
         await mcp({
           body: bodyOf(body),
@@ -83,6 +83,7 @@ export const mcpRoutes = [
           },
           traceId,
           requestId: id,
+          mayOperate: mayOperate(),
         }),
       ),
   }),

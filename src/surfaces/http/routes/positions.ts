@@ -1,8 +1,10 @@
 import { z } from 'zod'
-import { POSITION_FILTERS, positionView, viewPositions } from '../../../core/views/positions.ts'
+import { closedAllView, viewClosedAll } from '../../../core/views/closing.ts'
+import { POSITION_FILTERS, positionView, viewPosition, viewPositions } from '../../../core/views/positions.ts'
 import { positionOf, POSITIONS_MAX } from '../../../engine/queries/positions.ts'
-import { ok, refused } from '../answers.ts'
+import { answerTo, ok, refused, type Refused } from '../answers.ts'
 import { POSITION, POSITION_ID } from '../examples.ts'
+import { CLOSED_POSITION } from '../examples-trading.ts'
 import { integer, pathText } from '../fields.ts'
 import { defineRoute } from '../route.ts'
 
@@ -40,7 +42,64 @@ export const positionRoutes = [
     problems: ['position.not_found'],
     handler: async ({ params: { position_id } }, { engine }) => {
       const found = await positionOf(engine, position_id)
-      return found === null ? refused('position.not_found', 'Position not found') : ok(found)
+      return found === null ? unknownPosition() : ok(found)
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/positions/close-all',
+    access: 'operator',
+    operationId: 'closeAllPositions',
+    tag: 'Positions',
+    summary: 'Close all open positions at the market',
+    description: 'At every level of the kill switch. What has no price stays open and is named.',
+    body: z
+      .object({
+        reason: z.string().trim().min(1).max(500).optional().meta({ description: 'why, for the audit' }),
+      })
+      .meta({ examples: [{ reason: 'exchange incident' }] })
+      .optional(),
+    bodyIsOptional: true,
+    response: closedAllView,
+    example: { positions: [CLOSED_POSITION], failed: [] },
+    problems: ['store.busy'],
+    handler: async ({ body, traceId, writeEntry }, { engine }) => {
+      const by = { operator: engine.nodeId, surface: 'api' } as const
+      const entry = { ...writeEntry.entry, reason: body?.reason ?? null }
+      const alongside = { ...writeEntry, entry }
+      return answerTo(
+        await engine.execute({ kind: 'close-all', by }, { traceId, alongside }),
+        (events) => viewClosedAll(events, engine.state.positions),
+        { isAudited: true },
+      )
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/positions/:position_id/close',
+    access: 'operator',
+    operationId: 'closePosition',
+    tag: 'Positions',
+    summary: 'Close a position at the market',
+    description:
+      'At every level of the kill switch. With partial fills the position is `closing` until its exit is filled.',
+    params: z.object({ position_id: pathText('the id of the position', POSITION_ID) }),
+    response: position,
+    example: CLOSED_POSITION,
+    problems: ['position.not_found', 'position.not_open', 'price.unavailable', 'store.busy'],
+    handler: async ({ params: { position_id: positionId }, traceId }, { engine }) => {
+      const by = { operator: engine.nodeId, surface: 'api' } as const
+      const outcome = await engine.execute({ kind: 'close-position', positionId, by }, { traceId })
+      if (outcome.status === 'refused' && outcome.refusal.code === 'position.not_found')
+        return unknownPosition()
+      return answerTo(outcome, () => {
+        const closed = engine.state.positions.get(positionId)
+        if (closed === undefined) throw new Error('a position was closed and is gone')
+        return viewPosition(closed)
+      })
     },
   }),
 ]
+
+/** In these words everywhere. */
+const unknownPosition = (): Refused => refused('position.not_found', 'Position not found')

@@ -1,19 +1,27 @@
 import type { ToolName } from '../../../core/views/tools.ts'
 import type { Tool } from '../tool.ts'
+import { approveIntent } from './approve-intent.ts'
+import { closePosition } from './close-position.ts'
+import { denyIntent } from './deny-intent.ts'
 import { emitProducerSignal } from './emit-producer-signal.ts'
 import { explainDecision } from './explain-decision.ts'
 import { getBrainStatus } from './get-brain-status.ts'
 import { getOpenPositions } from './get-open-positions.ts'
+import { getPortfolio } from './get-portfolio.ts'
 import { getRecentSignals } from './get-recent-signals.ts'
 import { getSignalAttribution } from './get-signal-attribution.ts'
 import { svcProvenanceCheck } from './svc-provenance-check.ts'
 
 /** Every tool. A new one is its name in core/views/tools.ts, a file, and a line here. */
 export const TOOL_BY_NAME: Readonly<Record<ToolName, Tool>> = {
+  approve_intent: approveIntent,
+  close_position: closePosition,
+  deny_intent: denyIntent,
   emit_producer_signal: emitProducerSignal,
   explain_decision: explainDecision,
   get_brain_status: getBrainStatus,
   get_open_positions: getOpenPositions,
+  get_portfolio: getPortfolio,
   get_recent_signals: getRecentSignals,
   get_signal_attribution: getSignalAttribution,
   svc_provenance_check: svcProvenanceCheck,

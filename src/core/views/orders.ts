@@ -1,0 +1,70 @@
+import { z } from 'zod'
+import type { Order, Orders } from '../orders/orders.ts'
+import { unitsNumber } from '../vocabulary/money.ts'
+
+const status = z.enum([
+  'submitting',
+  'open',
+  'partial',
+  'unknown',
+  'filled',
+  'canceled',
+  'rejected',
+  'failed',
+])
+
+export const orderView = z.object({
+  order_id: z.string(),
+  position_id: z.string(),
+  intent_id: z.string().nullable().meta({ description: 'null for exits' }),
+  venue: z.string(),
+  symbol: z.string(),
+  side: z.enum(['buy', 'sell']),
+  reduce_only: z.boolean(),
+  quantity: z.number(),
+  filled_quantity: z.number(),
+  fills: z.int(),
+  reference_price: z.number().meta({ description: 'the price it was sent at' }),
+  submitted_at: z.string(),
+  valid_until: z.string().nullable(),
+  status,
+})
+
+export type OrderView = z.infer<typeof orderView>
+
+export const ORDER_FILTERS = ['all', ...status.options] as const
+
+export interface OrderFilter {
+  readonly status: (typeof ORDER_FILTERS)[number]
+  readonly limit: number
+}
+
+/** Newest first. */
+export const viewOrders = ({ open, ended }: Orders, filter: OrderFilter): OrderView[] =>
+  [...open.values(), ...ended.values()]
+    .filter((order) => filter.status === 'all' || order.status === filter.status)
+    .sort(newestFirst)
+    .slice(0, filter.limit)
+    .map(viewOrder)
+
+const viewOrder = (order: Order): OrderView => ({
+  order_id: order.id,
+  position_id: order.positionId,
+  intent_id: order.intentId,
+  venue: order.venue,
+  symbol: order.symbol,
+  side: order.side,
+  reduce_only: order.isExit,
+  quantity: unitsNumber(order.quantity),
+  filled_quantity: unitsNumber(order.filled),
+  fills: order.fills,
+  reference_price: unitsNumber(order.referencePrice),
+  submitted_at: order.submittedAt,
+  valid_until: order.validUntil,
+  status: order.status,
+})
+
+const newestFirst = (one: Order, other: Order): number => {
+  if (one.submittedAt !== other.submittedAt) return one.submittedAt < other.submittedAt ? 1 : -1
+  return one.id < other.id ? 1 : -1
+}

@@ -1,0 +1,87 @@
+import { z } from 'zod'
+import { standingOf } from '../account.ts'
+import type { Configuration } from '../config/schema.ts'
+import type { State } from '../state.ts'
+import { usdNumber } from '../vocabulary/money.ts'
+import { r9 } from '../vocabulary/numbers.ts'
+
+export const portfolioView = z.object({
+  as_of: z.string(),
+  mode: z.enum(['paper', 'live']),
+  equity_usd: z.number().meta({ description: 'cash and what open positions would bring at their marks' }),
+  cash_usd: z.number(),
+  start_balance_usd: z.number(),
+  realized_pnl_usd: z.number().meta({ description: 'of closed positions, net of fees and funding' }),
+  unrealized_pnl_usd: z.number(),
+  fees_usd: z.number(),
+  funding_usd: z.number().meta({ description: 'positive: paid' }),
+  open_positions: z.int(),
+  exposure_usd: z.number().meta({ description: 'notional of open positions at their marks' }),
+  margin_usd: z.number(),
+  loss_at_stop_usd: z.number().meta({ description: 'what all stops together would cost' }),
+  heat: z.number().meta({ description: 'loss at the stops over equity' }),
+  peak_equity_usd: z.number(),
+  drawdown: z.number().meta({ description: 'fall from the peak, as a part of it' }),
+  day_start_equity_usd: z.number().meta({ description: 'at 00:00 UTC' }),
+  day_loss: z.number().meta({ description: 'since 00:00 UTC, as a part of equity then' }),
+  loss_streak: z.int().meta({ description: 'losing closes in a row' }),
+  limits: z
+    .object({
+      max_leverage: z.number(),
+      max_position_pct: z.number(),
+      max_portfolio_heat_pct: z.number(),
+      heat_open_fraction: z.number(),
+      daily_loss_limit_pct: z.number(),
+      max_drawdown_pct: z.number(),
+      l1_daily_loss_pct: z.number(),
+      l2_portfolio_heat_pct: z.number(),
+      l2_loss_streak: z.int(),
+      l3_max_drawdown_pct: z.number(),
+    })
+    .meta({ description: 'of `risk` for entries, of `kill_switch` (l1 to l3) for its levels' }),
+})
+
+export type PortfolioView = z.infer<typeof portfolioView>
+
+/** Where the account stands, beside the limits it is held against. */
+export const viewPortfolio = (
+  state: Pick<State, 'ledger' | 'book' | 'risk'>,
+  { execution, risk, kill_switch: killSwitch }: Configuration,
+  now: string,
+): PortfolioView => {
+  const { ledger, book } = state
+  const standing = standingOf(state, now)
+  return {
+    as_of: now,
+    mode: execution.mode,
+    equity_usd: usdNumber(standing.equity),
+    cash_usd: usdNumber(ledger.cash),
+    start_balance_usd: usdNumber(ledger.startBalance),
+    realized_pnl_usd: usdNumber(ledger.realized),
+    unrealized_pnl_usd: usdNumber(book.unrealized),
+    fees_usd: usdNumber(ledger.fees),
+    funding_usd: usdNumber(ledger.funding),
+    open_positions: book.count,
+    exposure_usd: usdNumber(standing.exposure),
+    margin_usd: usdNumber(standing.margin),
+    loss_at_stop_usd: usdNumber(standing.lossAtStop),
+    heat: standing.heat,
+    peak_equity_usd: usdNumber(standing.peak),
+    drawdown: r9(standing.drawdown),
+    day_start_equity_usd: usdNumber(standing.dayStart),
+    day_loss: r9(standing.dayLoss),
+    loss_streak: ledger.lossStreak,
+    limits: {
+      max_leverage: risk.max_leverage,
+      max_position_pct: risk.max_position_pct,
+      max_portfolio_heat_pct: risk.max_portfolio_heat_pct,
+      heat_open_fraction: risk.heat_open_fraction,
+      daily_loss_limit_pct: risk.daily_loss_limit_pct,
+      max_drawdown_pct: risk.max_drawdown_pct,
+      l1_daily_loss_pct: killSwitch.l1_daily_loss_pct,
+      l2_portfolio_heat_pct: killSwitch.l2_portfolio_heat_pct,
+      l2_loss_streak: killSwitch.l2_loss_streak,
+      l3_max_drawdown_pct: killSwitch.l3_max_drawdown_pct,
+    },
+  }
+}

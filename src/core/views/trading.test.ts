@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest'
+import { Desk } from '../desk.contract.ts'
+import { usdNumber } from '../vocabulary/money.ts'
+import { viewClosedAll } from './closing.ts'
+import { intentView, viewIntents } from './intents.ts'
+import { orderView, viewOrders } from './orders.ts'
+import { portfolioView, viewPortfolio } from './portfolio.ts'
+
+const ALL = { status: 'all', limit: 100 } as const
+const BY = { operator: 'node', surface: 'api' } as const
+
+const traded = (): Desk => {
+  const desk = new Desk()
+  desk.bar('BTC', 100)
+  desk.intend({ cycle_id: 'first' })
+  desk.bar('BTC', 101)
+  return desk
+}
+
+describe('the portfolio', () => {
+  it('adds up, and knows where it was', () => {
+    const desk = traded()
+    const view = viewPortfolio(desk.state, desk.configuration, desk.now)
+    expect(portfolioView.strict().parse(view)).toEqual(view)
+    expect(view.equity_usd).toBeCloseTo(view.cash_usd + view.unrealized_pnl_usd, 6)
+    expect(view.unrealized_pnl_usd).toBe(usdNumber(desk.state.book.unrealized))
+    expect(view).toMatchObject({ open_positions: 1, realized_pnl_usd: 0, loss_streak: 0 })
+    desk.do({ kind: 'close-all', by: BY })
+    const after = viewPortfolio(desk.state, desk.configuration, desk.now)
+    expect(after).toMatchObject({ open_positions: 0, exposure_usd: 0, margin_usd: 0, heat: 0 })
+    expect(after.cash_usd).toBe(after.equity_usd)
+    expect(after.equity_usd).toBeCloseTo(10_000 + after.realized_pnl_usd, 6)
+  })
+})
+
+describe('intents and orders', () => {
+  it('are shown newest first, with what became of them', () => {
+    const desk = traded()
+    desk.intend({ cycle_id: 'second' })
+    const intents = viewIntents(desk.state.intents, ALL)
+    expect(intents).toMatchObject([
+      { intent_id: 'second', status: 'rejected', position_id: null },
+      { intent_id: 'first', status: 'filled', reasons: [], approved: false },
+    ])
+    expect(intents[0]?.reasons).not.toEqual([])
+    for (const intent of intents) expect(intentView.strict().parse(intent)).toEqual(intent)
+    desk.wait(1000)
+    const closed = viewClosedAll(desk.do({ kind: 'close-all', by: BY }), desk.state.positions)
+    expect(closed).toMatchObject({ positions: [{ status: 'closed', exit_reason: 'manual' }], failed: [] })
+    const orders = viewOrders(desk.state.orders, ALL)
+    expect(orders).toMatchObject([
+      { reduce_only: true, side: 'sell', intent_id: null, status: 'filled' },
+      { reduce_only: false, side: 'buy', intent_id: 'first', order_id: intents[1]?.order_id },
+    ])
+    for (const order of orders) expect(orderView.strict().parse(order)).toEqual(order)
+    expect(viewOrders(desk.state.orders, { status: 'open', limit: 100 })).toEqual([])
+    expect(viewOrders(desk.state.orders, { status: 'filled', limit: 1 })).toEqual(orders.slice(0, 1))
+  })
+})

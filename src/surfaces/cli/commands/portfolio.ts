@@ -1,0 +1,77 @@
+import { viewPortfolio, type PortfolioView } from '../../../core/views/portfolio.ts'
+import { isoNow } from '../../../engine/iso-now.ts'
+import { examples, type Bench, type CliCommand } from '../command.ts'
+import { openConfiguration } from '../configuration.ts'
+import { EXIT_OK, type ExitCode } from '../failure.ts'
+import { readState } from '../store.ts'
+import type { Paint } from '../style.ts'
+import { bad, fields, good, warning, type Cell } from '../table.ts'
+
+export const portfolio: CliCommand = {
+  group: 'Look',
+  add: (program, task) =>
+    program
+      .command('portfolio')
+      .summary('where the account stands, and its limits')
+      .description('Shows equity, cash and profit, and how far the account is from its limits.')
+      .addHelpText('after', examples('svc portfolio', 'svc portfolio --json'))
+      .action(task((bench) => showPortfolio(bench))),
+}
+
+const showPortfolio = async ({ workshop, print }: Bench): Promise<ExitCode> => {
+  const configuration = (await openConfiguration(workshop)).current()
+  const view = viewPortfolio(await readState(workshop), configuration, isoNow(workshop.clock))
+  await print.result(view, (paint) => portfolioText(view, paint))
+  return EXIT_OK
+}
+
+const portfolioText = (view: PortfolioView, paint: Paint): string => {
+  const { limits } = view
+  const exposureMax = limits.max_leverage * view.equity_usd
+  return fields(
+    [
+      ['Equity', `${usd(view.equity_usd)} (${view.mode})`],
+      ['Cash', usd(view.cash_usd)],
+      ['Realized', profit(view.realized_pnl_usd)],
+      ['Unrealized', profit(view.unrealized_pnl_usd)],
+      ['Fees', usd(view.fees_usd)],
+      ['Funding', usd(view.funding_usd)],
+      ['Open positions', String(view.open_positions)],
+      ['Exposure', against(view.exposure_usd, exposureMax, usd)],
+      ['Margin', usd(view.margin_usd)],
+      [
+        'Heat',
+        against(view.heat, Math.min(limits.max_portfolio_heat_pct, limits.l2_portfolio_heat_pct), percent),
+      ],
+      ['Peak', usd(view.peak_equity_usd)],
+      [
+        'Drawdown',
+        against(view.drawdown, Math.min(limits.max_drawdown_pct, limits.l3_max_drawdown_pct), percent),
+      ],
+      ['Day began at', usd(view.day_start_equity_usd)],
+      ['Day loss', against(view.day_loss, dayLossMax(limits), percent)],
+      ['Loss streak', streak(view)],
+    ],
+    paint,
+  )
+}
+
+const usd = (value: number): string => `${value.toFixed(2)} USD`
+
+const percent = (share: number): string => `${(share * 100).toFixed(2)} %`
+
+const profit = (value: number): Cell => (value < 0 ? bad(usd(value)) : good(usd(value)))
+
+const against = (value: number, max: number, written: (value: number) => string): Cell => {
+  const text = `${written(value)} of ${written(max)}`
+  return value >= max ? warning(text) : text
+}
+
+/** The limit on entries is off at 0; the kill switch has its own. */
+const dayLossMax = ({ daily_loss_limit_pct: limit, l1_daily_loss_pct: trigger }: PortfolioView['limits']) =>
+  limit === 0 ? trigger : Math.min(limit, trigger)
+
+const streak = ({ loss_streak: count, limits: { l2_loss_streak: max } }: PortfolioView): Cell => {
+  if (max === 0) return String(count)
+  return against(count, max, String)
+}

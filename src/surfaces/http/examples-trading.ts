@@ -1,0 +1,86 @@
+import { CYCLE, CYCLE_ID, EVENT_ID, POSITION, POSITION_ID, TS } from './examples.ts'
+
+/** What the account of the story in examples.ts looks like while its one position is open. */
+
+export const TRADE_INTENT_ID = CYCLE.intents[0].intent_id
+
+export const INTENT = {
+  ...CYCLE.intents[0],
+  cycle_id: CYCLE_ID,
+  conviction_id: EVENT_ID,
+  intended_price: 100,
+  approval_required: true,
+  approved: true,
+  order_id: '0d1f1f5e-6a0b-8b7e-9c55-4f3f1f0a2b11',
+} as const
+
+export const DENIED_INTENT = {
+  ...INTENT,
+  status: 'rejected',
+  reasons: ['approval_denied'],
+  approved: false,
+  position_id: null,
+  order_id: null,
+} as const
+
+export const ORDER = {
+  order_id: INTENT.order_id,
+  position_id: POSITION_ID,
+  intent_id: INTENT.intent_id,
+  venue: 'paper',
+  symbol: 'BTC',
+  side: 'buy',
+  reduce_only: false,
+  quantity: 4.9975,
+  filled_quantity: 4.9975,
+  fills: 1,
+  reference_price: 100,
+  submitted_at: TS,
+  valid_until: '2026-02-20T01:00:00.000Z',
+  status: 'filled',
+} as const
+
+export const CLOSED_POSITION = {
+  ...POSITION,
+  status: 'closed',
+  closed_at: '2026-02-20T00:45:00.000Z',
+  exit_price: 100.9495,
+  exit_reason: 'manual',
+  fees_usd: 0.602698,
+  realized_pnl: 3.89251,
+  unrealized_pnl: null,
+} as const
+
+export const PORTFOLIO = {
+  as_of: TS,
+  mode: 'paper',
+  equity_usd: 10_004.15,
+  cash_usd: 9999.7,
+  start_balance_usd: 10_000,
+  realized_pnl_usd: 0,
+  unrealized_pnl_usd: 4.45,
+  fees_usd: 0.3,
+  funding_usd: 0,
+  open_positions: 1,
+  exposure_usd: 504.7475,
+  margin_usd: 504.7475,
+  loss_at_stop_usd: 25.82,
+  heat: 0.002580929,
+  peak_equity_usd: 10_004.15,
+  drawdown: 0,
+  day_start_equity_usd: 10_000,
+  day_loss: 0,
+  loss_streak: 0,
+  limits: {
+    max_leverage: 2,
+    max_position_pct: 0.1,
+    max_portfolio_heat_pct: 0.06,
+    heat_open_fraction: 0.9,
+    daily_loss_limit_pct: 0.03,
+    max_drawdown_pct: 0.3,
+    l1_daily_loss_pct: 0.03,
+    l2_portfolio_heat_pct: 0.06,
+    l2_loss_streak: 3,
+    l3_max_drawdown_pct: 0.3,
+  },
+} as const

@@ -1,0 +1,12 @@
+import { z } from 'zod'
+import type { Judgement } from '../../core/orders/intents.ts'
+
+export const judgementInput = z.object({
+  intent_id: z.string().meta({ description: 'of an intent that waits for approval' }),
+  note: z.string().trim().min(1).max(500).optional().meta({ description: 'why, for the log' }),
+})
+
+export const judgementOf = (
+  { intent_id: intentId, note }: z.output<typeof judgementInput>,
+  operator: string,
+): Judgement => ({ intentId, operator, note: note ?? null, surface: 'api' })

@@ -1,0 +1,141 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { OPERATOR_TOKEN } from '../../http/test-server.contract.ts'
+import { INTENT_IDS, startTrading } from '../../http/trading.contract.ts'
+import { callersOf, resultOf } from '../caller.contract.ts'
+
+type Trading = Awaited<ReturnType<typeof startTrading>>
+
+let server: Trading
+beforeEach(async () => {
+  server = await startTrading()
+})
+afterEach(() => server.close())
+
+const call = async (name: string, args: object, headers: Readonly<Record<string, string>> = {}) =>
+  resultOf(await callersOf(server).tool(name, args, headers))
+const codeFor = async (name: string, args: object) =>
+  (await call(name, args)).structuredContent['confirm'] as string
+const typesIn = (events: unknown) => (events as readonly { type: string }[]).map(({ type }) => type)
+const headSeq = async () => (await server.log.head()).seq
+
+describe('get_portfolio', () => {
+  it('says what GET /portfolio says', async () => {
+    const { value, isError } = await call('get_portfolio', {})
+    expect([value, isError]).toEqual([(await server.call('GET', '/portfolio')).body, false])
+  })
+})
+
+describe('a tool for operators', () => {
+  it('first says what would happen and changes nothing, then does it', async () => {
+    const position_id = await server.open(INTENT_IDS.BTC)
+    const seq = await headSeq()
+    const asked = await call('close_position', { position_id })
+    expect(asked).toMatchObject({
+      isError: false,
+      value: { status: 'confirmation_required', expires_at: '2026-02-20T00:31:00.000Z' },
+    })
+    const would = typesIn(asked.structuredContent['would_store'])
+    expect(would).toContain('execution.position_closed.v1')
+    expect(await headSeq()).toBe(seq)
+
+    const { confirm } = asked.structuredContent
+    const done = await call('close_position', { position_id, confirm })
+    expect(done).toMatchObject({ isError: false, value: { status: 'done' } })
+    expect(typesIn(done.structuredContent['stored'])).toEqual(would)
+    expect(server.engine.state.positions.get(position_id)?.status).toBe('closed')
+    expect((await server.auditEntries()).at(-1)).toMatchObject({ resource: '/mcp', outcome: 'allowed' })
+    expect(await call('close_position', { position_id, confirm })).toMatchObject({
+      isError: true,
+      value: { error: 'position_not_open' },
+    })
+  })
+
+  it('approves and denies intents', async () => {
+    const approval = { intent_id: INTENT_IDS.BTC, note: 'fine' }
+    const confirm = await codeFor('approve_intent', approval)
+    const { structuredContent } = await call('approve_intent', { ...approval, confirm })
+    expect(typesIn(structuredContent['stored'])).toContain('execution.position_opened.v1')
+    const denial = { intent_id: INTENT_IDS.ETH }
+    await call('deny_intent', { ...denial, confirm: await codeFor('deny_intent', denial) })
+    expect(server.engine.state.intents.get(INTENT_IDS.ETH)).toMatchObject({
+      status: 'rejected',
+      reasons: ['approval_denied'],
+    })
+  })
+
+  it('refuses a code that was given for another tool or for other arguments', async () => {
+    const args = { intent_id: INTENT_IDS.BTC, note: 'fine' }
+    const confirm = await codeFor('approve_intent', args)
+    const seq = await headSeq()
+    const [expires, seal = ''] = confirm.split('.')
+    const later = `${Number(expires) + 1}.${seal}`
+    for (const [name, wrong] of [
+      ['deny_intent', { ...args, confirm }],
+      ['approve_intent', { ...args, intent_id: INTENT_IDS.ETH, confirm }],
+      ['approve_intent', { ...args, note: 'other', confirm }],
+      ['approve_intent', { intent_id: INTENT_IDS.BTC, confirm }],
+      ['approve_intent', { ...args, confirm: later }],
+      ['approve_intent', { ...args, confirm: `${confirm.slice(0, -1)}x` }],
+      ['approve_intent', { ...args, confirm: '' }],
+    ] as const) {
+      const { value, isError } = await call(name, wrong)
+      expect([isError, value], JSON.stringify(wrong)).toMatchObject([true, { error: 'confirmation_invalid' }])
+    }
+    expect(await headSeq()).toBe(seq)
+  })
+
+  it('refuses a code after a minute', async () => {
+    const args = { intent_id: INTENT_IDS.BTC }
+    const confirm = await codeFor('deny_intent', args)
+    server.testClock.advance(60_000)
+    expect((await call('deny_intent', { ...args, confirm })).value).toMatchObject({
+      error: 'confirmation_expired',
+    })
+    server.testClock.advance(-1)
+    expect((await call('deny_intent', { ...args, confirm })).value).toMatchObject({ status: 'done' })
+  })
+
+  it('says at once what cannot be done', async () => {
+    expect((await call('close_position', { position_id: 'none' })).value).toMatchObject({
+      error: 'position_not_found',
+    })
+    expect((await call('deny_intent', { intent_id: 'none' })).value).toMatchObject({
+      error: 'intent_not_found',
+    })
+    const args = { intent_id: INTENT_IDS.BTC }
+    const confirm = await codeFor('approve_intent', args)
+    await server.call('POST', '/kill-switch', { json: { level: 2, reason: 'x' } })
+    expect((await call('approve_intent', args)).value).toMatchObject({ error: 'kill_switch_active' })
+    expect((await call('approve_intent', { ...args, confirm })).value).toMatchObject({
+      error: 'kill_switch_active',
+    })
+    expect((await server.auditEntries()).at(-1)).toMatchObject({
+      resource: 'mcp:approve_intent',
+      outcome: 'denied',
+      reason: 'kill_switch_active',
+    })
+  })
+
+  it('is for whoever has the operator token, once it is set', async () => {
+    await server.close()
+    server = await startTrading({ settings: { api: { operator_token: OPERATOR_TOKEN } } })
+    const args = { intent_id: INTENT_IDS.BTC }
+    for (const name of ['approve_intent', 'deny_intent']) {
+      expect(await call(name, args)).toMatchObject({ isError: true, value: { error: 'operator_required' } })
+      expect((await server.auditEntries()).at(-1)).toMatchObject({
+        resource: `mcp:${name}`,
+        outcome: 'denied',
+        reason: 'auth.forbidden',
+      })
+    }
+    const operator = { authorization: `Bearer ${OPERATOR_TOKEN}` }
+    const asked = await call('approve_intent', args, operator)
+    const { confirm } = asked.structuredContent
+    expect((await call('approve_intent', { ...args, confirm })).value).toMatchObject({
+      error: 'operator_required',
+    })
+    expect((await call('approve_intent', { ...args, confirm }, operator)).value).toMatchObject({
+      status: 'done',
+    })
+  })
+})
