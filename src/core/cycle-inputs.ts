@@ -1,6 +1,6 @@
 import type { CycleInputs } from './brain/cycle.ts'
 import type { Holding } from './brain/decision.ts'
-import type { Author, BrainSignal } from './brain/signal.ts'
+import type { Author, Voice } from './brain/signal.ts'
 import type { Configuration } from './config/schema.ts'
 import { linkedGroups } from './contributors/links.ts'
 import { scoreAt } from './contributors/score.ts'
@@ -21,7 +21,7 @@ export const cycleInputsOf = (state: State, { now, configuration }: Moment): Cyc
   return {
     asOfMs: Date.parse(now),
     symbols: configuration.universe.symbols,
-    signals: brainSignals(state, now, groups),
+    voices: voicesOf(state, now, groups),
     market: configuration.universe.symbols.map((symbol) => ({
       symbol,
       ...dayFactsOf(state.market, symbol),
@@ -66,24 +66,20 @@ const holdingsOf = (state: State): readonly Holding[] => [
     })),
 ]
 
-const brainSignals = (
-  state: State,
-  now: string,
-  groups: ReadonlyMap<string, string>,
-): readonly BrainSignal[] => {
-  const signals: BrainSignal[] = []
-  // An author says many things, and what he is worth is computed once.
-  const authors = new Map<string, Author | null>()
+const voicesOf = (state: State, now: string, groups: ReadonlyMap<string, string>): readonly Voice[] => {
+  const ofProducers = new Map<string, Posting[]>()
+  const ofContributors = new Map<string, Posting[]>()
   for (const posting of state.board.postings.values()) {
-    const key = `${posting.contributorId ?? ''}|${posting.authorId}`
-    const known = authors.get(key)
-    const author = known === undefined ? authorOf(state, posting, now, groups) : known
-    if (known === undefined) authors.set(key, author)
-    if (author === null) continue
-    const { signalId: id, type, symbol, effectiveTimeMs, payload } = posting
-    signals.push({ id, type, symbol, author, effectiveTimeMs, payload })
+    const { authorId, contributorId } = posting
+    const words = contributorId === null ? ofProducers : ofContributors
+    const own = words.get(contributorId ?? authorId)
+    if (own === undefined) words.set(contributorId ?? authorId, [posting])
+    else own.push(posting)
   }
-  return signals
+  return [...ofProducers.values(), ...ofContributors.values()].flatMap((said) => {
+    const author = authorOf(state, said[0] as Posting, now, groups)
+    return author === null ? [] : [{ author, said }]
+  })
 }
 
 /** Null for authors that may no longer speak: their history stays, their word does not. */

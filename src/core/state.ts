@@ -22,7 +22,7 @@ import { evolveTraces, INITIAL_TRACES, type Traces } from './traces/traces.ts'
 import type { Usd } from './vocabulary/money.ts'
 
 /** Changes with every change of the fold: a snapshot of another version is not used. */
-export const STATE_VERSION = '5'
+export const STATE_VERSION = '6'
 
 /** All of memory, as one fold over the log. */
 export interface State {

@@ -9,8 +9,8 @@ import {
   MINUTE_MS,
   regimeSignals,
   signalOf,
+  type BrainSignal,
 } from './scenario.contract.ts'
-import type { BrainSignal } from './signal.ts'
 import { KINDS, signalsOf, viewOf, views } from './views.contract.ts'
 
 const regimes = fc.constantFrom<Regime>('BULL', 'BEAR', 'CRISIS', 'TRANSITION')

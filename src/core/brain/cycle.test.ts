@@ -1,9 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { watchRegime } from './cycle.ts'
 import type { Holding } from './decision.ts'
-import { builtin, curatorCall, cycleOf, firstOf, HOUR_MS, NOW_MS } from './scenario.contract.ts'
+import {
+  builtin,
+  curatorCall,
+  cycleOf,
+  firstOf,
+  HOUR_MS,
+  NOW_MS,
+  type BrainSignal,
+  voicesOf,
+} from './scenario.contract.ts'
 import { MINUTE_MS, registered, regimeSignals, RULES, signalOf } from './scenario.contract.ts'
-import type { BrainSignal } from './signal.ts'
 
 const bullish: readonly BrainSignal[] = [
   signalOf('ta', { rsi_14: 22 }),
@@ -147,12 +155,25 @@ describe('inputs', () => {
       }),
     )
     expect(inputs.map(({ signalId, share }) => [signalId, Number(share.toFixed(9))])).toStrictEqual([
-      ['a', 0.125],
       ['b', 0.375],
+      ['a', 0.125],
       ['c', 0.5],
     ])
     expect(domains[0]).toMatchObject({ domain: 'technical', quality: 1 })
     expect(domains[0]?.value).toBeCloseTo(0.25, 12)
+  })
+
+  it('are the same in the same order, whatever way they came', () => {
+    const author = registered('p')
+    const signals = [
+      signalOf('ta', { rsi_14: 30 }, { id: 'a', author }),
+      signalOf('orderbook', { imbalance: -1 }, { id: 'b', author }),
+      signalOf('orderbook', { imbalance: 1 }, { id: 'c', author: registered('q') }),
+      curatorCall('bullish', 5, { id: 'd' }),
+    ]
+    expect(firstOf(inBull({ signals: signals.toReversed() })).inputs).toStrictEqual(
+      firstOf(inBull({ signals })).inputs,
+    )
   })
 
   it('count by the standing of their authors', () => {
@@ -223,7 +244,8 @@ describe('cycle', () => {
 describe('watchRegime', () => {
   it('reads the regime as a cycle does', () => {
     const signals = regimeSignals('CRISIS')
-    expect(watchRegime({ signals, asOfMs: NOW_MS }, RULES.brain)).toStrictEqual(cycleOf({ signals }).regime)
-    expect(watchRegime({ signals, asOfMs: NOW_MS + 100 * HOUR_MS }, RULES.brain).regime).toBe('TRANSITION')
+    const voices = voicesOf(signals)
+    expect(watchRegime({ voices, asOfMs: NOW_MS }, RULES.brain)).toStrictEqual(cycleOf({ signals }).regime)
+    expect(watchRegime({ voices, asOfMs: NOW_MS + 100 * HOUR_MS }, RULES.brain).regime).toBe('TRANSITION')
   })
 })

@@ -9,15 +9,15 @@ import { gaugesOf } from './gauges.ts'
 import type { QualitySeconds } from './quality.ts'
 import { detectRegime, regimeChange, type RegimeRules } from './regime.ts'
 import type { Regime, RegimeChange, RegimeReading } from './regime.ts'
-import { UNSEEN_MARKET, type BrainSignal, type MarketFacts } from './signal.ts'
+import { UNSEEN_MARKET, type MarketFacts, type Voice } from './signal.ts'
 import { synthesize, type DomainWeights } from './synthesis.ts'
 
 export interface CycleInputs {
   readonly asOfMs: number
   /** The universe. Two spellings of one symbol are one symbol, called by the first. */
   readonly symbols: readonly string[]
-  /** In the order of the log. */
-  readonly signals: readonly BrainSignal[]
+  /** One per author. */
+  readonly voices: readonly Voice[]
   readonly market: readonly (MarketFacts & { readonly symbol: string })[]
   readonly regimeBefore: Regime | null
   readonly killSwitchLevel: KillSwitchLevel
@@ -67,7 +67,7 @@ export interface RegimeWatchRules {
 
 export const runCycle = (inputs: CycleInputs, rules: CycleRules): CycleResult => {
   const { asOfMs, killSwitchLevel, weights, regimeBefore } = inputs
-  const fresh = freshSignalsBySymbol(inputs.signals, asOfMs, rules.brain.quality_seconds)
+  const fresh = freshSignalsBySymbol(inputs.voices, asOfMs, rules.brain.quality_seconds)
   const market = new Map(inputs.market.map((facts) => [canonicalSymbol(facts.symbol), facts]))
   const holdings = bySymbol(inputs.holdings)
   const regime = regimeIn(fresh, rules.brain)
@@ -94,9 +94,9 @@ export const runCycle = (inputs: CycleInputs, rules: CycleRules): CycleResult =>
 
 /** The regime alone, for the levels at which no cycle runs. */
 export const watchRegime = (
-  { signals, asOfMs }: Pick<CycleInputs, 'signals' | 'asOfMs'>,
+  { voices, asOfMs }: Pick<CycleInputs, 'voices' | 'asOfMs'>,
   rules: RegimeWatchRules,
-): RegimeReading => regimeIn(freshSignalsBySymbol(signals, asOfMs, rules.quality_seconds), rules)
+): RegimeReading => regimeIn(freshSignalsBySymbol(voices, asOfMs, rules.quality_seconds), rules)
 
 const regimeIn = (
   fresh: ReadonlyMap<string, readonly FreshSignal[]>,

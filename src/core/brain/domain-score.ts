@@ -27,59 +27,72 @@ export interface ScoreRules {
   readonly parts: PartRules
 }
 
-/** Only domains in which somebody says something. */
+/** Only domains in which somebody says something. What one author says stands together. */
 export const scoreDomains = (
   fresh: readonly FreshSignal[],
   market: MarketFacts,
   rules: ScoreRules,
 ): readonly DomainScore[] => {
-  const byDomain = new Map<Domain, Reading[]>()
-  for (const { signal, domain, authorKey, quality } of fresh) {
+  const byDomain = new Map<Domain, AuthorClaim[]>()
+  for (const { author, signal, domain, quality } of fresh) {
     const evidence = evidenceOf(signal, market, rules.parts)
     if (evidence === null) continue
-    const ofDomain = byDomain.get(domain)
-    const reading = { signal, domain, authorKey, quality, evidence }
-    if (ofDomain === undefined) byDomain.set(domain, [reading])
-    else ofDomain.push(reading)
+    let claims = byDomain.get(domain)
+    if (claims === undefined) byDomain.set(domain, (claims = []))
+    claim(claims, author, { signalId: signal.id, quality, evidence })
   }
-  return DOMAINS.flatMap((domain) => {
-    const ofDomain = byDomain.get(domain)
-    return ofDomain === undefined ? [] : [scoreDomain(domain, ofDomain, rules.share_cap)]
-  })
+  const scores: DomainScore[] = []
+  for (const domain of DOMAINS) {
+    const claims = byDomain.get(domain)
+    if (claims !== undefined) scores.push(scoreDomain(domain, claims, rules.share_cap))
+  }
+  return scores
 }
 
-type Reading = FreshSignal & { readonly evidence: number }
+interface Reading {
+  readonly signalId: string
+  readonly quality: number
+  readonly evidence: number
+}
 
 interface AuthorClaim extends Claim {
-  readonly readings: readonly Reading[]
+  readonly author: Author
+  readonly readings: Reading[]
+  bestQuality: number
+  qualities: number
+  weight: number
 }
 
-const scoreDomain = (domain: Domain, readings: readonly Reading[], shareCap: number): DomainScore => {
-  const shares = sharesOf(claimsOf(readings), shareCap)
+const claim = (claims: AuthorClaim[], author: Author, reading: Reading): void => {
+  const { quality } = reading
+  const last = claims.at(-1)
+  if (last?.author !== author) {
+    const weight = quality * standing(author)
+    const capGroup = capGroupOf(author)
+    claims.push({ author, readings: [reading], bestQuality: quality, qualities: quality, weight, capGroup })
+    return
+  }
+  last.readings.push(reading)
+  last.bestQuality = Math.max(last.bestQuality, quality)
+  last.qualities += quality
+  last.weight = last.bestQuality * standing(author)
+}
+
+const scoreDomain = (domain: Domain, claims: readonly AuthorClaim[], shareCap: number): DomainScore => {
+  const shares = sharesOf(claims, shareCap)
   const inputs: DomainInput[] = []
-  for (const [claim, share] of shares) pushInputs(inputs, claim, share)
-  return {
-    domain,
-    value: inputs.reduce((sum, { share, evidence }) => sum + share * evidence, 0),
-    quality: bestQuality(readings),
-    inputs,
-  }
-}
-
-const claimsOf = (readings: readonly Reading[]): readonly AuthorClaim[] => {
-  const byAuthor = new Map<string, Reading[]>()
-  for (const reading of readings) {
-    const own = byAuthor.get(reading.authorKey)
-    if (own === undefined) byAuthor.set(reading.authorKey, [reading])
-    else own.push(reading)
-  }
-  return [...byAuthor.values()].flatMap((own) => claimOf(own))
-}
-
-const claimOf = (readings: readonly Reading[]): readonly AuthorClaim[] => {
-  const author = readings[0]?.signal.author
-  if (author === undefined) return []
-  return [{ weight: bestQuality(readings) * standing(author), capGroup: capGroupOf(author), readings }]
+  let value = 0
+  let best = 0
+  claims.forEach(({ author, readings, bestQuality, qualities }, index) => {
+    best = Math.max(best, bestQuality)
+    for (const { signalId, quality, evidence } of readings) {
+      // Within an author's share his signals count by their quality.
+      const share = ((shares[index] ?? 0) * quality) / qualities
+      inputs.push({ signalId, authorId: author.id, share, quality, evidence })
+      value += share * evidence
+    }
+  })
+  return { domain, value, quality: best, inputs }
 }
 
 /** A person without a record counts 1, the best 5; a producer 1 at chance. */
@@ -91,20 +104,3 @@ const capGroupOf = (author: Author): string | null => {
   if (author.kind === 'contributor' && author.groupId !== null) return `group:${author.groupId}`
   return authorKeyOf(author)
 }
-
-/** Within an author's share his signals count by their quality. */
-const pushInputs = (inputs: DomainInput[], { readings }: AuthorClaim, share: number): void => {
-  const qualities = readings.reduce((sum, { quality }) => sum + quality, 0)
-  for (const { signal, quality, evidence } of readings) {
-    inputs.push({
-      signalId: signal.id,
-      authorId: signal.author.id,
-      share: (share * quality) / qualities,
-      quality,
-      evidence,
-    })
-  }
-}
-
-const bestQuality = (readings: readonly Reading[]): number =>
-  readings.reduce((best, { quality }) => Math.max(best, quality), 0)

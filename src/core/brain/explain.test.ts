@@ -10,9 +10,9 @@ import {
   regimeSignals,
   RULES,
   signalOf,
+  type BrainSignal,
 } from './scenario.contract.ts'
 import { signalsOf, viewOf } from './views.contract.ts'
-import type { BrainSignal } from './signal.ts'
 
 const storedOf = (signals: readonly BrainSignal[]) =>
   convictionPayload(firstOf(cycleOf({ signals })), { cycleId: 'c', sha256Hex: () => '' })

@@ -174,8 +174,8 @@ const sharesAgain = (
   const claims = inputs
     .filter(({ share }) => share > 0)
     .map((input) => ({ input, weight: input.share, capGroup: isCapped(input.author) ? input.author : null }))
-  const shares = claims.length === 0 ? new Map<(typeof claims)[number], number>() : sharesOf(claims, cap)
-  return new Map([...shares].map(([{ input }, share]) => [input, share]))
+  const shares = claims.length === 0 ? [] : sharesOf(claims, cap)
+  return new Map(claims.map(({ input }, index) => [input, shares[index] ?? 0]))
 }
 
 interface Supposed {

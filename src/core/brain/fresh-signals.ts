@@ -1,13 +1,13 @@
 import { canonicalSymbol } from '../vocabulary/symbol.ts'
 import { domainOf } from './evidence.ts'
 import { freshMsOf, qualityAt, type QualitySeconds } from './quality.ts'
-import type { Author, BrainSignal, Domain } from './signal.ts'
+import type { Author, Domain, Said, Voice } from './signal.ts'
 
 /** A signal that may still speak. */
 export interface FreshSignal {
-  readonly signal: BrainSignal
+  readonly author: Author
+  readonly signal: Said
   readonly domain: Domain
-  readonly authorKey: string
   /** Above 0, up to 1. */
   readonly quality: number
 }
@@ -15,47 +15,63 @@ export interface FreshSignal {
 /** Names everything and therefore nothing. */
 const GLOBAL = 'GLOBAL'
 
-/** By canonical symbol, the newest signal per type and author, while it has any quality. */
+/**
+ * By canonical symbol, the newest signal per type and author, while it has any quality. Authors come in the
+ * order of their names, whatever way their words came: equal facts make equal events.
+ */
 export const freshSignalsBySymbol = (
-  signals: readonly BrainSignal[],
+  voices: readonly Voice[],
   asOfMs: number,
   qualitySeconds: QualitySeconds,
 ): ReadonlyMap<string, readonly FreshSignal[]> => {
-  const newest = new Map<string, Map<string, FreshSignal>>()
+  const bySymbol = new Map<string, FreshSignal[]>()
   // Few symbols are named by many signals.
-  const canonical = new Map<string, string>()
-  const keys = new Map<Author, string>()
-  for (const signal of signals) {
-    const spelling = signal.symbol ?? ''
-    const symbol = canonical.get(spelling) ?? canonicalSymbol(spelling)
-    canonical.set(spelling, symbol)
-    const author = keys.get(signal.author) ?? authorKeyOf(signal.author)
-    keys.set(signal.author, author)
-    const fresh = freshen(signal, author, asOfMs, qualitySeconds)
-    if (fresh === null || symbol === '' || symbol === GLOBAL) continue
-    const ofSymbol = newest.get(symbol) ?? new Map<string, FreshSignal>()
-    newest.set(symbol, ofSymbol)
-    const slot = `${signal.type}|${author}`
-    const rival = ofSymbol.get(slot)
-    // Of two at the same time the one that was stored later counts.
-    if (rival !== undefined && rival.signal.effectiveTimeMs > signal.effectiveTimeMs) continue
-    ofSymbol.set(slot, fresh)
+  const bySpelling = new Map<string, FreshSignal[] | null>()
+  for (const { author, said } of inOrder(voices)) {
+    if (author.kind !== 'contributor' && author.quarantined) continue
+    for (const signal of said) {
+      const domain = domainOf(signal.type)
+      if (domain === null) continue
+      const quality = qualityAt(asOfMs - signal.effectiveTimeMs, freshMsOf(domain, author, qualitySeconds))
+      if (quality === 0) continue
+      const heard = listOf(signal.symbol ?? '')
+      if (heard !== null) hear(heard, { author, signal, domain, quality })
+    }
   }
-  return new Map([...newest].map(([symbol, ofSymbol]) => [symbol, [...ofSymbol.values()]]))
+  return bySymbol
+
+  function listOf(spelling: string): FreshSignal[] | null {
+    const known = bySpelling.get(spelling)
+    if (known !== undefined) return known
+    const symbol = canonicalSymbol(spelling)
+    const list = symbol === '' || symbol === GLOBAL ? null : (bySymbol.get(symbol) ?? [])
+    if (list !== null) bySymbol.set(symbol, list)
+    bySpelling.set(spelling, list)
+    return list
+  }
 }
 
 /** A producer may bear the id of a contributor. */
 export const authorKeyOf = ({ kind, id }: Author): string => `${kind}:${id}`
 
-const freshen = (
-  signal: BrainSignal,
-  authorKey: string,
-  asOfMs: number,
-  qualitySeconds: QualitySeconds,
-): FreshSignal | null => {
-  const { author } = signal
-  const domain = domainOf(signal.type)
-  if (domain === null || (author.kind !== 'contributor' && author.quarantined)) return null
-  const quality = qualityAt(asOfMs - signal.effectiveTimeMs, freshMsOf(domain, author, qualitySeconds))
-  return quality > 0 ? { signal, domain, authorKey, quality } : null
+const inOrder = (voices: readonly Voice[]): readonly Voice[] =>
+  voices
+    .map((voice) => ({ key: authorKeyOf(voice.author), voice }))
+    .toSorted((one, other) => (one.key < other.key ? -1 : 1))
+    .map(({ voice }) => voice)
+
+/** What an author said stands together, one signal of a type, by the names of the types. */
+const hear = (heard: FreshSignal[], fresh: FreshSignal): void => {
+  const { type, effectiveTimeMs } = fresh.signal
+  let at = heard.length
+  for (; at > 0; at -= 1) {
+    const { author, signal } = heard[at - 1] as FreshSignal
+    if (author !== fresh.author || signal.type < type) break
+    if (signal.type > type) continue
+    // Of two at the same time the one that was stored later counts.
+    if (signal.effectiveTimeMs <= effectiveTimeMs) heard[at - 1] = fresh
+    return
+  }
+  if (at === heard.length) heard.push(fresh)
+  else heard.splice(at, 0, fresh)
 }

@@ -1,11 +1,20 @@
 import { describe, expect, it } from 'vitest'
 import { freshSignalsBySymbol } from './fresh-signals.ts'
 import { gaugesOf } from './gauges.ts'
-import { builtin, HOUR_MS, NOW_MS, registered, RULES, signalOf } from './scenario.contract.ts'
-import type { Author, BrainSignal } from './signal.ts'
+import {
+  builtin,
+  HOUR_MS,
+  NOW_MS,
+  registered,
+  RULES,
+  signalOf,
+  type BrainSignal,
+  voicesOf,
+} from './scenario.contract.ts'
+import type { Author } from './signal.ts'
 
 const gauges = (...signals: readonly BrainSignal[]) =>
-  gaugesOf(freshSignalsBySymbol(signals, NOW_MS, RULES.brain.quality_seconds).get('ETH') ?? [])
+  gaugesOf(freshSignalsBySymbol(voicesOf(signals), NOW_MS, RULES.brain.quality_seconds).get('ETH') ?? [])
 
 const funding = (value: number, author: Author, ageMs = 0) =>
   signalOf('tradfi', { funding_annualized: value }, { author, ageMs })

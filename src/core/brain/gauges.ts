@@ -1,6 +1,5 @@
 import { numberIn } from './readers/reader.ts'
 import type { FreshSignal } from './fresh-signals.ts'
-import type { Producer } from './signal.ts'
 
 /** Raw values of a symbol that decide the regime and how crowded a side is; null where nobody fresh tells. */
 export interface Gauges {
@@ -22,12 +21,14 @@ export const gaugesOf = (fresh: readonly FreshSignal[]): Gauges => ({
 
 /** Our own producer is believed; of registered ones the median, so that one stranger alone moves little. */
 const gauge = (fresh: readonly FreshSignal[], type: string, member: string): number | null => {
-  const toldBy = (kind: Producer['kind']): readonly number[] =>
-    fresh
-      .filter(({ signal }) => signal.type === type && signal.author.kind === kind)
-      .map(({ signal }) => numberIn(signal.payload, member))
-      .filter((value) => value !== null)
-  return median(toldBy('builtin')) ?? median(toldBy('registered'))
+  const own: number[] = []
+  const registered: number[] = []
+  for (const { author, signal } of fresh) {
+    if (signal.type !== type || author.kind === 'contributor') continue
+    const value = numberIn(signal.payload, member)
+    if (value !== null) (author.kind === 'builtin' ? own : registered).push(value)
+  }
+  return median(own) ?? median(registered)
 }
 
 const median = (values: readonly number[]): number | null => {

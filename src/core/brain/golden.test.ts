@@ -14,8 +14,9 @@ import {
   regimeSignals,
   RULES,
   signalOf,
+  type BrainSignal,
 } from './scenario.contract.ts'
-import type { BrainSignal, MarketFacts } from './signal.ts'
+import type { MarketFacts } from './signal.ts'
 
 const NO_GAUGES = { rsi: null, funding: null, basis: null, fearGreed: null }
 

@@ -2,8 +2,15 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { CycleResult, DecidedConviction } from './cycle.ts'
 import type { Regime } from './regime.ts'
-import { cycleOf, firstOf, HOUR_MS, MINUTE_MS, regimeSignals, signalOf } from './scenario.contract.ts'
-import type { BrainSignal } from './signal.ts'
+import {
+  cycleOf,
+  firstOf,
+  HOUR_MS,
+  MINUTE_MS,
+  regimeSignals,
+  signalOf,
+  type BrainSignal,
+} from './scenario.contract.ts'
 import { signalsOf, viewOf, views, type View } from './views.contract.ts'
 
 const regimes = fc.constantFrom<Regime>('BULL', 'BEAR', 'CRISIS', 'TRANSITION')

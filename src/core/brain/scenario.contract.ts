@@ -9,7 +9,8 @@ import {
 } from './cycle.ts'
 import type { IntentRules } from './intent-payload.ts'
 import type { Regime } from './regime.ts'
-import type { Author, BrainSignal, Contributor, Producer } from './signal.ts'
+import { authorKeyOf } from './fresh-signals.ts'
+import type { Author, Contributor, Producer, Said, Voice } from './signal.ts'
 
 export const NOW_MS = Date.UTC(2026, 1, 20)
 
@@ -89,12 +90,27 @@ export const regimeSignals = (regime: Regime): readonly BrainSignal[] => {
 
 const btc = (kind: string): SignalChanges => ({ id: `btc-${kind}`, symbol: 'BTC' })
 
-export const cycleOf = (inputs: Partial<CycleInputs> = {}, rules: CycleRules = RULES): CycleResult =>
+/** A signal with its author. */
+export interface BrainSignal extends Said {
+  readonly author: Author
+}
+
+export const voicesOf = (signals: readonly BrainSignal[]): readonly Voice[] => {
+  const keys = new Set(signals.map(({ author }) => authorKeyOf(author)))
+  return [...keys].flatMap((key) => {
+    const said = signals.filter(({ author }) => authorKeyOf(author) === key)
+    return said[0] === undefined ? [] : [{ author: said[0].author, said }]
+  })
+}
+
+export type Scenario = Partial<Omit<CycleInputs, 'voices'>> & { readonly signals?: readonly BrainSignal[] }
+
+export const cycleOf = ({ signals = [], ...inputs }: Scenario = {}, rules: CycleRules = RULES): CycleResult =>
   runCycle(
     {
       asOfMs: NOW_MS,
       symbols: ['ETH'],
-      signals: [],
+      voices: voicesOf(signals),
       market: [],
       regimeBefore: null,
       killSwitchLevel: 0,

@@ -7,56 +7,38 @@ export interface Claim {
 }
 
 /**
- * Shares in proportion to weight, but no group above the cap. Excess goes to the others in proportion;
- * what nobody may take stays with nobody, so the shares may add up to less than 1.
+ * The share of each claim, in proportion to weight, but no group above the cap. Excess goes to the others in
+ * proportion; what nobody may take stays with nobody, so the shares may add up to less than 1.
  */
-export const sharesOf = <C extends Claim>(claims: readonly C[], cap: number): ReadonlyMap<C, number> => {
-  const units = unitsOf(claims)
-  const atCap = new Set<Unit<C>>()
+export const sharesOf = (claims: readonly Claim[], cap: number): readonly number[] => {
+  const groups = groupWeights(claims)
+  const atCap = new Set<string>()
   for (;;) {
-    const free = units.filter((unit) => !atCap.has(unit))
-    const rate = Math.max(0, 1 - cap * atCap.size) / weightOf(free)
-    const over = free.filter((unit) => unit.capped && unit.weight * rate > cap)
-    if (over.length === 0) return spread(units, (unit) => (atCap.has(unit) ? cap : unit.weight * rate))
-    for (const unit of over) atCap.add(unit)
+    const rate = Math.max(0, 1 - cap * atCap.size) / weightOutside(atCap, claims)
+    const before = atCap.size
+    for (const [group, weight] of groups) if (weight * rate > cap) atCap.add(group)
+    if (atCap.size > before) continue
+    // A group's share is divided as the group's claims stand to one another.
+    return claims.map(({ weight, capGroup }) =>
+      capGroup !== null && atCap.has(capGroup)
+        ? (cap * weight) / (groups.get(capGroup) ?? weight)
+        : weight * rate,
+    )
   }
 }
 
-interface Unit<C> {
-  readonly capped: boolean
-  readonly weight: number
-  readonly claims: readonly C[]
-}
-
-const unitsOf = <C extends Claim>(claims: readonly C[]): readonly Unit<C>[] => {
-  const groups = new Map<string, C[]>()
-  for (const claim of claims) {
-    if (claim.capGroup === null) continue
-    const group = groups.get(claim.capGroup) ?? []
-    group.push(claim)
-    groups.set(claim.capGroup, group)
+const weightOutside = (atCap: ReadonlySet<string>, claims: readonly Claim[]): number => {
+  let sum = 0
+  for (const { weight, capGroup } of claims) {
+    if (capGroup === null || !atCap.has(capGroup)) sum += weight
   }
-  const capped = [...groups.values()].map((group) => ({
-    capped: true,
-    weight: weightOf(group),
-    claims: group,
-  }))
-  const free = claims
-    .filter(({ capGroup }) => capGroup === null)
-    .map((claim) => ({ capped: false, weight: claim.weight, claims: [claim] }))
-  return [...capped, ...free]
+  return sum
 }
 
-/** A group's share is divided as the group's claims stand to one another. */
-const spread = <C extends Claim>(
-  units: readonly Unit<C>[],
-  shareOf: (unit: Unit<C>) => number,
-): ReadonlyMap<C, number> =>
-  new Map(
-    units.flatMap((unit) =>
-      unit.claims.map((claim) => [claim, (shareOf(unit) * claim.weight) / unit.weight] as const),
-    ),
-  )
-
-const weightOf = (claims: readonly { readonly weight: number }[]): number =>
-  claims.reduce((sum, { weight }) => sum + weight, 0)
+const groupWeights = (claims: readonly Claim[]): ReadonlyMap<string, number> => {
+  const groups = new Map<string, number>()
+  for (const { weight, capGroup } of claims) {
+    if (capGroup !== null) groups.set(capGroup, (groups.get(capGroup) ?? 0) + weight)
+  }
+  return groups
+}

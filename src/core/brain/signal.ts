@@ -26,12 +26,18 @@ export interface Contributor {
   readonly groupId: string | null
 }
 
-export interface BrainSignal {
+/** An author and what stands of his words. */
+export interface Voice {
+  readonly author: Author
+  /** In the order of the log. */
+  readonly said: readonly Said[]
+}
+
+export interface Said {
   readonly id: string
   readonly type: string
   /** In any spelling; null for a signal that names none. */
   readonly symbol: string | null
-  readonly author: Author
   /** The earlier of its own time and the time of receipt. */
   readonly effectiveTimeMs: number
   readonly payload: JsonObject

@@ -1,7 +1,14 @@
 import fc from 'fast-check'
 import type { JsonObject } from '../vocabulary/json.ts'
-import { builtin, contributor, MINUTE_MS, registered, signalOf } from './scenario.contract.ts'
-import type { Author, BrainSignal } from './signal.ts'
+import {
+  builtin,
+  contributor,
+  MINUTE_MS,
+  registered,
+  signalOf,
+  type BrainSignal,
+} from './scenario.contract.ts'
+import type { Author } from './signal.ts'
 
 export type Mirror = 1 | -1
 
@@ -90,14 +97,15 @@ const PAYLOADS: Readonly<Record<string, Payloads>> = {
 
 export const KINDS: readonly string[] = Object.keys(PAYLOADS)
 
+const standings = fc.constantFrom(0, 13, 50, 100)
+
+// Who has one name has one standing.
 const authors: fc.Arbitrary<Author> = fc.oneof(
   fc.constant(builtin('house')),
+  standings.map((karma) => registered(`p${karma}`, { karma })),
   fc
-    .tuple(fc.constantFrom('p', 'q'), fc.integer({ min: 0, max: 100 }))
-    .map(([id, karma]) => registered(id, { karma })),
-  fc
-    .tuple(fc.constantFrom('a', 'b', 'c'), fc.integer({ min: 0, max: 100 }), fc.constantFrom(null, 'gang'))
-    .map(([id, score, groupId]) => contributor(id, score, groupId)),
+    .tuple(standings, fc.constantFrom(null, 'gang'))
+    .map(([score, groupId]) => contributor(`a${score}${groupId}`, score, groupId)),
 )
 
 export const viewOf = (kind: string, author: fc.Arbitrary<Author> = authors): fc.Arbitrary<View> =>

@@ -24,12 +24,15 @@ export interface SymbolMarket {
   readonly fearGreedByDay: readonly { readonly day: string; readonly value: number }[]
 }
 
+/** The newest price by each producer. */
+export type Quotes = PersistentMap<string, Quote>
+
 export interface Market {
   readonly rules: AnalysisRules
   /** By canonical symbol. */
   readonly symbols: PersistentMap<string, SymbolMarket>
-  /** Prices that producers tell, by symbol and producer. Who of them is believed is decided when a price is needed. */
-  readonly quotes: PersistentMap<string, Quote>
+  /** Prices that producers tell, by canonical symbol. Who of them is believed is decided when a price is needed. */
+  readonly quotes: PersistentMap<string, Quotes>
 }
 
 export const INITIAL_MARKET: Market = {
@@ -38,10 +41,12 @@ export const INITIAL_MARKET: Market = {
   quotes: PersistentMap(),
 }
 
+const NO_QUOTES: Quotes = PersistentMap()
 const HOUR_MS = 3_600_000
 const FEAR_GREED_DAYS = 8
-/** More producers or symbols than anybody has; beyond it new ones are not listened to. */
-const QUOTES_MAX = 10_000
+/** More than anybody has; beyond it new symbols, and new producers of a symbol, are not listened to. */
+const QUOTED_SYMBOLS_MAX = 2000
+const QUOTES_PER_SYMBOL_MAX = 100
 
 export const evolveMarket = (market: Market, event: KnownEvent): Market => {
   switch (event.type) {
@@ -63,8 +68,6 @@ export const evolveMarket = (market: Market, event: KnownEvent): Market => {
       return market
   }
 }
-
-export const quoteKey = (symbol: string, producer: string): string => `${canonicalSymbol(symbol)}|${producer}`
 
 const withSymbol = (
   market: Market,
@@ -118,11 +121,15 @@ const quoted = (market: Market, event: Extract<KnownEvent, { type: `signal.${str
   if (typeof symbol !== 'string' || typeof price !== 'number' || !(price > 0) || event.source === null) {
     return market
   }
-  const key = quoteKey(symbol, event.source)
+  const key = canonicalSymbol(symbol)
   const atMs = Math.min(Date.parse(event.ts), Date.parse(event.recordedAt))
-  const before = market.quotes.get(key)
-  if (before === undefined ? market.quotes.size >= QUOTES_MAX : before.atMs > atMs) return market
-  return { ...market, quotes: market.quotes.set(key, { price, atMs }) }
+  const quotes = market.quotes.get(key)
+  if (quotes === undefined && market.quotes.size >= QUOTED_SYMBOLS_MAX) return market
+  const before = quotes?.get(event.source)
+  const isFull = quotes !== undefined && quotes.size >= QUOTES_PER_SYMBOL_MAX
+  if (before === undefined ? isFull : before.atMs > atMs) return market
+  const told = (quotes ?? NO_QUOTES).set(event.source, { price, atMs })
+  return { rules: market.rules, symbols: market.symbols, quotes: market.quotes.set(key, told) }
 }
 
 /** Bars of another length are of no use for indicators: those begin anew. */

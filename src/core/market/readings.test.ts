@@ -121,11 +121,11 @@ describe('what producers see', () => {
 
 describe('the mark', () => {
   const trust = { maxAgeMs: 180_000, producers: ['ticker'] }
-  const price = (value: unknown, source = 'ticker', minutes = 2): NewEvent => ({
+  const price = (value: unknown, source = 'ticker', minutes = 2, symbol = 'BTC'): NewEvent => ({
     type: 'signal.price_ws.v1',
     source,
     ts: at(minutes),
-    payload: { symbol: 'BTC', price: value as number },
+    payload: { symbol, price: value as number },
   })
   const mark = (bars: readonly FeedBar[], ...others: readonly NewEvent[]) =>
     markOf(marketAfter(bars, ...others), 'btc', Date.parse(at(3)), trust)?.price ?? null
@@ -146,6 +146,15 @@ describe('the mark', () => {
     expect(mark([barAt(at(0), 7)], price(9, 'ticker', 0))).toBe(7)
     expect(mark([], price(-1))).toBeNull()
     expect(mark([], price('9'))).toBeNull()
+  })
+
+  it('is taken from so many producers of so many symbols, and no more', () => {
+    const crowd = Array.from({ length: 100 }, (_, index) => price(8, `producer-${index}`))
+    expect(mark([], ...crowd, price(9))).toBeNull()
+    expect(mark([], ...crowd.slice(1), price(9))).toBe(9)
+    const others = Array.from({ length: 2000 }, (_, index) => price(8, 'ticker', 2, `S${index}`))
+    expect(mark([], ...others, price(9))).toBeNull()
+    expect(mark([], ...others.slice(1), price(9))).toBe(9)
   })
 
   it('does not go back to an older price of the same producer', () => {

@@ -1,6 +1,6 @@
 import { canonicalSymbol } from '../vocabulary/symbol.ts'
 import { DAY_MS, dayOf } from '../vocabulary/time.ts'
-import { quoteKey, type Market, type Quote, type SymbolMarket } from './market.ts'
+import type { Market, Quote, SymbolMarket } from './market.ts'
 import type { AnalysisBar, MarketView, SymbolView } from './view.ts'
 
 /** What producers are shown. A symbol whose last bar is old is left out: nobody knows how it stands now. */
@@ -49,9 +49,11 @@ export interface PriceTrust {
 
 /** The newest price that may be traded on; null when none is young enough: then nothing is ever guessed. */
 export const markOf = (market: Market, symbol: string, nowMs: number, trust: PriceTrust): Quote | null => {
-  let newest = market.symbols.get(canonicalSymbol(symbol))?.mark ?? null
-  for (const producer of trust.producers) {
-    const quote = market.quotes.get(quoteKey(symbol, producer))
+  const key = canonicalSymbol(symbol)
+  let newest = market.symbols.get(key)?.mark ?? null
+  const quotes = market.quotes.get(key)
+  for (const producer of quotes === undefined ? [] : trust.producers) {
+    const quote = quotes?.get(producer)
     if (quote !== undefined && (newest === null || quote.atMs > newest.atMs)) newest = quote
   }
   return newest !== null && nowMs - newest.atMs <= trust.maxAgeMs ? newest : null

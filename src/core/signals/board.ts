@@ -7,7 +7,7 @@ import { DAY_MS } from '../vocabulary/time.ts'
 
 /** The newest word of an author on a symbol, in one type. */
 export interface Posting {
-  readonly signalId: string
+  readonly id: string
   readonly type: string
   readonly symbol: string
   readonly authorId: string
@@ -20,11 +20,17 @@ export interface Posting {
 /** What the brain looks at: the newest signal per type, symbol and author, whatever the history. */
 export interface Board {
   readonly postings: PersistentMap<string, Posting>
+  /** Nothing on the board is older than this: as long as it may hang, nobody needs to look. */
+  readonly oldestMs: number
   /** A curator signal whose attribution is the next event. */
   readonly unattributed: StoredSignal | null
 }
 
-export const INITIAL_BOARD: Board = { postings: PersistentMap(), unattributed: null }
+export const INITIAL_BOARD: Board = {
+  postings: PersistentMap(),
+  oldestMs: 0,
+  unattributed: null,
+}
 
 /** Nothing counts for longer than four days, so nothing older needs to hang here. */
 const POSTING_AGE_MS_MAX = 4 * DAY_MS
@@ -60,16 +66,23 @@ const posted = (
   if (before === undefined && board.postings.size >= POSTINGS_MAX) return board
   // An older word that arrives late does not replace a newer one.
   if (before !== undefined && before.effectiveTimeMs > effectiveTimeMs) return board
-  const { id: signalId, type, payload } = signal
-  const posting = { signalId, type, symbol, authorId, contributorId, effectiveTimeMs, payload }
-  return { ...board, postings: board.postings.set(key, posting) }
+  const { id, type, payload } = signal
+  const posting = { id, type, symbol, authorId, contributorId, effectiveTimeMs, payload }
+  return {
+    postings: board.postings.set(key, posting),
+    oldestMs: Math.min(board.oldestMs, effectiveTimeMs),
+    unattributed: board.unattributed,
+  }
 }
 
 const swept = (board: Board, nowMs: number): Board => {
+  if (nowMs - board.oldestMs <= POSTING_AGE_MS_MAX) return board
   const old: string[] = []
-  // Looked for first: most cycles find none, and a new map of all that stays costs more than the cycle.
+  let oldestMs = nowMs
   for (const [key, { effectiveTimeMs }] of board.postings) {
     if (nowMs - effectiveTimeMs > POSTING_AGE_MS_MAX) old.push(key)
+    else if (effectiveTimeMs < oldestMs) oldestMs = effectiveTimeMs
   }
-  return old.length === 0 ? board : { ...board, postings: board.postings.deleteAll(old) }
+  const { postings, unattributed } = board
+  return { postings: old.length === 0 ? postings : postings.deleteAll(old), oldestMs, unattributed }
 }
