@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Command } from '../core/commands.ts'
 import type { Configuration } from '../core/config/schema.ts'
 import { DEFAULT_CONFIGURATION } from '../core/config/validate.ts'
@@ -158,6 +159,8 @@ export class Engine {
   }
 
   async #decideNext(): Promise<void> {
+    // All that comes in this turn of the loop is decided together: a batch has its price, whatever its size.
+    await nextTurn()
     if (this.#inFlight.length === 0) await this.#foldForeign()
     const waiting = this.#queue.splice(0, this.#batchSize())
     try {

@@ -55,7 +55,7 @@ export const createManualTimer = (startMs: number): ManualTimer => {
 
 /** Lets everything run that waits for nothing but its turn. */
 export const settle = async (): Promise<void> => {
-  for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+  for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve))
 }
 
 interface PendingWait {

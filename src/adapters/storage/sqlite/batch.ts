@@ -59,6 +59,18 @@ export const encodeBatch = (records: readonly LogRecord[], { seq, hash }: Head):
   return { expected: { seq, hash }, count: records.length, text }
 }
 
+/** Two batches as one, if the second follows on the first; else null. */
+export const joinedBatch = (first: Batch, second: Batch): Batch | null => {
+  if (first.count === 0 || second.count === 0) return null
+  const { seq, hash } = second.expected
+  if (first.expected.seq + first.count !== seq || lastHashOf(first) !== hash) return null
+  return {
+    expected: first.expected,
+    count: first.count + second.count,
+    text: `${first.text}${END}${second.text}`,
+  }
+}
+
 /** The pieces of all records, one after the other; `FIELDS` says which is which. */
 export const decodeBatch = ({ text, count }: Batch): readonly string[] => {
   const pieces = count === 0 ? [] : text.split(END)
@@ -68,6 +80,12 @@ export const decodeBatch = ({ text, count }: Batch): readonly string[] => {
 
 export const valueOf = (piece: string | undefined): string | null =>
   piece === NOTHING || piece === undefined ? null : piece
+
+const lastHashOf = ({ text }: Batch): string => {
+  let end = text.length
+  for (let field = FIELD_COUNT - 1; field > FIELDS.hash; field -= 1) end = text.lastIndexOf(END, end - 1)
+  return text.slice(text.lastIndexOf(END, end - 1) + 1, end)
+}
 
 // Neither stands in canonical JSON, which escapes control characters, nor in any hashed field.
 const END = '\u001f'

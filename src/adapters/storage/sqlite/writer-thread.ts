@@ -1,4 +1,5 @@
-import { parentPort, workerData } from 'node:worker_threads'
+import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
+import { joinedBatch, type Batch } from './batch.ts'
 import { connect, isConstraintError, isSqliteError, unavailable, type Database } from './database.ts'
 import { EventWriter } from './event-writer.ts'
 import type { WriterAnswer, WriterRequest, WriterThreadData } from './writer.ts'
@@ -57,7 +58,46 @@ const checkpoint = (db: Database): void => {
   db.close()
 }
 
-parentPort?.on('message', (request: WriterRequest) => {
-  parentPort?.postMessage(perform(request), [])
-  if (request.kind === 'close') parentPort?.close()
+/** What came while the disk was busy is stored together: one wait for the disk, whoever asked. */
+const performAll = (requests: readonly WriterRequest[]): readonly WriterAnswer[] => {
+  const answers: WriterAnswer[] = []
+  while (answers.length < requests.length) {
+    const { batch, size } = joinedFrom(requests, answers.length)
+    const together = size > 1 ? perform({ kind: 'append', batch }) : null
+    // One of them is wrong, and nothing of any was stored: each by itself finds out which.
+    if (together === null || together.status === 'refused') {
+      const end = answers.length + size
+      while (answers.length < end) answers.push(perform(requests[answers.length] as WriterRequest))
+    } else for (let count = 0; count < size; count += 1) answers.push(together)
+  }
+  return answers
+}
+
+const joinedFrom = (
+  requests: readonly WriterRequest[],
+  from: number,
+): { readonly batch: Batch; readonly size: number } => {
+  const first = requests[from]
+  let batch = first?.kind === 'append' ? first.batch : NO_BATCH
+  let size = 1
+  for (; from + size < requests.length; size += 1) {
+    const next = requests[from + size]
+    const joined = next?.kind === 'append' ? joinedBatch(batch, next.batch) : null
+    if (joined === null) break
+    batch = joined
+  }
+  return { batch, size }
+}
+
+const NO_BATCH: Batch = { expected: { seq: 0, hash: '' }, count: 0, text: '' }
+
+parentPort?.on('message', (first: WriterRequest) => {
+  const requests = [first]
+  for (;;) {
+    const next = parentPort === null ? undefined : receiveMessageOnPort(parentPort)
+    if (next === undefined) break
+    requests.push(next.message as WriterRequest)
+  }
+  for (const answer of performAll(requests)) parentPort?.postMessage(answer, [])
+  if (requests.some(({ kind }) => kind === 'close')) parentPort?.close()
 })

@@ -2,8 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { appendTo, headAfter, recordsAfter } from '../../../../test/records.ts'
+import { EMPTY_HEAD, type Head, type LogRecord } from '../../../core/log/event.ts'
 import { StoreUnavailableError, type EventLog } from '../../../ports/event-log.ts'
 import { openSqliteLog } from './sqlite-log.ts'
 
@@ -64,4 +65,60 @@ it('starts no thread for reading, and ends the one it started', async () => {
   const ended = new Promise((resolve) => thread!.once('exit', resolve))
   await log.close()
   expect(await ended).toBe(0)
+})
+
+describe('batches that wait for the disk together', () => {
+  const three = () => {
+    const first = recordsAfter(EMPTY_HEAD, 3)
+    const second = recordsAfter(headAfter(first), 2)
+    const third = recordsAfter(headAfter(second), 4)
+    return [first, second, third] as const
+  }
+  // The thread is only being started, so all of them are there when it begins to listen.
+  const appendAll = (batches: readonly (readonly LogRecord[])[], heads: readonly Head[]) =>
+    Promise.allSettled(batches.map((batch, index) => log.append(batch, heads[index]!)))
+
+  it('are all stored, in order', async () => {
+    const [first, second, third] = three()
+    const outcomes = await appendAll(
+      [first, second, third],
+      [EMPTY_HEAD, headAfter(first), headAfter(second)],
+    )
+    expect(outcomes).toEqual(Array(3).fill({ status: 'fulfilled', value: { status: 'appended' } }))
+    expect(await log.verifyHashes({ after: 0, upTo: 9 })).toEqual({ ok: true, checked: 9 })
+  })
+
+  it('fail alone where one of them is wrong', async () => {
+    const [first, second, third] = three()
+    const repeated = second.map((record) => ({ ...record, id: first[0]!.id }))
+    const outcomes = await appendAll(
+      [first, repeated, third],
+      [EMPTY_HEAD, headAfter(first), headAfter(second)],
+    )
+    expect(outcomes).toMatchObject([
+      { status: 'fulfilled', value: { status: 'appended' } },
+      { status: 'rejected' },
+      { status: 'fulfilled', value: { status: 'head-moved' } },
+    ])
+    expect((await log.head()).seq).toBe(3)
+    expect(await log.append(second, headAfter(first))).toEqual({ status: 'appended' })
+  })
+
+  it('are not joined where one does not follow on the other', async () => {
+    const [first, second, third] = three()
+    const outcomes = await appendAll(
+      [first, third, second],
+      [EMPTY_HEAD, headAfter(second), headAfter(first)],
+    )
+    expect(outcomes).toMatchObject([
+      { value: { status: 'appended' } },
+      { value: { status: 'head-moved' } },
+      { value: { status: 'appended' } },
+    ])
+    const other = headAfter(recordsAfter(headAfter(second), 1))
+    const [fourth, fifth] = [recordsAfter(headAfter(second), 1), recordsAfter(other, 1)]
+    expect(
+      await appendAll([fourth, fifth], [headAfter(second), { ...other, hash: 'f'.repeat(64) }]),
+    ).toMatchObject([{ value: { status: 'appended' } }, { status: 'rejected' }])
+  })
 })
