@@ -160,7 +160,7 @@ export class Engine {
 
   async #decideNext(): Promise<void> {
     // All that comes in this turn of the loop is decided together: a batch has its price, whatever its size.
-    await nextTurn()
+    if (this.#queue.length < this.#limits.batchMin) await nextTurn()
     if (this.#inFlight.length === 0) await this.#foldForeign()
     const waiting = this.#queue.splice(0, this.#batchSize())
     try {
