@@ -11,6 +11,8 @@ export interface Frame {
 /** Some frames one after the other, ready to be written. */
 export interface Chunk {
   readonly bytes: Buffer
+  /** The same as a chunk of HTTP/1.1, so that framing is done once for all clients. */
+  readonly framed: Buffer
   /** How many events are in it. */
   readonly events: number
   /** With it, everything up to this seq is told that its reader wants. */
@@ -26,11 +28,19 @@ export const frameOf = (record: LogRecord): Frame => ({
   bytes: Buffer.from(`id: ${record.id}\ndata: ${messageText(record)}\n\n`),
 })
 
-export const chunkOf = (frames: readonly Frame[], upTo: number): Chunk => ({
-  bytes: Buffer.concat(frames.map(({ bytes }) => bytes)),
-  events: frames.length,
-  upTo,
-})
+export const chunkOf = (frames: readonly Frame[], upTo: number): Chunk => {
+  const length = frames.reduce((sum, { bytes }) => sum + bytes.length, 0)
+  const head = Buffer.from(`${length.toString(16)}\r\n`)
+  const framed = Buffer.concat([head, ...frames.map(({ bytes }) => bytes), CHUNK_END])
+  return {
+    bytes: framed.subarray(head.length, head.length + length),
+    framed,
+    events: frames.length,
+    upTo,
+  }
+}
+
+const CHUNK_END = Buffer.from('\r\n')
 
 const LINE_END = /[\r\n]/
 

@@ -30,7 +30,7 @@ describe('a page of history', () => {
   it('grows and shrinks towards the size of a write', () => {
     const limits = { pageEventsMax: 500, writeBytesMax: 1000 }
     const after = (limit: number, bytes: number): number =>
-      nextPageEvents(limit, { bytes: Buffer.alloc(bytes), events: limit, upTo: 0 }, limits)
+      nextPageEvents(limit, { bytes: Buffer.alloc(bytes) }, limits)
     expect(after(50, 500)).toBe(100)
     expect(after(50, 10)).toBe(200)
     expect(after(400, 10)).toBe(500)

@@ -31,7 +31,7 @@ export const FIRST_PAGE_EVENTS = 50
 /** Pages grow and shrink towards the size of one write. */
 export const nextPageEvents = (
   limit: number,
-  { bytes }: Chunk,
+  { bytes }: Pick<Chunk, 'bytes'>,
   { pageEventsMax, writeBytesMax }: Pick<StreamLimits, 'pageEventsMax' | 'writeBytesMax'>,
 ): number => {
   const fitting = Math.floor((limit * writeBytesMax) / Math.max(bytes.length, 1))
