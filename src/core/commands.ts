@@ -1,4 +1,5 @@
 import type { AccessEntry } from './access/audit.ts'
+import type { AccountSweep } from './account-sweep.ts'
 import type { Registration, WritingNode } from './contributors/contributors.ts'
 import type { PayloadOf } from './events/catalogue.ts'
 import type { Operator } from './exits.ts'
@@ -7,11 +8,14 @@ import type { Observation } from './market/observe.ts'
 import type { Judgement } from './orders/intents.ts'
 import type { PriceSeen } from './positions/monitor.ts'
 import type { ProducerReport } from './producers/runs.ts'
+import type { CancelWish } from './reconcile.ts'
 import type { TradedBar } from './resting-fills.ts'
 import type { Emission, Submission } from './signals/signals.ts'
+import type { LiveConfirmation, VenueCheck } from './venue/decide-venue.ts'
+import type { ReportCommand } from './venue-report.ts'
 import type { KillSwitchLevel } from './vocabulary/level.ts'
 import type { Direction } from './vocabulary/money.ts'
-import type { Quoted } from './watch.ts'
+import type { FeedTick, Quoted } from './watch.ts'
 
 /** Through which door a command came: it becomes the source of what it writes. */
 export type Surface = 'api' | 'cli' | 'system'
@@ -49,7 +53,27 @@ export type Command =
   | { readonly kind: 'fill-resting'; readonly bar: TradedBar }
   | { readonly kind: 'watch-bar'; readonly symbol: string; readonly seen: PriceSeen }
   | { readonly kind: 'watch-quote'; readonly quoted: Quoted }
+  | { readonly kind: 'observe-tick'; readonly tick: FeedTick }
   | { readonly kind: 'check-positions' }
+  | { readonly kind: 'cancel-order'; readonly wish: CancelWish }
+  /** What a venue said, or did not. */
+  | ({ readonly kind: 'record-report' } & ReportCommand)
+  | { readonly kind: 'record-rejection'; readonly orderId: string; readonly reason: string }
+  | { readonly kind: 'record-unsent'; readonly orderId: string; readonly reason: string }
+  | { readonly kind: 'record-not-found'; readonly orderId: string; readonly lookups: number }
+  | { readonly kind: 'record-unfindable'; readonly orderId: string }
+  | { readonly kind: 'doubt-order'; readonly orderId: string; readonly reason: string }
+  | { readonly kind: 'doubt-orders'; readonly reason: string }
+  | { readonly kind: 'retry-exits' }
+  | { readonly kind: 'record-venue-check'; readonly check: VenueCheck }
+  | { readonly kind: 'compare-account'; readonly sweep: AccountSweep }
+  | { readonly kind: 'confirm-live'; readonly confirmation: LiveConfirmation }
+  | {
+      readonly kind: 'resume-live'
+      readonly operator: string
+      readonly reason: string
+      readonly surface: 'api' | 'cli'
+    }
   /** `at`: 00:00, 08:00 or 16:00 UTC of a day. */
   | { readonly kind: 'apply-funding'; readonly at: string }
   | { readonly kind: 'assess-risk' }

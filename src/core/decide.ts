@@ -9,6 +9,7 @@ import {
   welcomeNode,
 } from './contributors/contributors.ts'
 import { riskFactsOf } from './account.ts'
+import { compareAccount, resumeLive } from './account-sweep.ts'
 import { cycleInputsOf } from './cycle-inputs.ts'
 import { enterIntent } from './enter-intent.ts'
 import { closeAll, closePosition, exitSymbol } from './exits.ts'
@@ -23,14 +24,26 @@ import { approveIntent, denyIntent, expireIntents } from './orders/intents.ts'
 import { recordFeedback } from './producers/feedback.ts'
 import { isBuiltin, registerProducer, removeProducer } from './producers/producers.ts'
 import { noticeStale } from './producers/runs.ts'
+import {
+  cancelOrder,
+  doubtOrder,
+  doubtOrders,
+  recordNotFound,
+  recordRejection,
+  recordUnfindable,
+  recordUnsent,
+} from './reconcile.ts'
 import { fillResting } from './resting-fills.ts'
+import { retryExits } from './retry-exits.ts'
 import { trueConditions, type Condition } from './risk/conditions.ts'
 import { runProducer } from './run-producer.ts'
 import { emitSignal, submitSignal, type Author, type Speaker } from './signals/signals.ts'
 import type { State } from './state.ts'
 import { appendTrace, closeSession, openSession } from './traces/traces.ts'
+import { confirmLive, recordVenueCheck } from './venue/decide-venue.ts'
+import { recordReport } from './venue-report.ts'
 import { accept, type Decision } from './vocabulary/decision.ts'
-import { checkPositions, watchBar, watchQuote } from './watch.ts'
+import { checkPositions, observeTick, watchBar, watchQuote } from './watch.ts'
 
 /** The one door into the rooms. Each room is handed what it may see, never the whole house. */
 export const decide = (state: State, command: Command, moment: Moment): Decision => {
@@ -115,8 +128,40 @@ export const decide = (state: State, command: Command, moment: Moment): Decision
       return watchBar(state, command.symbol, command.seen, moment)
     case 'watch-quote':
       return watchQuote(state, command.quoted, moment)
+    case 'observe-tick':
+      return observeTick(state, command.tick, moment)
     case 'check-positions':
       return checkPositions(state, moment)
+    case 'cancel-order':
+      return cancelOrder(state, command.wish, moment)
+    case 'record-report':
+      return recordReport(state, command, moment)
+    case 'record-rejection':
+      return recordRejection(state, command.orderId, command.reason, moment)
+    case 'record-unsent':
+      return recordUnsent(state, command.orderId, command.reason, moment)
+    case 'record-not-found':
+      return recordNotFound(state, command.orderId, command.lookups, moment)
+    case 'record-unfindable':
+      return recordUnfindable(state, command.orderId)
+    case 'doubt-order':
+      return doubtOrder(state, command.orderId, command.reason)
+    case 'doubt-orders':
+      return doubtOrders(state, command.reason)
+    case 'retry-exits':
+      return retryExits(state, moment)
+    case 'record-venue-check':
+      return recordVenueCheck(state.venue, command.check)
+    case 'compare-account':
+      return compareAccount(state, command.sweep, moment)
+    case 'confirm-live':
+      return confirmLive(command.confirmation, {
+        openPositions: state.book.count,
+        openOrders: state.orders.open.size,
+        account: state.ledger.account,
+      })
+    case 'resume-live':
+      return resumeLive(state, command)
     case 'apply-funding':
       return applyFunding(state, command.at, moment)
     case 'assess-risk':

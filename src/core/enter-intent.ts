@@ -1,5 +1,6 @@
 import { standingOf } from './account.ts'
 import { markNow } from './cycle-inputs.ts'
+import { destinationOf } from './destination.ts'
 import type { Moment } from './moment.ts'
 import { enter } from './orders/entry.ts'
 import { positionsOf } from './positions/book.ts'
@@ -21,6 +22,7 @@ export const enterIntent = (state: State, intentId: string, moment: Moment): Dec
     account: standingOf(state, now),
     closes: state.ledger.closes,
     heldInSymbol: positionsOf(state, symbol).length + entriesUnderWay(state, symbol),
+    destination: destinationOf(state, symbol, moment),
     rules: configuration,
     sha256Hex,
   })

@@ -1,13 +1,14 @@
 import { markNow } from './cycle-inputs.ts'
 import type { NewEvent } from './events/catalogue.ts'
 import type { Moment } from './moment.ts'
-import { canceledEvent } from './orders/cancel.ts'
+import { givenUp } from './orders/cancel.ts'
+import { PAPER } from './orders/destination.ts'
 import { clientOrderId } from './orders/entry.ts'
 import { filledEvent, paperFill, type Fill } from './orders/paper.ts'
 import { openPositionsOf, positionsOf } from './positions/book.ts'
 import { closingEvent } from './positions/closing.ts'
 import { exitAlert, type Exit } from './positions/monitor.ts'
-import { isOpen, type ExitReason, type Position, type Trigger } from './positions/positions.ts'
+import { isOpen, type ClosedBy, type ExitReason, type Position, type Trigger } from './positions/positions.ts'
 import type { State } from './state.ts'
 import { accept, refuse, type Decision } from './vocabulary/decision.ts'
 import { derivedId } from './vocabulary/derived-id.ts'
@@ -18,14 +19,19 @@ import { notionalOf, unitsFrom, unitsNumber, usdNumber } from './vocabulary/mone
 export interface Operator {
   readonly operator: string
   readonly surface: 'api' | 'cli'
+  /** Why, for the log. */
+  readonly note?: string
 }
+
+/** An exit, and who wants it; nobody in particular where the engine does. */
+export type ExitWish = Exit & { readonly by?: Operator }
 
 /** By hand, at every level. */
 export const closePosition = (state: State, positionId: string, by: Operator, moment: Moment): Decision => {
   const position = state.positions.get(positionId)
   const extras = { position_id: positionId }
   if (position === undefined) return refuse('position.not_found', `no position has id ${positionId}`, extras)
-  if (!isOpen(position) || position.status === 'closing') {
+  if (!isOpen(position) || isLeaving(state, position)) {
     return refuse('position.not_open', `the position is ${position.status}`, {
       ...extras,
       position_status: position.status,
@@ -35,18 +41,17 @@ export const closePosition = (state: State, positionId: string, by: Operator, mo
   if (exit === null) {
     return refuse('price.unavailable', `nobody tells a price of ${position.terms.asset}`, extras)
   }
-  return accept(...exitEvents(state, exit, moment).map((event) => saidBy(event, by)))
+  return accept(...exitEvents(state, { ...exit, by }, moment))
 }
 
 /** All at once; what has no price cannot be closed, and that is recorded. */
 export const closeAll = (state: State, by: Operator, moment: Moment): Decision =>
   accept(
     ...openPositionsOf(state)
-      .filter(({ status }) => status !== 'closing')
+      .filter((position) => !isLeaving(state, position))
       .flatMap((position) => {
         const exit = exitNow(state, position, 'manual', moment)
-        const events = exit === null ? [unpriced(position, moment)] : exitEvents(state, exit, moment)
-        return events.map((event) => saidBy(event, by))
+        return exit === null ? [unpriced(position, moment)] : exitEvents(state, { ...exit, by }, moment)
       }),
   )
 
@@ -59,32 +64,33 @@ export const exitSymbol = (
   if (state.killSwitch.level === LOCKDOWN) return accept()
   return accept(
     ...positionsOf(state, symbol)
-      .filter(({ terms, status }) => terms.direction !== direction && status !== 'closing')
+      .filter(
+        ({ terms, status }) => !terms.isAdopted && terms.direction !== direction && status !== 'closing',
+      )
       .flatMap((position) => exitNow(state, position, 'bias_flip', moment) ?? [])
       .flatMap((exit) => exitEvents(state, exit, moment)),
   )
 }
 
-/** Order, fill and close in one batch; with partial fills the order alone, and the bars do the rest. */
-export const exitEvents = (state: State, exit: Exit, moment: Moment): readonly NewEvent[] => {
-  const { position, basePrice, reason, trigger } = exit
+/**
+ * Order, fill and close in one batch; with partial fills the order alone, and the bars do the rest. At a venue the
+ * order alone, too: what becomes of it is told by the venue.
+ */
+export const exitEvents = (state: State, exit: ExitWish, moment: Moment): readonly NewEvent[] => {
+  const { position, basePrice, reason, trigger, by } = exit
   const { execution } = moment.configuration
-  const { quantity } = position.holding
+  const quantity = position.holding.quantity - (position.holding.exit?.quantity ?? 0n)
   const side = position.terms.direction === 'long' ? 'sell' : 'buy'
-  const order = {
-    id: derivedId('close', position.id, moment.sha256Hex),
-    positionId: position.id,
-    intentId: null,
-  }
+  const order = { id: nextExitId(position, moment), positionId: position.id, intentId: null }
   const entry = state.orders.open.get(position.terms.orderId)
   const submitted: NewEvent = {
     type: 'execution.order_submitted.v1',
-    source: 'oms',
+    source: by?.surface ?? 'oms',
     payload: {
       order_id: order.id,
       position_id: position.id,
       intent_id: null,
-      venue: 'paper',
+      venue: position.terms.platform,
       type: 'market',
       side,
       symbol: position.terms.asset,
@@ -98,16 +104,18 @@ export const exitEvents = (state: State, exit: Exit, moment: Moment): readonly N
       trigger,
       limits: {},
       exit_reason: reason,
+      ...(by === undefined ? {} : { ordered_by: by.operator }),
+      ...(by?.note === undefined ? {} : { note: by.note }),
       valid_until: null,
     },
   }
-  const begun = entry === undefined ? [submitted] : [canceledEvent(entry, 'position_exit'), submitted]
-  if (execution.paper_partial_fills) return begun
+  const begun = entry === undefined ? [submitted] : [...givenUp(entry, 'position_exit'), submitted]
+  if (position.terms.platform !== PAPER || execution.paper_partial_fills) return begun
   const fill = paperFill(side, quantity, basePrice, execution)
   return [
     ...begun,
     filledEvent(order, fill, { fillNo: 1, remaining: 0n }),
-    ...closedEvents(position, fill, { reason, trigger }),
+    ...closedEvents(position, fill, { reason, trigger, by: signatureOf(by) }),
   ]
 }
 
@@ -115,9 +123,14 @@ export const exitEvents = (state: State, exit: Exit, moment: Moment): readonly N
 export const closedEvents = (
   position: Position,
   fill: Fill,
-  { reason, trigger }: { readonly reason: ExitReason; readonly trigger: Trigger | null },
+  {
+    reason,
+    trigger,
+    by = position.holding.exit?.by ?? null,
+  }: { readonly reason: ExitReason; readonly trigger: Trigger | null; readonly by?: ClosedBy | null },
 ): readonly NewEvent[] => {
-  const { event, realized } = closingEvent(position, fill, { reason, trigger, mode: 'paper' })
+  const mode = position.terms.platform === PAPER ? 'paper' : 'live'
+  const { event, realized } = closingEvent(position, fill, { reason, trigger, mode, by })
   if (reason !== 'stop_loss' && reason !== 'take_profit') return [event]
   const markPrice = trigger?.price ?? position.mark.price
   return [event, exitAlert({ position, reason, trigger }, { realized, repeat: 0, markPrice })]
@@ -125,10 +138,30 @@ export const closedEvents = (
 
 const LOCKDOWN = 3
 
-const exitNow = (state: State, position: Position, reason: ExitReason, moment: Moment): Exit | null => {
-  const mark = markNow(state, position.terms.asset, moment)
-  return mark === null ? null : { position, reason, basePrice: unitsFrom(mark.price), trigger: null }
+const signatureOf = (by: Operator | undefined): ClosedBy | null =>
+  by === undefined ? null : { operator: by.operator, note: by.note ?? null }
+
+/** Attempt n of leaving a position has its own name. */
+const nextExitId = (position: Position, { sha256Hex }: Moment): string => {
+  const attempt = (position.holding.exit?.attempt ?? 0) + 1
+  return derivedId('close', attempt === 1 ? position.id : `${position.id}#${attempt}`, sha256Hex)
 }
+
+/** A venue has a price of its own: there it goes without ours, and the last one seen is the reference. */
+export const exitNow = (
+  state: State,
+  position: Position,
+  reason: ExitReason,
+  moment: Moment,
+): Exit | null => {
+  const { terms, mark: seen } = position
+  const price = markNow(state, terms.asset, moment)?.price ?? (terms.platform === PAPER ? null : seen.price)
+  return price === null ? null : { position, reason, basePrice: unitsFrom(price), trigger: null }
+}
+
+/** Whether an exit is under way; one that failed is not. */
+const isLeaving = ({ orders }: State, { status, holding }: Position): boolean =>
+  status === 'closing' && holding.exit !== null && orders.open.has(holding.exit.orderId)
 
 const unpriced = (position: Position, { sha256Hex }: Moment): NewEvent => ({
   type: 'execution.order_failed.v1',
@@ -141,7 +174,3 @@ const unpriced = (position: Position, { sha256Hex }: Moment): NewEvent => ({
     details: { position_id: position.id },
   },
 })
-
-/** Who ordered it stands in the source of the order. */
-const saidBy = (event: NewEvent, { surface }: Operator): NewEvent =>
-  event.type === 'execution.order_submitted.v1' ? { ...event, source: surface } : event

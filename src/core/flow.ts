@@ -40,6 +40,7 @@ export const touchesRisk = (event: KnownEvent): boolean => {
       return !event.payload.backfill
     case 'execution.order_filled.v1':
     case 'execution.position_updated.v1':
+    case 'execution.position_adopted.v1':
     case 'execution.position_closed.v1':
     case 'execution.funding_applied.v1':
     case 'brain.regime_change.v1':

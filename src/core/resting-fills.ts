@@ -67,7 +67,7 @@ const exitProgress = (
 }
 
 /** The first fill opens; each further one moves the average, and stop and target with it. */
-const entryProgress = (
+export const entryProgress = (
   { intents, positions }: State,
   order: Order,
   fill: Fill,

@@ -19,6 +19,7 @@ import { evolveRisk, INITIAL_RISK, type Risk } from './risk/risk.ts'
 import { evolveBoard, INITIAL_BOARD, type Board } from './signals/board.ts'
 import { evolveTrails, INITIAL_TRAILS, type Trails } from './signals/trails.ts'
 import { evolveTraces, INITIAL_TRACES, type Traces } from './traces/traces.ts'
+import { evolveVenue, INITIAL_VENUE, type Venue } from './venue/venue.ts'
 import type { Usd } from './vocabulary/money.ts'
 
 /** Changes with every change of the fold: a snapshot of another version is not used. */
@@ -42,6 +43,7 @@ export interface State {
   readonly mind: Mind
   readonly intents: Intents
   readonly orders: Orders
+  readonly venue: Venue
   readonly positions: Positions
   readonly book: Book
   readonly ledger: Ledger
@@ -66,6 +68,7 @@ export const INITIAL_STATE: State = {
   mind: INITIAL_MIND,
   intents: INITIAL_INTENTS,
   orders: INITIAL_ORDERS,
+  venue: INITIAL_VENUE,
   positions: INITIAL_POSITIONS,
   book: INITIAL_BOOK,
   ledger: INITIAL_LEDGER,
@@ -96,6 +99,7 @@ export const evolve = (state: State, event: Stamped): State => {
     mind: evolveMind(state.mind, known),
     intents: evolveIntents(state.intents, known),
     orders: evolveOrders(state.orders, known),
+    venue: evolveVenue(state.venue, known),
     positions: portfolio.positions,
     book: portfolio.book,
     ledger: evolveLedger(state.ledger, known),

@@ -15,6 +15,7 @@ import {
 import type { Position } from './positions/positions.ts'
 import type { State } from './state.ts'
 import { accept, type Decision } from './vocabulary/decision.ts'
+import { unitsFrom } from './vocabulary/money.ts'
 
 /** A bar was stored: the positions of its symbol are held against it. */
 export const watchBar = (state: State, symbol: string, seen: PriceSeen, moment: Moment): Decision => {
@@ -55,6 +56,63 @@ export const watchQuote = (
     ]),
   )
 }
+
+export interface FeedTick {
+  readonly symbol: string
+  readonly price: number
+  readonly ts: string
+  /** An earlier price as far away from all others, if there was one: together they are believed. */
+  readonly confirms: number | null
+}
+
+/** A price of the feed between two bars. Only one that ends a position is recorded, as what set it off. */
+export const observeTick = (state: State, tick: FeedTick, moment: Moment): Decision => {
+  const rules = monitorRules(state, moment)
+  const { price, ts } = tick
+  const findings = positionsOf(state, tick.symbol)
+    .filter((position) => isBelieved(position, tick, moment))
+    .map((position) => ({ position, finding: monitored(position, { kind: 'tick', price, ts }, rules) }))
+    .filter(({ finding }) => finding.kind === 'exit' || isAlarm(finding))
+  return accept(
+    ...findings.flatMap(({ position, finding }) =>
+      finding.kind === 'exit'
+        ? [quoted(position, price), ...eventsOf(state, finding, moment)]
+        : eventsOf(state, finding, moment),
+    ),
+  )
+}
+
+/** Whether a price of the feed reaches the stop or the target of a position; the rest can wait for the bar. */
+export const reachesLevel = (
+  state: Pick<State, 'positions' | 'book'>,
+  symbol: string,
+  price: number,
+): boolean =>
+  positionsOf(state, symbol).some(({ status, terms, holding }) => {
+    if (status === 'closing') return false
+    const units = unitsFrom(price)
+    const [lower, upper] =
+      terms.direction === 'long'
+        ? [holding.stopLoss, holding.takeProfit]
+        : [holding.takeProfit, holding.stopLoss]
+    return (lower !== null && units <= lower) || (upper !== null && units >= upper)
+  })
+
+/** How near a second price has to be to confirm a jump. */
+const CONFIRMING_MOVE_MAX = 0.1
+
+const isBelieved = (
+  position: Position,
+  { price, confirms }: FeedTick,
+  { now, configuration: { market } }: Moment,
+): boolean => {
+  const oldMs = Date.parse(now) - market.max_mark_age_seconds * 1000
+  if (!isAbsurd(position, price, { moveMax: market.max_bar_move_pct, oldMs })) return true
+  return confirms !== null && Math.abs(price / confirms - 1) <= CONFIRMING_MOVE_MAX
+}
+
+const isAlarm = (finding: Finding): boolean =>
+  finding.kind === 'note' && finding.event.type !== 'execution.position_updated.v1'
 
 /** At a start, when a lockdown ends, and every minute: by the last price, or by its absence. */
 export const checkPositions = (state: State, moment: Moment): Decision => {

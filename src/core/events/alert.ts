@@ -32,6 +32,16 @@ export const alertEvents = {
     previous: z.enum(REGIMES),
     repeat: z.int(),
   }),
+  /** Something about an order or a position at a venue that an operator has to look at. */
+  'alert.execution': z.object({
+    urgency: z.literal('immediate'),
+    message: z.string(),
+    cause: z.enum(['exit_failed', 'order_unknown', 'position_adopted', 'position_missing']),
+    symbol: z.string(),
+    order_id: z.string().nullable(),
+    position_id: z.string().nullable(),
+    repeat: z.int(),
+  }),
   'alert.stop_triggered': z.object({ ...exitAlert, stop_loss: z.number().nullable() }),
   'alert.target_hit': z.object({ ...exitAlert, take_profit: z.number().nullable() }),
 } as const

@@ -5,6 +5,7 @@ import { alertEvents } from './alert.ts'
 import { attributionEvents } from './attribution.ts'
 import { brainEvents } from './brain.ts'
 import { contributorEvents } from './contributor.ts'
+import { venueEvents } from './execution-venue.ts'
 import { executionEvents } from './execution.ts'
 import { learningEvents } from './learning.ts'
 import { marketEvents } from './market.ts'
@@ -19,6 +20,7 @@ export const CATALOGUE = {
   ...brainEvents,
   ...contributorEvents,
   ...executionEvents,
+  ...venueEvents,
   ...learningEvents,
   ...marketEvents,
   ...producerEvents,

@@ -21,8 +21,12 @@ export const POSITION_STATUSES = [
 
 const direction = z.enum(['long', 'short'])
 
-/** The price that set something off: of a bar, of a producer, or the one last seen. */
-const trigger = z.object({ kind: z.enum(['bar', 'quote', 'mark']), price: z.number(), ts: z.string() })
+/** The price that set something off: of a bar, of a producer, of the feed between bars, or the one last seen. */
+const trigger = z.object({
+  kind: z.enum(['bar', 'quote', 'mark', 'tick']),
+  price: z.number(),
+  ts: z.string(),
+})
 
 export const executionEvents = {
   'execution.trade_intent.v1': z.object({
@@ -58,7 +62,8 @@ export const executionEvents = {
     /** Null for exits. */
     intent_id: z.string().nullable(),
     venue: z.string(),
-    type: z.literal('market'),
+    /** `limit`: fills at once or is canceled. */
+    type: z.enum(['market', 'limit']),
     side: z.enum(['buy', 'sell']),
     symbol: z.string(),
     size_notional: z.number(),
@@ -74,6 +79,9 @@ export const executionEvents = {
     limits: z.record(z.string(), z.number()),
     /** Null for entries. */
     exit_reason: z.enum(EXIT_REASONS).nullable(),
+    /** Who ordered it by hand, and why. */
+    ordered_by: z.string().optional(),
+    note: z.string().optional(),
     /** An entry that is not filled by then is canceled. */
     valid_until: z.string().nullable(),
   }),
@@ -151,6 +159,9 @@ export const executionEvents = {
     realized_pnl_pct: z.number(),
     fees_usd: z.number(),
     exit_reason: z.enum(EXIT_REASONS),
+    /** Who ended it by hand, and why. */
+    closed_by: z.string().optional(),
+    note: z.string().optional(),
     mode: z.enum(['paper', 'live']),
     gross_pnl: z.number(),
     funding_usd: z.number(),
@@ -168,6 +179,8 @@ export const executionEvents = {
   'execution.order_failed.v1': z.object({
     order_id: z.string(),
     intent_id: z.string().nullable(),
+    /** Of an order that was sent. */
+    position_id: z.string().optional(),
     symbol: z.string(),
     reasons: z.array(z.string()),
     details: z.record(z.string(), z.json()),

@@ -52,6 +52,14 @@ export const systemEvents = {
     blocked_at: z.string(),
     intent_id: z.string(),
   }),
+  /** An operator typed the name of the venue: from now on its orders are real, and so is the account. */
+  'system.live_confirmed.v1': z.object({
+    venue: z.string(),
+    confirmed_by: z.string(),
+    config_hash: z.string(),
+    /** What the account holds; the ledger goes on from here. */
+    equity_usd: z.number(),
+  }),
   /** An operator accepts that the log lost its end (an older copy was restored). */
   'system.restore.v1': z.object({
     reason: z.string(),

@@ -3,6 +3,8 @@ import { usdFrom, type Usd } from '../vocabulary/money.ts'
 
 /** A margin account: cash moves with gross profit, fees and funding, never with the size of a position. */
 export interface Ledger {
+  /** `paper`, or the venue whose money it is. */
+  readonly account: string
   readonly startBalance: Usd
   readonly cash: Usd
   readonly fees: Usd
@@ -26,6 +28,7 @@ export interface Close {
 }
 
 export const INITIAL_LEDGER: Ledger = {
+  account: 'paper',
   startBalance: 10_000_000_000n,
   cash: 10_000_000_000n,
   fees: 0n,
@@ -44,6 +47,8 @@ export const evolveLedger = (ledger: Ledger, event: KnownEvent): Ledger => {
   switch (event.type) {
     case 'system.started.v1':
       return started(ledger, event.payload.folding?.start_balance_usd)
+    case 'system.live_confirmed.v1':
+      return movedTo(ledger, event.payload.venue, usdFrom(event.payload.equity_usd))
     case 'execution.order_filled.v1':
       return charged(ledger, usdFrom(event.payload.fee_usd), 0n)
     case 'execution.funding_applied.v1':
@@ -58,10 +63,14 @@ export const evolveLedger = (ledger: Ledger, event: KnownEvent): Ledger => {
 }
 
 const started = (ledger: Ledger, balance: number | undefined): Ledger => {
-  if (balance === undefined || ledger.hasTraded) return ledger
+  if (balance === undefined || ledger.hasTraded || ledger.account !== 'paper') return ledger
   const startBalance = usdFrom(balance)
   return { ...ledger, startBalance, cash: startBalance }
 }
+
+/** Another account: what the first one made stays behind. Confirmed again, it is the same one. */
+const movedTo = (ledger: Ledger, account: string, balance: Usd): Ledger =>
+  ledger.account === account ? ledger : { ...INITIAL_LEDGER, account, startBalance: balance, cash: balance }
 
 const charged = (ledger: Ledger, fee: Usd, funding: Usd): Ledger => ({
   ...ledger,

@@ -10,6 +10,7 @@ export type CheckReason =
   | 'kill_switch'
   | 'approval_required'
   | 'venue_unavailable'
+  | 'paper_period'
   | 'no_price'
   | 'price_moved'
   | 'duplicate_position'
@@ -30,7 +31,8 @@ export const failedReasons = (
 ): readonly CheckReason[] => {
   const { now, level, account, rules, mark } = facts
   const { execution, risk } = rules
-  const isLive = execution.mode === 'live'
+  const { destination } = facts
+  const isLive = destination.kind === 'venue'
   const isLarge = plan === null || plan.notional >= usdFrom(execution.confirmation_threshold_usd)
   const isMoved =
     mark !== null &&
@@ -41,7 +43,8 @@ export const failedReasons = (
     expired: now > intent.valid_until,
     kill_switch: level >= 2,
     approval_required: isLive && isLarge && !isApproved,
-    venue_unavailable: isLive,
+    venue_unavailable: !destination.isAvailable,
+    paper_period: isLive && !destination.isPaperPeriodOver,
     no_price: mark === null,
     price_moved: isMoved,
     duplicate_position: facts.heldInSymbol >= execution.max_positions_per_symbol,

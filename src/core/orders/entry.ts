@@ -1,7 +1,7 @@
 import type { NewEvent } from '../events/catalogue.ts'
 import { accept, type Decision } from '../vocabulary/decision.ts'
 import { derivedId } from '../vocabulary/derived-id.ts'
-import { unitsNumber, usdNumber, type Price, type Quantity } from '../vocabulary/money.ts'
+import { notionalOf, unitsNumber, usdNumber, type Price, type Quantity } from '../vocabulary/money.ts'
 import { canonicalSymbol } from '../vocabulary/symbol.ts'
 import { failedReasons, isListed, type CheckReason } from './checks.ts'
 import type { Intent } from './intents.ts'
@@ -65,12 +65,12 @@ const rejected = (
 
 const ordered = (
   { id, intent }: Intent,
-  { mid, side, limits, notional, quantity }: OrderPlan,
-  { mark, rules, sha256Hex, now }: EntryFacts,
+  { mid, side, limits, notional, quantity, limitPrice }: OrderPlan,
+  { mark, rules, sha256Hex, now, destination }: EntryFacts,
 ): readonly NewEvent[] => {
   const orderId = derivedId('order', id, sha256Hex)
   const positionId = derivedId('position', orderId, sha256Hex)
-  const order = { id: orderId, positionId, intentId: id, traceId: intent.cycle_id }
+  const order = { id: orderId, positionId, intentId: id, traceId: intent.cycle_id, venue: destination.name }
   const submitted: NewEvent = {
     type: 'execution.order_submitted.v1',
     source: 'oms',
@@ -79,15 +79,15 @@ const ordered = (
       order_id: orderId,
       position_id: positionId,
       intent_id: id,
-      venue: 'paper',
-      type: 'market',
+      venue: destination.name,
+      type: limitPrice === null ? 'market' : 'limit',
       side,
       symbol: intent.symbol,
-      size_notional: usdNumber(notional),
+      size_notional: usdNumber(destination.kind === 'paper' ? notional : notionalOf(mid, quantity)),
       reduce_only: false,
       idempotency_key: clientOrderId(orderId),
       quantity: unitsNumber(quantity),
-      limit_price: null,
+      limit_price: limitPrice === null ? null : unitsNumber(limitPrice),
       reference_price: unitsNumber(mid),
       reference_ts: mark?.ts ?? now,
       trigger: null,
@@ -96,7 +96,8 @@ const ordered = (
       valid_until: intent.valid_until,
     },
   }
-  if (rules.execution.paper_partial_fills) return [submitted]
+  // What a venue makes of it is told by the venue.
+  if (destination.kind === 'venue' || rules.execution.paper_partial_fills) return [submitted]
   const fill = paperFill(side, quantity, mid, rules.execution)
   return [
     submitted,
@@ -108,7 +109,7 @@ const ordered = (
 /** A position exists from its first fill. */
 export const openedEvent = (
   { id, intent }: Pick<Intent, 'id' | 'intent'>,
-  order: { readonly id: string; readonly positionId: string },
+  order: { readonly id: string; readonly positionId: string; readonly venue: string },
   fill: Fill,
   {
     mid,
@@ -126,7 +127,7 @@ export const openedEvent = (
       order_id: order.id,
       intent_id: id,
       conviction_id: intent.conviction_id,
-      platform: 'paper',
+      platform: order.venue,
       asset: canonicalSymbol(intent.symbol),
       direction: intent.direction,
       entry_price: unitsNumber(fill.price),

@@ -4,7 +4,7 @@ import type { Sha256Hex } from '../log/hash-chain.ts'
 import { accept, refuse, type Decision } from '../vocabulary/decision.ts'
 import { derivedId } from '../vocabulary/derived-id.ts'
 import type { KillSwitchLevel } from '../vocabulary/level.ts'
-import { canceledEvent } from './cancel.ts'
+import { givenUp } from './cancel.ts'
 import type { Orders } from './orders.ts'
 
 export type IntentStatus = 'awaiting_approval' | 'ready' | 'executing' | 'filled' | 'rejected' | 'expired'
@@ -78,8 +78,7 @@ export const expireIntents = (
     ...overdue
       .filter(({ status }) => status === 'executing')
       .flatMap(({ orderId }) => orders.open.get(orderId ?? '') ?? [])
-      .filter(({ venue }) => venue === 'paper')
-      .map((order) => canceledEvent(order, EXPIRED)),
+      .flatMap((order) => givenUp(order, EXPIRED)),
   )
 }
 

@@ -39,7 +39,11 @@ export const filledEvent = (
     readonly traceId?: string
   },
   fill: Fill,
-  { fillNo, remaining }: { readonly fillNo: number; readonly remaining: Quantity },
+  {
+    fillNo,
+    remaining,
+    venueTradeId = null,
+  }: { readonly fillNo: number; readonly remaining: Quantity; readonly venueTradeId?: string | null },
 ): NewEvent => ({
   type: 'execution.order_filled.v1',
   source: 'oms',
@@ -54,7 +58,7 @@ export const filledEvent = (
     fill_no: fillNo,
     notional_usd: usdNumber(fill.notional),
     remaining_size: unitsNumber(remaining),
-    venue_trade_id: null,
+    venue_trade_id: venueTradeId,
   },
 })
 

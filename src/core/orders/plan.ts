@@ -1,7 +1,8 @@
 import type { Sha256Hex } from '../log/hash-chain.ts'
 import type { KillSwitchLevel } from '../vocabulary/level.ts'
-import { quantityFor, slippedPrice, unitsFrom, usdFrom } from '../vocabulary/money.ts'
+import { quantityFor, unitsFrom, usdFrom } from '../vocabulary/money.ts'
 import type { Price, Quantity, Usd } from '../vocabulary/money.ts'
+import { cutQuantity, entryLimit, planningCosts, sizingPrice, type Destination } from './destination.ts'
 import type { Intent } from './intents.ts'
 import { perUsdOf } from './paper.ts'
 import type { EntryRules } from './rules.ts'
@@ -24,6 +25,7 @@ export interface EntryFacts {
   readonly closes: readonly ClosedTrade[]
   /** Open positions and entries under way in the symbol. */
   readonly heldInSymbol: number
+  readonly destination: Destination
   readonly rules: EntryRules
   readonly sha256Hex: Sha256Hex
 }
@@ -34,12 +36,14 @@ export interface OrderPlan {
   readonly limits: SizeLimits
   readonly notional: Usd
   readonly quantity: Quantity
+  /** Null on paper. */
+  readonly limitPrice: Price | null
 }
 
 /** What would be sent now; null without a price. */
 export const planned = (
   { intent }: Intent,
-  { mark, account, closes, now, rules }: EntryFacts,
+  { mark, account, closes, now, rules, destination }: EntryFacts,
 ): OrderPlan | null => {
   if (mark === null) return null
   const mid = unitsFrom(mark.price)
@@ -51,11 +55,13 @@ export const planned = (
   }
   const limits = sizeLimits(wish, account, {
     kelly: kellyFraction(closes, now, rules.risk),
-    perUsd: perUsdOf(intent, mid, rules.execution),
+    perUsd: perUsdOf(intent, mid, planningCosts(destination, rules.execution)),
     rules,
   })
   const notional = leastOf(limits)
-  const price = slippedPrice(mid, side, rules.execution.paper_slippage_bps)
+  const limitPrice = entryLimit(destination, { mid, side, driftMax: rules.execution.max_entry_drift_pct })
+  const price = sizingPrice({ mid, side, limitPrice }, rules.execution.paper_slippage_bps)
   const isTooSmall = notional < usdFrom(rules.execution.min_notional_usd) || price <= 0n
-  return { mid, side, limits, notional, quantity: isTooSmall ? 0n : quantityFor(notional, price) }
+  const quantity = isTooSmall ? 0n : cutQuantity(destination, quantityFor(notional, price), price)
+  return { mid, side, limits, notional, quantity, limitPrice }
 }

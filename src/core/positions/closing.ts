@@ -2,7 +2,7 @@ import type { NewEvent } from '../events/catalogue.ts'
 import { averagePrice, ratioOf, signOf, unitsNumber, usdNumber } from '../vocabulary/money.ts'
 import type { Price, Quantity, Usd } from '../vocabulary/money.ts'
 import { r9 } from '../vocabulary/numbers.ts'
-import type { ExitReason, Position, Trigger } from './positions.ts'
+import type { ClosedBy, ExitReason, Position, Trigger } from './positions.ts'
 
 export interface LastFill {
   readonly price: Price
@@ -19,7 +19,13 @@ export const closingEvent = (
     reason,
     trigger,
     mode,
-  }: { readonly reason: ExitReason; readonly trigger: Trigger | null; readonly mode: 'paper' | 'live' },
+    by,
+  }: {
+    readonly reason: ExitReason
+    readonly trigger: Trigger | null
+    readonly mode: 'paper' | 'live'
+    readonly by: ClosedBy | null
+  },
 ): { readonly event: NewEvent; readonly realized: number } => {
   const { exit } = holding
   const quantity = (exit?.quantity ?? 0n) + fill.quantity
@@ -39,6 +45,8 @@ export const closingEvent = (
       realized_pnl_pct: r9(ratioOf(net, holding.notional)),
       fees_usd: usdNumber(fees),
       exit_reason: reason,
+      ...(by === null ? {} : { closed_by: by.operator }),
+      ...(by === null || by.note === null ? {} : { note: by.note }),
       mode,
       gross_pnl: usdNumber(gross),
       funding_usd: usdNumber(holding.funding),

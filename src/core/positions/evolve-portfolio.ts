@@ -1,5 +1,6 @@
 import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
 import { averagePrice, unitsFrom, usdFrom } from '../vocabulary/money.ts'
+import { adopted } from './adopted.ts'
 import { positionsOf, withMarks, withPosition, type Portfolio } from './book.ts'
 import { markedAt, seenPrice, valued, withHolding, type SeenPrice } from './marking.ts'
 import { isOpen, type Alarm, type Holding, type Position, type Terms } from './positions.ts'
@@ -10,6 +11,8 @@ export const evolvePortfolio = (portfolio: Portfolio, event: KnownEvent): Portfo
       return event.payload.backfill ? portfolio : marked(portfolio, event.payload)
     case 'execution.position_opened.v1':
       return withPosition(portfolio, opened(event.payload, event.ts))
+    case 'execution.position_adopted.v1':
+      return withPosition(portfolio, adopted(event.payload, event.ts))
     case 'execution.position_updated.v1':
       return changed(portfolio, event.payload.position_id, (position) =>
         updated(position, event.payload, Date.parse(event.ts)),
@@ -21,7 +24,8 @@ export const evolvePortfolio = (portfolio: Portfolio, event: KnownEvent): Portfo
     case 'execution.order_filled.v1':
       return changed(portfolio, event.payload.position_id, (position) => filled(position, event.payload))
     case 'execution.order_canceled.v1':
-      return changed(portfolio, event.payload.position_id, (position) =>
+    case 'execution.order_failed.v1':
+      return changed(portfolio, event.payload.position_id ?? '', (position) =>
         event.payload.order_id === position.terms.orderId
           ? withHolding(position, { ...position.holding, isEntryDone: true })
           : position,
@@ -86,6 +90,7 @@ const opened = (payload: PayloadOf<'execution.position_opened.v1'>, openedAt: st
     regimeAtEntry: payload.regime_at_entry,
     pcsAtEntry: payload.pcs_at_entry,
     ctsAtEntry: payload.cts_at_entry,
+    isAdopted: false,
   }
   const holding: Holding = {
     quantity,
@@ -134,21 +139,28 @@ const updated = (
   return payload.mark_price === null ? held : markedAt(held, seenPrice(payload.mark_price, atMs))
 }
 
-const leaving = (position: Position, payload: PayloadOf<'execution.order_submitted.v1'>): Position => ({
-  ...position,
-  status: 'closing',
-  holding: {
-    ...position.holding,
-    exit: {
-      orderId: payload.order_id,
-      reason: payload.exit_reason ?? 'manual',
-      trigger: payload.trigger,
-      quantity: 0n,
-      notional: 0n,
-      products: 0n,
+/** A further attempt keeps what the ones before it have brought. */
+const leaving = (position: Position, payload: PayloadOf<'execution.order_submitted.v1'>): Position => {
+  const { exit } = position.holding
+  const { ordered_by: operator, note = null } = payload
+  return {
+    ...position,
+    status: 'closing',
+    holding: {
+      ...position.holding,
+      exit: {
+        orderId: payload.order_id,
+        attempt: (exit?.attempt ?? 0) + 1,
+        by: operator === undefined ? (exit?.by ?? null) : { operator, note },
+        reason: payload.exit_reason ?? 'manual',
+        trigger: payload.trigger ?? exit?.trigger ?? null,
+        quantity: exit?.quantity ?? 0n,
+        notional: exit?.notional ?? 0n,
+        products: exit?.products ?? 0n,
+      },
     },
-  },
-})
+  }
+}
 
 const filled = (position: Position, payload: PayloadOf<'execution.order_filled.v1'>): Position => {
   const { holding } = position

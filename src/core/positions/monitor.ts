@@ -15,7 +15,7 @@ export type PriceSeen =
       readonly openTs: string
       readonly ts: string
     }
-  | { readonly kind: 'quote' | 'mark'; readonly price: number; readonly ts: string }
+  | { readonly kind: 'quote' | 'mark' | 'tick'; readonly price: number; readonly ts: string }
 
 export interface MonitorRules {
   readonly now: string
@@ -42,7 +42,7 @@ export type Finding =
   | { readonly kind: 'nothing' }
 
 export const monitored = (position: Position, seen: PriceSeen, rules: MonitorRules): Finding => {
-  if (position.status === 'closing') return NOTHING
+  if (position.status === 'closing' || position.terms.isAdopted) return NOTHING
   const exit = exitOf(position, seen, rules)
   const isBlocked = rules.level === LOCKDOWN
   if (exit !== null && !isBlocked) return { kind: 'exit', exit }

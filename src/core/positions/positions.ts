@@ -32,6 +32,8 @@ export interface Terms {
   readonly regimeAtEntry: string
   readonly pcsAtEntry: number | null
   readonly ctsAtEntry: number | null
+  /** Found at the venue, and not opened by us: nothing but an operator ends it. */
+  readonly isAdopted: boolean
 }
 
 export interface Holding {
@@ -50,9 +52,18 @@ export interface Holding {
   readonly exit: ExitSoFar | null
 }
 
-/** What of an exit has been filled. */
+/** Who ended a position by hand, and why. */
+export interface ClosedBy {
+  readonly operator: string
+  readonly note: string | null
+}
+
+/** What of an exit has been filled, over all its attempts. */
 export interface ExitSoFar {
+  /** Of the newest attempt. */
   readonly orderId: string
+  readonly attempt: number
+  readonly by: ClosedBy | null
   readonly reason: ExitReason
   readonly trigger: Trigger | null
   readonly quantity: Quantity

@@ -19,6 +19,7 @@ const position: Position = {
     openedAt: '2026-02-20T00:30:00.000Z',
     regimeAtEntry: 'BULL',
     pcsAtEntry: 78.2,
+    isAdopted: false,
     ctsAtEntry: 0,
   },
   holding: {

@@ -102,6 +102,18 @@ const REFUSAL_KINDS: Readonly<Record<RefusalCode, ProblemKind>> = {
   'intent.not_found': { status: 404, when: 'no such intent', extras: { intent_id: ID } },
   'kill_switch.active': { status: 423, when: 'the kill switch is above level 0', extras: { level: 1 } },
   'kill_switch.not_lower': { status: 409, when: 'a reset would raise the level' },
+  'live.not_reduce_only': { status: 409, when: 'entries are not held back' },
+  'live.positions_open': {
+    status: 409,
+    when: 'positions of another account are open',
+    extras: { open_positions: 1, open_orders: 0 },
+  },
+  'order.not_found': { status: 404, when: 'no such order', extras: { order_id: ID } },
+  'order.not_open': {
+    status: 409,
+    when: 'the order has ended, or is being canceled',
+    extras: { order_id: ID, order_status: 'filled' },
+  },
   'position.not_found': {
     status: 404,
     when: 'no such position; the body is only `{"detail":…}`',

@@ -1,0 +1,80 @@
+import type { VenueCheck } from '../../core/venue/decide-venue.ts'
+import type { Broker } from '../../ports/broker.ts'
+import type { Timer } from '../../ports/timer.ts'
+import type { Engine } from '../engine.ts'
+import type { AccountWatch, SweepResult } from './account-watch.ts'
+
+export interface VenueWatchParts {
+  readonly engine: Engine
+  readonly broker: Broker
+  readonly venue: string
+  readonly timer: Timer
+  readonly symbols: () => readonly string[]
+  readonly account: AccountWatch
+  readonly signal: AbortSignal
+  readonly onTrouble: (what: string, error?: unknown) => void
+}
+
+const ACCOUNT_SWEEP_MS = 30_000
+/** A difference is looked at again soon. */
+const CONFIRM_MS = 3000
+/** What a venue trades, and how fine, changes rarely. */
+const CHECK_MS = 3_600_000
+const CHECK_AGAIN_MS = 30_000
+
+const NO_ACCOUNT = { name: 'account', ok: false, detail: 'the venue does not tell what it holds' } as const
+
+/** Says in the log whether the venue may be traded on: not before its account was held against ours. */
+export class VenueWatch {
+  readonly #parts: VenueWatchParts
+  #checkMs = 0
+
+  constructor(parts: VenueWatchParts) {
+    this.#parts = parts
+  }
+
+  /** What the process before this one found counts no more. */
+  begin(): Promise<void> {
+    return this.#tell([{ name: 'reachable', ok: false, detail: 'not asked yet' }])
+  }
+
+  end(): Promise<void> {
+    return this.#tell([{ name: 'reachable', ok: false, detail: 'nobody sends orders: the service stopped' }])
+  }
+
+  async run(): Promise<void> {
+    const { timer, signal, onTrouble } = this.#parts
+    while (!signal.aborted) {
+      let pauseMs = ACCOUNT_SWEEP_MS
+      try {
+        if ((await this.#look()) === 'differing') pauseMs = CONFIRM_MS
+      } catch (error) {
+        onTrouble('the venue could not be looked at', error)
+      }
+      await timer.wait(pauseMs, signal)
+    }
+  }
+
+  async #look(): Promise<SweepResult> {
+    const { broker, symbols, timer, account } = this.#parts
+    const isDue = timer.now() >= this.#checkMs
+    const checks = isDue ? await broker.preflight(symbols()) : []
+    const swept = await account.sweep()
+    // Whether orders may be sent is said when it is known what is held.
+    if (!isDue || swept === 'differing') return swept
+    const all = swept === 'agreed' ? checks : [...checks, NO_ACCOUNT]
+    await this.#tell(all)
+    this.#checkMs = timer.now() + (all.every(({ ok }) => ok) ? CHECK_MS : CHECK_AGAIN_MS)
+    return swept
+  }
+
+  async #tell(checks: VenueCheck['checks']): Promise<void> {
+    const { engine, broker, venue, symbols } = this.#parts
+    const check = {
+      venue,
+      checks,
+      symbols: symbols().map((symbol) => ({ symbol, steps: broker.stepsOf(symbol) })),
+    }
+    await engine.execute({ kind: 'record-venue-check', check })
+  }
+}

@@ -1,0 +1,203 @@
+import type {
+  Broker,
+  BrokerFill,
+  BrokerOrder,
+  CancelAnswer,
+  LookupAnswer,
+  OrderReport,
+  OrderSteps,
+  SubmitAnswer,
+  VenuePosition,
+} from '../../src/ports/broker.ts'
+import { notionalOf, unitsFrom, usdFrom, type Price, type Quantity } from '../../src/core/vocabulary/money.ts'
+
+/** How an exchange treats the next order. */
+export type Treatment =
+  | 'fill'
+  | 'fill-in-parts'
+  /** Some of it at once; an immediate order is canceled for the rest, a market order rests. */
+  | 'fill-some'
+  | 'fill-nothing'
+  | 'refuse'
+  /** It has the order, and the answer is lost. */
+  | 'fill-unclear'
+  | 'fill-hang'
+  | 'fill-throw'
+  /** The order never arrives. */
+  | 'lose'
+  | 'lose-hang'
+  /** It says so, and its trades are told a little later. */
+  | 'trades-later'
+
+export interface Exchange extends Broker {
+  /** Treatments of the next orders, in turn; afterwards all are filled. */
+  treat(...treatments: readonly Treatment[]): void
+  /** What becomes of the next searches; afterwards all are answered. */
+  troubleLookups(...kinds: readonly ('unclear' | 'hang' | 'throw' | 'impossible')[]): void
+  setPrice(symbol: string, price: number): void
+  /** What rests is filled. */
+  fillResting(): void
+  /** As a person would, behind our back. */
+  tradeByHand(symbol: string, quantity: number): void
+  readonly orders: ReadonlyMap<string, Held>
+  /** Client order ids in the order in which they arrived; refused ones too. */
+  readonly arrivals: readonly string[]
+  netOf(symbol: string): Quantity
+}
+
+export interface Held {
+  readonly order: BrokerOrder
+  status: OrderReport['status']
+  readonly fills: BrokerFill[]
+  /** Trades that it does not tell yet, by how many looks. */
+  hiddenLooks: number
+}
+
+const STEPS: OrderSteps = {
+  quantityStep: unitsFrom(0.001),
+  quantityMin: unitsFrom(0.001),
+  notionalMin: usdFrom(1),
+  priceStep: unitsFrom(0.01),
+}
+
+/** An exchange in memory that outlives the engines that trade on it. */
+export const createExchange = (now: () => number): Exchange => {
+  const orders = new Map<string, Held>()
+  const arrivals: string[] = []
+  const prices = new Map<string, Price>()
+  const nets = new Map<string, Quantity>()
+  const treatments: Treatment[] = []
+  const lookupTroubles: string[] = []
+  let trades = 0
+
+  const trade = (held: Held, quantity: Quantity): void => {
+    if (quantity <= 0n) return
+    const { order } = held
+    const price = prices.get(order.symbol) ?? unitsFrom(100)
+    const sign = order.side === 'buy' ? 1n : -1n
+    nets.set(order.symbol, (nets.get(order.symbol) ?? 0n) + sign * quantity)
+    held.fills.push({
+      venueTradeId: `trade-${(trades += 1)}`,
+      price,
+      quantity,
+      feeUsd: notionalOf(price, quantity) / 2000n,
+      atMs: now(),
+    })
+  }
+
+  const take = (order: BrokerOrder, treatment: Treatment): Held => {
+    const held: Held = { order, status: 'open', fills: [], hiddenLooks: treatment === 'trades-later' ? 2 : 0 }
+    orders.set(order.clientOrderId, held)
+    const some = cut(order.quantity / 3n)
+    const room = order.reduceOnly ? reducible(order) : order.quantity
+    const wanted = room < order.quantity ? room : order.quantity
+    if (treatment === 'fill-nothing') trade(held, 0n)
+    else if (treatment === 'fill-some') trade(held, some < wanted ? some : wanted)
+    else if (treatment === 'fill-in-parts') {
+      trade(held, some)
+      trade(held, some)
+      trade(held, wanted - 2n * some)
+    } else trade(held, wanted)
+    held.status = statusOf(held, order.kind === 'immediate_limit')
+    return held
+  }
+
+  const reducible = ({ symbol, side }: BrokerOrder): Quantity => {
+    const net = nets.get(symbol) ?? 0n
+    return side === 'sell' ? (net > 0n ? net : 0n) : net < 0n ? -net : 0n
+  }
+
+  const reportOf = (held: Held): OrderReport => {
+    const isHidden = held.hiddenLooks > 0
+    if (isHidden) held.hiddenLooks -= 1
+    return {
+      clientOrderId: held.order.clientOrderId,
+      venueOrderId: `venue-${held.order.clientOrderId}`,
+      status: held.status,
+      filledQuantity: filledOf(held),
+      // Repeated, and the newest first: nobody promised an order.
+      fills: isHidden ? [] : [...held.fills, ...held.fills].toReversed(),
+    }
+  }
+
+  return {
+    name: 'exchange',
+    orders,
+    arrivals,
+    treat: (...next) => void treatments.push(...next),
+    troubleLookups: (...next) => void lookupTroubles.push(...next),
+    setPrice: (symbol, price) => void prices.set(symbol, unitsFrom(price)),
+    netOf: (symbol) => nets.get(symbol) ?? 0n,
+    tradeByHand: (symbol, quantity) => void nets.set(symbol, (nets.get(symbol) ?? 0n) + unitsFrom(quantity)),
+    fillResting: () => {
+      for (const held of orders.values()) {
+        if (held.status !== 'open' && held.status !== 'partial') continue
+        trade(held, held.order.quantity - filledOf(held))
+        held.status = 'filled'
+      }
+    },
+    preflight: () => Promise.resolve([{ name: 'reachable', ok: true, detail: 'it answers' }]),
+    stepsOf: () => STEPS,
+    submit: (order): Promise<SubmitAnswer> => {
+      const treatment = treatments.shift() ?? 'fill'
+      if (treatment === 'lose') return Promise.resolve({ status: 'unclear', reason: 'connection reset' })
+      if (treatment === 'lose-hang') return new Promise(() => undefined)
+      arrivals.push(order.clientOrderId)
+      if (orders.has(order.clientOrderId))
+        return Promise.resolve({ status: 'unclear', reason: 'duplicate client order id' })
+      if (treatment === 'refuse')
+        return Promise.resolve({ status: 'rejected', reason: 'insufficient margin' })
+      const held = take(order, treatment)
+      if (treatment === 'fill-unclear') return Promise.resolve({ status: 'unclear', reason: '502' })
+      if (treatment === 'fill-hang') return new Promise(() => undefined)
+      if (treatment === 'fill-throw') return Promise.reject(new Error('broken adapter'))
+      return Promise.resolve({ status: 'accepted', report: reportOf(held) })
+    },
+    cancel: ({ clientOrderId }): Promise<CancelAnswer> => {
+      const held = orders.get(clientOrderId)
+      if (held === undefined || (held.status !== 'open' && held.status !== 'partial'))
+        return Promise.resolve({ status: 'not_open' })
+      held.status = 'canceled'
+      return Promise.resolve({ status: 'canceled', report: reportOf(held) })
+    },
+    lookup: ({ clientOrderId }): Promise<LookupAnswer> => {
+      const trouble = lookupTroubles.shift()
+      if (trouble === 'hang') return new Promise(() => undefined)
+      if (trouble === 'throw') return Promise.reject(new Error('broken adapter'))
+      if (trouble === 'unclear') return Promise.resolve({ status: 'unclear', reason: 'rate limit' })
+      if (trouble === 'impossible') return Promise.resolve({ status: 'impossible' })
+      const held = orders.get(clientOrderId)
+      return Promise.resolve(
+        held === undefined ? { status: 'not_found' } : { status: 'found', report: reportOf(held) },
+      )
+    },
+    account: () => {
+      const positions = [...nets].flatMap(([symbol, net]): readonly VenuePosition[] =>
+        net === 0n
+          ? []
+          : [
+              {
+                symbol,
+                direction: net > 0n ? 'long' : 'short',
+                quantity: net > 0n ? net : -net,
+                entryPrice: prices.get(symbol) ?? unitsFrom(100),
+                leverage: 1,
+              },
+            ],
+      )
+      return Promise.resolve({ equity: usdFrom(10_000), positions })
+    },
+    close: () => Promise.resolve(),
+  }
+}
+
+const filledOf = ({ fills }: Held): Quantity => fills.reduce((sum, { quantity }) => sum + quantity, 0n)
+
+const cut = (quantity: Quantity): Quantity => quantity - (quantity % unitsFrom(0.001))
+
+const statusOf = (held: Held, isImmediate: boolean): OrderReport['status'] => {
+  const filled = filledOf(held)
+  if (filled >= held.order.quantity) return 'filled'
+  if (isImmediate) return 'canceled'
+  return filled > 0n ? 'partial' : 'open'
+}

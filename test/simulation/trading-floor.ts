@@ -1,0 +1,239 @@
+import { uuidv7 } from 'uuidv7'
+import type { Configuration } from '../../src/core/config/schema.ts'
+import { DEFAULT_CONFIGURATION } from '../../src/core/config/validate.ts'
+import type { PayloadOf } from '../../src/core/events/catalogue.ts'
+import type { LogRecord } from '../../src/core/log/event.ts'
+import { barAt } from '../../src/core/market/bars.contract.ts'
+import type { JsonObject } from '../../src/core/vocabulary/json.ts'
+import { usdFrom } from '../../src/core/vocabulary/money.ts'
+import { DAY_MS } from '../../src/core/vocabulary/time.ts'
+import { Engine } from '../../src/engine/engine.ts'
+import { OrderDesk } from '../../src/engine/orders/order-desk.ts'
+import type { Broker } from '../../src/ports/broker.ts'
+import type { EventLog } from '../../src/ports/event-log.ts'
+import type { Timer } from '../../src/ports/timer.ts'
+import { testSigner } from '../parts.ts'
+import { appendTo } from '../records.ts'
+
+export const VENUE = 'exchange'
+const MINUTE_MS = 60_000
+
+export interface FloorParts {
+  readonly log: EventLog
+  readonly broker: Broker
+  readonly timer: Timer
+  readonly execution?: Partial<Configuration['execution']>
+  readonly symbols?: readonly string[]
+}
+
+/** An engine and the desk that trades for it, on a log and an exchange that outlive both. */
+export interface Floor {
+  readonly engine: Engine
+  readonly desk: OrderDesk
+  readonly troubles: readonly string[]
+  /** Prices of the symbols as of the minute that just ended. */
+  bars(prices: Readonly<Record<string, number>>): Promise<void>
+  /** The brain wants this; it is executed at once. */
+  intend(changes?: Partial<PayloadOf<'execution.trade_intent.v1'>>): Promise<string>
+  /** As when the process ends without a word: nothing of it is waited for. */
+  drop(): void
+  close(): Promise<void>
+}
+
+export const liveConfiguration = ({
+  execution,
+  symbols = ['BTC', 'ETH'],
+}: Pick<FloorParts, 'execution' | 'symbols'>): Configuration => ({
+  ...DEFAULT_CONFIGURATION,
+  universe: { ...DEFAULT_CONFIGURATION.universe, symbols: [...symbols] },
+  // What the market does to the account is not what these lives are about.
+  kill_switch: {
+    ...DEFAULT_CONFIGURATION.kill_switch,
+    l1_fill_divergence_pct: 1,
+    l1_daily_loss_pct: 1,
+    l2_loss_streak: 0,
+  },
+  risk: { ...DEFAULT_CONFIGURATION.risk, daily_loss_limit_pct: 0 },
+  execution: {
+    ...DEFAULT_CONFIGURATION.execution,
+    mode: 'live',
+    venue: VENUE,
+    require_approval: false,
+    confirmation_threshold_usd: 1e9,
+    ...execution,
+  },
+})
+
+/** Traded on paper for long enough, and confirmed. */
+export const preparedForLive = async (log: EventLog, nowMs: number): Promise<void> => {
+  const at = new Date(nowMs - 30 * DAY_MS).toISOString()
+  const opened = await openEngine(
+    log,
+    () => nowMs - 30 * DAY_MS,
+    liveConfiguration({ execution: { mode: 'paper' } }),
+  )
+  await tell(log, at, 'execution.position_opened.v1', { ...PAPER_POSITION, position_id: 'paper-1' })
+  await tell(log, at, 'execution.position_closed.v1', PAPER_CLOSE)
+  await opened.execute({
+    kind: 'confirm-live',
+    confirmation: { venue: VENUE, operator: 'op', configHash: 'hash', equity: usdFrom(10_000) },
+  })
+  await opened.close()
+}
+
+export const openFloor = async (parts: FloorParts): Promise<Floor> => {
+  const { timer } = parts
+  let isDropped = false
+  const log = mortal(parts.log, () => isDropped)
+  const broker = mortal(parts.broker, () => isDropped)
+  const configuration = liveConfiguration(parts)
+  const troubles: string[] = []
+  const engine = await openEngine(log, () => timer.now(), configuration)
+  const desk = new OrderDesk({
+    engine,
+    broker,
+    venue: VENUE,
+    timer,
+    configuration: () => configuration,
+    onTrouble: (what, error) => void troubles.push(`${what}: ${String(error)}`),
+  })
+  return {
+    engine,
+    desk,
+    troubles,
+    bars: async (prices) => {
+      const openMs = Math.floor(timer.now() / MINUTE_MS) * MINUTE_MS - MINUTE_MS
+      const openTs = new Date(openMs).toISOString()
+      const bars = Object.entries(prices).map(([symbol, close]) => barAt(openTs, close, { symbol }))
+      await engine.execute({ kind: 'observe-bars', observation: { feed: 'file', bars } })
+    },
+    intend: async (changes = {}) => {
+      const now = new Date(timer.now()).toISOString()
+      const id = await tell(log, now, 'execution.trade_intent.v1', intentAt(timer.now(), changes))
+      await engine.execute({ kind: 'execute-intent', intentId: id })
+      return id
+    },
+    drop: () => {
+      isDropped = true
+      void desk.close()
+    },
+    close: async () => {
+      await desk.close()
+      await engine.close()
+    },
+  }
+}
+
+export const everything = async (log: EventLog): Promise<readonly LogRecord[]> => {
+  const { seq } = await log.head()
+  const records: LogRecord[] = []
+  for await (const page of log.scan({ after: 0, upTo: seq })) records.push(...page)
+  return records
+}
+
+/** Nothing that is asked of it afterwards arrives, and nothing is answered. */
+const mortal = <Part extends object>(part: Part, isDead: () => boolean): Part =>
+  new Proxy(part, {
+    get: (target, name) => {
+      const member: unknown = Reflect.get(target, name, target)
+      if (typeof member !== 'function') return member
+      return (...given: readonly unknown[]): unknown => {
+        if (isDead()) return new Promise(() => undefined)
+        const answer: unknown = Reflect.apply(member, target, given)
+        if (!(answer instanceof Promise)) return answer
+        return answer.then((value: unknown) => (isDead() ? new Promise(() => undefined) : value))
+      }
+    },
+  })
+
+const openEngine = (log: EventLog, now: () => number, configuration: Configuration): Promise<Engine> =>
+  Engine.open({
+    log,
+    signer: testSigner(),
+    clock: { now, newId: uuidv7 },
+    snapshotEveryEvents: 1_000_000,
+    configuration: () => configuration,
+    onTrouble: (what, error) => {
+      throw new Error(what, { cause: error })
+    },
+  })
+
+/** A fact from elsewhere. */
+const tell = async (log: EventLog, at: string, type: string, payload: object): Promise<string> => {
+  const head = await log.head()
+  const recordedAt = head.recordedAt > at ? head.recordedAt : at
+  const [record] = await appendTo(log, 1, () => ({
+    type,
+    ts: at,
+    recordedAt,
+    payload: payload as JsonObject,
+  }))
+  if (record === undefined) throw new Error('nothing was told')
+  return record.id
+}
+
+const intentAt = (
+  nowMs: number,
+  changes: Partial<PayloadOf<'execution.trade_intent.v1'>>,
+): PayloadOf<'execution.trade_intent.v1'> => ({
+  cycle_id: uuidv7(),
+  symbol: 'BTC',
+  direction: 'long',
+  size_pct: 0.02,
+  leverage: 1,
+  conviction_score: 80,
+  regime: 'BULL',
+  rationale: 'test',
+  stop_loss_pct: 0.05,
+  take_profit_pct: 0.1,
+  valid_until: new Date(nowMs + 300_000).toISOString(),
+  conviction_id: 'conviction',
+  signal_ids: ['s1'],
+  attribution: [{ signal_id: 's1', weight: 1 }],
+  intended_price: null,
+  approval_required: false,
+  status: 'ready',
+  pcs_score: 80,
+  cts_score: 5,
+  ...changes,
+})
+
+const PAPER_POSITION = {
+  order_id: 'paper-order',
+  intent_id: 'paper-intent',
+  conviction_id: 'paper-conviction',
+  platform: 'paper',
+  asset: 'BTC',
+  direction: 'long',
+  entry_price: 100,
+  quantity: 1,
+  size_notional: 100,
+  leverage: 1,
+  margin_type: 'isolated',
+  stop_loss: 95,
+  take_profit: 110,
+  regime_at_entry: 'BULL',
+  pcs_at_entry: null,
+  cts_at_entry: null,
+  signal_ids: [],
+  fees_usd: 0,
+  mark_price: 100,
+  loss_at_stop_usd: 5,
+  remaining_size: 0,
+}
+
+const PAPER_CLOSE = {
+  position_id: 'paper-1',
+  asset: 'BTC',
+  exit_price: 100,
+  realized_pnl: 0,
+  realized_pnl_pct: 0,
+  fees_usd: 0,
+  exit_reason: 'manual',
+  mode: 'paper',
+  gross_pnl: 0,
+  funding_usd: 0,
+  trigger: null,
+  max_adverse_pct: 0,
+  max_favorable_pct: 0,
+}
