@@ -6,6 +6,7 @@ import { attributionEvents } from './attribution.ts'
 import { brainEvents } from './brain.ts'
 import { contributorEvents } from './contributor.ts'
 import { executionEvents } from './execution.ts'
+import { karmaEvents } from './karma.ts'
 import { learningEvents } from './learning.ts'
 import { marketEvents } from './market.ts'
 import { producerEvents } from './producer.ts'
@@ -19,6 +20,7 @@ export const CATALOGUE = {
   ...brainEvents,
   ...contributorEvents,
   ...executionEvents,
+  ...karmaEvents,
   ...learningEvents,
   ...marketEvents,
   ...producerEvents,
