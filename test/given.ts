@@ -50,6 +50,8 @@ export const testMoment = (changes: Partial<Moment> = {}): Moment => {
     configuration: DEFAULT_CONFIGURATION,
     version: '0',
     sha256Hex,
+    nodeId: 'svc-test',
+    sign: (text) => `signed ${sha256Hex(text)}`,
     elapsedMs: () => 0,
     ...changes,
   }

@@ -12,6 +12,7 @@ export const testSigner = (seedByte = 1): Signer => {
     nodeId: `svc-${publicKey.slice(0, 16)}`,
     publicKey,
     ephemeral: false,
+    sign: (text) => sign(null, Buffer.from(text), key).toString('hex'),
     signAll: (texts) =>
       Promise.resolve(texts.map((text) => sign(null, Buffer.from(text), key).toString('hex'))),
     close: () => Promise.resolve(),

@@ -92,6 +92,8 @@ const cycleMs = (state: State, symbols: number): number => {
     configuration,
     version: 'bench',
     sha256Hex,
+    nodeId: 'bench',
+    sign: () => '',
     elapsedMs: () => 0,
   }
   const begin = performance.now()

@@ -99,7 +99,7 @@ const introduce = async (
     version,
     integrity,
     announce,
-    configuration: { brain, execution, ta },
+    configuration: { brain, execution, karma, ta },
   }: Pick<RunningEngine, 'integrity'> &
     Pick<EngineWishes, 'announce' | 'configuration'> & { readonly version: string },
 ): Promise<void> => {
@@ -118,10 +118,14 @@ const introduce = async (
       variance_decay: ta.variance_decay,
       link_window_seconds: brain.link.window_seconds,
       start_balance_usd: execution.paper_start_balance,
+      outcome_days: Math.max(PROVENANCE_DAYS, karma.producer_window_days),
     },
   }
   await engine.execute({ kind: 'start', started })
 }
+
+/** The longest window that is told of an author, whatever karma looks back on. */
+const PROVENANCE_DAYS = 90
 
 const paceOf = ({ store }: Configuration): Pace => ({
   ...CHECKPOINT_PACE,

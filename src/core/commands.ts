@@ -3,13 +3,18 @@ import type { AccountSweep } from './account-sweep.ts'
 import type { Registration, WritingNode } from './contributors/contributors.ts'
 import type { PayloadOf } from './events/catalogue.ts'
 import type { Operator } from './exits.ts'
+import type { SettlementRequest } from './karma/settle.ts'
+import type { Migration } from './karma/wallet.ts'
 import type { Cause, OperatorMove } from './kill-switch/kill-switch.ts'
+import type { LearningCause } from './learning/run-learning.ts'
 import type { Observation } from './market/observe.ts'
 import type { Judgement } from './orders/intents.ts'
 import type { PriceSeen } from './positions/monitor.ts'
+import type { FeedbackStanding } from './producers/feedback.ts'
 import type { ProducerReport } from './producers/runs.ts'
 import type { CancelWish } from './reconcile.ts'
 import type { TradedBar } from './resting-fills.ts'
+import type { ClosedBar } from './settle-calls.ts'
 import type { Emission, Submission } from './signals/signals.ts'
 import type { LiveConfirmation, VenueCheck } from './venue/decide-venue.ts'
 import type { ReportCommand } from './venue-report.ts'
@@ -54,6 +59,9 @@ export type Command =
   | { readonly kind: 'watch-bar'; readonly symbol: string; readonly seen: PriceSeen }
   | { readonly kind: 'watch-quote'; readonly quoted: Quoted }
   | { readonly kind: 'observe-tick'; readonly tick: FeedTick }
+  | { readonly kind: 'settle-bar'; readonly bar: ClosedBar }
+  | { readonly kind: 'settle-position'; readonly positionId: string }
+  | { readonly kind: 'settle-overdue' }
   | { readonly kind: 'check-positions' }
   | { readonly kind: 'cancel-order'; readonly wish: CancelWish }
   /** What a venue said, or did not. */
@@ -77,7 +85,17 @@ export type Command =
   /** `at`: 00:00, 08:00 or 16:00 UTC of a day. */
   | { readonly kind: 'apply-funding'; readonly at: string }
   | { readonly kind: 'assess-risk' }
-  | { readonly kind: 'record-feedback'; readonly feedback: PayloadOf<'learning.feedback.v1'> }
+  | { readonly kind: 'record-outcome'; readonly close: PayloadOf<'execution.position_closed.v1'> }
+  | { readonly kind: 'owe-karma'; readonly close: PayloadOf<'execution.position_closed.v1'> }
+  | { readonly kind: 'settle-karma'; readonly request: SettlementRequest }
+  | { readonly kind: 'settle-due-karma' }
+  | { readonly kind: 'migrate-wallet'; readonly migration: Migration }
+  | { readonly kind: 'run-learning'; readonly cause: LearningCause }
+  | {
+      readonly kind: 'record-feedback'
+      readonly feedback: Omit<PayloadOf<'learning.feedback.v1'>, 'counted' | 'weight'>
+      readonly standing: FeedbackStanding
+    }
   | { readonly kind: 'open-session'; readonly label: string; readonly agent: string | null }
   | { readonly kind: 'append-trace'; readonly sessionId: string; readonly traceId: string }
   | { readonly kind: 'close-session'; readonly sessionId: string }

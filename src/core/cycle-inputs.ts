@@ -1,17 +1,21 @@
 import type { CycleInputs } from './brain/cycle.ts'
 import type { Holding } from './brain/decision.ts'
+import type { ContributorOf } from './brain/intent-payload.ts'
 import type { Author, Voice } from './brain/signal.ts'
 import type { Configuration } from './config/schema.ts'
 import { linkedGroups } from './contributors/links.ts'
-import { scoreAt } from './contributors/score.ts'
+import { scoreAt, type ScoreRules } from './contributors/score.ts'
+import { weightsInForce } from './learning/learning.ts'
 import type { Quote } from './market/market.ts'
 import { dayFactsOf, markOf, type PriceTrust } from './market/readings.ts'
 import type { Moment } from './moment.ts'
 import { isLive } from './orders/intents.ts'
 import { openPositionsOf } from './positions/book.ts'
 import { isBuiltin } from './producers/producers.ts'
+import { karmaAt, type KarmaRules } from './reputation/author-karma.ts'
 import type { Posting } from './signals/board.ts'
 import type { State } from './state.ts'
+import { authorKey } from './vocabulary/author-key.ts'
 import { intervalMsOf } from './vocabulary/cron.ts'
 
 /** What the brain is handed of the other rooms: plain data, as of now. */
@@ -21,7 +25,7 @@ export const cycleInputsOf = (state: State, { now, configuration }: Moment): Cyc
   return {
     asOfMs: Date.parse(now),
     symbols: configuration.universe.symbols,
-    voices: voicesOf(state, now, groups),
+    voices: voicesOf(state, now, configuration.karma, groups),
     market: configuration.universe.symbols.map((symbol) => ({
       symbol,
       ...dayFactsOf(state.market, symbol),
@@ -29,9 +33,23 @@ export const cycleInputsOf = (state: State, { now, configuration }: Moment): Cyc
     })),
     regimeBefore: state.mind.regime?.regime ?? null,
     killSwitchLevel: state.killSwitch.level,
-    weights: configuration.weights,
+    weights: weightsInForce(state.learning, configuration.weights).weights,
     holdings: holdingsOf(state),
     staleness: state.mind.staleness,
+  }
+}
+
+/** Who is behind the signals on the board. Looked up only when a cycle wants a trade. */
+export const contributorsOfSignals = ({ board }: State): ContributorOf => {
+  let known: Map<string, { readonly contributorId: string; readonly nodeId: string }> | null = null
+  return (signalId) => {
+    if (known === null) {
+      known = new Map()
+      for (const { id, contributorId, authorId: nodeId } of board.postings.values()) {
+        if (contributorId !== null) known.set(id, { contributorId, nodeId })
+      }
+    }
+    return known.get(signalId) ?? null
   }
 }
 
@@ -40,10 +58,13 @@ export const markNow = (state: State, symbol: string, { now, configuration }: Mo
   markOf(state.market, symbol, Date.parse(now), priceTrustOf(state, configuration))
 
 /** Beside the feed, trusted names may tell prices; where there is no feed, every registered producer. */
-export const priceTrustOf = ({ producers }: State, { market }: Configuration): PriceTrust => ({
+export const priceTrustOf = (
+  { producers, market: { quotes } }: State,
+  { market }: Configuration,
+): PriceTrust => ({
   maxAgeMs: market.max_mark_age_seconds * 1000,
   producers:
-    market.feed === 'none'
+    market.feed === 'none' && quotes.size > 0
       ? [...new Set([...producers.registered.keys(), ...market.trusted_price_sources])]
       : market.trusted_price_sources,
 })
@@ -66,7 +87,12 @@ const holdingsOf = (state: State): readonly Holding[] => [
     })),
 ]
 
-const voicesOf = (state: State, now: string, groups: ReadonlyMap<string, string>): readonly Voice[] => {
+const voicesOf = (
+  state: State,
+  now: string,
+  rules: KarmaRules & ScoreRules,
+  groups: ReadonlyMap<string, string>,
+): readonly Voice[] => {
   const ofProducers = new Map<string, Posting[]>()
   const ofContributors = new Map<string, Posting[]>()
   for (const posting of state.board.postings.values()) {
@@ -77,16 +103,17 @@ const voicesOf = (state: State, now: string, groups: ReadonlyMap<string, string>
     else own.push(posting)
   }
   return [...ofProducers.values(), ...ofContributors.values()].flatMap((said) => {
-    const author = authorOf(state, said[0] as Posting, now, groups)
+    const author = authorOf(state, said[0] as Posting, now, rules, groups)
     return author === null ? [] : [{ author, said }]
   })
 }
 
 /** Null for authors that may no longer speak: their history stays, their word does not. */
 const authorOf = (
-  { contributors, producers }: State,
+  { contributors, producers, outcomes }: State,
   posting: Posting,
   now: string,
+  rules: KarmaRules & ScoreRules,
   groups: ReadonlyMap<string, string>,
 ): Author | null => {
   const { authorId: id, contributorId } = posting
@@ -96,7 +123,7 @@ const authorOf = (
     return {
       kind: 'contributor',
       id,
-      score: scoreAt(contributor.record, now).score,
+      score: scoreAt(contributor.record, now, rules).score,
       groupId: groups.get(contributorId) ?? null,
     }
   }
@@ -105,11 +132,8 @@ const authorOf = (
   return {
     kind: registered === undefined ? 'builtin' : 'registered',
     id,
-    karma: CHANCE_KARMA,
+    karma: karmaAt(outcomes, authorKey(null, id), now, rules),
     intervalMs: registered === undefined ? null : intervalMsOf(registered.schedule),
     quarantined: producers.runs.get(id)?.health === 'quarantined',
   }
 }
-
-/** Where every author begins: no better and no worse than chance. */
-const CHANCE_KARMA = 50

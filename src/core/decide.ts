@@ -1,4 +1,5 @@
 import { recordAccess } from './access/audit.ts'
+import { notaryOf, oweKarma, recordOutcome } from './after-close.ts'
 import { runBrainCycle, watchBrainRegime } from './brain/run-brain-cycle.ts'
 import type { Command } from './commands.ts'
 import { configurationHashInput } from './config/secrets.ts'
@@ -10,17 +11,24 @@ import {
 } from './contributors/contributors.ts'
 import { riskFactsOf } from './account.ts'
 import { compareAccount, resumeLive } from './account-sweep.ts'
-import { cycleInputsOf } from './cycle-inputs.ts'
+import { contributorsOfSignals, cycleInputsOf } from './cycle-inputs.ts'
 import { enterIntent } from './enter-intent.ts'
 import { closeAll, closePosition, exitSymbol } from './exits.ts'
 import { applyFunding } from './funding.ts'
+import { settleDueKarma } from './karma-schedule.ts'
+import { settleKarma } from './karma/settle.ts'
+import { migrateWallet } from './karma/wallet.ts'
 import { acknowledgedBy, assessRisk } from './kill-switch/assess.ts'
 import { escalate, resetKillSwitch, setKillSwitch } from './kill-switch/kill-switch.ts'
+import { weightsInForce } from './learning/learning.ts'
+import { runLearning } from './learning/run-learning.ts'
 import type { Moment } from './moment.ts'
 import { observeBars } from './market/observe.ts'
 import { startNode } from './nodes/nodes.ts'
+import { callsOfSignals } from './open-calls.ts'
 import { cancelEntries } from './orders/cancel.ts'
 import { approveIntent, denyIntent, expireIntents } from './orders/intents.ts'
+import { producerScoresOf } from './producer-scores.ts'
 import { recordFeedback } from './producers/feedback.ts'
 import { isBuiltin, registerProducer, removeProducer } from './producers/producers.ts'
 import { noticeStale } from './producers/runs.ts'
@@ -37,6 +45,7 @@ import { fillResting } from './resting-fills.ts'
 import { retryExits } from './retry-exits.ts'
 import { trueConditions, type Condition } from './risk/conditions.ts'
 import { runProducer } from './run-producer.ts'
+import { settleBar, settleOverdue, settlePosition } from './settle-calls.ts'
 import { emitSignal, submitSignal, type Author, type Speaker } from './signals/signals.ts'
 import type { State } from './state.ts'
 import { appendTrace, closeSession, openSession } from './traces/traces.ts'
@@ -59,9 +68,17 @@ export const decide = (state: State, command: Command, moment: Moment): Decision
     case 'escalate':
       return escalate(state.killSwitch, command.to, command.cause)
     case 'submit-signal':
-      return submitSignal(command.submission, authorOf(state, command.submission.nodeId), moment)
+      return submitSignal(
+        command.submission,
+        authorOf(state, command.submission.nodeId),
+        listening(state, moment),
+      )
     case 'emit-signal':
-      return emitSignal(command.emission, speakerOf(state, command.emission.producerId), moment)
+      return emitSignal(
+        command.emission,
+        speakerOf(state, command.emission.producerId),
+        listening(state, moment),
+      )
     case 'register-contributor':
       return registerContributor(state.contributors, command.registration, {
         newId: moment.newId,
@@ -95,10 +112,11 @@ export const decide = (state: State, command: Command, moment: Moment): Decision
           cycleId: command.cycleId,
           trigger: command.trigger,
           startedAt: moment.now,
-          weightsVersion: 0,
+          weightsVersion: weightsInForce(state.learning, moment.configuration.weights).version,
           configHash: moment.sha256Hex(configurationHashInput(moment.configuration)),
           engineVersion: moment.version,
         },
+        contributorOf: contributorsOfSignals(state),
         newId: moment.newId,
         sha256Hex: moment.sha256Hex,
         elapsedMs: moment.elapsedMs,
@@ -130,6 +148,12 @@ export const decide = (state: State, command: Command, moment: Moment): Decision
       return watchQuote(state, command.quoted, moment)
     case 'observe-tick':
       return observeTick(state, command.tick, moment)
+    case 'settle-bar':
+      return settleBar(state, command.bar, moment)
+    case 'settle-position':
+      return settlePosition(state, command.positionId, moment)
+    case 'settle-overdue':
+      return settleOverdue(state, moment)
     case 'check-positions':
       return checkPositions(state, moment)
     case 'cancel-order':
@@ -166,8 +190,26 @@ export const decide = (state: State, command: Command, moment: Moment): Decision
       return applyFunding(state, command.at, moment)
     case 'assess-risk':
       return assessRisk(state.killSwitch, conditionsOf(state, moment))
+    case 'record-outcome':
+      return recordOutcome(state, command.close, moment)
+    case 'owe-karma':
+      return oweKarma(state, command.close, moment)
+    case 'settle-karma':
+      return settleKarma(state.karma, command.request, moment.configuration.karma, notaryOf(moment))
+    case 'settle-due-karma':
+      return settleDueKarma(state, moment)
+    case 'migrate-wallet':
+      return migrateWallet(state.karma, command.migration)
+    case 'run-learning':
+      return runLearning(state.learning, {
+        cause: command.cause,
+        configured: moment.configuration.weights,
+        rules: moment.configuration.learning,
+        producerScores: producerScoresOf(state, moment),
+        now: moment.now,
+      })
     case 'record-feedback':
-      return recordFeedback(command.feedback)
+      return recordFeedback(state.judgements, command.feedback, command.standing, moment.configuration.karma)
     case 'open-session':
       return openSession(command.label, command.agent, moment.newId())
     case 'append-trace':
@@ -188,6 +230,12 @@ export const decide = (state: State, command: Command, moment: Moment): Decision
 
 const conditionsOf = (state: State, { now, configuration }: Moment): readonly Condition[] =>
   trueConditions(riskFactsOf(state, now), configuration.kill_switch)
+
+const listening = (state: State, moment: Moment) => ({
+  now: moment.now,
+  newId: moment.newId,
+  callOf: callsOfSignals(state, moment),
+})
 
 const authorOf = ({ contributors }: State, nodeId: string): Author | null => {
   const contributor = activeByNode(contributors, nodeId)

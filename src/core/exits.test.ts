@@ -130,6 +130,7 @@ describe('under lockdown', () => {
       'execution.order_filled.v1',
       'execution.position_closed.v1',
       'alert.stop_triggered',
+      'learning.outcome.v1',
     ])
     expect(payloadOf(lowered, 'alert.stop_triggered')).toMatchObject({ realized_pnl: expect.any(Number) })
   })
@@ -148,6 +149,7 @@ describe('under lockdown', () => {
       'execution.order_submitted.v1',
       'execution.order_filled.v1',
       'execution.position_closed.v1',
+      'learning.outcome.v1',
     ])
     expect(closingOf(desk)).toMatchObject({ exit_reason: 'manual', trigger: null })
   })

@@ -23,6 +23,14 @@ export const consequencesOf = (event: KnownEvent): readonly Command[] => {
       return [{ kind: 'execute-intent', intentId: event.id }]
     case 'execution.intent_approved.v1':
       return [{ kind: 'execute-intent', intentId: event.payload.intent_id }]
+    case 'execution.position_closed.v1':
+      return [
+        { kind: 'record-outcome', close: event.payload },
+        { kind: 'settle-position', positionId: event.payload.position_id },
+        { kind: 'owe-karma', close: event.payload },
+      ]
+    case 'karma.intent.v1':
+      return [{ kind: 'settle-due-karma' }]
     case 'system.kill_switch.v1': {
       const { level, prev_level: before } = event.payload
       if (level >= 2) return [{ kind: 'cancel-entries', reason: 'kill_switch' }]
@@ -55,12 +63,13 @@ export const touchesRisk = (event: KnownEvent): boolean => {
 
 const CHECK: Command = { kind: 'check-positions' }
 
-/** First what waits for volume, then what is open. */
+/** First what waits for volume, then what is open, then what was foretold. */
 const afterBar = (bar: PayloadOf<'market.bar.v1'>): readonly Command[] => {
   const { symbol, open, high, low, close, volume, open_ts: openTs, close_ts: closeTs } = bar
   return [
     { kind: 'fill-resting', bar: { symbol, close, volume, closeTs } },
     { kind: 'watch-bar', symbol, seen: { kind: 'bar', open, high, low, close, openTs, ts: closeTs } },
+    { kind: 'settle-bar', bar: { symbol, close, closeTs } },
   ]
 }
 

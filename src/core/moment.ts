@@ -11,6 +11,10 @@ export interface Moment {
   /** The release that decides. */
   readonly version: string
   readonly sha256Hex: Sha256Hex
+  /** The node that decides. */
+  readonly nodeId: string
+  /** Its Ed25519 signature over the UTF-8 bytes of a text, in base64: for what has to prove itself outside the log. */
+  readonly sign: (text: string) => string
   /** Milliseconds since the decision began: for the record only, never for a choice. */
   readonly elapsedMs: () => number
 }

@@ -1,5 +1,6 @@
 import type { NewEvent } from './events/catalogue.ts'
 import type { Moment } from './moment.ts'
+import { callsOfSignals } from './open-calls.ts'
 import { runEvent, rowFaultOf, type ProducerReport, type Row } from './producers/runs.ts'
 import { emitSignal, type Speaker } from './signals/signals.ts'
 import type { State } from './state.ts'
@@ -31,13 +32,19 @@ export const runProducer = (
     quarantineAfter: quarantine_after,
     quarantineSeconds: quarantine_seconds,
   }
+  const listening = { now, newId: moment.newId, callOf: callsOfSignals(state, moment) }
   return accept(
-    ...rows.flatMap((row) => signalEvents(name, row, speaker, moment)),
+    ...rows.flatMap((row) => signalEvents(name, row, speaker, listening)),
     runEvent(state.producers, { ...report, rows, rejected, end }, rules),
   )
 }
 
-const signalEvents = (name: string, row: Row, speaker: Speaker, moment: Moment): readonly NewEvent[] => {
+const signalEvents = (
+  name: string,
+  row: Row,
+  speaker: Speaker,
+  moment: Parameters<typeof emitSignal>[2],
+): readonly NewEvent[] => {
   const { type, payload, ts, dedupeKey } = row
   const decision = emitSignal({ producerId: name, type, payload, ts, dedupeKey: null }, speaker, moment)
   if (decision.status === 'refused') return []

@@ -1,11 +1,12 @@
 import { evolveMind, INITIAL_MIND, type Mind } from './brain/mind.ts'
 import { evolveContributors, INITIAL_CONTRIBUTORS, type Contributors } from './contributors/contributors.ts'
 import { asKnown, type KnownEvent } from './events/catalogue.ts'
-import { INITIAL_KARMA, type Karma } from './karma/karma.ts'
+import { evolveKarma, INITIAL_KARMA, type Karma } from './karma/karma.ts'
 import { evolveKillSwitch, INITIAL_KILL_SWITCH, type KillSwitch } from './kill-switch/kill-switch.ts'
 import type { Stamped } from './log/event.ts'
 import { evolveLinks, INITIAL_LINKS, type Links } from './contributors/links.ts'
 import { evolveLedger, INITIAL_LEDGER, type Ledger } from './ledger/ledger.ts'
+import { evolveLearning, INITIAL_LEARNING, type Learning } from './learning/learning.ts'
 import { evolveMarket, INITIAL_MARKET, type Market } from './market/market.ts'
 import { evolveNodes, INITIAL_NODES, type Nodes } from './nodes/nodes.ts'
 import { evolveIntents, INITIAL_INTENTS, type Intents } from './orders/intents.ts'
@@ -20,6 +21,8 @@ import { evolveBoard, INITIAL_BOARD, type Board } from './signals/board.ts'
 import { evolveTrails, INITIAL_TRAILS, type Trails } from './signals/trails.ts'
 import { evolveTraces, INITIAL_TRACES, type Traces } from './traces/traces.ts'
 import { evolveVenue, INITIAL_VENUE, type Venue } from './venue/venue.ts'
+import { evolveOutcomes, INITIAL_OUTCOMES, type Outcomes } from './reputation/outcomes.ts'
+import { evolveCalls, INITIAL_CALLS, type Calls } from './settlement/calls.ts'
 import type { Usd } from './vocabulary/money.ts'
 
 /** Changes with every change of the fold: a snapshot of another version is not used. */
@@ -45,9 +48,12 @@ export interface State {
   readonly orders: Orders
   readonly venue: Venue
   readonly positions: Positions
+  readonly calls: Calls
+  readonly outcomes: Outcomes
   readonly book: Book
   readonly ledger: Ledger
   readonly risk: Risk
+  readonly learning: Learning
   readonly karma: Karma
   readonly configHash: string | null
 }
@@ -70,9 +76,12 @@ export const INITIAL_STATE: State = {
   orders: INITIAL_ORDERS,
   venue: INITIAL_VENUE,
   positions: INITIAL_POSITIONS,
+  calls: INITIAL_CALLS,
+  outcomes: INITIAL_OUTCOMES,
   book: INITIAL_BOOK,
   ledger: INITIAL_LEDGER,
   risk: INITIAL_RISK,
+  learning: INITIAL_LEARNING,
   karma: INITIAL_KARMA,
   configHash: null,
 }
@@ -101,11 +110,13 @@ export const evolve = (state: State, event: Stamped): State => {
     orders: evolveOrders(state.orders, known),
     venue: evolveVenue(state.venue, known),
     positions: portfolio.positions,
+    calls: evolveCalls(state.calls, known),
+    outcomes: evolveOutcomes(state.outcomes, known),
     book: portfolio.book,
     ledger: evolveLedger(state.ledger, known),
     risk: evolveRisk(state.risk, known, before),
-    // Nothing owes karma yet.
-    karma: state.karma,
+    learning: evolveLearning(state.learning, known),
+    karma: evolveKarma(state.karma, known),
     configHash: evolveConfigHash(state.configHash, known),
   }
 }

@@ -73,6 +73,8 @@ class TroubledLog extends MemoryLog {
         configuration: DEFAULT_CONFIGURATION,
         version: '0',
         sha256Hex,
+        nodeId: 'foreign',
+        sign: () => '',
         elapsedMs: () => 0,
       },
     )

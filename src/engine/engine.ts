@@ -196,6 +196,8 @@ export class Engine {
       configuration: configuration(),
       version,
       sha256Hex,
+      nodeId: this.nodeId,
+      sign: (text: string) => Buffer.from(this.#parts.signer.sign(text), 'hex').toString('base64'),
       elapsedMs: () => Math.round(performance.now() - beganAtMs),
     }
     const planned = plan(requests, before, known, moment)

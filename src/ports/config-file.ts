@@ -1,9 +1,12 @@
 import type { Configuration } from '../core/config/schema.ts'
 import type { Fault } from '../core/vocabulary/faults.ts'
+import type { Json } from '../core/vocabulary/json.ts'
 
 export interface ChangeOptions {
   /** Whether an empty `api.auth_token` is accepted. */
   readonly insecureOk: boolean
+  /** Keys, dotted, that may only be given this value. */
+  readonly locked?: Readonly<Record<string, Json>>
 }
 
 /** The body was not an object, or asks for what cannot be. Nothing changed. */

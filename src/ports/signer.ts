@@ -7,5 +7,7 @@ export interface Signer {
   readonly ephemeral: boolean
   /** One signature (128 hex digits) per text, in order. */
   signAll(texts: readonly string[]): Promise<readonly string[]>
+  /** One signature at once, on the deciding thread: for the few texts that carry their own. */
+  sign(text: string): string
   close(): Promise<void>
 }

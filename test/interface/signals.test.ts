@@ -98,6 +98,9 @@ onEveryStore('signals', (store) => {
       linked_trade_ids: [],
       outcome: null,
       feedback: null,
+      call: expect.objectContaining({ symbol: 'BTC', direction: 'bullish', probability: 0.875, status: 'open' }),
+      uses: [],
+      trades: [],
     })
   })
 

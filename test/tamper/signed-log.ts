@@ -27,6 +27,7 @@ export const nodeOf = (seedByte: number): Signer => {
     nodeId: `svc-${publicKey.slice(0, 16)}`,
     publicKey,
     ephemeral: true,
+    sign: (text) => sign(null, Buffer.from(text), privateKey).toString('hex'),
     signAll: (texts) =>
       Promise.resolve(texts.map((text) => sign(null, Buffer.from(text), privateKey).toString('hex'))),
     close: () => Promise.resolve(),

@@ -2,7 +2,7 @@ import { r9 } from '../vocabulary/numbers.ts'
 import { counterThesis, type CounterThesisRules, type CrowdGauges, type Side } from './counter-thesis.ts'
 import type { DomainInput } from './domain-score.ts'
 import type { Regime } from './regime.ts'
-import type { Domain } from './signal.ts'
+import type { Domain } from '../vocabulary/domains.ts'
 import type { Synthesis } from './synthesis.ts'
 
 export type Direction = 'long' | 'short' | 'neutral'

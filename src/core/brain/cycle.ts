@@ -1,3 +1,4 @@
+import type { DomainWeights } from '../vocabulary/domains.ts'
 import type { KillSwitchLevel } from '../vocabulary/level.ts'
 import { canonicalSymbol } from '../vocabulary/symbol.ts'
 import { convictionOf, type Conviction, type ConvictionRules } from './conviction.ts'
@@ -10,7 +11,7 @@ import type { QualitySeconds } from './quality.ts'
 import { detectRegime, regimeChange, type RegimeRules } from './regime.ts'
 import type { Regime, RegimeChange, RegimeReading } from './regime.ts'
 import { UNSEEN_MARKET, type MarketFacts, type Voice } from './signal.ts'
-import { synthesize, type DomainWeights } from './synthesis.ts'
+import { synthesize } from './synthesis.ts'
 
 export interface CycleInputs {
   readonly asOfMs: number

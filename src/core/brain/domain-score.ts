@@ -1,8 +1,9 @@
+import { DOMAINS, type Domain } from '../vocabulary/domains.ts'
 import { evidenceOf } from './evidence.ts'
 import { authorKeyOf, type FreshSignal } from './fresh-signals.ts'
 import type { PartRules } from './readers/all.ts'
 import { sharesOf, type Claim } from './shares.ts'
-import { DOMAINS, type Author, type Domain, type MarketFacts } from './signal.ts'
+import type { Author, MarketFacts } from './signal.ts'
 
 /** What all authors together say in one domain. */
 export interface DomainScore {

@@ -5,7 +5,8 @@ import { r9 } from '../vocabulary/numbers.ts'
 import { domainOf, evidenceOf } from './evidence.ts'
 import { READERS } from './readers/all.ts'
 import { RULES } from './scenario.contract.ts'
-import { DOMAINS, UNSEEN_MARKET, type MarketFacts } from './signal.ts'
+import { DOMAINS } from '../vocabulary/domains.ts'
+import { UNSEEN_MARKET, type MarketFacts } from './signal.ts'
 
 const OBSERVED: MarketFacts = { volume24hUsd: 1e9, return24hPct: 2.5, mark: 100 }
 

@@ -1,7 +1,8 @@
 import type { JsonObject } from '../vocabulary/json.ts'
 import { clamp } from '../vocabulary/numbers.ts'
 import { READERS, type PartRules } from './readers/all.ts'
-import type { Domain, MarketFacts } from './signal.ts'
+import type { Domain } from '../vocabulary/domains.ts'
+import type { MarketFacts } from './signal.ts'
 
 /** The domain a type scores in; null for a type that does not score. */
 export const domainOf = (type: string): Domain | null => READERS.get(type)?.domain ?? null

@@ -1,7 +1,8 @@
 import { canonicalSymbol } from '../vocabulary/symbol.ts'
 import { domainOf } from './evidence.ts'
 import { freshMsOf, qualityAt, type QualitySeconds } from './quality.ts'
-import type { Author, Domain, Said, Voice } from './signal.ts'
+import type { Domain } from '../vocabulary/domains.ts'
+import type { Author, Said, Voice } from './signal.ts'
 
 /** A signal that may still speak. */
 export interface FreshSignal {

@@ -1,11 +1,17 @@
 import { r9 } from '../vocabulary/numbers.ts'
 import type { DecidedIntent } from './cycle.ts'
 
+export type ContributorOf = (
+  signalId: string,
+) => { readonly contributorId: string; readonly nodeId: string } | null
+
 export interface IntentContext {
   readonly cycleId: string
   /** Id of the brain.conviction.v1 event behind it. */
   readonly convictionId: string
   readonly asOfMs: number
+  /** Who is behind a signal; null for producers. */
+  readonly contributorOf: ContributorOf
   /** What would be sent now; null if that cannot be told, which in live mode counts as large. */
   readonly notionalUsd: number | null
 }
@@ -45,6 +51,8 @@ export const tradeIntentPayload = (intent: DecidedIntent, context: IntentContext
     attribution: intent.credits.map(({ signalId, weightBillionths }) => ({
       signal_id: signalId,
       weight: weightBillionths / 1e9,
+      contributor_id: context.contributorOf(signalId)?.contributorId ?? null,
+      node_id: context.contributorOf(signalId)?.nodeId ?? null,
     })),
     intended_price: intent.intendedPrice,
     approval_required: intent.approvalRequired || awaits,

@@ -89,7 +89,9 @@ describe('convictionPayload', () => {
 })
 
 describe('tradeIntentPayload', () => {
-  const context = { cycleId: 'c1', convictionId: 'v1', asOfMs: NOW_MS, notionalUsd: 100 }
+  const contributorOf = (signalId: string) =>
+    signalId === 'curator' ? { contributorId: 'c7', nodeId: 'ann' } : null
+  const context = { cycleId: 'c1', convictionId: 'v1', asOfMs: NOW_MS, notionalUsd: 100, contributorOf }
 
   const payloadWith = (
     execution: Partial<IntentRules['execution']>,
@@ -122,9 +124,9 @@ describe('tradeIntentPayload', () => {
       conviction_id: 'v1',
       signal_ids: ['curator', 'onchain', 'social'],
       attribution: [
-        { signal_id: 'curator', weight: 0.226130653 },
-        { signal_id: 'onchain', weight: 0.502512563 },
-        { signal_id: 'social', weight: 0.271356784 },
+        { signal_id: 'curator', weight: 0.226130653, contributor_id: 'c7', node_id: 'ann' },
+        { signal_id: 'onchain', weight: 0.502512563, contributor_id: null, node_id: null },
+        { signal_id: 'social', weight: 0.271356784, contributor_id: null, node_id: null },
       ],
       intended_price: 3000,
       approval_required: false,

@@ -1,5 +1,6 @@
 import { clamp01 } from '../vocabulary/numbers.ts'
-import type { Author, Domain } from './signal.ts'
+import type { Domain } from '../vocabulary/domains.ts'
+import type { Author } from './signal.ts'
 
 export type QualitySeconds = Readonly<Record<Domain, number>>
 

@@ -2,7 +2,7 @@ import type { NewEvent } from '../events/catalogue.ts'
 import type { Sha256Hex } from '../log/hash-chain.ts'
 import { accept, refuse, type Decision } from '../vocabulary/decision.ts'
 import { runCycle, watchRegime, type CycleInputs, type CycleRules, type DecidedIntent } from './cycle.ts'
-import { tradeIntentPayload, type IntentRules } from './intent-payload.ts'
+import { tradeIntentPayload, type ContributorOf, type IntentRules } from './intent-payload.ts'
 import { convictionPayload, cyclePayload, regimeChangePayload, type CycleContext } from './payloads.ts'
 import { regimeChange, type RegimeChange } from './regime.ts'
 
@@ -10,6 +10,7 @@ export interface CycleRequest {
   readonly inputs: CycleInputs
   readonly rules: CycleRules & IntentRules
   readonly context: Omit<CycleContext, 'durationMs'>
+  readonly contributorOf: ContributorOf
   readonly newId: () => string
   readonly sha256Hex: Sha256Hex
   readonly elapsedMs: () => number
@@ -54,13 +55,13 @@ export const watchBrainRegime = (inputs: CycleInputs, rules: CycleRules): Decisi
 const intentEvent = (
   intent: DecidedIntent,
   convictionId: string,
-  { inputs, rules, context }: CycleRequest,
+  { inputs, rules, context, contributorOf }: CycleRequest,
 ): NewEvent => ({
   type: 'execution.trade_intent.v1',
   source: 'brain',
   payload: tradeIntentPayload(
     intent,
-    { cycleId: context.cycleId, convictionId, asOfMs: inputs.asOfMs, notionalUsd: null },
+    { cycleId: context.cycleId, convictionId, asOfMs: inputs.asOfMs, notionalUsd: null, contributorOf },
     rules,
   ),
 })

@@ -1,10 +1,5 @@
 import type { JsonObject } from '../vocabulary/json.ts'
 
-/** In the order of the configured weights. Sums over domains run in this order, so equal facts give equal bits. */
-export const DOMAINS = ['curator', 'onchain', 'tradfi', 'social', 'technical', 'events'] as const
-
-export type Domain = (typeof DOMAINS)[number]
-
 export type Author = Producer | Contributor
 
 export interface Producer {

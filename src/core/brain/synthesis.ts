@@ -1,9 +1,6 @@
+import type { DomainWeights } from '../vocabulary/domains.ts'
 import { clamp01, r9 } from '../vocabulary/numbers.ts'
 import type { DomainScore } from './domain-score.ts'
-import type { Domain } from './signal.ts'
-
-/** Base weights of the domains; they add up to 1. */
-export type DomainWeights = Readonly<Record<Domain, number>>
 
 /** All domains as one value. */
 export interface Synthesis {

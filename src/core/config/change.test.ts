@@ -212,6 +212,30 @@ describe('refusals', () => {
     expect([outcome.status, faultsOf(outcome)]).toStrictEqual(['refused', faults])
   })
 
+  it('keeps locked keys from being changed, except to what holds', () => {
+    const layers = layersOf({ ...user, karma: { treasury_address: '0xold' } })
+    const locked = { 'karma.treasury_address': '0xnew', 'karma.percentage': 0.005 }
+    const outcomeOf = (karma: JsonObject): readonly string[] =>
+      faultsOf(
+        changeUserSettings({
+          body: { karma },
+          layers,
+          running: running(layers),
+          insecureOk: false,
+          locked,
+          prefix: ['body'],
+        }),
+      )
+    expect(outcomeOf({ treasury_address: '0xevil', percentage: 1 })).toStrictEqual([
+      'body.karma.percentage conflict',
+      'body.karma.treasury_address conflict',
+    ])
+    expect(outcomeOf({ treasury_address: null })).toStrictEqual(['body.karma.treasury_address conflict'])
+    // What is in force already, and what is not locked.
+    expect(outcomeOf({ treasury_address: '0xold', enabled: false })).toStrictEqual([])
+    expect(outcomeOf({ treasury_address: '0xnew' })).toStrictEqual([])
+  })
+
   it('has no room for endless bodies', () => {
     const many = Object.fromEntries(Array.from({ length: 2001 }, (_, index) => [`k${index}`, 1]))
     expect(faultsOf(change(layersOf(user), many))).toStrictEqual(['body too_large'])

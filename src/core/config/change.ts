@@ -35,6 +35,8 @@ export interface ChangeRequest {
   readonly running: Configuration
   /** Whether an empty `api.auth_token` is accepted. */
   readonly insecureOk: boolean
+  /** Keys, dotted, that may only be given this value. */
+  readonly locked?: Readonly<Record<string, Json>>
   /** The first words of `loc` in faults. */
   readonly prefix: readonly string[]
 }
@@ -86,6 +88,8 @@ export const changeUserSettings = (request: ChangeRequest): Change => {
   }
   const userValues = neededValues(changedLayers)
   const changed = changedKeys(running, effective.configuration)
+  const forbidden = lockedFaults(changed, asValues(effective.configuration), request)
+  if (forbidden.length > 0) return { status: 'refused', faults: forbidden }
   return {
     status: 'accepted',
     configuration: effective.configuration,
@@ -150,6 +154,22 @@ const tokenFaults = ({ api }: Configuration, { mayBeEmpty, asksForNoToken }: Tok
         },
       ]
     : []
+
+const lockedFaults = (
+  changed: readonly KeyPath[],
+  values: JsonObject,
+  { locked = {}, prefix }: Pick<ChangeRequest, 'locked' | 'prefix'>,
+): readonly Fault[] =>
+  changed
+    .filter((path) => {
+      const only = locked[dotted(path)]
+      return only !== undefined && !sameValue(valueAt(values, path), only)
+    })
+    .map((path) => ({
+      loc: [...prefix, ...path],
+      msg: 'is locked by what happened so far and cannot be configured any more',
+      type: 'conflict',
+    }))
 
 /**
  * Only what differs from default and preset, and secrets. The preset may be the user's own or one that the

@@ -2,7 +2,14 @@ import { Map as PersistentMap } from 'immutable'
 import type { KnownEvent, NewEvent } from '../events/catalogue.ts'
 import { accept, refuse, type Decision } from '../vocabulary/decision.ts'
 import type { JsonObject } from '../vocabulary/json.ts'
-import { countAccepted, countSubmitted, NO_RECORD, type TrackRecord } from './track-record.ts'
+import {
+  countAccepted,
+  countKarma,
+  countResolved,
+  countSubmitted,
+  NO_RECORD,
+  type TrackRecord,
+} from './track-record.ts'
 import { INITIAL_UNUSED, remembered, swept, usedIn, type Unused } from './unused.ts'
 
 export interface Contributor {
@@ -121,6 +128,19 @@ export const evolveContributors = (contributors: Contributors, event: KnownEvent
         }),
         contributors,
       )
+    case 'attribution.resolved.v1': {
+      const { contributor_id: id, hit } = event.payload
+      if (typeof id !== 'string' || typeof hit !== 'boolean') return contributors
+      return recorded(contributors, id, (record) => countResolved(record, event.payload))
+    }
+    case 'karma.intent.v1': {
+      const { contributors: shares, karma_amount_usd: amount } = event.payload
+      return shares.reduce(
+        (known, { contributor_id: id, share }) =>
+          recorded(known, id, (record) => countKarma(record, amount * share)),
+        contributors,
+      )
+    }
     case 'brain.cycle.v1':
       return { ...contributors, unused: swept(contributors.unused, event.ts) }
     default:

@@ -12,13 +12,18 @@ export interface Score {
   readonly score: number
   readonly gated: boolean
   readonly brierScore: number
+  /** From near 0 to 1: how much activity counts, by what is known of its outcomes. */
+  readonly evidence: number
   readonly factors: Readonly<
     Record<'hit_rate' | 'calibration' | 'volume' | 'consistency' | 'recency', Factor>
   >
 }
 
-/** Activity counts little without outcomes: this many resolved calls make it count half. */
-const EVIDENCE_K = 10
+export interface ScoreRules {
+  /** Activity counts little without outcomes: so many resolved calls make it count half. */
+  readonly evidence_k: number
+}
+
 const RESOLVED_MIN = 5
 const LOG_101 = Math.log(101)
 
@@ -26,18 +31,19 @@ const LOG_101 = Math.log(101)
  * Five factors, 0..100, as of a time. Hit rate, calibration and recency use everything submitted, accepted or not,
  * so being picked cannot flatter.
  */
-export const scoreAt = (record: TrackRecord, asOf: string): Score => scorerAt(asOf)(record)
+export const scoreAt = (record: TrackRecord, asOf: string, rules: ScoreRules): Score =>
+  scorerAt(asOf, rules)(record)
 
 /** The same for many: what depends on the time alone is worked out once. */
-export const scorerAt = (asOf: string): ((record: TrackRecord) => Score) => {
+export const scorerAt = (asOf: string, rules: ScoreRules): ((record: TrackRecord) => Score) => {
   const recencyOf = recencyAt(asOf)
-  return (record) => scored(record, recencyOf(record.lastActiveAt))
+  return (record) => scored(record, recencyOf(record.lastActiveAt), rules)
 }
 
-const scored = (record: TrackRecord, recency: number): Score => {
+const scored = (record: TrackRecord, recency: number, { evidence_k }: ScoreRules): Score => {
   const enough = record.resolved >= RESOLVED_MIN
   const brierScore = enough ? record.brierSum / record.resolved : 0.25
-  const evidence = (record.resolved + 1) / (record.resolved + 1 + EVIDENCE_K)
+  const evidence = (record.resolved + 1) / (record.resolved + 1 + evidence_k)
   const factors = {
     hit_rate: factor(0.35, enough ? hitValue(record.hitWeightSum / record.weightSum) : 0),
     calibration: factor(0.2, clamp01(1 - brierScore / 0.25)),
@@ -53,7 +59,7 @@ const scored = (record: TrackRecord, recency: number): Score => {
     factors.volume.contribution +
     factors.consistency.contribution +
     factors.recency.contribution
-  return { score: gated ? 0 : 100 * clamp01(sum), gated, brierScore, factors }
+  return { score: gated ? 0 : 100 * clamp01(sum), gated, brierScore, evidence, factors }
 }
 
 const factor = (weight: number, value: number, evidence = 1): Factor => ({

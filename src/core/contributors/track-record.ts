@@ -1,3 +1,5 @@
+import type { PayloadOf } from '../events/catalogue.ts'
+import { usdFrom, usdNumber } from '../vocabulary/money.ts'
 import { DAY_MS, dayOf } from '../vocabulary/time.ts'
 
 /** What a contributor's signals came to, as counters: the cost of a score does not grow with history. */
@@ -48,6 +50,38 @@ export const countAccepted = (record: TrackRecord, at: string): TrackRecord => (
   accepted: record.accepted + 1,
   ...streakAfter(record, dayOf(at)),
 })
+
+/** Once per call, whoever of its signals was used. */
+export const countResolved = (record: TrackRecord, verdict: Verdict): TrackRecord => {
+  const hit = verdict.hit === true ? 1 : 0
+  const weight = weightOf(verdict)
+  const miss = verdict.probability - hit
+  return {
+    ...record,
+    resolved: record.resolved + 1,
+    profitable: record.profitable + hit,
+    hitWeightSum: record.hitWeightSum + weight * hit,
+    weightSum: record.weightSum + weight,
+    brierSum: record.brierSum + miss * miss,
+  }
+}
+
+/** Rounded as money is, so that dust does not add up. */
+export const countKarma = (record: TrackRecord, amountUsd: number): TrackRecord => ({
+  ...record,
+  karmaUsd: usdNumber(usdFrom(record.karmaUsd + amountUsd)),
+})
+
+type Verdict = Pick<
+  PayloadOf<'attribution.resolved.v1'>,
+  'hit' | 'probability' | 'direction' | 'return_pct' | 'band_pct'
+>
+
+/** A large move says more than a small one, within limits; calm has no size. */
+const weightOf = ({ direction, return_pct: moved, band_pct: band }: Verdict): number => {
+  if (direction === 'neutral' || moved === null || band === null || band === 0) return 1
+  return Math.min(2, Math.max(0.5, Math.abs(moved) / (2 * band)))
+}
 
 const streakAfter = (
   { streakDay, streakDays }: TrackRecord,

@@ -15,6 +15,8 @@ const exitAlert = {
   repeat: z.int(),
 }
 
+const weights = z.record(z.string(), z.number())
+
 export const alertEvents = {
   'alert.kill_switch': z.object({
     urgency: z.literal('immediate'),
@@ -44,4 +46,14 @@ export const alertEvents = {
   }),
   'alert.stop_triggered': z.object({ ...exitAlert, stop_loss: z.number().nullable() }),
   'alert.target_hit': z.object({ ...exitAlert, take_profit: z.number().nullable() }),
+  'alert.weights_adjusted': z.object({
+    urgency: z.literal('low'),
+    message: z.string(),
+    previous_weights: weights,
+    new_weights: weights,
+    deltas: weights,
+    observations: z.int(),
+    reason: z.string(),
+    repeat: z.int(),
+  }),
 } as const

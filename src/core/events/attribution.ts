@@ -1,16 +1,59 @@
 import { z } from 'zod'
+import { HORIZONS } from '../vocabulary/horizon.ts'
+import { DIRECTIONS } from './signal.ts'
+
+const textOrNull = z.string().nullable()
+const numberOrNull = z.number().nullable()
+const horizon = z.enum(HORIZONS)
 
 export const attributionEvents = {
   /** Who is behind a signal, and the call it makes. Contributor members are null for producers. */
   'attribution.recorded.v1': z.object({
     signal_id: z.string(),
-    contributor_id: z.string().nullable(),
-    node_id: z.string().nullable(),
+    contributor_id: textOrNull,
+    node_id: textOrNull,
     producer_id: z.string(),
     received_at: z.string(),
-    symbol: z.string().nullable(),
-    direction: z.enum(['bullish', 'bearish', 'neutral']).nullable(),
+    symbol: textOrNull,
+    direction: z.enum(DIRECTIONS).nullable(),
     /** The strength the signal states for itself. */
-    score: z.number().nullable(),
+    score: numberOrNull,
+    /** How sure the author is of the direction. */
+    probability: z.number().nullish(),
+    /** The call it opens or joins; null for a signal that makes none. */
+    call_id: z.string().nullish(),
+    horizon: horizon.nullish(),
+    due_at: z.string().nullish(),
+    /** The price when the call was opened; null if nobody told one. */
+    ref_price: z.number().nullish(),
+    /** What the price usually moves within the horizon, as a part of it. */
+    ref_sigma: z.number().nullish(),
+  }),
+  /** What became of a call. Once per call; `hit` is null for one that is void. */
+  'attribution.resolved.v1': z.object({
+    call_id: z.string(),
+    /** The first and the newest that made it. */
+    signal_ids: z.array(z.string()),
+    producer_id: z.string(),
+    contributor_id: textOrNull,
+    symbol: z.string(),
+    direction: z.enum(DIRECTIONS),
+    resolved_by: z.enum(['horizon', 'trade']),
+    /** The last position that closed. */
+    position_id: textOrNull,
+    ref_price: numberOrNull,
+    exit_price: numberOrNull,
+    /** Of the price; of trades net, over what they were entered with. */
+    return_pct: numberOrNull,
+    /** Smaller moves are flat. */
+    band_pct: numberOrNull,
+    hit: z.boolean().nullable(),
+    /** How often such calls hit without any skill, before this one. */
+    base_rate: numberOrNull,
+    void_reason: z.enum(['no_price', 'no_bar']).nullable(),
+    horizon,
+    opened_at: z.string(),
+    due_at: z.string(),
+    probability: z.number(),
   }),
 } as const

@@ -7,6 +7,7 @@ import { brainEvents } from './brain.ts'
 import { contributorEvents } from './contributor.ts'
 import { venueEvents } from './execution-venue.ts'
 import { executionEvents } from './execution.ts'
+import { karmaEvents } from './karma.ts'
 import { learningEvents } from './learning.ts'
 import { marketEvents } from './market.ts'
 import { producerEvents } from './producer.ts'
@@ -21,6 +22,7 @@ export const CATALOGUE = {
   ...contributorEvents,
   ...executionEvents,
   ...venueEvents,
+  ...karmaEvents,
   ...learningEvents,
   ...marketEvents,
   ...producerEvents,

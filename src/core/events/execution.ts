@@ -43,7 +43,15 @@ export const executionEvents = {
     valid_until: z.string(),
     conviction_id: z.string(),
     signal_ids: z.array(z.string()),
-    attribution: z.array(z.object({ signal_id: z.string(), weight: z.number() })),
+    attribution: z.array(
+      z.object({
+        signal_id: z.string(),
+        weight: z.number(),
+        /** Of the contributor behind it; null for producers. */
+        contributor_id: z.string().nullable().optional(),
+        node_id: z.string().nullable().optional(),
+      }),
+    ),
     intended_price: z.number().nullable(),
     approval_required: z.boolean(),
     status: z.enum(['ready', 'awaiting_approval']),

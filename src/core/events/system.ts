@@ -23,6 +23,8 @@ export const systemEvents = {
         link_window_seconds: z.int(),
         /** What the account begins with; once something was traded it stays what it was. */
         start_balance_usd: z.number().optional(),
+        /** Outcomes of authors are remembered for so many days. */
+        outcome_days: z.int().optional(),
       })
       .optional(),
   }),

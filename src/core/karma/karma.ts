@@ -1,47 +1,14 @@
 import { Map as PersistentMap } from 'immutable'
+import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
+import { usdFrom, type Usd } from '../vocabulary/money.ts'
+import type { Wallet } from './wallet.ts'
 
-export interface KarmaIntent {
-  readonly id: string
-  readonly tradeId: string
-  readonly nodeId: string
-  readonly realizedPnlUsd: number
-  readonly percentage: number
-  readonly amountUsd: number
-  readonly contributors: readonly {
-    readonly contributorId: string
-    readonly nodeId: string
-    readonly share: number
-  }[]
-  readonly mode: 'paper' | 'live'
-  readonly signatureBase64: string
-  readonly createdAt: string
-}
+export type KarmaIntent = PayloadOf<'karma.intent.v1'>
 
 export interface KarmaReceipt {
-  readonly id: string
-  readonly intentIds: readonly string[]
-  readonly totalUsd: number
-  readonly destinationWallet: string
-  readonly txHash: string | null
-  readonly status: 'pending' | 'submitted' | 'confirmed' | 'failed'
-  readonly mode: 'paper' | 'live'
-  readonly nodeId: string
-  readonly signatureBase64: string
-  readonly createdAt: string
-}
-
-export interface Karma {
-  /** Waiting to be settled, by id. */
-  readonly pending: PersistentMap<string, KarmaIntent>
-  /** The receipt of each settled intent, by the intent's id. */
-  readonly receiptOfIntent: PersistentMap<string, string>
-  readonly receipts: PersistentMap<string, KarmaReceipt>
-}
-
-export const INITIAL_KARMA: Karma = {
-  pending: PersistentMap(),
-  receiptOfIntent: PersistentMap(),
-  receipts: PersistentMap(),
+  readonly receipt: PayloadOf<'karma.receipt.v1'>
+  /** What the first answer said was left out. */
+  readonly skipped: readonly Skipped[]
 }
 
 export interface Skipped {
@@ -49,40 +16,69 @@ export interface Skipped {
   readonly reason: 'unknown' | 'already_settled'
 }
 
-export interface SettlementRules {
-  readonly enabled: boolean
-  readonly treasuryAddress: string
+/** What is owed and what was settled. */
+export interface Karma {
+  /** Waiting to be settled, by id. */
+  readonly pending: PersistentMap<string, KarmaIntent>
+  readonly pendingUsd: Usd
+  /** The receipt of each settled intent, by the intent's id. */
+  readonly receiptOfIntent: PersistentMap<string, string>
+  readonly receipts: PersistentMap<string, KarmaReceipt>
+  readonly settledUsd: Usd
+  /** A settlement whose receipt is the next event. */
+  readonly settling: PayloadOf<'karma.settlement.v1'> | null
+  /** From the first live receipt on; before, the configuration decides. */
+  readonly lockedWallet: Wallet | null
 }
 
-/** What may be settled of what was asked for, or why nothing is. */
-export type Settleable =
-  | {
-      readonly status: 'settleable'
-      readonly intents: readonly KarmaIntent[]
-      readonly skipped: readonly Skipped[]
-    }
-  | { readonly status: 'rejected'; readonly detail: string; readonly skipped: readonly Skipped[] }
+export const INITIAL_KARMA: Karma = {
+  pending: PersistentMap(),
+  pendingUsd: 0n,
+  receiptOfIntent: PersistentMap(),
+  receipts: PersistentMap(),
+  settledUsd: 0n,
+  settling: null,
+  lockedWallet: null,
+}
 
-export const settleable = (
-  { pending, receiptOfIntent }: Karma,
-  requestedIds: readonly string[],
-  { enabled, treasuryAddress }: SettlementRules,
-): Settleable => {
-  const ids = [...new Set(requestedIds)]
-  const intents = ids.flatMap((id) => pending.get(id) ?? [])
-  const skipped = ids
-    .filter((id) => !pending.has(id))
-    .map((id) => ({
-      id,
-      reason: receiptOfIntent.has(id) ? ('already_settled' as const) : ('unknown' as const),
-    }))
-  const rejected = (detail: string): Settleable => ({ status: 'rejected', detail, skipped })
-  if (ids.length === 0) return rejected('no karma intent was named')
-  if (intents.length === 0) return rejected('none of these karma intents is pending')
-  if (!enabled) return rejected('karma is disabled')
-  if (treasuryAddress === '') return rejected('no treasury address is configured')
-  if (new Set(intents.map(({ mode }) => mode)).size > 1) {
-    return rejected('paper and live karma intents cannot be settled together')
+export const evolveKarma = (karma: Karma, event: KnownEvent): Karma => {
+  switch (event.type) {
+    case 'karma.intent.v1':
+      return {
+        ...karma,
+        pending: karma.pending.set(event.payload.intent_id, event.payload),
+        pendingUsd: karma.pendingUsd + usdFrom(event.payload.karma_amount_usd),
+      }
+    case 'karma.settlement.v1':
+      return { ...karma, settling: event.payload }
+    case 'karma.receipt.v1':
+      return settled(karma, event.payload)
+    case 'karma.wallet_migration.v1': {
+      const { new_address: address, new_percentage: percentage } = event.payload
+      return { ...karma, lockedWallet: { address, percentage } }
+    }
+    default:
+      return karma
   }
-  return { status: 'settleable', intents, skipped }
+}
+
+const settled = (karma: Karma, receipt: PayloadOf<'karma.receipt.v1'>): Karma => {
+  const { settling } = karma
+  const known = settling?.receipt_id === receipt.receipt_id ? settling : null
+  const paid = receipt.intent_ids.flatMap((id) => karma.pending.get(id) ?? [])
+  const paidUsd = paid.reduce((sum, { karma_amount_usd: amount }) => sum + usdFrom(amount), 0n)
+  const isFirstLive = receipt.mode === 'live' && karma.lockedWallet === null && known !== null
+  return {
+    pending: karma.pending.deleteAll(receipt.intent_ids),
+    pendingUsd: karma.pendingUsd - paidUsd,
+    receiptOfIntent: karma.receiptOfIntent.withMutations((receipts) => {
+      for (const id of receipt.intent_ids) receipts.set(id, receipt.receipt_id)
+    }),
+    receipts: karma.receipts.set(receipt.receipt_id, { receipt, skipped: known?.skipped ?? [] }),
+    settledUsd: karma.settledUsd + usdFrom(receipt.total_usd),
+    settling: null,
+    lockedWallet: isFirstLive
+      ? { address: known.destination_wallet, percentage: known.karma_percentage }
+      : karma.lockedWallet,
+  }
 }

@@ -41,6 +41,12 @@ export const dayFactsOf = (market: Market, symbol: string): DayFacts => {
   return { volume24hUsd, return24hPct: (known.last.close / dayAgo.bar.close - 1) * 100 }
 }
 
+/** Standard deviation of the return of one analysis bar; null before there are two. */
+export const sigmaOf = (market: Market, symbol: string): number | null => {
+  const variance = market.symbols.get(canonicalSymbol(symbol))?.analysis.variance ?? null
+  return variance === null ? null : Math.sqrt(variance)
+}
+
 /** Whose price signals count. */
 export interface PriceTrust {
   readonly maxAgeMs: number

@@ -1,8 +1,9 @@
+import type { PayloadOf } from '../events/catalogue.ts'
 import { CURATOR_TYPE, SIGNALS } from '../events/signal.ts'
 import { accept, refuse, type Decision } from '../vocabulary/decision.ts'
 import type { JsonObject } from '../vocabulary/json.ts'
 import { canonicalSymbol } from '../vocabulary/symbol.ts'
-import { directionOf, scoreOf } from './reading.ts'
+import { scoreOf } from './reading.ts'
 import { submissionKey } from './submission-key.ts'
 
 export interface Submission {
@@ -28,9 +29,27 @@ export interface Author {
   readonly nodeId: string
 }
 
+/** A signal about to be stored. */
+export interface SaidSignal {
+  readonly signalId: string
+  readonly type: string
+  readonly payload: JsonObject
+  readonly contributorId: string | null
+  readonly producerId: string
+}
+
+/** The call that a signal makes; without one all but the direction is null. */
+export type CallMade = Pick<
+  Required<PayloadOf<'attribution.recorded.v1'>>,
+  'direction' | 'probability' | 'call_id' | 'horizon' | 'due_at' | 'ref_price' | 'ref_sigma'
+>
+
+export type CallOf = (said: SaidSignal) => CallMade
+
 interface Moment {
   readonly now: string
   readonly newId: () => string
+  readonly callOf: CallOf
 }
 
 /** A contributor speaks: the signal and who is behind it, as one. */
@@ -104,21 +123,30 @@ const attributed = (
   words: Spoken,
   author: Author | null,
   producerId: string,
-  { now, newId }: Moment,
+  { now, newId, callOf }: Moment,
 ): Decision => {
   const id = newId()
-  const { symbol } = words.payload
+  const { type, payload } = words
+  const { symbol } = payload
+  const contributorId = author?.contributorId ?? null
+  const call = callOf({ signalId: id, type, payload, contributorId, producerId })
   return accept(eventOf(words, id), {
     type: 'attribution.recorded.v1',
     source: words.source,
     // In the order of canonical JSON: what stands in order is written several times as fast.
     payload: {
-      contributor_id: author?.contributorId ?? null,
-      direction: directionOf(words.payload),
+      call_id: call.call_id,
+      contributor_id: contributorId,
+      direction: call.direction,
+      due_at: call.due_at,
+      horizon: call.horizon,
       node_id: author?.nodeId ?? null,
+      probability: call.probability,
       producer_id: producerId,
       received_at: now,
-      score: scoreOf(words.payload),
+      ref_price: call.ref_price,
+      ref_sigma: call.ref_sigma,
+      score: scoreOf(payload),
       signal_id: id,
       symbol: typeof symbol === 'string' ? canonicalSymbol(symbol) : null,
     },

@@ -1,9 +1,56 @@
 import { z } from 'zod'
 import type { Contributors } from '../contributors/contributors.ts'
 import { FEEDBACK_OUTCOMES } from '../events/learning.ts'
+import { DIRECTIONS } from '../events/signal.ts'
 import type { PayloadOf } from '../events/catalogue.ts'
 import type { Stamped } from '../log/event.ts'
 import { scoreOf } from '../signals/reading.ts'
+
+const numberOrNull = z.number().nullable()
+const textOrNull = z.string().nullable()
+
+const signalCall = z.object({
+  call_id: z.string(),
+  symbol: textOrNull,
+  direction: z.enum(DIRECTIONS).nullable(),
+  probability: numberOrNull,
+  horizon: textOrNull,
+  due_at: textOrNull,
+  ref_price: numberOrNull,
+  ref_sigma: numberOrNull,
+  status: z.enum(['open', 'resolved', 'void']),
+  resolved_at: textOrNull,
+  resolved_by: z.enum(['horizon', 'trade']).nullable(),
+  exit_price: numberOrNull,
+  return_pct: numberOrNull,
+  band_pct: numberOrNull,
+  hit: z.boolean().nullable(),
+  base_rate: numberOrNull,
+  void_reason: textOrNull,
+})
+
+const signalUse = z.object({
+  cycle_id: z.string(),
+  conviction_id: z.string(),
+  at: z.string(),
+  symbol: z.string(),
+  action: z.string(),
+  share: z.number(),
+  quality: z.number(),
+  evidence: z.number(),
+  contribution: z.number(),
+})
+
+const signalTrade = z.object({
+  position_id: z.string(),
+  intent_id: textOrNull,
+  direction: textOrNull,
+  weight: numberOrNull.meta({ description: 'its part in the intent; all parts add up to 1' }),
+  opened_at: z.string(),
+  closed_at: textOrNull,
+  pnl: numberOrNull,
+  exit_reason: textOrNull,
+})
 
 export const attributionView = z.object({
   signal_id: z.string(),
@@ -29,6 +76,11 @@ export const attributionView = z.object({
     .object({ outcome: z.enum(FEEDBACK_OUTCOMES), pnl: z.number().nullable(), at: z.string() })
     .nullable()
     .meta({ description: 'the newest one that states an outcome' }),
+  call: signalCall.nullable().meta({
+    description: 'what it says a symbol will do, and what the market answered; null if it says nothing',
+  }),
+  uses: z.array(signalUse).meta({ description: 'cycles in which it had a share, oldest first, up to 100' }),
+  trades: z.array(signalTrade).meta({ description: 'positions whose intent used it, oldest first' }),
 })
 
 export type AttributionView = z.infer<typeof attributionView>
@@ -36,15 +88,15 @@ export type AttributionView = z.infer<typeof attributionView>
 /** What became of a signal, as far as the log says. */
 export interface Aftermath {
   readonly attribution: PayloadOf<'attribution.recorded.v1'> | null
-  readonly accepted: boolean
-  readonly positionIds: readonly string[]
-  readonly outcome: AttributionView['outcome']
+  readonly verdict: Verdict | null
+  readonly uses: AttributionView['uses']
+  readonly trades: AttributionView['trades']
   readonly feedback: AttributionView['feedback']
 }
 
 export const viewAttribution = (
   signal: Stamped,
-  { attribution, accepted, positionIds, outcome, feedback }: Aftermath,
+  { attribution, verdict, uses, trades, feedback }: Aftermath,
   contributors: Contributors,
 ): AttributionView => {
   const contributorId = attribution?.contributor_id ?? null
@@ -68,11 +120,64 @@ export const viewAttribution = (
     score: scoreOf(signal.payload),
     emitted_at: signal.ts,
     received_at: attribution?.received_at ?? signal.recordedAt,
-    accepted,
-    linked_trade_ids: [...positionIds],
-    outcome,
+    accepted: uses.length > 0,
+    linked_trade_ids: trades.map(({ position_id }) => position_id),
+    outcome: outcomeOf(trades),
     feedback,
+    call: callOf(attribution, verdict),
+    uses,
+    trades,
   }
+}
+
+/** Known once every trade is over. */
+const outcomeOf = (trades: AttributionView['trades']): AttributionView['outcome'] => {
+  const closings = trades.flatMap(({ pnl, closed_at }) =>
+    pnl === null || closed_at === null ? [] : [{ pnl, closed_at }],
+  )
+  const last = closings
+    .map(({ closed_at }) => closed_at)
+    .toSorted()
+    .at(-1)
+  if (last === undefined || closings.length < trades.length) return null
+  return { pnl: closings.reduce((sum, { pnl }) => sum + pnl, 0), realized_at: last }
+}
+
+/** How the call of a signal was judged, and when. */
+export interface Verdict {
+  readonly at: string
+  readonly payload: PayloadOf<'attribution.resolved.v1'>
+}
+
+const callOf = (
+  attribution: PayloadOf<'attribution.recorded.v1'> | null,
+  verdict: Verdict | null,
+): AttributionView['call'] => {
+  if (typeof attribution?.call_id !== 'string') return null
+  return {
+    call_id: attribution.call_id,
+    symbol: attribution.symbol,
+    direction: attribution.direction,
+    probability: attribution.probability ?? null,
+    horizon: attribution.horizon ?? null,
+    due_at: attribution.due_at ?? null,
+    ref_price: attribution.ref_price ?? null,
+    ref_sigma: attribution.ref_sigma ?? null,
+    status: statusOf(verdict),
+    resolved_at: verdict?.at ?? null,
+    resolved_by: verdict?.payload.resolved_by ?? null,
+    exit_price: verdict?.payload.exit_price ?? null,
+    return_pct: verdict?.payload.return_pct ?? null,
+    band_pct: verdict?.payload.band_pct ?? null,
+    hit: verdict?.payload.hit ?? null,
+    base_rate: verdict?.payload.base_rate ?? null,
+    void_reason: verdict?.payload.void_reason ?? null,
+  }
+}
+
+const statusOf = (verdict: Verdict | null): 'open' | 'resolved' | 'void' => {
+  if (verdict === null) return 'open'
+  return verdict.payload.hit === null ? 'void' : 'resolved'
 }
 
 /** The contributor who stands behind it, else whatever the signal calls its source. */

@@ -1,44 +1,48 @@
 import { Map as PersistentMap } from 'immutable'
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_CONFIGURATION } from '../config/validate.ts'
-import type { Karma, KarmaIntent, KarmaReceipt } from '../karma/karma.ts'
+import { INITIAL_KARMA, type Karma, type KarmaIntent, type KarmaReceipt } from '../karma/karma.ts'
 import {
   karmaIntentView,
   karmaReceiptView,
   viewKarmaIntents,
   viewKarmaReceipts,
+  viewSettlement,
   viewTreasury,
 } from './karma.ts'
 
 const intent = (id: string, createdAt: string, amountUsd: number): [string, KarmaIntent] => [
   id,
   {
-    id,
-    tradeId: 'trade',
-    nodeId: 'svc-1',
-    realizedPnlUsd: 73.5,
-    percentage: 0.005,
-    amountUsd,
-    contributors: [{ contributorId: 'c1', nodeId: 'n1', share: 1 }],
+    intent_id: id,
+    trade_id: 'trade',
+    node_id: 'svc-1',
+    realized_pnl_usd: 73.5,
+    karma_percentage: 0.005,
+    karma_amount_usd: amountUsd,
+    contributors: [{ contributor_id: 'c1', node_id: 'n1', share: 1 }],
     mode: 'paper',
-    signatureBase64: 'c2ln',
-    createdAt,
+    signature_b64: 'c2ln',
+    created_at: createdAt,
   },
 ]
 
 const receipt = (id: string, createdAt: string, totalUsd: number): [string, KarmaReceipt] => [
   id,
   {
-    id,
-    intentIds: ['x'],
-    totalUsd,
-    destinationWallet: '0xabc',
-    txHash: null,
-    status: 'pending',
-    mode: 'paper',
-    nodeId: 'svc-1',
-    signatureBase64: 'c2ln',
-    createdAt,
+    receipt: {
+      receipt_id: id,
+      intent_ids: ['x'],
+      total_usd: totalUsd,
+      destination_wallet: '0xabc',
+      tx_hash: null,
+      status: 'pending',
+      mode: 'paper',
+      node_id: 'svc-1',
+      signature_b64: 'c2ln',
+      created_at: createdAt,
+    },
+    skipped: [{ id: 'y', reason: 'unknown' }],
   },
 ]
 
@@ -46,9 +50,12 @@ const DAY_1 = '2026-02-20T00:00:00.000Z'
 const DAY_2 = '2026-02-21T00:00:00.000Z'
 
 const karma: Karma = {
+  ...INITIAL_KARMA,
   pending: PersistentMap([intent('c', DAY_2, 0.1), intent('b', DAY_1, 0.2), intent('a', DAY_1, 0.3675)]),
+  pendingUsd: 667_500n,
   receiptOfIntent: PersistentMap([['x', 'q']]),
   receipts: PersistentMap([receipt('q', DAY_1, 1.1), receipt('r', DAY_2, 2.2)]),
+  settledUsd: 3_300_000n,
 }
 
 describe('karma as it is shown', () => {
@@ -86,6 +93,14 @@ describe('karma as it is shown', () => {
       created_at: DAY_1,
     })
     expect(karmaReceiptView.parse(shown[1])).toEqual(shown[1])
+  })
+
+  it('says of a settlement what it left out', () => {
+    const found = karma.receipts.get('q')
+    expect(found && viewSettlement(found)).toMatchObject({
+      receipt: { id: 'q', total_usd: 1.1 },
+      skipped: [{ id: 'y', reason: 'unknown' }],
+    })
   })
 
   it('adds up without dust', () => {

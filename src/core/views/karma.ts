@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import type { Configuration } from '../config/schema.ts'
 import type { Karma, KarmaIntent, KarmaReceipt } from '../karma/karma.ts'
+import { walletInForce, type KarmaRules } from '../karma/wallet.ts'
+import { usdNumber } from '../vocabulary/money.ts'
 
 const mode = z.enum(['paper', 'live'])
 
@@ -34,6 +35,13 @@ export const karmaReceiptView = z.object({
 
 export type KarmaReceiptView = z.infer<typeof karmaReceiptView>
 
+export const settlementView = z.object({
+  receipt: karmaReceiptView,
+  skipped: z.array(z.object({ id: z.string(), reason: z.enum(['unknown', 'already_settled']) })),
+})
+
+export type SettlementView = z.infer<typeof settlementView>
+
 export const treasuryView = z.object({
   enabled: z.boolean(),
   percentage: z.number(),
@@ -47,64 +55,51 @@ export const treasuryView = z.object({
 export type TreasuryView = z.infer<typeof treasuryView>
 
 export const viewTreasury = (
-  { pending, receipts }: Karma,
-  { enabled, percentage, treasury_address }: Configuration['karma'],
-): TreasuryView => ({
-  enabled,
-  percentage,
-  treasury_address,
-  pending_intents: pending.size,
-  receipts: receipts.size,
-  pending_usd: sumOf([...pending.values()].map(({ amountUsd }) => amountUsd)),
-  settled_usd: sumOf([...receipts.values()].map(({ totalUsd }) => totalUsd)),
-})
-
-/** Pending ones, oldest first. */
-export const viewKarmaIntents = ({ pending }: Karma): KarmaIntentView[] =>
-  [...pending.values()].sort(oldestFirst).map(viewIntent)
-
-/** Newest first. */
-export const viewKarmaReceipts = ({ receipts }: Karma): KarmaReceiptView[] =>
-  [...receipts.values()].sort(oldestFirst).reverse().map(viewReceipt)
-
-const viewIntent = (intent: KarmaIntent): KarmaIntentView => ({
-  id: intent.id,
-  trade_id: intent.tradeId,
-  node_id: intent.nodeId,
-  realized_pnl_usd: intent.realizedPnlUsd,
-  karma_percentage: intent.percentage,
-  karma_amount_usd: intent.amountUsd,
-  contributors: intent.contributors.map(({ contributorId, nodeId, share }) => ({
-    contributor_id: contributorId,
-    node_id: nodeId,
-    share,
-  })),
-  mode: intent.mode,
-  signature_b64: intent.signatureBase64,
-  created_at: intent.createdAt,
-})
-
-const viewReceipt = (receipt: KarmaReceipt): KarmaReceiptView => ({
-  id: receipt.id,
-  intent_ids: [...receipt.intentIds],
-  total_usd: receipt.totalUsd,
-  destination_wallet: receipt.destinationWallet,
-  tx_hash: receipt.txHash,
-  status: receipt.status,
-  mode: receipt.mode,
-  node_id: receipt.nodeId,
-  signature_b64: receipt.signatureBase64,
-  created_at: receipt.createdAt,
-})
-
-const oldestFirst = (
-  one: { readonly createdAt: string; readonly id: string },
-  other: { readonly createdAt: string; readonly id: string },
-): number => {
-  if (one.createdAt !== other.createdAt) return one.createdAt < other.createdAt ? -1 : 1
-  return one.id < other.id ? -1 : 1
+  karma: Pick<Karma, 'pending' | 'pendingUsd' | 'receipts' | 'settledUsd' | 'lockedWallet'>,
+  rules: KarmaRules,
+): TreasuryView => {
+  const { address, percentage } = walletInForce(karma, rules)
+  return {
+    enabled: rules.enabled,
+    percentage,
+    treasury_address: address,
+    pending_intents: karma.pending.size,
+    receipts: karma.receipts.size,
+    pending_usd: usdNumber(karma.pendingUsd),
+    settled_usd: usdNumber(karma.settledUsd),
+  }
 }
 
-/** Amounts have six decimals; summing doubles would add more. */
-const sumOf = (amounts: readonly number[]): number =>
-  Math.round(amounts.reduce((sum, amount) => sum + amount, 0) * 1e6) / 1e6
+/** Pending ones, oldest first. */
+export const viewKarmaIntents = ({ pending }: Pick<Karma, 'pending'>): KarmaIntentView[] =>
+  [...pending.values()].map(viewIntent).sort(oldestFirst)
+
+/** Newest first. */
+export const viewKarmaReceipts = ({ receipts }: Pick<Karma, 'receipts'>): KarmaReceiptView[] =>
+  [...receipts.values()]
+    .map(({ receipt }) => viewReceipt(receipt))
+    .sort(oldestFirst)
+    .reverse()
+
+/** What a settlement answers, the first time and every time after. */
+export const viewSettlement = ({ receipt, skipped }: KarmaReceipt): SettlementView => ({
+  receipt: viewReceipt(receipt),
+  skipped: [...skipped],
+})
+
+const viewIntent = ({ intent_id: id, ...members }: KarmaIntent): KarmaIntentView => ({ id, ...members })
+
+const viewReceipt = ({ receipt_id: id, ...members }: KarmaReceipt['receipt']): KarmaReceiptView => ({
+  id,
+  ...members,
+})
+
+interface Dated {
+  readonly created_at: string
+  readonly id: string
+}
+
+const oldestFirst = (one: Dated, other: Dated): number => {
+  if (one.created_at !== other.created_at) return one.created_at < other.created_at ? -1 : 1
+  return one.id < other.id ? -1 : 1
+}

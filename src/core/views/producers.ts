@@ -2,6 +2,10 @@ import { z } from 'zod'
 import { PRODUCER_HEALTHS } from '../events/producer.ts'
 import { BUILTIN_PRODUCERS } from '../producers/builtin.ts'
 import type { Health, Producer, Producers, RunRecord } from '../producers/producers.ts'
+import { karmaOf, type KarmaRules } from '../reputation/author-karma.ts'
+import { tallyWithin, type Outcomes } from '../reputation/outcomes.ts'
+import type { State } from '../state.ts'
+import { authorKey } from '../vocabulary/author-key.ts'
 import { intervalMsOf } from '../vocabulary/cron.ts'
 
 export const producerView = z.object({
@@ -36,6 +40,9 @@ export const producerStatusView = z.object({
   quarantined_until: textOrNull,
   quarantined_reason: textOrNull,
   updated_at: textOrNull,
+  karma: z.number().min(0).max(100).meta({ description: 'hits beyond the base rate; 50 is chance' }),
+  calls_resolved: z.int().min(0).meta({ description: 'of the days that karma looks back on' }),
+  calls_hit: z.int().min(0),
 })
 
 export type ProducerStatusView = z.infer<typeof producerStatusView>
@@ -54,11 +61,17 @@ export const viewProducer = ({ name, domain, endpoint, schedule, registeredAt }:
 })
 
 /** Built-in and registered ones, by name. */
-export const viewProducerStatus = (producers: Producers, now: string): Record<string, ProducerStatusView> =>
+export const viewProducerStatus = (
+  { producers, outcomes }: Pick<State, 'producers' | 'outcomes'>,
+  { now, rules }: { readonly now: string; readonly rules: KarmaRules },
+): Record<string, ProducerStatusView> =>
   Object.fromEntries(
     byName([...builtins(), ...[...producers.registered.values()].map(registeredOne)]).map((known) => [
       known.name,
-      statusOf(known, producers.runs.get(known.name), now),
+      {
+        ...statusOf(known, producers.runs.get(known.name), now),
+        ...successOf(outcomes, known.name, now, rules),
+      },
     ]),
   )
 
@@ -97,7 +110,22 @@ const registeredOne = ({ name, domain, schedule, endpoint }: Producer): Known =>
   endpoint,
 })
 
-const statusOf = (known: Known, run: RunRecord | undefined, now: string): ProducerStatusView => {
+const successOf = (outcomes: Outcomes, name: string, now: string, rules: KarmaRules): Success => {
+  const tally = tallyWithin(outcomes, authorKey(null, name), now, rules.producer_window_days)
+  return {
+    karma: karmaOf(tally, rules.producer_k),
+    calls_resolved: tally.resolved,
+    calls_hit: tally.hits,
+  }
+}
+
+type Success = Pick<ProducerStatusView, 'karma' | 'calls_resolved' | 'calls_hit'>
+
+const statusOf = (
+  known: Known,
+  run: RunRecord | undefined,
+  now: string,
+): Omit<ProducerStatusView, keyof Success> => {
   const intervalMs = known.schedule === null ? null : intervalMsOf(known.schedule)
   const health = healthAt(run, intervalMs, now)
   return {

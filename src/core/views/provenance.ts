@@ -1,13 +1,19 @@
 import { z } from 'zod'
+import { daysWithin, NO_TALLY, sumOf, type Outcomes, type Tally } from '../reputation/outcomes.ts'
 import { signalsWithin, trailOf, type Trail } from '../signals/trails.ts'
 import type { State } from '../state.ts'
+import { authorKey } from '../vocabulary/author-key.ts'
+import { r9 } from '../vocabulary/numbers.ts'
 
 export const PROVENANCE_NOTICE = 'Informational only; fields may change.'
 
 const attributionWindow = z.object({
   signals: z.int().min(1),
-  hit_rate: z.number().min(0).max(1),
-  max_drawdown_pct: z.number().max(0),
+  hit_rate: z.number().min(0).max(1).meta({ description: 'of calls that were decided in that time' }),
+  max_drawdown_pct: z
+    .number()
+    .max(0)
+    .meta({ description: 'deepest fall of the summed returns of its calls' }),
 })
 
 export const provenanceView = z.discriminatedUnion('has_provenance', [
@@ -33,26 +39,25 @@ export const provenanceView = z.discriminatedUnion('has_provenance', [
 export type ProvenanceView = z.infer<typeof provenanceView>
 
 export const viewProvenance = (
-  { trails, contributors }: Pick<State, 'trails' | 'contributors'>,
+  { trails, outcomes }: Pick<State, 'trails' | 'outcomes'>,
   producerId: string,
   { chainOk, now }: { readonly chainOk: boolean; readonly now: string },
 ): ProvenanceView => {
   const trail = trailOf(trails, producerId)
   if (trail === null) return unknownProvenance(producerId)
+  const authors = authorsOf(trail, producerId)
   return {
     producer_id: producerId,
     has_provenance: true,
     chain_verified: chainOk,
     chain_integrity_spot_checked: chainOk,
     total_signals: trail.signals,
-    p_and_l_attributed: trail.contributorIds.some(
-      (id) => (contributors.byId.get(id)?.record.resolved ?? 0) > 0,
-    ),
+    p_and_l_attributed: authors.some((author) => outcomes.byAuthor.has(author)),
     operator_coverage: trail.contributorIds.length,
     first_seen: trail.firstSeen,
     last_seen: trail.lastSeen,
-    attribution_windows: windowsOf(trail, now),
-    note: 'Counts signals this engine received. It is no statement about their quality.',
+    attribution_windows: windowsOf(trail, now, (days) => dailyOf(outcomes, authors, now, days)),
+    note: 'Counts signals that this engine received and what became of the calls they made.',
   }
 }
 
@@ -64,15 +69,48 @@ export const unknownProvenance = (producerId: string): ProvenanceView => ({
 
 const WINDOWS = { '7d': 7, '30d': 30, '90d': 90 } as const
 
-type Windows = Partial<Record<keyof typeof WINDOWS, z.infer<typeof attributionWindow>>>
+type Window = z.infer<typeof attributionWindow>
 
-const windowsOf = (trail: Trail, now: string): Windows =>
+type Windows = Partial<Record<keyof typeof WINDOWS, Window>>
+
+const windowsOf = (trail: Trail, now: string, daysOf: (windowDays: number) => readonly Tally[]): Windows =>
   Object.fromEntries(
     Object.entries(WINDOWS)
-      .map(([name, days]) => [name, signalsWithin(trail, now, days)] as const)
+      .map(([name, days]) => [name, signalsWithin(trail, now, days), days] as const)
       .filter(([, signals]) => signals > 0)
-      .map(([name, signals]) => [name, { signals, ...NOTHING_SETTLED }]),
+      .map(([name, signals, days]) => [name, { signals, ...successOf(daysOf(days)) }]),
   )
 
-/** Signals are not settled against the market yet: none has hit, and nothing was lost on any. */
-const NOTHING_SETTLED = { hit_rate: 0, max_drawdown_pct: 0 } as const
+/** Those who stood behind a node id, or the producer itself. */
+const authorsOf = ({ contributorIds }: Trail, producerId: string): readonly string[] =>
+  contributorIds.length === 0
+    ? [authorKey(null, producerId)]
+    : contributorIds.map((id) => authorKey(id, producerId))
+
+/** Day by day; mostly there is one author. */
+const dailyOf = (
+  outcomes: Outcomes,
+  authors: readonly string[],
+  now: string,
+  windowDays: number,
+): readonly Tally[] => {
+  const byDay = new Map<number, Tally>()
+  for (const author of authors) {
+    for (const { day, tally } of daysWithin(outcomes, author, now, windowDays)) {
+      byDay.set(day, sumOf([byDay.get(day) ?? NO_TALLY, tally]))
+    }
+  }
+  return [...byDay].toSorted(([one], [other]) => one - other).map(([, tally]) => tally)
+}
+
+/** The deepest fall of all returns in the direction of the calls, added up day by day. */
+const successOf = (days: readonly Tally[]): Pick<Window, 'hit_rate' | 'max_drawdown_pct'> => {
+  const { resolved, hits } = sumOf(days)
+  let [sum, peak, deepest] = [0, 0, 0]
+  for (const { returns } of days) {
+    sum += returns
+    peak = Math.max(peak, sum)
+    deepest = Math.min(deepest, sum - peak)
+  }
+  return { hit_rate: resolved === 0 ? 0 : r9(hits / resolved), max_drawdown_pct: r9(deepest) }
+}

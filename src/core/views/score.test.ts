@@ -2,9 +2,15 @@ import { Map as PersistentMap } from 'immutable'
 import { describe, expect, it } from 'vitest'
 import { INITIAL_CONTRIBUTORS, type Contributor, type Contributors } from '../contributors/contributors.ts'
 import { NO_RECORD, type TrackRecord } from '../contributors/track-record.ts'
+import { INITIAL_OUTCOMES } from '../reputation/outcomes.ts'
 import { scoreView, viewLeaderboard, viewScore } from './score.ts'
 
 const NOW = '2026-02-20T00:00:00.000Z'
+const scoring = {
+  asOf: NOW,
+  outcomes: INITIAL_OUTCOMES,
+  rules: { evidence_k: 10, producer_k: 20, producer_window_days: 90 },
+}
 
 const contributor = (id: string, record: Partial<TrackRecord>): Contributor => ({
   id,
@@ -40,7 +46,7 @@ const proven = {
 
 describe('a score as it is shown', () => {
   it('has all its members', () => {
-    const shown = viewScore(contributor('c', proven), NOW)
+    const shown = viewScore(contributor('c', proven), scoring)
     expect(shown).toMatchObject({
       contributor_id: 'c',
       node_id: 'node of c',
@@ -63,7 +69,12 @@ describe('a score as it is shown', () => {
 
   it('hides the hits and the streak of those who are hardly ever used', () => {
     const gated = contributor('c', { ...proven, submitted: 400, accepted: 20 })
-    expect(viewScore(gated, NOW)).toMatchObject({ score: 0, hit_rate: 0, streak: 0, signals_profitable: 11 })
+    expect(viewScore(gated, scoring)).toMatchObject({
+      score: 0,
+      hit_rate: 0,
+      streak: 0,
+      signals_profitable: 11,
+    })
   })
 })
 
@@ -76,7 +87,7 @@ describe('the leaderboard', () => {
       contributor('b', { submitted: 1, accepted: 1, resolved: 0 }),
       contributor('a', proven),
     )
-    const ids = (limit: number) => viewLeaderboard(board, NOW, limit).map((entry) => entry.contributor_id)
+    const ids = (limit: number) => viewLeaderboard(board, scoring, limit).map((entry) => entry.contributor_id)
     expect(ids(20)).toEqual(['a', 'b', 'c', 'd', 'e'])
     expect(ids(2)).toEqual(['a', 'b'])
   })

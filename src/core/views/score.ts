@@ -1,7 +1,11 @@
 import { z } from 'zod'
 import type { Contributor, Contributors } from '../contributors/contributors.ts'
-import { scoreAt, scorerAt, type Score } from '../contributors/score.ts'
+import { scoreAt, scorerAt, type Score, type ScoreRules } from '../contributors/score.ts'
 import type { TrackRecord } from '../contributors/track-record.ts'
+import { karmaAt, type KarmaRules } from '../reputation/author-karma.ts'
+import type { Outcomes } from '../reputation/outcomes.ts'
+import { authorKey } from '../vocabulary/author-key.ts'
+import { DAY_MS } from '../vocabulary/time.ts'
 
 const count = z.int().min(0)
 const share = z.number().min(0).max(1)
@@ -30,17 +34,37 @@ export const scoreView = z.object({
     consistency: factor,
     recency: factor,
   }),
+  inputs: z
+    .object({
+      weighted_hits: z.number().min(0),
+      weights: z.number().min(0),
+      brier_sum: z.number().min(0),
+      evidence: share.meta({
+        description: 'how much volume and consistency count: (resolved + 1)/(resolved + 1 + k)',
+      }),
+      days_since_active: z.number().min(0).nullable(),
+      gated: z.boolean().meta({ description: 'ten signals or more, and fewer than one in ten was used' }),
+    })
+    .meta({ description: 'with the counters above, all that the factors are made of' }),
+  karma: z.number().min(0).max(100).meta({ description: 'hits beyond the base rate; 50 is chance' }),
   as_of: z.string(),
 })
 
 export type ScoreView = z.infer<typeof scoreView>
 
-export const viewScore = (contributor: Contributor, asOf: string): ScoreView =>
-  viewScored(contributor, scoreAt(contributor.record, asOf), asOf)
+/** What a score is computed with. */
+export interface Scoring {
+  readonly asOf: string
+  readonly outcomes: Outcomes
+  readonly rules: ScoreRules & KarmaRules
+}
+
+export const viewScore = (contributor: Contributor, scoring: Scoring): ScoreView =>
+  viewScored(contributor, scoreAt(contributor.record, scoring.asOf, scoring.rules), scoring)
 
 /** Best first. There may be many thousand contributors and few places, so only the best are kept in order. */
-export const viewLeaderboard = ({ byId }: Contributors, asOf: string, limit: number): ScoreView[] => {
-  const scoreOf = scorerAt(asOf)
+export const viewLeaderboard = ({ byId }: Contributors, scoring: Scoring, limit: number): ScoreView[] => {
+  const scoreOf = scorerAt(scoring.asOf, scoring.rules)
   const best: Ranked[] = []
   for (const contributor of byId.values()) {
     if (contributor.removed) continue
@@ -50,7 +74,7 @@ export const viewLeaderboard = ({ byId }: Contributors, asOf: string, limit: num
     best.splice(placeOf(candidate, best), 0, candidate)
     if (best.length > limit) best.pop()
   }
-  return best.map(({ contributor, score }) => viewScored(contributor, score, asOf))
+  return best.map(({ contributor, score }) => viewScored(contributor, score, scoring))
 }
 
 interface Ranked {
@@ -82,7 +106,11 @@ const bestFirst = (one: Ranked, other: Ranked): number => {
   )
 }
 
-const viewScored = ({ id, nodeId, name, record }: Contributor, rated: Score, asOf: string): ScoreView => ({
+const viewScored = (
+  { id, nodeId, name, record }: Contributor,
+  rated: Score,
+  { asOf, outcomes, rules }: Scoring,
+): ScoreView => ({
   contributor_id: id,
   node_id: nodeId,
   name,
@@ -99,6 +127,18 @@ const viewScored = ({ id, nodeId, name, record }: Contributor, rated: Score, asO
   last_active: record.lastActiveAt ?? '',
   streak: rated.gated ? 0 : record.streakDays,
   factors: rated.factors,
+  inputs: {
+    weighted_hits: record.hitWeightSum,
+    weights: record.weightSum,
+    brier_sum: record.brierSum,
+    evidence: rated.evidence,
+    days_since_active:
+      record.lastActiveAt === null
+        ? null
+        : Math.max(0, (Date.parse(asOf) - Date.parse(record.lastActiveAt)) / DAY_MS),
+    gated: rated.gated,
+  },
+  karma: karmaAt(outcomes, authorKey(id, nodeId), asOf, rules),
   as_of: asOf,
 })
 

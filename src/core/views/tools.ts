@@ -41,6 +41,16 @@ export const TOOLS = [
       'loss of the day, and the limits in force.',
   },
   {
+    name: 'get_weights',
+    description:
+      'How much each domain counts, whether that was configured or learned, and the learning runs that led there with ' +
+      'their reasons.',
+  },
+  {
+    name: 'get_treasury',
+    description: 'What profitable trades owe to contributors, what was settled, and the wallet in force.',
+  },
+  {
     name: 'close_position',
     description: 'Closes an open position at the market. For operators, in two steps.',
   },

@@ -64,6 +64,10 @@ export const averagePrice = (products: bigint, quantity: Quantity): Price =>
 export const shareOf = (amount: Usd, share: number): Usd =>
   (amount * BigInt(Math.round(share * RATIO_SCALE))) / BigInt(RATIO_SCALE)
 
+/** A share of an amount, rounded half-even. */
+export const nearestShareOf = (amount: Usd, share: number): Usd =>
+  dividedHalfEven(amount * BigInt(Math.round(share * RATIO_SCALE)), BigInt(RATIO_SCALE))
+
 /** What a position binds, rounded up. */
 export const marginOf = (notional: Usd, leverage: number): Usd => {
   const scaled = BigInt(Math.max(1, Math.round(leverage * USD_SCALE)))

@@ -5,6 +5,8 @@ export const REFUSAL_CODES = [
   'idempotency.conflict',
   'intent.not_awaiting',
   'intent.not_found',
+  'karma.settlement_rejected',
+  'karma.wallet_not_locked',
   'kill_switch.active',
   'kill_switch.not_lower',
   'live.not_reduce_only',

@@ -227,6 +227,41 @@ describe('an open position', () => {
   })
 })
 
+describe('learning', () => {
+  const WEEK_MS = 7 * 24 * 60 * MINUTE_MS
+  const begin = () =>
+    engine.execute({
+      kind: 'start',
+      started: {
+        version: '0',
+        node_id: engine.nodeId,
+        public_key: 'k',
+        ephemeral: false,
+        integrity: { ok: true, reason: null, first_bad_seq: null },
+      },
+    })
+
+  it('runs every week on its grid, once, and makes up for what was missed', async () => {
+    await begin()
+    await passing(2 * MINUTE_MS)
+    expect(await typesOf('learning')).toEqual([])
+    // A Thursday, as the first day of 1970.
+    await timer.jump(Date.parse('2026-02-25T23:59:59.000Z') - timer.now())
+    await settle()
+    expect(await typesOf('learning')).toEqual([])
+    await passing(5000)
+    expect(await typesOf('learning')).toEqual(['learning.weight_adjustment.v1', 'learning.report.v1'])
+    // Another service on the same log comes to the same moment.
+    const cause = { trigger: 'schedule', due: '2026-02-26T00:00:00.000Z' } as const
+    await engine.execute({ kind: 'run-learning', cause })
+    await passing(5000)
+    expect(await typesOf('learning.weight')).toHaveLength(1)
+    await timer.jump(3 * WEEK_MS)
+    await passing(5000)
+    expect(await typesOf('learning.weight')).toHaveLength(2)
+  })
+})
+
 it('ends quietly while something is under way', async () => {
   let seen: AbortSignal | null = null
   poll = (_producer, signal) => {

@@ -1,7 +1,10 @@
 import type { Configuration } from '../../core/config/schema.ts'
+import { isKarmaDue } from '../../core/karma-schedule.ts'
+import { isLearningDue } from '../../core/learning/learning.ts'
 import { isLive } from '../../core/orders/intents.ts'
 import { mayRun } from '../../core/producers/health.ts'
 import type { Producer as RegisteredProducer } from '../../core/producers/producers.ts'
+import { isAnyOverdue } from '../../core/settlement/settle.ts'
 import { firesBetween } from '../../core/vocabulary/cron.ts'
 import { derivedId } from '../../core/vocabulary/derived-id.ts'
 import type { Timer } from '../../ports/timer.ts'
@@ -64,15 +67,31 @@ const step = async (parts: ScheduleParts, polls: Polls, beforeMs: number, nowMs:
     polls.begin(beforeMs, nowMs)
     await engine.execute({ kind: 'notice-stale-producers' })
     if (engine.state.book.count > 0) await engine.execute({ kind: 'check-positions' })
+    if (isAnyOverdue(engine.state.calls, new Date(nowMs).toISOString(), configuration().settlement)) {
+      await engine.execute({ kind: 'settle-overdue' })
+    }
+    if (isKarmaDue(engine.state, configuration(), new Date(nowMs).toISOString())) {
+      await engine.execute({ kind: 'settle-due-karma' })
+    }
   }
   const fundingMs = Math.floor(nowMs / FUNDING_PERIOD_MS) * FUNDING_PERIOD_MS
   if (fundingMs > beforeMs && engine.state.book.count > 0) {
     await engine.execute({ kind: 'apply-funding', at: new Date(fundingMs).toISOString() })
   }
+  await learnIfDue(engine, configuration(), nowMs)
   if (hasOverdueIntent(engine, nowMs)) await engine.execute({ kind: 'expire-intents' })
   const intervalMs = configuration().brain.cycle_interval_seconds * 1000
   const gridMs = Math.floor(nowMs / intervalMs) * intervalMs
   if (gridMs > beforeMs) await runDueCycle(engine, gridMs)
+}
+
+/** On its grid; a moment that nobody was there for is made up for once. */
+const learnIfDue = async (engine: Engine, { learning }: Configuration, nowMs: number): Promise<void> => {
+  const intervalMs = learning.interval_seconds * 1000
+  const dueMs = Math.floor(nowMs / intervalMs) * intervalMs
+  if (!isLearningDue(engine.state.learning, dueMs)) return
+  const cause = { trigger: 'schedule', due: new Date(dueMs).toISOString() } as const
+  await engine.execute({ kind: 'run-learning', cause })
 }
 
 const hasOverdueIntent = (engine: Engine, nowMs: number): boolean =>

@@ -1,3 +1,4 @@
+import type { FeedbackStanding } from '../../core/producers/feedback.ts'
 import { isBuiltin } from '../../core/producers/producers.ts'
 import type { PayloadOf } from '../../core/events/catalogue.ts'
 import { sourceRef } from '../../core/log/refs.ts'
@@ -6,6 +7,8 @@ import type { State } from '../../core/state.ts'
 import { isPlainText } from '../../core/vocabulary/text.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import { originOf } from './attribution.ts'
+import { searchAbout } from './reading-about.ts'
+import { tradesOf, verdictOn } from './signal-story.ts'
 
 /** What an agent says of a producer's signal. */
 export interface Feedback {
@@ -23,16 +26,23 @@ export const isKnownProducer = async (log: EventLog, state: State, id: string): 
   return signals.length > 0
 }
 
-/** The feedback as it is recorded: with the signal it is about, if that is one of this producer. */
+/** What was said, and what the log knows about whether it may be evidence. */
+export interface MatchedFeedback {
+  readonly feedback: Omit<PayloadOf<'learning.feedback.v1'>, 'counted' | 'weight'>
+  readonly standing: FeedbackStanding
+}
+
+/** The feedback with the signal it is about, if that is one of this producer. */
 export const matchedFeedback = async (
   log: EventLog,
   producerId: string,
   { signalId, outcome, pnl, note }: Feedback,
   submittedBy: string,
-): Promise<PayloadOf<'learning.feedback.v1'>> => {
+): Promise<MatchedFeedback> => {
   const origin = signalId === null ? null : await originOf(log, signalId)
   const signal = origin?.producerId === producerId ? origin.signal : null
-  return {
+  const attribution = signal === null ? null : (origin?.attribution ?? null)
+  const feedback = {
     producer_id: producerId,
     signal_id: signalId,
     outcome,
@@ -42,5 +52,45 @@ export const matchedFeedback = async (
     signal_type: signal?.type ?? null,
     score: signal === null ? null : scoreOf(signal.payload),
     submitted_by: submittedBy,
+    contributor_id: attribution?.contributor_id ?? null,
   }
+  if (signal === null || attribution === null) return { feedback, standing: NOT_JUDGED }
+  const [isVoid, isRepeated] = await Promise.all([
+    hasNoAnswer(log, attribution),
+    wasCounted(log, signal.id, submittedBy),
+  ])
+  return { feedback, standing: { isVoid, isRepeated } }
+}
+
+const NOT_JUDGED: FeedbackStanding = { isVoid: false, isRepeated: false }
+
+/** The market gave none, or never can: nobody knew the price, and nobody traded on it. */
+const hasNoAnswer = async (
+  log: EventLog,
+  attribution: PayloadOf<'attribution.recorded.v1'>,
+): Promise<boolean> => {
+  if (typeof attribution.call_id !== 'string') return false
+  const verdict = await verdictOn(log, attribution)
+  if (verdict !== null) return verdict.payload.hit === null
+  return (
+    typeof attribution.ref_price !== 'number' && (await tradesOf(log, attribution.signal_id)).length === 0
+  )
+}
+
+const FEEDBACK_MAX = 1000
+
+const wasCounted = async (log: EventLog, signalId: string, caller: string): Promise<boolean> => {
+  const search = {
+    type: 'learning.feedback',
+    order: 'desc',
+    examinedMax: FEEDBACK_MAX,
+    wantedMax: 1,
+  } as const
+  const found = await searchAbout(
+    log,
+    signalId,
+    search,
+    ({ payload }) => payload['counted'] === true && payload['submitted_by'] === caller,
+  )
+  return found.length > 0
 }

@@ -2,11 +2,12 @@ import { environmentLayer, variableOf } from '../../core/config/environment.ts'
 import type { Key } from '../../core/config/keys.ts'
 import { setsKey } from '../../core/config/layers.ts'
 import { configurationHashInput } from '../../core/config/secrets.ts'
+import { lockedSettings } from '../../core/karma/wallet.ts'
 import { sentenceOf } from '../../core/vocabulary/faults.ts'
 import { sha256Hex } from '../../engine/sha256.ts'
 import type { ConfigurationChanged, ConfigurationStore } from '../../ports/config-file.ts'
 import { Failure } from './failure.ts'
-import type { RecordInLog } from './store.ts'
+import { readState, type RecordInLog } from './store.ts'
 import type { Workshop } from './workshop.ts'
 
 const TOKEN_KEY = ['api', 'auth_token'] as const
@@ -27,7 +28,10 @@ export const changeKey = async (
 ): Promise<ConfigurationChanged> => {
   const store = await openConfiguration(workshop)
   const { layer } = environmentLayer({ [variableOf(path)]: value })
-  const outcome = await store.change(layer.values, { insecureOk: workshop.insecureOk })
+  const outcome = await store.change(layer.values, {
+    insecureOk: workshop.insecureOk,
+    locked: lockedSettings((await readState(workshop)).karma),
+  })
   if (outcome.status !== 'accepted') throw invalidConfiguration(outcome.faults.map(sentenceOf))
   const { changed, configuration } = outcome
   if (changed.length > 0) {

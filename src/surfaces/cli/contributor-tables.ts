@@ -75,7 +75,7 @@ export const scoreText = (rated: ScoreView, paint: Paint): string => {
       ['Hit rate', percentOf(rated.hit_rate)],
       ['Brier score', rated.brier_score.toFixed(3)],
       ['Streak', `${rated.streak} days`],
-      ['Karma', `${rated.total_karma_usd.toFixed(2)} USD`],
+      ['Karma', `${rated.karma.toFixed(1)} (50 is chance), ${rated.total_karma_usd.toFixed(2)} USD`],
       ['Last active', rated.last_active === '' ? quiet('never') : rated.last_active],
     ],
     paint,

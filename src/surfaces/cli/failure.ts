@@ -24,6 +24,8 @@ export const FAILURE_STATUS = {
   'intent.not_awaiting': 409,
   'intent.not_found': 404,
   'internal.error': 500,
+  'karma.settlement_rejected': 400,
+  'karma.wallet_not_locked': 409,
   'kill_switch.active': 423,
   'kill_switch.not_lower': 409,
   'live.not_ready': 409,

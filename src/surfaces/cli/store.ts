@@ -1,9 +1,9 @@
 import type { Command as EngineCommand } from '../../core/commands.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { catchUp, recall } from '../../engine/memory.ts'
-import type { Stamped } from '../../core/log/event.ts'
+import type { LogRecord, Stamped } from '../../core/log/event.ts'
 import { INITIAL_STATE, type State } from '../../core/state.ts'
-import type { EventLog } from '../../ports/event-log.ts'
+import type { EventLog, LogQuery } from '../../ports/event-log.ts'
 import type { Bench } from './command.ts'
 import { Failure, failureOf } from './failure.ts'
 import type { StoreSession, Workshop } from './workshop.ts'
@@ -32,6 +32,12 @@ export const withStore = async <Result>(
 export const readState = async (workshop: Workshop): Promise<State> => {
   const session = await workshop.openExistingStore()
   return session === null ? INITIAL_STATE : closing(session, ({ log }) => stateOf(log))
+}
+
+/** Stored events; none where nothing was ever stored. */
+export const readStored = async (workshop: Workshop, query: LogQuery): Promise<readonly LogRecord[]> => {
+  const session = await workshop.openExistingStore()
+  return session === null ? [] : closing(session, ({ log }) => log.read(query))
 }
 
 /** What the log says now. Nothing is written, not even a snapshot. */

@@ -76,6 +76,15 @@ export const SCORE = {
     consistency: factor(0, 0.15),
     recency: factor(1, 0.1),
   },
+  inputs: {
+    weighted_hits: 0,
+    weights: 0,
+    brier_sum: 0,
+    evidence: 0.090909091,
+    days_since_active: 0,
+    gated: false,
+  },
+  karma: 50,
   as_of: TS,
 }
 
@@ -120,6 +129,50 @@ export const ATTRIBUTION = {
   linked_trade_ids: [POSITION_ID],
   outcome: { pnl: 73.5, realized_at: '2026-02-21T09:12:00.000Z' },
   feedback: null,
+  call: {
+    call_id: 'b1f0a7c2-9d3e-8f41-a6b5-0c1d2e3f4a5b',
+    symbol: 'BTC',
+    direction: 'bullish',
+    probability: 0.875,
+    horizon: '24h',
+    due_at: '2026-02-21T00:30:00.000Z',
+    ref_price: 64_000,
+    ref_sigma: 0.039191836,
+    status: 'resolved',
+    resolved_at: '2026-02-21T09:12:00.000Z',
+    resolved_by: 'trade',
+    exit_price: 70_400,
+    return_pct: 0.098190331,
+    band_pct: 0.0022,
+    hit: true,
+    base_rate: 0.333333333,
+    void_reason: null,
+  },
+  uses: [
+    {
+      cycle_id: '019c7874-2b11-7a90-8c4d-5e6f7a8b9c0d',
+      conviction_id: '019c7874-2b12-7f3e-b1a2-c3d4e5f6a7b8',
+      at: TS,
+      symbol: 'BTC',
+      action: 'long',
+      share: 0.5,
+      quality: 1,
+      evidence: 0.75,
+      contribution: 0.09375,
+    },
+  ],
+  trades: [
+    {
+      position_id: POSITION_ID,
+      intent_id: '019c7874-2b13-7c21-9d0e-1f2a3b4c5d6e',
+      direction: 'long',
+      weight: 0.188916877,
+      opened_at: TS,
+      closed_at: '2026-02-21T09:12:00.000Z',
+      pnl: 73.5,
+      exit_reason: 'take_profit',
+    },
+  ],
 } as const
 
 export const POSITION = {
@@ -177,6 +230,9 @@ export const PRODUCER_STATUS = {
   quarantined_until: null,
   quarantined_reason: null,
   updated_at: null,
+  karma: 50,
+  calls_resolved: 0,
+  calls_hit: 0,
 } as const
 
 export const SESSION = {
@@ -215,6 +271,16 @@ export const KARMA_RECEIPT = {
   node_id: NODE_ID,
   signature_b64: '2xyAYGdzTvgeqEKG5bIUtAKXr4mRppsZMiQIh5LlzalZDIg3W/LEwWtnLrq+MEgcgF+MNotdl2mtorv+nLnqAA==',
   created_at: TS,
+} as const
+
+export const TREASURY = {
+  enabled: true,
+  percentage: 0.005,
+  treasury_address: KARMA_RECEIPT.destination_wallet,
+  pending_intents: 0,
+  receipts: 1,
+  pending_usd: 0,
+  settled_usd: 0.3675,
 } as const
 
 export const EXPLANATION = {

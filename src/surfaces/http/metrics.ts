@@ -23,7 +23,7 @@ export interface Metrics {
 }
 
 export const createMetrics = (
-  house: Pick<HttpHouse, 'engine' | 'clock'>,
+  house: Pick<HttpHouse, 'engine' | 'clock' | 'configuration'>,
   verification: Verification,
   streams: StreamHub,
 ): Metrics => {
@@ -155,7 +155,8 @@ const equity = (engine: Engine): Gauge =>
 const producerHealth = ({
   engine,
   clock,
-}: Pick<HttpHouse, 'engine' | 'clock'>): Gauge<'producer' | 'health'> =>
+  configuration,
+}: Pick<HttpHouse, 'engine' | 'clock' | 'configuration'>): Gauge<'producer' | 'health'> =>
   new Gauge({
     name: 'svc_producer_health',
     help: '1 for the health that a producer has now',
@@ -163,7 +164,10 @@ const producerHealth = ({
     registers: [],
     collect() {
       this.reset()
-      const producers = viewProducerStatus(engine.state.producers, isoNow(clock))
+      const producers = viewProducerStatus(engine.state, {
+        now: isoNow(clock),
+        rules: configuration.current().karma,
+      })
       for (const { name, health } of Object.values(producers)) this.set({ producer: name, health }, 1)
     },
   })

@@ -42,11 +42,6 @@ const OWN_KINDS = {
   'decision.not_found': { status: 404, when: 'no cycle and no conviction has this id', extras: { id: ID } },
   'event.not_found': { status: 404, when: 'no event has this id', extras: { event_id: ID } },
   'internal.error': { status: 500, when: 'something unexpected happened; the log names the request id' },
-  'karma.settlement_rejected': {
-    status: 400,
-    when: 'nothing of what was asked for can be settled',
-    extras: { skipped: [{ id: ID, reason: 'unknown' }] },
-  },
   'rate.limited': {
     status: 429,
     when: 'more requests per minute than api.rate_limit_per_minute',
@@ -100,6 +95,12 @@ const REFUSAL_KINDS: Readonly<Record<RefusalCode, ProblemKind>> = {
     extras: { intent_id: ID, intent_status: 'expired' },
   },
   'intent.not_found': { status: 404, when: 'no such intent', extras: { intent_id: ID } },
+  'karma.settlement_rejected': {
+    status: 400,
+    when: 'nothing of what was asked for can be settled',
+    extras: { skipped: [{ id: ID, reason: 'unknown' }] },
+  },
+  'karma.wallet_not_locked': { status: 409, when: 'the wallet can still be configured' },
   'kill_switch.active': { status: 423, when: 'the kill switch is above level 0', extras: { level: 1 } },
   'kill_switch.not_lower': { status: 409, when: 'a reset would raise the level' },
   'live.not_reduce_only': { status: 409, when: 'entries are not held back' },

@@ -22,6 +22,8 @@ const TOOL_NAMES = [
   'svc_provenance_check',
   'explain_decision',
   'get_portfolio',
+  'get_weights',
+  'get_treasury',
   'close_position',
   'approve_intent',
   'deny_intent',

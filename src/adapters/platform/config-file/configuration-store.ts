@@ -96,7 +96,7 @@ const decide = async (
   place: Place,
   running: Configuration,
   body: unknown,
-  { insecureOk }: ChangeOptions,
+  { insecureOk, locked = {} }: ChangeOptions,
 ): Promise<{ readonly change: Change; readonly userText: string | null }> => {
   const read = await readSources(place)
   if (read.status === 'broken') {
@@ -107,5 +107,6 @@ const decide = async (
     }
   }
   const { layers, userText } = read.sources
-  return { userText, change: changeUserSettings({ body, layers, running, insecureOk, prefix: ['body'] }) }
+  const request = { body, layers, running, insecureOk, locked, prefix: ['body'] }
+  return { userText, change: changeUserSettings(request) }
 }

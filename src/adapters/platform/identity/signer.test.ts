@@ -65,6 +65,7 @@ describe('signer', () => {
   it('holds the vector of the contract', async () => {
     expect(signer).toMatchObject({ nodeId: 'svc-8a88e3dd7409f195', publicKey, ephemeral: false })
     expect(await signer.signAll([MESSAGE])).toEqual([SIGNATURE])
+    expect(signer.sign(MESSAGE)).toBe(SIGNATURE)
   })
 
   it.each([0, 1, 16, 17, 1000])('signs %i texts in order', async (count) => {

@@ -56,6 +56,11 @@ export const createSigner = (
       if (closed) throw new Error('the signer is closed')
       return texts.length <= ALONE_MAX ? signAlone(texts) : signTogether(texts)
     },
+    sign: (text) => {
+      const signature = new Uint8Array(SIGNATURE_BYTES)
+      sign(text, signature)
+      return Buffer.from(signature).toString('hex')
+    },
     close: async () => {
       closed = true
       await helper.close()
@@ -65,3 +70,5 @@ export const createSigner = (
 
 /** So few are signed before another thread would have heard of them. */
 const ALONE_MAX = 4
+
+const SIGNATURE_BYTES = 64

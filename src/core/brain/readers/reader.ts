@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../vocabulary/json.ts'
-import type { Domain, MarketFacts } from '../signal.ts'
+import type { Domain } from '../../vocabulary/domains.ts'
+import type { MarketFacts } from '../signal.ts'
 
 /** Signed pieces of evidence by name, still unclamped; null where the facts are missing. */
 export type Parts = Readonly<Record<string, number | null>>

@@ -1,8 +1,7 @@
+import { HORIZONS, type Horizon } from '../../vocabulary/horizon.ts'
 import { choice, flag, group, number, share, text, whole } from './kinds.ts'
 
-const HORIZONS = ['1h', '4h', '24h', '3d', '7d'] as const
-
-const horizon = (fallback: (typeof HORIZONS)[number]) => choice(fallback, HORIZONS, '1h, 4h, 24h, 3d or 7d')
+const horizon = (fallback: Horizon) => choice(fallback, HORIZONS, '1h, 4h, 24h, 3d or 7d')
 
 export const signals = group('Signals', {
   max_future_skew_seconds: whole(300, 0, 86_400, "how far a signal's clock may be ahead"),

@@ -8,7 +8,9 @@ import { identity } from './identity.ts'
 import { init } from './init.ts'
 import { integrity } from './integrity.ts'
 import { intents } from './intents.ts'
+import { karma } from './karma.ts'
 import { killSwitch } from './kill-switch.ts'
+import { learn } from './learn.ts'
 import { mcp } from './mcp.ts'
 import { orders } from './orders.ts'
 import { portfolio } from './portfolio.ts'
@@ -31,7 +33,9 @@ export const ALL_COMMANDS: readonly CliCommand[] = [
   init,
   integrity,
   intents,
+  karma,
   killSwitch,
+  learn,
   mcp,
   orders,
   portfolio,

@@ -3,14 +3,16 @@ import { activeById, activeByNode, type Contributor } from '../../../core/contri
 import { contributorRegistration } from '../../../core/contributors/registration.ts'
 import type { State } from '../../../core/state.ts'
 import { viewContributors, viewRegistered } from '../../../core/views/contributors.ts'
-import { viewLeaderboard, viewScore } from '../../../core/views/score.ts'
+import { viewLeaderboard, viewScore, type Scoring } from '../../../core/views/score.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
 import { examples, type Bench, type CliCommand, type Task } from '../command.ts'
+import { openConfiguration } from '../configuration.ts'
 import { contributorRows, contributorTable, leaderboardTable, scoreText } from '../contributor-tables.ts'
 import { EXIT_OK, Failure, UsageError, type ExitCode } from '../failure.ts'
 import { parseLimitUpTo } from '../limit.ts'
 import { readState } from '../store.ts'
 import { fields, printable } from '../table.ts'
+import type { Workshop } from '../workshop.ts'
 import { understood, write } from '../writing.ts'
 
 export const contributors: CliCommand = {
@@ -104,7 +106,8 @@ const score = async (
   id: string | undefined,
   options: Named,
 ): Promise<ExitCode> => {
-  const found = viewScore(meant(await readState(workshop), id, options), isoNow(workshop.clock))
+  const state = await readState(workshop)
+  const found = viewScore(meant(state, id, options), await scoringOf(workshop, state))
   await print.result(found, (paint) => scoreText(found, paint))
   return EXIT_OK
 }
@@ -113,12 +116,19 @@ const leaderboard = async (
   { workshop, print }: Bench,
   { limit }: { readonly limit: number },
 ): Promise<ExitCode> => {
-  const best = viewLeaderboard((await readState(workshop)).contributors, isoNow(workshop.clock), limit)
+  const state = await readState(workshop)
+  const best = viewLeaderboard(state.contributors, await scoringOf(workshop, state), limit)
   await print.result(best, (paint) =>
     best.length === 0 ? 'Nobody is registered yet.\n' : leaderboardTable(best, paint),
   )
   return EXIT_OK
 }
+
+const scoringOf = async (workshop: Workshop, { outcomes }: State): Promise<Scoring> => ({
+  asOf: isoNow(workshop.clock),
+  outcomes,
+  rules: (await openConfiguration(workshop)).current().karma,
+})
 
 const meant = ({ contributors: known }: State, id: string | undefined, { nodeId }: Named): Contributor => {
   if ((id === undefined) === (nodeId === undefined)) {

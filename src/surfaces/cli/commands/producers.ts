@@ -9,6 +9,7 @@ import {
 } from '../../../core/views/producers.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
 import { examples, type Bench, type CliCommand, type Task } from '../command.ts'
+import { openConfiguration } from '../configuration.ts'
 import { EXIT_OK, UsageError, type ExitCode } from '../failure.ts'
 import { readState } from '../store.ts'
 import { bad, fields, good, printable, quiet, table, warning, type Cell } from '../table.ts'
@@ -71,7 +72,8 @@ const list = async ({ workshop, print }: Bench): Promise<ExitCode> => {
 }
 
 const showStatus = async ({ workshop, print }: Bench): Promise<ExitCode> => {
-  const status = viewProducerStatus((await readState(workshop)).producers, isoNow(workshop.clock))
+  const rules = (await openConfiguration(workshop)).current().karma
+  const status = viewProducerStatus(await readState(workshop), { now: isoNow(workshop.clock), rules })
   await print.result({ producers: status }, (paint) =>
     table(STATUS_COLUMNS, Object.values(status).map(statusRow), paint),
   )
@@ -133,6 +135,7 @@ const STATUS_COLUMNS = [
   { title: 'Last run' },
   { title: 'Signals', align: 'right' },
   { title: 'Failures', align: 'right' },
+  { title: 'Karma', align: 'right' },
   { title: 'Last error' },
 ] as const
 
@@ -144,6 +147,7 @@ const statusRow = (producer: ProducerStatusView): readonly Cell[] => [
   producer.last_run_at ?? quiet('never'),
   String(producer.events_produced),
   String(producer.consecutive_failures),
+  producer.karma.toFixed(1),
   producer.last_error ?? '',
 ]
 

@@ -66,6 +66,9 @@ describe('the attribution of a signal', () => {
       linked_trade_ids: [],
       outcome: null,
       feedback: null,
+      call: null,
+      uses: [],
+      trades: [],
     })
   })
 

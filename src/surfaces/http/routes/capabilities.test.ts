@@ -38,6 +38,8 @@ describe('GET /capabilities', () => {
       'svc_provenance_check',
       'explain_decision',
       'get_portfolio',
+      'get_weights',
+      'get_treasury',
       'close_position',
       'approve_intent',
       'deny_intent',

@@ -2,11 +2,13 @@ import { z } from 'zod'
 import { configurationSchema, type Configuration } from '../../../core/config/schema.ts'
 import { configurationHashInput, redactedConfiguration } from '../../../core/config/secrets.ts'
 import { DEFAULT_CONFIGURATION } from '../../../core/config/validate.ts'
+import { lockedSettings } from '../../../core/karma/wallet.ts'
 import { sha256Hex } from '../../../engine/sha256.ts'
-import type { ConfigurationRefusal } from '../../../ports/config-file.ts'
+import type { ChangeOptions, ConfigurationRefusal } from '../../../ports/config-file.ts'
 import { ok, type Refused } from '../answers.ts'
 import { invalidProblem } from '../problems.ts'
 import { defineRoute } from '../route.ts'
+import type { Service } from '../service.ts'
 
 const configuration = configurationSchema.meta({ id: 'Configuration' })
 
@@ -45,7 +47,7 @@ export const configRoutes = [
     example: { ok: true, config: DEFAULT_CONFIGURATION },
     problems: ['config.invalid'],
     handler: async ({ body }, service) => {
-      const checked = await service.configuration.validate(body, service)
+      const checked = await service.configuration.validate(body, await rulesOf(service))
       if (checked.status !== 'valid') return refusedBy(checked)
       return ok({ ok: true, config: redactedConfiguration(checked.configuration) })
     },
@@ -73,7 +75,7 @@ export const configRoutes = [
     },
     problems: ['config.invalid', 'config.not_saved', 'store.busy'],
     handler: async ({ body, traceId }, service) => {
-      const made = await service.configuration.change(body, service)
+      const made = await service.configuration.change(body, await rulesOf(service))
       if (made.status !== 'accepted') return refusedBy(made)
       for (const warning of made.warnings) service.logger.warn(warning)
       const isChanged = made.changed.length > 0
@@ -89,6 +91,11 @@ export const configRoutes = [
     },
   }),
 ]
+
+const rulesOf = async ({ engine, insecureOk }: Service): Promise<ChangeOptions> => ({
+  insecureOk,
+  locked: lockedSettings((await engine.fresh()).karma),
+})
 
 const configHashOf = (changed: Configuration): string => sha256Hex(configurationHashInput(changed))
 

@@ -140,6 +140,15 @@ describe('the score of a contributor', () => {
         consistency: { value: 0, weight: 0.15, contribution: 0 },
         recency: { value: 0, weight: 0.1, contribution: 0 },
       },
+      inputs: {
+        weighted_hits: 0,
+        weights: 0,
+        brier_sum: 0,
+        evidence: 1 / 11,
+        days_since_active: null,
+        gated: false,
+      },
+      karma: 50,
       as_of: NOW,
     })
     await submit('n1', { conviction: 7 })

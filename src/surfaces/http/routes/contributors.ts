@@ -65,8 +65,11 @@ export const contributorRoutes = [
     query: z.object({ limit: integer(20, { min: 1, max: 200 }, 'how many') }),
     response: z.array(score),
     example: [SCORE],
-    handler: async ({ query: { limit } }, { engine, clock }) =>
-      ok(viewLeaderboard((await engine.fresh()).contributors, isoNow(clock), limit)),
+    handler: async ({ query: { limit } }, { engine, clock, configuration }) => {
+      const { contributors, outcomes } = await engine.fresh()
+      const scoring = { asOf: isoNow(clock), outcomes, rules: configuration.current().karma }
+      return ok(viewLeaderboard(contributors, scoring, limit))
+    },
   }),
   defineRoute({
     method: 'GET',
@@ -123,9 +126,11 @@ export const contributorRoutes = [
     response: score,
     example: SCORE,
     problems: ['contributor.not_found'],
-    handler: async ({ params: { id } }, { engine, clock }) => {
-      const found = activeById((await engine.fresh()).contributors, id)
-      return found === null ? unknownContributor(id) : ok(viewScore(found, isoNow(clock)))
+    handler: async ({ params: { id } }, { engine, clock, configuration }) => {
+      const { contributors, outcomes } = await engine.fresh()
+      const found = activeById(contributors, id)
+      const scoring = { asOf: isoNow(clock), outcomes, rules: configuration.current().karma }
+      return found === null ? unknownContributor(id) : ok(viewScore(found, scoring))
     },
   }),
   defineRoute({

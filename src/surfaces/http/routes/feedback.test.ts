@@ -73,6 +73,9 @@ describe('feedback on a producer', () => {
       signal_type: null,
       score: null,
       submitted_by: 'api',
+      contributor_id: null,
+      counted: false,
+      weight: 0,
     })
     const [mine] = await signals(1)
     const [theirs] = await signals(1, 'p2')

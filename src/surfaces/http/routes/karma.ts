@@ -1,16 +1,19 @@
 import { z } from 'zod'
-import { settleable } from '../../../core/karma/karma.ts'
+import { receiptIdOf, SETTLED_AT_ONCE_MAX } from '../../../core/karma/settle.ts'
 import {
   karmaIntentView,
   karmaReceiptView,
+  settlementView,
+  treasuryView,
   viewKarmaIntents,
   viewKarmaReceipts,
+  viewSettlement,
+  viewTreasury,
 } from '../../../core/views/karma.ts'
-import { assert } from '../../../core/vocabulary/assert.ts'
 import { faultsOf } from '../../../core/vocabulary/faults.ts'
-import type { Json } from '../../../core/vocabulary/json.ts'
-import { ok, refused } from '../answers.ts'
-import { INTENT_ID, KARMA_INTENT, KARMA_RECEIPT } from '../examples.ts'
+import { sha256Hex } from '../../../engine/sha256.ts'
+import { answerTo, ok } from '../answers.ts'
+import { INTENT_ID, KARMA_INTENT, KARMA_RECEIPT, TREASURY } from '../examples.ts'
 import { invalidProblem } from '../problems.ts'
 import { defineRoute } from '../route.ts'
 
@@ -18,9 +21,22 @@ const tag = 'Karma'
 const receipt = karmaReceiptView.meta({ id: 'KarmaReceipt' })
 
 const settlement = z.object({
-  intent_ids: z.array(z.string()),
+  intent_ids: z.array(z.string().max(64)).max(SETTLED_AT_ONCE_MAX),
   tx_hash: z.string().min(1).max(256).nullable().optional(),
 })
+
+const migration = z
+  .object({
+    address: z.string().trim().min(1).max(128),
+    percentage: z
+      .number()
+      .min(0)
+      .max(1)
+      .optional()
+      .meta({ description: 'of the net profit; else as before' }),
+    reason: z.string().trim().min(1).max(500),
+  })
+  .meta({ examples: [{ address: KARMA_RECEIPT.destination_wallet, reason: 'new hardware wallet' }] })
 
 export const karmaRoutes = [
   defineRoute({
@@ -58,26 +74,50 @@ export const karmaRoutes = [
       ...z.toJSONSchema(settlement, { io: 'input' }),
       examples: [{ intent_ids: [INTENT_ID], tx_hash: null }],
     }),
-    response: z.object({
-      receipt,
-      skipped: z.array(z.object({ id: z.string(), reason: z.enum(['unknown', 'already_settled']) })),
-    }),
+    response: settlementView.extend({ receipt }),
     example: { receipt: KARMA_RECEIPT, skipped: [{ id: 'x', reason: 'unknown' }] },
     problems: ['karma.settlement_rejected', 'store.busy'],
-    handler: async ({ body }, { engine, configuration }) => {
+    handler: async ({ body, traceId }, { engine }) => {
       const parsed = settlement.safeParse(body)
       if (!parsed.success) {
         const faults = faultsOf(parsed.error, ['body'], { input: body })
         return { kind: 'refused', problem: invalidProblem(faults, 'karma.settlement_rejected') }
       }
-      const { enabled, treasury_address: treasuryAddress } = configuration.current().karma
-      const { karma } = await engine.fresh()
-      const found = settleable(karma, parsed.data.intent_ids, { enabled, treasuryAddress })
-      // No trade closes yet, so no intent is ever pending.
-      assert(found.status === 'rejected', 'there is a karma intent, and nothing that settles it')
-      return refused('karma.settlement_rejected', found.detail, {
-        extras: { skipped: found.skipped as unknown as Json },
+      const { intent_ids: intentIds, tx_hash: txHash = null } = parsed.data
+      const outcome = await engine.execute(
+        { kind: 'settle-karma', request: { intentIds, txHash } },
+        { traceId },
+      )
+      return answerTo(outcome, () => {
+        const settled = engine.state.karma.receipts.get(receiptIdOf(intentIds, txHash, sha256Hex))
+        if (settled === undefined) throw new Error('a settlement left no receipt')
+        return viewSettlement(settled)
       })
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/karma/migrate-wallet',
+    access: 'operator',
+    operationId: 'migrateWallet',
+    tag,
+    summary: 'Change the wallet after it was locked',
+    description:
+      'After the first live receipt the address and the percentage are locked: the configuration no longer changes ' +
+      'them, only this does, with a reason that stays in the log. The same wallet again writes nothing.',
+    body: migration,
+    response: treasuryView.meta({ id: 'Treasury' }),
+    example: TREASURY,
+    problems: ['karma.wallet_not_locked', 'store.busy'],
+    handler: async ({ body, traceId }, { engine, configuration }) => {
+      const { address, percentage = null, reason } = body
+      const command = {
+        kind: 'migrate-wallet',
+        migration: { address, percentage, reason, operator: engine.nodeId },
+      } as const
+      return answerTo(await engine.execute(command, { traceId }), () =>
+        viewTreasury(engine.state.karma, configuration.current().karma),
+      )
     },
   }),
 ]

@@ -121,6 +121,9 @@ describe('the status of producers', () => {
       quarantined_until: null,
       quarantined_reason: null,
       updated_at: null,
+      karma: 50,
+      calls_resolved: 0,
+      calls_hit: 0,
     })
     expect(producers['curator-intel']).toMatchObject({
       kind: 'builtin',

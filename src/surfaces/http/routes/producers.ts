@@ -60,8 +60,10 @@ export const producerRoutes = [
       producers: z.record(z.string(), producerStatusView.meta({ id: 'ProducerStatus' })),
     }),
     example: { producers: { p1: PRODUCER_STATUS } },
-    handler: async (_parts, { engine, clock }) =>
-      ok({ producers: viewProducerStatus((await engine.fresh()).producers, isoNow(clock)) }),
+    handler: async (_parts, { engine, clock, configuration }) => {
+      const rules = configuration.current().karma
+      return ok({ producers: viewProducerStatus(await engine.fresh(), { now: isoNow(clock), rules }) })
+    },
   }),
   defineRoute({
     method: 'POST',
@@ -108,7 +110,8 @@ export const producerRoutes = [
     operationId: 'giveFeedback',
     tag,
     summary: 'Say what came of a signal, and see how its producer does',
-    description: 'Without a word on a signal this is only the report. Feedback never changes money or karma.',
+    description:
+      'Without a word on a signal this is only the report. It is weak evidence where the market gave no answer, and never changes money.',
     params: z.object({ id: pathText('the name of the producer, or a source of signals', 'p1') }),
     body: feedback.optional(),
     bodyIsOptional: true,
@@ -137,12 +140,12 @@ export const producerRoutes = [
         return ok({ ...report(), accepted: false, event_id: null, matched: false }, { unchanged: true })
       }
       const recorded = await matchedFeedback(engine.log, id, saidIn(body), 'api')
-      const outcome = await engine.execute({ kind: 'record-feedback', feedback: recorded }, { traceId })
+      const outcome = await engine.execute({ kind: 'record-feedback', ...recorded }, { traceId })
       return answerTo(outcome, ([event]) => ({
         ...report(),
         accepted: true,
         event_id: event?.id ?? null,
-        matched: recorded.matched,
+        matched: recorded.feedback.matched,
       }))
     },
   }),

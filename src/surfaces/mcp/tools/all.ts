@@ -10,6 +10,8 @@ import { getOpenPositions } from './get-open-positions.ts'
 import { getPortfolio } from './get-portfolio.ts'
 import { getRecentSignals } from './get-recent-signals.ts'
 import { getSignalAttribution } from './get-signal-attribution.ts'
+import { getTreasury } from './get-treasury.ts'
+import { getWeights } from './get-weights.ts'
 import { svcProvenanceCheck } from './svc-provenance-check.ts'
 
 /** Every tool. A new one is its name in core/views/tools.ts, a file, and a line here. */
@@ -24,5 +26,7 @@ export const TOOL_BY_NAME: Readonly<Record<ToolName, Tool>> = {
   get_portfolio: getPortfolio,
   get_recent_signals: getRecentSignals,
   get_signal_attribution: getSignalAttribution,
+  get_treasury: getTreasury,
+  get_weights: getWeights,
   svc_provenance_check: svcProvenanceCheck,
 }

@@ -25,6 +25,17 @@ describe('get_portfolio', () => {
   })
 })
 
+describe.each([
+  ['get_weights', '/learning/weights?limit=5'],
+  ['get_treasury', '/treasury'],
+])('%s', (tool, path) => {
+  it(`says what GET ${path} says`, async () => {
+    await server.call('POST', '/learning/run')
+    const { value, isError } = await call(tool, {})
+    expect([value, isError]).toEqual([(await server.call('GET', path)).body, false])
+  })
+})
+
 describe('a tool for operators', () => {
   it('first says what would happen and changes nothing, then does it', async () => {
     const position_id = await server.open(INTENT_IDS.BTC)

@@ -1,0 +1,64 @@
+import type { Moment } from './moment.ts'
+import { isOpen, type Position } from './positions/positions.ts'
+import type { Call } from './settlement/calls.ts'
+import { settledByBar, settledByTime, settledByTrade, type TradeResult } from './settlement/settle.ts'
+import type { State } from './state.ts'
+import { accept, type Decision } from './vocabulary/decision.ts'
+import { ratioOf } from './vocabulary/money.ts'
+import { canonicalSymbol } from './vocabulary/symbol.ts'
+
+export interface ClosedBar {
+  readonly symbol: string
+  readonly close: number
+  readonly closeTs: string
+}
+
+/** The calls that a bar decides. */
+export const settleBar = (
+  { calls }: State,
+  { symbol, close, closeTs }: ClosedBar,
+  { configuration }: Moment,
+): Decision =>
+  accept(
+    ...settledByBar(calls, { symbol: canonicalSymbol(symbol), close, closeTs }, configuration.settlement),
+  )
+
+/** The calls that no bar will decide any more. */
+export const settleOverdue = ({ calls }: State, { now, configuration }: Moment): Decision =>
+  accept(...settledByTime(calls, now, configuration.settlement))
+
+/** A position closed: calls of which it was the last are decided by what all their positions made. */
+export const settlePosition = (state: State, positionId: string, { configuration }: Moment): Decision => {
+  const { settlement, execution } = configuration
+  const rules = {
+    prior: settlement.prior,
+    band_min: settlement.band_min,
+    stopPct: execution.stop_loss_pct,
+    targetPct: execution.take_profit_pct,
+  }
+  const calls = (state.calls.ofPosition.get(positionId) ?? []).flatMap((id) => state.calls.open.get(id) ?? [])
+  return accept(
+    ...calls.flatMap((call) => {
+      const result = resultOf(state, call, positionId)
+      return result === null ? [] : [settledByTrade(state.calls, call, result, rules)]
+    }),
+  )
+}
+
+/** Null as long as one of them is open. */
+const resultOf = ({ positions }: State, call: Call, positionId: string): TradeResult | null => {
+  const bound = call.positionIds.flatMap((id) => positions.get(id) ?? [])
+  const last = positions.get(positionId)?.end
+  if (last === undefined || last === null || bound.some(isOpen)) return null
+  const net = sumOf(bound, ({ end }) => end?.realized ?? 0n)
+  const entered = sumOf(bound, ({ holding }) => holding.notional)
+  return {
+    positionId,
+    exitPrice: last.exitPrice,
+    netReturn: entered === 0n ? 0 : ratioOf(net, entered),
+    isProfit: net > 0n,
+  }
+}
+
+const sumOf = (positions: readonly Position[], amountOf: (position: Position) => bigint): bigint =>
+  positions.reduce((sum, position) => sum + amountOf(position), 0n)

@@ -1,0 +1,48 @@
+import { z } from 'zod'
+import { learningRunView, viewLearningRun, weightsView } from '../../../core/views/learning.ts'
+import { weightsOf } from '../../../engine/queries/learning.ts'
+import { answerTo, ok } from '../answers.ts'
+import { LEARNING_RUN, WEIGHTS } from '../examples-learning.ts'
+import { integer } from '../fields.ts'
+import { defineRoute } from '../route.ts'
+
+const tag = 'Learning'
+const run = learningRunView.meta({ id: 'LearningRun' })
+
+export const learningRoutes = [
+  defineRoute({
+    method: 'GET',
+    path: '/learning/weights',
+    access: 'bearer',
+    operationId: 'getWeights',
+    tag,
+    summary: 'How much each domain counts, and how it came to that',
+    query: z.object({ limit: integer(20, { min: 1, max: 500 }, 'how many runs') }),
+    response: weightsView.extend({ history: z.array(run) }).meta({ id: 'Weights' }),
+    example: WEIGHTS,
+    handler: async ({ query: { limit } }, { engine, configuration, clock }) =>
+      ok(await weightsOf(engine, configuration.current(), { clock, limit })),
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/learning/run',
+    access: 'operator',
+    operationId: 'runLearning',
+    tag,
+    summary: 'Learn from closed trades now',
+    description:
+      'What otherwise happens every `learning.interval_seconds`. Every run is recorded, also one that changes nothing.',
+    response: run,
+    example: LEARNING_RUN,
+    problems: ['store.busy'],
+    handler: async ({ traceId }, { engine }) =>
+      answerTo(
+        await engine.execute({ kind: 'run-learning', cause: { trigger: 'api' } }, { traceId }),
+        ([event]) => {
+          const view = event === undefined ? null : viewLearningRun(event, event.payload)
+          if (view === null) throw new Error('a learning run left no record')
+          return view
+        },
+      ),
+  }),
+]
