@@ -64,7 +64,7 @@ export const startService = async (
   if (!existsSync(BUILT)) throw new Error('the service is not built: run npm run build')
   // `up` makes a token of its own.
   const token: Variables = words[0] === 'up' ? {} : { SVC_API__AUTH_TOKEN: TOKEN }
-  const env = cleanEnvironment({ SVC_API__PORT: '0', ...token, ...variables })
+  const env = cleanEnvironment({ SVC_API__PORT: '0', SVC_DASHBOARD__PORT: '0', ...token, ...variables })
   const command = [process.execPath, SVC, '--home', home, ...words]
   // The shell counts in blocks of 512 bytes.
   const limit = fileKibMax === undefined ? 'unlimited' : String(fileKibMax * 2)
