@@ -6,7 +6,6 @@ import { ApiProblem } from './api/client.ts'
 import { router } from './app/router.tsx'
 import { Live } from './live/live.ts'
 import { LiveContext } from './live/use-live.ts'
-import './styles.css'
 
 const RETRIES_MAX = 2
 const START_WAIT_MS = 1500

@@ -1,5 +1,5 @@
-/** Characters that turn the direction of text or hide it; shown as what they are. */
-const TRICKS = /[\u0000-\u0008\u000b-\u001f\u007f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
+/** Characters that turn the direction of text or cannot be seen; line breaks and joiners of emoji may stay. */
+const TRICKS = /(?![\n\t\u200c\u200d])[\p{Cc}\p{Cf}]/gu
 
 /**
  * Text that a stranger wrote: escaped (as all text here), isolated from the direction of the text around it, and never
@@ -16,6 +16,9 @@ export const Untrusted = ({ text, lines = 3 }: { readonly text: string; readonly
           : 'line-clamp-3 break-words'
     }
   >
-    {text.replaceAll(TRICKS, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)}
+    {text.replaceAll(
+      TRICKS,
+      (character) => `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`,
+    )}
   </bdi>
 )
