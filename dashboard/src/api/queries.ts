@@ -100,6 +100,8 @@ export const queries = {
 export interface EventFilter {
   readonly type?: string
   readonly symbol?: string
+  /** An id, `trace:<trace id>` or `source:<author of signals>`. */
+  readonly about?: string
   readonly since?: string
   readonly after_seq?: number
   readonly before_seq?: number

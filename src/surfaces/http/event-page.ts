@@ -1,6 +1,6 @@
 import { hasTypePrefix } from '../../core/log/domain.ts'
-import type { LogRecord } from '../../core/log/event.ts'
-import { symbolRef } from '../../core/log/refs.ts'
+import { stampedFrom, type LogRecord } from '../../core/log/event.ts'
+import { refsOf, symbolRef } from '../../core/log/refs.ts'
 import type { EventLog, LogQuery } from '../../ports/event-log.ts'
 
 export interface EventPageQuery {
@@ -9,6 +9,8 @@ export interface EventPageQuery {
   readonly before?: number | undefined
   readonly type?: string | undefined
   readonly symbol?: string | undefined
+  /** What the events are about, as `core/log/refs` names it. */
+  readonly about?: string | undefined
   readonly order: 'asc' | 'desc'
   readonly limit: number
 }
@@ -19,22 +21,34 @@ export interface EventPage {
   readonly nextSeq: number | null
 }
 
-/** Rows of a symbol that are looked at for a type before the page ends early. */
+/** Rows about one thing that are looked at for a type or a symbol before the page ends early. */
 export const EXAMINED_MAX = 5000
 
 const STEP = 500
 
 /** One page of the log, by indexes only. */
-export const readEventPage = (log: EventLog, query: EventPageQuery): Promise<EventPage> =>
-  query.type !== undefined && query.symbol !== undefined
-    ? readByTypeAndSymbol(log, query, query.type, query.symbol)
-    : readByOneIndex(log, query)
+export const readEventPage = (log: EventLog, query: EventPageQuery): Promise<EventPage> => {
+  const { type, symbol, about } = query
+  const refs = [about, symbol === undefined ? undefined : symbolRef(symbol)].filter(
+    (ref) => ref !== undefined,
+  )
+  const [ref, ...others] = refs
+  if (ref === undefined || (type === undefined && others.length === 0)) return readByOneIndex(log, query, ref)
+  return readAndSift(log, query, ref, (row) => {
+    if (type !== undefined && !hasTypePrefix(row.type, type)) return false
+    return others.every((other) => isAbout(row, other))
+  })
+}
 
-const readByOneIndex = async (log: EventLog, query: EventPageQuery): Promise<EventPage> => {
+const readByOneIndex = async (
+  log: EventLog,
+  query: EventPageQuery,
+  ref: string | undefined,
+): Promise<EventPage> => {
   const records = await log.read({
     ...boundsOf(query),
     ...(query.type === undefined ? {} : { types: [query.type] }),
-    ...(query.symbol === undefined ? {} : { about: symbolRef(query.symbol) }),
+    ...(ref === undefined ? {} : { about: ref }),
     order: query.order,
     // One more than asked for tells whether there is more.
     limit: query.limit + 1,
@@ -43,26 +57,36 @@ const readByOneIndex = async (log: EventLog, query: EventPageQuery): Promise<Eve
 }
 
 /**
- * A symbol's events, those of one type kept. If few of them match, the page ends early: it has fewer items than
+ * Events about one thing, those that pass kept. If few of them do, the page ends early: it has fewer items than
  * asked for, and a next page.
  */
-const readByTypeAndSymbol = async (
+const readAndSift = async (
   log: EventLog,
   query: EventPageQuery,
-  type: string,
-  symbol: string,
+  ref: string,
+  passes: (row: LogRecord) => boolean,
 ): Promise<EventPage> => {
   const found: LogRecord[] = []
   let bounds = boundsOf(query)
   for (let examined = 0; examined < EXAMINED_MAX; examined += STEP) {
-    const rows = await log.read({ ...bounds, about: symbolRef(symbol), order: query.order, limit: STEP })
-    found.push(...rows.filter((row) => hasTypePrefix(row.type, type)))
+    const rows = await log.read({ ...bounds, about: ref, order: query.order, limit: STEP })
+    found.push(...rows.filter(passes))
     const last = rows.at(-1)
     if (found.length > query.limit || rows.length < STEP || last === undefined)
       return pageOf(found, query.limit)
     bounds = query.order === 'asc' ? { ...bounds, after: last.seq } : { ...bounds, before: last.seq }
   }
   return { records: found, nextSeq: (query.order === 'asc' ? bounds.after : bounds.before) ?? null }
+}
+
+const isAbout = (row: LogRecord, ref: string): boolean => {
+  try {
+    return refsOf(stampedFrom(row)).includes(ref)
+  } catch (error) {
+    // A damaged payload names nothing; verification is what finds it.
+    if (error instanceof SyntaxError || error instanceof TypeError) return false
+    throw error
+  }
 }
 
 const boundsOf = ({ after, before }: EventPageQuery): Pick<LogQuery, 'after' | 'before'> => ({

@@ -105,6 +105,15 @@ describe('GET /events', () => {
     expect(await seqsOf('?symbol=BTC&type=signal&order=asc')).toEqual([3, 5, 7])
   })
 
+  it('filters by what events are about, alone and with type and symbol', async () => {
+    expect(await seqsOf('?about=p1')).toEqual([6])
+    expect(await seqsOf('?about=source:test')).toEqual([7, 5, 4, 3])
+    expect(await seqsOf('?about=source:test&type=signal.ta')).toEqual([7, 4, 3])
+    expect(await seqsOf('?about=source:test&symbol=btc')).toEqual([7, 5, 3])
+    expect(await seqsOf('?about=source:test&symbol=btc&type=signal.ta&order=asc')).toEqual([3, 7])
+    expect(await seqsOf('?about=nothing')).toEqual([])
+  })
+
   it('pages in both directions, seeing each event once', async () => {
     for (const [order, bound] of [
       ['asc', 'after_seq'],

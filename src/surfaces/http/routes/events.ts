@@ -13,6 +13,10 @@ const eventRecord = eventRecordView.meta({ id: 'EventRecord' })
 const query = z.object({
   type: textFilter('type prefix by whole segments, such as `signal.ta`'),
   symbol: textFilter('only events about this symbol'),
+  about: textFilter(
+    'only events about this: the id of a signal, contributor, position, order, intent, conviction or cycle, or ' +
+      '`trace:<trace id>`, or `source:<author of signals>`',
+  ),
   since: textFilter('event id; this event and later ones'),
   after_seq: optionalInteger({ min: 0 }, 'only events behind this seq'),
   before_seq: optionalInteger({ min: 0 }, 'only events before this seq'),
@@ -31,7 +35,7 @@ export const eventRoutes = [
     summary: 'Stored events with hashes and signatures',
     description:
       '`next_seq` is the `after_seq` (ascending) or `before_seq` (descending) of the next page, null at the end. ' +
-      'With both `type` and `symbol` a page may have fewer items than `limit` and still be followed by another.',
+      'With two or more of `type`, `symbol` and `about` a page may have fewer items than `limit` and still be followed by another.',
     query,
     response: z.object({ items: z.array(eventRecord), limit: z.int(), next_seq: z.int().nullable() }),
     example: { items: [EVENT_RECORD], limit: 100, next_seq: null },
