@@ -68,8 +68,14 @@ export const startService = (
     reloadOnForeignChange(engine, configuration, logger, insecureOk)
 
     const { log, checkpoints } = store
-    const verify: IntegrityCheck['verify'] = (request) =>
-      verifyLog(log, { ...request, checkpoints, signatures, clock })
+    const verify: IntegrityCheck['verify'] = (request, onProgress) =>
+      verifyLog(log, {
+        ...request,
+        checkpoints,
+        signatures,
+        clock,
+        ...(onProgress === undefined ? {} : { onProgress }),
+      })
     const mcp = createMcpEndpoint({
       engine,
       configuration: () => configuration.current(),
