@@ -4,7 +4,7 @@ import { queries } from '../api/queries.ts'
 import type { Regime } from '../api/trading.ts'
 import { Button } from '../ui/button.tsx'
 import { cx } from '../ui/cx.ts'
-import { useLineStatus } from '../live/use-live.ts'
+import { useLineStatus, useLiveState } from '../live/use-live.ts'
 
 const WORDS = {
   connecting: 'Connecting',
@@ -15,10 +15,11 @@ const WORDS = {
 
 /** Whether what is shown follows the service. */
 export const LineBadge = () => {
-  const status = useLineStatus()
+  const { status, count } = useLiveState()
   return (
     <span
       role="status"
+      title={`${count} events since the page was loaded`}
       className={cx(
         'inline-flex items-center gap-1.5 text-xs',
         status === 'live' ? 'text-muted' : 'text-warn',
