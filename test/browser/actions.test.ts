@@ -33,7 +33,7 @@ describe.skipIf(BROWSER === undefined)('an operator', () => {
     await page.keyboard.press('k')
     await page.getByRole('dialog').getByRole('button', { name: 'Raise' }).nth(1).click()
     await page.getByRole('button', { name: 'Raise to 2' }).click()
-    await page.getByRole('button', { name: 'Kill switch: level 2, Crisis' }).first().waitFor()
+    await page.getByRole('button', { name: 'Kill switch L2 Crisis' }).first().waitFor()
     expect(await level()).toBe(2)
 
     await page.getByRole('dialog').getByRole('button', { name: 'Lower' }).first().click()
@@ -43,7 +43,7 @@ describe.skipIf(BROWSER === undefined)('an operator', () => {
     expect(await lower.isDisabled()).toBe(true)
     await page.getByLabel('Type LOWER to confirm').fill('lower')
     await lower.click()
-    await page.getByRole('button', { name: 'Kill switch: level 0, Normal' }).first().waitFor()
+    await page.getByRole('button', { name: 'Kill switch L0 Normal' }).first().waitFor()
     expect(await eventsOf(engine, 'system.kill_switch')).toMatchObject([
       { payload: { level: 0, reason: 'looked at it' } },
       { payload: { level: 2 } },
@@ -135,7 +135,7 @@ describe.skipIf(BROWSER === undefined)('an operator', () => {
       ['Raise to 2', 2],
     ] as const) {
       await page
-        .getByRole('button', { name: /^Kill switch: level/ })
+        .getByRole('button', { name: /^Kill switch L/ })
         .first()
         .click()
       await page.getByRole('dialog').getByRole('button', { name: 'Raise' }).first().click()
@@ -148,7 +148,7 @@ describe.skipIf(BROWSER === undefined)('an operator', () => {
       await page.getByRole('button', { name: 'Go on' }).click()
       await expect.poll(level).toBe(expected)
       await page
-        .getByRole('button', { name: `Kill switch: level ${expected}` })
+        .getByRole('button', { name: `Kill switch L${expected}` })
         .first()
         .waitFor()
       await page.keyboard.press('Escape')
@@ -162,7 +162,7 @@ describe.skipIf(BROWSER === undefined)('an operator', () => {
       isMobile: true,
     })
     await signIn(phone.page, engine.dashboardUrl, TOKEN)
-    const chip = phone.page.getByRole('navigation').getByRole('button', { name: /^Kill switch/ })
+    const chip = phone.page.getByRole('navigation').getByRole('button', { name: /^Kill switch L/ })
     const box = await chip.boundingBox()
     expect(box?.y).toBeGreaterThan(PHONE.height * 0.8)
     expect(Math.min(box?.width ?? 0, box?.height ?? 0)).toBeGreaterThanOrEqual(44)

@@ -50,13 +50,21 @@ export const signIn = async (page: Page, url: string, token: string): Promise<vo
   await page.getByText('Live', { exact: true }).waitFor()
 }
 
+export interface Rules {
+  readonly only?: string
+  readonly but?: string
+}
+
 /** What axe calls serious or worse, in one line each. */
-export const violationsOn = async (page: Page): Promise<readonly string[]> => {
+export const violationsOn = async (page: Page, { only, but }: Rules = {}): Promise<readonly string[]> => {
+  const options = {
+    resultTypes: ['violations'],
+    ...(only === undefined ? {} : { runOnly: [only] }),
+    ...(but === undefined ? {} : { rules: { [but]: { enabled: false } } }),
+  }
   // Evaluated from outside the page, so that its policy does not forbid it.
   await page.evaluate(axe.source)
-  const { violations } = (await page.evaluate(
-    `axe.run(document, { resultTypes: ['violations'] })`,
-  )) as AxeResults
+  const { violations } = (await page.evaluate(`axe.run(document, ${JSON.stringify(options)})`)) as AxeResults
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .map(

@@ -71,7 +71,6 @@ export const KillSwitchChip = ({ isLarge = false }: { readonly isLarge?: boolean
       type="button"
       onClick={openKillSwitch}
       title={data?.kill_switch_reason ?? undefined}
-      aria-label={words === undefined ? 'Kill switch' : `Kill switch: level ${level}, ${words.name}`}
       className={cx(
         'inline-flex items-center justify-center gap-1.5 rounded-md font-semibold',
         isLarge ? 'size-12 flex-col gap-0 text-[11px]' : 'h-8 px-2 text-xs',
@@ -79,7 +78,10 @@ export const KillSwitchChip = ({ isLarge = false }: { readonly isLarge?: boolean
       )}
     >
       <Icon className={isLarge ? 'size-5' : 'size-4'} aria-hidden />
-      {isLarge ? `L${level ?? '?'}` : `L${level ?? '?'} ${words?.name ?? ''}`}
+      <span>
+        <span className="sr-only">Kill switch </span>L{level ?? '?'}
+        <span className={isLarge ? 'sr-only' : undefined}> {words?.name}</span>
+      </span>
     </button>
   )
 }

@@ -28,8 +28,10 @@ export const formatPrice = (price: number): string => {
 
 /** Of a share: 0.031 reads 3.1 %. */
 export const formatPercent = (share: number, { digits = 2, plus = false }: PercentStyle = {}): string => {
-  const text = grouped(digits).format(share * 100)
-  return `${plus && share > 0 ? '+' : ''}${signed(text)} %`
+  const text = signed(grouped(digits).format(share * 100))
+  const isZero = !/[1-9]/.test(text)
+  if (isZero) return `${text.replace(MINUS, '')} %`
+  return `${plus && share > 0 ? '+' : ''}${text} %`
 }
 
 interface PercentStyle {

@@ -43,5 +43,5 @@ const Curve = ({ history: { points } }: { readonly history: EquityHistory }) => 
     return <Empty title="No curve yet">It begins with the first bars of the market feed.</Empty>
   }
   const label = `Equity from ${formatUsd(first.equity_usd)} to ${formatUsd(last.equity_usd)}`
-  return <Chart label={label} series={series} heightPx={300} format={formatUsd} />
+  return <Chart label={label} series={series} heightPx={356} format={formatUsd} />
 }
