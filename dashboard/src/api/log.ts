@@ -55,6 +55,53 @@ export interface Attribution {
   readonly linked_trade_ids: readonly string[]
   readonly outcome: { readonly pnl: number; readonly realized_at: string } | null
   readonly feedback: { readonly outcome: string; readonly pnl: number | null; readonly at: string } | null
+  /** The following are told by services that judge calls. */
+  readonly call?: SignalCall | null
+  readonly uses?: readonly SignalUse[]
+  readonly trades?: readonly SignalTrade[]
+}
+
+/** What a signal says a symbol will do, and what the market answered. */
+export interface SignalCall {
+  readonly direction: string | null
+  readonly probability: number | null
+  readonly horizon: string | null
+  readonly due_at: string | null
+  readonly ref_price: number | null
+  readonly status: 'open' | 'resolved' | 'void'
+  readonly resolved_at: string | null
+  readonly exit_price: number | null
+  readonly return_pct: number | null
+  readonly hit: boolean | null
+  readonly void_reason: string | null
+}
+
+/** A cycle in which a signal had a share. */
+export interface SignalUse {
+  readonly cycle_id: string
+  readonly conviction_id: string
+  readonly at: string
+  readonly symbol: string
+  readonly action: string
+  readonly share: number
+  readonly contribution: number
+}
+
+export interface SignalTrade {
+  readonly position_id: string
+  readonly direction: string | null
+  /** Its part in the intent; all parts add up to 1. */
+  readonly weight: number | null
+  readonly opened_at: string
+  readonly closed_at: string | null
+  readonly pnl: number | null
+  readonly exit_reason: string | null
+}
+
+export interface VerifyProgress {
+  readonly step: 'hashes' | 'signatures'
+  readonly checked: number
+  readonly total: number
 }
 
 export interface Integrity {
@@ -83,6 +130,14 @@ export interface Session {
 }
 
 export type Configuration = Readonly<Record<string, unknown>>
+
+/** What can be configured, and how. `schema` is JSON Schema. */
+export interface ConfigurationForm {
+  readonly schema: Payload
+  readonly path: string
+  readonly restart_keys: readonly string[]
+  readonly set_by_environment: readonly string[]
+}
 
 export interface ConfigurationChange {
   readonly ok: true

@@ -30,7 +30,22 @@ export interface Score {
   readonly factors: Readonly<
     Record<FactorName, { readonly value: number; readonly weight: number; readonly contribution: number }>
   >
+  /** Absent where the service does not tell how the factors come about. */
+  readonly inputs?: ScoreInputs
+  /** Hits beyond the base rate, 0 to 100; 50 is chance. */
+  readonly karma?: number
   readonly as_of: string
+}
+
+export interface ScoreInputs {
+  readonly weighted_hits: number
+  readonly weights: number
+  readonly brier_sum: number
+  /** How much volume and consistency count. */
+  readonly evidence: number
+  readonly days_since_active: number | null
+  /** Ten signals or more, and fewer than one in ten was used. */
+  readonly gated: boolean
 }
 
 export type ProducerHealth = 'unknown' | 'ok' | 'degraded' | 'stale' | 'error' | 'quarantined'

@@ -3,11 +3,14 @@ import { callApi, queryOf } from './client.ts'
 import type {
   Attribution,
   Configuration,
+  ConfigurationForm,
   EventPage,
   EventRecord,
   Health,
   Integrity,
+  Session,
   SignalPage,
+  VerifyProgress,
 } from './log.ts'
 import type {
   Contributor,
@@ -25,6 +28,7 @@ import type {
   Intent,
   IntentStatus,
   KillSwitch,
+  LearnedWeights,
   Order,
   Portfolio,
   Position,
@@ -66,6 +70,7 @@ export const queries = {
     read<Attribution>('attribution', `/signals/${encodeURIComponent(signalId)}/attribution`),
   brainStatus: () => read<BrainStatus>('brain-status', '/brain/status'),
   config: () => read<Configuration>('config', '/config'),
+  configForm: () => read<ConfigurationForm>('config', '/config/schema'),
   contributor: (id: string) => read<Contributor>('contributors', `/contributors/${encodeURIComponent(id)}`),
   contributors: () => read<readonly Contributor[]>('contributors', '/contributors'),
   equity: (hours: number) => read<EquityHistory>('equity', `/portfolio/history${queryOf({ hours })}`),
@@ -92,8 +97,15 @@ export const queries = {
   regime: () => read<RegimeView>('regime', '/regime'),
   score: (contributorId: string) =>
     read<Score>('scores', `/contributors/${encodeURIComponent(contributorId)}/score`),
+  /** Of the dashboard itself, not of the API. */
+  session: () =>
+    queryOptions({
+      queryKey: ['session'] as const,
+      queryFn: async ({ signal }) => (await fetch('/session', { signal })).json() as Promise<Session>,
+    }),
   signals: (filter: { readonly domain?: string; readonly limit?: number; readonly offset?: number }) =>
     read<SignalPage>('signals', `/signals${queryOf({ ...filter })}`),
+  weights: (limit = 200) => read<LearnedWeights>('learning', `/learning/weights${queryOf({ limit })}`),
   treasury: () => read<Treasury>('karma', '/treasury'),
 } as const
 
@@ -102,6 +114,11 @@ export interface EventFilter {
   readonly symbol?: string
   /** An id, `trace:<trace id>` or `source:<author of signals>`. */
   readonly about?: string
+  /** Exactly; any event. */
+  readonly source?: string
+  /** When it was recorded: from (inclusive), to (exclusive). ISO 8601. */
+  readonly from?: string
+  readonly to?: string
   readonly since?: string
   readonly after_seq?: number
   readonly before_seq?: number
@@ -114,3 +131,6 @@ export const verifyChain = (request: {
   readonly mode: 'fast' | 'full'
   readonly n?: number
 }): Promise<Integrity> => callApi<Integrity>(`/integrity${queryOf({ ...request })}`)
+
+export const readVerifyProgress = (): Promise<{ readonly progress: VerifyProgress | null }> =>
+  callApi('/integrity/progress')

@@ -153,9 +153,15 @@ export interface CycleResult {
 
 export interface ConvictionInput {
   readonly signal_id: string
+  readonly author: string
   readonly domain: string
+  /** Of its domain, among all authors. */
+  readonly share: number
+  /** 1 while fresh, then fading to 0. */
+  readonly quality: number
+  /** -1 to 1. */
+  readonly evidence: number
   readonly contribution: number
-  readonly [member: string]: unknown
 }
 
 export interface ExplainedConviction {
@@ -213,4 +219,36 @@ export interface Explanation {
   readonly warnings: readonly string[]
   readonly rules_changed: boolean
   readonly convictions: readonly ExplainedConviction[]
+}
+
+/** By domain; the six add up to 1. */
+export type Weights = Readonly<Record<string, number>>
+
+export interface LearningRun {
+  readonly id: string
+  readonly at: string
+  readonly trigger: string
+  readonly reason: string
+  readonly applied: boolean
+  readonly step: number
+  readonly observations: number
+  readonly window_mean_return: number | null
+  readonly correlations: Weights
+  readonly previous_weights: Weights
+  readonly new_weights: Weights
+  readonly deltas: Weights
+  readonly weights_version: number
+}
+
+export interface LearnedWeights {
+  readonly weights: Weights
+  readonly origin: 'configured' | 'learned'
+  readonly version: number
+  readonly learned_at: string | null
+  readonly configured_weights: Weights
+  readonly first_close_at: string | null
+  readonly last_run_at: string | null
+  readonly next_run_at: string
+  /** Newest first. */
+  readonly history: readonly LearningRun[]
 }
