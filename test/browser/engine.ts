@@ -1,6 +1,12 @@
 import { emit, registerProducer } from '../interface/acts.ts'
 import { agreementOn, bullMarket } from '../interface/opinions.ts'
-import { newHome, startService, type RunningService, type Variables } from '../interface/service.ts'
+import {
+  dashboardUrlOf,
+  newHome,
+  startService,
+  type RunningService,
+  type Variables,
+} from '../interface/service.ts'
 
 export interface PaperEngine extends RunningService {
   readonly dashboardUrl: string
@@ -22,15 +28,9 @@ export const startEngine = async (variables: Variables = {}, home?: string): Pro
     SVC_KARMA__TREASURY_ADDRESS: '0x00000000000000000000000000000000000000aa',
     ...variables,
   })
-  const dashboardUrl = /^Dashboard\s+(http\S+)$/m.exec(await printed(service))?.[1]
-  if (dashboardUrl === undefined) throw new Error(`no dashboard:\n${service.output()}`)
+  const dashboardUrl = await dashboardUrlOf(service)
+  if (dashboardUrl === null) throw new Error(`no dashboard:\n${service.output()}`)
   return { ...service, dashboardUrl }
-}
-
-/** Everything that is printed at the start may come in several pieces. */
-const printed = async (service: RunningService): Promise<string> => {
-  while (!service.output().includes('Stop ')) await new Promise((resolve) => setTimeout(resolve, 20))
-  return service.output()
 }
 
 /** Two positions on prices that the test tells: one open, one closed with profit, so that karma is owed. */
