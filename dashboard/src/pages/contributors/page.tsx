@@ -1,8 +1,12 @@
-import { Panel } from '../../ui/panel.tsx'
-import { Empty } from '../../ui/states.tsx'
+import { LeaderboardPanel } from './leaderboard-panel.tsx'
+import { ProfileSheet } from './profile-sheet.tsx'
+import { RegisterDialog } from './register-dialog.tsx'
 
+/** Who submits signals, and how good they are. */
 export const Page = () => (
-  <Panel title="Contributors">
-    <Empty title="Nothing here yet" />
-  </Panel>
+  <div className="grid gap-3">
+    <LeaderboardPanel />
+    <ProfileSheet />
+    <RegisterDialog />
+  </div>
 )
