@@ -1,8 +1,16 @@
-import { Panel } from '../../ui/panel.tsx'
-import { Empty } from '../../ui/states.tsx'
+import { useUrlState } from '../../app/use-url-state.ts'
+import { ExplorerPanel } from './explorer-panel.tsx'
+import { RecordSheet } from './record-sheet.tsx'
+import { VerifyPanel } from './verify-panel.tsx'
 
-export const Page = () => (
-  <Panel title="Audit">
-    <Empty title="Nothing here yet" />
-  </Panel>
-)
+/** What was written, by whom, why, and whether it still stands as it was written. */
+export const Page = () => {
+  const [event, setEvent] = useUrlState('event')
+  return (
+    <div className="grid gap-3">
+      <VerifyPanel />
+      <ExplorerPanel />
+      {event === '' ? null : <RecordSheet id={event} onClose={() => setEvent('')} />}
+    </div>
+  )
+}

@@ -38,6 +38,8 @@ export interface ChartProps {
   readonly series: readonly ChartSeries[]
   readonly markers?: readonly Marker[]
   readonly levels?: readonly Level[]
+  /** The scale reaches all levels, however far they are from the series. */
+  readonly fitLevels?: boolean
   readonly heightPx?: number
   readonly format?: (value: number) => string
 }

@@ -6,6 +6,7 @@ import {
   LineSeries,
   LineStyle,
   LineType,
+  type AutoscaleInfo,
   type IChartApi,
   type ISeriesApi,
   type SeriesType,
@@ -24,6 +25,7 @@ export const TimeChart = ({
   series,
   markers = [],
   levels = [],
+  fitLevels = false,
   heightPx = 240,
   format = formatPrice,
 }: ChartProps) => {
@@ -50,6 +52,7 @@ export const TimeChart = ({
     series.forEach((one, index) => current.series[index]?.setData(dataOf(one)))
     const first = current.series[0]
     if (first === undefined) return
+    first.applyOptions({ autoscaleInfoProvider: scaleOver(fitLevels ? levels : []) })
     const lines = levels.map((level) => first.createPriceLine(lineOf(level)))
     const pins = createSeriesMarkers(first, markers.map(pinOf))
     return () => {
@@ -57,7 +60,7 @@ export const TimeChart = ({
       for (const line of lines) first.removePriceLine(line)
       pins.detach()
     }
-  }, [shape, series, markers, levels])
+  }, [shape, series, markers, levels, fitLevels])
 
   // The whole of a new range once; later the viewer decides.
   const begin = series[0]?.points[0]?.ts
@@ -169,6 +172,20 @@ const dataOf = (series: ChartSeries) => {
   }
   return [...byTime].toSorted(([one], [other]) => one - other).map(([, point]) => point) as never
 }
+
+/** What the series need, and the levels. */
+const scaleOver =
+  (levels: readonly Level[]) =>
+  (own: () => AutoscaleInfo | null): AutoscaleInfo | null => {
+    const info = own()
+    if (info?.priceRange === null || info?.priceRange === undefined || levels.length === 0) return info
+    const values = levels.map(({ value }) => value)
+    const priceRange = {
+      minValue: Math.min(info.priceRange.minValue, ...values),
+      maxValue: Math.max(info.priceRange.maxValue, ...values),
+    }
+    return { ...info, priceRange }
+  }
 
 const lineOf = ({ value, title, tone }: Level) => ({
   price: value,
