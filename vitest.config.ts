@@ -22,7 +22,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'house',
-          include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+          include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'dashboard/src/**/*.test.ts'],
           exclude: [CORE_TESTS],
           // For threads and processes that a test begins from source: vitest translates only what it imports itself.
           execArgv: ['--import', new URL('tools/typescript-loader.mjs', import.meta.url).href],

@@ -6,8 +6,15 @@ import { VERSION } from './compose/version.ts'
 const surroundings = surroundingsOf(process.env['SVC_HOME'] ?? process.cwd(), process.env, VERSION)
 
 try {
-  const { baseUrl, stopped } = await runUntilSignal(surroundings, { host: null, port: null, inMemory: false })
+  const { baseUrl, dashboardUrl, stopped } = await runUntilSignal(surroundings, {
+    host: null,
+    port: null,
+    dashboardPort: null,
+    dashboard: true,
+    inMemory: false,
+  })
   process.stdout.write(`listening on ${baseUrl}\n`)
+  if (dashboardUrl !== null) process.stdout.write(`dashboard on ${dashboardUrl}\n`)
   await stopped
 } catch (error) {
   process.stderr.write(`error: ${error instanceof Error ? error.message : String(error)}\n`)

@@ -21,6 +21,33 @@ const BUILDS = [
       ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--outDir', folder],
     ],
   },
+  {
+    name: 'dashboard',
+    inputs: [
+      'dashboard/index.html',
+      'dashboard/sign-in.html',
+      'dashboard/vite.config.mjs',
+      'dashboard/public',
+      'dashboard/src',
+      'package-lock.json',
+    ],
+    output: 'dashboard/dist',
+    // The folder is relative to the dashboard for Vite, and to the root for us.
+    commandFor: (folder) => [
+      process.execPath,
+      [
+        'node_modules/vite/bin/vite.js',
+        'build',
+        'dashboard',
+        '--config',
+        'dashboard/vite.config.mjs',
+        '--outDir',
+        basename(folder),
+        '--logLevel',
+        'warn',
+      ],
+    ],
+  },
 ]
 
 /** Brings every build up to date. Returns what the failed one printed, or undefined when all is well. */

@@ -8,6 +8,7 @@ import { runCaptured } from './spawn.mjs'
 export const checksOf = (root) => [
   check(root, 'format', 'oxfmt/bin/oxfmt', ['--check']),
   check(root, 'types', 'typescript/bin/tsc', ['--noEmit', '-p', 'tsconfig.json']),
+  check(root, 'page types', 'typescript/bin/tsc', ['--noEmit', '-p', 'dashboard/tsconfig.json']),
   check(root, 'lint', 'oxlint/bin/oxlint', ['--quiet']),
   check(root, 'dead code', 'knip/bin/knip.js', ['--no-progress']),
   { name: 'import rules', run: () => runScript(root, 'tools/import-rules.mjs', []) },

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import process from 'node:process'
 import { pathToFileURL } from 'node:url'
 
+import { ensureBrowser } from './browser.mjs'
 import { ensureBuilt } from './build.mjs'
 import { checksOf } from './checks.mjs'
 import { ROOT } from './paths.mjs'
@@ -25,7 +26,8 @@ export const test = async (args) => {
   const packages = await runSteps([PACKAGES])
   // Without packages there is nothing to check with.
   if (packages.failed > 0) return close(onlyFailed(packages))
-  const build = await runSteps([BUILD])
+  const needsBrowser = args.length === 0 || args.some((arg) => arg.includes('test/browser'))
+  const build = await runSteps(needsBrowser ? [BUILD, BROWSER] : [BUILD])
   const checks = args.length > 0 ? [] : [await runSteps(checksOf(ROOT))]
   const tests = await runTests(ROOT, args)
   return close(sumOf(onlyFailed(build), ...checks, tests))
@@ -59,6 +61,8 @@ const say = (text) => process.stderr.write(`${text}\n`)
 const PACKAGES = { name: 'packages', run: () => ensureInstalled(ROOT, say) }
 
 const BUILD = { name: 'build', run: () => ensureBuilt(ROOT, say) }
+
+const BROWSER = { name: 'browser', run: () => ensureBrowser(ROOT, say) }
 
 /** Silent when there is nothing to do: what the user asked for is the service, not its setup. */
 const isReady = async () => {

@@ -38,7 +38,13 @@ const serve = async (kind: Kind, path: string): Promise<Server> => {
     case 'service': {
       const environment = { SVC_DEV_MODE: '1', SVC_API__AUTH_TOKEN: TOKEN, SVC_LOGGING__LEVEL: 'ERROR' }
       const surroundings = surroundingsOf(path, environment, 'bench')
-      const service = await startService(surroundings, { host: '127.0.0.1', port: 0, inMemory: false })
+      const service = await startService(surroundings, {
+        host: '127.0.0.1',
+        port: 0,
+        dashboardPort: null,
+        dashboard: false,
+        inMemory: false,
+      })
       return { port: Number(new URL(service.baseUrl).port), close: () => service.close() }
     }
     case 'storeless':

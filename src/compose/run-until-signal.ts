@@ -10,9 +10,9 @@ const SAME_SIGNAL_MS = 2000
 /** Runs the service until SIGINT or SIGTERM; another signal later does not wait for open requests. */
 export const runUntilSignal = async (
   surroundings: Surroundings,
-  { host, port, inMemory }: Pick<ServiceOptions, 'host' | 'port' | 'inMemory'>,
+  options: ServiceOptions,
 ): Promise<RunningService> => {
-  const service = await asFailure(() => startService(surroundings, { host, port, inMemory }).catch(explain))
+  const service = await asFailure(() => startService(surroundings, options).catch(explain))
   const stopped = new Promise<void>((resolve, reject) => {
     let stoppingSinceMs: number | null = null
     const stop = (): void => {
@@ -27,7 +27,7 @@ export const runUntilSignal = async (
     process.on('SIGINT', stop)
     process.on('SIGTERM', stop)
   })
-  return { baseUrl: service.baseUrl, dashboardUrl: null, stopped }
+  return { baseUrl: service.baseUrl, dashboardUrl: service.dashboardUrl, stopped }
 }
 
 const explain = (error: unknown): never => {

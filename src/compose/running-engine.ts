@@ -16,6 +16,7 @@ import type { Surroundings } from './surroundings.ts'
 export interface RunningEngine {
   readonly engine: Engine
   readonly signatures: Signatures
+  readonly signer: Signer
   /** What the check of the stored log found before anything was written. */
   readonly integrity: IntegrityReport
   /** Finishes what waits and makes a last checkpoint. The store stays open. */
@@ -88,7 +89,7 @@ export const openRunningEngine = (wishes: EngineWishes): Promise<RunningEngine> 
     })
     closers.add(() => engine.close())
     await introduce(engine, signer, { version, integrity, announce, configuration })
-    return { engine, signatures, integrity, close: () => closers.closeAll() }
+    return { engine, signatures, signer, integrity, close: () => closers.closeAll() }
   })
 
 /** The log must hold this node's key before anything that the node signs. */

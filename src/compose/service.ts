@@ -9,6 +9,7 @@ import type { IntegrityCheck } from '../surfaces/http/house.ts'
 import { createHttpServer } from '../surfaces/http/server.ts'
 import { createMcpEndpoint } from '../surfaces/mcp/endpoint.ts'
 import { opening } from './closers.ts'
+import { openDashboard } from './dashboard.ts'
 import { openMarket } from './market.ts'
 import { openRunningEngine } from './running-engine.ts'
 import { knownSecretsOf } from './secrets.ts'
@@ -19,6 +20,9 @@ import type { Surroundings } from './surroundings.ts'
 export interface ServiceWishes {
   readonly host: string | null
   readonly port: number | null
+  readonly dashboardPort: number | null
+  /** False = without it, whatever is configured. */
+  readonly dashboard: boolean
   /** Keep the log in memory and forget it at the end. */
   readonly inMemory: boolean
 }
@@ -26,6 +30,8 @@ export interface ServiceWishes {
 export interface Service {
   /** With the path prefix. */
   readonly baseUrl: string
+  /** Null when the dashboard is off or its port was taken. */
+  readonly dashboardUrl: string | null
   close(): Promise<void>
 }
 
@@ -34,10 +40,10 @@ export class StartRefusedError extends Error {
   override readonly name = 'StartRefusedError'
 }
 
-/** Configuration, identity, store, engine, HTTP: in this order, and closed in the other. */
+/** Configuration, identity, store, engine, HTTP, dashboard: in this order, and closed in the other. */
 export const startService = (
   surroundings: Surroundings,
-  { host, port, inMemory }: ServiceWishes,
+  { host, port, dashboardPort, dashboard, inMemory }: ServiceWishes,
 ): Promise<Service> =>
   opening(async (closers) => {
     const { clock, insecureOk, version } = surroundings
@@ -58,12 +64,18 @@ export const startService = (
       announce: 'always',
     })
     closers.add(() => running.close())
-    const { engine, signatures } = running
+    const { engine, signatures, signer } = running
     reloadOnForeignChange(engine, configuration, logger, insecureOk)
 
     const { log, checkpoints } = store
-    const verify: IntegrityCheck['verify'] = (request) =>
-      verifyLog(log, { ...request, checkpoints, signatures, clock })
+    const verify: IntegrityCheck['verify'] = (request, onProgress) =>
+      verifyLog(log, {
+        ...request,
+        checkpoints,
+        signatures,
+        clock,
+        ...(onProgress === undefined ? {} : { onProgress }),
+      })
     const mcp = createMcpEndpoint({
       engine,
       configuration: () => configuration.current(),
@@ -89,6 +101,18 @@ export const startService = (
       host: host ?? current.api.host,
       port: port ?? current.api.port,
     })
+    const opened =
+      dashboard && current.dashboard.enabled
+        ? await openDashboard({
+            surroundings,
+            configuration,
+            signer,
+            logger,
+            apiUrl: baseUrl,
+            port: dashboardPort,
+          })
+        : DASHBOARD_OFF
+    if (opened.status === 'open') closers.add(() => opened.server.close())
     // Last, so that a market which needs a while is no reason to be silent.
     const market = await openMarket({
       surroundings,
@@ -97,8 +121,11 @@ export const startService = (
       logger,
     })
     closers.add(() => market.close())
-    return { baseUrl, close: () => closers.closeAll() }
+    const dashboardUrl = opened.status === 'open' ? opened.url : null
+    return { baseUrl, dashboardUrl, close: () => closers.closeAll() }
   })
+
+const DASHBOARD_OFF = { status: 'off' } as const
 
 const openConfiguration = async ({
   home,

@@ -45,7 +45,12 @@ export interface ConfigurationStore {
   validate(body: unknown, options: ChangeOptions): Promise<ConfigurationCheck>
   /** Takes over what another process or a person wrote into the files. */
   reload(options: ChangeOptions): Promise<ConfigurationChanged | ConfigurationRefusal>
-  describe(): { readonly path: string; readonly present: boolean }
+  describe(): {
+    readonly path: string
+    readonly present: boolean
+    /** Keys, dotted, that the environment of this process decides. */
+    readonly setByEnvironment: readonly string[]
+  }
   /** Called after each change of an effective value. Listeners do not throw. Returns how to stop. */
   onChange(listener: ConfigurationListener): () => void
 }

@@ -1,7 +1,7 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { cleanUp, newHome, startService, svc } from './service.ts'
+import { cleanUp, dashboardUrlOf, newHome, startService, svc } from './service.ts'
 
 afterAll(cleanUp)
 
@@ -20,6 +20,7 @@ describe('svc up', () => {
     expect(service.output()).not.toContain(token)
     const headers = { authorization: `Bearer ${token}` }
     expect((await service.call('GET', '/kill-switch', { headers })).status).toBe(200)
+    expect((await fetch(`${await dashboardUrlOf(service)}/healthz`)).status).toBe(200)
     expect(await service.stop('SIGINT')).toBe(0)
 
     const again = await startService(home, {}, { words: ['up'] })

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 const SVC = fileURLToPath(new URL('../../bin/svc.js', import.meta.url))
@@ -64,7 +65,7 @@ export const startService = async (
   if (!existsSync(BUILT)) throw new Error('the service is not built: run npm run build')
   // `up` makes a token of its own.
   const token: Variables = words[0] === 'up' ? {} : { SVC_API__AUTH_TOKEN: TOKEN }
-  const env = cleanEnvironment({ SVC_API__PORT: '0', ...token, ...variables })
+  const env = cleanEnvironment({ SVC_API__PORT: '0', SVC_DASHBOARD__PORT: '0', ...token, ...variables })
   const command = [process.execPath, SVC, '--home', home, ...words]
   // The shell counts in blocks of 512 bytes.
   const limit = fileKibMax === undefined ? 'unlimited' : String(fileKibMax * 2)
@@ -88,6 +89,13 @@ export const startService = async (
       return ended
     },
   }
+}
+
+/** Where its dashboard is; null if there is none. */
+export const dashboardUrlOf = async (service: RunningService): Promise<string | null> => {
+  // All of the start is printed before this word, but perhaps in pieces.
+  while (!service.output().includes('Stop ')) await sleep(20)
+  return /^Dashboard\s+(http\S+)$/m.exec(service.output())?.[1] ?? null
 }
 
 export interface CommandResult {

@@ -10,8 +10,6 @@ const OPEN: Readonly<Record<string, string>> = {
   A083: 'karma intents need closed positions',
   A084: 'settlement needs karma intents',
   A085: 'settlement needs karma intents',
-  A120: 'there is no dashboard yet',
-  A122: 'there is no dashboard yet',
 }
 
 interface Naming {

@@ -1,6 +1,7 @@
 import { hasTypePrefix } from '../../core/log/domain.ts'
 import type { LogRecord } from '../../core/log/event.ts'
-import { symbolRef } from '../../core/log/refs.ts'
+import { refsOf, sourceRef, symbolRef } from '../../core/log/refs.ts'
+import { payloadOf } from '../../core/views/stored-payload.ts'
 import type { EventLog, LogQuery } from '../../ports/event-log.ts'
 
 export interface EventPageQuery {
@@ -9,6 +10,9 @@ export interface EventPageQuery {
   readonly before?: number | undefined
   readonly type?: string | undefined
   readonly symbol?: string | undefined
+  readonly source?: string | undefined
+  /** What the events are about, as `core/log/refs` names it. */
+  readonly about?: string | undefined
   readonly order: 'asc' | 'desc'
   readonly limit: number
 }
@@ -19,22 +23,36 @@ export interface EventPage {
   readonly nextSeq: number | null
 }
 
-/** Rows of a symbol that are looked at for a type before the page ends early. */
+/** Rows of one index that are looked at for what else is asked for, before the page ends early. */
 export const EXAMINED_MAX = 5000
 
 const STEP = 500
 
 /** One page of the log, by indexes only. */
-export const readEventPage = (log: EventLog, query: EventPageQuery): Promise<EventPage> =>
-  query.type !== undefined && query.symbol !== undefined
-    ? readByTypeAndSymbol(log, query, query.type, query.symbol)
-    : readByOneIndex(log, query)
+export const readEventPage = (log: EventLog, query: EventPageQuery): Promise<EventPage> => {
+  const refs = refsAskedFor(query)
+  const conditions = refs.length + [query.type, query.source].filter((one) => one !== undefined).length
+  const [about] = refs
+  const index: Index =
+    about === undefined ? (query.type === undefined ? {} : { types: [query.type] }) : { about }
+  const isWhole = conditions === Object.keys(index).length
+  return isWhole ? readIndex(log, query, index) : searchIndex(log, query, index, refs)
+}
 
-const readByOneIndex = async (log: EventLog, query: EventPageQuery): Promise<EventPage> => {
+type Index = Pick<LogQuery, 'about' | 'types'>
+
+/** The rarest first: that one is looked up, the others are compared. */
+const refsAskedFor = ({ about, source, symbol, type }: EventPageQuery): readonly string[] => [
+  ...(about === undefined ? [] : [about]),
+  // Only signals are indexed by their author.
+  ...(source === undefined || type?.split('.')[0] !== 'signal' ? [] : [sourceRef(source)]),
+  ...(symbol === undefined ? [] : [symbolRef(symbol)]),
+]
+
+const readIndex = async (log: EventLog, query: EventPageQuery, index: Index): Promise<EventPage> => {
   const records = await log.read({
     ...boundsOf(query),
-    ...(query.type === undefined ? {} : { types: [query.type] }),
-    ...(query.symbol === undefined ? {} : { about: symbolRef(query.symbol) }),
+    ...index,
     order: query.order,
     // One more than asked for tells whether there is more.
     limit: query.limit + 1,
@@ -43,26 +61,38 @@ const readByOneIndex = async (log: EventLog, query: EventPageQuery): Promise<Eve
 }
 
 /**
- * A symbol's events, those of one type kept. If few of them match, the page ends early: it has fewer items than
- * asked for, and a next page.
+ * What one index finds, and of that what is right in all else. If little of it is, the page ends early: it has fewer
+ * items than asked for, and a next page.
  */
-const readByTypeAndSymbol = async (
+const searchIndex = async (
   log: EventLog,
   query: EventPageQuery,
-  type: string,
-  symbol: string,
+  index: Index,
+  refs: readonly string[],
 ): Promise<EventPage> => {
   const found: LogRecord[] = []
   let bounds = boundsOf(query)
   for (let examined = 0; examined < EXAMINED_MAX; examined += STEP) {
-    const rows = await log.read({ ...bounds, about: symbolRef(symbol), order: query.order, limit: STEP })
-    found.push(...rows.filter((row) => hasTypePrefix(row.type, type)))
+    const rows = await log.read({ ...bounds, ...index, order: query.order, limit: STEP })
+    found.push(...rows.filter((row) => isAskedFor(row, query, refs)))
     const last = rows.at(-1)
     if (found.length > query.limit || rows.length < STEP || last === undefined)
       return pageOf(found, query.limit)
     bounds = query.order === 'asc' ? { ...bounds, after: last.seq } : { ...bounds, before: last.seq }
   }
   return { records: found, nextSeq: (query.order === 'asc' ? bounds.after : bounds.before) ?? null }
+}
+
+const isAskedFor = (
+  record: LogRecord,
+  { type, source }: EventPageQuery,
+  [, ...others]: readonly string[],
+): boolean => {
+  if (type !== undefined && !hasTypePrefix(record.type, type)) return false
+  if (source !== undefined && record.source !== source) return false
+  if (others.length === 0) return true
+  const named = refsOf({ ...record, payload: payloadOf(record) ?? {} })
+  return others.every((ref) => named.includes(ref))
 }
 
 const boundsOf = ({ after, before }: EventPageQuery): Pick<LogQuery, 'after' | 'before'> => ({

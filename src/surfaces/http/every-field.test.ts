@@ -224,7 +224,7 @@ describe('every parameter of every query and header', () => {
 
 /** What is wrong with a parameter, which is always text on the wire. */
 const wireFaultsOf = (schema: Schema): readonly { readonly value: string; readonly type: string }[] => {
-  const { enum: values, type, minimum, maximum, maxLength } = schema
+  const { enum: values, type, format, minimum, maximum, maxLength } = schema
   if (values !== undefined) return ['', 'nope', '__proto__', String(values[0]).toUpperCase()].map(asEnumFault)
   if (type === 'integer') {
     return [
@@ -238,6 +238,9 @@ const wireFaultsOf = (schema: Schema): readonly { readonly value: string; readon
         type: 'less_than_equal',
       })),
     ]
+  }
+  if (format === 'date-time') {
+    return ['now', '2026-02-30', '1e9', '__proto__'].map((value) => ({ value, type: 'timestamp_invalid' }))
   }
   return [
     { value: 'a|b', type: 'string_pattern' },

@@ -84,3 +84,11 @@ export const PORTFOLIO = {
     l3_max_drawdown_pct: 0.3,
   },
 } as const
+
+export const EQUITY_HISTORY = {
+  as_of: TS,
+  points: [
+    { ts: '2026-02-19T23:29:58.000Z', equity_usd: 10_000 },
+    { ts: TS, equity_usd: 10_004.45 },
+  ],
+} as const

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { z } from 'zod'
 import type { FaultType } from '../../core/vocabulary/fault-types.ts'
 import { plainText } from '../../core/vocabulary/text.ts'
+import { timestamp } from '../../core/vocabulary/timestamp.ts'
 
 /** A name in a path. Any text is one: what cannot exist is simply not found. */
 export const pathText = (description: string, example: string) =>
@@ -13,6 +14,13 @@ export const textFilter = (description: string) =>
     .preprocess((value) => (value === '' ? undefined : value), plainText().optional())
     .optional()
     .meta({ type: 'string', minLength: 0, maxLength: 256, description })
+
+/** A moment in a query; empty means no bound. */
+export const timeFilter = (description: string) =>
+  z
+    .preprocess((value) => (value === '' ? undefined : value), timestamp().optional())
+    .optional()
+    .meta({ type: 'string', format: 'date-time', description, examples: ['2026-02-20T00:29:58.000Z'] })
 
 /** Text in a header; empty counts as absent. Node reads its bytes as Latin-1, while clients send UTF-8. */
 export const headerText = (text: z.ZodType<string>, description: string) =>

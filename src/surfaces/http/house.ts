@@ -1,5 +1,6 @@
 import type { Engine } from '../../engine/engine.ts'
 import type { IntegrityReport } from '../../engine/integrity/report.ts'
+import type { VerifyProgress } from '../../engine/integrity/verify.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ConfigurationStore } from '../../ports/config-file.ts'
 import type { Logger } from '../../ports/logger.ts'
@@ -24,7 +25,7 @@ export interface HttpHouse {
 }
 
 export interface IntegrityCheck {
-  verify(request: IntegrityRequest): Promise<IntegrityReport>
+  verify(request: IntegrityRequest, onProgress?: (progress: VerifyProgress) => void): Promise<IntegrityReport>
 }
 
 export interface IntegrityRequest {

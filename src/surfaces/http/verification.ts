@@ -1,4 +1,5 @@
 import type { IntegrityReport } from '../../engine/integrity/report.ts'
+import type { VerifyProgress } from '../../engine/integrity/verify.ts'
 import type { IntegrityCheck, IntegrityRequest } from './house.ts'
 
 /** Runs verifications, each kind at most once at a time: who asks meanwhile joins the one under way. */
@@ -6,6 +7,7 @@ export class Verification {
   readonly #check: IntegrityCheck
   readonly #underWay = new Map<string, Promise<IntegrityReport>>()
   #chainOk: boolean
+  #fullProgress: VerifyProgress | null = null
 
   constructor(check: IntegrityCheck, chainOkAtStart: boolean) {
     this.#check = check
@@ -15,6 +17,11 @@ export class Verification {
   /** What the newest finished verification found. */
   get chainOk(): boolean {
     return this.#chainOk
+  }
+
+  /** How far the verification of all is; null while none runs. */
+  get fullProgress(): VerifyProgress | null {
+    return this.#fullProgress
   }
 
   verify(request: IntegrityRequest): Promise<IntegrityReport> {
@@ -27,9 +34,20 @@ export class Verification {
   }
 
   async #run(request: IntegrityRequest): Promise<IntegrityReport> {
-    const found = await this.#check.verify(request)
+    const found = await (request.mode === 'full' ? this.#verifyAll(request) : this.#check.verify(request))
     // A look at the newest events says nothing about an older fault.
     if (!found.ok || found.mode === 'full') this.#chainOk = found.ok
     return found
+  }
+
+  async #verifyAll(request: IntegrityRequest): Promise<IntegrityReport> {
+    this.#fullProgress = { step: 'hashes', checked: 0, total: 0 }
+    try {
+      return await this.#check.verify(request, (progress) => {
+        this.#fullProgress = progress
+      })
+    } finally {
+      this.#fullProgress = null
+    }
   }
 }

@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import { type Change, changeUserSettings } from '../../../core/config/change.ts'
+import { environmentLayer } from '../../../core/config/environment.ts'
 import type { Configuration } from '../../../core/config/schema.ts'
+import { leavesOf } from '../../../core/config/values.ts'
 import { warningsOf } from '../../../core/config/warnings.ts'
 import {
   type ChangeOptions,
@@ -34,6 +36,9 @@ const storeOf = (place: Place, loaded: Configuration): ConfigurationStore => {
   const path = userSettingsPath(place.home)
   const listeners = new Set<ConfigurationListener>()
   let current = loaded
+  const setByEnvironment = leavesOf(environmentLayer(place.env).layer.values).map(({ path: key }) =>
+    key.join('.'),
+  )
   let lastChange: Promise<unknown> = Promise.resolve()
 
   const apply = async (
@@ -66,7 +71,7 @@ const storeOf = (place: Place, loaded: Configuration): ConfigurationStore => {
         : outcome
     },
     reload: (options) => change({}, options),
-    describe: () => ({ path, present: existsSync(path) }),
+    describe: () => ({ path, present: existsSync(path), setByEnvironment }),
     onChange: (listener) => {
       listeners.add(listener)
       return () => listeners.delete(listener)

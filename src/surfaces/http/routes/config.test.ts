@@ -20,6 +20,25 @@ const changes = async () => {
   return records.map(({ payload }) => JSON.parse(payload) as Record<string, unknown>)
 }
 
+describe('GET /config/schema', () => {
+  it('says what there is, what waits for a restart, and what the environment decides', async () => {
+    const other = await startTestServer({ env: { SVC_BRAIN__CYCLE_INTERVAL_SECONDS: '60' } })
+    const { status, body, text } = await other.call('GET', '/config/schema')
+    expect(status).toBe(200)
+    expect(body).toMatchObject({
+      path: join(other.home, 'config', 'user.yaml'),
+      schema: { properties: { api: { properties: { port: { default: 5050, minimum: 0 } } } } },
+      set_by_environment: ['brain.cycle_interval_seconds'],
+    })
+    expect(body['restart_keys']).toEqual(
+      expect.arrayContaining(['api.port', 'dashboard.enabled', 'store.url', 'market.feed']),
+    )
+    expect(body['restart_keys']).not.toContain('risk.max_leverage')
+    expect(text).not.toContain(TOKEN)
+    await other.close()
+  })
+})
+
 describe('GET /config', () => {
   it('shows every section and no secret', async () => {
     const { status, body, text } = await server.call('GET', '/config')

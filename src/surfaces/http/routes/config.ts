@@ -1,8 +1,16 @@
 import { z } from 'zod'
-import { configurationSchema, type Configuration } from '../../../core/config/schema.ts'
+import { needsRestart } from '../../../core/config/restart.ts'
+import {
+  configurationJsonSchema,
+  configurationSchema,
+  type Configuration,
+} from '../../../core/config/schema.ts'
 import { configurationHashInput, redactedConfiguration } from '../../../core/config/secrets.ts'
 import { DEFAULT_CONFIGURATION } from '../../../core/config/validate.ts'
+import { leavesOf } from '../../../core/config/values.ts'
 import { lockedSettings } from '../../../core/karma/wallet.ts'
+import { isJsonObject } from '../../../core/vocabulary/json-object.ts'
+import type { JsonObject } from '../../../core/vocabulary/json.ts'
 import { sha256Hex } from '../../../engine/sha256.ts'
 import type { ChangeOptions, ConfigurationRefusal } from '../../../ports/config-file.ts'
 import { ok, type Refused } from '../answers.ts'
@@ -20,6 +28,13 @@ const changes = z.unknown().meta({
   examples: [{ brain: { cycle_interval_seconds: 60 } }],
 })
 
+const configurationForm = z.object({
+  schema: z.custom<JsonObject>(isJsonObject).meta({ type: 'object', additionalProperties: true }),
+  path: z.string().meta({ description: 'the file that a change is written to' }),
+  restart_keys: z.array(z.string()).meta({ description: 'a new value counts only after a restart' }),
+  set_by_environment: z.array(z.string()),
+})
+
 export const configRoutes = [
   defineRoute({
     method: 'GET',
@@ -32,6 +47,32 @@ export const configRoutes = [
     response: configuration,
     example: DEFAULT_CONFIGURATION,
     handler: (_parts, service) => ok(redactedConfiguration(service.configuration.current())),
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/config/schema',
+    access: 'bearer',
+    operationId: 'getConfigurationSchema',
+    tag: 'Configuration',
+    summary: 'What can be configured, and how',
+    description:
+      '`schema` is JSON Schema. The value of a key in `set_by_environment` cannot be changed here.',
+    response: configurationForm,
+    example: {
+      schema: { type: 'object', properties: {} },
+      path: '/srv/signal-engine/config/user.yaml',
+      restart_keys: ['api.port'],
+      set_by_environment: ['api.auth_token'],
+    },
+    handler: (_parts, service) => {
+      const { path, setByEnvironment } = service.configuration.describe()
+      return ok({
+        schema: SCHEMA,
+        path,
+        restart_keys: KEYS.filter((key) => needsRestart(key.split('.'))),
+        set_by_environment: setByEnvironment,
+      })
+    },
   }),
   defineRoute({
     method: 'POST',
@@ -96,6 +137,10 @@ const rulesOf = async ({ engine, insecureOk }: Service): Promise<ChangeOptions> 
   insecureOk,
   locked: lockedSettings((await engine.fresh()).karma),
 })
+
+const SCHEMA = configurationJsonSchema() as JsonObject
+
+const KEYS = leavesOf(DEFAULT_CONFIGURATION).map(({ path }) => path.join('.'))
 
 const configHashOf = (changed: Configuration): string => sha256Hex(configurationHashInput(changed))
 

@@ -19,10 +19,15 @@ interface Item {
 
 let server: TestServer
 
+interface Told extends Partial<Pick<Stamped, 'source' | 'traceId' | 'recordedAt'>> {
+  readonly type: string
+  readonly payload: Stamped['payload']
+}
+
 /** Straight into the log, as another process would. */
-const append = async (events: readonly { readonly type: string; readonly payload: Stamped['payload'] }[]) => {
+const append = async (events: readonly Told[]) => {
   const head = await server.log.head()
-  const stamped = events.map(({ type, payload }, index) => ({
+  const stamped = events.map(({ type, payload, ...more }, index) => ({
     seq: head.seq + index + 1,
     id: server.clock.newId(),
     type,
@@ -32,6 +37,7 @@ const append = async (events: readonly { readonly type: string; readonly payload
     dedupeKey: null,
     payload,
     recordedAt: '2026-02-20T00:30:00.000Z',
+    ...more,
   }))
   const chained = chain(stamped, head, sha256Hex)
   const signer = testSigner()
@@ -105,6 +111,15 @@ describe('GET /events', () => {
     expect(await seqsOf('?symbol=BTC&type=signal&order=asc')).toEqual([3, 5, 7])
   })
 
+  it('filters by what events are about, alone and with type and symbol', async () => {
+    expect(await seqsOf('?about=p1')).toEqual([6])
+    expect(await seqsOf('?about=source:test')).toEqual([7, 5, 4, 3])
+    expect(await seqsOf('?about=source:test&type=signal.ta')).toEqual([7, 4, 3])
+    expect(await seqsOf('?about=source:test&symbol=btc')).toEqual([7, 5, 3])
+    expect(await seqsOf('?about=source:test&symbol=btc&type=signal.ta&order=asc')).toEqual([3, 7])
+    expect(await seqsOf('?about=nothing')).toEqual([])
+  })
+
   it('pages in both directions, seeing each event once', async () => {
     for (const [order, bound] of [
       ['asc', 'after_seq'],
@@ -154,6 +169,9 @@ describe('GET /events', () => {
       ['after_seq=-1', 'after_seq', 'greater_than_equal'],
       ['before_seq=x', 'before_seq', 'int_type'],
       ['order=up', 'order', 'enum'],
+      ['from=yesterday', 'from', 'timestamp_invalid'],
+      ['to=2026-02-30', 'to', 'timestamp_invalid'],
+      ['about=a%00b', 'about', 'string_pattern'],
       ['type=a%00b', 'type', 'string_pattern'],
       ['type=a&type=b', 'type', 'string_type'],
       [`symbol=${'x'.repeat(257)}`, 'symbol', 'string_too_long'],
@@ -168,6 +186,34 @@ describe('GET /events', () => {
     const { body } = await server.call('GET', '/events?limit=501')
     expect(body['detail']).toBe('limit must be at most 500')
     expect((await server.call('GET', '/events?limit=500&unknown=1&unknown=2&__proto__=3')).status).toBe(200)
+  })
+})
+
+describe('GET /events of a source and a time', () => {
+  it('filters by source, trace, id and time, alone and together', async () => {
+    const own = await append([
+      { type: 'execution.order_filled.v1', payload: { position_id: 'p1', order_id: 'o1' }, traceId: 't1' },
+      { type: 'signal.ta.v1', payload: { symbol: 'SOL' }, source: 'ann', traceId: 't1' },
+      {
+        type: 'system.audit.v1',
+        payload: { symbol: 'SOL' },
+        source: 'ann',
+        recordedAt: '2026-02-20T01:00:00.000Z',
+      },
+    ])
+    const [filled = 0, signal = 0, audit = 0] = own.map(({ seq }) => seq)
+    expect(await seqsOf('?about=trace:t1')).toEqual([signal, filled])
+    expect(await seqsOf('?about=p1&type=execution.order_filled')).toEqual([filled])
+    expect(await seqsOf('?source=ann')).toEqual([audit, signal])
+    expect(await seqsOf('?source=ann&type=signal')).toEqual([signal])
+    expect(await seqsOf('?source=ann&type=system')).toEqual([audit])
+    expect(await seqsOf('?source=ann&symbol=sol&about=trace:t1')).toEqual([signal])
+    expect(await seqsOf('?from=2026-02-20T01:00:00Z')).toEqual([audit])
+    expect(await seqsOf('?from=2026-02-20T00:30:00Z&to=2026-02-20T01:00:00Z&source=ann')).toEqual([signal])
+    expect(await seqsOf(`?to=2026-02-20T01:00:00Z&after_seq=${signal}`)).toEqual([])
+    expect(await seqsOf('?from=2027-01-01')).toEqual([])
+    expect(await seqsOf('?to=2025-01-01')).toEqual([])
+    expect(await seqsOf('?from=&to=&about=&source=&limit=1')).toEqual([audit])
   })
 })
 

@@ -5,14 +5,22 @@ import type { EventLog } from '../../../ports/event-log.ts'
 import { okJsonText, refused, type Refused } from '../answers.ts'
 import { EVENT_ID, EVENT_RECORD } from '../examples.ts'
 import { readEventPage } from '../event-page.ts'
-import { integer, optionalInteger, pathText, textFilter } from '../fields.ts'
+import { integer, optionalInteger, pathText, textFilter, timeFilter } from '../fields.ts'
 import { defineRoute } from '../route.ts'
+import { withinTime } from '../seq-at.ts'
 
 const eventRecord = eventRecordView.meta({ id: 'EventRecord' })
 
 const query = z.object({
   type: textFilter('type prefix by whole segments, such as `signal.ta`'),
   symbol: textFilter('only events about this symbol'),
+  about: textFilter(
+    'only events about this: the id of a signal, contributor, position, order, intent, conviction or cycle, or ' +
+      '`trace:<trace id>`, or `source:<author of signals>`',
+  ),
+  source: textFilter('only events with exactly this source'),
+  from: timeFilter('only events recorded at this time or later'),
+  to: timeFilter('only events recorded before this time'),
   since: textFilter('event id; this event and later ones'),
   after_seq: optionalInteger({ min: 0 }, 'only events behind this seq'),
   before_seq: optionalInteger({ min: 0 }, 'only events before this seq'),
@@ -31,16 +39,18 @@ export const eventRoutes = [
     summary: 'Stored events with hashes and signatures',
     description:
       '`next_seq` is the `after_seq` (ascending) or `before_seq` (descending) of the next page, null at the end. ' +
-      'With both `type` and `symbol` a page may have fewer items than `limit` and still be followed by another.',
+      'With two or more of `type`, `symbol` and `about` a page may have fewer items than `limit` and still be followed by another.',
     query,
     response: z.object({ items: z.array(eventRecord), limit: z.int(), next_seq: z.int().nullable() }),
     example: { items: [EVENT_RECORD], limit: 100, next_seq: null },
     problems: ['event.not_found'],
-    handler: async ({ query: { since, after_seq, before_seq, ...filter } }, { engine: { log } }) => {
+    handler: async ({ query: asked }, { engine: { log } }) => {
+      const { since, after_seq, before_seq, from, to, ...filter } = asked
       const first = since === undefined ? undefined : await log.get(since)
       if (since !== undefined && !first) return unknownEvent(since)
       const after = first ? Math.max(first.seq - 1, after_seq ?? 0) : after_seq
-      const page = await readEventPage(log, { ...filter, after, before: before_seq })
+      const bounds = await withinTime(log, { after, before: before_seq }, { from, to })
+      const page = await readEventPage(log, { ...filter, ...bounds })
       const items = page.records.map(eventRecordText).join(',')
       return okJsonText(`{"items":[${items}],"limit":${filter.limit},"next_seq":${page.nextSeq}}`)
     },

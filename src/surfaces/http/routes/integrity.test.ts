@@ -75,6 +75,26 @@ describe('GET /integrity', () => {
     expect((await again).status).toBe(200)
   })
 
+  it('tells how far a verification of all is', async () => {
+    let finish = (): void => undefined
+    const integrity: IntegrityCheck = {
+      verify: ({ mode }, onProgress) => {
+        onProgress?.({ step: 'signatures', checked: 3, total: 7 })
+        return new Promise((resolve) => {
+          finish = () => resolve(report(true, mode))
+        })
+      },
+    }
+    server = await startTestServer({ house: { integrity } })
+    const progress = async () => (await server.call('GET', '/integrity/progress')).body['progress']
+    expect(await progress()).toBeNull()
+    const full = server.call('GET', '/integrity?mode=full')
+    await expect.poll(progress).toEqual({ step: 'signatures', checked: 3, total: 7 })
+    finish()
+    expect((await full).status).toBe(200)
+    expect(await progress()).toBeNull()
+  })
+
   it('is remembered by the metrics', async () => {
     let isOk = false
     const integrity: IntegrityCheck = { verify: ({ mode }) => Promise.resolve(report(isOk, mode)) }

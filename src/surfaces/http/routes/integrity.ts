@@ -36,4 +36,24 @@ export const integrityRoutes = [
     mayTakeLong: ({ query }) => query.mode === 'full',
     handler: async ({ query }, { verification }) => ok(viewIntegrity(await verification.verify(query))),
   }),
+  defineRoute({
+    method: 'GET',
+    path: '/integrity/progress',
+    access: 'bearer',
+    operationId: 'getVerificationProgress',
+    tag: 'Events',
+    summary: 'How far a verification of the whole log is',
+    description: 'Hashes first, then signatures; each looks at `total` events. Null while none runs.',
+    response: z.object({
+      progress: z
+        .object({
+          step: z.enum(['hashes', 'signatures']),
+          checked: z.int().min(0),
+          total: z.int().min(0),
+        })
+        .nullable(),
+    }),
+    example: { progress: { step: 'hashes', checked: 40_000, total: 250_000 } },
+    handler: async (_request, { verification }) => ok({ progress: verification.fullProgress }),
+  }),
 ]

@@ -1,9 +1,11 @@
 import { z } from 'zod'
 import { ORDER_FILTERS, orderView, viewOrders } from '../../../core/views/orders.ts'
+import { equityHistoryView } from '../../../core/views/equity-history.ts'
 import { portfolioView } from '../../../core/views/portfolio.ts'
+import { equityHistoryOf } from '../../../engine/queries/equity-history.ts'
 import { portfolioOf } from '../../../engine/queries/portfolio.ts'
 import { ok } from '../answers.ts'
-import { ORDER, PORTFOLIO } from '../examples-trading.ts'
+import { EQUITY_HISTORY, ORDER, PORTFOLIO } from '../examples-trading.ts'
 import { integer } from '../fields.ts'
 import { defineRoute } from '../route.ts'
 
@@ -22,6 +24,21 @@ export const portfolioRoutes = [
     example: PORTFOLIO,
     handler: async (_parts, { engine, configuration, clock }) =>
       ok(await portfolioOf(engine, configuration.current(), clock)),
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/portfolio/history',
+    access,
+    operationId: 'getEquityHistory',
+    tag,
+    summary: 'Equity over time',
+    description:
+      'Reckoned from closed positions and stored bars. It begins later than asked for where bars are missing or too many.',
+    query: z.object({ hours: integer(24, { min: 1, max: 720 }, 'how far back') }),
+    response: equityHistoryView.meta({ id: 'EquityHistory' }),
+    example: EQUITY_HISTORY,
+    handler: async ({ query: { hours } }, { engine, clock }) =>
+      ok(await equityHistoryOf(engine, hours, clock)),
   }),
   defineRoute({
     method: 'GET',

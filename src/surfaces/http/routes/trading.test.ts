@@ -40,6 +40,26 @@ describe('GET /portfolio', () => {
   })
 })
 
+describe('GET /portfolio/history', () => {
+  it('is flat without trades, and ends with the equity of now', async () => {
+    const { body } = await server.call('GET', '/portfolio/history?hours=1')
+    const { as_of, points } = body as { as_of: string; points: { ts: string; equity_usd: number }[] }
+    expect(points).toHaveLength(241)
+    expect(new Set(points.map(({ equity_usd }) => equity_usd))).toEqual(new Set([10_000]))
+    expect(points.at(-1)?.ts).toBe(as_of)
+    await server.open(INTENT_IDS.BTC)
+    const later = (await server.call('GET', '/portfolio/history')).body as { points: typeof points }
+    const { body: portfolio } = await server.call('GET', '/portfolio')
+    expect(later.points.at(-1)?.equity_usd).toBeCloseTo(Number(portfolio['equity_usd']), 2)
+    expect(later.points[0]?.equity_usd).toBe(10_000)
+  })
+
+  it('refuses an impossible range', async () => {
+    for (const hours of [0, 721, 'x'])
+      expect((await server.call('GET', `/portfolio/history?hours=${hours}`)).status).toBe(422)
+  })
+})
+
 describe('intents', () => {
   it('are listed newest first, by status, as many as wanted', async () => {
     const ids = async (query: string) =>

@@ -1,0 +1,148 @@
+import { useQuery } from '@tanstack/react-query'
+import { OctagonX, ShieldCheck } from 'lucide-react'
+import { queries } from '../api/queries.ts'
+import type { KillSwitch, KillSwitchLevel } from '../api/trading.ts'
+import { Button } from '../ui/button.tsx'
+import { cx } from '../ui/cx.ts'
+import { Dialog } from '../ui/dialog.tsx'
+import { Time } from '../ui/time.tsx'
+import { Untrusted } from '../ui/untrusted.tsx'
+import { confirm } from './confirm.tsx'
+import { createPrompt } from './prompt.ts'
+import { useAction } from './use-action.ts'
+
+interface LevelWords {
+  readonly level: KillSwitchLevel
+  readonly name: string
+  readonly effect: string
+}
+
+export const LEVELS: readonly LevelWords[] = [
+  { level: 0, name: 'Normal', effect: 'No restrictions' },
+  { level: 1, name: 'Caution', effect: 'Trades with warnings; cycles by hand are refused' },
+  { level: 2, name: 'Crisis', effect: 'No new positions; exits go on' },
+  { level: 3, name: 'Lockdown', effect: 'No trades at all but by an operator' },
+]
+
+const LOOKS: Readonly<Record<KillSwitchLevel, string>> = {
+  0: 'bg-good-soft text-good',
+  1: 'bg-warn-soft text-warn',
+  2: 'bg-bad-soft text-bad',
+  3: 'bg-bad text-panel',
+}
+
+/** Raising is one press and a confirmation; lowering asks for a reason and a word. */
+export const useKillSwitch = () => {
+  const action = useAction<{ level: KillSwitchLevel; reason: string }, KillSwitch>({
+    request: (body) => ({ path: '/kill-switch', body }),
+    done: ({ level, state }) => `Kill switch is at ${level}, ${state}`,
+    refreshes: ['kill-switch', 'brain-status'],
+  })
+  const move = async (from: KillSwitchLevel, { level, name, effect }: LevelWords): Promise<void> => {
+    const isRaise = level > from
+    const answer = await confirm({
+      title: `${isRaise ? 'Raise' : 'Lower'} the kill switch to ${level}, ${name.toLowerCase()}?`,
+      text: `${effect}. It is at ${from} now.`,
+      confirmLabel: isRaise ? `Raise to ${level}` : `Lower to ${level}`,
+      look: isRaise ? 'danger' : 'primary',
+      reason: { suggestion: isRaise ? 'raised by hand on the dashboard' : '' },
+      ...(isRaise ? {} : { word: 'LOWER' }),
+    })
+    if (answer !== null) action.mutate({ level, reason: answer.reason })
+  }
+  return { move, isBusy: action.isPending }
+}
+
+const panel = createPrompt<true, never>()
+
+/** From anywhere: the palette, the keyboard, the chip. */
+export const openKillSwitch = (): void => {
+  panel.ask(true).catch(() => undefined)
+}
+
+/** Always in sight: the level in a word and a number. */
+export const KillSwitchChip = ({ isLarge = false }: { readonly isLarge?: boolean }) => {
+  const { data } = useQuery(queries.brainStatus())
+  const level = data?.kill_switch_level
+  const words = LEVELS.find((one) => one.level === level)
+  const Icon = level === 0 ? ShieldCheck : OctagonX
+  return (
+    <button
+      type="button"
+      onClick={openKillSwitch}
+      title={data?.kill_switch_reason ?? undefined}
+      className={cx(
+        'inline-flex items-center justify-center gap-1.5 rounded-md font-semibold',
+        isLarge ? 'size-12 flex-col gap-0 text-[11px]' : 'h-8 px-2 text-xs',
+        level === undefined ? 'bg-raised text-muted' : LOOKS[level],
+      )}
+    >
+      <Icon className={isLarge ? 'size-5' : 'size-4'} aria-hidden />
+      <span>
+        <span className="sr-only">Kill switch </span>L{level ?? '?'}
+        <span className={isLarge ? 'sr-only' : undefined}> {words?.name}</span>
+      </span>
+    </button>
+  )
+}
+
+export const KillSwitchDialog = () => {
+  const isOpen = panel.useQuestion() !== null
+  if (!isOpen) return null
+  return (
+    <Dialog
+      title="Kill switch"
+      description="It rises by itself and falls only by hand."
+      open
+      onClose={() => panel.answer(null)}
+    >
+      <KillSwitchLevels />
+    </Dialog>
+  )
+}
+
+export const KillSwitchLevels = () => {
+  const { data } = useQuery(queries.killSwitch())
+  const { move, isBusy } = useKillSwitch()
+  if (data === undefined) return <p className="text-muted">Loading the level …</p>
+  return (
+    <div className="grid gap-3">
+      {data.reason === null ? null : (
+        <p className="text-sm text-muted">
+          Since <Time at={data.changed_at} as="ago" />: <Untrusted text={data.reason} />
+        </p>
+      )}
+      <ol className="grid gap-2">
+        {LEVELS.map((words) => (
+          <li
+            key={words.level}
+            aria-current={words.level === data.level}
+            className={cx(
+              'flex items-center justify-between gap-3 rounded-lg border p-2.5',
+              words.level === data.level ? 'border-accent' : 'border-line',
+            )}
+          >
+            <div className="min-w-0">
+              <p className="flex items-center gap-2 font-semibold">
+                <span className={cx('rounded px-1.5 text-xs', LOOKS[words.level])}>{words.level}</span>
+                {words.name}
+              </p>
+              <p className="text-xs text-muted">{words.effect}</p>
+            </div>
+            {words.level === data.level ? (
+              <span className="text-xs font-medium text-accent">current</span>
+            ) : (
+              <Button
+                look={words.level > data.level ? 'danger' : 'plain'}
+                busy={isBusy}
+                onClick={() => void move(data.level, words)}
+              >
+                {words.level > data.level ? 'Raise' : 'Lower'}
+              </Button>
+            )}
+          </li>
+        ))}
+      </ol>
+    </div>
+  )
+}

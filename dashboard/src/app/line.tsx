@@ -1,0 +1,76 @@
+import { useQuery } from '@tanstack/react-query'
+import { Badge, type Tone } from '../ui/badge.tsx'
+import { queries } from '../api/queries.ts'
+import type { Regime } from '../api/trading.ts'
+import { Button } from '../ui/button.tsx'
+import { cx } from '../ui/cx.ts'
+import { useLineStatus, useLiveState } from '../live/use-live.ts'
+
+const WORDS = {
+  connecting: 'Connecting',
+  live: 'Live',
+  reconnecting: 'Reconnecting',
+  'signed-out': 'Signed out',
+} as const
+
+/** Whether what is shown follows the service. */
+export const LineBadge = () => {
+  const { status, count } = useLiveState()
+  return (
+    <span
+      role="status"
+      title={`${count} events since the page was loaded`}
+      className={cx(
+        'inline-flex items-center gap-1.5 text-xs',
+        status === 'live' ? 'text-muted' : 'text-warn',
+      )}
+    >
+      <span
+        className={cx('size-2 rounded-full', status === 'live' ? 'bg-good' : 'animate-pulse bg-warn')}
+        aria-hidden
+      />
+      {WORDS[status]}
+    </span>
+  )
+}
+
+const REGIME_TONES: Readonly<Record<Regime, Tone>> = {
+  BULL: 'good',
+  BEAR: 'bad',
+  CRISIS: 'bad',
+  TRANSITION: 'neutral',
+}
+
+export const RegimeBadge = () => {
+  const { data } = useQuery(queries.brainStatus())
+  const regime = data?.regime ?? null
+  if (regime === null) return <Badge title="No cycle has judged the market yet">No regime</Badge>
+  return (
+    <Badge tone={REGIME_TONES[regime]} title="Market regime">
+      {regime}
+    </Badge>
+  )
+}
+
+/** Above everything, while nothing new can come. */
+export const LineBanner = () => {
+  const status = useLineStatus()
+  if (status === 'live' || status === 'connecting') return null
+  return (
+    <div
+      role="alert"
+      className="flex flex-wrap items-center justify-center gap-3 bg-warn-soft px-4 py-2 text-sm text-warn"
+    >
+      {status === 'signed-out' ? (
+        <>
+          The session is over. What you see is the last that was known.
+          <Button size="small" onClick={() => location.reload()}>
+            Sign in again
+          </Button>
+        </>
+      ) : (
+        'The line to the service is down. What you see is the last that was known; it goes on by itself.'
+      )}
+    </div>
+  )
+}

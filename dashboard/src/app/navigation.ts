@@ -1,0 +1,36 @@
+import {
+  BookOpenCheck,
+  Brain,
+  ChartCandlestick,
+  Gauge,
+  HandCoins,
+  Radio,
+  Satellite,
+  Settings,
+  ShieldAlert,
+  Users,
+  type LucideIcon,
+} from 'lucide-react'
+
+export interface PageEntry {
+  readonly path: string
+  readonly label: string
+  readonly icon: LucideIcon
+  /** Pressed after `g`. */
+  readonly key: string
+  /** In the bar of a phone; the others are behind "More". */
+  readonly isPrimary?: boolean
+}
+
+export const PAGES: readonly PageEntry[] = [
+  { path: '/', label: 'Overview', icon: Gauge, key: 'o', isPrimary: true },
+  { path: '/signals', label: 'Signals', icon: Radio, key: 's', isPrimary: true },
+  { path: '/positions', label: 'Positions', icon: ChartCandlestick, key: 'p', isPrimary: true },
+  { path: '/brain', label: 'Brain', icon: Brain, key: 'b' },
+  { path: '/contributors', label: 'Contributors', icon: Users, key: 'c' },
+  { path: '/producers', label: 'Producers', icon: Satellite, key: 'd' },
+  { path: '/risk', label: 'Risk', icon: ShieldAlert, key: 'r' },
+  { path: '/treasury', label: 'Treasury', icon: HandCoins, key: 't' },
+  { path: '/audit', label: 'Audit', icon: BookOpenCheck, key: 'a' },
+  { path: '/settings', label: 'Settings', icon: Settings, key: 'e' },
+]

@@ -1,0 +1,167 @@
+import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
+import { Command, LogOut, Menu, Moon, Sun, SunMoon } from 'lucide-react'
+import { useEffect, useState } from 'react'
+import { Button } from '../ui/button.tsx'
+import { Dialog } from '../ui/dialog.tsx'
+import { Toasts } from '../ui/toast.tsx'
+import { CommandPalette } from './command-palette.tsx'
+import { signOut } from './commands.ts'
+import { ConfirmDialog } from './confirm.tsx'
+import { HelpDialog } from './help.tsx'
+import { KillSwitchChip, KillSwitchDialog, openKillSwitch } from './kill-switch.tsx'
+import { LineBadge, LineBanner, RegimeBadge } from './line.tsx'
+import { PAGES, type PageEntry } from './navigation.ts'
+import { OperatorDialog } from './operator.tsx'
+import { switchTheme, useTheme } from './theme.ts'
+import { useKeyboard } from './use-keyboard.ts'
+
+type Overlay = 'none' | 'palette' | 'help' | 'more'
+
+export const Shell = () => {
+  const [overlay, setOverlay] = useState<Overlay>('none')
+  const navigate = useNavigate()
+  const page = usePage()
+  const close = (): void => setOverlay('none')
+  useKeyboard({
+    'mod+k': () => setOverlay('palette'),
+    '?': () => setOverlay('help'),
+    k: openKillSwitch,
+    ...Object.fromEntries(PAGES.map(({ key, path }) => [`g ${key}`, () => void navigate({ to: path })])),
+  })
+  useEffect(() => {
+    document.title = `${page.label} – Signal Engine`
+  }, [page.label])
+  return (
+    <div className="grid min-h-dvh grid-cols-1 md:grid-cols-[13rem_minmax(0,1fr)]">
+      <a
+        href="#content"
+        className="sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-50 focus:bg-panel focus:p-2"
+      >
+        Skip to the content
+      </a>
+      <SideBar />
+      <div className="flex min-w-0 flex-col pb-16 md:pb-0">
+        <header className="sticky top-0 z-30 border-b border-line bg-panel">
+          <div className="flex h-12 items-center gap-2 px-3 md:px-4">
+            <h1 className="mr-auto truncate text-base font-semibold">{page.label}</h1>
+            <LineBadge />
+            <RegimeBadge />
+            <KillSwitchChip />
+            <Button
+              look="quiet"
+              size="icon"
+              aria-label="Commands"
+              title="Commands (Ctrl K)"
+              className="max-md:hidden"
+              onClick={() => setOverlay('palette')}
+            >
+              <Command className="size-4" aria-hidden />
+            </Button>
+          </div>
+          <LineBanner />
+        </header>
+        <main id="content" tabIndex={-1} className="min-w-0 flex-1 p-3 outline-none md:p-4">
+          <Outlet />
+        </main>
+      </div>
+      <BottomBar onMore={() => setOverlay('more')} />
+      {overlay === 'palette' ? <CommandPalette onClose={close} /> : null}
+      {overlay === 'help' ? <HelpDialog onClose={close} /> : null}
+      {overlay === 'more' ? <MorePages onClose={close} /> : null}
+      <KillSwitchDialog />
+      <ConfirmDialog />
+      <OperatorDialog />
+      <Toasts />
+    </div>
+  )
+}
+
+const usePage = (): PageEntry => {
+  const path = useRouterState({ select: ({ location }) => location.pathname })
+  const found = PAGES.findLast((page) => path === page.path || path.startsWith(`${page.path}/`))
+  return found ?? { path, label: 'Not found', icon: Menu, key: '' }
+}
+
+const linkClass =
+  'flex items-center gap-2.5 rounded-md px-2.5 py-1.5 text-sm text-muted hover:bg-raised hover:text-text data-[status=active]:bg-accent-soft data-[status=active]:font-medium data-[status=active]:text-accent'
+
+const SideBar = () => (
+  <nav
+    aria-label="Pages"
+    className="sticky top-0 flex h-dvh flex-col gap-0.5 border-r border-line bg-panel p-2 max-md:hidden"
+  >
+    <div className="flex h-10 items-center gap-2 px-2 pb-2 font-semibold">
+      <img src="/favicon.svg" alt="" width={22} height={22} /> Signal Engine
+    </div>
+    {PAGES.map(({ path, label, icon: Icon }) => (
+      <Link key={path} to={path} activeOptions={{ exact: path === '/' }} className={linkClass}>
+        <Icon className="size-4" aria-hidden /> {label}
+      </Link>
+    ))}
+    <div className="mt-auto grid gap-0.5">
+      <ThemeButton />
+      <button type="button" className={linkClass} onClick={signOut}>
+        <LogOut className="size-4" aria-hidden /> Sign out
+      </button>
+    </div>
+  </nav>
+)
+
+const ThemeButton = () => {
+  const theme = useTheme()
+  const Icon = { system: SunMoon, light: Sun, dark: Moon }[theme]
+  return (
+    <button type="button" className={linkClass} onClick={switchTheme}>
+      <Icon className="size-4" aria-hidden /> Theme: {theme}
+    </button>
+  )
+}
+
+/** For thumbs: the three pages one looks at, everything else, and the kill switch in the middle. */
+const BottomBar = ({ onMore }: { readonly onMore: () => void }) => {
+  const primary = PAGES.filter(({ isPrimary }) => isPrimary === true)
+  const item =
+    'flex flex-col items-center gap-0.5 rounded-md px-1 py-1.5 text-[11px] text-muted data-[status=active]:text-accent'
+  const link = ({ path, label, icon: Icon }: PageEntry) => (
+    <Link key={path} to={path} activeOptions={{ exact: path === '/' }} className={item}>
+      <Icon className="size-5" aria-hidden /> {label}
+    </Link>
+  )
+  return (
+    <nav
+      aria-label="Pages"
+      className="fixed inset-x-0 bottom-0 z-30 grid grid-cols-5 items-center border-t border-line bg-panel px-1 pb-[env(safe-area-inset-bottom)] md:hidden"
+    >
+      {primary.slice(0, 2).map(link)}
+      <div className="flex justify-center py-1">
+        <KillSwitchChip isLarge />
+      </div>
+      {primary.slice(2).map(link)}
+      <button type="button" className={item} onClick={onMore}>
+        <Menu className="size-5" aria-hidden /> More
+      </button>
+    </nav>
+  )
+}
+
+const MorePages = ({ onClose }: { readonly onClose: () => void }) => (
+  <Dialog title="Pages" open onClose={onClose}>
+    <nav aria-label="All pages" className="grid grid-cols-2 gap-1">
+      {PAGES.map(({ path, label, icon: Icon }) => (
+        <Link
+          key={path}
+          to={path}
+          activeOptions={{ exact: path === '/' }}
+          className={`${linkClass} min-h-11`}
+          onClick={onClose}
+        >
+          <Icon className="size-4" aria-hidden /> {label}
+        </Link>
+      ))}
+      <ThemeButton />
+      <button type="button" className={`${linkClass} min-h-11`} onClick={signOut}>
+        <LogOut className="size-4" aria-hidden /> Sign out
+      </button>
+    </nav>
+  </Dialog>
+)

@@ -1,0 +1,125 @@
+import { API, callApi } from '../api/client.ts'
+import type { EventItem, EventPage } from '../api/log.ts'
+import { readMessages } from './sse.ts'
+
+export type LineStatus =
+  | 'connecting'
+  | 'live'
+  /** Lost; tried again by itself. */
+  | 'reconnecting'
+  /** The session is over: somebody has to sign in. */
+  | 'signed-out'
+
+export interface StreamListener {
+  /** From which event on everything will be told: answers that are asked for from now on miss nothing. */
+  readonly onBegin: () => void
+  readonly onEvents: (events: readonly EventItem[]) => void
+  readonly onStatus: (status: LineStatus) => void
+  /** Something came, if only a sign of life. */
+  readonly onAlive: () => void
+}
+
+/** The service speaks every 15 s at least; a line that is silent for three times as long is dead. */
+const SILENCE_MS_MAX = 45_000
+const RETRY_MS = [500, 1000, 2000, 4000] as const
+
+/**
+ * The one event stream of a page. It begins behind the event that was the newest when the page loaded, and goes on
+ * behind the last one it saw, so nothing is missed; what is told twice is dropped.
+ */
+export const openStream = (listener: StreamListener): { readonly close: () => void } => {
+  const controller = new AbortController()
+  run(listener, controller.signal).catch((error: unknown) => {
+    // Only a mistake of ours ends the loop; the page then says that it is not live.
+    listener.onStatus('reconnecting')
+    throw error
+  })
+  return { close: () => controller.abort() }
+}
+
+const run = async (listener: StreamListener, closed: AbortSignal): Promise<void> => {
+  let lastId: string | null = null
+  let failures = 0
+  while (!closed.aborted) {
+    try {
+      lastId ??= await newestId(closed)
+      listener.onBegin()
+      const response = await connect(lastId, closed)
+      if (response.status === 401) {
+        listener.onStatus('signed-out')
+        return
+      }
+      if (!response.ok || response.body === null) throw new Error(`the stream answered ${response.status}`)
+      failures = 0
+      listener.onStatus('live')
+      lastId = await listen(response.body, lastId, listener, closed)
+    } catch (error) {
+      if (closed.aborted) return
+      if (isSignedOut(error)) {
+        listener.onStatus('signed-out')
+        return
+      }
+      failures += 1
+    }
+    if (closed.aborted) return
+    listener.onStatus('reconnecting')
+    await pause(RETRY_MS[Math.min(failures, RETRY_MS.length - 1)] ?? 4000, closed)
+  }
+}
+
+const connect = (lastId: string | null, signal: AbortSignal): Promise<Response> =>
+  fetch(`${API}/events/stream`, {
+    headers: { accept: 'text/event-stream', ...(lastId === null ? {} : { 'last-event-id': lastId }) },
+    signal,
+  })
+
+/** Until the line ends; returns the last id that was seen. */
+const listen = async (
+  body: ReadableStream<Uint8Array>,
+  from: string | null,
+  listener: StreamListener,
+  closed: AbortSignal,
+): Promise<string | null> => {
+  let lastId = from
+  let aliveAtMs = performance.now()
+  const watchdog = setInterval(() => {
+    if (performance.now() - aliveAtMs > SILENCE_MS_MAX || closed.aborted) void body.cancel().catch(ignore)
+  }, 5000)
+  try {
+    const onBytes = (): void => {
+      aliveAtMs = performance.now()
+      listener.onAlive()
+    }
+    for await (const messages of readMessages(body, onBytes)) {
+      const fresh = messages.filter(({ id }) => id !== lastId)
+      lastId = messages.at(-1)?.id ?? lastId
+      if (fresh.length > 0) listener.onEvents(fresh.map(({ data }) => JSON.parse(data) as EventItem))
+    }
+  } catch {
+    // A line that breaks is a line that ends: the loop above opens another behind the last id.
+    return lastId
+  } finally {
+    clearInterval(watchdog)
+  }
+  return lastId
+}
+
+const newestId = async (signal: AbortSignal): Promise<string | null> => {
+  const { items } = await callApi<EventPage>('/events?limit=1', { signal })
+  return items[0]?.id ?? null
+}
+
+const isSignedOut = (error: unknown): boolean =>
+  error instanceof Error && 'status' in error && error.status === 401
+
+const pause = (ms: number, closed: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms)
+    closed.addEventListener('abort', () => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
+
+/** A body that cannot be cancelled any more has ended already. */
+const ignore = (): void => undefined

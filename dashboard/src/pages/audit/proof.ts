@@ -1,0 +1,108 @@
+import { callApi, queryOf } from '../../api/client.ts'
+import type { EventPage, EventRecord } from '../../api/log.ts'
+import { canonicalJson } from './canonical-json.ts'
+
+export type Verdict = 'pass' | 'fail' | 'unknown'
+
+export interface Finding {
+  readonly what: 'Hash' | 'Link' | 'Signature'
+  readonly verdict: Verdict
+  readonly text: string
+}
+
+/** Recomputed here, in the browser, from the record itself: what the service thinks of it does not matter. */
+export const proveRecord = async (record: EventRecord): Promise<readonly Finding[]> => {
+  // Only pages that come over TLS or from this machine may compute hashes.
+  if (!isSecureContext) {
+    return [{ what: 'Hash', verdict: 'unknown', text: 'The browser computes hashes only over HTTPS.' }]
+  }
+  return Promise.all([proveHash(record), proveLink(record), proveSignature(record)])
+}
+
+const proveHash = async (record: EventRecord): Promise<Finding> => {
+  const parts = [
+    record.prev_hash,
+    record.ts,
+    record.id,
+    record.type,
+    record.schema_version,
+    record.source ?? '',
+    record.trace_id ?? '',
+    record.dedupe_key ?? '',
+    canonicalJson(record.payload),
+  ]
+  const isRight = (await sha256Hex(parts.join('|'))) === record.hash
+  return {
+    what: 'Hash',
+    verdict: isRight ? 'pass' : 'fail',
+    text: isRight
+      ? 'SHA-256 of the content gives the stored hash.'
+      : 'SHA-256 of the content gives another hash: it was changed.',
+  }
+}
+
+const proveLink = async ({ seq, prev_hash }: EventRecord): Promise<Finding> => {
+  if (seq === 1) {
+    const isFirst = prev_hash === ''
+    return { what: 'Link', verdict: isFirst ? 'pass' : 'fail', text: 'The first event of the log.' }
+  }
+  const { items } = await callApi<EventPage>(
+    `/events${queryOf({ after_seq: seq - 2, before_seq: seq, limit: 1 })}`,
+  )
+  const isRight = items[0]?.hash === prev_hash
+  return {
+    what: 'Link',
+    verdict: isRight ? 'pass' : 'fail',
+    text: isRight
+      ? `Names the hash of event ${seq - 1} before it.`
+      : `Does not name the hash of event ${seq - 1}.`,
+  }
+}
+
+const proveSignature = async ({ signature, signer, payload }: EventRecord): Promise<Finding> => {
+  if (signature === null || signer === null) return finding('fail', 'It is not signed.')
+  const publicKey = await publicKeyOf(signer)
+  if (publicKey === null) return finding('unknown', `The log introduces no key of ${signer} that was found.`)
+  const key = await importKey(publicKey)
+  if (key === null) return finding('unknown', 'This browser knows no Ed25519.')
+  const isRight = await crypto.subtle.verify(
+    'Ed25519',
+    key,
+    bytesOf(signature),
+    new TextEncoder().encode(canonicalJson(payload)),
+  )
+  return isRight
+    ? finding('pass', `Ed25519 signature of ${signer} over the payload.`)
+    : finding('fail', `The signature is not of ${signer} over this payload.`)
+}
+
+const finding = (verdict: Verdict, text: string): Finding => ({ what: 'Signature', verdict, text })
+
+/** A process introduces its key when it starts. */
+const publicKeyOf = async (nodeId: string): Promise<string | null> => {
+  for (const order of ['desc', 'asc'] as const) {
+    const { items } = await callApi<EventPage>(
+      `/events${queryOf({ type: 'system.started', order, limit: 100 })}`,
+    )
+    const key = items.find(({ payload }) => payload['node_id'] === nodeId)?.payload['public_key']
+    if (typeof key === 'string') return key
+  }
+  return null
+}
+
+const importKey = async (hex: string): Promise<CryptoKey | null> => {
+  try {
+    return await crypto.subtle.importKey('raw', bytesOf(hex), 'Ed25519', false, ['verify'])
+  } catch {
+    // Older browsers do not know the algorithm: that is no fault of the record.
+    return null
+  }
+}
+
+const sha256Hex = async (text: string): Promise<string> => {
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
+  return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+const bytesOf = (hex: string): Uint8Array<ArrayBuffer> =>
+  Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16))

@@ -1,0 +1,95 @@
+import { useQuery } from '@tanstack/react-query'
+import type { EventItem } from '../../api/log.ts'
+import { queries } from '../../api/queries.ts'
+import { useRecentEvents } from '../../live/use-live.ts'
+import { cx } from '../../ui/cx.ts'
+import { formatCount, formatPercent } from '../../ui/format.ts'
+import { QueryPanel } from '../../ui/panel.tsx'
+import { Empty } from '../../ui/states.tsx'
+import { Time } from '../../ui/time.tsx'
+import { funnelOf, type Funnel, type Step } from './funnel.ts'
+import { holdReason, refusalReason } from './words.ts'
+
+const JUDGEMENTS_MAX = 100
+const INTENTS_MAX = 500
+const REASONS_MAX = 5
+
+const isConviction = ({ type }: EventItem): boolean => type === 'brain.conviction.v1'
+
+/** From judgement to position: how many get through, and what stops the others. */
+export const FunnelPanel = ({ className = '' }: { readonly className?: string }) => {
+  const query = useQuery(queries.events({ type: 'brain.conviction', limit: JUDGEMENTS_MAX }))
+  const { data: intents = [] } = useQuery(queries.intents('all', INTENTS_MAX))
+  const convictions = useRecentEvents(isConviction, { older: query.data?.items, limit: JUDGEMENTS_MAX })
+  return (
+    <QueryPanel title="From judgement to fill" className={className} query={query}>
+      {() =>
+        convictions.length === 0 ? (
+          <Empty title="Nothing judged yet">Every cycle judges each symbol once.</Empty>
+        ) : (
+          <Steps funnel={funnelOf(convictions, intents)} />
+        )
+      }
+    </QueryPanel>
+  )
+}
+
+const Steps = ({ funnel: { steps, from, underWay } }: { readonly funnel: Funnel }) => {
+  const all = Math.max(1, steps[0]?.count ?? 1)
+  return (
+    <div className="grid gap-3">
+      <p className="text-xs text-muted">
+        The newest {formatCount(all)} judgements, since <Time at={from} />.
+        {underWay === 0 ? '' : ` ${formatCount(underWay)} of the intents still under way.`}
+      </p>
+      <ol className="grid gap-3">
+        {steps.map((step, index) => (
+          <StepRow
+            key={step.name}
+            step={step}
+            all={all}
+            before={index === 0 ? step.count : (steps[index - 1]?.count ?? 0)}
+            wordOf={index === 1 ? holdReason : refusalReason}
+          />
+        ))}
+      </ol>
+    </div>
+  )
+}
+
+interface StepRowProps {
+  readonly step: Step
+  readonly all: number
+  readonly before: number
+  readonly wordOf: (reason: string) => string
+}
+
+const StepRow = ({ step: { name, count, stopped }, all, before, wordOf }: StepRowProps) => (
+  <li>
+    <div className="grid grid-cols-[4.5rem_1fr_auto] items-center gap-2 text-[13px]">
+      <span className="font-medium">{name}</span>
+      <span aria-hidden className="h-4 rounded bg-raised">
+        <span
+          className={cx('block h-full rounded bg-accent', count > 0 && 'min-w-1')}
+          style={{ width: `${(count / all) * 100}%` }}
+        />
+      </span>
+      <span className="text-right whitespace-nowrap">
+        <strong className="font-semibold">{formatCount(count)}</strong>
+        <span className="inline-block w-14 text-right text-xs text-muted">
+          {before === 0 ? '–' : formatPercent(count / before, { digits: 0 })}
+        </span>
+      </span>
+    </div>
+    {stopped.length === 0 ? null : (
+      <ul className="mt-1 grid gap-0.5 pl-[5rem] text-xs text-muted" aria-label={`Stopped before: ${name}`}>
+        {stopped.slice(0, REASONS_MAX).map(({ reason, count: times }) => (
+          <li key={reason} className="flex justify-between gap-3">
+            <span>{wordOf(reason)}</span>
+            <span className="whitespace-nowrap">{formatCount(times)} stopped</span>
+          </li>
+        ))}
+      </ul>
+    )}
+  </li>
+)

@@ -1,0 +1,56 @@
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import type { EventItem } from '../../api/log.ts'
+import { queries } from '../../api/queries.ts'
+import { useRecentEvents } from '../../live/use-live.ts'
+import { DirectionBadge } from '../../ui/badge.tsx'
+import { textOf } from '../../ui/format.ts'
+import { LiveList } from '../../ui/live-list.tsx'
+import { QueryPanel } from '../../ui/panel.tsx'
+import { Empty } from '../../ui/states.tsx'
+import { Time } from '../../ui/time.tsx'
+import { Untrusted } from '../../ui/untrusted.tsx'
+
+const isSignal = ({ type }: EventItem): boolean => type.startsWith('signal.')
+
+export const SignalsPanel = ({ className = '' }: { readonly className?: string }) => {
+  const query = useQuery(queries.signals({ limit: 50 }))
+  const signals = useRecentEvents(isSignal, { older: query.data?.items, limit: 100 })
+  const navigate = useNavigate()
+  return (
+    <QueryPanel title="Signal flow" flush className={className} query={query}>
+      {() =>
+        signals.length === 0 ? (
+          <Empty title="No signals yet">
+            Producers write them on their schedules; contributors submit theirs on the Signals page.
+          </Empty>
+        ) : (
+          <LiveList
+            label="Newest signals"
+            items={signals}
+            itemKey={({ id }) => id}
+            rowPx={36}
+            heightPx={288}
+            render={(signal) => <SignalRow signal={signal} />}
+            onOpen={({ id }) => void navigate({ to: '/signals', search: { signal: id } as never })}
+          />
+        )
+      }
+    </QueryPanel>
+  )
+}
+
+const SignalRow = ({ signal: { type, ts, source, payload } }: { readonly signal: EventItem }) => {
+  const direction = payload['direction'] ?? payload['trend']
+  return (
+    <span className="grid h-full grid-cols-[4.5rem_6rem_minmax(0,1fr)_auto_auto] items-center gap-2 px-3 text-[13px] max-sm:grid-cols-[3.5rem_minmax(0,1fr)_auto_auto]">
+      <strong className="truncate font-medium">{textOf(payload['symbol'], '–')}</strong>
+      <code className="truncate text-xs text-muted max-sm:hidden">{type.split('.')[1]}</code>
+      <Untrusted lines={1} text={source ?? '–'} />
+      {typeof direction === 'string' ? <DirectionBadge direction={direction} /> : <span />}
+      <span className="text-right text-xs text-muted">
+        <Time at={ts} as="ago" />
+      </span>
+    </span>
+  )
+}

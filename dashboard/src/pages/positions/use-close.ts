@@ -1,0 +1,66 @@
+import type { Position } from '../../api/trading.ts'
+import { confirm } from '../../app/confirm.tsx'
+import { useAction } from '../../app/use-action.ts'
+import { formatPrice, formatUsd } from '../../ui/format.ts'
+import { pnlOf } from './figures.ts'
+
+const REFRESHES = ['positions', 'portfolio', 'orders'] as const
+
+/** Closes one position at the market, after asking. */
+export const useClose = () => {
+  const action = useAction<Position, Position>({
+    request: ({ id }) => ({ path: `/positions/${encodeURIComponent(id)}/close` }),
+    done: (closed) =>
+      closed.realized_pnl === null
+        ? `${closed.asset}: the exit is on its way`
+        : `${closed.asset} closed: ${formatUsd(closed.realized_pnl, { plus: true })}`,
+    refreshes: REFRESHES,
+  })
+  const close = async (position: Position): Promise<void> => {
+    const answer = await confirm({
+      title: `Close ${position.direction} ${position.asset}?`,
+      text: textFor(position),
+      confirmLabel: 'Close position',
+      look: 'danger',
+    })
+    if (answer !== null) action.mutate(position)
+  }
+  return { close, closingId: action.isPending ? action.variables.id : null }
+}
+
+const textFor = (position: Position): string => {
+  const { size_notional, mark_price } = position
+  const pnl = pnlOf(position)
+  const now = mark_price === null ? 'No price is known now' : `The last price is ${formatPrice(mark_price)}`
+  const result = pnl === null ? '' : `, which makes ${formatUsd(pnl, { plus: true })} before the exit fee`
+  return `${formatUsd(size_notional)} are closed at the market. ${now}${result}.`
+}
+
+interface ClosedAll {
+  readonly positions: readonly Position[]
+  readonly failed: readonly unknown[]
+}
+
+/** Closes everything at the market, after asking twice. */
+export const useCloseAll = () => {
+  const action = useAction<string, ClosedAll>({
+    request: (reason) => ({ path: '/positions/close-all', body: { reason } }),
+    done: ({ positions, failed }) =>
+      failed.length === 0
+        ? `${positions.length} closed`
+        : `${positions.length} closed, ${failed.length} stay open: nobody tells their price`,
+    refreshes: REFRESHES,
+  })
+  const closeAll = async (count: number): Promise<void> => {
+    const answer = await confirm({
+      title: count === 1 ? 'Close the open position?' : `Close all ${count} open positions?`,
+      text: 'Each is closed at the market. The brain may open new ones in its next cycle: raise the kill switch to prevent that.',
+      confirmLabel: 'Close all',
+      look: 'danger',
+      reason: { suggestion: 'closed by the operator' },
+      word: 'CLOSE',
+    })
+    if (answer !== null) action.mutate(answer.reason)
+  }
+  return { closeAll, isPending: action.isPending }
+}

@@ -1,0 +1,140 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { numberAt, valueAt } from '../../api/configuration.ts'
+import { queries } from '../../api/queries.ts'
+import type { Intent } from '../../api/trading.ts'
+import { confirm } from '../../app/confirm.tsx'
+import { useAction } from '../../app/use-action.ts'
+import { Badge, DirectionBadge } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
+import { formatNumber, formatPercent, formatUsd, formatWords } from '../../ui/format.ts'
+import { Percent, Price, Usd } from '../../ui/numbers.tsx'
+import { QueryPanel } from '../../ui/panel.tsx'
+import { Empty } from '../../ui/states.tsx'
+import { Time } from '../../ui/time.tsx'
+import { Untrusted } from '../../ui/untrusted.tsx'
+
+export const ApprovalsPanel = () => {
+  const query = useQuery(queries.intents('awaiting_approval'))
+  const waiting = query.data?.length ?? 0
+  return (
+    <QueryPanel
+      title="Waiting for approval"
+      flush
+      query={query}
+      actions={waiting === 0 ? null : <Badge tone="warn">{waiting} waiting</Badge>}
+    >
+      {(intents) =>
+        intents.length === 0 ? (
+          <NothingWaits />
+        ) : (
+          <ul className="max-h-[32rem] overflow-y-auto" tabIndex={0} aria-label="Intents that wait">
+            {intents.map((intent) => (
+              <WaitingIntent key={intent.intent_id} intent={intent} />
+            ))}
+          </ul>
+        )
+      }
+    </QueryPanel>
+  )
+}
+
+const NothingWaits = () => {
+  const { data: configuration } = useQuery(queries.config())
+  const threshold = numberAt(configuration, 'execution.confirmation_threshold_usd')
+  const isRequired =
+    valueAt(configuration, 'execution.require_approval') ??
+    valueAt(configuration, 'execution.mode') === 'live'
+  return (
+    <Empty title="Nothing waits">
+      {isRequired === true && threshold !== null
+        ? `Entries of ${formatUsd(threshold)} and more wait here for a person.`
+        : 'Entries are executed without asking: approvals are for live trading. '}
+      <Link to="/settings" search={{ section: 'execution' } as never} className="block text-accent underline">
+        Change what needs approval
+      </Link>
+    </Empty>
+  )
+}
+
+const useJudgement = (verb: 'approve' | 'deny') =>
+  useAction<{ readonly intent: Intent; readonly note: string }, Intent>({
+    request: ({ intent: { intent_id: id }, note }) => ({
+      path: `/intents/${encodeURIComponent(id)}/${verb}`,
+      body: { note },
+    }),
+    done: ({ symbol, status, reasons }) =>
+      `${symbol}: ${formatWords(status)}${reasons.length > 0 ? ` (${reasons.map(formatWords).join(', ')})` : ''}`,
+    refreshes: ['intents', 'orders', 'positions', 'portfolio'],
+  })
+
+const WaitingIntent = ({ intent }: { readonly intent: Intent }) => {
+  const approve = useJudgement('approve')
+  const deny = useJudgement('deny')
+  const { data: portfolio } = useQuery(queries.portfolio())
+  const notional = portfolio === undefined ? null : portfolio.equity_usd * intent.size_pct
+  const what = `${intent.direction} ${intent.symbol}, ${notional === null ? formatPercent(intent.size_pct) : formatUsd(notional)}`
+  const judge = async (verb: 'approve' | 'deny'): Promise<void> => {
+    const isApproval = verb === 'approve'
+    const answer = await confirm({
+      title: `${isApproval ? 'Approve' : 'Deny'} ${what}?`,
+      text: isApproval
+        ? 'It is executed at once, with all checks of any entry.'
+        : 'It ends here. The brain may ask again in a later cycle.',
+      confirmLabel: isApproval ? 'Approve' : 'Deny',
+      look: isApproval ? 'primary' : 'danger',
+      reason: { suggestion: isApproval ? 'approved on the dashboard' : 'denied on the dashboard' },
+    })
+    if (answer !== null) (isApproval ? approve : deny).mutate({ intent, note: answer.reason })
+  }
+  const isBusy = approve.isPending || deny.isPending
+  return (
+    <li className="grid gap-2 border-b border-line px-3 py-2.5 text-[13px] last:border-0">
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
+        <strong className="text-sm">{intent.symbol}</strong>
+        <DirectionBadge direction={intent.direction} />
+        <span>
+          <Usd value={notional} />{' '}
+          <span className="text-muted">({formatPercent(intent.size_pct)} of equity)</span>
+        </span>
+        <span className="ml-auto text-xs text-muted">
+          expires <Time at={intent.valid_until} as="ago" />
+        </span>
+      </div>
+      <dl className="flex flex-wrap gap-x-4 gap-y-1 text-xs">
+        {factsOf(intent).map(([name, value]) => (
+          <div key={name} className="flex gap-1">
+            <dt className="text-muted">{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      <Untrusted text={intent.rationale} />
+      <div className="flex flex-wrap gap-2">
+        <Button size="small" look="primary" busy={isBusy} onClick={() => void judge('approve')}>
+          Approve<span className="sr-only"> {what}</span>
+        </Button>
+        <Button size="small" busy={isBusy} onClick={() => void judge('deny')}>
+          Deny<span className="sr-only"> {what}</span>
+        </Button>
+        <Link
+          to="/brain"
+          search={{ cycle: intent.cycle_id } as never}
+          className="ml-auto self-center text-xs text-accent underline"
+        >
+          Why?
+        </Link>
+      </div>
+    </li>
+  )
+}
+
+const factsOf = (intent: Intent) =>
+  [
+    ['price', <Price key="price" value={intent.intended_price} />],
+    ['leverage', `${formatNumber(intent.leverage)}×`],
+    ['conviction', formatNumber(intent.conviction_score, 1)],
+    ['stop', <Percent key="stop" value={intent.stop_loss_pct} />],
+    ['target', <Percent key="target" value={intent.take_profit_pct} />],
+    ['regime', intent.regime],
+  ] as const

@@ -1,0 +1,135 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { queries } from '../../api/queries.ts'
+import type { Portfolio } from '../../api/trading.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { formatCount, formatUsd } from '../../ui/format.ts'
+import { Stat, Usd } from '../../ui/numbers.tsx'
+import { QueryPanel } from '../../ui/panel.tsx'
+import { numberAt } from '../../api/configuration.ts'
+import { Gauge } from './gauge.tsx'
+import { heatForEntries, roomOf, whyNoEntries } from './room.ts'
+
+export const LimitsPanel = () => {
+  const query = useQuery(queries.portfolio())
+  return (
+    <QueryPanel
+      title="Limits"
+      query={query}
+      actions={
+        <Link to="/settings" search={{ section: 'risk' } as never} className="text-accent underline">
+          Change limits
+        </Link>
+      }
+    >
+      {(portfolio) => (
+        <div className="grid gap-4">
+          <Entries portfolio={portfolio} />
+          <div className="grid gap-x-8 gap-y-4 sm:grid-cols-2">
+            <AccountGauges portfolio={portfolio} />
+            <LargestPosition portfolio={portfolio} />
+            <CrisisVotes />
+          </div>
+        </div>
+      )}
+    </QueryPanel>
+  )
+}
+
+/** The answer to the first question: may it trade, and how much more? */
+const Entries = ({ portfolio }: { readonly portfolio: Portfolio }) => {
+  const { data: brain } = useQuery(queries.brainStatus())
+  const reasons = whyNoEntries(portfolio, brain?.kill_switch_level ?? 0)
+  const room = roomOf(portfolio)
+  const open = reasons.length === 0
+  return (
+    <dl className="grid grid-cols-2 gap-4 border-b border-line pb-4 sm:grid-cols-4">
+      <Stat label="New positions" note={open ? 'no limit is reached' : reasons.join(', ')}>
+        <Badge tone={open ? 'good' : 'bad'}>{open ? 'allowed' : 'stopped'}</Badge>
+      </Stat>
+      <Stat label="Largest new position" note="of any one symbol">
+        <Usd value={room.positionUsd} />
+      </Stat>
+      <Stat label="Heat left" note="loss at stops that may be added">
+        <Usd value={room.heatUsd} />
+      </Stat>
+      <Stat label="Exposure left" note={`${formatUsd(portfolio.equity_usd)} equity`}>
+        <Usd value={room.exposureUsd} />
+      </Stat>
+    </dl>
+  )
+}
+
+const AccountGauges = ({ portfolio }: { readonly portfolio: Portfolio }) => {
+  const { day_loss, drawdown, heat, exposure_usd, equity_usd, loss_streak, limits } = portfolio
+  return (
+    <>
+      <Gauge
+        label="Loss since 00:00 UTC"
+        value={Math.max(0, day_loss)}
+        thresholds={[
+          { at: limits.daily_loss_limit_pct, effect: 'entries stop' },
+          { at: limits.l1_daily_loss_pct, effect: 'level 1' },
+        ]}
+      />
+      <Gauge
+        label="Drawdown from the peak"
+        value={drawdown}
+        thresholds={[
+          { at: limits.max_drawdown_pct, effect: 'entries stop' },
+          { at: limits.l3_max_drawdown_pct, effect: 'level 3' },
+        ]}
+      />
+      <Gauge
+        label="Heat (loss at all stops)"
+        value={heat}
+        thresholds={[
+          { at: heatForEntries(limits), effect: 'entries stop' },
+          { at: limits.l2_portfolio_heat_pct, effect: 'level 2' },
+        ]}
+      />
+      <Gauge
+        label="Exposure"
+        value={exposure_usd}
+        thresholds={[{ at: equity_usd * limits.max_leverage, effect: 'entries stop' }]}
+        format={formatUsd}
+      />
+      <Gauge
+        label="Losing closes in a row"
+        value={loss_streak}
+        thresholds={[{ at: limits.l2_loss_streak, effect: 'level 2' }]}
+        format={formatCount}
+      />
+    </>
+  )
+}
+
+const LargestPosition = ({ portfolio }: { readonly portfolio: Portfolio }) => {
+  const { data: positions = [] } = useQuery(queries.positions('open'))
+  const largest = positions.reduce<{ asset: string; usd: number } | null>((best, position) => {
+    const usd = position.quantity * (position.mark_price ?? position.entry_price)
+    return best === null || usd > best.usd ? { asset: position.asset, usd } : best
+  }, null)
+  return (
+    <Gauge
+      label={largest === null ? 'Largest position' : `Largest position, ${largest.asset}`}
+      value={largest === null || portfolio.equity_usd <= 0 ? 0 : largest.usd / portfolio.equity_usd}
+      thresholds={[{ at: portfolio.limits.max_position_pct, effect: 'no larger entry' }]}
+    />
+  )
+}
+
+const CrisisVotes = () => {
+  const { data: regime } = useQuery(queries.regime())
+  const { data: configuration } = useQuery(queries.config())
+  return (
+    <Gauge
+      label="Crisis votes of the regime"
+      value={regime?.conditions['crisis_votes'] ?? null}
+      thresholds={[
+        { at: numberAt(configuration, 'kill_switch.l3_crisis_threshold') ?? 0, effect: 'level 3' },
+      ]}
+      format={formatCount}
+    />
+  )
+}

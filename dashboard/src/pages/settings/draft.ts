@@ -1,0 +1,116 @@
+import { valueAt } from '../../api/configuration.ts'
+import type { Fault } from '../../api/client.ts'
+import type { Configuration } from '../../api/log.ts'
+import type { Setting } from './settings.ts'
+
+/** What was entered and not saved yet, by key. Null: back to the default. */
+export type Draft = ReadonlyMap<string, Entry>
+
+export interface Entry {
+  /** As typed. */
+  readonly text: string
+  /** As it would be sent. */
+  readonly value: unknown
+}
+
+export const REDACTED = '***REDACTED***'
+
+/** The text of a value in its input. */
+export const textOfValue = ({ type }: Pick<Setting, 'type'>, value: unknown): string => {
+  if (value === null || value === undefined) return ''
+  if ((type === 'texts' || type === 'numbers') && Array.isArray(value)) return value.join(', ')
+  if (type === 'json') return JSON.stringify(value, null, 2)
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+/** What a text means. What cannot be read is sent as it is: the service says what is wrong with it. */
+export const valueOfText = ({ type }: Pick<Setting, 'type'>, text: string): unknown => {
+  const trimmed = text.trim()
+  switch (type) {
+    case 'flag':
+      return trimmed === 'true'
+    case 'maybe-flag':
+      return trimmed === '' ? null : trimmed === 'true'
+    case 'number':
+      return trimmed === '' ? null : numberOf(trimmed)
+    case 'texts':
+      return wordsOf(trimmed)
+    case 'numbers':
+      return trimmed === '' ? null : wordsOf(trimmed).map(numberOf)
+    case 'json':
+      return trimmed === '' ? null : jsonOf(trimmed)
+    default:
+      return trimmed
+  }
+}
+
+/** With the change; without it if it says what is the case anyway. */
+export const withEntry = (
+  draft: Draft,
+  { key, entry, current }: { readonly key: string; readonly entry: Entry; readonly current: unknown },
+): Draft => {
+  const next = new Map(draft)
+  if (isSame(entry.value, current)) next.delete(key)
+  else next.set(key, entry)
+  return next
+}
+
+/** The body of a change: nested, and only what was entered. */
+export const bodyOf = (draft: Draft): Configuration => {
+  const body: Record<string, unknown> = {}
+  for (const [key, { value }] of draft) {
+    const segments = key.split('.')
+    const last = segments.pop() ?? key
+    let place = body
+    for (const segment of segments) place = (place[segment] ??= {}) as Record<string, unknown>
+    place[last] = value
+  }
+  return body
+}
+
+export interface Difference {
+  readonly setting: Setting
+  readonly before: unknown
+  readonly after: unknown
+}
+
+/** What would really be different: a preset changes more than its own key. */
+export const differencesOf = (
+  settings: readonly Setting[],
+  before: Configuration,
+  after: Configuration,
+): readonly Difference[] =>
+  settings
+    .map((setting) => ({
+      setting,
+      before: valueAt(before, setting.key),
+      after: valueAt(after, setting.key),
+    }))
+    .filter((difference) => !isSame(difference.before, difference.after))
+
+/** The faults of a key or of something in it, without the word `body` that all of them begin with. */
+export const faultsAt = (faults: readonly Fault[], key: string): string | undefined => {
+  const found = faults.filter(({ loc }) => {
+    const path = loc.slice(1).join('.')
+    return path === key || path.startsWith(`${key}.`)
+  })
+  return found.length === 0 ? undefined : found.map(({ msg }) => msg).join('; ')
+}
+
+export const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
+
+const wordsOf = (text: string): readonly string[] =>
+  text
+    .split(/[,\n]/)
+    .map((word) => word.trim())
+    .filter((word) => word !== '')
+
+const numberOf = (text: string): number | string => (Number.isFinite(Number(text)) ? Number(text) : text)
+
+const jsonOf = (text: string): unknown => {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return text
+  }
+}

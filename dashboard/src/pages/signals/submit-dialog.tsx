@@ -1,0 +1,176 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState, type SyntheticEvent } from 'react'
+import { ApiProblem, type Fault } from '../../api/client.ts'
+import type { Contributor } from '../../api/people.ts'
+import { queries } from '../../api/queries.ts'
+import { useAction } from '../../app/use-action.ts'
+import { Button } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Field, inputClass, TextField } from '../../ui/field.tsx'
+import { QueryContent } from '../../ui/panel.tsx'
+import { Empty, titleOf } from '../../ui/states.tsx'
+
+/** An opinion, written down in the name of a contributor. */
+export const SubmitDialog = ({
+  onClose,
+  onDone,
+}: {
+  readonly onClose: () => void
+  readonly onDone: (signalId: string) => void
+}) => {
+  const query = useQuery(queries.contributors())
+  return (
+    <Dialog
+      title="Submit a signal"
+      description="It is stored for ever in the name of its contributor, and counts in the next cycle."
+      open
+      onClose={onClose}
+    >
+      <QueryContent query={query} what="contributors">
+        {(contributors) =>
+          contributors.length === 0 ? (
+            <Empty title="Nobody may submit yet">
+              <Link to="/contributors" className="text-accent underline">
+                Register a contributor
+              </Link>{' '}
+              first: a signal needs somebody who stands behind it.
+            </Empty>
+          ) : (
+            <SubmitForm contributors={contributors} onClose={onClose} onDone={onDone} />
+          )
+        }
+      </QueryContent>
+    </Dialog>
+  )
+}
+
+const DIRECTIONS = ['bullish', 'bearish', 'neutral'] as const
+
+interface SubmitFormProps {
+  readonly contributors: readonly Contributor[]
+  readonly onClose: () => void
+  readonly onDone: (signalId: string) => void
+}
+
+const SubmitForm = ({ contributors, onClose, onDone }: SubmitFormProps) => {
+  const [nodeId, setNodeId] = useState(contributors[0]?.node_id ?? '')
+  const [symbol, setSymbol] = useState('')
+  const [direction, setDirection] = useState<string>('bullish')
+  const [conviction, setConviction] = useState('5')
+  const [rationale, setRationale] = useState('')
+  // One key per form: pressed twice, or sent again after a lost answer, it is stored once.
+  const [key] = useState(() => `dashboard-${Date.now()}-${Math.random().toString(36).slice(2)}`)
+  const action = useAction<void, { readonly event_id: string }>({
+    request: () => ({
+      path: '/signals/submit',
+      headers: { 'idempotency-key': key },
+      body: {
+        event_type: 'signal.curator.v1',
+        node_id: nodeId,
+        payload: {
+          symbol: symbol.trim().toUpperCase(),
+          direction,
+          conviction: Number(conviction),
+          ...(rationale.trim() === '' ? {} : { rationale: rationale.trim() }),
+        },
+      },
+    }),
+    done: () => 'Signal stored',
+    quiet: true,
+  })
+  const submit = (event: SyntheticEvent): void => {
+    event.preventDefault()
+    action.mutate(undefined, {
+      onSuccess: (result) => (result === null ? undefined : onDone(result.event_id)),
+    })
+  }
+  const fault = faultsOf(action.error)
+  return (
+    <form className="grid gap-3" onSubmit={submit}>
+      <Field label="Contributor" fault={fault('node_id')}>
+        {(ids) => (
+          <select
+            {...ids}
+            className={inputClass}
+            value={nodeId}
+            onChange={(event) => setNodeId(event.target.value)}
+          >
+            {contributors.map(({ id, node_id, name }) => (
+              <option key={id} value={node_id}>
+                {name} ({node_id})
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+      <div className="grid grid-cols-2 gap-3">
+        <TextField
+          label="Symbol"
+          required
+          maxLength={32}
+          autoComplete="off"
+          placeholder="BTC"
+          value={symbol}
+          fault={fault('symbol')}
+          onChange={(event) => setSymbol(event.target.value)}
+        />
+        <Field label="Direction" fault={fault('direction')}>
+          {(ids) => (
+            <select
+              {...ids}
+              className={inputClass}
+              value={direction}
+              onChange={(event) => setDirection(event.target.value)}
+            >
+              {DIRECTIONS.map((one) => (
+                <option key={one}>{one}</option>
+              ))}
+            </select>
+          )}
+        </Field>
+      </div>
+      <TextField
+        label="Conviction"
+        hint="0 (no idea) to 10 (certain)"
+        type="number"
+        required
+        min={0}
+        max={10}
+        step={0.1}
+        value={conviction}
+        fault={fault('conviction')}
+        onChange={(event) => setConviction(event.target.value)}
+      />
+      <Field label="Rationale" hint="Why; everybody can read it, for ever" fault={fault('rationale')}>
+        {(ids) => (
+          <textarea
+            {...ids}
+            rows={4}
+            maxLength={20_000}
+            className="w-full rounded-md border border-line bg-bg px-2.5 py-2 text-sm"
+            value={rationale}
+            onChange={(event) => setRationale(event.target.value)}
+          />
+        )}
+      </Field>
+      {action.error === null ? null : (
+        <p role="alert" className="text-[13px] text-bad">
+          {titleOf(action.error)}
+        </p>
+      )}
+      <div className="flex justify-end gap-2">
+        <Button onClick={onClose}>Cancel</Button>
+        <Button type="submit" look="primary" busy={action.isPending}>
+          Submit
+        </Button>
+      </div>
+    </form>
+  )
+}
+
+/** What the service says of one field. */
+const faultsOf = (error: Error | null) => {
+  const faults: readonly Fault[] = error instanceof ApiProblem ? error.faults : []
+  return (name: string): string | undefined => faults.find(({ loc }) => loc.at(-1) === name)?.msg
+}

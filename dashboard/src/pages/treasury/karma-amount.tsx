@@ -1,0 +1,8 @@
+const MICROS = new Intl.NumberFormat('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 6 })
+
+export const formatKarma = (usd: number): string => `$${MICROS.format(usd)}`
+
+/** Karma is counted in millionths of a dollar: a cent would round most of it away. */
+export const Karma = ({ usd }: { readonly usd: number }) => (
+  <span className="whitespace-nowrap">{formatKarma(usd)}</span>
+)

@@ -1,0 +1,91 @@
+import { useQuery } from '@tanstack/react-query'
+import { useState, type SyntheticEvent } from 'react'
+import { ApiProblem } from '../../api/client.ts'
+import type { KarmaIntent, KarmaReceipt } from '../../api/people.ts'
+import { queries } from '../../api/queries.ts'
+import { useAction } from '../../app/use-action.ts'
+import { Button } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { TextField } from '../../ui/field.tsx'
+import { Facts, Id } from '../../ui/id.tsx'
+import { titleOf } from '../../ui/states.tsx'
+import { formatKarma } from './karma-amount.tsx'
+
+interface Settlement {
+  readonly receipt: KarmaReceipt
+  readonly skipped: readonly { readonly id: string; readonly reason: string }[]
+}
+
+interface SettleDialogProps {
+  readonly intents: readonly KarmaIntent[]
+  readonly onClose: () => void
+}
+
+/** Records that these were paid. Paying is somebody else's work: the service moves no money. */
+export const SettleDialog = ({ intents, onClose }: SettleDialogProps) => {
+  const { data: treasury } = useQuery(queries.treasury())
+  const [txHash, setTxHash] = useState('')
+  const settle = useAction<
+    { readonly intent_ids: readonly string[]; readonly tx_hash: string | null },
+    Settlement
+  >({
+    request: (body) => ({ path: '/karma/settle', body }),
+    done: ({ receipt, skipped }) =>
+      `Settled ${formatKarma(receipt.total_usd)}${skipped.length > 0 ? `, ${skipped.length} skipped` : ''}`,
+    refreshes: ['karma', 'scores'],
+    quiet: true,
+  })
+  const submit = (event: SyntheticEvent): void => {
+    event.preventDefault()
+    const hash = txHash.trim()
+    settle.mutate(
+      { intent_ids: intents.map(({ id }) => id), tx_hash: hash === '' ? null : hash },
+      { onSuccess: (made) => (made === null ? undefined : onClose()) },
+    )
+  }
+  const total = intents.reduce((sum, { karma_amount_usd: amount }) => sum + amount, 0)
+  const address = treasury?.treasury_address ?? ''
+  return (
+    <Dialog
+      title={`Settle ${formatKarma(total)}?`}
+      description="Writes a signed receipt into the log. The service moves no money: pay first, then record it."
+      open
+      onClose={onClose}
+    >
+      <form className="grid gap-4" onSubmit={submit}>
+        <Facts
+          facts={[
+            ['Intents', intents.length],
+            ['Mode', intents[0]?.mode ?? ''],
+            ['To', address === '' ? 'no address is set' : <Id key="address" id={address} whole />],
+          ]}
+        />
+        <TextField
+          label="Transaction"
+          hint="Its hash, if it was paid on chain. Without one the receipt stays pending."
+          value={txHash}
+          maxLength={256}
+          autoComplete="off"
+          spellCheck={false}
+          onChange={(event) => setTxHash(event.target.value)}
+        />
+        {settle.isError ? (
+          <p role="alert" className="text-[13px] text-bad">
+            {faultOf(settle.error)}
+          </p>
+        ) : null}
+        <div className="flex justify-end gap-2">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" look="primary" busy={settle.isPending} disabled={address === ''}>
+            Settle
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+const faultOf = (error: unknown): string =>
+  error instanceof ApiProblem && error.status === 404
+    ? 'This version of the service cannot settle karma'
+    : titleOf(error)

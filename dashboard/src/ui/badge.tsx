@@ -1,0 +1,43 @@
+import type { ReactNode } from 'react'
+import { cx } from './cx.ts'
+
+export type Tone = 'neutral' | 'accent' | 'good' | 'warn' | 'bad'
+
+const TONES: Readonly<Record<Tone, string>> = {
+  neutral: 'bg-raised text-muted',
+  accent: 'bg-accent-soft text-accent',
+  good: 'bg-good-soft text-good',
+  warn: 'bg-warn-soft text-warn',
+  bad: 'bg-bad-soft text-bad',
+}
+
+/** A state in one word. The word says it; the colour only helps. */
+export const Badge = ({
+  tone = 'neutral',
+  children,
+  title,
+}: {
+  tone?: Tone
+  children: ReactNode
+  title?: string
+}) => (
+  <span
+    title={title}
+    className={cx(
+      'inline-flex items-center gap-1 rounded px-1.5 py-0.5 text-xs font-medium whitespace-nowrap',
+      TONES[tone],
+    )}
+  >
+    {children}
+  </span>
+)
+
+export const directionTone = (direction: string): Tone => {
+  if (direction === 'long' || direction === 'bullish') return 'good'
+  return direction === 'short' || direction === 'bearish' ? 'bad' : 'neutral'
+}
+
+/** long, short, bullish … */
+export const DirectionBadge = ({ direction }: { readonly direction: string }) => (
+  <Badge tone={directionTone(direction)}>{direction}</Badge>
+)

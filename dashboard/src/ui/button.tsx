@@ -1,0 +1,43 @@
+import type { ButtonHTMLAttributes } from 'react'
+import { cx } from './cx.ts'
+
+export type ButtonLook = 'plain' | 'primary' | 'danger' | 'quiet'
+
+const LOOKS: Readonly<Record<ButtonLook, string>> = {
+  plain: 'border border-line bg-panel hover:bg-raised',
+  primary: 'bg-accent text-on-accent hover:opacity-90',
+  danger: 'bg-bad text-panel hover:opacity-90',
+  quiet: 'text-muted hover:bg-raised hover:text-text',
+}
+
+interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
+  readonly look?: ButtonLook
+  readonly size?: 'small' | 'normal' | 'icon'
+  /** Something is under way: cannot be pressed again. */
+  readonly busy?: boolean
+}
+
+export const Button = ({
+  look = 'plain',
+  size = 'normal',
+  busy = false,
+  disabled,
+  className,
+  ...rest
+}: ButtonProps) => (
+  <button
+    type="button"
+    {...rest}
+    disabled={disabled === true || busy}
+    aria-busy={busy}
+    className={cx(
+      'inline-flex items-center justify-center gap-1.5 rounded-md font-medium whitespace-nowrap select-none',
+      'disabled:cursor-not-allowed disabled:opacity-50',
+      size === 'small' && 'h-7 px-2 text-xs',
+      size === 'normal' && 'h-9 px-3 text-sm',
+      size === 'icon' && 'size-9',
+      LOOKS[look],
+      className,
+    )}
+  />
+)

@@ -1,0 +1,72 @@
+import { useId, type InputHTMLAttributes, type ReactNode, type SelectHTMLAttributes } from 'react'
+import { cx } from './cx.ts'
+
+export const inputClass =
+  'h-9 w-full rounded-md border border-line bg-bg px-2.5 text-sm placeholder:text-muted aria-invalid:border-bad'
+
+interface FieldProps {
+  readonly label: string
+  readonly hint?: ReactNode
+  /** What is wrong with what was entered. */
+  readonly fault?: string | undefined
+  readonly children: (ids: {
+    readonly id: string
+    readonly 'aria-describedby': string | undefined
+    readonly 'aria-invalid': boolean
+  }) => ReactNode
+}
+
+/** A labelled input of any kind, with its hint and its fault told to everybody. */
+export const Field = ({ label, hint, fault, children }: FieldProps) => {
+  const id = useId()
+  const hasNote = hint !== undefined || fault !== undefined
+  return (
+    <div className="grid gap-1">
+      <label htmlFor={id} className="text-[13px] font-medium">
+        {label}
+      </label>
+      {children({
+        id,
+        'aria-describedby': hasNote ? `${id}-note` : undefined,
+        'aria-invalid': fault !== undefined,
+      })}
+      {hasNote ? (
+        <div id={`${id}-note`} className={cx('text-xs', fault === undefined ? 'text-muted' : 'text-bad')}>
+          {fault ?? hint}
+        </div>
+      ) : null}
+    </div>
+  )
+}
+
+type TextFieldProps = Omit<FieldProps, 'children'> & InputHTMLAttributes<HTMLInputElement>
+
+export const TextField = ({ label, hint, fault, className, ...input }: TextFieldProps) => (
+  <Field label={label} hint={hint} fault={fault}>
+    {(ids) => <input {...input} {...ids} className={cx(inputClass, className)} />}
+  </Field>
+)
+
+interface ChoiceProps extends Omit<SelectHTMLAttributes<HTMLSelectElement>, 'onChange' | 'value'> {
+  readonly label: string
+  readonly value: string
+  readonly choices: readonly (readonly [value: string, text: string])[]
+  readonly onChoose: (value: string) => void
+}
+
+/** A compact choice for the head of a panel: the label is only read aloud. */
+export const Choice = ({ label, value, choices, onChoose, ...select }: ChoiceProps) => (
+  <select
+    {...select}
+    aria-label={label}
+    value={value}
+    onChange={(event) => onChoose(event.target.value)}
+    className="h-7 rounded-md border border-line bg-panel px-1.5 text-xs"
+  >
+    {choices.map(([choice, text]) => (
+      <option key={choice} value={choice}>
+        {text}
+      </option>
+    ))}
+  </select>
+)

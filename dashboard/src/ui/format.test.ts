@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest'
+import {
+  formatBytes,
+  formatDuration,
+  formatPercent,
+  formatPrice,
+  formatUsd,
+  shortId,
+  textOf,
+} from './format.ts'
+
+describe('numbers', () => {
+  it('read with a unit, grouped, and with a real minus', () => {
+    expect(formatUsd(1234.5)).toBe('$1,234.50')
+    expect(formatUsd(-0.5)).toBe('−$0.50')
+    expect(formatUsd(2, { plus: true })).toBe('+$2.00')
+    expect(formatPercent(-0.0312)).toBe('−3.12 %')
+    expect(formatPercent(0.5, { digits: 0, plus: true })).toBe('+50 %')
+  })
+
+  it('have no sign when they read as nothing', () => {
+    expect(formatUsd(-0.001, { plus: true })).toBe('$0.00')
+    expect(formatPercent(-0.000_001)).toBe('0.00 %')
+    expect(formatPercent(0.000_001, { plus: true })).toBe('0.00 %')
+  })
+
+  it('have as many decimals as a price needs', () => {
+    expect([97_000, 154.6743, 0.000_012_34].map(formatPrice)).toEqual(['97,000.00', '154.6743', '0.00001234'])
+  })
+})
+
+describe('sizes and times', () => {
+  it('read in the unit that fits', () => {
+    expect([0, 1023, 1024, 1_572_864].map(formatBytes)).toEqual(['0 B', '1023 B', '1.0 kB', '1.5 MB'])
+    expect([40, 90_000, 3_600_000, 90_000_000].map(formatDuration)).toEqual([
+      '40 ms',
+      '1 min 30 s',
+      '1 h',
+      '1 d 1 h',
+    ])
+  })
+})
+
+describe('text', () => {
+  it('is short where the whole is on hover', () => {
+    expect(shortId('019c7874-0f70-7c3e-9a51-2f6f0c1b7a10')).toBe('019c7874…7a10')
+    expect(shortId('short')).toBe('short')
+  })
+
+  it('of a payload is only what is text', () => {
+    expect([textOf('a'), textOf(1), textOf({}), textOf(null, '–')]).toEqual(['a', '1', '', '–'])
+  })
+})

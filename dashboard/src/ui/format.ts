@@ -1,0 +1,83 @@
+/** How numbers read everywhere: grouped, with a unit, and with a real minus. */
+const MINUS = '−'
+
+const signed = (text: string): string => text.replace('-', MINUS)
+
+const grouped = (fractionMin: number, fractionMax = fractionMin): Intl.NumberFormat =>
+  new Intl.NumberFormat('en-US', { minimumFractionDigits: fractionMin, maximumFractionDigits: fractionMax })
+
+const CENTS = grouped(2)
+const WHOLE = grouped(0)
+const UP_TO_8 = new Intl.NumberFormat('en-US', { maximumFractionDigits: 8 })
+const COMPACT = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 })
+
+export const formatUsd = (usd: number, { plus = false }: { readonly plus?: boolean } = {}): string => {
+  const text = CENTS.format(Math.abs(usd))
+  const isZero = text === '0.00'
+  const sign = usd < 0 && !isZero ? MINUS : plus && !isZero ? '+' : ''
+  return `${sign}$${text}`
+}
+
+/** Prices have as many decimals as their size asks for. */
+export const formatPrice = (price: number): string => {
+  const size = Math.abs(price)
+  if (size >= 1000) return signed(CENTS.format(price))
+  if (size >= 1) return signed(grouped(2, 4).format(price))
+  return signed(grouped(4, 8).format(price))
+}
+
+/** Of a share: 0.031 reads 3.1 %. */
+export const formatPercent = (share: number, { digits = 2, plus = false }: PercentStyle = {}): string => {
+  const text = signed(grouped(digits).format(share * 100))
+  const isZero = !/[1-9]/.test(text)
+  if (isZero) return `${text.replace(MINUS, '')} %`
+  return `${plus && share > 0 ? '+' : ''}${text} %`
+}
+
+interface PercentStyle {
+  readonly digits?: number
+  readonly plus?: boolean
+}
+
+export const formatQuantity = (quantity: number): string => signed(UP_TO_8.format(quantity))
+
+export const formatCount = (count: number): string => signed(WHOLE.format(count))
+
+export const formatCompact = (value: number): string => signed(COMPACT.format(value))
+
+export const formatNumber = (value: number, digits = 2): string => signed(grouped(0, digits).format(value))
+
+export const formatBytes = (bytes: number): string => {
+  if (bytes < 1024) return `${bytes} B`
+  const units = ['kB', 'MB', 'GB', 'TB']
+  let value = bytes / 1024
+  let unit = 0
+  while (value >= 1024 && unit < units.length - 1) {
+    value /= 1024
+    unit += 1
+  }
+  return `${grouped(value < 10 ? 1 : 0).format(value)} ${units[unit]}`
+}
+
+/** In the two largest units that matter: 90,000 ms reads 1 min 30 s. */
+export const formatDuration = (ms: number): string => {
+  if (ms < 1000) return `${Math.round(ms)} ms`
+  const seconds = Math.round(ms / 1000)
+  if (seconds < 60) return `${seconds} s`
+  if (seconds < 3600) return pair(Math.floor(seconds / 60), 'min', seconds % 60, 's')
+  if (seconds < 86_400) return pair(Math.floor(seconds / 3600), 'h', Math.floor((seconds % 3600) / 60), 'min')
+  return pair(Math.floor(seconds / 86_400), 'd', Math.floor((seconds % 86_400) / 3600), 'h')
+}
+
+const pair = (large: number, largeUnit: string, small: number, smallUnit: string): string =>
+  small === 0 ? `${large} ${largeUnit}` : `${large} ${largeUnit} ${small} ${smallUnit}`
+
+/** In words: `order_filled` reads "order filled". */
+export const formatWords = (name: string): string => name.replaceAll('_', ' ')
+
+/** The first and last characters of an id; the whole stands in the title. */
+export const shortId = (id: string): string => (id.length <= 14 ? id : `${id.slice(0, 8)}…${id.slice(-4)}`)
+
+/** A member of a payload as text; anything but text and numbers is left to the details. */
+export const textOf = (value: unknown, otherwise = ''): string =>
+  typeof value === 'string' || typeof value === 'number' ? String(value) : otherwise

@@ -1,0 +1,42 @@
+import { Copy } from 'lucide-react'
+import { shortId } from './format.ts'
+import { toast } from './toast.tsx'
+
+/** An id, short enough to read, whole on hover and in the clipboard. */
+export const Id = ({ id, whole = false }: { readonly id: string; readonly whole?: boolean }) => (
+  <span className="inline-flex max-w-full items-center gap-1">
+    <code title={id} className={whole ? 'break-all' : 'whitespace-nowrap'}>
+      {whole ? id : shortId(id)}
+    </code>
+    <button
+      type="button"
+      aria-label={`Copy ${id}`}
+      className="shrink-0 rounded p-0.5 text-muted hover:text-text"
+      onClick={(event) => {
+        event.stopPropagation()
+        navigator.clipboard.writeText(id).then(
+          () => toast('Copied'),
+          () => toast('The browser did not allow copying', 'warn'),
+        )
+      }}
+    >
+      <Copy className="size-3" aria-hidden />
+    </button>
+  </span>
+)
+
+/** Name and value pairs of a detail. */
+export const Facts = ({
+  facts,
+}: {
+  readonly facts: readonly (readonly [name: string, value: React.ReactNode])[]
+}) => (
+  <dl className="grid grid-cols-[minmax(7rem,auto)_1fr] gap-x-4 gap-y-1.5 text-[13px]">
+    {facts.map(([name, value]) => (
+      <div key={name} className="contents">
+        <dt className="text-muted">{name}</dt>
+        <dd className="min-w-0 break-words">{value}</dd>
+      </div>
+    ))}
+  </dl>
+)

@@ -1,0 +1,65 @@
+import { useRef, useState, type ReactNode } from 'react'
+import { cx } from './cx.ts'
+
+interface LiveListProps<Item> {
+  readonly label: string
+  /** Newest first. Bounded by whoever hands them over. */
+  readonly items: readonly Item[]
+  readonly itemKey: (item: Item) => string
+  /** Every row has this height: that is what makes drawing only the visible ones possible. */
+  readonly rowPx: number
+  readonly heightPx: number
+  readonly render: (item: Item) => ReactNode
+  readonly onOpen?: (item: Item) => void
+}
+
+const MARGIN_ROWS = 6
+
+/** Draws the rows that can be seen and no others, however fast new ones come. */
+export const LiveList = <Item,>({
+  label,
+  items,
+  itemKey,
+  rowPx,
+  heightPx,
+  render,
+  onOpen,
+}: LiveListProps<Item>) => {
+  const [scrollPx, setScrollPx] = useState(0)
+  const box = useRef<HTMLDivElement>(null)
+  const first = Math.max(0, Math.floor(scrollPx / rowPx) - MARGIN_ROWS)
+  const count = Math.ceil(heightPx / rowPx) + 2 * MARGIN_ROWS
+  const shown = items.slice(first, first + count)
+  return (
+    <div
+      ref={box}
+      role="region"
+      aria-label={label}
+      tabIndex={0}
+      className="overflow-y-auto"
+      style={{ height: `min(${heightPx}px, ${Math.max(1, items.length) * rowPx}px)` }}
+      onScroll={() => setScrollPx(box.current?.scrollTop ?? 0)}
+    >
+      <ul className="relative" style={{ height: items.length * rowPx }}>
+        {shown.map((item, index) => (
+          <li
+            key={itemKey(item)}
+            className={cx(
+              'absolute inset-x-0 border-b border-line',
+              onOpen !== undefined && 'hover:bg-raised',
+            )}
+            style={{ height: rowPx, top: (first + index) * rowPx }}
+          >
+            {onOpen === undefined ? (
+              render(item)
+            ) : (
+              <button type="button" className="block h-full w-full text-left" onClick={() => onOpen(item)}>
+                {render(item)}
+              </button>
+            )}
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}

@@ -1,0 +1,99 @@
+import type { UseQueryResult } from '@tanstack/react-query'
+import { useId, type ReactNode } from 'react'
+import { useLineStatus } from '../live/use-live.ts'
+import { cx } from './cx.ts'
+import { formatDuration } from './format.ts'
+import { useNow } from './now.ts'
+import { Failure, Loading } from './states.tsx'
+
+interface PanelProps {
+  readonly title: string
+  /** Beside the title: counts, filters, buttons. */
+  readonly actions?: ReactNode
+  /** No padding: for tables and lists. */
+  readonly flush?: boolean
+  readonly className?: string
+  readonly children: ReactNode
+}
+
+export const Panel = ({ title, actions, flush = false, className, children }: PanelProps) => {
+  const id = useId()
+  return (
+    <section
+      aria-labelledby={id}
+      className={cx('flex min-w-0 flex-col rounded-lg border border-line bg-panel', className)}
+    >
+      <header className="flex min-h-11 flex-wrap items-center justify-between gap-x-3 gap-y-1 border-b border-line px-3 py-1.5">
+        <h2 id={id} className="text-sm font-semibold">
+          {title}
+        </h2>
+        {actions === undefined ? null : (
+          <div className="flex flex-wrap items-center gap-2 text-xs">{actions}</div>
+        )}
+      </header>
+      <div className={cx('min-h-0 min-w-0 flex-1', !flush && 'p-3')}>{children}</div>
+    </section>
+  )
+}
+
+interface QueryPanelProps<Data> extends Omit<PanelProps, 'children'> {
+  readonly query: UseQueryResult<Data>
+  readonly children: (data: Data) => ReactNode
+}
+
+/** A panel around one query: loading, failure and the age of its data are taken care of. */
+export const QueryPanel = <Data,>({ query, children, actions, ...panel }: QueryPanelProps<Data>) => (
+  <Panel
+    {...panel}
+    actions={
+      <>
+        {actions}
+        <DataAge query={query} />
+      </>
+    }
+  >
+    <QueryContent query={query} what={panel.title.toLowerCase()}>
+      {children}
+    </QueryContent>
+  </Panel>
+)
+
+interface QueryContentProps<Data> {
+  readonly query: UseQueryResult<Data>
+  readonly what: string
+  readonly children: (data: Data) => ReactNode
+}
+
+/** Old data stays on the screen when a refresh fails; its age tells. */
+export const QueryContent = <Data,>({ query, what, children }: QueryContentProps<Data>) => {
+  if (query.data !== undefined) return children(query.data)
+  if (query.isError) return <Failure error={query.error} onRetry={() => void query.refetch()} />
+  return <Loading what={what} />
+}
+
+const FRESH_MS = 10_000
+
+/** How old what is shown may be: silent while the line is up, loud when nothing new can come. */
+export const DataAge = ({ query }: { readonly query: Pick<UseQueryResult, 'dataUpdatedAt' | 'isError'> }) => {
+  const isLive = useLineStatus() === 'live' && !query.isError
+  const { dataUpdatedAt } = query
+  const age = useNow((nowMs) => ageText(dataUpdatedAt, nowMs))
+  if (dataUpdatedAt === 0) return null
+  if (isLive) {
+    return (
+      <span className="text-muted" title="Refreshed by events as they happen">
+        {age === '' ? 'live' : `live · ${age}`}
+      </span>
+    )
+  }
+  return (
+    <span className="rounded bg-warn-soft px-1.5 py-0.5 text-warn">stale · {age === '' ? 'now' : age}</span>
+  )
+}
+
+const ageText = (updatedAtMs: number, nowMs: number): string => {
+  const ms = nowMs - updatedAtMs
+  if (ms < FRESH_MS) return ''
+  const coarse = ms < 60_000 ? Math.floor(ms / 10_000) * 10_000 : Math.floor(ms / 60_000) * 60_000
+  return `${formatDuration(coarse)} old`
+}

@@ -1,0 +1,58 @@
+import { CircleAlert, Inbox, LoaderCircle } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { ApiProblem, Unreachable } from '../api/client.ts'
+import { Button } from './button.tsx'
+
+export const Loading = ({ what = 'data' }: { readonly what?: string }) => (
+  <p role="status" className="flex items-center justify-center gap-2 px-4 py-8 text-muted">
+    <LoaderCircle className="size-4 animate-spin" aria-hidden /> Loading {what} …
+  </p>
+)
+
+/** Nothing here, why that is fine, and what makes it change. */
+export const Empty = ({ title, children }: { readonly title: string; readonly children?: ReactNode }) => (
+  <div className="flex flex-col items-center gap-1 px-4 py-8 text-center">
+    <Inbox className="size-5 text-muted" aria-hidden />
+    <p className="font-medium">{title}</p>
+    {children === undefined ? null : <div className="max-w-prose text-sm text-muted">{children}</div>}
+  </div>
+)
+
+export const Failure = ({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => void }) => (
+  <div role="alert" className="flex flex-col items-center gap-2 px-4 py-8 text-center">
+    <CircleAlert className="size-5 text-bad" aria-hidden />
+    <p className="font-medium">{titleOf(error)}</p>
+    <p className="max-w-prose text-sm text-muted">{adviceOf(error)}</p>
+    {onRetry === undefined ? null : (
+      <Button size="small" onClick={onRetry}>
+        Try again
+      </Button>
+    )}
+  </div>
+)
+
+export const titleOf = (error: unknown): string => {
+  if (error instanceof Unreachable) return 'The service does not answer'
+  return error instanceof Error ? error.message : String(error)
+}
+
+const adviceOf = (error: unknown): string => {
+  if (error instanceof Unreachable) return 'Is it running? The page tries again by itself.'
+  if (!(error instanceof ApiProblem)) return 'Reload the page. If it stays, look at the log of the service.'
+  const requestId =
+    typeof error.body['request_id'] === 'string' ? ` Request ${error.body['request_id']}.` : ''
+  switch (error.status) {
+    case 401:
+      return 'The session is over. Sign in again.'
+    case 403:
+      return 'The operator token is needed.'
+    case 404:
+      return `There is no such thing here, or this version of the service does not offer it (${error.code}).`
+    case 423:
+      return 'The kill switch is up. Lower it first.'
+    case 503:
+      return `The service is busy or its store does not answer (${error.code}). It tries again by itself.${requestId}`
+    default:
+      return `Code ${error.code}.${requestId}`
+  }
+}

@@ -1,0 +1,151 @@
+import { ArrowDown, ArrowUp } from 'lucide-react'
+import { useState, type ReactNode } from 'react'
+import { cx } from './cx.ts'
+
+export interface Column<Row> {
+  readonly name: string
+  readonly render: (row: Row) => ReactNode
+  /** Numbers stand on the right. */
+  readonly align?: 'left' | 'right'
+  /** With it the column can be sorted by. */
+  readonly sortBy?: (row: Row) => string | number
+  /** Not shown on narrow screens; say the essential in another column. */
+  readonly wide?: boolean
+}
+
+interface TableProps<Row> {
+  readonly label: string
+  readonly columns: readonly Column<Row>[]
+  readonly rows: readonly Row[]
+  readonly rowKey: (row: Row) => string
+  /** The whole row can be pressed; the first column becomes its button for keyboards. */
+  readonly onOpen?: (row: Row) => void
+  readonly isSelected?: (row: Row) => boolean
+  /** Rows beyond it are not drawn; the table says so. */
+  readonly limit?: number
+}
+
+interface Sorting {
+  readonly name: string
+  readonly isDescending: boolean
+}
+
+export const Table = <Row,>({
+  label,
+  columns,
+  rows,
+  rowKey,
+  onOpen,
+  isSelected,
+  limit = 200,
+}: TableProps<Row>) => {
+  const [sorting, setSorting] = useState<Sorting | null>(null)
+  const shown = sorted(rows, columns, sorting).slice(0, limit)
+  return (
+    <div className="overflow-x-auto" tabIndex={0} role="region" aria-label={label}>
+      <table className="w-full border-collapse text-[13px]">
+        <thead>
+          <tr className="border-b border-line text-left text-xs text-muted">
+            {columns.map((column) => (
+              <HeadCell key={column.name} column={column} sorting={sorting} onSort={setSorting} />
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {shown.map((row) => (
+            <tr
+              key={rowKey(row)}
+              aria-selected={isSelected?.(row)}
+              onClick={onOpen === undefined ? undefined : () => onOpen(row)}
+              className={cx(
+                'border-b border-line last:border-0',
+                onOpen !== undefined && 'cursor-pointer hover:bg-raised',
+                isSelected?.(row) === true && 'bg-accent-soft',
+              )}
+            >
+              {columns.map((column, index) => (
+                <td key={column.name} className={cellClass(column)}>
+                  {onOpen !== undefined && index === 0 ? (
+                    <button type="button" className="text-left font-medium" onClick={() => onOpen(row)}>
+                      {column.render(row)}
+                    </button>
+                  ) : (
+                    column.render(row)
+                  )}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {rows.length > shown.length ? (
+        <p className="px-3 py-2 text-xs text-muted">
+          {shown.length} of {rows.length} shown
+        </p>
+      ) : null}
+    </div>
+  )
+}
+
+const cellClass = ({ align, wide }: Pick<Column<never>, 'align' | 'wide'>): string =>
+  cx('px-3 py-1.5 align-middle', align === 'right' && 'text-right', wide === true && 'max-md:hidden')
+
+interface HeadCellProps<Row> {
+  readonly column: Column<Row>
+  readonly sorting: Sorting | null
+  readonly onSort: (sorting: Sorting | null) => void
+}
+
+const HeadCell = <Row,>({ column, sorting, onSort }: HeadCellProps<Row>) => {
+  const { name, sortBy } = column
+  const current = sorting?.name === name ? sorting : null
+  if (sortBy === undefined) {
+    return (
+      <th scope="col" className={cx(cellClass(column), 'font-medium whitespace-nowrap')}>
+        {name}
+      </th>
+    )
+  }
+  // Once down, once up, once as it came.
+  const next =
+    current === null
+      ? { name, isDescending: true }
+      : current.isDescending
+        ? { name, isDescending: false }
+        : null
+  return (
+    <th
+      scope="col"
+      aria-sort={current === null ? 'none' : current.isDescending ? 'descending' : 'ascending'}
+      className={cx(cellClass(column), 'font-medium whitespace-nowrap')}
+    >
+      <button
+        type="button"
+        className="inline-flex items-center gap-1 hover:text-text"
+        onClick={() => onSort(next)}
+      >
+        {name}
+        {current === null ? null : current.isDescending ? (
+          <ArrowDown className="size-3" aria-hidden />
+        ) : (
+          <ArrowUp className="size-3" aria-hidden />
+        )}
+      </button>
+    </th>
+  )
+}
+
+const sorted = <Row,>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  sorting: Sorting | null,
+): readonly Row[] => {
+  const sortBy = columns.find(({ name }) => name === sorting?.name)?.sortBy
+  if (sortBy === undefined || sorting === null) return rows
+  const sign = sorting.isDescending ? -1 : 1
+  return rows.toSorted((one, other) => {
+    const [left, right] = [sortBy(one), sortBy(other)]
+    if (left === right) return 0
+    return left < right ? -sign : sign
+  })
+}

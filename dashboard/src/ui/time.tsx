@@ -1,0 +1,57 @@
+import { formatDuration } from './format.ts'
+import { useNow } from './now.ts'
+import { Unknown } from './numbers.tsx'
+
+const CLOCK = new Intl.DateTimeFormat(undefined, {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
+})
+const DATE_CLOCK = new Intl.DateTimeFormat(undefined, {
+  year: 'numeric',
+  month: '2-digit',
+  day: '2-digit',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
+})
+const DAY_MS = 86_400_000
+
+export interface TimeProps {
+  /** ISO 8601, as the service writes it. */
+  readonly at: string | null | undefined
+  /** `ago`: how long it is since. `clock`: in the viewer's zone, with the date if it is not today. `full`: both. */
+  readonly as?: 'ago' | 'clock' | 'full'
+}
+
+/** A moment in the viewer's zone; UTC on hover. */
+export const Time = ({ at, as = 'clock' }: TimeProps) => {
+  if (at === null || at === undefined || at === '') return <Unknown why="never" />
+  const utc = `${at.replace('T', ' ').replace(/(\.\d+)?Z$/, '')} UTC`
+  return (
+    <time dateTime={at} title={utc} className="whitespace-nowrap">
+      {as === 'ago' ? <Ago at={at} /> : <Clock at={at} isFull={as === 'full'} />}
+    </time>
+  )
+}
+
+const Ago = ({ at }: { readonly at: string }) => <>{useNow((nowMs) => agoText(Date.parse(at), nowMs))}</>
+
+const Clock = ({ at, isFull }: { readonly at: string; readonly isFull: boolean }) => {
+  const moment = new Date(at)
+  const isToday = useNow((nowMs) => isSameDay(nowMs, moment.getTime()))
+  return <>{isFull || !isToday ? DATE_CLOCK.format(moment) : CLOCK.format(moment)}</>
+}
+
+const isSameDay = (one: number, other: number): boolean =>
+  Math.abs(one - other) < DAY_MS && new Date(one).getDate() === new Date(other).getDate()
+
+/** Coarser the longer it is: nobody needs the seconds of yesterday. */
+export const agoText = (atMs: number, nowMs: number): string => {
+  const ms = nowMs - atMs
+  if (Math.abs(ms) < 1500) return 'now'
+  const coarse = Math.abs(ms) < 60_000 ? Math.abs(ms) : Math.floor(Math.abs(ms) / 60_000) * 60_000
+  return ms > 0 ? `${formatDuration(coarse)} ago` : `in ${formatDuration(coarse)}`
+}

@@ -1,0 +1,71 @@
+import { X } from 'lucide-react'
+import { useSyncExternalStore } from 'react'
+import type { Tone } from './badge.tsx'
+import { cx } from './cx.ts'
+
+interface Toast {
+  readonly id: number
+  readonly tone: Tone
+  readonly text: string
+}
+
+const SHOWN_MAX = 4
+const SHOWN_MS = 6000
+
+let toasts: readonly Toast[] = []
+let nextId = 1
+const listeners = new Set<() => void>()
+
+const change = (next: readonly Toast[]): void => {
+  toasts = next
+  for (const listener of listeners) listener()
+}
+
+const dismiss = (id: number): void => change(toasts.filter((toast) => toast.id !== id))
+
+/** Tells shortly what came of something. What must not be missed belongs on the page. */
+export const toast = (text: string, tone: Tone = 'neutral'): void => {
+  const id = nextId
+  nextId += 1
+  change([...toasts, { id, tone, text }].slice(-SHOWN_MAX))
+  setTimeout(() => dismiss(id), tone === 'bad' ? SHOWN_MS * 2 : SHOWN_MS)
+}
+
+const subscribe = (listener: () => void): (() => void) => {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+const EDGES: Readonly<Record<Tone, string>> = {
+  neutral: 'border-l-muted',
+  accent: 'border-l-accent',
+  good: 'border-l-good',
+  warn: 'border-l-warn',
+  bad: 'border-l-bad',
+}
+
+export const Toasts = () => {
+  const shown = useSyncExternalStore(subscribe, () => toasts)
+  return (
+    <div
+      role="status"
+      aria-live="polite"
+      className="pointer-events-none fixed right-3 bottom-20 z-50 grid w-[min(24rem,calc(100vw-1.5rem))] gap-2 md:bottom-4"
+    >
+      {shown.map(({ id, tone, text }) => (
+        <div
+          key={id}
+          className={cx(
+            'pointer-events-auto flex items-start justify-between gap-2 rounded-md border border-l-4 border-line bg-panel p-3 text-sm shadow-lg',
+            EDGES[tone],
+          )}
+        >
+          <span className="min-w-0 break-words">{text}</span>
+          <button type="button" aria-label="Dismiss" onClick={() => dismiss(id)} className="text-muted">
+            <X className="size-4" aria-hidden />
+          </button>
+        </div>
+      ))}
+    </div>
+  )
+}

@@ -1,0 +1,24 @@
+/** Characters that turn the direction of text or cannot be seen; line breaks and joiners of emoji may stay. */
+const TRICKS = /(?![\n\t\u200c\u200d])[\p{Cc}\p{Cf}]/gu
+
+/**
+ * Text that a stranger wrote: escaped (as all text here), isolated from the direction of the text around it, and never
+ * longer than its box.
+ */
+export const Untrusted = ({ text, lines = 3 }: { readonly text: string; readonly lines?: 1 | 3 | 'all' }) => (
+  <bdi
+    title={lines === 'all' ? undefined : text.slice(0, 500)}
+    className={
+      lines === 'all'
+        ? 'break-words whitespace-pre-wrap'
+        : lines === 1
+          ? 'block truncate'
+          : 'line-clamp-3 break-words'
+    }
+  >
+    {text.replaceAll(
+      TRICKS,
+      (character) => `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`,
+    )}
+  </bdi>
+)

@@ -1,0 +1,62 @@
+import { hkdfSync } from 'node:crypto'
+import { fileURLToPath } from 'node:url'
+import type { ConfigurationStore } from '../ports/config-file.ts'
+import type { Logger } from '../ports/logger.ts'
+import type { Signer } from '../ports/signer.ts'
+import { createDashboardServer, type DashboardServer } from '../surfaces/dashboard/server.ts'
+import type { Surroundings } from './surroundings.ts'
+
+export interface DashboardWishes {
+  readonly surroundings: Surroundings
+  readonly configuration: ConfigurationStore
+  readonly signer: Signer
+  readonly logger: Logger
+  readonly apiUrl: string
+  /** Instead of `dashboard.port`; null = as configured. */
+  readonly port: number | null
+}
+
+export type OpenedDashboard =
+  | { readonly status: 'open'; readonly url: string; readonly server: DashboardServer }
+  | { readonly status: 'off' }
+
+/** The pages are a comfort: without them the service goes on, and says why. */
+export const openDashboard = async (wishes: DashboardWishes): Promise<OpenedDashboard> => {
+  const { surroundings, configuration, signer, logger, apiUrl, port } = wishes
+  const { host, port: configuredPort } = configuration.current().dashboard
+  const server = createDashboardServer({
+    apiUrl,
+    configuration: () => configuration.current(),
+    insecureOk: surroundings.insecureOk,
+    sessionKey: await sessionKeyOf(signer),
+    folder: PAGES,
+    logger,
+    clock: surroundings.clock,
+  })
+  if (server === null) {
+    logger.warn('the dashboard is off: its pages are not built (npm run build)')
+    return { status: 'off' }
+  }
+  try {
+    const { url } = await server.listen({ host, port: port ?? configuredPort })
+    return { status: 'open', url, server }
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code !== 'EADDRINUSE' && code !== 'EACCES' && code !== 'EADDRNOTAVAIL') throw error
+    logger.warn(`the dashboard is off: ${message}`)
+    return { status: 'off' }
+  }
+}
+
+/** The same place seen from src and from dist. */
+const PAGES = fileURLToPath(new URL('../../dashboard/dist', import.meta.url))
+
+/**
+ * Known to this node alone, and the same after a restart, so that nobody has to sign in again. Ed25519 signs the same
+ * text in the same way each time. A node whose identity is not saved has another key in each process.
+ */
+const sessionKeyOf = async (signer: Signer): Promise<Uint8Array> => {
+  const [signature = ''] = await signer.signAll(['dashboard session key, version 1'])
+  if (signature === '') throw new Error('the signer gave no signature')
+  return new Uint8Array(hkdfSync('sha256', Buffer.from(signature, 'hex'), '', 'svc_session', 32))
+}

@@ -1,0 +1,16 @@
+import type { ServerResponse } from 'node:http'
+import type { ApiLine } from './api.ts'
+import type { Attempts } from './attempts.ts'
+import type { DashboardHouse, DashboardLimits } from './house.ts'
+import type { BuiltPages } from './pages.ts'
+
+/** What every answer of this server may need. */
+export interface Desk {
+  readonly house: DashboardHouse
+  readonly limits: DashboardLimits
+  readonly pages: BuiltPages
+  readonly line: ApiLine
+  readonly attempts: Attempts
+  /** Answers that never end by themselves. */
+  readonly streams: Set<ServerResponse>
+}

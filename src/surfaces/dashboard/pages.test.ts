@@ -1,0 +1,121 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { loadPages } from './pages.ts'
+import { APP_HTML, startTestDashboard, type TestDashboard } from './test-dashboard.contract.ts'
+
+let dashboard: TestDashboard
+beforeAll(async () => {
+  dashboard = await startTestDashboard()
+})
+afterAll(() => dashboard.close())
+
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
+  "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+
+describe('every answer', () => {
+  it('carries the policy and is not kept, whatever it is', async () => {
+    for (const [method, path] of [
+      ['GET', '/'],
+      ['GET', '/signals'],
+      ['GET', '/healthz'],
+      ['GET', '/session'],
+      ['GET', '/api/v1/brain/status'],
+      ['GET', '/none.js'],
+      ['DELETE', '/'],
+      ['POST', '/login'],
+    ] as const) {
+      const { headers } = await dashboard.ask(method, path)
+      expect(headers, `${method} ${path}`).toMatchObject({
+        'content-security-policy': POLICY,
+        'x-content-type-options': 'nosniff',
+        'x-frame-options': 'DENY',
+        'cache-control': 'no-store',
+        'x-request-id': expect.stringMatching(/^[\da-f-]{36}$/),
+      })
+    }
+  })
+})
+
+describe('pages', () => {
+  it('are the app for every path, so that links work', async () => {
+    const cookie = await dashboard.signIn()
+    for (const path of ['/', '/signals', '/positions?position=x', '/anything/else']) {
+      const { status, headers, text } = await dashboard.ask('GET', path, { headers: { cookie } })
+      expect([status, headers['content-type'], text]).toEqual([200, 'text/html; charset=utf-8', APP_HTML])
+    }
+    const { text } = await dashboard.ask('GET', '/signals')
+    expect(text).toContain('value="/signals"')
+  })
+
+  it('come without a body for HEAD', async () => {
+    const { status, headers, text } = await dashboard.ask('HEAD', '/healthz')
+    expect([status, headers['content-length'], text]).toEqual([200, '11', ''])
+  })
+
+  it('tell that the server lives', async () => {
+    const { status, text } = await dashboard.ask('GET', '/healthz')
+    expect([status, text]).toEqual([200, '{"ok":true}'])
+  })
+
+  it('are only read', async () => {
+    for (const [method, path, allow] of [
+      ['POST', '/', 'GET, HEAD'],
+      ['PUT', '/login', 'POST'],
+      ['GET', '/logout', 'POST'],
+      ['DELETE', '/assets/app-1a2b.js', 'GET, HEAD'],
+    ] as const) {
+      const { status, headers } = await dashboard.ask(method, path)
+      expect([status, headers['allow']]).toEqual([405, allow])
+    }
+    expect((await dashboard.ask('GET', '/login')).headers['location']).toBe('/')
+  })
+})
+
+describe('assets', () => {
+  it('may be kept for ever if their name says what is in them', async () => {
+    const { headers, text } = await dashboard.ask('GET', '/assets/app-1a2b.js')
+    expect(text).toBe('let plain')
+    expect(headers).toMatchObject({
+      'cache-control': 'public, max-age=31536000, immutable',
+      'content-type': 'text/javascript; charset=utf-8',
+      vary: 'Accept-Encoding',
+    })
+    const icon = await dashboard.ask('GET', '/favicon.svg')
+    expect(icon.headers['cache-control']).toBe('public, max-age=3600')
+  })
+
+  it('come as small as the browser takes them', async () => {
+    const ask = async (accepted: string) => {
+      const { headers, text } = await dashboard.ask('GET', '/assets/app-1a2b.js', {
+        headers: { 'accept-encoding': accepted },
+      })
+      return [headers['content-encoding'], text]
+    }
+    expect(await ask('gzip, deflate, br')).toEqual(['br', 'brotli'])
+    expect(await ask('gzip')).toEqual(['gzip', 'gzip'])
+    expect(await ask('identity')).toEqual([undefined, 'let plain'])
+  })
+
+  it('are those of the folder and no others', async () => {
+    for (const path of [
+      '/assets/none.js',
+      '/../package.json',
+      '/assets/../../x.js',
+      '/index.html',
+      '/sign-in.html',
+    ]) {
+      const { status, text } = await dashboard.ask('GET', path)
+      expect([path, status, text]).toEqual([path, 404, expect.stringContaining('route.not_found')])
+    }
+  })
+
+  it('are missing before the first build', async () => {
+    const empty = await mkdtemp(join(tmpdir(), 'svc-no-pages-'))
+    expect(loadPages(empty)).toBeNull()
+    expect(loadPages(join(empty, 'none'))).toBeNull()
+    await rm(empty, { recursive: true })
+  })
+})

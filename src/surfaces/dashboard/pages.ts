@@ -1,0 +1,92 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { extname, join } from 'node:path'
+import { sendText } from './answer.ts'
+
+export interface BuiltPages {
+  /** The app, for people who are signed in. */
+  readonly app: string
+  readonly signIn: string
+  /** Everything else, by path. Nothing secret is among it. */
+  readonly assets: ReadonlyMap<string, Asset>
+}
+
+export interface Asset {
+  readonly contentType: string
+  readonly isHashed: boolean
+  readonly plain: Buffer
+  readonly brotli: Buffer | null
+  readonly gzip: Buffer | null
+}
+
+/** Reads the built pages into memory: a few files, asked for all day. Null if they were not built. */
+export const loadPages = (folder: string): BuiltPages | null => {
+  const files = filesIn(folder)
+  if (!files.includes('index.html') || !files.includes('sign-in.html')) return null
+  const read = (name: string): Buffer => readFileSync(join(folder, name))
+  const optional = (name: string): Buffer | null => (files.includes(name) ? read(name) : null)
+  const assets = files.flatMap((name): [string, Asset][] => {
+    const contentType = CONTENT_TYPES[extname(name)]
+    if (contentType === undefined) return []
+    const isHashed = name.startsWith('assets/')
+    const asset = { contentType, isHashed, plain: read(name) }
+    return [[`/${name}`, { ...asset, brotli: optional(`${name}.br`), gzip: optional(`${name}.gz`) }]]
+  })
+  return {
+    app: read('index.html').toString('utf8'),
+    signIn: read('sign-in.html').toString('utf8'),
+    assets: new Map(assets),
+  }
+}
+
+/** A hashed name never changes its content. */
+export const sendAsset = (request: IncomingMessage, response: ServerResponse, asset: Asset): void => {
+  const accepted = request.headers['accept-encoding'] ?? ''
+  const [encoding, body] = encodedFor(accepted, asset)
+  sendText(response, 200, asset.contentType, body, {
+    'Cache-Control': asset.isHashed ? 'public, max-age=31536000, immutable' : 'public, max-age=3600',
+    Vary: 'Accept-Encoding',
+    ...(encoding === null ? {} : { 'Content-Encoding': encoding }),
+  })
+}
+
+export interface SignInWords {
+  /** What went wrong, for the person. */
+  readonly fault: string | null
+  /** Where to go afterwards: a path of ours. */
+  readonly next: string
+}
+
+export const signInPage = ({ signIn }: BuiltPages, { fault, next }: SignInWords): string =>
+  signIn
+    .replace('<!--fault-->', () => (fault === null ? '' : `<p id="fault" role="alert">${escaped(fault)}</p>`))
+    .replace('value="/"', () => `value="${escaped(next)}"`)
+
+const CONTENT_TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.woff2': 'font/woff2',
+  '.txt': 'text/plain; charset=utf-8',
+}
+
+const encodedFor = (accepted: string, asset: Asset): readonly ['br' | 'gzip' | null, Buffer] => {
+  if (asset.brotli !== null && /\bbr\b/.test(accepted)) return ['br', asset.brotli]
+  if (asset.gzip !== null && /\bgzip\b/.test(accepted)) return ['gzip', asset.gzip]
+  return [null, asset.plain]
+}
+
+const filesIn = (folder: string): readonly string[] => {
+  try {
+    return readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) =>
+      name.replaceAll('\\', '/'),
+    )
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw error
+  }
+}
+
+const escaped = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')

@@ -1,0 +1,160 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { TOKEN } from '../http/test-server.contract.ts'
+import { APP_HTML, form, json, startTestDashboard, type TestDashboard } from './test-dashboard.contract.ts'
+
+let dashboard: TestDashboard
+beforeEach(async () => {
+  dashboard = await startTestDashboard()
+})
+afterEach(() => dashboard.close())
+
+describe('sign-in', () => {
+  it('shows the form to strangers and the app to those who are signed in', async () => {
+    const { status, text } = await dashboard.ask('GET', '/')
+    expect([status, text]).toEqual([200, expect.stringContaining('action="/login"')])
+    const cookie = await dashboard.signIn()
+    expect((await dashboard.ask('GET', '/', { headers: { cookie } })).text).toBe(APP_HTML)
+  })
+
+  it('sets a cookie that scripts and other sites cannot use, for 12 hours', async () => {
+    const { status, headers } = await dashboard.ask(
+      'POST',
+      '/login',
+      form({ token: TOKEN, next: '/signals' }),
+    )
+    expect([status, headers['location']]).toEqual([303, '/signals'])
+    const cookie = String(headers['set-cookie'])
+    expect(cookie).toMatch(/^svc_session=[\w-]+; Path=\/; HttpOnly; SameSite=Strict; Max-Age=43200$/)
+    expect(cookie).not.toContain(TOKEN)
+    expect(Buffer.from(cookie.split(/[=;]/)[1] ?? '', 'base64url').toString('latin1')).not.toContain(TOKEN)
+  })
+
+  it('makes it Secure behind TLS', async () => {
+    const { headers } = await dashboard.ask(
+      'POST',
+      '/login',
+      form({ token: TOKEN }, { 'x-forwarded-proto': 'https' }),
+    )
+    expect(String(headers['set-cookie'])).toMatch(/; Secure$/)
+  })
+
+  it('says what is wrong with a wrong token, and sets nothing', async () => {
+    for (const token of ['wrong', '', ' ']) {
+      const { status, headers, text } = await dashboard.ask('POST', '/login', form({ token, next: '/risk' }))
+      expect(status).toBe(401)
+      expect(headers['set-cookie']).toBeUndefined()
+      expect(text).toContain('role="alert">This is not the API token')
+      expect(text).toContain('value="/risk"')
+    }
+  })
+
+  it('takes JSON, too', async () => {
+    const good = await dashboard.ask('POST', '/login', json({ token: TOKEN }))
+    expect([good.status, JSON.parse(good.text)]).toEqual([200, { ok: true }])
+    const bad = await dashboard.ask('POST', '/login', json({ token: 'x' }))
+    expect(JSON.parse(bad.text)).toMatchObject({ status: 401, code: 'auth.invalid_token' })
+    const none = await dashboard.ask('POST', '/login', json([]))
+    expect(none.status).toBe(401)
+  })
+
+  it('refuses what is no form', async () => {
+    const plain = { headers: { 'content-type': 'text/plain' }, body: TOKEN }
+    expect((await dashboard.ask('POST', '/login', plain)).status).toBe(415)
+    expect((await dashboard.ask('POST', '/login', { ...json({}), body: '{' })).status).toBe(400)
+    expect((await dashboard.ask('POST', '/login', form({ token: 'x'.repeat(9000) }))).status).toBe(413)
+  })
+
+  it('refuses forms of other sites', async () => {
+    for (const headers of [
+      { origin: 'https://evil.example' },
+      { 'sec-fetch-site': 'cross-site' },
+      { origin: 'null' },
+    ]) {
+      const refused = await dashboard.ask('POST', '/login', form({ token: TOKEN }, headers))
+      expect(JSON.parse(refused.text)).toMatchObject({ status: 403, code: 'dashboard.origin_denied' })
+      expect(refused.headers['set-cookie']).toBeUndefined()
+      expect((await dashboard.ask('POST', '/logout', { headers })).status).toBe(403)
+    }
+    const own = form({ token: TOKEN }, { origin: `http://${dashboard.host}` })
+    expect((await dashboard.ask('POST', '/login', own)).status).toBe(303)
+  })
+
+  it('goes only to its own pages afterwards', async () => {
+    for (const next of [
+      '//evil.example',
+      'https://evil.example',
+      '/\\evil.example',
+      'javascript:alert(1)',
+      '/a"b',
+      '/login',
+    ]) {
+      const { headers } = await dashboard.ask('POST', '/login', form({ token: TOKEN, next }))
+      expect(headers['location']).toBe('/')
+    }
+  })
+
+  it('slows down guessing, from one address, for a minute', async () => {
+    for (let attempt = 0; attempt < 10; attempt += 1) {
+      expect((await dashboard.ask('POST', '/login', form({ token: `guess ${attempt}` }))).status).toBe(401)
+    }
+    const late = await dashboard.ask('POST', '/login', form({ token: TOKEN }))
+    expect([late.status, late.headers['retry-after'], late.headers['set-cookie']]).toEqual([
+      429,
+      '60',
+      undefined,
+    ])
+    const asJson = await dashboard.ask('POST', '/login', json({ token: TOKEN }))
+    expect(JSON.parse(asJson.text)).toMatchObject({ code: 'rate.limited' })
+    dashboard.api.testClock.advance(60_000)
+    expect((await dashboard.ask('POST', '/login', form({ token: TOKEN }))).status).toBe(303)
+  })
+
+  it('ends after 12 hours, and with a sign-out', async () => {
+    const cookie = await dashboard.signIn()
+    const session = async (sent: string) =>
+      JSON.parse((await dashboard.ask('GET', '/session', { headers: { cookie: sent } })).text) as object
+    expect(await session(cookie)).toMatchObject({ signed_in: true, sign_in_needed: true })
+    const { status, headers } = await dashboard.ask('POST', '/logout', { headers: { cookie } })
+    expect([status, headers['location']]).toEqual([303, '/'])
+    expect(String(headers['set-cookie'])).toContain(
+      'svc_session=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0',
+    )
+    dashboard.api.testClock.advance(12 * 3_600_000)
+    expect(await session(cookie)).toEqual({ signed_in: false, sign_in_needed: true, expires_at: null })
+    expect(await session('svc_session=made-up; other=1')).toMatchObject({ signed_in: false })
+    expect(await session(`${cookie.slice(0, -4)}AAAA`)).toMatchObject({ signed_in: false })
+  })
+
+  it('outlives a restart with the same key, and only with that', async () => {
+    const sessionKey = new Uint8Array(32).fill(7)
+    const before = await startTestDashboard({ sessionKey })
+    const cookie = await before.signIn()
+    await before.close()
+    const after = await startTestDashboard({ sessionKey })
+    expect((await after.ask('GET', '/api/v1/brain/status', { headers: { cookie } })).status).toBe(200)
+    expect((await dashboard.ask('GET', '/api/v1/brain/status', { headers: { cookie } })).status).toBe(401)
+    await after.close()
+  })
+
+  it('says so when the API does not answer', async () => {
+    const alone = await startTestDashboard({ apiUrl: 'http://127.0.0.1:1/api/v1' })
+    const { status, text } = await alone.ask('POST', '/login', form({ token: TOKEN }))
+    expect([status, text]).toEqual([502, expect.stringContaining('The API does not answer')])
+    await alone.close()
+  })
+})
+
+describe('insecure mode', () => {
+  it('needs no sign-in, but a host of its own', async () => {
+    const open = await startTestDashboard({
+      api: { settings: { api: { auth_token: '' } }, insecureOk: true },
+    })
+    expect((await open.ask('GET', '/')).text).toBe(APP_HTML)
+    expect((await open.ask('GET', '/api/v1/signals')).status).toBe(200)
+    const session = await open.ask('GET', '/session')
+    expect(JSON.parse(session.text)).toEqual({ signed_in: true, sign_in_needed: false, expires_at: null })
+    expect((await open.ask('GET', '/api/v1/signals', { headers: { host: 'evil.example' } })).status).toBe(401)
+    expect((await open.ask('GET', '/api/v1/signals', { headers: { host: 'localhost:1' } })).status).toBe(200)
+    await open.close()
+  })
+})
