@@ -102,9 +102,15 @@ describe('the stream through the dashboard', () => {
     new Promise((resolve) => {
       stream.on('error', () => undefined).on('close', resolve)
     })
+  /** What came since the last time, up to where the word is in it. Nothing is lost in between: a pause keeps it. */
   const readUntil = async (stream: IncomingMessage, word: string): Promise<string> => {
     let read = ''
-    while (!read.includes(word)) read += String(await once(stream, 'data'))
+    while (!read.includes(word)) {
+      const arrived = once(stream, 'data')
+      stream.resume()
+      read += String(await arrived)
+      stream.pause()
+    }
     return read
   }
 
