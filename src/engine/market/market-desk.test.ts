@@ -17,7 +17,7 @@ const at = (minutes: number): string => new Date(Date.parse(BEGIN) + minutes * 6
 /** A feed whose bars the test tells. */
 class ToldFeed implements MarketFeed {
   readonly name = 'told'
-  readonly producers: readonly Producer[] = []
+  producers: readonly Producer[] = []
   from: FeedStart | null = null
   listener: FeedListener | null = null
   readonly #past: readonly FeedBar[]
@@ -123,6 +123,26 @@ describe('a market desk', () => {
     await deskOf(second).start()
     expect(first.from).toMatchObject({ segment: 1, symbols: DEFAULT_CONFIGURATION.universe.symbols })
     expect(second.from?.lastBars.get('BTC')).toMatchObject({ close: 7, close_ts: at(1) })
+  })
+
+  it('asks producers of a feed only when the feed has begun', async () => {
+    const first = new ToldFeed()
+    await deskOf(first).start()
+    await first.tell(0)
+    const looks: string[] = []
+    const looking = (name: string): Producer =>
+      producer(() => {
+        looks.push(name)
+        return { status: 'ran', rows: [] }
+      }, name)
+    const second = new ToldFeed()
+    second.producers = [looking('onchain-flows')]
+    await deskOf(second, looking('technical-analysis')).start()
+    expect(looks).toEqual(['technical-analysis'])
+    const third = new ToldFeed([barAt(at(1), 100, { backfill: true })])
+    third.producers = [looking('onchain-flows')]
+    await deskOf(third, looking('technical-analysis')).start()
+    expect(looks.slice(1)).toEqual(['technical-analysis', 'onchain-flows'])
   })
 
   it('says nothing twice in one interval', async () => {

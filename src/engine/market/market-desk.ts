@@ -26,6 +26,7 @@ export class MarketDesk {
   readonly #producers: readonly Producer[]
   readonly #ticks = new Map<string, Tick>()
   #producedUpToMs = 0
+  #hasBars = false
 
   constructor(parts: MarketDeskParts) {
     this.#parts = parts
@@ -40,7 +41,8 @@ export class MarketDesk {
       onTick: (tick) => void this.#ticks.set(canonicalSymbol(tick.symbol), tick),
       onTrouble: (message) => onTrouble(`feed ${feed.name}: ${message}`),
     })
-    await this.#produce(this.#producers)
+    // What only the feed can supply begins with its first bars: after a short stop there are none yet.
+    await this.#produce(this.#hasBars ? this.#producers : this.#parts.producers)
   }
 
   /** The newest price seen, stored or not: for people to look at, never for a decision. */
@@ -74,6 +76,7 @@ export class MarketDesk {
       // The feed goes on: the next bars may be stored again, and these are filled in where the feed can.
       return onTrouble('bars could not be stored', error)
     }
+    this.#hasBars = true
     if (bars.every(({ backfill }) => backfill)) return
     const closeMs = Math.max(...bars.map(({ close_ts }) => Date.parse(close_ts)))
     const before = this.#producedUpToMs
