@@ -53,7 +53,7 @@ describe.skipIf(BROWSER === undefined)('the risk page', () => {
     await expect.poll(() => heat.getAttribute('aria-valuetext')).toMatch(/^0\.\d+ %; entries stop at 5\.40 %/)
     await page.getByRole('meter', { name: 'Largest position, ETH' }).waitFor()
     await page.getByLabel('Which orders').selectOption('all')
-    await page.getByRole('region', { name: 'All orders' }).getByText('filled').waitFor()
+    await page.getByRole('region', { name: 'All orders' }).getByText('filled', { exact: true }).waitFor()
   })
 
   it('blocks a symbol, and allows it again only when asked twice', async () => {
