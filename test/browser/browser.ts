@@ -15,7 +15,7 @@ export interface Watched {
   readonly page: Page
   /** What the page complained about: errors, refused by the policy, requests that left the origin. */
   readonly complaints: string[]
-  close(): Promise<void>
+  readonly close: () => Promise<void>
 }
 
 /** A page of its own session, watched from its first request. */

@@ -6,8 +6,8 @@ import { cleanUp, TOKEN } from '../interface/service.ts'
 import { BROWSER, launch, openPage, overflowsOn, PHONE, signIn, violationsOn } from './browser.ts'
 import { price, startEngine, type PaperEngine } from './engine.ts'
 
-/** Every intent is large enough to need a person. */
-const ASKS_FIRST = { SVC_EXECUTION__REQUIRE_APPROVAL: 'true', SVC_BRAIN__TIERS: '[50.1, 50.2, 50.3]' }
+/** Intents of the largest tier wait for a person, on paper too. */
+const ASKS_FIRST = { SVC_EXECUTION__REQUIRE_APPROVAL: 'true' }
 
 describe.skipIf(BROWSER === undefined)('the risk page', () => {
   let browser: Browser
@@ -53,7 +53,7 @@ describe.skipIf(BROWSER === undefined)('the risk page', () => {
     await expect.poll(() => heat.getAttribute('aria-valuetext')).toMatch(/^0\.\d+ %; entries stop at 5\.40 %/)
     await page.getByRole('meter', { name: 'Largest position, ETH' }).waitFor()
     await page.getByLabel('Which orders').selectOption('all')
-    await page.getByRole('table', { name: 'Orders' }).getByText('filled').waitFor()
+    await page.getByRole('region', { name: 'All orders' }).getByText('filled', { exact: true }).waitFor()
   })
 
   it('blocks a symbol, and allows it again only when asked twice', async () => {

@@ -28,6 +28,8 @@ describe.skipIf(BROWSER === undefined)('the settings page', () => {
   const save = async (): Promise<void> => {
     await review().click()
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+    // Behind the dialog nothing can be seen, so its end comes first.
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
     await bar().waitFor({ state: 'detached' })
   }
 

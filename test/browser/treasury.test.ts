@@ -22,7 +22,7 @@ describe.skipIf(BROWSER === undefined)('the treasury page', () => {
   })
 
   it('shows what a winning trade owes, to whom, and checks who signed it', async () => {
-    const owed = page.getByRole('table', { name: 'Karma intents' })
+    const owed = page.getByRole('region', { name: 'Karma intents' })
     await owed.getByText('signature valid').waitFor()
     await owed.getByRole('row').nth(1).getByRole('button').first().click()
     const sheet = page.getByRole('dialog')
@@ -36,7 +36,7 @@ describe.skipIf(BROWSER === undefined)('the treasury page', () => {
     await page.getByRole('button', { name: /^Settle 1 / }).click()
     await page.getByLabel('Transaction').fill('0xabc')
     await page.getByRole('dialog').getByRole('button', { name: 'Settle' }).click()
-    const receipts = page.getByRole('table', { name: 'Receipts' })
+    const receipts = page.getByRole('region', { name: 'All receipts' })
     await receipts.getByText('submitted').waitFor()
     await receipts.getByText('signature valid').waitFor()
     await page.getByText('Nothing waits').waitFor()

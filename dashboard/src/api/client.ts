@@ -46,7 +46,7 @@ export const callApi = async <Body>(path: string, call: Call = {}): Promise<Body
     headers: {
       accept: 'application/json',
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...(operatorToken === undefined ? {} : { 'x-operator-token': operatorToken }),
+      ...(operatorToken === undefined ? {} : { 'x-operator-token': encodeURIComponent(operatorToken) }),
       ...headers,
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),

@@ -32,7 +32,7 @@ const LOOKS: Readonly<Record<KillSwitchLevel, string>> = {
 }
 
 /** Raising is one press and a confirmation; lowering asks for a reason and a word. */
-export const useKillSwitch = () => {
+const useKillSwitch = () => {
   const action = useAction<{ level: KillSwitchLevel; reason: string }, KillSwitch>({
     request: (body) => ({ path: '/kill-switch', body }),
     done: ({ level, state }) => `Kill switch is at ${level}, ${state}`,

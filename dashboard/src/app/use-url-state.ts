@@ -8,7 +8,8 @@ export const useUrlState = (name: string, initial = ''): readonly [string, (valu
   const set = (next: string): void => {
     void navigate({
       to: '.',
-      search: { ...search, [name]: next === initial ? undefined : next } as never,
+      // From what the address is by then: several may change at the same moment.
+      search: ((current: object) => ({ ...current, [name]: next === initial ? undefined : next })) as never,
       replace: true,
     })
   }

@@ -67,7 +67,8 @@ describe('the API through the dashboard', () => {
         json({ level: 1, reason: 'x' }, { cookie, 'sec-fetch-site': 'same-origin', ...headers }),
       )
     expect(JSON.parse((await raise({})).text)).toMatchObject({ status: 403, code: 'auth.forbidden' })
-    expect((await raise({ 'x-operator-token': 'wrong' })).status).toBe(401)
+    for (const wrong of ['wrong', '%zz', '%20'])
+      expect((await raise({ 'x-operator-token': wrong })).status).toBe(401)
     expect((await raise({ 'x-operator-token': OPERATOR_TOKEN })).status).toBe(200)
     expect((await raise({})).status).toBe(403)
   })

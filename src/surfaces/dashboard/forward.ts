@@ -75,11 +75,21 @@ export const forward = (
 }
 
 const headersFor = (request: IncomingMessage, token: string | null): Record<string, string> => {
-  const operatorToken = request.headers['x-operator-token']
-  const bearer = typeof operatorToken === 'string' && operatorToken !== '' ? operatorToken : latin1(token)
+  const bearer = latin1(operatorTokenOf(request.headers['x-operator-token']) ?? token)
   return {
     ...pick(request.headers, REQUEST_HEADERS),
     ...(bearer === null ? {} : { authorization: `Bearer ${bearer}` }),
+  }
+}
+
+/** Percent-encoded by the page, since a browser sends no other than Latin-1 in a header. */
+const operatorTokenOf = (header: string | string[] | undefined): string | null => {
+  if (typeof header !== 'string' || header === '') return null
+  try {
+    return decodeURIComponent(header)
+  } catch {
+    // Not encoded, so taken as it is: the API says whether it is the right one.
+    return header
   }
 }
 

@@ -6,7 +6,7 @@ export interface Session {
   readonly expiresAtMs: number
 }
 
-export const SESSION_COOKIE = 'svc_session'
+const SESSION_COOKIE = 'svc_session'
 
 const IV_BYTES = 12
 const TAG_BYTES = 16

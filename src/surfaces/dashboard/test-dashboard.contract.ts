@@ -8,7 +8,7 @@ import { startTestServer, TOKEN, type TestServerOptions } from '../http/test-ser
 import type { DashboardLimits } from './house.ts'
 import { createDashboardServer } from './server.ts'
 
-export const SIGN_IN_HTML =
+const SIGN_IN_HTML =
   '<form method="post" action="/login"><!--fault--><input type="hidden" name="next" value="/" /></form>'
 export const APP_HTML = '<div id="app"></div>'
 

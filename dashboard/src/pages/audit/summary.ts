@@ -11,14 +11,27 @@ const NAMES_SKIPPED = /(^|_)(id|ids|ts|at|hash|key|signature|version)$/
 const SKIPPED = new Set(['symbol', 'asset', 'direction', 'trend', 'node_id', 'feed', 'mode'])
 const MEMBERS_MAX = 4
 
+/** What matters most where there is more than fits. */
+const FIRST_BY_TYPE: Readonly<Record<string, readonly string[]>> = {
+  'brain.conviction': ['direction', 'effective_conviction', 'confidence', 'coverage'],
+  'brain.cycle': ['trigger', 'regime', 'intents', 'duration_ms'],
+  'execution.order_filled': ['fill_price', 'fill_size', 'fee_usd', 'remaining_size'],
+  'execution.order_submitted': ['side', 'quantity', 'reference_price', 'venue'],
+  'execution.position_closed': ['exit_reason', 'exit_price', 'realized_pnl', 'fees_usd'],
+  'execution.position_opened': ['direction', 'entry_price', 'quantity', 'size_notional'],
+  'market.bar': ['open', 'high', 'low', 'close'],
+}
+
 /** What an event says, in one line: its words if it has any, else its first numbers. A stranger may have written it. */
-export const summaryOf = ({ payload }: EventItem): string => {
+export const summaryOf = ({ type, payload }: EventItem): string => {
   for (const name of ['message', 'rationale', 'reason', 'note', 'error', 'resource']) {
     const text = payload[name]
     if (typeof text === 'string' && text.trim() !== '') return text.slice(0, 300)
   }
-  return Object.entries(payload)
-    .filter(([name]) => !SKIPPED.has(name) && !NAMES_SKIPPED.test(name))
+  const first = FIRST_BY_TYPE[type.split('.').slice(0, 2).join('.')]
+  const members = first?.map((name) => [name, payload[name]] as const) ?? Object.entries(payload)
+  return members
+    .filter(([name]) => first !== undefined || (!SKIPPED.has(name) && !NAMES_SKIPPED.test(name)))
     .flatMap(([name, value]) => {
       const text = shortText(value)
       return text === null ? [] : [`${formatWords(name)} ${text}`]

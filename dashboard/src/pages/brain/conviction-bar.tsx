@@ -35,7 +35,10 @@ export const ConvictionBar = ({ value, direction }: ConvictionBarProps) => {
   return (
     <span className="flex items-center gap-2">
       <strong
-        className={cx('w-10 text-right font-semibold', first !== undefined && value < first && 'text-muted')}
+        className={cx(
+          'w-10 shrink-0 text-right font-semibold',
+          first !== undefined && value < first && 'text-muted',
+        )}
       >
         {value.toFixed(1)}
       </strong>

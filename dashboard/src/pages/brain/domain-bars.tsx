@@ -16,7 +16,7 @@ export const DomainBars = ({ domains, value }: DomainBarsProps) => {
     <div className="grid gap-2 text-[13px]">
       <ul className="grid gap-1.5">
         {domains.map(({ domain, weight, contribution }) => (
-          <li key={domain} className="grid grid-cols-[5.5rem_3.5rem_1fr_3.5rem] items-center gap-2">
+          <li key={domain} className="grid grid-cols-[5.5rem_3.5rem_1fr_4.5rem] items-center gap-2">
             <span className="truncate">{domain}</span>
             <span className="text-right text-xs text-muted" title="Weight among the domains with signals">
               {formatPercent(weight, { digits: 0 })}
@@ -27,7 +27,7 @@ export const DomainBars = ({ domains, value }: DomainBarsProps) => {
             </span>
           </li>
         ))}
-        <li className="grid grid-cols-[5.5rem_3.5rem_1fr_3.5rem] items-center gap-2 border-t border-line pt-1.5 font-semibold">
+        <li className="grid grid-cols-[5.5rem_3.5rem_1fr_4.5rem] items-center gap-2 border-t border-line pt-1.5 font-semibold">
           <span>together</span>
           <span />
           <span />

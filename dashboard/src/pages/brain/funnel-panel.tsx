@@ -75,7 +75,7 @@ const StepRow = ({ step: { name, count, stopped }, all, before, wordOf }: StepRo
         />
       </span>
       <span className="text-right whitespace-nowrap">
-        <strong className="font-semibold">{formatCount(count)}</strong>
+        <strong className="font-semibold">{formatCount(count)}</strong>{' '}
         <span className="inline-block w-14 text-right text-xs text-muted">
           {before === 0 ? '–' : formatPercent(count / before, { digits: 0 })}
         </span>

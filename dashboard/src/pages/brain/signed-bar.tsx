@@ -1,8 +1,11 @@
 import { cx } from '../../ui/cx.ts'
-import { formatNumber } from '../../ui/format.ts'
 
-export const formatEvidence = (value: number): string =>
-  `${value > 0 ? '+' : ''}${formatNumber(Math.abs(value) < 0.0005 ? 0 : value, 3)}`
+/** Always with three decimals, so that columns line up. */
+const formatEvidence = (value: number): string => {
+  const text = Math.abs(value).toFixed(3)
+  if (text === '0.000') return text
+  return `${value > 0 ? '+' : '−'}${text}`
+}
 
 const toneOf = (value: number): string => {
   if (Math.abs(value) < 0.0005) return 'text-muted'

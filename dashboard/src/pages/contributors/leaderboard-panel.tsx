@@ -121,7 +121,7 @@ const COLUMNS: readonly Column<Place>[] = [
     name: 'Score',
     render: ({ score }) => (
       <span className="flex items-center gap-2">
-        <strong className="w-10 text-right font-semibold">{score.score.toFixed(1)}</strong>
+        <strong className="w-10 shrink-0 text-right font-semibold">{score.score.toFixed(1)}</strong>
         <FactorBar score={score} />
       </span>
     ),

@@ -94,10 +94,11 @@ type FactList = readonly (readonly [string, ReactNode])[]
 
 const pricesOf = (position: Position): FactList => [
   ['Entry', <Price key="entry" value={position.entry_price} />],
-  ['Mark', <Price key="mark" value={position.mark_price} />],
+  isOpen(position)
+    ? ['Mark', <Price key="mark" value={position.mark_price} />]
+    : ['Exit', <Price key="exit" value={position.exit_price} />],
   ['Stop', <Price key="stop" value={position.stop_loss} />],
   ['Target', <Price key="target" value={position.take_profit} />],
-  ['Exit', <Price key="exit" value={position.exit_price} />],
   ['Size', <Usd key="size" value={position.size_notional} />],
   ['Quantity', <Quantity key="quantity" value={position.quantity} unit={position.asset} />],
 ]

@@ -1,24 +1,25 @@
 import { useMemo, useState } from 'react'
 import type { Position } from '../../api/trading.ts'
-import type { Candle, Level, Marker } from '../../ui/chart/chart-props.ts'
+import type { ChartSeries, Level, Marker } from '../../ui/chart/chart-props.ts'
 import { Chart } from '../../ui/chart/chart.tsx'
 import { formatPrice, formatWords } from '../../ui/format.ts'
 import { QueryContent } from '../../ui/panel.tsx'
 import { Section } from '../../ui/section.tsx'
 import { Empty } from '../../ui/states.tsx'
-import { usePrices } from './use-prices.ts'
+import { usePrices, type Prices } from './use-prices.ts'
 
 /** What the price did while the position was held, and where it went in and out. */
 export const PriceChart = ({ position }: { readonly position: Position }) => {
   const { query, prices } = usePrices(position)
   const [fitLevels, setFitLevels] = useState(true)
   return (
-    <Section title={`Price of ${position.asset}`} hint={hintOf(prices.candles)}>
+    <Section title={`Price of ${position.asset}`} hint={hintOf(prices)}>
       <QueryContent query={query} what="prices">
         {() =>
-          prices.candles.length < 2 ? (
-            <Empty title="No bars of this time">
-              Prices are drawn from the bars of the market feed; none was stored while this position was held.
+          prices.candles.length === 0 ? (
+            <Empty title="No prices of this time">
+              Prices are drawn from the bars of the market feed, or from those that producers tell; none was
+              stored while this position was held.
             </Empty>
           ) : (
             <>
@@ -31,7 +32,7 @@ export const PriceChart = ({ position }: { readonly position: Position }) => {
                 />
                 Scale to stop and target
               </label>
-              <Candles position={position} candles={prices.candles} fitLevels={fitLevels} />
+              <Candles position={position} prices={prices} fitLevels={fitLevels} />
               {prices.isCut ? (
                 <p className="text-xs text-muted">
                   It was held for longer than the bars shown here reach back.
@@ -47,14 +48,21 @@ export const PriceChart = ({ position }: { readonly position: Position }) => {
 
 interface CandlesProps {
   readonly position: Position
-  readonly candles: readonly Candle[]
+  readonly prices: Prices
   readonly fitLevels: boolean
 }
 
-const Candles = ({ position, candles, fitLevels }: CandlesProps) => {
+const Candles = ({ position, prices, fitLevels }: CandlesProps) => {
   const { entry_price, stop_loss, take_profit, exit_price, direction, opened_at, closed_at, exit_reason } =
     position
-  const series = useMemo(() => [{ kind: 'candles' as const, points: candles }], [candles])
+  const { kind, candles } = prices
+  const series = useMemo(
+    (): readonly ChartSeries[] =>
+      kind === 'bars'
+        ? [{ kind: 'candles', points: candles }]
+        : [{ kind: 'line', points: candles.map(({ ts, close }) => ({ ts, value: close })) }],
+    [kind, candles],
+  )
   const levels = useMemo(
     (): readonly Level[] => [
       { value: entry_price, title: 'entry', tone: 'accent' },
@@ -110,4 +118,5 @@ const labelOf = ({ asset, entry_price, stop_loss, take_profit, exit_price }: Pos
     .filter((part) => part !== '')
     .join(', ')
 
-const hintOf = (candles: readonly Candle[]): string => (candles.length === 0 ? '' : `${candles.length} bars`)
+const hintOf = ({ kind, candles }: Prices): string =>
+  candles.length === 0 ? '' : `${candles.length} ${kind === 'bars' ? 'bars' : 'prices'}`

@@ -13,6 +13,8 @@ const MARGIN_SHARE = 0.5
 const MARGIN_MS_MIN = 10 * 60_000
 
 export interface Prices {
+  /** Bars of the market feed, or where there is none, prices that producers told. */
+  readonly kind: 'bars' | 'quotes'
   readonly candles: readonly Candle[]
   /** The entry is older than what is shown. */
   readonly isCut: boolean
@@ -23,13 +25,12 @@ export const usePrices = (position: Position) => {
   const { asset, id, opened_at, closed_at } = position
   const query = useQuery({
     queryKey: ['prices', id, closed_at],
-    queryFn: ({ signal }) => readBars(position, signal),
+    queryFn: ({ signal }) => readPrices(position, signal),
     staleTime: Infinity,
     gcTime: 0,
   })
   const bars = useRecentEvents(
-    (event) =>
-      closed_at === null && event.type.startsWith('market.bar.') && event.payload['symbol'] === asset,
+    (event) => closed_at === null && isPrice(event) && event.payload['symbol'] === asset,
     { older: query.data, limit: BARS_MAX },
   )
   const newest = bars[0]?.id
@@ -37,11 +38,13 @@ export const usePrices = (position: Position) => {
     (): Prices => {
       const fromIso = new Date(rangeOf(position).fromMs).toISOString()
       // What was filled in later was recorded in this time and is of another.
+      const hasBars = bars.some(isBar)
       const candles = bars
+        .filter((event) => !hasBars || isBar(event))
         .flatMap(candleOf)
         .filter(({ ts }) => ts >= fromIso)
         .toReversed()
-      return { candles, isCut: (candles[0]?.ts ?? '') > opened_at }
+      return { kind: hasBars ? 'bars' : 'quotes', candles, isCut: (candles[0]?.ts ?? '') > opened_at }
     },
     // The newest bar tells whether there is anything new.
     [newest, query.data, opened_at],
@@ -60,7 +63,19 @@ const rangeOf = ({
   return { fromMs: openedMs - marginMs, toMs: closed_at === null ? null : endMs + marginMs }
 }
 
-const readBars = async (position: Position, signal: AbortSignal): Promise<readonly EventItem[]> => {
+const isBar = ({ type }: EventItem): boolean => type.startsWith('market.bar.')
+const isPrice = (event: EventItem): boolean => isBar(event) || event.type.startsWith('signal.price_ws.')
+
+const readPrices = async (position: Position, signal: AbortSignal): Promise<readonly EventItem[]> => {
+  const bars = await readAll('market.bar', position, signal)
+  return bars.length > 0 ? bars : readAll('signal.price_ws', position, signal)
+}
+
+const readAll = async (
+  type: string,
+  position: Position,
+  signal: AbortSignal,
+): Promise<readonly EventItem[]> => {
   const { fromMs, toMs } = rangeOf(position)
   const range = {
     from: new Date(fromMs).toISOString(),
@@ -70,7 +85,7 @@ const readBars = async (position: Position, signal: AbortSignal): Promise<readon
   let beforeSeq: number | undefined
   for (;;) {
     const query = {
-      type: 'market.bar',
+      type,
       symbol: position.asset,
       limit: PAGE_BARS,
       before_seq: beforeSeq,
@@ -83,7 +98,11 @@ const readBars = async (position: Position, signal: AbortSignal): Promise<readon
   }
 }
 
-const candleOf = ({ payload }: EventItem): readonly Candle[] => {
+const candleOf = ({ ts: toldAt, payload }: EventItem): readonly Candle[] => {
+  const { price } = payload
+  if (typeof price === 'number') {
+    return [{ ts: toldAt, open: price, high: price, low: price, close: price }]
+  }
   const { open_ts: ts, open, high, low, close } = payload
   if (typeof ts !== 'string') return []
   if (typeof open !== 'number' || typeof high !== 'number') return []

@@ -22,7 +22,7 @@ export const ProducerRuns = ({ name }: { readonly name: string }) => {
         ) : (
           <div className="overflow-hidden rounded-md border border-line">
             <LiveList
-              label="Runs"
+              label="Newest runs"
               items={events.map(runOf)}
               itemKey={({ id }) => id}
               rowPx={34}

@@ -59,8 +59,8 @@ interface StatusProps {
 
 const Status = ({ producer, onRemoved }: StatusProps) => (
   <div className="grid gap-3">
-    <div className="flex flex-wrap items-center justify-between gap-3">
-      <p className="flex flex-wrap items-center gap-2 text-[13px]">
+    <div className="flex items-start justify-between gap-3">
+      <p className="flex min-w-0 flex-wrap items-center gap-2 text-[13px]">
         <Badge tone={HEALTH_TONES[producer.health]}>{producer.health}</Badge>
         <span className="text-muted">{HEALTH_WORDS[producer.health]}</span>
       </p>

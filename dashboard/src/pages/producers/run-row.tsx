@@ -1,4 +1,5 @@
 import { Badge } from '../../ui/badge.tsx'
+import { cx } from '../../ui/cx.ts'
 import { formatDuration } from '../../ui/format.ts'
 import { Time } from '../../ui/time.tsx'
 import { Untrusted } from '../../ui/untrusted.tsx'
@@ -7,7 +8,14 @@ import { toneOfHealth } from './words.ts'
 
 /** One run in one line of a list. */
 export const RunRow = ({ run, withName = true }: { readonly run: Run; readonly withName?: boolean }) => (
-  <span className="grid h-full grid-cols-[4.5rem_minmax(0,10rem)_5.5rem_minmax(0,1fr)_4rem] items-center gap-3 px-3 text-[13px] max-md:grid-cols-[4.5rem_minmax(0,1fr)_auto]">
+  <span
+    className={cx(
+      'grid h-full items-center gap-3 px-3 text-[13px] max-md:grid-cols-[4.5rem_minmax(0,1fr)_auto]',
+      withName
+        ? 'grid-cols-[4.5rem_minmax(0,10rem)_6rem_minmax(0,1fr)_4rem]'
+        : 'grid-cols-[4.5rem_4.5rem_6rem_minmax(0,1fr)_4rem]',
+    )}
+  >
     <span className="text-xs text-muted">
       <Time at={run.ts} />
     </span>

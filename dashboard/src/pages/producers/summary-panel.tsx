@@ -31,10 +31,7 @@ const Figures = ({ producers }: { readonly producers: readonly ProducerStatus[] 
       <Stat label="Working" note={`of ${producers.length} producers`}>
         <span className="text-good">{working}</span>
       </Stat>
-      <Stat
-        label="In trouble"
-        note={troubled.length === 0 ? 'nobody needs help' : troubled.map(({ name }) => name).join(', ')}
-      >
+      <Stat label="In trouble" note={troubledText(troubled)}>
         <span className={troubled.length === 0 ? undefined : 'text-bad'}>{troubled.length}</span>
       </Stat>
       <Stat label="Not run yet" note="or without a schedule">
@@ -48,4 +45,15 @@ const Figures = ({ producers }: { readonly producers: readonly ProducerStatus[] 
       </Stat>
     </dl>
   )
+}
+
+const NAMED_MAX = 3
+
+const troubledText = (troubled: readonly ProducerStatus[]): string => {
+  if (troubled.length === 0) return 'nobody needs help'
+  const named = troubled
+    .slice(0, NAMED_MAX)
+    .map(({ name }) => name)
+    .join(', ')
+  return troubled.length > NAMED_MAX ? `${named} and ${troubled.length - NAMED_MAX} more` : named
 }

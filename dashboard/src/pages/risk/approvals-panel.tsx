@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { numberAt, valueAt } from '../../api/configuration.ts'
+import type { Configuration } from '../../api/log.ts'
 import { queries } from '../../api/queries.ts'
 import type { Intent } from '../../api/trading.ts'
 import { confirm } from '../../app/confirm.tsx'
@@ -41,20 +42,24 @@ export const ApprovalsPanel = () => {
 
 const NothingWaits = () => {
   const { data: configuration } = useQuery(queries.config())
-  const threshold = numberAt(configuration, 'execution.confirmation_threshold_usd')
-  const isRequired =
-    valueAt(configuration, 'execution.require_approval') ??
-    valueAt(configuration, 'execution.mode') === 'live'
   return (
     <Empty title="Nothing waits">
-      {isRequired === true && threshold !== null
-        ? `Entries of ${formatUsd(threshold)} and more wait here for a person.`
-        : 'Entries are executed without asking: approvals are for live trading. '}
+      {configuration === undefined ? null : whatWaits(configuration)}
       <Link to="/settings" search={{ section: 'execution' } as never} className="block text-accent underline">
         Change what needs approval
       </Link>
     </Empty>
   )
+}
+
+const whatWaits = (configuration: Configuration): string => {
+  const isLive = valueAt(configuration, 'execution.mode') === 'live'
+  const isRequired = valueAt(configuration, 'execution.require_approval') ?? isLive
+  if (isRequired !== true) return 'Entries are executed without asking: only live trading asks by default.'
+  const threshold = numberAt(configuration, 'execution.confirmation_threshold_usd') ?? 0
+  return isLive
+    ? `Entries of the largest tier, and all of ${formatUsd(threshold)} and more, wait here for a person.`
+    : 'Entries of the largest tier wait here for a person.'
 }
 
 const useJudgement = (verb: 'approve' | 'deny') =>

@@ -52,7 +52,7 @@ export const OrdersPanel = () => {
         if (rows.length === 0) return <NoOrders ended={orders.length} onAll={() => show('all')} />
         return (
           <Table
-            label={onlyOpen ? 'Open orders' : 'Orders'}
+            label={onlyOpen ? 'Open orders' : 'All orders'}
             columns={COLUMNS}
             rows={rows}
             rowKey={({ order_id }) => order_id}
@@ -68,9 +68,11 @@ const NoOrders = ({ ended, onAll }: { readonly ended: number; readonly onAll: ()
   <Empty title="No order is open">
     Paper orders fill at once; those at a venue stay here until they are filled or canceled.
     {ended === 0 ? null : (
-      <Button size="small" className="mx-auto mt-2 flex" onClick={onAll}>
-        Show {ended} ended
-      </Button>
+      <div className="mt-2">
+        <Button size="small" onClick={onAll}>
+          Show {ended} ended
+        </Button>
+      </div>
     )}
   </Empty>
 )

@@ -3,6 +3,7 @@ import { Badge } from '../../ui/badge.tsx'
 import { Untrusted } from '../../ui/untrusted.tsx'
 import { REDACTED, textOfValue, type Difference } from './draft.ts'
 import { isFixed, needsRestart, useForm } from './form.ts'
+import type { SettingType } from './settings.ts'
 
 /** What would be in force instead of what, one line per setting. */
 export const Differences = () =>
@@ -21,19 +22,22 @@ const DifferenceRow = ({ difference: { setting, before, after } }: { readonly di
       </div>
       <div className="flex min-w-0 items-center gap-2">
         <span className="min-w-0 text-muted line-through">
-          <Untrusted text={shown(setting.type, before)} />
+          <Untrusted text={shownValue(setting.type, before)} />
         </span>
         <ArrowRight className="size-3.5 shrink-0 text-muted" aria-label="becomes" />
         <strong className="min-w-0 font-medium">
-          <Untrusted text={shown(setting.type, after)} />
+          <Untrusted text={shownValue(setting.type, after)} />
         </strong>
       </div>
     </li>
   )
 }
 
-const shown = (type: Difference['setting']['type'], value: unknown): string => {
+/** A value as people read it. */
+export const shownValue = (type: SettingType, value: unknown): string => {
   if (type === 'secret') return value === REDACTED ? 'set' : 'not set'
+  if (type === 'maybe-flag' && value === null) return 'by mode'
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
   const text = textOfValue({ type }, value)
   return text === '' ? 'empty' : text
 }

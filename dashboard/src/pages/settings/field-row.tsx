@@ -3,6 +3,7 @@ import { useId } from 'react'
 import { valueAt } from '../../api/configuration.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Control } from './control.tsx'
+import { shownValue } from './differences.tsx'
 import { faultsAt, isSame, REDACTED, textOfValue } from './draft.ts'
 import { isFixed, needsRestart, useForm, variableOf } from './form.ts'
 import type { Setting } from './settings.ts'
@@ -72,11 +73,10 @@ const DEFAULT_CHARACTERS_MAX = 40
 const Limits = ({ setting }: { readonly setting: Setting }) => {
   const { type, fallback, range } = setting
   if (type === 'secret') return null
-  const text = textOfValue(setting, fallback)
-  const known = text === '' ? 'empty' : text
+  const text = shownValue(type, fallback)
   return (
     <span>
-      {known.length > DEFAULT_CHARACTERS_MAX ? '' : `default ${known}`}
+      {text.length > DEFAULT_CHARACTERS_MAX ? '' : `default ${text}`}
       {range === '' ? '' : ` · ${range}`}
     </span>
   )

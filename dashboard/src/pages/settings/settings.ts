@@ -1,5 +1,5 @@
 import type { Payload } from '../../api/log.ts'
-import { formatWords } from '../../ui/format.ts'
+import { formatQuantity, formatWords } from '../../ui/format.ts'
 
 /** How a setting is entered. */
 export type SettingType =
@@ -77,7 +77,7 @@ const memberOf = (schema: Schema, key: string, segment: string): SettingMember =
   }
 }
 
-const ABBREVIATIONS = /\b(api|bps|cors|cts|dcg|ema|etf|rsi|ta|ttl|url|usd)\b/g
+const ABBREVIATIONS = /\b(api|cors|cts|dcg|ema|etf|rsi|ta|ttl|url|usd)\b/g
 
 const nameOf = (segment: string): string => {
   const words = formatWords(segment)
@@ -101,8 +101,10 @@ const typeOf = (schema: Schema, segment: string): SettingType => {
 
 const rangeOf = ({ minimum, exclusiveMinimum, maximum, exclusiveMaximum }: Schema): string =>
   [
-    ...(minimum === undefined ? [] : [`from ${minimum}`]),
-    ...(exclusiveMinimum === undefined ? [] : [`above ${exclusiveMinimum}`]),
-    ...(maximum === undefined || maximum === Number.MAX_SAFE_INTEGER ? [] : [`to ${maximum}`]),
-    ...(exclusiveMaximum === undefined ? [] : [`below ${exclusiveMaximum}`]),
+    ...(minimum === undefined ? [] : [`from ${formatQuantity(minimum)}`]),
+    ...(exclusiveMinimum === undefined ? [] : [`above ${formatQuantity(exclusiveMinimum)}`]),
+    ...(maximum === undefined || maximum === Number.MAX_SAFE_INTEGER
+      ? []
+      : [`to ${formatQuantity(maximum)}`]),
+    ...(exclusiveMaximum === undefined ? [] : [`below ${formatQuantity(exclusiveMaximum)}`]),
   ].join(' ')

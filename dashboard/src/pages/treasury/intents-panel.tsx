@@ -5,7 +5,7 @@ import type { KarmaIntent } from '../../api/people.ts'
 import { queries } from '../../api/queries.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
-import { Id } from '../../ui/id.tsx'
+import { shortId } from '../../ui/format.ts'
 import { Pnl } from '../../ui/numbers.tsx'
 import { QueryPanel } from '../../ui/panel.tsx'
 import { Empty } from '../../ui/states.tsx'
@@ -170,7 +170,7 @@ const columnsFor = (
     wide: true,
     render: ({ trade_id }) => (
       <Link to="/positions" search={{ position: trade_id } as never} className="underline">
-        <Id id={trade_id} />
+        <code title={trade_id}>{shortId(trade_id)}</code>
       </Link>
     ),
   },

@@ -33,7 +33,13 @@ export const ReceiptsPanel = ({ className, onOpen }: ReceiptsPanelProps) => {
             Every settlement leaves one, signed by this node. Anybody can check it without this service.
           </Empty>
         ) : (
-          <Table label="Receipts" columns={COLUMNS} rows={items} rowKey={({ id }) => id} onOpen={onOpen} />
+          <Table
+            label="All receipts"
+            columns={COLUMNS}
+            rows={items}
+            rowKey={({ id }) => id}
+            onOpen={onOpen}
+          />
         )
       }
     </QueryPanel>
