@@ -57,9 +57,7 @@ describe.skipIf(BROWSER === undefined)('the signals page', () => {
   })
 
   it('tells the story of a signal, and proves it', async () => {
-    const [signal] = (await eventsOf(engine, 'signal.curator')).filter(
-      ({ source }) => source === 'fan of SOL',
-    )
+    const signal = (await eventsOf(engine, 'signal.curator')).find(({ source }) => source === 'fan of SOL')
     await page.goto(`${engine.dashboardUrl}/signals?signal=${signal?.id}`)
     const sheet = page.getByRole('dialog')
     for (const text of ['Said by a contributor', 'Behind 1 trade', 'Outcome'])
