@@ -66,7 +66,7 @@ describe.skipIf(BROWSER === undefined)('every page', () => {
       expect(complaints).toEqual([])
       await close()
     },
-    90_000,
+    180_000,
   )
 })
 

@@ -44,7 +44,8 @@ describe.skipIf(BROWSER === undefined)('the signals page', () => {
   it('filters by domain, symbol and author, in the address', async () => {
     await page.getByLabel('Author').fill('fan of SOL')
     await page.getByText('1 signal, all there are').waitFor()
-    await page.getByLabel('Author').fill('')
+    await page.getByRole('button', { name: 'Clear' }).click()
+    await page.getByText(/^\d\d signals/).waitFor()
     await page.getByLabel('Domain').fill('etf')
     await page.getByLabel('Symbol').fill('eth')
     await page.getByText('1 signal, all there are').waitFor()
@@ -56,9 +57,7 @@ describe.skipIf(BROWSER === undefined)('the signals page', () => {
   })
 
   it('tells the story of a signal, and proves it', async () => {
-    const [signal] = (await eventsOf(engine, 'signal.curator')).filter(
-      ({ source }) => source === 'fan of SOL',
-    )
+    const signal = (await eventsOf(engine, 'signal.curator')).find(({ source }) => source === 'fan of SOL')
     await page.goto(`${engine.dashboardUrl}/signals?signal=${signal?.id}`)
     const sheet = page.getByRole('dialog')
     for (const text of ['Said by a contributor', 'Behind 1 trade', 'Outcome'])
@@ -68,11 +67,12 @@ describe.skipIf(BROWSER === undefined)('the signals page', () => {
     }
     expect(await violationsOn(page)).toEqual([])
     await sheet.getByRole('link', { name: 'Open in the audit' }).click()
-    await page.getByRole('heading', { name: 'Audit', level: 1 }).waitFor()
+    await page.getByRole('dialog', { name: 'signal.curator.v1', exact: true }).waitFor()
+    expect(new URL(page.url()).pathname).toBe('/audit')
     await page.goto(`${engine.dashboardUrl}/signals`)
   })
 
-  it('submits a signal, and says what is wrong with one', async () => {
+  it('submits a signal in the name of a contributor', async () => {
     await page.getByRole('button', { name: 'Submit a signal' }).click()
     const form = page.getByRole('dialog', { name: 'Submit a signal' })
     await form.getByLabel('Contributor').selectOption('ann')

@@ -48,7 +48,9 @@ const useKillSwitch = () => {
       reason: { suggestion: isRaise ? 'raised by hand on the dashboard' : '' },
       ...(isRaise ? {} : { word: 'LOWER' }),
     })
-    if (answer !== null) action.mutate({ level, reason: answer.reason })
+    if (answer === null) return
+    panel.answer(null)
+    action.mutate({ level, reason: answer.reason })
   }
   return { move, isBusy: action.isPending }
 }
@@ -73,7 +75,7 @@ export const KillSwitchChip = ({ isLarge = false }: { readonly isLarge?: boolean
       title={data?.kill_switch_reason ?? undefined}
       className={cx(
         'inline-flex items-center justify-center gap-1.5 rounded-md font-semibold',
-        isLarge ? 'size-12 flex-col gap-0 text-[11px]' : 'h-8 px-2 text-xs',
+        isLarge ? 'size-13 flex-col gap-0 text-[11px]' : 'h-8 px-2 text-xs',
         level === undefined ? 'bg-raised text-muted' : LOOKS[level],
       )}
     >

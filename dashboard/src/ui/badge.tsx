@@ -32,7 +32,7 @@ export const Badge = ({
   </span>
 )
 
-export const directionTone = (direction: string): Tone => {
+const directionTone = (direction: string): Tone => {
   if (direction === 'long' || direction === 'bullish') return 'good'
   return direction === 'short' || direction === 'bearish' ? 'bad' : 'neutral'
 }

@@ -9,7 +9,6 @@ const grouped = (fractionMin: number, fractionMax = fractionMin): Intl.NumberFor
 const CENTS = grouped(2)
 const WHOLE = grouped(0)
 const UP_TO_8 = new Intl.NumberFormat('en-US', { maximumFractionDigits: 8 })
-const COMPACT = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 })
 
 export const formatUsd = (usd: number, { plus = false }: { readonly plus?: boolean } = {}): string => {
   const text = CENTS.format(Math.abs(usd))
@@ -42,8 +41,6 @@ interface PercentStyle {
 export const formatQuantity = (quantity: number): string => signed(UP_TO_8.format(quantity))
 
 export const formatCount = (count: number): string => signed(WHOLE.format(count))
-
-export const formatCompact = (value: number): string => signed(COMPACT.format(value))
 
 export const formatNumber = (value: number, digits = 2): string => signed(grouped(0, digits).format(value))
 

@@ -49,7 +49,7 @@ const isSameDay = (one: number, other: number): boolean =>
   Math.abs(one - other) < DAY_MS && new Date(one).getDate() === new Date(other).getDate()
 
 /** Coarser the longer it is: nobody needs the seconds of yesterday. */
-export const agoText = (atMs: number, nowMs: number): string => {
+const agoText = (atMs: number, nowMs: number): string => {
   const ms = nowMs - atMs
   if (Math.abs(ms) < 1500) return 'now'
   const coarse = Math.abs(ms) < 60_000 ? Math.abs(ms) : Math.floor(Math.abs(ms) / 60_000) * 60_000

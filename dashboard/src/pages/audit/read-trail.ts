@@ -19,8 +19,10 @@ const SHOWN_MAX = 25
 export const readTrail = async (record: EventRecord, signal: AbortSignal): Promise<Trail> => {
   const { id, seq, payload, trace_id } = record
   const things = THING_MEMBERS.flatMap((name) => textsIn(payload[name])).slice(0, 3)
-  const around = things.length === 0 && trace_id !== null ? [`trace:${trace_id}`] : things
   const named = EVENT_MEMBERS.flatMap((name) => textsIn(payload[name]))
+  // A trace is wide: it only helps where the event itself names nothing.
+  const isSilent = things.length === 0 && named.length === 0
+  const around = isSilent && trace_id !== null ? [`trace:${trace_id}`] : things
   const before = { before_seq: seq, order: 'desc', limit: SHOWN_MAX } as const
   const after = { after_seq: seq, order: 'asc', limit: SHOWN_MAX } as const
   const list = async (query: object): Promise<readonly EventRecord[]> =>

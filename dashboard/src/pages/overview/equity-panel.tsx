@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { queries } from '../../api/queries.ts'
-import type { EquityHistory } from '../../api/trading.ts'
+import type { EquityHistory, Portfolio } from '../../api/trading.ts'
 import { useUrlState } from '../../app/use-url-state.ts'
 import { Chart } from '../../ui/chart/chart.tsx'
 import { Choice } from '../../ui/field.tsx'
@@ -16,9 +16,13 @@ const RANGES = [
   ['168', '1 week'],
 ] as const
 
+/** The past costs the service something to reckon; the newest point comes with the account. */
+const REFRESH_MS = 60_000
+
 export const EquityPanel = ({ className = '' }: { readonly className?: string }) => {
-  const [hours, setHours] = useUrlState('hours', '6')
-  const query = useQuery(queries.equity(Number(hours)))
+  const [chosen, setHours] = useUrlState('hours', '6')
+  const hours = RANGES.some(([range]) => range === chosen) ? chosen : '6'
+  const query = useQuery({ ...queries.equity(Number(hours)), refetchInterval: REFRESH_MS })
   return (
     <QueryPanel
       title="Equity"
@@ -31,7 +35,9 @@ export const EquityPanel = ({ className = '' }: { readonly className?: string })
   )
 }
 
-const Curve = ({ history: { points } }: { readonly history: EquityHistory }) => {
+const Curve = ({ history }: { readonly history: EquityHistory }) => {
+  const { data: portfolio } = useQuery(queries.portfolio())
+  const points = useMemo(() => withNewest(history, portfolio), [history, portfolio])
   const series = useMemo(
     () => [
       { kind: 'area' as const, points: points.map(({ ts, equity_usd }) => ({ ts, value: equity_usd })) },
@@ -45,3 +51,11 @@ const Curve = ({ history: { points } }: { readonly history: EquityHistory }) => 
   const label = `Equity from ${formatUsd(first.equity_usd)} to ${formatUsd(last.equity_usd)}`
   return <Chart label={label} series={series} heightPx={356} format={formatUsd} />
 }
+
+const withNewest = (
+  { as_of, points }: EquityHistory,
+  portfolio: Portfolio | undefined,
+): EquityHistory['points'] =>
+  portfolio === undefined || portfolio.as_of <= as_of
+    ? points
+    : [...points, { ts: portfolio.as_of, equity_usd: portfolio.equity_usd }]

@@ -4,12 +4,12 @@ import type { EventItem } from '../../api/log.ts'
 import { queries } from '../../api/queries.ts'
 import { useRecentEvents } from '../../live/use-live.ts'
 import { DirectionBadge } from '../../ui/badge.tsx'
-import { textOf } from '../../ui/format.ts'
 import { LiveList } from '../../ui/live-list.tsx'
 import { QueryPanel } from '../../ui/panel.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
 import { Untrusted } from '../../ui/untrusted.tsx'
+import { summaryOf, symbolOf } from '../audit/summary.ts'
 
 const isSignal = ({ type }: EventItem): boolean => type.startsWith('signal.')
 
@@ -40,14 +40,19 @@ export const SignalsPanel = ({ className = '' }: { readonly className?: string }
   )
 }
 
-const SignalRow = ({ signal: { type, ts, source, payload } }: { readonly signal: EventItem }) => {
+const SignalRow = ({ signal }: { readonly signal: EventItem }) => {
+  const { type, ts, source, payload } = signal
   const direction = payload['direction'] ?? payload['trend']
   return (
-    <span className="grid h-full grid-cols-[4.5rem_6rem_minmax(0,1fr)_auto_auto] items-center gap-2 px-3 text-[13px] max-sm:grid-cols-[3.5rem_minmax(0,1fr)_auto_auto]">
-      <strong className="truncate font-medium">{textOf(payload['symbol'], '–')}</strong>
-      <code className="truncate text-xs text-muted max-sm:hidden">{type.split('.')[1]}</code>
-      <Untrusted lines={1} text={source ?? '–'} />
+    <span className="grid h-full grid-cols-[3.5rem_minmax(0,8rem)_4.5rem_minmax(0,1fr)_auto] items-center gap-2 px-3 text-[13px] max-sm:grid-cols-[3.5rem_minmax(0,1fr)_auto_auto]">
+      <strong className="truncate font-medium">{symbolOf(signal) ?? '–'}</strong>
+      <span title={type}>
+        <Untrusted lines={1} text={source ?? '–'} />
+      </span>
       {typeof direction === 'string' ? <DirectionBadge direction={direction} /> : <span />}
+      <span className="text-xs text-muted max-sm:hidden">
+        <Untrusted lines={1} text={summaryOf(signal)} />
+      </span>
       <span className="text-right text-xs text-muted">
         <Time at={ts} as="ago" />
       </span>

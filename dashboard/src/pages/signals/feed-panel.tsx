@@ -20,7 +20,15 @@ const SHOWN_MAX = 2000
 /** Who says what, as it is said. */
 export const FeedPanel = ({ actions }: { readonly actions: ReactNode }) => {
   const filter = useSignalFilter()
-  return <Feed key={JSON.stringify(filter)} filter={filter} actions={actions} />
+  return (
+    <div className="grid gap-3">
+      {/* Outside of what begins anew with every filter: somebody may still be typing. */}
+      <div className="rounded-lg border border-b-0 border-line bg-panel">
+        <FilterBar />
+      </div>
+      <Feed key={JSON.stringify(filter)} filter={filter} actions={actions} />
+    </div>
+  )
 }
 
 const Feed = ({ filter, actions }: { readonly filter: SignalFilter; readonly actions: ReactNode }) => {
@@ -29,7 +37,7 @@ const Feed = ({ filter, actions }: { readonly filter: SignalFilter; readonly act
   const all = useRecentEvents((event) => passes(event, filter), { older: query.records, limit: SHOWN_MAX })
   const [held, setHeld] = useState<readonly EventItem[] | null>(null)
   const shown = held ?? all
-  const heightPx = useRoomPx(260)
+  const heightPx = useRoomPx(275)
   const newer = held === null ? 0 : all.findIndex(({ id }) => id === held[0]?.id)
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = query
   return (
@@ -48,7 +56,6 @@ const Feed = ({ filter, actions }: { readonly filter: SignalFilter; readonly act
         </>
       }
     >
-      <FilterBar />
       <QueryContent query={query} what="signals">
         {() => (
           <>
