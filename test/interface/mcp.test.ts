@@ -14,6 +14,7 @@ const TOOLS = [
   'explain_decision',
   'get_portfolio',
   'close_position',
+  'cancel_order',
   'approve_intent',
   'deny_intent',
 ]

@@ -23,6 +23,7 @@ const TOOL_NAMES = [
   'explain_decision',
   'get_portfolio',
   'close_position',
+  'cancel_order',
   'approve_intent',
   'deny_intent',
 ]

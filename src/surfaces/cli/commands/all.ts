@@ -9,6 +9,7 @@ import { init } from './init.ts'
 import { integrity } from './integrity.ts'
 import { intents } from './intents.ts'
 import { killSwitch } from './kill-switch.ts'
+import { live } from './live.ts'
 import { mcp } from './mcp.ts'
 import { orders } from './orders.ts'
 import { portfolio } from './portfolio.ts'
@@ -32,6 +33,7 @@ export const ALL_COMMANDS: readonly CliCommand[] = [
   integrity,
   intents,
   killSwitch,
+  live,
   mcp,
   orders,
   portfolio,

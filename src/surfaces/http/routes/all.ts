@@ -9,6 +9,7 @@ import { integrityRoutes } from './integrity.ts'
 import { intentRoutes } from './intents.ts'
 import { karmaRoutes } from './karma.ts'
 import { killSwitchRoutes } from './kill-switch.ts'
+import { liveRoutes } from './live.ts'
 import { mcpRoutes } from './mcp.ts'
 import { metricsRoutes } from './metrics.ts'
 import { openApiRoutes } from './openapi.ts'
@@ -33,6 +34,7 @@ export const ROUTES: readonly Route[] = [
   ...intentRoutes,
   ...karmaRoutes,
   ...killSwitchRoutes,
+  ...liveRoutes,
   ...mcpRoutes,
   ...metricsRoutes,
   ...openApiRoutes,

@@ -39,6 +39,7 @@ describe('GET /capabilities', () => {
       'explain_decision',
       'get_portfolio',
       'close_position',
+      'cancel_order',
       'approve_intent',
       'deny_intent',
     ])
