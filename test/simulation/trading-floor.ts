@@ -56,7 +56,11 @@ export const liveConfiguration = ({
     l1_daily_loss_pct: 1,
     l2_loss_streak: 0,
   },
-  risk: { ...DEFAULT_CONFIGURATION.risk, daily_loss_limit_pct: 0 },
+  risk: {
+    ...DEFAULT_CONFIGURATION.risk,
+    daily_loss_limit_pct: 0,
+    kelly: { ...DEFAULT_CONFIGURATION.risk.kelly, prior: 1e9 },
+  },
   execution: {
     ...DEFAULT_CONFIGURATION.execution,
     mode: 'live',
