@@ -2,7 +2,6 @@ import { resolve } from 'node:path'
 import { createCcxtFeed } from '../adapters/feeds/ccxt/ccxt-feed.ts'
 import { createFileFeed } from '../adapters/feeds/file/file-feed.ts'
 import { createSimulatedFeed } from '../adapters/feeds/simulated/simulated-feed.ts'
-import { createSystemTimer } from '../adapters/platform/timer/system-timer.ts'
 import { BUILT_IN_PRODUCERS } from '../adapters/producers/all.ts'
 import { pollEndpoint } from '../adapters/producers/http-poll/poll-endpoint.ts'
 import type { Configuration } from '../core/config/schema.ts'
@@ -12,7 +11,7 @@ import { ProducerDesk } from '../engine/market/producer-desk.ts'
 import { startSchedule, type ScheduleParts } from '../engine/market/schedule.ts'
 import { sha256Hex } from '../engine/sha256.ts'
 import type { Logger } from '../ports/logger.ts'
-import type { MarketFeed } from '../ports/market-feed.ts'
+import type { FeedStatus, MarketFeed } from '../ports/market-feed.ts'
 import type { Timer } from '../ports/timer.ts'
 import { opening } from './closers.ts'
 import type { Surroundings } from './surroundings.ts'
@@ -22,24 +21,27 @@ export interface MarketParts {
   readonly engine: Engine
   readonly configuration: () => Configuration
   readonly logger: Logger
+  readonly timer: Timer
 }
 
 export interface RunningMarket {
+  /** Null where there is no feed. */
+  feedStatus(): (FeedStatus & { readonly feed: string }) | null
   close(): Promise<void>
 }
 
 /** Prices, producers and the clock: everything that makes the engine move by itself. */
 export const openMarket = (parts: MarketParts): Promise<RunningMarket> =>
   opening(async (closers) => {
-    const { surroundings, engine, configuration, logger } = parts
+    const { surroundings, engine, configuration, logger, timer } = parts
     const { clock } = surroundings
-    const timer = createSystemTimer()
     const onTrouble = (what: string, error?: unknown): void =>
       logger.warn(what, error === undefined ? {} : { error })
     const producerDesk = new ProducerDesk({ engine, clock, onTrouble })
     const feed = feedOf(configuration(), timer, surroundings)
+    let desk: MarketDesk | null = null
     if (feed !== null) {
-      const desk = new MarketDesk({
+      const opened = new MarketDesk({
         engine,
         feed,
         producers: BUILT_IN_PRODUCERS,
@@ -48,17 +50,18 @@ export const openMarket = (parts: MarketParts): Promise<RunningMarket> =>
         onTrouble,
       })
       // In the background: an exchange that is down, or a past that takes a while, is no reason not to serve.
-      const started = desk.start().then(
+      desk = opened
+      const started = opened.start().then(
         () => logger.info(`prices come from the ${feed.name} feed`),
         (error: unknown) => logger.error(`the ${feed.name} feed could not be started`, { error }),
       )
       closers.add(() => started)
-      closers.add(() => desk.close())
+      closers.add(() => opened.close())
     }
     const poll = pollerOf(parts, producerDesk, onTrouble)
     const schedule = startSchedule({ engine, timer, configuration, poll, onTrouble })
     closers.add(() => schedule.close())
-    return { close: () => closers.closeAll() }
+    return { feedStatus: () => desk?.status() ?? null, close: () => closers.closeAll() }
   })
 
 /** Null where there are no prices. */

@@ -1,5 +1,6 @@
 import { openConfigurationStore } from '../adapters/platform/config-file/configuration-store.ts'
 import { createLogger } from '../adapters/platform/logger/logger.ts'
+import { createSystemTimer } from '../adapters/platform/timer/system-timer.ts'
 import { recentCheck } from '../engine/integrity/recent-check.ts'
 import { verifyLog } from '../engine/integrity/verify.ts'
 import type { Engine } from '../engine/engine.ts'
@@ -10,7 +11,7 @@ import { createHttpServer } from '../surfaces/http/server.ts'
 import { createMcpEndpoint } from '../surfaces/mcp/endpoint.ts'
 import { opening } from './closers.ts'
 import { openDashboard } from './dashboard.ts'
-import { openMarket } from './market.ts'
+import { openDrivers, type Drivers } from './drivers.ts'
 import { openRunningEngine } from './running-engine.ts'
 import { knownSecretsOf } from './secrets.ts'
 import { openMemoryStore, openStore } from './store.ts'
@@ -50,7 +51,7 @@ export const startService = (
     const startedAtMs = clock.now()
     const { store: configuration, warnings } = await openConfiguration(surroundings)
     const current = configuration.current()
-    const logger = openLogger(surroundings, configuration)
+    const { logger, hide } = openLogger(surroundings, configuration)
     for (const warning of warnings) logger.warn(warning)
 
     const store = inMemory ? openMemoryStore() : await openStore(surroundings, current)
@@ -84,8 +85,10 @@ export const startService = (
       clock,
       version,
     })
+    let drivers: Drivers | null = null
     const server = await createHttpServer({
       engine,
+      feedStatus: () => drivers?.feedStatus() ?? null,
       configuration,
       integrity: { verify },
       mcp,
@@ -114,13 +117,17 @@ export const startService = (
         : DASHBOARD_OFF
     if (opened.status === 'open') closers.add(() => opened.server.close())
     // Last, so that a market which needs a while is no reason to be silent.
-    const market = await openMarket({
+    const driving = await openDrivers({
       surroundings,
       engine,
       configuration: () => configuration.current(),
       logger,
+      timer: createSystemTimer(),
+      leadership: store.leadership,
+      onSecrets: hide,
     })
-    closers.add(() => market.close())
+    drivers = driving
+    closers.add(() => driving.close())
     const dashboardUrl = opened.status === 'open' ? opened.url : null
     return { baseUrl, dashboardUrl, close: () => closers.closeAll() }
   })
@@ -151,7 +158,8 @@ interface OpenedConfiguration {
 }
 
 /** Follows the configuration: level, form, and what must never be shown. */
-const openLogger = (surroundings: Surroundings, configuration: ConfigurationStore): Logger => {
+const openLogger = (surroundings: Surroundings, configuration: ConfigurationStore): OpenedLogger => {
+  let keys: readonly string[] = []
   const current = configuration.current()
   const logger = createLogger({
     level: current.logging.level,
@@ -162,9 +170,20 @@ const openLogger = (surroundings: Surroundings, configuration: ConfigurationStor
   configuration.onChange((changed) => {
     logger.setLevel(changed.logging.level)
     logger.setJsonOutput(changed.logging.json_output)
-    logger.setSecrets(knownSecretsOf(surroundings, changed))
+    logger.setSecrets([...keys, ...knownSecretsOf(surroundings, changed)])
   })
-  return logger
+  return {
+    logger,
+    hide: (secrets) => {
+      keys = secrets
+      logger.setSecrets([...keys, ...knownSecretsOf(surroundings, configuration.current())])
+    },
+  }
+}
+
+interface OpenedLogger {
+  readonly logger: Logger
+  readonly hide: (secrets: readonly string[]) => void
 }
 
 /** `svc config set` writes the file and says so in the log; the running service takes it over. */

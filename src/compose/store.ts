@@ -5,10 +5,13 @@ import { checkpointFile } from '../adapters/platform/checkpoint-file/checkpoint-
 import { createSecrets } from '../adapters/platform/vault/secrets.ts'
 import { createVault } from '../adapters/platform/vault/vault.ts'
 import { MemoryLog } from '../adapters/storage/memory/memory-log.ts'
+import { soleLeadership } from '../adapters/storage/memory/sole-leadership.ts'
+import { sqliteLeadership } from '../adapters/storage/sqlite/sqlite-leadership.ts'
 import { openSqliteLog } from '../adapters/storage/sqlite/sqlite-log.ts'
 import type { Configuration } from '../core/config/schema.ts'
 import type { CheckpointStore } from '../ports/checkpoints.ts'
 import type { EventLog } from '../ports/event-log.ts'
+import type { Leadership } from '../ports/leadership.ts'
 import { SecretMissingError } from '../ports/secrets.ts'
 import type { Surroundings } from './surroundings.ts'
 
@@ -16,25 +19,37 @@ export interface Store {
   readonly log: EventLog
   /** Null in memory: what is forgotten needs no proof. */
   readonly checkpoints: CheckpointStore | null
+  /** Which of the processes on this log makes it move. */
+  readonly leadership: Leadership
 }
 
 /** Nothing is written anywhere: for a look around. */
-export const openMemoryStore = (): Store => ({ log: new MemoryLog(), checkpoints: null })
+export const openMemoryStore = (): Store => ({
+  log: new MemoryLog(),
+  checkpoints: null,
+  leadership: soleLeadership(),
+})
 
 /** SQLite in the home folder, or PostgreSQL where `store.url` names one. */
 export const openStore = async (surroundings: Surroundings, { store }: Configuration): Promise<Store> => {
   const { home } = surroundings
-  const log =
+  const opened =
     store.url === ''
-      ? await openSqliteLog({ path: databasePath(home) })
+      ? await openSqlite(databasePath(home))
       : await openPostgres(await urlWithPassword(store.url, surroundings))
-  return { log, checkpoints: checkpointFile(checkpointPath(home, store)) }
+  return { ...opened, checkpoints: checkpointFile(checkpointPath(home, store)) }
 }
 
+const openSqlite = async (path: string): Promise<Omit<Store, 'checkpoints'>> => ({
+  log: await openSqliteLog({ path }),
+  leadership: sqliteLeadership({ path }),
+})
+
 /** The driver is fetched only where it is used. */
-const openPostgres = async (url: string): Promise<EventLog> => {
+const openPostgres = async (url: string): Promise<Omit<Store, 'checkpoints'>> => {
   const { openPostgresLog } = await import('../adapters/storage/postgres/postgres-log.ts')
-  return openPostgresLog({ url })
+  const { postgresLeadership } = await import('../adapters/storage/postgres/postgres-leadership.ts')
+  return { log: await openPostgresLog({ url }), leadership: postgresLeadership({ url }) }
 }
 
 /** Whether something was ever stored here; checkpoints whose database is gone count. */

@@ -7,6 +7,7 @@ import { createUserSettings } from '../adapters/platform/config-file/create-user
 import { loadConfiguration } from '../adapters/platform/config-file/load.ts'
 import { userSettingsPath } from '../adapters/platform/config-file/sources.ts'
 import { checkpointFile } from '../adapters/platform/checkpoint-file/checkpoint-file.ts'
+import { createSystemTimer } from '../adapters/platform/timer/system-timer.ts'
 import { signaturePool } from '../adapters/platform/signatures/signature-pool.ts'
 import type { Configuration } from '../core/config/schema.ts'
 import { Failure } from '../surfaces/cli/failure.ts'
@@ -50,6 +51,15 @@ export const createWorkshop = (surroundings: Surroundings): Workshop => {
     openStore: session,
     openSignatures: () => Promise.resolve(signaturePool()),
     checkpointsIn: checkpointFile,
+    openBroker: async () => {
+      // The library behind it is large, and few commands need it.
+      const { openBroker } = await import('./broker.ts')
+      const opened = await openBroker(surroundings, await loaded(), createSystemTimer())
+      if (opened.status === 'open') return opened.broker
+      throw new Failure('live.not_ready', opened.reason, {
+        advice: 'Store the keys with "svc vault set", or name them in the environment.',
+      })
+    },
     startService: async (options) => {
       // Fetched only now: most commands need none of it, and reading it takes longer than they do.
       const { runUntilSignal } = await import('./run-until-signal.ts')

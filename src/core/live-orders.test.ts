@@ -16,7 +16,7 @@ import { unitsNumber } from './vocabulary/money.ts'
 
 const quantityOf = (desk: Desk): number => unitsNumber(onlyOrder(desk).quantity)
 const position = (desk: Desk) => {
-  const [found] = [...desk.state.positions.values()].filter(({ terms }) => terms.platform === VENUE)
+  const found = [...desk.state.positions.values()].find(({ terms }) => terms.platform === VENUE)
   if (found === undefined) throw new Error('no position at the venue')
   return found
 }

@@ -16,6 +16,7 @@ const TOOLS = [
   'get_weights',
   'get_treasury',
   'close_position',
+  'cancel_order',
   'approve_intent',
   'deny_intent',
 ]

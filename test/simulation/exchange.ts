@@ -43,6 +43,8 @@ export interface Exchange extends Broker {
   /** Client order ids in the order in which they arrived; refused ones too. */
   readonly arrivals: readonly string[]
   netOf(symbol: string): Quantity
+  /** Orders that it had already, sent again. */
+  duplicates(): number
 }
 
 export interface Held {
@@ -69,6 +71,7 @@ export const createExchange = (now: () => number): Exchange => {
   const treatments: Treatment[] = []
   const lookupTroubles: string[] = []
   let trades = 0
+  let duplicates = 0
 
   const trade = (held: Held, quantity: Quantity): void => {
     if (quantity <= 0n) return
@@ -128,6 +131,7 @@ export const createExchange = (now: () => number): Exchange => {
     troubleLookups: (...next) => void lookupTroubles.push(...next),
     setPrice: (symbol, price) => void prices.set(symbol, unitsFrom(price)),
     netOf: (symbol) => nets.get(symbol) ?? 0n,
+    duplicates: () => duplicates,
     tradeByHand: (symbol, quantity) => void nets.set(symbol, (nets.get(symbol) ?? 0n) + unitsFrom(quantity)),
     fillResting: () => {
       for (const held of orders.values()) {
@@ -143,8 +147,10 @@ export const createExchange = (now: () => number): Exchange => {
       if (treatment === 'lose') return Promise.resolve({ status: 'unclear', reason: 'connection reset' })
       if (treatment === 'lose-hang') return new Promise(() => undefined)
       arrivals.push(order.clientOrderId)
-      if (orders.has(order.clientOrderId))
+      if (orders.has(order.clientOrderId)) {
+        duplicates += 1
         return Promise.resolve({ status: 'unclear', reason: 'duplicate client order id' })
+      }
       if (treatment === 'refuse')
         return Promise.resolve({ status: 'rejected', reason: 'insufficient margin' })
       const held = take(order, treatment)

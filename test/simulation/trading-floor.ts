@@ -24,6 +24,8 @@ export interface FloorParts {
   readonly timer: Timer
   readonly execution?: Partial<Configuration['execution']>
   readonly symbols?: readonly string[]
+  /** After so many steps (a call to the log or the venue, or its answer) the process is gone. */
+  readonly stepsToLive?: number
 }
 
 /** An engine and the desk that trades for it, on a log and an exchange that outlive both. */
@@ -37,6 +39,7 @@ export interface Floor {
   intend(changes?: Partial<PayloadOf<'execution.trade_intent.v1'>>): Promise<string>
   /** As when the process ends without a word: nothing of it is waited for. */
   drop(): void
+  readonly dropped: Promise<void>
   close(): Promise<void>
 }
 
@@ -53,7 +56,11 @@ export const liveConfiguration = ({
     l1_daily_loss_pct: 1,
     l2_loss_streak: 0,
   },
-  risk: { ...DEFAULT_CONFIGURATION.risk, daily_loss_limit_pct: 0 },
+  risk: {
+    ...DEFAULT_CONFIGURATION.risk,
+    daily_loss_limit_pct: 0,
+    kelly: { ...DEFAULT_CONFIGURATION.risk.kelly, prior: 1e9 },
+  },
   execution: {
     ...DEFAULT_CONFIGURATION.execution,
     mode: 'live',
@@ -83,9 +90,9 @@ export const preparedForLive = async (log: EventLog, nowMs: number): Promise<voi
 
 export const openFloor = async (parts: FloorParts): Promise<Floor> => {
   const { timer } = parts
-  let isDropped = false
-  const log = mortal(parts.log, () => isDropped)
-  const broker = mortal(parts.broker, () => isDropped)
+  const life = new Life(parts.stepsToLive ?? Number.POSITIVE_INFINITY)
+  const log = mortal(parts.log, life)
+  const broker = mortal(parts.broker, life)
   const configuration = liveConfiguration(parts)
   const troubles: string[] = []
   const engine = await openEngine(log, () => timer.now(), configuration)
@@ -109,13 +116,15 @@ export const openFloor = async (parts: FloorParts): Promise<Floor> => {
     },
     intend: async (changes = {}) => {
       const now = new Date(timer.now()).toISOString()
-      const id = await tell(log, now, 'execution.trade_intent.v1', intentAt(timer.now(), changes))
+      const id = await tell(parts.log, now, 'execution.trade_intent.v1', intentAt(timer.now(), changes))
       await engine.execute({ kind: 'execute-intent', intentId: id })
       return id
     },
+    dropped: life.over,
     drop: () => {
-      isDropped = true
-      void desk.close()
+      life.end()
+      // Its loop ends; what it waits for never comes.
+      desk.close().catch(() => undefined)
     },
     close: async () => {
       await desk.close()
@@ -131,20 +140,50 @@ export const everything = async (log: EventLog): Promise<readonly LogRecord[]> =
   return records
 }
 
-/** Nothing that is asked of it afterwards arrives, and nothing is answered. */
-const mortal = <Part extends object>(part: Part, isDead: () => boolean): Part =>
+class Life {
+  isOver = false
+  readonly over: Promise<void>
+  #left: number
+  #tell: () => void = () => undefined
+
+  constructor(steps: number) {
+    this.#left = steps
+    this.over = new Promise((resolve) => {
+      this.#tell = resolve
+    })
+  }
+
+  /** Whether there is one more step. */
+  step(): boolean {
+    this.#left -= 1
+    if (this.#left < 0) this.end()
+    return !this.isOver
+  }
+
+  end(): void {
+    this.isOver = true
+    this.#tell()
+  }
+}
+
+/** Nothing that is asked of it after its life arrives, and nothing is answered. */
+const mortal = <Part extends object>(part: Part, life: Life): Part =>
   new Proxy(part, {
     get: (target, name) => {
       const member: unknown = Reflect.get(target, name, target)
       if (typeof member !== 'function') return member
       return (...given: readonly unknown[]): unknown => {
-        if (isDead()) return new Promise(() => undefined)
+        const isWaitedFor = STEPS.has(String(name))
+        if (isWaitedFor ? !life.step() : life.isOver) return NEVER
         const answer: unknown = Reflect.apply(member, target, given)
-        if (!(answer instanceof Promise)) return answer
-        return answer.then((value: unknown) => (isDead() ? new Promise(() => undefined) : value))
+        if (!isWaitedFor || !(answer instanceof Promise)) return answer
+        return answer.then((value: unknown) => (life.step() ? value : NEVER))
       }
     },
   })
+
+const NEVER = new Promise<never>(() => undefined)
+const STEPS: ReadonlySet<string> = new Set(['append', 'submit', 'cancel', 'lookup', 'account', 'preflight'])
 
 const openEngine = (log: EventLog, now: () => number, configuration: Configuration): Promise<Engine> =>
   Engine.open({
@@ -159,7 +198,7 @@ const openEngine = (log: EventLog, now: () => number, configuration: Configurati
   })
 
 /** A fact from elsewhere. */
-const tell = async (log: EventLog, at: string, type: string, payload: object): Promise<string> => {
+export const tell = async (log: EventLog, at: string, type: string, payload: object): Promise<string> => {
   const head = await log.head()
   const recordedAt = head.recordedAt > at ? head.recordedAt : at
   const [record] = await appendTo(log, 1, () => ({
@@ -172,7 +211,7 @@ const tell = async (log: EventLog, at: string, type: string, payload: object): P
   return record.id
 }
 
-const intentAt = (
+export const intentAt = (
   nowMs: number,
   changes: Partial<PayloadOf<'execution.trade_intent.v1'>>,
 ): PayloadOf<'execution.trade_intent.v1'> => ({

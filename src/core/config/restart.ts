@@ -7,6 +7,8 @@ const RESTART_KEYS: ReadonlySet<string> = new Set([
   'store.checkpoint_file',
   'identity.node_prefix',
   'brain.link.window_seconds',
+  'execution.mode',
+  'execution.venue',
   'ta.bar_seconds',
   'ta.variance_decay',
 ])

@@ -28,6 +28,10 @@ export const orderView = z.object({
   submitted_at: z.string(),
   valid_until: z.string().nullable(),
   status,
+  cancel_reason: z.string().nullable().meta({ description: 'why it is to be canceled; null if it is not' }),
+  needs_operator: z
+    .boolean()
+    .meta({ description: 'nobody can look it up: an operator says what became of it' }),
 })
 
 export type OrderView = z.infer<typeof orderView>
@@ -47,7 +51,7 @@ export const viewOrders = ({ open, ended }: Orders, filter: OrderFilter): OrderV
     .slice(0, filter.limit)
     .map(viewOrder)
 
-const viewOrder = (order: Order): OrderView => ({
+export const viewOrder = (order: Order): OrderView => ({
   order_id: order.id,
   position_id: order.positionId,
   intent_id: order.intentId,
@@ -62,6 +66,8 @@ const viewOrder = (order: Order): OrderView => ({
   submitted_at: order.submittedAt,
   valid_until: order.validUntil,
   status: order.status,
+  cancel_reason: order.cancelReason,
+  needs_operator: order.needsOperator,
 })
 
 const newestFirst = (one: Order, other: Order): number => {

@@ -4,10 +4,13 @@ import type { Configuration } from '../config/schema.ts'
 import type { State } from '../state.ts'
 import { usdNumber } from '../vocabulary/money.ts'
 import { r9 } from '../vocabulary/numbers.ts'
+import { liveView, viewLive } from './live.ts'
 
 export const portfolioView = z.object({
   as_of: z.string(),
   mode: z.enum(['paper', 'live']),
+  account: z.string().meta({ description: '`paper`, or the venue whose money it is' }),
+  live: liveView.nullable().meta({ description: 'whether real orders are sent; null on paper' }),
   equity_usd: z.number().meta({ description: 'cash and what open positions would bring at their marks' }),
   cash_usd: z.number(),
   start_balance_usd: z.number(),
@@ -44,16 +47,15 @@ export const portfolioView = z.object({
 export type PortfolioView = z.infer<typeof portfolioView>
 
 /** Where the account stands, beside the limits it is held against. */
-export const viewPortfolio = (
-  state: Pick<State, 'ledger' | 'book' | 'risk'>,
-  { execution, risk, kill_switch: killSwitch }: Configuration,
-  now: string,
-): PortfolioView => {
+export const viewPortfolio = (state: State, configuration: Configuration, now: string): PortfolioView => {
+  const { execution, risk, kill_switch: killSwitch } = configuration
   const { ledger, book } = state
   const standing = standingOf(state, now)
   return {
     as_of: now,
     mode: execution.mode,
+    account: ledger.account,
+    live: execution.mode === 'live' ? viewLive(state, configuration, now) : null,
     equity_usd: usdNumber(standing.equity),
     cash_usd: usdNumber(ledger.cash),
     start_balance_usd: usdNumber(ledger.startBalance),

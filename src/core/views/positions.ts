@@ -31,6 +31,7 @@ export const positionView = z.object({
   regime_at_entry: textOrNull,
   pcs_at_entry: numberOrNull,
   cts_at_entry: numberOrNull,
+  adopted: z.boolean().meta({ description: 'found at the venue, and not opened here' }),
 })
 
 export type PositionView = z.infer<typeof positionView>
@@ -73,10 +74,11 @@ export const viewPosition = (position: Position): PositionView => {
     exit_reason: end?.reason ?? null,
     mark_price: mark.price,
     unrealized_pnl: end === null ? usdNumber(mark.unrealized) : null,
-    conviction_id: terms.convictionId,
-    regime_at_entry: terms.regimeAtEntry,
+    conviction_id: terms.isAdopted ? null : terms.convictionId,
+    regime_at_entry: terms.isAdopted ? null : terms.regimeAtEntry,
     pcs_at_entry: terms.pcsAtEntry,
     cts_at_entry: terms.ctsAtEntry,
+    adopted: terms.isAdopted,
   }
 }
 

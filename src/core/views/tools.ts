@@ -55,6 +55,12 @@ export const TOOLS = [
     description: 'Closes an open position at the market. For operators, in two steps.',
   },
   {
+    name: 'cancel_order',
+    description:
+      'Gives up what is left of an order; at a venue it is asked for, and the order ends when the venue says so. ' +
+      'For operators, in two steps.',
+  },
+  {
     name: 'approve_intent',
     description: 'Lets an intent that waits for approval be executed at once. For operators, in two steps.',
   },

@@ -4,10 +4,11 @@ import { BUILTIN_PRODUCERS } from '../../core/producers/builtin.ts'
 import { firesBetween } from '../../core/vocabulary/cron.ts'
 import { canonicalSymbol } from '../../core/vocabulary/symbol.ts'
 import type { Configuration } from '../../core/config/schema.ts'
-import type { FeedStart, FeedStatus, MarketFeed, Tick } from '../../ports/market-feed.ts'
+import type { FeedStart, FeedStatus, MarketFeed } from '../../ports/market-feed.ts'
 import type { Producer } from '../../ports/producer.ts'
 import type { Engine } from '../engine.ts'
 import type { ProducerDesk } from './producer-desk.ts'
+import { TickDesk } from './tick-desk.ts'
 
 export interface MarketDeskParts {
   readonly engine: Engine
@@ -24,13 +25,14 @@ export interface MarketDeskParts {
 export class MarketDesk {
   readonly #parts: MarketDeskParts
   readonly #producers: readonly Producer[]
-  readonly #ticks = new Map<string, Tick>()
+  readonly #tickDesk: TickDesk
   #producedUpToMs = 0
   #hasBars = false
 
   constructor(parts: MarketDeskParts) {
     this.#parts = parts
     this.#producers = [...parts.producers, ...parts.feed.producers]
+    this.#tickDesk = new TickDesk(parts)
   }
 
   /** Resolves when the past is stored and everybody had a first look at it. */
@@ -38,16 +40,11 @@ export class MarketDesk {
     const { feed, onTrouble } = this.#parts
     await feed.start(this.#whereToGoOn(), {
       onBars: (bars) => this.#take(bars),
-      onTick: (tick) => void this.#ticks.set(canonicalSymbol(tick.symbol), tick),
+      onTick: (tick) => this.#tickDesk.take(tick),
       onTrouble: (message) => onTrouble(`feed ${feed.name}: ${message}`),
     })
     // What only the feed can supply begins with its first bars: after a short stop there are none yet.
     await this.#produce(this.#hasBars ? this.#producers : this.#parts.producers)
-  }
-
-  /** The newest price seen, stored or not: for people to look at, never for a decision. */
-  tickOf(symbol: string): Tick | null {
-    return this.#ticks.get(canonicalSymbol(symbol)) ?? null
   }
 
   status(): FeedStatus & { readonly feed: string } {
@@ -56,6 +53,7 @@ export class MarketDesk {
 
   async close(): Promise<void> {
     await this.#parts.feed.stop()
+    await this.#tickDesk.settled()
   }
 
   #whereToGoOn(): FeedStart {

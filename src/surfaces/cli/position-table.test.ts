@@ -28,6 +28,7 @@ const OPEN: PositionView = {
   regime_at_entry: 'BULL',
   pcs_at_entry: 78.2,
   cts_at_entry: 0,
+  adopted: false,
 }
 
 it('shows where open ones stand, how closed ones ended, and what nobody knows', () => {

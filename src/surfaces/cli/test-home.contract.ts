@@ -21,6 +21,7 @@ import { Engine } from '../../engine/engine.ts'
 import { createCheckpointer } from '../../engine/integrity/checkpointer.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import type { Signer } from '../../ports/signer.ts'
+import { Failure } from './failure.ts'
 import { runCommandLine } from './run.ts'
 import type { ServiceOptions, StoreSession, Workshop } from './workshop.ts'
 
@@ -166,6 +167,7 @@ export const openTestHome = async () => {
         openStore: async () => sessionOn((log ??= new MemoryLog())),
         openSignatures: async () => signaturePool({ threads: 0 }),
         checkpointsIn: (file) => checkpointFile(file),
+        openBroker: () => Promise.reject(new Failure('live.not_ready', 'this home has no venue')),
         startService: async (options) => {
           services.push(options)
           return {

@@ -2,6 +2,7 @@ import type { Environment } from '../../core/config/environment.ts'
 import type { Configuration } from '../../core/config/schema.ts'
 import type { JsonObject } from '../../core/vocabulary/json.ts'
 import type { Engine } from '../../engine/engine.ts'
+import type { Broker } from '../../ports/broker.ts'
 import type { CheckpointStore } from '../../ports/checkpoints.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ConfigurationStore } from '../../ports/config-file.ts'
@@ -39,6 +40,8 @@ export interface Workshop {
   openSignatures(): Promise<Signatures>
   /** Checkpoints in a file of any name. */
   checkpointsIn(file: string): CheckpointStore
+  /** The venue of real orders, with its keys. Whoever opened it closes it. */
+  openBroker(): Promise<Broker>
   /** Resolves when the service listens. */
   startService(options: ServiceOptions): Promise<RunningService>
   /** What the service of this home says of itself; null when nobody answers. */

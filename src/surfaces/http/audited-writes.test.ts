@@ -103,8 +103,9 @@ describe('the audit of writes', () => {
     const writing = ROUTES.filter((route) => actionOf(route) === 'write').map(
       ({ operationId }) => operationId,
     )
-    // Nothing owes karma yet, so no settlement succeeds.
-    expect([...WRITES.map(({ operationId }) => operationId), 'settleKarma'].sort()).toEqual(writing.sort())
+    // Nothing owes karma, no order is open and no entry held back here; the last two are looked at in live.test.ts.
+    const others = ['settleKarma', 'cancelOrder', 'resumeLive']
+    expect([...WRITES.map(({ operationId }) => operationId), ...others].sort()).toEqual(writing.sort())
   })
 
   it.each(WRITES)('tells once of $operationId, and not of what changed nothing', async (write) => {

@@ -38,6 +38,27 @@ export const ORDER = {
   submitted_at: TS,
   valid_until: '2026-02-20T01:00:00.000Z',
   status: 'filled',
+  cancel_reason: null,
+  needs_operator: false,
+} as const
+
+export const CANCELED_ORDER = {
+  ...ORDER,
+  status: 'canceled',
+  filled_quantity: 0,
+  fills: 0,
+} as const
+
+export const LIVE = {
+  mode: 'live',
+  venue: 'binanceusdm',
+  sends_entries: false,
+  held_back_by: ['paper_period'],
+  confirmed: { venue: 'binanceusdm', by: 'svc-0123456789abcdef', at: TS },
+  checks: { at: TS, ok: true, items: [{ name: 'reachable', ok: true, detail: 'it answers' }] },
+  reduce_only: null,
+  unknown_orders: [],
+  adopted_positions: [],
 } as const
 
 export const CLOSED_POSITION = {
@@ -54,6 +75,8 @@ export const CLOSED_POSITION = {
 export const PORTFOLIO = {
   as_of: TS,
   mode: 'paper',
+  account: 'paper',
+  live: null,
   equity_usd: 10_004.15,
   cash_usd: 9999.7,
   start_balance_usd: 10_000,

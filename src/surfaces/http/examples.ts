@@ -200,6 +200,7 @@ export const POSITION = {
   regime_at_entry: 'BULL',
   pcs_at_entry: 78.2,
   cts_at_entry: 0,
+  adopted: false,
 } as const
 
 export const PRODUCER = {

@@ -3,6 +3,7 @@ import type { IntegrityReport } from '../../engine/integrity/report.ts'
 import type { VerifyProgress } from '../../engine/integrity/verify.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ConfigurationStore } from '../../ports/config-file.ts'
+import type { FeedStatus } from '../../ports/market-feed.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { McpEndpoint } from '../mcp-exchange.ts'
 
@@ -22,7 +23,11 @@ export interface HttpHouse {
   readonly insecureOk: boolean
   /** What the check at the start found. */
   readonly chainOk: boolean
+  /** Of the feed that this process drives; null where it drives none. */
+  readonly feedStatus: () => FeedReport | null
 }
+
+export type FeedReport = FeedStatus & { readonly feed: string }
 
 export interface IntegrityCheck {
   verify(request: IntegrityRequest, onProgress?: (progress: VerifyProgress) => void): Promise<IntegrityReport>

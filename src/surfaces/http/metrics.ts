@@ -7,6 +7,7 @@ import type { Engine } from '../../engine/engine.ts'
 import { isoNow } from '../../engine/iso-now.ts'
 import { StoreUnavailableError } from '../../ports/event-log.ts'
 import type { HttpHouse } from './house.ts'
+import { registerFeed } from './metrics-feed.ts'
 import type { StreamHub } from './stream/hub.ts'
 import type { Verification } from './verification.ts'
 
@@ -23,7 +24,7 @@ export interface Metrics {
 }
 
 export const createMetrics = (
-  house: Pick<HttpHouse, 'engine' | 'clock' | 'configuration'>,
+  house: Pick<HttpHouse, 'engine' | 'clock' | 'configuration' | 'feedStatus'>,
   verification: Verification,
   streams: StreamHub,
 ): Metrics => {
@@ -52,6 +53,8 @@ export const createMetrics = (
   registry.registerMetric(equity(engine))
   registry.registerMetric(producerHealth(house))
   registry.registerMetric(streamClients(streams))
+  registry.registerMetric(ordersOpen(engine))
+  registerFeed(registry, house)
   return {
     observe: ({ method, route, status, durationMs }) => {
       requests.inc({ method, route, status })
@@ -61,6 +64,23 @@ export const createMetrics = (
     contentType: registry.contentType,
   }
 }
+
+const ordersOpen = (engine: Engine): Gauge =>
+  new Gauge({
+    name: 'svc_orders_open',
+    help: 'Orders that something may still come of, by their state',
+    labelNames: ['status'],
+    registers: [],
+    collect() {
+      for (const status of OPEN_STATUSES)
+        this.set(
+          { status },
+          engine.state.orders.open.count((order) => order.status === status),
+        )
+    },
+  })
+
+const OPEN_STATUSES = ['submitting', 'open', 'partial', 'unknown'] as const
 
 const killSwitchLevel = (engine: Engine): Gauge =>
   new Gauge({

@@ -91,6 +91,7 @@ export const startTestServer = async (options: TestServerOptions = {}) => {
     startedAtMs: clock.now(),
     insecureOk: options.insecureOk ?? false,
     chainOk: true,
+    feedStatus: () => null,
     ...options.house,
   }
   const server = await createHttpServer(house, { checkResponses: true, documentAtStart: false, ...options })

@@ -25,6 +25,7 @@ const TOOL_NAMES = [
   'get_weights',
   'get_treasury',
   'close_position',
+  'cancel_order',
   'approve_intent',
   'deny_intent',
 ]

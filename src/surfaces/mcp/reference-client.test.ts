@@ -61,7 +61,7 @@ describe.each(generations)('the reference client, %s', (_generation, mode, revis
     }
     expect(
       tools.filter(({ annotations }) => annotations?.readOnlyHint !== true).map(({ name }) => name),
-    ).toEqual(['emit_producer_signal', 'close_position', 'approve_intent', 'deny_intent'])
+    ).toEqual(['emit_producer_signal', 'close_position', 'cancel_order', 'approve_intent', 'deny_intent'])
     // Having listed the tools, the client compares each result with the schema of its tool.
     const emitted = await client.callTool({
       name: 'emit_producer_signal',

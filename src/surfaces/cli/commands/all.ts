@@ -11,6 +11,7 @@ import { intents } from './intents.ts'
 import { karma } from './karma.ts'
 import { killSwitch } from './kill-switch.ts'
 import { learn } from './learn.ts'
+import { live } from './live.ts'
 import { mcp } from './mcp.ts'
 import { orders } from './orders.ts'
 import { portfolio } from './portfolio.ts'
@@ -36,6 +37,7 @@ export const ALL_COMMANDS: readonly CliCommand[] = [
   karma,
   killSwitch,
   learn,
+  live,
   mcp,
   orders,
   portfolio,

@@ -11,6 +11,7 @@ import type { Decision } from '../../../core/vocabulary/decision.ts'
 import { killSwitchLevel, type KillSwitchLevel } from '../../../core/vocabulary/level.ts'
 import { examples, type Bench, type CliCommand, type Task } from '../command.ts'
 import { EXIT_OK, failureOf, type ExitCode } from '../failure.ts'
+import { parseReason } from '../reason.ts'
 import { execute, recordWrite, stateOf, withStore } from '../store.ts'
 import { bad, fields, good, quiet, warning, type Cell } from '../table.ts'
 import { refuseUnknownWord } from '../unknown-word.ts'
@@ -23,7 +24,8 @@ export const killSwitch: CliCommand = {
       .summary('see, raise or lower the kill switch')
       .description(
         'The kill switch restricts trading: 0 normal, 1 caution (warnings), 2 crisis (exits only), ' +
-          '3 lockdown (nothing without an operator). It rises by itself and is lowered only by an operator.',
+          '3 lockdown (nothing without an operator). It rises by itself and is lowered only by an operator. This is ' +
+          'how trading is stopped; a stop loss is something else: the price at which one position is closed.',
       )
       .addHelpText(
         'after',
@@ -39,8 +41,6 @@ export const killSwitch: CliCommand = {
     return command
   },
 }
-
-const REASON_LENGTH_MAX = 500
 
 const addStatus = (parent: Command, task: Task): void => {
   parent
@@ -141,12 +141,6 @@ const parseLevel = (text: string): KillSwitchLevel => {
   const level = killSwitchLevel.safeParse(/^[0-9]$/.test(text) ? Number(text) : null)
   if (!level.success) throw new InvalidArgumentError('It must be 0, 1, 2 or 3.')
   return level.data
-}
-
-const parseReason = (text: string): string => {
-  const reason = text.trim()
-  if (reason.length >= 1 && reason.length <= REASON_LENGTH_MAX && reason.isWellFormed()) return reason
-  throw new InvalidArgumentError(`It must have 1 to ${REASON_LENGTH_MAX} characters.`)
 }
 
 interface MoveCommand {

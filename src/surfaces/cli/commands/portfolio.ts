@@ -30,7 +30,8 @@ const portfolioText = (view: PortfolioView, paint: Paint): string => {
   const exposureMax = limits.max_leverage * view.equity_usd
   return fields(
     [
-      ['Equity', `${usd(view.equity_usd)} (${view.mode})`],
+      ['Equity', `${usd(view.equity_usd)} (${view.account})`],
+      ...liveField(view),
       ['Cash', usd(view.cash_usd)],
       ['Realized', profit(view.realized_pnl_usd)],
       ['Unrealized', profit(view.unrealized_pnl_usd)],
@@ -54,6 +55,12 @@ const portfolioText = (view: PortfolioView, paint: Paint): string => {
     ],
     paint,
   )
+}
+
+const liveField = ({ live }: PortfolioView): readonly (readonly [string, Cell])[] => {
+  if (live === null) return []
+  const text = live.sends_entries ? 'are sent' : `are held back: ${live.held_back_by.join(', ')}`
+  return [['Real entries', warning(text)]]
 }
 
 const usd = (value: number): string => `${value.toFixed(2)} USD`

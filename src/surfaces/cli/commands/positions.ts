@@ -1,4 +1,5 @@
 import { Option, type Command } from 'commander'
+import type { Operator } from '../../../core/exits.ts'
 import { viewClosedAll, type ClosedAllView } from '../../../core/views/closing.ts'
 import {
   POSITION_FILTERS,
@@ -11,6 +12,7 @@ import { examples, type Bench, type CliCommand } from '../command.ts'
 import { confirm } from '../confirmation.ts'
 import { EXIT_FAILED, EXIT_OK, Failure, UsageError, type ExitCode } from '../failure.ts'
 import { positionTable } from '../position-table.ts'
+import { parseReason } from '../reason.ts'
 import { readState } from '../store.ts'
 import type { Paint } from '../style.ts'
 import { printable } from '../table.ts'
@@ -49,6 +51,7 @@ export const positions: CliCommand = {
       .summary('close one or all at the market')
       .argument('[id]', 'as "svc positions" shows it')
       .option('--all', 'every open position')
+      .option('--reason <text>', 'why, for the log', parseReason)
       .option('--yes', 'do not ask')
       .action(task(close))
     return command
@@ -77,37 +80,53 @@ const NOTHING: Readonly<Record<PositionFilter['status'], string>> = {
 interface CloseOptions {
   readonly all?: true
   readonly yes?: true
+  readonly reason?: string
 }
 
-const close = (bench: Bench, id: string | undefined, { all, yes }: CloseOptions): Promise<ExitCode> => {
+const close = (bench: Bench, id: string | undefined, options: CloseOptions): Promise<ExitCode> => {
+  const { all } = options
   if ((id === undefined) === (all === undefined)) throw new UsageError('name a position by its id, or --all')
-  return id === undefined ? closeAll(bench, yes === true) : closeOne(bench, id, yes === true)
+  return id === undefined ? closeAll(bench, options) : closeOne(bench, id, options)
 }
 
-const closeOne = async (bench: Bench, positionId: string, yes: boolean): Promise<ExitCode> => {
+const closeOne = async (
+  bench: Bench,
+  positionId: string,
+  { yes, reason }: CloseOptions,
+): Promise<ExitCode> => {
   const { asset, direction } = viewPosition(await positionOf(bench, positionId))
   const question = `This closes the ${direction} position in ${printable(asset)} at the market.`
-  await confirm(bench, { yes, word: asset, question })
+  await confirm(bench, { yes: yes === true, word: asset, question })
   await writeAs(bench, 'positions close', (operator) => ({
     kind: 'close-position',
     positionId,
-    by: { operator, surface: 'cli' },
+    by: operatorOf(operator, reason),
   }))
   const closed = viewPosition(await positionOf(bench, positionId))
   await bench.print.result(closed, (paint) => positionTable([closed], paint))
   return EXIT_OK
 }
 
-const closeAll = async (bench: Bench, yes: boolean): Promise<ExitCode> => {
+const closeAll = async (bench: Bench, { yes, reason }: CloseOptions): Promise<ExitCode> => {
   const { count } = (await readState(bench.workshop)).book
   if (count === 0) return show(bench, { positions: [], failed: [] })
-  await confirm(bench, { yes, word: 'close all', question: `This closes ${count} open at the market.` })
+  await confirm(bench, {
+    yes: yes === true,
+    word: 'close all',
+    question: `This closes ${count} open at the market.`,
+  })
   const events = await writeAs(bench, 'positions close --all', (operator) => ({
     kind: 'close-all',
-    by: { operator, surface: 'cli' },
+    by: operatorOf(operator, reason),
   }))
   return show(bench, viewClosedAll(events, (await readState(bench.workshop)).positions))
 }
+
+const operatorOf = (operator: string, reason: string | undefined): Operator => ({
+  operator,
+  surface: 'cli',
+  ...(reason === undefined ? {} : { note: reason }),
+})
 
 const show = async ({ print }: Bench, view: ClosedAllView): Promise<ExitCode> => {
   await print.result(view, (paint) => closedText(view, paint))

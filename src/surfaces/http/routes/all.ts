@@ -10,6 +10,7 @@ import { intentRoutes } from './intents.ts'
 import { karmaRoutes } from './karma.ts'
 import { killSwitchRoutes } from './kill-switch.ts'
 import { learningRoutes } from './learning.ts'
+import { liveRoutes } from './live.ts'
 import { mcpRoutes } from './mcp.ts'
 import { metricsRoutes } from './metrics.ts'
 import { openApiRoutes } from './openapi.ts'
@@ -35,6 +36,7 @@ export const ROUTES: readonly Route[] = [
   ...karmaRoutes,
   ...killSwitchRoutes,
   ...learningRoutes,
+  ...liveRoutes,
   ...mcpRoutes,
   ...metricsRoutes,
   ...openApiRoutes,

@@ -41,6 +41,7 @@ describe('GET /capabilities', () => {
       'get_weights',
       'get_treasury',
       'close_position',
+      'cancel_order',
       'approve_intent',
       'deny_intent',
     ])

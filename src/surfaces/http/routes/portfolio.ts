@@ -1,15 +1,16 @@
 import { z } from 'zod'
-import { ORDER_FILTERS, orderView, viewOrders } from '../../../core/views/orders.ts'
+import { ORDER_FILTERS, orderView, viewOrder, viewOrders } from '../../../core/views/orders.ts'
 import { equityHistoryView } from '../../../core/views/equity-history.ts'
 import { portfolioView } from '../../../core/views/portfolio.ts'
 import { equityHistoryOf } from '../../../engine/queries/equity-history.ts'
 import { portfolioOf } from '../../../engine/queries/portfolio.ts'
-import { ok } from '../answers.ts'
-import { EQUITY_HISTORY, ORDER, PORTFOLIO } from '../examples-trading.ts'
-import { integer } from '../fields.ts'
+import { answerTo, ok } from '../answers.ts'
+import { CANCELED_ORDER, EQUITY_HISTORY, ORDER, PORTFOLIO } from '../examples-trading.ts'
+import { integer, pathText } from '../fields.ts'
 import { defineRoute } from '../route.ts'
 
 const tag = 'Positions'
+const order = orderView.meta({ id: 'Order' })
 const access = 'bearer'
 
 export const portfolioRoutes = [
@@ -52,8 +53,39 @@ export const portfolioRoutes = [
       status: z.enum(ORDER_FILTERS).default('all').meta({ description: 'only those with this status' }),
       limit: integer(100, { min: 1, max: 500 }, 'how many'),
     }),
-    response: z.array(orderView.meta({ id: 'Order' })),
+    response: z.array(order),
     example: [ORDER],
     handler: async ({ query }, { engine }) => ok(viewOrders((await engine.fresh()).orders, query)),
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/orders/:order_id/cancel',
+    access: 'operator',
+    operationId: 'cancelOrder',
+    tag,
+    summary: 'Give up what is left of an order',
+    description:
+      'At every level of the kill switch. At a venue it is asked for: the order ends when the venue says so. An order ' +
+      'that nobody can look up is taken as canceled: look at the venue first.',
+    params: z.object({ order_id: pathText('the id of the order', ORDER.order_id) }),
+    body: z
+      .object({
+        reason: z.string().trim().min(1).max(500).optional().meta({ description: 'why, for the log' }),
+      })
+      .meta({ examples: [{ reason: 'too slow' }] })
+      .optional(),
+    bodyIsOptional: true,
+    response: order,
+    example: CANCELED_ORDER,
+    problems: ['order.not_found', 'order.not_open', 'store.busy'],
+    handler: async ({ params: { order_id: orderId }, body, traceId }, { engine }) => {
+      const wish = { orderId, operator: engine.nodeId, reason: body?.reason ?? null, surface: 'api' } as const
+      return answerTo(await engine.execute({ kind: 'cancel-order', wish }, { traceId }), () => {
+        const { open, ended } = engine.state.orders
+        const canceled = open.get(orderId) ?? ended.get(orderId)
+        if (canceled === undefined) throw new Error('an order was canceled and is gone')
+        return viewOrder(canceled)
+      })
+    },
   }),
 ]

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Operator } from '../../../core/exits.ts'
 import { closedAllView, viewClosedAll } from '../../../core/views/closing.ts'
 import { POSITION_FILTERS, positionView, viewPosition, viewPositions } from '../../../core/views/positions.ts'
 import { positionOf, POSITIONS_MAX } from '../../../engine/queries/positions.ts'
@@ -9,6 +10,13 @@ import { integer, pathText } from '../fields.ts'
 import { defineRoute } from '../route.ts'
 
 const position = positionView.meta({ id: 'Position' })
+
+const wish = z
+  .object({
+    reason: z.string().trim().min(1).max(500).optional().meta({ description: 'why, for the log' }),
+  })
+  .meta({ examples: [{ reason: 'exchange incident' }] })
+  .optional()
 
 export const positionRoutes = [
   defineRoute({
@@ -53,18 +61,13 @@ export const positionRoutes = [
     tag: 'Positions',
     summary: 'Close all open positions at the market',
     description: 'At every level of the kill switch. What has no price stays open and is named.',
-    body: z
-      .object({
-        reason: z.string().trim().min(1).max(500).optional().meta({ description: 'why, for the audit' }),
-      })
-      .meta({ examples: [{ reason: 'exchange incident' }] })
-      .optional(),
+    body: wish,
     bodyIsOptional: true,
     response: closedAllView,
     example: { positions: [CLOSED_POSITION], failed: [] },
     problems: ['store.busy'],
     handler: async ({ body, traceId, writeEntry }, { engine }) => {
-      const by = { operator: engine.nodeId, surface: 'api' } as const
+      const by = operatorOf(engine.nodeId, body?.reason)
       const entry = { ...writeEntry.entry, reason: body?.reason ?? null }
       const alongside = { ...writeEntry, entry }
       return answerTo(
@@ -84,11 +87,13 @@ export const positionRoutes = [
     description:
       'At every level of the kill switch. With partial fills the position is `closing` until its exit is filled.',
     params: z.object({ position_id: pathText('the id of the position', POSITION_ID) }),
+    body: wish,
+    bodyIsOptional: true,
     response: position,
     example: CLOSED_POSITION,
     problems: ['position.not_found', 'position.not_open', 'price.unavailable', 'store.busy'],
-    handler: async ({ params: { position_id: positionId }, traceId }, { engine }) => {
-      const by = { operator: engine.nodeId, surface: 'api' } as const
+    handler: async ({ params: { position_id: positionId }, body, traceId }, { engine }) => {
+      const by = operatorOf(engine.nodeId, body?.reason)
       const outcome = await engine.execute({ kind: 'close-position', positionId, by }, { traceId })
       if (outcome.status === 'refused' && outcome.refusal.code === 'position.not_found')
         return unknownPosition()
@@ -100,6 +105,12 @@ export const positionRoutes = [
     },
   }),
 ]
+
+const operatorOf = (operator: string, reason: string | undefined): Operator => ({
+  operator,
+  surface: 'api',
+  ...(reason === undefined ? {} : { note: reason }),
+})
 
 /** In these words everywhere. */
 const unknownPosition = (): Refused => refused('position.not_found', 'Position not found')

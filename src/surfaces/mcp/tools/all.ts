@@ -1,6 +1,7 @@
 import type { ToolName } from '../../../core/views/tools.ts'
 import type { Tool } from '../tool.ts'
 import { approveIntent } from './approve-intent.ts'
+import { cancelOrder } from './cancel-order.ts'
 import { closePosition } from './close-position.ts'
 import { denyIntent } from './deny-intent.ts'
 import { emitProducerSignal } from './emit-producer-signal.ts'
@@ -17,6 +18,7 @@ import { svcProvenanceCheck } from './svc-provenance-check.ts'
 /** Every tool. A new one is its name in core/views/tools.ts, a file, and a line here. */
 export const TOOL_BY_NAME: Readonly<Record<ToolName, Tool>> = {
   approve_intent: approveIntent,
+  cancel_order: cancelOrder,
   close_position: closePosition,
   deny_intent: denyIntent,
   emit_producer_signal: emitProducerSignal,

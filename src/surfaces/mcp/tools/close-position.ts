@@ -4,11 +4,14 @@ import { defineOperatorTool } from '../operator-tool.ts'
 export const closePosition = defineOperatorTool({
   name: 'close_position',
   title: 'Close a position',
-  input: z.object({ position_id: z.string().meta({ description: 'as get_open_positions tells it' }) }),
+  input: z.object({
+    position_id: z.string().meta({ description: 'as get_open_positions tells it' }),
+    reason: z.string().trim().min(1).max(500).optional().meta({ description: 'why, for the log' }),
+  }),
   errors: ['position_not_found', 'position_not_open', 'price_unavailable'],
-  command: ({ position_id: positionId }, operator) => ({
+  command: ({ position_id: positionId, reason }, operator) => ({
     kind: 'close-position',
     positionId,
-    by: { operator, surface: 'api' },
+    by: { operator, surface: 'api', ...(reason === undefined ? {} : { note: reason }) },
   }),
 })

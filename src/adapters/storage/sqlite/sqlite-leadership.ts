@@ -1,0 +1,35 @@
+import { mkdir } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { DatabaseSync } from '@photostructure/sqlite'
+import type { Leadership } from '../../../ports/leadership.ts'
+import { isBusyError } from './database.ts'
+
+/**
+ * A lock that the operating system holds for this process, on a file beside the log: whatever ends the process frees
+ * it, and no clock has to be right.
+ */
+export const sqliteLeadership = ({ path }: { readonly path: string }): Leadership => ({
+  tryToLead: async () => {
+    await mkdir(dirname(path), { recursive: true })
+    const db = new DatabaseSync(`${path}.leader`, { timeout: 0 })
+    try {
+      db.exec('BEGIN EXCLUSIVE')
+    } catch (error) {
+      db.close()
+      if (isBusyError(error)) return null
+      throw error
+    }
+    let end: () => void = () => undefined
+    const ended = new Promise<void>((resolve) => {
+      end = resolve
+    })
+    return {
+      ended,
+      release: () => {
+        if (db.isOpen) db.close()
+        end()
+        return ended
+      },
+    }
+  },
+})

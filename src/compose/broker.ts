@@ -1,0 +1,47 @@
+import { createCcxtBroker } from '../adapters/brokers/ccxt/ccxt-broker.ts'
+import { createSecrets } from '../adapters/platform/vault/secrets.ts'
+import { createVault } from '../adapters/platform/vault/vault.ts'
+import type { Configuration } from '../core/config/schema.ts'
+import type { Broker } from '../ports/broker.ts'
+import { SecretMissingError, type Secrets } from '../ports/secrets.ts'
+import type { Timer } from '../ports/timer.ts'
+import type { Surroundings } from './surroundings.ts'
+
+export type OpenedBroker =
+  | { readonly status: 'open'; readonly broker: Broker; readonly secrets: readonly string[] }
+  | { readonly status: 'keys-missing'; readonly reason: string }
+
+/** With the keys `broker.<venue>.api_key` and `.secret` of environment or vault, and `.password` where there is one. */
+export const openBroker = async (
+  { home, environment, clock, masterPassword: password }: Surroundings,
+  { execution, risk }: Configuration,
+  timer: Timer,
+): Promise<OpenedBroker> => {
+  const secrets = createSecrets(environment, createVault({ home, password, clock }))
+  try {
+    const apiKey = await secrets.get(`broker.${execution.venue}.api_key`)
+    const secret = await secrets.get(`broker.${execution.venue}.secret`)
+    const third = await optional(secrets, `broker.${execution.venue}.password`)
+    const credentials = third === null ? { apiKey, secret } : { apiKey, secret, password: third }
+    const broker = createCcxtBroker({
+      exchange: execution.venue,
+      credentials,
+      leverage: Math.max(1, Math.floor(risk.max_leverage)),
+      timer,
+    })
+    return { status: 'open', broker, secrets: Object.values(credentials) }
+  } catch (error) {
+    if (error instanceof SecretMissingError) return { status: 'keys-missing', reason: error.message }
+    throw error
+  }
+}
+
+const optional = async (secrets: Secrets, name: string): Promise<string | null> => {
+  try {
+    return await secrets.get(name)
+  } catch (error) {
+    // Most venues have no third word.
+    if (error instanceof SecretMissingError) return null
+    throw error
+  }
+}

@@ -1,0 +1,82 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createExchange } from '../../../../test/simulation/exchange.ts'
+import type { Broker } from '../../../ports/broker.ts'
+import { openTestHome, type RunOptions, type TestHome } from '../test-home.contract.ts'
+
+const LIVE = { SVC_EXECUTION__MODE: 'live', SVC_EXECUTION__VENUE: 'exchange' }
+
+let home: TestHome
+beforeEach(async () => {
+  home = await openTestHome()
+})
+afterEach(() => home.close())
+
+const answerOf = async (words: readonly string[], options?: RunOptions) => {
+  const { exitCode, stdout, stderr } = await home.run([...words, '--json'], options)
+  return { exitCode, answer: JSON.parse(stdout === '' ? stderr : stdout) }
+}
+const withBroker = (changes: Partial<Broker> = {}): RunOptions => ({
+  environment: LIVE,
+  workshop: { openBroker: () => Promise.resolve({ ...createExchange(() => 0), ...changes }) },
+})
+const confirmations = async () =>
+  (await home.records()).filter(({ type }) => type === 'system.live_confirmed.v1')
+
+describe('svc live', () => {
+  it('says what keeps real orders from being sent', async () => {
+    expect((await answerOf(['live'])).answer).toMatchObject({
+      mode: 'paper',
+      venue: null,
+      sends_entries: false,
+      held_back_by: ['mode_paper', 'no_venue'],
+    })
+    const { stdout } = await home.run(['live', 'status'], { environment: LIVE })
+    expect(stdout).toContain('are not sent')
+    expect(stdout).toContain('not_confirmed, not_checked, paper_period')
+    expect((await home.run(['live', 'nonsense'])).exitCode).toBe(2)
+  })
+
+  it('is enabled by typing the name of the venue', async () => {
+    const { exitCode } = await home.run(['live', 'enable'], { ...withBroker(), stdin: 'exchange\n' })
+    expect(exitCode).toBe(0)
+    const [record] = await confirmations()
+    expect(JSON.parse(record?.payload ?? '')).toMatchObject({ venue: 'exchange', equity_usd: 10_000 })
+    const { answer } = await answerOf(['live'], { environment: LIVE })
+    expect(answer).toMatchObject({
+      confirmed: { venue: 'exchange' },
+      held_back_by: ['not_checked', 'paper_period'],
+    })
+    const audits = (await home.records()).filter(({ type }) => type === 'system.audit.v1')
+    expect(audits.at(-1)?.payload).toContain('cli:live enable')
+  })
+
+  it('is not enabled by another word, without a venue, or with a wrong --confirm', async () => {
+    const mistyped = await home.run(['live', 'enable'], { ...withBroker(), stdin: 'yes\n' })
+    expect([mistyped.exitCode, mistyped.stderr]).toEqual([1, expect.stringContaining('was not confirmed')])
+    expect((await answerOf(['live', 'enable'])).answer.code).toBe('live.not_ready')
+    const wrong = await answerOf(['live', 'enable', '--confirm', 'other'], withBroker())
+    expect(wrong.answer.code).toBe('request.invalid')
+    expect(await confirmations()).toEqual([])
+  })
+
+  it('is not enabled where the venue does not pass, tells no balance, or has no keys', async () => {
+    const failing = withBroker({
+      preflight: () => Promise.resolve([{ name: 'permissions', ok: false, detail: 'the key may not trade' }]),
+    })
+    const confirmed = ['live', 'enable', '--confirm', 'exchange']
+    const { answer } = await answerOf(confirmed, failing)
+    expect(answer).toMatchObject({ code: 'live.not_ready', detail: expect.stringContaining('may not trade') })
+    const silent = await answerOf(confirmed, withBroker({ account: () => Promise.resolve(null) }))
+    expect(silent.answer.code).toBe('live.not_ready')
+    expect((await answerOf(confirmed, { environment: LIVE })).answer.code).toBe('live.not_ready')
+    expect(await confirmations()).toEqual([])
+    expect((await answerOf(confirmed, withBroker())).exitCode).toBe(0)
+    expect(await confirmations()).toHaveLength(1)
+  })
+
+  it('resumes only what is held back', async () => {
+    const { exitCode, answer } = await answerOf(['live', 'resume', '--reason', 'looked at it'])
+    expect([exitCode, answer.code]).toEqual([1, 'live.not_reduce_only'])
+    expect((await home.run(['live', 'resume'])).exitCode).toBe(2)
+  })
+})

@@ -1,0 +1,16 @@
+import { z } from 'zod'
+import { defineOperatorTool } from '../operator-tool.ts'
+
+export const cancelOrder = defineOperatorTool({
+  name: 'cancel_order',
+  title: 'Cancel an order',
+  input: z.object({
+    order_id: z.string().meta({ description: 'of an order that something may still come of' }),
+    reason: z.string().trim().min(1).max(500).optional().meta({ description: 'why, for the log' }),
+  }),
+  errors: ['order_not_found', 'order_not_open'],
+  command: ({ order_id: orderId, reason }, operator) => ({
+    kind: 'cancel-order',
+    wish: { orderId, operator, reason: reason ?? null, surface: 'api' },
+  }),
+})
