@@ -106,6 +106,7 @@ describe('14, 15: a long of 500 at 100', () => {
       'execution.order_filled.v1',
       'execution.position_closed.v1',
       'alert.stop_triggered',
+      'learning.outcome.v1',
     ])
     expect(payloadOf(events, 'execution.order_filled.v1')).toMatchObject({
       fill_price: 94.99997625,

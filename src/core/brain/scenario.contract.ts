@@ -28,6 +28,7 @@ const producer =
     kind,
     id,
     karma: 50,
+    trust: 1,
     intervalMs: null,
     quarantined: false,
     ...changes,
@@ -41,6 +42,7 @@ export const contributor = (id: string, score = 0, groupId: string | null = null
   kind: 'contributor',
   id,
   score,
+  trust: 1,
   groupId,
 })
 

@@ -2,7 +2,7 @@
 export interface Claim {
   /** Above 0. */
   readonly weight: number
-  /** Claims of one group share one cap; null is free of any. */
+  /** Claims of one group count as one, the strongest of them, and share one cap; null is free of any. */
   readonly capGroup: string | null
 }
 
@@ -38,7 +38,7 @@ const unitsOf = <C extends Claim>(claims: readonly C[]): readonly Unit<C>[] => {
   }
   const capped = [...groups.values()].map((group) => ({
     capped: true,
-    weight: weightOf(group),
+    weight: Math.max(...group.map(({ weight }) => weight)),
     claims: group,
   }))
   const free = claims
@@ -54,7 +54,7 @@ const spread = <C extends Claim>(
 ): ReadonlyMap<C, number> =>
   new Map(
     units.flatMap((unit) =>
-      unit.claims.map((claim) => [claim, (shareOf(unit) * claim.weight) / unit.weight] as const),
+      unit.claims.map((claim) => [claim, (shareOf(unit) * claim.weight) / weightOf(unit.claims)] as const),
     ),
   )
 

@@ -9,6 +9,7 @@ export const REFUSAL_CODES = [
   'karma.wallet_not_locked',
   'kill_switch.active',
   'kill_switch.not_lower',
+  'learning.disabled',
   'position.not_found',
   'position.not_open',
   'price.unavailable',

@@ -28,6 +28,7 @@ export const FAILURE_STATUS = {
   'karma.wallet_not_locked': 409,
   'kill_switch.active': 423,
   'kill_switch.not_lower': 409,
+  'learning.disabled': 409,
   'position.not_found': 404,
   'position.not_open': 409,
   'price.unavailable': 409,

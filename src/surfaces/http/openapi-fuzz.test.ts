@@ -129,7 +129,14 @@ const complaintsAbout = (endpoint: Endpoint, received: Received): readonly strin
 }
 
 // Nothing opens a position here, so there is none to see or close, no intent to judge and nothing to settle.
-const UNREACHABLE = new Set(['approveIntent', 'closePosition', 'denyIntent', 'getPosition', 'settleKarma'])
+const UNREACHABLE = new Set([
+  'approveIntent',
+  'closePosition',
+  'denyIntent',
+  'getPosition',
+  'migrateWallet',
+  'settleKarma',
+])
 
 /** What is removed early can be reached by nobody. */
 const destroyersLast = (one: Endpoint, other: Endpoint): number =>

@@ -123,10 +123,10 @@ describe('the OpenAPI document', () => {
     const made = await server.call('POST', '/trace/sessions', { json: {} })
     for (const { path, method, operation } of operations()) {
       const json = operation.requestBody?.content['application/json']?.example
-      // Nothing owes karma, and no intent waits.
+      // Nothing owes karma, no wallet is locked, and no intent waits.
       if (
         json === undefined ||
-        ['settleKarma', 'approveIntent', 'denyIntent'].includes(operation.operationId)
+        ['settleKarma', 'migrateWallet', 'approveIntent', 'denyIntent'].includes(operation.operationId)
       )
         continue
       const id = operation.operationId === 'giveFeedback' ? 'p1' : String(made.body['id'])

@@ -59,14 +59,19 @@ describe('svc karma', () => {
       },
     ])
     const audit = (await home.records()).findLast(({ type }) => type === 'system.audit.v1')
-    expect(JSON.parse(audit?.payload ?? '')).toMatchObject({ resource: 'cli:karma settle', outcome: 'allowed' })
+    expect(JSON.parse(audit?.payload ?? '')).toMatchObject({
+      resource: 'cli:karma settle',
+      outcome: 'allowed',
+    })
     const again = await answerOf('karma', 'settle', 'x', 'i1', '--tx-hash', '0xfeed')
     expect([again.exitCode, again.answer]).toEqual([0, first.answer])
     const refused = await answerOf('karma', 'settle', 'i1')
     expect([refused.exitCode, refused.answer.code]).toEqual([1, 'karma.settlement_rejected'])
     expect((await home.run(['karma', 'receipts'])).stdout).toMatch(/submitted +paper +0xfeed/)
     expect((await home.run(['karma', 'settle'])).exitCode).toBe(2)
-    expect((await home.run(['karma', 'settle', ...Array.from({ length: 251 }, (_, n) => `x${n}`)])).exitCode).toBe(2)
+    expect(
+      (await home.run(['karma', 'settle', ...Array.from({ length: 251 }, (_, n) => `x${n}`)])).exitCode,
+    ).toBe(2)
   })
 
   it('migrates a wallet that is locked', async () => {
@@ -75,7 +80,10 @@ describe('svc karma', () => {
     await home.run(['karma', 'settle', 'i2'])
     const { exitCode, answer } = await answerOf('config', 'set', 'karma.treasury_address', '0xevil')
     expect([exitCode, answer.code]).toEqual([1, 'config.invalid'])
-    expect((await answerOf(...migrate)).answer).toMatchObject({ treasury_address: '0xnew', percentage: 0.005 })
+    expect((await answerOf(...migrate)).answer).toMatchObject({
+      treasury_address: '0xnew',
+      percentage: 0.005,
+    })
     expect((await home.run(['karma', 'migrate-wallet', '0xnew'])).exitCode).toBe(2)
     expect((await home.run([...migrate, '--percentage', '2'])).exitCode).toBe(2)
   })

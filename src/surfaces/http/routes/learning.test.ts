@@ -9,8 +9,7 @@ beforeAll(async () => {
 afterAll(() => server.close())
 
 const weights = (query = '') => server.call('GET', `/learning/weights${query}`)
-const learn = (token?: string) =>
-  server.call('POST', '/learning/run', token === undefined ? {} : { token })
+const learn = (token?: string) => server.call('POST', '/learning/run', token === undefined ? {} : { token })
 
 it('shows the configured weights while nothing was learned', async () => {
   const { body } = await weights()

@@ -1,0 +1,65 @@
+import type { Author, BrainSignal } from './brain/signal.ts'
+import type { Configuration } from './config/schema.ts'
+import { linkedGroups } from './contributors/links.ts'
+import { scoreAt } from './contributors/score.ts'
+import { isBuiltin } from './producers/producers.ts'
+import { CHANCE_KARMA, karmaAt } from './reputation/author-karma.ts'
+import { NO_FORM, trustOf } from './reputation/form.ts'
+import type { Posting } from './signals/board.ts'
+import type { State } from './state.ts'
+import { authorKey } from './vocabulary/author-key.ts'
+import { intervalMsOf } from './vocabulary/cron.ts'
+
+/** What is on the board, with who says it and what that is worth now. */
+export const signalsForBrain = (
+  state: State,
+  now: string,
+  configuration: Configuration,
+): readonly BrainSignal[] => {
+  const groups = linkedGroups(state.links, configuration.brain.link, Date.parse(now))
+  const signals: BrainSignal[] = []
+  // An author says many things, and what he is worth is computed once.
+  const authors = new Map<string, Author | null>()
+  for (const posting of state.board.postings.values()) {
+    const key = authorKey(posting.contributorId, posting.authorId)
+    const known = authors.get(key)
+    const author = known === undefined ? authorOf(state, posting, { now, configuration, groups }) : known
+    if (known === undefined) authors.set(key, author)
+    if (author === null) continue
+    const { signalId: id, type, symbol, effectiveTimeMs, payload } = posting
+    signals.push({ id, type, symbol, author, effectiveTimeMs, payload })
+  }
+  return signals
+}
+
+interface Circumstances {
+  readonly now: string
+  readonly configuration: Configuration
+  /** Contributors who act as one, by id. */
+  readonly groups: ReadonlyMap<string, string>
+}
+
+/** Null for authors that may no longer speak: their history stays, their word does not. */
+const authorOf = (state: State, posting: Posting, circumstances: Circumstances): Author | null => {
+  const { authorId: id, contributorId } = posting
+  const { now, configuration, groups } = circumstances
+  const { karma: rules, learning } = configuration
+  const key = authorKey(contributorId, id)
+  const trust = learning.enabled ? trustOf(state.outcomes.form.get(key) ?? NO_FORM, rules) : 1
+  if (contributorId !== null) {
+    const contributor = state.contributors.byId.get(contributorId)
+    if (contributor === undefined || contributor.removed) return null
+    const score = learning.enabled ? scoreAt(contributor.record, now, rules).score : 0
+    return { kind: 'contributor', id, score, trust, groupId: groups.get(contributorId) ?? null }
+  }
+  const registered = state.producers.registered.get(id)
+  if (registered === undefined && !isBuiltin(id)) return null
+  return {
+    kind: registered === undefined ? 'builtin' : 'registered',
+    id,
+    karma: learning.enabled ? karmaAt(state.outcomes, key, now, rules) : CHANCE_KARMA,
+    trust,
+    intervalMs: registered === undefined ? null : intervalMsOf(registered.schedule),
+    quarantined: state.producers.runs.get(id)?.health === 'quarantined',
+  }
+}
