@@ -2,10 +2,12 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { availableParallelism, loadavg } from 'node:os'
 import { benchEngineAppend } from './engine/append.ts'
 import { benchCycle } from './engine/cycle.ts'
+import { benchSettle } from './engine/settle.ts'
 import { benchStart } from './engine/start.ts'
 import { tableOf, type BenchRow } from './harness.ts'
 import { benchInterface } from './http/interface.ts'
 import { benchStream } from './http/stream.ts'
+import { benchLearning } from './learning/learning.ts'
 import { benchPostgres } from './store/postgres.ts'
 import { benchSqlite } from './store/sqlite.ts'
 
@@ -19,7 +21,9 @@ const GROUPS: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> = {
   brain: () => benchCycle(events, rounds),
   engine: () => benchEngineAppend(rounds),
   interface: () => benchInterface({ rounds, events }),
+  learning: () => benchLearning(quick),
   postgres: () => benchPostgres(rounds),
+  settle: () => benchSettle(events, rounds),
   sqlite: () => benchSqlite({ rounds, events }),
   start: () => benchStart(events, rounds),
   stream: () => benchStream(rounds),

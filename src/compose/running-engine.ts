@@ -119,6 +119,7 @@ const introduce = async (
       variance_decay: ta.variance_decay,
       link_window_seconds: brain.link.window_seconds,
       start_balance_usd: execution.paper_start_balance,
+      form_half_life: karma.trust.half_life,
       outcome_days: Math.max(PROVENANCE_DAYS, karma.producer_window_days),
     },
   }

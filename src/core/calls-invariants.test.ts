@@ -200,7 +200,8 @@ const expectSoundCredits = (log: readonly Stamped[]): void => {
   for (const { payload } of ofType(log, 'execution.trade_intent.v1')) {
     const credits = payload['attribution'] as unknown as readonly { signal_id: string; weight: number }[]
     expect(credits.reduce((sum, { weight }) => sum + Math.round(weight * 1e9), 0)).toBe(1e9)
-    const used = inputs.get(String(payload['conviction_id']))
+    const { conviction_id: convictionId } = payload
+    const used = typeof convictionId === 'string' ? inputs.get(convictionId) : undefined
     expect(credits.every(({ signal_id }) => used?.has(signal_id) === true)).toBe(true)
   }
 }
@@ -212,6 +213,6 @@ const expectSoundIndexes = ({ desk }: Life): void => {
     expect([...index.values()].every((id) => open.has(id))).toBe(true)
   }
   expect([...ofPosition.values()].flat().every((id) => open.has(id))).toBe(true)
-  const waiting = [...open.values()].filter(({ positionIds }) => positionIds.length === 0)
+  const waiting = [...open.values()].filter(({ isMeasured }) => !isMeasured)
   expect(due.places.size).toBe(2 * waiting.length)
 }

@@ -3,7 +3,7 @@ import { BEGIN, Desk, payloadOf, typesOf } from './desk.contract.ts'
 import type { Stamped } from './log/event.ts'
 import { CALL_SIGNALS_MAX } from './settlement/calls.ts'
 import { isAnyOverdue } from './settlement/settle.ts'
-import type { JsonObject } from './vocabulary/json.ts'
+import type { Json, JsonObject } from './vocabulary/json.ts'
 
 const HOUR_MS = 3_600_000
 const RESOLVED = 'attribution.resolved.v1'
@@ -46,6 +46,8 @@ const say = (desk: Desk, nodeId: string, payload: JsonObject): JsonObject =>
 const bullish = { direction: 'bullish', conviction: 8 }
 const verdictsIn = (events: readonly Stamped[]): readonly JsonObject[] =>
   events.filter(({ type }) => type === RESOLVED).map(({ payload }) => payload)
+
+const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '')
 
 const recordOf = (desk: Desk, nodeId: string) => desk.state.contributors.byId.get(`id of ${nodeId}`)?.record
 
@@ -288,14 +290,22 @@ describe('a call that is traded on', () => {
       direction: direction === 'long' ? 'bullish' : 'bearish',
       conviction: 8,
     })
-    const signalId = String(id)
+    const signalId = textOf(id)
     desk.intend({ direction, signal_ids: [signalId], attribution: [{ signal_id: signalId, weight: 1 }] })
     return { desk, signalId, callId }
   }
 
   it('is decided by the trade, not by its horizon', () => {
     const { desk, callId } = traded()
-    expect(verdictsIn(barAfter(desk, 24 * HOUR_MS, 101))).toEqual([])
+    const atItsTime = barAfter(desk, 24 * HOUR_MS, 101)
+    expect(verdictsIn(atItsTime)).toEqual([])
+    expect(payloadOf(atItsTime, 'attribution.measured.v1')).toMatchObject({
+      call_id: callId,
+      contributor_id: 'id of ann',
+      return_pct: 0.01,
+      hit: true,
+      base_rate: 0.4,
+    })
     const events = desk.bar('BTC', 120, { open: 111 })
     expect(payloadOf(events, 'execution.position_closed.v1')).toMatchObject({ exit_reason: 'take_profit' })
     const [position] = [...desk.state.positions.values()]
@@ -313,8 +323,23 @@ describe('a call that is traded on', () => {
     expect(typesOf(events).indexOf(RESOLVED)).toBeGreaterThan(
       typesOf(events).indexOf('execution.position_closed.v1'),
     )
-    expect(desk.state.calls.rates.trades).toEqual({ wins: 1, count: 1 })
-    expect(desk.state.calls.ofPosition.size + desk.state.calls.due.places.size).toBe(0)
+    expect(desk.state.calls.rates.trades).toEqual({ wins: 1, count: 1, lastId: position?.id })
+    expect(desk.state.calls).toMatchObject({
+      open: expect.objectContaining({ size: 0 }),
+      ofPosition: expect.objectContaining({ size: 0 }),
+    })
+  })
+
+  it('is measured at its time though the trade is over, and once', () => {
+    const { desk, callId } = traded()
+    expect(verdictsIn(desk.bar('BTC', 90))).toMatchObject([{ call_id: callId, hit: false }])
+    expect(desk.state.outcomes.byAuthor.size).toBe(0)
+    expect(say(desk, 'ann', bullish)['call_id']).not.toBe(callId)
+    const events = barAfter(desk, 24 * HOUR_MS - 60_000, 105)
+    expect(payloadOf(events, 'attribution.measured.v1')).toMatchObject({ call_id: callId, hit: true })
+    expect(desk.state.calls.open.has(textOf(callId))).toBe(false)
+    expect(desk.state.outcomes.byAuthor.get('contributor:id of ann')?.slice(5, 7)).toEqual([1, 1])
+    expect(recordOf(desk, 'ann')).toMatchObject({ resolved: 1, profitable: 0 })
   })
 
   it('is a miss when the trade lost, whatever the direction', () => {
@@ -341,16 +366,20 @@ describe('a call that is traded on', () => {
     expect(verdict?.['return_pct']).toBeCloseTo(net / entered, 9)
   })
 
-  it('joins later words until the trade is over', () => {
+  it('is joined until its time, and no longer', () => {
     const { desk, callId } = traded()
-    desk.wait(25 * HOUR_MS)
+    desk.wait(24 * HOUR_MS - 1)
     expect(say(desk, 'ann', bullish)).toMatchObject({ call_id: callId })
+    desk.wait(1)
+    const next = say(desk, 'ann', bullish)['call_id']
+    expect(next).not.toBe(callId)
+    expect(say(desk, 'ann', bullish)).toMatchObject({ call_id: next })
   })
 
   it('is decided by its horizon when the trade came too late', () => {
     const desk = house()
     desk.bar('BTC', 100)
-    const signalId = String(say(desk, 'ann', bullish)['signal_id'])
+    const signalId = textOf(say(desk, 'ann', bullish)['signal_id'])
     barAfter(desk, 24 * HOUR_MS - 60_000, 100)
     desk.wait(60_001)
     desk.intend({ signal_ids: [signalId], attribution: [{ signal_id: signalId, weight: 1 }] })

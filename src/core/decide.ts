@@ -112,7 +112,7 @@ export const decide = (state: State, command: Command, moment: Moment): Decision
           cycleId: command.cycleId,
           trigger: command.trigger,
           startedAt: moment.now,
-          weightsVersion: weightsInForce(state.learning, moment.configuration.weights).version,
+          weightsVersion: weightsInForce(state.learning, moment.configuration).version,
           configHash: moment.sha256Hex(configurationHashInput(moment.configuration)),
           engineVersion: moment.version,
         },
@@ -203,8 +203,7 @@ export const decide = (state: State, command: Command, moment: Moment): Decision
     case 'run-learning':
       return runLearning(state.learning, {
         cause: command.cause,
-        configured: moment.configuration.weights,
-        rules: moment.configuration.learning,
+        configuration: moment.configuration,
         producerScores: producerScoresOf(state, moment),
         now: moment.now,
       })

@@ -81,7 +81,8 @@ const claimOf = (state: State, said: SaidSignal, configuration: Configuration): 
   const domain = SIGNALS[type]?.domain ?? null
   const symbol = typeof payload['symbol'] === 'string' ? canonicalSymbol(payload['symbol']) : ''
   if (domain === null || symbol === '' || symbol === GLOBAL) return null
-  const view = type === CURATOR_TYPE ? opinionIn(said, configuration) : readingOf(state, said, configuration)
+  const view =
+    type === CURATOR_TYPE ? opinionIn(said, configuration) : readingOf(state, said, symbol, configuration)
   if (view === null) return null
   const author = authorKey(contributorId, producerId)
   return { author, symbol, domain, asked: payload['horizon'], ...view }
@@ -102,9 +103,9 @@ const opinionIn = ({ payload }: SaidSignal, { brain }: Configuration): View | nu
 const readingOf = (
   { market }: State,
   { type, payload }: SaidSignal,
+  symbol: string,
   { brain, settlement }: Configuration,
 ): View | null => {
-  const symbol = String(payload['symbol'])
   const facts = { ...dayFactsOf(market, symbol), mark: null }
   const evidence = evidenceOf({ type, payload }, facts, brain.parts)
   if (evidence === null) return null

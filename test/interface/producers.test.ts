@@ -79,6 +79,10 @@ onEveryStore('producers', (store) => {
       quarantined_until: null,
       quarantined_reason: null,
       updated_at: null,
+      karma: 50,
+      trust: 1,
+      calls_resolved: 0,
+      calls_hit: 0,
     })
     expect(producers['technical-analysis']).toMatchObject({ kind: 'builtin', healthy: null })
   })

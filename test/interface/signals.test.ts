@@ -98,7 +98,12 @@ onEveryStore('signals', (store) => {
       linked_trade_ids: [],
       outcome: null,
       feedback: null,
-      call: expect.objectContaining({ symbol: 'BTC', direction: 'bullish', probability: 0.875, status: 'open' }),
+      call: expect.objectContaining({
+        symbol: 'BTC',
+        direction: 'bullish',
+        probability: 0.875,
+        status: 'open',
+      }),
       uses: [],
       trades: [],
     })

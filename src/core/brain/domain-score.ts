@@ -96,9 +96,10 @@ const scoreDomain = (domain: Domain, claims: readonly AuthorClaim[], shareCap: n
   return { domain, value, quality: best, inputs }
 }
 
-/** A person without a record counts 1, the best 5; a producer 1 at chance. */
+/** A person without a record counts 1, the best 5; a producer 1 at chance. Both are trusted as they do these days. */
 const standing = (author: Author): number =>
-  author.kind === 'contributor' ? 1 + author.score / 25 : Math.max(0.2, Math.min(2, author.karma / 50))
+  author.trust *
+  (author.kind === 'contributor' ? 1 + author.score / 25 : Math.max(0.2, Math.min(2, author.karma / 50)))
 
 const capGroupOf = (author: Author): string | null => {
   if (author.kind === 'builtin') return null

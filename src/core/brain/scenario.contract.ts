@@ -29,6 +29,7 @@ const producer =
     kind,
     id,
     karma: 50,
+    trust: 1,
     intervalMs: null,
     quarantined: false,
     ...changes,
@@ -42,6 +43,7 @@ export const contributor = (id: string, score = 0, groupId: string | null = null
   kind: 'contributor',
   id,
   score,
+  trust: 1,
   groupId,
 })
 

@@ -47,6 +47,26 @@ describe('17: shares', () => {
     expect(sharesOf([small, large], 0.5)).toStrictEqual([0.25, 0.75])
   })
 
+  it('of a group are those of its strongest, divided among all', () => {
+    const honest = { weight: 2, capGroup: 'honest' }
+    const many = [2, 2, 1].map((weight) => ({ weight, capGroup: 'many' }))
+    const other = { weight: 4, capGroup: null }
+    const shares = sharesOf([honest, ...many, other], 0.5)
+    expect(shares.map((share) => share.toFixed(12))).toEqual(
+      [0.25, 0.1, 0.1, 0.05, 0.5].map((share) => share.toFixed(12)),
+    )
+  })
+
+  it('follow what an author is worth these days', () => {
+    const call = { direction: 'bullish', conviction: 10 }
+    const of = (author: BrainSignal['author']) => signalOf('curator', call, { id: author.id, author })
+    const authors = [contributor('a', 50), { ...contributor('b', 50), trust: 0.5 }, contributor('c', 0)]
+    const { inputs } = firstOf(cycleOf({ signals: authors.map(of) }))
+    const [first, second, third] = inputs.map(({ share }) => share)
+    expect(first).toBe(0.5)
+    expect([second, third].map((share) => share?.toFixed(9))).toEqual(['0.300000000', '0.200000000'])
+  })
+
   it('hold for linked contributors and registered producers in a cycle', () => {
     const call = { direction: 'bullish', conviction: 10 }
     const inputs = (signals: readonly BrainSignal[]) =>

@@ -7,6 +7,8 @@ export interface Producer {
   readonly id: string
   /** 0 to 100; 50 is chance. */
   readonly karma: number
+  /** By its newest outcomes; 1 at chance. */
+  readonly trust: number
   /** Expected time between two runs; null if nobody knows. */
   readonly intervalMs: number | null
   readonly quarantined: boolean
@@ -17,6 +19,8 @@ export interface Contributor {
   readonly id: string
   /** 0 to 100. */
   readonly score: number
+  /** By its newest outcomes; 1 at chance. */
+  readonly trust: number
   /** Contributors who act as one share a group and its cap. */
   readonly groupId: string | null
 }

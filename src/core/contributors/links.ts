@@ -103,7 +103,7 @@ const withPair = (
   const before = company.get(key)
   if (before === undefined && company.size >= COMPANY_MAX) return company
   const day = Math.floor(word.atMs / DAY_MS)
-  const days = before?.days ?? []
+  const days = recentDays(before?.days ?? [], day)
   const last = days.at(-1)
   const today = last?.day === day ? last : { day, pairs: 0, alike: 0 }
   const counted = {
@@ -113,6 +113,10 @@ const withPair = (
   }
   return company.set(key, { days: [...(last?.day === day ? days.slice(0, -1) : days), counted] })
 }
+
+/** Two who never stop speaking together are not remembered for ever either. */
+const recentDays = (days: Company['days'], today: number): Company['days'] =>
+  (days[0]?.day ?? today) < today - DAYS_KEPT ? days.filter(({ day }) => day >= today - DAYS_KEPT) : days
 
 /** A cycle takes down what is too old to count. */
 const swept = (links: Links, nowMs: number): Links => {

@@ -29,6 +29,23 @@ export const attributionEvents = {
     /** What the price usually moves within the horizon, as a part of it. */
     ref_sigma: z.number().nullish(),
   }),
+  /** What the price did within the horizon of a call that was traded on: its author is known by that, not by the trade. */
+  'attribution.measured.v1': z.object({
+    call_id: z.string(),
+    producer_id: z.string(),
+    contributor_id: textOrNull,
+    symbol: z.string(),
+    direction: z.enum(DIRECTIONS),
+    horizon,
+    due_at: z.string(),
+    ref_price: numberOrNull,
+    exit_price: numberOrNull,
+    return_pct: numberOrNull,
+    band_pct: numberOrNull,
+    hit: z.boolean().nullable(),
+    base_rate: numberOrNull,
+    void_reason: z.enum(['no_price', 'no_bar']).nullable(),
+  }),
   /** What became of a call. Once per call; `hit` is null for one that is void. */
   'attribution.resolved.v1': z.object({
     call_id: z.string(),

@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 export const FEEDBACK_OUTCOMES = ['profit', 'loss', 'breakeven', 'no_fill', 'unknown'] as const
 
-export const LEARNING_REASONS = [
+const LEARNING_REASONS = [
   'cold_start_no_history',
   'cold_start_baseline',
   'insufficient_data',

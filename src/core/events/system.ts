@@ -25,6 +25,8 @@ export const systemEvents = {
         start_balance_usd: z.number().optional(),
         /** Outcomes of authors are remembered for so many days. */
         outcome_days: z.int().optional(),
+        /** After so many newer outcomes one counts half in the form of its author. */
+        form_half_life: z.number().optional(),
       })
       .optional(),
   }),

@@ -6,7 +6,14 @@ import { correlationOf, meanOf } from './correlation.ts'
 import { fallsAfter, weightsInForce, type Learning } from './learning.ts'
 import { differenceOf, normalized, projected } from './projection.ts'
 
+/** The sections of the configuration that a run reads. */
+export interface LearningSettings {
+  readonly weights: DomainWeights
+  readonly learning: LearningRules
+}
+
 export interface LearningRules {
+  readonly enabled: boolean
   readonly window_days: number
   readonly min_positions: number
   readonly max_step: number
@@ -40,13 +47,9 @@ export interface Adjustment {
 }
 
 /** What a learning run comes to: which weights, by which step, and why. */
-export const adjust = (
-  learning: Learning,
-  configured: DomainWeights,
-  rules: LearningRules,
-  now: string,
-): Adjustment => {
-  const previous = normalized(weightsInForce(learning, configured).weights)
+export const adjust = (learning: Learning, configuration: LearningSettings, now: string): Adjustment => {
+  const { weights: configured, learning: rules } = configuration
+  const previous = normalized(weightsInForce(learning, configuration).weights)
   const from = new Date(Date.parse(now) - rules.window_days * DAY_MS).toISOString()
   const closes = closesAfter(learning.closes, from)
   const meanReturn = closes.length === 0 ? null : r9(meanOf(closes.map(({ netReturn }) => netReturn)))

@@ -150,7 +150,7 @@ describe('a learning run', () => {
     expect(made.deltas['social']).toBeLessThan(-0.009)
     const sum = Object.values(made.new_weights).reduce((total, one) => total + Math.round(one * 1e9), 0)
     expect(sum).toBe(1e9)
-    expect(weightsInForce(state.learning, DEFAULT_CONFIGURATION.weights)).toEqual({
+    expect(weightsInForce(state.learning, DEFAULT_CONFIGURATION)).toEqual({
       weights: made.new_weights,
       version: 1,
     })
@@ -253,7 +253,10 @@ describe('learned weights', () => {
   const other = { ...weights, curator: 0.2, onchain: 0.3 }
 
   it('give way to newly configured ones', () => {
-    expect(weightsInForce(state.learning, other)).toEqual({ weights: other, version: 0 })
+    expect(weightsInForce(state.learning, { ...DEFAULT_CONFIGURATION, weights: other })).toEqual({
+      weights: other,
+      version: 0,
+    })
     const changed = { ...DEFAULT_CONFIGURATION, weights: other }
     expect(learnAt(state, 96, changed).run).toMatchObject({ previous_weights: other, weights_version: 2 })
   })
@@ -261,19 +264,30 @@ describe('learned weights', () => {
   it('do not come back when the old ones are configured again', () => {
     const change = { changed: ['weights.curator'], config_hash: 'h' }
     const after = told(state, 'system.config_changed.v1', change, at(96))
-    expect(weightsInForce(after.learning, weights)).toEqual({ weights, version: 0 })
+    expect(weightsInForce(after.learning, DEFAULT_CONFIGURATION)).toEqual({ weights, version: 0 })
     const unrelated = told(state, 'system.config_changed.v1', { ...change, changed: ['risk.x'] }, at(96))
-    expect(weightsInForce(unrelated.learning, weights).version).toBe(1)
+    expect(weightsInForce(unrelated.learning, DEFAULT_CONFIGURATION).version).toBe(1)
   })
 
   it('end with the first cycle that does not use them', () => {
     const cycle = { cycle_id: 'c', started_at: at(96), stale_cycles: 0, signals_used: {} }
     const used = told(state, 'brain.cycle.v1', { ...cycle, weights_version: 1 }, at(96))
-    expect(weightsInForce(used.learning, weights).version).toBe(1)
+    expect(weightsInForce(used.learning, DEFAULT_CONFIGURATION).version).toBe(1)
     const unused = told(state, 'brain.cycle.v1', { ...cycle, weights_version: 0 }, at(96))
-    expect(weightsInForce(unused.learning, weights).version).toBe(0)
+    expect(weightsInForce(unused.learning, DEFAULT_CONFIGURATION).version).toBe(0)
     // A version is never given twice.
     expect(learnAt(unused, 97).run.weights_version).toBe(2)
+  })
+
+  it('rest while learning is off', () => {
+    const learning = { ...DEFAULT_CONFIGURATION.learning, enabled: false }
+    const off = { ...DEFAULT_CONFIGURATION, learning }
+    expect(weightsInForce(state.learning, off)).toEqual({ weights, version: 0 })
+    const moment = testMoment({ now: at(96), configuration: off })
+    expect(run(state, { kind: 'run-learning', cause: { trigger: 'api' } }, moment)).toMatchObject({
+      status: 'refused',
+      refusal: { code: 'learning.disabled' },
+    })
   })
 
   it('survive a snapshot', () => {

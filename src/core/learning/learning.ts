@@ -48,12 +48,18 @@ export interface WeightsInForce {
   readonly version: number
 }
 
-/** What was learned, unless other weights were configured since. */
+/** The sections of the configuration that decide about weights. */
+export interface WeightRules {
+  readonly weights: DomainWeights
+  readonly learning: { readonly enabled: boolean }
+}
+
+/** What was learned, unless learning is off or other weights were configured since. */
 export const weightsInForce = (
   { learned }: Pick<Learning, 'learned'>,
-  configured: DomainWeights,
+  { weights: configured, learning: { enabled } }: WeightRules,
 ): WeightsInForce =>
-  learned === null || !isSame(learned.configured, configured)
+  !enabled || learned === null || !isSame(learned.configured, configured)
     ? { weights: configured, version: 0 }
     : { weights: learned.weights, version: learned.version }
 

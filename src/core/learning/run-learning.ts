@@ -1,7 +1,7 @@
 import type { NewEvent } from '../events/catalogue.ts'
-import { DOMAINS, type DomainWeights } from '../vocabulary/domains.ts'
-import { accept, type Decision } from '../vocabulary/decision.ts'
-import { adjust, type Adjustment, type LearningRules } from './adjust.ts'
+import { DOMAINS } from '../vocabulary/domains.ts'
+import { accept, refuse, type Decision } from '../vocabulary/decision.ts'
+import { adjust, type Adjustment, type LearningSettings } from './adjust.ts'
 import { weightsInForce, type Learning } from './learning.ts'
 
 /** Who asked: the clock at a moment of its grid, or an operator through a surface. */
@@ -11,19 +11,20 @@ export type LearningCause =
 
 export interface LearningRequest {
   readonly cause: LearningCause
-  readonly configured: DomainWeights
-  readonly rules: LearningRules
+  readonly configuration: LearningSettings
   /** Karma by name. */
   readonly producerScores: Readonly<Record<string, number>>
   readonly now: string
 }
 
-/** Always recorded, whatever it comes to. */
+/** Recorded, whatever it comes to. */
 export const runLearning = (learning: Learning, request: LearningRequest): Decision => {
-  const { cause, configured, rules, now } = request
-  const adjustment = adjust(learning, configured, rules, now)
+  const { cause, configuration, now } = request
+  if (!configuration.learning.enabled)
+    return refuse('learning.disabled', 'learning is off (learning.enabled)')
+  const adjustment = adjust(learning, configuration, now)
   const applied = DOMAINS.some((domain) => adjustment.deltas[domain] !== 0)
-  const version = applied ? learning.newestVersion + 1 : weightsInForce(learning, configured).version
+  const version = applied ? learning.newestVersion + 1 : weightsInForce(learning, configuration).version
   const { reason, observations, deltas } = adjustment
   return accept(
     {
@@ -44,7 +45,7 @@ export const runLearning = (learning: Learning, request: LearningRequest): Decis
         step: adjustment.step,
         weights_version: version,
         window_mean_return: adjustment.meanReturn,
-        configured_weights: configured,
+        configured_weights: configuration.weights,
       },
     },
     {

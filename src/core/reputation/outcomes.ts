@@ -2,6 +2,7 @@ import { Map as PersistentMap } from 'immutable'
 import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
 import { authorKey } from '../vocabulary/author-key.ts'
 import { DAY_MS } from '../vocabulary/time.ts'
+import { formAfter, NO_FORM, type Form } from './form.ts'
 
 /** What the outcomes of some days add up to. */
 export interface Tally {
@@ -26,9 +27,17 @@ export interface Tally {
 export interface Outcomes {
   readonly daysKept: number
   readonly byAuthor: PersistentMap<string, readonly number[]>
+  /** After so many newer outcomes one counts half in the form of its author. */
+  readonly formHalfLife: number
+  readonly form: PersistentMap<string, Form>
 }
 
-export const INITIAL_OUTCOMES: Outcomes = { daysKept: 90, byAuthor: PersistentMap() }
+export const INITIAL_OUTCOMES: Outcomes = {
+  daysKept: 90,
+  byAuthor: PersistentMap(),
+  formHalfLife: 10,
+  form: PersistentMap(),
+}
 
 export const NO_TALLY: Tally = {
   surplus: 0,
@@ -47,13 +56,11 @@ const FEEDBACK_BASE_RATE = 0.5
 
 export const evolveOutcomes = (outcomes: Outcomes, event: KnownEvent): Outcomes => {
   switch (event.type) {
-    case 'attribution.resolved.v1': {
-      const { contributor_id, producer_id, hit, base_rate: rate } = event.payload
-      if (typeof hit !== 'boolean' || typeof rate !== 'number') return outcomes
-      const market = { resolved: 1, hits: hit ? 1 : 0, returns: returnOf(event.payload) }
-      const author = authorKey(contributor_id, producer_id)
-      return counted(outcomes, author, event.ts, judged(hit, rate, 1, market))
-    }
+    case 'attribution.measured.v1':
+      return measured(outcomes, event.payload, event.ts)
+    case 'attribution.resolved.v1':
+      // What trades came to is no measure of one author: all who were for it share one result.
+      return event.payload.resolved_by === 'trade' ? outcomes : measured(outcomes, event.payload, event.ts)
     case 'learning.feedback.v1': {
       const { contributor_id, producer_id, outcome, counted: counts, weight } = event.payload
       if (counts !== true || typeof weight !== 'number') return outcomes
@@ -62,8 +69,13 @@ export const evolveOutcomes = (outcomes: Outcomes, event: KnownEvent): Outcomes 
       return counted(outcomes, author, event.ts, said)
     }
     case 'system.started.v1': {
-      const daysKept = event.payload.folding?.outcome_days ?? outcomes.daysKept
-      return daysKept === outcomes.daysKept ? outcomes : { daysKept, byAuthor: outcomes.byAuthor }
+      const { outcome_days: daysKept, form_half_life: formHalfLife } = event.payload.folding ?? {}
+      return {
+        daysKept: daysKept ?? outcomes.daysKept,
+        byAuthor: outcomes.byAuthor,
+        formHalfLife: formHalfLife ?? outcomes.formHalfLife,
+        form: outcomes.form,
+      }
     }
     default:
       return outcomes
@@ -99,15 +111,33 @@ export const tallyWithin = (outcomes: Outcomes, author: string, asOf: string, wi
 
 export const sumOf = (days: readonly Tally[]): Tally => days.reduce(added, NO_TALLY)
 
+type Measure = Pick<
+  PayloadOf<'attribution.measured.v1'>,
+  'contributor_id' | 'producer_id' | 'hit' | 'base_rate' | 'direction' | 'return_pct'
+>
+
+const measured = (outcomes: Outcomes, measure: Measure, at: string): Outcomes => {
+  const { contributor_id, producer_id, hit, base_rate: rate } = measure
+  // Also for what is left of a damaged event, which says nothing.
+  if (typeof hit !== 'boolean' || typeof rate !== 'number') return outcomes
+  const market = { resolved: 1, hits: hit ? 1 : 0, returns: returnOf(measure) }
+  return counted(outcomes, authorKey(contributor_id, producer_id), at, judged(hit, rate, 1, market))
+}
+
 const counted = (outcomes: Outcomes, author: string, at: string, outcome: Tally): Outcomes => {
-  const { daysKept, byAuthor } = outcomes
+  const { daysKept, byAuthor, formHalfLife, form } = outcomes
   const day = dayNumber(at)
   const known = byAuthor.get(author) ?? []
   const isNewDay = known[known.length - STRIDE] !== day
   const today = isNewDay ? outcome : added(tallyAt(known, known.length - STRIDE), outcome)
   const earlier = isNewDay ? known : known.slice(0, -STRIDE)
   const kept = earlier.slice(Math.max(0, earlier.length - (daysKept - 1) * STRIDE))
-  return { daysKept, byAuthor: byAuthor.set(author, [...kept, day, ...rowOf(today)]) }
+  return {
+    daysKept,
+    byAuthor: byAuthor.set(author, [...kept, day, ...rowOf(today)]),
+    formHalfLife,
+    form: form.set(author, formAfter(form.get(author) ?? NO_FORM, outcome, formHalfLife)),
+  }
 }
 
 const judged = (
@@ -125,11 +155,9 @@ const judged = (
   returns,
 })
 
-/** A trade's return is that of its side already. */
-const returnOf = (verdict: PayloadOf<'attribution.resolved.v1'>): number => {
-  const { resolved_by, direction, return_pct: moved } = verdict
+const returnOf = ({ direction, return_pct: moved }: Measure): number => {
   if (moved === null || direction === 'neutral') return 0
-  return resolved_by === 'horizon' && direction === 'bearish' ? -moved : moved
+  return direction === 'bearish' ? -moved : moved
 }
 
 const rowOf = (tally: Tally): readonly number[] => [

@@ -8,10 +8,11 @@ type Moves = Readonly<Record<Move, number>>
 /** How moves and trades came out so far, whoever spoke: what the same calls earn without skill. */
 export interface BaseRates {
   readonly moves: Readonly<Partial<Record<Horizon, Moves>>>
-  readonly trades: { readonly wins: number; readonly count: number }
+  /** Each trade once, however many calls it decided: the newest of them is remembered. */
+  readonly trades: { readonly wins: number; readonly count: number; readonly lastId: string | null }
 }
 
-export const NO_RATES: BaseRates = { moves: {}, trades: { wins: 0, count: 0 } }
+export const NO_RATES: BaseRates = { moves: {}, trades: { wins: 0, count: 0, lastId: null } }
 
 const NO_MOVES: Moves = { up: 0, flat: 0, down: 0 }
 
@@ -41,7 +42,11 @@ export const withMove = (rates: BaseRates, horizon: Horizon, move: Move): BaseRa
   }
 }
 
-export const withTrade = ({ moves, trades }: BaseRates, isWin: boolean): BaseRates => ({
-  moves,
-  trades: { wins: trades.wins + (isWin ? 1 : 0), count: trades.count + 1 },
-})
+export const withTrade = (rates: BaseRates, positionId: string | null, isWin: boolean): BaseRates => {
+  const { wins, count, lastId } = rates.trades
+  if (positionId === null || positionId === lastId) return rates
+  return {
+    moves: rates.moves,
+    trades: { wins: wins + (isWin ? 1 : 0), count: count + 1, lastId: positionId },
+  }
+}

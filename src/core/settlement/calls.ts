@@ -25,6 +25,10 @@ export interface Call {
   readonly signalIds: readonly string[]
   /** Positions that were opened on it: then these decide, not the horizon. */
   readonly positionIds: readonly string[]
+  /** Decided by its trades; only what the price does by its time is still to be seen. */
+  readonly isDecided: boolean
+  /** What the price did by its time has been seen; its trades are still to end. */
+  readonly isMeasured: boolean
   /** Where it waits: in the queue of its symbol, and in that of its horizon. */
   readonly places: { readonly ofSymbol: number; readonly ofHorizon: number }
 }
@@ -67,6 +71,8 @@ export const evolveCalls = (calls: Calls, event: KnownEvent): Calls => {
       return bound(calls, event.payload, event.ts)
     case 'attribution.resolved.v1':
       return resolved(calls, event.payload)
+    case 'attribution.measured.v1':
+      return measured(calls, event.payload)
     default:
       return calls
   }
@@ -95,6 +101,8 @@ const recorded = (calls: Calls, said: PayloadOf<'attribution.recorded.v1'>): Cal
     probability: said.probability ?? 0.5,
     signalIds: [signalId],
     positionIds: [],
+    isDecided: false,
+    isMeasured: false,
     places: { ofSymbol: nextPlace(calls.due, ofSymbol), ofHorizon: nextPlace(calls.due, ofHorizon) },
   }
   return {
@@ -129,17 +137,16 @@ const bound = (before: Calls, opened: PayloadOf<'execution.position_opened.v1'>,
   // Nothing is left of a damaged event.
   const { position_id: positionId, signal_ids: signalIds = [] } = opened
   const ids = new Set(signalIds.flatMap((signalId) => before.ofSignal.get(signalId) ?? []))
-  let { open, due } = before
+  let { open } = before
   const taken: string[] = []
   for (const id of ids) {
     const call = open.get(id)
     if (call === undefined || (!isBound(call) && call.dueAt < at)) continue
-    if (!isBound(call)) due = withoutCall(due, call)
     open = open.set(id, Object.assign({}, call, { positionIds: [...call.positionIds, positionId] }))
     taken.push(id)
   }
   if (taken.length === 0) return before
-  const { current, ofSignal, rates } = before
+  const { current, ofSignal, due, rates } = before
   return { open, current, ofSignal, ofPosition: before.ofPosition.set(positionId, taken), due, rates }
 }
 
@@ -149,21 +156,48 @@ const resolved = (calls: Calls, verdict: PayloadOf<'attribution.resolved.v1'>): 
   const call = calls.open.get(verdict.call_id)
   if (call === undefined) return calls
   const slot = slotOf(call)
+  const isOver = call.isMeasured || verdict.resolved_by === 'horizon'
   return {
-    open: calls.open.delete(call.id),
+    open: isOver
+      ? calls.open.delete(call.id)
+      : calls.open.set(call.id, Object.assign({}, call, { isDecided: true })),
     current: calls.current.get(slot) === call.id ? calls.current.delete(slot) : calls.current,
     ofSignal: calls.ofSignal.deleteAll(call.signalIds),
     ofPosition: calls.ofPosition.deleteAll(call.positionIds),
-    due: isBound(call) ? calls.due : withoutCall(calls.due, call),
+    due: isOver && !call.isMeasured ? withoutCall(calls.due, call) : calls.due,
     rates: counted(calls.rates, verdict),
   }
 }
 
-const counted = (rates: BaseRates, verdict: PayloadOf<'attribution.resolved.v1'>): BaseRates => {
-  const { hit, resolved_by, return_pct: moved, band_pct: band, horizon } = verdict
-  if (hit === null || moved === null || band === null) return rates
-  return resolved_by === 'trade' ? withTrade(rates, hit) : withMove(rates, horizon, moveOf(moved, band))
+const measured = (calls: Calls, seen: PayloadOf<'attribution.measured.v1'>): Calls => {
+  const call = calls.open.get(seen.call_id)
+  if (call === undefined || call.isMeasured) return calls
+  return {
+    open: call.isDecided
+      ? calls.open.delete(call.id)
+      : calls.open.set(call.id, Object.assign({}, call, { isMeasured: true })),
+    current: calls.current,
+    ofSignal: calls.ofSignal,
+    ofPosition: calls.ofPosition,
+    due: withoutCall(calls.due, call),
+    rates: withMoveOf(calls.rates, seen),
+  }
 }
+
+const counted = (rates: BaseRates, verdict: PayloadOf<'attribution.resolved.v1'>): BaseRates => {
+  const { hit, resolved_by, position_id } = verdict
+  if (resolved_by === 'horizon') return withMoveOf(rates, verdict)
+  return hit === null ? rates : withTrade(rates, position_id, hit)
+}
+
+const withMoveOf = (
+  rates: BaseRates,
+  {
+    horizon,
+    return_pct: moved,
+    band_pct: band,
+  }: Pick<PayloadOf<'attribution.measured.v1'>, 'horizon' | 'return_pct' | 'band_pct'>,
+): BaseRates => (moved === null || band === null ? rates : withMove(rates, horizon, moveOf(moved, band)))
 
 const withoutCall = (due: DueQueues, { horizon, symbol, places }: Call): DueQueues =>
   withoutPlace(

@@ -56,10 +56,11 @@ describe('25: base rates', () => {
     const distances = { prior: 10, stopPct: 0.05, targetPct: 0.1 }
     expect(tradeRate(NO_RATES, distances)).toBeCloseTo(0.333333333, 9)
     const traded = Array.from({ length: 40 }).reduce<BaseRates>(
-      (rates, _, index) => withTrade(rates, index < 12),
+      (rates, _, index) => withTrade(rates, `trade-${index}`, index < 12),
       NO_RATES,
     )
     expect(tradeRate(traded, distances)).toBeCloseTo(0.306666667, 9)
+    expect(withTrade(traded, 'trade-39', true)).toBe(traded)
   })
 })
 

@@ -2,7 +2,6 @@ import type { BrainDomain } from '../events/signal.ts'
 import { HORIZON_MS, horizonIn, type Horizon } from '../vocabulary/horizon.ts'
 import { clamp01, r9 } from '../vocabulary/numbers.ts'
 import { callSlot, CALLS_MAX, type Call, type CallDirection, type Calls } from './calls.ts'
-import { isBound } from './calls.ts'
 
 /** What a signal says, as far as a call is concerned. */
 export interface Claim {
@@ -34,8 +33,8 @@ export interface OpeningRules {
 export const joinedCall = (calls: Calls, { author, symbol, direction }: Claim, now: string): Call | null => {
   const id = calls.current.get(callSlot(author, symbol, direction))
   const call = id === undefined ? undefined : calls.open.get(id)
-  // One that only waits for its bar is over: what is said now is about later.
-  return call === undefined || (!isBound(call) && call.dueAt <= now) ? null : call
+  // One whose time has come is over, be it traded on or not: what is said now is about later.
+  return call === undefined || call.dueAt <= now ? null : call
 }
 
 /** Null when there are too many already. */

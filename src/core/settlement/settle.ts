@@ -2,7 +2,7 @@ import type { NewEvent, PayloadOf } from '../events/catalogue.ts'
 import { HORIZONS } from '../vocabulary/horizon.ts'
 import { r9 } from '../vocabulary/numbers.ts'
 import { moveRate, tradeRate } from './base-rates.ts'
-import { horizonQueue, symbolQueue, type Call, type Calls } from './calls.ts'
+import { horizonQueue, isBound, symbolQueue, type Call, type Calls } from './calls.ts'
 import { waitingIn } from './due-queues.ts'
 import { bandOf, MOVE_OF, moveOf } from './verdict.ts'
 
@@ -14,7 +14,7 @@ export interface SettlementRules {
 }
 
 /** So many calls are judged at once; more wait for the next price. */
-export const SETTLED_AT_ONCE_MAX = 10_000
+const SETTLED_AT_ONCE_MAX = 10_000
 
 export interface DecidingBar {
   /** Canonical. */
@@ -34,10 +34,10 @@ export const settledByBar = (
     dueIn(calls, symbolQueue(horizon, symbol), ({ dueAt }) => dueAt <= closeTs),
   )
   return due.slice(0, SETTLED_AT_ONCE_MAX).map((call) => {
-    if (call.refPrice === null) return voided(call, 'no_price')
+    if (call.refPrice === null) return told(call, silence('no_price'))
     return Date.parse(call.dueAt) < tooLateMs
-      ? voided(call, 'no_bar')
-      : byHorizon(calls, call, { refPrice: call.refPrice, exitPrice: close }, rules)
+      ? told(call, silence('no_bar'))
+      : told(call, answerOf(calls, call, { refPrice: call.refPrice, exitPrice: close }, rules))
   })
 }
 
@@ -46,7 +46,7 @@ export const settledByTime = (calls: Calls, now: string, rules: SettlementRules)
   const latest = new Date(Date.parse(now) - rules.grace_seconds * 1000).toISOString()
   return HORIZONS.flatMap((horizon) => dueIn(calls, horizonQueue(horizon), ({ dueAt }) => dueAt < latest))
     .slice(0, SETTLED_AT_ONCE_MAX)
-    .map((call) => voided(call, call.refPrice === null ? 'no_price' : 'no_bar'))
+    .map((call) => told(call, silence(call.refPrice === null ? 'no_price' : 'no_bar')))
 }
 
 /** Whether anything would come of `settledByTime`. */
@@ -95,50 +95,63 @@ export const settledByTrade = (
     void_reason: null,
   })
 
-const byHorizon = (
+/** What the market says of a call at its time. */
+type Answer = Pick<
+  PayloadOf<'attribution.measured.v1'>,
+  'exit_price' | 'return_pct' | 'band_pct' | 'hit' | 'base_rate' | 'void_reason'
+>
+
+const answerOf = (
   { rates }: Calls,
   call: Call,
   { refPrice, exitPrice }: { readonly refPrice: number; readonly exitPrice: number },
   rules: SettlementRules,
-): NewEvent => {
+): Answer => {
   const moved = r9(exitPrice / refPrice - 1)
   const band = r9(bandOf(call.refSigma, rules))
   const wanted = MOVE_OF[call.direction]
-  return resolution(call, {
-    resolved_by: 'horizon',
-    position_id: null,
+  return {
     exit_price: exitPrice,
     return_pct: moved,
     band_pct: band,
     hit: moveOf(moved, band) === wanted,
     base_rate: r9(moveRate(rates, call.horizon, wanted, rules.prior)),
     void_reason: null,
-  })
+  }
 }
 
-const voided = (call: Call, reason: 'no_price' | 'no_bar'): NewEvent =>
-  resolution(call, {
-    resolved_by: 'horizon',
-    position_id: null,
-    exit_price: null,
-    return_pct: null,
-    band_pct: null,
-    hit: null,
-    base_rate: null,
-    void_reason: reason,
-  })
+const silence = (reason: 'no_price' | 'no_bar'): Answer => ({
+  exit_price: null,
+  return_pct: null,
+  band_pct: null,
+  hit: null,
+  base_rate: null,
+  void_reason: reason,
+})
 
-type Verdict = Pick<
-  PayloadOf<'attribution.resolved.v1'>,
-  | 'resolved_by'
-  | 'position_id'
-  | 'exit_price'
-  | 'return_pct'
-  | 'band_pct'
-  | 'hit'
-  | 'base_rate'
-  | 'void_reason'
->
+/** It decides a call that nobody traded on; of the others it is only told. */
+const told = (call: Call, answer: Answer): NewEvent =>
+  isBound(call)
+    ? measurement(call, answer)
+    : resolution(call, { resolved_by: 'horizon', position_id: null, ...answer })
+
+const measurement = (call: Call, answer: Answer): NewEvent => ({
+  type: 'attribution.measured.v1',
+  source: 'learning',
+  payload: {
+    ...answer,
+    call_id: call.id,
+    producer_id: call.producerId,
+    contributor_id: call.contributorId,
+    symbol: call.symbol,
+    direction: call.direction,
+    horizon: call.horizon,
+    due_at: call.dueAt,
+    ref_price: call.refPrice,
+  },
+})
+
+type Verdict = Answer & Pick<PayloadOf<'attribution.resolved.v1'>, 'resolved_by' | 'position_id'>
 
 const resolution = (call: Call, verdict: Verdict): NewEvent => ({
   type: 'attribution.resolved.v1',

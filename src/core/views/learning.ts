@@ -45,7 +45,7 @@ export const weightsView = z.object({
   configured_weights: weights,
   first_close_at: z.string().nullable(),
   last_run_at: z.string().nullable(),
-  next_run_at: z.string(),
+  next_run_at: z.string().nullable().meta({ description: 'null while learning is off' }),
   history: z.array(learningRunView).meta({ description: 'runs, newest first' }),
 })
 
@@ -53,10 +53,11 @@ export type WeightsView = z.infer<typeof weightsView>
 
 export const viewWeights = (
   learning: Learning,
-  { weights: configured, learning: rules }: Pick<Configuration, 'weights' | 'learning'>,
+  configuration: Pick<Configuration, 'weights' | 'learning'>,
   { nowMs, runs }: { readonly nowMs: number; readonly runs: readonly LogRecord[] },
 ): WeightsView => {
-  const inForce = weightsInForce(learning, configured)
+  const { weights: configured, learning: rules } = configuration
+  const inForce = weightsInForce(learning, configuration)
   const intervalMs = rules.interval_seconds * 1000
   return {
     weights: all(inForce.weights),
@@ -66,7 +67,9 @@ export const viewWeights = (
     configured_weights: all(configured),
     first_close_at: learning.firstCloseAt,
     last_run_at: learning.lastRun?.at ?? null,
-    next_run_at: new Date((Math.floor(nowMs / intervalMs) + 1) * intervalMs).toISOString(),
+    next_run_at: rules.enabled
+      ? new Date((Math.floor(nowMs / intervalMs) + 1) * intervalMs).toISOString()
+      : null,
     history: runs.flatMap((record) => viewLearningRun(record, payloadOf(record)) ?? []),
   }
 }

@@ -3,6 +3,7 @@ import { PRODUCER_HEALTHS } from '../events/producer.ts'
 import { BUILTIN_PRODUCERS } from '../producers/builtin.ts'
 import type { Health, Producer, Producers, RunRecord } from '../producers/producers.ts'
 import { karmaOf, type KarmaRules } from '../reputation/author-karma.ts'
+import { NO_FORM, trustOf, type TrustRules } from '../reputation/form.ts'
 import { tallyWithin, type Outcomes } from '../reputation/outcomes.ts'
 import type { State } from '../state.ts'
 import { authorKey } from '../vocabulary/author-key.ts'
@@ -41,6 +42,9 @@ export const producerStatusView = z.object({
   quarantined_reason: textOrNull,
   updated_at: textOrNull,
   karma: z.number().min(0).max(100).meta({ description: 'hits beyond the base rate; 50 is chance' }),
+  trust: z
+    .number()
+    .meta({ description: 'what its word is multiplied with, by its newest outcomes; 1 at chance' }),
   calls_resolved: z.int().min(0).meta({ description: 'of the days that karma looks back on' }),
   calls_hit: z.int().min(0),
 })
@@ -63,7 +67,7 @@ export const viewProducer = ({ name, domain, endpoint, schedule, registeredAt }:
 /** Built-in and registered ones, by name. */
 export const viewProducerStatus = (
   { producers, outcomes }: Pick<State, 'producers' | 'outcomes'>,
-  { now, rules }: { readonly now: string; readonly rules: KarmaRules },
+  { now, rules }: { readonly now: string; readonly rules: KarmaRules & TrustRules },
 ): Record<string, ProducerStatusView> =>
   Object.fromEntries(
     byName([...builtins(), ...[...producers.registered.values()].map(registeredOne)]).map((known) => [
@@ -110,16 +114,22 @@ const registeredOne = ({ name, domain, schedule, endpoint }: Producer): Known =>
   endpoint,
 })
 
-const successOf = (outcomes: Outcomes, name: string, now: string, rules: KarmaRules): Success => {
+const successOf = (
+  outcomes: Outcomes,
+  name: string,
+  now: string,
+  rules: KarmaRules & TrustRules,
+): Success => {
   const tally = tallyWithin(outcomes, authorKey(null, name), now, rules.producer_window_days)
   return {
     karma: karmaOf(tally, rules.producer_k),
+    trust: trustOf(outcomes.form.get(authorKey(null, name)) ?? NO_FORM, rules),
     calls_resolved: tally.resolved,
     calls_hit: tally.hits,
   }
 }
 
-type Success = Pick<ProducerStatusView, 'karma' | 'calls_resolved' | 'calls_hit'>
+type Success = Pick<ProducerStatusView, 'karma' | 'trust' | 'calls_resolved' | 'calls_hit'>
 
 const statusOf = (
   known: Known,

@@ -2,6 +2,7 @@ import { Map as PersistentMap } from 'immutable'
 import { describe, expect, it } from 'vitest'
 import { INITIAL_CONTRIBUTORS, type Contributor, type Contributors } from '../contributors/contributors.ts'
 import { NO_RECORD, type TrackRecord } from '../contributors/track-record.ts'
+import { DEFAULT_CONFIGURATION } from '../config/validate.ts'
 import { INITIAL_OUTCOMES } from '../reputation/outcomes.ts'
 import { scoreView, viewLeaderboard, viewScore } from './score.ts'
 
@@ -9,7 +10,7 @@ const NOW = '2026-02-20T00:00:00.000Z'
 const scoring = {
   asOf: NOW,
   outcomes: INITIAL_OUTCOMES,
-  rules: { evidence_k: 10, producer_k: 20, producer_window_days: 90 },
+  rules: DEFAULT_CONFIGURATION.karma,
 }
 
 const contributor = (id: string, record: Partial<TrackRecord>): Contributor => ({

@@ -3,6 +3,7 @@ import type { Contributor, Contributors } from '../contributors/contributors.ts'
 import { scoreAt, scorerAt, type Score, type ScoreRules } from '../contributors/score.ts'
 import type { TrackRecord } from '../contributors/track-record.ts'
 import { karmaAt, type KarmaRules } from '../reputation/author-karma.ts'
+import { NO_FORM, trustOf, type TrustRules } from '../reputation/form.ts'
 import type { Outcomes } from '../reputation/outcomes.ts'
 import { authorKey } from '../vocabulary/author-key.ts'
 import { DAY_MS } from '../vocabulary/time.ts'
@@ -47,6 +48,9 @@ export const scoreView = z.object({
     })
     .meta({ description: 'with the counters above, all that the factors are made of' }),
   karma: z.number().min(0).max(100).meta({ description: 'hits beyond the base rate; 50 is chance' }),
+  trust: z
+    .number()
+    .meta({ description: 'what its word is multiplied with, by its newest outcomes; 1 at chance' }),
   as_of: z.string(),
 })
 
@@ -56,7 +60,7 @@ export type ScoreView = z.infer<typeof scoreView>
 export interface Scoring {
   readonly asOf: string
   readonly outcomes: Outcomes
-  readonly rules: ScoreRules & KarmaRules
+  readonly rules: ScoreRules & KarmaRules & TrustRules
 }
 
 export const viewScore = (contributor: Contributor, scoring: Scoring): ScoreView =>
@@ -139,6 +143,7 @@ const viewScored = (
     gated: rated.gated,
   },
   karma: karmaAt(outcomes, authorKey(id, nodeId), asOf, rules),
+  trust: trustOf(outcomes.form.get(authorKey(id, nodeId)) ?? NO_FORM, rules),
   as_of: asOf,
 })
 

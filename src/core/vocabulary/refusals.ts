@@ -9,6 +9,7 @@ export const REFUSAL_CODES = [
   'karma.wallet_not_locked',
   'kill_switch.active',
   'kill_switch.not_lower',
+  'learning.disabled',
   'live.not_reduce_only',
   'live.positions_open',
   'order.not_found',

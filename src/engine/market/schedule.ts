@@ -89,7 +89,7 @@ const step = async (parts: ScheduleParts, polls: Polls, beforeMs: number, nowMs:
 const learnIfDue = async (engine: Engine, { learning }: Configuration, nowMs: number): Promise<void> => {
   const intervalMs = learning.interval_seconds * 1000
   const dueMs = Math.floor(nowMs / intervalMs) * intervalMs
-  if (!isLearningDue(engine.state.learning, dueMs)) return
+  if (!learning.enabled || !isLearningDue(engine.state.learning, dueMs)) return
   const cause = { trigger: 'schedule', due: new Date(dueMs).toISOString() } as const
   await engine.execute({ kind: 'run-learning', cause })
 }

@@ -28,6 +28,7 @@ export const FAILURE_STATUS = {
   'karma.wallet_not_locked': 409,
   'kill_switch.active': 423,
   'kill_switch.not_lower': 409,
+  'learning.disabled': 409,
   'live.not_ready': 409,
   'live.not_reduce_only': 409,
   'live.positions_open': 409,

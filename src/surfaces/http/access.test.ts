@@ -145,7 +145,9 @@ describe('the operator token', () => {
       'POST /intents/:id/approve',
       'POST /intents/:id/deny',
       'POST /karma/settle',
+      'POST /karma/migrate-wallet',
       'POST /kill-switch',
+      'POST /learning/run',
       'POST /positions/close-all',
       'POST /positions/:position_id/close',
     ])

@@ -46,6 +46,7 @@ const WITH_FIELDS = [
   'closeAllPositions',
   'denyIntent',
   'giveFeedback',
+  'migrateWallet',
   'openTraceSession',
   'registerContributor',
   'registerProducer',

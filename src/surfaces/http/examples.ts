@@ -85,6 +85,7 @@ export const SCORE = {
     gated: false,
   },
   karma: 50,
+  trust: 1,
   as_of: TS,
 }
 
@@ -232,6 +233,7 @@ export const PRODUCER_STATUS = {
   quarantined_reason: null,
   updated_at: null,
   karma: 50,
+  trust: 1,
   calls_resolved: 0,
   calls_hit: 0,
 } as const

@@ -135,6 +135,7 @@ const UNREACHABLE = new Set([
   'closePosition',
   'denyIntent',
   'getPosition',
+  'migrateWallet',
   'resumeLive',
   'settleKarma',
 ])

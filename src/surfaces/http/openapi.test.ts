@@ -42,6 +42,7 @@ const NOTHING_THERE = new Set([
   'cancelOrder',
   'closePosition',
   'denyIntent',
+  'migrateWallet',
   'resumeLive',
   'settleKarma',
 ])

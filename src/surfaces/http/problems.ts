@@ -103,6 +103,7 @@ const REFUSAL_KINDS: Readonly<Record<RefusalCode, ProblemKind>> = {
   'karma.wallet_not_locked': { status: 409, when: 'the wallet can still be configured' },
   'kill_switch.active': { status: 423, when: 'the kill switch is above level 0', extras: { level: 1 } },
   'kill_switch.not_lower': { status: 409, when: 'a reset would raise the level' },
+  'learning.disabled': { status: 409, when: 'learning is off' },
   'live.not_reduce_only': { status: 409, when: 'entries are not held back' },
   'live.positions_open': {
     status: 409,

@@ -32,6 +32,7 @@ export const settlement = group('Judging calls', {
 })
 
 export const learning = group('Adjusting the weights', {
+  enabled: flag(true, 'off: weights stay as configured, and every author counts alike'),
   window_days: whole(30, 1, 365, 'closes of these days count'),
   min_positions: whole(20, 1, 10_000, 'closes needed in that time'),
   max_step: number(0.02, { min: 0, max: 0.1 }, 'a weight moves by this much, at most'),
@@ -58,4 +59,11 @@ export const karma = group('Sharing profit with contributors', {
   producer_k: number(20, { above: 0, max: 10_000 }, 'outcomes at which skill counts half'),
   producer_window_days: whole(90, 1, 3650, 'outcomes of these days count'),
   feedback_weight: share(0.25, 'weight of feedback against an outcome'),
+  trust: group('How much an author counts by its newest outcomes', {
+    half_life: number(10, { above: 0, max: 10_000 }, 'after so many newer outcomes one counts half'),
+    prior: number(5, { min: 0, max: 10_000 }, 'outcomes at which form counts half'),
+    slope: number(3, { min: 0, max: 100 }, 'trust gained or lost with all right or all wrong'),
+    min: number(0.1, { above: 0, max: 1 }, 'no author counts less than this'),
+    max: number(3, { min: 1, max: 100 }, 'or more than this'),
+  }),
 })

@@ -12,7 +12,7 @@ import { EXIT_OK, type ExitCode } from '../failure.ts'
 import { parseLimitUpTo } from '../limit.ts'
 import { readState, readStored } from '../store.ts'
 import type { Paint } from '../style.ts'
-import { bad, fields, good, quiet, table, type Cell } from '../table.ts'
+import { bad, fields, good, quiet, table, warning, type Cell } from '../table.ts'
 import { refuseUnknownWord } from '../unknown-word.ts'
 import { write } from '../writing.ts'
 
@@ -87,7 +87,7 @@ const weightsText = (view: WeightsView, paint: Paint): string => {
       ['Weights', `${view.origin}, version ${view.version}`],
       ...DOMAINS.map((domain): readonly [string, Cell] => [`  ${domain}`, view.weights[domain].toFixed(6)]),
       ['Last run', view.last_run_at ?? quiet('never')],
-      ['Next run', view.next_run_at],
+      ['Next run', view.next_run_at ?? warning('learning is off')],
     ],
     paint,
   )

@@ -128,6 +128,93 @@ describe('the attribution of a signal', () => {
     })
   })
 
+  it('tells the whole story: the call, the cycles that used it, the trades and how they ended', async () => {
+    const id = await submit({ symbol: 'BTC', direction: 'bullish', conviction: 8, horizon: '4h' })
+    const open = await attribution(id)
+    expect(open['call']).toEqual({
+      call_id: expect.any(String),
+      symbol: 'BTC',
+      direction: 'bullish',
+      probability: 0.9,
+      horizon: '4h',
+      due_at: '2026-02-20T04:30:00.000Z',
+      ref_price: null,
+      ref_sigma: null,
+      status: 'open',
+      resolved_at: null,
+      resolved_by: null,
+      exit_price: null,
+      return_pct: null,
+      band_pct: null,
+      hit: null,
+      base_rate: null,
+      void_reason: null,
+    })
+    const { call_id: callId } = open['call'] as { call_id: string }
+    const input = { signal_id: id, share: 0.4, quality: 1, evidence: 0.8, contribution: 0.08 }
+    const [conviction, intent] = await append(
+      {
+        type: 'brain.conviction.v1',
+        payload: {
+          cycle_id: 'cycle-1',
+          symbol: 'BTC',
+          signal_ids: [id],
+          inputs: [input],
+          domain_scores: { curator: 0.9 },
+          decision: { action: 'long', reasons: [] },
+        },
+      },
+      {
+        type: 'execution.trade_intent.v1',
+        payload: { signal_ids: [id], attribution: [{ signal_id: id, weight: 0.25 }] },
+      },
+    )
+    const trade = { position_id: 'p-9', intent_id: intent?.id ?? '', direction: 'long' }
+    await append(
+      { type: 'execution.position_opened.v1', payload: { ...trade, signal_ids: [id] } },
+      {
+        type: 'execution.position_closed.v1',
+        payload: { position_id: 'p-9', asset: 'BTC', realized_pnl: 49.1, exit_reason: 'take_profit' },
+      },
+      {
+        type: 'attribution.resolved.v1',
+        payload: {
+          call_id: callId,
+          signal_ids: [id],
+          resolved_by: 'trade',
+          exit_price: 110,
+          return_pct: 0.098,
+          band_pct: 0.0022,
+          hit: true,
+          base_rate: 0.333333333,
+          void_reason: null,
+        },
+      },
+    )
+    expect(await attribution(id)).toMatchObject({
+      accepted: true,
+      linked_trade_ids: ['p-9'],
+      outcome: { pnl: 49.1, realized_at: LATER },
+      call: { status: 'resolved', hit: true, resolved_by: 'trade', resolved_at: LATER, return_pct: 0.098 },
+      uses: [
+        {
+          cycle_id: 'cycle-1',
+          conviction_id: conviction?.id,
+          at: LATER,
+          symbol: 'BTC',
+          action: 'long',
+          share: 0.4,
+          quality: 1,
+          evidence: 0.8,
+          contribution: 0.08,
+        },
+      ],
+      trades: [
+        { ...trade, weight: 0.25, opened_at: LATER, closed_at: LATER, pnl: 49.1, exit_reason: 'take_profit' },
+      ],
+    })
+  })
+
   it('shows the newest feedback that is about it and states an outcome', async () => {
     const feedback = (json: object) => server.call('POST', '/producers/n1/feedback', { json })
     await feedback({ signal_id: signalId, outcome: 'loss', pnl: -4 })

@@ -149,6 +149,7 @@ describe('the score of a contributor', () => {
         gated: false,
       },
       karma: 50,
+      trust: 1,
       as_of: NOW,
     })
     await submit('n1', { conviction: 7 })

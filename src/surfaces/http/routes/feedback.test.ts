@@ -156,4 +156,28 @@ describe('feedback on a producer', () => {
     }
     expect(await server.log.count('learning.feedback')).toBe(0)
   })
+
+  it('is weak evidence on a call that the market cannot answer, once, and changes no score', async () => {
+    const json = { node_id: 'ann', name: 'Ann', role: 'curator' }
+    const { id } = (await server.call('POST', '/contributors/register', { json })).body
+    const submit = {
+      event_type: 'signal.curator.v1',
+      node_id: 'ann',
+      payload: { symbol: 'BTC', direction: 'bullish', conviction: 8 },
+    }
+    const { event_id: signalId } = (await server.call('POST', '/signals/submit', { json: submit })).body
+    const scored = async () => (await server.call('GET', `/contributors/${String(id)}/score`)).body
+    const before = await scored()
+    await feedback({ signal_id: signalId, outcome: 'profit' }, 'ann')
+    const after = await scored()
+    expect(after['karma']).toBeCloseTo(50 + (50 * 0.25) / 20.25, 9)
+    expect(after).toMatchObject({ score: before['score'], signals_resolved: 0, total_karma_usd: 0 })
+    await feedback({ signal_id: signalId, outcome: 'loss' }, 'ann')
+    expect((await scored())['karma']).toBe(after['karma'])
+    const events = await server.log.read({ types: ['learning.feedback'], order: 'asc', limit: 10 })
+    expect(events.map(({ payload }) => (JSON.parse(payload) as { counted: boolean }).counted)).toEqual([
+      true,
+      false,
+    ])
+  })
 })

@@ -45,7 +45,8 @@ const headSeq = async () => (await server.log.head()).seq
 /** A trade that ends well; the id of what it owes. */
 const profit = async (): Promise<string> => {
   await server.open(INTENT_IDS.BTC)
-  const bars = [barAt('2026-02-20T00:30:00.000Z', 111, { high: 111, open: 105 })]
+  server.testClock.advance(60_000)
+  const bars = [barAt('2026-02-20T00:30:00.000Z', 111, { open: 111, high: 111, low: 111 })]
   await server.engine.execute({ kind: 'observe-bars', observation: { feed: 'file', bars } })
   const owed = (await items('/karma/intents')).find(({ mode }) => mode === 'paper')
   if (owed === undefined) throw new Error('nothing is owed')
@@ -136,6 +137,7 @@ describe('the wallet', () => {
       treasury_address: '0xnew',
       percentage: 0.01,
     })
+    expect((await server.auditEntries()).at(-1)).toMatchObject({ resource: '/karma/migrate-wallet' })
     const seq = await headSeq()
     expect((await migrate({ address: '0xnew', reason: 'again' })).status).toBe(200)
     expect(await headSeq()).toBe(seq)

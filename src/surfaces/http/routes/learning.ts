@@ -7,7 +7,6 @@ import { integer } from '../fields.ts'
 import { defineRoute } from '../route.ts'
 
 const tag = 'Learning'
-const run = learningRunView.meta({ id: 'LearningRun' })
 
 export const learningRoutes = [
   defineRoute({
@@ -18,7 +17,7 @@ export const learningRoutes = [
     tag,
     summary: 'How much each domain counts, and how it came to that',
     query: z.object({ limit: integer(20, { min: 1, max: 500 }, 'how many runs') }),
-    response: weightsView.extend({ history: z.array(run) }).meta({ id: 'Weights' }),
+    response: weightsView.meta({ id: 'Weights' }),
     example: WEIGHTS,
     handler: async ({ query: { limit } }, { engine, configuration, clock }) =>
       ok(await weightsOf(engine, configuration.current(), { clock, limit })),
@@ -32,9 +31,9 @@ export const learningRoutes = [
     summary: 'Learn from closed trades now',
     description:
       'What otherwise happens every `learning.interval_seconds`. Every run is recorded, also one that changes nothing.',
-    response: run,
+    response: learningRunView.meta({ id: 'LearningRun' }),
     example: LEARNING_RUN,
-    problems: ['store.busy'],
+    problems: ['learning.disabled', 'store.busy'],
     handler: async ({ traceId }, { engine }) =>
       answerTo(
         await engine.execute({ kind: 'run-learning', cause: { trigger: 'api' } }, { traceId }),

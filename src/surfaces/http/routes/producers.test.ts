@@ -122,6 +122,7 @@ describe('the status of producers', () => {
       quarantined_reason: null,
       updated_at: null,
       karma: 50,
+      trust: 1,
       calls_resolved: 0,
       calls_hit: 0,
     })

@@ -1,0 +1,286 @@
+import type { Command } from '../../src/core/commands.ts'
+import { DEFAULT_CONFIGURATION } from '../../src/core/config/validate.ts'
+import type { Stamped } from '../../src/core/log/event.ts'
+import type { FeedBar } from '../../src/core/market/bar.ts'
+import { run } from '../../src/core/run.ts'
+import { encodeState } from '../../src/core/state-codec.ts'
+import { evolve, INITIAL_STATE, type State } from '../../src/core/state.ts'
+import { viewLeaderboard } from '../../src/core/views/score.ts'
+import type { JsonObject } from '../../src/core/vocabulary/json.ts'
+import { DAY_MS } from '../../src/core/vocabulary/time.ts'
+import { sha256Hex } from '../../src/engine/sha256.ts'
+import { interleave, median, medianRatio, type BenchRow } from '../harness.ts'
+
+const CONTRIBUTORS = 10_000
+/** Half of it is longer than the window, so that old outcomes have to go. */
+const HISTORY_DAYS = 360
+const WARM_UPS = 10
+const BEGIN_MS = Date.UTC(2026, 0, 1)
+const CALLS_AT_ONCE = 1000
+const CLOSES = 10_000
+
+/** Settling, scoring, ranking and learning on a short and on a long history. */
+export const benchSettle = async (calls: number, rounds: number): Promise<readonly BenchRow[]> => {
+  const few = 3 * CONTRIBUTORS
+  const { whole: short } = historyOf(few)
+  const { whole: long } = historyOf(calls)
+  // So few that each of them has filled its window half-way already.
+  const talkers = calls / 1000
+  const { whole, half } = historyOf(calls, talkers)
+  for (let count = 0; count < WARM_UPS; count += 1) leaderboardMs(long)
+  for (const state of [short, long]) settleMs(state)
+  const measured = await interleave(rounds, {
+    settleShort: () => settleMs(short),
+    settleLong: () => settleMs(long),
+    leaderboard: () => leaderboardMs(long),
+    learning: () => learningMs(long),
+  })
+  const [textHalf, textWhole] = [encodeState(half).length, encodeState(whole).length]
+  return [
+    {
+      id: 'settle',
+      what: `time to settle ${CALLS_AT_ONCE} due calls after ${calls} resolved ones`,
+      value: medianRatio(measured.settleLong, measured.settleShort),
+      target: '<= 1.2',
+      baseline: `after ${few} (${median(measured.settleShort).toFixed(1)} ms)`,
+    },
+    {
+      id: 'leaderboard',
+      what: `ms for the best 20 of ${CONTRIBUTORS} contributors`,
+      value: median(measured.leaderboard),
+      target: '< 20',
+      baseline: 'plain figure of this machine, processor time',
+    },
+    {
+      id: 'learning',
+      what: `ms of a learning run over ${CLOSES} closes`,
+      value: median(measured.learning),
+      target: '< 2000',
+      baseline: 'plain figure of this machine, processor time',
+    },
+    {
+      id: 'settled-memory',
+      what: `folded state after ${calls} resolved calls of ${talkers} contributors, as text (${(textWhole / 2 ** 20).toFixed(1)} MiB)`,
+      value: textWhole / textHalf,
+      target: '<= 1.1',
+      baseline: `half-way, after ${HISTORY_DAYS / 2} days`,
+    },
+  ]
+}
+
+interface History {
+  readonly half: State
+  readonly whole: State
+}
+
+/** Everybody registers, trades are made, then everybody speaks in turn and is judged at once. */
+const historyOf = (calls: number, contributors = CONTRIBUTORS): History => {
+  let state = INITIAL_STATE
+  let half = state
+  const add = (type: string, source: string, payload: JsonObject, atMs: number): void => {
+    const ts = new Date(atMs).toISOString()
+    const seq = state.seq + 1
+    const event: Stamped = {
+      seq,
+      id: `e${seq}`,
+      type,
+      ts,
+      source,
+      payload,
+      recordedAt: ts,
+      traceId: null,
+      dedupeKey: null,
+    }
+    state = evolve(state, event)
+  }
+  for (let index = 0; index < contributors; index += 1) {
+    const payload = {
+      contributor_id: `c${index}`,
+      node_id: nodeOf(index),
+      name: 'x',
+      role: 'x',
+      metadata: {},
+    }
+    add('contributor.registered.v1', 'api', payload, BEGIN_MS)
+  }
+  for (let close = 0; close < CLOSES; close += 1) {
+    add('learning.outcome.v1', 'learning', outcomeAt(close), END_MS - (CLOSES - close) * 60_000)
+  }
+  for (let call = 0; call < calls; call += 1) {
+    const atMs = BEGIN_MS + Math.floor((call / calls) * HISTORY_DAYS * DAY_MS)
+    const { recorded, resolved } = callAt(call, call % contributors, new Date(atMs).toISOString())
+    add('attribution.recorded.v1', recorded.node_id, recorded, atMs)
+    add('attribution.resolved.v1', 'settlement', resolved, atMs)
+    if (call === calls >> 1) half = state
+    // Memory is tidied by cycles.
+    if (call % Math.ceil(calls / HISTORY_DAYS) === 0) add('brain.cycle.v1', 'brain', cycleAt(atMs), atMs)
+  }
+  return { half, whole: state }
+}
+
+const cycleAt = (atMs: number): JsonObject => ({
+  cycle_id: `cycle-${atMs}`,
+  started_at: new Date(atMs).toISOString(),
+  stale_cycles: 0,
+  signals_used: {},
+  weights_version: 0,
+})
+
+const END_MS = BEGIN_MS + HISTORY_DAYS * DAY_MS
+
+const nodeOf = (index: number): string => `node-${index}`
+
+const callAt = (call: number, author: number, at: string) => {
+  const who = { contributor_id: `c${author}`, producer_id: nodeOf(author) }
+  const direction = call % 3 === 0 ? 'bearish' : 'bullish'
+  const common = {
+    call_id: `call-${call}`,
+    // Nobody speaks of the same at the same time: who does is another matter.
+    symbol: `S${call % 50}`,
+    direction,
+    probability: 0.7,
+    horizon: '24h',
+    due_at: at,
+    ref_price: 100,
+  }
+  return {
+    recorded: {
+      ...common,
+      ...who,
+      signal_id: `s-${call}`,
+      node_id: nodeOf(author),
+      received_at: at,
+      score: 4,
+      ref_sigma: 0.01,
+    },
+    resolved: {
+      ...common,
+      ...who,
+      signal_ids: [`s-${call}`],
+      resolved_by: 'horizon',
+      position_id: null,
+      exit_price: 101,
+      return_pct: 0.01,
+      band_pct: 0.0025,
+      hit: (call * 7919) % 10 < 5,
+      base_rate: 0.4,
+      void_reason: null,
+      opened_at: at,
+    },
+  }
+}
+
+const outcomeAt = (close: number): JsonObject => {
+  const value = ((close * 7919) % 100) / 100
+  return {
+    position_id: `p${close}`,
+    conviction_id: 'c',
+    direction: close % 2 === 0 ? 'long' : 'short',
+    realized_pnl: close % 3 === 0 ? 1 : -1,
+    net_return: 0.001,
+    direction_correct: true,
+    time_held_hours: 1,
+    max_drawdown_pct: 0,
+    regime_at_entry: 'BULL',
+    domain_scores_at_entry: {
+      curator: value,
+      onchain: 1 - value,
+      tradfi: value / 2,
+      social: 0.4,
+      events: value,
+    },
+    signal_ids: ['a', 'b'],
+  }
+}
+
+const leaderboardMs = (state: State): number => {
+  const scoring = {
+    asOf: new Date(END_MS).toISOString(),
+    outcomes: state.outcomes,
+    rules: DEFAULT_CONFIGURATION.karma,
+  }
+  return msOf(() => viewLeaderboard(state.contributors, scoring, 20))
+}
+
+const learningMs = (state: State): number =>
+  msOf(() => done(state, { kind: 'run-learning', cause: { trigger: 'api' } }, END_MS))
+
+/** A thousand people say something, and a day later a bar judges all of it. */
+const settleMs = (before: State): number => {
+  let state = done(before, observed(END_MS, 100), END_MS)
+  for (let index = 0; index < CALLS_AT_ONCE; index += 1) state = done(state, opinionOf(index), END_MS)
+  const dueMs = END_MS + DAY_MS
+  const resolvedBefore = resolvedIn(state)
+  let after = state
+  const elapsed = msOf(() => {
+    after = done(state, observed(dueMs, 103), dueMs)
+  })
+  if (resolvedIn(after) - resolvedBefore !== CALLS_AT_ONCE) throw new Error('not all calls were settled')
+  return elapsed
+}
+
+const resolvedIn = ({ contributors }: State): number =>
+  contributors.byId.reduce((sum, { record }) => sum + record.resolved, 0)
+
+const opinionOf = (index: number): Command => ({
+  kind: 'submit-signal',
+  submission: {
+    eventType: 'signal.curator.v1',
+    nodeId: nodeOf(index),
+    ts: null,
+    source: null,
+    payload: { symbol: 'BTC', direction: 'bullish', conviction: 7 },
+    dedupeKey: null,
+  },
+})
+
+const observed = (closeMs: number, close: number): Command => ({
+  kind: 'observe-bars',
+  observation: { feed: 'file', bars: [barAt(closeMs, close)] },
+})
+
+const barAt = (closeMs: number, close: number): FeedBar => ({
+  symbol: 'BTC',
+  resolution_s: 60,
+  open_ts: new Date(closeMs - 60_000).toISOString(),
+  close_ts: new Date(closeMs).toISOString(),
+  open: close,
+  high: close,
+  low: close,
+  close,
+  volume: 1,
+  quote_volume: close,
+  funding_annualized: null,
+  basis_annualized: null,
+  open_interest_usd: null,
+  bid_depth_usd: null,
+  ask_depth_usd: null,
+  fear_greed: null,
+  backfill: false,
+})
+
+let ids = 0
+
+const done = (state: State, command: Command, nowMs: number): State => {
+  const result = run(state, command, {
+    now: new Date(nowMs).toISOString(),
+    newId: () => `n-${(ids += 1)}`,
+    traceId: null,
+    configuration: DEFAULT_CONFIGURATION,
+    version: 'bench',
+    sha256Hex,
+    nodeId: 'bench',
+    sign: () => '',
+    elapsedMs: () => 0,
+  })
+  if (result.status === 'refused') throw new Error(result.refusal.detail)
+  return result.state
+}
+
+/** Of the processor: whatever else the machine does is not counted. */
+const msOf = (work: () => unknown): number => {
+  const begin = process.cpuUsage()
+  work()
+  const { user, system } = process.cpuUsage(begin)
+  return (user + system) / 1000
+}

@@ -1,0 +1,10 @@
+import { parentPort } from 'node:worker_threads'
+import { live, type LifePlan } from './life.ts'
+
+/** One life after the other, each as it is asked for. */
+const port = parentPort
+if (port === null) throw new Error('this runs as a thread')
+
+port.on('message', (plan: LifePlan) => {
+  port.postMessage(live(plan), [])
+})

@@ -1,0 +1,233 @@
+import type { Command } from '../../src/core/commands.ts'
+import type { Configuration } from '../../src/core/config/schema.ts'
+import { DEFAULT_CONFIGURATION } from '../../src/core/config/validate.ts'
+import type { Stamped } from '../../src/core/log/event.ts'
+import { run } from '../../src/core/run.ts'
+import { equityOf, INITIAL_STATE, type State } from '../../src/core/state.ts'
+import { usdNumber } from '../../src/core/vocabulary/money.ts'
+import { sha256Hex } from '../../src/engine/sha256.ts'
+import { BEGIN_MS, courseOf, type Course } from './course.ts'
+import { createObserver, type Observed } from './observer.ts'
+import {
+  AHEAD_BARS,
+  POPULATION,
+  SPAM_POPULATION,
+  voicesOf,
+  type AuthorPlan,
+  type Voice,
+} from './population.ts'
+
+/** One life of an engine, from nothing to the end of its days. */
+export interface LifePlan {
+  readonly seed: number
+  readonly market: 'default' | 'walk'
+  readonly learning: boolean
+  readonly population: 'all' | 'spam'
+  readonly days: number
+}
+
+export interface LifeReport extends Observed {
+  readonly plan: LifePlan
+  readonly netReturn: number
+}
+
+const BARS_PER_DAY = 24
+const CYCLE_BARS = 4
+const FUNDING_BARS = 8
+const BAR_SECONDS = 3600
+const LEARNING_BARS = 7 * BARS_PER_DAY
+
+export const live = (plan: LifePlan): LifeReport => {
+  const configuration = configurationOf(plan)
+  const barCount = plan.days * BARS_PER_DAY
+  const course = courseOf(configuration, barCount + AHEAD_BARS)
+  const plans = plan.population === 'all' ? POPULATION : SPAM_POPULATION
+  const voices = voicesOf(plans, course, { seed: plan.seed, blind: plan.market === 'walk' })
+  const desk = createDesk(configuration)
+  const observer = createObserver(plans, configuration)
+  // Who speaks all the time is heard only by an engine that listens all the time.
+  const cycleBars = plan.population === 'spam' ? 1 : CYCLE_BARS
+  const turnBar = Math.floor(barCount / 2)
+  desk.at(BEGIN_MS)
+  desk.do({ kind: 'start', started: startedWith(configuration) })
+  for (const author of plans) desk.do(registrationOf(author))
+  for (let bar = 0; bar < barCount; bar += 1) {
+    const closeMs = BEGIN_MS + (bar + 1) * configuration.market.bar_seconds * 1000
+    desk.at(closeMs)
+    const bars = course.bars[bar] ?? []
+    observer.see(desk.do({ kind: 'observe-bars', observation: { feed: 'simulated', bars } }), desk.state)
+    if (bar === turnBar) observer.turn(desk.state)
+    speak(voices, course, { bar, turned: bar >= turnBar, closeMs }, desk, observer.heard)
+    desk.at(closeMs + QUIET_MS)
+    const isNext = (everyBars: number): boolean => (bar + 1) % everyBars === 0
+    if (isNext(FUNDING_BARS) && desk.state.book.count > 0) {
+      desk.do({ kind: 'apply-funding', at: new Date(closeMs).toISOString() })
+    }
+    if (isNext(cycleBars)) {
+      const events = desk.do({ kind: 'run-cycle', cycleId: `cycle-${bar}`, trigger: 'schedule' })
+      observer.see(events, desk.state)
+      observer.convictions(events, (symbol) =>
+        course.moveSign(bar, course.symbols.indexOf(symbol), AHEAD_BARS),
+      )
+    }
+    if (plan.learning && isNext(LEARNING_BARS)) {
+      desk.do({ kind: 'run-learning', cause: { trigger: 'schedule', due: new Date(closeMs).toISOString() } })
+    }
+  }
+  const start = usdNumber(desk.state.ledger.startBalance)
+  return {
+    plan,
+    netReturn: usdNumber(equityOf(desk.state)) / start - 1,
+    ...observer.observed(desk.state, new Date(desk.nowMs()).toISOString()),
+  }
+}
+
+/** Everybody speaks within ten minutes after the close, one behind the other. */
+const QUIET_MS = 600_000
+
+const speak = (
+  voices: readonly Voice[],
+  course: Course,
+  { bar, turned, closeMs }: { readonly bar: number; readonly turned: boolean; readonly closeMs: number },
+  desk: Desk,
+  heard: (name: string, isRight: boolean) => void,
+): void => {
+  for (const [place, voice] of voices.entries()) {
+    for (const symbol of course.symbols.keys()) {
+      if (!voice.speaks(bar, symbol)) continue
+      desk.at(closeMs + 1000 * (place + 1))
+      for (let time = 0; time < voice.plan.times; time += 1) {
+        const { direction, payload } = voice.say(bar, symbol, turned)
+        heard(voice.plan.name, direction === course.moveSign(bar, symbol, AHEAD_BARS))
+        desk.do(commandOf(voice.plan, payload))
+      }
+    }
+  }
+}
+
+const commandOf = ({ name, role }: AuthorPlan, payload: Parameters<typeof emission>[2]): Command =>
+  role === 'contributor'
+    ? {
+        kind: 'submit-signal',
+        submission: {
+          eventType: 'signal.curator.v1',
+          nodeId: name,
+          ts: null,
+          source: null,
+          payload,
+          dedupeKey: null,
+        },
+      }
+    : emission(name, `signal.${role}.v1`, payload)
+
+const emission = (
+  producerId: string,
+  type: string,
+  payload: Extract<Command, { kind: 'emit-signal' }>['emission']['payload'],
+): Command => ({
+  kind: 'emit-signal',
+  emission: { producerId, type, payload, ts: null, dedupeKey: null },
+})
+
+const registrationOf = ({ name, role }: AuthorPlan): Command =>
+  role === 'contributor'
+    ? {
+        kind: 'register-contributor',
+        registration: { nodeId: name, name, role: 'curator', metadata: {} },
+        surface: 'system',
+      }
+    : {
+        kind: 'register-producer',
+        producer: {
+          name,
+          domain: role === 'etf' ? 'tradfi' : role,
+          endpoint: 'https://example.com',
+          schedule: '0 */6 * * *',
+        },
+        surface: 'system',
+      }
+
+const startedWith = ({
+  ta,
+  brain,
+  karma,
+}: Configuration): Extract<Command, { kind: 'start' }>['started'] => ({
+  version: 'bench',
+  node_id: 'bench',
+  public_key: '',
+  ephemeral: false,
+  integrity: { ok: true, reason: null, first_bad_seq: null },
+  folding: {
+    analysis_bar_seconds: ta.bar_seconds,
+    variance_decay: ta.variance_decay,
+    link_window_seconds: brain.link.window_seconds,
+    form_half_life: karma.trust.half_life,
+  },
+})
+
+/** The engine as it is by default, but for a coarser clock, and without an operator who would have to restart it. */
+const configurationOf = ({ seed, market, learning }: LifePlan): Configuration => ({
+  ...DEFAULT_CONFIGURATION,
+  market: {
+    ...DEFAULT_CONFIGURATION.market,
+    feed: 'simulated',
+    profile: market,
+    seed,
+    tick_seconds: 900,
+    bar_seconds: BAR_SECONDS,
+    max_mark_age_seconds: 2 * BAR_SECONDS,
+    warmup_hours: 0,
+  },
+  ta: { ...DEFAULT_CONFIGURATION.ta, bar_seconds: BAR_SECONDS },
+  settlement: { ...DEFAULT_CONFIGURATION.settlement, grace_seconds: BAR_SECONDS },
+  brain: { ...DEFAULT_CONFIGURATION.brain, cycle_interval_seconds: 14_400 },
+  kill_switch: {
+    ...DEFAULT_CONFIGURATION.kill_switch,
+    l1_daily_loss_pct: 1,
+    l1_fill_divergence_pct: 1,
+    l2_loss_streak: 0,
+    l2_portfolio_heat_pct: 1,
+    l3_max_drawdown_pct: 1,
+  },
+  risk: { ...DEFAULT_CONFIGURATION.risk, daily_loss_limit_pct: 0, max_drawdown_pct: 1 },
+  learning: { ...DEFAULT_CONFIGURATION.learning, enabled: learning },
+})
+
+interface Desk {
+  readonly state: State
+  nowMs(): number
+  at(ms: number): void
+  do(command: Command): readonly Stamped[]
+}
+
+/** The core itself, on recorded time. */
+const createDesk = (configuration: Configuration): Desk => {
+  let state = INITIAL_STATE
+  let nowMs = 0
+  let ids = 0
+  const moment = {
+    newId: () => `id-${(ids += 1)}`,
+    traceId: null,
+    configuration,
+    version: 'bench',
+    sha256Hex,
+    nodeId: 'bench',
+    sign: () => '',
+    elapsedMs: () => 0,
+  }
+  return {
+    get state() {
+      return state
+    },
+    nowMs: () => nowMs,
+    at: (ms) => {
+      nowMs = ms
+    },
+    do: (command) => {
+      const result = run(state, command, { ...moment, now: new Date(nowMs).toISOString() })
+      if (result.status === 'refused') throw new Error(`${command.kind}: ${result.refusal.detail}`)
+      state = result.state
+      return result.events
+    },
+  }
+}

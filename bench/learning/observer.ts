@@ -1,0 +1,176 @@
+import type { Configuration } from '../../src/core/config/schema.ts'
+import { scoreAt } from '../../src/core/contributors/score.ts'
+import { activeByNode } from '../../src/core/contributors/contributors.ts'
+import { asKnown, type PayloadOf } from '../../src/core/events/catalogue.ts'
+import type { Stamped } from '../../src/core/log/event.ts'
+import { karmaAt } from '../../src/core/reputation/author-karma.ts'
+import type { State } from '../../src/core/state.ts'
+import { authorKey } from '../../src/core/vocabulary/author-key.ts'
+import type { AuthorPlan } from './population.ts'
+
+export interface AuthorSeen {
+  readonly name: string
+  /** Words, and how many of them were right about the next day, whatever the engine made of them. */
+  readonly words: number
+  readonly right: number
+  readonly resolved: number
+  /** When so many calls were resolved; null if it never came to that. */
+  readonly karmaAfterCalls: number | null
+  readonly karma: number
+  readonly score: number | null
+  /** Mean share of its domain in the last third of the cycles. */
+  readonly share: number
+}
+
+export interface Turned {
+  /** Mean share in the ten days before. */
+  readonly shareBefore: number
+  /** Resolved calls until the share of a day was half of that; null if it never was. */
+  readonly callsToHalf: number | null
+  /** Mean share of a day, by calls resolved since. */
+  readonly shares: readonly number[]
+}
+
+/** Tenths of probability from a half to one. */
+export interface ReliabilityBin {
+  readonly count: number
+  readonly probabilities: number
+  readonly hits: number
+  readonly squares: number
+}
+
+export interface Observed {
+  readonly authors: readonly AuthorSeen[]
+  readonly trades: number
+  readonly wins: number
+  readonly turned: Turned | null
+  readonly engineBins: readonly ReliabilityBin[]
+  readonly authorBins: readonly ReliabilityBin[]
+}
+
+export const CALLS_COUNTED = 200
+const BINS = 10
+const DAY_CYCLES = 6
+
+/** Looks at what happens, and changes nothing. */
+export const createObserver = (plans: readonly AuthorPlan[], configuration: Configuration) => {
+  const words = new Map(plans.map(({ name }) => [name, { words: 0, right: 0, resolved: 0 }]))
+  const karmas = new Map<string, number>()
+  const shares = new Map<string, number[]>(plans.map(({ name }) => [name, []]))
+  const engineBins = emptyBins()
+  const authorBins = emptyBins()
+  let trades = 0
+  let wins = 0
+  let turn: {
+    shareBefore: number
+    resolvedBefore: number
+    byCalls: number[]
+    callsToHalf: number | null
+  } | null = null
+
+  const keyOf = (state: State, { name, role }: AuthorPlan): string =>
+    authorKey(role === 'contributor' ? (activeByNode(state.contributors, name)?.id ?? null) : null, name)
+
+  const dayShare = (name: string, cycles = DAY_CYCLES): number =>
+    mean((shares.get(name) ?? []).slice(-cycles))
+
+  const resolved = (verdict: PayloadOf<'attribution.resolved.v1'>, state: State, at: string): void => {
+    if (verdict.hit === null) return
+    const seen = words.get(verdict.producer_id)
+    const plan = plans.find(({ name }) => name === verdict.producer_id)
+    if (seen === undefined || plan === undefined) return
+    seen.resolved += 1
+    if (seen.resolved === CALLS_COUNTED) {
+      karmas.set(plan.name, karmaAt(state.outcomes, keyOf(state, plan), at, configuration.karma))
+    }
+    if (verdict.resolved_by === 'horizon') count(authorBins, verdict.probability, verdict.hit)
+    if (turn === null || plan.mind.kind !== 'turning') return
+    const share = dayShare(plan.name)
+    turn.byCalls.push(share)
+    if (turn.callsToHalf === null && share <= turn.shareBefore / 2) turn.callsToHalf = turn.byCalls.length
+  }
+
+  return {
+    heard: (name: string, isRight: boolean): void => {
+      const seen = words.get(name)
+      if (seen === undefined) return
+      seen.words += 1
+      if (isRight) seen.right += 1
+    },
+    see: (events: readonly Stamped[], state: State): void => {
+      for (const event of events) {
+        const known = asKnown(event)
+        if (known?.type === 'attribution.resolved.v1') resolved(known.payload, state, known.ts)
+        if (known?.type !== 'execution.position_closed.v1') continue
+        trades += 1
+        if (known.payload.realized_pnl > 0) wins += 1
+      }
+    },
+    convictions: (events: readonly Stamped[], moveOf: (symbol: string) => 1 | -1): void => {
+      const sums = new Map<string, number>()
+      let symbols = 0
+      for (const event of events) {
+        const known = asKnown(event)
+        if (known?.type !== 'brain.conviction.v1') continue
+        symbols += 1
+        const { inputs, final_score: final, direction, symbol } = known.payload
+        for (const { author, share } of inputs) sums.set(author, (sums.get(author) ?? 0) + share)
+        if (direction === 'neutral') continue
+        const side = direction === 'long' ? 1 : -1
+        count(engineBins, Math.max(final, 100 - final) / 100, moveOf(symbol) === side)
+      }
+      for (const [name, list] of shares) list.push((sums.get(name) ?? 0) / Math.max(1, symbols))
+    },
+    turn: (_state: State): void => {
+      const turning = plans.find(({ mind }) => mind.kind === 'turning')
+      if (turning === undefined) return
+      const resolvedBefore = words.get(turning.name)?.resolved ?? 0
+      turn = {
+        shareBefore: dayShare(turning.name, 10 * DAY_CYCLES),
+        resolvedBefore,
+        byCalls: [],
+        callsToHalf: null,
+      }
+    },
+    observed: (state: State, at: string): Observed => ({
+      authors: plans.map((plan) => {
+        const seen = words.get(plan.name) ?? { words: 0, right: 0, resolved: 0 }
+        const contributor = plan.role === 'contributor' ? activeByNode(state.contributors, plan.name) : null
+        const list = shares.get(plan.name) ?? []
+        return {
+          name: plan.name,
+          ...seen,
+          karmaAfterCalls: karmas.get(plan.name) ?? null,
+          karma: karmaAt(state.outcomes, keyOf(state, plan), at, configuration.karma),
+          score: contributor === null ? null : scoreAt(contributor.record, at, configuration.karma).score,
+          share: mean(list.slice(-Math.floor(list.length / 3))),
+        }
+      }),
+      trades,
+      wins,
+      turned:
+        turn === null
+          ? null
+          : { shareBefore: turn.shareBefore, callsToHalf: turn.callsToHalf, shares: turn.byCalls },
+      engineBins,
+      authorBins,
+    }),
+  }
+}
+
+type Bin = { -readonly [Member in keyof ReliabilityBin]: number }
+
+const emptyBins = (): Bin[] =>
+  Array.from({ length: BINS }, () => ({ count: 0, probabilities: 0, hits: 0, squares: 0 }))
+
+const count = (bins: readonly Bin[], probability: number, hit: boolean): void => {
+  const bin = bins[Math.min(BINS - 1, Math.floor((probability - 0.5) * 2 * BINS))]
+  if (bin === undefined) return
+  bin.count += 1
+  bin.probabilities += probability
+  bin.hits += hit ? 1 : 0
+  bin.squares += (probability - (hit ? 1 : 0)) ** 2
+}
+
+const mean = (values: readonly number[]): number =>
+  values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length

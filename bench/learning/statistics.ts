@@ -1,0 +1,59 @@
+/** Between two orders: 1 the same, -1 the opposite. Equal values share their mean rank. */
+export const spearman = (ones: readonly number[], others: readonly number[]): number =>
+  pearson(ranksOf(ones), ranksOf(others))
+
+/** Two-sided: how likely a coin would part so many cases so unevenly. Ties tell nothing. */
+export const signTest = (differences: readonly number[]): number => {
+  const ups = differences.filter((difference) => difference > 0).length
+  const downs = differences.filter((difference) => difference < 0).length
+  const count = ups + downs
+  if (count === 0) return 1
+  let tail = 0
+  for (let fewer = 0; fewer <= Math.min(ups, downs); fewer += 1) {
+    tail += Math.exp(logChoose(count, fewer) - count * Math.LN2)
+  }
+  return Math.min(1, 2 * tail)
+}
+
+export interface Interval {
+  readonly mean: number
+  readonly low: number
+  readonly high: number
+}
+
+/** The mean, and where it lies with 95 % certainty. */
+export const intervalOf = (values: readonly number[]): Interval => {
+  const mean = meanOf(values)
+  const variance =
+    values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / Math.max(1, values.length - 1)
+  const reach = 1.96 * Math.sqrt(variance / Math.max(1, values.length))
+  return { mean, low: mean - reach, high: mean + reach }
+}
+
+export const meanOf = (values: readonly number[]): number =>
+  values.length === 0 ? Number.NaN : values.reduce((sum, value) => sum + value, 0) / values.length
+
+const ranksOf = (values: readonly number[]): readonly number[] => {
+  const sorted = values.toSorted((one, other) => one - other)
+  return values.map((value) => (sorted.indexOf(value) + sorted.lastIndexOf(value)) / 2)
+}
+
+const pearson = (ones: readonly number[], others: readonly number[]): number => {
+  const [one, other] = [meanOf(ones), meanOf(others)]
+  let together = 0
+  let spread = 0
+  let otherSpread = 0
+  for (const [index, value] of ones.entries()) {
+    const [left, right] = [value - one, (others[index] ?? Number.NaN) - other]
+    together += left * right
+    spread += left ** 2
+    otherSpread += right ** 2
+  }
+  return together / Math.sqrt(spread * otherSpread)
+}
+
+const logChoose = (count: number, chosen: number): number => {
+  let log = 0
+  for (let index = 1; index <= chosen; index += 1) log += Math.log((count - chosen + index) / index)
+  return log
+}
