@@ -171,11 +171,24 @@ const sharesAgain = (
   cap: number,
   isCapped: (author: string) => boolean,
 ): ReadonlyMap<StoredInput, number> => {
-  const claims = inputs
-    .filter(({ share }) => share > 0)
-    .map((input) => ({ input, weight: input.share, capGroup: isCapped(input.author) ? input.author : null }))
+  const byAuthor = new Map<string, { readonly own: StoredInput[]; weight: number }>()
+  for (const input of inputs) {
+    if (input.share === 0) continue
+    const known = byAuthor.get(input.author) ?? { own: [], weight: 0 }
+    known.own.push(input)
+    known.weight += input.share
+    byAuthor.set(input.author, known)
+  }
+  const claims = [...byAuthor].map(([author, { weight }]) => ({
+    weight,
+    capGroup: isCapped(author) ? author : null,
+  }))
   const shares = claims.length === 0 ? [] : sharesOf(claims, cap)
-  return new Map(claims.map(({ input }, index) => [input, shares[index] ?? 0]))
+  return new Map(
+    [...byAuthor.values()].flatMap(({ own, weight }, index) =>
+      own.map((input) => [input, ((shares[index] ?? 0) * input.share) / weight] as const),
+    ),
+  )
 }
 
 interface Supposed {

@@ -63,6 +63,7 @@ describe('a position as it is shown', () => {
     expect(shown).toEqual({
       id: 'a',
       platform: 'paper',
+      adopted: false,
       asset: 'BTC',
       direction: 'long',
       entry_price: 100.05,
