@@ -8,7 +8,7 @@ import { OrderDesk } from '../engine/orders/order-desk.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Timer } from '../ports/timer.ts'
 import { openBroker } from './broker.ts'
-import { Closers, opening } from './closers.ts'
+import { opening, type Closers } from './closers.ts'
 import type { Surroundings } from './surroundings.ts'
 
 export interface TradingParts {

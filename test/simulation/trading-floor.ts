@@ -43,7 +43,7 @@ export interface Floor {
   close(): Promise<void>
 }
 
-export const liveConfiguration = ({
+const liveConfiguration = ({
   execution,
   symbols = ['BTC', 'ETH'],
 }: Pick<FloorParts, 'execution' | 'symbols'>): Configuration => ({

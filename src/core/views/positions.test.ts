@@ -87,7 +87,7 @@ describe('a position as it is shown', () => {
       pcs_at_entry: 78.2,
       cts_at_entry: 0,
     })
-    expect(Object.keys(shown)).toHaveLength(24)
+    expect(Object.keys(shown)).toHaveLength(25)
     expect(positionView.parse(shown)).toEqual(shown)
   })
 

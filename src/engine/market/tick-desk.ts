@@ -40,7 +40,7 @@ export class TickDesk {
   }
 
   async settled(): Promise<void> {
-    await Promise.all([...this.#symbols.values()].map(({ underWay }) => underWay))
+    await Promise.all([...this.#symbols.values()].flatMap(({ underWay }) => underWay ?? []))
   }
 
   async #observe(symbol: string, { price, atMs }: Tick, confirms: number | null): Promise<void> {

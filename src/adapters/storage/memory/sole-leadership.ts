@@ -3,14 +3,14 @@ import type { Leadership } from '../../../ports/leadership.ts'
 /** A log in memory has one process. */
 export const soleLeadership = (): Leadership => ({
   tryToLead: () => {
-    let end: () => void = () => undefined
+    const over = new AbortController()
     const ended = new Promise<void>((resolve) => {
-      end = resolve
+      over.signal.addEventListener('abort', () => resolve())
     })
     return Promise.resolve({
       ended,
       release: () => {
-        end()
+        over.abort()
         return ended
       },
     })

@@ -8,12 +8,12 @@ const STATEMENT_TIMEOUT_MS = 5000
 /** A lock of the server that lives as long as its connection: a process that is gone, or cut off, leads no more. */
 export const postgresLeadership = ({ url }: { readonly url: string }): Leadership => ({
   tryToLead: async () => {
-    let end: () => void = () => undefined
+    const over = new AbortController()
     const ended = new Promise<void>((resolve) => {
-      end = resolve
+      over.signal.addEventListener('abort', () => resolve())
     })
     const server = { url, statementTimeoutMs: STATEMENT_TIMEOUT_MS }
-    const client = await connect(server, 'signal-engine leader', () => end())
+    const client = await connect(server, 'signal-engine leader', () => over.abort())
     const { rows } = await client.query<{ leads: boolean }>(
       `SELECT pg_try_advisory_lock(${LOCK}::bigint) AS leads`,
     )
@@ -25,7 +25,7 @@ export const postgresLeadership = ({ url }: { readonly url: string }): Leadershi
       ended,
       release: async () => {
         await disconnect(client)
-        end()
+        over.abort()
       },
     }
   },

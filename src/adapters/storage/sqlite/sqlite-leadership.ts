@@ -19,15 +19,15 @@ export const sqliteLeadership = ({ path }: { readonly path: string }): Leadershi
       if (isBusyError(error)) return null
       throw error
     }
-    let end: () => void = () => undefined
+    const over = new AbortController()
     const ended = new Promise<void>((resolve) => {
-      end = resolve
+      over.signal.addEventListener('abort', () => resolve())
     })
     return {
       ended,
       release: () => {
         if (db.isOpen) db.close()
-        end()
+        over.abort()
         return ended
       },
     }
