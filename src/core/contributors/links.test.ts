@@ -66,6 +66,11 @@ describe('contributors are linked', () => {
     expect(groupsAfter(...old)).toEqual({})
   })
 
+  it('and remembered for a year, however long they go on', () => {
+    const { company } = stateAfter(together('a', 'b', 400)).links
+    expect([...company.values()].map(({ days }) => days.length)).toEqual([366])
+  })
+
   it('through others', () => {
     expect(groupsAfter(...together('b', 'c', 8), ...together('a', 'b', 8, 60_000, 'ETH'))).toEqual({
       a: 'a',

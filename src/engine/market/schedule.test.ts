@@ -78,6 +78,17 @@ const register = (name: string, cron: string) =>
     surface: 'api',
   })
 
+describe('calls', () => {
+  it('that no bar decides are void when their time is over', async () => {
+    await say()
+    await passing(4 * 60 * MINUTE_MS + 29 * MINUTE_MS)
+    expect(await typesOf('attribution.resolved')).toEqual([])
+    await passing(3 * MINUTE_MS)
+    expect(await typesOf('attribution.resolved')).toHaveLength(1)
+    expect(engine.state.calls.open.size).toBe(0)
+  })
+})
+
 describe('cycles', () => {
   it('run on the grid, with the trigger and an id that every service finds alike', async () => {
     await say()
