@@ -1,21 +1,14 @@
+import { contractMarket } from './contracts.ts'
+import { textOf } from './decimals.ts'
 import { klinesOf } from './klines.ts'
+import { VenueRefusal } from './refusal.ts'
 import { priceAt, venueNow, type World } from './world.ts'
 
-/** One thing that the venue can be asked for. */
+/** One thing that anybody can ask the venue for. */
 export interface Route {
   /** Host, as the venue names it, and path. */
   readonly path: string
   readonly answer: (world: World, query: URLSearchParams) => unknown
-}
-
-/** A "no" of the venue, with its own code. */
-export class VenueRefusal extends Error {
-  override readonly name = 'VenueRefusal'
-  readonly code: number
-  constructor(code: number, message: string) {
-    super(message)
-    this.code = code
-  }
 }
 
 const SPOT = 'api.binance.com/api/v3'
@@ -23,7 +16,13 @@ const FUTURES = 'fapi.binance.com/fapi/v1'
 
 export const MARKET_ROUTES: readonly Route[] = [
   { path: `${SPOT}/exchangeInfo`, answer: ({ spot }) => ({ symbols: spot.map(spotMarket) }) },
-  { path: `${FUTURES}/exchangeInfo`, answer: ({ perpetuals }) => ({ symbols: perpetuals.map(perpetual) }) },
+  {
+    path: `${FUTURES}/exchangeInfo`,
+    answer: ({ perpetuals, delisted }) => ({
+      symbols: perpetuals.filter((base) => !delisted.has(base)).map(contractMarket),
+    }),
+  },
+  { path: `${FUTURES}/time`, answer: (world) => ({ serverTime: venueNow(world) }) },
   { path: 'dapi.binance.com/dapi/v1/exchangeInfo', answer: () => ({ symbols: [] }) },
   { path: `${SPOT}/time`, answer: (world) => ({ serverTime: venueNow(world) }) },
   { path: `${SPOT}/klines`, answer: (world, query) => klines(world, query, world.spot) },
@@ -33,7 +32,7 @@ export const MARKET_ROUTES: readonly Route[] = [
   { path: `${SPOT}/ticker/24hr`, answer: (world, query) => ticker(world, baseOf(query, world.spot)) },
   {
     path: `${FUTURES}/ticker/24hr`,
-    answer: (world, query) => ticker(world, baseOf(query, world.perpetuals)),
+    answer: (world, query) => perpetualTicker(world, baseOf(query, world.perpetuals)),
   },
   {
     path: `${FUTURES}/premiumIndex`,
@@ -63,14 +62,6 @@ const spotMarket = (base: string) => ({
   isSpotTradingAllowed: true,
   permissions: ['SPOT'],
   filters: FILTERS,
-})
-
-const perpetual = (base: string) => ({
-  ...spotMarket(base),
-  pair: `${base}USDT`,
-  contractType: 'PERPETUAL',
-  deliveryDate: 4_133_404_800_000,
-  marginAsset: 'USDT',
 })
 
 const baseOf = (query: URLSearchParams, listed: readonly string[]): string => {
@@ -105,6 +96,12 @@ const ticker = (world: World, base: string) => ({
   lastPrice: priceAt(base, venueNow(world)).toFixed(4),
   closeTime: venueNow(world),
 })
+
+/** At the price that orders are filled at, where a test set one. */
+const perpetualTicker = (world: World, base: string) => {
+  const price = world.prices.get(base)
+  return price === undefined ? ticker(world, base) : { ...ticker(world, base), lastPrice: textOf(price) }
+}
 
 /** The perpetual is a hundredth of a percent above spot. */
 const premium = (world: World, base: string) => ({

@@ -1,7 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createFaults, type Fault, type Faults } from './faults.ts'
-import { MARKET_ROUTES, VenueRefusal } from './routes.ts'
+import { answerOf, type Asked } from './answer.ts'
+import { controlOf } from './control.ts'
+import { misbehave, send, sendAmiss } from './misbehaviour.ts'
 import { createStreams, type Streams } from './streams.ts'
 import { acceptSocket } from './web-socket.ts'
 import { createWorld, type World } from './world.ts'
@@ -13,12 +15,14 @@ export interface Venue {
   readonly world: World
   readonly faults: Faults
   readonly streams: Streams
-  /** Host and path of every request, in order, with its query. */
+  /** Host and path of every request, in order, with its query and body. */
   readonly requests: string[]
   /** Requests that are not answered yet. */
   inFlight(): number
   /** Those of them that will be: the venue does not hold them back on purpose. */
   answering(): number
+  /** Looks at, and answers, everything that is held back on purpose. */
+  release(): void
   close(): Promise<void>
 }
 
@@ -26,35 +30,52 @@ export interface VenueOptions {
   readonly now: () => number
   /** Zero for any that is free. */
   readonly port?: number
+  readonly perpetuals?: readonly string[]
 }
 
-export const startVenue = async ({ now, port = 0 }: VenueOptions): Promise<Venue> => {
-  const world = createWorld(now)
+export const startVenue = async ({ now, port = 0, perpetuals }: VenueOptions): Promise<Venue> => {
+  const world = createWorld(now, perpetuals)
   const faults = createFaults()
   const streams = createStreams(world)
   const requests: string[] = []
-  const waiting = new Set<NodeJS.Timeout>()
+  const waiting = new Map<NodeJS.Timeout, () => void>()
   let inFlight = 0
   let heldBack = 0
+
+  const later = (waitMs: number, act: () => void): void => {
+    const timeout = setTimeout(() => {
+      waiting.delete(timeout)
+      act()
+    }, waitMs)
+    waiting.set(timeout, act)
+  }
+
+  const answer = (response: ServerResponse, asked: Asked, fault: Fault | null): void => {
+    const told = answerOf(world, asked, fault)
+    if (fault?.kind === 'done_then_slow') later(fault.waitMs, () => send(response, told))
+    else sendAmiss(response, told, fault)
+  }
+
+  const hear = (response: ServerResponse, asked: Asked): void => {
+    if (asked.path.startsWith('control/')) {
+      send(response, controlOf({ world, faults }, asked))
+      return
+    }
+    requests.push(`${asked.path}?${asked.query}${asked.body}`)
+    const fault = faults.take(`${asked.method} ${asked.path}`)
+    if (fault !== null && HELD_BACK.has(fault.kind)) {
+      heldBack += 1
+      response.on('close', () => (heldBack -= 1))
+    }
+    if (fault?.kind === 'slow') later(fault.waitMs, () => answer(response, asked, null))
+    else if (!misbehave(response, fault)) answer(response, asked, fault)
+  }
 
   const server = createServer((request, response) => {
     inFlight += 1
     response.on('close', () => (inFlight -= 1))
-    const { path, query } = partsOf(request)
-    requests.push(`${path}?${query.toString()}`)
-    const fault = faults.take(path)
-    if (fault?.kind === 'slow' || fault?.kind === 'trickle') {
-      heldBack += 1
-      response.on('close', () => (heldBack -= 1))
-    }
-    if (fault?.kind === 'slow') {
-      const timeout = setTimeout(() => {
-        waiting.delete(timeout)
-        answer(world, response, path, query)
-      }, fault.waitMs)
-      waiting.add(timeout)
-    } else if (fault === null) answer(world, response, path, query)
-    else misbehave(response, fault)
+    if (request.method === 'POST') withBody(request, (body) => hear(response, { ...askedOf(request), body }))
+    else hear(response, askedOf(request))
   })
   server.on('upgrade', (request, stream) => {
     const socket = acceptSocket(request, stream, {
@@ -73,8 +94,15 @@ export const startVenue = async ({ now, port = 0 }: VenueOptions): Promise<Venue
     requests,
     inFlight: () => inFlight,
     answering: () => inFlight - heldBack,
+    release: () => {
+      for (const [timeout, act] of waiting) {
+        clearTimeout(timeout)
+        act()
+      }
+      waiting.clear()
+    },
     close: async () => {
-      for (const timeout of waiting) clearTimeout(timeout)
+      for (const timeout of waiting.keys()) clearTimeout(timeout)
       streams.destroyAll()
       const closed = new Promise((resolve) => server.close(resolve))
       server.closeAllConnections()
@@ -83,42 +111,22 @@ export const startVenue = async ({ now, port = 0 }: VenueOptions): Promise<Venue
   }
 }
 
-const partsOf = (request: IncomingMessage) => {
-  const url = new URL(request.url ?? '/', 'http://venue')
-  return { path: url.pathname.slice(1), query: url.searchParams }
-}
+const HELD_BACK: ReadonlySet<Fault['kind']> = new Set(['slow', 'trickle', 'done_then_slow'])
 
-const answer = (world: World, response: ServerResponse, path: string, query: URLSearchParams): void => {
-  const route = MARKET_ROUTES.find((candidate) => candidate.path === path)
-  if (route === undefined) {
-    send(response, 404, { code: -1, msg: `nothing at ${path}` })
-    return
-  }
-  try {
-    send(response, 200, route.answer(world, query))
-  } catch (error) {
-    if (!(error instanceof VenueRefusal)) throw error
-    send(response, 400, { code: error.code, msg: error.message })
+const askedOf = (request: IncomingMessage): Asked => {
+  const [path = '', query = ''] = (request.url ?? '/').slice(1).split('?', 2)
+  const apiKey = request.headers['x-mbx-apikey']
+  return {
+    method: request.method ?? 'GET',
+    path,
+    query,
+    body: '',
+    apiKey: typeof apiKey === 'string' ? apiKey : '',
   }
 }
 
-const misbehave = (response: ServerResponse, fault: Exclude<Fault, { readonly kind: 'slow' }>): void => {
-  switch (fault.kind) {
-    case 'drop':
-      response.socket?.destroy()
-      return
-    case 'status':
-      if (fault.retryAfterSeconds !== undefined) response.setHeader('Retry-After', fault.retryAfterSeconds)
-      response.writeHead(fault.status).end('<html>no</html>')
-      return
-    case 'trickle':
-      response.writeHead(200, { 'Content-Type': 'application/json' }).write('[[1')
-      return
-    case 'garbage':
-      response.writeHead(200, { 'Content-Type': 'text/html' }).end('<html>back soon</html>')
-  }
-}
-
-const send = (response: ServerResponse, status: number, body: unknown): void => {
-  response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body))
+const withBody = (request: IncomingMessage, use: (body: string) => void): void => {
+  const chunks: Buffer[] = []
+  request.on('data', (chunk: Buffer) => chunks.push(chunk))
+  request.on('end', () => use(Buffer.concat(chunks).toString()))
 }

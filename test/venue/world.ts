@@ -1,3 +1,6 @@
+import { createAccount, type Account } from './account.ts'
+import { priceStepOf } from './contracts.ts'
+
 /** What is true at the venue. Tests change it while it runs. */
 export interface World {
   /** The time of the test; the venue's own clock differs from it by `skewMs`. */
@@ -16,9 +19,14 @@ export interface World {
   fundingIntervalHours: number
   readonly spot: readonly string[]
   readonly perpetuals: readonly string[]
+  /** Perpetuals that are gone. */
+  readonly delisted: Set<string>
+  /** What perpetuals trade at, in hundred-millionths; without one it moves by itself. */
+  readonly prices: Map<string, bigint>
+  readonly account: Account
 }
 
-export const createWorld = (now: () => number): World => ({
+export const createWorld = (now: () => number, perpetuals: readonly string[] = PERPETUALS): World => ({
   now,
   skewMs: 0,
   candlesEndMs: Number.POSITIVE_INFINITY,
@@ -28,7 +36,10 @@ export const createWorld = (now: () => number): World => ({
   muteStreams: new Set(),
   fundingIntervalHours: 8,
   spot: ['BTC', 'ETH', 'SOL'],
-  perpetuals: ['BTC', 'ETH', 'HYPE'],
+  perpetuals,
+  delisted: new Set(),
+  prices: new Map(),
+  account: createAccount(),
 })
 
 export const venueNow = ({ now, skewMs }: World): number => now() + skewMs
@@ -36,5 +47,13 @@ export const venueNow = ({ now, skewMs }: World): number => now() + skewMs
 /** The same price at the same time, always. */
 export const priceAt = (base: string, ms: number): number =>
   (PRICES[base] ?? 100) * (1 + 0.01 * Math.sin(ms / 7_200_000) + 0.001 * Math.sin(ms / 90_000))
+
+/** What orders in the perpetual are filled at, on a step of its price. */
+export const marketPriceOf = (world: World, base: string): bigint => {
+  const price = world.prices.get(base) ?? BigInt(Math.round(priceAt(base, venueNow(world)) * 1e8))
+  return price - (price % priceStepOf(base))
+}
+
+const PERPETUALS: readonly string[] = ['BTC', 'ETH', 'HYPE']
 
 const PRICES: Readonly<Record<string, number>> = { BTC: 60_000, ETH: 3000, SOL: 150, HYPE: 30 }

@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest'
+import { contractOf, contractsIn } from './contracts.ts'
+import { toldOrderOf } from './orders.ts'
+
+const market = (changes: Readonly<Record<string, unknown>> = {}) => ({
+  symbol: 'BTC/USDT:USDT',
+  base: 'BTC',
+  quote: 'USDT',
+  swap: true,
+  linear: true,
+  active: true,
+  contractSize: '1',
+  taker: '0.0005',
+  precision: { amount: '0.001', price: '0.1' },
+  limits: { amount: { min: '0.001' }, cost: { min: '100' } },
+  ...changes,
+})
+
+const only = (changes: Readonly<Record<string, unknown>>) => contractsIn({ only: market(changes) })
+
+describe('contracts', () => {
+  it('are read with their steps', () => {
+    const contract = contractOf(contractsIn([market()]) ?? new Map(), 'btc-perp')
+    expect(contract).toMatchObject({
+      market: 'BTC/USDT:USDT',
+      isActive: true,
+      takerMillionths: 500n,
+      steps: {
+        quantityStep: 100_000n,
+        quantityMin: 100_000n,
+        priceStep: 10_000_000n,
+        notionalMin: 100_000_000n,
+      },
+    })
+  })
+
+  it.each([
+    ['spot', { swap: false }],
+    ['settled in the coin itself', { linear: false }],
+    ['against something else', { quote: 'EUR' }],
+    ['counted in other units', { contractSize: '0.01' }],
+    ['without a step', { precision: { amount: undefined, price: '0.1' } }],
+    ['with a step of zero', { precision: { amount: '0', price: '0.1' } }],
+    ['with a step that ours is no multiple of', { precision: { amount: '0.000000003', price: '0.1' } }],
+    ['without a name', { symbol: undefined }],
+  ])('that are %s are none', (_, changes) => {
+    expect(only(changes)).toBeNull()
+  })
+
+  it('with steps finer than we count are traded by our own', () => {
+    const contracts = only({ precision: { amount: '1e-12', price: '0.1' } })
+    expect(contracts?.get('BTC')?.quantityStep).toBe(1n)
+  })
+
+  it('against the first dollar win', () => {
+    const usdc = market({ symbol: 'BTC/USDC:USDC', quote: 'USDC' })
+    for (const list of [
+      [usdc, market()],
+      [market(), usdc],
+    ])
+      expect(contractsIn(list)?.get('BTC')?.market).toBe('BTC/USDT:USDT')
+  })
+
+  it('that are closed can still be asked about', () => {
+    expect(only({ active: false })?.get('BTC')?.isActive).toBe(false)
+  })
+
+  it.each([null, undefined, 'page', [], {}])('are none in %s', (answer) => {
+    expect(contractsIn(answer)).toBeNull()
+  })
+})
+
+describe('an order', () => {
+  const told = (changes: Readonly<Record<string, unknown>>) =>
+    toldOrderOf({ id: '7', clientOrderId: 'a', amount: '2', filled: '0', status: 'open', ...changes }, 'a')
+
+  it.each([
+    ['open', '0', 'open'],
+    ['open', '1', 'partial'],
+    ['canceling', '1', 'partial'],
+    ['closed', '2', 'filled'],
+    ['closed', '1', 'canceled'],
+    ['expired', '0', 'canceled'],
+    ['canceled', '2', 'filled'],
+    ['rejected', '0', 'rejected'],
+  ])('that is %s with %s of 2 is %s', (status, filled, expected) => {
+    expect(told({ status, filled })?.status).toBe(expected)
+  })
+
+  it.each([
+    ['of another name', { clientOrderId: 'b' }],
+    ['without an id', { id: undefined }],
+    ['in an odd state', { status: 'dreaming' }],
+    ['with a quantity that cannot be read', { filled: '0.1234567890' }],
+    ['without a quantity', { amount: undefined }],
+  ])('%s is not ours', (_, changes) => {
+    expect(told(changes)).toBeNull()
+  })
+})

@@ -1,0 +1,76 @@
+import { canonicalSymbol } from '../../../core/vocabulary/symbol.ts'
+import type { OrderSteps } from '../../../ports/broker.ts'
+import { scaledOf, unitsOf } from './decimals.ts'
+import { DOLLARS, memberOf, textMemberOf } from './values.ts'
+
+/** A perpetual that is settled in dollars: orders go there. */
+export interface Contract {
+  /** As the library names it: `BTC/USDT:USDT`. */
+  readonly market: string
+  readonly base: string
+  readonly isActive: boolean
+  readonly quantityStep: bigint
+  readonly priceStep: bigint
+  readonly steps: OrderSteps
+  /** What a taker pays, as a share in millionths. */
+  readonly takerMillionths: bigint
+}
+
+/** The one contract of each base, by the first dollar that has one. */
+export type Contracts = ReadonlyMap<string, Contract>
+
+/** Null where the venue tells nothing that could be traded. */
+export const contractsIn = (markets: unknown): Contracts | null => {
+  const found = new Map<string, Contract & { readonly rank: number }>()
+  for (const entry of Object.values(typeof markets === 'object' && markets !== null ? markets : {})) {
+    const contract = contractIn(entry)
+    if (contract === null) continue
+    const known = found.get(contract.base)
+    if (known === undefined || contract.rank < known.rank) found.set(contract.base, contract)
+  }
+  return found.size === 0 ? null : found
+}
+
+export const contractOf = (contracts: Contracts, symbol: string): Contract | null =>
+  contracts.get(canonicalSymbol(symbol)) ?? null
+
+const contractIn = (entry: unknown): (Contract & { readonly rank: number }) | null => {
+  const [market, base, quote] = ['symbol', 'base', 'quote'].map((name) => textMemberOf(entry, name))
+  if (!market || !base || !quote) return null
+  if (memberOf(entry, 'swap') !== true || memberOf(entry, 'linear') !== true) return null
+  const rank = DOLLARS.indexOf(quote)
+  // Orders are counted in units of the base: a contract of another size would be another order.
+  if (rank < 0 || unitsOf(memberOf(entry, 'contractSize')) !== ONE) return null
+  const [precision, limits] = [memberOf(entry, 'precision'), memberOf(entry, 'limits')]
+  const quantityStep = stepOf(memberOf(precision, 'amount'))
+  const priceStep = stepOf(memberOf(precision, 'price'))
+  if (quantityStep === null || priceStep === null) return null
+  const [amount, cost] = [memberOf(limits, 'amount'), memberOf(limits, 'cost')]
+  return {
+    market,
+    base,
+    rank,
+    isActive: memberOf(entry, 'active') !== false,
+    quantityStep,
+    priceStep,
+    steps: {
+      quantityStep,
+      priceStep,
+      quantityMin: unitsOf(memberOf(amount, 'min'), 'up'),
+      notionalMin: scaledOf(memberOf(cost, 'min'), 6, 'up'),
+    },
+    takerMillionths: scaledOf(memberOf(entry, 'taker'), 6, 'up') ?? TAKER_MILLIONTHS,
+  }
+}
+
+const ONE = 100_000_000n
+/** A tenth of a percent, where the venue does not say. */
+const TAKER_MILLIONTHS = 1000n
+
+/** A step that is finer than we count is as good as ours, if ours is a multiple of it. */
+const stepOf = (value: unknown): bigint | null => {
+  const step = unitsOf(value)
+  if (step !== null) return step > 0n ? step : null
+  const fine = scaledOf(value, 30)
+  return fine !== null && fine > 0n && 10n ** 22n % fine === 0n ? 1n : null
+}

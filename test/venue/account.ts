@@ -1,0 +1,118 @@
+/** What the venue keeps of its one customer. Amounts are whole hundred-millionths. */
+export interface Account {
+  readonly apiKey: string
+  readonly secret: string
+  /** Every order that was accepted, in order: nothing is ever taken out. */
+  readonly orders: VenueOrder[]
+  readonly trades: VenueTrade[]
+  /** Orders of the venue itself, which closed positions by force. */
+  readonly forced: VenueOrder[]
+  /** Every order that arrived, also those that were refused or lost. */
+  readonly attempts: OrderAttempt[]
+  readonly holdings: Map<string, Holding>
+  readonly leverages: Map<string, number>
+  wallet: bigint
+  feeAsset: string
+  isHedged: boolean
+  mayTrade: boolean
+  mayWithdraw: boolean
+  /** The newest order of each client order id. */
+  readonly byClientOrderId: Map<string, VenueOrder>
+  readonly byOrderId: Map<number, VenueOrder>
+}
+
+export interface VenueOrder {
+  readonly orderId: number
+  readonly clientOrderId: string
+  readonly base: string
+  readonly side: Side
+  readonly type: 'LIMIT' | 'MARKET'
+  readonly timeInForce: string
+  readonly quantity: bigint
+  readonly price: bigint | null
+  readonly isReduceOnly: boolean
+  readonly atMs: number
+  status: 'NEW' | 'PARTIALLY_FILLED' | 'FILLED' | 'CANCELED' | 'EXPIRED'
+  executed: bigint
+  /** Sum of price times quantity, in 1e-16. */
+  cost: bigint
+  updatedMs: number
+  /** So many more lookups do not find it. */
+  hiddenLookups: number
+  readonly trades: VenueTrade[]
+}
+
+export interface VenueTrade {
+  readonly tradeId: number
+  readonly orderId: number
+  readonly clientOrderId: string
+  readonly base: string
+  readonly side: Side
+  readonly price: bigint
+  readonly quantity: bigint
+  readonly commission: bigint
+  readonly commissionAsset: string
+  readonly realized: bigint
+  readonly atMs: number
+  /** So many more queries do not tell it. */
+  hiddenQueries: number
+}
+
+export interface OrderAttempt {
+  readonly clientOrderId: string
+  readonly outcome: 'accepted' | 'refused' | 'lost'
+}
+
+/** A position: signed quantity, and what it cost in 1e-16. */
+export interface Holding {
+  readonly quantity: bigint
+  readonly cost: bigint
+}
+
+export type Side = 'BUY' | 'SELL'
+
+export const createAccount = (): Account => ({
+  apiKey: 'venue-key-0123456789',
+  secret: 'venue-secret-9876543210',
+  orders: [],
+  trades: [],
+  forced: [],
+  attempts: [],
+  holdings: new Map(),
+  leverages: new Map(),
+  wallet: 10_000_00000000n,
+  feeAsset: 'USDT',
+  isHedged: false,
+  mayTrade: true,
+  mayWithdraw: false,
+  byClientOrderId: new Map(),
+  byOrderId: new Map(),
+})
+
+export const isOpen = ({ status }: VenueOrder): boolean => status === 'NEW' || status === 'PARTIALLY_FILLED'
+
+/** A trade moves the position: what closes is realised in proportion, what is left over opens the other way. */
+export const traded = (
+  holding: Holding | undefined,
+  side: Side,
+  price: bigint,
+  quantity: bigint,
+): { readonly holding: Holding; readonly realized: bigint } => {
+  const before = holding ?? { quantity: 0n, cost: 0n }
+  const signed = side === 'BUY' ? quantity : -quantity
+  if (before.quantity === 0n || before.quantity > 0n === signed > 0n) {
+    return {
+      holding: { quantity: before.quantity + signed, cost: before.cost + signed * price },
+      realized: 0n,
+    }
+  }
+  const held = before.quantity < 0n ? -before.quantity : before.quantity
+  const closing = held < quantity ? held : quantity
+  const direction = before.quantity > 0n ? 1n : -1n
+  const costOfClosed = (before.cost * closing) / held
+  const realized = (direction * closing * price - costOfClosed) / 100_000_000n
+  const after = before.quantity + signed
+  const isTurned = after !== 0n && after > 0n !== before.quantity > 0n
+  const cost = isTurned ? after * price : before.cost - costOfClosed
+  return { holding: { quantity: after, cost }, realized }
+}
