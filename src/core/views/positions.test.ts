@@ -86,7 +86,6 @@ describe('a position as it is shown', () => {
       regime_at_entry: 'BULL',
       pcs_at_entry: 78.2,
       cts_at_entry: 0,
-      adopted: false,
     })
     expect(Object.keys(shown)).toHaveLength(25)
     expect(positionView.parse(shown)).toEqual(shown)
