@@ -1,8 +1,14 @@
+import { readFileSync } from 'node:fs'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cleanUp, TOKEN } from '../interface/service.ts'
 import { BROWSER, launch, openPage, overflowsOn, PHONE, signIn, violationsOn } from './browser.ts'
 import { openPositions, startEngine, type PaperEngine } from './engine.ts'
+
+/** A release that writes no karma intents has nothing to settle; its list of events says so. */
+const OWES_KARMA = readFileSync(new URL('../../docs/events.md', import.meta.url), 'utf8').includes(
+  '`karma.intent.v1`',
+)
 
 describe.skipIf(BROWSER === undefined)('the treasury page', () => {
   let browser: Browser
@@ -21,7 +27,7 @@ describe.skipIf(BROWSER === undefined)('the treasury page', () => {
     await cleanUp()
   })
 
-  it('shows what a winning trade owes, to whom, and checks who signed it', async () => {
+  it.runIf(OWES_KARMA)('shows what a winning trade owes, to whom, and checks who signed it', async () => {
     const owed = page.getByRole('region', { name: 'Karma intents' })
     await owed.getByText('signature valid').waitFor()
     await owed.getByRole('row').nth(1).getByRole('button').first().click()
@@ -31,7 +37,7 @@ describe.skipIf(BROWSER === undefined)('the treasury page', () => {
     await page.keyboard.press('Escape')
   })
 
-  it('settles it, and anybody can check the receipt', async () => {
+  it.runIf(OWES_KARMA)('settles it, and anybody can check the receipt', async () => {
     await page.getByLabel(/^Select /).check()
     await page.getByRole('button', { name: /^Settle 1 / }).click()
     await page.getByLabel('Transaction').fill('0xabc')

@@ -10,6 +10,8 @@ export interface ActionOptions<Input, Result> {
   readonly request: (input: Input) => { readonly path: string } & Omit<Call, 'operatorToken' | 'signal'>
   /** What to tell when it is done; null = nothing. */
   readonly done: (result: Result, input: Input) => string | null
+  /** Closes a form, say. Called also if what asked is gone by then: the stream may be faster than the answer. */
+  readonly after?: (result: Result, input: Input) => void
   /** What it makes old. The stream refreshes most by itself. */
   readonly refreshes?: readonly Resource[]
   /** Shows the failure itself, and wants no toast. */
@@ -20,6 +22,7 @@ export interface ActionOptions<Input, Result> {
 export const useAction = <Input, Result>({
   request,
   done,
+  after,
   refreshes = [],
   quiet = false,
 }: ActionOptions<Input, Result>) => {
@@ -40,6 +43,7 @@ export const useAction = <Input, Result>({
       if (result === null) return
       const text = done(result, input)
       if (text !== null) toast(text, 'good')
+      after?.(result, input)
       await Promise.all(refreshes.map((resource) => client.invalidateQueries({ queryKey: [resource] })))
     },
     onError: (error) => {

@@ -42,7 +42,7 @@ describe('the API through the dashboard', () => {
       { 'sec-fetch-site': 'none' },
       { 'sec-fetch-site': 'cross-site', origin: `http://${dashboard.host}` },
     ]) {
-      const refused = await register(headers as Record<string, string>)
+      const refused = await register(headers)
       expect(JSON.parse(refused.text)).toMatchObject({ status: 403, code: 'dashboard.origin_denied' })
     }
     expect((await register({ origin: `http://${dashboard.host}` })).status).toBe(200)

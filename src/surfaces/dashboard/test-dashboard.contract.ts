@@ -22,12 +22,12 @@ export interface TestDashboardOptions {
 
 /** A real dashboard server before a real API; only the pages are small. */
 export const startTestDashboard = async ({
-  api: given,
+  api: apiOptions,
   limits,
   sessionKey,
   apiUrl,
 }: TestDashboardOptions = {}) => {
-  const api = await startTestServer(given)
+  const api = await startTestServer(apiOptions)
   const folder = await mkdtemp(join(tmpdir(), 'svc-pages-'))
   await mkdir(join(folder, 'assets'))
   await writeFile(join(folder, 'index.html'), APP_HTML)
@@ -41,7 +41,7 @@ export const startTestDashboard = async ({
     {
       apiUrl: apiUrl ?? api.baseUrl,
       configuration: () => configuration.current(),
-      insecureOk: given?.insecureOk ?? false,
+      insecureOk: apiOptions?.insecureOk ?? false,
       sessionKey: sessionKey ?? randomBytes(32),
       folder,
       logger,
@@ -52,7 +52,8 @@ export const startTestDashboard = async ({
   if (server === null) throw new Error('the pages are there')
   const { url } = await server.listen({ host: '127.0.0.1', port: 0 })
   const host = new URL(url).host
-  const ask = (method: string, path: string, ask: Ask = {}): Promise<Told> => exchange(url, method, path, ask)
+  const ask = (method: string, path: string, given: Ask = {}): Promise<Told> =>
+    exchange(url, method, path, given)
   return {
     api,
     url,

@@ -99,6 +99,7 @@ const RemoveButton = ({ contributor, onRemoved }: Omit<HeadProps, 'score'>) => {
   const remove = useAction<void, { readonly removed: string }>({
     request: () => ({ path: `/contributors/${encodeURIComponent(contributor.id)}`, method: 'DELETE' }),
     done: () => 'The contributor is removed',
+    after: onRemoved,
     refreshes: ['contributors', 'scores'],
   })
   const ask = async (): Promise<void> => {
@@ -108,8 +109,7 @@ const RemoveButton = ({ contributor, onRemoved }: Omit<HeadProps, 'score'>) => {
       confirmLabel: 'Remove',
       look: 'danger',
     })
-    if (answer !== null)
-      remove.mutate(undefined, { onSuccess: (result) => (result === null ? undefined : onRemoved()) })
+    if (answer !== null) remove.mutate()
   }
   return (
     <Button size="small" busy={remove.isPending} onClick={() => void ask()}>

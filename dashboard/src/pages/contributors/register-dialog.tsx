@@ -40,13 +40,14 @@ const RegisterForm = ({ onDone }: { readonly onDone: () => void }) => {
   const action = useAction<unknown, Contributor>({
     request: (body) => ({ path: '/contributors/register', body }),
     done: ({ name }) => `${name} is registered`,
+    after: onDone,
     refreshes: ['contributors', 'scores'],
     quiet: true,
   })
   const submit = (event: SyntheticEvent): void => {
     event.preventDefault()
     if (metadata === null) return
-    action.mutate({ ...draft, metadata }, { onSuccess: (result) => (result === null ? undefined : onDone()) })
+    action.mutate({ ...draft, metadata })
   }
   const change = (member: keyof Draft) => (event: { target: { value: string } }) =>
     setDraft({ ...draft, [member]: event.target.value })

@@ -49,12 +49,13 @@ const RegisterForm = ({ onDone }: { readonly onDone: () => void }) => {
   const action = useAction<Draft, { readonly name: string }>({
     request: (body) => ({ path: '/producers/register', body }),
     done: ({ name }) => `${name} is registered`,
+    after: onDone,
     refreshes: ['producers'],
     quiet: true,
   })
   const submit = (event: SyntheticEvent): void => {
     event.preventDefault()
-    action.mutate(draft, { onSuccess: (result) => (result === null ? undefined : onDone()) })
+    action.mutate(draft)
   }
   const change = (member: keyof Draft) => (event: { target: { value: string } }) =>
     setDraft({ ...draft, [member]: event.target.value })

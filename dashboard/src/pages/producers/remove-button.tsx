@@ -11,6 +11,7 @@ export const RemoveButton = ({ name, onRemoved }: RemoveButtonProps) => {
   const remove = useAction<void, { readonly removed: string }>({
     request: () => ({ path: `/producers/${encodeURIComponent(name)}`, method: 'DELETE' }),
     done: () => `${name} is removed`,
+    after: onRemoved,
     refreshes: ['producers'],
   })
   const ask = async (): Promise<void> => {
@@ -20,8 +21,7 @@ export const RemoveButton = ({ name, onRemoved }: RemoveButtonProps) => {
       confirmLabel: 'Remove',
       look: 'danger',
     })
-    if (answer === null) return
-    remove.mutate(undefined, { onSuccess: (result) => (result === null ? undefined : onRemoved()) })
+    if (answer !== null) remove.mutate()
   }
   return (
     <Button size="small" busy={remove.isPending} onClick={() => void ask()}>

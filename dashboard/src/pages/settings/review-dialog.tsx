@@ -18,6 +18,7 @@ export const ReviewDialog = ({ onSaved, onClose }: ReviewDialogProps) => {
   const save = useAction<Configuration, ConfigurationChange>({
     request: (body) => ({ path: '/config', body }),
     done: ({ path }) => `Saved to ${path}`,
+    after: onSaved,
     refreshes: ['config', 'portfolio', 'karma'],
     quiet: true,
   })
@@ -61,16 +62,7 @@ export const ReviewDialog = ({ onSaved, onClose }: ReviewDialogProps) => {
         {save.isError ? <Failure error={save.error} /> : null}
         <div className="flex justify-end gap-2">
           <Button onClick={onClose}>Back</Button>
-          <Button
-            look="primary"
-            busy={save.isPending}
-            onClick={() =>
-              save.mutate(bodyOf(draft), {
-                // Null: no operator token was given, so nothing was saved.
-                onSuccess: (change) => (change === null ? undefined : onSaved(change)),
-              })
-            }
-          >
+          <Button look="primary" busy={save.isPending} onClick={() => save.mutate(bodyOf(draft))}>
             Save
           </Button>
         </div>

@@ -77,13 +77,12 @@ const SubmitForm = ({ contributors, onClose, onDone }: SubmitFormProps) => {
       },
     }),
     done: () => 'Signal stored',
+    after: ({ event_id }) => onDone(event_id),
     quiet: true,
   })
   const submit = (event: SyntheticEvent): void => {
     event.preventDefault()
-    action.mutate(undefined, {
-      onSuccess: (result) => (result === null ? undefined : onDone(result.event_id)),
-    })
+    action.mutate()
   }
   const fault = faultsOf(action.error)
   return (

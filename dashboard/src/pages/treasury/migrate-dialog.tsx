@@ -20,6 +20,7 @@ export const MigrateDialog = ({ treasury, onClose }: MigrateDialogProps) => {
   const migrate = useAction<{ address: string; percentage: number; reason: string }, Treasury>({
     request: (body) => ({ path: '/karma/migrate-wallet', body }),
     done: () => 'The wallet is changed',
+    after: onClose,
     refreshes: ['karma'],
     quiet: true,
   })
@@ -29,10 +30,7 @@ export const MigrateDialog = ({ treasury, onClose }: MigrateDialogProps) => {
   const submit = (event: SyntheticEvent): void => {
     event.preventDefault()
     if (!isReady) return
-    migrate.mutate(
-      { address: address.trim(), percentage, reason: reason.trim() },
-      { onSuccess: (made) => (made === null ? undefined : onClose()) },
-    )
+    migrate.mutate({ address: address.trim(), percentage, reason: reason.trim() })
   }
   return (
     <Dialog

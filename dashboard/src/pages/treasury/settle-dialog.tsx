@@ -32,16 +32,14 @@ export const SettleDialog = ({ intents, onClose }: SettleDialogProps) => {
     request: (body) => ({ path: '/karma/settle', body }),
     done: ({ receipt, skipped }) =>
       `Settled ${formatKarma(receipt.total_usd)}${skipped.length > 0 ? `, ${skipped.length} skipped` : ''}`,
+    after: onClose,
     refreshes: ['karma', 'scores'],
     quiet: true,
   })
   const submit = (event: SyntheticEvent): void => {
     event.preventDefault()
     const hash = txHash.trim()
-    settle.mutate(
-      { intent_ids: intents.map(({ id }) => id), tx_hash: hash === '' ? null : hash },
-      { onSuccess: (made) => (made === null ? undefined : onClose()) },
-    )
+    settle.mutate({ intent_ids: intents.map(({ id }) => id), tx_hash: hash === '' ? null : hash })
   }
   const total = intents.reduce((sum, { karma_amount_usd: amount }) => sum + amount, 0)
   const address = treasury?.treasury_address ?? ''

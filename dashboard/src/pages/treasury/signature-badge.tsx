@@ -17,7 +17,7 @@ export const usePublicKey = (
   }
 }
 
-export const useVerdict = (signed: Signed): Verdict => {
+const useVerdict = (signed: Signed): Verdict => {
   const { key, isKnown } = usePublicKey(signed.node_id)
   const [verdict, setVerdict] = useState<Verdict>('checking')
   useEffect(() => {
