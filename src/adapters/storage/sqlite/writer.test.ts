@@ -84,7 +84,7 @@ describe('batches that wait for the disk together', () => {
       [first, second, third],
       [EMPTY_HEAD, headAfter(first), headAfter(second)],
     )
-    expect(outcomes).toEqual(Array(3).fill({ status: 'fulfilled', value: { status: 'appended' } }))
+    expect(outcomes).toEqual([0, 1, 2].map(() => ({ status: 'fulfilled', value: { status: 'appended' } })))
     expect(await log.verifyHashes({ after: 0, upTo: 9 })).toEqual({ ok: true, checked: 9 })
   })
 
