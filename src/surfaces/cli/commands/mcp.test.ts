@@ -51,7 +51,10 @@ describe('svc mcp', () => {
     ])
     expect(answers).toMatchObject([
       { id: 1, result: { protocolVersion: '2025-06-18' } },
-      { id: 2, result: { tools: [{ name: 'get_brain_status' }, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}] } },
+      {
+        id: 2,
+        result: { tools: [{ name: 'get_brain_status' }, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}] },
+      },
       { id: 3, result: { structuredContent: { kill_switch_level: 0 }, isError: false } },
     ])
   })
