@@ -45,5 +45,6 @@ const plansOf = (seeds: number): readonly LifePlan[] =>
     ...(['default', 'walk'] as const).flatMap((market) =>
       [true, false].map((learning) => ({ seed, market, learning, population: 'all' as const, days: DAYS })),
     ),
+    { seed, market: 'default', learning: true, population: 'alone', days: DAYS },
     { seed, market: 'default', learning: true, population: 'spam', days: SPAM_DAYS },
   ])

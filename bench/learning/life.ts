@@ -10,6 +10,7 @@ import { BEGIN_MS, courseOf, type Course } from './course.ts'
 import { createObserver, type Observed } from './observer.ts'
 import {
   AHEAD_BARS,
+  ORIGINALS,
   POPULATION,
   SPAM_POPULATION,
   voicesOf,
@@ -22,7 +23,7 @@ export interface LifePlan {
   readonly seed: number
   readonly market: 'default' | 'walk'
   readonly learning: boolean
-  readonly population: 'all' | 'spam'
+  readonly population: 'all' | 'alone' | 'spam'
   readonly days: number
 }
 
@@ -30,6 +31,8 @@ export interface LifeReport extends Observed {
   readonly plan: LifePlan
   readonly netReturn: number
 }
+
+const POPULATIONS = { all: POPULATION, alone: ORIGINALS, spam: SPAM_POPULATION } as const
 
 const BARS_PER_DAY = 24
 const CYCLE_BARS = 4
@@ -41,7 +44,7 @@ export const live = (plan: LifePlan): LifeReport => {
   const configuration = configurationOf(plan)
   const barCount = plan.days * BARS_PER_DAY
   const course = courseOf(configuration, barCount + AHEAD_BARS)
-  const plans = plan.population === 'all' ? POPULATION : SPAM_POPULATION
+  const plans = POPULATIONS[plan.population]
   const voices = voicesOf(plans, course, { seed: plan.seed, blind: plan.market === 'walk' })
   const desk = createDesk(configuration)
   const observer = createObserver(plans, configuration)

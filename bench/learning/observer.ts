@@ -48,7 +48,7 @@ export interface Observed {
   readonly authorBins: readonly ReliabilityBin[]
 }
 
-export const CALLS_COUNTED = 200
+const CALLS_COUNTED = 200
 const BINS = 10
 const DAY_CYCLES = 6
 
@@ -67,9 +67,6 @@ export const createObserver = (plans: readonly AuthorPlan[], configuration: Conf
     byCalls: number[]
     callsToHalf: number | null
   } | null = null
-
-  const keyOf = (state: State, { name, role }: AuthorPlan): string =>
-    authorKey(role === 'contributor' ? (activeByNode(state.contributors, name)?.id ?? null) : null, name)
 
   const dayShare = (name: string, cycles = DAY_CYCLES): number =>
     mean((shares.get(name) ?? []).slice(-cycles))
@@ -157,6 +154,9 @@ export const createObserver = (plans: readonly AuthorPlan[], configuration: Conf
     }),
   }
 }
+
+const keyOf = (state: State, { name, role }: AuthorPlan): string =>
+  authorKey(role === 'contributor' ? (activeByNode(state.contributors, name)?.id ?? null) : null, name)
 
 type Bin = { -readonly [Member in keyof ReliabilityBin]: number }
 

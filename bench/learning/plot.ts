@@ -128,12 +128,13 @@ const panelOf = (title: string, [below, beside]: readonly [string, string], acro
     const [atX, atY] = [valueAt(place, across), valueAt(place, up)]
     return `<text x="${x(atX)}" y="${bottom + 16}" text-anchor="middle">${short(atX)}</text><text x="${left - 6}" y="${y(atY) + 4}" text-anchor="end">${short(atY)}</text>`
   })
-  const frame =
-    `<text x="${WIDTH / 2}" y="22" text-anchor="middle" font-size="13" font-weight="bold">${title}</text>` +
-    `<rect x="${left}" y="${top}" width="${right - left}" height="${bottom - top}" fill="none" stroke="${GREY}"/>` +
-    `<text x="${(left + right) / 2}" y="${HEIGHT - 12}" text-anchor="middle">${below}</text>` +
-    `<text transform="translate(16,${(top + bottom) / 2}) rotate(-90)" text-anchor="middle">${beside}</text>` +
-    ticks.join('')
+  const frame = [
+    `<text x="${WIDTH / 2}" y="22" text-anchor="middle" font-size="13" font-weight="bold">${title}</text>`,
+    `<rect x="${left}" y="${top}" width="${right - left}" height="${bottom - top}" fill="none" stroke="${GREY}"/>`,
+    `<text x="${(left + right) / 2}" y="${HEIGHT - 12}" text-anchor="middle">${below}</text>`,
+    `<text transform="translate(16,${(top + bottom) / 2}) rotate(-90)" text-anchor="middle">${beside}</text>`,
+    ...ticks,
+  ].join('')
   return {
     frame,
     dot: (atX: number, atY: number, color: string): string =>

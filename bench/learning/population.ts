@@ -73,7 +73,10 @@ export const POPULATION: readonly AuthorPlan[] = [
   ]),
 ]
 
-/** Groups whose combined influence is held against that of `good-30`, which has the same skill. */
+/** The same without those who say what others say. */
+export const ORIGINALS: readonly AuthorPlan[] = POPULATION.filter(({ mind }) => mind.kind !== 'copy')
+
+/** Groups whose combined share is held against that of their first member, had it been alone. */
 export const GROUPS: Readonly<Record<string, readonly string[]>> = {
   copycat: ['copied', 'copycat'],
   sybil: SYBILS,

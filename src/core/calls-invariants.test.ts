@@ -58,6 +58,8 @@ class Life {
   readonly desk = new Desk({ universe: { symbols: [...SYMBOLS] }, brain: { min_domains: 1 } })
   readonly prices = [100, 50]
   cycles = 0
+  /** Whether feedback left calls, counters and money as they were. */
+  isFeedbackHarmless = true
 
   constructor() {
     for (const node of NODES) {
@@ -146,12 +148,11 @@ class Life {
       standing: { isVoid: true, isRepeated: false },
     })
     const { calls, contributors, ledger, karma } = this.desk.state
-    expect({ calls, contributors, ledger, karma }).toEqual({
-      calls: before.calls,
-      contributors: before.contributors,
-      ledger: before.ledger,
-      karma: before.karma,
-    })
+    this.isFeedbackHarmless &&=
+      calls === before.calls &&
+      contributors === before.contributors &&
+      ledger === before.ledger &&
+      karma === before.karma
   }
 }
 
@@ -177,6 +178,7 @@ describe('whatever is said, whatever the market does', () => {
             profitable: hits.length,
           })
         }
+        expect(life.isFeedbackHarmless).toBe(true)
         expectSoundCredits(log)
         expectSoundIndexes(life)
         const again = log.reduce(evolve, INITIAL_STATE)

@@ -121,44 +121,42 @@ describe('feedback', () => {
   const judgementsAfter = (...events: readonly NewEvent[]) =>
     (stateAfter(events).judgements.get('p1') ?? []).map(({ signalId, outcome }) => [signalId, outcome])
 
-  const record = (
-    standing: { isVoid: boolean; isRepeated: boolean },
-    changes: Partial<typeof payload> = {},
-  ) => ({ kind: 'record-feedback', feedback: { ...payload, ...changes }, standing }) as const
+  const judge = (standing: { isVoid: boolean; isRepeated: boolean }, changes: Partial<typeof payload> = {}) =>
+    ({ kind: 'record-feedback', feedback: { ...payload, ...changes }, standing }) as const
   const silent = { isVoid: true, isRepeated: false }
 
   it('is recorded as it is', () => {
     given()
-      .when(record({ isVoid: false, isRepeated: false }))
+      .when(judge({ isVoid: false, isRepeated: false }))
       .then({ type: 'learning.feedback.v1', payload: { ...payload, counted: false, weight: 0 } })
   })
 
   it('is weak evidence where the market is silent, once per signal and caller', () => {
     const evidence = { type: 'learning.feedback.v1', payload: { counted: true, weight: 0.25 } } as const
     const words = { type: 'learning.feedback.v1', payload: { counted: false, weight: 0 } } as const
-    given().when(record(silent)).then(evidence)
+    given().when(judge(silent)).then(evidence)
     given()
-      .when(record(silent, { outcome: 'loss' }))
+      .when(judge(silent, { outcome: 'loss' }))
       .then(evidence)
     for (const outcome of ['breakeven', 'no_fill', 'unknown', null] as const) {
-      given().when(record(silent, { outcome })).then(words)
+      given().when(judge(silent, { outcome })).then(words)
     }
     given()
-      .when(record(silent, { matched: false }))
+      .when(judge(silent, { matched: false }))
       .then(words)
     given()
-      .when(record({ isVoid: true, isRepeated: true }))
+      .when(judge({ isVoid: true, isRepeated: true }))
       .then(words)
     const counted = said({ counted: true, weight: 0.25 })
-    given(counted).when(record(silent)).then(words)
+    given(counted).when(judge(silent)).then(words)
     given(counted, said({ outcome: 'loss', counted: false }))
-      .when(record(silent))
+      .when(judge(silent))
       .then(words)
     given(counted)
-      .when(record(silent, { submitted_by: 'another' }))
+      .when(judge(silent, { submitted_by: 'another' }))
       .then(evidence)
     given(counted)
-      .when(record(silent, { signal_id: 's2' }))
+      .when(judge(silent, { signal_id: 's2' }))
       .then(evidence)
   })
 

@@ -1,7 +1,10 @@
-import type { Tally } from './outcomes.ts'
-
-/** The newest outcomes of an author; older ones count less and less. */
-export type Form = Pick<Tally, 'surplus' | 'gainMax' | 'lossMax' | 'weight'>
+/** The newest outcomes of an author; older ones count less and less. The members are those of a tally. */
+export interface Form {
+  readonly surplus: number
+  readonly gainMax: number
+  readonly lossMax: number
+  readonly weight: number
+}
 
 export const NO_FORM: Form = { surplus: 0, gainMax: 0, lossMax: 0, weight: 0 }
 

@@ -134,8 +134,9 @@ const withSignals = (call: Call, signalIds: readonly string[]): Call => Object.a
 
 /** A trade that was made on a call before it was due takes the judgement over. */
 const bound = (before: Calls, opened: PayloadOf<'execution.position_opened.v1'>, at: string): Calls => {
-  // Nothing is left of a damaged event.
-  const { position_id: positionId, signal_ids: signalIds = [] } = opened
+  const { position_id: positionId } = opened
+  // Absent from what is left of a damaged event.
+  const signalIds = (opened.signal_ids as readonly string[] | undefined) ?? []
   const ids = new Set(signalIds.flatMap((signalId) => before.ofSignal.get(signalId) ?? []))
   let { open } = before
   const taken: string[] = []
