@@ -6,6 +6,8 @@ import { describe, expect, it } from 'vitest'
 
 const SRC = fileURLToPath(new URL('../../src', import.meta.url))
 
+const PAGES = fileURLToPath(new URL('../../dashboard/src', import.meta.url))
+
 const LINES_MAX = 350
 
 const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'))
@@ -16,6 +18,17 @@ describe('the tree', () => {
     const written = files.filter((name) => !name.endsWith('.generated.ts'))
     expect(written.length).toBeGreaterThan(0)
     expect(written.filter((name) => textOf(name).split('\n').length - 1 > LINES_MAX)).toEqual([])
+  })
+
+  it(`has no page part longer than ${LINES_MAX} lines`, () => {
+    const parts = readdirSync(PAGES, { recursive: true, encoding: 'utf8' }).filter((name) =>
+      /\.tsx?$/.test(name),
+    )
+    expect(parts.length).toBeGreaterThan(0)
+    const tooLong = parts.filter(
+      (name) => readFileSync(join(PAGES, name), 'utf8').split('\n').length - 1 > LINES_MAX,
+    )
+    expect(tooLong).toEqual([])
   })
 
   it('lists alphabetically in every all.ts', () => {

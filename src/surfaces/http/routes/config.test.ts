@@ -26,7 +26,7 @@ describe('GET /config/schema', () => {
     const { status, body, text } = await other.call('GET', '/config/schema')
     expect(status).toBe(200)
     expect(body).toMatchObject({
-      path: join(other.home, 'config', 'user.yaml'),
+      path: 'config/user.yaml',
       schema: { properties: { api: { properties: { port: { default: 5050, minimum: 0 } } } } },
       set_by_environment: ['brain.cycle_interval_seconds'],
     })

@@ -30,7 +30,7 @@ const changes = z.unknown().meta({
 
 const configurationForm = z.object({
   schema: z.custom<JsonObject>(isJsonObject).meta({ type: 'object', additionalProperties: true }),
-  path: z.string().meta({ description: 'the file that a change is written to' }),
+  path: z.string().meta({ description: 'the file that a change is written to, in the home folder' }),
   restart_keys: z.array(z.string()).meta({ description: 'a new value counts only after a restart' }),
   set_by_environment: z.array(z.string()),
 })
@@ -60,15 +60,16 @@ export const configRoutes = [
     response: configurationForm,
     example: {
       schema: { type: 'object', properties: {} },
-      path: '/srv/signal-engine/config/user.yaml',
+      path: 'config/user.yaml',
       restart_keys: ['api.port'],
       set_by_environment: ['api.auth_token'],
     },
     handler: (_parts, service) => {
-      const { path, setByEnvironment } = service.configuration.describe()
+      const { setByEnvironment } = service.configuration.describe()
       return ok({
         schema: SCHEMA,
-        path,
+        // Where the home folder is, is nobody's business who only reads.
+        path: 'config/user.yaml',
         restart_keys: KEYS.filter((key) => needsRestart(key.split('.'))),
         set_by_environment: setByEnvironment,
       })
