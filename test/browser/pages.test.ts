@@ -1,4 +1,5 @@
 import { mkdir } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -38,12 +39,20 @@ describe.skipIf(BROWSER === undefined)('every page', () => {
     ;[browser, engine] = await Promise.all([launch(), startEngine(LIVELY)])
     await bullMarket(engine)
     for (const symbol of ['ETH', 'SOL']) await agreementOn(engine, symbol, `fan of ${symbol}`)
-    await engine.call('POST', '/brain/run')
+    await engine.call('POST', '/kill-switch', { body: { level: 1, reason: 'a drill' } })
+    await engine.call('POST', '/kill-switch', { body: { level: 0, reason: 'the drill is over' } })
+    // The market needs a moment for its first price, and the brain for its first trade.
+    for (let attempt = 0; attempt < 20 && (await positions()) === 0; attempt += 1) {
+      await sleep(1000)
+      await engine.call('POST', '/brain/run')
+    }
     await register(engine, 'mallory')
     for (const rationale of HOSTILE) {
       await submit(engine, 'mallory', { symbol: 'BTC', direction: 'bearish', conviction: 3, rationale })
     }
   })
+  const positions = async (): Promise<number> =>
+    ((await engine.call('GET', '/positions')).body as readonly object[]).length
   afterAll(async () => {
     await browser.close()
     await cleanUp()

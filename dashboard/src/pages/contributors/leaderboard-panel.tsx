@@ -169,6 +169,7 @@ const COLUMNS: readonly Column<Place>[] = [
   {
     name: 'Last signal',
     align: 'right',
+    wide: true,
     render: ({ score }) => <Time at={score.last_active} as="ago" />,
     sortBy: ({ score }) => score.last_active,
   },

@@ -49,7 +49,7 @@ const SignalRow = ({ signal }: { readonly signal: EventItem }) => {
       <span title={type}>
         <Untrusted lines={1} text={source ?? '–'} />
       </span>
-      {typeof direction === 'string' ? <DirectionBadge direction={direction} /> : <span />}
+      <span>{typeof direction === 'string' ? <DirectionBadge direction={direction} /> : null}</span>
       <span className="text-xs text-muted max-sm:hidden">
         <Untrusted lines={1} text={summaryOf(signal)} />
       </span>

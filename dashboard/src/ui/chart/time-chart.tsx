@@ -52,7 +52,8 @@ export const TimeChart = ({
     series.forEach((one, index) => current.series[index]?.setData(dataOf(one)))
     const first = current.series[0]
     if (first === undefined) return
-    first.applyOptions({ autoscaleInfoProvider: scaleOver(fitLevels ? levels : []) })
+    const scale = scaleOver(fitLevels ? levels : [])
+    first.applyOptions({ autoscaleInfoProvider: (own: Autoscale) => notTooFlat(scale(own)) })
     const lines = levels.map((level) => first.createPriceLine(lineOf(level)))
     const pins = createSeriesMarkers(first, markers.map(pinOf))
     return () => {
@@ -78,6 +79,8 @@ export const TimeChart = ({
     </figure>
   )
 }
+
+type Autoscale = () => AutoscaleInfo | null
 
 const colour = (name: string): string =>
   getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim()
@@ -161,6 +164,18 @@ const addSeries = (chart: IChartApi, { kind, tone }: ChartSeries, format: (value
   }
 }
 
+/** Of a line that hardly moves, a scale that would repeat the same label again and again shows nothing. */
+const notTooFlat = (info: AutoscaleInfo | null): AutoscaleInfo | null => {
+  if (info === null || info.priceRange === null) return info
+  const { minValue, maxValue } = info.priceRange
+  const least = Math.abs(maxValue) * RANGE_SHARE_MIN
+  if (maxValue - minValue >= least) return info
+  const middle = (minValue + maxValue) / 2
+  return { ...info, priceRange: { minValue: middle - least / 2, maxValue: middle + least / 2 } }
+}
+
+const RANGE_SHARE_MIN = 0.0002
+
 /** Strictly ascending times: the newest of several in one second counts. */
 const dataOf = (series: ChartSeries) => {
   const byTime = new Map<number, object>()
@@ -176,7 +191,7 @@ const dataOf = (series: ChartSeries) => {
 /** What the series need, and the levels. */
 const scaleOver =
   (levels: readonly Level[]) =>
-  (own: () => AutoscaleInfo | null): AutoscaleInfo | null => {
+  (own: Autoscale): AutoscaleInfo | null => {
     const info = own()
     if (info?.priceRange === null || info?.priceRange === undefined || levels.length === 0) return info
     const values = levels.map(({ value }) => value)
