@@ -103,8 +103,8 @@ const ranking = (reports: readonly LifeReport[]): readonly ClaimRow[] => {
       1,
       `useless authors within 50 ± 10, of ${useless.length} (the furthest is ${furthest.toFixed(1)} away)`,
       `${(within * 100).toFixed(1)} %`,
-      '≥ 95 %',
-      within >= 0.95,
+      '100 %',
+      within === 1,
     ),
   ]
 }

@@ -7,6 +7,8 @@ import { plotOf } from './plot.ts'
 import { claimsText, markdownOf } from './report.ts'
 
 const SEEDS = 30
+/** Formulas were chosen while looking at seeds from 1: what they are worth is shown on others. */
+const FIRST_SEED = 31
 /** Enough for two hundred calls of everybody. */
 const DAYS = 50
 const SPAM_DAYS = 43
@@ -41,7 +43,7 @@ export const benchLearning = async (quick: boolean): Promise<readonly BenchRow[]
 }
 
 const plansOf = (seeds: number): readonly LifePlan[] =>
-  Array.from({ length: seeds }, (_, index) => index + 1).flatMap((seed): readonly LifePlan[] => [
+  Array.from({ length: seeds }, (_, index) => FIRST_SEED + index).flatMap((seed): readonly LifePlan[] => [
     ...(['default', 'walk'] as const).flatMap((market) =>
       [true, false].map((learning) => ({ seed, market, learning, population: 'all' as const, days: DAYS })),
     ),

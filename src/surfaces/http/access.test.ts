@@ -148,6 +148,8 @@ describe('the operator token', () => {
       'POST /karma/migrate-wallet',
       'POST /kill-switch',
       'POST /learning/run',
+      'POST /live/resume',
+      'POST /orders/:order_id/cancel',
       'POST /positions/close-all',
       'POST /positions/:position_id/close',
     ])

@@ -43,13 +43,16 @@ const fieldsOf = (
 
 const WITH_FIELDS = [
   'approveIntent',
+  'cancelOrder',
   'closeAllPositions',
+  'closePosition',
   'denyIntent',
   'giveFeedback',
   'migrateWallet',
   'openTraceSession',
   'registerContributor',
   'registerProducer',
+  'resumeLive',
   'setKillSwitch',
   'settleKarma',
   'submitSignal',
