@@ -13,7 +13,7 @@ import type { Broker } from '../../src/ports/broker.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
 import type { Timer } from '../../src/ports/timer.ts'
 import { testSigner } from '../parts.ts'
-import { appendTo } from '../records.ts'
+import { recordsAfter } from '../records.ts'
 
 export const VENUE = 'exchange'
 const MINUTE_MS = 60_000
@@ -197,18 +197,21 @@ const openEngine = (log: EventLog, now: () => number, configuration: Configurati
     },
   })
 
-/** A fact from elsewhere. */
+/** A fact from elsewhere, behind whatever the engine stores meanwhile. */
 export const tell = async (log: EventLog, at: string, type: string, payload: object): Promise<string> => {
-  const head = await log.head()
-  const recordedAt = head.recordedAt > at ? head.recordedAt : at
-  const [record] = await appendTo(log, 1, () => ({
-    type,
-    ts: at,
-    recordedAt,
-    payload: payload as JsonObject,
-  }))
-  if (record === undefined) throw new Error('nothing was told')
-  return record.id
+  for (;;) {
+    const head = await log.head()
+    const recordedAt = head.recordedAt > at ? head.recordedAt : at
+    const records = recordsAfter(head, 1, () => ({
+      type,
+      ts: at,
+      recordedAt,
+      payload: payload as JsonObject,
+    }))
+    const { status } = await log.append(records, head)
+    const [record] = records
+    if (status === 'appended' && record !== undefined) return record.id
+  }
 }
 
 export const intentAt = (
