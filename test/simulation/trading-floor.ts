@@ -34,7 +34,7 @@ export interface Floor {
   readonly desk: OrderDesk
   readonly troubles: readonly string[]
   /** Prices of the symbols as of the minute that just ended. */
-  bars(prices: Readonly<Record<string, number>>): Promise<void>
+  bars(prices: Readonly<Record<string, number>>, volume?: number): Promise<void>
   /** The brain wants this; it is executed at once. */
   intend(changes?: Partial<PayloadOf<'execution.trade_intent.v1'>>): Promise<string>
   /** As when the process ends without a word: nothing of it is waited for. */
@@ -108,10 +108,10 @@ export const openFloor = async (parts: FloorParts): Promise<Floor> => {
     engine,
     desk,
     troubles,
-    bars: async (prices) => {
+    bars: async (prices, volume = 1) => {
       const openMs = Math.floor(timer.now() / MINUTE_MS) * MINUTE_MS - MINUTE_MS
       const openTs = new Date(openMs).toISOString()
-      const bars = Object.entries(prices).map(([symbol, close]) => barAt(openTs, close, { symbol }))
+      const bars = Object.entries(prices).map(([symbol, close]) => barAt(openTs, close, { symbol, volume }))
       await engine.execute({ kind: 'observe-bars', observation: { feed: 'file', bars } })
     },
     intend: async (changes = {}) => {
