@@ -4,6 +4,7 @@ import { openPositionsOf, positionsOf } from '../../src/core/positions/book.ts'
 import type { KillSwitchLevel } from '../../src/core/vocabulary/level.ts'
 import { notionalOf } from '../../src/core/vocabulary/money.ts'
 import { createManualTimer, settle, type ManualTimer } from '../../src/ports/manual-timer.contract.ts'
+import { chanceOf, type Chance } from './chance.ts'
 import { createExchange, type Exchange, type Treatment } from './exchange.ts'
 import { everything, openFloor, preparedForLive, type Floor } from './trading-floor.ts'
 
@@ -28,22 +29,6 @@ const TREATMENTS: readonly Treatment[] = [
   'lose-hang',
   'trades-later',
 ]
-
-/** The same numbers for the same seed. */
-const chanceOf = (seed: number) => {
-  let state = seed >>> 0
-  const next = (): number => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-  return {
-    below: (limit: number): number => Math.floor(next() * limit),
-    happens: (share: number): boolean => next() < share,
-  }
-}
-type Chance = ReturnType<typeof chanceOf>
 
 interface Story {
   readonly chance: Chance

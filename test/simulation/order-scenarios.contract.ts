@@ -7,6 +7,10 @@ export interface Ground {
   readonly floor: Floor
   /** Bars of the symbols, at the prices that the venue has from now on. */
   price(prices: Readonly<Record<string, number>>): Promise<void>
+  /** Where entries are filled in parts: a part of what waits. */
+  fillSome(): Promise<void>
+  /** All that is left. */
+  fillRest(): Promise<void>
   /** Lets everything happen that follows. */
   settle(): Promise<void>
   /** The next process on the same log. */
@@ -14,12 +18,17 @@ export interface Ground {
   close(): Promise<void>
 }
 
+export interface GroundWishes {
+  /** The first entry is filled in parts. */
+  readonly inParts: boolean
+}
+
 /** What the engine does with orders, wherever they are filled. */
-export const orderScenarios = (name: string, open: () => Promise<Ground>): void => {
+export const orderScenarios = (name: string, open: (wishes: GroundWishes) => Promise<Ground>): void => {
   let ground: Ground
 
-  const begin = async (): Promise<string> => {
-    ground = await open()
+  const begin = async (inParts = false): Promise<string> => {
+    ground = await open({ inParts })
     await ground.price({ BTC: 60_000, ETH: 3000 })
     return enter()
   }
@@ -77,6 +86,39 @@ export const orderScenarios = (name: string, open: () => Promise<Ground>): void 
       await ground.floor.engine.execute({ kind: 'close-all', by })
       await ground.settle()
       expect(held()).toEqual([])
+    })
+
+    it('are filled in parts, and the position grows with them', async () => {
+      const intent = await begin(true)
+      await ground.fillSome()
+      const [waiting] = [...state().orders.open.values()]
+      expect(waiting?.status).toBe('partial')
+      expect(held()[0]?.holding.quantity).toBe(waiting?.filled)
+      await ground.fillRest()
+      expect(state().orders.open.size).toBe(0)
+      expect(held()[0]?.holding.quantity).toBe(waiting?.quantity)
+      expect(statusOf(intent)).toBe('filled')
+    })
+
+    it('are canceled by an operator, and what was filled stays', async () => {
+      const intent = await begin(true)
+      await ground.fillSome()
+      const [waiting] = [...state().orders.open.values()]
+      const wish = { orderId: waiting?.id ?? '', operator: 'op', reason: null, surface: 'cli' } as const
+      expect((await ground.floor.engine.execute({ kind: 'cancel-order', wish })).status).toBe('done')
+      await ground.settle()
+      expect(state().orders.open.size).toBe(0)
+      expect(state().orders.ended.get(wish.orderId)?.status).toBe('canceled')
+      expect(held()[0]?.holding.quantity).toBe(waiting?.filled)
+      expect(statusOf(intent)).toBe('filled')
+      expect((await ground.floor.engine.execute({ kind: 'cancel-order', wish })).status).toBe('refused')
+    })
+
+    it('are not even made for a symbol without a price', async () => {
+      await begin()
+      expect(statusOf(await enter('HYPE'))).toBe('rejected')
+      expect(state().orders.open.size).toBe(0)
+      expect(held()).toHaveLength(1)
     })
 
     it('are the same after a restart', async () => {

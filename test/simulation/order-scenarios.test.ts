@@ -1,30 +1,42 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { MemoryLog } from '../../src/adapters/storage/memory/memory-log.ts'
 import { openBrokerStage, type CcxtBrokerStage } from '../../src/adapters/brokers/ccxt/stage.contract.ts'
+import { clientOrderId } from '../../src/core/orders/entry.ts'
 import { unitsFrom } from '../../src/core/vocabulary/money.ts'
 import { createManualTimer, settle, type ManualTimer } from '../../src/ports/manual-timer.contract.ts'
 import { createExchange } from './exchange.ts'
-import { orderScenarios, type Ground } from './order-scenarios.contract.ts'
+import { orderScenarios, type Ground, type GroundWishes } from './order-scenarios.contract.ts'
 import { openFloor, preparedForLive } from './trading-floor.ts'
 
 const BEGIN_MS = Date.parse('2026-02-20T12:34:56.789Z')
 
-const onPaper = async (log: MemoryLog, timer: ManualTimer): Promise<Ground> => {
+/** Of a bar: a tenth of it is a part of an order. */
+const SMALL_VOLUME = 0.01
+
+const onPaper = async (log: MemoryLog, timer: ManualTimer, { inParts }: GroundWishes): Promise<Ground> => {
   const floor = await openFloor({
     log,
     broker: createExchange(() => timer.now()),
     timer,
-    execution: { mode: 'paper', venue: '' },
+    execution: { mode: 'paper', venue: '', paper_partial_fills: inParts },
   })
+  const trade = async (volume: number): Promise<void> => {
+    await timer.advance(60_000)
+    await floor.bars({ BTC: 60_000 }, volume)
+    await settle()
+  }
   return {
     floor,
     price: async (prices) => {
       await timer.advance(60_000)
       await floor.bars(prices)
     },
+    fillSome: () => trade(SMALL_VOLUME),
+    fillRest: () => trade(1),
     settle,
     restart: async () => {
       floor.drop()
-      return onPaper(log, timer)
+      return onPaper(log, timer, { inParts })
     },
     close: () => floor.close(),
   }
@@ -37,13 +49,11 @@ const atVenue = async (log: MemoryLog, stage: CcxtBrokerStage): Promise<Ground> 
   const rest = async (): Promise<void> => {
     const { engine } = floor
     for (let turn = 0; turn < 1000; turn += 1) {
-      await stage.run(
-        new Promise((resolve) => {
-          setTimeout(resolve, 20)
-        }),
-      )
+      await stage.run(nextTurn())
       const { orders, venue } = engine.state
-      const isMoving = orders.open.size > 0 && engine.state.killSwitch.level < 3
+      const isMoving =
+        engine.state.killSwitch.level < 3 &&
+        orders.open.some(({ status, cancelReason }) => status !== 'partial' || cancelReason !== null)
       if (turn > 3 && venue.checked?.ok === true && !isMoving) return
     }
   }
@@ -54,6 +64,11 @@ const atVenue = async (log: MemoryLog, stage: CcxtBrokerStage): Promise<Ground> 
       for (const [symbol, price] of Object.entries(prices)) stage.setPrice(symbol, unitsFrom(price))
       await stage.timer.advance(60_000)
       await floor.bars(prices)
+    },
+    fillSome: rest,
+    fillRest: async () => {
+      for (const { id } of floor.engine.state.orders.open.values()) stage.fillRest(clientOrderId(id))
+      while (floor.engine.state.orders.open.size > 0) await stage.run(nextTurn())
     },
     settle: rest,
     restart: async () => {
@@ -68,11 +83,14 @@ const atVenue = async (log: MemoryLog, stage: CcxtBrokerStage): Promise<Ground> 
   }
 }
 
-orderScenarios('on paper', () => onPaper(new MemoryLog(), createManualTimer(BEGIN_MS)))
+const nextTurn = (): Promise<void> => sleep(20)
 
-orderScenarios('at a venue', async () => {
+orderScenarios('on paper', (wishes) => onPaper(new MemoryLog(), createManualTimer(BEGIN_MS), wishes))
+
+orderScenarios('at a venue', async ({ inParts }) => {
   const log = new MemoryLog()
   const stage = await openBrokerStage()
   await preparedForLive(log, stage.timer.now())
+  if (inParts) stage.trouble('submit', 'part_then_open', 1)
   return atVenue(log, stage)
 })

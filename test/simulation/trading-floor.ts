@@ -13,7 +13,7 @@ import type { Broker } from '../../src/ports/broker.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
 import type { Timer } from '../../src/ports/timer.ts'
 import { testSigner } from '../parts.ts'
-import { appendTo } from '../records.ts'
+import { recordsAfter } from '../records.ts'
 
 export const VENUE = 'exchange'
 const MINUTE_MS = 60_000
@@ -34,7 +34,7 @@ export interface Floor {
   readonly desk: OrderDesk
   readonly troubles: readonly string[]
   /** Prices of the symbols as of the minute that just ended. */
-  bars(prices: Readonly<Record<string, number>>): Promise<void>
+  bars(prices: Readonly<Record<string, number>>, volume?: number): Promise<void>
   /** The brain wants this; it is executed at once. */
   intend(changes?: Partial<PayloadOf<'execution.trade_intent.v1'>>): Promise<string>
   /** As when the process ends without a word: nothing of it is waited for. */
@@ -108,10 +108,10 @@ export const openFloor = async (parts: FloorParts): Promise<Floor> => {
     engine,
     desk,
     troubles,
-    bars: async (prices) => {
+    bars: async (prices, volume = 1) => {
       const openMs = Math.floor(timer.now() / MINUTE_MS) * MINUTE_MS - MINUTE_MS
       const openTs = new Date(openMs).toISOString()
-      const bars = Object.entries(prices).map(([symbol, close]) => barAt(openTs, close, { symbol }))
+      const bars = Object.entries(prices).map(([symbol, close]) => barAt(openTs, close, { symbol, volume }))
       await engine.execute({ kind: 'observe-bars', observation: { feed: 'file', bars } })
     },
     intend: async (changes = {}) => {
@@ -197,18 +197,21 @@ const openEngine = (log: EventLog, now: () => number, configuration: Configurati
     },
   })
 
-/** A fact from elsewhere. */
+/** A fact from elsewhere, behind whatever the engine stores meanwhile. */
 export const tell = async (log: EventLog, at: string, type: string, payload: object): Promise<string> => {
-  const head = await log.head()
-  const recordedAt = head.recordedAt > at ? head.recordedAt : at
-  const [record] = await appendTo(log, 1, () => ({
-    type,
-    ts: at,
-    recordedAt,
-    payload: payload as JsonObject,
-  }))
-  if (record === undefined) throw new Error('nothing was told')
-  return record.id
+  for (;;) {
+    const head = await log.head()
+    const recordedAt = head.recordedAt > at ? head.recordedAt : at
+    const records = recordsAfter(head, 1, () => ({
+      type,
+      ts: at,
+      recordedAt,
+      payload: payload as JsonObject,
+    }))
+    const { status } = await log.append(records, head)
+    const [record] = records
+    if (status === 'appended' && record !== undefined) return record.id
+  }
 }
 
 export const intentAt = (

@@ -7,7 +7,7 @@ import { startRemoteVenue } from './remote-venue.ts'
 const ORDER = '^POST .*/v1/order$'
 
 it('a venue in its own process remembers what was sent, whoever forgets it', async () => {
-  const venue = await startRemoteVenue(['BTC'])
+  const venue = await startRemoteVenue({ perpetuals: ['BTC'] })
   const { baseUrl, apiKey, secret } = venue
   const openBroker = () =>
     createCcxtBroker({

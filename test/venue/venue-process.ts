@@ -1,8 +1,13 @@
-/** A venue in a process of its own, so that it outlives whoever trades at it: `venue-process.ts <perpetual> …`. */
+/** A venue in a process of its own, so that it outlives whoever trades at it: `venue-process.ts <options as JSON>`. */
+import { fastNow } from './fast-time.ts'
+import type { RemoteVenueOptions } from './remote-venue.ts'
 import { startVenue } from './venue.ts'
 
-const perpetuals = process.argv.slice(2)
-const venue = await startVenue({ now: Date.now, ...(perpetuals.length > 0 ? { perpetuals } : {}) })
+const { perpetuals, pace } = JSON.parse(process.argv[2] ?? '{}') as RemoteVenueOptions
+const venue = await startVenue({
+  now: pace === undefined ? Date.now : () => fastNow(pace),
+  ...(perpetuals === undefined ? {} : { perpetuals }),
+})
 const { apiKey, secret } = venue.world.account
 process.stdout.write(`${JSON.stringify({ baseUrl: venue.baseUrl, apiKey, secret })}\n`)
 // Whoever began it holds the other end: when that is gone, nobody needs the venue any more.

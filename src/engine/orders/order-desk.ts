@@ -37,8 +37,8 @@ export class OrderDesk {
   readonly #lanes: Lanes
   readonly #inquiries: Inquiries
   readonly #watch: VenueWatch
-  /** What this process has sent, by id and attempt: never twice. */
-  readonly #sent = new Set<string>()
+  /** What this process has sent, with the number of the attempt: none is made twice. */
+  readonly #sent = new Map<string, number>()
   readonly #closing = new AbortController()
   #running: Promise<unknown> = Promise.resolve()
   #isRetrying = false
@@ -93,13 +93,14 @@ export class OrderDesk {
     const { engine, timer } = this.#parts
     const orders = this.#orders()
     this.#inquiries.forgetAllBut(orders)
+    this.#forgetSentBut(orders)
     if (orders.length === 0) return
     const nowMs = timer.now()
     const facts = {
       level: engine.state.killSwitch.level,
       nowMs,
       isAnyUnknown: orders.some(({ status }) => status === 'unknown'),
-      wasSent: (order: Order) => this.#sent.has(sendKey(order)),
+      wasSent: ({ id, resends }: Order) => (this.#sent.get(id) ?? -1) >= resends,
       isDue: (order: Order) => this.#inquiries.isDue(order, nowMs),
     }
     const acts = [...bySymbol(orders)].flatMap(([symbol, own]) => {
@@ -117,7 +118,7 @@ export class OrderDesk {
     const { id: orderId } = order
     switch (act.kind) {
       case 'send':
-        this.#sent.add(sendKey(order))
+        this.#sent.set(orderId, order.resends)
         return this.#record(await sendOrder(order, this.#line()))
       case 'withhold':
         return this.#record({ kind: 'record-unsent', orderId, reason: act.reason })
@@ -167,6 +168,12 @@ export class OrderDesk {
     }
   }
 
+  /** What has ended cannot be sent any more. */
+  #forgetSentBut(orders: readonly Order[]): void {
+    const open = new Set(orders.map(({ id }) => id))
+    for (const id of this.#sent.keys()) if (!open.has(id)) this.#sent.delete(id)
+  }
+
   async #retryExits(): Promise<void> {
     const { engine } = this.#parts
     if (this.#isRetrying || !openPositionsOf(engine.state).some((one) => hasStrandedExit(engine.state, one)))
@@ -193,8 +200,6 @@ export class OrderDesk {
     }
   }
 }
-
-const sendKey = ({ id, resends }: Order): string => `${id}|${resends}`
 
 const bySymbol = (orders: readonly Order[]): ReadonlyMap<string, readonly Order[]> => {
   const groups = new Map<string, Order[]>()

@@ -42,24 +42,33 @@ export class VenueWatch {
     return this.#tell([{ name: 'reachable', ok: false, detail: 'nobody sends orders: the service stopped' }])
   }
 
+  /** Ends at once when told to: a venue that does not answer is not waited for. */
   async run(): Promise<void> {
+    const { signal } = this.#parts
+    const ended = new Promise<void>((resolve) => {
+      signal.addEventListener('abort', () => resolve(), { once: true })
+    })
+    while (!signal.aborted) await Promise.race([this.#turn(), ended])
+  }
+
+  async #turn(): Promise<void> {
     const { timer, signal, onTrouble } = this.#parts
-    while (!signal.aborted) {
-      let pauseMs = ACCOUNT_SWEEP_MS
-      try {
-        if ((await this.#look()) === 'differing') pauseMs = CONFIRM_MS
-      } catch (error) {
-        onTrouble('the venue could not be looked at', error)
-      }
-      await timer.wait(pauseMs, signal)
+    let pauseMs = ACCOUNT_SWEEP_MS
+    try {
+      if ((await this.#look()) === 'differing') pauseMs = CONFIRM_MS
+    } catch (error) {
+      onTrouble('the venue could not be looked at', error)
     }
+    await timer.wait(pauseMs, signal)
   }
 
   async #look(): Promise<SweepResult> {
-    const { broker, symbols, timer, account } = this.#parts
+    const { broker, symbols, timer, account, signal } = this.#parts
     const isDue = timer.now() >= this.#checkMs
     const checks = isDue ? await broker.preflight(symbols()) : []
-    const swept = await account.sweep()
+    const swept = signal.aborted ? 'no-answer' : await account.sweep()
+    // Nobody sends any more: what was found meanwhile says nothing.
+    if (signal.aborted) return swept
     // Whether orders may be sent is said when it is known what is held.
     if (!isDue || swept === 'differing') return swept
     const all = swept === 'agreed' ? checks : [...checks, NO_ACCOUNT]

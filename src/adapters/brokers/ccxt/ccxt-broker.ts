@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import type { Broker } from '../../../ports/broker.ts'
 import type { Timer } from '../../../ports/timer.ts'
 import { readAccount } from './account.ts'
@@ -25,6 +26,8 @@ export interface CcxtBrokerParts {
 /** A real venue. Nothing is loaded or asked before the first call; no call rejects. */
 export const createCcxtBroker = (parts: CcxtBrokerParts): Broker => {
   const abort = new AbortController()
+  // Every request that is under way listens: many of them are no leak.
+  setMaxListeners(0, abort.signal)
   let opening: Promise<Opened> | null = null
   let venue: Venue | null = null
   let universe: readonly string[] = []

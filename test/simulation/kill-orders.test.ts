@@ -1,0 +1,234 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openSqliteLog } from '../../src/adapters/storage/sqlite/sqlite-log.ts'
+import type { LogRecord } from '../../src/core/log/event.ts'
+import type { State } from '../../src/core/state.ts'
+import type { KillSwitchLevel } from '../../src/core/vocabulary/level.ts'
+import { catchUp, EMPTY_MEMORY } from '../../src/engine/memory.ts'
+import type { Journal, JournalTrade, ScheduleOrder } from '../venue/control.ts'
+import { unitsOf } from '../venue/decimals.ts'
+import { fastNow } from '../venue/fast-time.ts'
+import { startRemoteVenue } from '../venue/remote-venue.ts'
+import { bundle } from './bundle.ts'
+import { chanceOf, type Chance } from './chance.ts'
+import type { TradingTask, Word } from './kill-orders-process.ts'
+import { standBy, type Killable, type KillMoment } from './killable.ts'
+import { everything, preparedForLive } from './trading-floor.ts'
+
+/** SVC_TEST_ORDER_KILLS=500 for a long night. */
+const KILLS = Number(process.env['SVC_TEST_ORDER_KILLS'] ?? 25)
+const SEED = Number(process.env['SVC_TEST_SEED'] ?? 1)
+/** A minute of theirs takes three seconds. */
+const SPEED = 20
+const SYMBOLS = ['SOL', 'SUI', 'HYPE', 'XRP', 'ADA', 'DOT']
+const START_CASH = 10_000_000_000n
+
+const ORDER = '^POST .*/v1/order$'
+const FAULTS: ScheduleOrder = {
+  seed: SEED,
+  share: 0.35,
+  choices: [
+    { request: ORDER, fault: { kind: 'drop' } },
+    { request: ORDER, fault: { kind: 'done_then_drop' } },
+    { request: ORDER, fault: { kind: 'slow', waitMs: 150 } },
+    { request: ORDER, fault: { kind: 'done_then_slow', waitMs: 300 } },
+    { request: ORDER, fault: { kind: 'done_then_garbage' } },
+    { request: ORDER, fault: { kind: 'status', status: 502 } },
+    { request: ORDER, fault: { kind: 'done_then_status', status: 503 } },
+    { request: ORDER, fault: { kind: 'done_then_status', status: 400, code: -1007 } },
+    { request: ORDER, fault: { kind: 'status', status: 429, retryAfterSeconds: 2 } },
+    {
+      request: ORDER,
+      fault: { kind: 'refuse', status: 400, code: -2019, message: 'Margin is insufficient.' },
+    },
+    { request: ORDER, fault: { kind: 'lost' } },
+    { request: ORDER, fault: { kind: 'hidden', lookups: 2 } },
+    { request: ORDER, fault: { kind: 'partial', share: 0.5, rest: 'canceled' } },
+    { request: ORDER, fault: { kind: 'partial', share: 0.5, rest: 'open' } },
+    { request: ORDER, fault: { kind: 'late_trades', queries: 4 } },
+    { request: '/userTrades$', fault: { kind: 'drop' } },
+    { request: '/userTrades$', fault: { kind: 'status', status: 502 } },
+    { request: '/userTrades$', fault: { kind: 'repeated' } },
+    { request: '/userTrades$', fault: { kind: 'shuffled' } },
+    { request: '^GET .*/v1/order$', fault: { kind: 'drop' } },
+  ],
+}
+
+interface Story {
+  readonly journal: Journal
+  readonly records: readonly LogRecord[]
+  readonly state: State
+  /** Levels that a process found, next to what the one before had stored. */
+  readonly levels: readonly { readonly stored: string; readonly found: string }[]
+}
+
+const fileOf = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
+const PROGRAMS = {
+  'kill-orders-process': fileOf('kill-orders-process.ts'),
+  'writer-thread': fileOf('../../src/adapters/storage/sqlite/writer-thread.ts'),
+}
+
+let folder = ''
+let story: Story
+
+beforeAll(
+  async () => {
+    folder = await mkdtemp(join(tmpdir(), 'kill-orders-'))
+    await bundle(PROGRAMS, folder)
+    story = await storyOf(join(folder, 'log.db'))
+  },
+  60_000 + KILLS * 10_000,
+)
+afterAll(() => rm(folder, { recursive: true }))
+
+const storyOf = async (logPath: string): Promise<Story> => {
+  const chance = chanceOf(SEED)
+  const pace = { beginMs: Date.now(), speed: SPEED }
+  const venue = await startRemoteVenue({ perpetuals: SYMBOLS, pace })
+  const access = { baseUrl: venue.baseUrl, apiKey: venue.apiKey, secret: venue.secret }
+  const taskOf = (kind: TradingTask['kind'], seed: number, level: TradingTask['level']): TradingTask => ({
+    kind,
+    seed,
+    level,
+    logPath,
+    venue: access,
+    pace,
+    symbols: SYMBOLS,
+  })
+  const log = await openSqliteLog({ path: logPath })
+  await preparedForLive(log, fastNow(pace))
+  await venue.schedule(FAULTS)
+
+  const program = join(folder, 'kill-orders-process.js')
+  const lives: (readonly Word[])[] = []
+  const beginNext = (): Next => {
+    const level = chance.happens(0.25) ? ((1 + chance.below(3)) as KillSwitchLevel) : null
+    const moment = level === null ? momentOf(chance) : levelMomentOf(level, chance)
+    return { process: standBy(program, taskOf('trade', chance.below(2 ** 31), level)), moment }
+  }
+  let next = beginNext()
+  try {
+    for (let kill = 1; kill <= KILLS; kill += 1) {
+      const { process, moment } = next
+      next = beginNext()
+      lives.push(await process.runUntil(moment))
+    }
+    await venue.clearFaults()
+    const last = standBy(program, taskOf('end', SEED, null))
+    lives.push(await last.runToEnd())
+  } finally {
+    await next.process.discard()
+  }
+
+  const journal = await venue.journal()
+  await venue.close()
+  const records = await everything(log)
+  const { state } = await catchUp(log, EMPTY_MEMORY)
+  await log.close()
+  return { journal, records, state, levels: levelsOf(lives) }
+}
+
+interface Next {
+  readonly process: Killable
+  readonly moment: KillMoment
+}
+
+/** While it starts, at any moment, and around a call to the venue. */
+const momentOf = (chance: Chance): KillMoment => {
+  const count = 1 + chance.below(6)
+  const moments: readonly KillMoment[] = [
+    { word: 'open', count: 1, delayMs: chance.below(100) },
+    { word: 'trading', count: 1, delayMs: chance.below(1000) },
+    { word: 'sent', count, delayMs: chance.below(15) },
+    { word: 'sent', count, delayMs: 0 },
+    { word: 'answered', count, delayMs: 0 },
+    { word: 'answered', count, delayMs: chance.below(15) },
+  ]
+  return moments[chance.below(moments.length)] ?? { word: 'trading', count: 1, delayMs: 0 }
+}
+
+/** While the level changes, or after. */
+const levelMomentOf = (level: KillSwitchLevel, chance: Chance): KillMoment => ({
+  word: chance.happens(0.5) ? 'level ?' : `level ${level}`,
+  count: 1,
+  delayMs: chance.below(20),
+})
+
+const levelsOf = (lives: readonly (readonly Word[])[]): Story['levels'] => {
+  let stored: string | null = 'level 0'
+  return lives.flatMap((words) => {
+    const told: readonly string[] = words.filter((word) => word.startsWith('level'))
+    const before = stored
+    const [found] = told
+    const last = told.at(-1) ?? before
+    // Killed while it changed: it may be either.
+    stored = last === 'level ?' ? null : last
+    return found === undefined || before === null ? [] : [{ stored: before, found }]
+  })
+}
+
+const payloadsOf = (type: string): readonly Readonly<Record<string, unknown>>[] =>
+  story.records.filter((record) => record.type === type).map(({ payload }) => JSON.parse(payload))
+
+const exact = (text: string): bigint => unitsOf(text) ?? 0n
+
+/** In millionths of a dollar; fees are never understated. */
+const cashOf = ({ side, price, quantity, commission }: JournalTrade): bigint => {
+  const notional = (exact(price) * exact(quantity)) / 10n ** 10n
+  return (side === 'SELL' ? notional : -notional) - (exact(commission) + 99n) / 100n
+}
+
+describe('orders at a venue, by an engine that is killed again and again', () => {
+  it('are accepted once each, and only after they were stored', () => {
+    const accepted = story.journal.attempts
+      .filter(({ outcome }) => outcome === 'accepted')
+      .map(({ clientOrderId }) => clientOrderId)
+    expect(new Set(accepted).size).toBe(accepted.length)
+    const submitted = payloadsOf('execution.order_submitted.v1').map(({ idempotency_key: key }) => key)
+    expect(new Set(submitted).size).toBe(submitted.length)
+    expect(accepted.filter((id) => !submitted.includes(id))).toEqual([])
+    expect(accepted.length).toBeGreaterThan(KILLS / 4)
+  })
+
+  it('were under way when a process was killed', () => {
+    const doubted = payloadsOf('execution.order_unknown.v1').filter(({ reason }) => reason === 'restart')
+    expect(doubted.length).toBeGreaterThan(0)
+  })
+
+  it('have each of their trades in the log, once', () => {
+    const recorded = payloadsOf('execution.order_filled.v1').map(({ venue_trade_id: id }) => String(id))
+    const traded = story.journal.trades.map(({ tradeId }) => String(tradeId))
+    expect(recorded.toSorted()).toEqual(traded.toSorted())
+  })
+
+  it('end the intents that they came from, each in one state', () => {
+    const { orders, intents } = story.state
+    expect(orders.open.size).toBe(0)
+    const left = [...intents.values()].filter(
+      ({ status }) => !['filled', 'rejected', 'expired'].includes(status),
+    )
+    expect(left).toEqual([])
+    const entries = payloadsOf('execution.order_submitted.v1').flatMap(({ intent_id: id }) => id ?? [])
+    expect(new Set(entries).size).toBe(entries.length)
+  })
+
+  it('leave the cash that the trades of the venue come to, to the millionth of a dollar', () => {
+    const cash = story.journal.trades.reduce((sum, trade) => sum + cashOf(trade), START_CASH)
+    expect(story.state.ledger.cash).toBe(cash)
+    expect(story.state.book.count).toBe(0)
+    expect(story.journal.positions).toEqual([])
+  })
+
+  it('leave nothing at the venue that the log does not know', () => {
+    expect(payloadsOf('execution.position_adopted.v1')).toEqual([])
+    expect(payloadsOf('execution.venue_differs.v1')).toEqual([])
+  })
+
+  it('find the kill switch at the level at which it was stored', () => {
+    expect(story.levels.map(({ found }) => found)).toEqual(story.levels.map(({ stored }) => stored))
+    expect(new Set(story.levels.map(({ stored }) => stored)).size).toBeGreaterThan(1)
+  })
+})

@@ -1,0 +1,158 @@
+import dns from 'node:dns'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { isIP } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { createSystemClock } from '../../src/adapters/platform/clock/system-clock.ts'
+import { createVault } from '../../src/adapters/platform/vault/vault.ts'
+import { startService, type Service } from '../../src/compose/service.ts'
+import { surroundingsOf } from '../../src/compose/surroundings.ts'
+import type { LiveView } from '../../src/core/views/live.ts'
+import { emit, eventsOf, registerProducer } from '../interface/acts.ts'
+import { agreementOn, bullMarket } from '../interface/opinions.ts'
+import type { Answer, RunningService } from '../interface/service.ts'
+
+const TOKEN = 'live-service-token-of-more-than-thirty-two-characters'
+const PASSWORD = 'a password for the vault of a test'
+const WORDS = { 'broker.binanceusdm.api_key': 'key-of-the-vault', 'broker.binanceusdm.secret': 'its-secret' }
+
+let home = ''
+let service: Service | null = null
+let asked: string[] = []
+
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'live-service-'))
+  asked = []
+})
+afterEach(async () => {
+  await service?.close()
+  service = null
+  vi.restoreAllMocks()
+  await rm(home, { recursive: true })
+})
+
+type Lookup = (host: string, ...rest: readonly unknown[]) => void
+
+/** A machine without a network: no name is found, or nobody even says so. */
+const withoutNetwork = (kind: 'no such name' | 'silence'): void => {
+  const original = dns.lookup as Lookup
+  const lookup: Lookup = (host, ...rest) => {
+    if (isIP(host) !== 0 || host === 'localhost') return original(host, ...rest)
+    asked.push(host)
+    const done = rest.at(-1) as (error: Error) => void
+    if (kind === 'no such name')
+      process.nextTick(() => done(Object.assign(new Error(`no ${host}`), { code: 'ENOTFOUND' })))
+  }
+  vi.spyOn(dns, 'lookup').mockImplementation(lookup as typeof dns.lookup)
+}
+
+const storeKeys = async (): Promise<void> => {
+  const vault = createVault({ home, password: PASSWORD, clock: createSystemClock() })
+  for (const [name, value] of Object.entries(WORDS)) await vault.set(name, value)
+}
+
+const start = async (changes: Readonly<Record<string, string>> = {}): Promise<RunningService> => {
+  const environment = {
+    SVC_DEV_MODE: '1',
+    SVC_API__AUTH_TOKEN: TOKEN,
+    SVC_LOGGING__LEVEL: 'ERROR',
+    SVC_MASTER_PASSWORD: PASSWORD,
+    SVC_EXECUTION__MODE: 'live',
+    SVC_EXECUTION__VENUE: 'binanceusdm',
+    ...changes,
+  }
+  const wishes = { host: '127.0.0.1', port: 0, dashboardPort: null, dashboard: false, inMemory: true }
+  const started = await startService(surroundingsOf(home, environment, 'test'), wishes)
+  service = started
+  return {
+    baseUrl: started.baseUrl,
+    home,
+    output: () => '',
+    call: (method, path, { body, headers = {} } = {}) => call(started.baseUrl + path, method, body, headers),
+    stop: () => started.close().then(() => null),
+  }
+}
+
+const call = async (url: string, method: string, body: unknown, headers: object): Promise<Answer> => {
+  const response = await fetch(url, {
+    method,
+    headers: {
+      Authorization: `Bearer ${TOKEN}`,
+      Accept: 'application/json, text/event-stream',
+      ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+  const text = await response.text()
+  return { status: response.status, headers: response.headers, text, body: JSON.parse(text) as never }
+}
+
+const liveOf = async (running: RunningService): Promise<LiveView> => (await running.call('GET', '/live')).body
+
+const checkOf = (live: LiveView, name: string) => live.checks?.items.find((item) => item.name === name)
+
+/** The venue was asked, and this came of it. */
+const checkedLive = async (running: RunningService): Promise<LiveView> => {
+  for (;;) {
+    const live = await liveOf(running)
+    if (checkOf(live, 'markets') !== undefined) return live
+    await sleep(20)
+  }
+}
+
+/** Everything that leads to an order, on paper. */
+const wantToTrade = async (running: RunningService): Promise<readonly object[]> => {
+  await registerProducer(running, 'ticker', 'technical')
+  await bullMarket(running)
+  await emit(running, 'ticker', 'signal.price_ws.v1', { symbol: 'ETH', price: 100 })
+  await agreementOn(running, 'ETH')
+  const cycle: { intents: readonly object[] } = (await running.call('POST', '/brain/run')).body
+  return cycle.intents
+}
+
+describe('a service that is to trade live', () => {
+  it('sends nothing before it is confirmed and its venue was reached, and says so', async () => {
+    withoutNetwork('no such name')
+    await storeKeys()
+    const running = await start({ SVC_EXECUTION__REQUIRE_APPROVAL: 'false' })
+    const live = await checkedLive(running)
+    expect(live).toMatchObject({ mode: 'live', venue: 'binanceusdm', sends_entries: false, confirmed: null })
+    expect(live.held_back_by).toEqual(['not_confirmed', 'check_failed', 'paper_period'])
+    expect(checkOf(live, 'reachable')).toMatchObject({ ok: false })
+    expect(JSON.stringify(live)).not.toContain('key-of-the-vault')
+    expect(new Set(asked)).toEqual(new Set(['fapi.binance.com']))
+
+    expect(await wantToTrade(running)).toMatchObject([{ symbol: 'ETH', status: 'rejected' }])
+    expect(await eventsOf(running, 'execution.order_submitted')).toEqual([])
+    expect((await running.call('GET', '/positions')).body).toEqual([])
+  })
+
+  it('says which key is missing', async () => {
+    withoutNetwork('no such name')
+    const live = await liveOf(await start())
+    expect(live).toMatchObject({ sends_entries: false, checks: { ok: false } })
+    expect(checkOf(live, 'keys')?.detail).toContain('broker.binanceusdm.api_key')
+    expect(asked).toEqual([])
+  })
+
+  it('says that no venue is named', async () => {
+    withoutNetwork('no such name')
+    const live = await liveOf(await start({ SVC_EXECUTION__VENUE: '' }))
+    expect(live).toMatchObject({ venue: null, sends_entries: false, held_back_by: ['no_venue'] })
+    expect(asked).toEqual([])
+  })
+
+  // A request alone is given ten seconds, and a look at the venue makes several.
+  it('starts and stops beside a network that is silent', { timeout: 20_000 }, async () => {
+    withoutNetwork('silence')
+    await storeKeys()
+    const running = await start()
+    expect(checkOf(await liveOf(running), 'reachable')?.detail).toBe('not asked yet')
+    while (asked.length === 0) await sleep(20)
+    await running.stop()
+    service = null
+  })
+})
