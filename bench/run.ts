@@ -1,9 +1,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { availableParallelism, loadavg } from 'node:os'
 import { benchEngineAppend } from './engine/append.ts'
+import { benchClosedHistory } from './engine/closed-history.ts'
 import { benchCycle } from './engine/cycle.ts'
+import { benchMonitoring } from './engine/monitoring.ts'
 import { benchSettle } from './engine/settle.ts'
 import { benchStart } from './engine/start.ts'
+import { benchStops } from './engine/stops.ts'
 import { tableOf, type BenchRow } from './harness.ts'
 import { benchInterface } from './http/interface.ts'
 import { benchStream } from './http/stream.ts'
@@ -22,6 +25,11 @@ const GROUPS: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> = {
   engine: () => benchEngineAppend(rounds),
   interface: () => benchInterface({ rounds, events }),
   learning: () => benchLearning(quick),
+  orders: async () => [
+    ...(await benchStops(quick)),
+    ...(await benchMonitoring(rounds)),
+    ...(await benchClosedHistory(events / 10, rounds)),
+  ],
   postgres: () => benchPostgres(rounds),
   settle: () => benchSettle(events, rounds),
   sqlite: () => benchSqlite({ rounds, events }),

@@ -2,7 +2,7 @@ import { createEphemeralIdentity } from '../../src/adapters/platform/identity/id
 import { createSigner } from '../../src/adapters/platform/identity/signer.ts'
 import { createSystemClock } from '../../src/adapters/platform/clock/system-clock.ts'
 import { openSqliteLog } from '../../src/adapters/storage/sqlite/sqlite-log.ts'
-import { Engine } from '../../src/engine/engine.ts'
+import { Engine, type EngineParts } from '../../src/engine/engine.ts'
 import type { Signer } from '../../src/ports/signer.ts'
 
 const fail = (error: unknown): never => {
@@ -17,15 +17,19 @@ export interface Bed {
 }
 
 /** An engine as the service runs it: SQLite with full durability, real signatures. */
-export const openBed = async (path: string, signer: Signer): Promise<Bed> => {
+export const openBed = async (
+  path: string,
+  signer: Signer,
+  changes: Partial<Pick<EngineParts, 'clock' | 'configuration' | 'snapshotEveryEvents'>> = {},
+): Promise<Bed> => {
   const log = await openSqliteLog({ path })
-  const clock = createSystemClock()
   const engine = await Engine.open({
     log,
     signer,
-    clock,
+    clock: createSystemClock(),
     snapshotEveryEvents: 1_000_000_000,
     onTrouble: (_, error) => fail(error),
+    ...changes,
   })
   return {
     engine,

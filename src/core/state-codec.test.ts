@@ -32,6 +32,11 @@ describe('the state as text', () => {
     expect(encodeState({ ...other, seq: one.seq })).toBe(encodeState(one))
   })
 
+  it('is canonical as a whole, though written in pieces', () => {
+    const text = encodeState(stateAfter([started('b'), started('a')]))
+    expect(canonicalJson(JSON.parse(text) as JsonObject)).toBe(text)
+  })
+
   it('is untouched by events of unknown types, but for its position', () => {
     const stranger = {
       seq: 1,
@@ -64,6 +69,7 @@ describe('the state as text', () => {
     const state = stateAfter(nodes.map(registered))
     const back = decodeState(encodeState(state))
     expect(encodeState(back)).toBe(encodeState(state))
+    expect(canonicalJson(JSON.parse(encodeState(state)) as JsonObject)).toBe(encodeState(state))
     for (const node of nodes) {
       const known = back.contributors.byId.get(back.contributors.idOfNode.get(node) ?? '')
       expect(known, node).toMatchObject({ nodeId: node, name: '$map' })

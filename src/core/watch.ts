@@ -87,16 +87,17 @@ export const reachesLevel = (
   state: Pick<State, 'positions' | 'book'>,
   symbol: string,
   price: number,
-): boolean =>
-  positionsOf(state, symbol).some(({ status, terms, holding }) => {
+): boolean => {
+  const units = unitsFrom(price)
+  return positionsOf(state, symbol).some(({ status, terms, holding }) => {
     if (status === 'closing') return false
-    const units = unitsFrom(price)
     const [lower, upper] =
       terms.direction === 'long'
         ? [holding.stopLoss, holding.takeProfit]
         : [holding.takeProfit, holding.stopLoss]
     return (lower !== null && units <= lower) || (upper !== null && units >= upper)
   })
+}
 
 /** How near a second price has to be to confirm a jump. */
 const CONFIRMING_MOVE_MAX = 0.1

@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto'
 import { isSound } from '../core/events/catalogue.ts'
-import { encodeState, decodeState } from '../core/state-codec.ts'
+import { decodeState, encodedParts, encodeState } from '../core/state-codec.ts'
 import {
   EMPTY_HEAD,
   headOf,
@@ -56,14 +57,38 @@ export const recall = async (log: EventLog): Promise<Memory> => {
   return { state, head: { seq: snapshot.seq, hash: snapshot.chainHash, recordedAt: state.recordedAt } }
 }
 
-export const snapshotOf = ({ state, head }: Memory): Snapshot => {
-  const text = encodeState(state)
+export const snapshotOf = (memory: Memory): Snapshot => {
+  const steps = snapshotSteps(memory)
+  for (;;) {
+    const step = steps.next()
+    if (step.done === true) return step.value
+  }
+}
+
+/** Less than a millisecond's work. */
+const SLICE_CHARACTERS = 20_000
+
+/** A snapshot in the making: every step is a slice of the work, and the last one brings the whole. */
+export function* snapshotSteps({ state, head }: Memory): Generator<undefined, Snapshot> {
+  const hash = createHash('sha256')
+  const slices: string[] = []
+  let slice = ''
+  for (const part of encodedParts(state)) {
+    slice += part
+    if (slice.length < SLICE_CHARACTERS) continue
+    hash.update(slice)
+    slices.push(slice)
+    slice = ''
+    yield
+  }
+  hash.update(slice)
+  slices.push(slice)
   return {
     seq: head.seq,
     chainHash: head.hash,
     stateVersion: STATE_VERSION,
-    stateHash: sha256Hex(text),
-    state: text,
+    stateHash: hash.digest('hex'),
+    state: slices.join(''),
   }
 }
 

@@ -1,17 +1,25 @@
+import { Map as PersistentMap } from 'immutable'
 import { expect, it } from 'vitest'
 import { MemoryLog } from '../adapters/storage/memory/memory-log.ts'
 import type { Snapshot } from '../ports/event-log.ts'
-import { EMPTY_MEMORY, type Memory } from './memory.ts'
+import { EMPTY_MEMORY, snapshotOf, type Memory } from './memory.ts'
+import { sha256Hex } from './sha256.ts'
 import { SnapshotKeeper } from './snapshot-keeper.ts'
 
 const memoryAt = (seq: number): Memory => ({ ...EMPTY_MEMORY, head: { seq, hash: 'h', recordedAt: '' } })
 
 class WatchedLog extends MemoryLog {
   readonly keptSeqs: number[] = []
+  /** So many fail first. */
+  failuresLeft = 0
+  newest: Snapshot | null = null
 
   override async saveSnapshot(snapshot: Snapshot): Promise<void> {
+    this.failuresLeft -= 1
+    if (this.failuresLeft >= 0) throw new Error('disk full')
     await super.saveSnapshot(snapshot)
     this.keptSeqs.push(snapshot.seq)
+    this.newest = snapshot
   }
 }
 
@@ -44,4 +52,50 @@ it('rests a hundred times as long as one took, but not at the end', async () => 
   await keeper.keepIfDue(memoryAt(3))
   await keeper.keepNow(memoryAt(4))
   expect(log.keptSeqs).toEqual([1, 3, 4])
+})
+
+/** So many nodes that their keys are several slices of text. */
+const largeMemoryAt = (seq: number): Memory => {
+  const { state } = EMPTY_MEMORY
+  const keys = Array.from({ length: 1000 }, (_, index): [string, string] => [
+    `node-${index}`,
+    'ü'.repeat(200),
+  ])
+  const nodes = { ...state.nodes, publicKeys: PersistentMap(keys) }
+  return { ...memoryAt(seq), state: { ...state, nodes } }
+}
+
+it('lets others have their turn while it writes a large state, and waits for itself', async () => {
+  const log = new WatchedLog()
+  const keeper = new SnapshotKeeper(log, 1, 0, () => 0)
+  let turns = 0
+  const count = (): void => {
+    turns += 1
+    if (log.keptSeqs.length === 0) setImmediate(count)
+  }
+  setImmediate(count)
+  const first = keeper.keepIfDue(largeMemoryAt(1))
+  await keeper.keepIfDue(largeMemoryAt(2))
+  await keeper.keepNow(largeMemoryAt(3))
+  await first
+  expect(turns).toBeGreaterThan(2)
+  expect(log.keptSeqs).toEqual([1, 3])
+  expect(log.newest).toEqual(snapshotOf(largeMemoryAt(3)))
+})
+
+it('has the hash of the whole text', () => {
+  const { state, stateHash } = snapshotOf(largeMemoryAt(1))
+  expect(state.length).toBeGreaterThan(200_000)
+  expect(stateHash).toBe(sha256Hex(state))
+})
+
+it('says what went wrong to whoever asked for it, and goes on', async () => {
+  const log = new WatchedLog()
+  log.failuresLeft = 1
+  const keeper = new SnapshotKeeper(log, 1, 0, () => 0)
+  const first = keeper.keepIfDue(memoryAt(1))
+  const second = keeper.keepNow(memoryAt(2))
+  await expect(first).rejects.toThrow('disk full')
+  await second
+  expect(log.keptSeqs).toEqual([2])
 })

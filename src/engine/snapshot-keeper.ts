@@ -1,5 +1,6 @@
-import type { EventLog } from '../ports/event-log.ts'
-import { snapshotOf, type Memory } from './memory.ts'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+import type { EventLog, Snapshot } from '../ports/event-log.ts'
+import { snapshotSteps, type Memory } from './memory.ts'
 
 /** Leaves a snapshot every so many events, so that a start does not depend on history. */
 export class SnapshotKeeper {
@@ -7,7 +8,8 @@ export class SnapshotKeeper {
   readonly #everyEvents: number
   readonly #nowMs: () => number
   #keptSeq: number
-  #keeping = false
+  #underWay: Promise<void> | null = null
+  #isInHurry = false
   #restUntilMs = 0
 
   constructor(
@@ -23,26 +25,49 @@ export class SnapshotKeeper {
   }
 
   async keepIfDue(memory: Memory): Promise<void> {
-    if (this.#keeping || memory.head.seq - this.#keptSeq < this.#everyEvents) return
+    if (this.#underWay !== null || memory.head.seq - this.#keptSeq < this.#everyEvents) return
     if (this.#nowMs() < this.#restUntilMs) return
-    await this.keepNow(memory)
+    await this.#begin(memory)
   }
 
+  /** At the end: somebody waits for it. */
   async keepNow(memory: Memory): Promise<void> {
-    if (memory.head.seq === this.#keptSeq) return
-    this.#keeping = true
-    try {
+    this.#isInHurry = true
+    // Whoever began the one that is under way is told if it fails.
+    while (this.#underWay !== null) await this.#underWay.catch(() => undefined)
+    if (memory.head.seq !== this.#keptSeq) await this.#begin(memory)
+  }
+
+  #begin(memory: Memory): Promise<void> {
+    this.#underWay = this.#keep(memory).finally(() => {
+      this.#underWay = null
+    })
+    return this.#underWay
+  }
+
+  async #keep(memory: Memory): Promise<void> {
+    await this.#log.saveSnapshot(await this.#written(memory))
+    this.#keptSeq = memory.head.seq
+  }
+
+  /** Prices do not wait for a large state to be written: most of the time is theirs meanwhile. */
+  async #written(memory: Memory): Promise<Snapshot> {
+    const steps = snapshotSteps(memory)
+    let workMs = 0
+    for (;;) {
       const beganMs = this.#nowMs()
-      const snapshot = snapshotOf(memory)
-      // Writing a large state holds everybody up: under load it keeps to its share of the time.
-      this.#restUntilMs = beganMs + REST_PER_WORK * (this.#nowMs() - beganMs)
-      await this.#log.saveSnapshot(snapshot)
-      this.#keptSeq = memory.head.seq
-    } finally {
-      this.#keeping = false
+      const step = steps.next()
+      workMs += this.#nowMs() - beganMs
+      // Under load it keeps to its share of the time.
+      this.#restUntilMs = beganMs + REST_PER_WORK * workMs
+      if (step.done === true) return step.value
+      await (this.#isInHurry ? nextTurn() : sleep(PAUSE_MS))
     }
   }
 }
+
+/** Between two slices, each of which takes less than that. */
+const PAUSE_MS = 5
 
 /** A hundredth of the time at most. */
 const REST_PER_WORK = 100

@@ -45,7 +45,7 @@ const withoutNetwork = (kind: 'no such name' | 'silence'): void => {
     if (kind === 'no such name')
       process.nextTick(() => done(Object.assign(new Error(`no ${host}`), { code: 'ENOTFOUND' })))
   }
-  vi.spyOn(dns, 'lookup').mockImplementation(lookup as typeof dns.lookup)
+  vi.spyOn(dns, 'lookup').mockImplementation(lookup)
 }
 
 const storeKeys = async (): Promise<void> => {

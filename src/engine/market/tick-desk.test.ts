@@ -85,6 +85,24 @@ describe('a price between bars', () => {
     expect(status()).toBe('closed')
   })
 
+  it('that contradicts an absurd one does so while that one is still looked at', async () => {
+    const before = await log.head()
+    for (const price of [1, 100]) desk.take({ symbol: 'BTC', price, atMs: nowMs })
+    // Answered after what was asked before it.
+    await engine.execute({ kind: 'settle-overdue' })
+    await desk.settled()
+    await told(1.05)
+    expect(await log.head()).toEqual(before)
+    await told(1)
+    expect(status()).toBe('closed')
+  })
+
+  it('is waited for, whatever came after it', async () => {
+    for (const price of [94.5, 100]) desk.take({ symbol: 'BTC', price, atMs: nowMs })
+    await desk.settled()
+    expect(status()).toBe('closed')
+  })
+
   it('gives an alert under lockdown, and does not ask again at once', async () => {
     await engine.execute({
       kind: 'set-kill-switch',

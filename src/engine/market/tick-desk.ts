@@ -18,7 +18,8 @@ const PAUSE_MS = 1000
 export class TickDesk {
   readonly #engine: Engine
   readonly #onTrouble: TickDeskParts['onTrouble']
-  readonly #symbols = new Map<string, Followed>()
+  readonly #followed = new Map<string, Followed>()
+  readonly #underWay = new Map<string, Promise<void>>()
 
   constructor({ engine, onTrouble }: TickDeskParts) {
     this.#engine = engine
@@ -30,21 +31,30 @@ export class TickDesk {
     if (state.book.count === 0) return
     const symbol = canonicalSymbol(tick.symbol)
     if (!reachesLevel(state, symbol, tick.price)) {
-      this.#symbols.delete(symbol)
+      this.#followed.delete(symbol)
       return
     }
-    const followed = this.#symbols.get(symbol)
-    if (followed !== undefined && (followed.underWay !== null || tick.atMs < followed.pausedUntilMs)) return
-    const underWay = this.#observe(symbol, tick, followed?.price ?? null)
-    this.#symbols.set(symbol, { price: tick.price, pausedUntilMs: 0, underWay })
+    const before = this.#followed.get(symbol)
+    if (this.#underWay.has(symbol) || (before !== undefined && tick.atMs < before.pausedUntilMs)) return
+    const followed = { price: tick.price, pausedUntilMs: 0 }
+    this.#followed.set(symbol, followed)
+    this.#underWay.set(symbol, this.#follow(symbol, tick, followed, before?.price ?? null))
   }
 
   async settled(): Promise<void> {
-    await Promise.all([...this.#symbols.values()].flatMap(({ underWay }) => underWay ?? []))
+    await Promise.all(this.#underWay.values())
   }
 
-  async #observe(symbol: string, { price, atMs }: Tick, confirms: number | null): Promise<void> {
-    let pausedUntilMs = 0
+  async #follow(symbol: string, tick: Tick, followed: Followed, confirms: number | null): Promise<void> {
+    const pausedUntilMs = await this.#observe(symbol, tick, confirms)
+    this.#underWay.delete(symbol)
+    // A price that reached nothing came meanwhile: this one no longer counts for anything.
+    if (this.#followed.get(symbol) !== followed) return
+    this.#followed.set(symbol, { price: tick.price, pausedUntilMs })
+  }
+
+  /** Until when there is no point in asking again. */
+  async #observe(symbol: string, { price, atMs }: Tick, confirms: number | null): Promise<number> {
     try {
       const ts = new Date(atMs).toISOString()
       const outcome = await this.#engine.execute({
@@ -53,12 +63,11 @@ export class TickDesk {
       })
       const isMoot = outcome.status === 'done' && outcome.events.length === 0
       // The second price of a jump may come at once: it is what the first one waits for.
-      if (isMoot && confirms !== null) pausedUntilMs = atMs + PAUSE_MS
+      return isMoot && confirms !== null ? atMs + PAUSE_MS : 0
     } catch (error) {
       this.#onTrouble(`a price of ${symbol} could not be looked at`, error)
-      pausedUntilMs = atMs + PAUSE_MS
+      return atMs + PAUSE_MS
     }
-    this.#symbols.set(symbol, { price, pausedUntilMs, underWay: null })
   }
 }
 
@@ -66,5 +75,4 @@ interface Followed {
   /** The newest that reached a level. */
   readonly price: number
   readonly pausedUntilMs: number
-  readonly underWay: Promise<void> | null
 }
