@@ -76,5 +76,5 @@ onEveryStore('a position', (store) => {
 const MEMBERS = (
   'id platform asset direction entry_price size_notional quantity fees_usd leverage margin_type stop_loss ' +
   'take_profit opened_at closed_at status realized_pnl exit_price exit_reason mark_price unrealized_pnl ' +
-  'conviction_id regime_at_entry pcs_at_entry cts_at_entry'
+  'conviction_id regime_at_entry pcs_at_entry cts_at_entry adopted'
 ).split(' ')
