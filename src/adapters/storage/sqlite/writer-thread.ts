@@ -58,7 +58,10 @@ const checkpoint = (db: Database): void => {
   db.close()
 }
 
-/** What came while the disk was busy is stored together: one wait for the disk, whoever asked. */
+/**
+ * What came while the disk was busy is stored together: one wait for the disk, whoever asked. Where the disk fails, all
+ * of them hear of it: whether any of it was stored is the same for all, and nobody knows.
+ */
 const performAll = (requests: readonly WriterRequest[]): readonly WriterAnswer[] => {
   const answers: WriterAnswer[] = []
   while (answers.length < requests.length) {
