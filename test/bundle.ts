@@ -25,4 +25,4 @@ export const bundle = async (programs: Readonly<Record<string, string>>, folder:
   await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
 }
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
