@@ -20,7 +20,7 @@ while (errors.length === 0) {
     errors.push(error instanceof Error ? error.name : String(error))
   }
 }
-// Full is full: the next ones fail as well, and one that counts on them fails with them or finds the head elsewhere.
+// Full is full: the next ones fail as well, and one that counts on them finds the head elsewhere.
 const lost = nextBatch(acknowledged)
 const outcomes = await Promise.allSettled([
   log.append(lost, acknowledged),

@@ -81,7 +81,7 @@ export const decodeBatch = ({ text, count }: Batch): readonly string[] => {
 export const valueOf = (piece: string | undefined): string | null =>
   piece === NOTHING || piece === undefined ? null : piece
 
-const lastHashOf = ({ text }: Batch): string => {
+export const lastHashOf = ({ text }: Batch): string => {
   let end = text.length
   for (let field = FIELD_COUNT - 1; field > FIELDS.hash; field -= 1) end = text.lastIndexOf(END, end - 1)
   return text.slice(text.lastIndexOf(END, end - 1) + 1, end)

@@ -2,7 +2,7 @@ import { domainOf } from '../../../core/log/domain.ts'
 import { refKey, refsInText } from '../../../core/log/refs.ts'
 import type { AppendResult, Snapshot } from '../../../ports/event-log.ts'
 import { AboutWriter } from './about-index.ts'
-import { decodeBatch, FIELD_COUNT, FIELDS, valueOf, type Batch } from './batch.ts'
+import { decodeBatch, FIELD_COUNT, FIELDS, lastHashOf, valueOf, type Batch } from './batch.ts'
 import { prepareBulkInsert, type BulkInsert } from './bulk-insert.ts'
 import { prepare, firstRow, prepareRows, type Database, type Statement } from './database.ts'
 import { dedupeHash } from './dedupe-hash.ts'
@@ -16,6 +16,7 @@ import { millisOf } from './time-text.ts'
 export class EventWriter {
   readonly #db: Database
   readonly #head: Statement
+  readonly #hashAt: Statement
   readonly #insertEvents: InsertEvents
   readonly #about: AboutWriter
   readonly #insertSignalTimes: BulkInsert
@@ -28,6 +29,7 @@ export class EventWriter {
   constructor(db: Database, runKeys?: number) {
     this.#db = db
     this.#head = prepareRows(db, 'SELECT seq, lower(hex(hash)) FROM events ORDER BY seq DESC LIMIT 1')
+    this.#hashAt = prepareRows(db, 'SELECT lower(hex(hash)) FROM events WHERE seq = ?')
     this.#insertEvents = prepareInsertEvents(db)
     this.#about = new AboutWriter(db)
     this.#insertSignalTimes = prepareBulkInsert(db, 'signal_times', 3)
@@ -53,6 +55,12 @@ export class EventWriter {
     if (batch.count > 0) this.#insert(pieces, batch)
     this.#db.exec('COMMIT')
     return { status: 'appended' }
+  }
+
+  /** Whether exactly these records are stored. */
+  holds(batch: Batch): boolean {
+    const [hash] = firstRow(this.#hashAt, batch.expected.seq + batch.count) ?? []
+    return batch.count > 0 && hash === lastHashOf(batch)
   }
 
   saveSnapshot(snapshot: Snapshot): void {

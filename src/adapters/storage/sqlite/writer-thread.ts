@@ -58,22 +58,30 @@ const checkpoint = (db: Database): void => {
   db.close()
 }
 
-/**
- * What came while the disk was busy is stored together: one wait for the disk, whoever asked. Where the disk fails, all
- * of them hear of it: whether any of it was stored is the same for all, and nobody knows.
- */
-const performAll = (requests: readonly WriterRequest[]): readonly WriterAnswer[] => {
-  const answers: WriterAnswer[] = []
-  while (answers.length < requests.length) {
-    const { batch, size } = joinedFrom(requests, answers.length)
+/** What came while the disk was busy is stored together: one wait for the disk, whoever asked. */
+const performAll = (requests: readonly WriterRequest[], tell: (answer: WriterAnswer) => void): void => {
+  for (let next = 0; next < requests.length;) {
+    const { batch, size } = joinedFrom(requests, next)
     const together = size > 1 ? perform({ kind: 'append', batch }) : null
-    // One of them is wrong, and nothing of any was stored: each by itself finds out which.
-    if (together === null || together.status === 'refused') {
-      const end = answers.length + size
-      while (answers.length < end) answers.push(perform(requests[answers.length] as WriterRequest))
-    } else for (let count = 0; count < size; count += 1) answers.push(together)
+    for (const [index, request] of requests.slice(next, next + size).entries()) {
+      // One of them is wrong, and nothing of any was stored: each by itself finds out which.
+      if (together === null || together.status === 'refused') tell(perform(request))
+      else if (together.status === 'unavailable' && index > 0) tell(performBehind(request))
+      else tell(together)
+    }
+    next += size
   }
-  return answers
+}
+
+/** Behind a batch that failed with it on board: the disk knows whether it was stored after all. */
+const performBehind = (request: WriterRequest): WriterAnswer => {
+  try {
+    connection ??= open()
+    if (request.kind === 'append' && connection.writer.holds(request.batch)) return { status: 'appended' }
+  } catch (error) {
+    return recoverFrom(error)
+  }
+  return perform(request)
 }
 
 const joinedFrom = (
@@ -101,6 +109,6 @@ parentPort?.on('message', (first: WriterRequest) => {
     if (next === undefined) break
     requests.push(next.message as WriterRequest)
   }
-  for (const answer of performAll(requests)) parentPort?.postMessage(answer, [])
+  performAll(requests, (answer) => parentPort?.postMessage(answer, []))
   if (requests.some(({ kind }) => kind === 'close')) parentPort?.close()
 })
