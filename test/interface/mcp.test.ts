@@ -13,12 +13,16 @@ const TOOLS = [
   'svc_provenance_check',
   'explain_decision',
   'get_portfolio',
+  'get_orders',
+  'get_intents',
   'get_weights',
   'get_treasury',
   'close_position',
+  'close_all_positions',
   'cancel_order',
   'approve_intent',
   'deny_intent',
+  'set_kill_switch',
 ]
 
 const REVISION = 'io.modelcontextprotocol/protocolVersion'

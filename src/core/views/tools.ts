@@ -41,6 +41,16 @@ export const TOOLS = [
       'loss of the day, and the limits in force.',
   },
   {
+    name: 'get_orders',
+    description: 'Orders, newest first, with their state, fills and what bounded their size.',
+  },
+  {
+    name: 'get_intents',
+    description:
+      'What the brain wanted to trade, newest first, what became of it and why; with status `awaiting_approval` those ' +
+      'that wait for an operator.',
+  },
+  {
     name: 'get_weights',
     description:
       'How much each domain counts, whether that was configured or learned, and the learning runs that led there with ' +
@@ -55,6 +65,11 @@ export const TOOLS = [
     description: 'Closes an open position at the market. For operators, in two steps.',
   },
   {
+    name: 'close_all_positions',
+    description:
+      'Closes every open position at the market; what has no price stays open and is named. For operators, in two steps.',
+  },
+  {
     name: 'cancel_order',
     description:
       'Gives up what is left of an order; at a venue it is asked for, and the order ends when the venue says so. ' +
@@ -67,6 +82,11 @@ export const TOOLS = [
   {
     name: 'deny_intent',
     description: 'Ends an intent that waits for approval. For operators, in two steps.',
+  },
+  {
+    name: 'set_kill_switch',
+    description:
+      'Raises or lowers the kill switch: 1 caution, 2 exits only, 3 lockdown, 0 normal again. For operators, in two steps.',
   },
 ] as const
 

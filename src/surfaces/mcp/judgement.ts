@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import type { Judgement } from '../../core/orders/intents.ts'
+import { reasonInput } from './operator-tool.ts'
 
 export const judgementInput = z.object({
   intent_id: z.string().meta({ description: 'of an intent that waits for approval' }),
-  note: z.string().trim().min(1).max(500).optional().meta({ description: 'why, for the log' }),
+  note: reasonInput,
 })
 
 export const judgementOf = (

@@ -30,6 +30,15 @@ export const defineOperatorTool = <Input extends z.ZodObject>(spec: OperatorTool
     call: (call) => callInTwoSteps(spec, call),
   })
 
+/** Why somebody does it, for the log. */
+export const reasonInput = z
+  .string()
+  .trim()
+  .min(1)
+  .max(500)
+  .optional()
+  .meta({ description: 'why, for the log' })
+
 const confirm = z.string().max(100).optional().meta({ description: 'the code of the first call' })
 
 const events = z.array(z.object({ type: z.string(), payload: z.looseObject({}) }))

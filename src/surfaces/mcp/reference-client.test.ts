@@ -53,7 +53,7 @@ describe.each(generations)('the reference client, %s', (_generation, mode, revis
   it('finds every tool described, and results as described', async () => {
     const client = await connect('http', mode)
     const { tools } = await client.listTools()
-    expect(tools).toHaveLength(14)
+    expect(tools).toHaveLength(18)
     for (const { description, inputSchema, outputSchema, annotations } of tools) {
       expect(description).toMatch(/\S/)
       expect([inputSchema.type, outputSchema?.['type']]).toEqual(['object', 'object'])
@@ -61,7 +61,15 @@ describe.each(generations)('the reference client, %s', (_generation, mode, revis
     }
     expect(
       tools.filter(({ annotations }) => annotations?.readOnlyHint !== true).map(({ name }) => name),
-    ).toEqual(['emit_producer_signal', 'close_position', 'cancel_order', 'approve_intent', 'deny_intent'])
+    ).toEqual([
+      'emit_producer_signal',
+      'close_position',
+      'close_all_positions',
+      'cancel_order',
+      'approve_intent',
+      'deny_intent',
+      'set_kill_switch',
+    ])
     // Having listed the tools, the client compares each result with the schema of its tool.
     const emitted = await client.callTool({
       name: 'emit_producer_signal',

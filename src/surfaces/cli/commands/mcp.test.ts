@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { TOOLS } from '../../../core/views/tools.ts'
 import { startTestServer, TOKEN, type TestServer } from '../../http/test-server.contract.ts'
 import { openTestHome, type TestHome } from '../test-home.contract.ts'
 
@@ -53,7 +54,7 @@ describe('svc mcp', () => {
       { id: 1, result: { protocolVersion: '2025-06-18' } },
       {
         id: 2,
-        result: { tools: [{ name: 'get_brain_status' }, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}] },
+        result: { tools: TOOLS.map(({ name }) => ({ name })) },
       },
       { id: 3, result: { structuredContent: { kill_switch_level: 0 }, isError: false } },
     ])

@@ -38,12 +38,16 @@ describe('GET /capabilities', () => {
       'svc_provenance_check',
       'explain_decision',
       'get_portfolio',
+      'get_orders',
+      'get_intents',
       'get_weights',
       'get_treasury',
       'close_position',
+      'close_all_positions',
       'cancel_order',
       'approve_intent',
       'deny_intent',
+      'set_kill_switch',
     ])
     for (const { description } of tools) expect(description.length).toBeGreaterThan(20)
     expect(producers).toEqual([])

@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import { defineOperatorTool } from '../operator-tool.ts'
+import { defineOperatorTool, reasonInput } from '../operator-tool.ts'
 
 export const cancelOrder = defineOperatorTool({
   name: 'cancel_order',
   title: 'Cancel an order',
   input: z.object({
     order_id: z.string().meta({ description: 'of an order that something may still come of' }),
-    reason: z.string().trim().min(1).max(500).optional().meta({ description: 'why, for the log' }),
+    reason: reasonInput,
   }),
   errors: ['order_not_found', 'order_not_open'],
   command: ({ order_id: orderId, reason }, operator) => ({

@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import { defineOperatorTool } from '../operator-tool.ts'
+import { defineOperatorTool, reasonInput } from '../operator-tool.ts'
 
 export const closePosition = defineOperatorTool({
   name: 'close_position',
   title: 'Close a position',
   input: z.object({
     position_id: z.string().meta({ description: 'as get_open_positions tells it' }),
-    reason: z.string().trim().min(1).max(500).optional().meta({ description: 'why, for the log' }),
+    reason: reasonInput,
   }),
   errors: ['position_not_found', 'position_not_open', 'price_unavailable'],
   command: ({ position_id: positionId, reason }, operator) => ({

@@ -1,17 +1,12 @@
 import { z } from 'zod'
 import { signalItemView, viewSignalItem } from '../../../core/views/signals.ts'
 import { signalItems } from '../../../engine/queries/signals.ts'
+import { howMany } from '../how-many.ts'
 import { LIMITS_NOTE } from '../limits.ts'
 import { defineTool, found, itemsOf, READS } from '../tool.ts'
 
-const LIMIT_MAX = 100
-
 const input = z.object({
-  limit: z
-    .int()
-    .min(1)
-    .default(20)
-    .meta({ description: `how many; more than ${LIMIT_MAX} counts as ${LIMIT_MAX}` }),
+  limit: howMany,
   domain: z
     .string()
     .max(256)
@@ -28,7 +23,7 @@ export const getRecentSignals = defineTool({
   call: async ({ input: { limit, domain = '' }, house: { engine } }) => {
     const { records } = await signalItems(engine, {
       domain: domain.replace(/^signal\./, ''),
-      limit: Math.min(limit, LIMIT_MAX),
+      limit,
       offset: 0,
     })
     return found(records.map(viewSignalItem))

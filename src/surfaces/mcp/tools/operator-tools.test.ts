@@ -28,8 +28,11 @@ describe('get_portfolio', () => {
 describe.each([
   ['get_weights', '/learning/weights?limit=5'],
   ['get_treasury', '/treasury'],
+  ['get_orders', '/orders'],
+  ['get_intents', '/intents'],
 ])('%s', (tool, path) => {
   it(`says what GET ${path} says`, async () => {
+    await server.open(INTENT_IDS.BTC)
     await server.call('POST', '/learning/run')
     const { value, isError } = await call(tool, {})
     expect([value, isError]).toEqual([(await server.call('GET', path)).body, false])
@@ -72,6 +75,29 @@ describe('a tool for operators', () => {
       status: 'rejected',
       reasons: ['approval_denied'],
     })
+  })
+
+  it('closes everything and stops the engine, in the log under the reason that was given', async () => {
+    const ids = [await server.open(INTENT_IDS.BTC), await server.open(INTENT_IDS.ETH)]
+    const everything = { reason: 'the exchange is down' }
+    await call('close_all_positions', {
+      ...everything,
+      confirm: await codeFor('close_all_positions', everything),
+    })
+    for (const id of ids) expect(server.engine.state.positions.get(id)?.status).toBe('closed')
+    for (const level of [3, 0]) {
+      const move = { level, reason: `now ${level}` }
+      const asked = await call('set_kill_switch', move)
+      expect(typesIn(asked.structuredContent['would_store'])).toContain('system.kill_switch.v1')
+      const { confirm } = asked.structuredContent
+      expect((await call('set_kill_switch', { ...move, level: 1, confirm })).isError).toBe(true)
+      expect((await call('set_kill_switch', { ...move, confirm })).value).toMatchObject({ status: 'done' })
+      expect((await server.call('GET', '/kill-switch')).body).toMatchObject({
+        ...move,
+        changed_by: expect.any(String),
+      })
+    }
+    expect((await server.auditEntries()).at(-1)).toMatchObject({ resource: '/mcp', outcome: 'allowed' })
   })
 
   it('refuses a code that was given for another tool or for other arguments', async () => {
