@@ -1,0 +1,91 @@
+import { spawnSync } from 'node:child_process'
+import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openSqliteLog } from '../../src/adapters/storage/sqlite/sqlite-log.ts'
+import { bundle } from '../bundle.ts'
+import { killedWriter, lostOf, soundRecords, type Acknowledged } from './killed-writer.ts'
+
+/** SVC_TEST_POWER_CUTS=1000 for a long night. */
+const CUTS = Number(process.env['SVC_TEST_POWER_CUTS'] ?? 8)
+const fileOf = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
+const PROGRAMS = {
+  'writer-process': fileOf('writer-process.ts'),
+  'writer-thread': fileOf('../../src/adapters/storage/sqlite/writer-thread.ts'),
+}
+const hasCompiler = process.platform === 'linux' && spawnSync('cc', ['--version']).status === 0
+
+let folder = ''
+beforeAll(async () => {
+  if (!hasCompiler) return
+  folder = await mkdtemp(join(tmpdir(), 'power-cut-'))
+  const shim = ['-shared', '-fPIC', '-o', join(folder, 'power-cut.so'), fileOf('power-cut.c'), '-ldl']
+  expect(spawnSync('cc', shim).status).toBe(0)
+  await bundle(PROGRAMS, folder)
+}, 60_000)
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+/** What the disk holds after a writer was cut off; `before` is what it held when the machine started. */
+const cutOff = async (
+  before: string | null,
+  cut: number,
+  disk: { readonly lies: boolean },
+): Promise<{ readonly left: string; readonly said: Acknowledged }> => {
+  const [files, left] = [join(folder, `files-${cut}`), join(folder, `disk-${cut}`)]
+  for (const place of [files, left]) {
+    await (before === null ? mkdir(place) : cp(before, place, { recursive: true }))
+  }
+  const said = await killedWriter({
+    program: join(folder, 'writer-process.js'),
+    path: join(files, 'events.db'),
+    // Spread over a commit's life, the same in every run.
+    writeMs: (cut * 37) % 120,
+    environment: {
+      LD_PRELOAD: join(folder, 'power-cut.so'),
+      POWER_CUT_FILES: `${files}/`,
+      POWER_CUT_DISK: `${left}/`,
+      POWER_CUT_SEED: String(cut + 1),
+      ...(disk.lies ? { POWER_CUT_LIE: '1' } : {}),
+    },
+  })
+  await rm(files, { recursive: true })
+  return { left, said }
+}
+
+describe.skipIf(!hasCompiler)('a power cut (needs a C compiler on Linux to play the disk)', () => {
+  it(
+    'loses nothing that was acknowledged, whatever the disk wrote first',
+    async () => {
+      const acknowledged = new Map<number, string>()
+      let disk: string | null = null
+      for (let cut = 0; cut < CUTS; cut += 1) {
+        const { left, said } = await cutOff(disk, cut, { lies: false })
+        if (disk !== null) await rm(disk, { recursive: true })
+        disk = left
+        for (const [seq, id] of said) acknowledged.set(seq, id)
+        const log = await openSqliteLog({ path: join(left, 'events.db') })
+        expect(lostOf(acknowledged, await soundRecords(log)), `after cut ${cut}`).toEqual([])
+        await log.close()
+      }
+      expect(acknowledged.size).toBeGreaterThan(CUTS)
+    },
+    30_000 + CUTS * 5000,
+  )
+
+  it('is noticed by this test on a disk that lies about syncs', async () => {
+    const { left, said } = await cutOff(null, CUTS, { lies: true })
+    expect(said.size).toBeGreaterThan(0)
+    const found = await openSqliteLog({ path: join(left, 'events.db') }).then(
+      async (log) => {
+        const { seq } = await log.head()
+        await log.close()
+        return seq
+      },
+      // Half a file is none.
+      () => 0,
+    )
+    expect(found).toBeLessThan(Math.max(...said.keys()))
+  })
+})
