@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { TOOLS } from '../../core/views/tools.ts'
 import { startTestServer, VERSION, type TestServer } from '../http/test-server.contract.ts'
 import { callersOf, MODERN_META, modernHeaders } from './caller.contract.ts'
 import { CAPABILITIES_MEMBER, REVISION_MEMBER } from './callers.ts'
@@ -12,27 +13,6 @@ beforeAll(async () => {
 afterAll(() => server.close())
 
 const SERVER_INFO = { name: 'svc', version: VERSION }
-
-const TOOL_NAMES = [
-  'get_brain_status',
-  'get_recent_signals',
-  'get_open_positions',
-  'get_signal_attribution',
-  'emit_producer_signal',
-  'svc_provenance_check',
-  'explain_decision',
-  'get_portfolio',
-  'get_orders',
-  'get_intents',
-  'get_weights',
-  'get_treasury',
-  'close_position',
-  'close_all_positions',
-  'cancel_order',
-  'approve_intent',
-  'deny_intent',
-  'set_kill_switch',
-]
 
 const errorOf = ({ body }: { readonly body: Readonly<Record<string, unknown>> }) =>
   body['error'] as { readonly code: number; readonly message: string; readonly data?: unknown }
@@ -130,7 +110,7 @@ describe('a bare caller', () => {
     const { status, body } = await callers.call('tools/list')
     expect(status).toBe(200)
     const { tools } = body['result'] as { tools: readonly { name: string; inputSchema: { type: string } }[] }
-    expect(tools.map(({ name }) => name)).toEqual(TOOL_NAMES)
+    expect(tools.map(({ name }) => name)).toEqual(TOOLS.map(({ name }) => name))
     expect(new Set(tools.map(({ inputSchema }) => inputSchema.type))).toEqual(new Set(['object']))
     expect(Object.keys(body['result'] as object)).toEqual(['tools'])
   })

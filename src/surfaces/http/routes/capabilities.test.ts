@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { TOOLS } from '../../../core/views/tools.ts'
 import { appendTo } from '../../../../test/records.ts'
 import { expectProblem } from '../expectations.contract.ts'
 import { startTestServer, type TestServer } from '../test-server.contract.ts'
@@ -29,26 +30,7 @@ const register = (name: string, domain: string) =>
 describe('GET /capabilities', () => {
   it('names the tools, in order', async () => {
     const { tools, producers } = await capabilities()
-    expect(tools.map(({ name }) => name)).toEqual([
-      'get_brain_status',
-      'get_recent_signals',
-      'get_open_positions',
-      'get_signal_attribution',
-      'emit_producer_signal',
-      'svc_provenance_check',
-      'explain_decision',
-      'get_portfolio',
-      'get_orders',
-      'get_intents',
-      'get_weights',
-      'get_treasury',
-      'close_position',
-      'close_all_positions',
-      'cancel_order',
-      'approve_intent',
-      'deny_intent',
-      'set_kill_switch',
-    ])
+    expect(tools.map(({ name }) => name)).toEqual(TOOLS.map(({ name }) => name))
     for (const { description } of tools) expect(description.length).toBeGreaterThan(20)
     expect(producers).toEqual([])
   })
