@@ -6,13 +6,17 @@ import { weightsInForce } from './learning/learning.ts'
 import type { Quote } from './market/market.ts'
 import { dayFactsOf, markOf, type PriceTrust } from './market/readings.ts'
 import type { Moment } from './moment.ts'
-import { voicesForBrain } from './voices-for-brain.ts'
+import type { Posting } from './signals/board.ts'
+import { voicesForBrain, type PostedVoice } from './voices-for-brain.ts'
 import { isLive } from './orders/intents.ts'
 import { openPositionsOf } from './positions/book.ts'
 import type { State } from './state.ts'
 
 /** What the brain is handed of the other rooms: plain data, as of now. */
-export const cycleInputsOf = (state: State, { now, configuration }: Moment): CycleInputs => {
+export const cycleInputsOf = (
+  state: State,
+  { now, configuration }: Moment,
+): CycleInputs & { readonly voices: readonly PostedVoice[] } => {
   const trust = priceTrustOf(state, configuration)
   return {
     asOfMs: Date.parse(now),
@@ -31,18 +35,24 @@ export const cycleInputsOf = (state: State, { now, configuration }: Moment): Cyc
   }
 }
 
-/** Who is behind the signals on the board. Looked up only when a cycle wants a trade. */
-export const contributorsOfSignals = ({ board }: State): ContributorOf => {
-  let known: Map<string, { readonly contributorId: string; readonly nodeId: string }> | null = null
+/** Who is behind the signals of contributors. Looked up only when a cycle wants a trade. */
+export const contributorsOfSignals = (voices: readonly PostedVoice[]): ContributorOf => {
+  let known: Map<string, Posting> | null = null
   return (signalId) => {
-    if (known === null) {
-      known = new Map()
-      for (const { id, contributorId, authorId: nodeId } of board.postings.values()) {
-        if (contributorId !== null) known.set(id, { contributorId, nodeId })
-      }
-    }
-    return known.get(signalId) ?? null
+    known ??= postingsOfContributors(voices)
+    const posting = known.get(signalId)
+    if (posting === undefined || posting.contributorId === null) return null
+    return { contributorId: posting.contributorId, nodeId: posting.authorId }
   }
+}
+
+const postingsOfContributors = (voices: readonly PostedVoice[]): Map<string, Posting> => {
+  const postings = new Map<string, Posting>()
+  for (const { author, said } of voices) {
+    if (author.kind !== 'contributor') continue
+    for (const posting of said) postings.set(posting.id, posting)
+  }
+  return postings
 }
 
 /** The price a decision may be made on; null when nobody told one lately. */

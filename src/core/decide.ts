@@ -104,9 +104,10 @@ export const decide = (state: State, command: Command, moment: Moment): Decision
       })
     case 'watch-regime':
       return watchBrainRegime(cycleInputsOf(state, moment), moment.configuration)
-    case 'run-cycle':
+    case 'run-cycle': {
+      const inputs = cycleInputsOf(state, moment)
       return runBrainCycle({
-        inputs: cycleInputsOf(state, moment),
+        inputs,
         rules: moment.configuration,
         context: {
           cycleId: command.cycleId,
@@ -116,11 +117,12 @@ export const decide = (state: State, command: Command, moment: Moment): Decision
           configHash: moment.sha256Hex(configurationHashInput(moment.configuration)),
           engineVersion: moment.version,
         },
-        contributorOf: contributorsOfSignals(state),
+        contributorOf: contributorsOfSignals(inputs.voices),
         newId: moment.newId,
         sha256Hex: moment.sha256Hex,
         elapsedMs: moment.elapsedMs,
       })
+    }
     case 'execute-intent':
       return enterIntent(state, command.intentId, moment)
     case 'expire-intents':

@@ -10,18 +10,28 @@ import type { State } from './state.ts'
 import { authorKey } from './vocabulary/author-key.ts'
 import { intervalMsOf } from './vocabulary/cron.ts'
 
+/** A voice, by what it put on the board. */
+export interface PostedVoice extends Voice {
+  readonly said: readonly Posting[]
+}
+
 /** What is on the board, by who says it and what that is worth now. */
-export const voicesForBrain = (state: State, now: string, configuration: Configuration): readonly Voice[] => {
+export const voicesForBrain = (
+  state: State,
+  now: string,
+  configuration: Configuration,
+): readonly PostedVoice[] => {
   const groups = linkedGroups(state.links, configuration.brain.link, Date.parse(now))
   const ofProducers = new Map<string, Posting[]>()
   const ofContributors = new Map<string, Posting[]>()
-  for (const posting of state.board.postings.values()) {
+  // All of the board passes here with every cycle: an iterator would cost twice as much.
+  state.board.postings.forEach((posting) => {
     const { authorId, contributorId } = posting
     const words = contributorId === null ? ofProducers : ofContributors
     const own = words.get(contributorId ?? authorId)
     if (own === undefined) words.set(contributorId ?? authorId, [posting])
     else own.push(posting)
-  }
+  })
   return [...ofProducers.values(), ...ofContributors.values()].flatMap((said) => {
     const author = authorOf(state, said[0] as Posting, { now, configuration, groups })
     return author === null ? [] : [{ author, said }]

@@ -1,9 +1,10 @@
 import { r9 } from '../vocabulary/numbers.ts'
 import { counterThesis, type CounterThesisRules, type CrowdGauges, type Side } from './counter-thesis.ts'
-import type { DomainInput } from './domain-score.ts'
+import type { HeardDomain } from './domain-score.ts'
+import type { FreshSignal } from './fresh-signals.ts'
 import type { Regime } from './regime.ts'
-import type { Domain } from '../vocabulary/domains.ts'
-import type { Synthesis } from './synthesis.ts'
+import type { Domain, DomainWeights } from '../vocabulary/domains.ts'
+import { synthesize, type Synthesis, type WeighedDomain } from './synthesis.ts'
 
 export type Direction = 'long' | 'short' | 'neutral'
 
@@ -38,8 +39,13 @@ export interface Conviction extends Judgement, Synthesis {
   readonly inputs: readonly ConvictionInput[]
 }
 
-export interface ConvictionInput extends DomainInput {
+export interface ConvictionInput {
+  readonly signalId: string
+  readonly authorId: string
   readonly domain: Domain
+  readonly share: number
+  readonly quality: number
+  readonly evidence: number
   /** What it adds to V; all together are V. */
   readonly contribution: number
 }
@@ -62,10 +68,12 @@ export interface ConvictionRules {
 
 export const convictionOf = (
   symbol: string,
-  synthesis: Synthesis,
+  heard: readonly HeardDomain[],
+  weights: DomainWeights,
   { regime, gauges }: Circumstances,
   rules: ConvictionRules,
 ): Conviction => {
+  const synthesis = synthesize(heard, weights)
   const judgement = judge(synthesis.value, { regime, gauges }, rules)
   const { value, coverage, agreement, domains } = synthesis
   return {
@@ -77,17 +85,7 @@ export const convictionOf = (
     pcsScore: scoreOf(value),
     finalScore: scoreOf(judgement.dampedValue),
     confidence: r9((Math.abs(judgement.dampedValue) + coverage + agreement) / 3),
-    inputs: domains.flatMap(({ domain, weight, inputs }) =>
-      inputs.map(({ signalId, authorId, share, quality, evidence }) => ({
-        signalId,
-        authorId,
-        share,
-        quality,
-        evidence,
-        domain,
-        contribution: weight * share * evidence,
-      })),
-    ),
+    inputs: inputsOf(heard, domains),
   }
 }
 
@@ -110,6 +108,31 @@ export const judge = (
     magnitude,
     effectiveConviction: r9(50 + 5 * magnitude),
   }
+}
+
+/** What was heard, with what each domain came to weigh. */
+const inputsOf = (
+  heard: readonly HeardDomain[],
+  weighed: readonly WeighedDomain[],
+): readonly ConvictionInput[] => {
+  const inputs: ConvictionInput[] = []
+  heard.forEach(({ domain, signals, shares, evidences }, index) => {
+    const weight = weighed[index]?.weight ?? 0
+    for (let place = 0; place < signals.length; place += 1) {
+      const { speaker, signal, quality } = signals[place] as FreshSignal
+      const [share, evidence] = [shares[place] ?? 0, evidences[place] ?? 0]
+      inputs.push({
+        signalId: signal.id,
+        authorId: speaker.author.id,
+        domain,
+        share,
+        quality,
+        evidence,
+        contribution: weight * share * evidence,
+      })
+    }
+  })
+  return inputs
 }
 
 const sideOf = (value: number): Side => {

@@ -5,13 +5,12 @@ import { convictionOf, type Conviction, type ConvictionRules } from './convictio
 import { decisionOf, intentOf, type DecisionRules, type Holding } from './decision.ts'
 import type { TradeDecision, TradeIntent } from './decision.ts'
 import { scoreDomains, type ScoreRules } from './domain-score.ts'
-import { freshSignalsBySymbol, type FreshSignal } from './fresh-signals.ts'
+import { freshIn, heardBySymbol, type Heard } from './fresh-signals.ts'
 import { gaugesOf } from './gauges.ts'
 import type { QualitySeconds } from './quality.ts'
 import { detectRegime, regimeChange, type RegimeRules } from './regime.ts'
 import type { Regime, RegimeChange, RegimeReading } from './regime.ts'
 import { UNSEEN_MARKET, type MarketFacts, type Voice } from './signal.ts'
-import { synthesize } from './synthesis.ts'
 
 export interface CycleInputs {
   readonly asOfMs: number
@@ -68,15 +67,15 @@ export interface RegimeWatchRules {
 
 export const runCycle = (inputs: CycleInputs, rules: CycleRules): CycleResult => {
   const { asOfMs, killSwitchLevel, weights, regimeBefore } = inputs
-  const fresh = freshSignalsBySymbol(inputs.voices, asOfMs, rules.brain.quality_seconds)
+  const heard = heardBySymbol(inputs.voices)
   const market = new Map(inputs.market.map((facts) => [canonicalSymbol(facts.symbol), facts]))
   const holdings = bySymbol(inputs.holdings)
-  const regime = regimeIn(fresh, rules.brain)
+  const regime = regimeIn(heard, asOfMs, rules.brain)
   const convictions = distinct(inputs.symbols).map(([key, symbol]): DecidedConviction => {
-    const ofSymbol = fresh.get(key) ?? []
-    const scores = scoreDomains(ofSymbol, market.get(key) ?? UNSEEN_MARKET, rules.brain)
-    const circumstances = { regime: regime.regime, gauges: gaugesOf(ofSymbol) }
-    const conviction = convictionOf(symbol, synthesize(scores, weights), circumstances, rules.brain)
+    const fresh = freshIn(heard.get(key), asOfMs, rules.brain.quality_seconds)
+    const scores = scoreDomains(fresh, market.get(key) ?? UNSEEN_MARKET, rules.brain)
+    const circumstances = { regime: regime.regime, gauges: gaugesOf(fresh) }
+    const conviction = convictionOf(symbol, scores, weights, circumstances, rules.brain)
     const held = { killSwitchLevel, holdings: holdings.get(key) ?? [] }
     return { ...conviction, decision: decisionOf(conviction, held, rules) }
   })
@@ -97,13 +96,16 @@ export const runCycle = (inputs: CycleInputs, rules: CycleRules): CycleResult =>
 export const watchRegime = (
   { voices, asOfMs }: Pick<CycleInputs, 'voices' | 'asOfMs'>,
   rules: RegimeWatchRules,
-): RegimeReading => regimeIn(freshSignalsBySymbol(voices, asOfMs, rules.quality_seconds), rules)
+): RegimeReading => regimeIn(heardBySymbol(voices), asOfMs, rules)
 
 const regimeIn = (
-  fresh: ReadonlyMap<string, readonly FreshSignal[]>,
-  rules: Pick<RegimeWatchRules, 'regime_symbol' | 'regime'>,
-): RegimeReading =>
-  detectRegime(gaugesOf(fresh.get(canonicalSymbol(rules.regime_symbol)) ?? []), rules.regime)
+  heard: ReadonlyMap<string, Heard>,
+  asOfMs: number,
+  rules: RegimeWatchRules,
+): RegimeReading => {
+  const ofSymbol = heard.get(canonicalSymbol(rules.regime_symbol))
+  return detectRegime(gaugesOf(freshIn(ofSymbol, asOfMs, rules.quality_seconds)), rules.regime)
+}
 
 const intentsOf = (
   conviction: DecidedConviction,

@@ -1,9 +1,10 @@
 import { DOMAINS, type Domain } from '../vocabulary/domains.ts'
-import { evidenceOf } from './evidence.ts'
-import { authorKeyOf, type FreshSignal } from './fresh-signals.ts'
+import { evidenceIn } from './evidence.ts'
+import type { FreshSignal } from './fresh-signals.ts'
 import type { PartRules } from './readers/all.ts'
 import { sharesOf, type Claim } from './shares.ts'
-import type { Author, MarketFacts } from './signal.ts'
+import type { MarketFacts } from './signal.ts'
+import type { Speaker } from './speaker.ts'
 
 /** What all authors together say in one domain. */
 export interface DomainScore {
@@ -12,15 +13,13 @@ export interface DomainScore {
   readonly value: number
   /** That of the freshest input. */
   readonly quality: number
-  readonly inputs: readonly DomainInput[]
 }
 
-export interface DomainInput {
-  readonly signalId: string
-  readonly authorId: string
-  readonly share: number
-  readonly quality: number
-  readonly evidence: number
+/** A score and what it comes from, place by place: one object per signal would cost more than all else. */
+export interface HeardDomain extends DomainScore {
+  readonly signals: readonly FreshSignal[]
+  readonly evidences: readonly number[]
+  readonly shares: readonly number[]
 }
 
 export interface ScoreRules {
@@ -33,76 +32,69 @@ export const scoreDomains = (
   fresh: readonly FreshSignal[],
   market: MarketFacts,
   rules: ScoreRules,
-): readonly DomainScore[] => {
-  const byDomain = new Map<Domain, AuthorClaim[]>()
-  for (const { author, signal, domain, quality } of fresh) {
-    const evidence = evidenceOf(signal, market, rules.parts)
+): readonly HeardDomain[] => {
+  const byDomain = new Map<Domain, Talk>()
+  for (const signal of fresh) {
+    const { domain } = signal.reader
+    const evidence = evidenceIn(signal.reader.partsOf(signal.signal.payload, rules.parts, market))
     if (evidence === null) continue
-    let claims = byDomain.get(domain)
-    if (claims === undefined) byDomain.set(domain, (claims = []))
-    claim(claims, author, { signalId: signal.id, quality, evidence })
+    let talk = byDomain.get(domain)
+    if (talk === undefined) byDomain.set(domain, (talk = { signals: [], evidences: [], claims: [] }))
+    talk.signals.push(signal)
+    talk.evidences.push(evidence)
+    claim(talk.claims, signal)
   }
-  const scores: DomainScore[] = []
+  const scores: HeardDomain[] = []
   for (const domain of DOMAINS) {
-    const claims = byDomain.get(domain)
-    if (claims !== undefined) scores.push(scoreDomain(domain, claims, rules.share_cap))
+    const talk = byDomain.get(domain)
+    if (talk !== undefined) scores.push(scoreDomain(domain, talk, rules.share_cap))
   }
   return scores
 }
 
-interface Reading {
-  readonly signalId: string
-  readonly quality: number
-  readonly evidence: number
+interface Talk {
+  readonly signals: FreshSignal[]
+  readonly evidences: number[]
+  /** In the order of the signals. */
+  readonly claims: AuthorClaim[]
 }
 
 interface AuthorClaim extends Claim {
-  readonly author: Author
-  readonly readings: Reading[]
+  readonly speaker: Speaker
+  signals: number
   bestQuality: number
   qualities: number
   weight: number
 }
 
-const claim = (claims: AuthorClaim[], author: Author, reading: Reading): void => {
-  const { quality } = reading
-  const last = claims.at(-1)
-  if (last?.author !== author) {
-    const weight = quality * standing(author)
-    const capGroup = capGroupOf(author)
-    claims.push({ author, readings: [reading], bestQuality: quality, qualities: quality, weight, capGroup })
+const claim = (claims: AuthorClaim[], { speaker, quality }: FreshSignal): void => {
+  const { standing, capGroup } = speaker
+  const last = claims[claims.length - 1]
+  if (last?.speaker !== speaker) {
+    const weight = quality * standing
+    claims.push({ speaker, signals: 1, bestQuality: quality, qualities: quality, weight, capGroup })
     return
   }
-  last.readings.push(reading)
+  last.signals += 1
   last.bestQuality = Math.max(last.bestQuality, quality)
   last.qualities += quality
-  last.weight = last.bestQuality * standing(author)
+  last.weight = last.bestQuality * standing
 }
 
-const scoreDomain = (domain: Domain, claims: readonly AuthorClaim[], shareCap: number): DomainScore => {
-  const shares = sharesOf(claims, shareCap)
-  const inputs: DomainInput[] = []
+const scoreDomain = (domain: Domain, { signals, evidences, claims }: Talk, shareCap: number): HeardDomain => {
+  const ofAuthors = sharesOf(claims, shareCap)
+  const shares: number[] = []
   let value = 0
   let best = 0
-  claims.forEach(({ author, readings, bestQuality, qualities }, index) => {
+  claims.forEach(({ signals: count, bestQuality, qualities }, index) => {
     best = Math.max(best, bestQuality)
-    for (const { signalId, quality, evidence } of readings) {
+    for (const end = shares.length + count; shares.length < end;) {
+      const place = shares.length
       // Within an author's share his signals count by their quality.
-      const share = ((shares[index] ?? 0) * quality) / qualities
-      inputs.push({ signalId, authorId: author.id, share, quality, evidence })
-      value += share * evidence
+      const share = ((ofAuthors[index] ?? 0) * (signals[place]?.quality ?? 0)) / qualities
+      value += share * (evidences[place] ?? 0)
+      shares.push(share)
     }
   })
-  return { domain, value, quality: best, inputs }
-}
-
-/** A person without a record counts 1, the best 5; a producer 1 at chance. Both are trusted as they do these days. */
-const standing = (author: Author): number =>
-  author.trust *
-  (author.kind === 'contributor' ? 1 + author.score / 25 : Math.max(0.2, Math.min(2, author.karma / 50)))
-
-const capGroupOf = (author: Author): string | null => {
-  if (author.kind === 'builtin') return null
-  if (author.kind === 'contributor' && author.groupId !== null) return `group:${author.groupId}`
-  return authorKeyOf(author)
+  return { domain, value, quality: best, signals, evidences, shares }
 }

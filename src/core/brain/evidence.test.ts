@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../vocabulary/json.ts'
 import { r9 } from '../vocabulary/numbers.ts'
-import { domainOf, evidenceOf } from './evidence.ts'
+import { evidenceOf } from './evidence.ts'
 import { READERS } from './readers/all.ts'
 import { RULES } from './scenario.contract.ts'
 import { DOMAINS } from '../vocabulary/domains.ts'
@@ -97,10 +97,12 @@ describe('evidenceOf', () => {
   })
 })
 
-describe('domainOf', () => {
-  it('knows a domain for every scoring type, and every domain has one', () => {
-    expect(new Set([...READERS.keys()].map(domainOf))).toStrictEqual(new Set(DOMAINS))
-    expect(domainOf('signal.price_ws.v1')).toBeNull()
-    expect(domainOf('constructor')).toBeNull()
+describe('readers', () => {
+  it('score in every domain, and only for their own types', () => {
+    expect(new Set([...READERS.values()].map(({ domain }) => domain))).toStrictEqual(new Set(DOMAINS))
+    for (const type of ['signal.price_ws.v1', 'constructor']) {
+      expect(READERS.has(type)).toBe(false)
+      expect(evidenceOf({ type, payload: { rsi_14: 20, score: 9 } }, OBSERVED, RULES.brain.parts)).toBeNull()
+    }
   })
 })

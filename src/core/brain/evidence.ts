@@ -1,11 +1,8 @@
 import type { JsonObject } from '../vocabulary/json.ts'
 import { clamp } from '../vocabulary/numbers.ts'
 import { READERS, type PartRules } from './readers/all.ts'
-import type { Domain } from '../vocabulary/domains.ts'
+import type { Parts } from './readers/reader.ts'
 import type { MarketFacts } from './signal.ts'
-
-/** The domain a type scores in; null for a type that does not score. */
-export const domainOf = (type: string): Domain | null => READERS.get(type)?.domain ?? null
 
 /** What a signal says, from -1 (lower) to 1 (higher); null if it says nothing. */
 export const evidenceOf = (
@@ -13,7 +10,12 @@ export const evidenceOf = (
   market: MarketFacts,
   rules: PartRules,
 ): number | null => {
-  const parts = READERS.get(type)?.partsOf(payload, rules, market) ?? {}
+  const reader = READERS.get(type)
+  return reader === undefined ? null : evidenceIn(reader.partsOf(payload, rules, market))
+}
+
+/** All parts count alike; what is missing does not count. */
+export const evidenceIn = (parts: Parts): number | null => {
   let sum = 0
   let count = 0
   for (const name in parts) {

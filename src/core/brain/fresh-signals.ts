@@ -1,14 +1,21 @@
 import { canonicalSymbol } from '../vocabulary/symbol.ts'
-import { domainOf } from './evidence.ts'
 import { freshMsOf, qualityAt, type QualitySeconds } from './quality.ts'
-import type { Domain } from '../vocabulary/domains.ts'
-import type { Author, Said, Voice } from './signal.ts'
+import { READERS, type PartRules } from './readers/all.ts'
+import type { Reader } from './readers/reader.ts'
+import type { Said, Voice } from './signal.ts'
+import { authorKeyOf, speakerOf, type Speaker } from './speaker.ts'
+
+/** What was said about one symbol: who said it, and what, place by place. Authors stand in the order of their names. */
+export interface Heard {
+  readonly speakers: readonly Speaker[]
+  readonly signals: readonly Said[]
+}
 
 /** A signal that may still speak. */
 export interface FreshSignal {
-  readonly author: Author
+  readonly speaker: Speaker
   readonly signal: Said
-  readonly domain: Domain
+  readonly reader: Reader<PartRules>
   /** Above 0, up to 1. */
   readonly quality: number
 }
@@ -16,44 +23,59 @@ export interface FreshSignal {
 /** Names everything and therefore nothing. */
 const GLOBAL = 'GLOBAL'
 
-/**
- * By canonical symbol, the newest signal per type and author, while it has any quality. Authors come in the
- * order of their names, whatever way their words came: equal facts make equal events.
- */
-export const freshSignalsBySymbol = (
-  voices: readonly Voice[],
-  asOfMs: number,
-  qualitySeconds: QualitySeconds,
-): ReadonlyMap<string, readonly FreshSignal[]> => {
-  const bySymbol = new Map<string, FreshSignal[]>()
+/** By canonical symbol. Authors come in order whatever way their words came: equal facts make equal events. */
+export const heardBySymbol = (voices: readonly Voice[]): ReadonlyMap<string, Heard> => {
+  const bySymbol = new Map<string, HeardSoFar>()
   // Few symbols are named by many signals.
-  const bySpelling = new Map<string, FreshSignal[] | null>()
+  const bySpelling = new Map<string, HeardSoFar | null>()
   for (const { author, said } of inOrder(voices)) {
     if (author.kind !== 'contributor' && author.quarantined) continue
+    const speaker = speakerOf(author)
     for (const signal of said) {
-      const domain = domainOf(signal.type)
-      if (domain === null) continue
-      const quality = qualityAt(asOfMs - signal.effectiveTimeMs, freshMsOf(domain, author, qualitySeconds))
-      if (quality === 0) continue
-      const heard = listOf(signal.symbol ?? '')
-      if (heard !== null) hear(heard, { author, signal, domain, quality })
+      const spelling = signal.symbol ?? ''
+      const known = bySpelling.get(spelling)
+      const heard = known === undefined ? spelt(spelling) : known
+      if (heard === null) continue
+      heard.speakers.push(speaker)
+      heard.signals.push(signal)
     }
   }
   return bySymbol
 
-  function listOf(spelling: string): FreshSignal[] | null {
-    const known = bySpelling.get(spelling)
-    if (known !== undefined) return known
+  function spelt(spelling: string): HeardSoFar | null {
     const symbol = canonicalSymbol(spelling)
-    const list = symbol === '' || symbol === GLOBAL ? null : (bySymbol.get(symbol) ?? [])
-    if (list !== null) bySymbol.set(symbol, list)
-    bySpelling.set(spelling, list)
-    return list
+    const isNone = symbol === '' || symbol === GLOBAL
+    const heard = isNone ? null : (bySymbol.get(symbol) ?? { speakers: [], signals: [] })
+    if (heard !== null) bySymbol.set(symbol, heard)
+    bySpelling.set(spelling, heard)
+    return heard
   }
 }
 
-/** A producer may bear the id of a contributor. */
-export const authorKeyOf = ({ kind, id }: Author): string => `${kind}:${id}`
+/** The newest signal per type and author, while it has any quality; what an author said stands together. */
+export const freshIn = (
+  heard: Heard | undefined,
+  asOfMs: number,
+  qualitySeconds: QualitySeconds,
+): readonly FreshSignal[] => {
+  const fresh: FreshSignal[] = []
+  if (heard === undefined) return fresh
+  const { speakers, signals } = heard
+  for (let place = 0; place < signals.length; place += 1) {
+    const [speaker, signal] = [speakers[place] as Speaker, signals[place] as Said]
+    const reader = READERS.get(signal.type)
+    if (reader === undefined) continue
+    const freshMs = freshMsOf(reader.domain, speaker.author, qualitySeconds)
+    const quality = qualityAt(asOfMs - signal.effectiveTimeMs, freshMs)
+    if (quality !== 0) admit(fresh, { speaker, signal, reader, quality })
+  }
+  return fresh
+}
+
+interface HeardSoFar extends Heard {
+  readonly speakers: Speaker[]
+  readonly signals: Said[]
+}
 
 const inOrder = (voices: readonly Voice[]): readonly Voice[] =>
   voices
@@ -61,18 +83,18 @@ const inOrder = (voices: readonly Voice[]): readonly Voice[] =>
     .toSorted((one, other) => (one.key < other.key ? -1 : 1))
     .map(({ voice }) => voice)
 
-/** What an author said stands together, one signal of a type, by the names of the types. */
-const hear = (heard: FreshSignal[], fresh: FreshSignal): void => {
+/** One signal of a type, by the names of the types. */
+const admit = (admitted: FreshSignal[], fresh: FreshSignal): void => {
   const { type, effectiveTimeMs } = fresh.signal
-  let at = heard.length
+  let at = admitted.length
   for (; at > 0; at -= 1) {
-    const { author, signal } = heard[at - 1] as FreshSignal
-    if (author !== fresh.author || signal.type < type) break
+    const { speaker, signal } = admitted[at - 1] as FreshSignal
+    if (speaker !== fresh.speaker || signal.type < type) break
     if (signal.type > type) continue
     // Of two at the same time the one that was stored later counts.
-    if (signal.effectiveTimeMs <= effectiveTimeMs) heard[at - 1] = fresh
+    if (signal.effectiveTimeMs <= effectiveTimeMs) admitted[at - 1] = fresh
     return
   }
-  if (at === heard.length) heard.push(fresh)
-  else heard.splice(at, 0, fresh)
+  if (at === admitted.length) admitted.push(fresh)
+  else admitted.splice(at, 0, fresh)
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { freshSignalsBySymbol } from './fresh-signals.ts'
+import { freshIn, heardBySymbol } from './fresh-signals.ts'
 import { gaugesOf } from './gauges.ts'
 import {
   builtin,
@@ -14,7 +14,7 @@ import {
 import type { Author } from './signal.ts'
 
 const gauges = (...signals: readonly BrainSignal[]) =>
-  gaugesOf(freshSignalsBySymbol(voicesOf(signals), NOW_MS, RULES.brain.quality_seconds).get('ETH') ?? [])
+  gaugesOf(freshIn(heardBySymbol(voicesOf(signals)).get('ETH'), NOW_MS, RULES.brain.quality_seconds))
 
 const funding = (value: number, author: Author, ageMs = 0) =>
   signalOf('tradfi', { funding_annualized: value }, { author, ageMs })

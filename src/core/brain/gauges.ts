@@ -1,5 +1,8 @@
-import { numberIn } from './readers/reader.ts'
 import type { FreshSignal } from './fresh-signals.ts'
+import { numberIn, type Reader } from './readers/reader.ts'
+import { marketMood } from './readers/social.ts'
+import { indicators } from './readers/technical.ts'
+import { derivatives } from './readers/tradfi.ts'
 
 /** Raw values of a symbol that decide the regime and how crowded a side is; null where nobody fresh tells. */
 export interface Gauges {
@@ -13,20 +16,21 @@ export interface Gauges {
 }
 
 export const gaugesOf = (fresh: readonly FreshSignal[]): Gauges => ({
-  rsi: gauge(fresh, 'signal.ta.v1', 'rsi_14'),
-  funding: gauge(fresh, 'signal.tradfi.v1', 'funding_annualized'),
-  basis: gauge(fresh, 'signal.tradfi.v1', 'basis_annualized'),
-  fearGreed: gauge(fresh, 'signal.sentiment.v1', 'fear_greed'),
+  rsi: gauge(fresh, indicators, 'rsi_14'),
+  funding: gauge(fresh, derivatives, 'funding_annualized'),
+  basis: gauge(fresh, derivatives, 'basis_annualized'),
+  fearGreed: gauge(fresh, marketMood, 'fear_greed'),
 })
 
 /** Our own producer is believed; of registered ones the median, so that one stranger alone moves little. */
-const gauge = (fresh: readonly FreshSignal[], type: string, member: string): number | null => {
+const gauge = (fresh: readonly FreshSignal[], type: Reader<never>, member: string): number | null => {
   const own: number[] = []
   const registered: number[] = []
-  for (const { author, signal } of fresh) {
-    if (signal.type !== type || author.kind === 'contributor') continue
+  for (const { speaker, signal, reader } of fresh) {
+    const { kind } = speaker.author
+    if (reader !== type || kind === 'contributor') continue
     const value = numberIn(signal.payload, member)
-    if (value !== null) (author.kind === 'builtin' ? own : registered).push(value)
+    if (value !== null) (kind === 'builtin' ? own : registered).push(value)
   }
   return median(own) ?? median(registered)
 }

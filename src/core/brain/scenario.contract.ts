@@ -9,8 +9,8 @@ import {
 } from './cycle.ts'
 import type { IntentRules } from './intent-payload.ts'
 import type { Regime } from './regime.ts'
-import { authorKeyOf } from './fresh-signals.ts'
 import type { Author, Contributor, Producer, Said, Voice } from './signal.ts'
+import { authorKeyOf } from './speaker.ts'
 
 export const NOW_MS = Date.UTC(2026, 1, 20)
 

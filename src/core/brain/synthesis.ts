@@ -22,9 +22,9 @@ export interface WeighedDomain extends DomainScore {
 
 export const synthesize = (scores: readonly DomainScore[], weights: DomainWeights): Synthesis => {
   const total = sum(scores.map(({ domain, quality }) => weights[domain] * quality))
-  const domains = scores.map((score): WeighedDomain => {
-    const weight = total === 0 ? 0 : (weights[score.domain] * score.quality) / total
-    return { ...score, weight, contribution: weight * score.value }
+  const domains = scores.map(({ domain, value, quality }): WeighedDomain => {
+    const weight = total === 0 ? 0 : (weights[domain] * quality) / total
+    return { domain, value, quality, weight, contribution: weight * value }
   })
   const pull = sum(domains.map(({ contribution }) => contribution))
   const effort = sum(domains.map(({ contribution }) => Math.abs(contribution)))

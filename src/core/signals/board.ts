@@ -70,7 +70,7 @@ const posted = (
   const posting = { id, type, symbol, authorId, contributorId, effectiveTimeMs, payload }
   return {
     postings: board.postings.set(key, posting),
-    oldestMs: Math.min(board.oldestMs, effectiveTimeMs),
+    oldestMs: board.postings.size === 0 ? effectiveTimeMs : Math.min(board.oldestMs, effectiveTimeMs),
     unattributed: board.unattributed,
   }
 }
