@@ -37,6 +37,8 @@ export interface Conviction extends Judgement, Synthesis {
   readonly finalScore: number
   readonly confidence: number
   readonly inputs: readonly ConvictionInput[]
+  /** Those of the inputs. */
+  readonly signalIds: readonly string[]
 }
 
 export interface ConvictionInput {
@@ -76,6 +78,7 @@ export const convictionOf = (
   const synthesis = synthesize(heard, weights)
   const judgement = judge(synthesis.value, { regime, gauges }, rules)
   const { value, coverage, agreement, domains } = synthesis
+  const inputs = inputsOf(heard, domains)
   return {
     symbol,
     regime,
@@ -85,7 +88,8 @@ export const convictionOf = (
     pcsScore: scoreOf(value),
     finalScore: scoreOf(judgement.dampedValue),
     confidence: r9((Math.abs(judgement.dampedValue) + coverage + agreement) / 3),
-    inputs: inputsOf(heard, domains),
+    inputs,
+    signalIds: inputs.map(({ signalId }) => signalId),
   }
 }
 

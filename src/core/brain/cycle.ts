@@ -42,13 +42,13 @@ export interface DecidedIntent extends TradeIntent {
   readonly conviction: DecidedConviction
 }
 
-export interface CycleResult {
+export interface CycleResult<Kept = DecidedConviction> {
   readonly regime: RegimeReading
   readonly regimeChange: RegimeChange | null
   readonly killSwitchLevel: KillSwitchLevel
   readonly weights: DomainWeights
   /** One per symbol, in the order of the universe. */
-  readonly convictions: readonly DecidedConviction[]
+  readonly convictions: readonly Kept[]
   readonly intents: readonly DecidedIntent[]
   readonly staleness: Staleness
   readonly warnings: readonly string[]
@@ -65,29 +65,43 @@ export interface RegimeWatchRules {
   readonly regime: RegimeRules
 }
 
-export const runCycle = (inputs: CycleInputs, rules: CycleRules): CycleResult => {
+/**
+ * `keep` says what stays of a conviction: all of them at once, with all that was said, are more than a cycle needs
+ * to hold in memory.
+ */
+export const runCycle = <Kept>(
+  inputs: CycleInputs,
+  rules: CycleRules,
+  keep: (conviction: DecidedConviction) => Kept,
+): CycleResult<Kept> => {
   const { asOfMs, killSwitchLevel, weights, regimeBefore } = inputs
   const heard = heardBySymbol(inputs.voices)
   const market = new Map(inputs.market.map((facts) => [canonicalSymbol(facts.symbol), facts]))
   const holdings = bySymbol(inputs.holdings)
   const regime = regimeIn(heard, asOfMs, rules.brain)
-  const convictions = distinct(inputs.symbols).map(([key, symbol]): DecidedConviction => {
+  const convictions: Kept[] = []
+  const intents: DecidedIntent[] = []
+  let anyScored = false
+  for (const [key, symbol] of distinct(inputs.symbols)) {
     const fresh = freshIn(heard.get(key), asOfMs, rules.brain.quality_seconds)
-    const scores = scoreDomains(fresh, market.get(key) ?? UNSEEN_MARKET, rules.brain)
+    const facts = market.get(key) ?? UNSEEN_MARKET
+    const scores = scoreDomains(fresh, facts, rules.brain)
     const circumstances = { regime: regime.regime, gauges: gaugesOf(fresh) }
     const conviction = convictionOf(symbol, scores, weights, circumstances, rules.brain)
     const held = { killSwitchLevel, holdings: holdings.get(key) ?? [] }
-    return { ...conviction, decision: decisionOf(conviction, held, rules) }
-  })
-  const markOf = (symbol: string): number | null => market.get(canonicalSymbol(symbol))?.mark ?? null
+    const decided: DecidedConviction = { ...conviction, decision: decisionOf(conviction, held, rules) }
+    convictions.push(keep(decided))
+    intents.push(...intentsOf(decided, facts.mark, rules))
+    anyScored ||= scores.length > 0
+  }
   return {
     regime,
     regimeChange: regimeChange(regimeBefore, regime),
     killSwitchLevel,
     weights,
     convictions,
-    intents: convictions.flatMap((conviction) => intentsOf(conviction, markOf(conviction.symbol), rules)),
-    staleness: ageOf(inputs.staleness, convictions),
+    intents,
+    staleness: ageOf(inputs.staleness, anyScored),
     warnings: killSwitchLevel === 0 ? [] : [`kill_switch_level_${killSwitchLevel}`],
   }
 }
@@ -117,8 +131,8 @@ const intentsOf = (
   return [{ ...intentOf(conviction, action, mark, rules), conviction }]
 }
 
-const ageOf = (before: Staleness, convictions: readonly Conviction[]): Staleness => {
-  if (convictions.some(({ domains }) => domains.length > 0)) return { staleCycles: 0, everScored: true }
+const ageOf = (before: Staleness, anyScored: boolean): Staleness => {
+  if (anyScored) return { staleCycles: 0, everScored: true }
   return before.everScored ? { ...before, staleCycles: before.staleCycles + 1 } : before
 }
 

@@ -34,31 +34,35 @@ export const tradeIntentPayload = (intent: DecidedIntent, context: IntentContext
   const { execution } = rules
   const awaits = awaitsApproval(intent, context, rules)
   const lifetimeSeconds = awaits ? execution.approval_ttl_seconds : execution.intent_ttl_seconds
+  // In the order of the names, as in all that a cycle writes.
   return {
-    cycle_id: context.cycleId,
-    symbol: intent.symbol,
-    direction: intent.direction,
-    size_pct: intent.sizePct,
-    leverage: intent.leverage,
+    approval_required: intent.approvalRequired || awaits,
+    attribution: intent.credits.map(({ signalId, weightBillionths }) => {
+      const contributor = context.contributorOf(signalId)
+      return {
+        contributor_id: contributor?.contributorId ?? null,
+        node_id: contributor?.nodeId ?? null,
+        signal_id: signalId,
+        weight: weightBillionths / 1e9,
+      }
+    }),
+    conviction_id: context.convictionId,
     conviction_score: intent.effectiveConviction,
-    regime: intent.regime,
+    cts_score: intent.conviction.ctsScore,
+    cycle_id: context.cycleId,
+    direction: intent.direction,
+    intended_price: intent.intendedPrice,
+    leverage: intent.leverage,
+    pcs_score: intent.conviction.pcsScore,
     rationale: rationaleOf(intent),
+    regime: intent.regime,
+    signal_ids: intent.credits.map(({ signalId }) => signalId),
+    size_pct: intent.sizePct,
+    status: awaits ? ('awaiting_approval' as const) : ('ready' as const),
     stop_loss_pct: execution.stop_loss_pct,
+    symbol: intent.symbol,
     take_profit_pct: execution.take_profit_pct,
     valid_until: new Date(context.asOfMs + lifetimeSeconds * 1000).toISOString(),
-    conviction_id: context.convictionId,
-    signal_ids: intent.credits.map(({ signalId }) => signalId),
-    attribution: intent.credits.map(({ signalId, weightBillionths }) => ({
-      signal_id: signalId,
-      weight: weightBillionths / 1e9,
-      contributor_id: context.contributorOf(signalId)?.contributorId ?? null,
-      node_id: context.contributorOf(signalId)?.nodeId ?? null,
-    })),
-    intended_price: intent.intendedPrice,
-    approval_required: intent.approvalRequired || awaits,
-    status: awaits ? ('awaiting_approval' as const) : ('ready' as const),
-    pcs_score: intent.conviction.pcsScore,
-    cts_score: intent.conviction.ctsScore,
   }
 }
 

@@ -1,5 +1,6 @@
 import { canonicalJson } from '../log/canonical-json.ts'
 import type { Sha256Hex } from '../log/hash-chain.ts'
+import { DOMAINS } from '../vocabulary/domains.ts'
 import { r9 } from '../vocabulary/numbers.ts'
 import { TIMEFRAME, type Conviction } from './conviction.ts'
 import type { CycleResult, DecidedConviction } from './cycle.ts'
@@ -15,65 +16,87 @@ export interface CycleContext {
   readonly engineVersion: string
 }
 
+// Members stand in the order of their names: such a payload needs no second walk to become the text of the log.
+
 /** brain.conviction.v1 */
 export const convictionPayload = (
   conviction: DecidedConviction,
   { cycleId, sha256Hex }: { readonly cycleId: string; readonly sha256Hex: Sha256Hex },
 ) => ({
-  cycle_id: cycleId,
-  ...committed(conviction),
-  final_score: conviction.finalScore,
-  domain_scores: byDomain(conviction, ({ value }) => (1 + value) / 2),
-  signal_ids: conviction.inputs.map(({ signalId }) => signalId),
   commitment_hash: sha256Hex(commitmentText(conviction)),
-  pre_cap_magnitude: conviction.preCapMagnitude,
-  effective_conviction: conviction.effectiveConviction,
   confidence: conviction.confidence,
-  coverage: r9(conviction.coverage),
-  inputs: conviction.inputs.map((input) => ({
-    signal_id: input.signalId,
-    author: input.authorId,
-    domain: input.domain,
-    share: r9(input.share),
-    quality: r9(input.quality),
-    evidence: r9(input.evidence),
-    contribution: r9(input.contribution),
-  })),
-  decision: { action: conviction.decision.action, reasons: [...conviction.decision.reasons] },
-  // With these two the stored event alone says what would have changed it: see `explain`.
-  domain_weights: byDomain(conviction, ({ weight }) => weight),
+  // With this and the weights the stored event alone says what would have changed it: see `explain`.
   counter_thesis: {
-    rsi_14: shown(conviction.gauges.rsi),
-    funding_annualized: shown(conviction.gauges.funding),
     basis_annualized: shown(conviction.gauges.basis),
+    funding_annualized: shown(conviction.gauges.funding),
+    rsi_14: shown(conviction.gauges.rsi),
   },
+  coverage: r9(conviction.coverage),
+  cts_score: conviction.ctsScore,
+  cycle_id: cycleId,
+  decision: { action: conviction.decision.action, reasons: [...conviction.decision.reasons] },
+  direction: conviction.direction,
+  domain_scores: byDomain(conviction, ({ value }) => (1 + value) / 2),
+  domain_weights: byDomain(conviction, ({ weight }) => weight),
+  domains_used: conviction.domains.map(({ domain }) => domain),
+  effective_conviction: conviction.effectiveConviction,
+  final_score: conviction.finalScore,
+  inputs: conviction.inputs.map((input) => ({
+    author: input.authorId,
+    contribution: r9(input.contribution),
+    domain: input.domain,
+    evidence: r9(input.evidence),
+    quality: r9(input.quality),
+    share: r9(input.share),
+    signal_id: input.signalId,
+  })),
+  magnitude: conviction.magnitude,
+  pcs_score: conviction.pcsScore,
+  pre_cap_magnitude: conviction.preCapMagnitude,
+  regime: conviction.regime,
+  signal_ids: [...conviction.signalIds],
+  symbol: conviction.symbol,
+  timeframe: TIMEFRAME,
 })
 
 /** What `commitment_hash` is the digest of. It fixes the content, not the time. */
-export const commitmentText = (conviction: Conviction): string => {
-  const { domains_used, ...members } = committed(conviction)
-  return canonicalJson({ ...members, domains_used: domains_used.toSorted() })
-}
+export const commitmentText = (conviction: Conviction): string =>
+  canonicalJson({
+    cts_score: conviction.ctsScore,
+    direction: conviction.direction,
+    domains_used: conviction.domains.map(({ domain }) => domain).toSorted(),
+    magnitude: conviction.magnitude,
+    pcs_score: conviction.pcsScore,
+    regime: conviction.regime,
+    symbol: conviction.symbol,
+    timeframe: TIMEFRAME,
+  })
+
+/** What the event of a cycle says of a conviction. */
+type Summary = Pick<Conviction, 'symbol' | 'domains' | 'signalIds'>
 
 /** brain.cycle.v1 */
-export const cyclePayload = (result: CycleResult, context: CycleContext) => ({
-  cycle_id: context.cycleId,
-  trigger: context.trigger,
-  started_at: context.startedAt,
-  symbols: result.convictions.map(({ symbol }) => symbol),
-  regime: result.regime.regime,
-  kill_switch_level: result.killSwitchLevel,
-  weights: { ...result.weights },
-  data_quality: bySymbol(result, (conviction) => byDomain(conviction, ({ quality }) => quality)),
-  signals_used: bySymbol(result, ({ inputs }) => inputs.map(({ signalId }) => signalId)),
-  intents: result.intents.length,
-  duration_ms: context.durationMs,
-  weights_version: context.weightsVersion,
-  config_hash: context.configHash,
-  engine_version: context.engineVersion,
-  stale_cycles: result.staleness.staleCycles,
-  warnings: [...result.warnings],
-})
+export const cyclePayload = (result: CycleResult<Summary>, context: CycleContext) => {
+  const inOrder = result.convictions.toSorted((one, other) => (one.symbol < other.symbol ? -1 : 1))
+  return {
+    config_hash: context.configHash,
+    cycle_id: context.cycleId,
+    data_quality: bySymbol(inOrder, (conviction) => byDomain(conviction, ({ quality }) => quality)),
+    duration_ms: context.durationMs,
+    engine_version: context.engineVersion,
+    intents: result.intents.length,
+    kill_switch_level: result.killSwitchLevel,
+    regime: result.regime.regime,
+    signals_used: bySymbol(inOrder, ({ signalIds }) => [...signalIds]),
+    stale_cycles: result.staleness.staleCycles,
+    started_at: context.startedAt,
+    symbols: result.convictions.map(({ symbol }) => symbol),
+    trigger: context.trigger,
+    warnings: [...result.warnings],
+    weights: { ...result.weights },
+    weights_version: context.weightsVersion,
+  }
+}
 
 /** brain.regime_change.v1 */
 export const regimeChangePayload = ({ regime, previous, gauges, votes }: RegimeChange) => ({
@@ -90,25 +113,23 @@ export const regimeChangePayload = ({ regime, previous, gauges, votes }: RegimeC
   },
 })
 
-const committed = (conviction: Conviction) => ({
-  symbol: conviction.symbol,
-  direction: conviction.direction,
-  magnitude: conviction.magnitude,
-  timeframe: TIMEFRAME,
-  pcs_score: conviction.pcsScore,
-  cts_score: conviction.ctsScore,
-  regime: conviction.regime,
-  domains_used: conviction.domains.map(({ domain }) => domain),
-})
+const DOMAINS_BY_NAME = DOMAINS.toSorted()
 
 const byDomain = (
-  { domains }: Conviction,
+  { domains }: Pick<Conviction, 'domains'>,
   valueOf: (domain: Conviction['domains'][number]) => number,
-): Record<string, number> => Object.fromEntries(domains.map((one) => [one.domain, r9(valueOf(one))]))
+): Record<string, number> => {
+  const values: Record<string, number> = {}
+  for (const name of DOMAINS_BY_NAME) {
+    const heard = domains.find(({ domain }) => domain === name)
+    if (heard !== undefined) values[name] = r9(valueOf(heard))
+  }
+  return values
+}
 
 const bySymbol = <Value>(
-  { convictions }: CycleResult,
-  valueOf: (conviction: Conviction) => Value,
+  convictions: readonly Summary[],
+  valueOf: (conviction: Summary) => Value,
 ): Record<string, Value> =>
   Object.fromEntries(convictions.map((conviction) => [conviction.symbol, valueOf(conviction)]))
 

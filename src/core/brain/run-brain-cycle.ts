@@ -23,18 +23,24 @@ export const runBrainCycle = (request: CycleRequest): Decision => {
   if (level > 0 && context.trigger !== 'schedule') {
     return refuse('kill_switch.active', `Kill switch is at level ${level}`, { level })
   }
-  const result = runCycle(inputs, request.rules)
-  const convictions = new Map(result.convictions.map((conviction) => [conviction, request.newId()]))
   const { cycleId } = context
+  const result = runCycle(inputs, request.rules, (conviction) => ({
+    symbol: conviction.symbol,
+    domains: conviction.domains,
+    signalIds: conviction.signalIds,
+    id: request.newId(),
+    payload: convictionPayload(conviction, { cycleId, sha256Hex: request.sha256Hex }),
+  }))
+  const idOfSymbol = new Map(result.convictions.map(({ symbol, id }) => [symbol, id]))
   const events: readonly NewEvent[] = [
     ...(result.regimeChange === null ? [] : regimeEvents(result.regimeChange)),
-    ...[...convictions].map(([conviction, id]): NewEvent => ({
+    ...result.convictions.map(({ id, payload }): NewEvent => ({
       type: 'brain.conviction.v1',
       source: 'brain',
       id,
-      payload: convictionPayload(conviction, { cycleId, sha256Hex: request.sha256Hex }),
+      payload,
     })),
-    ...result.intents.map((intent) => intentEvent(intent, convictions.get(intent.conviction) ?? '', request)),
+    ...result.intents.map((intent) => intentEvent(intent, idOfSymbol.get(intent.symbol) ?? '', request)),
     {
       type: 'brain.cycle.v1',
       source: 'brain',

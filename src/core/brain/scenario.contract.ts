@@ -122,6 +122,7 @@ export const cycleOf = ({ signals = [], ...inputs }: Scenario = {}, rules: Cycle
       ...inputs,
     },
     rules,
+    (conviction) => conviction,
   )
 
 /** What the cycle thinks of its first symbol. */
