@@ -1,6 +1,6 @@
 import { canonicalJson } from '../log/canonical-json.ts'
 import type { Sha256Hex } from '../log/hash-chain.ts'
-import { DOMAINS } from '../vocabulary/domains.ts'
+import { DOMAINS, type DomainWeights } from '../vocabulary/domains.ts'
 import { r9 } from '../vocabulary/numbers.ts'
 import { TIMEFRAME, type Conviction } from './conviction.ts'
 import type { CycleResult, DecidedConviction } from './cycle.ts'
@@ -93,7 +93,7 @@ export const cyclePayload = (result: CycleResult<Summary>, context: CycleContext
     symbols: result.convictions.map(({ symbol }) => symbol),
     trigger: context.trigger,
     warnings: [...result.warnings],
-    weights: { ...result.weights },
+    weights: weightsByName(result.weights),
     weights_version: context.weightsVersion,
   }
 }
@@ -126,6 +126,9 @@ const byDomain = (
   }
   return values
 }
+
+const weightsByName = (weights: DomainWeights): Record<string, number> =>
+  Object.fromEntries(DOMAINS_BY_NAME.map((domain) => [domain, weights[domain]]))
 
 const bySymbol = <Value>(
   convictions: readonly Summary[],

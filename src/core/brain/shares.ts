@@ -11,16 +11,16 @@ export interface Claim {
  * proportion; what nobody may take stays with nobody, so the shares may add up to less than 1.
  */
 export const sharesOf = (claims: readonly Claim[], cap: number): readonly number[] => {
-  const groups = groupsOf(claims)
+  const { groups, groupOf } = groupsOf(claims)
   const atCap = new Set<Group>()
   for (;;) {
     const rate = Math.max(0, 1 - cap * atCap.size) / weightOutside(atCap, claims, groups)
     const before = atCap.size
-    for (const group of groups.values()) if (group.strongest * rate > cap) atCap.add(group)
+    for (const group of groups) if (group.strongest * rate > cap) atCap.add(group)
     if (atCap.size > before) continue
-    return claims.map(({ weight, capGroup }) => {
-      const group = capGroup === null ? undefined : groups.get(capGroup)
-      if (group === undefined) return weight * rate
+    return claims.map(({ weight }, index) => {
+      const group = groupOf[index] ?? null
+      if (group === null) return weight * rate
       // A group's share is divided as the group's claims stand to one another.
       return ((atCap.has(group) ? cap : group.strongest * rate) * weight) / group.sum
     })
@@ -32,27 +32,33 @@ interface Group {
   sum: number
 }
 
-const groupsOf = (claims: readonly Claim[]): ReadonlyMap<string, Group> => {
-  const groups = new Map<string, Group>()
-  for (const { weight, capGroup } of claims) {
-    if (capGroup === null) continue
-    const group = groups.get(capGroup)
-    if (group === undefined) groups.set(capGroup, { strongest: weight, sum: weight })
-    else {
-      group.strongest = Math.max(group.strongest, weight)
-      group.sum += weight
-    }
-  }
-  return groups
+interface Groups {
+  readonly groups: readonly Group[]
+  /** By claim; null for one that is free of any cap. */
+  readonly groupOf: readonly (Group | null)[]
+}
+
+const groupsOf = (claims: readonly Claim[]): Groups => {
+  const byName = new Map<string, Group>()
+  const groupOf = claims.map(({ weight, capGroup }) => {
+    if (capGroup === null) return null
+    const known = byName.get(capGroup)
+    const group = known ?? { strongest: weight, sum: 0 }
+    if (known === undefined) byName.set(capGroup, group)
+    group.strongest = Math.max(group.strongest, weight)
+    group.sum += weight
+    return group
+  })
+  return { groups: [...byName.values()], groupOf }
 }
 
 const weightOutside = (
   atCap: ReadonlySet<Group>,
   claims: readonly Claim[],
-  groups: ReadonlyMap<string, Group>,
+  groups: readonly Group[],
 ): number => {
   let sum = 0
   for (const { weight, capGroup } of claims) if (capGroup === null) sum += weight
-  for (const group of groups.values()) if (!atCap.has(group)) sum += group.strongest
+  for (const group of groups) if (!atCap.has(group)) sum += group.strongest
   return sum
 }

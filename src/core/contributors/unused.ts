@@ -25,11 +25,13 @@ export const usedIn = (
   unused: Unused,
   /** Absent from what is left of a damaged event. */
   inputs: PayloadOf<'brain.conviction.v1'>['inputs'] | undefined = [],
-): readonly { readonly signalId: string; readonly contributorId: string }[] =>
-  inputs.flatMap(({ signal_id: signalId, share }) => {
+): readonly { readonly signalId: string; readonly contributorId: string }[] => {
+  if (unused.size === 0) return []
+  return inputs.flatMap(({ signal_id: signalId, share }) => {
     const waiting = share > 0 ? unused.get(signalId) : undefined
     return waiting === undefined ? [] : [{ signalId, contributorId: waiting.contributorId }]
   })
+}
 
 export const swept = (unused: Unused, now: string): Unused => {
   const oldest = new Date(Date.parse(now) - WAIT_MS_MAX).toISOString()
