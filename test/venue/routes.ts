@@ -103,10 +103,9 @@ const perpetualTicker = (world: World, base: string) => {
   return price === undefined ? ticker(world, base) : { ...ticker(world, base), lastPrice: textOf(price) }
 }
 
-/** The perpetual is a hundredth of a percent above spot. */
 const premium = (world: World, base: string) => ({
   symbol: `${base}USDT`,
-  markPrice: (priceAt(base, venueNow(world)) * 1.0001).toFixed(8),
+  markPrice: (priceAt(base, venueNow(world)) * (1 + world.premium)).toFixed(8),
   indexPrice: priceAt(base, venueNow(world)).toFixed(8),
   lastFundingRate: '0.00010000',
   nextFundingTime: venueNow(world) + 1000,

@@ -17,6 +17,8 @@ export interface World {
   /** As the venue names them: `btcusdt@miniTicker`. */
   readonly muteStreams: Set<string>
   fundingIntervalHours: number
+  /** How far perpetuals are marked above spot, as a part of it. */
+  premium: number
   readonly spot: readonly string[]
   readonly perpetuals: readonly string[]
   /** Perpetuals that are gone. */
@@ -35,6 +37,7 @@ export const createWorld = (now: () => number, perpetuals: readonly string[] = P
   areSocketsMute: false,
   muteStreams: new Set(),
   fundingIntervalHours: 8,
+  premium: 0.0001,
   spot: ['BTC', 'ETH', 'SOL'],
   perpetuals,
   delisted: new Set(),

@@ -82,6 +82,19 @@ describe('bars', () => {
     expect(stage.troubles).toEqual([])
   })
 
+  it('show the mean of the basis since the feed watches, not that of a moment', async () => {
+    const stage = await stageOf()
+    await stage.start()
+    await stage.nextMinute()
+    await stage.until(() => stage.calls.length === 1)
+    stage.venue.world.premium = 0.0003
+    await stage.nextMinute()
+    await stage.until(() => stage.calls.length === 2)
+    const basis = stage.bars().map(({ basis_annualized }) => basis_annualized)
+    expect(basis[0]).toBeCloseTo(10.95, 3)
+    expect(basis[1]).toBeCloseTo((10.95 + 32.85) / 2, 3)
+  })
+
   it('come from the perpetual where there is no spot market', async () => {
     const stage = await stageOf()
     await stage.start({ symbols: ['HYPE'] })

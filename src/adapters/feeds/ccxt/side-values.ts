@@ -1,3 +1,4 @@
+import { r9 } from '../../../core/vocabulary/numbers.ts'
 import type { Timer } from '../../../ports/timer.ts'
 import {
   basisAnnualized,
@@ -11,6 +12,7 @@ import { depthOf, type Depth } from './depth.ts'
 import { canFetch, type Exchange } from './exchange.ts'
 import type { Line } from './line.ts'
 import type { Perpetual, Watched } from './markets.ts'
+import { createRunningMean, type RunningMean } from './running-mean.ts'
 import type { Troubles } from './troubles.ts'
 import { messageOf } from './values.ts'
 
@@ -43,6 +45,7 @@ export interface SideValueParts {
 export const createSideValues = (parts: SideValueParts): ((watched: Watched) => Promise<SideValues>) => {
   const { exchange, line, timer, troubles, isRefusal } = parts
   const intervals = new Map<string, { readonly ms: number | null; readonly readMs: number }>()
+  const basisMeans = new Map<string, RunningMean>()
   let bookLimit: number | undefined = BOOK_LEVELS
 
   const attempt = async <T>(what: string, call: () => Promise<T>): Promise<T | null> => {
@@ -97,14 +100,24 @@ export const createSideValues = (parts: SideValueParts): ((watched: Watched) => 
     return ms ?? known?.ms ?? null
   }
 
+  /** Of one moment the premium is mostly noise: funding is made of its mean over an interval, and so is this. */
+  const meanBasis = (market: string, basis: number | null, windowMs: number | null): number | null => {
+    if (windowMs === null) return null
+    const mean = basisMeans.get(market) ?? createRunningMean()
+    basisMeans.set(market, mean)
+    const shown = mean(basis, { atMs: timer.now(), windowMs })
+    return shown === null ? null : r9(shown)
+  }
+
   const perpetualValues = async (perpetual: Perpetual, spot: Promise<Depth | null>) => {
     const [told, interest] = await Promise.all([quote(perpetual.market), openInterest(perpetual.market)])
     const isOfUse = told.fundingRate !== null || told.markPrice !== null
     const intervalMs = told.intervalMs ?? (isOfUse ? await fundingInterval(perpetual.market) : null)
     const spotPrice = told.indexPrice ?? (await spot)?.mid ?? null
+    const basis = basisAnnualized(told.markPrice, spotPrice, intervalMs)
     return {
       funding_annualized: fundingAnnualized(told.fundingRate, intervalMs),
-      basis_annualized: basisAnnualized(told.markPrice, spotPrice, intervalMs),
+      basis_annualized: meanBasis(perpetual.market, basis, intervalMs),
       open_interest_usd: openInterestUsd(interest, perpetual, told.markPrice),
     }
   }
