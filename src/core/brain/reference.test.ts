@@ -1,0 +1,135 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { canonicalJson } from '../log/canonical-json.ts'
+import { DOMAINS } from '../vocabulary/domains.ts'
+import { canonicalSymbol } from '../vocabulary/symbol.ts'
+import type { ConvictionInput } from './conviction.ts'
+import { evidenceOf } from './evidence.ts'
+import { convictionPayload, cyclePayload } from './payloads.ts'
+import { freshMsOf, qualityAt } from './quality.ts'
+import { READERS } from './readers/all.ts'
+import { cycleOf, NOW_MS, RULES, type BrainSignal } from './scenario.contract.ts'
+import { sharesOf } from './shares.ts'
+import type { Author, MarketFacts } from './signal.ts'
+import { authorKeyOf } from './speaker.ts'
+import { signalsOf, views } from './views.contract.ts'
+
+const MARKET: MarketFacts = { volume24hUsd: 2e9, return24hPct: 3, mark: 3000 }
+const SYMBOLS = ['ETH', 'SOL', '42']
+
+const spelt = fc.constantFrom('ETH', 'eth/usdt', 'SOL', 'SOL-PERP', '42', ' 42 ', 'GLOBAL', null)
+
+const said = fc
+  .tuple(views, fc.array(spelt, { minLength: 12, maxLength: 12 }), fc.boolean())
+  .map(([all, spellings, areReversed]) => {
+    const signals = signalsOf(all).map((signal, index) => ({ ...signal, symbol: spellings[index] ?? null }))
+    return areReversed ? signals.toReversed() : signals
+  })
+
+const cycleAbout = (signals: readonly BrainSignal[]) =>
+  cycleOf({ signals, symbols: SYMBOLS, market: SYMBOLS.map((symbol) => ({ symbol, ...MARKET })) })
+
+it('a cycle uses what a plain reading of the rules uses, to the bit', () => {
+  fc.assert(
+    fc.property(said, (signals) => {
+      for (const { symbol, inputs, signalIds, domains } of cycleAbout(signals).convictions) {
+        const expected = plainInputs(signals, symbol)
+        const weightOf = new Map(domains.map(({ domain, weight }) => [domain, weight]))
+        expect(inputs).toStrictEqual(
+          expected.map((input) => ({
+            ...input,
+            contribution: (weightOf.get(input.domain) ?? Number.NaN) * input.share * input.evidence,
+          })),
+        )
+        expect(signalIds).toStrictEqual(expected.map(({ signalId }) => signalId))
+      }
+    }),
+  )
+})
+
+it('what a cycle writes stands in canonical order, but for symbols that look like numbers', () => {
+  fc.assert(
+    fc.property(said, (signals) => {
+      const result = cycleAbout(signals)
+      for (const conviction of result.convictions) {
+        const payload = convictionPayload(conviction, { cycleId: 'c', sha256Hex: () => '' })
+        expect(JSON.stringify(payload)).toBe(canonicalJson(payload))
+      }
+      const named = { ...result, convictions: result.convictions.filter(({ symbol }) => symbol !== '42') }
+      const context = { startedAt: '', durationMs: 1, weightsVersion: 1, configHash: '', engineVersion: '' }
+      const payload = cyclePayload(named, { cycleId: 'c', trigger: 'api', ...context })
+      expect(JSON.stringify(payload)).toBe(canonicalJson(payload))
+    }),
+    { numRuns: 30 },
+  )
+})
+
+type PlainInput = Omit<ConvictionInput, 'contribution'>
+
+/** Word by word, with no thought of cost. */
+const plainInputs = (signals: readonly BrainSignal[], symbol: string): readonly PlainInput[] => {
+  const counted = signals
+    .filter((signal) => canonicalSymbol(signal.symbol ?? '') === symbol)
+    .filter((signal, index, all) => isNewest(signal, index, all))
+    .map((signal) => ({
+      signal,
+      domain: READERS.get(signal.type)?.domain,
+      quality: qualityOf(signal),
+      evidence: evidenceOf(signal, MARKET, RULES.brain.parts),
+    }))
+    .filter(({ quality }) => quality > 0)
+    .toSorted((one, other) => (placeOf(one.signal) < placeOf(other.signal) ? -1 : 1))
+  return DOMAINS.flatMap((domain): readonly PlainInput[] => {
+    const heard = counted.flatMap(({ evidence, ...one }) =>
+      one.domain === domain && evidence !== null ? [{ ...one, evidence }] : [],
+    )
+    const authors = [...new Set(heard.map(({ signal }) => authorKeyOf(signal.author)))]
+    const claims = authors.map((key) => {
+      const own = heard.filter(({ signal }) => authorKeyOf(signal.author) === key)
+      const author = own[0]?.signal.author as Author
+      const weight = Math.max(...own.map(({ quality }) => quality)) * standingOf(author)
+      return { own, weight, capGroup: capGroupOf(author) }
+    })
+    if (claims.length === 0) return []
+    const shares = sharesOf(claims, RULES.brain.share_cap)
+    return claims.flatMap(({ own }, index) => {
+      const qualities = own.reduce((sum, { quality }) => sum + quality, 0)
+      return own.map(({ signal, quality, evidence }) => ({
+        signalId: signal.id,
+        authorId: signal.author.id,
+        domain,
+        share: ((shares[index] ?? 0) * quality) / qualities,
+        quality,
+        evidence,
+      }))
+    })
+  })
+}
+
+const qualityOf = ({ type, author, effectiveTimeMs }: BrainSignal): number => {
+  const domain = READERS.get(type)?.domain
+  if (domain === undefined) return 0
+  return qualityAt(NOW_MS - effectiveTimeMs, freshMsOf(domain, author, RULES.brain.quality_seconds))
+}
+
+/** Of two at the same time the later one in the list. */
+const isNewest = (signal: BrainSignal, index: number, all: readonly BrainSignal[]): boolean =>
+  !all.some(
+    (other, at) =>
+      placeOf(other) === placeOf(signal) &&
+      (other.effectiveTimeMs > signal.effectiveTimeMs ||
+        (other.effectiveTimeMs === signal.effectiveTimeMs && at > index)),
+  )
+
+const placeOf = ({ author, type }: BrainSignal): string => `${authorKeyOf(author)}\u0000${type}`
+
+const standingOf = (author: Author): number =>
+  author.trust *
+  (author.kind === 'contributor' ? 1 + author.score / 25 : Math.max(0.2, Math.min(2, author.karma / 50)))
+
+const capGroupOf = (author: Author): string | null => {
+  if (author.kind === 'builtin') return null
+  return author.kind === 'contributor' && author.groupId !== null
+    ? `group:${author.groupId}`
+    : authorKeyOf(author)
+}
