@@ -69,7 +69,7 @@ interface AuthorClaim extends Claim {
 
 const claim = (claims: AuthorClaim[], { speaker, quality }: FreshSignal): void => {
   const { standing, capGroup } = speaker
-  const last = claims[claims.length - 1]
+  const last = claims.at(-1)
   if (last?.speaker !== speaker) {
     const weight = quality * standing
     claims.push({ speaker, signals: 1, bestQuality: quality, qualities: quality, weight, capGroup })
