@@ -117,13 +117,17 @@ export const evolveContributors = (contributors: Contributors, event: KnownEvent
       // Also for what is left of a damaged event, which says nothing.
       if (typeof id !== 'string') return contributors
       const at = event.recordedAt
-      const { byId } = recorded(contributors, id, (record) => countSubmitted(record, at, score))
-      return { ...contributors, byId, unused: remembered(contributors.unused, signalId, id, at) }
+      return {
+        byId: recorded(contributors.byId, id, (record) => countSubmitted(record, at, score)),
+        idOfNode: contributors.idOfNode,
+        unused: remembered(contributors.unused, signalId, id, at),
+      }
     }
     case 'brain.conviction.v1':
       return usedIn(contributors.unused, event.payload.inputs).reduce(
         (known, { signalId, contributorId }) => ({
-          ...recorded(known, contributorId, (record) => countAccepted(record, event.ts)),
+          byId: recorded(known.byId, contributorId, (record) => countAccepted(record, event.ts)),
+          idOfNode: known.idOfNode,
           unused: known.unused.delete(signalId),
         }),
         contributors,
@@ -131,15 +135,20 @@ export const evolveContributors = (contributors: Contributors, event: KnownEvent
     case 'attribution.resolved.v1': {
       const { contributor_id: id, hit } = event.payload
       if (typeof id !== 'string' || typeof hit !== 'boolean') return contributors
-      return recorded(contributors, id, (record) => countResolved(record, event.payload))
+      return {
+        byId: recorded(contributors.byId, id, (record) => countResolved(record, event.payload)),
+        idOfNode: contributors.idOfNode,
+        unused: contributors.unused,
+      }
     }
     case 'karma.intent.v1': {
       const { contributors: shares, karma_amount_usd: amount } = event.payload
-      return shares.reduce(
+      const byId = shares.reduce(
         (known, { contributor_id: id, share }) =>
           recorded(known, id, (record) => countKarma(record, amount * share)),
-        contributors,
+        contributors.byId,
       )
+      return { ...contributors, byId }
     }
     case 'brain.cycle.v1':
       return { ...contributors, unused: swept(contributors.unused, event.ts) }
@@ -162,13 +171,23 @@ const registered = (
 }
 
 const recorded = (
-  contributors: Contributors,
+  byId: Contributors['byId'],
   id: string,
   count: (record: TrackRecord) => TrackRecord,
-): Contributors => ({
-  ...contributors,
-  byId: contributors.byId.update(id, (known) => known && { ...known, record: count(known.record) }),
-})
+): Contributors['byId'] => {
+  const known = byId.get(id)
+  if (known === undefined) return byId
+  return byId.set(id, {
+    id: known.id,
+    nodeId: known.nodeId,
+    name: known.name,
+    role: known.role,
+    registeredAt: known.registeredAt,
+    metadata: known.metadata,
+    removed: known.removed,
+    record: count(known.record),
+  })
+}
 
 const registrationOf = (
   { nodeId, name, role, metadata }: Registration,

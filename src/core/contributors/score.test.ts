@@ -130,7 +130,7 @@ describe('the score', () => {
     expect(factors.hit_rate.contribution).toBeCloseTo(-0.035, 12)
   })
 
-  it('is always from 0 to 100', () => {
+  it('is what its factors add up to, and always from 0 to 100', () => {
     const count = fc.integer({ min: 0, max: 10_000 })
     fc.assert(
       fc.property(
@@ -140,7 +140,7 @@ describe('the score', () => {
         fc.double({ min: 0, max: 1, noNaN: true }),
         count,
         (a, b, c, hit, days) => {
-          const { score } = scoreOf({
+          const { score, gated, factors } = scoreOf({
             submitted: a,
             accepted: Math.min(a, b),
             resolved: c,
@@ -152,6 +152,8 @@ describe('the score', () => {
           })
           expect(score).toBeGreaterThanOrEqual(0)
           expect(score).toBeLessThanOrEqual(100)
+          const sum = Object.values(factors).reduce((total, { contribution }) => total + contribution, 0)
+          expect(score).toBeCloseTo(gated ? 0 : 100 * Math.max(0, sum), 9)
         },
       ),
     )

@@ -31,36 +31,47 @@ const LOG_101 = Math.log(101)
  * Five factors, 0..100, as of a time. Hit rate, calibration and recency use everything submitted, accepted or not,
  * so being picked cannot flatter.
  */
-export const scoreAt = (record: TrackRecord, asOf: string, rules: ScoreRules): Score =>
-  scorerAt(asOf, rules)(record)
-
-/** The same for many: what depends on the time alone is worked out once. */
-export const scorerAt = (asOf: string, rules: ScoreRules): ((record: TrackRecord) => Score) => {
-  const recencyOf = recencyAt(asOf)
-  return (record) => scored(record, recencyOf(record.lastActiveAt), rules)
-}
-
-const scored = (record: TrackRecord, recency: number, { evidence_k }: ScoreRules): Score => {
-  const enough = record.resolved >= RESOLVED_MIN
-  const brierScore = enough ? record.brierSum / record.resolved : 0.25
-  const evidence = (record.resolved + 1) / (record.resolved + 1 + evidence_k)
-  const factors = {
-    hit_rate: factor(0.35, enough ? hitValue(record.hitWeightSum / record.weightSum) : 0),
-    calibration: factor(0.2, clamp01(1 - brierScore / 0.25)),
-    volume: factor(0.2, clamp01(Math.log(1 + record.accepted) / LOG_101), evidence),
-    consistency: factor(0.15, clamp01(Math.sqrt(record.streakDays / 30)), evidence),
-    recency: factor(0.1, recency),
+export const scoreAt = (record: TrackRecord, asOf: string, rules: ScoreRules): Score => {
+  const evidence = evidenceOf(record, rules)
+  return {
+    score: pointsAt(asOf, rules)(record),
+    gated: isGated(record),
+    brierScore: brierOf(record),
+    evidence,
+    factors: {
+      hit_rate: factor(HIT_RATE, hitValue(record)),
+      calibration: factor(CALIBRATION, calibrationValue(record)),
+      volume: factor(VOLUME, volumeValue(record), evidence),
+      consistency: factor(CONSISTENCY, consistencyValue(record), evidence),
+      recency: factor(RECENCY, recencyAt(asOf)(record.lastActiveAt)),
+    },
   }
-  const gated = record.submitted >= 10 && record.accepted / record.submitted < 0.1
-  // Written out: this is counted for thousands of contributors at once.
-  const sum =
-    factors.hit_rate.contribution +
-    factors.calibration.contribution +
-    factors.volume.contribution +
-    factors.consistency.contribution +
-    factors.recency.contribution
-  return { score: gated ? 0 : 100 * clamp01(sum), gated, brierScore, evidence, factors }
 }
+
+/** The score alone, for thousands of contributors at once: what depends on the time alone is worked out once. */
+export const pointsAt = (asOf: string, rules: ScoreRules): ((record: TrackRecord) => number) => {
+  const recencyOf = recencyAt(asOf)
+  return (record) => {
+    if (isGated(record)) return 0
+    const evidence = evidenceOf(record, rules)
+    return (
+      100 *
+      clamp01(
+        HIT_RATE * hitValue(record) +
+          CALIBRATION * calibrationValue(record) +
+          VOLUME * evidence * volumeValue(record) +
+          CONSISTENCY * evidence * consistencyValue(record) +
+          RECENCY * recencyOf(record.lastActiveAt),
+      )
+    )
+  }
+}
+
+const HIT_RATE = 0.35
+const CALIBRATION = 0.2
+const VOLUME = 0.2
+const CONSISTENCY = 0.15
+const RECENCY = 0.1
 
 const factor = (weight: number, value: number, evidence = 1): Factor => ({
   value,
@@ -68,8 +79,27 @@ const factor = (weight: number, value: number, evidence = 1): Factor => ({
   contribution: weight * evidence * value,
 })
 
+const isGated = ({ submitted, accepted }: TrackRecord): boolean =>
+  submitted >= 10 && accepted / submitted < 0.1
+
+const evidenceOf = ({ resolved }: TrackRecord, { evidence_k }: ScoreRules): number =>
+  (resolved + 1) / (resolved + 1 + evidence_k)
+
 /** Worse than one in five counts against the author. */
-const hitValue = (hitRate: number): number => (hitRate < 0.2 ? (-0.1 * (0.2 - hitRate)) / 0.2 : hitRate)
+const hitValue = ({ resolved, hitWeightSum, weightSum }: TrackRecord): number => {
+  if (resolved < RESOLVED_MIN) return 0
+  const hitRate = hitWeightSum / weightSum
+  return hitRate < 0.2 ? (-0.1 * (0.2 - hitRate)) / 0.2 : hitRate
+}
+
+const brierOf = ({ resolved, brierSum }: TrackRecord): number =>
+  resolved < RESOLVED_MIN ? 0.25 : brierSum / resolved
+
+const calibrationValue = (record: TrackRecord): number => clamp01(1 - brierOf(record) / 0.25)
+
+const volumeValue = ({ accepted }: TrackRecord): number => clamp01(Math.log(1 + accepted) / LOG_101)
+
+const consistencyValue = ({ streakDays }: TrackRecord): number => clamp01(Math.sqrt(streakDays / 30))
 
 const FRESH_DAYS = 7
 const FADING_DAYS = 30

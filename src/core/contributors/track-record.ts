@@ -38,11 +38,19 @@ export const NO_RECORD: TrackRecord = {
 }
 
 export const countSubmitted = (record: TrackRecord, at: string, conviction: number | null): TrackRecord => ({
-  ...record,
   submitted: record.submitted + 1,
+  accepted: record.accepted,
+  resolved: record.resolved,
+  profitable: record.profitable,
+  hitWeightSum: record.hitWeightSum,
+  weightSum: record.weightSum,
+  brierSum: record.brierSum,
   convictionSum: record.convictionSum + (conviction ?? 0),
   convictionCount: record.convictionCount + (conviction === null ? 0 : 1),
+  karmaUsd: record.karmaUsd,
   lastActiveAt: at,
+  streakDays: record.streakDays,
+  streakDay: record.streakDay,
 })
 
 export const countAccepted = (record: TrackRecord, at: string): TrackRecord => ({
@@ -57,12 +65,19 @@ export const countResolved = (record: TrackRecord, verdict: Verdict): TrackRecor
   const weight = weightOf(verdict)
   const miss = verdict.probability - hit
   return {
-    ...record,
+    submitted: record.submitted,
+    accepted: record.accepted,
     resolved: record.resolved + 1,
     profitable: record.profitable + hit,
     hitWeightSum: record.hitWeightSum + weight * hit,
     weightSum: record.weightSum + weight,
     brierSum: record.brierSum + miss * miss,
+    convictionSum: record.convictionSum,
+    convictionCount: record.convictionCount,
+    karmaUsd: record.karmaUsd,
+    lastActiveAt: record.lastActiveAt,
+    streakDays: record.streakDays,
+    streakDay: record.streakDay,
   }
 }
 

@@ -1,5 +1,6 @@
 import { authorKey } from '../vocabulary/author-key.ts'
-import { tallyWithin, type Outcomes, type Tally } from './outcomes.ts'
+import type { Tally } from './day-rows.ts'
+import { tallyWithin, type Outcomes } from './outcomes.ts'
 
 /** Where every author begins: no better and no worse than chance. */
 export const CHANCE_KARMA = 50

@@ -1,35 +1,28 @@
 import { Map as PersistentMap } from 'immutable'
 import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
 import { authorKey } from '../vocabulary/author-key.ts'
-import { DAY_MS } from '../vocabulary/time.ts'
+import { dayNumber } from '../vocabulary/time.ts'
+import {
+  lastDayOf,
+  NO_TALLY,
+  sumOf,
+  talliesFrom,
+  withOutcome,
+  type DayRows,
+  type DayTally,
+  type Tally,
+} from './day-rows.ts'
 import { formAfter, NO_FORM, type Form } from './form.ts'
 
-/** What the outcomes of some days add up to. */
-export interface Tally {
-  /** Hits minus base rates: what skill, or luck, added. */
-  readonly surplus: number
-  /** What it would be if all had hit, and how far below 0 if none had. */
-  readonly gainMax: number
-  readonly lossMax: number
-  /** 1 for each that the market decided, less for feedback. */
-  readonly weight: number
-  /** Decided by the market, and how many of these hit. */
-  readonly resolved: number
-  readonly hits: number
-  /** Sum of returns in the direction of the calls. */
-  readonly returns: number
-}
-
-/**
- * By author, the UTC days with outcomes, oldest first: `[day, ...tally, day, ...tally, …]` in the order of `Tally`.
- * Plain numbers, because ten thousand authors with ninety days each have to fit.
- */
+/** What came of the calls of each author. */
 export interface Outcomes {
   readonly daysKept: number
-  readonly byAuthor: PersistentMap<string, readonly number[]>
+  readonly byAuthor: PersistentMap<string, DayRows>
   /** After so many newer outcomes one counts half in the form of its author. */
   readonly formHalfLife: number
   readonly form: PersistentMap<string, Form>
+  /** The UTC day on which those who have long been silent were last let go. */
+  readonly sweptDay: number
 }
 
 export const INITIAL_OUTCOMES: Outcomes = {
@@ -37,19 +30,11 @@ export const INITIAL_OUTCOMES: Outcomes = {
   byAuthor: PersistentMap(),
   formHalfLife: 10,
   form: PersistentMap(),
+  sweptDay: 0,
 }
 
-export const NO_TALLY: Tally = {
-  surplus: 0,
-  gainMax: 0,
-  lossMax: 0,
-  weight: 0,
-  resolved: 0,
-  hits: 0,
-  returns: 0,
-}
-
-const STRIDE = 8
+/** Beyond this, newcomers are not judged until a day has passed and the silent have made room. */
+export const AUTHORS_MAX = 100_000
 
 /** Nobody knows how often agents praise by chance. */
 const FEEDBACK_BASE_RATE = 0.5
@@ -75,17 +60,14 @@ export const evolveOutcomes = (outcomes: Outcomes, event: KnownEvent): Outcomes 
         byAuthor: outcomes.byAuthor,
         formHalfLife: formHalfLife ?? outcomes.formHalfLife,
         form: outcomes.form,
+        sweptDay: outcomes.sweptDay,
       }
     }
+    case 'brain.cycle.v1':
+      return swept(outcomes, dayNumber(event.ts))
     default:
       return outcomes
   }
-}
-
-export interface DayTally {
-  /** Since 1970. */
-  readonly day: number
-  readonly tally: Tally
 }
 
 /** Oldest first, the days up to that of `asOf`. */
@@ -94,22 +76,11 @@ export const daysWithin = (
   author: string,
   asOf: string,
   windowDays: number,
-): readonly DayTally[] => {
-  const oldest = dayNumber(asOf) - windowDays + 1
-  const rows = byAuthor.get(author) ?? []
-  const days: DayTally[] = []
-  for (let index = 0; index < rows.length; index += STRIDE) {
-    const day = rows[index] ?? 0
-    if (day >= oldest) days.push({ day, tally: tallyAt(rows, index) })
-  }
-  return days
-}
+): readonly DayTally[] => talliesFrom(byAuthor.get(author) ?? [], dayNumber(asOf) - windowDays + 1)
 
 /** All of them. */
 export const tallyWithin = (outcomes: Outcomes, author: string, asOf: string, windowDays: number): Tally =>
   sumOf(daysWithin(outcomes, author, asOf, windowDays).map(({ tally }) => tally))
-
-export const sumOf = (days: readonly Tally[]): Tally => days.reduce(added, NO_TALLY)
 
 type Measure = Pick<
   PayloadOf<'attribution.measured.v1'>,
@@ -125,19 +96,38 @@ const measured = (outcomes: Outcomes, measure: Measure, at: string): Outcomes =>
 }
 
 const counted = (outcomes: Outcomes, author: string, at: string, outcome: Tally): Outcomes => {
-  const { daysKept, byAuthor, formHalfLife, form } = outcomes
-  const day = dayNumber(at)
-  const known = byAuthor.get(author) ?? []
-  const isNewDay = known[known.length - STRIDE] !== day
-  const today = isNewDay ? outcome : added(tallyAt(known, known.length - STRIDE), outcome)
-  const earlier = isNewDay ? known : known.slice(0, -STRIDE)
-  const kept = earlier.slice(Math.max(0, earlier.length - (daysKept - 1) * STRIDE))
+  const { daysKept, byAuthor, formHalfLife, form, sweptDay } = outcomes
+  const known = form.get(author)
+  if (known === undefined && form.size >= AUTHORS_MAX) return outcomes
+  const rows = withOutcome(byAuthor.get(author) ?? [], dayNumber(at), outcome, daysKept)
   return {
     daysKept,
-    byAuthor: byAuthor.set(author, [...kept, day, ...rowOf(today)]),
+    byAuthor: byAuthor.set(author, rows),
     formHalfLife,
-    form: form.set(author, formAfter(form.get(author) ?? NO_FORM, outcome, formHalfLife)),
+    form: form.set(author, formAfter(known ?? NO_FORM, outcome, formHalfLife)),
+    sweptDay,
   }
+}
+
+/** Once a day. Days that no window reaches go; the form of the silent goes only where others need the room. */
+const swept = (outcomes: Outcomes, today: number): Outcomes => {
+  const { daysKept, formHalfLife } = outcomes
+  if (!(today > outcomes.sweptDay)) return outcomes
+  const silent = keysOf(outcomes.byAuthor, (rows) => lastDayOf(rows) <= today - daysKept)
+  const byAuthor = silent.length === 0 ? outcomes.byAuthor : outcomes.byAuthor.deleteAll(silent)
+  const form =
+    outcomes.form.size < AUTHORS_MAX
+      ? outcomes.form
+      : outcomes.form.filter((_form, author) => byAuthor.has(author))
+  return { daysKept, byAuthor, formHalfLife, form, sweptDay: today }
+}
+
+const keysOf = (rows: Outcomes['byAuthor'], isMeant: (rows: DayRows) => boolean): readonly string[] => {
+  const keys: string[] = []
+  rows.forEach((own, author) => {
+    if (isMeant(own)) keys.push(author)
+  })
+  return keys
 }
 
 const judged = (
@@ -159,35 +149,3 @@ const returnOf = ({ direction, return_pct: moved }: Measure): number => {
   if (moved === null || direction === 'neutral') return 0
   return direction === 'bearish' ? -moved : moved
 }
-
-const rowOf = (tally: Tally): readonly number[] => [
-  tally.surplus,
-  tally.gainMax,
-  tally.lossMax,
-  tally.weight,
-  tally.resolved,
-  tally.hits,
-  tally.returns,
-]
-
-const tallyAt = (rows: readonly number[], index: number): Tally => ({
-  surplus: rows[index + 1] ?? 0,
-  gainMax: rows[index + 2] ?? 0,
-  lossMax: rows[index + 3] ?? 0,
-  weight: rows[index + 4] ?? 0,
-  resolved: rows[index + 5] ?? 0,
-  hits: rows[index + 6] ?? 0,
-  returns: rows[index + 7] ?? 0,
-})
-
-const added = (one: Tally, other: Tally): Tally => ({
-  surplus: one.surplus + other.surplus,
-  gainMax: one.gainMax + other.gainMax,
-  lossMax: one.lossMax + other.lossMax,
-  weight: one.weight + other.weight,
-  resolved: one.resolved + other.resolved,
-  hits: one.hits + other.hits,
-  returns: one.returns + other.returns,
-})
-
-const dayNumber = (ts: string): number => Math.floor(Date.parse(ts) / DAY_MS)

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { NOW, stateAfter } from '../../../test/given.ts'
 import type { NewEvent } from '../events/catalogue.ts'
+import { dayNumber } from '../vocabulary/time.ts'
 import { CONTRIBUTORS_KEPT, DAYS_KEPT, signalsWithin, trailOf, TYPES_KEPT } from './trails.ts'
 
 const signal = (type: `signal.${string}`, source: string, ts = NOW): NewEvent => ({
@@ -40,7 +41,7 @@ describe('a trail', () => {
       contributorIds: ['c1'],
       firstSeen: NOW,
       lastSeen: NOW,
-      days: { '2026-02-20': 1 },
+      days: [dayNumber('2026-02-20'), 1],
       types: [],
     })
     expect(trailAfter('somebody-else', ...events)).toBeNull()
@@ -87,7 +88,7 @@ describe('a trail', () => {
     const trail = trailAfter('p1', ...events)
     if (trail === null) throw new Error('no trail')
     expect(trail.signals).toBe(count)
-    expect(Object.keys(trail.days)).toHaveLength(DAYS_KEPT)
+    expect(trail.days).toHaveLength(2 * DAYS_KEPT)
     expect(trail).toMatchObject({ firstSeen: dayAt(0), lastSeen: dayAt(count - 1) })
     expect([7, 30, 90].map((days) => signalsWithin(trail, dayAt(count - 1), days))).toEqual([7, 30, 90])
     expect(signalsWithin(trail, dayAt(count + 6), 7)).toBe(0)

@@ -1,7 +1,7 @@
 import { Map as PersistentMap } from 'immutable'
 import { isSignal, type KnownEvent } from '../events/catalogue.ts'
 import { CURATOR_TYPE } from '../events/signal.ts'
-import { DAY_MS, dayOf } from '../vocabulary/time.ts'
+import { dayNumber } from '../vocabulary/time.ts'
 
 /** What an author has said, as counters by day: enough for every window, however long the history. */
 export interface Trail {
@@ -9,8 +9,11 @@ export interface Trail {
   readonly contributorIds: readonly string[]
   readonly firstSeen: string
   readonly lastSeen: string
-  /** Signals per UTC day, the newest `DAYS_KEPT` days that have any. */
-  readonly days: Readonly<Record<string, number>>
+  /**
+   * `[day, signals, day, signals, …]`, oldest first, of the last `DAYS_KEPT` UTC days.
+   * Plain numbers, because thousands of authors speak on all of them.
+   */
+  readonly days: readonly number[]
   /** Types of signals, as far as they were seen without a contributor behind them. */
   readonly types: readonly string[]
 }
@@ -38,21 +41,23 @@ export const evolveTrails = (trails: Trails, event: KnownEvent): Trails => {
     const { node_id: nodeId, contributor_id: contributorId } = event.payload
     // Also for what is left of a damaged event: it says nothing, and must not keep anybody from starting.
     if (typeof nodeId !== 'string') return trails
-    const byNode = trails.byNode.update(nodeId, (trail) =>
-      extended(trail, event.recordedAt, { contributorId }),
-    )
-    return { ...trails, byNode }
+    const trail = extended(trails.byNode.get(nodeId), event.recordedAt, { contributorId })
+    return { byNode: trails.byNode.set(nodeId, trail), bySource: trails.bySource }
   }
   // A curator signal is counted with its attribution, whatever it says its source is.
   if (!isSignal(event) || event.type === CURATOR_TYPE || event.source === null) return trails
   const { type, source, recordedAt } = event
-  const bySource = trails.bySource.update(source, (trail) => extended(trail, recordedAt, { type }))
-  return { ...trails, bySource }
+  const trail = extended(trails.bySource.get(source), recordedAt, { type })
+  return { byNode: trails.byNode, bySource: trails.bySource.set(source, trail) }
 }
 
 export const signalsWithin = ({ days }: Trail, asOf: string, windowDays: number): number => {
-  const from = dayOf(new Date(Date.parse(asOf) - windowDays * DAY_MS).toISOString())
-  return Object.entries(days).reduce((sum, [day, count]) => (day > from ? sum + count : sum), 0)
+  const from = dayNumber(asOf) - windowDays
+  let sum = 0
+  for (let index = 0; index < days.length; index += 2) {
+    if ((days[index] ?? 0) > from) sum += days[index + 1] ?? 0
+  }
+  return sum
 }
 
 interface Said {
@@ -60,17 +65,14 @@ interface Said {
   readonly type?: string
 }
 
-const extended = (trail: Trail | undefined, at: string, { contributorId, type }: Said): Trail => {
-  const day = dayOf(at)
-  return {
-    signals: (trail?.signals ?? 0) + 1,
-    contributorIds: including(trail?.contributorIds ?? [], contributorId, CONTRIBUTORS_KEPT),
-    firstSeen: trail?.firstSeen ?? at,
-    lastSeen: at,
-    days: newestDays({ ...trail?.days, [day]: (trail?.days[day] ?? 0) + 1 }),
-    types: including(trail?.types ?? [], type, TYPES_KEPT),
-  }
-}
+const extended = (trail: Trail | undefined, at: string, { contributorId, type }: Said): Trail => ({
+  signals: (trail?.signals ?? 0) + 1,
+  contributorIds: including(trail?.contributorIds ?? [], contributorId, CONTRIBUTORS_KEPT),
+  firstSeen: trail?.firstSeen ?? at,
+  lastSeen: at,
+  days: countedOn(trail?.days ?? [], dayNumber(at)),
+  types: including(trail?.types ?? [], type, TYPES_KEPT),
+})
 
 const including = (
   known: readonly string[],
@@ -79,13 +81,13 @@ const including = (
 ): readonly string[] =>
   item === null || item === undefined || known.includes(item) ? known : [...known, item].slice(-countMax)
 
-const newestDays = (days: Readonly<Record<string, number>>): Readonly<Record<string, number>> => {
-  const names = Object.keys(days)
-  if (names.length <= DAYS_KEPT) return days
-  return Object.fromEntries(
-    names
-      .sort()
-      .slice(-DAYS_KEPT)
-      .map((day) => [day, days[day] ?? 0]),
-  )
+/** Times of receipt never decrease: the newest day is the last. */
+const countedOn = (days: readonly number[], today: number): readonly number[] => {
+  let first = 0
+  while (first < days.length && (days[first] ?? 0) <= today - DAYS_KEPT) first += 2
+  const counted = days.slice(first)
+  const last = counted.length - 2
+  if (counted[last] === today) counted[last + 1] = (counted[last + 1] ?? 0) + 1
+  else counted.push(today, 1)
+  return counted
 }

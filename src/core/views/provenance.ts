@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { daysWithin, NO_TALLY, sumOf, type Outcomes, type Tally } from '../reputation/outcomes.ts'
+import { NO_TALLY, sumOf, type Tally } from '../reputation/day-rows.ts'
+import { daysWithin, type Outcomes } from '../reputation/outcomes.ts'
 import { signalsWithin, trailOf, type Trail } from '../signals/trails.ts'
 import type { State } from '../state.ts'
 import { authorKey } from '../vocabulary/author-key.ts'

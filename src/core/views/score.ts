@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Contributor, Contributors } from '../contributors/contributors.ts'
-import { scoreAt, scorerAt, type Score, type ScoreRules } from '../contributors/score.ts'
+import { pointsAt, scoreAt, type ScoreRules } from '../contributors/score.ts'
 import type { TrackRecord } from '../contributors/track-record.ts'
 import { karmaAt, type KarmaRules } from '../reputation/author-karma.ts'
 import { NO_FORM, trustOf, type TrustRules } from '../reputation/form.ts'
@@ -63,27 +63,66 @@ export interface Scoring {
   readonly rules: ScoreRules & KarmaRules & TrustRules
 }
 
-export const viewScore = (contributor: Contributor, scoring: Scoring): ScoreView =>
-  viewScored(contributor, scoreAt(contributor.record, scoring.asOf, scoring.rules), scoring)
+export const viewScore = (
+  { id, nodeId, name, record }: Contributor,
+  { asOf, outcomes, rules }: Scoring,
+): ScoreView => {
+  const rated = scoreAt(record, asOf, rules)
+  return {
+    contributor_id: id,
+    node_id: nodeId,
+    name,
+    signals_submitted: record.submitted,
+    signals_accepted: record.accepted,
+    signals_profitable: record.profitable,
+    signals_resolved: record.resolved,
+    hit_rate: rated.gated ? 0 : ratio(record.profitable, record.resolved),
+    acceptance_rate: ratio(record.accepted, record.submitted),
+    brier_score: rated.brierScore,
+    avg_conviction: meanConviction(record),
+    total_karma_usd: record.karmaUsd,
+    score: rated.score,
+    last_active: record.lastActiveAt ?? '',
+    streak: rated.gated ? 0 : record.streakDays,
+    factors: rated.factors,
+    inputs: {
+      weighted_hits: record.hitWeightSum,
+      weights: record.weightSum,
+      brier_sum: record.brierSum,
+      evidence: rated.evidence,
+      days_since_active:
+        record.lastActiveAt === null
+          ? null
+          : Math.max(0, (Date.parse(asOf) - Date.parse(record.lastActiveAt)) / DAY_MS),
+      gated: rated.gated,
+    },
+    karma: karmaAt(outcomes, authorKey(id, nodeId), asOf, rules),
+    trust: trustOf(outcomes.form.get(authorKey(id, nodeId)) ?? NO_FORM, rules),
+    as_of: asOf,
+  }
+}
 
 /** Best first. There may be many thousand contributors and few places, so only the best are kept in order. */
 export const viewLeaderboard = ({ byId }: Contributors, scoring: Scoring, limit: number): ScoreView[] => {
-  const scoreOf = scorerAt(scoring.asOf, scoring.rules)
+  const pointsOf = pointsAt(scoring.asOf, scoring.rules)
   const best: Ranked[] = []
-  for (const contributor of byId.values()) {
-    if (contributor.removed) continue
-    const candidate = { contributor, score: scoreOf(contributor.record) }
+  byId.forEach((contributor) => {
+    if (contributor.removed) return
+    const points = pointsOf(contributor.record)
     const worst = best[limit - 1]
-    if (worst !== undefined && bestFirst(worst, candidate) < 0) continue
+    if (worst !== undefined && points < worst.points) return
+    const candidate = { contributor, points }
+    if (worst !== undefined && bestFirst(worst, candidate) < 0) return
     best.splice(placeOf(candidate, best), 0, candidate)
     if (best.length > limit) best.pop()
-  }
-  return best.map(({ contributor, score }) => viewScored(contributor, score, scoring))
+  })
+  return best.map(({ contributor }) => viewScore(contributor, scoring))
 }
 
 interface Ranked {
   readonly contributor: Contributor
-  readonly score: Score
+  /** Its score. */
+  readonly points: number
 }
 
 /** How many of the best are better. */
@@ -103,49 +142,12 @@ const bestFirst = (one: Ranked, other: Ranked): number => {
   const { record: mine } = one.contributor
   const { record: theirs } = other.contributor
   return (
-    other.score.score - one.score.score ||
+    other.points - one.points ||
     theirs.accepted - mine.accepted ||
     theirs.submitted - mine.submitted ||
     (one.contributor.id < other.contributor.id ? -1 : 1)
   )
 }
-
-const viewScored = (
-  { id, nodeId, name, record }: Contributor,
-  rated: Score,
-  { asOf, outcomes, rules }: Scoring,
-): ScoreView => ({
-  contributor_id: id,
-  node_id: nodeId,
-  name,
-  signals_submitted: record.submitted,
-  signals_accepted: record.accepted,
-  signals_profitable: record.profitable,
-  signals_resolved: record.resolved,
-  hit_rate: rated.gated ? 0 : ratio(record.profitable, record.resolved),
-  acceptance_rate: ratio(record.accepted, record.submitted),
-  brier_score: rated.brierScore,
-  avg_conviction: meanConviction(record),
-  total_karma_usd: record.karmaUsd,
-  score: rated.score,
-  last_active: record.lastActiveAt ?? '',
-  streak: rated.gated ? 0 : record.streakDays,
-  factors: rated.factors,
-  inputs: {
-    weighted_hits: record.hitWeightSum,
-    weights: record.weightSum,
-    brier_sum: record.brierSum,
-    evidence: rated.evidence,
-    days_since_active:
-      record.lastActiveAt === null
-        ? null
-        : Math.max(0, (Date.parse(asOf) - Date.parse(record.lastActiveAt)) / DAY_MS),
-    gated: rated.gated,
-  },
-  karma: karmaAt(outcomes, authorKey(id, nodeId), asOf, rules),
-  trust: trustOf(outcomes.form.get(authorKey(id, nodeId)) ?? NO_FORM, rules),
-  as_of: asOf,
-})
 
 const meanConviction = ({ convictionSum, convictionCount }: TrackRecord): number =>
   convictionCount === 0 ? 0 : convictionSum / convictionCount

@@ -1,0 +1,67 @@
+import { Map as PersistentMap } from 'immutable'
+import { describe, expect, it } from 'vitest'
+import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
+import { authorKey } from '../vocabulary/author-key.ts'
+import { DAY_MS } from '../vocabulary/time.ts'
+import { NO_FORM } from './form.ts'
+import { AUTHORS_MAX, evolveOutcomes, INITIAL_OUTCOMES, type Outcomes } from './outcomes.ts'
+
+const dayAt = (index: number): string => new Date(Date.UTC(2026, 0, 1 + index, 12)).toISOString()
+
+const event = (type: string, ts: string, payload: object): KnownEvent =>
+  ({ type, ts, payload }) as unknown as KnownEvent
+
+const hit = (producerId: string, day: number): KnownEvent =>
+  event('attribution.measured.v1', dayAt(day), {
+    contributor_id: null,
+    producer_id: producerId,
+    direction: 'bullish',
+    return_pct: 0.01,
+    hit: true,
+    base_rate: 0.4,
+  } satisfies Partial<PayloadOf<'attribution.measured.v1'>>)
+
+const cycle = (day: number): KnownEvent => event('brain.cycle.v1', dayAt(day), {})
+
+const after = (before: Outcomes, ...events: readonly KnownEvent[]): Outcomes =>
+  events.reduce(evolveOutcomes, before)
+
+const [ann, bob] = [authorKey(null, 'ann'), authorKey(null, 'bob')]
+
+describe('what is remembered of outcomes', () => {
+  it('is what a window can reach, however seldom an author speaks', () => {
+    const { byAuthor } = after(INITIAL_OUTCOMES, hit('ann', 0), hit('ann', 80), hit('ann', 120))
+    const days = byAuthor.get(ann)?.filter((_value, index) => index % 8 === 0)
+    expect(days).toEqual([80, 120].map((day) => Math.floor(Date.parse(dayAt(day)) / DAY_MS)))
+  })
+
+  it('does not include days of those who have long been silent', () => {
+    const spoken = after(INITIAL_OUTCOMES, hit('ann', 0), hit('bob', 30))
+    expect([...after(spoken, cycle(89)).byAuthor.keys()].toSorted()).toEqual([ann, bob])
+    const later = after(spoken, cycle(90))
+    expect([...later.byAuthor.keys()]).toEqual([bob])
+    // Their form looks at the newest outcomes, however old.
+    expect([...later.form.keys()].toSorted()).toEqual([ann, bob])
+  })
+
+  it('is tidied once a day', () => {
+    const today = after(INITIAL_OUTCOMES, hit('ann', 0), cycle(100))
+    expect(after(today, cycle(100))).toBe(today)
+  })
+})
+
+describe('as many authors as are kept', () => {
+  const crowd = PersistentMap(Array.from({ length: AUTHORS_MAX - 1 }, (_, index) => [`a${index}`, NO_FORM]))
+  const full = after({ ...INITIAL_OUTCOMES, form: crowd }, hit('ann', 0))
+
+  it('leave no room for another', () => {
+    expect(full.form.size).toBe(AUTHORS_MAX)
+    expect(after(full, hit('bob', 0))).toBe(full)
+    expect(after(full, hit('ann', 0)).byAuthor.get(ann)?.[5]).toBe(2)
+  })
+
+  it('make room when they are silent', () => {
+    const next = after(full, cycle(1), hit('bob', 1))
+    expect([...next.form.keys()].toSorted()).toEqual([ann, bob])
+  })
+})
