@@ -1,7 +1,9 @@
+import { Map as PersistentMap } from 'immutable'
 import { describe, expect, it } from 'vitest'
 import { HOUR_MS, house, say, bullish, verdictsIn, recordOf, barAfter } from './calls.contract.ts'
 import { BEGIN, payloadOf } from './desk.contract.ts'
-import { CALL_SIGNALS_MAX } from './settlement/calls.ts'
+import type { KnownEvent } from './events/catalogue.ts'
+import { CALL_SIGNALS_MAX, evolveCalls, SIGNALS_MAX } from './settlement/calls.ts'
 import { isAnyOverdue } from './settlement/settle.ts'
 import type { JsonObject } from './vocabulary/json.ts'
 
@@ -84,6 +86,25 @@ describe('a call', () => {
     const [call] = [...desk.state.calls.open.values()]
     expect(call?.signalIds).toEqual([ids[0], ...ids.slice(1 - CALL_SIGNALS_MAX)])
     expect(desk.state.calls.ofSignal.size).toBe(CALL_SIGNALS_MAX)
+  })
+
+  it('remembers its first and its newest signal alone while there are too many of all calls', () => {
+    const desk = house()
+    const said = say(desk, 'ann', bullish)
+    const others = Array.from({ length: SIGNALS_MAX }, (_, index): [string, string] => [
+      `s${index}`,
+      'others',
+    ])
+    const full = { ...desk.state.calls, ofSignal: desk.state.calls.ofSignal.merge(PersistentMap(others)) }
+    const repeated = (id: string) =>
+      ({ type: 'attribution.recorded.v1', payload: { ...said, signal_id: id } }) as unknown as KnownEvent
+    const after = ['a', 'b', 'c'].map(repeated).reduce(evolveCalls, full)
+    expect(after.open.first()?.signalIds).toEqual([said['signal_id'], 'c'])
+    expect([after.ofSignal.size, after.ofSignal.has('a'), after.ofSignal.has('c')]).toEqual([
+      SIGNALS_MAX + 2,
+      false,
+      true,
+    ])
   })
 
   it('is opened once by several rows of one run', () => {

@@ -3,7 +3,7 @@ import type { AccountSweep } from './account-sweep.ts'
 import type { Registration, WritingNode } from './contributors/contributors.ts'
 import type { PayloadOf } from './events/catalogue.ts'
 import type { Operator } from './exits.ts'
-import type { SettlementRequest } from './karma/settle.ts'
+import type { SettlementRequest, SettlementStanding } from './karma/settle.ts'
 import type { Migration } from './karma/wallet.ts'
 import type { Cause, OperatorMove } from './kill-switch/kill-switch.ts'
 import type { LearningCause } from './learning/run-learning.ts'
@@ -87,7 +87,11 @@ export type Command =
   | { readonly kind: 'assess-risk' }
   | { readonly kind: 'record-outcome'; readonly close: PayloadOf<'execution.position_closed.v1'> }
   | { readonly kind: 'owe-karma'; readonly close: PayloadOf<'execution.position_closed.v1'> }
-  | { readonly kind: 'settle-karma'; readonly request: SettlementRequest }
+  | {
+      readonly kind: 'settle-karma'
+      readonly request: SettlementRequest
+      readonly standing: SettlementStanding
+    }
   | { readonly kind: 'settle-due-karma' }
   | { readonly kind: 'migrate-wallet'; readonly migration: Migration }
   | { readonly kind: 'run-learning'; readonly cause: LearningCause }

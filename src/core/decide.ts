@@ -197,7 +197,10 @@ export const decide = (state: State, command: Command, moment: Moment): Decision
     case 'owe-karma':
       return oweKarma(state, command.close, moment)
     case 'settle-karma':
-      return settleKarma(state.karma, command.request, moment.configuration.karma, notaryOf(moment))
+      return settleKarma(state.karma, command.request, command.standing, {
+        rules: moment.configuration.karma,
+        notary: notaryOf(moment),
+      })
     case 'settle-due-karma':
       return settleDueKarma(state, moment)
     case 'migrate-wallet':

@@ -1,27 +1,35 @@
 import type { Moment } from './moment.ts'
 import { isOpen, type Position } from './positions/positions.ts'
 import type { Call } from './settlement/calls.ts'
-import { settledByBar, settledByTime, settledByTrade, type TradeResult } from './settlement/settle.ts'
+import {
+  isAnyLeft,
+  settledByBar,
+  settledByTime,
+  settledByTrade,
+  type DecidingBar,
+  type TradeResult,
+} from './settlement/settle.ts'
 import type { State } from './state.ts'
 import { accept, type Decision } from './vocabulary/decision.ts'
 import { ratioOf } from './vocabulary/money.ts'
 import { canonicalSymbol } from './vocabulary/symbol.ts'
 
-export interface ClosedBar {
-  readonly symbol: string
-  readonly close: number
-  readonly closeTs: string
-}
+export type ClosedBar = DecidingBar
 
 /** The calls that a bar decides. */
-export const settleBar = (
-  { calls }: State,
-  { symbol, close, closeTs }: ClosedBar,
-  { configuration }: Moment,
-): Decision =>
-  accept(
-    ...settledByBar(calls, { symbol: canonicalSymbol(symbol), close, closeTs }, configuration.settlement),
-  )
+export const settleBar = ({ calls }: State, bar: ClosedBar, { configuration }: Moment): Decision => {
+  const symbol = canonicalSymbol(bar.symbol)
+  return accept(...settledByBar(calls, { ...bar, symbol }, configuration.settlement))
+}
+
+/** Bars that decide more calls than were judged at once with them. */
+export const barsLeftOver = ({ calls, market }: Pick<State, 'calls' | 'market'>): readonly ClosedBar[] =>
+  calls.open.size === 0
+    ? []
+    : [...market.symbols].flatMap(([symbol, { last }]) => {
+        const { close, close_ts: closeTs } = last
+        return !last.backfill && isAnyLeft(calls, { symbol, closeTs }) ? [{ symbol, close, closeTs }] : []
+      })
 
 /** The calls that no bar will decide any more. */
 export const settleOverdue = ({ calls }: State, { now, configuration }: Moment): Decision =>

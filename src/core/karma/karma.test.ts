@@ -6,7 +6,7 @@ import type { PayloadOf } from '../events/catalogue.ts'
 import { run } from '../run.ts'
 import { viewKarmaIntents, viewKarmaReceipts, viewTreasury } from '../views/karma.ts'
 import { karmaIntentEvent, type Profit } from './owe.ts'
-import { deskWith, profit, rules, settle, tellIntent, WALLET } from './owing.contract.ts'
+import { deskWith, profit, receiptsOf, rules, settle, tellIntent, WALLET } from './owing.contract.ts'
 
 const owed = (changes: Partial<Profit> = {}, wallet = WALLET): PayloadOf<'karma.intent.v1'> | null => {
   const event = karmaIntentEvent(profit(changes), wallet, testMoment())
@@ -111,7 +111,7 @@ describe('a settlement', () => {
       total_usd: 0.295476,
       mode: 'paper',
     })
-    expect(viewKarmaReceipts(desk.state.karma)).toMatchObject([
+    expect(viewKarmaReceipts(receiptsOf(desk))).toMatchObject([
       { intent_ids: [two, one], total_usd: 0.295476, tx_hash: '0xfeed', status: 'submitted' },
     ])
     expect(viewTreasury(desk.state.karma, rules())).toMatchObject({

@@ -21,9 +21,14 @@ export interface Karma {
   /** Waiting to be settled, by id. */
   readonly pending: PersistentMap<string, KarmaIntent>
   readonly pendingUsd: Usd
-  /** The receipt of each settled intent, by the intent's id. */
-  readonly receiptOfIntent: PersistentMap<string, string>
+  /** The newest receipts, by id. The log has all of them. */
   readonly receipts: PersistentMap<string, KarmaReceipt>
+  /** Their ids, oldest first. */
+  readonly receiptIds: readonly string[]
+  /** The receipt of each intent that they settled, by the intent's id. */
+  readonly receiptOfIntent: PersistentMap<string, string>
+  /** Of all there ever were. */
+  readonly receiptCount: number
   readonly settledUsd: Usd
   /** A settlement whose receipt is the next event. */
   readonly settling: PayloadOf<'karma.settlement.v1'> | null
@@ -34,12 +39,17 @@ export interface Karma {
 export const INITIAL_KARMA: Karma = {
   pending: PersistentMap(),
   pendingUsd: 0n,
-  receiptOfIntent: PersistentMap(),
   receipts: PersistentMap(),
+  receiptIds: [],
+  receiptOfIntent: PersistentMap(),
+  receiptCount: 0,
   settledUsd: 0n,
   settling: null,
   lockedWallet: null,
 }
+
+/** More than can be settled between a look at the log and a decision. */
+export const RECEIPTS_KEPT = 1000
 
 export const evolveKarma = (karma: Karma, event: KnownEvent): Karma => {
   switch (event.type) {
@@ -71,14 +81,33 @@ const settled = (karma: Karma, receipt: PayloadOf<'karma.receipt.v1'>): Karma =>
   return {
     pending: karma.pending.deleteAll(receipt.intent_ids),
     pendingUsd: karma.pendingUsd - paidUsd,
-    receiptOfIntent: karma.receiptOfIntent.withMutations((receipts) => {
-      for (const id of receipt.intent_ids) receipts.set(id, receipt.receipt_id)
-    }),
-    receipts: karma.receipts.set(receipt.receipt_id, { receipt, skipped: known?.skipped ?? [] }),
+    ...withNewest(karma, { receipt, skipped: known?.skipped ?? [] }),
+    receiptCount: karma.receiptCount + 1,
     settledUsd: karma.settledUsd + usdFrom(receipt.total_usd),
     settling: null,
     lockedWallet: isFirstLive
       ? { address: known.destination_wallet, percentage: known.karma_percentage }
       : karma.lockedWallet,
+  }
+}
+
+type Remembered = Pick<Karma, 'receipts' | 'receiptIds' | 'receiptOfIntent'>
+
+/** The oldest make room; who asks for one of them is answered from the log. */
+const withNewest = (
+  { receipts, receiptIds, receiptOfIntent }: Remembered,
+  newest: KarmaReceipt,
+): Remembered => {
+  const { receipt_id: id, intent_ids: intentIds } = newest.receipt
+  const ids = [...receiptIds, id]
+  const gone = ids.slice(0, -RECEIPTS_KEPT)
+  const intentsGone = gone.flatMap((old) => receipts.get(old)?.receipt.intent_ids ?? [])
+  return {
+    receipts: receipts.set(id, newest).deleteAll(gone),
+    receiptIds: ids.slice(-RECEIPTS_KEPT),
+    receiptOfIntent: receiptOfIntent.withMutations((known) => {
+      for (const intentId of intentIds) known.set(intentId, id)
+      known.deleteAll(intentsGone)
+    }),
   }
 }

@@ -5,6 +5,7 @@ import { DEFAULT_CONFIGURATION } from '../config/validate.ts'
 import { Desk } from '../desk.contract.ts'
 import type { PayloadOf } from '../events/catalogue.ts'
 import { karmaIntentEvent, type Profit } from './owe.ts'
+import type { SettlementStanding } from './settle.ts'
 
 export const ADDRESS = '0xabc'
 export const WALLET = { address: ADDRESS, percentage: 0.005 }
@@ -30,10 +31,15 @@ export const tellIntent = (desk: Desk, changes: Partial<Profit>): string => {
   return (payload as PayloadOf<'karma.intent.v1'>).intent_id
 }
 
-export const settle = (intentIds: readonly string[], txHash: string | null = null): Command => ({
-  kind: 'settle-karma',
-  request: { intentIds, txHash },
-})
+export const settle = (
+  intentIds: readonly string[],
+  txHash: string | null = null,
+  standing: SettlementStanding = { isRepeated: false, settledIds: [] },
+): Command => ({ kind: 'settle-karma', request: { intentIds, txHash }, standing })
+
+/** What was settled on a desk. */
+export const receiptsOf = ({ state }: Desk): readonly PayloadOf<'karma.receipt.v1'>[] =>
+  [...state.karma.receipts.values()].map(({ receipt }) => receipt)
 
 export const deskWith = (changes: Partial<Configuration['karma']> = {}): Desk =>
   new Desk({ karma: rules(changes) })

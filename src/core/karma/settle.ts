@@ -14,6 +14,13 @@ export interface SettlementRequest {
   readonly txHash: string | null
 }
 
+/** What the log says of a request. What was settled a moment ago may be missing: that is still remembered. */
+export interface SettlementStanding {
+  /** The same was asked for before, and done. */
+  readonly isRepeated: boolean
+  readonly settledIds: readonly string[]
+}
+
 /** More would not fit into one event. */
 export const SETTLED_AT_ONCE_MAX = 250
 
@@ -21,11 +28,11 @@ export const SETTLED_AT_ONCE_MAX = 250
 export const settleKarma = (
   karma: Karma,
   { intentIds, txHash }: SettlementRequest,
-  rules: KarmaRules,
-  notary: Notary,
+  { isRepeated, settledIds }: SettlementStanding,
+  { rules, notary }: { readonly rules: KarmaRules; readonly notary: Notary },
 ): Decision => {
-  if (karma.receipts.has(receiptIdOf(intentIds, txHash, notary.sha256Hex))) return accept()
-  const found = settleable(karma, intentIds, rules)
+  if (isRepeated || karma.receipts.has(receiptIdOf(intentIds, txHash, notary.sha256Hex))) return accept()
+  const found = settleable(karma, intentIds, new Set(settledIds), rules)
   if (found.status === 'rejected') {
     return refuse('karma.settlement_rejected', found.detail, { skipped: found.skipped as unknown as Json })
   }
@@ -73,16 +80,21 @@ type Settleable =
     }
   | { readonly status: 'rejected'; readonly detail: string; readonly skipped: readonly Skipped[] }
 
-const settleable = (karma: Karma, requestedIds: readonly string[], rules: KarmaRules): Settleable => {
+const settleable = (
+  karma: Karma,
+  requestedIds: readonly string[],
+  settledIds: ReadonlySet<string>,
+  rules: KarmaRules,
+): Settleable => {
   const { pending, receiptOfIntent } = karma
   const ids = uniqueOf(requestedIds)
   const intents = ids.flatMap((id) => pending.get(id) ?? [])
   const skipped = ids
     .filter((id) => !pending.has(id))
-    .map((id) => ({
-      id,
-      reason: receiptOfIntent.has(id) ? ('already_settled' as const) : ('unknown' as const),
-    }))
+    .map((id) => {
+      const isSettled = receiptOfIntent.has(id) || settledIds.has(id)
+      return { id, reason: isSettled ? ('already_settled' as const) : ('unknown' as const) }
+    })
   const rejected = (detail: string): Settleable => ({ status: 'rejected', detail, skipped })
   if (ids.length === 0) return rejected('no karma intent was named')
   if (intents.length === 0) return rejected('none of these karma intents is pending')

@@ -10,7 +10,7 @@ import { typesOf } from '../desk.contract.ts'
 import type { State } from '../state.ts'
 import { viewKarmaIntents, viewKarmaReceipts, viewTreasury } from '../views/karma.ts'
 import { karmaIntentEvent } from './owe.ts'
-import { ADDRESS, deskWith, profit, rules, settle, tellIntent, WALLET } from './owing.contract.ts'
+import { ADDRESS, deskWith, profit, receiptsOf, rules, settle, tellIntent, WALLET } from './owing.contract.ts'
 import { SETTLED_AT_ONCE_MAX } from './settle.ts'
 
 describe('settling by itself', () => {
@@ -58,7 +58,7 @@ describe('settling by itself', () => {
     desk.wait(86_400_000)
     desk.do({ kind: 'settle-due-karma' })
     expect(
-      viewKarmaReceipts(desk.state.karma)
+      viewKarmaReceipts(receiptsOf(desk))
         .map(({ intent_ids: ids }) => ids.length)
         .toSorted((one, other) => one - other),
     ).toEqual([1, SETTLED_AT_ONCE_MAX])

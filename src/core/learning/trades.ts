@@ -49,7 +49,9 @@ export const evolveTrades = (trades: Trades, event: KnownEvent): Trades => {
     case 'execution.position_opened.v1':
       return opened(trades, event.payload)
     case 'execution.position_closed.v1':
-      return { ...trades, closed: [...trades.closed, event.payload.position_id] }
+      return trades.held.has(event.payload.position_id)
+        ? { ...trades, closed: [...trades.closed, event.payload.position_id] }
+        : trades
     case 'brain.cycle.v1':
       return swept(trades, event.ts)
     default:

@@ -56,6 +56,8 @@ export const INITIAL_CALLS: Calls = {
 export const CALLS_MAX = 200_000
 /** Repeating oneself adds nothing: of more signals than these the ones between are not kept. */
 export const CALL_SIGNALS_MAX = 100
+/** Beyond this, repetition makes the ones between go at once, whatever their call has. */
+export const SIGNALS_MAX = 2 * CALLS_MAX
 
 export const callSlot = (author: string, symbol: string, direction: CallDirection): string =>
   `${author}|${direction}|${symbol}`
@@ -117,7 +119,8 @@ const recorded = (calls: Calls, said: PayloadOf<'attribution.recorded.v1'>): Cal
 
 const joined = (calls: Calls, call: Call, signalId: string): Calls => {
   const [first, ...others] = [...call.signalIds, signalId]
-  const dropped = others.length < CALL_SIGNALS_MAX ? undefined : others.shift()
+  const most = calls.ofSignal.size < SIGNALS_MAX ? CALL_SIGNALS_MAX : 2
+  const dropped = others.length < most ? undefined : others.shift()
   const signalIds = first === undefined ? others : [first, ...others]
   const remembered = dropped === undefined ? calls.ofSignal : calls.ofSignal.delete(dropped)
   return {

@@ -1,7 +1,7 @@
 import type { NewEvent, PayloadOf } from '../events/catalogue.ts'
 import { HORIZONS } from '../vocabulary/horizon.ts'
 import { r9 } from '../vocabulary/numbers.ts'
-import { moveRate, tradeRate } from './base-rates.ts'
+import { moveRate, tradeRate, type BaseRates } from './base-rates.ts'
 import { horizonQueue, isBound, symbolQueue, type Call, type Calls } from './calls.ts'
 import { waitingIn } from './due-queues.ts'
 import { bandOf, MOVE_OF, moveOf } from './verdict.ts'
@@ -13,20 +13,22 @@ export interface SettlementRules {
   readonly prior: number
 }
 
-/** So many calls are judged at once; more wait for the next price. */
-const SETTLED_AT_ONCE_MAX = 10_000
+/** So many calls are judged at once, lest others wait; the rest follow in batches of their own. */
+export const SETTLED_AT_ONCE_MAX = 2000
 
 export interface DecidingBar {
   /** Canonical. */
   readonly symbol: string
   readonly close: number
   readonly closeTs: string
+  /** What was to be expected before the bar, if some of its calls are judged already: all are measured alike. */
+  readonly rates?: BaseRates
 }
 
 /** A bar closed: it decides the calls on its symbol that are due. */
 export const settledByBar = (
   calls: Calls,
-  { symbol, close, closeTs }: DecidingBar,
+  { symbol, close, closeTs, rates = calls.rates }: DecidingBar,
   rules: SettlementRules,
 ): readonly NewEvent[] => {
   const tooLateMs = Date.parse(closeTs) - rules.grace_seconds * 1000
@@ -37,9 +39,20 @@ export const settledByBar = (
     if (call.refPrice === null) return told(call, silence('no_price'))
     return Date.parse(call.dueAt) < tooLateMs
       ? told(call, silence('no_bar'))
-      : told(call, answerOf(calls, call, { refPrice: call.refPrice, exitPrice: close }, rules))
+      : told(call, answerOf(rates, call, { refPrice: call.refPrice, exitPrice: close }, rules))
   })
 }
+
+/** Whether a bar that was looked at has left calls behind that it decides. */
+export const isAnyLeft = (
+  calls: Calls,
+  { symbol, closeTs }: Pick<DecidingBar, 'symbol' | 'closeTs'>,
+): boolean =>
+  HORIZONS.some((horizon) => {
+    const [first] = waitingIn(calls.due, symbolQueue(horizon, symbol))
+    const call = first === undefined ? undefined : calls.open.get(first)
+    return call !== undefined && call.dueAt <= closeTs
+  })
 
 /** What no bar has decided in time never will be. */
 export const settledByTime = (calls: Calls, now: string, rules: SettlementRules): readonly NewEvent[] => {
@@ -102,7 +115,7 @@ type Answer = Pick<
 >
 
 const answerOf = (
-  { rates }: Calls,
+  rates: BaseRates,
   call: Call,
   { refPrice, exitPrice }: { readonly refPrice: number; readonly exitPrice: number },
   rules: SettlementRules,

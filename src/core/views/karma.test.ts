@@ -55,6 +55,8 @@ const karma: Karma = {
   pendingUsd: 667_500n,
   receiptOfIntent: PersistentMap([['x', 'q']]),
   receipts: PersistentMap([receipt('q', DAY_1, 1.1), receipt('r', DAY_2, 2.2)]),
+  receiptIds: ['q', 'r'],
+  receiptCount: 2,
   settledUsd: 3_300_000n,
 }
 
@@ -78,7 +80,7 @@ describe('karma as it is shown', () => {
   })
 
   it('lists receipts, newest first', () => {
-    const shown = viewKarmaReceipts(karma)
+    const shown = viewKarmaReceipts([...karma.receipts.values()].map(({ receipt: one }) => one))
     expect(shown.map(({ id }) => id)).toEqual(['r', 'q'])
     expect(shown[1]).toEqual({
       id: 'q',

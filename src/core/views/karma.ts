@@ -55,7 +55,7 @@ export const treasuryView = z.object({
 export type TreasuryView = z.infer<typeof treasuryView>
 
 export const viewTreasury = (
-  karma: Pick<Karma, 'pending' | 'pendingUsd' | 'receipts' | 'settledUsd' | 'lockedWallet'>,
+  karma: Pick<Karma, 'pending' | 'pendingUsd' | 'receiptCount' | 'settledUsd' | 'lockedWallet'>,
   rules: KarmaRules,
 ): TreasuryView => {
   const { address, percentage } = walletInForce(karma, rules)
@@ -64,7 +64,7 @@ export const viewTreasury = (
     percentage,
     treasury_address: address,
     pending_intents: karma.pending.size,
-    receipts: karma.receipts.size,
+    receipts: karma.receiptCount,
     pending_usd: usdNumber(karma.pendingUsd),
     settled_usd: usdNumber(karma.settledUsd),
   }
@@ -75,11 +75,8 @@ export const viewKarmaIntents = ({ pending }: Pick<Karma, 'pending'>): KarmaInte
   [...pending.values()].map(viewIntent).sort(oldestFirst)
 
 /** Newest first. */
-export const viewKarmaReceipts = ({ receipts }: Pick<Karma, 'receipts'>): KarmaReceiptView[] =>
-  [...receipts.values()]
-    .map(({ receipt }) => viewReceipt(receipt))
-    .sort(oldestFirst)
-    .reverse()
+export const viewKarmaReceipts = (receipts: Iterable<KarmaReceipt['receipt']>): KarmaReceiptView[] =>
+  [...receipts].map(viewReceipt).sort(oldestFirst).reverse()
 
 /** What a settlement answers, the first time and every time after. */
 export const viewSettlement = ({ receipt, skipped }: KarmaReceipt): SettlementView => ({

@@ -5,6 +5,8 @@ import { MemoryLog } from '../../adapters/storage/memory/memory-log.ts'
 import { DEFAULT_CONFIGURATION } from '../../core/config/validate.ts'
 import { barAt } from '../../core/market/bars.contract.ts'
 import type { FeedBar } from '../../core/market/bar.ts'
+import { SETTLED_AT_ONCE_MAX } from '../../core/settlement/settle.ts'
+import type { JsonObject } from '../../core/vocabulary/json.ts'
 import type { FeedListener, FeedStart, MarketFeed } from '../../ports/market-feed.ts'
 import type { Producer, ProducerRun } from '../../ports/producer.ts'
 import { Engine } from '../engine.ts'
@@ -79,6 +81,29 @@ const stored = async (prefix: string): Promise<readonly string[]> =>
   (await engine.log.read({ order: 'asc', limit: 1000 }))
     .map(({ type }) => type)
     .filter((type) => type.startsWith(prefix))
+/** Everybody expects the price to rise within a day. */
+const foretell = async (among: Engine, count: number): Promise<void> => {
+  const named = Array.from({ length: count }, (_, index) => `n${index}`)
+  const registration = { name: 'Ann', role: 'curator', metadata: {} }
+  await Promise.all(
+    named.map((nodeId) =>
+      among.execute({
+        kind: 'register-contributor',
+        registration: { ...registration, nodeId },
+        surface: 'api',
+      }),
+    ),
+  )
+  const payload = { symbol: 'BTC', direction: 'bullish', conviction: 8 }
+  const said = { eventType: 'signal.curator.v1', ts: null, source: null, payload, dedupeKey: null }
+  await Promise.all(
+    named.map((nodeId) => among.execute({ kind: 'submit-signal', submission: { ...said, nodeId } })),
+  )
+}
+const verdictsOf = async ({ log }: Engine): Promise<readonly JsonObject[]> =>
+  (await log.read({ types: ['attribution.resolved'], order: 'asc', limit: 100_000 })).map(
+    ({ payload }) => JSON.parse(payload) as JsonObject,
+  )
 const healthOf = (name: string) => engine.state.producers.runs.get(name)
 
 describe('a market desk', () => {
@@ -185,6 +210,34 @@ describe('a market desk', () => {
     feed.listener?.onTick({ symbol: 'BTC', price: 123, atMs: nowMs })
     expect(engine.state).toBe(before)
     expect(await stored('')).toEqual(['market.bar.v1'])
+  })
+
+  it('lets a bar judge all calls that it decides, in as many batches as it takes', async () => {
+    const feed = new ToldFeed()
+    await deskOf(feed).start()
+    await feed.tell(0)
+    await foretell(engine, 2 * SETTLED_AT_ONCE_MAX + 1)
+    await feed.tell(24 * 60, 103)
+    expect(engine.state.calls.open.size).toBe(0)
+    const verdicts = await verdictsOf(engine)
+    expect(verdicts).toHaveLength(2 * SETTLED_AT_ONCE_MAX + 1)
+    // The same price and the same odds for all, whenever their turn came.
+    expect(
+      new Set(verdicts.map(({ hit, exit_price, base_rate }) => `${hit} ${exit_price} ${base_rate}`)),
+    ).toEqual(new Set(['true 103 0.4']))
+  })
+
+  it('lets a bar judge what a stop came between', async () => {
+    const feed = new ToldFeed()
+    await deskOf(feed).start()
+    await feed.tell(0)
+    await foretell(engine, SETTLED_AT_ONCE_MAX + 1)
+    nowMs = Date.parse(at(24 * 60 + 1))
+    const bars = [barAt(at(24 * 60), 103)]
+    await engine.execute({ kind: 'observe-bars', observation: { feed: 'told', bars } })
+    expect(engine.state.calls.open.size).toBe(1)
+    await deskOf(new ToldFeed()).start()
+    expect(engine.state.calls.open.size).toBe(0)
   })
 
   it('tells of trouble and goes on', async () => {

@@ -1,6 +1,8 @@
 import type { FeedBar } from '../../core/market/bar.ts'
 import { marketView } from '../../core/market/readings.ts'
+import { barsLeftOver } from '../../core/settle-calls.ts'
 import { BUILTIN_PRODUCERS } from '../../core/producers/builtin.ts'
+import type { BaseRates } from '../../core/settlement/base-rates.ts'
 import { firesBetween } from '../../core/vocabulary/cron.ts'
 import { canonicalSymbol } from '../../core/vocabulary/symbol.ts'
 import type { Configuration } from '../../core/config/schema.ts'
@@ -38,6 +40,8 @@ export class MarketDesk {
   /** Resolves when the past is stored and everybody had a first look at it. */
   async start(): Promise<void> {
     const { feed, onTrouble } = this.#parts
+    // What a stop came between.
+    await this.#judgeRest(this.#parts.engine.state.calls.rates)
     await feed.start(this.#whereToGoOn(), {
       onBars: (bars) => this.#take(bars),
       onTick: (tick) => this.#tickDesk.take(tick),
@@ -69,7 +73,9 @@ export class MarketDesk {
   async #take(bars: readonly FeedBar[]): Promise<void> {
     const { engine, feed, onTrouble } = this.#parts
     try {
+      const { rates } = engine.state.calls
       await engine.execute({ kind: 'observe-bars', observation: { feed: feed.name, bars } })
+      await this.#judgeRest(rates)
     } catch (error) {
       // The feed goes on: the next bars may be stored again, and these are filled in where the feed can.
       return onTrouble('bars could not be stored', error)
@@ -84,6 +90,14 @@ export class MarketDesk {
         return schedule !== null && firesBetween(schedule, before, closeMs)
       }),
     )
+  }
+
+  /** A bar may decide more calls than one batch holds. They do not wait for the next one. */
+  async #judgeRest(rates: BaseRates): Promise<void> {
+    const { engine } = this.#parts
+    for (let bars = barsLeftOver(engine.state); bars.length > 0; bars = barsLeftOver(engine.state)) {
+      for (const bar of bars) await engine.execute({ kind: 'settle-bar', bar: { ...bar, rates } })
+    }
   }
 
   async #produce(due: readonly Producer[]): Promise<void> {

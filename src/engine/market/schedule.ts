@@ -67,8 +67,10 @@ const step = async (parts: ScheduleParts, polls: Polls, beforeMs: number, nowMs:
     polls.begin(beforeMs, nowMs)
     await engine.execute({ kind: 'notice-stale-producers' })
     if (engine.state.book.count > 0) await engine.execute({ kind: 'check-positions' })
-    if (isAnyOverdue(engine.state.calls, new Date(nowMs).toISOString(), configuration().settlement)) {
-      await engine.execute({ kind: 'settle-overdue' })
+    // In batches: many may have waited for a price that never came.
+    while (isAnyOverdue(engine.state.calls, new Date(nowMs).toISOString(), configuration().settlement)) {
+      const outcome = await engine.execute({ kind: 'settle-overdue' })
+      if (outcome.status === 'refused' || outcome.events.length === 0) break
     }
     if (isKarmaDue(engine.state, configuration(), new Date(nowMs).toISOString())) {
       await engine.execute({ kind: 'settle-due-karma' })

@@ -35,9 +35,17 @@ export const readState = async (workshop: Workshop): Promise<State> => {
 }
 
 /** Stored events; none where nothing was ever stored. */
-export const readStored = async (workshop: Workshop, query: LogQuery): Promise<readonly LogRecord[]> => {
+export const readStored = (workshop: Workshop, query: LogQuery): Promise<readonly LogRecord[]> =>
+  withLog(workshop, (log) => log.read(query), [])
+
+/** An answer from the log of this home, or the one that holds where nothing was ever stored. */
+export const withLog = async <Answer>(
+  workshop: Workshop,
+  ask: (log: EventLog) => Promise<Answer>,
+  otherwise: Answer,
+): Promise<Answer> => {
   const session = await workshop.openExistingStore()
-  return session === null ? [] : closing(session, ({ log }) => log.read(query))
+  return session === null ? otherwise : closing(session, ({ log }) => ask(log))
 }
 
 /** What the log says now. Nothing is written, not even a snapshot. */

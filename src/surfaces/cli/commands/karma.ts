@@ -1,17 +1,13 @@
 import { InvalidArgumentError, type Command } from 'commander'
-import { receiptIdOf, SETTLED_AT_ONCE_MAX } from '../../../core/karma/settle.ts'
-import {
-  viewKarmaIntents,
-  viewKarmaReceipts,
-  viewSettlement,
-  viewTreasury,
-} from '../../../core/views/karma.ts'
-import { sha256Hex } from '../../../engine/sha256.ts'
+import { SETTLED_AT_ONCE_MAX } from '../../../core/karma/settle.ts'
+import { viewKarmaIntents, viewSettlement, viewTreasury } from '../../../core/views/karma.ts'
+import { karmaReceipts, settlementOf, settlementStanding } from '../../../engine/queries/karma.ts'
 import { examples, type Bench, type CliCommand } from '../command.ts'
 import { openConfiguration } from '../configuration.ts'
 import { EXIT_OK, Failure, UsageError, type ExitCode } from '../failure.ts'
 import { intentsTable, receiptsTable, settlementText, treasuryText } from '../karma-tables.ts'
-import { readState } from '../store.ts'
+import { parseLimitUpTo } from '../limit.ts'
+import { readState, withLog } from '../store.ts'
 import { refuseUnknownWord } from '../unknown-word.ts'
 import { write, writeAs } from '../writing.ts'
 
@@ -38,7 +34,11 @@ export const karma: CliCommand = {
       .allowExcessArguments()
       .action(task(treasury))
     command.command('intents').summary('what waits to be settled, oldest first').action(task(intents))
-    command.command('receipts').summary('what was settled, newest first').action(task(receipts))
+    command
+      .command('receipts')
+      .summary('what was settled, newest first')
+      .option('--limit <number>', `how many, up to ${RECEIPTS_MAX}`, parseLimitUpTo(RECEIPTS_MAX), 500)
+      .action(task(receipts))
     command
       .command('settle')
       .summary('record that these intents were paid')
@@ -76,8 +76,13 @@ const intents = async ({ workshop, print }: Bench): Promise<ExitCode> => {
   return EXIT_OK
 }
 
-const receipts = async ({ workshop, print }: Bench): Promise<ExitCode> => {
-  const views = viewKarmaReceipts((await readState(workshop)).karma)
+const RECEIPTS_MAX = 9999
+
+const receipts = async (
+  { workshop, print }: Bench,
+  { limit }: { readonly limit: number },
+): Promise<ExitCode> => {
+  const views = await withLog(workshop, (log) => karmaReceipts(log, { limit, offset: 0 }), [])
   await print.result(views, (paint) =>
     views.length === 0 ? 'Nothing was settled yet.\n' : receiptsTable(views, paint),
   )
@@ -92,14 +97,20 @@ const settle = async (
   if (intentIds.length > SETTLED_AT_ONCE_MAX) {
     throw new UsageError(`at most ${SETTLED_AT_ONCE_MAX} intents can be settled at once`)
   }
-  await write(bench, 'karma settle', { kind: 'settle-karma', request: { intentIds, txHash } })
-  const { karma: known } = await readState(bench.workshop)
-  const settled = known.receipts.get(receiptIdOf(intentIds, txHash, sha256Hex))
-  if (settled === undefined) throw new Failure('karma.settlement_rejected', 'nothing was settled')
+  const { workshop } = bench
+  const request = { intentIds, txHash }
+  const { karma: before } = await readState(workshop)
+  const standing = await withLog(workshop, (log) => settlementStanding(log, before, request), NOTHING_SETTLED)
+  await write(bench, 'karma settle', { kind: 'settle-karma', request, standing })
+  const { karma: after } = await readState(workshop)
+  const settled = await withLog(workshop, (log) => settlementOf(log, after, request), null)
+  if (settled === null) throw new Failure('karma.settlement_rejected', 'nothing was settled')
   const view = viewSettlement(settled)
   await bench.print.result(view, (paint) => settlementText(view, paint))
   return EXIT_OK
 }
+
+const NOTHING_SETTLED = { isRepeated: false, settledIds: [] } as const
 
 const migrate = async (
   bench: Bench,

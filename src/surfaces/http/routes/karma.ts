@@ -1,19 +1,19 @@
 import { z } from 'zod'
-import { receiptIdOf, SETTLED_AT_ONCE_MAX } from '../../../core/karma/settle.ts'
+import { SETTLED_AT_ONCE_MAX } from '../../../core/karma/settle.ts'
 import {
   karmaIntentView,
   karmaReceiptView,
   settlementView,
   treasuryView,
   viewKarmaIntents,
-  viewKarmaReceipts,
   viewSettlement,
   viewTreasury,
 } from '../../../core/views/karma.ts'
 import { faultsOf } from '../../../core/vocabulary/faults.ts'
-import { sha256Hex } from '../../../engine/sha256.ts'
+import { karmaReceipts, settlementOf, settlementStanding } from '../../../engine/queries/karma.ts'
 import { answerTo, ok } from '../answers.ts'
 import { INTENT_ID, KARMA_INTENT, KARMA_RECEIPT, TREASURY } from '../examples.ts'
+import { integer } from '../fields.ts'
 import { invalidProblem } from '../problems.ts'
 import { defineRoute } from '../route.ts'
 
@@ -57,9 +57,13 @@ export const karmaRoutes = [
     operationId: 'listKarmaReceipts',
     tag,
     summary: 'Receipts of settlements, newest first',
+    query: z.object({
+      limit: integer(500, { min: 1, max: 500 }, 'items per page'),
+      offset: integer(0, { min: 0 }, 'items to leave out'),
+    }),
     response: z.object({ items: z.array(receipt) }),
     example: { items: [KARMA_RECEIPT] },
-    handler: async (_parts, { engine }) => ok({ items: viewKarmaReceipts((await engine.fresh()).karma) }),
+    handler: async ({ query }, { engine }) => ok({ items: await karmaReceipts(engine.log, query) }),
   }),
   defineRoute({
     method: 'POST',
@@ -84,13 +88,13 @@ export const karmaRoutes = [
         return { kind: 'refused', problem: invalidProblem(faults, 'karma.settlement_rejected') }
       }
       const { intent_ids: intentIds, tx_hash: txHash = null } = parsed.data
-      const outcome = await engine.execute(
-        { kind: 'settle-karma', request: { intentIds, txHash } },
-        { traceId },
-      )
+      const request = { intentIds, txHash }
+      const standing = await settlementStanding(engine.log, (await engine.fresh()).karma, request)
+      const outcome = await engine.execute({ kind: 'settle-karma', request, standing }, { traceId })
+      const settled =
+        outcome.status === 'refused' ? null : await settlementOf(engine.log, engine.state.karma, request)
       return answerTo(outcome, () => {
-        const settled = engine.state.karma.receipts.get(receiptIdOf(intentIds, txHash, sha256Hex))
-        if (settled === undefined) throw new Error('a settlement left no receipt')
+        if (settled === null) throw new Error('a settlement left no receipt')
         return viewSettlement(settled)
       })
     },

@@ -1,0 +1,75 @@
+import { karmaEvents } from '../../core/events/karma.ts'
+import type { Karma, KarmaReceipt } from '../../core/karma/karma.ts'
+import { receiptIdOf, type SettlementRequest, type SettlementStanding } from '../../core/karma/settle.ts'
+import { viewKarmaReceipts, type KarmaReceiptView } from '../../core/views/karma.ts'
+import { payloadOf } from '../../core/views/stored-payload.ts'
+import type { LogRecord } from '../../core/log/event.ts'
+import { isPlainText } from '../../core/vocabulary/text.ts'
+import type { EventLog } from '../../ports/event-log.ts'
+import { sha256Hex } from '../sha256.ts'
+
+const RECEIPT = 'karma.receipt'
+const SETTLEMENT = 'karma.settlement'
+const PAGE = 500
+
+/** Receipts, newest first: memory keeps the newest alone, the log has all of them. */
+export const karmaReceipts = async (
+  log: EventLog,
+  { limit, offset }: { readonly limit: number; readonly offset: number },
+): Promise<KarmaReceiptView[]> => {
+  let bounds: { readonly before?: number } = {}
+  for (let left = offset; left > 0;) {
+    const passed = await log.read({
+      ...bounds,
+      types: [RECEIPT],
+      order: 'desc',
+      limit: Math.min(left, PAGE),
+    })
+    const last = passed.at(-1)
+    if (last === undefined) return []
+    left -= passed.length
+    bounds = { before: last.seq }
+  }
+  const wanted = await log.read({ ...bounds, types: [RECEIPT], order: 'desc', limit })
+  return viewKarmaReceipts(wanted.flatMap((record) => receiptIn(record) ?? []))
+}
+
+/** What the log says of a request to settle. Those that wait were never settled: nobody has to look for them. */
+export const settlementStanding = async (
+  log: EventLog,
+  { pending }: Pick<Karma, 'pending'>,
+  { intentIds, txHash }: SettlementRequest,
+): Promise<SettlementStanding> => {
+  const asked = [...new Set(intentIds)].filter((id) => isPlainText(id) && !pending.has(id))
+  const isSettled = await Promise.all(asked.map((id) => isAbout(log, id)))
+  return {
+    isRepeated: await isAbout(log, receiptIdOf(intentIds, txHash, sha256Hex)),
+    settledIds: asked.filter((_id, index) => isSettled[index] === true),
+  }
+}
+
+/** What a request to settle came to, the first time it was made; null if it never was. */
+export const settlementOf = async (
+  log: EventLog,
+  { receipts }: Pick<Karma, 'receipts'>,
+  { intentIds, txHash }: SettlementRequest,
+): Promise<KarmaReceipt | null> => {
+  const id = receiptIdOf(intentIds, txHash, sha256Hex)
+  const remembered = receipts.get(id)
+  if (remembered !== undefined) return remembered
+  const stored = await log.read({ about: id, types: [SETTLEMENT, RECEIPT], order: 'asc', limit: 2 })
+  const [receipt] = stored.flatMap((record) => receiptIn(record) ?? [])
+  const [skipped = []] = stored.flatMap((record) => skippedIn(record))
+  return receipt === undefined ? null : { receipt, skipped }
+}
+
+const isAbout = async (log: EventLog, id: string): Promise<boolean> =>
+  (await log.read({ about: id, types: [RECEIPT], order: 'asc', limit: 1 })).length > 0
+
+const receiptIn = (record: LogRecord): KarmaReceipt['receipt'] | null =>
+  karmaEvents['karma.receipt.v1'].safeParse(payloadOf(record)).data ?? null
+
+const skippedIn = (record: LogRecord): readonly KarmaReceipt['skipped'][] => {
+  const settlement = karmaEvents['karma.settlement.v1'].safeParse(payloadOf(record)).data
+  return settlement === undefined ? [] : [settlement.skipped]
+}
