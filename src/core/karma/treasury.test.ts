@@ -9,6 +9,7 @@ import type { Configuration } from '../config/schema.ts'
 import { typesOf } from '../desk.contract.ts'
 import type { State } from '../state.ts'
 import { viewKarmaIntents, viewKarmaReceipts, viewTreasury } from '../views/karma.ts'
+import { usdFrom } from '../vocabulary/money.ts'
 import { karmaIntentEvent } from './owe.ts'
 import { ADDRESS, deskWith, profit, receiptsOf, rules, settle, tellIntent, WALLET } from './owing.contract.ts'
 import { SETTLED_AT_ONCE_MAX } from './settle.ts'
@@ -172,6 +173,15 @@ it('one intent per profitable close, none for losses, and what was settled is wh
         expect(intents.map(({ payload }) => payload['trade_id'])).toEqual(
           winners.map(({ payload }) => payload['position_id']),
         )
+        const amounts = new Map(
+          intents.map(({ payload }) => [
+            payload['intent_id'],
+            usdFrom(payload['karma_amount_usd'] as number),
+          ]),
+        )
+        for (const { total_usd: total, intent_ids: ids } of receiptsOf(desk)) {
+          expect(usdFrom(total)).toBe(ids.reduce((sum, id) => sum + (amounts.get(id) ?? 0n), 0n))
+        }
         const owedUsd = intents.reduce((sum, { payload }) => sum + (payload['karma_amount_usd'] as number), 0)
         const { pending_usd: pendingUsd, settled_usd: settledUsd } = viewTreasury(desk.state.karma, rules())
         expect(pendingUsd + settledUsd).toBeCloseTo(owedUsd, 6)

@@ -10,7 +10,7 @@ import {
 } from './base-rates.ts'
 import { nextPlace, NO_QUEUES, waitingIn, withLast, withoutPlace } from './due-queues.ts'
 import { directionOfEvidence, probabilityOf } from './opening.ts'
-import { bandOf, moveOf } from './verdict.ts'
+import { bandOf, MOVE_OF, moveOf } from './verdict.ts'
 
 const rules = { band_min: 0.0022, band_sigma: 0.25 }
 const SIGMA = 0.004
@@ -24,7 +24,12 @@ describe('24: the band', () => {
   })
 
   it('makes 100 to 100.3 within four hours a miss for bulls and a hit for those who expect calm', () => {
-    expect(moveOf(100.3 / 100 - 1, 0.004)).toBe('flat')
+    const move = moveOf(100.3 / 100 - 1, bandOf(SIGMA * Math.sqrt(16), rules))
+    expect([MOVE_OF.bullish === move, MOVE_OF.bearish === move, MOVE_OF.neutral === move]).toEqual([
+      false,
+      false,
+      true,
+    ])
     expect(moveOf(0.004, 0.004)).toBe('flat')
     expect(moveOf(0.0041, 0.004)).toBe('up')
     expect(moveOf(-0.0041, 0.004)).toBe('down')

@@ -14,7 +14,7 @@ export interface SettlementRules {
 }
 
 /** So many calls are judged at once, lest others wait; the rest follow in batches of their own. */
-export const SETTLED_AT_ONCE_MAX = 2000
+export const SETTLED_AT_ONCE_MAX = 1000
 
 export interface DecidingBar {
   /** Canonical. */

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { testSigner } from '../../../test/parts.ts'
+import { appendTo } from '../../../test/records.ts'
 import { createSystemClock } from '../../adapters/platform/clock/system-clock.ts'
 import { MemoryLog } from '../../adapters/storage/memory/memory-log.ts'
 import { DEFAULT_CONFIGURATION } from '../../core/config/validate.ts'
@@ -81,27 +82,31 @@ const stored = async (prefix: string): Promise<readonly string[]> =>
   (await engine.log.read({ order: 'asc', limit: 1000 }))
     .map(({ type }) => type)
     .filter((type) => type.startsWith(prefix))
-/** Everybody expects the price to rise within a day. */
-const foretell = async (among: Engine, count: number): Promise<void> => {
-  const named = Array.from({ length: count }, (_, index) => `n${index}`)
-  const registration = { name: 'Ann', role: 'curator', metadata: {} }
-  await Promise.all(
-    named.map((nodeId) =>
-      among.execute({
-        kind: 'register-contributor',
-        registration: { ...registration, nodeId },
-        surface: 'api',
-      }),
-    ),
-  )
-  const payload = { symbol: 'BTC', direction: 'bullish', conviction: 8 }
-  const said = { eventType: 'signal.curator.v1', ts: null, source: null, payload, dedupeKey: null }
-  await Promise.all(
-    named.map((nodeId) => among.execute({ kind: 'submit-signal', submission: { ...said, nodeId } })),
-  )
+/** So many producers expect the price to rise within a day. */
+const foretell = async (count: number): Promise<void> => {
+  await appendTo(engine.log, count, (seq) => ({
+    type: 'attribution.recorded.v1',
+    recordedAt: at(1),
+    payload: {
+      signal_id: `s${seq}`,
+      call_id: `c${seq}`,
+      producer_id: `p${seq}`,
+      contributor_id: null,
+      node_id: null,
+      received_at: at(1),
+      symbol: 'BTC',
+      direction: 'bullish',
+      score: 8,
+      probability: 0.9,
+      horizon: '24h',
+      due_at: at(24 * 60 + 1),
+      ref_price: 100,
+      ref_sigma: null,
+    },
+  }))
 }
-const verdictsOf = async ({ log }: Engine): Promise<readonly JsonObject[]> =>
-  (await log.read({ types: ['attribution.resolved'], order: 'asc', limit: 100_000 })).map(
+const verdicts = async (): Promise<readonly JsonObject[]> =>
+  (await engine.log.read({ types: ['attribution.resolved'], order: 'asc', limit: 100_000 })).map(
     ({ payload }) => JSON.parse(payload) as JsonObject,
   )
 const healthOf = (name: string) => engine.state.producers.runs.get(name)
@@ -216,22 +221,22 @@ describe('a market desk', () => {
     const feed = new ToldFeed()
     await deskOf(feed).start()
     await feed.tell(0)
-    await foretell(engine, 2 * SETTLED_AT_ONCE_MAX + 1)
+    await foretell(2 * SETTLED_AT_ONCE_MAX + 1)
     await feed.tell(24 * 60, 103)
     expect(engine.state.calls.open.size).toBe(0)
-    const verdicts = await verdictsOf(engine)
-    expect(verdicts).toHaveLength(2 * SETTLED_AT_ONCE_MAX + 1)
+    const all = await verdicts()
+    expect(all).toHaveLength(2 * SETTLED_AT_ONCE_MAX + 1)
     // The same price and the same odds for all, whenever their turn came.
-    expect(
-      new Set(verdicts.map(({ hit, exit_price, base_rate }) => `${hit} ${exit_price} ${base_rate}`)),
-    ).toEqual(new Set(['true 103 0.4']))
+    expect(new Set(all.map(({ hit, exit_price, base_rate }) => `${hit} ${exit_price} ${base_rate}`))).toEqual(
+      new Set(['true 103 0.4']),
+    )
   })
 
   it('lets a bar judge what a stop came between', async () => {
     const feed = new ToldFeed()
     await deskOf(feed).start()
     await feed.tell(0)
-    await foretell(engine, SETTLED_AT_ONCE_MAX + 1)
+    await foretell(SETTLED_AT_ONCE_MAX + 1)
     nowMs = Date.parse(at(24 * 60 + 1))
     const bars = [barAt(at(24 * 60), 103)]
     await engine.execute({ kind: 'observe-bars', observation: { feed: 'told', bars } })
