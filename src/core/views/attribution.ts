@@ -5,9 +5,20 @@ import { DIRECTIONS } from '../events/signal.ts'
 import type { PayloadOf } from '../events/catalogue.ts'
 import type { Stamped } from '../log/event.ts'
 import { scoreOf } from '../signals/reading.ts'
+import { usdFrom, usdNumber } from '../vocabulary/money.ts'
 
 const numberOrNull = z.number().nullable()
 const textOrNull = z.string().nullable()
+
+const callMeasure = z.object({
+  at: z.string(),
+  exit_price: numberOrNull,
+  return_pct: numberOrNull,
+  band_pct: numberOrNull,
+  hit: z.boolean().nullable(),
+  base_rate: numberOrNull,
+  void_reason: textOrNull,
+})
 
 const signalCall = z.object({
   call_id: z.string(),
@@ -27,6 +38,10 @@ const signalCall = z.object({
   hit: z.boolean().nullable(),
   base_rate: numberOrNull,
   void_reason: textOrNull,
+  measured: callMeasure.nullable().meta({
+    description:
+      'what the price did within its horizon although it was traded on: that is what karma counts; else null',
+  }),
 })
 
 const signalUse = z.object({
@@ -89,6 +104,7 @@ export type AttributionView = z.infer<typeof attributionView>
 export interface Aftermath {
   readonly attribution: PayloadOf<'attribution.recorded.v1'> | null
   readonly verdict: Verdict | null
+  readonly measure: Measure | null
   readonly uses: AttributionView['uses']
   readonly trades: AttributionView['trades']
   readonly feedback: AttributionView['feedback']
@@ -96,7 +112,7 @@ export interface Aftermath {
 
 export const viewAttribution = (
   signal: Stamped,
-  { attribution, verdict, uses, trades, feedback }: Aftermath,
+  { attribution, verdict, measure, uses, trades, feedback }: Aftermath,
   contributors: Contributors,
 ): AttributionView => {
   const contributorId = attribution?.contributor_id ?? null
@@ -124,7 +140,7 @@ export const viewAttribution = (
     linked_trade_ids: trades.map(({ position_id }) => position_id),
     outcome: outcomeOf(trades),
     feedback,
-    call: callOf(attribution, verdict),
+    call: callOf(attribution, verdict, measure),
     uses,
     trades,
   }
@@ -140,7 +156,9 @@ const outcomeOf = (trades: AttributionView['trades']): AttributionView['outcome'
     .toSorted()
     .at(-1)
   if (last === undefined || closings.length < trades.length) return null
-  return { pnl: closings.reduce((sum, { pnl }) => sum + pnl, 0), realized_at: last }
+  // As money, so that dust does not add up.
+  const total = closings.reduce((sum, { pnl }) => sum + usdFrom(pnl), 0n)
+  return { pnl: usdNumber(total), realized_at: last }
 }
 
 /** How the call of a signal was judged, and when. */
@@ -149,9 +167,16 @@ export interface Verdict {
   readonly payload: PayloadOf<'attribution.resolved.v1'>
 }
 
+/** What the price did by the time of a call that was traded on, and when that was seen. */
+export interface Measure {
+  readonly at: string
+  readonly payload: PayloadOf<'attribution.measured.v1'>
+}
+
 const callOf = (
   attribution: PayloadOf<'attribution.recorded.v1'> | null,
   verdict: Verdict | null,
+  measure: Measure | null,
 ): AttributionView['call'] => {
   if (typeof attribution?.call_id !== 'string') return null
   return {
@@ -172,8 +197,19 @@ const callOf = (
     hit: verdict?.payload.hit ?? null,
     base_rate: verdict?.payload.base_rate ?? null,
     void_reason: verdict?.payload.void_reason ?? null,
+    measured: measure === null ? null : measuredOf(measure),
   }
 }
+
+const measuredOf = ({ at, payload }: Measure): NonNullable<AttributionView['call']>['measured'] => ({
+  at,
+  exit_price: payload.exit_price,
+  return_pct: payload.return_pct,
+  band_pct: payload.band_pct,
+  hit: payload.hit,
+  base_rate: payload.base_rate,
+  void_reason: payload.void_reason,
+})
 
 const statusOf = (verdict: Verdict | null): 'open' | 'resolved' | 'void' => {
   if (verdict === null) return 'open'

@@ -7,7 +7,7 @@ import { isPlainText } from '../../core/vocabulary/text.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import type { Reader } from './reader.ts'
 import { oldestAbout, readable, searchAbout } from './reading-about.ts'
-import { tradesOf, usesOf, verdictOn } from './signal-story.ts'
+import { measureOf, tradesOf, usesOf, verdictOn } from './signal-story.ts'
 
 /** Who is behind a signal and what became of it; null if no signal has this id. */
 export const attributionOf = async (reader: Reader, signalId: string): Promise<AttributionView | null> => {
@@ -15,14 +15,15 @@ export const attributionOf = async (reader: Reader, signalId: string): Promise<A
   const signal = await findSignal(log, signalId)
   if (signal === null) return null
   const attribution = await recordedAttribution(log, signalId)
-  const [verdict, uses, trades, feedback, { contributors }] = await Promise.all([
+  const [verdict, measure, uses, trades, feedback, { contributors }] = await Promise.all([
     verdictOn(log, attribution),
+    measureOf(log, attribution),
     usesOf(log, signalId),
     tradesOf(log, signalId),
     newestFeedback(log, signalId),
     reader.fresh(),
   ])
-  return viewAttribution(signal, { attribution, verdict, uses, trades, feedback }, contributors)
+  return viewAttribution(signal, { attribution, verdict, measure, uses, trades, feedback }, contributors)
 }
 
 export interface SignalOrigin {

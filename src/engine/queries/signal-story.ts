@@ -1,6 +1,7 @@
+import { attributionEvents } from '../../core/events/attribution.ts'
 import type { PayloadOf } from '../../core/events/catalogue.ts'
 import type { Stamped } from '../../core/log/event.ts'
-import type { AttributionView, Verdict } from '../../core/views/attribution.ts'
+import type { AttributionView, Measure, Verdict } from '../../core/views/attribution.ts'
 import type { Json, JsonObject } from '../../core/vocabulary/json.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import { oldestAbout, readable, searchAbout } from './reading-about.ts'
@@ -15,6 +16,18 @@ export const verdictOn = async (
   const [event] = await oldestAbout(log, callId, 'attribution.resolved', 1)
   if (event === undefined) return null
   return { at: event.ts, payload: event.payload as unknown as PayloadOf<'attribution.resolved.v1'> }
+}
+
+/** What the price did by the time of a call that was traded on; null before, and for calls that nobody traded on. */
+export const measureOf = async (
+  log: EventLog,
+  attribution: PayloadOf<'attribution.recorded.v1'> | null,
+): Promise<Measure | null> => {
+  const callId = attribution?.call_id
+  if (typeof callId !== 'string') return null
+  const [event] = await oldestAbout(log, callId, 'attribution.measured', 1)
+  const parsed = attributionEvents['attribution.measured.v1'].safeParse(event?.payload)
+  return event === undefined || !parsed.success ? null : { at: event.ts, payload: parsed.data }
 }
 
 /** A signal counts for a few days; in so many cycles it has been used or it never will be. */

@@ -148,6 +148,15 @@ export const ATTRIBUTION = {
     hit: true,
     base_rate: 0.333333333,
     void_reason: null,
+    measured: {
+      at: '2026-02-21T00:31:00.000Z',
+      exit_price: 66_560,
+      return_pct: 0.04,
+      band_pct: 0.009797959,
+      hit: true,
+      base_rate: 0.4,
+      void_reason: null,
+    },
   },
   uses: [
     {

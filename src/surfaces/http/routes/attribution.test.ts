@@ -149,6 +149,7 @@ describe('the attribution of a signal', () => {
       hit: null,
       base_rate: null,
       void_reason: null,
+      measured: null,
     })
     const { call_id: callId } = open['call'] as { call_id: string }
     const input = { signal_id: id, share: 0.4, quality: 1, evidence: 0.8, contribution: 0.08 }
@@ -169,6 +170,14 @@ describe('the attribution of a signal', () => {
         payload: { signal_ids: [id], attribution: [{ signal_id: id, weight: 0.25 }] },
       },
     )
+    const measure = {
+      exit_price: 104,
+      return_pct: 0.04,
+      band_pct: 0.004,
+      hit: true,
+      base_rate: 0.4,
+      void_reason: null,
+    }
     const trade = { position_id: 'p-9', intent_id: intent?.id ?? '', direction: 'long' }
     await append(
       { type: 'execution.position_opened.v1', payload: { ...trade, signal_ids: [id] } },
@@ -190,12 +199,33 @@ describe('the attribution of a signal', () => {
           void_reason: null,
         },
       },
+      {
+        type: 'attribution.measured.v1',
+        payload: {
+          call_id: callId,
+          producer_id: 'n1',
+          contributor_id: contributorId,
+          symbol: 'BTC',
+          direction: 'bullish',
+          horizon: '4h',
+          due_at: '2026-02-20T04:30:00.000Z',
+          ref_price: 100,
+          ...measure,
+        },
+      },
     )
     expect(await attribution(id)).toMatchObject({
       accepted: true,
       linked_trade_ids: ['p-9'],
       outcome: { pnl: 49.1, realized_at: LATER },
-      call: { status: 'resolved', hit: true, resolved_by: 'trade', resolved_at: LATER, return_pct: 0.098 },
+      call: {
+        status: 'resolved',
+        hit: true,
+        resolved_by: 'trade',
+        resolved_at: LATER,
+        return_pct: 0.098,
+        measured: { at: LATER, ...measure },
+      },
       uses: [
         {
           cycle_id: 'cycle-1',
