@@ -1,0 +1,42 @@
+import { expect, it } from 'vitest'
+import type { Command } from '../core/commands.ts'
+import { CommandQueue } from './command-queue.ts'
+
+const usual: Command = { kind: 'watch-regime' }
+const urgent: Command = { kind: 'observe-tick', tick: { symbol: 'BTC', price: 1, ts: 't', confirms: null } }
+
+const queueOf = (...ids: readonly string[]): CommandQueue<{ command: Command; id: string }> => {
+  const queue = new CommandQueue<{ command: Command; id: string }>()
+  for (const id of ids) queue.push({ id, command: id.startsWith('u') ? urgent : usual })
+  return queue
+}
+const idsOf = (taken: readonly { id: string }[]): readonly string[] => taken.map(({ id }) => id)
+
+it('gives in the order in which they came when nothing is urgent', () => {
+  const queue = queueOf('a', 'b', 'c')
+  expect(idsOf(queue.take(2, 1))).toEqual(['a', 'b'])
+  expect(queue.length).toBe(1)
+})
+
+it('gives what is urgent first, with few others beside it', () => {
+  const queue = queueOf('a', 'b', 'c', 'd', 'u1', 'u2')
+  expect(idsOf(queue.take(100, 3))).toEqual(['u1', 'u2', 'a'])
+  expect(idsOf(queue.take(100, 3))).toEqual(['b', 'c', 'd'])
+})
+
+it('gives no more than asked for, however urgent', () => {
+  expect(idsOf(queueOf('u1', 'u2', 'u3', 'a').take(2, 5))).toEqual(['u1', 'u2'])
+})
+
+it('takes back what was taken, before all that came later', () => {
+  const queue = queueOf('a', 'u1', 'b')
+  const taken = queue.take(2, 2)
+  queue.push({ id: 'u2', command: urgent })
+  queue.putBack(taken)
+  expect(idsOf(queue.takeAll())).toEqual(['u1', 'u2', 'a', 'b'])
+})
+
+it('tells each how many are before it in its lane', () => {
+  const queue = queueOf('a', 'b', 'u1')
+  expect([queue.lengthBefore(usual), queue.lengthBefore(urgent)]).toEqual([2, 1])
+})
