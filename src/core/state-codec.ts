@@ -126,6 +126,5 @@ const escaped = (name: string): string => (name.startsWith('$') ? `$${name}` : n
 const unescaped = (name: string): string => (name.startsWith('$') ? name.slice(1) : name)
 
 /** A member named `__proto__` is one like any other; an assignment would lose it. */
-const objectFrom = <Member>(
-  members: readonly (readonly [string, Member])[],
-): Readonly<Record<string, Member>> => Object.fromEntries(members)
+const objectFrom = <Value>(members: readonly (readonly [string, Value])[]): Readonly<Record<string, Value>> =>
+  Object.fromEntries(members)
