@@ -76,48 +76,6 @@ describe('an order desk', () => {
     expect(exchange.arrivals).toHaveLength(2)
   })
 
-  it('opens a position with the leverage that was decided', async () => {
-    await floor.intend({ leverage: 2 })
-    await settle()
-    expect([...exchange.orders.values()].map(({ order }) => order.leverage)).toEqual([2])
-  })
-
-  it('records what the venue charged for holding a position, once, and estimates nothing of it', async () => {
-    await floor.intend()
-    await settle()
-    await floor.bars({ BTC: 100 })
-    await pass(60_000)
-    const { cash } = floor.engine.state.ledger
-    exchange.takeFunding('BTC', 0.75)
-    exchange.takeFunding('BTC', -0.25)
-    exchange.takeFunding('ETH', 9)
-    await pass(120_000)
-    await floor.engine.execute({
-      kind: 'apply-funding',
-      at: new Date(timer.now()).toISOString(),
-      toldBy: VENUE,
-    })
-    expect((await types()).filter((type) => type === 'execution.funding_applied.v1')).toHaveLength(2)
-    expect(held()[0]?.holding.funding).toBe(500_000n)
-    expect(floor.engine.state.ledger.cash).toBe(cash - 500_000n)
-  })
-
-  it('still counts what the venue charged when the position is closed already', async () => {
-    await floor.intend()
-    await settle()
-    await floor.bars({ BTC: 100 })
-    await pass(60_000)
-    exchange.takeFunding('BTC', 0.75)
-    await floor.bars({ BTC: 94 })
-    await settle()
-    expect(held()).toEqual([])
-    const { cash, realized } = floor.engine.state.ledger
-    await pass(60_000)
-    const { ledger } = floor.engine.state
-    expect(ledger).toMatchObject({ cash: cash - 750_000n, realized: realized - 750_000n, funding: 750_000n })
-    expect(ledger.cash).toBe(ledger.startBalance + ledger.realized)
-  })
-
   it('takes fills in parts, repeated and out of order, each once', async () => {
     exchange.treat('fill-in-parts')
     await floor.intend()
