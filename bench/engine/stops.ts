@@ -6,6 +6,7 @@ import { asKnown } from '../../src/core/events/catalogue.ts'
 import { TickDesk } from '../../src/engine/market/tick-desk.ts'
 import { quantile, type BenchRow } from '../harness.ts'
 import { ENTRY_PRICE, holdPositions, positionAt, stopAt, symbolAt, SYMBOLS, UNSHAKEN } from './holdings.ts'
+import { rawCommits } from './raw-commits.ts'
 import { benchSigner, openBed, saturate, type Bed } from './saturate.ts'
 
 const TICKS_PER_SECOND = 10 * SYMBOLS
@@ -30,7 +31,10 @@ export const benchStops = async (quick: boolean): Promise<readonly BenchRow[]> =
     await stopDelays(bed, { first: 0, seconds: WARM_UP_SECONDS })
     const seconds = quick ? 5 : 20
     const usedBefore = process.cpuUsage()
-    const { delaysMs, dueDelaysMs } = await stopDelays(bed, { first: stopsIn(WARM_UP_SECONDS), seconds })
+    const [{ delaysMs, dueDelaysMs }, rawMs] = await Promise.all([
+      stopDelays(bed, { first: stopsIn(WARM_UP_SECONDS), seconds }),
+      rawCommits({ path: join(folder, 'raw.db'), everyMs: 1000 / stopsIn(1), forMs: seconds * 1000 }),
+    ])
     const used = process.cpuUsage(usedBefore)
     const loneMs = await loneDelays(bed)
     const crashed = bed.engine.state.book.count
@@ -43,6 +47,13 @@ export const benchStops = async (quick: boolean): Promise<readonly BenchRow[]> =
         value: quantile(delaysMs, 0.99),
         target: '< 10',
         baseline: `median ${inWords(delaysMs, 0.5)}, worst ${inWords(delaysMs, 1)}; p99 from when the price was due ${inWords(dueDelaysMs, 0.99)}; p99 of an access entry with nothing else to do ${inWords(loneMs, 0.99)}`,
+      },
+      {
+        id: 'disk',
+        what: `ms of a plain durable commit of as much, p99 of ${rawMs.length} in the same seconds on the same disk`,
+        value: quantile(rawMs, 0.99),
+        target: '',
+        baseline: `median ${inWords(rawMs, 0.5)}, worst ${inWords(rawMs, 1)}: what the disk takes, whoever asks`,
       },
       {
         id: 'stop-load',

@@ -26,8 +26,9 @@ export const openBroker = async (
     const broker = createCcxtBroker({
       exchange: execution.venue,
       credentials,
-      leverage: Math.max(1, Math.floor(risk.max_leverage)),
+      leverageMax: Math.max(1, Math.floor(risk.max_leverage)),
       timer,
+      ...(execution.venue_url === '' ? {} : { baseUrl: execution.venue_url }),
     })
     return { status: 'open', broker, secrets: Object.values(credentials) }
   } catch (error) {

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { tellsFunding } from '../adapters/brokers/ccxt/venue.ts'
 import { createCcxtFeed } from '../adapters/feeds/ccxt/ccxt-feed.ts'
 import { createFileFeed } from '../adapters/feeds/file/file-feed.ts'
 import { createSimulatedFeed } from '../adapters/feeds/simulated/simulated-feed.ts'
@@ -59,7 +60,11 @@ export const openMarket = (parts: MarketParts): Promise<RunningMarket> =>
       closers.add(() => opened.close())
     }
     const poll = pollerOf(parts, producerDesk, onTrouble)
-    const schedule = startSchedule({ engine, timer, configuration, poll, onTrouble })
+    const fundingToldBy = (): string | undefined => {
+      const { venue } = configuration().execution
+      return tellsFunding(venue) ? venue : undefined
+    }
+    const schedule = startSchedule({ engine, timer, configuration, fundingToldBy, poll, onTrouble })
     closers.add(() => schedule.close())
     return { feedStatus: () => desk?.status() ?? null, close: () => closers.closeAll() }
   })

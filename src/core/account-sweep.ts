@@ -186,7 +186,8 @@ const adoption = (
         size_notional: notional,
         leverage: like.leverage,
         mark_price: mark,
-        loss_at_stop_usd: notional,
+        // Without a stop all of it, by the price at which it is worth more.
+        loss_at_stop_usd: Math.max(notional, usdNumber(notionalOf(unitsFrom(mark), quantity))),
       },
     },
     executionAlert({

@@ -3,6 +3,7 @@ import type { AccountSweep } from './account-sweep.ts'
 import type { Registration, WritingNode } from './contributors/contributors.ts'
 import type { PayloadOf } from './events/catalogue.ts'
 import type { Operator } from './exits.ts'
+import type { VenueFunding } from './funding.ts'
 import type { SettlementRequest, SettlementStanding } from './karma/settle.ts'
 import type { Migration } from './karma/wallet.ts'
 import type { Cause, OperatorMove } from './kill-switch/kill-switch.ts'
@@ -83,7 +84,9 @@ export type Command =
       readonly surface: 'api' | 'cli'
     }
   /** `at`: 00:00, 08:00 or 16:00 UTC of a day. */
-  | { readonly kind: 'apply-funding'; readonly at: string }
+  /** `toldBy`: the venue that says itself what it charges, where it is not estimated. */
+  | { readonly kind: 'apply-funding'; readonly at: string; readonly toldBy?: string | undefined }
+  | { readonly kind: 'record-funding'; readonly venue: string; readonly payment: VenueFunding }
   | { readonly kind: 'assess-risk' }
   | { readonly kind: 'record-outcome'; readonly close: PayloadOf<'execution.position_closed.v1'> }
   | { readonly kind: 'owe-karma'; readonly close: PayloadOf<'execution.position_closed.v1'> }

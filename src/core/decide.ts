@@ -14,7 +14,7 @@ import { compareAccount, resumeLive } from './account-sweep.ts'
 import { contributorsOfSignals, cycleInputsOf } from './cycle-inputs.ts'
 import { enterIntent } from './enter-intent.ts'
 import { closeAll, closePosition, exitSymbol } from './exits.ts'
-import { applyFunding } from './funding.ts'
+import { applyFunding, recordFunding } from './funding.ts'
 import { settleDueKarma } from './karma-schedule.ts'
 import { settleKarma } from './karma/settle.ts'
 import { migrateWallet } from './karma/wallet.ts'
@@ -189,7 +189,9 @@ export const decide = (state: State, command: Command, moment: Moment): Decision
     case 'resume-live':
       return resumeLive(state, command)
     case 'apply-funding':
-      return applyFunding(state, command.at, moment)
+      return applyFunding(state, command, moment)
+    case 'record-funding':
+      return recordFunding(state, command)
     case 'assess-risk':
       return assessRisk(state.killSwitch, conditionsOf(state, moment))
     case 'record-outcome':

@@ -56,6 +56,22 @@ describe('what the venue holds', () => {
     expect(sweep(desk, [holding(3, { direction: 'short' })])).toEqual([])
   })
 
+  it.each([
+    ['its entry', 120, 360],
+    ['its price now', 80, 300],
+  ])('that is adopted risks all of it, by %s', (_, entry, risked) => {
+    const desk = liveDesk()
+    const events = sweep(desk, [holding(3, { entryPrice: unitsFrom(entry) })])
+    expect(payloadOf(events, 'execution.position_adopted.v1')).toMatchObject({ loss_at_stop_usd: risked })
+    expect(desk.state.book.lossAtStop).toBe(usdFrom(risked))
+  })
+
+  it('that is adopted raises the switch when it is larger than all risk that is allowed', () => {
+    const desk = liveDesk()
+    sweep(desk, [holding(7)])
+    expect(desk.state.killSwitch.level).toBe(2)
+  })
+
   it('is adopted as far as it is more than ours', () => {
     const desk = liveDesk()
     enterLive(desk)

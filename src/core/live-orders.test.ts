@@ -139,6 +139,18 @@ describe('nothing is sent', () => {
     expect(reasonsOf(desk, { symbol: 'ETH' })).toEqual(['venue_unavailable'])
   })
 
+  it('beyond so many orders at once', () => {
+    const desk = liveDesk({ execution: { min_notional_usd: 0 } })
+    const symbols = Array.from({ length: 501 }, (_, index) => `S${index}`)
+    desk.do(checkedVenue(true, symbols))
+    for (const symbol of symbols) {
+      desk.bar(symbol, 100)
+      if (symbol !== 'S500') desk.intend({ symbol, size_pct: 0.001 })
+    }
+    expect(desk.state.orders.open.size).toBe(500)
+    expect(reasonsOf(desk, { symbol: 'S500', size_pct: 0.001 })).toEqual(['venue_unavailable'])
+  })
+
   it('on paper, while real positions are open', () => {
     const desk = liveDesk()
     enterLive(desk)

@@ -6,7 +6,7 @@ import type { Json, JsonObject } from './vocabulary/json.ts'
 /** The fold as canonical text: equal states have equal texts, whatever way led there. */
 export const encodeState = (state: State): string => [...encodedParts(state)].join('')
 
-/** The same text piece by piece, for those who have something else to do meanwhile. A large map is many pieces. */
+/** The same text piece by piece, some of them empty, for those who have something else to do meanwhile. */
 export const encodedParts = (state: State): Iterable<string> => partsOf(state)
 
 export const decodeState = (text: string): State => decode(JSON.parse(text) as Json) as State
@@ -17,10 +17,10 @@ const BIGINT = '$bigint'
 /** Objects are opened up until there is a map or a list: their members are a piece each. */
 function* partsOf(value: unknown): Generator<string> {
   if (PersistentMap.isMap(value)) {
-    const members = [...value.entries()].map(([key, member]) => [String(key), member] as const)
+    const members = yield* sortedInSteps(value)
     yield `{"${MAP}":{`
     let separator = ''
-    for (const [key, member] of members.toSorted(byName)) {
+    for (const [key, member] of members) {
       yield `${separator}${canonicalJson(key)}:${canonicalJson(encode(member))}`
       separator = ','
     }
@@ -47,6 +47,47 @@ function* partsOf(value: unknown): Generator<string> {
   }
 }
 
+type Member = readonly [name: string, value: unknown]
+
+/** Sorted in short stretches, which are merged to ever longer ones; a piece of no text after every bit of work. */
+function* sortedInSteps(map: PersistentMap<unknown, unknown>): Generator<string, readonly Member[]> {
+  let stretches: (readonly Member[])[] = []
+  let stretch: Member[] = []
+  for (const [key, member] of map.entries()) {
+    stretch.push([String(key), member])
+    if (stretch.length < SORTED_AT_ONCE) continue
+    stretches.push(stretch.sort(byName))
+    stretch = []
+    yield ''
+  }
+  stretches.push(stretch.sort(byName))
+  while (stretches.length > 1) {
+    const longer: (readonly Member[])[] = []
+    for (let index = 0; index < stretches.length; index += 2) {
+      longer.push(yield* merged(stretches[index] ?? [], stretches[index + 1] ?? []))
+    }
+    stretches = longer
+  }
+  return stretches[0] ?? []
+}
+
+function* merged(ones: readonly Member[], others: readonly Member[]): Generator<string, readonly Member[]> {
+  const both: Member[] = []
+  let [at, otherAt] = [0, 0]
+  for (;;) {
+    const [one, other] = [ones[at], others[otherAt]]
+    const next = other === undefined || (one !== undefined && byName(one, other) < 0) ? one : other
+    if (next === undefined) return both
+    if (next === one) at += 1
+    else otherAt += 1
+    both.push(next)
+    if (both.length % (2 * SORTED_AT_ONCE) === 0) yield ''
+  }
+}
+
+/** Much less than a millisecond's work. */
+const SORTED_AT_ONCE = 500
+
 const encode = (value: unknown): Json => {
   if (typeof value === 'bigint') return { [BIGINT]: value.toString() }
   if (value === null || typeof value !== 'object') return value as Json
@@ -58,14 +99,13 @@ const encode = (value: unknown): Json => {
 }
 
 /** In their order in the text, which is quicker to write then. */
-const membersOf = (value: object): readonly (readonly [string, unknown])[] =>
+const membersOf = (value: object): readonly Member[] =>
   Object.entries(value)
     .filter(([, member]) => member !== undefined)
     .map(([name, member]) => [escaped(name), member] as const)
     .sort(byName)
 
-const byName = ([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number =>
-  one < other ? -1 : 1
+const byName = ([one]: Member, [other]: Member): number => (one < other ? -1 : 1)
 
 const decode = (value: Json): unknown => {
   if (value === null || typeof value !== 'object') return value
@@ -86,6 +126,5 @@ const escaped = (name: string): string => (name.startsWith('$') ? `$${name}` : n
 const unescaped = (name: string): string => (name.startsWith('$') ? name.slice(1) : name)
 
 /** A member named `__proto__` is one like any other; an assignment would lose it. */
-const objectFrom = <Member>(
-  members: readonly (readonly [string, Member])[],
-): Readonly<Record<string, Member>> => Object.fromEntries(members)
+const objectFrom = <Value>(members: readonly (readonly [string, Value])[]): Readonly<Record<string, Value>> =>
+  Object.fromEntries(members)

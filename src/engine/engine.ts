@@ -7,6 +7,7 @@ import type { State } from '../core/state.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { EventLog } from '../ports/event-log.ts'
 import type { Signer } from '../ports/signer.ts'
+import { CommandQueue } from './command-queue.ts'
 import { CommitLine, type Stored } from './commit-line.ts'
 import { EngineClosedError, QueueFullError } from './errors.ts'
 import { Feed } from './feed.ts'
@@ -30,11 +31,11 @@ export interface EngineParts {
 }
 
 export interface EngineLimits {
-  /** Commands that may wait; one more is refused at once. */
+  /** Commands that may wait in a lane; one more is refused at once. */
   readonly queueMax: number
   /** Commands decided together and stored in one transaction. */
   readonly batchMax: number
-  /** Fewer are not split over several batches. */
+  /** Fewer are not split over several batches; urgent ones are in no larger company. */
   readonly batchMin: number
   /** Batches on their way to the log at the same time. */
   readonly inFlightMax: number
@@ -59,7 +60,7 @@ export class Engine {
   /** Folded from what is stored; and folded further, with what is on its way. */
   #durable: Memory
   #ahead: Memory
-  readonly #queue: Waiting[] = []
+  readonly #queue = new CommandQueue<Waiting>()
   readonly #inFlight: Batch[] = []
   /** Waits to be decided again, in order, because the batch before it was not stored. */
   readonly #undecided: Waiting[] = []
@@ -117,7 +118,8 @@ export class Engine {
   /** Decides, stores and folds. Resolves after everything is durable; refusals resolve, trouble rejects. */
   execute(command: Command, { traceId = null, alongside = null }: ExecuteOptions = {}): Promise<Outcome> {
     if (this.#closed) return Promise.reject(new EngineClosedError())
-    if (this.#queue.length >= this.#limits.queueMax) return Promise.reject(new QueueFullError())
+    if (this.#queue.lengthBefore(command) >= this.#limits.queueMax)
+      return Promise.reject(new QueueFullError())
     return new Promise((resolve, reject) => {
       this.#queue.push({ command, traceId, alongside, resolve, reject })
       this.#work()
@@ -162,7 +164,7 @@ export class Engine {
     // All that comes in this turn of the loop is decided together: a batch has its price, whatever its size.
     if (this.#queue.length < this.#limits.batchMin) await nextTurn()
     if (this.#inFlight.length === 0) await this.#foldForeign()
-    const waiting = this.#queue.splice(0, this.#batchSize())
+    const waiting = this.#queue.take(this.#batchSize(), this.#limits.batchMin)
     try {
       const before = this.#ahead
       const planned = await this.#planKnowingKeys(waiting, before)
@@ -231,7 +233,7 @@ export class Engine {
   /** What was decided ahead rests on something that was not stored: decide it again on what is. */
   async #startOver(): Promise<void> {
     await Promise.all(this.#inFlight.map(({ settled }) => settled))
-    this.#queue.unshift(...this.#undecided.splice(0))
+    this.#queue.putBack(this.#undecided.splice(0))
     this.#misled = false
     this.#ahead = this.#durable
     await this.#foldForeign()
@@ -267,7 +269,7 @@ export class Engine {
   #giveUp(error: unknown): void {
     const waiting = [
       ...this.#undecided.splice(0),
-      ...this.#queue.splice(0),
+      ...this.#queue.takeAll(),
       ...this.#advanceWaiters.splice(0),
     ]
     if (waiting.length === 0) this.#parts.onTrouble('the log could not be read', error)

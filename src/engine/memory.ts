@@ -65,8 +65,8 @@ export const snapshotOf = (memory: Memory): Snapshot => {
   }
 }
 
-/** Less than a millisecond's work. */
-const SLICE_CHARACTERS = 20_000
+/** A small part of a millisecond's work. */
+const SLICE_CHARACTERS = 4000
 
 /** A snapshot in the making: every step is a slice of the work, and the last one brings the whole. */
 export function* snapshotSteps({ state, head }: Memory): Generator<undefined, Snapshot> {
@@ -75,6 +75,8 @@ export function* snapshotSteps({ state, head }: Memory): Generator<undefined, Sn
   let slice = ''
   for (const part of encodedParts(state)) {
     slice += part
+    // No text: it was work of another kind.
+    if (part === '') yield
     if (slice.length < SLICE_CHARACTERS) continue
     hash.update(slice)
     slices.push(slice)

@@ -67,7 +67,7 @@ const largeMemoryAt = (seq: number): Memory => {
 
 it('lets others have their turn while it writes a large state, and waits for itself', async () => {
   const log = new WatchedLog()
-  const keeper = new SnapshotKeeper(log, 1, 0, () => 0)
+  const keeper = new SnapshotKeeper(log, 1, 0, slowClock(1).look)
   let turns = 0
   const count = (): void => {
     turns += 1

@@ -56,17 +56,29 @@ export class SnapshotKeeper {
     let workMs = 0
     for (;;) {
       const beganMs = this.#nowMs()
-      const step = steps.next()
+      const snapshot = stepsUntil(steps, () => this.#nowMs() - beganMs >= WORK_MS)
       workMs += this.#nowMs() - beganMs
       // Under load it keeps to its share of the time.
       this.#restUntilMs = beganMs + REST_PER_WORK * workMs
-      if (step.done === true) return step.value
+      if (snapshot !== null) return snapshot
       await (this.#isInHurry ? nextTurn() : sleep(PAUSE_MS))
     }
   }
 }
 
-/** Between two slices, each of which takes less than that. */
+/** Works for a while; the snapshot, when it is whole. */
+const stepsUntil = (steps: Generator<undefined, Snapshot>, isEnough: () => boolean): Snapshot | null => {
+  for (;;) {
+    const step = steps.next()
+    if (step.done === true) return step.value
+    if (isEnough()) return null
+  }
+}
+
+/** At a time: a step takes much less. */
+const WORK_MS = 0.5
+
+/** Between two stretches of work. */
 const PAUSE_MS = 5
 
 /** A hundredth of the time at most. */

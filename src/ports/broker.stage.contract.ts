@@ -71,6 +71,7 @@ export const entryOf = (clientOrderId: string, changes: Partial<BrokerOrder> = {
   quantity: units(0.05),
   limitPrice: units(60_300),
   reduceOnly: false,
+  leverage: 3,
   ...changes,
 })
 

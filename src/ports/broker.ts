@@ -13,6 +13,8 @@ export interface BrokerOrder {
   readonly limitPrice: Price | null
   /** It may make a position smaller, never larger or turned around. */
   readonly reduceOnly: boolean
+  /** Of the position that it opens; of no meaning where it makes one smaller. */
+  readonly leverage: number
 }
 
 /** A trade at the venue. The id of the venue makes it count once. */
@@ -82,11 +84,23 @@ export interface Liquidation {
   readonly atMs: number
 }
 
+/** What the venue took from the account for holding a position, or gave to it. */
+export interface FundingPayment {
+  /** Of the venue: it counts once. */
+  readonly id: string
+  readonly symbol: string
+  /** Positive: paid. */
+  readonly paidUsd: Usd
+  readonly atMs: number
+}
+
 export interface BrokerAccount {
   readonly equity: Usd
   readonly positions: readonly VenuePosition[]
   /** Of the last hours, where the venue tells; absent where it does not. */
   readonly liquidations?: readonly Liquidation[]
+  /** Of the last days, some of them again and again; absent where the venue does not tell. */
+  readonly fundings?: readonly FundingPayment[]
 }
 
 /** The smallest order a venue takes, and how fine. Null where the venue does not say. */

@@ -17,6 +17,7 @@ const KILLS_PER_LANE = Number(process.env['SVC_TEST_KILLS'] ?? 25)
 const fileOf = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
 const PROGRAMS = {
   'writer-process': fileOf('writer-process.ts'),
+  'checkpoint-thread': fileOf('../../src/adapters/storage/sqlite/checkpoint-thread.ts'),
   'writer-thread': fileOf('../../src/adapters/storage/sqlite/writer-thread.ts'),
 }
 

@@ -2,6 +2,7 @@ import type {
   Broker,
   BrokerFill,
   BrokerOrder,
+  FundingPayment,
   CancelAnswer,
   LookupAnswer,
   OrderReport,
@@ -39,6 +40,8 @@ export interface Exchange extends Broker {
   fillResting(): void
   /** As a person would, behind our back. */
   tradeByHand(symbol: string, quantity: number): void
+  /** What it takes for holding positions in the symbol; below zero: what it gives. */
+  takeFunding(symbol: string, usd: number): void
   readonly orders: ReadonlyMap<string, Held>
   /** Client order ids in the order in which they arrived; refused ones too. */
   readonly arrivals: readonly string[]
@@ -70,6 +73,7 @@ export const createExchange = (now: () => number): Exchange => {
   const nets = new Map<string, Quantity>()
   const treatments: Treatment[] = []
   const lookupTroubles: string[] = []
+  const fundings: FundingPayment[] = []
   let trades = 0
   let duplicates = 0
 
@@ -132,6 +136,9 @@ export const createExchange = (now: () => number): Exchange => {
     setPrice: (symbol, price) => void prices.set(symbol, unitsFrom(price)),
     netOf: (symbol) => nets.get(symbol) ?? 0n,
     duplicates: () => duplicates,
+    takeFunding: (symbol, usd) => {
+      fundings.push({ id: `f${fundings.length}`, symbol, paidUsd: usdFrom(usd), atMs: now() })
+    },
     tradeByHand: (symbol, quantity) => void nets.set(symbol, (nets.get(symbol) ?? 0n) + unitsFrom(quantity)),
     fillResting: () => {
       for (const held of orders.values()) {
@@ -191,7 +198,7 @@ export const createExchange = (now: () => number): Exchange => {
               },
             ],
       )
-      return Promise.resolve({ equity: usdFrom(10_000), positions })
+      return Promise.resolve({ equity: usdFrom(10_000), positions, fundings })
     },
     close: () => Promise.resolve(),
   }

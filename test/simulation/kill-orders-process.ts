@@ -74,7 +74,7 @@ const openTrading = async (timer: Timer): Promise<Floor> => {
   const broker = createCcxtBroker({
     exchange: 'binanceusdm',
     credentials: { apiKey: venue.apiKey, secret: venue.secret },
-    leverage: 3,
+    leverageMax: 3,
     timer,
     baseUrl: venue.baseUrl,
     rateLimitMs: 0.01,

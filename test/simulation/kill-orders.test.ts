@@ -68,6 +68,7 @@ interface Story {
 const fileOf = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
 const PROGRAMS = {
   'kill-orders-process': fileOf('kill-orders-process.ts'),
+  'checkpoint-thread': fileOf('../../src/adapters/storage/sqlite/checkpoint-thread.ts'),
   'writer-thread': fileOf('../../src/adapters/storage/sqlite/writer-thread.ts'),
 }
 

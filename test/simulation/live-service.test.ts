@@ -3,16 +3,20 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createSystemClock } from '../../src/adapters/platform/clock/system-clock.ts'
 import { createVault } from '../../src/adapters/platform/vault/vault.ts'
 import { startService, type Service } from '../../src/compose/service.ts'
 import { surroundingsOf } from '../../src/compose/surroundings.ts'
+import { createWorkshop } from '../../src/compose/workshop.ts'
 import type { LiveView } from '../../src/core/views/live.ts'
+import { runCommandLine } from '../../src/surfaces/cli/run.ts'
 import { emit, eventsOf, registerProducer } from '../interface/acts.ts'
 import { agreementOn, bullMarket } from '../interface/opinions.ts'
 import type { Answer, RunningService } from '../interface/service.ts'
+import { startVenue } from '../venue/venue.ts'
 
 const TOKEN = 'live-service-token-of-more-than-thirty-two-characters'
 const PASSWORD = 'a password for the vault of a test'
@@ -53,18 +57,22 @@ const storeKeys = async (): Promise<void> => {
   for (const [name, value] of Object.entries(WORDS)) await vault.set(name, value)
 }
 
-const start = async (changes: Readonly<Record<string, string>> = {}): Promise<RunningService> => {
-  const environment = {
-    SVC_DEV_MODE: '1',
-    SVC_API__AUTH_TOKEN: TOKEN,
-    SVC_LOGGING__LEVEL: 'ERROR',
-    SVC_MASTER_PASSWORD: PASSWORD,
-    SVC_EXECUTION__MODE: 'live',
-    SVC_EXECUTION__VENUE: 'binanceusdm',
-    ...changes,
-  }
-  const wishes = { host: '127.0.0.1', port: 0, dashboardPort: null, dashboard: false, inMemory: true }
-  const started = await startService(surroundingsOf(home, environment, 'test'), wishes)
+const environmentOf = (changes: Readonly<Record<string, string>>): Readonly<Record<string, string>> => ({
+  SVC_DEV_MODE: '1',
+  SVC_API__AUTH_TOKEN: TOKEN,
+  SVC_LOGGING__LEVEL: 'ERROR',
+  SVC_MASTER_PASSWORD: PASSWORD,
+  SVC_EXECUTION__MODE: 'live',
+  SVC_EXECUTION__VENUE: 'binanceusdm',
+  ...changes,
+})
+
+const start = async (
+  changes: Readonly<Record<string, string>> = {},
+  inMemory = true,
+): Promise<RunningService> => {
+  const wishes = { host: '127.0.0.1', port: 0, dashboardPort: null, dashboard: false, inMemory }
+  const started = await startService(surroundingsOf(home, environmentOf(changes), 'test'), wishes)
   service = started
   return {
     baseUrl: started.baseUrl,
@@ -156,3 +164,99 @@ describe('a service that is to trade live', () => {
     service = null
   })
 })
+
+describe('a service that practises at a venue', () => {
+  it(
+    'enters when it may, leaves at its stop, and remembers position and level',
+    { timeout: 120_000 },
+    async () => {
+      const venue = await startVenue({
+        now: () => Date.now(),
+        perpetuals: ['BTC', 'ETH', 'SOL', 'SUI', 'HYPE'],
+      })
+      const { apiKey, secret } = venue.world.account
+      venue.world.prices.set('ETH', 10_000_000_000n)
+      const environment = {
+        SVC_EXECUTION__VENUE: 'binanceusdm-sandbox',
+        SVC_EXECUTION__VENUE_URL: venue.baseUrl,
+        SVC_MARKET__FEED: 'none',
+        BROKER_BINANCEUSDM_SANDBOX_API_KEY: apiKey,
+        BROKER_BINANCEUSDM_SANDBOX_SECRET: secret,
+      }
+      try {
+        let running = await start(environment, false)
+        expect((await checkedLive(running)).held_back_by).toContain('not_confirmed')
+        await until(async () => (await liveOf(running)).checks?.ok === true)
+        expect(await commandLine(environment, 'live', 'enable', '--confirm', 'binanceusdm-sandbox')).toBe(0)
+        await until(async () => (await liveOf(running)).sends_entries)
+
+        const [intent] = (await wantToTrade(running)) as readonly { intent_id: string }[]
+        expect(intent).toMatchObject({ symbol: 'ETH', status: 'awaiting_approval' })
+        expect(venue.world.account.attempts).toEqual([])
+        expect(await running.call('POST', `/intents/${intent?.intent_id}/approve`)).toMatchObject({
+          status: 200,
+        })
+        await until(async () => (await positionsOf(running)).length === 1)
+        expect(venue.world.account.holdings.get('ETH')?.quantity).toBeGreaterThan(0n)
+        expect(venue.requests.filter((request) => request.includes('/order?')).length).toBeGreaterThan(0)
+
+        // What is open is known again after a restart, and so is the level of the switch.
+        await running.call('POST', '/kill-switch', { body: { level: 1, reason: 'a test' } })
+        await running.stop()
+        running = await start(environment, false)
+        await until(async () => (await liveOf(running)).checks?.ok === true)
+        expect((await positionsOf(running))[0]).toMatchObject({
+          asset: 'ETH',
+          platform: 'binanceusdm-sandbox',
+        })
+        expect((await running.call('GET', '/kill-switch')).body).toMatchObject({ level: 1 })
+
+        // Far below its stop, told twice: one absurd price alone decides nothing.
+        venue.world.prices.set('ETH', 9_300_000_000n)
+        for (const price of [93, 92.9])
+          await emit(running, 'ticker', 'signal.price_ws.v1', { symbol: 'ETH', price })
+        await until(async () => (await positionsOf(running)).length === 0)
+        expect(venue.world.account.holdings.get('ETH')?.quantity ?? 0n).toBe(0n)
+        const [closed] = await eventsOf(running, 'execution.position_closed')
+        expect(closed?.payload).toMatchObject({ exit_reason: 'stop_loss', asset: 'ETH' })
+        const ids = venue.world.account.orders.map(({ clientOrderId }) => clientOrderId)
+        expect(new Set(ids).size).toBe(ids.length)
+
+        // Nothing is entered from level 2 on.
+        await running.call('POST', '/kill-switch', { body: { level: 2, reason: 'a test' } })
+        expect((await liveOf(running)).held_back_by).toContain('kill_switch')
+      } finally {
+        await service?.close()
+        service = null
+        await venue.close()
+      }
+    },
+  )
+})
+
+const positionsOf = async (running: RunningService): Promise<readonly object[]> =>
+  (await running.call('GET', '/positions')).body
+
+const until = async (isSo: () => Promise<boolean>): Promise<void> => {
+  while (!(await isSo())) await sleep(50)
+}
+
+/** `svc` beside the service, on the same log. */
+const commandLine = (
+  changes: Readonly<Record<string, string>>,
+  ...words: readonly string[]
+): Promise<number> => {
+  const environment = environmentOf(changes)
+  const at = (folder: string) => surroundingsOf(folder, environment, 'test')
+  const output = new Writable({ write: (_chunk, _encoding, done) => done() })
+  return runCommandLine(words, {
+    stdin: Readable.from([]),
+    stdout: output,
+    stderr: output,
+    environment,
+    currentFolder: home,
+    version: 'test',
+    clock: at(home).clock,
+    workshopAt: (folder) => createWorkshop(at(folder)),
+  })
+}

@@ -57,6 +57,24 @@ export const ACCOUNT_ROUTES: readonly SignedRoute[] = [
   },
   {
     method: 'GET',
+    path: `${FUTURES}/v1/income`,
+    answer: ({ account }, query) =>
+      account.fundings
+        .filter(({ atMs }) => atMs >= Number(query.get('startTime') ?? 0))
+        .slice(0, Number(query.get('limit') ?? 100))
+        .map(({ id, base, income, atMs }) => ({
+          symbol: `${base}USDT`,
+          incomeType: query.get('incomeType'),
+          income: textOf(income),
+          asset: 'USDT',
+          info: query.get('incomeType'),
+          time: atMs,
+          tranId: id,
+          tradeId: '',
+        })),
+  },
+  {
+    method: 'GET',
     path: `${FUTURES}/v1/positionSide/dual`,
     answer: ({ account }) => ({ dualSidePosition: account.isHedged }),
   },
@@ -74,6 +92,17 @@ export const ACCOUNT_ROUTES: readonly SignedRoute[] = [
     }),
   },
 ]
+
+/** Everybody who holds the perpetual pays the share, or gets it. */
+export const chargeFunding = (world: World, base: string, share: number): void => {
+  const { account } = world
+  const { quantity } = account.holdings.get(base) ?? { quantity: 0n }
+  if (quantity === 0n) return
+  const notional = (quantity * marketPriceOf(world, base)) / 100_000_000n
+  const income = (-notional * BigInt(Math.round(share * 100_000_000))) / 100_000_000n
+  account.wallet += income
+  account.fundings.push({ id: 9000 + account.fundings.length, base, income, atMs: venueNow(world) })
+}
 
 /** What the account is worth: money, and what open positions would bring. */
 export const equityOf = (world: World): bigint =>

@@ -11,6 +11,7 @@ export interface Account {
   readonly attempts: OrderAttempt[]
   readonly holdings: Map<string, Holding>
   readonly leverages: Map<string, number>
+  readonly fundings: VenueFunding[]
   wallet: bigint
   feeAsset: string
   isHedged: boolean
@@ -58,6 +59,14 @@ export interface VenueTrade {
   hiddenQueries: number
 }
 
+/** What came in for holding a position; below zero: what was paid. */
+export interface VenueFunding {
+  readonly id: number
+  readonly base: string
+  readonly income: bigint
+  readonly atMs: number
+}
+
 export interface OrderAttempt {
   readonly clientOrderId: string
   readonly outcome: 'accepted' | 'refused' | 'lost'
@@ -80,6 +89,7 @@ export const createAccount = (): Account => ({
   attempts: [],
   holdings: new Map(),
   leverages: new Map(),
+  fundings: [],
   wallet: 10_000_00000000n,
   feeAsset: 'USDT',
   isHedged: false,

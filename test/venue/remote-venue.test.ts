@@ -13,7 +13,7 @@ it('a venue in its own process remembers what was sent, whoever forgets it', asy
     createCcxtBroker({
       exchange: 'binanceusdm',
       credentials: { apiKey, secret },
-      leverage: 3,
+      leverageMax: 3,
       timer: createSystemTimer(),
       baseUrl,
       rateLimitMs: 0.01,

@@ -9,6 +9,7 @@ const RESTART_KEYS: ReadonlySet<string> = new Set([
   'brain.link.window_seconds',
   'execution.mode',
   'execution.venue',
+  'execution.venue_url',
   'ta.bar_seconds',
   'ta.variance_decay',
 ])

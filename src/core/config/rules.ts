@@ -1,3 +1,4 @@
+import { isSandbox } from '../vocabulary/sandbox.ts'
 import type { FaultType } from '../vocabulary/fault-types.ts'
 import type { Configuration } from './schema.ts'
 
@@ -108,6 +109,14 @@ export const RULES: readonly Rule[] = [
     check: ({ brain: { cts } }) =>
       cts[signal].to > cts[signal].from ? null : `must be greater than brain.cts.${signal}.from`,
   })),
+  {
+    reads: ['execution.venue', 'execution.venue_url'],
+    at: 'execution.venue_url',
+    type: 'conflict',
+    // What was confirmed for a simulator must never count for real money.
+    check: ({ execution: { venue, venue_url: url } }) =>
+      url !== '' && !isSandbox(venue) ? 'needs a venue whose name ends in -sandbox' : null,
+  },
   {
     reads: ['market.feed', 'market.file'],
     at: 'market.file',

@@ -179,10 +179,14 @@ export const executionEvents = {
   }),
   'execution.funding_applied.v1': z.object({
     position_id: z.string(),
-    rate_annualized: z.number(),
+    /** Null where the venue said what it charged. */
+    rate_annualized: z.number().nullable(),
     notional_usd: z.number(),
     /** Positive: paid. */
     amount_usd: z.number(),
+    venue_payment_id: z.string().optional(),
+    /** It came after the position was closed, whose profit did not know of it. */
+    is_late: z.boolean().optional(),
   }),
   'execution.order_failed.v1': z.object({
     order_id: z.string(),

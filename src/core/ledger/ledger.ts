@@ -52,7 +52,7 @@ export const evolveLedger = (ledger: Ledger, event: KnownEvent): Ledger => {
     case 'execution.order_filled.v1':
       return charged(ledger, usdFrom(event.payload.fee_usd), 0n)
     case 'execution.funding_applied.v1':
-      return charged(ledger, 0n, usdFrom(event.payload.amount_usd))
+      return funded(ledger, event.payload)
     case 'execution.position_closed.v1':
       return closed(ledger, event.payload, event.ts)
     case 'system.kill_switch.v1':
@@ -79,6 +79,13 @@ const charged = (ledger: Ledger, fee: Usd, funding: Usd): Ledger => ({
   funding: ledger.funding + funding,
   hasTraded: true,
 })
+
+/** What comes after the close still is a part of what the position brought. */
+const funded = (ledger: Ledger, payload: PayloadOf<'execution.funding_applied.v1'>): Ledger => {
+  const amount = usdFrom(payload.amount_usd)
+  const after = charged(ledger, 0n, amount)
+  return payload.is_late === true ? { ...after, realized: after.realized - amount } : after
+}
 
 const closed = (ledger: Ledger, payload: PayloadOf<'execution.position_closed.v1'>, at: string): Ledger => {
   const net = usdFrom(payload.realized_pnl)

@@ -31,6 +31,7 @@ export const evolvePortfolio = (portfolio: Portfolio, event: KnownEvent): Portfo
           : position,
       )
     case 'execution.funding_applied.v1':
+      if (event.payload.is_late === true) return portfolio
       return changed(portfolio, event.payload.position_id, (position) =>
         withHolding(position, {
           ...position.holding,

@@ -1,3 +1,4 @@
+import { isSandbox } from '../vocabulary/sandbox.ts'
 import { DAY_MS } from '../vocabulary/time.ts'
 import type { Venue } from './venue.ts'
 
@@ -31,7 +32,8 @@ export const blockersOf = (state: Venue, facts: ReadinessFacts): readonly Blocke
     check_failed: isChecked && !checked.ok,
     reduce_only: reduceOnly !== null,
     order_unknown: facts.unknownOrders > 0,
-    paper_period: !isPaperPeriodOver(firstPaperAt, facts),
+    // Practice is no more than paper.
+    paper_period: !isSandbox(facts.venue) && !isPaperPeriodOver(firstPaperAt, facts),
   }
   return (Object.keys(holds) as readonly (keyof typeof holds)[]).filter((blocker) => holds[blocker])
 }

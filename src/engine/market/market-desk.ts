@@ -73,15 +73,17 @@ export class MarketDesk {
   async #take(bars: readonly FeedBar[]): Promise<void> {
     const { engine, feed, onTrouble } = this.#parts
     try {
-      const { rates } = engine.state.calls
-      await engine.execute({ kind: 'observe-bars', observation: { feed: feed.name, bars } })
-      await this.#judgeRest(rates)
+      for (const some of isPast(bars) ? [bars] : inParts(bars)) {
+        const { rates } = engine.state.calls
+        await engine.execute({ kind: 'observe-bars', observation: { feed: feed.name, bars: some } })
+        await this.#judgeRest(rates)
+      }
     } catch (error) {
       // The feed goes on: the next bars may be stored again, and these are filled in where the feed can.
       return onTrouble('bars could not be stored', error)
     }
     this.#hasBars = true
-    if (bars.every(({ backfill }) => backfill)) return
+    if (isPast(bars)) return
     const closeMs = Math.max(...bars.map(({ close_ts }) => Date.parse(close_ts)))
     const before = this.#producedUpToMs
     await this.#produce(
@@ -107,4 +109,13 @@ export class MarketDesk {
     for (const producer of due) await producerDesk.runBuiltIn(producer, view)
     this.#producedUpToMs = view.asOfMs
   }
+}
+
+const isPast = (bars: readonly FeedBar[]): boolean => bars.every(({ backfill }) => backfill)
+
+/** Of a large universe: a price that reaches a stop does not wait until all of it has been looked at. */
+const BARS_AT_ONCE = 50
+
+function* inParts(bars: readonly FeedBar[]): Generator<readonly FeedBar[]> {
+  for (let from = 0; from < bars.length; from += BARS_AT_ONCE) yield bars.slice(from, from + BARS_AT_ONCE)
 }

@@ -15,6 +15,8 @@ export interface ScheduleParts {
   readonly engine: Engine
   readonly timer: Timer
   readonly configuration: () => Configuration
+  /** The venue that says itself what holding a position costs there; undefined where nobody does. */
+  readonly fundingToldBy?: () => string | undefined
   /** Asks a registered producer, and records what it said. Never rejects. */
   readonly poll: (producer: RegisteredProducer, signal: AbortSignal) => Promise<void>
   readonly onTrouble: (what: string, error: unknown) => void
@@ -61,7 +63,7 @@ export const startSchedule = (parts: ScheduleParts): Schedule => {
 }
 
 const step = async (parts: ScheduleParts, polls: Polls, beforeMs: number, nowMs: number): Promise<void> => {
-  const { engine, configuration } = parts
+  const { engine, configuration, fundingToldBy } = parts
   const isNewMinute = Math.floor(nowMs / 60_000) > Math.floor(beforeMs / 60_000)
   if (isNewMinute) {
     polls.begin(beforeMs, nowMs)
@@ -78,7 +80,8 @@ const step = async (parts: ScheduleParts, polls: Polls, beforeMs: number, nowMs:
   }
   const fundingMs = Math.floor(nowMs / FUNDING_PERIOD_MS) * FUNDING_PERIOD_MS
   if (fundingMs > beforeMs && engine.state.book.count > 0) {
-    await engine.execute({ kind: 'apply-funding', at: new Date(fundingMs).toISOString() })
+    const at = new Date(fundingMs).toISOString()
+    await engine.execute({ kind: 'apply-funding', at, toldBy: fundingToldBy?.() })
   }
   await learnIfDue(engine, configuration(), nowMs)
   if (hasOverdueIntent(engine, nowMs)) await engine.execute({ kind: 'expire-intents' })

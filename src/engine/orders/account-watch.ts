@@ -32,6 +32,9 @@ export class AccountWatch {
     const busy = this.#busySymbols()
     const account = await broker.account()
     if (account === null) return 'no-answer'
+    for (const payment of account.fundings ?? []) {
+      await engine.execute({ kind: 'record-funding', venue, payment })
+    }
     const told = account.positions.map(({ symbol }) => canonicalSymbol(symbol))
     const quiet = [...new Set([...before.keys(), ...told])].filter(
       (symbol) => !busy.has(symbol) && (before.get(symbol) ?? 0) === activityIn(symbol),

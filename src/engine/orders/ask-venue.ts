@@ -16,6 +16,8 @@ export interface VenueLine {
   readonly timeoutMs: number
   /** The symbol as the configuration spells it. */
   readonly spelling: (symbol: string) => string
+  /** Of the position that an entry is to open. */
+  readonly leverageOf: (order: Order) => number
 }
 
 /** Once, and whatever happens is an answer. */
@@ -105,4 +107,5 @@ const brokerOrderOf = (order: Order, line: VenueLine): BrokerOrder => ({
   quantity: order.quantity,
   limitPrice: order.limitPrice,
   reduceOnly: order.isExit,
+  leverage: line.leverageOf(order),
 })

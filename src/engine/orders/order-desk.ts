@@ -189,7 +189,7 @@ export class OrderDesk {
   }
 
   #line(): VenueLine {
-    const { broker, timer, configuration } = this.#parts
+    const { engine, broker, timer, configuration } = this.#parts
     const { execution, universe } = configuration()
     return {
       broker,
@@ -197,6 +197,8 @@ export class OrderDesk {
       timeoutMs: execution.send_timeout_seconds * 1000,
       spelling: (symbol) =>
         universe.symbols.find((name) => canonicalSymbol(name) === canonicalSymbol(symbol)) ?? symbol,
+      // The least there is, should nobody know any more: no position is nearer to its liquidation than was decided.
+      leverageOf: ({ intentId }) => engine.state.intents.get(intentId ?? '')?.intent.leverage ?? 1,
     }
   }
 }

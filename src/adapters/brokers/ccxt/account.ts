@@ -36,7 +36,11 @@ export const readAccount = async (
     symbolOf: (market) => symbolOf(venue, market, spelled),
     contractOf: (market) => ownContract(venue, market),
   })
-  return equity === null || liquidations === null ? null : { equity, positions, liquidations }
+  if (equity === null || liquidations === null) return null
+  const fundings = await venue.fundings.news((market) =>
+    ownContract(venue, market) === null ? null : symbolOf(venue, market, spelled),
+  )
+  return { equity, positions, liquidations, fundings }
 }
 
 const DONE: Reply<unknown> = { status: 'done', value: null }

@@ -10,11 +10,11 @@ import { submitOrder } from './submit.ts'
 import { openVenue, type Venue } from './venue.ts'
 
 export interface CcxtBrokerParts {
-  /** As the library names it: `binanceusdm`. */
+  /** As the library names it: `binanceusdm`; with `-sandbox` behind it, where the venue lets people practise. */
   readonly exchange: string
   readonly credentials: BrokerCredentials
-  /** Of new positions; told to the venue before the first entry in a symbol. */
-  readonly leverage: number
+  /** The most that positions may have: whether the account is large enough for the smallest orders depends on it. */
+  readonly leverageMax: number
   readonly timer: Timer
   /** Instead of the venue's own hosts, each of which becomes the first part of a path here. */
   readonly baseUrl?: string
@@ -36,7 +36,6 @@ export const createCcxtBroker = (parts: CcxtBrokerParts): Broker => {
     opening ??= openVenue({
       exchangeId: parts.exchange,
       credentials: parts.credentials,
-      leverage: parts.leverage,
       timer: parts.timer,
       baseUrl: parts.baseUrl,
       requestTimeoutMs: parts.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
@@ -61,7 +60,7 @@ export const createCcxtBroker = (parts: CcxtBrokerParts): Broker => {
       universe = symbols
       const opened = await open()
       return opened.status === 'open'
-        ? checkVenue(opened.venue, symbols, parts.leverage)
+        ? checkVenue(opened.venue, symbols, parts.leverageMax)
         : nothingPasses(opened.reason)
     },
     stepsOf: (symbol) => {

@@ -1,3 +1,4 @@
+import { isSandbox, SANDBOX } from '../../../core/vocabulary/sandbox.ts'
 import type { Timer } from '../../../ports/timer.ts'
 import { memberOf } from './values.ts'
 
@@ -6,7 +7,9 @@ export interface Exchange {
   readonly has: Readonly<Record<string, unknown>>
   readonly rateLimit: number
   readonly precisionMode: number
-  readonly urls: { api: unknown }
+  readonly urls: { api: unknown; readonly test?: unknown; readonly demo?: unknown }
+  enableDemoTrading(enable: boolean): void
+  setSandboxMode(enable: boolean): void
   readonly options: Record<string, unknown>
   number: (value: unknown) => unknown
   throttle: (cost: unknown) => Promise<void>
@@ -20,6 +23,7 @@ export interface Exchange {
   fetchPositions(): Promise<unknown>
   fetchPositionMode(market: string): Promise<unknown>
   setLeverage(leverage: number, market: string): Promise<unknown>
+  fetchFundingHistory(market: undefined, sinceMs: number, limit: number): Promise<unknown>
   createOrder(
     market: string,
     type: 'limit' | 'market',
@@ -69,8 +73,9 @@ export interface OpenedExchange {
 /** Loads the library, which is large: nobody pays for it who does not use it. */
 export const openExchange = async (options: ExchangeOptions): Promise<OpenedExchange> => {
   const { default: library } = await import('ccxt')
-  const Constructor = memberOf(library, options.id)
-  if (!library.exchanges.includes(options.id) || typeof Constructor !== 'function') {
+  const id = libraryIdOf(options.id)
+  const Constructor = memberOf(library, id)
+  if (!library.exchanges.includes(id) || typeof Constructor !== 'function') {
     throw new Error(`execution.venue: ${options.id || '(empty)'} is no exchange that is known`)
   }
   const exchange = new (Constructor as ExchangeConstructor)({
@@ -88,6 +93,7 @@ export const openExchange = async (options: ExchangeOptions): Promise<OpenedExch
   exchange.amountToPrecision = (_, amount) => amount
   exchange.priceToPrecision = (_, price) => price
   if (options.baseUrl !== undefined) exchange.urls.api = movedTo(options.baseUrl, exchange.urls.api)
+  else if (id !== options.id) goToSandbox(exchange, id)
   const refusals = [
     library.InvalidOrder,
     library.InsufficientFunds,
@@ -100,6 +106,17 @@ export const openExchange = async (options: ExchangeOptions): Promise<OpenedExch
       refusals.some((kind) => error instanceof kind) && !(error instanceof library.DuplicateOrderId),
     tellsSteps: exchange.precisionMode === library.TICK_SIZE,
   }
+}
+
+/** As the library calls it. A name that says sandbox is an account of its own in everything else. */
+export const libraryIdOf = (venue: string): string =>
+  isSandbox(venue) ? venue.slice(0, -SANDBOX.length) : venue
+
+/** Some venues practise with the demo of their real markets, others on a net of its own. */
+const goToSandbox = (exchange: Exchange, id: string): void => {
+  if (exchange.urls.demo !== undefined) exchange.enableDemoTrading(true)
+  else if (exchange.urls.test !== undefined) exchange.setSandboxMode(true)
+  else throw new Error(`execution.venue: ${id} has no sandbox`)
 }
 
 const ORDER_WINDOW_MS = 5000

@@ -73,7 +73,9 @@ const permissions = async (venue: Venue, symbols: readonly string[]): Promise<Br
     if (memberOf(mode.value, 'hedged') === true)
       return no('the account is in hedge mode: switch it to one-way mode')
   }
-  if (typeof exchange.sapiGetAccountApiRestrictions !== 'function')
+  // Practice accounts have no such list.
+  const listsRights = memberOf(exchange.urls.api, 'sapi') !== undefined
+  if (!listsRights || typeof exchange.sapiGetAccountApiRestrictions !== 'function')
     return { name: 'permissions', ok: true, detail: 'the key may read; the venue does not tell what else' }
   const rights = await ask(async () => exchange.sapiGetAccountApiRestrictions?.())
   if (rights.status !== 'done') return no(rights.reason)

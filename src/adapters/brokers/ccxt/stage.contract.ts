@@ -20,7 +20,7 @@ export const openBrokerStage = async (changes: Partial<CcxtBrokerParts> = {}): P
   const broker = createCcxtBroker({
     exchange: 'binanceusdm',
     credentials: { apiKey, secret },
-    leverage: 3,
+    leverageMax: 3,
     timer,
     baseUrl: venue.baseUrl,
     ...changes,

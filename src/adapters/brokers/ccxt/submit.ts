@@ -17,7 +17,7 @@ export const submitOrder = async (venue: Venue, order: BrokerOrder): Promise<Sub
   const planned = planOf(order, contract.value)
   if (typeof planned === 'string') return rejected(planned)
   if (!order.reduceOnly) {
-    const set = await venue.setLeverage(market)
+    const set = await venue.setLeverage(market, order.leverage)
     if (set.status !== 'done') return rejected(`not sent, since the leverage could not be set: ${set.reason}`)
   }
   const { exchange, ask } = venue.connection

@@ -1,7 +1,9 @@
 import { canonicalSymbol } from '../../../core/vocabulary/symbol.ts'
 import { openConnection, type Connection, type ConnectionOptions, type Reply } from './connection.ts'
 import { contractOf, type Contract, type Contracts } from './contracts.ts'
+import { libraryIdOf } from './exchange.ts'
 import { createFees } from './fees.ts'
+import { createFundings, type Fundings } from './fundings.ts'
 import { createLiquidations, type Liquidations } from './liquidations.ts'
 import { createReports, type Reports } from './reports.ts'
 
@@ -10,6 +12,7 @@ export interface Venue {
   readonly connection: Connection
   readonly reports: Reports
   readonly liquidations: Liquidations
+  readonly fundings: Fundings
   /** Whether orders can be found by the name we gave them. */
   readonly findsByClientOrderId: boolean
   /** By symbol of the configuration. Loads the markets if that has not been done. */
@@ -19,19 +22,15 @@ export interface Venue {
   reload(): Promise<Reply<Contracts>>
   /** The venue does not trade it any more. */
   forget(symbol: string): void
-  /** Once for each market: what the venue was told stays. */
-  setLeverage(market: string): Promise<Reply<unknown>>
-}
-
-export interface VenueOptions extends ConnectionOptions {
-  readonly leverage: number
+  /** Only where the venue was told another one before: what it was told stays. */
+  setLeverage(market: string, leverage: number): Promise<Reply<unknown>>
 }
 
 /** Rejects for what no waiting mends. */
-export const openVenue = async (options: VenueOptions): Promise<Venue> => {
+export const openVenue = async (options: ConnectionOptions): Promise<Venue> => {
   const connection = await openConnection(options)
   const { exchange, ask } = connection
-  const leveraged = new Set<string>()
+  const leverages = new Map<string, number>()
   let contracts: Contracts | null = null
 
   const reload = async (): Promise<Reply<Contracts>> => {
@@ -49,7 +48,8 @@ export const openVenue = async (options: VenueOptions): Promise<Venue> => {
     connection,
     reports,
     liquidations: createLiquidations({ connection, reports, timer }),
-    findsByClientOrderId: FINDS_BY_CLIENT_ORDER_ID.has(options.exchangeId),
+    fundings: createFundings({ connection, timer, isTold: tellsFunding(options.exchangeId) }),
+    findsByClientOrderId: FINDS_BY_CLIENT_ORDER_ID.has(libraryIdOf(options.exchangeId)),
     contracts: known,
     reload,
     contractOf: async (symbol) => {
@@ -65,17 +65,23 @@ export const openVenue = async (options: VenueOptions): Promise<Venue> => {
       const contract = known().get(base)
       if (contract !== undefined) contracts = new Map(known()).set(base, { ...contract, isActive: false })
     },
-    setLeverage: async (market) => {
-      if (leveraged.has(market) || exchange.has['setLeverage'] !== true)
+    setLeverage: async (market, wanted) => {
+      // Venues take whole numbers alone. Never more than was decided: more brings the liquidation nearer.
+      const leverage = Math.max(1, Math.floor(wanted))
+      if (leverages.get(market) === leverage || exchange.has['setLeverage'] !== true)
         return { status: 'done', value: null }
-      // Whole numbers alone; rounded up, so that what was planned can be paid for.
-      const leverage = Math.max(1, Math.ceil(options.leverage))
       const reply = await ask(() => exchange.setLeverage(leverage, market))
-      if (reply.status === 'done') leveraged.add(market)
+      if (reply.status === 'done') leverages.set(market, leverage)
+      else leverages.delete(market)
       return reply
     },
   }
 }
+
+/** Where the library reads what the venue charged, and it is known to add up. */
+export const tellsFunding = (exchangeId: string): boolean => TELLS_FUNDING.has(libraryIdOf(exchangeId))
+
+const TELLS_FUNDING: ReadonlySet<string> = new Set(['binanceusdm'])
 
 /** Where the library passes the name on to the venue's own search. */
 const FINDS_BY_CLIENT_ORDER_ID: ReadonlySet<string> = new Set(['binanceusdm'])

@@ -2,7 +2,9 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { entryOf, exitOf, units } from '../../../ports/broker.stage.contract.ts'
 import type { BrokerCheck } from '../../../ports/broker.ts'
 import { createSystemTimer } from '../../platform/timer/system-timer.ts'
+import { chargeFunding } from '../../../../test/venue/account-routes.ts'
 import { createCcxtBroker, type CcxtBrokerParts } from './ccxt-broker.ts'
+import { openExchange } from './exchange.ts'
 import { openBrokerStage, type CcxtBrokerStage } from './stage.contract.ts'
 
 const stages: CcxtBrokerStage[] = []
@@ -59,14 +61,14 @@ describe('over the wire', () => {
     expect(sentOrders(stage)).toEqual([])
   })
 
-  it('goes the leverage once for each market, and not before exits', async () => {
-    const stage = await stageOf({ leverage: 2.5 })
+  it('goes the leverage of an entry where the venue has another one, and not before exits', async () => {
+    const stage = await stageOf()
     await stage.run(stage.broker.submit(exitOf('exit-1')))
     expect(stage.venue.requests.some((request) => request.includes('/leverage?'))).toBe(false)
-    for (const id of ['entry-1', 'entry-2']) await stage.run(stage.broker.submit(entryOf(id)))
+    for (const [index, leverage] of [2.9, 2, 1, 0.5, 3].entries())
+      await stage.run(stage.broker.submit(entryOf(`entry-${index}`, { leverage })))
     const told = stage.venue.requests.filter((request) => request.includes('/leverage?'))
-    expect(told).toHaveLength(1)
-    expect(told[0]).toContain('leverage=3')
+    expect(told.map((request) => /leverage=(\d+)/.exec(request)?.[1])).toEqual(['2', '1', '3'])
   })
 
   it('goes nothing to a venue that is not there', async () => {
@@ -198,11 +200,50 @@ describe('fees', () => {
   })
 })
 
+it('what was paid for holding positions is told as the venue tells it', async () => {
+  const stage = await stageOf()
+  await stage.run(stage.broker.preflight(['BTC']))
+  await stage.run(stage.broker.submit(entryOf('entry-1')))
+  chargeFunding(stage.venue.world, 'BTC', 0.0001)
+  const atMs = stage.timer.now()
+  // The first look at the account does not wait for it.
+  expect((await stage.run(stage.broker.account()))?.fundings).toEqual([])
+  await stage.pass(30_000)
+  const account = await stage.run(stage.broker.account())
+  // 0.05 at 60,000, of which longs pay a ten-thousandth.
+  expect(account?.fundings).toEqual([{ id: '9000', symbol: 'BTC', paidUsd: 300_000n, atMs }])
+  // The list is not read again at once.
+  expect((await stage.run(stage.broker.account()))?.fundings).toEqual([])
+})
+
+it('an exchange without a sandbox says so, and a sandbox is no real account', async () => {
+  const open = (exchange: string) =>
+    createCcxtBroker({
+      exchange,
+      credentials: { apiKey: 'k', secret: 's' },
+      leverageMax: 1,
+      timer: createSystemTimer(),
+    })
+  const none = open('kraken-sandbox')
+  expect((await none.submit(entryOf('entry-1'))).status).toBe('rejected')
+  expect((await none.preflight(['BTC']))[0]?.detail).toContain('no sandbox')
+  const { exchange } = await openExchange({
+    id: 'binanceusdm-sandbox',
+    credentials: { apiKey: 'k', secret: 's' },
+    baseUrl: undefined,
+    requestTimeoutMs: 1000,
+    timer: createSystemTimer(),
+    fetch,
+  })
+  expect(JSON.stringify(exchange.urls.api)).toContain('demo-fapi.binance.com')
+  expect(JSON.stringify(exchange.urls.api)).not.toContain('"https://fapi.binance.com')
+})
+
 it('an exchange that is not known passes nothing and sends nothing', async () => {
   const broker = createCcxtBroker({
     exchange: 'nowhere',
     credentials: { apiKey: 'k', secret: 's' },
-    leverage: 1,
+    leverageMax: 1,
     timer: createSystemTimer(),
   })
   const checks = await broker.preflight(['BTC'])
@@ -219,7 +260,7 @@ it('a venue that cannot search by our names says so', async () => {
   const broker = createCcxtBroker({
     exchange: 'kraken',
     credentials: { apiKey: 'k', secret: 's' },
-    leverage: 1,
+    leverageMax: 1,
     timer: createSystemTimer(),
   })
   expect(await broker.lookup(entryOf('entry-1'))).toEqual({ status: 'impossible' })

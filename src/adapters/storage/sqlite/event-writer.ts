@@ -1,6 +1,6 @@
 import { domainOf } from '../../../core/log/domain.ts'
 import { refKey, refsInText } from '../../../core/log/refs.ts'
-import type { AppendResult, Snapshot } from '../../../ports/event-log.ts'
+import type { AppendResult } from '../../../ports/event-log.ts'
 import { AboutWriter } from './about-index.ts'
 import { decodeBatch, FIELD_COUNT, FIELDS, lastHashOf, valueOf, type Batch } from './batch.ts'
 import { prepareBulkInsert, type BulkInsert } from './bulk-insert.ts'
@@ -9,7 +9,7 @@ import { dedupeHash } from './dedupe-hash.ts'
 import { DedupeRuns } from './dedupe-runs.ts'
 import { NameNumbers } from './dictionary.ts'
 import { prepareInsertEvents, type InsertEvents, type RowNumbers } from './insert-events.ts'
-import { SnapshotShelf } from './snapshots.ts'
+import { SnapshotShelf, type SnapshotPiece } from './snapshots.ts'
 import { millisOf } from './time-text.ts'
 
 /** Everything that one connection writes. After an error it has to be rolled back before it goes on. */
@@ -63,9 +63,9 @@ export class EventWriter {
     return batch.count > 0 && hash === lastHashOf(batch)
   }
 
-  saveSnapshot(snapshot: Snapshot): void {
+  savePiece(piece: SnapshotPiece): void {
     this.#db.exec('BEGIN IMMEDIATE')
-    this.#shelf.put(snapshot)
+    this.#shelf.put(piece)
     this.#db.exec('COMMIT')
   }
 

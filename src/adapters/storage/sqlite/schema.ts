@@ -1,5 +1,6 @@
 import { ABOUT_TABLE } from './about-index.ts'
 import { PEOPLE_VIEWS } from './people-views.ts'
+import { SNAPSHOT_PARTS_TABLE } from './snapshots.ts'
 import { firstRow, prepareRows, type Database } from './database.ts'
 
 /** The layout below. A release that changes it raises the number and brings the steps from the older one. */
@@ -7,7 +8,11 @@ const FORMAT_VERSION = '1'
 
 /** Creates the tables in an empty file. Throws for a file of something else, or of a later release. */
 export const ensureSchema = (db: Database): void => {
-  if (isOurs(db)) return
+  if (isOurs(db)) {
+    // Files of earlier releases have none. A cache, which changes nothing of the format.
+    db.exec(SNAPSHOT_PARTS_TABLE)
+    return
+  }
   db.exec('BEGIN IMMEDIATE')
   try {
     // Another process may have been faster.
@@ -85,5 +90,6 @@ CREATE TABLE snapshots (
   state TEXT NOT NULL,
   PRIMARY KEY (state_version, seq)
 ) STRICT;
+${SNAPSHOT_PARTS_TABLE}
 
 ${PEOPLE_VIEWS}`

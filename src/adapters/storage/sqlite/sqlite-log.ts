@@ -12,6 +12,7 @@ import {
   type VerifyRange,
 } from '../../../ports/event-log.ts'
 import { encodeBatch } from './batch.ts'
+import { Checkpointer } from './checkpointer.ts'
 import { allRows, prepareRows, unavailable, type Database, type Statement } from './database.ts'
 import { DedupeIndex } from './dedupe-index.ts'
 import { KnownNames } from './dictionary.ts'
@@ -19,7 +20,7 @@ import { RecordFinder } from './find-records.ts'
 import { openDatabase } from './open-database.ts'
 import { Records } from './records.ts'
 import { SignalsByTime } from './signals-by-time.ts'
-import { prepareLoadSnapshot } from './snapshots.ts'
+import { piecesOf, prepareLoadSnapshot } from './snapshots.ts'
 import { reportOf, VERIFY_HERE_MAX, verifyInThreads } from './verify.ts'
 import { SliceVerifier } from './verify-slice.ts'
 import { Watcher } from './watcher.ts'
@@ -43,6 +44,7 @@ class SqliteLog implements EventLog {
   readonly #verifier: SliceVerifier
   readonly #watcher: Watcher
   readonly #writer: Writer
+  readonly #checkpointer: Checkpointer
   readonly #closing = new AbortController()
 
   constructor(path: string, db: Database) {
@@ -58,6 +60,7 @@ class SqliteLog implements EventLog {
     this.#verifier = new SliceVerifier(db)
     this.#watcher = new Watcher(db)
     this.#writer = new Writer(path)
+    this.#checkpointer = new Checkpointer(path)
   }
 
   head(): Promise<Head> {
@@ -68,6 +71,7 @@ class SqliteLog implements EventLog {
     this.#assertOpen()
     const result = await this.#writer.append(encodeBatch(records, expected))
     if (result.status === 'head-moved' || records.length === 0) return result
+    this.#checkpointer.note()
     this.#dedupe.note(records)
     this.#watcher.tell()
     return result
@@ -115,7 +119,10 @@ class SqliteLog implements EventLog {
 
   async saveSnapshot(snapshot: Snapshot): Promise<void> {
     this.#assertOpen()
-    await this.#writer.saveSnapshot(snapshot)
+    for (const piece of piecesOf(snapshot)) {
+      await this.#writer.savePiece(piece)
+      this.#checkpointer.note()
+    }
   }
 
   loadSnapshot(stateVersion: string): Promise<Snapshot | null> {
@@ -167,6 +174,7 @@ class SqliteLog implements EventLog {
     this.#watcher.close()
     // The writer goes last: who closes last leaves one file behind.
     this.#db.close()
+    await this.#checkpointer.close()
     await this.#writer.close()
   }
 

@@ -27,7 +27,7 @@ const perform = (request: WriterRequest): WriterAnswer => {
     }
     connection ??= open()
     if (request.kind === 'append') return connection.writer.append(request.batch)
-    connection.writer.saveSnapshot(request.snapshot)
+    connection.writer.savePiece(request.piece)
     return { status: 'done' }
   } catch (error) {
     return recoverFrom(error)

@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads'
-import { StoreUnavailableError, type AppendResult, type Snapshot } from '../../../ports/event-log.ts'
+import { StoreUnavailableError, type AppendResult } from '../../../ports/event-log.ts'
 import type { Batch } from './batch.ts'
+import type { SnapshotPiece } from './snapshots.ts'
 
 export interface WriterThreadData {
   readonly path: string
@@ -8,7 +9,7 @@ export interface WriterThreadData {
 
 export type WriterRequest =
   | { readonly kind: 'append'; readonly batch: Batch }
-  | { readonly kind: 'snapshot'; readonly snapshot: Snapshot }
+  | { readonly kind: 'snapshot'; readonly piece: SnapshotPiece }
   | { readonly kind: 'close' }
 
 export type WriterAnswer =
@@ -37,8 +38,8 @@ export class Writer {
     return answer
   }
 
-  async saveSnapshot(snapshot: Snapshot): Promise<void> {
-    await this.#ask({ kind: 'snapshot', snapshot })
+  async savePiece(piece: SnapshotPiece): Promise<void> {
+    await this.#ask({ kind: 'snapshot', piece })
   }
 
   /** After everything that was asked before. */

@@ -4,6 +4,9 @@ import { choice, flag, group, number, plainText, positiveShare, share, symbol, w
 const basisPoints = (fallback: number, description: string) =>
   number(fallback, { min: 0, max: 1000 }, description)
 
+/** Keys go there: no other machine is ever named by a setting. */
+const LOOPBACK_URL = /^(http:\/\/(127\.0\.0\.1|localhost|\[::1\]):\d{1,5})?$/
+
 const hours = (fallback: number, description: string) =>
   number(fallback, { above: 0, max: 87_600 }, description)
 
@@ -39,9 +42,15 @@ export const execution = group('Orders and positions', {
   paper_max_volume_share: positiveShare(0.1, "share of a bar's volume that may fill"),
   apply_funding: flag(true, 'charge funding at 00, 08 and 16 UTC'),
   venue: plainText(0, 64)
-    .regex(/^[a-z0-9_]*$/, { error: 'must be a venue name in lower case' })
+    .regex(/^([a-z0-9_]+(-sandbox)?)?$/, {
+      error: 'must be a venue name in lower case, with -sandbox behind it for practice',
+    })
     .default('')
-    .describe('venue of live orders (empty = none)'),
+    .describe('venue of live orders (empty = none); with -sandbox behind it, its practice account'),
+  venue_url: plainText(0, 200)
+    .regex(LOOPBACK_URL, { error: 'must be http:// with a port on 127.0.0.1, localhost or [::1]' })
+    .default('')
+    .describe('a simulator of a -sandbox venue on this machine (empty = the venue itself)'),
   send_timeout_seconds: whole(10, 1, 300, 'an order without answer by then is unknown'),
   lookups: group('Looking for an unknown order at the venue', {
     attempts: whole(3, 1, 100, 'lookups before it counts as not found'),

@@ -1,0 +1,89 @@
+import { expect, it } from 'vitest'
+import { testClock, testSigner } from '../../test/parts.ts'
+import { MemoryLog } from '../adapters/storage/memory/memory-log.ts'
+import type { Command } from '../core/commands.ts'
+import type { KillSwitchLevel } from '../core/vocabulary/level.ts'
+import { CommandQueue } from './command-queue.ts'
+import { Engine } from './engine.ts'
+import { QueueFullError } from './errors.ts'
+
+const usual: Command = { kind: 'watch-regime' }
+const urgent: Command = { kind: 'observe-tick', tick: { symbol: 'BTC', price: 1, ts: 't', confirms: null } }
+
+const queueOf = (...ids: readonly string[]): CommandQueue<{ command: Command; id: string }> => {
+  const queue = new CommandQueue<{ command: Command; id: string }>()
+  for (const id of ids) queue.push({ id, command: id.startsWith('u') ? urgent : usual })
+  return queue
+}
+const idsOf = (taken: readonly { id: string }[]): readonly string[] => taken.map(({ id }) => id)
+
+it('gives in the order in which they came when nothing is urgent', () => {
+  const queue = queueOf('a', 'b', 'c')
+  expect(idsOf(queue.take(2, 1))).toEqual(['a', 'b'])
+  expect(queue.length).toBe(1)
+})
+
+it('gives what is urgent first, with few others beside it', () => {
+  const queue = queueOf('a', 'b', 'c', 'd', 'u1', 'u2')
+  expect(idsOf(queue.take(100, 3))).toEqual(['u1', 'u2', 'a'])
+  expect(idsOf(queue.take(100, 3))).toEqual(['b', 'c', 'd'])
+})
+
+it('gives no more than asked for, however urgent', () => {
+  expect(idsOf(queueOf('u1', 'u2', 'u3', 'a').take(2, 5))).toEqual(['u1', 'u2'])
+})
+
+it('takes back what was taken, before all that came later', () => {
+  const queue = queueOf('a', 'u1', 'b')
+  const taken = queue.take(2, 2)
+  queue.push({ id: 'u2', command: urgent })
+  queue.putBack(taken)
+  expect(idsOf(queue.takeAll())).toEqual(['u1', 'u2', 'a', 'b'])
+})
+
+it('tells each how many are before it in its lane', () => {
+  const queue = queueOf('a', 'b', 'u1')
+  expect([queue.lengthBefore(usual), queue.lengthBefore(urgent)]).toEqual([2, 1])
+})
+
+const MOVE = { level: 0, reason: 'test', operator: 'svc-1', surface: 'api' } as const
+const set = (level: KillSwitchLevel): Command => ({ kind: 'set-kill-switch', move: { ...MOVE, level } })
+const access = (resource: string): Command => ({
+  kind: 'record-access',
+  surface: 'api',
+  entry: { resource, action: 'read', outcome: 'denied', reason: null, request_id: null },
+})
+
+it('lets an engine decide what is urgent before a flood, in its own order and in small company', async () => {
+  const log = new MemoryLog()
+  const engine = await Engine.open({
+    log,
+    signer: testSigner(),
+    clock: testClock(),
+    snapshotEveryEvents: 1000,
+    limits: { batchMax: 8, batchMin: 4, inFlightMax: 1, queueMax: 40 },
+    onTrouble: () => undefined,
+  })
+  const flood = Array.from({ length: 40 }, (_, index) => engine.execute(access(`r${index}`)))
+  const batches: number[] = []
+  engine.feed.subscribe(({ events }) => batches.push(events.length))
+  await expect(engine.execute(access('one too many'))).rejects.toThrow(QueueFullError)
+  await Promise.all([
+    engine.execute(set(3)),
+    engine.execute(set(1)),
+    engine.execute({ kind: 'reset-kill-switch', move: MOVE }),
+  ])
+  const last = (await log.read({ order: 'asc', limit: 1000 })).findLast(
+    ({ type }) => type === 'system.kill_switch.v1',
+  )
+  expect(last?.seq).toBeLessThan(20)
+  expect(JSON.parse(last?.payload ?? '{}')).toMatchObject({ level: 0 })
+  expect(Math.max(...batches.slice(0, 2))).toBeLessThan(20)
+  await Promise.all(flood)
+  const accesses = (await log.read({ order: 'asc', limit: 1000 })).filter(({ payload }) =>
+    payload.includes('resource'),
+  )
+  expect(accesses.map(({ payload }) => (JSON.parse(payload) as { resource: string }).resource)).toEqual(
+    Array.from({ length: 40 }, (_, index) => `r${index}`),
+  )
+})

@@ -1,0 +1,87 @@
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { createExchange, type Exchange } from '../../../test/simulation/exchange.ts'
+import {
+  everything,
+  openFloor,
+  preparedForLive,
+  VENUE,
+  type Floor,
+} from '../../../test/simulation/trading-floor.ts'
+import { MemoryLog } from '../../adapters/storage/memory/memory-log.ts'
+import { openPositionsOf } from '../../core/positions/book.ts'
+import { createManualTimer, settle, type ManualTimer } from '../../ports/manual-timer.contract.ts'
+
+const BEGIN_MS = Date.parse('2026-02-20T00:30:00.000Z')
+
+let timer: ManualTimer
+let exchange: Exchange
+let log: MemoryLog
+let floor: Floor
+
+/** Lets everything happen that is due. */
+const pass = async (ms: number): Promise<void> => {
+  for (let step = 0; step < ms; step += 500) {
+    await timer.advance(Math.min(500, ms - step))
+    await settle()
+  }
+  await settle()
+}
+const types = async () => (await everything(log)).map(({ type }) => type)
+const held = () => openPositionsOf(floor.engine.state)
+
+beforeEach(async () => {
+  timer = createManualTimer(BEGIN_MS)
+  exchange = createExchange(() => timer.now())
+  log = new MemoryLog()
+  await preparedForLive(log, BEGIN_MS)
+  floor = await openFloor({ log, broker: exchange, timer })
+  await floor.desk.start()
+  await settle()
+  await floor.bars({ BTC: 100, ETH: 100 })
+})
+afterEach(async () => {
+  await floor.close()
+  if (floor.troubles.length > 0) throw new Error(floor.troubles.join('\n'))
+})
+
+it('opens a position with the leverage that was decided', async () => {
+  await floor.intend({ leverage: 2 })
+  await settle()
+  expect([...exchange.orders.values()].map(({ order }) => order.leverage)).toEqual([2])
+})
+
+it('records what the venue charged for holding a position, once, and estimates nothing of it', async () => {
+  await floor.intend()
+  await settle()
+  await floor.bars({ BTC: 100 })
+  await pass(60_000)
+  const { cash } = floor.engine.state.ledger
+  exchange.takeFunding('BTC', 0.75)
+  exchange.takeFunding('BTC', -0.25)
+  exchange.takeFunding('ETH', 9)
+  await pass(120_000)
+  await floor.engine.execute({
+    kind: 'apply-funding',
+    at: new Date(timer.now()).toISOString(),
+    toldBy: VENUE,
+  })
+  expect((await types()).filter((type) => type === 'execution.funding_applied.v1')).toHaveLength(2)
+  expect(held()[0]?.holding.funding).toBe(500_000n)
+  expect(floor.engine.state.ledger.cash).toBe(cash - 500_000n)
+})
+
+it('still counts what the venue charged when the position is closed already', async () => {
+  await floor.intend()
+  await settle()
+  await floor.bars({ BTC: 100 })
+  await pass(60_000)
+  exchange.takeFunding('BTC', 0.75)
+  await floor.bars({ BTC: 94 })
+  await settle()
+  expect(held()).toEqual([])
+  const { cash, realized } = floor.engine.state.ledger
+  await pass(60_000)
+  const { ledger } = floor.engine.state
+  expect(ledger).toMatchObject({ cash: cash - 750_000n, realized: realized - 750_000n, funding: 750_000n })
+  expect(ledger.cash).toBe(ledger.startBalance + ledger.realized)
+})
