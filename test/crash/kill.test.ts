@@ -4,32 +4,25 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openSqliteLog } from '../../src/adapters/storage/sqlite/sqlite-log.ts'
 import type { LogRecord } from '../../src/core/log/event.ts'
 import { catchUp, EMPTY_MEMORY, recall, stateHashOf } from '../../src/engine/memory.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
-import { bundle } from '../bundle.ts'
+import { programOf } from '../program.ts'
 
 /** Two lanes of this many kills; SVC_TEST_KILLS=500 for a long night. */
 const KILLS_PER_LANE = Number(process.env['SVC_TEST_KILLS'] ?? 25)
-const fileOf = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
-const PROGRAMS = {
-  'writer-process': fileOf('writer-process.ts'),
-  'writer-thread': fileOf('../../src/adapters/storage/sqlite/writer-thread.ts'),
-}
 
 let folder = ''
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'kill-'))
-  await bundle(PROGRAMS, folder)
-}, 60_000)
+})
 afterAll(() => rm(folder, { recursive: true }))
 
 /** Starts a writer, lets it write for a moment after its first acknowledgement, and kills it. */
 const killedWriter = async (path: string, writeMs: number): Promise<ReadonlyMap<number, string>> => {
-  const writer = spawn(process.execPath, [join(folder, 'writer-process.js'), path], {
+  const writer = spawn(process.execPath, [programOf('crash/writer-process'), path], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   let told = ''
