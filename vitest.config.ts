@@ -29,8 +29,9 @@ export default defineConfig({
     sequence: { sequencer: WholeHouseFirst },
     // One more than can run: while some wait for a socket, a disk or a process, others work.
     maxWorkers: availableParallelism() + 1,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // Only for what hangs: a busy machine may take many times as long as a quiet one.
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
     reporters: ['default', './tools/closing-line-reporter.mjs'],
   },
 })

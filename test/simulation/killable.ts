@@ -73,5 +73,5 @@ export const standBy = (program: string, task: TradingTask): Killable => {
 const TRADING: KillMoment = { word: 'trading', count: 1, delayMs: 0 }
 
 /** Some words are never said, when a kill switch or a fault is in the way. */
-const LIFE_MS_MAX = 2000
-const START_MS_MAX = 10_000
+const LIFE_MS_MAX = 3000
+const START_MS_MAX = 6000
