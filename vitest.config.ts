@@ -1,33 +1,37 @@
 import { availableParallelism } from 'node:os'
 
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-const CORE_TESTS = 'src/core/**/*.test.ts'
+import { builtThreads, PROGRAMS_FOLDER } from './test/programs.ts'
+
+/** What needs the whole house takes longest: begun first, it does not keep everybody waiting at the end. */
+class WholeHouseFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files)
+    return [...sorted.filter(needsHouse), ...sorted.filter((file) => !needsHouse(file))]
+  }
+}
+
+const WHOLE_HOUSE = `${import.meta.dirname}/test/`
+
+const needsHouse = ({ moduleId }: TestSpecification): boolean => moduleId.startsWith(WHOLE_HOUSE)
 
 export default defineConfig({
+  plugins: [builtThreads()],
   test: {
+    include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'dashboard/src/**/*.test.ts'],
+    globalSetup: './test/programs.ts',
+    provide: { programs: PROGRAMS_FOLDER },
     pool: 'forks',
-    // Two even on a small machine: while one test waits for a socket or a disk, another one works.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // No module remembers anything, so tests share processes: most of a small test's time was a new one.
+    isolate: false,
+    sequence: { sequencer: WholeHouseFirst },
+    // One more than can run: while some wait for a socket, a disk or a process, others work.
+    maxWorkers: availableParallelism() + 1,
+    // Only for what hangs: a busy machine may take many times as long as a quiet one.
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
     reporters: ['default', './tools/closing-line-reporter.mjs'],
-    projects: [
-      {
-        extends: true,
-        // Core remembers nothing, so its tests may share a process: most of a small test's time is a new one.
-        test: { name: 'core', include: [CORE_TESTS], isolate: false },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'house',
-          include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'dashboard/src/**/*.test.ts'],
-          exclude: [CORE_TESTS],
-          // For threads and processes that a test begins from source: vitest translates only what it imports itself.
-          execArgv: ['--import', new URL('tools/typescript-loader.mjs', import.meta.url).href],
-        },
-      },
-    ],
   },
 })

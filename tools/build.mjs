@@ -16,9 +16,10 @@ const BUILDS = [
     name: 'service',
     inputs: ['src', 'tsconfig.json', 'tsconfig.build.json', 'package.json'],
     output: 'dist',
+    // Types are for the checks: translating alone takes a tenth of the time, and gives the same files.
     commandFor: (folder) => [
       process.execPath,
-      ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--outDir', folder],
+      ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--noCheck', '--outDir', folder],
     ],
   },
   {

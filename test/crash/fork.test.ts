@@ -18,7 +18,7 @@ it('eight processes append to one file at once: no fork, no gap, nothing lost, n
   const batches = 40
   const ends = await Promise.all(
     writers.map((writer) =>
-      runScript('append-process.ts', [path, writer, String(batches), String(writers.length)]),
+      runScript('append-process', [path, writer, String(batches), String(writers.length)]),
     ),
   )
   for (const { code, stderr } of ends) expect(code, stderr).toBe(0)

@@ -25,7 +25,7 @@ it.each([2_000, 12_000])(
   'a disk that is full after %i blocks loses nothing that was acknowledged',
   async (blocks) => {
     const path = join(folder, String(blocks), 'events.db')
-    const end = await runScript('fill-disk-process.ts', [path], { shellSetup: `ulimit -f ${blocks}` })
+    const end = await runScript('fill-disk-process', [path], { shellSetup: `ulimit -f ${blocks}` })
     expect(end.code, end.stderr).toBe(0)
     const told = JSON.parse(end.stdout) as Told
     expect(told.errors).toEqual(['StoreUnavailableError', 'StoreUnavailableError', 'head-moved'])

@@ -4,13 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
 import type { LogRecord } from '../../src/core/log/event.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
+import { programOf } from '../program.ts'
 
 /** Events that a writer said were stored: ids by seq. */
 export type Acknowledged = ReadonlyMap<number, string>
 
 export interface KilledWriter {
-  /** The program `writer-process`, translated. */
-  readonly program: string
   readonly path: string
   /** How long it writes after its first acknowledgement. */
   readonly writeMs: number
@@ -19,12 +18,11 @@ export interface KilledWriter {
 
 /** Starts a writer, lets it write for a moment, and kills it. */
 export const killedWriter = async ({
-  program,
   path,
   writeMs,
   environment = {},
 }: KilledWriter): Promise<Acknowledged> => {
-  const writer = spawn(process.execPath, [program, path], {
+  const writer = spawn(process.execPath, [programOf('crash/writer-process'), path], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, ...environment },
   })

@@ -1,30 +1,24 @@
-import { spawnSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openSqliteLog } from '../../src/adapters/storage/sqlite/sqlite-log.ts'
-import { bundle } from '../bundle.ts'
 import { killedWriter, lostOf, soundRecords, type Acknowledged } from './killed-writer.ts'
 
 /** SVC_TEST_POWER_CUTS=1000 for a long night. */
 const CUTS = Number(process.env['SVC_TEST_POWER_CUTS'] ?? 8)
-const fileOf = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
-const PROGRAMS = {
-  'writer-process': fileOf('writer-process.ts'),
-  'writer-thread': fileOf('../../src/adapters/storage/sqlite/writer-thread.ts'),
-}
+const SHIM_SOURCE = fileURLToPath(new URL('power-cut.c', import.meta.url))
 const hasCompiler = process.platform === 'linux' && spawnSync('cc', ['--version']).status === 0
 
 let folder = ''
 beforeAll(async () => {
   if (!hasCompiler) return
   folder = await mkdtemp(join(tmpdir(), 'power-cut-'))
-  const shim = ['-shared', '-fPIC', '-o', join(folder, 'power-cut.so'), fileOf('power-cut.c'), '-ldl']
-  if (spawnSync('cc', shim).status !== 0) throw new Error('the disk cannot be played')
-  await bundle(PROGRAMS, folder)
-}, 60_000)
+  const shim = ['-shared', '-fPIC', '-o', join(folder, 'power-cut.so'), SHIM_SOURCE, '-ldl']
+  execFileSync('cc', shim)
+})
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 /** What the disk holds after a writer was cut off; `before` is what it held when the machine started. */
@@ -38,7 +32,6 @@ const cutOff = async (
     await (before === null ? mkdir(place) : cp(before, place, { recursive: true }))
   }
   const said = await killedWriter({
-    program: join(folder, 'writer-process.js'),
     path: join(files, 'events.db'),
     // Spread over a commit's life, the same in every run.
     writeMs: (cut * 37) % 120,

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
+import { programOf } from '../program.ts'
 
 export interface ScriptEnd {
   readonly code: number | null
@@ -13,8 +13,7 @@ export const runScript = (
   args: readonly string[],
   { shellSetup = ':' }: { readonly shellSetup?: string } = {},
 ): Promise<ScriptEnd> => {
-  const file = fileURLToPath(new URL(script, import.meta.url))
-  const command = [process.execPath, ...process.execArgv, file, ...args]
+  const command = [process.execPath, programOf(`crash/${script}`), ...args]
   const child = spawn('sh', ['-c', `${shellSetup}; exec "$0" "$@"`, ...command], {
     stdio: ['ignore', 'pipe', 'pipe'],
   })

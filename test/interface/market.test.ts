@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventsOf } from './acts.ts'
 import { cleanUp, newHome, startService, TOKEN, type RunningService, type Variables } from './service.ts'
-import { postgresMissing, startPostgres, type PostgresServer } from '../postgres/server.ts'
+import { postgresMissing, sharedPostgres } from '../postgres/server.ts'
 import { onEveryStore } from './stores.ts'
 
 /** A market that is quick enough to watch. */
@@ -76,14 +76,7 @@ onEveryStore('a market', (store) => {
 
 // All stores at once: a schedule has no shorter step than a minute.
 describe('polling', () => {
-  let postgres: PostgresServer | null = null
-  beforeAll(async () => {
-    if (postgresMissing === null) postgres = await startPostgres()
-  })
-  afterAll(async () => {
-    await cleanUp()
-    await postgres?.stop()
-  })
+  afterAll(cleanUp)
 
   it('A071: goes to no address of our own network, unless it may', async () => {
     const asked: string[] = []
@@ -98,9 +91,9 @@ describe('polling', () => {
     const url = `http://127.0.0.1:${(endpoint.address() as AddressInfo).port}/`
     const stores = [
       () => Promise.resolve({}),
-      ...(postgres === null
-        ? []
-        : [async () => ({ SVC_STORE__URL: (await postgres?.freshDatabase()) ?? '' })]),
+      ...(postgresMissing === null
+        ? [async () => ({ SVC_STORE__URL: await (await sharedPostgres()).freshDatabase() })]
+        : []),
     ]
     await Promise.all(stores.map((store) => pollsOnlyWhereItMay(store, url)))
     expect(asked).toHaveLength(stores.length)

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe } from 'vitest'
-import { postgresMissing, startPostgres, type PostgresServer } from '../postgres/server.ts'
+import { afterAll, describe } from 'vitest'
+import { postgresMissing, sharedPostgres } from '../postgres/server.ts'
 import { cleanUp, type Variables } from './service.ts'
 
 /** Runs the same black-box tests on every store that keeps something. */
@@ -9,14 +9,7 @@ export const onEveryStore = (what: string, tests: (store: () => Promise<Variable
     tests(() => Promise.resolve({}))
   })
   describe.skipIf(postgresMissing !== null)(`${what}, on PostgreSQL${postgresMissing ?? ''}`, () => {
-    let server: PostgresServer
-    beforeAll(async () => {
-      server = await startPostgres()
-    })
-    afterAll(async () => {
-      await cleanUp()
-      await server.stop()
-    })
-    tests(async () => ({ SVC_STORE__URL: await server.freshDatabase() }))
+    afterAll(cleanUp)
+    tests(async () => ({ SVC_STORE__URL: await (await sharedPostgres()).freshDatabase() }))
   })
 }

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { editStore } from './edit-store.ts'
 import { rawCall } from './raw-call.ts'
-import { newHome, startService, svc, TOKEN, type RunningService } from './service.ts'
+import { cleanUp, newHome, startService, svc, TOKEN, type RunningService } from './service.ts'
 import { onEveryStore } from './stores.ts'
 
 const NO_TOKEN = { authorization: '' }
@@ -168,15 +168,6 @@ onEveryStore('health, authentication and transport', (store) => {
 })
 
 onEveryStore('the start', (store) => {
-  it('A010: is refused without a token, and no port is opened', async () => {
-    const ended = svc(await newHome(), ['serve', '--port', '0'])
-    expect(ended.exitCode).toBe(1)
-    expect(ended.stderr).toContain('SECURITY ERROR: API auth token is empty')
-    for (const name of ['api.auth_token', 'SVC_API__AUTH_TOKEN', 'SVC_INSECURE_OK'])
-      expect(ended.stderr).toContain(name)
-    expect(ended.stdout).not.toContain('listening')
-  })
-
   it('A011: without a token but with SVC_INSECURE_OK lets everybody in', async () => {
     const service = await startService(await newHome(), {
       ...(await store()),
@@ -185,17 +176,6 @@ onEveryStore('the start', (store) => {
     })
     expect((await service.call('GET', '/signals', { headers: NO_TOKEN })).status).toBe(200)
     await service.stop()
-  })
-
-  it('with a fault in the configuration names each key', async () => {
-    const ended = svc(await newHome(), ['serve'], {
-      SVC_API__AUTH_TOKEN: TOKEN,
-      SVC_API__PORT: 'many',
-      SVC_RISK__MAX_LEVERAGE: '-1',
-    })
-    expect(ended.exitCode).toBe(1)
-    expect(ended.stderr).toContain('api.port')
-    expect(ended.stderr).toContain('risk.max_leverage')
   })
 
   it('A013: with only a token runs, saves no identity, and signs', async () => {
@@ -208,5 +188,30 @@ onEveryStore('the start', (store) => {
     expect(items.at(-1)?.payload).toMatchObject({ ephemeral: true })
     expect(existsSync(join(home, 'identity', 'identity.json'))).toBe(false)
     await service.stop()
+  })
+})
+
+// Refused before any store is opened.
+describe('the start', () => {
+  afterAll(cleanUp)
+
+  it('A010: is refused without a token, and no port is opened', async () => {
+    const ended = svc(await newHome(), ['serve', '--port', '0'])
+    expect(ended.exitCode).toBe(1)
+    expect(ended.stderr).toContain('SECURITY ERROR: API auth token is empty')
+    for (const name of ['api.auth_token', 'SVC_API__AUTH_TOKEN', 'SVC_INSECURE_OK'])
+      expect(ended.stderr).toContain(name)
+    expect(ended.stdout).not.toContain('listening')
+  })
+
+  it('with a fault in the configuration names each key', async () => {
+    const ended = svc(await newHome(), ['serve'], {
+      SVC_API__AUTH_TOKEN: TOKEN,
+      SVC_API__PORT: 'many',
+      SVC_RISK__MAX_LEVERAGE: '-1',
+    })
+    expect(ended.exitCode).toBe(1)
+    expect(ended.stderr).toContain('api.port')
+    expect(ended.stderr).toContain('risk.max_leverage')
   })
 })

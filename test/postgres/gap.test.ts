@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openPostgresLog } from '../../src/adapters/storage/postgres/postgres-log.ts'
 import type { LogRecord } from '../../src/core/log/event.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
+import { programOf } from '../program.ts'
 import { appendAgainstOthers, everything } from './records.ts'
 import { postgresMissing, startPostgres, type PostgresServer } from './server.ts'
 
@@ -121,7 +122,7 @@ const foreignTransaction = async (url: string): Promise<Client> => {
 }
 
 const appendInProcess = async (url: string, index: number): Promise<readonly string[]> => {
-  const child = fork(new URL('./appending-process.ts', import.meta.url), [
+  const child = fork(programOf('postgres/appending-process'), [
     url,
     `process_${index}`,
     String(BATCHES_PER_PROCESS),

@@ -41,6 +41,14 @@ export const startPostgres = async (
   }
 }
 
+/** One for all tests of this process that only need a database of their own. Nobody stops or restarts it. */
+export const sharedPostgres = (): Promise<PostgresServer> => (shared ??= startPostgres(SHARED_SETTINGS))
+
+let shared: Promise<PostgresServer> | undefined
+
+// It comes to hold many databases, and would visit them all the time.
+const SHARED_SETTINGS = { autovacuum_naptime: '1h' }
+
 // PostgreSQL refuses to run as root, so root lends it the identity of nobody.
 const IDENTITY = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : null
 

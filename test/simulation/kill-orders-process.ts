@@ -12,7 +12,7 @@ import type { KillSwitchLevel } from '../../src/core/vocabulary/level.ts'
 import type { Broker } from '../../src/ports/broker.ts'
 import type { Timer } from '../../src/ports/timer.ts'
 import { createFastTimer, type Pace } from '../venue/fast-time.ts'
-import { controlOfVenue, type VenueAccess } from '../venue/remote-venue.ts'
+import { controlOfVenue, type VenueAccess } from '../venue/venue-control.ts'
 import { chanceOf } from './chance.ts'
 import { openFloor, type Floor } from './trading-floor.ts'
 

@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openSqliteLog } from '../../src/adapters/storage/sqlite/sqlite-log.ts'
 import type { LogRecord } from '../../src/core/log/event.ts'
@@ -12,7 +11,7 @@ import type { Journal, JournalTrade, ScheduleOrder } from '../venue/control.ts'
 import { unitsOf } from '../venue/decimals.ts'
 import { fastNow } from '../venue/fast-time.ts'
 import { startRemoteVenue } from '../venue/remote-venue.ts'
-import { bundle } from '../bundle.ts'
+import { programOf } from '../program.ts'
 import { chanceOf, type Chance } from './chance.ts'
 import type { TradingTask, Word } from './kill-orders-process.ts'
 import { standBy, type Killable, type KillMoment } from './killable.ts'
@@ -65,20 +64,12 @@ interface Story {
   readonly levels: readonly { readonly stored: string; readonly found: string }[]
 }
 
-const fileOf = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
-const PROGRAMS = {
-  'kill-orders-process': fileOf('kill-orders-process.ts'),
-  'checkpoint-thread': fileOf('../../src/adapters/storage/sqlite/checkpoint-thread.ts'),
-  'writer-thread': fileOf('../../src/adapters/storage/sqlite/writer-thread.ts'),
-}
-
 let folder = ''
 let story: Story
 
 beforeAll(
   async () => {
     folder = await mkdtemp(join(tmpdir(), 'kill-orders-'))
-    await bundle(PROGRAMS, folder)
     story = await storyOf(join(folder, 'log.db'))
   },
   60_000 + KILLS * 10_000,
@@ -103,7 +94,7 @@ const storyOf = async (logPath: string): Promise<Story> => {
   await preparedForLive(log, fastNow(pace))
   await venue.schedule(FAULTS)
 
-  const program = join(folder, 'kill-orders-process.js')
+  const program = programOf('simulation/kill-orders-process')
   const lives: (readonly Word[])[] = []
   const beginNext = (): Next => {
     const level = chance.happens(0.25) ? ((1 + chance.below(3)) as KillSwitchLevel) : null

@@ -51,7 +51,11 @@ export const standBy = (program: string, task: TradingTask): Killable => {
   return {
     runUntil: async (moment) => {
       await go()
-      await Promise.race([said(moment).then(() => sleep(moment.delayMs)), sleep(LIFE_MS_MAX)])
+      await Promise.race([
+        said(moment).then(() => sleep(moment.delayMs)),
+        said(TRADING).then(() => sleep(LIFE_MS_MAX)),
+        sleep(START_MS_MAX),
+      ])
       child.kill('SIGKILL')
       return expectEnd('SIGKILL')
     },
@@ -66,5 +70,8 @@ export const standBy = (program: string, task: TradingTask): Killable => {
   }
 }
 
+const TRADING: KillMoment = { word: 'trading', count: 1, delayMs: 0 }
+
 /** Some words are never said, when a kill switch or a fault is in the way. */
-const LIFE_MS_MAX = 2500
+const LIFE_MS_MAX = 3000
+const START_MS_MAX = 6000

@@ -4,16 +4,13 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, it } from 'vitest'
 import { testClock, testSigner } from '../../../../test/parts.ts'
+import { programOf } from '../../../../test/program.ts'
 import { openSqliteLog } from '../../../adapters/storage/sqlite/sqlite-log.ts'
 import { Engine } from '../../../engine/engine.ts'
 import { startTestServer, type TestServer } from '../test-server.contract.ts'
 import { listen } from './listener.contract.ts'
-
-const WRITER = fileURLToPath(new URL('../../../../test/crash/writer-process.ts', import.meta.url))
-const LOADER = new URL('../../../../tools/typescript-loader.mjs', import.meta.url).href
 
 const cleanUp: (() => Promise<void>)[] = []
 afterEach(async () => {
@@ -69,7 +66,7 @@ describe('what others write into the same file', () => {
     const { server, path } = await startOnFile()
     const before = (await server.engine.fresh()).seq
     const listener = await listen(server)
-    const writer = spawn(process.execPath, ['--import', LOADER, WRITER, path, '4'], {
+    const writer = spawn(process.execPath, [programOf('crash/writer-process'), path, '4'], {
       stdio: ['ignore', 'ignore', 'inherit'],
     })
     const ended = once(writer, 'close')
