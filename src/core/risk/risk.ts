@@ -1,16 +1,23 @@
 import type { KnownEvent } from '../events/catalogue.ts'
 import type { Usd } from '../vocabulary/money.ts'
 import { dayOf } from '../vocabulary/time.ts'
+import { evolveCurve, INITIAL_CURVE, type EquityCurve } from './equity-curve.ts'
 
-/** What equity was: its highest, and where the day began. */
+/** What equity was: its highest, where the day began, and its way. */
 export interface Risk {
   readonly peak: Usd
   readonly dayStart: { readonly day: string; readonly equity: Usd }
+  readonly curve: EquityCurve
   /** Receive time of the event folded last. */
   readonly at: string
 }
 
-export const INITIAL_RISK: Risk = { peak: 0n, dayStart: { day: '', equity: 0n }, at: '' }
+export const INITIAL_RISK: Risk = {
+  peak: 0n,
+  dayStart: { day: '', equity: 0n },
+  curve: INITIAL_CURVE,
+  at: '',
+}
 
 /** Equity as it was before an event, and whether anything has been traded by then. */
 export interface EquityBefore {
@@ -30,6 +37,10 @@ export const evolveRisk = (risk: Risk, { recordedAt }: KnownEvent, before: Equit
   return {
     peak: hasTraded && risk.peak > equity ? risk.peak : equity,
     dayStart: isNewDay || !hasTraded ? { day, equity } : risk.dayStart,
+    curve:
+      risk.at === ''
+        ? risk.curve
+        : evolveCurve(risk.curve, Date.parse(risk.at), Date.parse(recordedAt), equity),
     at: recordedAt,
   }
 }
