@@ -1,4 +1,4 @@
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
@@ -10,7 +10,13 @@ import { LiveContext } from './live/use-live.ts'
 const RETRIES_MAX = 2
 const START_WAIT_MS = 1500
 
+const onError = (error: unknown): void => {
+  if (error instanceof ApiProblem && error.status === 401) live.doubtSession()
+}
+
 const client = new QueryClient({
+  queryCache: new QueryCache({ onError }),
+  mutationCache: new MutationCache({ onError }),
   defaultOptions: {
     queries: {
       // Events say when something is old; asking again on focus would only be noise.

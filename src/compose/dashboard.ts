@@ -1,4 +1,3 @@
-import { hkdfSync } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import type { ConfigurationStore } from '../ports/config-file.ts'
 import type { Logger } from '../ports/logger.ts'
@@ -28,7 +27,7 @@ export const openDashboard = async (wishes: DashboardWishes): Promise<OpenedDash
     apiUrl,
     configuration: () => configuration.current(),
     insecureOk: surroundings.insecureOk,
-    sessionKey: await sessionKeyOf(signer),
+    sessionSecret: await sessionSecretOf(signer),
     folder: PAGES,
     logger,
     clock: surroundings.clock,
@@ -53,10 +52,10 @@ const PAGES = fileURLToPath(new URL('../../dashboard/dist', import.meta.url))
 
 /**
  * Known to this node alone, and the same after a restart, so that nobody has to sign in again. Ed25519 signs the same
- * text in the same way each time. A node whose identity is not saved has another key in each process.
+ * text in the same way each time. A node whose identity is not saved has another secret in each process.
  */
-const sessionKeyOf = async (signer: Signer): Promise<Uint8Array> => {
-  const [signature = ''] = await signer.signAll(['dashboard session key, version 1'])
+const sessionSecretOf = async (signer: Signer): Promise<Uint8Array> => {
+  const [signature = ''] = await signer.signAll(['dashboard session secret, version 2'])
   if (signature === '') throw new Error('the signer gave no signature')
-  return new Uint8Array(hkdfSync('sha256', Buffer.from(signature, 'hex'), '', 'svc_session', 32))
+  return Buffer.from(signature, 'hex')
 }

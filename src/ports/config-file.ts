@@ -50,6 +50,8 @@ export interface ConfigurationStore {
     readonly present: boolean
     /** Keys, dotted, that the environment of this process decides. */
     readonly setByEnvironment: readonly string[]
+    /** Keys, dotted, whose effective value counts only after a restart: this process began with another. */
+    readonly waitingForRestart: readonly string[]
   }
   /** Called after each change of an effective value. Listeners do not throw. Returns how to stop. */
   onChange(listener: ConfigurationListener): () => void

@@ -85,8 +85,20 @@ describe.skipIf(BROWSER === undefined)('the settings page', () => {
     await review().click()
     await page.getByRole('dialog').getByText('restart', { exact: true }).waitFor()
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
-    await page.getByText(/Restart the service so that these count/).waitFor()
+    const note = page.getByText(/Restart the service so that what was saved counts: market.seed/)
+    await note.waitFor()
     expect(await configuration()).toMatchObject({ market: { seed: 7 } })
+    await page.reload()
+    await note.waitFor()
+    await page.getByText('waits for a restart', { exact: true }).waitFor()
+    const ports = {
+      SVC_API__PORT: new URL(engine.baseUrl).port,
+      SVC_DASHBOARD__PORT: new URL(engine.dashboardUrl).port,
+    }
+    await engine.stop()
+    engine = await startEngine(ports, engine.home)
+    await note.waitFor({ state: 'detached' })
+    expect(await page.getByLabel('Seed').inputValue()).toBe('7')
   })
 
   it('finds settings by their words, and does not forget a draft unasked', async () => {

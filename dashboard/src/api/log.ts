@@ -136,6 +136,8 @@ export interface ConfigurationForm {
   readonly schema: Payload
   readonly path: string
   readonly restart_keys: readonly string[]
+  /** Changed since the service was started, and counting only after a restart. */
+  readonly waiting_for_restart: readonly string[]
   readonly set_by_environment: readonly string[]
 }
 

@@ -3,6 +3,7 @@ import type { CycleResult } from '../api/trading.ts'
 import { toast } from '../ui/toast.tsx'
 import { openKillSwitch } from './kill-switch.tsx'
 import { PAGES } from './navigation.ts'
+import { signOut } from './sign-out.ts'
 import { switchTheme } from './theme.ts'
 import { useAction } from './use-action.ts'
 
@@ -18,15 +19,6 @@ export const useRunCycle = () =>
     done: ({ intents }) => `Cycle done: ${intents.length === 1 ? '1 intent' : `${intents.length} intents`}`,
     refreshes: ['brain-status', 'intents'],
   })
-
-/** The form's way, so that the browser drops the cookie and loads the sign-in page. */
-export const signOut = (): void => {
-  const form = document.createElement('form')
-  form.method = 'post'
-  form.action = '/logout'
-  document.body.append(form)
-  form.submit()
-}
 
 /** Everything that can be done from anywhere. */
 export const useCommands = (): readonly Command[] => {

@@ -5,6 +5,7 @@ import type { Regime } from '../api/trading.ts'
 import { Button } from '../ui/button.tsx'
 import { cx } from '../ui/cx.ts'
 import { useLineStatus, useLiveState } from '../live/use-live.ts'
+import { signInAgain } from './sign-out.ts'
 
 const WORDS = {
   connecting: 'Connecting',
@@ -64,7 +65,7 @@ export const LineBanner = () => {
       {status === 'signed-out' ? (
         <>
           The session is over. What you see is the last that was known.
-          <Button size="small" onClick={() => location.reload()}>
+          <Button size="small" onClick={signInAgain}>
             Sign in again
           </Button>
         </>

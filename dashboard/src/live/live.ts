@@ -2,7 +2,7 @@ import type { QueryClient } from '@tanstack/react-query'
 import type { EventItem } from '../api/log.ts'
 import type { Resource } from '../api/queries.ts'
 import { staleBy } from './invalidation.ts'
-import { openStream, type LineStatus } from './stream.ts'
+import { openStream, type LineStatus, type Stream } from './stream.ts'
 
 export interface LiveState {
   readonly status: LineStatus
@@ -32,6 +32,7 @@ export class Live {
   readonly #refreshedAtMs = new Map<Resource, number>()
   #refreshTimer: ReturnType<typeof setTimeout> | null = null
   #hasBeenLive = false
+  #stream: Stream | null = null
 
   constructor(client: QueryClient) {
     this.#client = client
@@ -40,7 +41,7 @@ export class Live {
   /** Resolves when it is known from where on events will be told: what is asked for after that misses nothing. */
   start(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
-    openStream({
+    this.#stream = openStream({
       onBegin: resolve,
       onEvents: (events) => {
         this.#waiting.push(...events)
@@ -53,6 +54,11 @@ export class Live {
       },
     })
     return promise
+  }
+
+  /** An answer said that the session is over; the line may not have heard of it. */
+  readonly doubtSession = (): void => {
+    if (this.#state.status === 'live') this.#stream?.renew()
   }
 
   readonly state = (): LiveState => this.#state

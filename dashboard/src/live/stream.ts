@@ -1,5 +1,7 @@
-import { API, callApi } from '../api/client.ts'
+import { API, ApiProblem, callApi } from '../api/client.ts'
 import type { EventItem, EventPage } from '../api/log.ts'
+import { pause } from './pause.ts'
+import { nextSession } from './session.ts'
 import { readMessages } from './sse.ts'
 
 export type LineStatus =
@@ -7,7 +9,7 @@ export type LineStatus =
   | 'live'
   /** Lost; tried again by itself. */
   | 'reconnecting'
-  /** The session is over: somebody has to sign in. */
+  /** The session is over: somebody has to sign in, here or in another tab. */
   | 'signed-out'
 
 export interface StreamListener {
@@ -27,43 +29,49 @@ const RETRY_MS = [500, 1000, 2000, 4000] as const
  * The one event stream of a page. It begins behind the event that was the newest when the page loaded, and goes on
  * behind the last one it saw, so nothing is missed; what is told twice is dropped.
  */
-export const openStream = (listener: StreamListener): { readonly close: () => void } => {
-  const controller = new AbortController()
-  run(listener, controller.signal).catch((error: unknown) => {
+export const openStream = (listener: StreamListener): Stream => {
+  let line = new AbortController()
+  const nextLine = (): AbortSignal => {
+    line = new AbortController()
+    return line.signal
+  }
+  run(listener, nextLine).catch((error: unknown) => {
     // Only a mistake of ours ends the loop; the page then says that it is not live.
     listener.onStatus('reconnecting')
     throw error
   })
-  return { close: () => controller.abort() }
+  return { renew: () => line.abort() }
 }
 
-const run = async (listener: StreamListener, closed: AbortSignal): Promise<void> => {
+export interface Stream {
+  /** Drops the line and opens another: whoever may no longer read learns it then. */
+  readonly renew: () => void
+}
+
+const run = async (listener: StreamListener, nextLine: () => AbortSignal): Promise<void> => {
   let lastId: string | null = null
   let failures = 0
-  while (!closed.aborted) {
+  for (;;) {
+    const dropped = nextLine()
     try {
-      lastId ??= await newestId(closed)
+      lastId ??= await newestId(dropped)
       listener.onBegin()
-      const response = await connect(lastId, closed)
-      if (response.status === 401) {
-        listener.onStatus('signed-out')
-        return
-      }
+      const response = await connect(lastId, dropped)
+      if (response.status === 401) throw new ApiProblem(401, {})
       if (!response.ok || response.body === null) throw new Error(`the stream answered ${response.status}`)
       failures = 0
       listener.onStatus('live')
-      lastId = await listen(response.body, lastId, listener, closed)
+      lastId = await listen(response.body, lastId, listener)
     } catch (error) {
-      if (closed.aborted) return
       if (isSignedOut(error)) {
         listener.onStatus('signed-out')
-        return
+        await nextSession()
+        continue
       }
       failures += 1
     }
-    if (closed.aborted) return
     listener.onStatus('reconnecting')
-    await pause(RETRY_MS[Math.min(failures, RETRY_MS.length - 1)] ?? 4000, closed)
+    await pause(RETRY_MS[Math.min(failures, RETRY_MS.length - 1)] ?? 4000)
   }
 }
 
@@ -78,12 +86,11 @@ const listen = async (
   body: ReadableStream<Uint8Array>,
   from: string | null,
   listener: StreamListener,
-  closed: AbortSignal,
 ): Promise<string | null> => {
   let lastId = from
   let aliveAtMs = performance.now()
   const watchdog = setInterval(() => {
-    if (performance.now() - aliveAtMs > SILENCE_MS_MAX || closed.aborted) void body.cancel().catch(ignore)
+    if (performance.now() - aliveAtMs > SILENCE_MS_MAX) void body.cancel().catch(ignore)
   }, 5000)
   try {
     const onBytes = (): void => {
@@ -109,17 +116,7 @@ const newestId = async (signal: AbortSignal): Promise<string | null> => {
   return items[0]?.id ?? null
 }
 
-const isSignedOut = (error: unknown): boolean =>
-  error instanceof Error && 'status' in error && error.status === 401
-
-const pause = (ms: number, closed: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms)
-    closed.addEventListener('abort', () => {
-      clearTimeout(timer)
-      resolve()
-    })
-  })
+const isSignedOut = (error: unknown): boolean => error instanceof ApiProblem && error.status === 401
 
 /** A body that cannot be cancelled any more has ended already. */
 const ignore = (): void => undefined

@@ -26,6 +26,7 @@ describe('numbers', () => {
 
   it('have as many decimals as a price needs', () => {
     expect([97_000, 154.6743, 0.000_012_34].map(formatPrice)).toEqual(['97,000.00', '154.6743', '0.00001234'])
+    expect([154.6, 0.5, 0].map(formatPrice)).toEqual(['154.6000', '0.500000', '0.00'])
   })
 })
 

@@ -8,6 +8,9 @@ const grouped = (fractionMin: number, fractionMax = fractionMin): Intl.NumberFor
 
 const CENTS = grouped(2)
 const WHOLE = grouped(0)
+const PRICE_4 = grouped(4)
+const PRICE_6 = grouped(6)
+const PRICE_8 = grouped(8)
 const UP_TO_8 = new Intl.NumberFormat('en-US', { maximumFractionDigits: 8 })
 
 export const formatUsd = (usd: number, { plus = false }: { readonly plus?: boolean } = {}): string => {
@@ -17,12 +20,12 @@ export const formatUsd = (usd: number, { plus = false }: { readonly plus?: boole
   return `${sign}$${text}`
 }
 
-/** Prices have as many decimals as their size asks for. */
+/** As many decimals as the size asks for, and always as many: prices below each other are easy to compare. */
 export const formatPrice = (price: number): string => {
   const size = Math.abs(price)
-  if (size >= 1000) return signed(CENTS.format(price))
-  if (size >= 1) return signed(grouped(2, 4).format(price))
-  return signed(grouped(4, 8).format(price))
+  if (size >= 1000 || size === 0) return signed(CENTS.format(price))
+  if (size >= 1) return signed(PRICE_4.format(price))
+  return signed((size >= 0.01 ? PRICE_6 : PRICE_8).format(price))
 }
 
 /** Of a share: 0.031 reads 3.1 %. */

@@ -48,11 +48,12 @@ export const Percent = ({
     </span>
   )
 
+/** In dollars: every symbol is quoted in them. */
 export const Price = ({ value }: MaybeNumber) =>
   value === null || value === undefined ? (
     <Unknown />
   ) : (
-    <span className="whitespace-nowrap">{formatPrice(value)}</span>
+    <span className="whitespace-nowrap">${formatPrice(value)}</span>
   )
 
 export const Quantity = ({ value, unit }: MaybeNumber & { readonly unit: string }) =>

@@ -46,7 +46,11 @@ export const evolveCurve = (curve: EquityCurve, sinceMs: number, nowMs: number, 
  */
 export const readCurve = (
   curve: EquityCurve,
-  { sinceMs, untilMs, points }: { readonly sinceMs: number; readonly untilMs: number; readonly points: number },
+  {
+    sinceMs,
+    untilMs,
+    points,
+  }: { readonly sinceMs: number; readonly untilMs: number; readonly points: number },
 ): readonly EquitySample[] => {
   const apartMs = (untilMs - sinceMs) / points
   const index = Math.max(

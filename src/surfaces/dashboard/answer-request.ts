@@ -30,18 +30,23 @@ export const answerRequest = async (
   const asset = desk.pages.assets.get(path)
   if (asset !== undefined) return sendAsset(request, response, asset)
   if (/\.[a-z0-9]+$/i.test(path)) return refuse(response, 'route.not_found', 'There is no such file')
-  const visitor = visitorOf(request.headers, desk.house)
+  const visitor = visitorOf(request.headers, desk)
   if (path === '/session') return sendJson(response, 200, sessionView(visitor))
   const html =
     visitor.kind === 'stranger'
-      ? signInPage(desk.pages, { fault: null, next: safePath(path) })
+      ? signInPage(desk.pages, {
+          fault: visitor.wasSignedIn ? OVER : null,
+          next: safePath(request.url ?? '/'),
+        })
       : desk.pages.app
   return sendText(response, 200, 'text/html; charset=utf-8', html)
 }
 
+const OVER = 'The session is over. Sign in again to go on where you were.'
+
 const answerApi = (desk: Desk, request: IncomingMessage, response: ServerResponse): void => {
   const { house, line, streams } = desk
-  const visitor = visitorOf(request.headers, house)
+  const visitor = visitorOf(request.headers, desk)
   if (visitor.kind === 'stranger') {
     return refuse(response, 'auth.missing_token', 'Sign in first', { 'WWW-Authenticate': 'Bearer' })
   }

@@ -3,6 +3,7 @@ import type { ApiLine } from './api.ts'
 import type { Attempts } from './attempts.ts'
 import type { DashboardHouse, DashboardLimits } from './house.ts'
 import type { BuiltPages } from './pages.ts'
+import type { Sealer } from './session.ts'
 
 /** What every answer of this server may need. */
 export interface Desk {
@@ -10,6 +11,7 @@ export interface Desk {
   readonly limits: DashboardLimits
   readonly pages: BuiltPages
   readonly line: ApiLine
+  readonly sealer: Sealer
   readonly attempts: Attempts
   /** Answers that never end by themselves. */
   readonly streams: Set<ServerResponse>

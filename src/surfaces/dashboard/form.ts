@@ -25,7 +25,7 @@ export const readSignInForm = async (request: IncomingMessage, bytesMax: number)
 
 /** Only a path of our own: a redirect elsewhere would be somebody else's. */
 export const safePath = (next: string): string =>
-  /^\/(?![/\\])[\w\-./~%?=&]*$/.test(next) && !next.startsWith('/login') ? next : '/'
+  /^\/(?![/\\])[\w\-./~%?=&+*:,@]*$/.test(next) && !next.startsWith('/login') ? next : '/'
 
 const readJson = (text: string): SignInForm => {
   try {

@@ -174,9 +174,9 @@ describe('a strange API', () => {
     })
     await once(broken.listen(0, '127.0.0.1'), 'listening')
     const { port } = broken.address() as AddressInfo
-    const sessionKey = new Uint8Array(32)
-    const signedIn = await startTestDashboard({ sessionKey })
-    const other = await startTestDashboard({ apiUrl: `http://127.0.0.1:${port}/api/v1`, sessionKey })
+    const sessionSecret = new Uint8Array(32)
+    const signedIn = await startTestDashboard({ sessionSecret })
+    const other = await startTestDashboard({ apiUrl: `http://127.0.0.1:${port}/api/v1`, sessionSecret })
     const headers = { cookie: await signedIn.signIn() }
     await expect(other.ask('GET', '/api/v1/health', { headers })).rejects.toThrow('aborted')
     await signedIn.close()

@@ -9,8 +9,8 @@ export interface DashboardHouse {
   readonly configuration: () => Configuration
   /** Whether an empty token means that everybody may come in. */
   readonly insecureOk: boolean
-  /** 32 secret bytes that seal sessions. Whoever keeps them over a restart keeps people signed in. */
-  readonly sessionKey: Uint8Array
+  /** What the keys of sessions follow from. Whoever keeps it over a restart keeps people signed in. */
+  readonly sessionSecret: Uint8Array
   /** The built pages. */
   readonly folder: string
   readonly logger: Logger

@@ -6,6 +6,7 @@ import { openApiLine } from './api.ts'
 import { Attempts } from './attempts.ts'
 import { DASHBOARD_LIMITS, type DashboardHouse, type DashboardLimits } from './house.ts'
 import { loadPages } from './pages.ts'
+import { createSealer } from './session.ts'
 
 export interface DashboardServer {
   /** Resolves with where, once requests are taken. Port 0 takes any free one. */
@@ -25,7 +26,8 @@ export const createDashboardServer = (
   const line = openApiLine(house.apiUrl)
   const attempts = new Attempts(limits.failedSignInsPerMinute)
   const streams = new Set<ServerResponse>()
-  const desk = { house, limits, pages, line, attempts, streams }
+  const sealer = createSealer(house.sessionSecret)
+  const desk = { house, limits, pages, line, sealer, attempts, streams }
   const server = createServer(
     { headersTimeout: limits.headersTimeoutMs, requestTimeout: limits.requestTimeoutMs },
     (request, response) => {

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 
 /** Who is signed in: the API token, and until when. */
 export interface Session {
@@ -8,22 +8,42 @@ export interface Session {
 
 const SESSION_COOKIE = 'svc_session'
 
+const SALT_BYTES = 16
 const IV_BYTES = 12
 const TAG_BYTES = 16
 const ALGORITHM = 'aes-256-gcm'
 
-/** The browser keeps it and cannot read it. */
-export const seal = ({ token, expiresAtMs }: Session, key: Uint8Array): string => {
-  const iv = randomBytes(IV_BYTES)
-  const cipher = createCipheriv(ALGORITHM, key, iv)
-  const sealed = [cipher.update(JSON.stringify([token, expiresAtMs]), 'utf8'), cipher.final()]
-  return Buffer.concat([iv, ...sealed, cipher.getAuthTag()]).toString('base64url')
+/** Seals sessions, so that the browser keeps them and cannot read them. */
+export interface Sealer {
+  readonly seal: (session: Session) => string
+  /** Null for what was not sealed with the same secret, and for what is over. */
+  readonly unseal: (text: string, nowMs: number) => Session | null
 }
 
-/** Null for what we did not seal, and for what is over. */
-export const unseal = (text: string, key: Uint8Array, nowMs: number): Session | null => {
-  const bytes = Buffer.from(text, 'base64url')
-  if (bytes.length <= IV_BYTES + TAG_BYTES) return null
+/**
+ * Every process seals with a key of its own. It follows from the secret and a salt, and the salt stands in the cookie: a
+ * later process that has the secret opens it, and seals with another key.
+ */
+export const createSealer = (secret: Uint8Array): Sealer => {
+  const salt = randomBytes(SALT_BYTES)
+  const ownKey = keyOf(secret, salt)
+  return {
+    seal: ({ token, expiresAtMs }) => {
+      const iv = randomBytes(IV_BYTES)
+      const cipher = createCipheriv(ALGORITHM, ownKey, iv)
+      const sealed = [cipher.update(JSON.stringify([token, expiresAtMs]), 'utf8'), cipher.final()]
+      return Buffer.concat([salt, iv, ...sealed, cipher.getAuthTag()]).toString('base64url')
+    },
+    unseal: (text, nowMs) => {
+      const bytes = Buffer.from(text, 'base64url')
+      if (bytes.length <= SALT_BYTES + IV_BYTES + TAG_BYTES) return null
+      const given = bytes.subarray(0, SALT_BYTES)
+      return opened(bytes.subarray(SALT_BYTES), given.equals(salt) ? ownKey : keyOf(secret, given), nowMs)
+    },
+  }
+}
+
+const opened = (bytes: Buffer, key: Uint8Array, nowMs: number): Session | null => {
   const decipher = createDecipheriv(ALGORITHM, key, bytes.subarray(0, IV_BYTES))
   decipher.setAuthTag(bytes.subarray(-TAG_BYTES))
   try {
@@ -35,6 +55,9 @@ export const unseal = (text: string, key: Uint8Array, nowMs: number): Session | 
     return null
   }
 }
+
+const keyOf = (secret: Uint8Array, salt: Uint8Array): Uint8Array =>
+  new Uint8Array(hkdfSync('sha256', secret, salt, SESSION_COOKIE, 32))
 
 /** The session's cookie among those that the browser sent. */
 export const sessionCookieOf = (header: string | undefined): string | null => {

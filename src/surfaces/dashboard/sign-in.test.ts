@@ -116,6 +116,10 @@ describe('sign-in', () => {
     expect(await session(cookie)).toMatchObject({ signed_in: true, sign_in_needed: true })
     const { status, headers } = await dashboard.ask('POST', '/logout', { headers: { cookie } })
     expect([status, headers['location']]).toEqual([303, '/'])
+    const back = await dashboard.ask('POST', `/logout?next=${encodeURIComponent('/audit?type=a')}`)
+    expect(back.headers['location']).toBe('/audit?type=a')
+    const away = await dashboard.ask('POST', '/logout?next=//evil.example')
+    expect(away.headers['location']).toBe('/')
     expect(String(headers['set-cookie'])).toContain(
       'svc_session=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0',
     )
@@ -125,14 +129,26 @@ describe('sign-in', () => {
     expect(await session(`${cookie.slice(0, -4)}AAAA`)).toMatchObject({ signed_in: false })
   })
 
-  it('outlives a restart with the same key, and only with that', async () => {
-    const sessionKey = new Uint8Array(32).fill(7)
-    const before = await startTestDashboard({ sessionKey })
+  it('brings people back to where they were, and says why they are asked', async () => {
+    const page = '/audit?type=signal.ta&from=2026-02-20T00%3A00%3A00Z&about=trace%3Aa+b'
+    const asked = async (headers = {}) => (await dashboard.ask('GET', page, { headers })).text
+    expect(await asked()).toContain(`value="${page.replaceAll('&', '&amp;')}"`)
+    expect(await asked()).not.toContain('role="alert"')
+    expect(await asked({ cookie: 'svc_session=made-up' })).toContain('role="alert">The session is over')
+    const { headers } = await dashboard.ask('POST', '/login', form({ token: TOKEN, next: page }))
+    expect(headers['location']).toBe(page)
+  })
+
+  it('outlives a restart with the same secret, sealed with another key, and only with that', async () => {
+    const sessionSecret = new Uint8Array(32).fill(7)
+    const before = await startTestDashboard({ sessionSecret })
     const cookie = await before.signIn()
     await before.close()
-    const after = await startTestDashboard({ sessionKey })
+    const after = await startTestDashboard({ sessionSecret })
     expect((await after.ask('GET', '/api/v1/brain/status', { headers: { cookie } })).status).toBe(200)
     expect((await dashboard.ask('GET', '/api/v1/brain/status', { headers: { cookie } })).status).toBe(401)
+    // The beginning of a cookie names the key it was sealed with.
+    expect((await after.signIn()).slice(0, 33)).not.toBe(cookie.slice(0, 33))
     await after.close()
   })
 

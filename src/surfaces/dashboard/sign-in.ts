@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { refuse, sendJson, sendText, type RefusalCode } from './answer.ts'
 import { judgeToken } from './api.ts'
-import { readSignInForm } from './form.ts'
+import { readSignInForm, safePath } from './form.ts'
 import { isBehindTls, isCrossOrigin } from './origin.ts'
 import { signInPage } from './pages.ts'
-import { seal, setCookie } from './session.ts'
+import { setCookie } from './session.ts'
 import type { Desk } from './desk.ts'
 
 /** POST /login: the API says whether the token is good; the browser gets it sealed. */
@@ -39,7 +39,7 @@ export const signIn = async (
     case 'good': {
       attempts.succeeded(address)
       const expiresAtMs = nowMs + limits.sessionMs
-      const sealed = seal({ token: read.token, expiresAtMs }, house.sessionKey)
+      const sealed = desk.sealer.seal({ token: read.token, expiresAtMs })
       const headers = { 'Set-Cookie': setCookie(sealed, limits.sessionMs, isBehindTls(request.headers)) }
       if (read.form === 'json') return sendJson(response, 200, { ok: true }, headers)
       return sendText(response, 303, 'text/plain', '', { ...headers, Location: read.next })
@@ -47,11 +47,15 @@ export const signIn = async (
   }
 }
 
-/** POST /logout. */
+/** POST /logout: afterwards to the page in `next`, which asks for the token. */
 export const signOut = (request: IncomingMessage, response: ServerResponse): void => {
   if (isCrossOrigin(request.headers)) return refuse(response, 'dashboard.origin_denied', FOREIGN)
   request.resume()
-  const headers = { 'Set-Cookie': setCookie('', 0, isBehindTls(request.headers)), Location: '/' }
+  const next = new URLSearchParams(request.url?.split('?')[1] ?? '').get('next')
+  const headers = {
+    'Set-Cookie': setCookie('', 0, isBehindTls(request.headers)),
+    Location: safePath(next ?? '/'),
+  }
   return sendText(response, 303, 'text/plain', '', headers)
 }
 

@@ -15,7 +15,7 @@ export const APP_HTML = '<div id="app"></div>'
 export interface TestDashboardOptions {
   readonly api?: TestServerOptions
   readonly limits?: Partial<DashboardLimits>
-  readonly sessionKey?: Uint8Array
+  readonly sessionSecret?: Uint8Array
   /** Another API than the real one. */
   readonly apiUrl?: string
 }
@@ -24,7 +24,7 @@ export interface TestDashboardOptions {
 export const startTestDashboard = async ({
   api: apiOptions,
   limits,
-  sessionKey,
+  sessionSecret,
   apiUrl,
 }: TestDashboardOptions = {}) => {
   const api = await startTestServer(apiOptions)
@@ -42,7 +42,7 @@ export const startTestDashboard = async ({
       apiUrl: apiUrl ?? api.baseUrl,
       configuration: () => configuration.current(),
       insecureOk: apiOptions?.insecureOk ?? false,
-      sessionKey: sessionKey ?? randomBytes(32),
+      sessionSecret: sessionSecret ?? randomBytes(32),
       folder,
       logger,
       clock: testClock,

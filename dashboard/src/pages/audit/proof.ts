@@ -1,6 +1,7 @@
 import { callApi, queryOf } from '../../api/client.ts'
 import type { EventPage, EventRecord } from '../../api/log.ts'
-import { canonicalJson } from './canonical-json.ts'
+import { canonicalJson } from '../../proof/canonical-json.ts'
+import { bytesOfHex, keysFrom, verifyEd25519 } from '../../proof/ed25519.ts'
 
 export type Verdict = 'pass' | 'fail' | 'unknown'
 
@@ -63,14 +64,9 @@ const proveSignature = async ({ signature, signer, payload }: EventRecord): Prom
   if (signature === null || signer === null) return finding('fail', 'It is not signed.')
   const publicKey = await publicKeyOf(signer)
   if (publicKey === null) return finding('unknown', `The log introduces no key of ${signer} that was found.`)
-  const key = await importKey(publicKey)
-  if (key === null) return finding('unknown', 'This browser knows no Ed25519.')
-  const isRight = await crypto.subtle.verify(
-    'Ed25519',
-    key,
-    bytesOf(signature),
-    new TextEncoder().encode(canonicalJson(payload)),
-  )
+  const text = canonicalJson(payload)
+  const isRight = await verifyEd25519({ publicKeyHex: publicKey, signature: bytesOfHex(signature), text })
+  if (isRight === null) return finding('unknown', 'This browser knows no Ed25519.')
   return isRight
     ? finding('pass', `Ed25519 signature of ${signer} over the payload.`)
     : finding('fail', `The signature is not of ${signer} over this payload.`)
@@ -84,25 +80,13 @@ const publicKeyOf = async (nodeId: string): Promise<string | null> => {
     const { items } = await callApi<EventPage>(
       `/events${queryOf({ type: 'system.started', order, limit: 100 })}`,
     )
-    const key = items.find(({ payload }) => payload['node_id'] === nodeId)?.payload['public_key']
-    if (typeof key === 'string') return key
+    const key = keysFrom(items).get(nodeId)
+    if (key !== undefined) return key
   }
   return null
-}
-
-const importKey = async (hex: string): Promise<CryptoKey | null> => {
-  try {
-    return await crypto.subtle.importKey('raw', bytesOf(hex), 'Ed25519', false, ['verify'])
-  } catch {
-    // Older browsers do not know the algorithm: that is no fault of the record.
-    return null
-  }
 }
 
 const sha256Hex = async (text: string): Promise<string> => {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
   return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 }
-
-const bytesOf = (hex: string): Uint8Array<ArrayBuffer> =>
-  Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16))

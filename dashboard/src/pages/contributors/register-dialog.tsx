@@ -1,30 +1,20 @@
 import { useState, type SyntheticEvent } from 'react'
-import { ApiProblem } from '../../api/client.ts'
 import type { Contributor } from '../../api/people.ts'
+import { fieldFaults, FormEnd } from '../../app/form-end.tsx'
+import { RegisterDialog } from '../../app/register-dialog.tsx'
 import { useAction } from '../../app/use-action.ts'
-import { useUrlState } from '../../app/use-url-state.ts'
-import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
 import { Field, inputClass, TextField } from '../../ui/field.tsx'
-import { titleOf } from '../../ui/states.tsx'
 
 const ROLES = ['curator', 'agent', 'operator', 'tester']
 
-/** `?form=register` */
-export const RegisterDialog = () => {
-  const [form, setForm] = useUrlState('form')
-  if (form !== 'register') return null
-  return (
-    <Dialog
-      title="Register a contributor"
-      description="Then it can submit signals, and its calls are scored."
-      open
-      onClose={() => setForm('')}
-    >
-      <RegisterForm onDone={() => setForm('')} />
-    </Dialog>
-  )
-}
+export const RegisterContributor = () => (
+  <RegisterDialog
+    title="Register a contributor"
+    description="Then it can submit signals, and its calls are scored."
+  >
+    {(onDone) => <RegisterForm onDone={onDone} />}
+  </RegisterDialog>
+)
 
 interface Draft {
   readonly node_id: string
@@ -51,13 +41,17 @@ const RegisterForm = ({ onDone }: { readonly onDone: () => void }) => {
   }
   const change = (member: keyof Draft) => (event: { target: { value: string } }) =>
     setDraft({ ...draft, [member]: event.target.value })
-  const faultOf = (member: keyof Draft): string | undefined => faultIn(action.error, member)
+  const faults = fieldFaults(action.error, {
+    code: 'contributor.duplicate',
+    member: 'node_id',
+    text: 'This node id is taken',
+  })
   return (
     <form className="grid gap-4" onSubmit={submit}>
       <TextField
         label="Node id"
         hint="How it names itself when it submits; unique, and not changed later"
-        fault={faultOf('node_id')}
+        fault={faults.of('node_id')}
         value={draft.node_id}
         onChange={change('node_id')}
         required
@@ -68,7 +62,7 @@ const RegisterForm = ({ onDone }: { readonly onDone: () => void }) => {
       <TextField
         label="Name"
         hint="As people see it"
-        fault={faultOf('name')}
+        fault={faults.of('name')}
         value={draft.name}
         onChange={change('name')}
         required
@@ -78,7 +72,7 @@ const RegisterForm = ({ onDone }: { readonly onDone: () => void }) => {
       <TextField
         label="Role"
         hint="curator, agent, operator, tester or another word"
-        fault={faultOf('role')}
+        fault={faults.of('role')}
         value={draft.role}
         onChange={change('role')}
         list="contributor-roles"
@@ -93,7 +87,7 @@ const RegisterForm = ({ onDone }: { readonly onDone: () => void }) => {
       <Field
         label="Metadata"
         hint="A JSON object, if you like: links, an attestation"
-        fault={metadata === null ? 'This is not a JSON object' : faultOf('metadata')}
+        fault={metadata === null ? 'This is not a JSON object' : faults.of('metadata')}
       >
         {(ids) => (
           <textarea
@@ -106,28 +100,9 @@ const RegisterForm = ({ onDone }: { readonly onDone: () => void }) => {
           />
         )}
       </Field>
-      {action.error === null || hasFaults(action.error) ? null : (
-        <p role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-sm text-bad">
-          {titleOf(action.error)}
-        </p>
-      )}
-      <div className="flex justify-end gap-2">
-        <Button onClick={onDone}>Cancel</Button>
-        <Button type="submit" look="primary" busy={action.isPending}>
-          Register
-        </Button>
-      </div>
+      <FormEnd submitLabel="Register" fault={faults.rest} isBusy={action.isPending} onCancel={onDone} />
     </form>
   )
-}
-
-const hasFaults = (error: Error): boolean =>
-  error instanceof ApiProblem && (error.faults.length > 0 || error.code === 'contributor.duplicate')
-
-const faultIn = (error: Error | null, member: string): string | undefined => {
-  if (!(error instanceof ApiProblem)) return undefined
-  if (error.code === 'contributor.duplicate' && member === 'node_id') return 'This node id is taken'
-  return error.faults.find(({ loc }) => loc.includes(member))?.msg
 }
 
 /** Null for what is no JSON object. */

@@ -16,8 +16,8 @@ const RANGES = [
   ['168', '1 week'],
 ] as const
 
-/** The past costs the service something to reckon; the newest point comes with the account. */
-const REFRESH_MS = 60_000
+/** The service keeps a point for every 15 seconds; the newest comes with the account. */
+const REFRESH_MS = 15_000
 
 export const EquityPanel = ({ className = '' }: { readonly className?: string }) => {
   const [chosen, setHours] = useUrlState('hours', '6')
@@ -46,7 +46,7 @@ const Curve = ({ history }: { readonly history: EquityHistory }) => {
   )
   const [first, last] = [points[0], points.at(-1)]
   if (first === undefined || last === undefined || points.length < 2) {
-    return <Empty title="No curve yet">It begins with the first bars of the market feed.</Empty>
+    return <Empty title="No curve yet">It begins a few seconds after the first start.</Empty>
   }
   const label = `Equity from ${formatUsd(first.equity_usd)} to ${formatUsd(last.equity_usd)}`
   return <Chart label={label} series={series} heightPx={356} format={formatUsd} />

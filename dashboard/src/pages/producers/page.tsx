@@ -1,6 +1,6 @@
 import { ProducerSheet } from './producer-sheet.tsx'
 import { ProducersPanel } from './producers-panel.tsx'
-import { RegisterDialog } from './register-dialog.tsx'
+import { RegisterProducer } from './register-dialog.tsx'
 import { RunsPanel } from './runs-panel.tsx'
 import { SummaryPanel } from './summary-panel.tsx'
 
@@ -11,6 +11,6 @@ export const Page = () => (
     <ProducersPanel className="lg:col-span-12" />
     <RunsPanel className="lg:col-span-12" />
     <ProducerSheet />
-    <RegisterDialog />
+    <RegisterProducer />
   </div>
 )

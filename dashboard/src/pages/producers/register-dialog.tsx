@@ -1,11 +1,8 @@
 import { useState, type SyntheticEvent } from 'react'
-import { ApiProblem } from '../../api/client.ts'
+import { fieldFaults, FormEnd } from '../../app/form-end.tsx'
+import { RegisterDialog } from '../../app/register-dialog.tsx'
 import { useAction } from '../../app/use-action.ts'
-import { useUrlState } from '../../app/use-url-state.ts'
-import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
 import { Field, inputClass, TextField } from '../../ui/field.tsx'
-import { titleOf } from '../../ui/states.tsx'
 
 const DOMAINS = ['onchain', 'social', 'tradfi', 'technical', 'events', 'curator']
 
@@ -16,21 +13,14 @@ const SCHEDULES = [
   ['0 * * * *', 'every hour'],
 ] as const
 
-/** `?form=register` */
-export const RegisterDialog = () => {
-  const [form, setForm] = useUrlState('form')
-  if (form !== 'register') return null
-  return (
-    <Dialog
-      title="Register a producer"
-      description="Its address is asked for signals on its schedule; nothing is asked before the first run."
-      open
-      onClose={() => setForm('')}
-    >
-      <RegisterForm onDone={() => setForm('')} />
-    </Dialog>
-  )
-}
+export const RegisterProducer = () => (
+  <RegisterDialog
+    title="Register a producer"
+    description="Its address is asked for signals on its schedule; nothing is asked before the first run."
+  >
+    {(onDone) => <RegisterForm onDone={onDone} />}
+  </RegisterDialog>
+)
 
 interface Draft {
   readonly name: string
@@ -59,13 +49,17 @@ const RegisterForm = ({ onDone }: { readonly onDone: () => void }) => {
   }
   const change = (member: keyof Draft) => (event: { target: { value: string } }) =>
     setDraft({ ...draft, [member]: event.target.value })
-  const faultOf = (member: keyof Draft): string | undefined => faultIn(action.error, member)
+  const faults = fieldFaults(action.error, {
+    code: 'producer.duplicate',
+    member: 'name',
+    text: 'This name is taken',
+  })
   return (
     <form className="grid gap-4" onSubmit={submit}>
       <TextField
         label="Name"
         hint="Letters, digits, dots, underscores, colons and hyphens"
-        fault={faultOf('name')}
+        fault={faults.of('name')}
         value={draft.name}
         onChange={change('name')}
         required
@@ -73,7 +67,7 @@ const RegisterForm = ({ onDone }: { readonly onDone: () => void }) => {
         autoFocus
         autoComplete="off"
       />
-      <Field label="Domain" hint="Its weight decides how much it counts" fault={faultOf('domain')}>
+      <Field label="Domain" hint="Its weight decides how much it counts" fault={faults.of('domain')}>
         {(ids) => (
           <select {...ids} value={draft.domain} onChange={change('domain')} className={inputClass}>
             {DOMAINS.map((domain) => (
@@ -85,7 +79,7 @@ const RegisterForm = ({ onDone }: { readonly onDone: () => void }) => {
       <TextField
         label="Endpoint"
         hint="An http or https address; private addresses are refused when it is asked"
-        fault={faultOf('endpoint')}
+        fault={faults.of('endpoint')}
         value={draft.endpoint}
         onChange={change('endpoint')}
         placeholder="https://example.com/signals"
@@ -97,7 +91,7 @@ const RegisterForm = ({ onDone }: { readonly onDone: () => void }) => {
       <TextField
         label="Schedule"
         hint="Minute, hour, day, month, weekday, in UTC"
-        fault={faultOf('schedule')}
+        fault={faults.of('schedule')}
         value={draft.schedule}
         onChange={change('schedule')}
         list="producer-schedules"
@@ -111,26 +105,7 @@ const RegisterForm = ({ onDone }: { readonly onDone: () => void }) => {
           </option>
         ))}
       </datalist>
-      {action.error === null || isOnField(action.error) ? null : (
-        <p role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-sm text-bad">
-          {titleOf(action.error)}
-        </p>
-      )}
-      <div className="flex justify-end gap-2">
-        <Button onClick={onDone}>Cancel</Button>
-        <Button type="submit" look="primary" busy={action.isPending}>
-          Register
-        </Button>
-      </div>
+      <FormEnd submitLabel="Register" fault={faults.rest} isBusy={action.isPending} onCancel={onDone} />
     </form>
   )
-}
-
-const isOnField = (error: Error): boolean =>
-  error instanceof ApiProblem && (error.faults.length > 0 || error.code === 'producer.duplicate')
-
-const faultIn = (error: Error | null, member: string): string | undefined => {
-  if (!(error instanceof ApiProblem)) return undefined
-  if (error.code === 'producer.duplicate' && member === 'name') return 'This name is taken'
-  return error.faults.find(({ loc }) => loc.includes(member))?.msg
 }

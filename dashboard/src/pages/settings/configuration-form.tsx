@@ -1,7 +1,7 @@
 import { useBlocker } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import { valueAt } from '../../api/configuration.ts'
-import type { Configuration, ConfigurationForm as Form, ConfigurationChange } from '../../api/log.ts'
+import type { Configuration, ConfigurationForm as Form } from '../../api/log.ts'
 import { confirm } from '../../app/confirm.tsx'
 import { useUrlState } from '../../app/use-url-state.ts'
 import { inputClass } from '../../ui/field.tsx'
@@ -31,7 +31,6 @@ export const ConfigurationForm = ({ form, configuration }: ConfigurationFormProp
   const [draft, setDraft] = useState(NO_DRAFT)
   const [search, setSearch] = useState('')
   const [isReviewing, setReviewing] = useState(false)
-  const [waitingForRestart, setWaitingForRestart] = useState<readonly string[]>([])
   const [sectionId, chooseSection] = useUrlState('section', members[0]?.key ?? NODE)
   const check = useCheck(draft)
   useLeavingGuard(draft.size > 0)
@@ -49,10 +48,9 @@ export const ConfigurationForm = ({ form, configuration }: ConfigurationFormProp
     enter: (setting, text) => change(setting, { text, value: valueOfText(setting, text) }),
     reset: (setting) => change(setting, { text: '', value: null }),
   }
-  const saved = ({ restart_required }: ConfigurationChange): void => {
+  const saved = (): void => {
     setReviewing(false)
     setDraft(NO_DRAFT)
-    setWaitingForRestart((known) => [...new Set([...known, ...restart_required])])
   }
   const sections = [
     ...members.map((section) => ({
@@ -86,7 +84,7 @@ export const ConfigurationForm = ({ form, configuration }: ConfigurationFormProp
           />
         </div>
         <div className="grid min-w-0 content-start gap-3">
-          <RestartNote keys={waitingForRestart} />
+          <RestartNote keys={form.waiting_for_restart} />
           {search === '' ? <Chosen member={member} /> : <SearchResults members={members} search={search} />}
           <ChangesBar
             draft={draft}

@@ -5,7 +5,7 @@ import { Badge } from '../../ui/badge.tsx'
 import { Control } from './control.tsx'
 import { shownValue } from './differences.tsx'
 import { faultsAt, isSame, REDACTED, textOfValue } from './draft.ts'
-import { isFixed, needsRestart, useForm, variableOf } from './form.ts'
+import { isFixed, needsRestart, useForm, variableOf, waitsForRestart } from './form.ts'
 import type { Setting } from './settings.ts'
 
 /** One setting: what it is, its value, and what is special about it. */
@@ -28,7 +28,7 @@ export const FieldRow = ({ setting }: { readonly setting: Setting }) => {
             {name}
           </label>
           {entry === undefined ? null : <Badge tone="accent">changed</Badge>}
-          {needsRestart(form, key) ? <Badge title="Counts only after a restart">restart</Badge> : null}
+          <RestartBadge settingKey={key} />
           {isByEnvironment ? <Badge tone="warn">environment</Badge> : null}
         </div>
         <p className="text-xs text-muted">{description}</p>
@@ -65,6 +65,18 @@ export const FieldRow = ({ setting }: { readonly setting: Setting }) => {
         </div>
       </div>
     </div>
+  )
+}
+
+const RestartBadge = ({ settingKey }: { readonly settingKey: string }) => {
+  const { form } = useForm()
+  if (!needsRestart(form, settingKey)) return null
+  return waitsForRestart(form, settingKey) ? (
+    <Badge tone="warn" title="Saved; counts when the service is started again">
+      waits for a restart
+    </Badge>
+  ) : (
+    <Badge title="Counts only after a restart">restart</Badge>
   )
 }
 

@@ -25,11 +25,17 @@ export const useForm = (): FormState => {
   return form
 }
 
-/** A group of settings in one value has its restart keys below its own. */
 export const needsRestart = ({ restart_keys }: ConfigurationForm, key: string): boolean =>
-  restart_keys.some((restart) => restart === key || restart.startsWith(`${key}.`))
+  isAmong(restart_keys, key)
+
+export const waitsForRestart = ({ waiting_for_restart }: ConfigurationForm, key: string): boolean =>
+  isAmong(waiting_for_restart, key)
 
 export const isFixed = ({ set_by_environment }: ConfigurationForm, key: string): boolean =>
-  set_by_environment.some((fixed) => fixed === key || fixed.startsWith(`${key}.`))
+  isAmong(set_by_environment, key)
+
+/** A group of settings in one value has its keys below its own. */
+const isAmong = (keys: readonly string[], key: string): boolean =>
+  keys.some((one) => one === key || one.startsWith(`${key}.`))
 
 export const variableOf = (key: string): string => `SVC_${key.replaceAll('.', '__').toUpperCase()}`

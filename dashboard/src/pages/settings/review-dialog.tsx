@@ -8,7 +8,7 @@ import { Differences } from './differences.tsx'
 import { needsRestart, useForm } from './form.ts'
 
 interface ReviewDialogProps {
-  readonly onSaved: (change: ConfigurationChange) => void
+  readonly onSaved: () => void
   readonly onClose: () => void
 }
 

@@ -1,15 +1,14 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState, type SyntheticEvent } from 'react'
-import { ApiProblem, type Fault } from '../../api/client.ts'
 import type { Contributor } from '../../api/people.ts'
 import { queries } from '../../api/queries.ts'
+import { fieldFaults, FormEnd } from '../../app/form-end.tsx'
 import { useAction } from '../../app/use-action.ts'
-import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field, inputClass, TextField } from '../../ui/field.tsx'
 import { QueryContent } from '../../ui/panel.tsx'
-import { Empty, titleOf } from '../../ui/states.tsx'
+import { Empty } from '../../ui/states.tsx'
 
 /** An opinion, written down in the name of a contributor. */
 export const SubmitDialog = ({
@@ -84,10 +83,10 @@ const SubmitForm = ({ contributors, onClose, onDone }: SubmitFormProps) => {
     event.preventDefault()
     action.mutate()
   }
-  const fault = faultsOf(action.error)
+  const faults = fieldFaults(action.error)
   return (
     <form className="grid gap-3" onSubmit={submit}>
-      <Field label="Contributor" fault={fault('node_id')}>
+      <Field label="Contributor" fault={faults.of('node_id')}>
         {(ids) => (
           <select
             {...ids}
@@ -111,10 +110,10 @@ const SubmitForm = ({ contributors, onClose, onDone }: SubmitFormProps) => {
           autoComplete="off"
           placeholder="BTC"
           value={symbol}
-          fault={fault('symbol')}
+          fault={faults.of('symbol')}
           onChange={(event) => setSymbol(event.target.value)}
         />
-        <Field label="Direction" fault={fault('direction')}>
+        <Field label="Direction" fault={faults.of('direction')}>
           {(ids) => (
             <select
               {...ids}
@@ -138,10 +137,10 @@ const SubmitForm = ({ contributors, onClose, onDone }: SubmitFormProps) => {
         max={10}
         step={0.1}
         value={conviction}
-        fault={fault('conviction')}
+        fault={faults.of('conviction')}
         onChange={(event) => setConviction(event.target.value)}
       />
-      <Field label="Rationale" hint="Why; everybody can read it, for ever" fault={fault('rationale')}>
+      <Field label="Rationale" hint="Why; everybody can read it, for ever" fault={faults.of('rationale')}>
         {(ids) => (
           <textarea
             {...ids}
@@ -153,23 +152,7 @@ const SubmitForm = ({ contributors, onClose, onDone }: SubmitFormProps) => {
           />
         )}
       </Field>
-      {action.error === null ? null : (
-        <p role="alert" className="text-[13px] text-bad">
-          {titleOf(action.error)}
-        </p>
-      )}
-      <div className="flex justify-end gap-2">
-        <Button onClick={onClose}>Cancel</Button>
-        <Button type="submit" look="primary" busy={action.isPending}>
-          Submit
-        </Button>
-      </div>
+      <FormEnd submitLabel="Submit" fault={faults.rest} isBusy={action.isPending} onCancel={onClose} />
     </form>
   )
-}
-
-/** What the service says of one field. */
-const faultsOf = (error: Error | null) => {
-  const faults: readonly Fault[] = error instanceof ApiProblem ? error.faults : []
-  return (name: string): string | undefined => faults.find(({ loc }) => loc.at(-1) === name)?.msg
 }

@@ -1,7 +1,7 @@
 import { useState, type SyntheticEvent } from 'react'
 import type { Treasury } from '../../api/people.ts'
+import { FormEnd } from '../../app/form-end.tsx'
 import { useAction } from '../../app/use-action.ts'
-import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { formatPercent } from '../../ui/format.ts'
@@ -63,17 +63,14 @@ export const MigrateDialog = ({ treasury, onClose }: MigrateDialogProps) => {
           maxLength={500}
           onChange={(event) => setReason(event.target.value)}
         />
-        {migrate.isError ? (
-          <p role="alert" className="text-[13px] text-bad">
-            {titleOf(migrate.error)}
-          </p>
-        ) : null}
-        <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="danger" busy={migrate.isPending} disabled={!isReady}>
-            Change the wallet
-          </Button>
-        </div>
+        <FormEnd
+          submitLabel="Change the wallet"
+          look="danger"
+          fault={migrate.isError ? titleOf(migrate.error) : null}
+          isBusy={migrate.isPending}
+          isReady={isReady}
+          onCancel={onClose}
+        />
       </form>
     </Dialog>
   )

@@ -3,8 +3,8 @@ import { useState, type SyntheticEvent } from 'react'
 import { ApiProblem } from '../../api/client.ts'
 import type { KarmaIntent, KarmaReceipt } from '../../api/people.ts'
 import { queries } from '../../api/queries.ts'
+import { FormEnd } from '../../app/form-end.tsx'
 import { useAction } from '../../app/use-action.ts'
-import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Facts, Id } from '../../ui/id.tsx'
@@ -67,17 +67,13 @@ export const SettleDialog = ({ intents, onClose }: SettleDialogProps) => {
           spellCheck={false}
           onChange={(event) => setTxHash(event.target.value)}
         />
-        {settle.isError ? (
-          <p role="alert" className="text-[13px] text-bad">
-            {faultOf(settle.error)}
-          </p>
-        ) : null}
-        <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" busy={settle.isPending} disabled={address === ''}>
-            Settle
-          </Button>
-        </div>
+        <FormEnd
+          submitLabel="Settle"
+          fault={settle.isError ? faultOf(settle.error) : null}
+          isBusy={settle.isPending}
+          isReady={address !== ''}
+          onCancel={onClose}
+        />
       </form>
     </Dialog>
   )

@@ -2,7 +2,8 @@ import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { queries } from '../../api/queries.ts'
 import { Badge, type Tone } from '../../ui/badge.tsx'
-import { keysFrom, verify, type Signed, type Verdict } from './signatures.ts'
+import { keysFrom } from '../../proof/ed25519.ts'
+import { verify, type Signed, type Verdict } from './signatures.ts'
 
 const STARTS_MAX = 500
 

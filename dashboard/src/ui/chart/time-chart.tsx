@@ -18,6 +18,7 @@ import { useIsDark } from '../../app/theme.ts'
 import type { Tone } from '../badge.tsx'
 import { formatPrice } from '../format.ts'
 import type { ChartProps, ChartSeries, Level, Marker } from './chart-props.ts'
+import { notTooFlat } from './scale.ts'
 
 /** Draws with TradingView's Lightweight Charts. Loaded lazily: see chart.tsx. */
 export const TimeChart = ({
@@ -53,7 +54,7 @@ export const TimeChart = ({
     const first = current.series[0]
     if (first === undefined) return
     const scale = scaleOver(fitLevels ? levels : [])
-    first.applyOptions({ autoscaleInfoProvider: (own: Autoscale) => notTooFlat(scale(own)) })
+    first.applyOptions({ autoscaleInfoProvider: (own: Autoscale) => notTooFlat(scale(own), format) })
     const lines = levels.map((level) => first.createPriceLine(lineOf(level)))
     const pins = createSeriesMarkers(first, markers.map(pinOf))
     return () => {
@@ -68,8 +69,14 @@ export const TimeChart = ({
   useEffect(() => drawn.current?.chart.timeScale().fitContent(), [begin, shape])
 
   return (
-    <figure className="m-0">
-      <div ref={box} role="img" aria-label={label} style={{ height: heightPx }} />
+    <figure className="m-0 flex h-full flex-col">
+      <div
+        ref={box}
+        role="img"
+        aria-label={label}
+        className="flex-1 overflow-hidden"
+        style={{ minHeight: heightPx }}
+      />
       <figcaption className="pt-1 text-right text-[11px] text-muted">
         Charts by{' '}
         <a href="https://www.tradingview.com/" rel="noreferrer" target="_blank" className="underline">
@@ -90,17 +97,30 @@ const toneColour = (tone: Tone = 'accent'): string => colour(tone === 'neutral' 
 const seconds = (ts: string): UTCTimestamp => Math.floor(Date.parse(ts) / 1000) as UTCTimestamp
 
 const CLOCK = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
+const CLOCK_SECONDS = new Intl.DateTimeFormat(undefined, {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
+})
 const DAY = new Intl.DateTimeFormat(undefined, { day: '2-digit', month: 'short' })
 const FULL = new Intl.DateTimeFormat(undefined, {
   day: '2-digit',
   month: 'short',
   hour: '2-digit',
   minute: '2-digit',
+  second: '2-digit',
   hourCycle: 'h23',
 })
 
-/** From here on a tick mark names a day and not a time. */
+/** Up to here a tick mark names a day and not a time. */
 const DAY_OF_MONTH_MARK = 2
+const SECONDS_MARK = 4
+
+const tickFormatOf = (mark: number): Intl.DateTimeFormat => {
+  if (mark <= DAY_OF_MONTH_MARK) return DAY
+  return mark === SECONDS_MARK ? CLOCK_SECONDS : CLOCK
+}
 
 const chartOptions = (format: (value: number) => string) => ({
   autoSize: true,
@@ -117,9 +137,9 @@ const chartOptions = (format: (value: number) => string) => ({
   timeScale: {
     borderColor: colour('line'),
     timeVisible: true,
-    secondsVisible: false,
+    secondsVisible: true,
     tickMarkFormatter: (time: Time, mark: number) =>
-      (mark <= DAY_OF_MONTH_MARK ? DAY : CLOCK).format(new Date(Number(time) * 1000)),
+      tickFormatOf(mark).format(new Date(Number(time) * 1000)),
   },
   localization: {
     priceFormatter: format,
@@ -163,18 +183,6 @@ const addSeries = (chart: IChartApi, { kind, tone }: ChartSeries, format: (value
     }
   }
 }
-
-/** Of a line that hardly moves, a scale that would repeat the same label again and again shows nothing. */
-const notTooFlat = (info: AutoscaleInfo | null): AutoscaleInfo | null => {
-  if (info === null || info.priceRange === null) return info
-  const { minValue, maxValue } = info.priceRange
-  const least = Math.abs(maxValue) * RANGE_SHARE_MIN
-  if (maxValue - minValue >= least) return info
-  const middle = (minValue + maxValue) / 2
-  return { ...info, priceRange: { minValue: middle - least / 2, maxValue: middle + least / 2 } }
-}
-
-const RANGE_SHARE_MIN = 0.0002
 
 /** Strictly ascending times: the newest of several in one second counts. */
 const dataOf = (series: ChartSeries) => {

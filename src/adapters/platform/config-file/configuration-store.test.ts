@@ -52,6 +52,7 @@ describe('a configuration store', () => {
       path,
       present: false,
       setByEnvironment: ['api.auth_token'],
+      waitingForRestart: [],
     })
     const result = await store.change({ brain: { cycle_interval_seconds: 60 }, api: { port: 1 } }, secure)
     expect(result).toMatchObject({
@@ -62,7 +63,7 @@ describe('a configuration store', () => {
       overriddenByEnv: [],
       warnings: [],
     })
-    expect(store.describe()).toMatchObject({ path, present: true })
+    expect(store.describe()).toMatchObject({ path, present: true, waitingForRestart: ['api.port'] })
     expect(store.current().brain.cycle_interval_seconds).toBe(60)
     expect(heard).toStrictEqual(['60 brain.cycle_interval_seconds,api.port'])
     expect(parse(await readFile(path, 'utf8'))).toStrictEqual({

@@ -2,6 +2,8 @@ import { existsSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import { type Change, changeUserSettings } from '../../../core/config/change.ts'
 import { environmentLayer } from '../../../core/config/environment.ts'
+import { changedKeys } from '../../../core/config/layers.ts'
+import { needsRestart } from '../../../core/config/restart.ts'
 import type { Configuration } from '../../../core/config/schema.ts'
 import { leavesOf } from '../../../core/config/values.ts'
 import { warningsOf } from '../../../core/config/warnings.ts'
@@ -71,7 +73,14 @@ const storeOf = (place: Place, loaded: Configuration): ConfigurationStore => {
         : outcome
     },
     reload: (options) => change({}, options),
-    describe: () => ({ path, present: existsSync(path), setByEnvironment }),
+    describe: () => ({
+      path,
+      present: existsSync(path),
+      setByEnvironment,
+      waitingForRestart: changedKeys(loaded, current)
+        .filter(needsRestart)
+        .map((key) => key.join('.')),
+    }),
     onChange: (listener) => {
       listeners.add(listener)
       return () => listeners.delete(listener)

@@ -29,12 +29,20 @@ describe('GET /config/schema', () => {
       path: 'config/user.yaml',
       schema: { properties: { api: { properties: { port: { default: 5050, minimum: 0 } } } } },
       set_by_environment: ['brain.cycle_interval_seconds'],
+      waiting_for_restart: [],
     })
     expect(body['restart_keys']).toEqual(
       expect.arrayContaining(['api.port', 'dashboard.enabled', 'store.url', 'market.feed']),
     )
     expect(body['restart_keys']).not.toContain('risk.max_leverage')
     expect(text).not.toContain(TOKEN)
+    const waiting = async (changed: object) => {
+      expect((await other.call('POST', '/config', { json: changed })).status).toBe(200)
+      return (await other.call('GET', '/config/schema')).body['waiting_for_restart']
+    }
+    expect(await waiting({ api: { port: 1234 }, risk: { max_leverage: 1 } })).toEqual(['api.port'])
+    expect(await waiting({ market: { seed: 3 } })).toEqual(['api.port', 'market.seed'])
+    expect(await waiting({ api: { port: null }, market: { seed: null } })).toEqual([])
     await other.close()
   })
 })

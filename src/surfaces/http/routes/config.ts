@@ -32,6 +32,9 @@ const configurationForm = z.object({
   schema: z.custom<JsonObject>(isJsonObject).meta({ type: 'object', additionalProperties: true }),
   path: z.string().meta({ description: 'the file that a change is written to, in the home folder' }),
   restart_keys: z.array(z.string()).meta({ description: 'a new value counts only after a restart' }),
+  waiting_for_restart: z
+    .array(z.string())
+    .meta({ description: 'changed since the service was started, and counting only after a restart' }),
   set_by_environment: z.array(z.string()),
 })
 
@@ -62,15 +65,17 @@ export const configRoutes = [
       schema: { type: 'object', properties: {} },
       path: 'config/user.yaml',
       restart_keys: ['api.port'],
+      waiting_for_restart: [],
       set_by_environment: ['api.auth_token'],
     },
     handler: (_parts, service) => {
-      const { setByEnvironment } = service.configuration.describe()
+      const { setByEnvironment, waitingForRestart } = service.configuration.describe()
       return ok({
         schema: SCHEMA,
         // Where the home folder is, is nobody's business who only reads.
         path: 'config/user.yaml',
         restart_keys: KEYS.filter((key) => needsRestart(key.split('.'))),
+        waiting_for_restart: waitingForRestart,
         set_by_environment: setByEnvironment,
       })
     },
