@@ -6,6 +6,7 @@ const KEYS: readonly (readonly [keys: string, what: string])[] = [
   ['?', 'This help'],
   ['k', 'Kill switch'],
   ...PAGES.map(({ key, label }) => [`g ${key}`, label] as const),
+  ['↑ ↓', 'From row to row of a list; Enter opens it'],
   ['Esc', 'Close what is open'],
 ]
 

@@ -75,14 +75,13 @@ export const KillSwitchChip = ({ isLarge = false }: { readonly isLarge?: boolean
       title={data?.kill_switch_reason ?? undefined}
       className={cx(
         'inline-flex items-center justify-center gap-1.5 rounded-md font-semibold',
-        isLarge ? 'size-13 flex-col gap-0 text-[11px]' : 'h-8 px-2 text-xs',
+        isLarge ? 'h-13 min-w-15 flex-col gap-0 px-1 text-[11px] leading-tight' : 'h-8 px-2 text-xs',
         level === undefined ? 'bg-raised text-muted' : LOOKS[level],
       )}
     >
       <Icon className={isLarge ? 'size-5' : 'size-4'} aria-hidden />
       <span>
-        <span className="sr-only">Kill switch </span>L{level ?? '?'}
-        <span className={isLarge ? 'sr-only' : undefined}> {words?.name}</span>
+        <span className="sr-only">Kill switch </span>L{level ?? '?'} {words?.name}
       </span>
     </button>
   )

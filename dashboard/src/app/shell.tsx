@@ -46,7 +46,9 @@ export const Shell = () => {
             <h1 className="mr-auto truncate text-base font-semibold">{page.label}</h1>
             <LineBadge />
             <RegimeBadge />
-            <KillSwitchChip />
+            <div className="max-md:hidden">
+              <KillSwitchChip />
+            </div>
             <Button
               look="quiet"
               size="icon"

@@ -11,7 +11,7 @@ export const Id = ({ id, whole = false }: { readonly id: string; readonly whole?
     <button
       type="button"
       aria-label={`Copy ${id}`}
-      className="shrink-0 rounded p-0.5 text-muted hover:text-text"
+      className="tap shrink-0 rounded p-0.5 text-muted hover:text-text"
       onClick={(event) => {
         event.stopPropagation()
         navigator.clipboard.writeText(id).then(

@@ -1,5 +1,7 @@
 import { useRef, useState, type ReactNode } from 'react'
 import { cx } from './cx.ts'
+import { moveBetweenRows, ROW } from './row-keys.ts'
+import { useIsPhone, useIsTouched } from './use-media.ts'
 
 interface LiveListProps<Item> {
   readonly label: string
@@ -8,6 +10,8 @@ interface LiveListProps<Item> {
   readonly itemKey: (item: Item) => string
   /** Every row has this height: that is what makes drawing only the visible ones possible. */
   readonly rowPx: number
+  /** The same on a phone, where a row may need two lines. */
+  readonly phoneRowPx?: number
   readonly heightPx: number
   readonly render: (item: Item) => ReactNode
   readonly onOpen?: (item: Item) => void
@@ -15,16 +19,22 @@ interface LiveListProps<Item> {
 
 const MARGIN_ROWS = 6
 
+/** What a finger hits. */
+const TOUCHED_ROW_PX = 44
+
 /** Draws the rows that can be seen and no others, however fast new ones come. */
 export const LiveList = <Item,>({
   label,
   items,
   itemKey,
-  rowPx,
+  rowPx: wideRowPx,
+  phoneRowPx = wideRowPx,
   heightPx,
   render,
   onOpen,
 }: LiveListProps<Item>) => {
+  const heightOfRowPx = useIsPhone() ? phoneRowPx : wideRowPx
+  const rowPx = useIsTouched() ? Math.max(heightOfRowPx, TOUCHED_ROW_PX) : heightOfRowPx
   const [scrollPx, setScrollPx] = useState(0)
   const box = useRef<HTMLDivElement>(null)
   const first = Math.max(0, Math.floor(scrollPx / rowPx) - MARGIN_ROWS)
@@ -38,6 +48,7 @@ export const LiveList = <Item,>({
       tabIndex={0}
       className="overflow-y-auto"
       style={{ height: `min(${heightPx}px, ${Math.max(1, items.length) * rowPx}px)` }}
+      onKeyDown={moveBetweenRows}
       onScroll={() => setScrollPx(box.current?.scrollTop ?? 0)}
     >
       <ul className="relative" style={{ height: items.length * rowPx }}>
@@ -53,7 +64,12 @@ export const LiveList = <Item,>({
             {onOpen === undefined ? (
               render(item)
             ) : (
-              <button type="button" className="block h-full w-full text-left" onClick={() => onOpen(item)}>
+              <button
+                {...ROW}
+                type="button"
+                className="block h-full w-full text-left"
+                onClick={() => onOpen(item)}
+              >
                 {render(item)}
               </button>
             )}

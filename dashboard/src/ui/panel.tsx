@@ -74,11 +74,19 @@ export const QueryContent = <Data,>({ query, what, children }: QueryContentProps
 const FRESH_MS = 10_000
 
 /** How old what is shown may be: silent while the line is up, loud when nothing new can come. */
-export const DataAge = ({ query }: { readonly query: Pick<UseQueryResult, 'dataUpdatedAt' | 'isError'> }) => {
+export const DataAge = ({
+  query,
+  isFollowed = true,
+}: {
+  readonly query: Pick<UseQueryResult, 'dataUpdatedAt' | 'isError'>
+  /** Events refresh it; otherwise it is as old as it says. */
+  readonly isFollowed?: boolean
+}) => {
   const isLive = useLineStatus() === 'live' && !query.isError
   const { dataUpdatedAt } = query
   const age = useNow((nowMs) => ageText(dataUpdatedAt, nowMs))
   if (dataUpdatedAt === 0) return null
+  if (isLive && !isFollowed) return <span className="text-muted">{age === '' ? 'loaded now' : age}</span>
   if (isLive) {
     return (
       <span className="text-muted" title="Refreshed by events as they happen">

@@ -1,6 +1,7 @@
 import { ArrowDown, ArrowUp } from 'lucide-react'
 import { useState, type ReactNode } from 'react'
 import { cx } from './cx.ts'
+import { moveBetweenRows, ROW } from './row-keys.ts'
 
 export interface Column<Row> {
   readonly name: string
@@ -23,6 +24,8 @@ interface TableProps<Row> {
   readonly isSelected?: (row: Row) => boolean
   /** Rows beyond it are not drawn; the table says so. */
   readonly limit?: number
+  /** Scrolls in itself below its head, so that what stands below the table is not far away. */
+  readonly isBounded?: boolean
 }
 
 interface Sorting {
@@ -38,13 +41,20 @@ export const Table = <Row,>({
   onOpen,
   isSelected,
   limit = 200,
+  isBounded = false,
 }: TableProps<Row>) => {
   const [sorting, setSorting] = useState<Sorting | null>(null)
   const shown = sorted(rows, columns, sorting).slice(0, limit)
   return (
-    <div className="overflow-x-auto" tabIndex={0} role="region" aria-label={label}>
+    <div
+      className={cx('overflow-x-auto', isBounded && 'max-h-[36rem] overflow-y-auto')}
+      tabIndex={0}
+      role="region"
+      aria-label={label}
+      onKeyDown={moveBetweenRows}
+    >
       <table className="w-full border-collapse text-[13px]">
-        <thead>
+        <thead className={cx(isBounded && 'sticky top-0 z-10 bg-panel shadow-[0_1px_0_var(--line)]')}>
           <tr className="border-b border-line text-left text-xs text-muted">
             {columns.map((column) => (
               <HeadCell key={column.name} column={column} sorting={sorting} onSort={setSorting} />
@@ -66,7 +76,12 @@ export const Table = <Row,>({
               {columns.map((column, index) => (
                 <td key={column.name} className={cellClass(column)}>
                   {onOpen !== undefined && index === 0 ? (
-                    <button type="button" className="text-left font-medium" onClick={() => onOpen(row)}>
+                    <button
+                      {...ROW}
+                      type="button"
+                      className="text-left font-medium"
+                      onClick={() => onOpen(row)}
+                    >
                       {column.render(row)}
                     </button>
                   ) : (
@@ -121,7 +136,10 @@ const HeadCell = <Row,>({ column, sorting, onSort }: HeadCellProps<Row>) => {
     >
       <button
         type="button"
-        className="inline-flex items-center gap-1 hover:text-text"
+        className={cx(
+          'tap inline-flex items-center gap-1 hover:text-text',
+          column.align === 'right' && 'justify-end',
+        )}
         onClick={() => onSort(next)}
       >
         {name}

@@ -7,7 +7,7 @@ import { useEvents } from '../../live/use-live.ts'
 import { Button } from '../../ui/button.tsx'
 import { formatCount } from '../../ui/format.ts'
 import { LiveList } from '../../ui/live-list.tsx'
-import { Panel, QueryContent } from '../../ui/panel.tsx'
+import { DataAge, Panel, QueryContent } from '../../ui/panel.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
 import { Untrusted } from '../../ui/untrusted.tsx'
@@ -24,7 +24,12 @@ export const ExplorerPanel = ({ className = '' }: { readonly className?: string 
       title="Events"
       flush
       className={className}
-      actions={<ExportButton filter={queryOfFilter(filter)} />}
+      actions={
+        <>
+          <PagesAge filter={filter} />
+          <ExportButton filter={queryOfFilter(filter)} />
+        </>
+      }
     >
       <FilterBar />
       <Found key={JSON.stringify(filter)} filter={filter} />
@@ -59,6 +64,7 @@ const Found = ({ filter }: { readonly filter: AuditFilter }) => {
               items={records}
               itemKey={({ id }) => id}
               rowPx={34}
+              phoneRowPx={56}
               heightPx={heightPx}
               render={(record) => <EventRow record={record} />}
               onOpen={({ id }) => setEvent(id)}
@@ -81,6 +87,11 @@ const Found = ({ filter }: { readonly filter: AuditFilter }) => {
   )
 }
 
+/** What is read stays where it is; how old it is, is told. */
+const PagesAge = ({ filter }: { readonly filter: AuditFilter }) => (
+  <DataAge query={useEventPages(queryOfFilter(filter))} isFollowed={false} />
+)
+
 const NewerBar = ({ count, onShow }: { readonly count: number; readonly onShow: () => void }) =>
   count === 0 ? null : (
     <button
@@ -102,9 +113,9 @@ const passes = (event: EventItem, { type, symbol, author, about, to }: AuditFilt
   (author === '' || event.source === author)
 
 const EventRow = ({ record }: { readonly record: EventRecord }) => (
-  <span className="grid h-full grid-cols-[4.5rem_5.5rem_minmax(0,16rem)_4rem_minmax(0,9rem)_minmax(0,1fr)] items-center gap-3 px-3 text-[13px] max-lg:grid-cols-[4.5rem_minmax(0,1fr)_4rem_auto] max-sm:grid-cols-[minmax(0,1fr)_3.5rem_auto]">
+  <span className="grid h-full grid-cols-[4.5rem_5.5rem_minmax(0,16rem)_4rem_minmax(0,9rem)_minmax(0,1fr)] items-center gap-3 px-3 text-[13px] max-lg:grid-cols-[4.5rem_minmax(0,1fr)_4rem_auto] max-sm:grid-cols-[minmax(0,1fr)_3.5rem_auto] max-sm:content-center max-sm:gap-y-0.5">
     <span className="text-right text-xs text-muted max-sm:hidden">{formatCount(record.seq)}</span>
-    <span className="text-xs text-muted max-lg:order-last">
+    <span className="text-xs text-muted max-lg:order-1">
       <Time at={record.ts} />
     </span>
     <code className="truncate">{record.type}</code>
@@ -112,7 +123,7 @@ const EventRow = ({ record }: { readonly record: EventRecord }) => (
     <span className="min-w-0 text-muted max-lg:hidden">
       <Untrusted lines={1} text={record.source ?? '–'} />
     </span>
-    <span className="min-w-0 text-xs text-muted max-lg:hidden">
+    <span className="min-w-0 text-xs text-muted max-lg:hidden max-sm:order-2 max-sm:col-span-full max-sm:block">
       <Untrusted lines={1} text={summaryOf(record)} />
     </span>
   </span>

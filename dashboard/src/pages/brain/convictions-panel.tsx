@@ -51,6 +51,7 @@ export const ConvictionsPanel = ({ className = '' }: { readonly className?: stri
         ) : (
           <Table
             label="Convictions"
+            isBounded
             columns={columnsFor(convictions)}
             rows={convictions}
             rowKey={({ conviction_id }) => conviction_id}

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import type { Score } from '../../api/people.ts'
+import type { Contributor, Score } from '../../api/people.ts'
 import { queries } from '../../api/queries.ts'
 import { useUrlState } from '../../app/use-url-state.ts'
 import { Button } from '../../ui/button.tsx'
@@ -12,6 +12,7 @@ import { Table, type Column } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { Untrusted } from '../../ui/untrusted.tsx'
 import { FactorBar, FactorLegend } from './factor-bar.tsx'
+import { Unplaced } from './unplaced.tsx'
 import { FACTORS, pointsMaxOf, pointsOf } from './factors.ts'
 
 /** As many as the service gives. */
@@ -59,6 +60,7 @@ export const LeaderboardPanel = () => {
               total={contributors?.length ?? scores.length}
               onOpen={openProfile}
             />
+            <Unplaced contributors={unplaced(contributors ?? [], scores, text)} onOpen={openProfile} />
           </>
         )
       }
@@ -66,12 +68,24 @@ export const LeaderboardPanel = () => {
   )
 }
 
-const found = (scores: readonly Score[], text: string): readonly Place[] => {
-  const wanted = text.trim().toLowerCase()
-  return scores
-    .map((score, index) => ({ rank: index + 1, score }))
-    .filter(({ score }) => `${score.name}\n${score.node_id}`.toLowerCase().includes(wanted))
+const found = (scores: readonly Score[], text: string): readonly Place[] =>
+  scores.map((score, index) => ({ rank: index + 1, score })).filter(({ score }) => isCalled(score, text))
+
+/** Those who are looked for and have no place among the best. */
+const unplaced = (
+  contributors: readonly Contributor[],
+  scores: readonly Score[],
+  text: string,
+): readonly Contributor[] => {
+  if (text.trim() === '' || scores.length < PLACES_MAX) return []
+  const placed = new Set(scores.map(({ contributor_id }) => contributor_id))
+  return contributors.filter((one) => !placed.has(one.id) && isCalled(one, text))
 }
+
+const isCalled = (
+  { name, node_id }: { readonly name: string; readonly node_id: string },
+  text: string,
+): boolean => `${name}\n${node_id}`.toLowerCase().includes(text.trim().toLowerCase())
 
 interface PlacesProps {
   readonly places: readonly Place[]
@@ -80,7 +94,15 @@ interface PlacesProps {
 }
 
 const Places = ({ places, total, onOpen }: PlacesProps) => {
-  if (places.length === 0) return <Empty title="Nobody is called like this">Clear the search.</Empty>
+  if (places.length === 0) {
+    return (
+      <Empty
+        title={total > PLACES_MAX ? 'Nobody of the best is called like this' : 'Nobody is called like this'}
+      >
+        Clear the search to see everybody.
+      </Empty>
+    )
+  }
   return (
     <>
       <Table

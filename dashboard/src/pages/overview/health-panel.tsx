@@ -35,7 +35,7 @@ export const HealthPanel = ({ className = '' }: { readonly className?: string })
               </li>
             ))}
           </ul>
-          <Link to="/producers" className="text-xs text-accent underline">
+          <Link to="/producers" className="tap text-xs text-accent underline">
             All about producers
           </Link>
         </div>

@@ -45,7 +45,11 @@ const NothingWaits = () => {
   return (
     <Empty title="Nothing waits">
       {configuration === undefined ? null : whatWaits(configuration)}
-      <Link to="/settings" search={{ section: 'execution' } as never} className="block text-accent underline">
+      <Link
+        to="/settings"
+        search={{ section: 'execution' } as never}
+        className="tap block text-accent underline"
+      >
         Change what needs approval
       </Link>
     </Empty>

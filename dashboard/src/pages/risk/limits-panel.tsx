@@ -17,7 +17,7 @@ export const LimitsPanel = () => {
       title="Limits"
       query={query}
       actions={
-        <Link to="/settings" search={{ section: 'risk' } as never} className="text-accent underline">
+        <Link to="/settings" search={{ section: 'risk' } as never} className="tap text-accent underline">
           Change limits
         </Link>
       }

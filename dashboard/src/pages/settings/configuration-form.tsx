@@ -1,5 +1,5 @@
 import { useBlocker } from '@tanstack/react-router'
-import { useMemo, useState } from 'react'
+import { useMemo, useState, type ReactNode } from 'react'
 import { valueAt } from '../../api/configuration.ts'
 import type { Configuration, ConfigurationForm as Form } from '../../api/log.ts'
 import { confirm } from '../../app/confirm.tsx'
@@ -24,9 +24,10 @@ const NODE = 'node'
 interface ConfigurationFormProps {
   readonly form: Form
   readonly configuration: Configuration
+  readonly age: ReactNode
 }
 
-export const ConfigurationForm = ({ form, configuration }: ConfigurationFormProps) => {
+export const ConfigurationForm = ({ form, configuration, age }: ConfigurationFormProps) => {
   const members = useMemo(() => readSettings(form.schema), [form.schema])
   const [draft, setDraft] = useState(NO_DRAFT)
   const [search, setSearch] = useState('')
@@ -82,6 +83,7 @@ export const ConfigurationForm = ({ form, configuration }: ConfigurationFormProp
               chooseSection(id)
             }}
           />
+          <p className="px-2.5 text-xs text-muted">Configuration {age}</p>
         </div>
         <div className="grid min-w-0 content-start gap-3">
           <RestartNote keys={form.waiting_for_restart} />

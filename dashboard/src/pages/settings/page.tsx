@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { queries } from '../../api/queries.ts'
-import { QueryContent } from '../../ui/panel.tsx'
+import { DataAge, QueryContent } from '../../ui/panel.tsx'
 import { ConfigurationForm } from './configuration-form.tsx'
 
 /** Everything that can be configured, as the service itself describes it. */
@@ -11,7 +11,13 @@ export const Page = () => {
     <QueryContent query={form} what="what can be configured">
       {(described) => (
         <QueryContent query={configuration} what="the configuration">
-          {(values) => <ConfigurationForm form={described} configuration={values} />}
+          {(values) => (
+            <ConfigurationForm
+              form={described}
+              configuration={values}
+              age={<DataAge query={configuration} />}
+            />
+          )}
         </QueryContent>
       )}
     </QueryContent>

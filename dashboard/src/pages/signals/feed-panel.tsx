@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router'
 import { Pause, Play } from 'lucide-react'
 import { useState, type ReactNode } from 'react'
 import { useEventPages } from '../../api/event-pages.ts'
@@ -69,6 +70,7 @@ const Feed = ({ filter, actions }: { readonly filter: SignalFilter; readonly act
                   items={shown}
                   itemKey={({ id }) => id}
                   rowPx={38}
+                  phoneRowPx={56}
                   heightPx={heightPx}
                   render={(signal) => <SignalRow signal={signal} />}
                   onOpen={({ id }) => setSignal(id)}
@@ -125,7 +127,10 @@ const NoSignals = ({ isFiltered }: { readonly isFiltered: boolean }) =>
     </Empty>
   ) : (
     <Empty title="No signals yet">
-      Producers write them on their schedules once a market feed runs; contributors submit theirs here or over
-      the API.
+      Producers write them on their schedules once a market feed runs (
+      <Link to="/settings" search={{ section: 'market' } as never} className="text-accent underline">
+        market settings
+      </Link>
+      ); contributors submit theirs here or over the API.
     </Empty>
   )

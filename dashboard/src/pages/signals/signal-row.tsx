@@ -7,7 +7,7 @@ import { Untrusted } from '../../ui/untrusted.tsx'
 import { summaryOf, symbolOf } from '../audit/summary.ts'
 
 const GRID =
-  'grid grid-cols-[6rem_4.5rem_6rem_minmax(0,11rem)_5rem_4rem_minmax(0,1fr)] items-center gap-3 px-3 max-lg:grid-cols-[4rem_5rem_minmax(0,1fr)_5rem_5rem] max-sm:grid-cols-[3.2rem_minmax(0,1fr)_auto_4.2rem] max-sm:gap-2'
+  'grid grid-cols-[6rem_4.5rem_6rem_minmax(0,11rem)_5rem_4rem_minmax(0,1fr)] items-center gap-3 px-3 max-lg:grid-cols-[4rem_5rem_minmax(0,1fr)_5rem_5rem] max-sm:grid-cols-[3.2rem_minmax(0,1fr)_auto_4.2rem] max-sm:content-center max-sm:gap-x-2 max-sm:gap-y-0.5'
 
 /** Above the list; read aloud with each signal are only its values. */
 export const SignalHead = () => (
@@ -30,7 +30,7 @@ export const SignalRow = ({ signal }: { readonly signal: EventItem }) => {
   const strength = strengthOf(signal)
   return (
     <span className={cx(GRID, 'h-full text-[13px]')}>
-      <span className="text-xs text-muted max-lg:order-last max-lg:text-right">
+      <span className="text-xs text-muted max-lg:order-1 max-lg:text-right">
         <Time at={signal.ts} />
       </span>
       <strong className="truncate font-medium">{symbolOf(signal) ?? '–'}</strong>
@@ -38,7 +38,7 @@ export const SignalRow = ({ signal }: { readonly signal: EventItem }) => {
       <Untrusted lines={1} text={signal.source ?? '–'} />
       <span>{direction === null ? null : <DirectionBadge direction={direction} />}</span>
       <span className="text-right max-lg:hidden">{strength === null ? '' : formatNumber(strength)}</span>
-      <span className="min-w-0 text-xs text-muted max-lg:hidden">
+      <span className="min-w-0 text-xs text-muted max-lg:hidden max-sm:order-2 max-sm:col-span-full max-sm:block">
         <Untrusted lines={1} text={summaryOf(signal)} />
       </span>
     </span>

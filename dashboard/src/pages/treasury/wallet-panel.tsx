@@ -73,7 +73,7 @@ const HowToChange = ({ isLocked, treasury }: { readonly isLocked: boolean; reado
     return (
       <p className="text-xs text-muted">
         The settings decide until the first live receipt; from then on address and rate are locked.{' '}
-        <Link to="/settings" search={{ section: 'karma' } as never} className="text-accent underline">
+        <Link to="/settings" search={{ section: 'karma' } as never} className="tap text-accent underline">
           Change them in the settings
         </Link>
       </p>

@@ -138,8 +138,7 @@ const chartOptions = (format: (value: number) => string) => ({
     borderColor: colour('line'),
     timeVisible: true,
     secondsVisible: true,
-    tickMarkFormatter: (time: Time, mark: number) =>
-      tickFormatOf(mark).format(new Date(Number(time) * 1000)),
+    tickMarkFormatter: (time: Time, mark: number) => tickFormatOf(mark).format(new Date(Number(time) * 1000)),
   },
   localization: {
     priceFormatter: format,
