@@ -1,5 +1,6 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { register, submit } from '../interface/acts.ts'
 import { cleanUp, TOKEN } from '../interface/service.ts'
 import { BROWSER, launch, openPage, signIn, violationsOn } from './browser.ts'
 import { startEngine, type PaperEngine } from './engine.ts'
@@ -42,13 +43,62 @@ describe.skipIf(BROWSER === undefined)('signing in', () => {
     await close()
   })
 
-  it('ends when the session ends, and says so', async () => {
-    const { page, close } = await openPage(browser, engine.dashboardUrl)
-    await signIn(page, engine.dashboardUrl, TOKEN)
+  it('says in the page that the session is over, and comes back to the same page', async () => {
+    const { page, complaints, close } = await openPage(browser, engine.dashboardUrl)
+    await signIn(page, `${engine.dashboardUrl}/signals?symbol=BTC`, TOKEN)
     await page.context().clearCookies()
+    // The line that is open hears nothing of it; the first answer does.
     await page.getByRole('navigation').getByRole('link', { name: 'Risk' }).click()
-    await page.reload()
-    await page.getByLabel('API token').waitFor()
+    const banner = page.getByRole('alert').filter({ hasText: 'The session is over' }).first()
+    await banner.getByText('What you see is the last that was known.').waitFor()
+    await page.getByText('Signed out', { exact: true }).waitFor()
+    expect(await violationsOn(page)).toEqual([])
+    await page.goBack()
+    await banner.getByRole('button', { name: 'Sign in again' }).click()
+    await page.getByLabel('API token').fill(TOKEN)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByText('Live', { exact: true }).waitFor()
+    expect(page.url()).toBe(`${engine.dashboardUrl}/signals?symbol=BTC`)
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  it('goes on by itself when somebody signs in again in another tab, with every event once', async () => {
+    const { page, complaints, close } = await openPage(browser, engine.dashboardUrl)
+    await signIn(page, `${engine.dashboardUrl}/signals`, TOKEN)
+    await register(engine, 'ann')
+    await page.context().clearCookies()
+    await page.getByLabel('Symbol').fill('BTC')
+    await page.getByText('Signed out', { exact: true }).waitFor()
+    await page.getByLabel('Symbol').fill('')
+    for (const rationale of ['one', 'two']) await submit(engine, 'ann', { symbol: 'BTC', rationale })
+    const other = await page.context().newPage()
+    await signIn(other, engine.dashboardUrl, TOKEN)
+    await page.getByText('Live', { exact: true }).waitFor()
+    await submit(engine, 'ann', { symbol: 'BTC', rationale: 'three' })
+    const rows = page.getByRole('region', { name: 'Signals', exact: true }).getByRole('listitem')
+    await rows.getByText('three').waitFor()
+    expect(
+      await rows
+        .locator('bdi:last-of-type')
+        .filter({ hasText: /^(one|two|three)$/ })
+        .allTextContents(),
+    ).toEqual(['three', 'two', 'one'])
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  it('says why it asks when the session did not outlive a restart', async () => {
+    const { page, close } = await openPage(browser, engine.dashboardUrl)
+    await page
+      .context()
+      .addCookies([{ name: 'svc_session', value: 'of-another-key', url: engine.dashboardUrl }])
+    await page.goto(`${engine.dashboardUrl}/audit?type=signal`)
+    await page.getByRole('alert').filter({ hasText: 'The session is over' }).waitFor()
+    await page.getByLabel('API token').fill(TOKEN)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('heading', { name: 'Audit', level: 1 }).waitFor()
+    expect(page.url()).toBe(`${engine.dashboardUrl}/audit?type=signal`)
     await close()
   })
 })
