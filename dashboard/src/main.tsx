@@ -3,6 +3,7 @@ import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { ApiProblem } from './api/client.ts'
+import { loadAllPages } from './app/lazy-page.ts'
 import { router } from './app/router.tsx'
 import { Live } from './live/live.ts'
 import { LiveContext } from './live/use-live.ts'
@@ -43,3 +44,6 @@ createRoot(place).render(
     </QueryClientProvider>
   </StrictMode>,
 )
+
+const QUIET_MS = 2000
+setTimeout(() => void loadAllPages(), QUIET_MS)

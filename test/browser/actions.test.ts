@@ -51,6 +51,62 @@ describe.skipIf(BROWSER === undefined)('an operator', () => {
     await stage.page.keyboard.press('Escape')
   })
 
+  it('skips what stands on every page, and always sees where the focus is', async () => {
+    const { page } = stage
+    await page.reload()
+    await page.getByText('Live', { exact: true }).waitFor()
+    await page.keyboard.press('Tab')
+    const skip = page.getByRole('link', { name: 'Skip to the content' })
+    expect(await skip.evaluate(IS_FOCUSED)).toBe(true)
+    expect((await skip.boundingBox())?.width).toBeGreaterThan(40)
+    await page.keyboard.press('Enter')
+    expect(await page.getByRole('main').evaluate(IS_FOCUSED)).toBe(true)
+    await page.keyboard.press('Tab')
+    expect(await page.evaluate<string>('getComputedStyle(document.activeElement).outlineStyle')).toBe('solid')
+  })
+
+  it('gets the focus back from whatever was open', async () => {
+    const { page } = stage
+    const link = page.getByRole('navigation').getByRole('link', { name: 'Signals' })
+    await link.focus()
+    for (const [keys, dialog] of [
+      ['k', 'Kill switch'],
+      ['Control+k', 'Commands'],
+      ['?', 'Keyboard'],
+    ] as const) {
+      await page.keyboard.press(keys)
+      await page.getByRole('dialog', { name: dialog }).waitFor()
+      await page.keyboard.press('Escape')
+      await page.getByRole('dialog').waitFor({ state: 'detached' })
+      await expect.poll(() => link.evaluate(IS_FOCUSED)).toBe(true)
+    }
+  })
+
+  it('goes through a list, opens what is there and comes back, with keys alone', async () => {
+    const { page } = stage
+    await go('Signals')
+    const rows = page.getByRole('region', { name: 'Signals', exact: true }).getByRole('button')
+    await rows.first().focus()
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('ArrowUp')
+    expect(await rows.nth(1).evaluate(IS_FOCUSED)).toBe(true)
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog').getByText('Chain proof').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await expect.poll(() => rows.nth(1).evaluate(IS_FOCUSED)).toBe(true)
+
+    await page.keyboard.press('k')
+    await page.getByRole('dialog').getByRole('button', { name: 'Raise' }).first().focus()
+    await page.keyboard.press('Enter')
+    await page.getByLabel('Reason').waitFor()
+    await page.getByLabel('Reason').press('Enter')
+    await expect.poll(level).toBe(1)
+    await stage.engine.call('POST', '/kill-switch', { body: { level: 0, reason: 'enough' } })
+    await page.getByRole('button', { name: 'Kill switch L0 Normal' }).first().waitFor()
+  })
+
   it('registers a contributor and sees its signal arrive, whatever it says', async () => {
     await go('Contributors')
     await stage.page.getByRole('button', { name: 'Register a contributor' }).click()
@@ -131,3 +187,6 @@ describe.skipIf(BROWSER === undefined)('an operator', () => {
     expect(stage.complaints).toEqual([])
   })
 })
+
+const IS_FOCUSED = (element: unknown): boolean =>
+  element === (globalThis as unknown as { document: { activeElement: unknown } }).document.activeElement

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import axe, { type AxeResults } from 'axe-core'
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core'
 
@@ -76,3 +77,42 @@ export const violationsOn = async (page: Page, { only, but }: Rules = {}): Promi
 /** Whether the page is wider than the screen. */
 export const overflowsOn = (page: Page): Promise<boolean> =>
   page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth')
+
+export const PAGES = [
+  ['/', 'Overview'],
+  ['/signals', 'Signals'],
+  ['/positions', 'Positions'],
+  ['/brain', 'Brain'],
+  ['/contributors', 'Contributors'],
+  ['/producers', 'Producers'],
+  ['/risk', 'Risk'],
+  ['/treasury', 'Treasury'],
+  ['/audit', 'Audit'],
+  ['/settings', 'Settings'],
+] as const
+
+/** Nothing is loading any more. */
+export const settled = async (page: Page, title: string): Promise<void> => {
+  await page.getByRole('heading', { name: title, level: 1 }).waitFor()
+  await page.getByText('Live', { exact: true }).waitFor()
+  await page.locator('.animate-spin').first().waitFor({ state: 'detached' })
+  // Charts draw in the frame after their data.
+  await page.waitForTimeout(300)
+}
+
+const SCREENSHOTS = fileURLToPath(new URL('screenshots/', import.meta.url))
+
+/** The whole page, in the folder that people look at. */
+export const photograph = async (page: Page, name: string): Promise<void> => {
+  await page.screenshot({ path: `${SCREENSHOTS}${name.toLowerCase()}.png`, fullPage: true })
+}
+
+/** What a finger would miss: controls that are lower than 40 px, the room around a link in a text included. */
+export const smallTargetsOn = (page: Page): Promise<readonly string[]> =>
+  page.evaluate<
+    readonly string[]
+  >(`[...document.querySelectorAll('button, select, summary, input, nav a')].flatMap((control) => {
+    const { width, height } = (control.matches('[type=radio], [type=checkbox]') ? control.closest('label') ?? control : control).getBoundingClientRect()
+    const room = Number.parseFloat(getComputedStyle(control, '::after').height) || 0
+    return width === 0 || Math.max(height, room) >= 40 ? [] : [control.outerHTML.slice(0, 120)]
+  })`)

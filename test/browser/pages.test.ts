@@ -1,41 +1,39 @@
-import { mkdir } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { register, submit } from '../interface/acts.ts'
 import { agreementOn, bullMarket } from '../interface/opinions.ts'
 import { cleanUp, TOKEN } from '../interface/service.ts'
-import { BROWSER, DESKTOP, launch, openPage, overflowsOn, PHONE, signIn, violationsOn } from './browser.ts'
+import {
+  BROWSER,
+  DESKTOP,
+  launch,
+  openPage,
+  overflowsOn,
+  PAGES,
+  PHONE,
+  photograph,
+  settled,
+  signIn,
+  smallTargetsOn,
+  violationsOn,
+} from './browser.ts'
 import { LIVELY, startEngine, type PaperEngine } from './engine.ts'
 
-const FOLDER = fileURLToPath(new URL('screenshots/', import.meta.url))
-
-const PAGES = [
-  ['/', 'Overview'],
-  ['/signals', 'Signals'],
-  ['/positions', 'Positions'],
-  ['/brain', 'Brain'],
-  ['/contributors', 'Contributors'],
-  ['/producers', 'Producers'],
-  ['/risk', 'Risk'],
-  ['/treasury', 'Treasury'],
-  ['/audit', 'Audit'],
-  ['/settings', 'Settings'],
-] as const
+const FINGERS = { hasTouch: true, isMobile: true }
+const MOUSE = { hasTouch: false, isMobile: false }
 
 const LOOKS = [
-  { name: '1440', viewport: DESKTOP, colorScheme: 'light', rules: {} },
+  { name: '1440', viewport: DESKTOP, colorScheme: 'light', rules: {}, ...MOUSE },
   // What the first look found well differs here only by its colours.
-  { name: '1440-dark', viewport: DESKTOP, colorScheme: 'dark', rules: { only: 'color-contrast' } },
-  { name: '375', viewport: PHONE, colorScheme: 'light', rules: { but: 'color-contrast' } },
+  { name: '1440-dark', viewport: DESKTOP, colorScheme: 'dark', rules: { only: 'color-contrast' }, ...MOUSE },
+  { name: '375', viewport: PHONE, colorScheme: 'light', rules: { but: 'color-contrast' }, ...FINGERS },
 ] as const
 
 describe.skipIf(BROWSER === undefined)('every page', () => {
   let browser: Browser
   let engine: PaperEngine
   beforeAll(async () => {
-    await mkdir(FOLDER, { recursive: true })
     ;[browser, engine] = await Promise.all([launch(), startEngine(LIVELY)])
     await bullMarket(engine)
     for (const symbol of ['ETH', 'SOL']) await agreementOn(engine, symbol, `fan of ${symbol}`)
@@ -69,7 +67,8 @@ describe.skipIf(BROWSER === undefined)('every page', () => {
         await settled(page, title)
         faults.push(...(await violationsOn(page, rules)).map((violation) => `${path} ${violation}`))
         if (await overflowsOn(page)) faults.push(`${path} is wider than the screen`)
-        await page.screenshot({ path: `${FOLDER}${title.toLowerCase()}-${name}.png`, fullPage: true })
+        if (look.isMobile) faults.push(...(await smallTargetsOn(page)).map((control) => `${path} ${control}`))
+        await photograph(page, `${title}-${name}`)
       }
       expect(faults).toEqual([])
       expect(complaints).toEqual([])
@@ -78,15 +77,6 @@ describe.skipIf(BROWSER === undefined)('every page', () => {
     180_000,
   )
 })
-
-/** Nothing is loading any more. */
-const settled = async (page: Page, title: string): Promise<void> => {
-  await page.getByRole('heading', { name: title, level: 1 }).waitFor()
-  await page.getByText('Live', { exact: true }).waitFor()
-  await page.locator('.animate-spin').first().waitFor({ state: 'detached' })
-  // Charts draw in the frame after their data.
-  await page.waitForTimeout(300)
-}
 
 const HOSTILE = [
   '<script>document.title = "owned"</script><img src=x onerror="document.title = \'owned\'">',

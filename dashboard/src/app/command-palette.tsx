@@ -28,7 +28,7 @@ export const CommandPalette = ({ onClose }: { readonly onClose: () => void }) =>
     }
   }
   return (
-    <Dialog title="Commands" open onClose={onClose}>
+    <Dialog title="Commands" onClose={onClose}>
       <input
         role="combobox"
         aria-label="Command"

@@ -25,7 +25,7 @@ export const ConfirmDialog = () => {
   const question = prompt.useQuestion()
   if (question === null) return null
   return (
-    <Dialog title={question.title} description={question.text} open onClose={() => prompt.answer(null)}>
+    <Dialog title={question.title} description={question.text} onClose={() => prompt.answer(null)}>
       <ConfirmForm question={question} />
     </Dialog>
   )

@@ -11,7 +11,7 @@ const KEYS: readonly (readonly [keys: string, what: string])[] = [
 ]
 
 export const HelpDialog = ({ onClose }: { readonly onClose: () => void }) => (
-  <Dialog title="Keyboard" open onClose={onClose}>
+  <Dialog title="Keyboard" onClose={onClose}>
     <dl className="grid grid-cols-[auto_1fr] gap-x-6 gap-y-2 text-sm">
       {KEYS.map(([keys, what]) => (
         <div key={keys} className="contents">

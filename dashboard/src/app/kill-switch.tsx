@@ -94,7 +94,6 @@ export const KillSwitchDialog = () => {
     <Dialog
       title="Kill switch"
       description="It rises by itself and falls only by hand."
-      open
       onClose={() => panel.answer(null)}
     >
       <KillSwitchLevels />

@@ -38,7 +38,6 @@ export const OperatorDialog = () => {
     <Dialog
       title="Operator token"
       description="This action needs api.operator_token. It is sent once and not kept."
-      open
       onClose={() => prompt.answer(null)}
     >
       <OperatorForm fault={question.fault} />

@@ -14,7 +14,7 @@ export const RegisterDialog = ({ title, description, children }: RegisterDialogP
   if (form !== 'register') return null
   const close = (): void => setForm('')
   return (
-    <Dialog title={title} description={description} open onClose={close}>
+    <Dialog title={title} description={description} onClose={close}>
       {children(close)}
     </Dialog>
   )

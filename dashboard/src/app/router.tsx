@@ -1,13 +1,14 @@
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Link } from '@tanstack/react-router'
+import { createRootRoute, createRoute, createRouter, Link } from '@tanstack/react-router'
 import type { ComponentType } from 'react'
-import { Empty, Failure, Loading } from '../ui/states.tsx'
+import { Empty, Loading } from '../ui/states.tsx'
+import { lazyPage } from './lazy-page.ts'
+import { PageFailure } from './page-failure.tsx'
 import { Shell } from './shell.tsx'
 
 const root = createRootRoute({ component: Shell })
 
-/** A page is a module with a component `Page`, loaded when somebody goes there. */
 const page = <Path extends string>(path: Path, load: () => Promise<{ readonly Page: ComponentType }>) =>
-  createRoute({ getParentRoute: () => root, path, component: lazyRouteComponent(load, 'Page') })
+  createRoute({ getParentRoute: () => root, path, component: lazyPage(load) })
 
 const routeTree = root.addChildren([
   page('/', () => import('../pages/overview/page.tsx')),
@@ -33,7 +34,7 @@ export const router = createRouter({
     return query === '' ? '' : `?${query}`
   },
   defaultPendingComponent: () => <Loading what="the page" />,
-  defaultErrorComponent: ({ error, reset }) => <Failure error={error} onRetry={reset} />,
+  defaultErrorComponent: ({ error }) => <PageFailure error={error} />,
   defaultNotFoundComponent: () => (
     <Empty title="There is no such page">
       <Link to="/" className="text-accent underline">

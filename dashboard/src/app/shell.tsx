@@ -147,7 +147,7 @@ const BottomBar = ({ onMore }: { readonly onMore: () => void }) => {
 }
 
 const MorePages = ({ onClose }: { readonly onClose: () => void }) => (
-  <Dialog title="Pages" open onClose={onClose}>
+  <Dialog title="Pages" onClose={onClose}>
     <nav aria-label="All pages" className="grid grid-cols-2 gap-1">
       {PAGES.map(({ path, label, icon: Icon }) => (
         <Link

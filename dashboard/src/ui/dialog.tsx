@@ -1,12 +1,13 @@
 import { X } from 'lucide-react'
 import { Dialog as Radix } from 'radix-ui'
-import type { ReactNode } from 'react'
+import { useState, type ReactNode } from 'react'
 import { cx } from './cx.ts'
+import { returnFocusTo } from './focus.ts'
 
+/** Open as long as it is there. */
 interface DialogProps {
   readonly title: string
   readonly description?: string
-  readonly open: boolean
   readonly onClose: () => void
   /** `sheet`: from the side, for details; the page behind stays readable. */
   readonly form?: 'centre' | 'sheet'
@@ -17,35 +18,43 @@ interface DialogProps {
  * Without Radix's own overlay: that one writes a style element into the page, which the content security policy
  * forbids.
  */
-export const Dialog = ({ title, description, open, onClose, form = 'centre', children }: DialogProps) => (
-  <Radix.Root open={open} onOpenChange={(isOpen) => (isOpen ? undefined : onClose())}>
-    <Radix.Portal>
-      <div className="fixed inset-0 z-40 bg-black/45" aria-hidden />
-      <Radix.Content
-        {...(description === undefined ? { 'aria-describedby': undefined } : {})}
-        className={cx(
-          'fixed z-50 flex flex-col overflow-hidden border border-line bg-panel shadow-xl outline-none',
-          form === 'centre' &&
-            'top-1/2 left-1/2 max-h-[88dvh] w-[min(30rem,calc(100vw-1.5rem))] -translate-x-1/2 -translate-y-1/2 rounded-xl',
-          form === 'sheet' && 'inset-y-0 right-0 w-[min(40rem,100vw)] border-y-0 border-r-0',
-        )}
-      >
-        <header className="flex items-start justify-between gap-3 border-b border-line px-4 py-3">
-          <div className="min-w-0">
-            <Radix.Title className="text-base font-semibold break-words">{title}</Radix.Title>
-            {description === undefined ? null : (
-              <Radix.Description className="mt-0.5 text-sm text-muted">{description}</Radix.Description>
-            )}
-          </div>
-          <Radix.Close
-            className="grid size-8 shrink-0 place-items-center rounded-md text-muted hover:bg-raised hover:text-text"
-            aria-label="Close"
-          >
-            <X className="size-4" aria-hidden />
-          </Radix.Close>
-        </header>
-        <div className="min-h-0 flex-1 overflow-y-auto p-4">{children}</div>
-      </Radix.Content>
-    </Radix.Portal>
-  </Radix.Root>
-)
+export const Dialog = ({ title, description, onClose, form = 'centre', children }: DialogProps) => {
+  // Read before anything inside takes the focus.
+  const [opener] = useState(() => document.activeElement)
+  return (
+    <Radix.Root open onOpenChange={(isOpen) => (isOpen ? undefined : onClose())}>
+      <Radix.Portal>
+        <div className="fixed inset-0 z-40 bg-black/45" aria-hidden />
+        <Radix.Content
+          onCloseAutoFocus={(event) => {
+            event.preventDefault()
+            returnFocusTo(opener)
+          }}
+          {...(description === undefined ? { 'aria-describedby': undefined } : {})}
+          className={cx(
+            'fixed z-50 flex flex-col overflow-hidden border border-line bg-panel shadow-xl outline-none',
+            form === 'centre' &&
+              'top-1/2 left-1/2 max-h-[88dvh] w-[min(30rem,calc(100vw-1.5rem))] -translate-x-1/2 -translate-y-1/2 rounded-xl',
+            form === 'sheet' && 'inset-y-0 right-0 w-[min(40rem,100vw)] border-y-0 border-r-0',
+          )}
+        >
+          <header className="flex items-start justify-between gap-3 border-b border-line px-4 py-3">
+            <div className="min-w-0">
+              <Radix.Title className="text-base font-semibold break-words">{title}</Radix.Title>
+              {description === undefined ? null : (
+                <Radix.Description className="mt-0.5 text-sm text-muted">{description}</Radix.Description>
+              )}
+            </div>
+            <Radix.Close
+              className="grid size-8 shrink-0 place-items-center rounded-md text-muted hover:bg-raised hover:text-text"
+              aria-label="Close"
+            >
+              <X className="size-4" aria-hidden />
+            </Radix.Close>
+          </header>
+          <div className="min-h-0 flex-1 overflow-y-auto p-4">{children}</div>
+        </Radix.Content>
+      </Radix.Portal>
+    </Radix.Root>
+  )
+}

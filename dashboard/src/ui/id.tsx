@@ -31,7 +31,7 @@ export const Facts = ({
 }: {
   readonly facts: readonly (readonly [name: string, value: React.ReactNode])[]
 }) => (
-  <dl className="grid grid-cols-[minmax(7rem,auto)_1fr] gap-x-4 gap-y-1.5 text-[13px]">
+  <dl className="grid grid-cols-[minmax(7rem,auto)_1fr] content-start gap-x-4 gap-y-1.5 text-[13px]">
     {facts.map(([name, value]) => (
       <div key={name} className="contents">
         <dt className="text-muted">{name}</dt>

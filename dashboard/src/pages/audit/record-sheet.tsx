@@ -18,7 +18,7 @@ import { Trail } from './trail.tsx'
 export const RecordSheet = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
   const query = useQuery({ ...queries.event(id), staleTime: Infinity })
   return (
-    <Dialog title={query.data?.type ?? 'Event'} form="sheet" open onClose={onClose}>
+    <Dialog title={query.data?.type ?? 'Event'} form="sheet" onClose={onClose}>
       <QueryContent query={query} what="the event">
         {(record) => <RecordContent key={record.id} record={record} />}
       </QueryContent>

@@ -26,7 +26,7 @@ export const CycleSheet = () => {
 const Sheet = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
   const query = useQuery(queries.explanation(id))
   return (
-    <Dialog title="Cycle" description="What it thought of each symbol." open form="sheet" onClose={onClose}>
+    <Dialog title="Cycle" description="What it thought of each symbol." form="sheet" onClose={onClose}>
       <QueryContent query={query} what="the cycle">
         {(explanation) => <Content explanation={explanation} />}
       </QueryContent>

@@ -30,7 +30,6 @@ const Sheet = ({ id, onClose }: { readonly id: string; readonly onClose: () => v
     <Dialog
       title={conviction === undefined ? 'Why?' : `Why ${conviction.symbol}?`}
       description="Everything the decision was made of, as the log keeps it."
-      open
       form="sheet"
       onClose={onClose}
     >

@@ -32,7 +32,7 @@ const Sheet = ({ id, onClose }: { readonly id: string; readonly onClose: () => v
   const score = useQuery(queries.score(id))
   const isRemoved = contributor.error instanceof ApiProblem && contributor.error.status === 404
   return (
-    <Dialog title="Contributor" open form="sheet" onClose={onClose}>
+    <Dialog title="Contributor" form="sheet" onClose={onClose}>
       <div className="grid gap-5">
         {isRemoved ? (
           <p className="rounded-md bg-warn-soft px-3 py-2 text-sm text-warn">

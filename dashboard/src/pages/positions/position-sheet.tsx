@@ -25,7 +25,7 @@ export const PositionSheet = ({ id, onClose }: { readonly id: string; readonly o
   const query = useQuery(queries.position(id))
   const title = query.data === undefined ? 'Position' : `${query.data.asset} ${query.data.direction}`
   return (
-    <Dialog title={title} form="sheet" open onClose={onClose}>
+    <Dialog title={title} form="sheet" onClose={onClose}>
       <QueryContent query={query} what="the position">
         {(position) => (
           <div className="grid gap-6">

@@ -27,7 +27,7 @@ export const ProducerSheet = () => {
 const Sheet = ({ name, onClose }: { readonly name: string; readonly onClose: () => void }) => {
   const query = useQuery(queries.producerStatus())
   return (
-    <Dialog title={name.slice(0, 128)} open form="sheet" onClose={onClose}>
+    <Dialog title={name.slice(0, 128)} form="sheet" onClose={onClose}>
       <div className="grid gap-5">
         <QueryContent query={query} what="the producer">
           {({ producers }) => {

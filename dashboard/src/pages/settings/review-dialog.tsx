@@ -31,7 +31,6 @@ export const ReviewDialog = ({ onSaved, onClose }: ReviewDialogProps) => {
     <Dialog
       title="Save these changes?"
       description={`They are written to ${form.path} and recorded in the log.`}
-      open
       onClose={onClose}
     >
       <div className="grid gap-4">

@@ -22,7 +22,7 @@ export const SignalSheet = ({ id, onClose }: { readonly id: string; readonly onC
   const symbol = query.data === undefined ? null : symbolOf(query.data)
   const title = query.data === undefined ? 'Signal' : `${symbol ?? 'Signal'} · ${query.data.type}`
   return (
-    <Dialog title={title} form="sheet" open onClose={onClose}>
+    <Dialog title={title} form="sheet" onClose={onClose}>
       <QueryContent query={query} what="the signal">
         {(record) => <SignalContent record={record} />}
       </QueryContent>

@@ -23,7 +23,6 @@ export const SubmitDialog = ({
     <Dialog
       title="Submit a signal"
       description="It is stored for ever in the name of its contributor, and counts in the next cycle."
-      open
       onClose={onClose}
     >
       <QueryContent query={query} what="contributors">

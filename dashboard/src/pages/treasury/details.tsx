@@ -18,7 +18,7 @@ interface DetailsProps<Item> {
 }
 
 export const IntentDetails = ({ item: intent, onClose }: DetailsProps<KarmaIntent>) => (
-  <Dialog title={`Karma of ${formatKarma(intent.karma_amount_usd)}`} form="sheet" open onClose={onClose}>
+  <Dialog title={`Karma of ${formatKarma(intent.karma_amount_usd)}`} form="sheet" onClose={onClose}>
     <div className="grid gap-5">
       <Facts
         facts={[
@@ -80,7 +80,7 @@ const Shares = ({ intent }: { readonly intent: KarmaIntent }) => {
 }
 
 export const ReceiptDetails = ({ item: receipt, onClose }: DetailsProps<KarmaReceipt>) => (
-  <Dialog title={`Receipt of ${formatKarma(receipt.total_usd)}`} form="sheet" open onClose={onClose}>
+  <Dialog title={`Receipt of ${formatKarma(receipt.total_usd)}`} form="sheet" onClose={onClose}>
     <div className="grid gap-5">
       <Facts
         facts={[

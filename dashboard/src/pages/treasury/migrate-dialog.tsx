@@ -36,7 +36,6 @@ export const MigrateDialog = ({ treasury, onClose }: MigrateDialogProps) => {
     <Dialog
       title="Change the wallet?"
       description={`Karma goes to ${treasury.treasury_address} now. The change is signed and stays in the log.`}
-      open
       onClose={onClose}
     >
       <form className="grid gap-4" onSubmit={submit}>

@@ -47,7 +47,6 @@ export const SettleDialog = ({ intents, onClose }: SettleDialogProps) => {
     <Dialog
       title={`Settle ${formatKarma(total)}?`}
       description="Writes a signed receipt into the log. The service moves no money: pay first, then record it."
-      open
       onClose={onClose}
     >
       <form className="grid gap-4" onSubmit={submit}>
