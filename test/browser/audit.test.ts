@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { eventsOf } from '../interface/acts.ts'
-import { BROWSER, overflowsOn, PHONE, violationsOn } from './browser.ts'
+import { TOKEN } from '../interface/service.ts'
+import { BROWSER, openPage, overflowsOn, PHONE, signIn, violationsOn } from './browser.ts'
 import { headSeq, openPositions, price } from './engine.ts'
 import { onStage } from './stage.ts'
 
@@ -70,6 +71,18 @@ describe.skipIf(BROWSER === undefined)('the audit page', () => {
     const lines = (await readFile(path, 'utf8')).trimEnd().split('\n')
     expect(lines.length).toBeGreaterThanOrEqual(count)
     expect(lines.slice(0, 3).map((line) => (JSON.parse(line) as { seq: number }).seq)).toEqual([1, 2, 3])
+  })
+
+  it('shows times in the zone of the viewer, and UTC on hover', async () => {
+    const zone = { timezoneId: 'Asia/Kolkata', locale: 'en-GB' }
+    const there = await openPage(stage.browser, stage.engine.dashboardUrl, zone)
+    await signIn(there.page, `${stage.engine.dashboardUrl}/audit?type=system.started`, TOKEN)
+    const time = there.page.getByRole('region', { name: 'Events', exact: true }).locator('time').first()
+    const at = new Date((await time.getAttribute('datetime')) ?? '')
+    const clock = at.toLocaleTimeString('en-GB', { timeZone: 'Asia/Kolkata' })
+    expect(await time.textContent()).toContain(clock)
+    expect(await time.getAttribute('title')).toBe(`${at.toISOString().slice(0, 19).replace('T', ' ')} UTC`)
+    await there.close()
   })
 
   it('is accessible, fits a phone and never complains', async () => {

@@ -65,6 +65,9 @@ describe.skipIf(BROWSER === undefined)('the risk page', () => {
   })
 
   it('is accessible, fits a phone and never complains', async () => {
+    const reason = 'long'.repeat(100)
+    await stage.engine.call('POST', '/kill-switch', { body: { level: 3, reason } })
+    await panel('Kill switch').getByText(reason).waitFor()
     expect(await violationsOn(stage.page)).toEqual([])
     await stage.page.setViewportSize(PHONE)
     expect(await overflowsOn(stage.page)).toBe(false)

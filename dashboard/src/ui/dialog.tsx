@@ -40,7 +40,7 @@ export const Dialog = ({ title, description, onClose, form = 'centre', children 
         >
           <header className="flex items-start justify-between gap-3 border-b border-line px-4 py-3">
             <div className="min-w-0">
-              <Radix.Title className="text-base font-semibold break-words">{title}</Radix.Title>
+              <Radix.Title className="text-base font-semibold wrap-anywhere">{title}</Radix.Title>
               {description === undefined ? null : (
                 <Radix.Description className="mt-0.5 text-sm text-muted">{description}</Radix.Description>
               )}

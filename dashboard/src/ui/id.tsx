@@ -35,7 +35,7 @@ export const Facts = ({
     {facts.map(([name, value]) => (
       <div key={name} className="contents">
         <dt className="text-muted">{name}</dt>
-        <dd className="min-w-0 break-words">{value}</dd>
+        <dd className="min-w-0 wrap-anywhere">{value}</dd>
       </div>
     ))}
   </dl>

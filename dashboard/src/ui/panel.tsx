@@ -95,7 +95,9 @@ export const DataAge = ({
     )
   }
   return (
-    <span className="rounded bg-warn-soft px-1.5 py-0.5 text-warn">stale · {age === '' ? 'now' : age}</span>
+    <span className="rounded bg-warn-soft px-1.5 py-0.5 text-warn">
+      {age === '' ? 'stale' : `stale · ${age}`}
+    </span>
   )
 }
 

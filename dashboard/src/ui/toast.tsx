@@ -60,7 +60,7 @@ export const Toasts = () => {
             EDGES[tone],
           )}
         >
-          <span className="min-w-0 break-words">{text}</span>
+          <span className="min-w-0 wrap-anywhere">{text}</span>
           <button type="button" aria-label="Dismiss" onClick={() => dismiss(id)} className="text-muted">
             <X className="size-4" aria-hidden />
           </button>

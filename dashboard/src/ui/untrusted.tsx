@@ -10,10 +10,10 @@ export const Untrusted = ({ text, lines = 3 }: { readonly text: string; readonly
     title={lines === 'all' ? undefined : text.slice(0, 500)}
     className={
       lines === 'all'
-        ? 'break-words whitespace-pre-wrap'
+        ? 'wrap-anywhere whitespace-pre-wrap'
         : lines === 1
           ? 'block truncate'
-          : 'line-clamp-3 break-words'
+          : 'line-clamp-3 wrap-anywhere'
     }
   >
     {text.replaceAll(

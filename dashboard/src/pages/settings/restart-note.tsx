@@ -3,6 +3,6 @@ export const RestartNote = ({ keys }: { readonly keys: readonly string[] }) =>
   keys.length === 0 ? null : (
     <p role="status" className="rounded-lg bg-warn-soft px-3 py-2 text-[13px] text-warn">
       Restart the service so that what was saved counts:{' '}
-      <code className="break-words">{keys.join(', ')}</code>. Until then it works with the old values.
+      <code className="wrap-anywhere">{keys.join(', ')}</code>. Until then it works with the old values.
     </p>
   )
