@@ -65,8 +65,10 @@ describe.skipIf(BROWSER === undefined)('the live line', () => {
     })
     await say('after the restart')
     await page.getByText('Live', { exact: true }).waitFor()
-    const isUpToDate = () =>
-      expect.poll(async () => before + (await counted(page)) - (await headSeq(stage.engine)), PATIENT).toBe(0)
+    const isUpToDate = async (): Promise<void> => {
+      const missing = async () => before + (await counted(page)) - (await headSeq(stage.engine))
+      await expect.poll(missing, PATIENT).toBe(0)
+    }
     await isUpToDate()
     await say('and on it goes')
     await isUpToDate()
