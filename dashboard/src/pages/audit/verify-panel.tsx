@@ -98,7 +98,7 @@ const Progress = ({ isFull }: { readonly isFull: boolean }) => {
       </div>
       <progress
         aria-label="Verification"
-        className="h-1.5 w-full accent-accent"
+        className="w-full"
         {...(share === null ? {} : { value: share, max: 1 })}
       />
     </div>
