@@ -41,7 +41,7 @@ describe('GET /config/schema', () => {
       return (await other.call('GET', '/config/schema')).body['waiting_for_restart']
     }
     expect(await waiting({ api: { port: 1234 }, risk: { max_leverage: 1 } })).toEqual(['api.port'])
-    expect(await waiting({ market: { seed: 3 } })).toEqual(['api.port', 'market.seed'])
+    expect(await waiting({ market: { seed: 3 } })).toEqual(['market.seed', 'api.port'])
     expect(await waiting({ api: { port: null }, market: { seed: null } })).toEqual([])
     await other.close()
   })
