@@ -46,7 +46,7 @@ export const execution = group('Orders and positions', {
       error: 'must be a venue name in lower case, with -sandbox behind it for practice',
     })
     .default('')
-    .describe('venue of live orders (empty = none); with -sandbox behind it, its practice account'),
+    .describe('venue of live orders (empty = none); add -sandbox for practice'),
   venue_url: plainText(0, 200)
     .regex(LOOPBACK_URL, { error: 'must be http:// with a port on 127.0.0.1, localhost or [::1]' })
     .default('')
