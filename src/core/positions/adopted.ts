@@ -1,6 +1,6 @@
 import type { PayloadOf } from '../events/catalogue.ts'
 import { unitsFrom, usdFrom } from '../vocabulary/money.ts'
-import { valued } from './marking.ts'
+import { newPosition } from './new-position.ts'
 import type { Holding, Position, Terms } from './positions.ts'
 
 /** A position that nobody here opened. It has neither stop nor target. */
@@ -35,19 +35,5 @@ export const adopted = (payload: PayloadOf<'execution.position_adopted.v1'>, ope
     funding: 0n,
     exit: null,
   }
-  return {
-    id: payload.position_id,
-    status: 'open',
-    terms,
-    holding,
-    mark: {
-      ...valued(terms, holding, unitsFrom(payload.mark_price)),
-      price: payload.mark_price,
-      atMs: Date.parse(openedAt),
-      adverse: 0,
-      favorable: 0,
-    },
-    alarm: null,
-    end: null,
-  }
+  return newPosition(payload.position_id, terms, holding, payload.mark_price)
 }

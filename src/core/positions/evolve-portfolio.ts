@@ -2,7 +2,8 @@ import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
 import { averagePrice, unitsFrom, usdFrom } from '../vocabulary/money.ts'
 import { adopted } from './adopted.ts'
 import { positionsOf, withMarks, withPosition, type Portfolio } from './book.ts'
-import { markedAt, seenPrice, valued, withHolding, type SeenPrice } from './marking.ts'
+import { markedAt, seenPrice, withHolding, type SeenPrice } from './marking.ts'
+import { newPosition } from './new-position.ts'
 import { isOpen, type Alarm, type Holding, type Position, type Terms } from './positions.ts'
 
 export const evolvePortfolio = (portfolio: Portfolio, event: KnownEvent): Portfolio => {
@@ -106,21 +107,7 @@ const opened = (payload: PayloadOf<'execution.position_opened.v1'>, openedAt: st
     funding: 0n,
     exit: null,
   }
-  return {
-    id: payload.position_id,
-    status: 'open',
-    terms,
-    holding,
-    mark: {
-      ...valued(terms, holding, unitsFrom(payload.mark_price)),
-      price: payload.mark_price,
-      atMs: Date.parse(openedAt),
-      adverse: 0,
-      favorable: 0,
-    },
-    alarm: null,
-    end: null,
-  }
+  return newPosition(payload.position_id, terms, holding, payload.mark_price)
 }
 
 const updated = (

@@ -97,8 +97,13 @@ export class MarketDesk {
   /** A bar may decide more calls than one batch holds. They do not wait for the next one. */
   async #judgeRest(rates: BaseRates): Promise<void> {
     const { engine } = this.#parts
-    for (let bars = barsLeftOver(engine.state); bars.length > 0; bars = barsLeftOver(engine.state)) {
-      for (const bar of bars) await engine.execute({ kind: 'settle-bar', bar: { ...bar, rates } })
+    let isAnyJudged = true
+    while (isAnyJudged) {
+      isAnyJudged = false
+      for (const bar of barsLeftOver(engine.state)) {
+        const outcome = await engine.execute({ kind: 'settle-bar', bar: { ...bar, rates } })
+        isAnyJudged ||= outcome.status === 'done' && outcome.events.length > 0
+      }
     }
   }
 

@@ -81,9 +81,11 @@ const Outcome = ({ cycle, intents }: { readonly cycle: Cycle; readonly intents: 
       {underWay === 0 ? null : <Badge tone="accent">{underWay} under way</Badge>}
       {refused.map((intent) => (
         <Badge key={intent.intent_id} tone="bad" title={intent.reasons.map(refusalReason).join('; ')}>
-          {intent.symbol} {intent.status === 'expired' ? 'expired' : 'refused'}
-          <span className="font-normal max-md:hidden">
-            {intent.reasons[0] === undefined ? '' : `: ${refusalReason(intent.reasons[0])}`}
+          <span>
+            {intent.symbol} {intent.status === 'expired' ? 'expired' : 'refused'}
+            <span className="font-normal max-md:hidden">
+              {intent.reasons[0] === undefined ? '' : `: ${refusalReason(intent.reasons[0])}`}
+            </span>
           </span>
         </Badge>
       ))}

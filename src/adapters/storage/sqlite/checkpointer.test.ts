@@ -36,8 +36,8 @@ it('leaves one file behind', async () => {
 })
 
 it('comes more often the more is written, and seldom when it is little', () => {
-  expect(nextPause(16, 256)).toBe(8)
-  expect(nextPause(16, 64)).toBe(32)
+  expect(nextPause(16, 512)).toBe(8)
+  expect(nextPause(16, 128)).toBe(32)
   expect(nextPause(16, 1_000_000)).toBe(1)
   expect(nextPause(100, 0)).toBe(128)
 })

@@ -71,7 +71,7 @@ export class Checkpointer {
   }
 }
 
-/** As many appends as fill the journal to a quarter of what the writer lets it grow to. */
+/** As many appends as fill the journal to a half of what the writer lets it grow to. */
 export const nextPause = (appendsBetween: number, frames: number): number =>
   Math.min(
     APPENDS_BETWEEN_MAX,
@@ -80,7 +80,7 @@ export const nextPause = (appendsBetween: number, frames: number): number =>
 
 const APPENDS_BETWEEN_AT_FIRST = 16
 const APPENDS_BETWEEN_MAX = 128
-const FRAMES_WANTED = 128
+const FRAMES_WANTED = 256
 
 // From source the thread runs from source too; built, both are JavaScript.
 const THREAD_FILE = new URL(
