@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { barAfter, bullish, HOUR_MS, house, say, verdictsIn } from '../calls.contract.ts'
 import { Desk, typesOf } from '../desk.contract.ts'
+import { enterLive, fillOf, liveDesk, onlyOrder, report, reportOf } from '../live.contract.ts'
 import type { KillSwitchLevel } from '../vocabulary/level.ts'
 
 const by = { operator: 'svc-1', surface: 'api' } as const
@@ -7,6 +9,10 @@ const move = (level: KillSwitchLevel) => ({ level, reason: 'test', ...by })
 const run = (trigger: 'api' | 'schedule') => ({ kind: 'run-cycle', cycleId: 'c', trigger }) as const
 const OPENED = 'execution.position_opened.v1'
 const CLOSED = 'execution.position_closed.v1'
+
+const raise = (desk: Desk, level: KillSwitchLevel): void => {
+  if (level > 0) desk.do({ kind: 'set-kill-switch', move: move(level) })
+}
 
 /** Holds BTC, and has an intent on ETH that waits. */
 const deskAt = (level: KillSwitchLevel): Desk => {
@@ -17,7 +23,7 @@ const deskAt = (level: KillSwitchLevel): Desk => {
   ])
   desk.intend()
   desk.intend({ cycle_id: 'waiting', symbol: 'ETH', status: 'awaiting_approval' })
-  if (level > 0) desk.do({ kind: 'set-kill-switch', move: move(level) })
+  raise(desk, level)
   return desk
 }
 const signal = {
@@ -83,6 +89,37 @@ describe.each<[KillSwitchLevel, Expected]>([
     const desk = deskAt(level)
     desk.wait(300_001)
     expect(typesOf(desk.do({ kind: 'expire-intents' }))).toEqual(['execution.order_failed.v1'])
+  })
+
+  it('a venue that tells of fills, and a lookup', () => {
+    const desk = liveDesk()
+    desk.intend()
+    const order = onlyOrder(desk)
+    desk.do({ kind: 'doubt-order', orderId: order.id, reason: 'no answer' })
+    raise(desk, level)
+    const found = reportOf('filled', [fillOf('t1', 100, Number(order.quantity) / 1e8)])
+    expect(typesOf(report(desk, order, found, 1))).toEqual(
+      expect.arrayContaining(['execution.order_reconciled.v1', OPENED]),
+    )
+  })
+
+  it('an operator who cancels', () => {
+    const desk = liveDesk()
+    enterLive(desk)
+    desk.do({ kind: 'close-all', by })
+    const { id: orderId } = onlyOrder(desk)
+    raise(desk, level)
+    const wish = { orderId, operator: 'op', reason: null, surface: 'cli' } as const
+    expect(desk.refusalOf({ kind: 'cancel-order', wish })).toBeNull()
+  })
+
+  it('settlement and learning', () => {
+    const desk = house()
+    desk.bar('BTC', 100)
+    say(desk, 'ann', { ...bullish, horizon: '1h' })
+    raise(desk, level)
+    expect(verdictsIn(barAfter(desk, HOUR_MS, 110))).toMatchObject([{ hit: true }])
+    expect(desk.refusalOf({ kind: 'run-learning', cause: { trigger: 'cli' } })).toBeNull()
   })
 
   it('is the same after a restart', () => {
