@@ -152,7 +152,7 @@ const directionOf = (call: number): string => (call % 3 === 0 ? 'bearish' : 'bul
 /** Nobody speaks of the same at the same time: who does is another matter. */
 const symbolOf = (call: number): string => `S${call % 50}`
 
-const recordedAt = (call: number, author: number, at: string): JsonObject => ({
+const callOf = (call: number, author: number, at: string): JsonObject => ({
   call_id: `call-${call}`,
   symbol: symbolOf(call),
   direction: directionOf(call),
@@ -162,6 +162,10 @@ const recordedAt = (call: number, author: number, at: string): JsonObject => ({
   ref_price: 100,
   contributor_id: `c${author}`,
   producer_id: nodeOf(author),
+})
+
+const recordedAt = (call: number, author: number, at: string): JsonObject => ({
+  ...callOf(call, author, at),
   signal_id: `s-${call}`,
   node_id: nodeOf(author),
   received_at: at,
@@ -170,15 +174,7 @@ const recordedAt = (call: number, author: number, at: string): JsonObject => ({
 })
 
 const resolvedAt = (call: number, author: number, at: string): JsonObject => ({
-  call_id: `call-${call}`,
-  symbol: symbolOf(call),
-  direction: directionOf(call),
-  probability: 0.7,
-  horizon: '24h',
-  due_at: at,
-  ref_price: 100,
-  contributor_id: `c${author}`,
-  producer_id: nodeOf(author),
+  ...callOf(call, author, at),
   signal_ids: [`s-${call}`],
   resolved_by: 'horizon',
   position_id: null,

@@ -33,8 +33,8 @@ export const startEngine = async (variables: Variables = {}, home?: string): Pro
   return { ...service, dashboardUrl }
 }
 
-/** Two positions on prices that the test tells: one open, one closed with profit, so that karma is owed. */
-export const openPositions = async (engine: PaperEngine): Promise<void> => {
+/** What the brain wants in a bull market, on prices that the test tells. */
+export const twoIntents = async (engine: PaperEngine): Promise<void> => {
   await registerProducer(engine, 'ticker', 'technical')
   await bullMarket(engine)
   for (const symbol of ['ETH', 'SOL']) {
@@ -42,6 +42,11 @@ export const openPositions = async (engine: PaperEngine): Promise<void> => {
     await agreementOn(engine, symbol, `fan of ${symbol}`)
   }
   await engine.call('POST', '/brain/run')
+}
+
+/** Two positions on prices that the test tells: one open, one closed with profit, so that karma is owed. */
+export const openPositions = async (engine: PaperEngine): Promise<void> => {
+  await twoIntents(engine)
   await price(engine, 'SOL', 111)
   await price(engine, 'ETH', 102)
 }

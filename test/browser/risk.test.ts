@@ -1,15 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { eventsOf, registerProducer } from '../interface/acts.ts'
-import { agreementOn, bullMarket } from '../interface/opinions.ts'
+import { eventsOf } from '../interface/acts.ts'
 import { BROWSER, overflowsOn, PHONE, violationsOn } from './browser.ts'
-import { price, type PaperEngine } from './engine.ts'
+import { twoIntents } from './engine.ts'
 import { onStage } from './stage.ts'
 
 /** Intents of the largest tier wait for a person, on paper too. */
 const ASKS_FIRST = { SVC_EXECUTION__REQUIRE_APPROVAL: 'true' }
 
 describe.skipIf(BROWSER === undefined)('the risk page', () => {
-  const stage = onStage({ variables: ASKS_FIRST, prepare: twoThatWait, path: '/risk' })
+  const stage = onStage({ variables: ASKS_FIRST, prepare: twoIntents, path: '/risk' })
   const answer = async (path: string): Promise<unknown> => (await stage.engine.call('GET', path)).body
   const panel = (name: string) => stage.page.getByRole('region', { name, exact: true })
 
@@ -74,14 +73,3 @@ describe.skipIf(BROWSER === undefined)('the risk page', () => {
     expect(stage.complaints).toEqual([])
   })
 })
-
-/** Two intents in a bull market, which nobody has approved. */
-const twoThatWait = async (engine: PaperEngine): Promise<void> => {
-  await registerProducer(engine, 'ticker', 'technical')
-  await bullMarket(engine)
-  for (const symbol of ['ETH', 'SOL']) {
-    await price(engine, symbol, 100)
-    await agreementOn(engine, symbol, `fan of ${symbol}`)
-  }
-  await engine.call('POST', '/brain/run')
-}

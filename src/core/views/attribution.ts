@@ -10,14 +10,18 @@ import { usdFrom, usdNumber } from '../vocabulary/money.ts'
 const numberOrNull = z.number().nullable()
 const textOrNull = z.string().nullable()
 
-const callMeasure = z.object({
-  at: z.string(),
+const whatThePriceDid = {
   exit_price: numberOrNull,
   return_pct: numberOrNull,
   band_pct: numberOrNull,
   hit: z.boolean().nullable(),
   base_rate: numberOrNull,
   void_reason: textOrNull,
+}
+
+const callMeasure = z.object({
+  at: z.string(),
+  ...whatThePriceDid,
 })
 
 const signalCall = z.object({
@@ -32,12 +36,7 @@ const signalCall = z.object({
   status: z.enum(['open', 'resolved', 'void']),
   resolved_at: textOrNull,
   resolved_by: z.enum(['horizon', 'trade']).nullable(),
-  exit_price: numberOrNull,
-  return_pct: numberOrNull,
-  band_pct: numberOrNull,
-  hit: z.boolean().nullable(),
-  base_rate: numberOrNull,
-  void_reason: textOrNull,
+  ...whatThePriceDid,
   measured: callMeasure.nullable().meta({
     description:
       'what the price did within its horizon although it was traded on: that is what karma counts; else null',
