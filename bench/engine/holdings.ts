@@ -2,6 +2,7 @@ import type { Configuration } from '../../src/core/config/schema.ts'
 import { DEFAULT_CONFIGURATION } from '../../src/core/config/validate.ts'
 import type { PayloadOf } from '../../src/core/events/catalogue.ts'
 import type { FeedBar } from '../../src/core/market/bar.ts'
+import { barAt } from '../../src/core/market/bars.contract.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
 import { appendTo } from '../../test/records.ts'
 
@@ -48,25 +49,8 @@ export const holdPositions = async (log: EventLog, levels: number, nowMs: number
 }
 
 /** A minute of a symbol that ended at a price. */
-export const minuteOf = (symbol: string, close: number, openMs: number): FeedBar => ({
-  symbol,
-  resolution_s: 60,
-  open_ts: new Date(openMs).toISOString(),
-  close_ts: new Date(openMs + 60_000).toISOString(),
-  open: close,
-  high: close,
-  low: close,
-  close,
-  volume: 1,
-  quote_volume: close,
-  funding_annualized: null,
-  basis_annualized: null,
-  open_interest_usd: null,
-  bid_depth_usd: null,
-  ask_depth_usd: null,
-  fear_greed: null,
-  backfill: false,
-})
+export const minuteOf = (symbol: string, close: number, openMs: number): FeedBar =>
+  barAt(new Date(openMs).toISOString(), close, { symbol })
 
 const opened = (symbol: number, level: number): PayloadOf<'execution.position_opened.v1'> => ({
   position_id: positionAt(symbol, level),

@@ -2,6 +2,7 @@ import type { Command } from '../../src/core/commands.ts'
 import { DEFAULT_CONFIGURATION } from '../../src/core/config/validate.ts'
 import type { Stamped } from '../../src/core/log/event.ts'
 import type { FeedBar } from '../../src/core/market/bar.ts'
+import { barAt } from '../../src/core/market/bars.contract.ts'
 import { run } from '../../src/core/run.ts'
 import { encodedParts } from '../../src/core/state-codec.ts'
 import { evolve, INITIAL_STATE, type State } from '../../src/core/state.ts'
@@ -254,28 +255,11 @@ const opinionOf = (index: number): Command => ({
 
 const observed = (closeMs: number, close: number): Command => ({
   kind: 'observe-bars',
-  observation: { feed: 'file', bars: [barAt(closeMs, close)] },
+  observation: { feed: 'file', bars: [minuteUntil(closeMs, close)] },
 })
 
-const barAt = (closeMs: number, close: number): FeedBar => ({
-  symbol: 'BTC',
-  resolution_s: 60,
-  open_ts: new Date(closeMs - 60_000).toISOString(),
-  close_ts: new Date(closeMs).toISOString(),
-  open: close,
-  high: close,
-  low: close,
-  close,
-  volume: 1,
-  quote_volume: close,
-  funding_annualized: null,
-  basis_annualized: null,
-  open_interest_usd: null,
-  bid_depth_usd: null,
-  ask_depth_usd: null,
-  fear_greed: null,
-  backfill: false,
-})
+const minuteUntil = (closeMs: number, close: number): FeedBar =>
+  barAt(new Date(closeMs - 60_000).toISOString(), close)
 
 let ids = 0
 

@@ -83,8 +83,7 @@ export type Command =
       readonly reason: string
       readonly surface: 'api' | 'cli'
     }
-  /** `at`: 00:00, 08:00 or 16:00 UTC of a day. */
-  /** `toldBy`: the venue that says itself what it charges, where it is not estimated. */
+  /** `at`: 00:00, 08:00 or 16:00 UTC of a day. `toldBy`: the venue that says itself what it charges: not estimated. */
   | { readonly kind: 'apply-funding'; readonly at: string; readonly toldBy?: string | undefined }
   | { readonly kind: 'record-funding'; readonly venue: string; readonly payment: VenueFunding }
   | { readonly kind: 'assess-risk' }

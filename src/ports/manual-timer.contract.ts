@@ -58,6 +58,17 @@ export const settle = async (): Promise<void> => {
   for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve))
 }
 
+/** In small steps, so that what is due in between happens in its turn. */
+export const passTime = async (timer: ManualTimer, ms: number): Promise<void> => {
+  for (let step = 0; step < ms; step += STEP_MS) {
+    await timer.advance(Math.min(STEP_MS, ms - step))
+    await settle()
+  }
+  await settle()
+}
+
+const STEP_MS = 500
+
 interface PendingWait {
   readonly dueMs: number
   readonly end: () => void

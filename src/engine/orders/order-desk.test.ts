@@ -10,7 +10,7 @@ import {
 } from '../../../test/simulation/trading-floor.ts'
 import { MemoryLog } from '../../adapters/storage/memory/memory-log.ts'
 import { openPositionsOf } from '../../core/positions/book.ts'
-import { createManualTimer, settle, type ManualTimer } from '../../ports/manual-timer.contract.ts'
+import { createManualTimer, passTime, settle, type ManualTimer } from '../../ports/manual-timer.contract.ts'
 
 const BEGIN_MS = Date.parse('2026-02-20T00:30:00.000Z')
 
@@ -25,14 +25,7 @@ const open = async (parts: Partial<FloorParts> = {}): Promise<Floor> => {
   await settle()
   return floor
 }
-/** Lets everything happen that is due. */
-const pass = async (ms: number): Promise<void> => {
-  for (let step = 0; step < ms; step += 500) {
-    await timer.advance(Math.min(500, ms - step))
-    await settle()
-  }
-  await settle()
-}
+const pass = (ms: number): Promise<void> => passTime(timer, ms)
 const statusOf = (intentId: string) => floor.engine.state.intents.get(intentId)?.status
 const orders = () => [...floor.engine.state.orders.open.values(), ...floor.engine.state.orders.ended.values()]
 const lastOrder = () =>

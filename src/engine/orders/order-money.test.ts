@@ -9,7 +9,7 @@ import {
 } from '../../../test/simulation/trading-floor.ts'
 import { MemoryLog } from '../../adapters/storage/memory/memory-log.ts'
 import { openPositionsOf } from '../../core/positions/book.ts'
-import { createManualTimer, settle, type ManualTimer } from '../../ports/manual-timer.contract.ts'
+import { createManualTimer, passTime, settle, type ManualTimer } from '../../ports/manual-timer.contract.ts'
 
 const BEGIN_MS = Date.parse('2026-02-20T00:30:00.000Z')
 
@@ -18,14 +18,7 @@ let exchange: Exchange
 let log: MemoryLog
 let floor: Floor
 
-/** Lets everything happen that is due. */
-const pass = async (ms: number): Promise<void> => {
-  for (let step = 0; step < ms; step += 500) {
-    await timer.advance(Math.min(500, ms - step))
-    await settle()
-  }
-  await settle()
-}
+const pass = (ms: number): Promise<void> => passTime(timer, ms)
 const types = async () => (await everything(log)).map(({ type }) => type)
 const held = () => openPositionsOf(floor.engine.state)
 
