@@ -1,3 +1,4 @@
+import { keepAwake } from './compose/keep-awake.ts'
 import { runUntilSignal } from './compose/run-until-signal.ts'
 import { surroundingsOf } from './compose/surroundings.ts'
 import { VERSION } from './compose/version.ts'
@@ -5,7 +6,7 @@ import { VERSION } from './compose/version.ts'
 // The service alone, for process managers and containers: `node dist/main.js`. People use `svc serve`.
 const surroundings = surroundingsOf(process.env['SVC_HOME'] ?? process.cwd(), process.env, VERSION)
 
-try {
+const serve = async (): Promise<void> => {
   const { baseUrl, dashboardUrl, stopped } = await runUntilSignal(surroundings, {
     host: null,
     port: null,
@@ -16,6 +17,10 @@ try {
   process.stdout.write(`listening on ${baseUrl}\n`)
   if (dashboardUrl !== null) process.stdout.write(`dashboard on ${dashboardUrl}\n`)
   await stopped
+}
+
+try {
+  await keepAwake(serve)
 } catch (error) {
   process.stderr.write(`error: ${error instanceof Error ? error.message : String(error)}\n`)
   process.exitCode = 1

@@ -95,23 +95,43 @@ describe('signer', () => {
   })
 })
 
+/** A process of its own, with a signer in it. */
+const runWithSigner = (code: string) =>
+  spawnSync(
+    process.execPath,
+    [
+      '--import',
+      'tsx',
+      '--input-type=module',
+      '-e',
+      `import { createSigner } from ${JSON.stringify(new URL('./signer.ts', import.meta.url).href)}
+      import { createEphemeralIdentity } from ${JSON.stringify(new URL('./identity.ts', import.meta.url).href)}
+      const signer = createSigner(createEphemeralIdentity('svc'), console.error)
+      ${code}`,
+    ],
+    { encoding: 'utf8', timeout: 25_000 },
+  )
+
 it('keeps a process alive while it signs, and no longer', () => {
-  const code = `
-    import { createSigner } from ${JSON.stringify(new URL('./signer.ts', import.meta.url).href)}
-    import { createEphemeralIdentity } from ${JSON.stringify(new URL('./identity.ts', import.meta.url).href)}
-    const signer = createSigner(createEphemeralIdentity('svc'), console.error)
+  const child = runWithSigner(`
     const texts = Array.from({ length: 500 }, (_, number) => '{"number":' + number + '}')
     let batches = 0
     // Long enough for the thread to start and take its share.
     for (const end = Date.now() + 700; Date.now() < end; batches += 2) {
       await Promise.all([signer.signAll(texts), signer.signAll(texts)])
     }
-    process.stdout.write(batches > 0 ? 'signed' : 'nothing')`
-  const child = spawnSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', code], {
-    encoding: 'utf8',
-    timeout: 25_000,
-  })
+    process.stdout.write(batches > 0 ? 'signed' : 'nothing')`)
   expect(child).toMatchObject({ status: 0, stdout: 'signed', stderr: '' })
+})
+
+it('keeps a process alive until it is closed, even if its thread answers only then', () => {
+  const child = runWithSigner(`
+    await signer.signAll(Array.from({ length: 5 }, (_, number) => '{"number":' + number + '}'))
+    // The thread starts and answers, but the answer is heard only while it is being ended.
+    for (const end = Date.now() + 2000; Date.now() < end;);
+    await signer.close()
+    process.stdout.write('closed')`)
+  expect(child).toMatchObject({ status: 0, stdout: 'closed', stderr: '' })
 })
 
 describe('the helping thread', () => {

@@ -44,7 +44,8 @@ export const createSigningHelper = (
   const settle = (id: number): void => {
     openOrders.get(id)?.()
     openOrders.delete(id)
-    if (openOrders.size === 0) worker?.unref()
+    // Whoever closes waits for the end of the thread: a late answer must not let the process end before.
+    if (openOrders.size === 0 && !ended) worker?.unref()
   }
 
   return {

@@ -35,7 +35,8 @@ export const startThread = (onLost: (error: Error) => void): VerifyThread => {
       try {
         return await answer
       } finally {
-        if (waiting.length === 0) worker.unref()
+        // Whoever ends it waits for that.
+        if (waiting.length === 0 && gone === null) worker.unref()
       }
     },
     end: async () => {
