@@ -1,92 +1,151 @@
+import { isUtf8 } from 'node:buffer'
 import type { Head } from '../../../core/log/event.ts'
-import type { Sha256Hex } from '../../../core/log/hash-chain.ts'
 import { textOfMillis, millisOf } from './time-text.ts'
 
 /** A page of events in as few values as possible: what a value costs on its way here is more than its hash. */
 export type PageToPass = readonly [
   count: number,
-  /** What is hashed behind the previous hash, joined with `SEPARATOR`. */
-  tails: string | null,
+  /** When each was recorded, room for the previous hash, and what is hashed behind it, joined with `SEPARATOR`. */
+  events: Uint8Array | null,
   hashes: Uint8Array | null,
   prevHashes: Uint8Array | null,
-  /** Fields that are empty but not absent; both hash alike. */
-  emptyFields: number,
+  /** How many of the fields that may be absent are not. If one of them is empty, it hashes as if it were absent. */
+  presentFields: number,
   payloadBytes: number,
-  recordedAt: string | null,
 ]
+
+const HASH_BYTES = 32
+const HEX_BYTES = 2 * HASH_BYTES
 
 export const PAGE_TO_PASS = `
 SELECT count(*),
-  group_concat(concat_ws('|', '', ts, id, type, schema_version,
-    ifnull(source, ''), ifnull(trace_id, ''), ifnull(dedupe_key, ''), payload), x'1e'),
+  CAST(group_concat(concat_ws('|', recorded_at, '${'0'.repeat(HEX_BYTES)}', ts, id, type, schema_version,
+    ifnull(source, ''), ifnull(trace_id, ''), ifnull(dedupe_key, ''), payload), x'1e') AS BLOB),
   CAST(group_concat(hash, '') AS BLOB),
   CAST(group_concat(prev_hash, '') AS BLOB),
-  total(source = '' OR trace_id = '' OR dedupe_key = ''),
-  total(octet_length(payload)),
-  group_concat(recorded_at)
+  count(source) + count(trace_id) + count(dedupe_key),
+  total(octet_length(payload))
 FROM events WHERE seq > ? AND seq <= ?`
+
+/** SHA-256 in hex. */
+export type HashBytes = (bytes: Uint8Array) => string
 
 /** The end of the page if everything in it is right. Null says nothing but that somebody has to look closer. */
 export const passesAtOnce = (
-  [count, joined, hashes, prevHashes, emptyFields, payloadBytes, recordedAt]: PageToPass,
+  [count, events, hashes, prevHashes, presentFields, payloadBytes]: PageToPass,
   previous: Head,
   { after, upTo }: { readonly after: number; readonly upTo: number },
-  sha256Hex: Sha256Hex,
+  hashBytes: HashBytes,
 ): Head | null => {
-  if (count !== upTo - after || joined === null || hashes === null || prevHashes === null) return null
-  const tails = joined.split(SEPARATOR)
-  if (tails.length !== count || emptyFields !== 0 || !fieldsArePlain(joined, tails, payloadBytes)) return null
-  let hash = previous.hash
+  if (count !== upTo - after || events === null || hashes === null || prevHashes === null) return null
+  if (!isUtf8(events)) return null
+  const walk = new Walk(events, previous)
   let computed = ''
-  for (const tail of tails) {
-    hash = sha256Hex(hash + tail)
-    computed += hash
+  for (let number = 0; number < count; number += 1) {
+    if (!walk.step(hashBytes)) return null
+    computed += walk.hash
   }
+  // Otherwise a payload holds the separator, a bar stands where none may be, or a field is empty.
+  if (!walk.isAtEnd || walk.payloadBytes !== payloadBytes || walk.presentFields !== presentFields) return null
   if (!Buffer.from(computed, 'hex').equals(hashes)) return null
   if (!areLinked(Buffer.from(previous.hash, 'hex'), hashes, prevHashes)) return null
-  const lastMs = endOfRising(recordedAt ?? '', millisOf(previous.recordedAt) ?? 0)
-  return lastMs === null ? null : { seq: upTo, hash, recordedAt: textOfMillis(lastMs) }
+  return { seq: upTo, hash: walk.hash, recordedAt: textOfMillis(walk.recordedMs) }
 }
 
-const HASH_BYTES = 32
-const SEPARATOR = '\u001e'
+const SEPARATOR = 0x1e
+const BAR = 0x7c
+const ZERO = 0x30
+const NINE = 0x39
+const DELETE = 0x7f
+/** Most bytes of a field are one of these or between them. */
+const SPACE = 0x20
+const LAST_BEFORE_BAR = 0x7b
 
-// The first four are never absent. Written out: as groups that repeat, it takes half as long again.
-const FIELD = String.raw`\|[^|\u0000-\u001f\u007f]`
-const HEAD_FIELDS = new RegExp(String.raw`${`${FIELD}+`.repeat(4)}${`${FIELD}*`.repeat(3)}\|`, 'y')
+const FIELDS = 7
+/** The first four are never absent. */
+const FIELDS_ALWAYS = 4
 
-/**
- * Whether no field holds a bar, so that the text can be cut in one way only. If one did, the eighth bar would stand
- * before the payload, and what comes behind it would be longer than the payloads are together.
- */
-const fieldsArePlain = (joined: string, tails: readonly string[], payloadBytes: number): boolean => {
-  const isAscii = Buffer.byteLength(joined) === joined.length
-  let start = 0
-  let behindFields = 0
-  for (const tail of tails) {
-    HEAD_FIELDS.lastIndex = start
-    if (!HEAD_FIELDS.test(joined)) return false
-    const end = start + tail.length
-    behindFields += isAscii
-      ? end - HEAD_FIELDS.lastIndex
-      : Buffer.byteLength(tail.slice(HEAD_FIELDS.lastIndex - start))
-    start = end + SEPARATOR.length
+/** Goes from event to event over the bytes of a page, which it writes the hashes into. */
+class Walk {
+  hash: string
+  recordedMs: number
+  presentFields = 0
+  payloadBytes = 0
+  readonly #bytes: Uint8Array
+  readonly #buffer: Buffer
+  #at = 0
+
+  constructor(bytes: Uint8Array, previous: Head) {
+    this.#bytes = bytes
+    this.#buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+    this.hash = previous.hash
+    this.recordedMs = millisOf(previous.recordedAt) ?? 0
   }
-  return behindFields === payloadBytes
+
+  /** False if it is not sure that the event is right. Whether its hash is will be seen for all together. */
+  step(hashBytes: HashBytes): boolean {
+    const roomAt = this.#passTime()
+    if (roomAt === null) return false
+    const separatorAt = this.#buffer.indexOf(SEPARATOR, roomAt)
+    const end = separatorAt === -1 ? this.#bytes.length : separatorAt
+    const fieldsAt = roomAt + HEX_BYTES
+    if (!this.#passFields(fieldsAt, end)) return false
+    // Nothing stands before the first event of all.
+    const start = fieldsAt - this.hash.length
+    this.#buffer.write(this.hash, start, HEX_BYTES, 'latin1')
+    this.hash = hashBytes(this.#bytes.subarray(start, end))
+    this.#at = end + 1
+    return true
+  }
+
+  get isAtEnd(): boolean {
+    return this.#at === this.#bytes.length + 1
+  }
+
+  /** Where the time ends, if it is not before the one before it. */
+  #passTime(): number | null {
+    const bytes = this.#bytes
+    let ms = 0
+    for (let index = this.#at; index < bytes.length; index += 1) {
+      const byte = bytes[index] as number
+      if (byte >= ZERO && byte <= NINE) {
+        ms = ms * 10 + byte - ZERO
+        continue
+      }
+      if (byte !== BAR || ms < this.recordedMs) return null
+      this.recordedMs = ms
+      return index + 1
+    }
+    return null
+  }
+
+  /**
+   * Whether no field holds a bar, so that the text can be cut in one way only. If one did, the eighth bar would stand
+   * before the payload, and what comes behind it would be longer than the payloads are together.
+   */
+  #passFields(at: number, end: number): boolean {
+    const bytes = this.#bytes
+    let field = 0
+    let bar = at
+    for (let index = at + 1; index < end; index += 1) {
+      const byte = bytes[index] as number
+      if (byte >= SPACE && byte <= LAST_BEFORE_BAR) continue
+      if (byte < SPACE || byte === DELETE) return false
+      if (byte !== BAR) continue
+      const isEmpty = index === bar + 1
+      if (field < FIELDS_ALWAYS && isEmpty) return false
+      if (field >= FIELDS_ALWAYS && !isEmpty) this.presentFields += 1
+      field += 1
+      bar = index
+      if (field < FIELDS) continue
+      this.payloadBytes += end - index - 1
+      return true
+    }
+    return false
+  }
 }
 
 /** Whether the previous hashes are the one before the page and then all of the page but the last. */
 const areLinked = (before: Uint8Array, hashes: Uint8Array, prevHashes: Uint8Array): boolean =>
   Buffer.compare(prevHashes.subarray(0, before.length), before) === 0 &&
   Buffer.compare(prevHashes.subarray(before.length), hashes.subarray(0, -HASH_BYTES)) === 0
-
-/** The last of these times if none is before the one before it. */
-const endOfRising = (times: string, startMs: number): number | null => {
-  let lastMs = startMs
-  for (const time of times.split(',')) {
-    const ms = Number(time)
-    if (!(ms >= lastMs)) return null
-    lastMs = ms
-  }
-  return lastMs
-}

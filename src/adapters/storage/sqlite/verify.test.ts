@@ -1,4 +1,5 @@
 import { DatabaseSync } from '@photostructure/sqlite'
+import { createHash } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -51,6 +52,23 @@ it('finds what is wrong at a seam, and the first of all faults', async () => {
   }
   expect(await verify()).toMatchObject({ ok: false, seq: 1990 })
 }, 60_000)
+
+it('takes no bytes for a text that they are not, even if they hash as stored', async () => {
+  const { prevHash, ts, id, type, schemaVersion, source, traceId, dedupeKey, hash, payload } = records.at(-1)!
+  const head = [prevHash, ts, id, type, schemaVersion, source ?? '', traceId ?? '', dedupeKey ?? ''].join('|')
+  const bytes = Buffer.from('{"a":"\xff"}', 'latin1')
+  const forged = createHash('sha256').update(`${head}|`).update(bytes).digest('hex')
+  const store = (text: string, sum: string): void =>
+    change(`UPDATE events SET payload = ${text}, hash = x'${sum}' WHERE seq = ${EVENTS}`)
+  store(`CAST(x'${bytes.toString('hex')}' AS TEXT)`, forged)
+  expect(await verify({ after: EVENTS - 10, upTo: EVENTS })).toMatchObject({
+    ok: false,
+    seq: EVENTS,
+    kind: 'hash',
+  })
+  store(`'${payload.replaceAll("'", "''")}'`, hash)
+  expect(await verify({ after: EVENTS - 9, upTo: EVENTS })).toMatchObject({ ok: true })
+})
 
 it('tells when the file cannot be read', async () => {
   await expect(
