@@ -161,8 +161,9 @@ export class Engine {
   }
 
   async #decideNext(): Promise<void> {
-    // All that comes in this turn of the loop is decided together: a batch has its price, whatever its size.
-    if (this.#queue.length < this.#limits.batchMin) await nextTurn()
+    // All that comes in this turn of the loop is decided together: a batch has its price, whatever its size. Also
+    // where much waits the loop turns between two batches, and does other work.
+    await nextTurn()
     if (this.#inFlight.length === 0) await this.#foldForeign()
     const waiting = this.#queue.take(this.#batchSize(), this.#limits.batchMin)
     try {
