@@ -53,7 +53,10 @@ export const keepCheckpoints = (parts: KeeperParts): CheckpointKeeper => {
     }
   }
 
-  const stopWatching = parts.log.watch(() => news.abort())
+  const stopWatching = parts.log.watch(() => {
+    // Aborting again changes nothing, but makes an error each time.
+    if (!news.signal.aborted) news.abort()
+  })
   const following = follow()
 
   return {
