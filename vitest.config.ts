@@ -32,6 +32,7 @@ export default defineConfig({
     // Only for what hangs: a busy machine may take many times as long as a quiet one.
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 30_000 } },
     reporters: ['default', './tools/closing-line-reporter.mjs'],
   },
 })

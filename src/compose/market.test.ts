@@ -75,7 +75,7 @@ const runsOf = async (allowPrivate: boolean) => {
       .filter((event) => event.type === type)
   await timer.advance(2000)
   const count = Object.keys(PRODUCERS).length
-  await expect.poll(async () => (await read('producer.run.v1')).length, { timeout: 10_000 }).toBe(count)
+  await expect.poll(async () => (await read('producer.run.v1')).length).toBe(count)
   const runs = await read('producer.run.v1')
   const signals = await read('signal.onchain.v1')
   await market.close()

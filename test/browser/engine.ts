@@ -1,3 +1,4 @@
+import { expect, vi } from 'vitest'
 import { emit, registerProducer } from '../interface/acts.ts'
 import { agreementOn, bullMarket } from '../interface/opinions.ts'
 import {
@@ -47,8 +48,19 @@ export const twoIntents = async (engine: PaperEngine): Promise<void> => {
 /** Two positions on prices that the test tells: one open, one closed with profit, so that karma is owed. */
 export const openPositions = async (engine: PaperEngine): Promise<void> => {
   await twoIntents(engine)
+  // An order that meets the next price before it is filled would be refused: the price moved.
+  await untilHeld(engine, ['ETH', 'SOL'])
   await price(engine, 'SOL', 111)
+  await untilHeld(engine, ['ETH'])
   await price(engine, 'ETH', 102)
+}
+
+const untilHeld = async (engine: PaperEngine, assets: readonly string[]): Promise<void> => {
+  const held = async (): Promise<readonly string[]> => {
+    const positions = (await engine.call('GET', '/positions')).body as readonly { asset: string }[]
+    return positions.map(({ asset }) => asset).sort()
+  }
+  await vi.waitFor(async () => expect(await held()).toEqual(assets), { timeout: 30_000 })
 }
 
 export const price = (engine: PaperEngine, symbol: string, value: number): Promise<string> =>

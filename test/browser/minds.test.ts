@@ -6,7 +6,6 @@ import { openPositions } from './engine.ts'
 import { onStage } from './stage.ts'
 
 /** A page asks for the same thing once a second at most. */
-const PATIENT = { timeout: 10_000 }
 
 const HOSTILE_NAME = '<img src=x onerror="document.title=1"> \u202Eeman'
 
@@ -24,7 +23,7 @@ describe.skipIf(BROWSER === undefined)('the brain, contributors and producers', 
     await cycles.nth(1).waitFor()
     const before = await cycles.count()
     await stage.page.getByRole('button', { name: 'Run a cycle' }).click()
-    await expect.poll(() => cycles.count(), PATIENT).toBe(before + 1)
+    await expect.poll(() => cycles.count()).toBe(before + 1)
     expect(await eventsOf(stage.engine, 'brain.cycle')).toHaveLength(before)
   })
 
@@ -35,7 +34,7 @@ describe.skipIf(BROWSER === undefined)('the brain, contributors and producers', 
       .getByRole('region', { name: 'From judgement to fill' })
       .getByText('Filled')
       .locator('..')
-    await expect.poll(() => filled.innerText(), PATIENT).toMatch(new RegExp(`Filled\\s+${length} `))
+    await expect.poll(() => filled.innerText()).toMatch(new RegExp(`Filled\\s+${length} `))
     await stage.page.getByRole('region', { name: 'List of intents' }).getByText('filled').first().waitFor()
   })
 
@@ -95,7 +94,7 @@ describe.skipIf(BROWSER === undefined)('the brain, contributors and producers', 
       rationale: 'so',
     })
     const row = stage.page.getByRole('row', { name: /mallory/ })
-    await expect.poll(() => row.innerText(), PATIENT).toMatch(/0 of 1/)
+    await expect.poll(() => row.innerText()).toMatch(/0 of 1/)
     await row.getByRole('button').click()
     const profile = stage.page.getByRole('dialog', { name: 'Contributor' })
     await profile.getByText(/conviction 7 of 10/).waitFor()

@@ -5,8 +5,6 @@ import { BROWSER } from './browser.ts'
 import { headSeq } from './engine.ts'
 import { onStage } from './stage.ts'
 
-const PATIENT = { timeout: 10_000 }
-
 describe.skipIf(BROWSER === undefined)('the live line', () => {
   const stage = onStage({
     prepare: async (engine) => void (await register(engine, 'ann')),
@@ -35,7 +33,7 @@ describe.skipIf(BROWSER === undefined)('the live line', () => {
     await page.getByText('No signals yet').waitFor()
     const before = (await headSeq(engine)) - (await counted(page))
     const { seconds, requests } = await flood(ROUNDS)
-    await expect.poll(() => counted(page), PATIENT).toBe((await headSeq(engine)) - before)
+    await expect.poll(() => counted(page)).toBe((await headSeq(engine)) - before)
     const watched = await page.evaluate<Watched>('watched')
 
     // Neither requests nor nodes grow with the number of events.
@@ -73,7 +71,7 @@ describe.skipIf(BROWSER === undefined)('the live line', () => {
     await page.getByText('Live', { exact: true }).waitFor()
     const isUpToDate = async (): Promise<void> => {
       const missing = async () => before + (await counted(page)) - (await headSeq(stage.engine))
-      await expect.poll(missing, PATIENT).toBe(0)
+      await expect.poll(missing).toBe(0)
     }
     await isUpToDate()
     await say('and on it goes')
@@ -89,7 +87,7 @@ describe.skipIf(BROWSER === undefined)('the live line', () => {
     await page.getByRole('region', { name: 'Newest signals' }).waitFor()
     const before = (await headSeq(stage.engine)) - (await counted(page))
     const { seconds, requests } = await flood(10)
-    await expect.poll(() => counted(page), PATIENT).toBe((await headSeq(stage.engine)) - before)
+    await expect.poll(() => counted(page)).toBe((await headSeq(stage.engine)) - before)
     const watched = await page.evaluate<Watched>('watched')
     expect(requests).toBeLessThan(12 * seconds + 30)
     expect(watched.nodesMax).toBeLessThan(2000)

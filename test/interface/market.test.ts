@@ -29,14 +29,14 @@ onEveryStore('a market', (store) => {
   const newestSeqOf = async (type: string): Promise<number> => (await eventsOf(service, type))[0]?.seq ?? 0
 
   it('has a past at once, and then a present', async () => {
-    await expect.poll(() => countOf('market.bar'), { timeout: 20_000 }).toBe(500)
+    await expect.poll(() => countOf('market.bar')).toBe(500)
     const isLive = async () =>
       (await eventsOf(service, 'market.bar')).some(({ payload }) => payload['backfill'] === false)
-    await expect.poll(isLive, { timeout: 20_000 }).toBe(true)
+    await expect.poll(isLive).toBe(true)
   })
 
   it('makes producers speak, and shows how they are', async () => {
-    await expect.poll(() => countOf('signal.ta'), { timeout: 20_000 }).toBeGreaterThan(0)
+    await expect.poll(() => countOf('signal.ta')).toBeGreaterThan(0)
     const healthOf = async (name: string) =>
       ((await service.call('GET', '/producers/status')).body as { producers: Record<string, object> })
         .producers[name]
@@ -48,7 +48,7 @@ onEveryStore('a market', (store) => {
   })
 
   it('is thought about by the clock, and every decision can be explained', async () => {
-    await expect.poll(() => countOf('brain.cycle'), { timeout: 20_000 }).toBeGreaterThan(1)
+    await expect.poll(() => countOf('brain.cycle')).toBeGreaterThan(1)
     const [newest] = await eventsOf(service, 'brain.cycle')
     expect(newest?.payload).toMatchObject({ trigger: 'schedule', kill_switch_level: 0 })
     const explanation = (await service.call('GET', '/brain/explain/last?symbol=BTC')).body as {
@@ -67,7 +67,7 @@ onEveryStore('a market', (store) => {
     await service.stop()
     service = await startService(service.home, variables)
     const seq = await newestSeqOf('market.bar')
-    await expect.poll(() => newestSeqOf('market.bar'), { timeout: 20_000 }).toBeGreaterThan(seq)
+    await expect.poll(() => newestSeqOf('market.bar')).toBeGreaterThan(seq)
     expect((await service.call('GET', '/integrity?mode=full')).body).toMatchObject({ ok: true })
     const refused = (await eventsOf(service, 'system.audit')).filter(({ source }) => source === 'market')
     expect(refused).toEqual([])
@@ -115,7 +115,7 @@ const pollsOnlyWhereItMay = async (store: () => Promise<Variables>, url: string)
   await expect
     .poll(() => near(strict), { timeout: 75_000, interval: 500 })
     .toMatchObject({ health: 'degraded', last_error: 'endpoint blocked: loopback address' })
-  await expect.poll(() => near(open), { timeout: 20_000 }).toMatchObject({ health: 'ok', events_produced: 1 })
+  await expect.poll(() => near(open)).toMatchObject({ health: 'ok', events_produced: 1 })
   expect(await eventsOf(open, 'signal.onchain')).toMatchObject([{ source: 'near' }])
   for (const service of [strict, open]) await service.stop()
 }
@@ -125,7 +125,7 @@ describe('a newcomer', () => {
   it('sees a market right after the first start', async () => {
     const home = await newHome()
     const service = await startService(home, { SVC_API__AUTH_TOKEN: TOKEN }, { words: ['up'] })
-    await expect.poll(async () => (await eventsOf(service, 'signal.ta')).length, { timeout: 20_000 }).toBe(5)
+    await expect.poll(async () => (await eventsOf(service, 'signal.ta')).length).toBe(5)
     expect(await eventsOf(service, 'market.bar')).not.toEqual([])
     await service.stop()
   })

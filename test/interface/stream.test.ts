@@ -119,7 +119,7 @@ onEveryStore('the event stream', (store) => {
   it('A062: lets go of a client that does not read, and nobody else notices', async () => {
     const clients = async (): Promise<string | undefined> =>
       /^svc_stream_clients (\d+)$/m.exec((await service.call('GET', '//metrics')).text)?.[1]
-    await expect.poll(clients, { timeout: 10_000 }).toBe('0')
+    await expect.poll(clients).toBe('0')
     const reading = await open('?domain=signal')
     const stuck = await open('?domain=signal')
     const rationale = 'x'.repeat(20_000)

@@ -126,9 +126,10 @@ export const controlOf = (parts: ControlParts, { method, path, body }: Asked): A
       })
       return DONE
     }
-    case 'POST control/fill':
-      fillOpenOrder(world, (JSON.parse(body) as { readonly clientOrderId: string }).clientOrderId)
-      return DONE
+    case 'POST control/fill': {
+      const { clientOrderId } = JSON.parse(body) as { readonly clientOrderId: string }
+      return { status: 200, body: { filled: fillOpenOrder(world, clientOrderId) } }
+    }
     case 'POST control/liquidate':
       liquidate(world, (JSON.parse(body) as { readonly symbol: string }).symbol)
       return DONE

@@ -44,12 +44,14 @@ export const cancelOrder = (world: World, order: VenueOrder): void => {
   order.updatedMs = venueNow(world)
 }
 
-/** Lets an order that rests fill: all that is left of it. */
-export const fillOpenOrder = (world: World, clientOrderId: string): void => {
+/** Lets an order that rests fill: all that is left of it. False if it rests no longer. */
+export const fillOpenOrder = (world: World, clientOrderId: string): boolean => {
   const order = world.account.byClientOrderId.get(clientOrderId)
-  if (order === undefined || !isOpen(order)) throw new Error(`no open order ${clientOrderId}`)
+  if (order === undefined) throw new Error(`no order ${clientOrderId}`)
+  if (!isOpen(order)) return false
   fill(world, order, order.quantity - order.executed, 0)
   order.status = 'FILLED'
+  return true
 }
 
 /** The venue closes a position by force, at the price of now. */

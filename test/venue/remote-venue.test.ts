@@ -39,7 +39,7 @@ it('a venue in its own process remembers what was sent, whoever forgets it', asy
       times: 1,
     })
     expect((await second.submit(exitOf('exit-2'))).status).toBe('accepted')
-    await venue.fill('exit-2')
+    expect(await venue.fill('exit-2')).toBe(true)
     expect(await second.account()).toMatchObject({ positions: [] })
     expect((await second.submit(entryOf('entry-2'))).status).toBe('accepted')
     await venue.liquidate('BTC')

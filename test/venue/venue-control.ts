@@ -6,8 +6,8 @@ export interface VenueControl {
   addFault(order: FaultOrder): Promise<void>
   schedule(order: ScheduleOrder): Promise<void>
   clearFaults(): Promise<void>
-  /** Lets an order that rests at the venue fill. */
-  fill(clientOrderId: string): Promise<void>
+  /** Lets an order that rests at the venue fill. False if it was filled or canceled meanwhile. */
+  fill(clientOrderId: string): Promise<boolean>
   /** Closes a position by force. */
   liquidate(symbol: string): Promise<void>
   journal(): Promise<Journal>
@@ -34,7 +34,10 @@ export const controlOfVenue = (baseUrl: string): VenueControl => {
     addFault: (fault) => order('POST', 'faults', fault),
     schedule: (schedule) => order('POST', 'schedule', schedule),
     clearFaults: () => order('DELETE', 'faults'),
-    fill: (clientOrderId) => order('POST', 'fill', { clientOrderId }),
+    fill: async (clientOrderId) => {
+      const { filled } = (await control('POST', 'fill', { clientOrderId })) as { readonly filled: boolean }
+      return filled
+    },
     liquidate: (symbol) => order('POST', 'liquidate', { symbol }),
     journal: async () => (await control('GET', 'journal')) as Journal,
   }
