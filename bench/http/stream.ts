@@ -57,7 +57,7 @@ export const benchStream = async (rounds = 7): Promise<readonly BenchRow[]> => {
 
 const SETTINGS = { stream: { buffer_events: 100_000 }, logging: { level: 'ERROR' } } as const
 
-/** Before the textbook runs, which leaves so much behind that collecting it would be measured, too. */
+/** Before the textbook's server is there: nothing else runs in the process. */
 const pacedLatencies = async (ours: TestServer, listeners: Listeners): Promise<Float64Array> => {
   // Until it runs translated code: a service runs for weeks.
   await tellPaced(ours, listeners)
