@@ -8,8 +8,9 @@ import { lastHead, recordsOf, sampleEvents } from './sample-events.ts'
 
 const CALLERS = 64
 const BATCH = 100
-const BATCH_MAX = 1_000
-const BATCHES_IN_FLIGHT = 2
+// Two batches are always on their way: while the server stores one, the next is made here.
+const GROUP_MAX = CALLERS / 2
+const GROUPS_IN_FLIGHT = 3
 
 /** What the log adds to PostgreSQL and what it saves, each against a baseline on the same server in the same rounds. */
 export const benchPostgres = async (rounds = 7, roundMs = 1_500): Promise<readonly BenchRow[]> => {
@@ -58,8 +59,8 @@ const groupCommit = async (log: EventLog, durationMs: number): Promise<number> =
   const waiting: Caller[] = []
   let inFlight = 0
   const storeWaiting = (): void => {
-    if (inFlight >= BATCHES_IN_FLIGHT || waiting.length === 0) return
-    const callers = waiting.splice(0, BATCH_MAX)
+    if (inFlight >= GROUPS_IN_FLIGHT || waiting.length === 0) return
+    const callers = waiting.splice(0, GROUP_MAX)
     const expected = head
     const records = recordsOf(sampleEvents(expected.seq, callers.length), expected)
     head = lastHead(records, expected)
