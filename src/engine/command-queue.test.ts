@@ -61,7 +61,7 @@ it('lets an engine decide what is urgent before a flood, in its own order and in
     signer: testSigner(),
     clock: testClock(),
     snapshotEveryEvents: 1000,
-    limits: { batchMax: 8, batchMin: 4, inFlightMax: 1, queueMax: 40 },
+    limits: { batchMax: 8, urgentBatchMax: 4, inFlightMax: 1, queueMax: 40 },
     onTrouble: () => undefined,
   })
   const flood = Array.from({ length: 40 }, (_, index) => engine.execute(access(`r${index}`)))

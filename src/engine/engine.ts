@@ -35,13 +35,21 @@ export interface EngineLimits {
   readonly queueMax: number
   /** Commands decided together and stored in one transaction. */
   readonly batchMax: number
-  /** Fewer are not split over several batches; urgent ones are in no larger company. */
+  /** Fewer are not split over several batches. */
   readonly batchMin: number
+  /** Beside urgent commands only as many others as make the batch no larger than this. */
+  readonly urgentBatchMax: number
   /** Batches on their way to the log at the same time. */
   readonly inFlightMax: number
 }
 
-const LIMITS: EngineLimits = { queueMax: 10_000, batchMax: 1000, batchMin: 128, inFlightMax: 3 }
+const LIMITS: EngineLimits = {
+  queueMax: 10_000,
+  batchMax: 1000,
+  batchMin: 16,
+  urgentBatchMax: 128,
+  inFlightMax: 4,
+}
 
 /**
  * The one loop, the only writer. Queued commands are decided one after the other on the evolving state and stored
@@ -165,7 +173,7 @@ export class Engine {
     // where much waits the loop turns between two batches, and does other work.
     await nextTurn()
     if (this.#inFlight.length === 0) await this.#foldForeign()
-    const waiting = this.#queue.take(this.#batchSize(), this.#limits.batchMin)
+    const waiting = this.#queue.take(this.#batchSize(), this.#limits.urgentBatchMax)
     try {
       const before = this.#ahead
       const planned = await this.#planKnowingKeys(waiting, before)
@@ -178,10 +186,15 @@ export class Engine {
     }
   }
 
-  /** Not all that waits at once: while a part is signed and stored, the next can be decided. */
+  /**
+   * A share of all that is asked now, also of what is on its way: whoever is answered asks again, so batches that
+   * are cut alike keep following each other. While one is stored, another is signed and a third is decided.
+   */
   #batchSize(): number {
     const { batchMax, batchMin, inFlightMax } = this.#limits
-    return Math.min(batchMax, Math.max(batchMin, Math.ceil(this.#queue.length / inFlightMax)))
+    const onTheWay = this.#inFlight.reduce((sum, { waiting }) => sum + waiting.length, 0)
+    const share = Math.ceil((this.#queue.length + onTheWay) / Math.max(1, inFlightMax - 1))
+    return Math.min(batchMax, Math.max(batchMin, share))
   }
 
   /** Plans, and plans again if a dedupe key turns out to be stored already. */
