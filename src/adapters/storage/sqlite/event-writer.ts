@@ -1,16 +1,12 @@
-import { domainOf } from '../../../core/log/domain.ts'
-import { refKey, refsInText } from '../../../core/log/refs.ts'
 import type { AppendResult } from '../../../ports/event-log.ts'
 import { AboutWriter } from './about-index.ts'
-import { decodeBatch, FIELD_COUNT, FIELDS, lastHashOf, valueOf, type Batch } from './batch.ts'
+import { lastHashOf, NUMBER_COUNT, NUMBERS, type Batch } from './batch.ts'
 import { prepareBulkInsert, type BulkInsert } from './bulk-insert.ts'
 import { prepare, firstRow, prepareRows, type Database, type Statement } from './database.ts'
-import { dedupeHash } from './dedupe-hash.ts'
 import { DedupeRuns } from './dedupe-runs.ts'
 import { NameNumbers } from './dictionary.ts'
-import { prepareInsertEvents, type InsertEvents, type RowNumbers } from './insert-events.ts'
+import { prepareInsertEvents, type InsertEvents } from './insert-events.ts'
 import { SnapshotShelf, type SnapshotPiece } from './snapshots.ts'
-import { millisOf } from './time-text.ts'
 
 /** Everything that one connection writes. After an error it has to be rolled back before it goes on. */
 export class EventWriter {
@@ -43,16 +39,20 @@ export class EventWriter {
     this.#shelf = new SnapshotShelf(db)
   }
 
-  /** The head is compared under the write lock: that is what keeps several processes from forking the chain. */
-  append(batch: Batch): AppendResult {
-    const pieces = decodeBatch(batch)
+  /**
+   * Stores batches that follow each other in one transaction. The head is compared under the write lock: that is what
+   * keeps several processes from forking the chain.
+   */
+  append(...batches: readonly [Batch, ...Batch[]]): AppendResult {
     this.#db.exec('BEGIN IMMEDIATE')
     const [seq, hash] = firstRow(this.#head) ?? [0, '']
-    if (seq !== batch.expected.seq || hash !== batch.expected.hash) {
+    const { expected } = batches[0]
+    if (seq !== expected.seq || hash !== expected.hash) {
       this.#db.exec('ROLLBACK')
       return { status: 'head-moved' }
     }
-    if (batch.count > 0) this.#insert(pieces, batch)
+    for (const batch of batches) this.#insert(batch)
+    this.#about.store()
     this.#db.exec('COMMIT')
     return { status: 'appended' }
   }
@@ -78,49 +78,32 @@ export class EventWriter {
     this.#runs.forget()
   }
 
-  #insert(pieces: readonly string[], { expected, count }: Batch): void {
-    const rows: RowNumbers[] = []
-    const counts = new Map<number, number>()
+  #insert(batch: Batch): void {
+    const { expected, count, numbers, refs } = batch
+    const domains = batch.domains.map((name) => this.#domains.numberOf(name))
+    const signers = batch.signers.map((name) => this.#nodes.numberOf(name))
+    const counts = domains.map(() => 0)
     const signalTimes: number[] = []
     const hashes: number[] = []
     const keySeqs: number[] = []
-    for (let index = 0; index < count; index += 1) {
-      const at = index * FIELD_COUNT
-      const seq = expected.seq + 1 + index
-      const type = pieces[at + FIELDS.type] ?? ''
-      const signer = valueOf(pieces[at + FIELDS.signer])
-      const domain = this.#domains.numberOf(domainOf(type))
-      rows.push({
-        domain,
-        signer: signer === null ? null : this.#nodes.numberOf(signer),
-        recordedAtMs: timeOf(pieces[at + FIELDS.recordedAt], seq),
-      })
-      counts.set(domain, (counts.get(domain) ?? 0) + 1)
-      if (type.startsWith('signal.')) signalTimes.push(domain, timeOf(pieces[at + FIELDS.ts], seq), seq)
-      for (const ref of refsIn(pieces, at, type)) this.#about.add(refKey(ref), seq)
-      const dedupeKey = valueOf(pieces[at + FIELDS.dedupeKey])
-      if (dedupeKey === null) continue
-      hashes.push(dedupeHash(dedupeKey))
+    for (let place = 0; place < count; place += 1) {
+      const at = place * NUMBER_COUNT
+      const seq = expected.seq + 1 + place
+      const domain = numbers[at + NUMBERS.domain] as number
+      const tsMs = numbers[at + NUMBERS.tsMs] as number
+      const dedupeHash = numbers[at + NUMBERS.dedupeHash] as number
+      counts[domain] = (counts[domain] ?? 0) + 1
+      if (!Number.isNaN(tsMs)) signalTimes.push(domains[domain] as number, tsMs, seq)
+      if (Number.isNaN(dedupeHash)) continue
+      hashes.push(dedupeHash)
       keySeqs.push(seq)
     }
-    this.#insertEvents(pieces, rows, expected)
+    for (let at = 0; at < refs.length; at += 2) {
+      this.#about.add(refs[at + 1] as number, expected.seq + 1 + (refs[at] as number))
+    }
+    this.#insertEvents(batch, { domains, signers })
     this.#insertSignalTimes(signalTimes)
-    this.#about.store()
-    for (const [domain, added] of counts) this.#count.run(domain, added)
+    for (const [place, added] of counts.entries()) this.#count.run(domains[place] as number, added)
     this.#runs.step({ afterSeq: expected.seq, lastSeq: expected.seq + count, hashes, seqs: keySeqs })
   }
 }
-
-const timeOf = (text: string | undefined, seq: number): number => {
-  const millis = millisOf(text ?? '')
-  if (millis === null) throw new Error(`record ${seq} has no timestamp of the one form: ${text}`)
-  return millis
-}
-
-const refsIn = (pieces: readonly string[], at: number, type: string): readonly string[] =>
-  refsInText({
-    type,
-    source: valueOf(pieces[at + FIELDS.source]),
-    traceId: valueOf(pieces[at + FIELDS.traceId]),
-    payload: pieces[at + FIELDS.payload] ?? '',
-  })

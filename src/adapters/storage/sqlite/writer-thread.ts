@@ -1,5 +1,5 @@
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
-import { joinedBatch, type Batch } from './batch.ts'
+import { follows, type Batch } from './batch.ts'
 import { connect, isConstraintError, isSqliteError, unavailable, type Database } from './database.ts'
 import { EventWriter } from './event-writer.ts'
 import type { WriterAnswer, WriterRequest, WriterThreadData } from './writer.ts'
@@ -61,8 +61,9 @@ const checkpoint = (db: Database): void => {
 /** What came while the disk was busy is stored together: one wait for the disk, whoever asked. */
 const performAll = (requests: readonly WriterRequest[], tell: (answer: WriterAnswer) => void): void => {
   for (let next = 0; next < requests.length;) {
-    const { batch, size } = joinedFrom(requests, next)
-    const together = size > 1 ? perform({ kind: 'append', batch }) : null
+    const [first, ...others] = batchesFrom(requests, next)
+    const size = 1 + others.length
+    const together = first === undefined || size === 1 ? null : appendTogether(first, ...others)
     for (const [index, request] of requests.slice(next, next + size).entries()) {
       // One of them is wrong, and nothing of any was stored: each by itself finds out which.
       if (together === null || together.status === 'refused') tell(perform(request))
@@ -70,6 +71,15 @@ const performAll = (requests: readonly WriterRequest[], tell: (answer: WriterAns
       else tell(together)
     }
     next += size
+  }
+}
+
+const appendTogether = (...batches: readonly [Batch, ...Batch[]]): WriterAnswer => {
+  try {
+    connection ??= open()
+    return connection.writer.append(...batches)
+  } catch (error) {
+    return recoverFrom(error)
   }
 }
 
@@ -84,23 +94,16 @@ const performBehind = (request: WriterRequest): WriterAnswer => {
   return perform(request)
 }
 
-const joinedFrom = (
-  requests: readonly WriterRequest[],
-  from: number,
-): { readonly batch: Batch; readonly size: number } => {
-  const first = requests[from]
-  let batch = first?.kind === 'append' ? first.batch : NO_BATCH
-  let size = 1
-  for (; from + size < requests.length; size += 1) {
-    const next = requests[from + size]
-    const joined = next?.kind === 'append' ? joinedBatch(batch, next.batch) : null
-    if (joined === null) break
-    batch = joined
+/** The batches from here on that follow each other; none if something else is asked. */
+const batchesFrom = (requests: readonly WriterRequest[], from: number): readonly Batch[] => {
+  const batches: Batch[] = []
+  for (const request of requests.slice(from)) {
+    const last = batches.at(-1)
+    if (request.kind !== 'append' || (last !== undefined && !follows(request.batch, last))) break
+    batches.push(request.batch)
   }
-  return { batch, size }
+  return batches
 }
-
-const NO_BATCH: Batch = { expected: { seq: 0, hash: '' }, count: 0, text: '' }
 
 parentPort?.on('message', (first: WriterRequest) => {
   const requests = [first]

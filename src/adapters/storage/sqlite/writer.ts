@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { StoreUnavailableError, type AppendResult } from '../../../ports/event-log.ts'
-import type { Batch } from './batch.ts'
+import { blocksOf, type Batch } from './batch.ts'
 import type { SnapshotPiece } from './snapshots.ts'
 
 export interface WriterThreadData {
@@ -109,7 +109,7 @@ const startThread = (path: string, onEnded: () => void): Thread => {
         waiting.push({ resolve, reject })
         closing ||= request.kind === 'close'
         worker.ref()
-        worker.postMessage(request, [])
+        worker.postMessage(request, request.kind === 'append' ? blocksOf(request.batch) : [])
       }),
   }
 }
