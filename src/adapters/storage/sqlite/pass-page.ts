@@ -7,8 +7,8 @@ export type PageToPass = readonly [
   count: number,
   /** When each was recorded, room for the previous hash, and what is hashed behind it, joined with `SEPARATOR`. */
   events: Uint8Array | null,
+  /** The previous hash and the hash of each, as they are stored. */
   hashes: Uint8Array | null,
-  prevHashes: Uint8Array | null,
   /** How many of the fields that may be absent are not. If one of them is empty, it hashes as if it were absent. */
   presentFields: number,
   payloadBytes: number,
@@ -21,8 +21,7 @@ export const PAGE_TO_PASS = `
 SELECT count(*),
   CAST(group_concat(concat_ws('|', recorded_at, '${'0'.repeat(HEX_BYTES)}', ts, id, type, schema_version,
     ifnull(source, ''), ifnull(trace_id, ''), ifnull(dedupe_key, ''), payload), x'1e') AS BLOB),
-  CAST(group_concat(hash, '') AS BLOB),
-  CAST(group_concat(prev_hash, '') AS BLOB),
+  CAST(group_concat(prev_hash || hash, '') AS BLOB),
   count(source) + count(trace_id) + count(dedupe_key),
   total(octet_length(payload))
 FROM events WHERE seq > ? AND seq <= ?`
@@ -32,23 +31,23 @@ export type HashBytes = (bytes: Uint8Array) => string
 
 /** The end of the page if everything in it is right. Null says nothing but that somebody has to look closer. */
 export const passesAtOnce = (
-  [count, events, hashes, prevHashes, presentFields, payloadBytes]: PageToPass,
+  [count, events, hashes, presentFields, payloadBytes]: PageToPass,
   previous: Head,
   { after, upTo }: { readonly after: number; readonly upTo: number },
   hashBytes: HashBytes,
 ): Head | null => {
-  if (count !== upTo - after || events === null || hashes === null || prevHashes === null) return null
+  if (count !== upTo - after || events === null || hashes === null) return null
   if (!isUtf8(events)) return null
   const walk = new Walk(events, previous)
   let computed = ''
   for (let number = 0; number < count; number += 1) {
+    computed += walk.hash
     if (!walk.step(hashBytes)) return null
     computed += walk.hash
   }
   // Otherwise a payload holds the separator, a bar stands where none may be, or a field is empty.
   if (!walk.isAtEnd || walk.payloadBytes !== payloadBytes || walk.presentFields !== presentFields) return null
   if (!Buffer.from(computed, 'hex').equals(hashes)) return null
-  if (!areLinked(Buffer.from(previous.hash, 'hex'), hashes, prevHashes)) return null
   return { seq: upTo, hash: walk.hash, recordedAt: textOfMillis(walk.recordedMs) }
 }
 
@@ -57,9 +56,7 @@ const BAR = 0x7c
 const ZERO = 0x30
 const NINE = 0x39
 const DELETE = 0x7f
-/** Most bytes of a field are one of these or between them. */
 const SPACE = 0x20
-const LAST_BEFORE_BAR = 0x7b
 
 const FIELDS = 7
 /** The first four are never absent. */
@@ -73,11 +70,13 @@ class Walk {
   payloadBytes = 0
   readonly #bytes: Uint8Array
   readonly #buffer: Buffer
+  readonly #words: DataView
   #at = 0
 
   constructor(bytes: Uint8Array, previous: Head) {
     this.#bytes = bytes
     this.#buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+    this.#words = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
     this.hash = previous.hash
     this.recordedMs = millisOf(previous.recordedAt) ?? 0
   }
@@ -125,27 +124,43 @@ class Walk {
    */
   #passFields(at: number, end: number): boolean {
     const bytes = this.#bytes
+    const words = this.#words
     let field = 0
     let bar = at
-    for (let index = at + 1; index < end; index += 1) {
+    let index = at + 1
+    const wordsEnd = end - WORD_BYTES + 1
+    for (;;) {
+      let special = 0
+      while (index < wordsEnd && (special = specialBytes(words.getInt32(index, true))) === 0)
+        index += WORD_BYTES
+      if (special !== 0) index += (31 - Math.clz32(special & -special)) >> 3
+      if (index >= end) return false
       const byte = bytes[index] as number
-      if (byte >= SPACE && byte <= LAST_BEFORE_BAR) continue
+      index += 1
+      if (byte >= SPACE && byte < BAR) continue
       if (byte < SPACE || byte === DELETE) return false
       if (byte !== BAR) continue
-      const isEmpty = index === bar + 1
-      if (field < FIELDS_ALWAYS && isEmpty) return false
-      if (field >= FIELDS_ALWAYS && !isEmpty) this.presentFields += 1
+      const isEmpty = index === bar + 2
+      if (field < FIELDS_ALWAYS) {
+        if (isEmpty) return false
+      } else if (!isEmpty) this.presentFields += 1
       field += 1
-      bar = index
+      bar = index - 1
       if (field < FIELDS) continue
-      this.payloadBytes += end - index - 1
+      this.payloadBytes += end - index
       return true
     }
-    return false
   }
 }
 
-/** Whether the previous hashes are the one before the page and then all of the page but the last. */
-const areLinked = (before: Uint8Array, hashes: Uint8Array, prevHashes: Uint8Array): boolean =>
-  Buffer.compare(prevHashes.subarray(0, before.length), before) === 0 &&
-  Buffer.compare(prevHashes.subarray(before.length), hashes.subarray(0, -HASH_BYTES)) === 0
+/**
+ * The highest bit of each of four bytes that is a control character, a bar or beyond it: most are none of these.
+ * Adding lifts what is from the bar on over 0x7f, subtracting sends what is below the space there.
+ */
+const specialBytes = (word: number): number =>
+  ((word + UP_FROM_BAR) | word | ((word - DOWN_FROM_SPACE) & ~word)) & HIGHEST_BITS
+
+const WORD_BYTES = 4
+const HIGHEST_BITS = 0x80808080
+const UP_FROM_BAR = 0x04040404
+const DOWN_FROM_SPACE = 0x20202020
