@@ -106,6 +106,22 @@ export const verifyContract = (logs: Logs): void => {
       },
     )
 
+    it.runIf(logs.can.tamper)('finds bytes that moved from one hash into the next', async () => {
+      const log = await logs.open()
+      const records = await appendTo(log, 300)
+      const [{ prevHash, hash }, next] = [records[199]!, records[200]!]
+      const change = (seq: number, columns: Partial<LogRecord>) =>
+        logs.tamper(log, { kind: 'change', seq, columns })
+      await change(200, { prevHash: prevHash.slice(0, -2), hash: prevHash.slice(-2) + hash })
+      expect(await log.verifyHashes({ after: 0, upTo: 300 })).toMatchObject({ ok: false, seq: 200 })
+      await change(200, { prevHash, hash: hash + next.prevHash.slice(0, 2) })
+      await change(201, { prevHash: next.prevHash.slice(2) })
+      expect(await log.verifyHashes({ after: 0, upTo: 300 })).toMatchObject({ ok: false, seq: 200 })
+      await change(200, { hash })
+      await change(201, { prevHash: next.prevHash })
+      expect(await log.verifyHashes({ after: 0, upTo: 300 })).toEqual({ ok: true, checked: 300 })
+    })
+
     it.runIf(logs.can.tamper)('finds events that are gone or numbered anew', async () => {
       const log = await logs.open()
       await appendTo(log, 300)

@@ -4,8 +4,9 @@ import { textOfMillis, millisOf } from './time-text.ts'
 
 /** A page of events in as few values as possible: what a value costs on its way here is more than its hash. */
 export type PageToPass = readonly [
+  /** How many of them have a hash and a previous hash of the right length. */
   count: number,
-  /** When each was recorded, room for the previous hash, and what is hashed behind it, joined with `SEPARATOR`. */
+  /** When each was recorded and what of it is hashed behind the previous hash, joined with `SEPARATOR`. */
   events: Uint8Array | null,
   /** The previous hash and the hash of each, as they are stored. */
   hashes: Uint8Array | null,
@@ -18,9 +19,9 @@ const HASH_BYTES = 32
 const HEX_BYTES = 2 * HASH_BYTES
 
 export const PAGE_TO_PASS = `
-SELECT count(*),
-  CAST(group_concat(concat_ws('|', recorded_at, '${'0'.repeat(HEX_BYTES)}', ts, id, type, schema_version,
-    ifnull(source, ''), ifnull(trace_id, ''), ifnull(dedupe_key, ''), payload), x'1e') AS BLOB),
+SELECT total(octet_length(hash) = ${HASH_BYTES} AND octet_length(prev_hash) = iif(seq = 1, 0, ${HASH_BYTES})),
+  CAST(group_concat(concat_ws('|', recorded_at, ts, id, type, schema_version, ifnull(source, ''),
+    ifnull(trace_id, ''), ifnull(dedupe_key, ''), payload), x'1e') AS BLOB),
   CAST(group_concat(prev_hash || hash, '') AS BLOB),
   count(source) + count(trace_id) + count(dedupe_key),
   total(octet_length(payload))
@@ -83,25 +84,29 @@ class Walk {
 
   /** False if it is not sure that the event is right. Whether its hash is will be seen for all together. */
   step(hashBytes: HashBytes): boolean {
-    const roomAt = this.#passTime()
-    if (roomAt === null) return false
-    const separatorAt = this.#buffer.indexOf(SEPARATOR, roomAt)
+    const fieldsAt = this.#passTime()
+    if (fieldsAt === null) return false
+    const separatorAt = this.#buffer.indexOf(SEPARATOR, fieldsAt)
     const end = separatorAt === -1 ? this.#bytes.length : separatorAt
-    const fieldsAt = roomAt + HEX_BYTES
     if (!this.#passFields(fieldsAt, end)) return false
-    // Nothing stands before the first event of all.
-    const start = fieldsAt - this.hash.length
-    this.#buffer.write(this.hash, start, HEX_BYTES, 'latin1')
-    this.hash = hashBytes(this.#bytes.subarray(start, end))
+    this.hash = hashBytes(this.#behindHash(fieldsAt, end))
     this.#at = end + 1
     return true
+  }
+
+  /** What is hashed: the previous hash is written over the event before, which is done with. */
+  #behindHash(fieldsAt: number, end: number): Uint8Array {
+    const start = fieldsAt - this.hash.length
+    if (start < 0) return Buffer.concat([Buffer.from(this.hash), this.#bytes.subarray(fieldsAt, end)])
+    this.#buffer.write(this.hash, start, HEX_BYTES, 'latin1')
+    return this.#bytes.subarray(start, end)
   }
 
   get isAtEnd(): boolean {
     return this.#at === this.#bytes.length + 1
   }
 
-  /** Where the time ends, if it is not before the one before it. */
+  /** The bar behind the time, if it is not before the one before it. */
   #passTime(): number | null {
     const bytes = this.#bytes
     let ms = 0
@@ -113,7 +118,7 @@ class Walk {
       }
       if (byte !== BAR || ms < this.recordedMs) return null
       this.recordedMs = ms
-      return index + 1
+      return index
     }
     return null
   }
