@@ -1,7 +1,8 @@
-import type * as Verify from '../../src/adapters/storage/sqlite/verify.ts'
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
 import { hashOf } from '../../src/core/log/hash-chain.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
-import { built } from '../built.ts'
 import { interleave, median, medianRatio, rateOf, type BenchRow } from '../harness.ts'
 import { sha256Hex } from './sample-events.ts'
 
@@ -14,21 +15,14 @@ export const benchVerify = async (
   upTo: number,
   rounds: number,
 ): Promise<readonly BenchRow[]> => {
-  const { verifyInThreads } = await built<typeof Verify>('adapters/storage/sqlite/verify')
   const preimages = await preimagesOf(log, PREIMAGES)
-  const { signal } = new AbortController()
-  const verify = (threads?: number): Promise<number> =>
-    rateOf(upTo, async () => {
-      const range = { after: 0, upTo }
-      const options = threads === undefined ? { signal } : { signal, threads }
-      const report = await verifyInThreads(path, range, options)
-      if (!report.ok) throw new Error(report.detail)
-    })
+  const verifier = startVerifier(path, upTo)
   const { all, one, raw } = await interleave(rounds, {
     raw: () => rateOf(PREIMAGES, () => preimages.forEach(sha256Hex)),
-    one: () => verify(1),
-    all: () => verify(),
+    one: () => verifier.rate(1),
+    all: () => verifier.rate(0),
   })
+  verifier.close()
   const baseline = `crypto.hash of the same texts, one thread (${Math.round(median(raw))}/s)`
   return [
     {
@@ -46,6 +40,24 @@ export const benchVerify = async (
       baseline,
     },
   ]
+}
+
+const startVerifier = (path: string, upTo: number) => {
+  const script = fileURLToPath(new URL('verify-process.mjs', import.meta.url))
+  const child = fork(script, [path, String(upTo)], { execArgv: [] })
+  const ended = once(child, 'exit').then(() => Promise.reject(new Error('verification failed')))
+  return {
+    /** Events per second. */
+    rate: async (threads: number): Promise<number> => {
+      child.send(threads)
+      const [tookMs] = (await Promise.race([once(child, 'message'), ended])) as [number]
+      return (upTo * 1000) / tookMs
+    },
+    close: () => {
+      ended.catch(() => undefined)
+      child.disconnect()
+    },
+  }
 }
 
 const preimagesOf = async (log: EventLog, count: number): Promise<readonly string[]> => {

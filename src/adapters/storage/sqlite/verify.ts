@@ -71,7 +71,7 @@ export const reportOf = (fault: ChainFault | null, { after, upTo }: Slice): Chai
     : { ok: false, checked: Math.max(0, fault.seq - after - 1), ...fault }
 
 /** Long enough that handing it out costs nothing, short enough that no thread is left alone with much at the end. */
-const SLICE_EVENTS = 50_000
+const SLICE_EVENTS = 10_000
 
 interface VerifyThread {
   verify(slice: Slice, onChecked: (count: number) => void): Promise<ChainFault | null>
