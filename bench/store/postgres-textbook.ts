@@ -1,6 +1,6 @@
 import { Client, type QueryConfig } from 'pg'
 import type { LogRecord } from '../../src/core/log/event.ts'
-import { recordsOf, sampleEvents } from './sample-events.ts'
+import { EVENTS_PER_MS, preparedEvents, recordsOf, type sampleEvents } from './sample-events.ts'
 
 /** What one would write first, on tables with the columns and indexes of `events`. Rates are events per second. */
 export interface Textbook {
@@ -12,6 +12,7 @@ export interface Textbook {
 }
 
 export const TEXTBOOK_WRITERS = 8
+const TEXTBOOK_EVENTS_PER_MS = 5
 
 export const openTextbook = async (url: string): Promise<Textbook> => {
   const connected = async (): Promise<Client> => {
@@ -23,20 +24,23 @@ export const openTextbook = async (url: string): Promise<Textbook> => {
   await first.query(TABLES)
   const writers = await Promise.all(Array.from({ length: TEXTBOOK_WRITERS }, connected))
   let insertedSeq = 0
+  let lockedSeq = 0
   return {
     appendUnderLock: (durationMs) => {
       const free = [...writers]
+      const eventsAfter = preparedEvents(lockedSeq, durationMs * TEXTBOOK_EVENTS_PER_MS)
       const append = async (): Promise<void> => {
         const client = free.pop()
         if (client === undefined) throw new Error('more callers than connections')
-        await appendOne(client)
+        lockedSeq = Math.max(lockedSeq, await appendOne(client, eventsAfter))
         free.push(client)
       }
       return ratePerSecond(append, { durationMs, callers: TEXTBOOK_WRITERS, eventsPerCall: 1 })
     },
     insertBatches: (batch, durationMs) => {
+      const eventsAfter = preparedEvents(insertedSeq, durationMs * EVENTS_PER_MS)
       const insert = async (): Promise<void> => {
-        const rows = unchained(insertedSeq, batch)
+        const rows = unchained(eventsAfter(insertedSeq, batch))
         insertedSeq += batch
         await first.query(insertInto('raw_events', rows))
       }
@@ -75,22 +79,24 @@ CREATE TABLE raw_events (LIKE events INCLUDING ALL);
 CREATE TABLE locked_head (seq bigint, hash text);
 INSERT INTO locked_head VALUES (0, '')`
 
-const appendOne = async (client: Client): Promise<void> => {
+/** The seq it was stored under. */
+const appendOne = async (client: Client, eventsAfter: typeof sampleEvents): Promise<number> => {
   await client.query('BEGIN')
   const { rows } = await client.query<{ seq: string; hash: string }>(
     'SELECT seq, hash FROM locked_head FOR UPDATE',
   )
   const [head] = rows
   if (head === undefined) throw new Error('the head row is missing')
-  const [record] = recordsOf(sampleEvents(Number(head.seq), 1), head)
+  const [record] = recordsOf(eventsAfter(Number(head.seq), 1), head)
   if (record === undefined) throw new Error('one event was asked for')
   await client.query(insertInto('locked_events', [record]))
   await client.query('UPDATE locked_head SET seq = $1, hash = $2', [record.seq, record.hash])
   await client.query('COMMIT')
+  return record.seq
 }
 
-const unchained = (afterSeq: number, count: number): readonly LogRecord[] =>
-  sampleEvents(afterSeq, count).map(({ payload, ...event }) => ({
+const unchained = (events: ReturnType<typeof sampleEvents>): readonly LogRecord[] =>
+  events.map(({ payload, ...event }) => ({
     ...event,
     schemaVersion: 'v1',
     payload: JSON.stringify(payload),
