@@ -55,7 +55,7 @@ const startVerifier = (path: string, upTo: number) => {
     },
     close: () => {
       ended.catch(() => undefined)
-      child.disconnect()
+      child.kill()
     },
   }
 }

@@ -103,7 +103,7 @@ export class EventWriter {
     }
     this.#insertEvents(batch, { domains, signers })
     this.#insertSignalTimes(signalTimes)
-    for (const [place, added] of counts.entries()) this.#count.run(domains[place] as number, added)
+    for (const [place, added] of counts.entries()) this.#count.run(domains[place], added)
     this.#runs.step({ afterSeq: expected.seq, lastSeq: expected.seq + count, hashes, seqs: keySeqs })
   }
 }
