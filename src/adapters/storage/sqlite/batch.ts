@@ -145,7 +145,12 @@ const encodeTexts = (
 
 const ENCODER = new TextEncoder()
 
-const assertStorable = ({ seq, payload, source, traceId, dedupeKey }: LogRecord): void => {
+/** One by one: what is too long in one and too short in the next would not show in all of them together. */
+const assertStorable = (record: LogRecord): void => {
+  const { seq, payload, source, traceId, dedupeKey, hash, signature } = record
+  if (hash.length !== 2 * HASH_BYTES) throw new Error(`record ${seq} has no SHA-256 in hex`)
+  if (signature !== null && signature.length !== 2 * SIGNATURE_BYTES)
+    throw new Error(`record ${seq} has no Ed25519 signature in hex`)
   if (!payload.startsWith('{') || !payload.endsWith('}')) throw new Error(`record ${seq} has no JSON object`)
   for (const text of [source, traceId, dedupeKey]) {
     if (text !== null && CONTROL.test(text)) throw new Error(`record ${seq} holds a control character`)

@@ -131,6 +131,21 @@ describe('writing', () => {
     expect(await log.head()).toEqual(EMPTY_HEAD)
   })
 
+  it.each(['hash', 'signature'] as const)(
+    'throws where a digit of a %s moved into the next',
+    async (name) => {
+      const log = await open()
+      const [first, second] = recordsAfter(EMPTY_HEAD, 2)
+      const [one, other] = [first![name] ?? '', second![name] ?? '']
+      const moved = [
+        { ...first!, [name]: one + other.slice(0, 2) },
+        { ...second!, ...(name === 'hash' && { prevHash: one + other.slice(0, 2) }), [name]: other.slice(2) },
+      ]
+      await expect(log.append(moved, EMPTY_HEAD)).rejects.toThrow('in hex')
+      expect(await log.head()).toEqual(EMPTY_HEAD)
+    },
+  )
+
   it('is the only thing that happens to events', async () => {
     await appendTo(await open(), 3)
     withFile((db) => {
