@@ -96,7 +96,7 @@ export const encodeBatch = (records: readonly LogRecord[], expected: Head): Batc
     hashes: encodeHashes(records, expected),
     signatures: encodeSignatures(records),
     numbers,
-    refs: Float64Array.from(refs),
+    refs: new Float64Array(refs),
     domains: domains.names,
     signers: signers.names,
   }
