@@ -23,7 +23,8 @@ const connections: Database[] = []
 const startAnew = (): void => {
   path = join(folder, `${(files += 1)}.db`)
   head = EMPTY_HEAD
-  ensureSchema(connectTo('write'))
+  const db = connectTo('write')
+  ensureSchema(db, db)
 }
 const closeAll = (): void => connections.splice(0).forEach((db) => db.close())
 

@@ -29,12 +29,23 @@ export const openDatabase = async (path: string): Promise<Database> => {
   }
 }
 
+/**
+ * The connection that sets up prepares no statement: the driver cannot end one, and a connection with a statement lives
+ * on after `close` until both are collected. If it were the last one then, it would empty the journal and delete it by
+ * name, while somebody else may have put another file there or be copying this one.
+ */
 const makeReady = (path: string): Database => {
   const setup = connect(path, 'write')
   try {
-    ensureSchema(setup)
     // Opened while the other is: the last connection that closes would have to empty the journal first.
-    return connect(path, 'read')
+    const db = connect(path, 'read')
+    try {
+      ensureSchema(setup, db)
+    } catch (error) {
+      db.close()
+      throw error
+    }
+    return db
   } finally {
     setup.close()
   }

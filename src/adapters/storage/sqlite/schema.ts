@@ -7,19 +7,19 @@ import { firstRow, prepareRows, type Database } from './database.ts'
 const FORMAT_VERSION = '1'
 
 /** Creates the tables in an empty file. Throws for a file of something else, or of a later release. */
-export const ensureSchema = (db: Database): void => {
-  if (isOurs(db)) {
+export const ensureSchema = (writing: Database, reading: Database): void => {
+  if (isOurs(reading)) {
     // Files of earlier releases have none. A cache, which changes nothing of the format.
-    db.exec(SNAPSHOT_PARTS_TABLE)
+    writing.exec(SNAPSHOT_PARTS_TABLE)
     return
   }
-  db.exec('BEGIN IMMEDIATE')
+  writing.exec('BEGIN IMMEDIATE')
   try {
     // Another process may have been faster.
-    if (!isOurs(db)) db.exec(SCHEMA)
-    db.exec('COMMIT')
+    if (!isOurs(reading)) writing.exec(SCHEMA)
+    writing.exec('COMMIT')
   } catch (error) {
-    if (db.isTransaction) db.exec('ROLLBACK')
+    if (writing.isTransaction) writing.exec('ROLLBACK')
     throw error
   }
 }

@@ -1,5 +1,5 @@
 import { DatabaseSync } from '@photostructure/sqlite'
-import { chmod, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, readlink, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -157,6 +157,17 @@ describe('writing', () => {
 })
 
 describe('a closed log', () => {
+  it.runIf(process.platform === 'linux')(
+    'has no other connection that would end some time later',
+    async () => {
+      await open()
+      const openFiles = (await readdir('/proc/self/fd')).map((fd) =>
+        readlink(`/proc/self/fd/${fd}`).catch(() => 'closed meanwhile'),
+      )
+      expect((await Promise.all(openFiles)).filter((name) => name === `${path}-wal`)).toHaveLength(1)
+    },
+  )
+
   it('has left one whole file, and answers nothing', async () => {
     const log = await open()
     await appendTo(log, 300)
