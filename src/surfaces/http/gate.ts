@@ -11,6 +11,7 @@ import { accessOf, actionOf, type Route } from './route.ts'
 import { sendProblem } from './send.ts'
 import type { Service } from './service.ts'
 import { NOTHING_THERE, SHUTTING_DOWN } from './troubles.ts'
+import { Turns } from './turns.ts'
 import { methodsAt, unknownRoute } from './unknown-route.ts'
 
 declare module 'fastify' {
@@ -35,6 +36,18 @@ export const prepareReply = (service: Service, request: FastifyRequest, reply: F
     .header('x-content-type-options', 'nosniff')
     .header('cache-control', 'no-store')
     .headers(corsHeaders(service.configuration.current().api.cors_origins, request.headers.origin))
+}
+
+/** Nobody is served while much else waits, except at the switch that ends it. */
+export const addTurns = (app: FastifyInstance, turnMs: number): void => {
+  const turns = new Turns(turnMs)
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (request.routeOptions.config.endpoint?.isUrgent === true) return done()
+    return turns.take(() => {
+      // Nobody is left who could hear an answer.
+      if (!request.raw.destroyed) done()
+    })
+  })
 }
 
 /** Everything that is decided before a body is read: route and method, token, rate. In this order. */

@@ -48,6 +48,8 @@ export interface HttpLimits {
   readonly bodyBytesMax: number
   /** How often slow connections are looked for. */
   readonly slowCheckMs: number
+  /** How long requests are taken in before the rest of the process has its turn. */
+  readonly turnMs: number
 }
 
 export const HTTP_LIMITS: HttpLimits = {
@@ -57,4 +59,5 @@ export const HTTP_LIMITS: HttpLimits = {
   closeTimeoutMs: 10_000,
   bodyBytesMax: 1024 * 1024,
   slowCheckMs: 1000,
+  turnMs: 1,
 }

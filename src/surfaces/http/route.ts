@@ -72,6 +72,8 @@ export interface RouteSpec<
   readonly otherAnswers?: readonly OtherAnswer[]
   /** Besides those that every endpoint can answer. */
   readonly problems?: readonly ProblemCode[]
+  /** Never waits for its turn behind other requests. */
+  readonly isUrgent?: true
   /** Requests that may take as long as they need. */
   readonly mayTakeLong?: (
     parts: Parts<z.output<Params>, z.output<Query>, z.output<Headers>, z.output<Body>>,

@@ -6,7 +6,7 @@ import { createApp } from './app.ts'
 import { answerConnectionErrors } from './connection-errors.ts'
 import { addDocs } from './docs.ts'
 import { addErrorAnswers } from './error-answers.ts'
-import { addGate } from './gate.ts'
+import { addGate, addTurns } from './gate.ts'
 import { bodyParser, handlerOf } from './handle.ts'
 import { HTTP_LIMITS, type HttpHouse, type HttpLimits } from './house.ts'
 import { createMetrics } from './metrics.ts'
@@ -58,6 +58,7 @@ export const createHttpServer = async (
   const audit = new AccessAudit(house.engine, house.logger, limits.handlerTimeoutMs)
   answerConnectionErrors(app.server, () => house.clock.newId())
   await addOpenApi(app, house.version)
+  addTurns(app, limits.turnMs)
   addGate({ app, service, audit, isClosing: () => isClosing, bodyTimeoutMs: limits.bodyTimeoutMs })
   addErrorAnswers(app, service)
   addMeasuring(app, service)

@@ -4,7 +4,13 @@ import { prepare, type Database, type Value } from './database.ts'
 export type BulkInsert = (values: readonly Value[]) => void
 
 /** Rows per statement: the way into the database costs as much as the row, so many go together. */
-export const ROWS_AT_ONCE = [64, 8, 1] as const
+export const ROWS_AT_ONCE = [64, 32, 16, 8, 4, 2, 1] as const
+
+/**
+ * A row that breaks a rule undoes the whole transaction, as its owner would. To undo only the statement, the database
+ * would have to keep what every page of it was like before.
+ */
+export const INSERT = 'INSERT OR ROLLBACK INTO'
 
 export const prepareBulkInsert = (db: Database, table: string, width: number): BulkInsert => {
   const row = `(${Array.from({ length: width }, () => '?').join(', ')})`
@@ -12,7 +18,7 @@ export const prepareBulkInsert = (db: Database, table: string, width: number): B
     length: count * width,
     statement: prepare(
       db,
-      `INSERT INTO ${table} VALUES ${Array.from({ length: count }, () => row).join(', ')}`,
+      `${INSERT} ${table} VALUES ${Array.from({ length: count }, () => row).join(', ')}`,
     ),
   }))
   return (values) => {

@@ -1,5 +1,5 @@
 import { HASH_BYTES, NUMBER_COUNT, NUMBERS, SIGNATURE_BYTES, type Batch } from './batch.ts'
-import { ROWS_AT_ONCE } from './bulk-insert.ts'
+import { INSERT, ROWS_AT_ONCE } from './bulk-insert.ts'
 import { prepare, type Database, type Value } from './database.ts'
 
 /** Inserts the records of a batch. Domains and signers have the numbers given for their places in its lists. */
@@ -51,7 +51,7 @@ const insertOf = (rows: number): string => {
   const values = Array.from({ length: rows }, (_, place) => `(${place}${', ?'.repeat(NAMES.length)})`)
   const named = NAMES.map((name, index) => `column${index + 2} AS ${name}`)
   return `
-INSERT INTO events (seq, id, type, dom, ts, schema_version, source, trace_id, dedupe_key, payload, prev_hash, hash,
+${INSERT} events (seq, id, type, dom, ts, schema_version, source, trace_id, dedupe_key, payload, prev_hash, hash,
   signature, signer, recorded_at)
 SELECT ?4 + place,
   ${textAt('start', 'id')},

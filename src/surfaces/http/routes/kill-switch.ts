@@ -38,6 +38,7 @@ export const killSwitchRoutes = [
     tag: 'Kill switch',
     summary: 'Raise or lower the kill switch',
     description: 'Any level may be chosen. The current level again writes nothing.',
+    isUrgent: true,
     body: move,
     response,
     example: KILL_SWITCH,

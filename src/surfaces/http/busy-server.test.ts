@@ -1,0 +1,82 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { expect, it } from 'vitest'
+import { z } from 'zod'
+import { ok } from './answers.ts'
+import { defineRoute } from './route.ts'
+import { startTestServer, TOKEN } from './test-server.contract.ts'
+
+const READERS = 300
+
+/** Taken in one by one, and heard once: from then on their requests arrive together. */
+const connections = (port: number, count: number, greeting: string): Promise<readonly Socket[]> =>
+  Promise.all(
+    Array.from({ length: count }, async () => {
+      const socket = connect(port, '127.0.0.1')
+      ask(socket, greeting)
+      expect(await statusFrom(socket)).toBe('200')
+      return socket
+    }),
+  )
+
+const ask = (socket: Socket, head: string, body = ''): void => {
+  const lines = [`${head} HTTP/1.1`, 'Host: x', `Authorization: Bearer ${TOKEN}`]
+  if (body !== '') lines.push('Content-Type: application/json', `Content-Length: ${body.length}`)
+  socket.write(`${[...lines, '', ''].join('\r\n')}${body}`)
+}
+
+const statusFrom = async (socket: Socket): Promise<string> => {
+  const [bytes] = (await once(socket, 'data')) as [Buffer]
+  return bytes.toString('latin1').slice('HTTP/1.1 '.length).slice(0, 3)
+}
+
+it('answers everybody, however many ask at once, and the kill switch before them', async () => {
+  // One request in a turn: whoever comes with others has to wait.
+  const server = await startTestServer({ limits: { turnMs: 0 } })
+  const [operator, ...readers] = await connections(server.port, READERS + 1, 'GET /api/v1/health')
+  for (const reader of readers) ask(reader, 'GET /api/v1/health')
+  ask(operator!, 'POST /api/v1/kill-switch', JSON.stringify({ level: 3, reason: 'too much at once' }))
+  let answered = 0
+  const answers = readers.map(async (reader) => {
+    const status = await statusFrom(reader)
+    answered += 1
+    return status
+  })
+  expect(await statusFrom(operator!)).toBe('200')
+  expect(answered).toBeLessThan(READERS)
+  expect(new Set(await Promise.all(answers))).toEqual(new Set(['200']))
+  for (const socket of [...readers, operator!]) socket.destroy()
+  await server.close()
+})
+
+it('does nothing for callers who went away while they waited', async () => {
+  let served = 0
+  let onServed: () => void = () => undefined
+  const route = defineRoute({
+    method: 'GET',
+    path: '/work',
+    access: 'bearer',
+    operationId: 'work',
+    tag: 'Test',
+    summary: 'counts',
+    response: z.object({}),
+    handler: () => {
+      served += 1
+      onServed()
+      return ok({})
+    },
+  })
+  const server = await startTestServer({ limits: { turnMs: 0 }, routes: [route] })
+  const callers = await connections(server.port, READERS, 'GET /api/v1/work')
+  served = 0
+  const firstServed = new Promise<void>((resolve) => {
+    onServed = resolve
+  })
+  for (const caller of callers) ask(caller, 'GET /api/v1/work')
+  await firstServed
+  for (const caller of callers) caller.destroy()
+  await server.call('GET', '/work')
+  await server.close()
+  // A few were served before it was known that they are gone.
+  expect(served).toBeLessThan(10)
+})
