@@ -85,12 +85,17 @@ const attributed = (links: Links, said: PayloadOf<'attribution.recorded.v1'>): L
 
 const spoken = (links: Links, symbol: string, word: RecentWord): Links => {
   const known = links.recent.get(symbol) ?? []
-  const near = known.filter(({ atMs }) => word.atMs - atMs <= links.windowSeconds * 1000)
-  const company = near
-    .filter(({ contributorId }) => contributorId !== word.contributorId)
-    .reduce((counted, other) => withPair(counted, symbol, word, other), links.company)
+  const near: RecentWord[] = []
+  let { company } = links
+  for (const other of known) {
+    if (word.atMs - other.atMs > links.windowSeconds * 1000) continue
+    near.push(other)
+    if (other.contributorId !== word.contributorId) company = withPair(company, symbol, word, other)
+  }
   if (known.length === 0 && links.recent.size >= SYMBOLS_MAX) return { ...links, company }
-  return { ...links, recent: links.recent.set(symbol, [...near, word].slice(-RECENT_WORDS_MAX)), company }
+  near.push(word)
+  if (near.length > RECENT_WORDS_MAX) near.shift()
+  return { ...links, recent: links.recent.set(symbol, near), company }
 }
 
 const withPair = (

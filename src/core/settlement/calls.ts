@@ -118,10 +118,10 @@ const recorded = (calls: Calls, said: PayloadOf<'attribution.recorded.v1'>): Cal
 }
 
 const joined = (calls: Calls, call: Call, signalId: string): Calls => {
-  const [first, ...others] = [...call.signalIds, signalId]
   const most = calls.ofSignal.size < SIGNALS_MAX ? CALL_SIGNALS_MAX : 2
-  const dropped = others.length < most ? undefined : others.shift()
-  const signalIds = first === undefined ? others : [first, ...others]
+  // One copy, as this happens with every repetition.
+  const signalIds = [...call.signalIds, signalId]
+  const dropped = call.signalIds.length < most ? undefined : signalIds.splice(1, 1)[0]
   const remembered = dropped === undefined ? calls.ofSignal : calls.ofSignal.delete(dropped)
   return {
     open: calls.open.set(call.id, withSignals(call, signalIds)),
