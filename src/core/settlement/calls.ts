@@ -120,7 +120,7 @@ const recorded = (calls: Calls, said: PayloadOf<'attribution.recorded.v1'>): Cal
 const joined = (calls: Calls, call: Call, signalId: string): Calls => {
   const most = calls.ofSignal.size < SIGNALS_MAX ? CALL_SIGNALS_MAX : 2
   // One copy, as this happens with every repetition.
-  const signalIds = [...call.signalIds, signalId]
+  const signalIds = call.signalIds.concat(signalId)
   const dropped = call.signalIds.length < most ? undefined : signalIds.splice(1, 1)[0]
   const remembered = dropped === undefined ? calls.ofSignal : calls.ofSignal.delete(dropped)
   return {
