@@ -19,16 +19,27 @@ const open = (): Connection => {
 }
 
 const perform = (request: WriterRequest): WriterAnswer => {
-  const { kind } = request
+  switch (request.kind) {
+    case 'append':
+      return append(request.batch)
+    case 'snapshot':
+      return attempt(({ writer }) => {
+        writer.savePiece(request.piece)
+        return { status: 'done' }
+      })
+    case 'close':
+      // Nothing was written: there is nothing to leave in order.
+      return connection === null ? { status: 'done' } : attempt(({ db }) => checkpoint(db))
+  }
+}
+
+const append = (...batches: readonly [Batch, ...Batch[]]): WriterAnswer =>
+  attempt(({ writer }) => writer.append(...batches))
+
+const attempt = (work: (connected: Connection) => WriterAnswer): WriterAnswer => {
   try {
-    if (kind === 'close') {
-      if (connection !== null) checkpoint(connection.db)
-      return { status: 'done' }
-    }
     connection ??= open()
-    if (request.kind === 'append') return connection.writer.append(request.batch)
-    connection.writer.savePiece(request.piece)
-    return { status: 'done' }
+    return work(connection)
   } catch (error) {
     return recoverFrom(error)
   }
@@ -53,9 +64,10 @@ const recoverFrom = (error: unknown): WriterAnswer => {
 }
 
 /** Leaves one file behind, unless others are using the log: then they or the next writer will. */
-const checkpoint = (db: Database): void => {
+const checkpoint = (db: Database): WriterAnswer => {
   db.exec('PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)')
   db.close()
+  return { status: 'done' }
 }
 
 /** What came while the disk was busy is stored together: one wait for the disk, whoever asked. */
@@ -63,7 +75,7 @@ const performAll = (requests: readonly WriterRequest[], tell: (answer: WriterAns
   for (let next = 0; next < requests.length;) {
     const [first, ...others] = batchesFrom(requests, next)
     const size = 1 + others.length
-    const together = first === undefined || size === 1 ? null : appendTogether(first, ...others)
+    const together = first === undefined || size === 1 ? null : append(first, ...others)
     for (const [index, request] of requests.slice(next, next + size).entries()) {
       // One of them is wrong, and nothing of any was stored: each by itself finds out which.
       if (together === null || together.status === 'refused') tell(perform(request))
@@ -74,25 +86,11 @@ const performAll = (requests: readonly WriterRequest[], tell: (answer: WriterAns
   }
 }
 
-const appendTogether = (...batches: readonly [Batch, ...Batch[]]): WriterAnswer => {
-  try {
-    connection ??= open()
-    return connection.writer.append(...batches)
-  } catch (error) {
-    return recoverFrom(error)
-  }
-}
-
 /** Behind a batch that failed with it on board: the disk knows whether it was stored after all. */
-const performBehind = (request: WriterRequest): WriterAnswer => {
-  try {
-    connection ??= open()
-    if (request.kind === 'append' && connection.writer.holds(request.batch)) return { status: 'appended' }
-  } catch (error) {
-    return recoverFrom(error)
-  }
-  return perform(request)
-}
+const performBehind = (request: WriterRequest): WriterAnswer =>
+  attempt(({ writer }) =>
+    request.kind === 'append' && writer.holds(request.batch) ? { status: 'appended' } : perform(request),
+  )
 
 /** The batches from here on that follow each other; none if something else is asked. */
 const batchesFrom = (requests: readonly WriterRequest[], from: number): readonly Batch[] => {
