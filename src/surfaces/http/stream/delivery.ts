@@ -3,7 +3,7 @@ import type { StreamClient } from './client.ts'
 import { readHistory } from './history.ts'
 import type { StreamLimits } from './limits.ts'
 import type { FrameRing } from './ring.ts'
-import { Turns } from './turns.ts'
+import { Places } from './places.ts'
 
 export interface DeliveryParts {
   readonly log: EventLog
@@ -20,12 +20,12 @@ export interface DeliveryParts {
 /** Brings clients forward: from the log as long as the ring does not reach back to them, then from the ring. */
 export class Delivery {
   readonly #parts: DeliveryParts
-  readonly #turns: Turns
+  readonly #places: Places
   readonly #reading = new Set<StreamClient>()
 
   constructor(parts: DeliveryParts) {
     this.#parts = parts
-    this.#turns = new Turns(parts.limits.readsMax)
+    this.#places = new Places(parts.limits.readsMax)
   }
 
   /** One step, at most one write. Never waits. */
@@ -50,7 +50,7 @@ export class Delivery {
     const { log, ring, again } = this.#parts
     this.#reading.add(client)
     try {
-      await this.#turns.take(async () => {
+      await this.#places.take(async () => {
         if (client.isGone) return
         const before = ring.oldest
         const { cursor: after, filter, pageEvents: limit } = client

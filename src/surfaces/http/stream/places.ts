@@ -1,5 +1,5 @@
 /** Lets only so many work at the same time; the others wait in line. */
-export class Turns {
+export class Places {
   #free: number
   readonly #waiting: (() => void)[] = []
 

@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { Turns } from './turns.ts'
+import { Places } from './places.ts'
 
-describe('turns', () => {
+describe('places', () => {
   it('lets only so many work at a time, in order, also after one failed', async () => {
-    const turns = new Turns(2)
+    const places = new Places(2)
     const begun: number[] = []
     let working = 0
     const work = (number: number) => async (): Promise<number> => {
@@ -16,7 +16,7 @@ describe('turns', () => {
       if (number === 1) throw new Error('one failed')
       return number
     }
-    const outcomes = await Promise.allSettled([0, 1, 2, 3, 4].map((number) => turns.take(work(number))))
+    const outcomes = await Promise.allSettled([0, 1, 2, 3, 4].map((number) => places.take(work(number))))
     expect(begun).toEqual([0, 1, 2, 3, 4])
     expect(outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : 'failed'))).toEqual([
       0,
@@ -25,6 +25,6 @@ describe('turns', () => {
       3,
       4,
     ])
-    expect(await turns.take(async () => 'free again')).toBe('free again')
+    expect(await places.take(async () => 'free again')).toBe('free again')
   })
 })
