@@ -38,7 +38,7 @@ export const prepareReply = (service: Service, request: FastifyRequest, reply: F
     .headers(corsHeaders(service.configuration.current().api.cors_origins, request.headers.origin))
 }
 
-/** Nobody is served while much else waits, except at the switch that ends it. */
+/** Before anything is looked at. What is urgent never waits for those who only came earlier. */
 export const addTurns = (app: FastifyInstance, turnMs: number): void => {
   const turns = new Turns(turnMs)
   app.addHook('onRequest', (request, _reply, done) => {
