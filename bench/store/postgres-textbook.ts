@@ -1,6 +1,6 @@
 import { Client, type QueryConfig } from 'pg'
 import type { LogRecord } from '../../src/core/log/event.ts'
-import { EVENTS_PER_MS, preparedEvents, recordsOf, type sampleEvents } from './sample-events.ts'
+import { recordsOf, sampleEvents } from './sample-events.ts'
 
 /** What one would write first, on tables with the columns and indexes of `events`. Rates are events per second. */
 export interface Textbook {
@@ -12,7 +12,6 @@ export interface Textbook {
 }
 
 export const TEXTBOOK_WRITERS = 8
-const TEXTBOOK_EVENTS_PER_MS = 5
 
 export const openTextbook = async (url: string): Promise<Textbook> => {
   const connected = async (): Promise<Client> => {
@@ -24,23 +23,20 @@ export const openTextbook = async (url: string): Promise<Textbook> => {
   await first.query(TABLES)
   const writers = await Promise.all(Array.from({ length: TEXTBOOK_WRITERS }, connected))
   let insertedSeq = 0
-  let lockedSeq = 0
   return {
     appendUnderLock: (durationMs) => {
       const free = [...writers]
-      const eventsAfter = preparedEvents(lockedSeq, durationMs * TEXTBOOK_EVENTS_PER_MS)
       const append = async (): Promise<void> => {
         const client = free.pop()
         if (client === undefined) throw new Error('more callers than connections')
-        lockedSeq = Math.max(lockedSeq, await appendOne(client, eventsAfter))
+        await appendOne(client)
         free.push(client)
       }
       return ratePerSecond(append, { durationMs, callers: TEXTBOOK_WRITERS, eventsPerCall: 1 })
     },
     insertBatches: (batch, durationMs) => {
-      const eventsAfter = preparedEvents(insertedSeq, durationMs * EVENTS_PER_MS)
       const insert = async (): Promise<void> => {
-        const rows = unchained(eventsAfter(insertedSeq, batch))
+        const rows = unchained(sampleEvents(insertedSeq, batch))
         insertedSeq += batch
         await first.query(insertInto('raw_events', rows))
       }
@@ -79,20 +75,18 @@ CREATE TABLE raw_events (LIKE events INCLUDING ALL);
 CREATE TABLE locked_head (seq bigint, hash text);
 INSERT INTO locked_head VALUES (0, '')`
 
-/** The seq it was stored under. */
-const appendOne = async (client: Client, eventsAfter: typeof sampleEvents): Promise<number> => {
+const appendOne = async (client: Client): Promise<void> => {
   await client.query('BEGIN')
   const { rows } = await client.query<{ seq: string; hash: string }>(
     'SELECT seq, hash FROM locked_head FOR UPDATE',
   )
   const [head] = rows
   if (head === undefined) throw new Error('the head row is missing')
-  const [record] = recordsOf(eventsAfter(Number(head.seq), 1), head)
+  const [record] = recordsOf(sampleEvents(Number(head.seq), 1), head)
   if (record === undefined) throw new Error('one event was asked for')
   await client.query(insertInto('locked_events', [record]))
   await client.query('UPDATE locked_head SET seq = $1, hash = $2', [record.seq, record.hash])
   await client.query('COMMIT')
-  return record.seq
 }
 
 const unchained = (events: ReturnType<typeof sampleEvents>): readonly LogRecord[] =>
@@ -110,10 +104,9 @@ const insertInto = (table: string, records: readonly LogRecord[]): QueryConfig =
   name: `insert-${table}`,
   text: `
     INSERT INTO ${table} (seq, id, type, dom, ts, schema_version, source, trace_id, dedupe_key, payload, prev_hash, hash,
-      signature, signer, recorded_at, dom_count)
+      signature, signer, recorded_at)
     SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
-      $8::text[], $9::text[], $10::text[], $11::bytea[], $12::bytea[], $13::bytea[], $14::text[], $15::text[],
-      $1::bigint[])`,
+      $8::text[], $9::text[], $10::text[], $11::bytea[], $12::bytea[], $13::bytea[], $14::text[], $15::text[])`,
   values: [
     records.map(({ seq }) => seq),
     records.map(({ id }) => id),

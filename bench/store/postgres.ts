@@ -5,17 +5,24 @@ import type { EventLog } from '../../src/ports/event-log.ts'
 import { startPostgres } from '../../test/postgres/server.ts'
 import { interleave, medianRatio, type BenchRow } from '../harness.ts'
 import { openTextbook, ratePerSecond, TEXTBOOK_WRITERS } from './postgres-textbook.ts'
-import { EVENTS_PER_MS, lastHead, preparedEvents, recordsOf } from './sample-events.ts'
+import { lastHead, recordsOf, sampleEvents } from './sample-events.ts'
 
 const CALLERS = 64
 const BATCH = 100
 // Two batches are always on their way: while the server stores one, the next is made here.
 const GROUP_MAX = CALLERS / 2
 const GROUPS_IN_FLIGHT = 3
+/** Until every part runs translated code and the server has its memory: a service runs for weeks. */
+const WARM_UP_MS = 3_000
+/**
+ * Tables that grow from nothing would be vacuumed and analyzed every minute, in the time of whichever case runs then;
+ * grown ones are, once in a long while.
+ */
+const SERVER = { shared_buffers: '256MB', max_wal_size: '4GB', autovacuum: 'off' } as const
 
 /** What the log adds to PostgreSQL and what it saves, each against a baseline on the same server in the same rounds. */
 export const benchPostgres = async (rounds = 7, roundMs = 1_500): Promise<readonly BenchRow[]> => {
-  const server = await startPostgres({ shared_buffers: '256MB', max_wal_size: '4GB' })
+  const server = await startPostgres(SERVER)
   try {
     const here = await benchDatabase(await server.freshDatabase(), rounds, roundMs)
     const slow = await benchDatabase(await withSlowSync(await server.freshDatabase()), rounds, roundMs)
@@ -56,12 +63,14 @@ const benchDatabase = async (
 ): Promise<{ readonly grouped: number; readonly chained: number }> => {
   const log = await openPostgresLog({ url })
   const textbook = await openTextbook(url)
-  const rates = await interleave(rounds, {
-    groupCommit: () => groupCommit(log, roundMs),
-    lockedHead: () => textbook.appendUnderLock(roundMs),
-    chained: () => chainedBatches(log, roundMs),
-    raw: () => textbook.insertBatches(BATCH, roundMs),
+  const casesOf = (durationMs: number) => ({
+    groupCommit: () => groupCommit(log, durationMs),
+    lockedHead: () => textbook.appendUnderLock(durationMs),
+    chained: () => chainedBatches(log, durationMs),
+    raw: () => textbook.insertBatches(BATCH, durationMs),
   })
+  await interleave(1, casesOf(WARM_UP_MS))
+  const rates = await interleave(rounds, casesOf(roundMs))
   await log.close()
   await textbook.close()
   return {
@@ -95,14 +104,13 @@ interface Caller {
 /** Callers append one event each and wait; whatever waits when the writer has a place becomes one batch. */
 const groupCommit = async (log: EventLog, durationMs: number): Promise<number> => {
   let head = await log.head()
-  const eventsAfter = preparedEvents(head.seq, durationMs * EVENTS_PER_MS)
   const waiting: Caller[] = []
   let inFlight = 0
   const storeWaiting = (): void => {
     if (inFlight >= GROUPS_IN_FLIGHT || waiting.length === 0) return
     const callers = waiting.splice(0, GROUP_MAX)
     const expected = head
-    const records = recordsOf(eventsAfter(expected.seq, callers.length), expected)
+    const records = recordsOf(sampleEvents(expected.seq, callers.length), expected)
     head = lastHead(records, expected)
     inFlight += 1
     appendAll(log, records, expected)
@@ -126,9 +134,8 @@ const groupCommit = async (log: EventLog, durationMs: number): Promise<number> =
 
 const chainedBatches = async (log: EventLog, durationMs: number): Promise<number> => {
   let head = await log.head()
-  const eventsAfter = preparedEvents(head.seq, durationMs * EVENTS_PER_MS)
   const append = async (): Promise<void> => {
-    const records = recordsOf(eventsAfter(head.seq, BATCH), head)
+    const records = recordsOf(sampleEvents(head.seq, BATCH), head)
     await appendAll(log, records, head)
     head = lastHead(records, head)
   }

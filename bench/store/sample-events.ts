@@ -14,19 +14,6 @@ const SIGNATURE = 'a1'.repeat(64)
 export const sampleEvents = (afterSeq: number, count: number): readonly Stamped[] =>
   Array.from({ length: count }, (_, index) => sampleEvent(afterSeq + 1 + index))
 
-/** More than any of the ways to store them in PostgreSQL stores. */
-export const EVENTS_PER_MS = 60
-
-/** As `sampleEvents`, of events that were made beforehand: making them is no part of appending them. */
-export const preparedEvents = (afterSeq: number, count: number): typeof sampleEvents => {
-  const prepared = sampleEvents(afterSeq, count)
-  return (after, wanted) => {
-    const from = after - afterSeq
-    const events = prepared.slice(from, from + wanted)
-    return events.length === wanted ? events : sampleEvents(after, wanted)
-  }
-}
-
 const sampleEvent = (seq: number): Stamped => {
   const time = new Date(START_MS + seq).toISOString()
   return {

@@ -2,23 +2,47 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { postgresMissing, startPostgres, type PostgresServer } from '../../../../test/postgres/server.ts'
 import { appendTo, type Said } from '../../../../test/records.ts'
-import type { LogRecord } from '../../../core/log/event.ts'
+import { stampedFrom, type LogRecord } from '../../../core/log/event.ts'
+import { refsOf, sourceRef, symbolRef, traceRef } from '../../../core/log/refs.ts'
 import type { EventLog } from '../../../ports/event-log.ts'
 import { openPostgresLog } from './postgres-log.ts'
 
-describe.skipIf(postgresMissing !== null)(`what is about an id (${postgresMissing ?? 'PostgreSQL'})`, () => {
+describe.skipIf(postgresMissing !== null).each([
+  ['looked through', 'none'],
+  ['indexed', 'all'],
+  ['partly indexed', 'some'],
+])(`what is about an id, %s (${postgresMissing ?? 'PostgreSQL'})`, (_, indexed) => {
   let server: PostgresServer
   let log: EventLog
   const stored: LogRecord[] = []
   beforeAll(async () => {
     server = await startPostgres({ fsync: 'off' })
-    log = await openPostgresLog({ url: await server.freshDatabase() })
-    // Batches of very different sizes: each is one entry per id.
-    for (const size of [1, 1, 40, 3, 250, 2, 1, 90, 1, 12]) stored.push(...(await appendTo(log, size, say)))
+    const url = await server.freshDatabase()
+    const open = (): Promise<EventLog> => openPostgresLog({ url, indexPauseMs: 600_000 })
+    log = await open()
+    // Runs of very different sizes: each is one entry per id, and closing ends it.
+    for (const [at, size] of [1, 1, 40, 3, 250, 2, 1, 90, 1, 12].entries()) {
+      stored.push(...(await appendTo(log, size, say)))
+      if (indexed === 'none' || (indexed === 'some' && at > 4)) continue
+      await log.close()
+      log = await open()
+    }
   })
   afterAll(async () => {
     await log.close()
     await server.stop()
+  })
+
+  it.each([
+    ...['BTC', 'ETH', 'STRASSE', 'SOL', 'İ', 'A"B\\', 'TAB\tX', 'ÜBER', 'B'].map(symbolRef),
+    ...['t-1', 'ü', 'a"b', 't-'].map(traceRef),
+    ...['technical', 'Größe', 'tech'].map(sourceRef),
+    'symbol:in-an-id',
+    'a"b',
+  ])('finds all that is about %j', async (about) => {
+    const named = stored.filter((record) => refsOf(stampedFrom(record)).includes(about))
+    expect(await log.read({ about, order: 'asc', limit: 1_000 })).toEqual(named)
+    expect(await log.read({ about, order: 'desc', limit: 3 })).toEqual(named.toReversed().slice(0, 3))
   })
 
   it('comes in pages that begin and end anywhere', async () => {
@@ -54,5 +78,15 @@ const IDS = [1, 2, 3].map((number) => `019b7000-0000-7000-8000-00000000000${numb
 
 const say = (seq: number): Said => ({
   type: seq % 50 === 0 ? 'signal.rare.v1' : seq % 2 === 0 ? 'signal.ta.v1' : 'brain.cycle.v1',
-  payload: { order_id: IDS[seq % 7] ?? 'another', symbol: seq % 5 === 0 ? 'ETH' : 'BTC' },
+  payload: {
+    order_id: IDS[seq % 7] ?? 'another',
+    symbol: seq % 5 === 0 ? 'ETH' : 'BTC',
+    ...(seq % 11 === 0 && { asset: ODD_SYMBOLS[seq % ODD_SYMBOLS.length] ?? '' }),
+    ...(seq % 13 === 0 && { session_id: seq % 2 === 0 ? 'symbol:in-an-id' : 'a"b' }),
+  },
+  ...(seq % 9 === 0 && { traceId: ['t-1', 'ü', 'a"b'][seq % 3] ?? null }),
+  ...(seq % 4 === 0 && { source: seq % 8 === 0 ? 'technical' : 'Größe' }),
 })
+
+/** Written in many ways, and some become others in capitals. */
+const ODD_SYMBOLS = [' sol ', 'ſol', 'straße', 'i̇', 'a"b\\', 'tab\tx', 'über', 'Über']

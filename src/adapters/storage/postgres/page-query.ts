@@ -1,6 +1,7 @@
 import { domainOf, hasTypePrefix } from '../../../core/log/domain.ts'
 import type { LogQuery } from '../../../ports/event-log.ts'
 import { COLUMNS } from './rows.ts'
+import { INDEXED_UP_TO, runsOf, seqsOfRuns } from './runs.ts'
 import { IS_SIGNAL } from './schema.ts'
 
 export interface SqlQuery {
@@ -42,18 +43,36 @@ export const allPage = ({ after, before, order, limit }: PageBounds): SqlQuery =
   values: [after, before, limit],
 })
 
-/** Each branch follows its index; the server merges them as far as the page reaches. */
+/** The runs of all branches, merged as far as the page reaches, and the few events behind the last run. */
 export const branchesPage = (
   branches: readonly Branch[],
   { after, before, order, limit }: PageBounds,
 ): SqlQuery => {
   const values: unknown[] = [after, before, limit]
-  const selects = branches.map(({ domain, prefixes }) => {
-    const ofDomain = `SELECT ${COLUMNS} FROM events WHERE dom = $${values.push(domain)} AND seq > $1 AND seq < $2`
-    return prefixes === 'all' ? ofDomain : `${ofDomain} AND ${hasPrefix(prefixes, values)}`
-  })
-  const text = `${merge(selects, `seq ${order}`)} LIMIT $3`
   const isPlain = branches.every(({ prefixes }) => prefixes === 'all')
+  const conditions = branches.map(({ domain, prefixes }) => {
+    const ofDomain = `dom = $${values.push(domain)}`
+    return {
+      ofDomain,
+      ofBranch: prefixes === 'all' ? ofDomain : `${ofDomain} AND ${hasPrefix(prefixes, values)}`,
+    }
+  })
+  const ofPage = conditions.map(({ ofBranch }) => `(${ofBranch})`).join(' OR ')
+  const runs = conditions.map(({ ofDomain }) => runsOf('domain_runs', ofDomain, '$1', '$2'))
+  const indexed = seqsOfRuns({
+    runs: merge(runs, `run ${order}`),
+    ...(!isPlain && { only: `events.dom = runs.dom AND (${ofPage})` }),
+    after: '$1',
+    before: '$2',
+    order,
+    limit: '$3',
+  })
+  const text = `
+SELECT ${COLUMNS} FROM events WHERE seq = ANY(ARRAY(
+  (SELECT seq FROM events WHERE seq > greatest($1, ${INDEXED_UP_TO}) AND seq < $2 AND (${ofPage})
+   ORDER BY seq ${order} LIMIT $3)
+  UNION ALL (${indexed})
+)) ORDER BY seq ${order} LIMIT $3`
   return { ...(isPlain && { name: `domains-${branches.length}-${order}` }), text, values }
 }
 

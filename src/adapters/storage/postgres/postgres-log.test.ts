@@ -15,23 +15,30 @@ describe.skipIf(postgresMissing !== null)(`the PostgreSQL log (${postgresMissing
   })
   afterAll(() => server?.stop())
 
-  const urls = new WeakMap<EventLog, string>()
-  const openAt = async (url: string): Promise<EventLog> => {
-    const log = await openPostgresLog({ url })
-    urls.set(log, url)
-    return log
-  }
-  const urlOf = (log: EventLog): string => urls.get(log) ?? ''
+  // Everything is looked through, everything is indexed, or whatever the moment brings.
+  describe.each([
+    ['that indexes nothing yet', { indexPauseMs: 600_000 }],
+    ['that indexes at once', { indexPauseMs: 0 }],
+    ['as it is', {}],
+  ])('%s', (name, options) => {
+    const urls = new WeakMap<EventLog, string>()
+    const openAt = async (url: string): Promise<EventLog> => {
+      const log = await openPostgresLog({ url, ...options })
+      urls.set(log, url)
+      return log
+    }
+    const urlOf = (log: EventLog): string => urls.get(log) ?? ''
 
-  eventLogContract('postgres', {
-    open: async () => openAt(await server.freshDatabase()),
-    reopen: async (log) => {
-      await log.close()
-      return openAt(urlOf(log))
-    },
-    second: (log) => openAt(urlOf(log)),
-    tamper: (log, change) => tamper(urlOf(log), change),
-    manyKeys: 2_500,
+    eventLogContract(`postgres ${name}`, {
+      open: async () => openAt(await server.freshDatabase()),
+      reopen: async (log) => {
+        await log.close()
+        return openAt(urlOf(log))
+      },
+      second: (log) => openAt(urlOf(log)),
+      tamper: (log, change) => tamper(urlOf(log), change),
+      manyKeys: 2_500,
+    })
   })
 
   describe('opening', () => {

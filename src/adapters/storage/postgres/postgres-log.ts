@@ -2,6 +2,7 @@ import type { LogRecord } from '../../../core/log/event.ts'
 import type { EventLog } from '../../../ports/event-log.ts'
 import { askThrough, type Ask } from './ask.ts'
 import { asStoreFault } from './faults.ts'
+import { Indexer } from './indexer.ts'
 import {
   countByDomain,
   countEvents,
@@ -25,10 +26,13 @@ export interface PostgresLogOptions {
   readonly readConnectionsMax?: number
   /** After this the server gives a statement up. */
   readonly statementTimeoutMs?: number
+  /** How long fresh events may wait for others before they are indexed together. */
+  readonly indexPauseMs?: number
 }
 
 const READ_CONNECTIONS_MAX = 8
 const STATEMENT_TIMEOUT_MS = 15_000
+const INDEX_PAUSE_MS = 50
 const SCAN_PAGE = 1_000
 
 /** Opens the log and creates its tables if need be. Throws StoreUnavailableError if the server cannot be reached. */
@@ -36,6 +40,7 @@ export const openPostgresLog = async ({
   url,
   readConnectionsMax = READ_CONNECTIONS_MAX,
   statementTimeoutMs = STATEMENT_TIMEOUT_MS,
+  indexPauseMs = INDEX_PAUSE_MS,
 }: PostgresLogOptions): Promise<EventLog> => {
   if (!/^postgres(ql)?:\/\//.test(url))
     throw new Error('the address of a PostgreSQL log begins with postgres://')
@@ -45,10 +50,15 @@ export const openPostgresLog = async ({
   const ask = askThrough(pool)
   const writer = new Writer(server)
   const watcher = new Watcher(server)
+  const indexer = new Indexer(ask, indexPauseMs)
   return {
     kind: 'postgres',
     head: () => readHead(ask),
-    append: (records, expected) => writer.append(records, expected),
+    append: async (records, expected) => {
+      const result = await writer.append(records, expected)
+      if (result.status === 'appended') indexer.stored(records)
+      return result
+    },
     read: (query) => readPage(ask, query),
     readByTime: (query) => readByTime(ask, query),
     count: (typePrefix) => countEvents(ask, typePrefix),
@@ -63,7 +73,9 @@ export const openPostgresLog = async ({
     sizeBytes: () => sizeBytes(ask),
     close: async () => {
       if (pool.ending) return
-      await Promise.all([writer.close(), watcher.close(), pool.end()])
+      await Promise.all([writer.close(), watcher.close()])
+      await indexer.close()
+      await pool.end()
     },
   }
 }

@@ -5,6 +5,7 @@ import { readAbout } from './about.ts'
 import { recordsOf, type Ask } from './ask.ts'
 import { allPage, branchesOf, branchesPage, isCategory, timePage } from './page-query.ts'
 import { COLUMNS } from './rows.ts'
+import { INDEXED_UP_TO } from './runs.ts'
 
 const SEQ_MAX = Number.MAX_SAFE_INTEGER
 
@@ -84,11 +85,18 @@ export const countByDomain = async (ask: Ask): Promise<ReadonlyMap<string, numbe
   new Map(
     await ask<[string, number]>({
       name: 'counts',
-      text: `SELECT dom, (SELECT dom_count FROM events WHERE events.dom = domains.dom ORDER BY seq DESC LIMIT 1)
-             FROM domains`,
+      text: COUNT_BY_DOMAIN,
       values: [],
     }),
   )
+
+const COUNT_BY_DOMAIN = `
+SELECT dom, sum(n)::bigint FROM (
+  SELECT dom, (SELECT count FROM domain_runs WHERE domain_runs.dom = domains.dom ORDER BY run DESC LIMIT 1) AS n
+  FROM domains
+  UNION ALL
+  SELECT dom, 1 FROM events WHERE seq > ${INDEXED_UP_TO}
+) AS counted GROUP BY dom`
 
 /**
  * The domains up to a head, as one answer. A page must not reach beyond that head: it could hold an event
@@ -99,8 +107,12 @@ const readDomains = async (
 ): Promise<{ readonly headSeq: number; readonly domains: readonly string[] }> => {
   const rows = await ask<[number, string]>({
     name: 'domains',
-    text: 'SELECT (SELECT max(seq) FROM events), dom FROM domains',
+    text: DOMAINS,
     values: [],
   })
   return { headSeq: rows[0]?.[0] ?? 0, domains: rows.map(([, domain]) => domain) }
 }
+
+const DOMAINS = `
+SELECT (SELECT max(seq) FROM events), dom
+FROM (SELECT dom FROM domains UNION SELECT dom FROM events WHERE seq > ${INDEXED_UP_TO}) AS known`

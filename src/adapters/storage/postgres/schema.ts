@@ -2,7 +2,7 @@ import type { Client } from 'pg'
 import { PEOPLE_VIEWS } from './people-views.ts'
 
 /** The layout below. A later release that changes it raises the number and brings the steps from the older one. */
-const FORMAT_VERSION = 1
+const FORMAT_VERSION = 2
 const SERVER_VERSION_MIN = 140_000
 // Any number will do, as long as every process that opens a log takes the same one.
 const SCHEMA_LOCK = 7_304_216_581
@@ -49,13 +49,10 @@ CREATE TABLE events (
   hash bytea NOT NULL,
   signature bytea,
   signer text COLLATE "C",
-  recorded_at text COLLATE "C" NOT NULL,
-  -- How many events of its domain there are up to this one: a count is one look at the newest.
-  dom_count bigint NOT NULL
+  recorded_at text COLLATE "C" NOT NULL
 );
 CREATE UNIQUE INDEX events_id ON events (id);
 CREATE UNIQUE INDEX events_dedupe_key ON events (dedupe_key) WHERE dedupe_key IS NOT NULL;
-CREATE INDEX events_dom ON events (dom, seq);
 CREATE INDEX events_signals ON events (dom, ts, seq) WHERE ${IS_SIGNAL};
 
 CREATE FUNCTION events_are_append_only() RETURNS trigger LANGUAGE plpgsql AS
@@ -63,13 +60,29 @@ $$ BEGIN RAISE EXCEPTION 'events are append only' USING ERRCODE = 'restrict_viol
 CREATE TRIGGER events_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON events
   FOR EACH STATEMENT EXECUTE FUNCTION events_are_append_only();
 
--- One row for all events of a batch that are about the same: the first of them, and if there are more, all.
+-- Below, what is found by id and by domain. It is added in runs of events, soon after they were stored: an append would
+-- wait for it, and a run needs far fewer rows. The events behind the last run are few; whoever reads looks them through.
+CREATE TABLE index_runs (
+  from_seq bigint PRIMARY KEY,
+  up_to bigint NOT NULL
+);
+
+-- One row for all events of a run that are about the same, each told by its place in the run, from 0.
 CREATE TABLE about (
   k bigint NOT NULL,
-  seq bigint NOT NULL,
-  seqs bigint[]
+  run bigint NOT NULL,
+  places smallint[] NOT NULL
 );
-CREATE INDEX about_k ON about (k, seq);
+CREATE INDEX about_k ON about (k, run);
+
+-- Likewise for all events of a domain, and how many of it there are up to the end of the run.
+CREATE TABLE domain_runs (
+  dom text COLLATE "C" NOT NULL,
+  run bigint NOT NULL,
+  places smallint[] NOT NULL,
+  count bigint NOT NULL,
+  PRIMARY KEY (dom, run)
+);
 
 CREATE TABLE domains (
   dom text COLLATE "C" PRIMARY KEY
