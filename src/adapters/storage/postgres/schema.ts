@@ -53,7 +53,7 @@ CREATE TABLE events (
 );
 CREATE UNIQUE INDEX events_id ON events (id);
 CREATE UNIQUE INDEX events_dedupe_key ON events (dedupe_key) WHERE dedupe_key IS NOT NULL;
-CREATE INDEX events_signals ON events (dom, ts, seq) WHERE ${IS_SIGNAL};
+CREATE INDEX events_signals ON events (dom, ts, seq) WITH (deduplicate_items = off) WHERE ${IS_SIGNAL};
 
 CREATE FUNCTION events_are_append_only() RETURNS trigger LANGUAGE plpgsql AS
 $$ BEGIN RAISE EXCEPTION 'events are append only' USING ERRCODE = 'restrict_violation'; END $$;
@@ -73,7 +73,7 @@ CREATE TABLE about (
   run bigint NOT NULL,
   places smallint[] NOT NULL
 );
-CREATE INDEX about_k ON about (k, run);
+CREATE INDEX about_k ON about (k, run) WITH (deduplicate_items = off);
 
 -- Likewise for all events of a domain, and how many of it there are up to the end of the run.
 CREATE TABLE domain_runs (
