@@ -35,7 +35,7 @@ export class IndexRun {
     if (place !== this.#size) throw new Error(`event ${event.seq} does not follow ${this.upTo}`)
     this.#size += 1
     note(this.#domains, domainOf(event.type), place)
-    for (const ref of refsInText(event)) note(this.#ids, refKey(ref), place)
+    for (const ref of refsOrNone(event)) note(this.#ids, refKey(ref), place)
   }
 
   /**
@@ -77,6 +77,15 @@ WITH run AS (
   FROM run, (SELECT unnest($6::bigint[]) AS k, unnest($7::text[]) AS places) AS added
 )
 SELECT from_seq FROM run`
+
+/** A payload that somebody broke is about nothing, and must not keep those behind it from being found. */
+const refsOrNone = (event: Indexable): readonly string[] => {
+  try {
+    return refsInText(event)
+  } catch {
+    return []
+  }
+}
 
 /** An event may name the same thing twice. */
 const note = <Key>(places: Map<Key, number[]>, key: Key, place: number): void => {

@@ -123,6 +123,31 @@ describe.skipIf(postgresMissing !== null)(`the index (${postgresMissing ?? 'Post
     warned.mockRestore()
   })
 
+  it('is given up where somebody removed events', async () => {
+    const warned = vi.spyOn(process, 'emitWarning').mockReturnValue()
+    const other = await open()
+    await appendTo(other, 3, say)
+    const log = await open()
+    await appendTo(log, 2, say)
+    await client.query('ALTER TABLE events DISABLE TRIGGER events_append_only; DELETE FROM events')
+    await log.close()
+    expect(warned).toHaveBeenCalledExactlyOnceWith(expect.stringContaining('there is no event behind 0'))
+    warned.mockRestore()
+  })
+
+  it('goes on behind a payload that somebody broke', async () => {
+    const left = await open()
+    await appendTo(left, 3, say)
+    await client.query('ALTER TABLE events DISABLE TRIGGER events_append_only')
+    await client.query(`UPDATE events SET payload = '{"signal_ids":[' WHERE seq = 2`)
+    const log = await open()
+    await appendTo(log, 1, say)
+    await log.close()
+    expect((await runs()).at(-1)?.[1]).toBe(4)
+    const found = await (await open()).read({ about: symbolRef('B'), order: 'asc', limit: 10 })
+    expect(found.map(({ seq }) => seq)).toEqual([1, 4])
+  })
+
   it('that can never be made is told once, and stops nothing', async () => {
     const warned = vi.spyOn(process, 'emitWarning').mockReturnValue()
     await client.query(refuseRuns('42501'))

@@ -101,6 +101,8 @@ export class Indexer {
       text: 'SELECT seq, type, source, trace_id, payload FROM events WHERE seq > $1 ORDER BY seq LIMIT $2',
       values: [after, RUN_EVENTS_MAX],
     })
+    // Only if somebody removed them: there is nothing to wait for.
+    if (rows.length === 0) throw new Error(`there is no event behind ${after}`)
     const run = new IndexRun(after + 1)
     for (const [seq, type, source, traceId, payload] of rows) run.add({ seq, type, source, traceId, payload })
     return run
