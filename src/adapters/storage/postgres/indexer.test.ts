@@ -5,6 +5,7 @@ import { postgresMissing, startPostgres, type PostgresServer } from '../../../..
 import { appendTo, type Said } from '../../../../test/records.ts'
 import { symbolRef } from '../../../core/log/refs.ts'
 import type { EventLog } from '../../../ports/event-log.ts'
+import { IndexRun } from './index-run.ts'
 import { openPostgresLog } from './postgres-log.ts'
 
 const NOT_NOW_MS = 600_000
@@ -96,6 +97,23 @@ describe.skipIf(postgresMissing !== null)(`the index (${postgresMissing ?? 'Post
       'SELECT count(DISTINCT run + place) AS n FROM domain_runs, unnest(places) AS place',
     )
     expect(Number(rows[0]?.n)).toBe(total)
+  })
+
+  it('takes a run only right behind the last one', async () => {
+    const stored = await appendTo(await open(), 9, say)
+    const added = async (from: number, upTo: number): Promise<boolean> => {
+      const run = new IndexRun(from)
+      for (const record of stored.slice(from - 1, upTo)) run.add(record)
+      const { text, values } = run.statement
+      return (await client.query(text, [...values])).rowCount === 1
+    }
+    expect(await added(3, 4)).toBe(false)
+    expect(await added(1, 4)).toBe(true)
+    expect(await added(1, 4)).toBe(false)
+    expect(await added(3, 6)).toBe(false)
+    expect(await added(6, 9)).toBe(false)
+    expect(await added(5, 9)).toBe(true)
+    expect(await lastCounts()).toEqual({ 'signal.ta': 4, 'brain.cycle': 5 })
   })
 
   it('is completed by the next who appends', async () => {
