@@ -2,7 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openPostgresLog } from '../../src/adapters/storage/postgres/postgres-log.ts'
-import type { LogRecord } from '../../src/core/log/event.ts'
+import { domainOf } from '../../src/core/log/domain.ts'
+import { stampedFrom, type LogRecord } from '../../src/core/log/event.ts'
+import { refsOf } from '../../src/core/log/refs.ts'
 import { StoreUnavailableError, type EventLog } from '../../src/ports/event-log.ts'
 import { appendTo, headAfter, recordsAfter } from '../records.ts'
 import { openLine, type Line } from './line.ts'
@@ -195,6 +197,23 @@ const expectAllTrue = async (log: EventLog, attempts: readonly Attempt[]): Promi
     ok: true,
     checked: stored.length,
   })
+  await expectAllFound(log, stored)
+}
+
+/** By domain and by id, however much of the index was lost on the way. */
+const expectAllFound = async (log: EventLog, stored: readonly LogRecord[]): Promise<void> => {
+  const limit = stored.length + 1
+  for (const [domain, count] of await log.countByDomain()) {
+    const ofDomain = stored.filter(({ type }) => domainOf(type) === domain)
+    expect(count).toBe(ofDomain.length)
+    expect(await log.read({ types: [domain], order: 'asc', limit })).toEqual(ofDomain)
+  }
+  const refs = new Set(stored.flatMap((record) => refsOf(stampedFrom(record))))
+  expect(refs.size).toBeGreaterThan(0)
+  for (const about of refs) {
+    const named = stored.filter((record) => refsOf(stampedFrom(record)).includes(about))
+    expect(await log.read({ about, order: 'asc', limit })).toEqual(named)
+  }
 }
 
 /** Appended means all of it is there, refused means nothing of it is, and no other error may reach a caller. */
