@@ -8,6 +8,8 @@ export interface Line {
   readonly url: string
   /** The next thing the client says is not heard by the server, and the connection is gone. */
   loseNextRequest(): void
+  /** The same with the next thing that holds these words. */
+  loseRequestWith(words: string): void
   /** The server does what it is asked next, but its answer never arrives, and the connection is gone. */
   loseNextAnswer(): void
   /** All connections are gone for the client, while the server believes that they still stand. */
@@ -23,6 +25,7 @@ export const openLine = async (serverUrl: string): Promise<Line> => {
   const folder = mkdtempSync(join(tmpdir(), 'signal-engine-line-'))
   const pairs = new Set<{ readonly client: Socket; readonly server: Socket }>()
   let losing: 'nothing' | 'request' | 'answer' = 'nothing'
+  let words = ''
 
   const proxy = createServer((client) => {
     const server = connect(serverSocket)
@@ -35,11 +38,12 @@ export const openLine = async (serverUrl: string): Promise<Line> => {
     }
     const carry = (from: Socket, to: Socket, loss: 'request' | 'answer'): void => {
       from.on('data', (bytes) => {
-        if (losing !== loss) {
+        if (losing !== loss || !bytes.includes(words)) {
           to.write(bytes)
           return
         }
         losing = 'nothing'
+        words = ''
         hangUp()
       })
       // Ends and resets both mean that this side is gone.
@@ -56,6 +60,10 @@ export const openLine = async (serverUrl: string): Promise<Line> => {
     url: target.href,
     loseNextRequest: () => {
       losing = 'request'
+    },
+    loseRequestWith: (wanted) => {
+      losing = 'request'
+      words = wanted
     },
     loseNextAnswer: () => {
       losing = 'answer'

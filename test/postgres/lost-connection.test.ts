@@ -27,7 +27,8 @@ describe.skipIf(postgresMissing !== null)(`a lost connection (${postgresMissing 
     beforeEach(async () => {
       directUrl = await server.freshDatabase()
       line = await openLine(directUrl)
-      log = await openPostgresLog({ url: line.url })
+      // Nothing else goes over the line than what a test says.
+      log = await openPostgresLog({ url: line.url, indexPauseMs: 600_000 })
       await appendTo(log, BATCH)
     })
     afterEach(async () => {
@@ -63,6 +64,14 @@ describe.skipIf(postgresMissing !== null)(`a lost connection (${postgresMissing 
       const stored = new Set((await everything(log)).map(({ hash }) => hash))
       expectTruth(one, first, stored)
       expectTruth(two, second, stored)
+    })
+
+    it('before a new connection can read: the read fails, the next one does not', async () => {
+      const fresh = await openPostgresLog({ url: line.url })
+      line.loseRequestWith('signal-engine reader')
+      await expect(fresh.head()).rejects.toThrow(StoreUnavailableError)
+      expect(await fresh.head()).toEqual(await log.head())
+      await fresh.close()
     })
 
     it('while the server still waits: what was given up never appears', async () => {

@@ -50,6 +50,8 @@ export const connectionPool = (server: Server, connectionsMax: number): Pool => 
   })
   // The pool has already thrown the lost connection away and opens another one for the next query.
   pool.on('error', () => undefined)
+  // While it sets up a new connection the pool does not listen to it, and its end would end the process.
+  pool.on('connect', (client) => client.on('error', () => undefined))
   return pool
 }
 
