@@ -45,7 +45,7 @@ export const appendStatement = (records: readonly LogRecord[], expected: Head): 
  */
 const APPEND = `
 WITH ready AS MATERIALIZED (
-  SELECT WHERE (($1 = 0 AND $2 = ''::bytea) OR EXISTS (SELECT FROM events WHERE seq = $1 AND hash = $2))
+  SELECT WHERE (($1::bigint = 0 AND $2 = ''::bytea) OR EXISTS (SELECT FROM events WHERE seq = $1 AND hash = $2))
     AND NOT EXISTS (SELECT FROM events WHERE seq = $1 + 1)
 ), stored AS (
   INSERT INTO events (seq, id, type, dom, ts, schema_version, source, trace_id, dedupe_key, payload,

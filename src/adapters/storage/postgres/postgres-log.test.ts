@@ -127,6 +127,28 @@ describe.skipIf(postgresMissing !== null)(`the PostgreSQL log (${postgresMissing
       expect(refused).not.toBeInstanceOf(StoreUnavailableError)
     })
 
+    it('goes on where a small integer ends', async () => {
+      await appendTo(log, 1)
+      const [last] = recordsAfter({ ...(await log.head()), seq: 2 ** 31 + 8 }, 1)
+      if (last === undefined) throw new Error('one was asked for')
+      await run(
+        url,
+        `INSERT INTO events SELECT $1, $2, type, dom, ts, schema_version, source, trace_id, NULL, payload, hash,
+         decode($3, 'hex'), signature, signer, recorded_at FROM events`,
+        [last.seq, last.id, last.hash],
+      )
+      await run(url, 'INSERT INTO index_runs VALUES (1, $1)', [last.seq])
+      const stored = await appendTo(log, 3, (seq) => ({
+        type: 'brain.cycle.v1',
+        payload: { order_id: `o${seq}` },
+      }))
+      expect(stored[0]?.seq).toBe(2 ** 31 + 10)
+      await log.close()
+      log = await openPostgresLog({ url })
+      expect(await log.read({ types: ['brain.cycle'], order: 'asc', limit: 5 })).toEqual(stored)
+      expect(await log.read({ about: `o${stored[1]?.seq}`, order: 'asc', limit: 5 })).toEqual([stored[1]])
+    })
+
     it('takes a thousand waiting appends and no more', async () => {
       const records = recordsAfter(EMPTY_HEAD, 1_001)
       const outcomes = await Promise.allSettled(
