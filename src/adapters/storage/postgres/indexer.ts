@@ -6,6 +6,7 @@ import { INDEXED_UP_TO } from './runs.ts'
 
 // More than these wait only while the server does not answer; what is let go is read again.
 const RUNS_WAITING_MAX = 16
+const RETRY_MS = 1_000
 
 /**
  * Adds events to the index after they were stored, never in the way of an append: those of this process, and those
@@ -30,7 +31,7 @@ export class Indexer {
   stored(records: readonly LogRecord[]): void {
     for (const record of records) this.#growing(record.seq).add(record)
     if (this.#runs[0]?.isFull === true) this.#start('full runs')
-    else this.#startSoon()
+    else this.#startAfter(this.#pauseMs)
   }
 
   /** Leaves nothing for others to look through, if the server can be reached. */
@@ -51,19 +52,25 @@ export class Indexer {
     return run
   }
 
-  #startSoon(): void {
+  #startAfter(pauseMs: number): void {
     this.#timer ??= setTimeout(() => {
       this.#timer = null
       this.#start('everything')
-    }, this.#pauseMs).unref()
+    }, pauseMs).unref()
   }
 
   #start(what: 'full runs' | 'everything'): void {
     this.#indexing ??= this.#index(what)
-      .catch((error: unknown) => this.#warn(error))
-      .finally(() => {
+      .then(
+        () => this.#pauseMs,
+        (error: unknown) => {
+          this.#warn(error)
+          return RETRY_MS
+        },
+      )
+      .then((pauseMs) => {
         this.#indexing = null
-        if (this.#runs.length > 0) this.#startSoon()
+        if (this.#runs.length > 0) this.#startAfter(pauseMs)
       })
   }
 
