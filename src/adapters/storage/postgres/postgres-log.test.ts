@@ -165,8 +165,9 @@ describe.skipIf(postgresMissing !== null)(`the PostgreSQL log (${postgresMissing
       expect(outcomes.at(-1)).toMatchObject({ reason: { name: 'StoreUnavailableError' } })
     })
 
-    it('ends with closing, which may be said twice', async () => {
-      await log.close()
+    it('ends with closing, which may be said twice, also at once', async () => {
+      await appendTo(log, 1)
+      await Promise.all([log.close(), log.close()])
       await log.close()
       const records = recordsAfter(EMPTY_HEAD, 1)
       await expect(log.append(records, EMPTY_HEAD)).rejects.toThrow('the log is closed')

@@ -51,6 +51,13 @@ export const openPostgresLog = async ({
   const writer = new Writer(server)
   const watcher = new Watcher(server)
   const indexer = new Indexer(ask, indexPauseMs)
+  const close = async (): Promise<void> => {
+    await Promise.all([writer.close(), watcher.close()])
+    // After the last append, and while there are connections.
+    await indexer.close()
+    await pool.end()
+  }
+  let closing: Promise<void> | null = null
   return {
     kind: 'postgres',
     head: () => readHead(ask),
@@ -71,12 +78,7 @@ export const openPostgresLog = async ({
     scan: (range) => scan(ask, range),
     verifyHashes: (range) => verifyHashes(ask, range),
     sizeBytes: () => sizeBytes(ask),
-    close: async () => {
-      if (pool.ending) return
-      await Promise.all([writer.close(), watcher.close()])
-      await indexer.close()
-      await pool.end()
-    },
+    close: () => (closing ??= close()),
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Client } from 'pg'
 import { PEOPLE_VIEWS } from './people-views.ts'
 
-/** The layout below. A later release that changes it raises the number and brings the steps from the older one. */
+/** The layout below. A change raises the number; once a layout was released, it also brings the steps from it. */
 const FORMAT_VERSION = 2
 const SERVER_VERSION_MIN = 140_000
 // Any number will do, as long as every process that opens a log takes the same one.
