@@ -1,4 +1,4 @@
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { parentPort } from 'node:worker_threads'
 
 /** What the bench asks of the thread that plays all the clients. */
@@ -12,6 +12,7 @@ export type Ask =
     }
   /** To be told when this many messages came in at all clients of the group together. */
   | { readonly kind: 'await'; readonly group: string; readonly messages: number }
+  | { readonly kind: 'rest'; readonly group: string; readonly isResting: boolean }
   | { readonly kind: 'report'; readonly group: string }
   | { readonly kind: 'close' }
 
@@ -29,10 +30,17 @@ export type Tell =
     }
 
 interface Group {
+  readonly sockets: Socket[]
   readonly counts: number[]
+  /**
+   * Whether clients that are not timed leave what arrives to the kernel, and fetch it now and then. In reality they read on
+   * machines of their own: here their reading would take the processor from the server whose delay is measured.
+   */
+  isResting: boolean
   heard: number
   awaited: number
   latenciesMs: number[]
+  sweptTo: number
 }
 
 const port = parentPort
@@ -44,6 +52,16 @@ const SENT = Buffer.from('"sent_ns":"')
 const SENT_DIGITS = 20
 const NOTHING: Buffer = Buffer.alloc(0)
 const READ_BUFFER = Buffer.alloc(256 * 1024)
+
+const newGroup = (): Group => ({
+  sockets: [],
+  counts: [],
+  isResting: false,
+  heard: 0,
+  awaited: Number.POSITIVE_INFINITY,
+  latenciesMs: [],
+  sweptTo: 0,
+})
 
 const groupOf = (name: string): Group => {
   const group = groups.get(name)
@@ -84,13 +102,29 @@ const listen = (
         callback: (length) => {
           resolve()
           read(READ_BUFFER.subarray(0, length))
-          return true
+          return isTimed || !group.isResting
         },
       },
     })
+    group.sockets[index] = socket
     socket.on('error', reject)
     socket.write(to.request)
   })
+
+/** How often those who rest fetch what arrived, each at a time of its own. */
+const REST_MS = 250
+const SWEEP_MS = 10
+
+const sweep = (group: Group): void => {
+  const slice = Math.ceil((group.sockets.length * SWEEP_MS) / REST_MS)
+  const from = group.sweptTo
+  group.sweptTo = from + slice >= group.sockets.length ? 0 : from + slice
+  for (const socket of group.sockets.slice(from, from + slice)) socket.resume()
+}
+
+setInterval(() => {
+  for (const group of groups.values()) if (group.isResting) sweep(group)
+}, SWEEP_MS)
 
 interface Read {
   readonly count: number
@@ -128,7 +162,7 @@ const answer = async (ask: Ask): Promise<void> => {
   switch (ask.kind) {
     case 'connect': {
       const { group: name, count } = ask
-      groups.set(name, { counts: [], heard: 0, awaited: Number.POSITIVE_INFINITY, latenciesMs: [] })
+      groups.set(name, newGroup())
       for (let index = 0; index < count; index += 1) await listen(name, index, ask)
       return tell({ kind: 'connected', group: name })
     }
@@ -138,6 +172,12 @@ const answer = async (ask: Ask): Promise<void> => {
       if (group.heard < ask.messages) return
       group.awaited = Number.POSITIVE_INFINITY
       return tell({ kind: 'heard', group: ask.group })
+    }
+    case 'rest': {
+      const group = groupOf(ask.group)
+      group.isResting = ask.isResting
+      for (const socket of group.sockets) socket.resume()
+      return
     }
     case 'report': {
       const group = groupOf(ask.group)

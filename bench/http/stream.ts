@@ -3,6 +3,7 @@ import { Worker } from 'node:worker_threads'
 import { startTestServer, TOKEN, type TestServer } from '../../src/surfaces/http/test-server.contract.ts'
 import { appendTo } from '../../test/records.ts'
 import { interleave, medianRatio, quantile, rateOf, type BenchRow } from '../harness.ts'
+import { startBareStream } from './bare-stream.ts'
 import type { Ask, Tell } from './listeners-thread.ts'
 import { startTextbookStream } from './textbook-stream.ts'
 
@@ -15,6 +16,7 @@ const PACED_EVENTS_PER_SECOND = 100
 const PACED_EVENTS = 1_000
 const OURS = 'ours'
 const TEXTBOOK = 'textbook'
+const BARE = 'bare'
 
 /** T10: events told to many clients, against a textbook server on the same kind of engine in the same rounds. */
 export const benchStream = async (rounds = 7): Promise<readonly BenchRow[]> => {
@@ -22,10 +24,18 @@ export const benchStream = async (rounds = 7): Promise<readonly BenchRow[]> => {
   const listeners = startListeners()
   try {
     await listeners.connect(OURS, ours.port, '/api/v1/events/stream?domain=signal')
-    const latenciesMs = await pacedLatencies(ours, listeners)
+    const delays = await pacedDelays(OURS, listeners, () => store(ours, 1))
+    const bareDelays = await bareDelaysOf(listeners)
     const rates = await ratesOf(ours, listeners, rounds)
     const { fewest, most } = await listeners.report(OURS)
-    const told = 2 * PACED_EVENTS + (WARM_UP_ROUNDS + rounds) * EVENTS_PER_ROUND
+    const told = PACED_ROUNDS * PACED_EVENTS + (WARM_UP_ROUNDS + rounds) * EVENTS_PER_ROUND
+    const delayRow = (id: string, latenciesMs: Float64Array, readers: string, target: string): BenchRow => ({
+      id,
+      what: `ms from storing to arrival at ${PACED_EVENTS_PER_SECOND} events/s, ${CLIENTS} clients, p99`,
+      value: quantile(latenciesMs, 0.99),
+      target,
+      baseline: `none; p50 ${quantile(latenciesMs, 0.5).toFixed(1)} ms; ${readers}`,
+    })
     return [
       {
         id: 'T10',
@@ -34,13 +44,9 @@ export const benchStream = async (rounds = 7): Promise<readonly BenchRow[]> => {
         target: '>= 6',
         baseline: 'stringify and write per event and client',
       },
-      {
-        id: 'T10 p99',
-        what: `ms from storing to arrival at ${PACED_EVENTS_PER_SECOND} events/s, ${CLIENTS} clients, p99`,
-        value: quantile(latenciesMs, 0.99),
-        target: '<= 15',
-        baseline: `none; p50 ${quantile(latenciesMs, 0.5).toFixed(1)} ms`,
-      },
+      delayRow('T10 p99', delays.apart, 'clients that leave the processor to the server', '<= 15'),
+      delayRow('T10 here', delays.beside, 'clients that read at once, beside the server', ''),
+      delayRow('T10 bare', bareDelays.apart, 'a bare loop that writes, instead of the server', ''),
       {
         id: 'T10 missed',
         what: 'events that a client missed or heard twice',
@@ -57,13 +63,43 @@ export const benchStream = async (rounds = 7): Promise<readonly BenchRow[]> => {
 
 const SETTINGS = { stream: { buffer_events: 100_000 }, logging: { level: 'ERROR' } } as const
 
+interface Delays {
+  /** Of clients as on machines of their own. */
+  readonly apart: Float64Array
+  /** Of clients that take one of the two cores of a small machine. */
+  readonly beside: Float64Array
+}
+
+/** One until translated code runs, since a service runs for weeks; and one for each kind of client. */
+const PACED_ROUNDS = 3
+
 /** Before the textbook's server is there: nothing else runs in the process. */
-const pacedLatencies = async (ours: TestServer, listeners: Listeners): Promise<Float64Array> => {
-  // Until it runs translated code: a service runs for weeks.
-  await tellPaced(ours, listeners)
-  await listeners.report(OURS)
-  await tellPaced(ours, listeners)
-  return (await listeners.report(OURS)).latenciesMs
+const pacedDelays = async (
+  group: string,
+  listeners: Listeners,
+  tellOne: () => Promise<void>,
+): Promise<Delays> => {
+  const measure = async (): Promise<Float64Array> => {
+    await tellPaced(group, listeners, tellOne)
+    return (await listeners.report(group)).latenciesMs
+  }
+  await measure()
+  const beside = await measure()
+  listeners.rest(group, true)
+  const apart = await measure()
+  listeners.rest(group, false)
+  return { apart, beside }
+}
+
+/** What the writes alone take on this machine, whoever does them; what waits for them is not counted. */
+const bareDelaysOf = async (listeners: Listeners): Promise<Delays> => {
+  const bare = await startBareStream()
+  try {
+    await listeners.connect(BARE, bare.port, '/')
+    return await pacedDelays(BARE, listeners, () => Promise.resolve(bare.tell(signalPayload(0))))
+  } finally {
+    await bare.close()
+  }
 }
 
 const ratesOf = async (
@@ -92,6 +128,8 @@ interface Listeners {
   connect(group: string, port: number, path: string): Promise<void>
   /** Resolves once each client of the group heard this many more events. */
   hear(group: string, events: number): Promise<void>
+  /** Whether those who are not timed fetch what arrived only now and then. */
+  rest(group: string, isResting: boolean): void
   report(group: string): Promise<Extract<Tell, { kind: 'report' }>>
   close(): Promise<void>
 }
@@ -126,6 +164,7 @@ const startListeners = (): Listeners => {
       ask({ kind: 'await', group, messages })
       await told('heard', group)
     },
+    rest: (group, isResting) => ask({ kind: 'rest', group, isResting }),
     report: (group) => {
       ask({ kind: 'report', group })
       return told('report', group)
@@ -151,13 +190,17 @@ const deliveriesPerSecond = async (
   })
 }
 
-const tellPaced = async (server: TestServer, listeners: Listeners): Promise<void> => {
-  const heard = listeners.hear(OURS, PACED_EVENTS)
+const tellPaced = async (
+  group: string,
+  listeners: Listeners,
+  tellOne: () => Promise<void>,
+): Promise<void> => {
+  const heard = listeners.hear(group, PACED_EVENTS)
   const beganMs = performance.now()
   for (let count = 0; count < PACED_EVENTS; count += 1) {
     const dueMs = beganMs + (count * 1_000) / PACED_EVENTS_PER_SECOND
     await sleep(Math.max(0, dueMs - performance.now()))
-    await store(server, 1)
+    await tellOne()
   }
   await heard
 }
@@ -167,15 +210,17 @@ const store = async ({ log }: TestServer, count: number): Promise<void> => {
   await appendTo(log, count, (seq) => ({
     type: 'signal.ta.rsi.v1',
     source: 'producer:technical-analysis',
-    payload: {
-      conviction: (seq % 100) / 10,
-      direction: 'long',
-      indicator: 'rsi',
-      rationale: 'RSI crossed the lower band on the four hour chart and turned up with rising volume',
-      sent_ns: process.hrtime.bigint().toString().padStart(20, '0'),
-      symbol: 'BTC',
-      timeframe: '4h',
-      value: 31.25,
-    },
+    payload: signalPayload(seq),
   }))
 }
+
+const signalPayload = (seq: number) => ({
+  conviction: (seq % 100) / 10,
+  direction: 'long',
+  indicator: 'rsi',
+  rationale: 'RSI crossed the lower band on the four hour chart and turned up with rising volume',
+  sent_ns: process.hrtime.bigint().toString().padStart(20, '0'),
+  symbol: 'BTC',
+  timeframe: '4h',
+  value: 31.25,
+})

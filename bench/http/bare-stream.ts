@@ -1,0 +1,30 @@
+import { createServer, type AddressInfo, type Socket } from 'node:net'
+
+/** The least that any server has to do: the same bytes to every connection, one after the other, and nothing else. */
+export const startBareStream = async () => {
+  const clients = new Set<Socket>()
+  const server = createServer({ noDelay: true }, (socket) => {
+    socket.on('error', () => clients.delete(socket))
+    socket.on('close', () => clients.delete(socket))
+    // The clients ask as they would ask anybody.
+    socket.once('data', () => {
+      clients.add(socket)
+      socket.write('HTTP/1.1 200 OK\r\n\r\n')
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    port: (server.address() as AddressInfo).port,
+    tell: (payload: object): void => {
+      const frame = Buffer.from(`id: ${FILLING}\ndata: ${JSON.stringify({ ...payload, FILLING })}\n\n`)
+      for (const client of clients) client.write(frame)
+    },
+    close: async (): Promise<void> => {
+      for (const client of clients) client.destroy()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+/** As long as what stands around the payload in our frames. */
+const FILLING = 'x'.repeat(100)
