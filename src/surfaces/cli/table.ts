@@ -65,6 +65,11 @@ const widest = (texts: readonly string[]): number =>
   texts.reduce((width, text) => Math.max(width, lengthOf(printable(text))), 0)
 
 /** In characters as people see them. */
-const lengthOf = (text: string): number => [...CHARACTERS.segment(text)].length
+const lengthOf = (text: string): number =>
+  PLAIN.test(text) ? text.length : [...(characters ??= new Intl.Segmenter()).segment(text)].length
 
-const CHARACTERS = new Intl.Segmenter()
+/** Each of these is a character of its own. */
+const PLAIN = /^[ -~]*$/
+
+// Made where it is needed: making it takes longer than everything else that a table does.
+let characters: Intl.Segmenter | undefined

@@ -29,7 +29,7 @@ it('copies the journal beside the writer, long before the writer would', async (
   await vi.waitUntil(async () => (await stat(path)).size > sizeBefore, { timeout: 20_000, interval: 10 })
 })
 
-it('leaves one file behind', async () => {
+it('leaves everything in one file and an empty journal', async () => {
   for (let count = 0; count < 40; count += 1) await appendTo(log, 1)
   await log.close()
   expect((await stat(`${path}-wal`)).size).toBe(0)

@@ -38,7 +38,7 @@ export class Checkpointer {
     this.#thread.postMessage('checkpoint' satisfies CheckpointRequest, [])
   }
 
-  /** Before the writer, which leaves one file behind if nobody else has it open. */
+  /** Before the writer, which leaves everything in one file if nobody else has it open. */
   async close(): Promise<void> {
     this.#isLost = true
     // Somebody waits for its end.

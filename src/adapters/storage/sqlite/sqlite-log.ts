@@ -172,7 +172,7 @@ class SqliteLog implements EventLog {
     if (this.#closing.signal.aborted) return
     this.#closing.abort()
     this.#watcher.close()
-    // The writer goes last: who closes last leaves one file behind.
+    // The writer goes last: who closes last leaves everything in one file, with an empty journal beside it.
     this.#db.close()
     await this.#checkpointer.close()
     await this.#writer.close()

@@ -63,7 +63,7 @@ const recoverFrom = (error: unknown): WriterAnswer => {
   return { status: lost ? 'unavailable' : 'refused', message }
 }
 
-/** Leaves one file behind, unless others are using the log: then they or the next writer will. */
+/** Leaves everything in one file and an empty journal, unless others use the log: then they or the next writer will. */
 const checkpoint = (db: Database): WriterAnswer => {
   db.exec('PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)')
   db.close()
