@@ -7,7 +7,7 @@ import { EVENT_ID, EVENT_RECORD } from '../examples.ts'
 import { readEventPage } from '../event-page.ts'
 import { integer, optionalInteger, pathText, textFilter, timeFilter } from '../fields.ts'
 import { defineRoute } from '../route.ts'
-import { withinTime } from '../seq-at.ts'
+import { seqBoundsWithin } from '../seq-bounds.ts'
 
 const eventRecord = eventRecordView.meta({ id: 'EventRecord' })
 
@@ -49,7 +49,7 @@ export const eventRoutes = [
       const first = since === undefined ? undefined : await log.get(since)
       if (since !== undefined && !first) return unknownEvent(since)
       const after = first ? Math.max(first.seq - 1, after_seq ?? 0) : after_seq
-      const bounds = await withinTime(log, { after, before: before_seq }, { from, to })
+      const bounds = await seqBoundsWithin(log, { after, before: before_seq }, { from, to })
       const page = await readEventPage(log, { ...filter, ...bounds })
       const items = page.records.map(eventRecordText).join(',')
       return okJsonText(`{"items":[${items}],"limit":${filter.limit},"next_seq":${page.nextSeq}}`)

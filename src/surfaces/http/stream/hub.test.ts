@@ -56,6 +56,23 @@ describe('a token that changed', () => {
   })
 })
 
+describe('many clients', () => {
+  it('take turns with everything else, however many there are', async () => {
+    const server = await start({ streamLimits: { sliceMs: 0 } })
+    const listeners = await Promise.all(Array.from({ length: 40 }, () => open(server, { domain: 'signal' })))
+    let turns = 0
+    let next = setImmediate(function turn() {
+      turns += 1
+      next = setImmediate(turn)
+    })
+    await appendTo(server.log, 1)
+    const before = turns
+    for (const listener of listeners) await listener.until(() => listener.messages.length === 1)
+    clearImmediate(next)
+    expect(turns - before).toBeGreaterThanOrEqual(listeners.length)
+  })
+})
+
 describe('the number of clients', () => {
   it('has a limit, which may change', async () => {
     const server = await start({ settings: { stream: { max_clients: 2 } } })

@@ -145,7 +145,7 @@ export class StreamHub {
     const due = [...(this.#isEverybodyDue ? this.#clients : this.#due)]
     this.#isEverybodyDue = false
     this.#due.clear()
-    let served = 0
+    let sliceBeganMs = performance.now()
     for (const client of due) {
       if (this.#session === null || !this.#clients.has(client)) continue
       try {
@@ -153,8 +153,9 @@ export class StreamHub {
       } catch (error) {
         this.#fail(client, error)
       }
-      served += 1
-      if (served % this.#limits.sliceClients === 0) await setImmediate()
+      if (performance.now() - sliceBeganMs < this.#limits.sliceMs) continue
+      await setImmediate()
+      sliceBeganMs = performance.now()
     }
     this.#session?.ring.forgetShared()
   }

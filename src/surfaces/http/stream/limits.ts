@@ -1,8 +1,8 @@
 export interface StreamLimits {
   /** A client is written to at most once in this time. */
   readonly tickMs: number
-  /** Clients that are served before others in the house get a turn. */
-  readonly sliceClients: number
+  /** How long clients are served before everything else in the process has its turn. */
+  readonly sliceMs: number
   /** How often connections are looked after: keep-alive, tokens, clients that do not move. */
   readonly careMs: number
   /** A client that did not take a write in this time is gone. */
@@ -20,7 +20,7 @@ export interface StreamLimits {
 
 export const STREAM_LIMITS: StreamLimits = {
   tickMs: 5,
-  sliceClients: 250,
+  sliceMs: 1,
   careMs: 500,
   stuckMsMax: 60_000,
   ringEventsMax: 65_536,

@@ -36,7 +36,7 @@ const limits = fc.record({
   writeBytesMax: fc.constantFrom(1, 1000, 100_000),
   pageEventsMax: fc.constantFrom(1, 10, 500),
   readsMax: fc.constantFrom(1, 4),
-  sliceClients: fc.constantFrom(1, 250),
+  sliceMs: fc.constantFrom(0, 1000),
   tickMs: fc.constantFrom(0, 5),
 })
 const foreignBatches = fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1, maxLength: 15 })

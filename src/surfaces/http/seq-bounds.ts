@@ -7,7 +7,7 @@ export interface SeqBounds {
 }
 
 /** Bounds in time as bounds on seq: those who are recorded later stand behind, so halving finds the place. */
-export const withinTime = async (
+export const seqBoundsWithin = async (
   log: EventLog,
   { after, before }: SeqBounds,
   { from, to }: { readonly from?: string | undefined; readonly to?: string | undefined },
