@@ -1,3 +1,5 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+
 /** One line of the report: a ratio taken in one run, or a plain figure where there is nothing to compare with. */
 export interface BenchRow {
   readonly id: string
@@ -41,6 +43,15 @@ export const rateOf = async (count: number, work: () => unknown): Promise<number
   const start = performance.now()
   await work()
   return (count * 1000) / (performance.now() - start)
+}
+
+/** How long things wait for the event loop of this thread while the work is done. */
+export const loopDelayP99Ms = async (work: () => Promise<unknown>): Promise<number> => {
+  const delay = monitorEventLoopDelay({ resolution: 1 })
+  delay.enable()
+  await work()
+  delay.disable()
+  return delay.percentile(99) / 1e6
 }
 
 export const tableOf = (rows: readonly BenchRow[]): string => {

@@ -1,12 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ed25519 } from '../../src/adapters/platform/crypto/ed25519.ts'
 import type { LogRecord } from '../../src/core/log/event.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
-import { interleave, median, medianRatio, rateOf, type BenchRow } from '../harness.ts'
+import { interleave, loopDelayP99Ms, median, medianRatio, rateOf, type BenchRow } from '../harness.ts'
 import { rawInsert, rawRowOf } from '../store/sqlite-raw.ts'
 import { benchSigner, openBed, saturate } from './saturate.ts'
 
@@ -86,19 +85,11 @@ const benchLoopDelay = async (folder: string): Promise<BenchRow> => {
   const signer = benchSigner()
   const bed = await openBed(join(folder, 'delay.db'), signer)
   await saturate(bed.engine, CALLERS, WARM_UP_COMMANDS)
-  const idle = await delayP99Ms(() => sleep(2000))
-  const busy = await delayP99Ms(() => saturate(bed.engine, CALLERS, 2 * COMMANDS))
+  const idle = await loopDelayP99Ms(() => sleep(2000))
+  const busy = await loopDelayP99Ms(() => saturate(bed.engine, CALLERS, 2 * COMMANDS))
   await bed.close()
   await signer.close()
   return row('T11', busy / idle, '<= 3', 'event-loop delay p99 at saturation', 'idle loop in the same run')
-}
-
-const delayP99Ms = async (work: () => Promise<unknown>): Promise<number> => {
-  const delay = monitorEventLoopDelay({ resolution: 1 })
-  delay.enable()
-  await work()
-  delay.disable()
-  return delay.percentile(99) / 1e6
 }
 
 const signRate = (texts: readonly string[]): Promise<number> => {

@@ -2,7 +2,7 @@ import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { startTestServer, TOKEN, type TestServer } from '../../src/surfaces/http/test-server.contract.ts'
 import { appendTo } from '../../test/records.ts'
-import { interleave, medianRatio, quantile, rateOf, type BenchRow } from '../harness.ts'
+import { interleave, loopDelayP99Ms, medianRatio, quantile, rateOf, type BenchRow } from '../harness.ts'
 import { startBareStream } from './bare-stream.ts'
 import type { Ask, Tell } from './listeners-thread.ts'
 import { startTextbookStream } from './textbook-stream.ts'
@@ -14,6 +14,7 @@ const EVENTS_PER_ROUND = 400
 const BATCH = 10
 const PACED_EVENTS_PER_SECOND = 100
 const PACED_EVENTS = 1_000
+const IDLE_MS = 2000
 const OURS = 'ours'
 const TEXTBOOK = 'textbook'
 const BARE = 'bare'
@@ -45,6 +46,13 @@ export const benchStream = async (rounds = 7): Promise<readonly BenchRow[]> => {
         baseline: 'stringify and write per event and client',
       },
       delayRow('T10 p99', delays.apart, 'clients that leave the processor to the server', '<= 15'),
+      {
+        id: 'T10 loop',
+        what: "the server's event-loop delay p99 meanwhile",
+        value: delays.loopRatio,
+        target: '<= 3',
+        baseline: 'its idle loop',
+      },
       delayRow('T10 here', delays.beside, 'clients that read at once, beside the server', ''),
       delayRow('T10 bare', bareDelays.apart, 'a bare loop that writes, instead of the server', ''),
       {
@@ -68,6 +76,8 @@ interface Delays {
   readonly apart: Float64Array
   /** Of clients that take one of the two cores of a small machine. */
   readonly beside: Float64Array
+  /** Of the loop that tells clients apart, against the idle one. */
+  readonly loopRatio: number
 }
 
 /** One until translated code runs, since a service runs for weeks; and one for each kind of client. */
@@ -86,9 +96,13 @@ const pacedDelays = async (
   await measure()
   const beside = await measure()
   listeners.rest(group, true)
-  const apart = await measure()
+  const idleMs = await loopDelayP99Ms(() => sleep(IDLE_MS))
+  let apart = beside
+  const busyMs = await loopDelayP99Ms(async () => {
+    apart = await measure()
+  })
   listeners.rest(group, false)
-  return { apart, beside }
+  return { apart, beside, loopRatio: busyMs / idleMs }
 }
 
 /** What the writes alone take on this machine, whoever does them; what waits for them is not counted. */
