@@ -10,6 +10,8 @@ export const nodeEd25519: Ed25519 = {
     return (text, signature) => signature.set(sign(null, Buffer.from(text), key))
   },
   verify: (text, signature, publicKey) => {
+    // The first half of a signature is a point, too: one of small order says nothing of who made it.
+    if (isSmallOrder(signature.subarray(0, KEY_BYTES))) return false
     const key = publicKeyFrom(publicKey)
     return key !== null && verify(null, Buffer.from(text), key, signature)
   },
@@ -50,8 +52,8 @@ const publicKeyFrom = (publicKey: Uint8Array): KeyObject | null => {
   return key
 }
 
-const isSmallOrder = (publicKey: Uint8Array): boolean => {
-  const point = Buffer.from(publicKey)
+const isSmallOrder = (encoded: Uint8Array): boolean => {
+  const point = Buffer.from(encoded)
   // The highest bit is the sign of x and does not change the order.
   point.writeUInt8(point.readUInt8(KEY_BYTES - 1) & 0x7f, KEY_BYTES - 1)
   return SMALL_ORDER_POINTS.has(point.toString('hex'))

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Ed25519 } from './ed25519-backend.ts'
@@ -20,6 +21,22 @@ const signWith = (backend: Ed25519, seed: Uint8Array, text: string): Buffer => {
   backend.signerOf(seed)(text, signature)
   return signature
 }
+
+/** What the owner of a key could make with zero as its secret number: the equation holds, and libraries disagree. */
+const withoutNonce = (seed: Buffer, publicKey: Buffer, text: string): Buffer => {
+  const secret = createHash('sha512').update(seed).digest().subarray(0, 32)
+  secret.writeUInt8(secret.readUInt8(0) & 0xf8, 0)
+  secret.writeUInt8((secret.readUInt8(31) & 0x7f) | 0x40, 31)
+  const identityPoint = Buffer.concat([Buffer.from([1]), Buffer.alloc(31)])
+  const challenge = createHash('sha512').update(identityPoint).update(publicKey).update(text).digest()
+  const scalar = (littleEndian(challenge) * littleEndian(secret)) % GROUP_ORDER
+  const digits = scalar.toString(16).padStart(64, '0')
+  return Buffer.concat([identityPoint, Buffer.from(digits, 'hex').toReversed()])
+}
+
+const GROUP_ORDER = 2n ** 252n + 27_742_317_777_372_353_535_851_937_790_883_648_493n
+
+const littleEndian = (bytes: Buffer): bigint => BigInt(`0x${Buffer.from(bytes).reverse().toString('hex')}`)
 
 it('signs with Node where libsodium does not load', () => {
   const hooks = `export const resolve = (name, context, next) => {
@@ -73,6 +90,12 @@ describe.each(backends.map((backend) => [backend.backend, backend] as const))('%
     expect(backend.verify('anything', fitsAll, otherSign)).toBe(false)
   })
 
+  it('refuses a signature whose first half says nothing', () => {
+    const publicKey = backend.publicKeyOf(SEED)
+    const signature = withoutNonce(SEED, publicKey, MESSAGE)
+    expect(backend.verify(MESSAGE, signature, publicKey)).toBe(false)
+  })
+
   it('verifies for more signers than it remembers', () => {
     for (let number = 0; number < 110; number += 1) {
       const seed = Buffer.alloc(32)
@@ -96,5 +119,15 @@ it('gives the same bytes whichever signs, and either verifies the other', () => 
         }
       },
     ),
+  )
+})
+
+it('refuses whatever bytes stand for key and signature, whichever verifies', () => {
+  const key = fc.uint8Array({ minLength: 32, maxLength: 32 })
+  const signature = fc.uint8Array({ minLength: 64, maxLength: 64 })
+  fc.assert(
+    fc.property(key, signature, (publicKey, bytes) => {
+      for (const backend of backends) expect(backend.verify('x', bytes, publicKey)).toBe(false)
+    }),
   )
 })
