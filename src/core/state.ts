@@ -26,7 +26,7 @@ import { evolveCalls, INITIAL_CALLS, type Calls } from './settlement/calls.ts'
 import type { Usd } from './vocabulary/money.ts'
 
 /** Changes with every change of the fold: a snapshot of another version is not used. */
-export const STATE_VERSION = '7'
+export const STATE_VERSION = '8'
 
 /** All of memory, as one fold over the log. */
 export interface State {

@@ -1,3 +1,4 @@
+import { naturalLog } from '../vocabulary/portable-math.ts'
 import { DAY_MS } from '../vocabulary/time.ts'
 import type { TrackRecord } from './track-record.ts'
 
@@ -25,7 +26,7 @@ export interface ScoreRules {
 }
 
 const RESOLVED_MIN = 5
-const LOG_101 = Math.log(101)
+const LOG_101 = naturalLog(101)
 
 /**
  * Five factors, 0..100, as of a time. Hit rate, calibration and recency use everything submitted, accepted or not,
@@ -97,7 +98,7 @@ const brierOf = ({ resolved, brierSum }: TrackRecord): number =>
 
 const calibrationValue = (record: TrackRecord): number => clamp01(1 - brierOf(record) / 0.25)
 
-const volumeValue = ({ accepted }: TrackRecord): number => clamp01(Math.log(1 + accepted) / LOG_101)
+const volumeValue = ({ accepted }: TrackRecord): number => clamp01(naturalLog(1 + accepted) / LOG_101)
 
 const consistencyValue = ({ streakDays }: TrackRecord): number => clamp01(Math.sqrt(streakDays / 30))
 

@@ -1,3 +1,5 @@
+import { powerOfTwo } from '../vocabulary/portable-math.ts'
+
 /** The newest outcomes of an author; older ones count less and less. The members are those of a tally. */
 export interface Form {
   readonly surplus: number
@@ -20,7 +22,7 @@ export interface TrustRules {
 
 /** After as many outcomes as `halfLife` one counts half. */
 export const formAfter = (before: Form, outcome: Form, halfLife: number): Form => {
-  const kept = 2 ** (-outcome.weight / halfLife)
+  const kept = powerOfTwo(-outcome.weight / halfLife)
   return {
     surplus: kept * before.surplus + outcome.surplus,
     gainMax: kept * before.gainMax + outcome.gainMax,
