@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { logWith, node, other, rootHexOf, useBench, wellSigned } from '../../../test/tamper/bench.ts'
 import { appendSaid, fill, notes, started } from '../../../test/tamper/signed-log.ts'
 import { MemoryLog } from '../../adapters/storage/memory/memory-log.ts'
+import type { Head } from '../../core/log/event.ts'
 import { originOf } from './tree-check.ts'
 
 const bench = useBench()
@@ -89,6 +90,26 @@ describe('checkpointer', () => {
     expect(await stranger.step('now')).toMatchObject({ status: 'signed', size: 6 })
   })
 
+  it('signs nothing before the event that tells the log its key, however it gets there', async () => {
+    const log = await logWith(await wellSigned(12))
+    await appendSaid(log, [started(other), ...notes(4, 12)], other)
+    const latecomer = bench.checkpointerOf(log, { signer: other, stepMax: 5 })
+    expect(await latecomer.step('due')).toEqual({ status: 'catching-up' })
+    expect(await latecomer.step('due')).toEqual({ status: 'catching-up' })
+    expect(await latecomer.step('due')).toMatchObject({ status: 'signed', size: 15 })
+    expect(await bench.verify(log)).toMatchObject({ ok: true })
+  })
+
+  it('signs nothing of a log that learns its key only now', async () => {
+    const log = new JustIntroduced()
+    await fill(log, await wellSigned(5))
+    const newcomer = bench.checkpointerOf(log, { signer: other })
+    log.isAboutToLearn = true
+    expect(await newcomer.step('due')).toEqual({ status: 'idle' })
+    expect(await newcomer.step('due')).toMatchObject({ status: 'signed', size: 6 })
+    expect(await bench.verify(log)).toMatchObject({ ok: true })
+  })
+
   it('agrees with checkpoints of another process on the same log, larger or smaller', async () => {
     const log = await logWith(await wellSigned(20))
     await appendSaid(log, [started(other)], other)
@@ -134,3 +155,17 @@ describe('checkpointer', () => {
     expect(await checkpointer.step('now')).toMatchObject({ status: 'signed', size: 6 })
   })
 })
+
+/** The other node introduces itself right after somebody looked where the log ends. */
+class JustIntroduced extends MemoryLog {
+  isAboutToLearn = false
+
+  override async head(): Promise<Head> {
+    const head = await super.head()
+    if (this.isAboutToLearn) {
+      this.isAboutToLearn = false
+      await appendSaid(this, [started(other)], other)
+    }
+    return head
+  }
+}

@@ -16,7 +16,7 @@ import type { Signer } from '../../ports/signer.ts'
 import type { Fault } from './findings.ts'
 import { eventAt, newestFaultOf } from './newest-checkpoint.ts'
 import { sha256 } from './sha256-bytes.ts'
-import { findKeys } from './signer-keys.ts'
+import { introducedAt } from './signer-keys.ts'
 import { originOf } from './tree-check.ts'
 import { createTreeWalk, type TreeWalk } from './tree-walk.ts'
 
@@ -40,7 +40,7 @@ export type CheckpointStep =
   | { readonly status: 'idle' }
   /** A checkpoint at `size` is durable. `behind` when there is enough left for another one at once. */
   | { readonly status: 'signed'; readonly size: number; readonly behind: boolean }
-  /** On the way to a checkpoint that another process made. */
+  /** On the way to a checkpoint that another process made, or to where the log learned our key. */
   | { readonly status: 'catching-up' }
   /** The log contradicts the newest checkpoint: none is made until an operator accepts the loss. */
   | { readonly status: 'stopped'; readonly fault: Fault }
@@ -58,7 +58,7 @@ export const createCheckpointer = (parts: CheckpointerParts): Checkpointer => {
   const { log, checkpoints, signer, signatures, clock } = parts
   let walk: TreeWalk | null = null
   let origin: string | null = null
-  let introduced = false
+  let knownSince: number | null = null
   /** The newest checkpoint that our tree agrees with. */
   let agreed: SignedCheckpoint | null = null
   let stopped: { readonly note: string | null; readonly fault: Fault } | null = null
@@ -94,11 +94,11 @@ export const createCheckpointer = (parts: CheckpointerParts): Checkpointer => {
     return null
   }
 
-  /** A note by a key that the log does not know would prove nothing. */
-  const isIntroduced = async (): Promise<boolean> => {
-    introduced ||= (await findKeys(log, [signer.nodeId])).get(signer.nodeId) === signer.publicKey
-    return introduced
-  }
+  /**
+   * Where the log learned our key. A note by a key that it does not know would prove nothing, and who reads the log from
+   * its beginning does not know the key before.
+   */
+  const whenKnown = async (): Promise<number> => (knownSince ??= await introducedAt(log, signer)) ?? Infinity
 
   const sign = async (tree: TreeWalk): Promise<number> => {
     const frontier = tree.frontier()
@@ -134,10 +134,11 @@ export const createCheckpointer = (parts: CheckpointerParts): Checkpointer => {
       const obstacle = newest === null ? null : await agreeWith(newest, head)
       if (obstacle !== null) return obstacle
       const due = when === 'now' ? head.seq > sizeOf(newest) : isDue(newest, head)
-      if (!due || !(await isIntroduced())) return IDLE
+      if (!due || (await whenKnown()) > head.seq) return IDLE
       walk ??= createTreeWalk(log)
       const fault = await walk.forward(Math.min(head.seq, walk.frontier().size + parts.stepMax))
       if (fault !== null) return stop(newest, fault)
+      if (walk.frontier().size < (await whenKnown())) return { status: 'catching-up' }
       const size = await sign(walk)
       return { status: 'signed', size, behind: head.seq - size >= parts.everyEvents }
     },

@@ -27,8 +27,30 @@ export const findKeys = async (
 ): Promise<SignerKeys> => {
   const wanted = new Set(nodeIds)
   const found = new Map<string, string>()
+  if (wanted.size === 0) return found
+  for await (const { nodeId, publicKey } of introductionsIn(log)) {
+    if (wanted.delete(nodeId)) found.set(nodeId, publicKey)
+    if (wanted.size === 0) break
+  }
+  return found
+}
+
+/** The seq of the newest event that introduces this key, or null while the log does not know it. */
+export const introducedAt = async (
+  log: Pick<EventLog, 'read'>,
+  { nodeId, publicKey }: SignerKey,
+): Promise<number | null> => {
+  for await (const introduction of introductionsIn(log)) {
+    if (introduction.nodeId === nodeId) return introduction.publicKey === publicKey ? introduction.seq : null
+  }
+  return null
+}
+
+async function* introductionsIn(
+  log: Pick<EventLog, 'read'>,
+): AsyncGenerator<SignerKey & { readonly seq: number }> {
   let before: number | undefined
-  while (wanted.size > 0) {
+  for (;;) {
     const page = await log.read({
       types: [STARTED_DOMAIN],
       order: 'desc',
@@ -37,12 +59,11 @@ export const findKeys = async (
     })
     for (const record of page) {
       const key = keyIn(record)
-      if (key !== null && wanted.delete(key.nodeId)) found.set(key.nodeId, key.publicKey)
+      if (key !== null) yield { ...key, seq: record.seq }
     }
     before = page.at(-1)?.seq
-    if (page.length < PAGE_SIZE) break
+    if (page.length < PAGE_SIZE) return
   }
-  return found
 }
 
 const STARTED = 'system.started.v1'
