@@ -1,7 +1,7 @@
 /**
  * Of the functions of `Math` that are no plain arithmetic only `sqrt` is the same everywhere. The last digit of the others
- * is left to those who build Node, and differs between x64 and arm64. What is folded into memory must not: a log is read
- * on other machines than those that wrote it. So it is computed here, with operations that all processors round alike.
+ * is left to those who build Node, and may differ between x64 and arm64. What is folded into memory must not: a log is
+ * read on other machines than those that wrote it. So it is computed here, with operations that all processors round alike.
  */
 import { assert } from './assert.ts'
 
@@ -32,7 +32,7 @@ export const naturalLog = (value: number): number => {
   return 2 * part * sum + doublings * Math.LN2
 }
 
-/** Beyond it lies infinity, and as far on the other side nothing but zero. */
+/** Beyond it lies infinity; what is as far on the other side is so small that it counts as zero. */
 const EXPONENT_MAX = 1023
 /** What comes after them is smaller than the last digit. */
 const POWER_TERMS = 16
