@@ -1,6 +1,7 @@
 import type { Command } from '../../src/core/commands.ts'
 import type { Configuration } from '../../src/core/config/schema.ts'
 import { DEFAULT_CONFIGURATION } from '../../src/core/config/validate.ts'
+import { foldingOf } from '../../src/core/folding.ts'
 import type { Stamped } from '../../src/core/log/event.ts'
 import { run } from '../../src/core/run.ts'
 import { equityOf, INITIAL_STATE, type State } from '../../src/core/state.ts'
@@ -150,22 +151,13 @@ const registrationOf = ({ name, role }: AuthorPlan): Command =>
         surface: 'system',
       }
 
-const startedWith = ({
-  ta,
-  brain,
-  karma,
-}: Configuration): Extract<Command, { kind: 'start' }>['started'] => ({
+const startedWith = (configuration: Configuration): Extract<Command, { kind: 'start' }>['started'] => ({
   version: 'bench',
   node_id: 'bench',
   public_key: '',
   ephemeral: false,
   integrity: { ok: true, reason: null, first_bad_seq: null },
-  folding: {
-    analysis_bar_seconds: ta.bar_seconds,
-    variance_decay: ta.variance_decay,
-    link_window_seconds: brain.link.window_seconds,
-    form_half_life: karma.trust.half_life,
-  },
+  folding: foldingOf(configuration),
 })
 
 /** The engine as it is by default, but for a coarser clock, and without an operator who would have to restart it. */

@@ -1,5 +1,6 @@
 import { signaturePool } from '../adapters/platform/signatures/signature-pool.ts'
 import type { Configuration } from '../core/config/schema.ts'
+import { foldingOf } from '../core/folding.ts'
 import { Engine } from '../engine/engine.ts'
 import { CHECKPOINT_PACE, createCheckpointer } from '../engine/integrity/checkpointer.ts'
 import { keepCheckpoints } from '../engine/integrity/keep-checkpoints.ts'
@@ -100,7 +101,7 @@ const introduce = async (
     version,
     integrity,
     announce,
-    configuration: { brain, execution, karma, ta },
+    configuration,
   }: Pick<RunningEngine, 'integrity'> &
     Pick<EngineWishes, 'announce' | 'configuration'> & { readonly version: string },
 ): Promise<void> => {
@@ -114,20 +115,10 @@ const introduce = async (
     public_key,
     ephemeral,
     integrity: { ok, reason, first_bad_seq },
-    folding: {
-      analysis_bar_seconds: ta.bar_seconds,
-      variance_decay: ta.variance_decay,
-      link_window_seconds: brain.link.window_seconds,
-      start_balance_usd: execution.paper_start_balance,
-      form_half_life: karma.trust.half_life,
-      outcome_days: Math.max(PROVENANCE_DAYS, karma.producer_window_days),
-    },
+    folding: foldingOf(configuration),
   }
   await engine.execute({ kind: 'start', started })
 }
-
-/** The longest window that is told of an author, whatever karma looks back on. */
-const PROVENANCE_DAYS = 90
 
 const paceOf = ({ store }: Configuration): Pace => ({
   ...CHECKPOINT_PACE,

@@ -60,6 +60,12 @@ export const createWorkshop = (surroundings: Surroundings): Workshop => {
         advice: 'Store the keys with "svc vault set", or name them in the environment.',
       })
     },
+    backtest: async (wish) => {
+      const settings = await loaded()
+      // Fetched only now: no other command needs it.
+      const { runBacktest } = await import('./backtest.ts')
+      return runBacktest(settings, wish, surroundings)
+    },
     startService: async (options) => {
       // Fetched only now: most commands need none of it, and reading it takes longer than they do.
       const { runUntilSignal } = await import('./run-until-signal.ts')

@@ -13,6 +13,7 @@ import type { Judgement } from './orders/intents.ts'
 import type { PriceSeen } from './positions/monitor.ts'
 import type { FeedbackStanding } from './producers/feedback.ts'
 import type { ProducerReport } from './producers/runs.ts'
+import type { Proposal } from './propose-trade.ts'
 import type { CancelWish } from './reconcile.ts'
 import type { TradedBar } from './resting-fills.ts'
 import type { ClosedBar } from './settle-calls.ts'
@@ -46,7 +47,12 @@ export type Command =
   | { readonly kind: 'run-producer'; readonly report: ProducerReport }
   | { readonly kind: 'notice-stale-producers' }
   | { readonly kind: 'observe-bars'; readonly observation: Observation }
-  | { readonly kind: 'run-cycle'; readonly cycleId: string; readonly trigger: 'api' | 'schedule' | 'cli' }
+  | {
+      readonly kind: 'run-cycle'
+      readonly cycleId: string
+      readonly trigger: 'api' | 'schedule' | 'cli' | 'backtest'
+    }
+  | { readonly kind: 'propose-trade'; readonly proposal: Proposal }
   | { readonly kind: 'watch-regime' }
   | { readonly kind: 'execute-intent'; readonly intentId: string }
   | { readonly kind: 'expire-intents' }

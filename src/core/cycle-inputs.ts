@@ -11,12 +11,14 @@ import { voicesForBrain, type PostedVoice } from './voices-for-brain.ts'
 import { isLive } from './orders/intents.ts'
 import { openPositionsOf } from './positions/book.ts'
 import type { State } from './state.ts'
+import { canonicalSymbol } from './vocabulary/symbol.ts'
 
 /** What the brain is handed of the other rooms: plain data, as of now. */
 export const cycleInputsOf = (
   state: State,
-  { now, configuration }: Moment,
+  moment: Moment,
 ): CycleInputs & { readonly voices: readonly PostedVoice[] } => {
+  const { now, configuration } = moment
   const trust = priceTrustOf(state, configuration)
   return {
     asOfMs: Date.parse(now),
@@ -25,7 +27,7 @@ export const cycleInputsOf = (
     market: configuration.universe.symbols.map((symbol) => ({
       symbol,
       ...dayFactsOf(state.market, symbol),
-      mark: markOf(state.market, symbol, Date.parse(now), trust)?.price ?? null,
+      mark: markBy(trust, state, symbol, moment)?.price ?? null,
     })),
     regimeBefore: state.mind.regime?.regime ?? null,
     killSwitchLevel: state.killSwitch.level,
@@ -56,8 +58,18 @@ const postingsOfContributors = (voices: readonly PostedVoice[]): Map<string, Pos
 }
 
 /** The price a decision may be made on; null when nobody told one lately. */
-export const markNow = (state: State, symbol: string, { now, configuration }: Moment): Quote | null =>
-  markOf(state.market, symbol, Date.parse(now), priceTrustOf(state, configuration))
+export const markNow = (state: State, symbol: string, moment: Moment): Quote | null =>
+  markBy(priceTrustOf(state, moment.configuration), state, symbol, moment)
+
+const markBy = (
+  trust: PriceTrust,
+  { market }: State,
+  symbol: string,
+  { now, prices }: Moment,
+): Quote | null => {
+  const told = prices?.get(canonicalSymbol(symbol))
+  return told === undefined ? markOf(market, symbol, Date.parse(now), trust) : told
+}
 
 /** Beside the feed, trusted names may tell prices; where there is no feed, every registered producer. */
 export const priceTrustOf = (

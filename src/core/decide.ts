@@ -32,6 +32,7 @@ import { producerScoresOf } from './producer-scores.ts'
 import { recordFeedback } from './producers/feedback.ts'
 import { isBuiltin, registerProducer, removeProducer } from './producers/producers.ts'
 import { noticeStale } from './producers/runs.ts'
+import { proposeTrade } from './propose-trade.ts'
 import {
   cancelOrder,
   doubtOrder,
@@ -123,6 +124,8 @@ export const decide = (state: State, command: Command, moment: Moment): Decision
         elapsedMs: moment.elapsedMs,
       })
     }
+    case 'propose-trade':
+      return proposeTrade(state, command.proposal, moment)
     case 'execute-intent':
       return enterIntent(state, command.intentId, moment)
     case 'expire-intents':

@@ -1,5 +1,6 @@
 import type { Configuration } from './config/schema.ts'
 import type { Sha256Hex } from './log/hash-chain.ts'
+import type { Quote } from './market/market.ts'
 
 /** What a decision may know beyond the log: time, chance, and the operator's settings at that time. */
 export interface Moment {
@@ -17,4 +18,9 @@ export interface Moment {
   readonly sign: (text: string) => string
   /** Milliseconds since the decision began: for the record only, never for a choice. */
   readonly elapsedMs: () => number
+  /**
+   * Prices that come with the command, by canonical symbol; null for what cannot be traded at this moment. What is not
+   * in it, or where there is none, stands at the newest price of the log.
+   */
+  readonly prices?: ReadonlyMap<string, Quote | null>
 }

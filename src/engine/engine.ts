@@ -10,6 +10,7 @@ import type { Signer } from '../ports/signer.ts'
 import { CommandQueue } from './command-queue.ts'
 import { CommitLine, type Stored } from './commit-line.ts'
 import { EngineClosedError, QueueFullError } from './errors.ts'
+import type { ExecuteOptions, Executor } from './executor.ts'
 import { Feed } from './feed.ts'
 import { catchUp, recall, type Memory } from './memory.ts'
 import { plan, type Answer, type Outcome, type Plan, type Request } from './plan.ts'
@@ -56,7 +57,7 @@ const LIMITS: EngineLimits = {
  * in one transaction; each caller is answered only after its batch is durable. While a batch is being stored the
  * next one is decided ahead of it; if storing fails, what was decided ahead is decided again.
  */
-export class Engine {
+export class Engine implements Executor {
   readonly log: EventLog
   readonly nodeId: string
   readonly feed = new Feed()
@@ -289,12 +290,6 @@ export class Engine {
     if (waiting.length === 0) this.#parts.onTrouble('the log could not be read', error)
     for (const { reject } of waiting) reject(error)
   }
-}
-
-export interface ExecuteOptions {
-  readonly traceId?: string | null
-  /** See `Request`. */
-  readonly alongside?: Command | null
 }
 
 interface Waiting extends Request {

@@ -79,13 +79,10 @@ export const intentOf = (
   { brain, risk }: DecisionRules,
 ): TradeIntent => {
   const { symbol, regime, effectiveConviction } = conviction
-  const tier = tierOf(effectiveConviction, brain.tiers)
   return {
     symbol,
     direction,
-    sizePct: Math.min(tier.sizePct, risk.max_position_pct),
-    leverage: Math.min(tier.leverage, risk.max_leverage),
-    approvalRequired: tier.approvalRequired,
+    ...sizeFor(effectiveConviction, { brain, risk }),
     effectiveConviction,
     regime,
     intendedPrice: mark,
@@ -93,10 +90,19 @@ export const intentOf = (
   }
 }
 
-interface Tier {
-  readonly sizePct: number
-  readonly leverage: number
-  readonly approvalRequired: boolean
+type Tier = Pick<TradeIntent, 'sizePct' | 'leverage' | 'approvalRequired'>
+
+/** How large a trade of this conviction may be. */
+export const sizeFor = (
+  effectiveConviction: number,
+  { brain, risk }: Pick<DecisionRules, 'risk'> & { readonly brain: Pick<DecisionRules['brain'], 'tiers'> },
+): Tier => {
+  const tier = tierOf(effectiveConviction, brain.tiers)
+  return {
+    sizePct: Math.min(tier.sizePct, risk.max_position_pct),
+    leverage: Math.min(tier.leverage, risk.max_leverage),
+    approvalRequired: tier.approvalRequired,
+  }
 }
 
 const SMALL: Tier = { sizePct: 0.02, leverage: 1, approvalRequired: false }

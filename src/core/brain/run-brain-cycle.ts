@@ -20,7 +20,7 @@ export interface CycleRequest {
 export const runBrainCycle = (request: CycleRequest): Decision => {
   const { inputs, context } = request
   const { killSwitchLevel: level } = inputs
-  if (level > 0 && context.trigger !== 'schedule') {
+  if (level > 0 && (context.trigger === 'api' || context.trigger === 'cli')) {
     return refuse('kill_switch.active', `Kill switch is at level ${level}`, { level })
   }
   const { cycleId } = context

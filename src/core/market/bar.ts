@@ -1,6 +1,6 @@
 import type { PayloadOf } from '../events/catalogue.ts'
 import { r9 } from '../vocabulary/numbers.ts'
-import { parseTimestamp } from '../vocabulary/timestamp.ts'
+import { isTimestamp } from '../vocabulary/timestamp.ts'
 
 /** A bar as a feed tells it. Nothing of it is trusted yet: see `barFaultOf`. */
 export type FeedBar = Omit<PayloadOf<'market.bar.v1'>, 'feed'>
@@ -33,8 +33,8 @@ const isSoundBar = (bar: FeedBar): boolean => {
   return (
     Number.isSafeInteger(bar.resolution_s) &&
     bar.resolution_s > 0 &&
-    parseTimestamp(bar.open_ts) === bar.open_ts &&
-    parseTimestamp(bar.close_ts) === bar.close_ts &&
+    isTimestamp(bar.open_ts) &&
+    isTimestamp(bar.close_ts) &&
     [open, high, low, close].every((price) => price > 0 && price <= PRICE_MAX) &&
     low <= Math.min(open, close) &&
     high >= Math.max(open, close) &&

@@ -37,9 +37,16 @@ export const parseCron = (text: string): Cron | null => {
 
 /** The smallest gap between two runs of a schedule; null if it is none. */
 export const intervalMsOf = (schedule: string): number | null => {
-  const cron = parseCron(schedule)
-  return cron === null ? null : smallestGapMs(cron)
+  const cron = parsedOnce(schedule)
+  if (cron === null) return null
+  const known = gapsMs.get(cron)
+  if (known !== undefined) return known
+  const gapMs = smallestGapMs(cron)
+  gapsMs.set(cron, gapMs)
+  return gapMs
 }
+
+const gapsMs = new WeakMap<Cron, number>()
 
 /** Whether a schedule names a minute behind `afterMs` and up to `upToMs`. Long silence counts as one day. */
 export const firesBetween = (schedule: string, afterMs: number, upToMs: number): boolean => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { faultsOf } from './faults.ts'
-import { isTooFarAhead, parseTimestamp, timestamp } from './timestamp.ts'
+import { isTimestamp, isTooFarAhead, parseTimestamp, timestamp } from './timestamp.ts'
 
 describe('a moment', () => {
   it.each([
@@ -69,6 +69,31 @@ describe('a moment', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         expect(parseTimestamp(text) ?? '1970-01-01T00:00:00.000Z').toMatch(/^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/)
+      }),
+    )
+  })
+})
+
+describe('the one form', () => {
+  it.each([
+    ['2026-02-20T00:29:58.000Z', true],
+    ['9999-12-31T23:59:59.999Z', true],
+    ['2026-02-20T00:29:58Z', false],
+    ['2026-02-20', false],
+    ['2026-02-30T00:00:00.000Z', false],
+    ['-000001-01-01T00:00:00.000Z', false],
+    ['1969-12-31T23:59:59.999Z', false],
+    ['20 Feb 2026 00:29:58 GMT', false],
+    ['', false],
+  ])('%s', (text, isIt) => {
+    expect(isTimestamp(text)).toBe(isIt)
+  })
+
+  it('is what is read as itself', () => {
+    const moments = fc.date({ noInvalidDate: true }).map((date) => date.toISOString())
+    fc.assert(
+      fc.property(fc.oneof(moments, fc.string({ unit: 'binary' })), (text) => {
+        expect(isTimestamp(text)).toBe(parseTimestamp(text) === text)
       }),
     )
   })

@@ -13,6 +13,12 @@ export const parseTimestamp = (text: string): string | null => {
   return ms >= FIRST_MS && ms <= LAST_MS ? new Date(ms).toISOString() : null
 }
 
+/** Whether it stands in the one form we write already. */
+export const isTimestamp = (text: string): boolean => {
+  const ms = Date.parse(text)
+  return ms >= FIRST_MS && ms <= LAST_MS && new Date(ms).toISOString() === text
+}
+
 /** A moment that a stranger wrote, in our form. */
 export const timestamp = () =>
   z

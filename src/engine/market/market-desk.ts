@@ -8,12 +8,12 @@ import { canonicalSymbol } from '../../core/vocabulary/symbol.ts'
 import type { Configuration } from '../../core/config/schema.ts'
 import type { FeedStart, FeedStatus, MarketFeed } from '../../ports/market-feed.ts'
 import type { Producer } from '../../ports/producer.ts'
-import type { Engine } from '../engine.ts'
+import type { Executor } from '../executor.ts'
 import type { ProducerDesk } from './producer-desk.ts'
 import { TickDesk } from './tick-desk.ts'
 
 export interface MarketDeskParts {
-  readonly engine: Engine
+  readonly engine: Executor
   readonly feed: MarketFeed
   /** Those that every feed can supply; the feed may bring more. */
   readonly producers: readonly Producer[]

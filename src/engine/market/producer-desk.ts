@@ -6,10 +6,10 @@ import { intervalMsOf } from '../../core/vocabulary/cron.ts'
 import type { MarketView } from '../../core/market/view.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ProducedRow, Producer, ProducerRun } from '../../ports/producer.ts'
-import type { Engine } from '../engine.ts'
+import type { Executor } from '../executor.ts'
 
 export interface ProducerDeskParts {
-  readonly engine: Engine
+  readonly engine: Executor
   readonly clock: Clock
   readonly onTrouble: (what: string, error: unknown) => void
 }
@@ -28,7 +28,7 @@ export interface Findings {
 
 /** Runs producers and records what came of it. */
 export class ProducerDesk {
-  readonly #engine: Engine
+  readonly #engine: Executor
   readonly #clock: Clock
   readonly #onTrouble: ProducerDeskParts['onTrouble']
 

@@ -8,11 +8,11 @@ import { isAnyOverdue } from '../../core/settlement/settle.ts'
 import { firesBetween } from '../../core/vocabulary/cron.ts'
 import { derivedId } from '../../core/vocabulary/derived-id.ts'
 import type { Timer } from '../../ports/timer.ts'
-import type { Engine } from '../engine.ts'
+import type { Executor } from '../executor.ts'
 import { sha256Hex } from '../sha256.ts'
 
 export interface ScheduleParts {
-  readonly engine: Engine
+  readonly engine: Executor
   readonly timer: Timer
   readonly configuration: () => Configuration
   /** The venue that says itself what holding a position costs there; undefined where nobody does. */
@@ -45,7 +45,9 @@ export const startSchedule = (parts: ScheduleParts): Schedule => {
       // A clock that was set back: what is between has happened already.
       if (closing.signal.aborted || nowMs <= beforeMs) continue
       try {
-        await step(parts, polls, beforeMs, nowMs)
+        if (isNewMinute(beforeMs, nowMs)) polls.begin(beforeMs, nowMs)
+        await doDue(parts, beforeMs, nowMs)
+        await runDueCycle(parts, beforeMs, nowMs)
       } catch (error) {
         onTrouble('something that was due could not be done', error)
       }
@@ -62,11 +64,12 @@ export const startSchedule = (parts: ScheduleParts): Schedule => {
   }
 }
 
-const step = async (parts: ScheduleParts, polls: Polls, beforeMs: number, nowMs: number): Promise<void> => {
+type DueParts = Pick<ScheduleParts, 'engine' | 'configuration' | 'fundingToldBy'>
+
+/** What ran out of time, what holding costs and what is to be learned: all that is due by now but a cycle. */
+export const doDue = async (parts: DueParts, beforeMs: number, nowMs: number): Promise<void> => {
   const { engine, configuration, fundingToldBy } = parts
-  const isNewMinute = Math.floor(nowMs / 60_000) > Math.floor(beforeMs / 60_000)
-  if (isNewMinute) {
-    polls.begin(beforeMs, nowMs)
+  if (isNewMinute(beforeMs, nowMs)) {
     await engine.execute({ kind: 'notice-stale-producers' })
     if (engine.state.book.count > 0) await engine.execute({ kind: 'check-positions' })
     // In batches: many may have waited for a price that never came.
@@ -85,13 +88,13 @@ const step = async (parts: ScheduleParts, polls: Polls, beforeMs: number, nowMs:
   }
   await learnIfDue(engine, configuration(), nowMs)
   if (hasOverdueIntent(engine, nowMs)) await engine.execute({ kind: 'expire-intents' })
-  const intervalMs = configuration().brain.cycle_interval_seconds * 1000
-  const gridMs = Math.floor(nowMs / intervalMs) * intervalMs
-  if (gridMs > beforeMs) await runDueCycle(engine, gridMs)
 }
 
+const isNewMinute = (beforeMs: number, nowMs: number): boolean =>
+  Math.floor(nowMs / 60_000) > Math.floor(beforeMs / 60_000)
+
 /** On its grid; a moment that nobody was there for is made up for once. */
-const learnIfDue = async (engine: Engine, { learning }: Configuration, nowMs: number): Promise<void> => {
+const learnIfDue = async (engine: Executor, { learning }: Configuration, nowMs: number): Promise<void> => {
   const intervalMs = learning.interval_seconds * 1000
   const dueMs = Math.floor(nowMs / intervalMs) * intervalMs
   if (!learning.enabled || !isLearningDue(engine.state.learning, dueMs)) return
@@ -99,13 +102,21 @@ const learnIfDue = async (engine: Engine, { learning }: Configuration, nowMs: nu
   await engine.execute({ kind: 'run-learning', cause })
 }
 
-const hasOverdueIntent = (engine: Engine, nowMs: number): boolean =>
+const hasOverdueIntent = (engine: Executor, nowMs: number): boolean =>
   [...engine.state.intents.values()].some(
     ({ status, intent }) => isLive(status) && Date.parse(intent.valid_until) < nowMs,
   )
 
 /** Missed ones are not made up. As long as nobody has ever said anything there is nothing to think about. */
-const runDueCycle = async (engine: Engine, gridMs: number): Promise<void> => {
+export const runDueCycle = async (
+  { engine, configuration }: Pick<ScheduleParts, 'engine' | 'configuration'>,
+  beforeMs: number,
+  nowMs: number,
+  trigger: 'schedule' | 'backtest' = 'schedule',
+): Promise<void> => {
+  const intervalMs = configuration().brain.cycle_interval_seconds * 1000
+  const gridMs = Math.floor(nowMs / intervalMs) * intervalMs
+  if (gridMs <= beforeMs) return
   const { board, mind, killSwitch } = engine.state
   if (board.postings.size === 0 && !mind.staleness.everScored) return
   if (killSwitch.level >= 2) {
@@ -113,7 +124,7 @@ const runDueCycle = async (engine: Engine, gridMs: number): Promise<void> => {
     return
   }
   const cycleId = derivedId('cycle', new Date(gridMs).toISOString(), sha256Hex)
-  await engine.execute({ kind: 'run-cycle', cycleId, trigger: 'schedule' }, { traceId: cycleId })
+  await engine.execute({ kind: 'run-cycle', cycleId, trigger }, { traceId: cycleId })
 }
 
 /** Polls under way. One producer is never asked twice at once, and only so many at all. */

@@ -1,10 +1,10 @@
 import { reachesLevel } from '../../core/watch.ts'
 import { canonicalSymbol } from '../../core/vocabulary/symbol.ts'
 import type { Tick } from '../../ports/market-feed.ts'
-import type { Engine } from '../engine.ts'
+import type { Executor } from '../executor.ts'
 
 export interface TickDeskParts {
-  readonly engine: Engine
+  readonly engine: Executor
   readonly onTrouble: (what: string, error?: unknown) => void
 }
 
@@ -16,7 +16,7 @@ const PAUSE_MS = 1000
  * reaches a level becomes a command.
  */
 export class TickDesk {
-  readonly #engine: Engine
+  readonly #engine: Executor
   readonly #onTrouble: TickDeskParts['onTrouble']
   readonly #followed = new Map<string, Followed>()
   readonly #underWay = new Map<string, Promise<void>>()

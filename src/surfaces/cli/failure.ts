@@ -10,6 +10,7 @@ export type ExitCode = typeof EXIT_OK | typeof EXIT_FAILED | typeof EXIT_USAGE
 
 /** Every way in which a command can fail, with the status that the same trouble has on the wire. */
 export const FAILURE_STATUS = {
+  'backtest.no_bars': 422,
   'config.invalid': 400,
   'config.not_saved': 503,
   'contributor.duplicate': 409,

@@ -17,6 +17,7 @@ import { signaturePool } from '../../adapters/platform/signatures/signature-pool
 import { createVault, type Vault } from '../../adapters/platform/vault/vault.ts'
 import { MemoryLog } from '../../adapters/storage/memory/memory-log.ts'
 import type { LogRecord } from '../../core/log/event.ts'
+import { runBacktest } from '../../compose/backtest.ts'
 import { Engine } from '../../engine/engine.ts'
 import { createCheckpointer } from '../../engine/integrity/checkpointer.ts'
 import type { EventLog } from '../../ports/event-log.ts'
@@ -168,6 +169,11 @@ export const openTestHome = async () => {
         openSignatures: async () => signaturePool({ threads: 0 }),
         checkpointsIn: (file) => checkpointFile(file),
         openBroker: () => Promise.reject(new Failure('live.not_ready', 'this home has no venue')),
+        backtest: async (wish) => {
+          const configuration = await openConfigurationStore(place)
+          if (configuration.status === 'invalid') throw new Error(configuration.problems.join('; '))
+          return runBacktest(configuration.store.current(), wish, { home, version: VERSION })
+        },
         startService: async (options) => {
           services.push(options)
           return {

@@ -1,3 +1,5 @@
+import type { BacktestReport } from '../../backtest/report.ts'
+import type { StrategyName } from '../../backtest/strategies.ts'
 import type { Environment } from '../../core/config/environment.ts'
 import type { Configuration } from '../../core/config/schema.ts'
 import type { JsonObject } from '../../core/vocabulary/json.ts'
@@ -42,10 +44,27 @@ export interface Workshop {
   checkpointsIn(file: string): CheckpointStore
   /** The venue of real orders, with its keys. Whoever opened it closes it. */
   openBroker(): Promise<Broker>
+  /** A run through recorded time. It opens no store and leaves nothing behind. */
+  backtest(wish: BacktestWish): Promise<BacktestReport>
   /** Resolves when the service listens. */
   startService(options: ServiceOptions): Promise<RunningService>
   /** What the service of this home says of itself; null when nobody answers. */
   askService(): Promise<ServiceHealth | null>
+}
+
+export interface BacktestWish {
+  readonly strategy: StrategyName
+  /** Alone; without it the whole universe. */
+  readonly symbol?: string
+  readonly fromMs?: number
+  readonly toMs?: number
+  readonly seed?: number
+  /** Recorded bars; without it the file of the settings, or a simulated market. */
+  readonly file?: string
+  readonly resetsDaily: boolean
+  /** What was left out of the bars, for people. */
+  readonly onTrouble: (message: string) => void
+  readonly onProgress: (done: number, total: number) => void
 }
 
 export interface ConfigurationDesk {

@@ -1,4 +1,5 @@
 import type { CliCommand } from '../command.ts'
+import { backtest } from './backtest.ts'
 import { brain } from './brain.ts'
 import { config } from './config.ts'
 import { contributors } from './contributors.ts'
@@ -25,6 +26,7 @@ import { vault } from './vault.ts'
 
 /** Every command, in alphabetical order. */
 export const ALL_COMMANDS: readonly CliCommand[] = [
+  backtest,
   brain,
   config,
   contributors,

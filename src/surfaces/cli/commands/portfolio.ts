@@ -1,11 +1,12 @@
 import { viewPortfolio, type PortfolioView } from '../../../core/views/portfolio.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
+import { percent, profit, usd } from '../amounts.ts'
 import { examples, type Bench, type CliCommand } from '../command.ts'
 import { openConfiguration } from '../configuration.ts'
 import { EXIT_OK, type ExitCode } from '../failure.ts'
 import { readState } from '../store.ts'
 import type { Paint } from '../style.ts'
-import { bad, fields, good, warning, type Cell } from '../table.ts'
+import { fields, warning, type Cell } from '../table.ts'
 
 export const portfolio: CliCommand = {
   group: 'Look',
@@ -62,12 +63,6 @@ const liveField = ({ live }: PortfolioView): readonly (readonly [string, Cell])[
   const text = live.sends_entries ? 'are sent' : `are held back: ${live.held_back_by.join(', ')}`
   return [['Real entries', warning(text)]]
 }
-
-const usd = (value: number): string => `${value.toFixed(2)} USD`
-
-const percent = (share: number): string => `${(share * 100).toFixed(2)} %`
-
-const profit = (value: number): Cell => (value < 0 ? bad(usd(value)) : good(usd(value)))
 
 const against = (value: number, max: number, written: (value: number) => string): Cell => {
   const text = `${written(value)} of ${written(max)}`

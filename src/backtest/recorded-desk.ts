@@ -1,0 +1,95 @@
+import type { Command } from '../core/commands.ts'
+import type { Configuration } from '../core/config/schema.ts'
+import type { Stamped } from '../core/log/event.ts'
+import type { Quote } from '../core/market/market.ts'
+import { run } from '../core/run.ts'
+import { INITIAL_STATE, type State } from '../core/state.ts'
+import type { ExecuteOptions, Executor } from '../engine/executor.ts'
+import type { Outcome } from '../engine/plan.ts'
+import { sha256Hex } from '../engine/sha256.ts'
+
+export interface RecordedDeskParts {
+  readonly configuration: () => Configuration
+  readonly version: string
+  /** All that a command led to, in order. */
+  readonly onEvents: (events: readonly Stamped[]) => void
+}
+
+/** Prices at which something can be had at a moment; null where nothing can. */
+export type Prices = ReadonlyMap<string, Quote | null>
+
+/**
+ * The deciders of the engine at a time that is told to them. Nothing is stored, signed or kept but the fold: a run
+ * through years needs no more memory than one through a day.
+ */
+export class RecordedDesk implements Executor {
+  readonly #parts: RecordedDeskParts
+  readonly #keys = new Set<string>()
+  #state: State = INITIAL_STATE
+  #nowMs = 0
+  #prices: Prices | null = null
+  #ids = 0
+
+  constructor(parts: RecordedDeskParts) {
+    this.#parts = parts
+  }
+
+  readonly log = {
+    findByDedupeKeys: (keys: readonly string[]) =>
+      Promise.resolve(new Map(keys.filter((key) => this.#keys.has(key)).map((key) => [key, key]))),
+  }
+
+  get state(): State {
+    return this.#state
+  }
+
+  now(): number {
+    return this.#nowMs
+  }
+
+  /** The same ones in the same order, in each run. */
+  newId(): string {
+    this.#ids += 1
+    return `00000000-0000-7000-8000-${this.#ids.toString(16).padStart(12, '0')}`
+  }
+
+  /** It is now this late, and these are the prices; without them, those of the last bars. */
+  at(ms: number, prices: Prices | null = null): void {
+    this.#nowMs = ms
+    this.#prices = prices
+  }
+
+  execute(command: Command, { traceId = null }: ExecuteOptions = {}): Promise<Outcome> {
+    const result = run(this.#state, command, {
+      now: new Date(this.#nowMs).toISOString(),
+      newId: () => this.newId(),
+      traceId,
+      configuration: this.#parts.configuration(),
+      version: this.#parts.version,
+      sha256Hex,
+      nodeId: BACKTEST_NODE,
+      sign: () => '',
+      elapsedMs: () => 0,
+      ...(this.#prices === null ? {} : { prices: this.#prices }),
+    })
+    if (result.status === 'refused') return Promise.resolve(result)
+    this.#state = result.state
+    for (const { dedupeKey } of result.events) if (dedupeKey !== null) this.#remember(dedupeKey)
+    this.#parts.onEvents(result.events)
+    return Promise.resolve({ status: 'done', events: result.events, replayed: false })
+  }
+
+  /** Time goes one way: only what was said just now could be said again. */
+  #remember(key: string): void {
+    this.#keys.add(key)
+    if (this.#keys.size <= KEYS_KEPT) return
+    for (const oldest of this.#keys) {
+      this.#keys.delete(oldest)
+      return
+    }
+  }
+}
+
+export const BACKTEST_NODE = 'backtest'
+
+const KEYS_KEPT = 20_000

@@ -1,0 +1,219 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { BUILT_IN_PRODUCERS } from '../adapters/producers/all.ts'
+import type { Stamped } from '../core/log/event.ts'
+import type { FeedBar } from '../core/market/bar.ts'
+import { barAt } from '../core/market/bars.contract.ts'
+import { STRATEGY_NAMES, type StrategyName } from './strategies.ts'
+import { WARM_UP_BARS } from './run-settings.ts'
+import { runThrough } from './told-feed.contract.ts'
+
+const BEGIN_MS = Date.UTC(2026, 0, 1)
+const QUARTER_S = 900
+
+const timeOf = (index: number): string => new Date(BEGIN_MS + index * QUARTER_S * 1000).toISOString()
+
+const bar = (index: number, close = 100, changes: Partial<FeedBar> = {}): FeedBar =>
+  barAt(timeOf(index), close, { resolution_s: QUARTER_S, ...changes })
+
+/** The warm-up: a market that stands still. */
+const quiet = (count = WARM_UP_BARS): readonly (readonly FeedBar[])[] =>
+  Array.from({ length: count }, (_, index) => [bar(index)])
+
+const FIRST = WARM_UP_BARS
+
+describe('a trade', () => {
+  it('is decided at the close of a bar and filled at the open of the next one', async () => {
+    const { ofType } = await runThrough([...quiet(), [bar(FIRST, 104, { open: 103, high: 105, low: 102 })]])
+    const [filled] = ofType('execution.order_filled.v1')
+    // The close was 100; the open is 103, and buying costs 5 basis points more.
+    expect(filled?.payload).toMatchObject({ fill_price: 103.0515 })
+    expect(filled?.recordedAt).toBe(timeOf(FIRST))
+  })
+
+  it('pays for slippage and fees on both sides', async () => {
+    const groups = [...quiet(), [bar(FIRST)], [bar(FIRST + 1, 100, { low: 50 })]]
+    const { course, ofType } = await runThrough(groups)
+    const [closed] = ofType('execution.position_closed.v1')
+    expect(closed?.payload).toMatchObject({ exit_reason: 'stop_loss' })
+    expect(course.account).toMatchObject({ trades: 1, wins: 0 })
+    expect(course.account.fees).toBeGreaterThan(0.5)
+    expect(course.account.days.at(-1)).toBeLessThan(10_000 - course.account.fees)
+  })
+
+  it('may be stopped in the very bar that it began with', async () => {
+    const { ofType } = await runThrough([...quiet(), [bar(FIRST, 99, { low: 90 })]])
+    const [opened] = ofType('execution.position_opened.v1')
+    const [closed] = ofType('execution.position_closed.v1')
+    expect(opened?.recordedAt).toBe(timeOf(FIRST))
+    expect(closed?.recordedAt).toBe(timeOf(FIRST + 1))
+    expect(closed?.payload).toMatchObject({ exit_reason: 'stop_loss' })
+  })
+
+  it('never happens in the warm-up', async () => {
+    const { course, ofType } = await runThrough(quiet())
+    expect(course).toMatchObject({ bars: 0, firstOpenMs: null, openPositions: 0 })
+    expect(ofType('execution.trade_intent.v1')).toEqual([])
+    const longer = await runThrough([...quiet(), [bar(FIRST)]])
+    expect(longer.course).toMatchObject({ bars: 1, openPositions: 1 })
+    expect(longer.course.firstOpenMs).toBe(Date.parse(timeOf(FIRST)))
+  })
+
+  it('does not happen in what does not open', async () => {
+    const both = (index: number) => [bar(index), bar(index, 50, { symbol: 'ETH' })]
+    const groups = [
+      ...Array.from({ length: WARM_UP_BARS }, (_, index) => both(index)),
+      [bar(FIRST)],
+      both(FIRST + 1),
+      both(FIRST + 2),
+    ]
+    const { ofType } = await runThrough(groups)
+    const opened = ofType('execution.position_opened.v1').map(({ recordedAt, payload }) => [
+      payload['asset'],
+      recordedAt,
+    ])
+    // Asked for at the first open, ETH had no price; its next word comes with its next bar.
+    expect(opened).toEqual([
+      ['BTC', timeOf(FIRST)],
+      ['ETH', timeOf(FIRST + 2)],
+    ])
+    expect(ofType('execution.order_failed.v1').map(({ payload }) => payload['reasons'])).toEqual([
+      ['no_price'],
+    ])
+  })
+})
+
+describe('a run', () => {
+  it('trades from the named moment to the named end', async () => {
+    const groups = quiet(WARM_UP_BARS + 100)
+    const fromMs = Date.parse(timeOf(FIRST + 20))
+    const toMs = Date.parse(timeOf(FIRST + 50))
+    const { course, ofType } = await runThrough(groups, { fromMs, toMs })
+    expect(course).toMatchObject({ bars: 30, firstOpenMs: fromMs, lastCloseMs: toMs, resolutionSeconds: 900 })
+    expect(ofType('execution.trade_intent.v1')[0]?.recordedAt).toBe(timeOf(FIRST + 20))
+  })
+
+  it('pays funding at 00, 08 and 16 UTC', async () => {
+    const funded = Array.from({ length: 96 }, (_, index) => [
+      bar(FIRST + index, 100, { funding_annualized: 10 }),
+    ])
+    const { course, ofType } = await runThrough([...quiet(), ...funded])
+    expect(ofType('execution.funding_applied.v1').map(({ recordedAt }) => recordedAt.slice(11, 16))).toEqual([
+      '08:00',
+      '16:00',
+      '00:00',
+    ])
+    expect(course.account.funding).toBeGreaterThan(0)
+  })
+
+  it('goes through a gap without a price, and trades again behind it', async () => {
+    const { course, ofType } = await runThrough([...quiet(), [bar(FIRST + 300)], [bar(FIRST + 301)]])
+    expect(course.bars).toBe(2)
+    expect(ofType('execution.position_opened.v1').map(({ recordedAt }) => recordedAt)).toEqual([
+      timeOf(FIRST + 301),
+    ])
+  })
+
+  it('ends with what the kill switch does, unless somebody lowers it every midnight', async () => {
+    const falling = Array.from({ length: 400 }, (_, index) => {
+      const close = 100 * 0.98 ** index
+      return [bar(FIRST + index, close, { open: close, high: close, low: close * 0.9 })]
+    })
+    const killSwitch = { l2_loss_streak: 1 }
+    const left = await runThrough([...quiet(), ...falling], { killSwitch })
+    expect(left.course.account.killSwitch).toEqual({
+      level: 2,
+      stops: 1,
+      firstStopAt: timeOf(FIRST + 1),
+      firstStopReason: 'loss_streak=1',
+    })
+    const lowered = await runThrough([...quiet(), ...falling], { killSwitch, resetsDaily: true })
+    expect(lowered.course.account.killSwitch.stops).toBeGreaterThan(1)
+    expect(lowered.course.account.trades).toBeGreaterThan(left.course.account.trades)
+  })
+
+  it('asks nobody, and trades on paper, whatever the settings of the service say', async () => {
+    const execution = { mode: 'live', venue: 'binanceusdm', require_approval: true } as const
+    const { course } = await runThrough([...quiet(), [bar(FIRST)]], { execution })
+    expect(course.openPositions).toBe(1)
+  })
+
+  it('counts the days, and the equity that each ended with', async () => {
+    const { course } = await runThrough(quiet(WARM_UP_BARS + 96))
+    // From 02:00 to 02:00 of the next day.
+    expect(course.account.days).toHaveLength(2)
+    expect(course.account.start).toBe(10_000)
+  })
+
+  it('complains of bars that it cannot take, and goes on', async () => {
+    const groups = [...quiet(), [bar(FIRST)], [bar(FIRST, 100)], [bar(FIRST + 1)]]
+    const { course, ofType } = await runThrough(groups)
+    expect(ofType('system.audit.v1').map(({ payload }) => payload['reason'])).toEqual(['repeated'])
+    expect(course.lastCloseMs).toBe(Date.parse(timeOf(FIRST + 2)))
+  })
+})
+
+const MOVE = fc.double({ min: -0.03, max: 0.03, noNaN: true })
+
+const course = (moves: readonly number[]): readonly (readonly FeedBar[])[] => {
+  let close = 100
+  return moves.map((move, index) => {
+    // A little above the last close, whatever comes: an open says nothing about its bar.
+    const open = close * 1.0005
+    close *= 1 + move
+    const [low, high] = [Math.min(open, close) * 0.999, Math.max(open, close) * 1.001]
+    return [bar(index, close, { open, high, low })]
+  })
+}
+
+const BARS = WARM_UP_BARS + 30
+
+/** Bars that a trade began with: there a look ahead would show. All of them where nothing was traded. */
+const tellingBars = (events: readonly Stamped[]): readonly number[] => {
+  const traded = events
+    .filter(({ type }) => type === 'execution.order_filled.v1')
+    .map(({ recordedAt }) => (Date.parse(recordedAt) - BEGIN_MS) / (QUARTER_S * 1000))
+    .filter((index) => index < BARS)
+  return traded.length > 0 ? traded : Array.from({ length: BARS - WARM_UP_BARS }, (_, index) => FIRST + index)
+}
+
+it('lets the brain hear what the producers make of the bars', async () => {
+  const rising = course(Array.from({ length: BARS }, (_, index) => (index % 4 === 0 ? -0.004 : 0.003)))
+  const { ofType, course: told } = await runThrough(rising, {
+    strategy: 'brain',
+    producers: BUILT_IN_PRODUCERS,
+    brain: { min_domains: 1 },
+  })
+  const cycles = ofType('brain.cycle.v1')
+  expect(cycles.length).toBeGreaterThan(10)
+  expect(cycles.every(({ payload }) => payload['trigger'] === 'backtest')).toBe(true)
+  expect(ofType('signal.ta.v1').length).toBeGreaterThan(20)
+  // Nobody says anything about the other symbol of the universe.
+  expect(told.account.heldBack['coverage']).toBe(cycles.length)
+})
+
+describe('the future', () => {
+  it('changes nothing up to the open of the first bar that it changes', async () => {
+    // Prices alone are one domain.
+    const one = { producers: BUILT_IN_PRODUCERS, brain: { min_domains: 1 } }
+    const happened = async (moves: readonly number[], strategy: StrategyName) =>
+      (await runThrough(course(moves), { strategy, ...one })).events
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(MOVE, { minLength: BARS, maxLength: BARS }),
+        fc.array(MOVE, { minLength: BARS, maxLength: BARS }),
+        fc.nat(),
+        fc.constantFrom(...STRATEGY_NAMES),
+        async (moves, others, choice, strategy) => {
+          const events = await happened(moves, strategy)
+          const bars = tellingBars(events)
+          const kept = bars[choice % bars.length] ?? FIRST
+          const upTo = (all: readonly Stamped[]) => all.filter(({ recordedAt }) => recordedAt <= timeOf(kept))
+          const changed = await happened([...moves.slice(0, kept), ...others.slice(kept)], strategy)
+          expect(upTo(changed)).toEqual(upTo(events))
+        },
+      ),
+      { numRuns: 30 },
+    )
+  })
+})

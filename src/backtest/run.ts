@@ -1,0 +1,250 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Configuration } from '../core/config/schema.ts'
+import { foldingOf } from '../core/folding.ts'
+import type { FeedBar } from '../core/market/bar.ts'
+import { canonicalSymbol } from '../core/vocabulary/symbol.ts'
+import { DAY_MS } from '../core/vocabulary/time.ts'
+import { MarketDesk } from '../engine/market/market-desk.ts'
+import { ProducerDesk } from '../engine/market/producer-desk.ts'
+import { doDue } from '../engine/market/schedule.ts'
+import type { Stamped } from '../core/log/event.ts'
+import type { FeedListener, MarketFeed } from '../ports/market-feed.ts'
+import type { Producer } from '../ports/producer.ts'
+import { AccountWatch, type AccountCourse } from './account-watch.ts'
+import { BACKTEST_NODE, RecordedDesk, type Prices } from './recorded-desk.ts'
+import { runSettings, WARM_UP_BARS } from './run-settings.ts'
+import { strategyOf, type Strategy, type StrategyName } from './strategies.ts'
+
+export interface BacktestParts {
+  readonly strategy: StrategyName
+  /** Recorded bars, told as fast as they are taken. */
+  readonly feed: MarketFeed
+  readonly producers: readonly Producer[]
+  readonly settings: Configuration
+  readonly version: string
+  /** Nothing is traded before, and nothing is looked at from then on; null for all there is. */
+  readonly fromMs: number | null
+  readonly toMs: number | null
+  /** Whether an operator lowers the kill switch at every midnight; without one, it stays where it is. */
+  readonly resetsDaily: boolean
+  /** What the feed leaves out, in words for the operator. */
+  readonly onTrouble: (message: string) => void
+  /** How late it is in the run. */
+  readonly onTime?: (nowMs: number) => void
+  readonly onEvents?: (events: readonly Stamped[]) => void
+}
+
+export interface BacktestCourse {
+  /** Of the part that was traded. */
+  readonly firstOpenMs: number | null
+  readonly lastCloseMs: number | null
+  /** One per symbol and time. */
+  readonly bars: number
+  readonly resolutionSeconds: number | null
+  readonly openPositions: number
+  readonly account: AccountCourse
+}
+
+/**
+ * The engine's own deciders, producers and schedule on recorded time. What is decided at the close of a bar is traded
+ * at the open of the next one: that price is the only thing of it that is known by then.
+ */
+export const backtest = async (parts: BacktestParts): Promise<BacktestCourse> => {
+  const run = new Run(parts)
+  await run.start()
+  try {
+    while (!run.isOver()) await nextTurn()
+  } finally {
+    await parts.feed.stop()
+  }
+  return run.course()
+}
+
+/** The feed cannot tell any bars; the message says why, for an operator. */
+export class NoBarsError extends Error {
+  override readonly name = 'NoBarsError'
+}
+
+class Run {
+  readonly #parts: BacktestParts
+  readonly #desk: RecordedDesk
+  readonly #market: MarketDesk
+  readonly #strategy: Strategy
+  readonly #watch = new AccountWatch()
+  #settings: Configuration
+  #isStarted: Promise<void> = Promise.resolve()
+  #trouble: { readonly error: unknown } | null = null
+  #isPastEnd = false
+  /** From here on it is traded; null before the first bar. */
+  #tradedFromMs: number | null = null
+  #doneUpToMs = 0
+  #firstOpenMs: number | null = null
+  #lastCloseMs: number | null = null
+  #bars = 0
+
+  constructor(parts: BacktestParts) {
+    this.#parts = parts
+    this.#settings = parts.settings
+    const configuration = (): Configuration => this.#settings
+    const onTrouble = (what: string, error?: unknown): void => this.#complain(what, error)
+    this.#desk = new RecordedDesk({
+      configuration,
+      version: parts.version,
+      onEvents: (events) => {
+        this.#watch.see(events)
+        parts.onEvents?.(events)
+      },
+    })
+    this.#market = new MarketDesk({
+      engine: this.#desk,
+      feed: {
+        ...feedAround(parts.feed, parts.strategy),
+        start: (from, listener) => parts.feed.start(from, this.#ahead(listener)),
+      },
+      producers: parts.strategy === 'brain' ? parts.producers : [],
+      producerDesk: new ProducerDesk({ engine: this.#desk, clock: this.#desk, onTrouble }),
+      configuration,
+      onTrouble,
+    })
+    this.#strategy = strategyOf(parts.strategy, { engine: this.#desk, configuration })
+  }
+
+  async start(): Promise<void> {
+    this.#isStarted = this.#market.start()
+    try {
+      await this.#isStarted
+    } catch (error) {
+      throw new NoBarsError(error instanceof Error ? error.message : String(error), { cause: error })
+    }
+  }
+
+  isOver(): boolean {
+    if (this.#trouble !== null) throw this.#trouble.error
+    const { state } = this.#parts.feed.status()
+    return this.#isPastEnd || state === 'ended' || state === 'stopped'
+  }
+
+  course(): BacktestCourse {
+    return {
+      firstOpenMs: this.#firstOpenMs,
+      lastCloseMs: this.#lastCloseMs,
+      bars: this.#bars,
+      resolutionSeconds: this.#tradedFromMs === null ? null : this.#settings.market.bar_seconds,
+      openPositions: this.#desk.state.book.count,
+      account: this.#watch.course(),
+    }
+  }
+
+  /** Between the feed and the desk that stores bars: before a bar is told, its open is traded at. */
+  #ahead(listener: FeedListener): FeedListener {
+    return {
+      onBars: async (bars) => {
+        if (this.#isPastEnd || this.#trouble !== null) return
+        try {
+          await this.#take(bars, listener)
+        } catch (error) {
+          // A run that lost something is worth nothing: it ends, instead of telling the bars again.
+          this.#trouble = { error }
+        }
+      },
+      // Bars decide, so that a file and a simulated market are traded alike.
+      onTick: () => undefined,
+      onTrouble: (message) => this.#parts.onTrouble(message),
+    }
+  }
+
+  async #take(bars: readonly FeedBar[], listener: FeedListener): Promise<void> {
+    const [first] = bars
+    if (first === undefined) return
+    const openMs = Date.parse(first.open_ts)
+    const closeMs = Date.parse(first.close_ts)
+    const { toMs } = this.#parts
+    if (toMs !== null && closeMs > toMs) {
+      this.#isPastEnd = true
+      return
+    }
+    // What the feed tells as past is told before it has started.
+    if (!first.backfill) await this.#isStarted
+    this.#tradedFromMs ??= await this.#begin(openMs, first.resolution_s)
+    const isWarmUp = openMs < this.#tradedFromMs
+    if (!isWarmUp) await this.#trade(bars, openMs)
+    this.#desk.at(closeMs)
+    await listener.onBars(bars.map((bar) => ({ ...bar, backfill: isWarmUp })))
+    this.#strategy.see(bars)
+    this.#doneUpToMs = closeMs
+    this.#parts.onTime?.(closeMs)
+    if (isWarmUp) return
+    this.#bars += bars.length
+    this.#firstOpenMs ??= openMs
+    this.#lastCloseMs = closeMs
+    this.#watch.close(this.#desk.state, openMs)
+  }
+
+  async #begin(openMs: number, resolutionSeconds: number): Promise<number> {
+    const { settings, version, fromMs } = this.#parts
+    this.#settings = runSettings(settings, resolutionSeconds)
+    this.#desk.at(openMs)
+    await this.#desk.execute({
+      kind: 'start',
+      started: {
+        version,
+        node_id: BACKTEST_NODE,
+        public_key: '',
+        ephemeral: true,
+        integrity: { ok: true, reason: null, first_bad_seq: null },
+        folding: foldingOf(this.#settings),
+      },
+    })
+    this.#watch.begin(this.#desk.state)
+    this.#doneUpToMs = openMs
+    return Math.max(fromMs ?? 0, openMs + WARM_UP_BARS * this.#settings.ta.bar_seconds * 1000)
+  }
+
+  /** From the close of the last bar to the open of the next: one moment, unless there is a gap. */
+  async #trade(bars: readonly FeedBar[], openMs: number): Promise<void> {
+    const parts = { engine: this.#desk, configuration: () => this.#settings }
+    const stepMs = this.#settings.market.bar_seconds * 1000
+    const opens = this.#opensOf(bars, openMs)
+    const nothing = this.#opensOf([], openMs)
+    let beforeMs = this.#doneUpToMs - stepMs
+    for (let nowMs = this.#doneUpToMs; nowMs <= openMs; nowMs += stepMs) {
+      this.#desk.at(nowMs, nowMs === openMs ? opens : nothing)
+      if (dayNumberOf(nowMs) > dayNumberOf(beforeMs)) await this.#beginDay()
+      await doDue(parts, beforeMs, nowMs)
+      await this.#strategy.decide(beforeMs, nowMs)
+      beforeMs = nowMs
+    }
+  }
+
+  async #beginDay(): Promise<void> {
+    if (!this.#parts.resetsDaily || this.#desk.state.killSwitch.level === 0) return
+    const move = { level: 0, reason: 'a new day', operator: BACKTEST_NODE, surface: 'cli' } as const
+    await this.#desk.execute({ kind: 'reset-kill-switch', move })
+  }
+
+  /** A symbol that does not open now cannot be had now. */
+  #opensOf(bars: readonly FeedBar[], openMs: number): Prices {
+    const prices = new Map(
+      this.#settings.universe.symbols.map((symbol) => [canonicalSymbol(symbol), null] as const),
+    )
+    const opens = bars.map(
+      ({ symbol, open }) => [canonicalSymbol(symbol), { price: open, atMs: openMs }] as const,
+    )
+    return new Map<string, { readonly price: number; readonly atMs: number } | null>([...prices, ...opens])
+  }
+
+  #complain(what: string, error: unknown): void {
+    if (error === undefined) this.#parts.onTrouble(what)
+    else this.#trouble = { error: new Error(what, { cause: error }) }
+  }
+}
+
+const dayNumberOf = (ms: number): number => Math.floor(ms / DAY_MS)
+
+/** Its own producers are heard by the brain alone: a rule looks at prices. */
+const feedAround = (feed: MarketFeed, strategy: StrategyName): Omit<MarketFeed, 'start'> => ({
+  name: feed.name,
+  producers: strategy === 'brain' ? feed.producers : [],
+  status: () => feed.status(),
+  stop: () => feed.stop(),
+})

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest'
+import type { Command } from '../core/commands.ts'
+import { DEFAULT_CONFIGURATION } from '../core/config/validate.ts'
+import { barsFrom } from '../core/market/bars.contract.ts'
+import { INITIAL_STATE } from '../core/state.ts'
+import type { Executor } from '../engine/executor.ts'
+import { strategyOf, type StrategyName } from './strategies.ts'
+
+const QUARTER_S = 900
+const BEGIN = '2026-01-01T00:00:00.000Z'
+
+/** What a rule asks for after these closes of analysis bars. */
+const askedAfter = async (name: StrategyName, closes: readonly number[], resolutionSeconds = QUARTER_S) => {
+  const asked: Command[] = []
+  const engine: Executor = {
+    state: INITIAL_STATE,
+    log: { findByDedupeKeys: () => Promise.resolve(new Map()) },
+    execute: (command) => {
+      asked.push(command)
+      return Promise.resolve({ status: 'done', events: [], replayed: false })
+    },
+  }
+  const strategy = strategyOf(name, { engine, configuration: () => DEFAULT_CONFIGURATION })
+  for (const bar of barsFrom(BEGIN, closes, { resolution_s: resolutionSeconds })) strategy.see([bar])
+  await strategy.decide(0, 0)
+  return { asked, again: async () => (asked.splice(0), await strategy.decide(0, 0), asked) }
+}
+
+const flat = (count: number): readonly number[] => Array.from({ length: count }, () => 100)
+
+const direction = async (name: StrategyName, closes: readonly number[]) => {
+  const { asked } = await askedAfter(name, closes)
+  return asked.map((command) =>
+    command.kind === 'propose-trade' ? command.proposal.direction : command.kind,
+  )
+}
+
+describe('momentum', () => {
+  it('follows a move of 2 % in 20 bars, either way', async () => {
+    expect(await direction('momentum', [100, ...flat(19), 102.1])).toEqual(['long'])
+    expect(await direction('momentum', [100, ...flat(19), 97.9])).toEqual(['short'])
+  })
+
+  it('does nothing below that, or before 20 bars', async () => {
+    expect(await direction('momentum', [100, ...flat(19), 101.9])).toEqual([])
+    expect(await direction('momentum', [100, ...flat(18), 150])).toEqual([])
+    // What was 21 bars ago no longer counts.
+    expect(await direction('momentum', [50, ...flat(20), 100])).toEqual([])
+  })
+})
+
+describe('ma_crossover', () => {
+  it('follows the mean of 10 against the mean of 50', async () => {
+    expect(await direction('ma_crossover', [...flat(49), 101])).toEqual(['long'])
+    expect(await direction('ma_crossover', [...flat(49), 99])).toEqual(['short'])
+    expect(await direction('ma_crossover', flat(50))).toEqual([])
+    expect(await direction('ma_crossover', [...flat(48), 101])).toEqual([])
+  })
+})
+
+describe('a rule', () => {
+  it('is as convinced as a position of medium size asks for', async () => {
+    const { asked } = await askedAfter('hold', [100])
+    const proposal = { rule: 'hold', symbol: 'BTC', direction: 'long', conviction: 75 }
+    expect(asked).toEqual([{ kind: 'propose-trade', proposal }])
+  })
+
+  it('looks at analysis bars only, and speaks once about each', async () => {
+    // Fourteen minutes: no analysis bar closed.
+    expect((await askedAfter('hold', flat(14), 60)).asked).toEqual([])
+    const { asked, again } = await askedAfter('hold', flat(15), 60)
+    expect(asked).toHaveLength(1)
+    expect(await again()).toEqual([])
+  })
+})

@@ -1,0 +1,91 @@
+import type { Configuration } from '../core/config/schema.ts'
+import type { FeedBar } from '../core/market/bar.ts'
+import type { Direction } from '../core/vocabulary/money.ts'
+import type { Executor } from '../engine/executor.ts'
+import { runDueCycle } from '../engine/market/schedule.ts'
+
+/** Who decides what is traded. */
+export interface Strategy {
+  /** Shown every bar that closed, also those of the warm-up. */
+  see(bars: readonly FeedBar[]): void
+  /** Everything that closed by now was seen. */
+  decide(beforeMs: number, nowMs: number): Promise<void>
+}
+
+export const STRATEGY_NAMES = ['brain', 'momentum', 'ma_crossover', 'hold'] as const
+
+export type StrategyName = (typeof STRATEGY_NAMES)[number]
+
+export interface StrategyParts {
+  readonly engine: Executor
+  readonly configuration: () => Configuration
+}
+
+export const strategyOf = (name: StrategyName, parts: StrategyParts): Strategy =>
+  name === 'brain' ? brain(parts) : rule(name, RULES[name], parts)
+
+/** The product itself. */
+const brain = (parts: StrategyParts): Strategy => ({
+  see: () => undefined,
+  decide: (beforeMs, nowMs) => runDueCycle(parts, beforeMs, nowMs, 'backtest'),
+})
+
+/** What a rule makes of the closes so far, newest last; null for nothing. */
+type Rule = (closes: readonly number[]) => Direction | null
+
+const meanOf = (values: readonly number[]): number =>
+  values.reduce((sum, value) => sum + value, 0) / values.length
+
+const MOMENTUM_BARS = 20
+const MOMENTUM_MIN = 0.02
+const FAST_BARS = 10
+const SLOW_BARS = 50
+
+const RULES: Readonly<Record<Exclude<StrategyName, 'brain'>, Rule>> = {
+  momentum: (closes) => {
+    const before = closes.at(-1 - MOMENTUM_BARS)
+    const now = closes.at(-1)
+    if (before === undefined || now === undefined) return null
+    const move = now / before - 1
+    if (Math.abs(move) < MOMENTUM_MIN) return null
+    return move > 0 ? 'long' : 'short'
+  },
+  ma_crossover: (closes) => {
+    if (closes.length < SLOW_BARS) return null
+    const fast = meanOf(closes.slice(-FAST_BARS))
+    const slow = meanOf(closes.slice(-SLOW_BARS))
+    if (fast === slow) return null
+    return fast > slow ? 'long' : 'short'
+  },
+  hold: () => 'long',
+}
+
+const CLOSES_KEPT = Math.max(MOMENTUM_BARS + 1, SLOW_BARS)
+
+/** As sure of itself as the brain has to be for a position of medium size. */
+const RULE_CONVICTION = 75
+
+/** A rule looks at the closes of analysis bars, as the indicators do. */
+const rule = (name: string, apply: Rule, { engine, configuration }: StrategyParts): Strategy => {
+  const closes = new Map<string, number[]>()
+  const fresh = new Set<string>()
+  return {
+    see: (bars) => {
+      const gridMs = configuration().ta.bar_seconds * 1000
+      for (const { symbol, close, close_ts: closeTs } of bars) {
+        if (Date.parse(closeTs) % gridMs !== 0) continue
+        closes.set(symbol, [...(closes.get(symbol) ?? []), close].slice(-CLOSES_KEPT))
+        fresh.add(symbol)
+      }
+    },
+    decide: async () => {
+      for (const symbol of fresh) {
+        const direction = apply(closes.get(symbol) ?? [])
+        if (direction === null) continue
+        const proposal = { rule: name, symbol, direction, conviction: RULE_CONVICTION }
+        await engine.execute({ kind: 'propose-trade', proposal })
+      }
+      fresh.clear()
+    },
+  }
+}

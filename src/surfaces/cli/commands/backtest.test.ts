@@ -1,0 +1,154 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openTestHome, type TestHome } from '../test-home.contract.ts'
+
+let home: TestHome
+let folder: string
+
+beforeEach(async () => {
+  home = await openTestHome()
+  folder = await mkdtemp(join(tmpdir(), 'backtest-'))
+})
+afterEach(async () => {
+  await home.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const backtest = (...words: readonly string[]) => home.run(['backtest', ...words])
+
+const documentOf = async (...words: readonly string[]) => {
+  const { exitCode, stdout, stderr } = await backtest('--json', ...words)
+  expect(stderr).toBe('')
+  expect(exitCode).toBe(0)
+  return JSON.parse(stdout)
+}
+
+const WEEK = ['--symbol', 'BTC', '--from', '2026-01-05', '--to', '2026-01-11'] as const
+
+/** Bars of an hour that rise and fall, in the long form. */
+const fileOf = async (hours: number): Promise<string> => {
+  const rows = Array.from({ length: hours }, (_, index) => {
+    const price = 100 + 10 * Math.sin(index / 20)
+    const ts = new Date(Date.UTC(2026, 0, 1, index)).toISOString()
+    return `${ts},BTC,${price},${price + 1},${price - 1},${price + 0.5},1000`
+  })
+  const path = join(folder, 'bars.csv')
+  await writeFile(path, `ts,symbol,open,high,low,close,volume\n${rows.join('\n')}\n`)
+  return path
+}
+
+describe('svc backtest', () => {
+  it('tells what came of a simulated week, and the same again when asked again', async () => {
+    const document = await documentOf(...WEEK, '--strategy', 'ma_crossover', '--seed', '3')
+    expect(document).toMatchObject({
+      strategy: 'ma_crossover',
+      market: 'simulated',
+      symbols: ['BTC'],
+      seed: 3,
+      from: '2026-01-05T00:00:00.000Z',
+      to: '2026-01-12T00:00:00.000Z',
+      bar_seconds: 900,
+      bars: 672,
+      days: 7,
+      trades: expect.any(Number),
+      total_return: expect.any(Number),
+      sharpe: expect.any(Number),
+      max_drawdown: expect.any(Number),
+      p_value: expect.any(Number),
+      start_equity_usd: 10_000,
+    })
+    expect(document.trades).toBeGreaterThan(0)
+    expect(document.total_return).toBeCloseTo(document.end_equity_usd / 10_000 - 1, 9)
+    expect(await documentOf(...WEEK, '--strategy', 'ma_crossover', '--seed', '3')).toEqual(document)
+    const other = await documentOf(...WEEK, '--strategy', 'ma_crossover', '--seed', '4')
+    expect(other.total_return).not.toBe(document.total_return)
+  })
+
+  it('lets the brain decide where nobody else is named, with everything the simulated market tells', async () => {
+    const document = await documentOf(...WEEK)
+    expect(document).toMatchObject({ strategy: 'brain', bars: 672 })
+    expect(Object.keys(document.held_back)).not.toContain('coverage')
+  })
+
+  it('reads bars from a file, and says why prices alone move nothing', async () => {
+    const file = await fileOf(300)
+    const { exitCode, stdout } = await backtest('--file', file, '--symbol', 'BTC')
+    expect(exitCode).toBe(0)
+    expect(stdout).toMatch(/^Market +BTC, from a file$/m)
+    expect(stdout).toMatch(/^Bars +100 of 3600 seconds$/m)
+    expect(stdout).toMatch(/^Held back +\d+ times by coverage; .*SVC_BRAIN__MIN_DOMAINS=1$/m)
+    expect(stdout).toMatch(/^Note +5 days are too few/m)
+  })
+
+  it('says when the kill switch ended it', async () => {
+    const month = [
+      '--symbol',
+      'BTC',
+      '--from',
+      '2026-01-01',
+      '--to',
+      '2026-01-30',
+      '--strategy',
+      'momentum',
+    ] as const
+    const { stdout } = await backtest(...month)
+    expect(stdout).toMatch(
+      /^Kill switch +ended entries once, first 2026-01-10T09:15: loss_streak=3; --reset-daily lowers it/m,
+    )
+    expect((await backtest(...month, '--reset-daily')).stdout).toMatch(/^Kill switch .*loss_streak=3$/m)
+  })
+
+  it('writes nothing', async () => {
+    await documentOf(...WEEK, '--strategy', 'hold')
+    expect(home.log()).toBeNull()
+  })
+
+  it.each([
+    [
+      'a strategy that nobody knows',
+      ['--strategy', 'luck'],
+      /Allowed choices are brain, momentum, ma_crossover, hold/,
+    ],
+    ['a seed that is none', ['--seed', '-1'], /whole number/],
+    ['a seed that is too large', ['--seed', '9007199254740993'], /whole number/],
+    ['a day that is none', ['--from', '2026-02-30'], /must be a date/],
+    [
+      'an end before the beginning',
+      ['--from', '2026-02-02', '--to', '2026-02-01'],
+      /--from comes after --to/,
+    ],
+    ['a symbol that is none', ['--symbol', 'B|C'], /symbol such as BTC/],
+  ])('refuses %s', async (_, words, message) => {
+    const { exitCode, stderr, stdout } = await backtest(...words)
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
+    expect(stderr).toMatch(message)
+  })
+
+  it.each([
+    ['a file that is not there', () => join(folder, 'none.csv'), /cannot be read/],
+    ['a file without the symbol', () => fileOf(300), /no bar of ETH/],
+  ])('fails for %s', async (_, pathOf, message) => {
+    const { exitCode, stderr } = await backtest('--json', '--symbol', 'ETH', '--file', await pathOf())
+    expect(exitCode).toBe(1)
+    expect(JSON.parse(stderr)).toMatchObject({
+      code: 'backtest.no_bars',
+      detail: expect.stringMatching(message),
+    })
+  })
+
+  it('fails for a file that is over before anything could be traded', async () => {
+    const { exitCode, stderr } = await backtest('--file', await fileOf(150), '--symbol', 'BTC')
+    expect(exitCode).toBe(1)
+    expect(stderr).toMatch(/no bar is left to trade on/)
+    expect(stderr).toMatch(/200 analysis bars/)
+  })
+
+  it('counts what it could not read', async () => {
+    const file = await fileOf(300)
+    await writeFile(file, 'not a row\n', { flag: 'a' })
+    const document = await documentOf('--file', file, '--symbol', 'BTC', '--strategy', 'hold')
+    expect(document.left_out).toEqual([expect.stringMatching(/line 302/)])
+  })
+})
