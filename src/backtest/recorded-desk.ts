@@ -3,7 +3,7 @@ import type { Configuration } from '../core/config/schema.ts'
 import type { Stamped } from '../core/log/event.ts'
 import type { Quote } from '../core/market/market.ts'
 import { run } from '../core/run.ts'
-import { INITIAL_STATE, type State } from '../core/state.ts'
+import { evolve, INITIAL_STATE, type State } from '../core/state.ts'
 import type { ExecuteOptions, Executor } from '../engine/executor.ts'
 import type { Outcome } from '../engine/plan.ts'
 import { sha256Hex } from '../engine/sha256.ts'
@@ -77,6 +77,13 @@ export class RecordedDesk implements Executor {
     for (const { dedupeKey } of result.events) if (dedupeKey !== null) this.#remember(dedupeKey)
     this.#parts.onEvents(result.events)
     return Promise.resolve({ status: 'done', events: result.events, replayed: false })
+  }
+
+  /** Somebody said this now; nothing follows from it at once. */
+  retell(event: Stamped): void {
+    const retold = { ...event, seq: this.#state.seq + 1, recordedAt: new Date(this.#nowMs).toISOString() }
+    this.#state = evolve(this.#state, retold)
+    this.#parts.onEvents([retold])
   }
 
   /** Time goes one way: only what was said just now could be said again. */

@@ -6,7 +6,7 @@ import type { StrategyName } from './strategies.ts'
 /** What was asked for, as it was understood. */
 export interface BacktestSubject {
   readonly strategy: StrategyName
-  readonly market: 'simulated' | 'file'
+  readonly market: 'simulated' | 'file' | 'log'
   readonly symbols: readonly string[]
   readonly seed: number
   readonly resetsDaily: boolean

@@ -11,14 +11,15 @@ import type { Stamped } from '../core/log/event.ts'
 import type { FeedListener, MarketFeed } from '../ports/market-feed.ts'
 import type { Producer } from '../ports/producer.ts'
 import { AccountWatch, type AccountCourse } from './account-watch.ts'
+import type { HearingFeed, Words } from './log-feed.ts'
 import { BACKTEST_NODE, RecordedDesk, type Prices } from './recorded-desk.ts'
 import { runSettings, WARM_UP_BARS } from './run-settings.ts'
 import { strategyOf, type Strategy, type StrategyName } from './strategies.ts'
 
 export interface BacktestParts {
   readonly strategy: StrategyName
-  /** Recorded bars, told as fast as they are taken. */
-  readonly feed: MarketFeed
+  /** Recorded bars, told as fast as they are taken; perhaps with what was said between them. */
+  readonly feed: MarketFeed & Partial<Pick<HearingFeed, 'words'>>
   readonly producers: readonly Producer[]
   readonly settings: Configuration
   readonly version: string
@@ -166,10 +167,14 @@ class Run {
     // What the feed tells as past is told before it has started.
     if (!first.backfill) await this.#isStarted
     this.#tradedFromMs ??= await this.#begin(openMs, first.resolution_s)
-    const isWarmUp = openMs < this.#tradedFromMs
+    this.#lastResolution(first.resolution_s)
+    const isWarmUp = openMs < this.#tradedFromMs || first.backfill
     if (!isWarmUp) await this.#trade(bars, openMs)
+    const words = this.#parts.feed.words?.() ?? SILENCE
+    this.#retell(words.before, closeMs)
     this.#desk.at(closeMs)
     await listener.onBars(bars.map((bar) => ({ ...bar, backfill: isWarmUp })))
+    this.#retell(words.after, closeMs)
     this.#strategy.see(bars)
     this.#doneUpToMs = closeMs
     this.#parts.onTime?.(closeMs)
@@ -198,6 +203,22 @@ class Run {
     this.#watch.begin(this.#desk.state)
     this.#doneUpToMs = openMs
     return Math.max(fromMs ?? 0, openMs + WARM_UP_BARS * this.#settings.ta.bar_seconds * 1000)
+  }
+
+  /** A log may hold bars of several lengths: the past of a first start, then minutes. */
+  #lastResolution(seconds: number): void {
+    if (seconds === this.#settings.market.bar_seconds) return
+    const { ta } = this.#settings
+    this.#settings = { ...runSettings(this.#parts.settings, seconds), ta }
+  }
+
+  /** At the time at which it was recorded, as far as that is between the bars. */
+  #retell(words: readonly Stamped[], closeMs: number): void {
+    for (const event of words) {
+      const saidMs = Math.min(closeMs, Date.parse(event.recordedAt))
+      this.#desk.at(Math.max(this.#desk.now(), saidMs))
+      this.#desk.retell(event)
+    }
   }
 
   /** From the close of the last bar to the open of the next: one moment, unless there is a gap. */
@@ -238,6 +259,8 @@ class Run {
     else this.#trouble = { error: new Error(what, { cause: error }) }
   }
 }
+
+const SILENCE: Words = { before: [], after: [] }
 
 const dayNumberOf = (ms: number): number => Math.floor(ms / DAY_MS)
 

@@ -42,12 +42,13 @@ type Changes = Partial<Omit<BacktestParts, 'settings'>> & {
   readonly execution?: Partial<Configuration['execution']>
   readonly brain?: Partial<Configuration['brain']>
   readonly killSwitch?: Partial<Configuration['kill_switch']>
+  readonly risk?: Partial<Configuration['risk']>
 }
 
 /** A run through these bars, with all that happened in it. */
 export const runThrough = async (
   groups: readonly (readonly FeedBar[])[],
-  { brain = {}, execution = {}, killSwitch = {}, ...changes }: Changes = {},
+  { brain = {}, execution = {}, killSwitch = {}, risk = {}, ...changes }: Changes = {},
 ) => {
   const events: Stamped[] = []
   const troubles: string[] = []
@@ -61,6 +62,7 @@ export const runThrough = async (
       brain: { ...DEFAULT_CONFIGURATION.brain, ...brain },
       execution: { ...DEFAULT_CONFIGURATION.execution, ...execution },
       kill_switch: { ...DEFAULT_CONFIGURATION.kill_switch, ...killSwitch },
+      risk: { ...DEFAULT_CONFIGURATION.risk, ...risk },
     },
     version: 'test',
     fromMs: null,

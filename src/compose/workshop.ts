@@ -64,7 +64,12 @@ export const createWorkshop = (surroundings: Surroundings): Workshop => {
       const settings = await loaded()
       // Fetched only now: no other command needs it.
       const { runBacktest } = await import('./backtest.ts')
-      return runBacktest(settings, wish, surroundings)
+      const opened = wish.isFromLog && storeExists(home, settings) ? await session() : null
+      try {
+        return await runBacktest(settings, wish, { ...surroundings, log: opened?.log ?? null })
+      } finally {
+        await opened?.close()
+      }
     },
     startService: async (options) => {
       // Fetched only now: most commands need none of it, and reading it takes longer than they do.

@@ -1,4 +1,4 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { cleanUp, dashboardUrlOf, newHome, startService, svc } from './service.ts'
@@ -27,6 +27,23 @@ describe('svc up', () => {
     expect(readFileSync(join(home, 'config', 'user.yaml'), 'utf8')).toBe(settings)
     expect((await again.call('GET', '/kill-switch', { headers })).status).toBe(200)
     await again.stop()
+  })
+})
+
+describe('svc backtest', () => {
+  it('needs no home, leaves none behind, and answers alike twice', async () => {
+    const home = await newHome()
+    const before = readdirSync(home)
+    const words = ['backtest', '--strategy', 'ma_crossover', '--symbol', 'ETH', '--seed', '2', '--json']
+    const first = svc(home, words)
+    expect(first).toMatchObject({ exitCode: 0, stderr: '' })
+    const document = JSON.parse(first.stdout) as Readonly<Record<string, unknown>>
+    for (const name of ['bars', 'trades', 'total_return', 'sharpe', 'max_drawdown', 'p_value']) {
+      expect(document[name]).toEqual(expect.any(Number))
+    }
+    expect(document).toMatchObject({ strategy: 'ma_crossover', bars: 2880 })
+    expect(svc(home, words).stdout).toBe(first.stdout)
+    expect(readdirSync(home)).toEqual(before)
   })
 })
 

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventsOf } from './acts.ts'
-import { cleanUp, newHome, startService, TOKEN, type RunningService, type Variables } from './service.ts'
+import { cleanUp, newHome, startService, svc, TOKEN, type RunningService, type Variables } from './service.ts'
 import { postgresMissing, sharedPostgres } from '../postgres/server.ts'
 import { onEveryStore } from './stores.ts'
 
@@ -13,16 +13,19 @@ const LIVELY = {
   SVC_MARKET__SEED: '4',
   SVC_MARKET__TICK_SECONDS: '1',
   SVC_MARKET__BAR_SECONDS: '1',
-  SVC_MARKET__WARMUP_HOURS: '48',
+  // Of which a backtest only looks at the first 50.
+  SVC_MARKET__WARMUP_HOURS: '51',
   SVC_BRAIN__CYCLE_INTERVAL_SECONDS: '1',
 }
 
 onEveryStore('a market', (store) => {
   let variables: Variables
   let service: RunningService
+  let home: string
   beforeAll(async () => {
     variables = { ...(await store()), ...LIVELY }
-    service = await startService(await newHome(), variables)
+    home = await newHome()
+    service = await startService(home, variables)
   })
   /** As many as one page holds. */
   const countOf = async (type: string): Promise<number> => (await eventsOf(service, type)).length
@@ -45,6 +48,18 @@ onEveryStore('a market', (store) => {
     }
     const metrics = (await service.call('GET', '//metrics')).text
     expect(metrics).toContain('svc_producer_health{producer="technical-analysis",health="ok"} 1')
+  })
+
+  it('can be run through again from the log, while it goes on', async () => {
+    await expect.poll(() => countOf('brain.cycle')).toBeGreaterThan(1)
+    const { exitCode, stdout, stderr } = svc(home, ['backtest', '--recorded', '--json'], variables)
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
+    const document = JSON.parse(stdout) as { readonly bars: number; readonly held_back: object }
+    expect(document).toMatchObject({ market: 'log', bar_seconds: 1, strategy: 'brain' })
+    expect(document.bars).toBeGreaterThan(0)
+    // Cycles were run, and heard what the producers had said.
+    expect(Object.keys(document.held_back).length).toBeGreaterThan(0)
+    expect(document.held_back).not.toHaveProperty('coverage')
   })
 
   it('is thought about by the clock, and every decision can be explained', async () => {

@@ -172,7 +172,7 @@ export const openTestHome = async () => {
         backtest: async (wish) => {
           const configuration = await openConfigurationStore(place)
           if (configuration.status === 'invalid') throw new Error(configuration.problems.join('; '))
-          return runBacktest(configuration.store.current(), wish, { home, version: VERSION })
+          return runBacktest(configuration.store.current(), wish, { home, version: VERSION, log })
         },
         startService: async (options) => {
           services.push(options)

@@ -44,7 +44,7 @@ export interface Workshop {
   checkpointsIn(file: string): CheckpointStore
   /** The venue of real orders, with its keys. Whoever opened it closes it. */
   openBroker(): Promise<Broker>
-  /** A run through recorded time. It opens no store and leaves nothing behind. */
+  /** A run through recorded time. It leaves nothing behind. */
   backtest(wish: BacktestWish): Promise<BacktestReport>
   /** Resolves when the service listens. */
   startService(options: ServiceOptions): Promise<RunningService>
@@ -61,6 +61,8 @@ export interface BacktestWish {
   readonly seed?: number
   /** Recorded bars; without it the file of the settings, or a simulated market. */
   readonly file?: string
+  /** The bars and signals of the log of this home, instead. */
+  readonly isFromLog: boolean
   readonly resetsDaily: boolean
   /** What was left out of the bars, for people. */
   readonly onTrouble: (message: string) => void

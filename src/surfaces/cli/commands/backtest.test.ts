@@ -2,6 +2,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { EMPTY_HEAD, type LogRecord } from '../../../core/log/event.ts'
+import { chain } from '../../../core/log/hash-chain.ts'
+import { barsFrom } from '../../../core/market/bars.contract.ts'
+import { sha256Hex } from '../../../engine/sha256.ts'
 import { openTestHome, type TestHome } from '../test-home.contract.ts'
 
 let home: TestHome
@@ -37,6 +41,27 @@ const fileOf = async (hours: number): Promise<string> => {
   const path = join(folder, 'bars.csv')
   await writeFile(path, `ts,symbol,open,high,low,close,volume\n${rows.join('\n')}\n`)
   return path
+}
+
+const recordedBars = (hours: number): readonly LogRecord[] => {
+  const begin = new Date(Date.UTC(2026, 0, 1)).toISOString()
+  const bars = barsFrom(
+    begin,
+    Array.from({ length: hours }, () => 100),
+    { resolution_s: 3600 },
+  )
+  const events = bars.map((bar, index) => ({
+    seq: index + 1,
+    id: `bar-${index}`,
+    type: 'market.bar.v1',
+    ts: bar.close_ts,
+    source: 'feed',
+    traceId: null,
+    dedupeKey: null,
+    payload: { feed: 'file', ...bar },
+    recordedAt: bar.close_ts,
+  }))
+  return chain(events, EMPTY_HEAD, sha256Hex).map((record) => ({ ...record, signature: null, signer: null }))
 }
 
 describe('svc backtest', () => {
@@ -143,6 +168,18 @@ describe('svc backtest', () => {
     expect(exitCode).toBe(1)
     expect(stderr).toMatch(/no bar is left to trade on/)
     expect(stderr).toMatch(/200 analysis bars/)
+  })
+
+  it('runs through the bars of the log', async () => {
+    const [missing, empty] = [await backtest('--recorded'), await home.run(['kill-switch', 'set', '1'])]
+    expect(missing).toMatchObject({ exitCode: 1, stderr: expect.stringMatching(/no event store/) })
+    expect(empty.exitCode).toBe(0)
+    expect((await backtest('--recorded')).stderr).toMatch(/the log has no bars/)
+    await home.replaceRecords(recordedBars(300))
+    const document = await documentOf('--recorded', '--strategy', 'hold', '--symbol', 'BTC')
+    expect(document).toMatchObject({ market: 'log', bars: 100, bar_seconds: 3600, open_positions: 1 })
+    expect(await home.records()).toHaveLength(300)
+    expect((await backtest('--recorded', '--file', 'bars.csv')).exitCode).toBe(2)
   })
 
   it('counts what it could not read', async () => {

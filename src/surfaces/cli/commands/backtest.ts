@@ -16,8 +16,8 @@ export const backtest: CliCommand = {
       .command('backtest')
       .summary('try the rules on recorded or simulated prices')
       .description(
-        'Runs the same deciders, producers and limits through recorded bars, on paper money and without touching the ' +
-          'store. What is decided at the close of a bar is traded at the open of the next one, with slippage, fees and ' +
+        'Runs the same deciders, producers and limits through recorded bars, on paper money; nothing is ' +
+          'written. What is decided at the close of a bar is traded at the open of the next one, with slippage, fees and ' +
           'funding. The first 200 analysis bars are looked at and never traded.',
       )
       .addOption(new Option('--strategy <name>', 'who decides').choices(STRATEGY_NAMES).default('brain'))
@@ -26,12 +26,16 @@ export const backtest: CliCommand = {
       .option('--to <date>', 'up to then, the named day included', parseTo)
       .option('--seed <number>', 'of the simulated market, and of the p-value', parseSeed)
       .option('--file <bars>', 'CSV or JSON lines of bars (default: market.file, else a simulated market)')
+      .addOption(
+        new Option('--recorded', 'the bars and signals of this home, as its log has them').conflicts('file'),
+      )
       .option('--reset-daily', 'lower the kill switch at every midnight UTC, as an operator might')
       .addHelpText(
         'after',
         examples(
           'svc backtest',
           'svc backtest --strategy momentum --symbol BTC --seed 7 --reset-daily',
+          'SVC_BRAIN__MIN_DOMAINS=2 svc backtest --recorded',
           'svc backtest --file bars.csv --from 2024-02-10 --to 2024-02-20 --json',
         ),
       )
@@ -45,11 +49,12 @@ interface BacktestOptions {
   readonly to?: string
   readonly seed?: number
   readonly file?: string
+  readonly recorded?: true
   readonly resetDaily?: true
 }
 
 const runBacktest = async (bench: Bench, options: BacktestOptions): Promise<ExitCode> => {
-  const { strategy, symbol, from, to, seed, file, resetDaily } = options
+  const { strategy, symbol, from, to, seed, file, recorded, resetDaily } = options
   const fromMs = from === undefined ? undefined : Date.parse(from)
   // A day ends with its last millisecond; its last bar closes with the next one.
   const toMs = to === undefined ? undefined : Math.ceil(Date.parse(to) / 1000) * 1000
@@ -65,6 +70,7 @@ const runBacktest = async (bench: Bench, options: BacktestOptions): Promise<Exit
       ...(toMs === undefined ? {} : { toMs }),
       ...(seed === undefined ? {} : { seed }),
       ...(file === undefined ? {} : { file: resolve(file) }),
+      isFromLog: recorded === true,
       resetsDaily: resetDaily === true,
       onTrouble: (message) => troubles.push(message),
       onProgress: progress.update,
@@ -109,8 +115,10 @@ const reportText = (report: BacktestReport, troubles: readonly string[], paint: 
     paint,
   )
 
-const marketText = ({ market, seed, symbols }: BacktestReport): string =>
-  `${symbols.join(', ')}, ${market === 'simulated' ? `simulated with seed ${seed}` : 'from a file'}`
+const marketText = ({ market, seed, symbols }: BacktestReport): string => {
+  const sources = { simulated: `simulated with seed ${seed}`, file: 'from a file', log: 'from the log' }
+  return `${symbols.join(', ')}, ${sources[market]}`
+}
 
 /** What a number alone would hide. */
 const notesOf = (report: BacktestReport): readonly (readonly [string, Cell])[] => {

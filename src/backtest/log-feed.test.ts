@@ -1,0 +1,180 @@
+import { describe, expect, it } from 'vitest'
+import { createSimulatedFeed } from '../adapters/feeds/simulated/simulated-feed.ts'
+import { BUILT_IN_PRODUCERS } from '../adapters/producers/all.ts'
+import { MemoryLog } from '../adapters/storage/memory/memory-log.ts'
+import type { Configuration } from '../core/config/schema.ts'
+import { DEFAULT_CONFIGURATION } from '../core/config/validate.ts'
+import { EMPTY_HEAD, type Stamped } from '../core/log/event.ts'
+import { chain } from '../core/log/hash-chain.ts'
+import { barAt } from '../core/market/bars.contract.ts'
+import { DAY_MS } from '../core/vocabulary/time.ts'
+import { sha256Hex } from '../engine/sha256.ts'
+import type { MarketFeed } from '../ports/market-feed.ts'
+import { LogFeed } from './log-feed.ts'
+import { RecordedTime } from './recorded-time.ts'
+import { backtest, NoBarsError, type BacktestParts } from './run.ts'
+
+const FROM_MS = Date.UTC(2026, 0, 5)
+
+const market = {
+  ...DEFAULT_CONFIGURATION.market,
+  feed: 'simulated',
+  tick_seconds: 60,
+  bar_seconds: 900,
+  warmup_hours: 50,
+} as const
+
+const settings: Configuration = {
+  ...DEFAULT_CONFIGURATION,
+  market,
+  universe: { ...DEFAULT_CONFIGURATION.universe, symbols: ['BTC'] },
+}
+
+const run = async (feed: MarketFeed, changes: Partial<BacktestParts> = {}) => {
+  const events: Stamped[] = []
+  const troubles: string[] = []
+  const course = await backtest({
+    strategy: 'brain',
+    feed,
+    producers: [],
+    settings,
+    version: 'test',
+    fromMs: null,
+    toMs: null,
+    resetsDaily: false,
+    onTrouble: (message) => troubles.push(message),
+    onEvents: (some) => events.push(...some),
+    ...changes,
+  })
+  return { course, events, troubles }
+}
+
+const logOf = async (events: readonly Stamped[]): Promise<MemoryLog> => {
+  const log = new MemoryLog()
+  const records = chain(events, EMPTY_HEAD, sha256Hex).map((record) => ({
+    ...record,
+    signature: null,
+    signer: null,
+  }))
+  await log.append(records, EMPTY_HEAD)
+  return log
+}
+
+/** Some days of a simulated market, as a log has them. */
+const simulated = () =>
+  run(createSimulatedFeed({ settings: market, timer: new RecordedTime(FROM_MS), sha256Hex }), {
+    producers: BUILT_IN_PRODUCERS,
+    fromMs: FROM_MS,
+    toMs: FROM_MS + 4 * DAY_MS,
+  })
+
+const fillsIn = (events: readonly Stamped[]) =>
+  events
+    .filter(({ type }) => type === 'execution.order_filled.v1')
+    .map(({ recordedAt, payload }) => [recordedAt, payload['fill_price'], payload['fill_size']])
+
+const typed = (seq: number, type: string, payload: object, recordedAt: string): Stamped => ({
+  seq,
+  id: `id-${seq}`,
+  type,
+  ts: recordedAt,
+  source: 'test',
+  traceId: null,
+  dedupeKey: null,
+  payload: payload as Stamped['payload'],
+  recordedAt,
+})
+
+describe('a run through a log', () => {
+  it('trades as the one that wrote it, if the settings are the same', async () => {
+    const first = await simulated()
+    expect(fillsIn(first.events).length).toBeGreaterThan(2)
+    const again = await run(new LogFeed(await logOf(first.events)))
+    expect(fillsIn(again.events)).toEqual(fillsIn(first.events))
+    expect(again.course.account.days).toEqual(first.course.account.days)
+    expect(again.course.bars).toBe(first.course.bars)
+    const others = await run(new LogFeed(await logOf(first.events)), {
+      settings: { ...settings, brain: { ...settings.brain, min_domains: 6 } },
+    })
+    expect(fillsIn(others.events)).not.toEqual(fillsIn(first.events))
+  })
+
+  it('says that there is nothing to run through', async () => {
+    await expect(run(new LogFeed(new MemoryLog()))).rejects.toThrow(NoBarsError)
+    await expect(run(new LogFeed(new MemoryLog()))).rejects.toThrow('the log has no bars')
+  })
+
+  it('ends with what could be read', async () => {
+    const { events } = await simulated()
+    const log = await logOf(events)
+    const failing = {
+      read: async (query: Parameters<MemoryLog['read']>[0]) => {
+        if ((query.after ?? 0) > 2000) throw new Error('the disk is gone')
+        return log.read(query)
+      },
+    }
+    const { course, troubles } = await run(new LogFeed(failing))
+    expect(course.bars).toBeGreaterThan(0)
+    expect(troubles).toEqual(['the log could not be read to its end: the disk is gone'])
+  })
+})
+
+describe('what was said', () => {
+  /** The words that are told around each group of bars. */
+  const toldFrom = async (events: readonly Stamped[]) => {
+    const feed = new LogFeed(await logOf(events))
+    const told: unknown[] = []
+    const idsOf = (words: readonly Stamped[]) => words.map(({ id }) => id)
+    await feed.start(
+      { symbols: ['BTC'], segment: 1, lastBars: new Map() },
+      {
+        onBars: async (bars) => {
+          const { before, after } = feed.words()
+          told.push([
+            idsOf(before),
+            bars.map(({ symbol, open_ts }) => `${symbol} ${open_ts.slice(14, 16)}`),
+            idsOf(after),
+          ])
+        },
+        onTick: () => undefined,
+        onTrouble: () => undefined,
+      },
+    )
+    while (feed.status().state === 'running') await new Promise(setImmediate)
+    await feed.stop()
+    return told
+  }
+
+  const at = (minute: number, ms = 0): string => new Date(FROM_MS + minute * 60_000 + ms).toISOString()
+  const bar = (seq: number, minute: number, symbol = 'BTC') =>
+    typed(seq, 'market.bar.v1', { feed: 'x', ...barAt(at(minute), 100, { symbol }) }, at(minute + 1))
+  const signal = (seq: number, recordedAt: string) =>
+    typed(seq, 'signal.social.v1', { symbol: 'BTC', score: 3 }, recordedAt)
+
+  it('is told between the bars between which it was recorded', async () => {
+    const told = await toldFrom([
+      signal(1, at(0, 500)),
+      bar(2, 0),
+      // Within a second of the close, and later.
+      signal(3, at(1, 1000)),
+      signal(4, at(1, 1001)),
+      signal(5, at(1, 30_000)),
+      bar(6, 1, 'ETH'),
+      bar(7, 1),
+    ])
+    expect(told).toEqual([
+      [['id-1'], ['BTC 00'], ['id-3']],
+      [['id-4', 'id-5'], ['BTC 01'], []],
+    ])
+  })
+
+  it('leaves out what the engine concluded, and what is damaged', async () => {
+    const told = await toldFrom([
+      typed(1, 'brain.regime_change.v1', { regime: 'BULL', previous: null, evidence: {} }, at(0)),
+      typed(2, 'contributor.registered.v1', { name: 7 }, at(0)),
+      signal(3, at(0)),
+      bar(4, 0),
+    ])
+    expect(told).toEqual([[['id-3'], ['BTC 00'], []]])
+  })
+})
