@@ -56,8 +56,8 @@ export class AccountWatch {
   /** Bars that began then have closed. */
   close(state: State, openMs: number): void {
     const day = Math.floor(openMs / DAY_MS)
-    if (this.#day !== null && day !== this.#day) this.#days.push(this.#equity)
-    this.#day = day
+    if (this.#day !== null && day > this.#day) this.#days.push(this.#equity)
+    this.#day = Math.max(this.#day ?? day, day)
     this.#equity = usdNumber(equityOf(state))
     this.#peak = Math.max(this.#peak, this.#equity)
     if (this.#peak > 0) this.#maxDrawdown = Math.max(this.#maxDrawdown, 1 - this.#equity / this.#peak)

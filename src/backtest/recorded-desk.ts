@@ -53,9 +53,9 @@ export class RecordedDesk implements Executor {
     return `00000000-0000-7000-8000-${this.#ids.toString(16).padStart(12, '0')}`
   }
 
-  /** It is now this late, and these are the prices; without them, those of the last bars. */
+  /** It is now this late, never earlier, and these are the prices; without them, those of the last bars. */
   at(ms: number, prices: Prices | null = null): void {
-    this.#nowMs = ms
+    this.#nowMs = Math.max(this.#nowMs, ms)
     this.#prices = prices
   }
 

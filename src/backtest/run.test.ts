@@ -145,6 +145,21 @@ describe('a run', () => {
     expect(course.account.start).toBe(10_000)
   })
 
+  it('takes a bar that comes late without going back in time', async () => {
+    const groups = [
+      ...Array.from({ length: WARM_UP_BARS }, (_, index) => [bar(index), bar(index, 50, { symbol: 'ETH' })]),
+      [bar(FIRST)],
+      [bar(FIRST + 96)],
+      [bar(FIRST, 50, { symbol: 'ETH' })],
+      [bar(FIRST + 97)],
+    ]
+    const { course, events } = await runThrough(groups)
+    const times = events.map(({ recordedAt }) => recordedAt)
+    expect(times).toEqual(times.toSorted())
+    expect(course).toMatchObject({ bars: 4, lastCloseMs: Date.parse(timeOf(FIRST + 98)) })
+    expect(course.account.days).toHaveLength(2)
+  })
+
   it('complains of bars that it cannot take, and goes on', async () => {
     const groups = [...quiet(), [bar(FIRST)], [bar(FIRST, 100)], [bar(FIRST + 1)]]
     const { course, ofType } = await runThrough(groups)

@@ -176,12 +176,13 @@ class Run {
     await listener.onBars(bars.map((bar) => ({ ...bar, backfill: isWarmUp })))
     this.#retell(words.after, closeMs)
     this.#strategy.see(bars)
-    this.#doneUpToMs = closeMs
+    // A bar of one symbol may come behind later ones of others.
+    this.#doneUpToMs = Math.max(this.#doneUpToMs, closeMs)
     this.#parts.onTime?.(closeMs)
     if (isWarmUp) return
     this.#bars += bars.length
     this.#firstOpenMs ??= openMs
-    this.#lastCloseMs = closeMs
+    this.#lastCloseMs = this.#doneUpToMs
     this.#watch.close(this.#desk.state, openMs)
   }
 
@@ -215,8 +216,7 @@ class Run {
   /** At the time at which it was recorded, as far as that is between the bars. */
   #retell(words: readonly Stamped[], closeMs: number): void {
     for (const event of words) {
-      const saidMs = Math.min(closeMs, Date.parse(event.recordedAt))
-      this.#desk.at(Math.max(this.#desk.now(), saidMs))
+      this.#desk.at(Math.min(closeMs, Date.parse(event.recordedAt)))
       this.#desk.retell(event)
     }
   }
