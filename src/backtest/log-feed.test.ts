@@ -32,7 +32,6 @@ const settings: Configuration = {
 
 const run = async (feed: MarketFeed, changes: Partial<BacktestParts> = {}) => {
   const events: Stamped[] = []
-  const troubles: string[] = []
   const course = await backtest({
     strategy: 'brain',
     feed,
@@ -42,11 +41,13 @@ const run = async (feed: MarketFeed, changes: Partial<BacktestParts> = {}) => {
     fromMs: null,
     toMs: null,
     resetsDaily: false,
-    onTrouble: (message) => troubles.push(message),
+    onTrouble: (message) => {
+      throw new Error(message)
+    },
     onEvents: (some) => events.push(...some),
     ...changes,
   })
-  return { course, events, troubles }
+  return { course, events }
 }
 
 const logOf = async (events: readonly Stamped[]): Promise<MemoryLog> => {
@@ -104,7 +105,7 @@ describe('a run through a log', () => {
     await expect(run(new LogFeed(new MemoryLog()))).rejects.toThrow('the log has no bars')
   })
 
-  it('ends with what could be read', async () => {
+  it('fails where the log cannot be read to its end', async () => {
     const { events } = await simulated()
     const log = await logOf(events)
     const failing = {
@@ -113,9 +114,9 @@ describe('a run through a log', () => {
         return log.read(query)
       },
     }
-    const { course, troubles } = await run(new LogFeed(failing))
-    expect(course.bars).toBeGreaterThan(0)
-    expect(troubles).toEqual(['the log could not be read to its end: the disk is gone'])
+    await expect(run(new LogFeed(failing))).rejects.toThrow(
+      'the log could not be read to its end: the disk is gone',
+    )
   })
 })
 

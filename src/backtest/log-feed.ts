@@ -43,6 +43,7 @@ export class LogFeed implements HearingFeed {
   #words: Words = { before: [], after: [] }
   #telling: Promise<void> = Promise.resolve()
   #state: FeedStatus['state'] = 'idle'
+  #trouble: string | null = null
 
   constructor(log: Pick<EventLog, 'read'>) {
     this.#log = log
@@ -54,10 +55,7 @@ export class LogFeed implements HearingFeed {
     this.#state = 'running'
     const wanted = new Set(symbols.map(canonicalSymbol))
     this.#telling = this.#tell(wanted, listener).catch((error: unknown) => {
-      this.#state = 'ended'
-      listener.onTrouble(
-        `the log could not be read to its end: ${error instanceof Error ? error.message : String(error)}`,
-      )
+      this.#trouble = `the log could not be read to its end: ${error instanceof Error ? error.message : String(error)}`
     })
   }
 
@@ -66,7 +64,8 @@ export class LogFeed implements HearingFeed {
   }
 
   status(): FeedStatus {
-    return { state: this.#state, lastBarAtMs: null, clockOffsetMs: null, trouble: null }
+    const state = this.#trouble === null ? this.#state : 'troubled'
+    return { state, lastBarAtMs: null, clockOffsetMs: null, trouble: this.#trouble }
   }
 
   async stop(): Promise<void> {

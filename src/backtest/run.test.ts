@@ -6,7 +6,8 @@ import type { FeedBar } from '../core/market/bar.ts'
 import { barAt } from '../core/market/bars.contract.ts'
 import { STRATEGY_NAMES, type StrategyName } from './strategies.ts'
 import { WARM_UP_BARS } from './run-settings.ts'
-import { runThrough } from './told-feed.contract.ts'
+import { NoBarsError } from './run.ts'
+import { runThrough, ToldFeed } from './told-feed.contract.ts'
 
 const BEGIN_MS = Date.UTC(2026, 0, 1)
 const QUARTER_S = 900
@@ -158,6 +159,14 @@ describe('a run', () => {
     expect(times).toEqual(times.toSorted())
     expect(course).toMatchObject({ bars: 4, lastCloseMs: Date.parse(timeOf(FIRST + 98)) })
     expect(course.account.days).toHaveLength(2)
+  })
+
+  it('fails with a feed that fails', async () => {
+    const feed = new ToldFeed([...quiet(), [bar(FIRST)]])
+    const failing = Object.assign(feed, {
+      status: () => ({ state: 'troubled', trouble: 'gone', lastBarAtMs: null, clockOffsetMs: null }) as const,
+    })
+    await expect(runThrough([], { feed: failing })).rejects.toThrow(NoBarsError)
   })
 
   it('complains of bars that it cannot take, and goes on', async () => {

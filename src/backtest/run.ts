@@ -1,13 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Configuration } from '../core/config/schema.ts'
 import { foldingOf } from '../core/folding.ts'
+import type { Stamped } from '../core/log/event.ts'
 import type { FeedBar } from '../core/market/bar.ts'
+import type { Quote } from '../core/market/market.ts'
 import { canonicalSymbol } from '../core/vocabulary/symbol.ts'
 import { DAY_MS } from '../core/vocabulary/time.ts'
 import { MarketDesk } from '../engine/market/market-desk.ts'
 import { ProducerDesk } from '../engine/market/producer-desk.ts'
 import { doDue } from '../engine/market/schedule.ts'
-import type { Stamped } from '../core/log/event.ts'
 import type { FeedListener, MarketFeed } from '../ports/market-feed.ts'
 import type { Producer } from '../ports/producer.ts'
 import { AccountWatch, type AccountCourse } from './account-watch.ts'
@@ -79,6 +80,7 @@ class Run {
   /** From here on it is traded; null before the first bar. */
   #tradedFromMs: number | null = null
   #doneUpToMs = 0
+  #decidedMs: number | null = null
   #firstOpenMs: number | null = null
   #lastCloseMs: number | null = null
   #bars = 0
@@ -121,7 +123,9 @@ class Run {
 
   isOver(): boolean {
     if (this.#trouble !== null) throw this.#trouble.error
-    const { state } = this.#parts.feed.status()
+    const { state, trouble } = this.#parts.feed.status()
+    // Half of the bars would give figures of something else.
+    if (state === 'troubled') throw new NoBarsError(trouble ?? 'the feed failed')
     return this.#isPastEnd || state === 'ended' || state === 'stopped'
   }
 
@@ -167,7 +171,7 @@ class Run {
     // What the feed tells as past is told before it has started.
     if (!first.backfill) await this.#isStarted
     this.#tradedFromMs ??= await this.#begin(openMs, first.resolution_s)
-    this.#lastResolution(first.resolution_s)
+    this.#adaptTo(first.resolution_s)
     const isWarmUp = openMs < this.#tradedFromMs || first.backfill
     if (!isWarmUp) await this.#trade(bars, openMs)
     const words = this.#parts.feed.words?.() ?? SILENCE
@@ -207,7 +211,7 @@ class Run {
   }
 
   /** A log may hold bars of several lengths: the past of a first start, then minutes. */
-  #lastResolution(seconds: number): void {
+  #adaptTo(seconds: number): void {
     if (seconds === this.#settings.market.bar_seconds) return
     const { ta } = this.#settings
     this.#settings = { ...runSettings(this.#parts.settings, seconds), ta }
@@ -223,35 +227,28 @@ class Run {
 
   /** From the close of the last bar to the open of the next: one moment, unless there is a gap. */
   async #trade(bars: readonly FeedBar[], openMs: number): Promise<void> {
+    const { universe, market } = this.#settings
+    const stepMs = market.bar_seconds * 1000
+    const nothing = pricesAtOpen(universe.symbols, [], openMs)
+    for (let nowMs = this.#doneUpToMs; nowMs < openMs; nowMs += stepMs) await this.#decide(nowMs, nothing)
+    if (openMs >= this.#doneUpToMs) await this.#decide(openMs, pricesAtOpen(universe.symbols, bars, openMs))
+  }
+
+  /** What is due by the clock, then what the strategy wants. */
+  async #decide(nowMs: number, prices: Prices): Promise<void> {
     const parts = { engine: this.#desk, configuration: () => this.#settings }
-    const stepMs = this.#settings.market.bar_seconds * 1000
-    const opens = this.#opensOf(bars, openMs)
-    const nothing = this.#opensOf([], openMs)
-    let beforeMs = this.#doneUpToMs - stepMs
-    for (let nowMs = this.#doneUpToMs; nowMs <= openMs; nowMs += stepMs) {
-      this.#desk.at(nowMs, nowMs === openMs ? opens : nothing)
-      if (dayNumberOf(nowMs) > dayNumberOf(beforeMs)) await this.#beginDay()
-      await doDue(parts, beforeMs, nowMs)
-      await this.#strategy.decide(beforeMs, nowMs)
-      beforeMs = nowMs
-    }
+    const beforeMs = this.#decidedMs ?? nowMs - this.#settings.market.bar_seconds * 1000
+    this.#desk.at(nowMs, prices)
+    if (dayNumberOf(nowMs) > dayNumberOf(beforeMs)) await this.#beginDay()
+    await doDue(parts, beforeMs, nowMs)
+    await this.#strategy.decide(beforeMs, nowMs)
+    this.#decidedMs = nowMs
   }
 
   async #beginDay(): Promise<void> {
     if (!this.#parts.resetsDaily || this.#desk.state.killSwitch.level === 0) return
     const move = { level: 0, reason: 'a new day', operator: BACKTEST_NODE, surface: 'cli' } as const
     await this.#desk.execute({ kind: 'reset-kill-switch', move })
-  }
-
-  /** A symbol that does not open now cannot be had now. */
-  #opensOf(bars: readonly FeedBar[], openMs: number): Prices {
-    const prices = new Map(
-      this.#settings.universe.symbols.map((symbol) => [canonicalSymbol(symbol), null] as const),
-    )
-    const opens = bars.map(
-      ({ symbol, open }) => [canonicalSymbol(symbol), { price: open, atMs: openMs }] as const,
-    )
-    return new Map<string, { readonly price: number; readonly atMs: number } | null>([...prices, ...opens])
   }
 
   #complain(what: string, error: unknown): void {
@@ -261,6 +258,13 @@ class Run {
 }
 
 const SILENCE: Words = { before: [], after: [] }
+
+/** A symbol that does not open now cannot be had now. */
+const pricesAtOpen = (symbols: readonly string[], bars: readonly FeedBar[], openMs: number): Prices => {
+  const prices = new Map<string, Quote | null>(symbols.map((symbol) => [canonicalSymbol(symbol), null]))
+  for (const { symbol, open } of bars) prices.set(canonicalSymbol(symbol), { price: open, atMs: openMs })
+  return prices
+}
 
 const dayNumberOf = (ms: number): number => Math.floor(ms / DAY_MS)
 

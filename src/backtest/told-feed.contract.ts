@@ -7,7 +7,7 @@ import type { Producer } from '../ports/producer.ts'
 import { backtest, type BacktestParts } from './run.ts'
 
 /** A feed with these bars, one group behind the other, and an end. */
-class ToldFeed implements MarketFeed {
+export class ToldFeed implements MarketFeed {
   readonly name = 'told'
   readonly producers: readonly Producer[] = []
   readonly #groups: readonly (readonly FeedBar[])[]
