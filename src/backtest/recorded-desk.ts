@@ -24,7 +24,8 @@ export type Prices = ReadonlyMap<string, Quote | null>
  */
 export class RecordedDesk implements Executor {
   readonly #parts: RecordedDeskParts
-  readonly #keys = new Set<string>()
+  #keys = new Set<string>()
+  #olderKeys: ReadonlySet<string> = new Set()
   #state: State = INITIAL_STATE
   #nowMs = 0
   #prices: Prices | null = null
@@ -36,7 +37,7 @@ export class RecordedDesk implements Executor {
 
   readonly log = {
     findByDedupeKeys: (keys: readonly string[]) =>
-      Promise.resolve(new Map(keys.filter((key) => this.#keys.has(key)).map((key) => [key, key]))),
+      Promise.resolve(new Map(keys.filter((key) => this.#isKnown(key)).map((key) => [key, key]))),
   }
 
   get state(): State {
@@ -86,17 +87,20 @@ export class RecordedDesk implements Executor {
     this.#parts.onEvents([retold])
   }
 
-  /** Time goes one way: only what was said just now could be said again. */
+  /** Time goes one way: only what was said lately could be said again, so old keys are let go, many at a time. */
   #remember(key: string): void {
-    this.#keys.add(key)
-    if (this.#keys.size <= KEYS_KEPT) return
-    for (const oldest of this.#keys) {
-      this.#keys.delete(oldest)
-      return
+    if (this.#keys.size >= KEYS_KEPT) {
+      this.#olderKeys = this.#keys
+      this.#keys = new Set()
     }
+    this.#keys.add(key)
+  }
+
+  #isKnown(key: string): boolean {
+    return this.#keys.has(key) || this.#olderKeys.has(key)
   }
 }
 
 export const BACKTEST_NODE = 'backtest'
 
-const KEYS_KEPT = 20_000
+const KEYS_KEPT = 10_000
