@@ -4,11 +4,12 @@ import { equityOf, type State } from '../core/state.ts'
 import { usdNumber } from '../core/vocabulary/money.ts'
 import { DAY_MS } from '../core/vocabulary/time.ts'
 import { meanOf, type EquityCourse } from './figures.ts'
+import { TradeList, type ClosedTrade } from './trade-list.ts'
 
 /** What happened to the account. */
 export interface AccountCourse extends EquityCourse {
-  readonly trades: number
-  readonly wins: number
+  /** In the order in which they ended. */
+  readonly trades: readonly ClosedTrade[]
   readonly maxDrawdown: number
   /** What was bought and sold, in mean daily equities. */
   readonly turnover: number
@@ -30,13 +31,12 @@ export interface AccountCourse extends EquityCourse {
 export class AccountWatch {
   readonly #heldBack = new Map<string, number>()
   readonly #days: number[] = []
+  readonly #trades = new TradeList()
   #day: number | null = null
   #start = 0
   #equity = 0
   #peak = 0
   #maxDrawdown = 0
-  #trades = 0
-  #wins = 0
   #traded = 0
   #fees = 0
   #funding = 0
@@ -69,8 +69,7 @@ export class AccountWatch {
     return {
       start: this.#start,
       days,
-      trades: this.#trades,
-      wins: this.#wins,
+      trades: this.#trades.closed,
       maxDrawdown: this.#maxDrawdown,
       turnover: meanEquity > 0 ? this.#traded / meanEquity : 0,
       fees: this.#fees,
@@ -82,11 +81,9 @@ export class AccountWatch {
 
   #seeOne(event: Stamped): void {
     const known = asKnown(event)
-    switch (known?.type) {
-      case 'execution.position_closed.v1':
-        this.#trades += 1
-        if (known.payload.realized_pnl > 0) this.#wins += 1
-        return
+    if (known === null) return
+    this.#trades.see(known)
+    switch (known.type) {
       case 'execution.order_filled.v1':
         this.#traded += known.payload.notional_usd
         this.#fees += known.payload.fee_usd

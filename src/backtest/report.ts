@@ -19,6 +19,8 @@ export const reportOf = (
   uniform: () => number,
 ) => {
   const { account } = course
+  const { trades } = account
+  const wins = trades.filter(({ netUsd }) => netUsd > 0)
   const { totalReturn, sharpe, pValue } = figuresOf(account, uniform)
   return {
     strategy,
@@ -31,7 +33,7 @@ export const reportOf = (
     bar_seconds: course.resolutionSeconds,
     bars: course.bars,
     days: account.days.length,
-    trades: account.trades,
+    trades: trades.length,
     open_positions: course.openPositions,
     start_equity_usd: account.start,
     end_equity_usd: account.days.at(-1) ?? account.start,
@@ -39,7 +41,7 @@ export const reportOf = (
     sharpe: r9(sharpe),
     max_drawdown: r9(account.maxDrawdown),
     p_value: r9(pValue),
-    hit_rate: account.trades === 0 ? null : r9(account.wins / account.trades),
+    hit_rate: trades.length === 0 ? null : r9(wins.length / trades.length),
     turnover: r9(account.turnover),
     fees_usd: r9(account.fees),
     funding_usd: r9(account.funding),
@@ -50,6 +52,18 @@ export const reportOf = (
       first_stop_at: account.killSwitch.firstStopAt,
       first_stop_reason: account.killSwitch.firstStopReason,
     },
+    equity_usd_by_day: account.days,
+    closed_trades: trades.map((trade) => ({
+      symbol: trade.symbol,
+      direction: trade.direction,
+      opened_at: trade.openedAt,
+      closed_at: trade.closedAt,
+      entry_price: trade.entryPrice,
+      exit_price: trade.exitPrice,
+      size_usd: trade.sizeUsd,
+      net_usd: trade.netUsd,
+      exit_reason: trade.exitReason,
+    })),
   }
 }
 

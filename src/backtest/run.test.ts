@@ -37,7 +37,19 @@ describe('a trade', () => {
     const { course, ofType } = await runThrough(groups)
     const [closed] = ofType('execution.position_closed.v1')
     expect(closed?.payload).toMatchObject({ exit_reason: 'stop_loss' })
-    expect(course.account).toMatchObject({ trades: 1, wins: 0 })
+    expect(course.account.trades).toEqual([
+      {
+        symbol: 'BTC',
+        direction: 'long',
+        openedAt: timeOf(FIRST),
+        closedAt: timeOf(FIRST + 2),
+        entryPrice: 100.05,
+        exitPrice: expect.closeTo(95, 1),
+        sizeUsd: expect.closeTo(500, 0),
+        netUsd: closed?.payload['realized_pnl'],
+        exitReason: 'stop_loss',
+      },
+    ])
     expect(course.account.fees).toBeGreaterThan(0.5)
     expect(course.account.days.at(-1)).toBeLessThan(10_000 - course.account.fees)
   })
@@ -130,7 +142,7 @@ describe('a run', () => {
     })
     const lowered = await runThrough([...quiet(), ...falling], { killSwitch, resetsDaily: true })
     expect(lowered.course.account.killSwitch.stops).toBeGreaterThan(1)
-    expect(lowered.course.account.trades).toBeGreaterThan(left.course.account.trades)
+    expect(lowered.course.account.trades.length).toBeGreaterThan(left.course.account.trades.length)
   })
 
   it('asks nobody, and trades on paper, whatever the settings of the service say', async () => {

@@ -49,7 +49,7 @@ const overPaths = async (strategy: StrategyName, costBps: number) => {
       risk: STEADY,
       resetsDaily: true,
     })
-    runs.push({ ...figuresOf(course.account, () => 0), trades: course.account.trades })
+    runs.push({ ...figuresOf(course.account, () => 0), trades: course.account.trades.length })
   }
   return {
     totalReturn: summaryOf(runs.map(({ totalReturn }) => totalReturn)),

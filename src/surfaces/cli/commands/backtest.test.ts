@@ -85,6 +85,10 @@ describe('svc backtest', () => {
       start_equity_usd: 10_000,
     })
     expect(document.trades).toBeGreaterThan(0)
+    expect(document.closed_trades).toHaveLength(document.trades)
+    expect(document.closed_trades[0]).toMatchObject({ symbol: 'BTC', net_usd: expect.any(Number) })
+    expect(document.equity_usd_by_day).toHaveLength(7)
+    expect(document.equity_usd_by_day.at(-1)).toBe(document.end_equity_usd)
     expect(document.total_return).toBeCloseTo(document.end_equity_usd / 10_000 - 1, 9)
     expect(await documentOf(...WEEK, '--strategy', 'ma_crossover', '--seed', '3')).toEqual(document)
     const other = await documentOf(...WEEK, '--strategy', 'ma_crossover', '--seed', '4')
@@ -103,6 +107,7 @@ describe('svc backtest', () => {
     expect(exitCode).toBe(0)
     expect(stdout).toMatch(/^Market +BTC, from a file$/m)
     expect(stdout).toMatch(/^Bars +100 of 3600 seconds$/m)
+    expect(stdout).toMatch(/^Course +▁{6}$/m)
     expect(stdout).toMatch(/^Held back +\d+ times by coverage; .*SVC_BRAIN__MIN_DOMAINS=1$/m)
     expect(stdout).toMatch(/^Note +5 days are too few/m)
   })

@@ -3,6 +3,7 @@ import { InvalidArgumentError, Option } from 'commander'
 import type { BacktestReport } from '../../../backtest/report.ts'
 import { STRATEGY_NAMES, type StrategyName } from '../../../backtest/strategies.ts'
 import { examples, type Bench, type CliCommand } from '../command.ts'
+import { courseLine } from '../course-line.ts'
 import { EXIT_OK, Failure, UsageError, type ExitCode } from '../failure.ts'
 import { parseFrom, parseTo } from '../moments.ts'
 import type { Paint } from '../style.ts'
@@ -98,6 +99,7 @@ const reportText = (report: BacktestReport, troubles: readonly string[], paint: 
         `${report.trades}${report.open_positions === 0 ? '' : `, ${report.open_positions} still open`}`,
       ],
       ['Equity', `${usd(report.start_equity_usd)} to ${usd(report.end_equity_usd)}`],
+      ['Course', courseLine([report.start_equity_usd, ...report.equity_usd_by_day], COURSE_WIDTH)],
       [
         'Return',
         report.total_return < 0 ? warning(percent(report.total_return)) : percent(report.total_return),
@@ -146,6 +148,7 @@ const notesOf = (report: BacktestReport): readonly (readonly [string, Cell])[] =
 }
 
 const DAYS_MIN = 30
+const COURSE_WIDTH = 60
 
 const ADVICE: Readonly<Record<string, string>> = {
   coverage: '; prices alone are one domain: try SVC_BRAIN__MIN_DOMAINS=1',
