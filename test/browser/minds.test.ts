@@ -168,6 +168,29 @@ describe.skipIf(BROWSER === undefined)('the brain, contributors and producers', 
     await phone.close()
   })
 
+  it('shows level and regime on a phone, whatever sheet is open', async () => {
+    const phone = await openPage(stage.browser, stage.engine.dashboardUrl, {
+      viewport: PHONE,
+      isMobile: true,
+    })
+    await signIn(phone.page, stage.engine.dashboardUrl, TOKEN)
+    await phone.page.goto(`${stage.engine.dashboardUrl}/producers?producer=ticker`)
+    await phone.page.getByRole('dialog', { name: 'ticker' }).waitFor()
+    const boxOf = async (selector: string) => {
+      const box = await phone.page.locator(selector).filter({ visible: true }).boundingBox()
+      if (box === null) throw new Error(`${selector} is not to be seen`)
+      return { top: box.y, bottom: box.y + box.height }
+    }
+    const sheet = await boxOf('[role=dialog]')
+    expect((await boxOf('header [title*=regime i], header [title*=market i]')).bottom).toBeLessThanOrEqual(
+      sheet.top,
+    )
+    const level = await boxOf('nav button:has-text("Kill switch")')
+    expect(level.top).toBeGreaterThanOrEqual(sheet.bottom)
+    expect(level.bottom).toBeLessThanOrEqual(PHONE.height)
+    await phone.close()
+  })
+
   it('never made the page complain', () => {
     expect(stage.complaints).toEqual([])
   })

@@ -14,6 +14,9 @@ interface DialogProps {
   readonly children: ReactNode
 }
 
+/** On a phone a sheet is as wide as the screen: level and regime, in the bars above and below it, stay in sight. */
+const BETWEEN_THE_BARS = 'max-md:top-12 max-md:bottom-[calc(3.75rem+env(safe-area-inset-bottom))]'
+
 /**
  * Without Radix's own overlay: that one writes a style element into the page, which the content security policy
  * forbids.
@@ -24,7 +27,10 @@ export const Dialog = ({ title, description, onClose, form = 'centre', children 
   return (
     <Radix.Root open onOpenChange={(isOpen) => (isOpen ? undefined : onClose())}>
       <Radix.Portal>
-        <div className="fixed inset-0 z-40 bg-black/45" aria-hidden />
+        <div
+          className={cx('fixed inset-0 z-40 bg-black/45', form === 'sheet' && BETWEEN_THE_BARS)}
+          aria-hidden
+        />
         <Radix.Content
           onCloseAutoFocus={(event) => {
             event.preventDefault()
@@ -35,7 +41,8 @@ export const Dialog = ({ title, description, onClose, form = 'centre', children 
             'fixed z-50 flex flex-col overflow-hidden border border-line bg-panel shadow-xl outline-none',
             form === 'centre' &&
               'top-1/2 left-1/2 max-h-[88dvh] w-[min(30rem,calc(100vw-1.5rem))] -translate-x-1/2 -translate-y-1/2 rounded-xl',
-            form === 'sheet' && 'inset-y-0 right-0 w-[min(40rem,100vw)] border-y-0 border-r-0',
+            form === 'sheet' &&
+              `inset-y-0 right-0 w-[min(40rem,100vw)] border-y-0 border-r-0 ${BETWEEN_THE_BARS}`,
           )}
         >
           <header className="flex items-start justify-between gap-3 border-b border-line px-4 py-3">
