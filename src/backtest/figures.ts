@@ -27,7 +27,7 @@ const returnOf = (before: number, after: number): number => (before > 0 ? after 
 /** Of a year of 365 days; 0 where nothing moved. */
 export const sharpeOf = (returns: readonly number[]): number => {
   const mean = meanOf(returns)
-  const deviation = Math.sqrt(meanOf(returns.map((value) => (value - mean) ** 2)))
+  const deviation = Math.sqrt(meanOf(returns.map((value) => (value - mean) * (value - mean))))
   return deviation === 0 ? 0 : (mean / deviation) * Math.sqrt(DAYS_PER_YEAR)
 }
 

@@ -19,8 +19,8 @@ export interface RecordedDeskParts {
 export type Prices = ReadonlyMap<string, Quote | null>
 
 /**
- * The deciders of the engine at a time that is told to them. Nothing is stored, signed or kept but the fold: a run
- * through years needs no more memory than one through a day.
+ * The deciders of the engine at a time that is told to them. Nothing is stored, signed or kept but the fold, so that
+ * the memory of a run does not grow with its events.
  */
 export class RecordedDesk implements Executor {
   readonly #parts: RecordedDeskParts

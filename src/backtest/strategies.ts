@@ -3,6 +3,7 @@ import type { FeedBar } from '../core/market/bar.ts'
 import type { Direction } from '../core/vocabulary/money.ts'
 import type { Executor } from '../engine/executor.ts'
 import { runDueCycle } from '../engine/market/schedule.ts'
+import { meanOf } from './figures.ts'
 
 /** Who decides what is traded. */
 export interface Strategy {
@@ -32,9 +33,6 @@ const brain = (parts: StrategyParts): Strategy => ({
 
 /** What a rule makes of the closes so far, newest last; null for nothing. */
 type Rule = (closes: readonly number[]) => Direction | null
-
-const meanOf = (values: readonly number[]): number =>
-  values.reduce((sum, value) => sum + value, 0) / values.length
 
 const MOMENTUM_BARS = 20
 const MOMENTUM_MIN = 0.02
