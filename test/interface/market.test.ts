@@ -51,8 +51,15 @@ onEveryStore('a market', (store) => {
   })
 
   it('can be run through again from the log, while it goes on', async () => {
-    await expect.poll(() => countOf('brain.cycle')).toBeGreaterThan(1)
-    const { exitCode, stdout, stderr } = svc(home, ['backtest', '--recorded', '--json'], variables)
+    for (const type of ['signal.ta', 'signal.tradfi', 'signal.onchain', 'signal.social']) {
+      await expect.poll(() => countOf(type)).toBeGreaterThan(0)
+    }
+    // From here on no cycle can lack what was said before.
+    const from = new Date().toISOString()
+    const newestOpen = async () => String((await eventsOf(service, 'market.bar'))[0]?.payload['open_ts'])
+    await expect.poll(async () => Date.parse(await newestOpen()) - Date.parse(from)).toBeGreaterThan(2000)
+    const words = ['backtest', '--recorded', '--from', from, '--json']
+    const { exitCode, stdout, stderr } = svc(home, words, variables)
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
     const document = JSON.parse(stdout) as { readonly bars: number; readonly held_back: object }
     expect(document).toMatchObject({ market: 'log', bar_seconds: 1, strategy: 'brain' })
