@@ -193,4 +193,5 @@ class SqliteLog implements EventLog {
   }
 }
 
-const SCAN_PAGE = 1000
+/** Read in less than a millisecond. Larger pages save next to nothing, and everything else would wait for them. */
+const SCAN_PAGE = 100
