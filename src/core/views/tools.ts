@@ -91,3 +91,11 @@ export const TOOLS = [
 ] as const
 
 export type ToolName = (typeof TOOLS)[number]['name']
+
+/** They end a risk, or are an operator's word about it: whoever calls them waits for nobody who calls the others. */
+export const URGENT_TOOLS: readonly ToolName[] = [
+  'cancel_order',
+  'close_all_positions',
+  'close_position',
+  'set_kill_switch',
+]

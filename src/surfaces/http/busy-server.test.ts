@@ -30,23 +30,49 @@ const statusFrom = async (socket: Socket): Promise<string> => {
   return bytes.toString('latin1').slice('HTTP/1.1 '.length).slice(0, 3)
 }
 
-it('answers everybody, however many ask at once, and the kill switch before them', async () => {
-  // One request in a turn: whoever comes with others has to wait.
+/** One request in a turn: whoever comes with others has to wait. Says who of the others was answered before the last. */
+const askBehindOthers = async (head: string, body: string): Promise<number> => {
   const server = await startTestServer({ limits: { turnMs: 0 } })
-  const [operator, ...readers] = await connections(server.port, READERS + 1, 'GET /api/v1/health')
+  const [last, ...readers] = await connections(server.port, READERS + 1, 'GET /api/v1/health')
   for (const reader of readers) ask(reader, 'GET /api/v1/health')
-  ask(operator!, 'POST /api/v1/kill-switch', JSON.stringify({ level: 3, reason: 'too much at once' }))
+  ask(last!, head, body)
   let answered = 0
   const answers = readers.map(async (reader) => {
     const status = await statusFrom(reader)
     answered += 1
     return status
   })
-  expect(await statusFrom(operator!)).toBe('200')
-  expect(answered).toBeLessThan(READERS)
+  expect(await statusFrom(last!)).toBe('200')
+  const answeredBefore = answered
   expect(new Set(await Promise.all(answers))).toEqual(new Set(['200']))
-  for (const socket of [...readers, operator!]) socket.destroy()
+  for (const socket of [...readers, last!]) socket.destroy()
   await server.close()
+  return answeredBefore
+}
+
+const toolCall = (name: string, given: object): string =>
+  JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: given } })
+
+const STOP = { level: 3, reason: 'too much at once' }
+
+it.each([
+  ['sets the kill switch', '/kill-switch', JSON.stringify(STOP)],
+  ['closes all positions', '/positions/close-all', '{}'],
+  ['sets the kill switch over MCP', '/mcp', toolCall('set_kill_switch', STOP)],
+  ['closes all positions over MCP', '/mcp', toolCall('close_all_positions', {})],
+])('answers everybody, however many ask at once, and before them who %s', async (_does, path, body) => {
+  expect(await askBehindOthers(`POST /api/v1${path}`, body)).toBeLessThan(READERS / 2)
+})
+
+it.each([
+  ['reads', toolCall('get_brain_status', {})],
+  ['speaks of an urgent tool', toolCall('get_recent_signals', { domain: 'set_kill_switch' })],
+  [
+    'names an urgent tool as its method',
+    JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'set_kill_switch' }),
+  ],
+])('lets an agent wait for its turn who only %s', async (_does, body) => {
+  expect(await askBehindOthers('POST /api/v1/mcp', body)).toBeGreaterThan(READERS / 2)
 })
 
 it('does nothing for callers who went away while they waited', async () => {

@@ -11,7 +11,7 @@ import { accessOf, actionOf, type Route } from './route.ts'
 import { sendProblem } from './send.ts'
 import type { Service } from './service.ts'
 import { NOTHING_THERE, SHUTTING_DOWN } from './troubles.ts'
-import { Turns } from './turns.ts'
+import type { Turns } from './turns.ts'
 import { methodsAt, unknownRoute } from './unknown-route.ts'
 
 declare module 'fastify' {
@@ -39,16 +39,19 @@ export const prepareReply = (service: Service, request: FastifyRequest, reply: F
 }
 
 /** Before anything is looked at. What is urgent never waits for those who only came earlier. */
-export const addTurns = (app: FastifyInstance, turnMs: number): void => {
-  const turns = new Turns(turnMs)
+export const addTurns = (app: FastifyInstance, turns: Turns): void => {
   app.addHook('onRequest', (request, _reply, done) => {
-    if (request.routeOptions.config.endpoint?.isUrgent === true) return done()
-    return turns.take(() => {
-      // Nobody is left who could hear an answer.
-      if (!request.raw.destroyed) done()
-    })
+    // True, or told by what is not read yet: then the handler waits.
+    if (request.routeOptions.config.endpoint?.isUrgent !== undefined) return done()
+    return takeTurn(turns, request, done)
   })
 }
+
+export const takeTurn = (turns: Turns, { raw }: FastifyRequest, begin: () => void): void =>
+  turns.take(() => {
+    // Nobody is left who could hear an answer.
+    if (!raw.socket.destroyed) begin()
+  })
 
 /** Everything that is decided before a body is read: route and method, token, rate. In this order. */
 export const addGate = ({ app, service, audit, isClosing, bodyTimeoutMs }: GateParts): void => {

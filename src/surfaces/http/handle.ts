@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AccessAudit } from './access-audit.ts'
 import { JSON_TYPE, type Answer, type Success } from './answers.ts'
 import { admit } from './doorkeeper.ts'
+import { takeTurn } from './gate.ts'
 import { readBody, type BodyLimits, type RequestBody } from './request-body.ts'
 import { statusOf } from './problems.ts'
 import { resourceOf } from './request-line.ts'
@@ -12,11 +13,13 @@ import type { Service } from './service.ts'
 import { handOver } from './stream/hand-over.ts'
 import { withinTime } from './time-limit.ts'
 import { TOO_SLOW } from './troubles.ts'
+import type { Turns } from './turns.ts'
 import { validate } from './validation.ts'
 
 export interface HandlerParts {
   readonly service: Service
   readonly audit: AccessAudit
+  readonly turns: Turns
   readonly handlerTimeoutMs: number
   /** Compares every answer with what the route promises. For tests: it costs a parse per answer. */
   readonly checkResponses: boolean
@@ -47,6 +50,9 @@ export const handlerOf = (route: Route, parts: HandlerParts) => {
     })
     if (validated.status === 'invalid') return sendProblem(reply, validated.problem)
     const given = { ...validated.parts, mayOperate: () => mayOperate(request, service) }
+    const { isUrgent } = route
+    if (typeof isUrgent === 'function' && !isUrgent(given))
+      await new Promise<void>((resolve) => takeTurn(parts.turns, request, resolve))
     const answer = await run(route, given, parts)
     await record(route, answer, { service, audit, request, traceId: validated.parts.traceId })
     switch (answer.kind) {

@@ -72,17 +72,22 @@ export interface RouteSpec<
   readonly otherAnswers?: readonly OtherAnswer[]
   /** Besides those that every endpoint can answer. */
   readonly problems?: readonly ProblemCode[]
-  /** Never waits for its turn behind other requests. */
-  readonly isUrgent?: true
+  /** Never waits for its turn behind other requests; where only the body tells, that is read before. */
+  readonly isUrgent?: true | Judged<Params, Query, Headers, Body>
   /** Requests that may take as long as they need. */
-  readonly mayTakeLong?: (
-    parts: Parts<z.output<Params>, z.output<Query>, z.output<Headers>, z.output<Body>>,
-  ) => boolean
+  readonly mayTakeLong?: Judged<Params, Query, Headers, Body>
   readonly handler: (
     parts: Parts<z.output<Params>, z.output<Query>, z.output<Headers>, z.output<Body>>,
     service: Service,
   ) => Answer<DeepReadonly<z.input<Response>>> | Promise<Answer<DeepReadonly<z.input<Response>>>>
 }
+
+type Judged<
+  Params extends z.ZodType,
+  Query extends z.ZodType,
+  Headers extends z.ZodType,
+  Body extends z.ZodType,
+> = (parts: Parts<z.output<Params>, z.output<Query>, z.output<Headers>, z.output<Body>>) => boolean
 
 /** `content` is null for an answer without a body. */
 export interface OtherAnswer {
@@ -99,9 +104,10 @@ type DeepReadonly<T> = T extends object
   : T
 
 /** A route whose types are checked and forgotten: validation stands between the stranger and the handler. */
-export type Route = Omit<AnySpec, 'example' | 'handler' | 'mayTakeLong'> & {
+export type Route = Omit<AnySpec, 'example' | 'handler' | 'isUrgent' | 'mayTakeLong'> & {
   readonly url: string
   readonly example?: unknown
+  readonly isUrgent?: true | ((parts: Parts) => boolean)
   readonly mayTakeLong?: (parts: Parts) => boolean
   readonly handler: (parts: Parts, service: Service) => Answer | Promise<Answer>
 }

@@ -17,6 +17,7 @@ import { ROUTES } from './routes/all.ts'
 import type { Service } from './service.ts'
 import { StreamHub } from './stream/hub.ts'
 import type { StreamLimits } from './stream/limits.ts'
+import { Turns } from './turns.ts'
 import { Verification } from './verification.ts'
 
 export interface HttpServer {
@@ -58,7 +59,8 @@ export const createHttpServer = async (
   const audit = new AccessAudit(house.engine, house.logger, limits.handlerTimeoutMs)
   answerConnectionErrors(app.server, () => house.clock.newId())
   await addOpenApi(app, house.version)
-  addTurns(app, limits.turnMs)
+  const turns = new Turns(limits.turnMs)
+  addTurns(app, turns)
   addGate({ app, service, audit, isClosing: () => isClosing, bodyTimeoutMs: limits.bodyTimeoutMs })
   addErrorAnswers(app, service)
   addMeasuring(app, service)
@@ -71,7 +73,7 @@ export const createHttpServer = async (
       exposeHeadRoute: route.streams !== true,
       schema: schemaOf(route),
       config: { endpoint: route },
-      handler: handlerOf(route, { service, audit, handlerTimeoutMs, checkResponses }),
+      handler: handlerOf(route, { service, audit, turns, handlerTimeoutMs, checkResponses }),
     })
   }
   await addDocs(app, service.openApiText)

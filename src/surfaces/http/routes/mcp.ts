@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { URGENT_TOOLS, type ToolName } from '../../../core/views/tools.ts'
 import { sentenceOf } from '../../../core/vocabulary/faults.ts'
 import type { McpBody, McpReply } from '../../mcp-exchange.ts'
 import { ok, okEmpty, type Success } from '../answers.ts'
@@ -56,6 +57,7 @@ export const mcpRoutes = [
     headers,
     body: message,
     bodyIsRaw: true,
+    isUrgent: ({ body }) => callsUrgentTool(body),
     response,
     example: { jsonrpc: '2.0', id: 1, result: { tools: [] } },
     otherAnswers: [
@@ -98,6 +100,17 @@ const bodyOf = (bytes: Uint8Array): McpBody => {
   const { value, faults } = parsed
   return { status: 'invalid', value, detail: faults.map(sentenceOf).join('; ') }
 }
+
+/** The first look is for all the others, which name no such tool anywhere. */
+const callsUrgentTool = (bytes: Uint8Array): boolean => {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  return URGENT_TOOLS.some((name) => text.includes(name) && isCallOf(name, bodyOf(bytes)))
+}
+
+const isCallOf = (name: ToolName, body: McpBody): boolean =>
+  body.status === 'parsed' && toolCall.safeParse(body.value).data?.params.name === name
+
+const toolCall = z.object({ method: z.literal('tools/call'), params: z.object({ name: z.string() }) })
 
 /** An empty header says nothing. */
 const textOf = (value: string | undefined): string | null =>

@@ -68,6 +68,7 @@ export const portfolioRoutes = [
     description:
       'At every level of the kill switch. At a venue it is asked for: the order ends when the venue says so. An order ' +
       'that nobody can look up is taken as canceled: look at the venue first.',
+    isUrgent: true,
     params: z.object({ order_id: pathText('the id of the order', ORDER.order_id) }),
     body: z
       .object({

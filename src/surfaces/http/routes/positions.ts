@@ -61,6 +61,7 @@ export const positionRoutes = [
     tag: 'Positions',
     summary: 'Close all open positions at the market',
     description: 'At every level of the kill switch. What has no price stays open and is named.',
+    isUrgent: true,
     body: wish,
     bodyIsOptional: true,
     response: closedAllView,
@@ -86,6 +87,7 @@ export const positionRoutes = [
     summary: 'Close a position at the market',
     description:
       'At every level of the kill switch. With partial fills the position is `closing` until its exit is filled.',
+    isUrgent: true,
     params: z.object({ position_id: pathText('the id of the position', POSITION_ID) }),
     body: wish,
     bodyIsOptional: true,
