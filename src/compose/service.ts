@@ -16,6 +16,7 @@ import { openRunningEngine } from './running-engine.ts'
 import { knownSecretsOf } from './secrets.ts'
 import { openMemoryStore, openStore } from './store.ts'
 import type { Surroundings } from './surroundings.ts'
+import { beginEverythingYoung } from './young-memory.ts'
 
 /** What the command line says instead of the configuration; null = as configured. */
 export interface ServiceWishes {
@@ -47,6 +48,7 @@ export const startService = (
   { host, port, dashboardPort, dashboard, inMemory }: ServiceWishes,
 ): Promise<Service> =>
   opening(async (closers) => {
+    beginEverythingYoung()
     const { clock, insecureOk, version } = surroundings
     const startedAtMs = clock.now()
     const { store: configuration, warnings } = await openConfiguration(surroundings)
