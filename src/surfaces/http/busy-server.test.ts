@@ -30,19 +30,19 @@ const statusFrom = async (socket: Socket): Promise<string> => {
   return bytes.toString('latin1').slice('HTTP/1.1 '.length).slice(0, 3)
 }
 
-/** One request in a turn: whoever comes with others has to wait. Says who of the others was answered before the last. */
-const askBehindOthers = async (head: string, body: string): Promise<number> => {
+/** One request in a turn: whoever comes with others has to wait. Says how many of the others were answered before it. */
+const askBehindOthers = async (head: string, body: string, status = '200'): Promise<number> => {
   const server = await startTestServer({ limits: { turnMs: 0 } })
   const [last, ...readers] = await connections(server.port, READERS + 1, 'GET /api/v1/health')
   for (const reader of readers) ask(reader, 'GET /api/v1/health')
   ask(last!, head, body)
   let answered = 0
   const answers = readers.map(async (reader) => {
-    const status = await statusFrom(reader)
+    const said = await statusFrom(reader)
     answered += 1
-    return status
+    return said
   })
-  expect(await statusFrom(last!)).toBe('200')
+  expect(await statusFrom(last!)).toBe(status)
   const answeredBefore = answered
   expect(new Set(await Promise.all(answers))).toEqual(new Set(['200']))
   for (const socket of [...readers, last!]) socket.destroy()
@@ -56,13 +56,20 @@ const toolCall = (name: string, given: object): string =>
 const STOP = { level: 3, reason: 'too much at once' }
 
 it.each([
-  ['sets the kill switch', '/kill-switch', JSON.stringify(STOP)],
-  ['closes all positions', '/positions/close-all', '{}'],
-  ['sets the kill switch over MCP', '/mcp', toolCall('set_kill_switch', STOP)],
-  ['closes all positions over MCP', '/mcp', toolCall('close_all_positions', {})],
-])('answers everybody, however many ask at once, and before them who %s', async (_does, path, body) => {
-  expect(await askBehindOthers(`POST /api/v1${path}`, body)).toBeLessThan(READERS / 2)
-})
+  ['sets the kill switch', '/kill-switch', JSON.stringify(STOP), '200'],
+  ['closes all positions', '/positions/close-all', '{}', '200'],
+  ['closes a position, be it there or not', '/positions/p1/close', '{}', '404'],
+  ['cancels an order, be it there or not', '/orders/o1/cancel', '{}', '404'],
+  ['sets the kill switch over MCP', '/mcp', toolCall('set_kill_switch', STOP), '200'],
+  ['closes all positions over MCP', '/mcp', toolCall('close_all_positions', {}), '200'],
+  ['closes a position over MCP', '/mcp', toolCall('close_position', { position_id: 'p1' }), '200'],
+  ['cancels an order over MCP', '/mcp', toolCall('cancel_order', { order_id: 'o1' }), '200'],
+])(
+  'answers everybody, however many ask at once, and before them who %s',
+  async (_does, path, body, status) => {
+    expect(await askBehindOthers(`POST /api/v1${path}`, body, status)).toBeLessThan(READERS / 2)
+  },
+)
 
 it.each([
   ['reads', toolCall('get_brain_status', {})],
