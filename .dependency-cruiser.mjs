@@ -79,10 +79,22 @@ export default {
     },
     {
       name: 'adapters-know-no-sibling',
-      comment: 'An adapter imports core, ports and its own folder: each one can be deleted without a trace.',
+      comment:
+        'An adapter imports core, ports and its own folder: each one can be deleted without a trace. What adapters ' +
+        'of all kinds share stands directly in src/adapters.',
       severity: 'error',
       from: { path: '^src/adapters/([^/]+)/([^/]+)/', pathNot: [TESTS, '^src/adapters/platform/'] },
-      to: { path: '^src/', pathNot: ['^src/core/', '^src/ports/', '^src/adapters/$1/$2/'] },
+      to: {
+        path: '^src/',
+        pathNot: ['^src/core/', '^src/ports/', '^src/adapters/$1/$2/', '^src/adapters/[^/]+\\.ts$'],
+      },
+    },
+    {
+      name: 'shared-adapter-code-knows-no-adapter',
+      comment: 'What adapters share is below them.',
+      severity: 'error',
+      from: { path: '^src/adapters/[^/]+\\.ts$', pathNot: TESTS },
+      to: { path: '^src/', pathNot: ['^src/(core|ports)/', '^src/adapters/[^/]+\\.ts$'] },
     },
     {
       name: 'platform-adapters-know-no-sibling',
@@ -96,6 +108,7 @@ export default {
           '^src/ports/',
           '^src/adapters/platform/$1/',
           '^src/adapters/platform/crypto/',
+          '^src/adapters/[^/]+\\.ts$',
         ],
       },
     },

@@ -100,6 +100,11 @@ export const CASES: readonly Case[] = [
     },
   },
   {
+    rule: 'shared-adapter-code-knows-no-adapter',
+    why: 'shared code that knows one user of it',
+    tree: { 'src/adapters/threads.ts': ['src/adapters/storage/memory/memory.ts'] },
+  },
+  {
     rule: 'adapter-lists-know-their-kind',
     why: 'a list that names another kind',
     tree: { 'src/adapters/feeds/all.ts': ['src/adapters/storage/memory/memory.ts'] },

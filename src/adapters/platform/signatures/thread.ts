@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import type { SignedText } from '../../../ports/signatures.ts'
+import { threadFile } from '../../helping-threads.ts'
 
 /** A thread that checks slices, one after the other. */
 export interface VerifyThread {
@@ -51,8 +52,4 @@ interface Waiting {
   readonly reject: (error: Error) => void
 }
 
-// From source the thread runs from source too; built, both are JavaScript.
-const THREAD_FILE = new URL(
-  import.meta.url.endsWith('.ts') ? './verify-thread.ts' : './verify-thread.js',
-  import.meta.url,
-)
+const THREAD_FILE = threadFile('./verify-thread.ts', import.meta.url)

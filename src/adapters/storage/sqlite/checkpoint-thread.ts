@@ -1,6 +1,9 @@
 import { parentPort, workerData } from 'node:worker_threads'
+import { standBack } from '../../helping-threads.ts'
 import type { CheckpointAnswer, CheckpointRequest, CheckpointThreadData } from './checkpointer.ts'
 import { connect, firstRow, isSqliteError, prepareRows } from './database.ts'
+
+standBack()
 
 const { path } = workerData as CheckpointThreadData
 const db = connect(path, 'write')

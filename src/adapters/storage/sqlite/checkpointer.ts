@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import { threadFile } from '../../helping-threads.ts'
 
 export interface CheckpointThreadData {
   readonly path: string
@@ -82,8 +83,4 @@ const APPENDS_BETWEEN_AT_FIRST = 16
 const APPENDS_BETWEEN_MAX = 128
 const FRAMES_WANTED = 256
 
-// From source the thread runs from source too; built, both are JavaScript.
-const THREAD_FILE = new URL(
-  import.meta.url.endsWith('.ts') ? './checkpoint-thread.ts' : './checkpoint-thread.js',
-  import.meta.url,
-)
+const THREAD_FILE = threadFile('./checkpoint-thread.ts', import.meta.url)

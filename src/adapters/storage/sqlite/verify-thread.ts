@@ -1,7 +1,10 @@
 import { parentPort, workerData } from 'node:worker_threads'
+import { standBack } from '../../helping-threads.ts'
 import { connect, unavailable } from './database.ts'
 import { SliceVerifier, type Slice } from './verify-slice.ts'
 import type { VerifyAnswer, VerifyThreadData } from './verify.ts'
+
+standBack()
 
 const { path, stopped } = workerData as VerifyThreadData
 

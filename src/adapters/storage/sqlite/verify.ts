@@ -6,6 +6,7 @@ import {
   type ChainReport,
   type VerifyRange,
 } from '../../../ports/event-log.ts'
+import { threadFile } from '../../helping-threads.ts'
 import type { Slice } from './verify-slice.ts'
 
 export interface VerifyThreadData {
@@ -118,8 +119,4 @@ const startThread = (path: string, signal: AbortSignal): VerifyThread => {
   }
 }
 
-// From source the thread runs from source too; built, both are JavaScript.
-const THREAD_FILE = new URL(
-  import.meta.url.endsWith('.ts') ? './verify-thread.ts' : './verify-thread.js',
-  import.meta.url,
-)
+const THREAD_FILE = threadFile('./verify-thread.ts', import.meta.url)

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { StoreUnavailableError, type AppendResult } from '../../../ports/event-log.ts'
+import { threadFile } from '../../helping-threads.ts'
 import { blocksOf, type Batch } from './batch.ts'
 import type { SnapshotPiece } from './snapshots.ts'
 
@@ -114,8 +115,4 @@ const startThread = (path: string, onEnded: () => void): Thread => {
   }
 }
 
-// From source the thread runs from source too; built, both are JavaScript.
-const THREAD_FILE = new URL(
-  import.meta.url.endsWith('.ts') ? './writer-thread.ts' : './writer-thread.js',
-  import.meta.url,
-)
+const THREAD_FILE = threadFile('./writer-thread.ts', import.meta.url)
