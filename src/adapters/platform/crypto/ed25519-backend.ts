@@ -3,8 +3,9 @@ export type SignInto = (text: string, signature: Uint8Array) => void
 
 /** Raw keys: seeds and public keys are 32 bytes, signatures 64. */
 export interface Ed25519 {
+  /** Whose code signs. */
   readonly backend: 'sodium-native' | 'node:crypto'
-  publicKeyOf(seed: Uint8Array): Buffer
-  signerOf(seed: Uint8Array): SignInto
-  verify(text: string, signature: Uint8Array, publicKey: Uint8Array): boolean
+  readonly publicKeyOf: (seed: Uint8Array) => Buffer
+  readonly signerOf: (seed: Uint8Array) => SignInto
+  readonly verify: (text: string, signature: Uint8Array, publicKey: Uint8Array) => boolean
 }

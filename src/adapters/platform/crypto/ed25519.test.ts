@@ -54,9 +54,10 @@ it('signs with Node where libsodium does not load', () => {
   expect(child).toMatchObject({ stdout: 'node:crypto', stderr: '' })
 })
 
-it('takes libsodium where it loads and is the faster one', () => {
-  const isFaster = sodiumEd25519 !== null && process.arch === 'x64'
-  expect(ed25519.backend).toBe(isFaster ? 'sodium-native' : 'node:crypto')
+it('signs with libsodium where it loads, and verifies with the faster one', () => {
+  expect(ed25519.backend).toBe(sodiumEd25519?.backend ?? 'node:crypto')
+  const doesNodeVerify = sodiumEd25519 === null || process.arch !== 'x64'
+  expect(ed25519.verify === nodeEd25519.verify).toBe(doesNodeVerify)
 })
 
 describe.each(backends.map((backend) => [backend.backend, backend] as const))('%s', (_name, backend) => {
