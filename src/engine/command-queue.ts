@@ -12,6 +12,10 @@ export class CommandQueue<Waiting extends { readonly command: Command }> {
     return this.#urgent.length + this.#usual.length
   }
 
+  get hasUrgent(): boolean {
+    return this.#urgent.length > 0
+  }
+
   /** How many would be decided before it. */
   lengthBefore(command: Command): number {
     return this.#laneOf(command).length
@@ -37,10 +41,12 @@ export class CommandQueue<Waiting extends { readonly command: Command }> {
     return [...this.#urgent.splice(0), ...this.#usual.splice(0)]
   }
 
-  #laneOf({ kind }: Command): Waiting[] {
-    return URGENT.has(kind) ? this.#urgent : this.#usual
+  #laneOf(command: Command): Waiting[] {
+    return isUrgent(command) ? this.#urgent : this.#usual
   }
 }
+
+export const isUrgent = ({ kind }: Command): boolean => URGENT.has(kind)
 
 /** Both words of the operator about the switch: the later one has to stay the later one. */
 const URGENT: ReadonlySet<Command['kind']> = new Set([

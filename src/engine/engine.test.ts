@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { testClock, testSigner } from '../../test/parts.ts'
@@ -40,6 +41,10 @@ const set = (level: KillSwitchLevel): Command => ({
 const everything = async (log: EventLog): Promise<readonly LogRecord[]> =>
   log.read({ order: 'asc', limit: 100_000 })
 
+const afterTurns = async (turns: number): Promise<void> => {
+  for (let turn = 0; turn < turns; turn += 1) await nextTurn()
+}
+
 type Trouble = 'fail' | 'store-then-fail' | 'foreign-first' | 'ok'
 
 /** A log whose appends fail as the script says, before or after storing: real trouble, not a pretended answer. */
@@ -63,7 +68,7 @@ class TroubledLog extends MemoryLog {
 
   async #appendForeign(): Promise<void> {
     const head = await this.head()
-    const { records } = plan(
+    const { records } = await plan(
       [{ command: access('foreign'), traceId: null, alongside: null }],
       { state: { ...EMPTY_MEMORY.state, seq: head.seq }, head },
       new Map(),
@@ -77,6 +82,7 @@ class TroubledLog extends MemoryLog {
         sign: () => '',
         elapsedMs: () => 0,
       },
+      { requestsMax: 1, next: () => Promise.resolve(true) },
     )
     await super.append(
       records.map((record) => ({ ...record, signature: null, signer: null })),
@@ -263,12 +269,14 @@ describe('trouble with the store', () => {
       fc.asyncProperty(
         fc.array(step, { maxLength: 12 }),
         fc.integer({ min: 1, max: 40 }),
-        async (script, commands) => {
+        fc.integer({ min: 1, max: 4 }),
+        async (script, commands, turnMax) => {
           const log = new TroubledLog(script)
-          const engine = await openEngine(log, { limits: { batchMax: 3 } })
-          const results = await Promise.allSettled(
-            Array.from({ length: commands }, (_, index) => engine.execute(access(`own ${index}`))),
-          )
+          const engine = await openEngine(log, { limits: { batchMax: 3, turnMax } })
+          // Urgent ones come in while others are decided.
+          const urgent = [1, 2, 3].map((turns) => afterTurns(turns).then(() => engine.execute(set(1))))
+          const own = Array.from({ length: commands }, (_, index) => engine.execute(access(`own ${index}`)))
+          const [results] = await Promise.all([Promise.allSettled(own), Promise.allSettled(urgent)])
           await engine.fresh()
           const records = await everything(log)
           expect(await log.verifyHashes({ after: 0, upTo: records.length })).toEqual({

@@ -7,7 +7,7 @@ import type { State } from '../core/state.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { EventLog } from '../ports/event-log.ts'
 import type { Signer } from '../ports/signer.ts'
-import { CommandQueue } from './command-queue.ts'
+import { CommandQueue, isUrgent } from './command-queue.ts'
 import { CommitLine, type Stored } from './commit-line.ts'
 import { EngineClosedError, QueueFullError } from './errors.ts'
 import type { ExecuteOptions, Executor } from './executor.ts'
@@ -38,6 +38,8 @@ export interface EngineLimits {
   readonly batchMax: number
   /** Fewer are not split over several batches. */
   readonly batchMin: number
+  /** Commands decided in one turn of the loop: what else waits for it, prices and stops, waits no longer than that. */
+  readonly turnMax: number
   /** Beside urgent commands only as many others as make the batch no larger than this. */
   readonly urgentBatchMax: number
   /** Batches on their way to the log at the same time. */
@@ -48,6 +50,7 @@ const LIMITS: EngineLimits = {
   queueMax: 10_000,
   batchMax: 1000,
   batchMin: 16,
+  turnMax: 24,
   urgentBatchMax: 128,
   inFlightMax: 4,
 }
@@ -178,6 +181,7 @@ export class Engine implements Executor {
     try {
       const before = this.#ahead
       const planned = await this.#planKnowingKeys(waiting, before)
+      this.#queue.putBack(waiting.splice(planned.answers.length))
       this.#ahead = planned.after
       const stored = this.#line.store(planned.records, before.head)
       const batch: Batch = { waiting, planned, settled: stored.then((result) => this.#settle(batch, result)) }
@@ -206,7 +210,7 @@ export class Engine implements Executor {
       Math.max(this.#parts.clock.now(), Date.parse(before.head.recordedAt) || 0),
     ).toISOString()
     const { clock, version = 'unknown', configuration = () => DEFAULT_CONFIGURATION } = this.#parts
-    const beganAtMs = performance.now()
+    let turnBeganMs = performance.now()
     const moment = {
       now,
       newId: () => clock.newId(),
@@ -215,15 +219,23 @@ export class Engine implements Executor {
       sha256Hex,
       nodeId: this.nodeId,
       sign: (text: string) => Buffer.from(this.#parts.signer.sign(text), 'hex').toString('base64'),
-      elapsedMs: () => Math.round(performance.now() - beganAtMs),
+      elapsedMs: () => Math.round(performance.now() - turnBeganMs),
     }
-    const planned = plan(requests, before, known, moment)
+    const next = async ({ command }: Request): Promise<boolean> => {
+      await nextTurn()
+      turnBeganMs = performance.now()
+      // What is urgent and came in meanwhile waits for a turn, not for the whole batch.
+      return isUrgent(command) || !this.#queue.hasUrgent
+    }
+    const turns = { requestsMax: this.#limits.turnMax, next }
+    const planned = await plan(requests, before, known, moment, turns)
     const keys = planned.events.flatMap(({ dedupeKey }) => dedupeKey ?? [])
     if (keys.length === 0) return planned
     const stored = await this.log.findByDedupeKeys(keys)
     if (stored.size === 0) return planned
     for (const record of stored.values()) remember(known, stampedFrom(record))
-    return plan(requests, before, known, moment)
+    // Those that were left for later were not looked up.
+    return plan(requests.slice(0, planned.answers.length), before, known, moment, turns)
   }
 
   /** Called once per batch, in order. */

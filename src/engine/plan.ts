@@ -25,7 +25,7 @@ export type Outcome =
 export type Answer = Outcome | { readonly status: 'broken'; readonly error: unknown }
 
 export interface Plan {
-  /** One per request, in order. */
+  /** One per request, in order; fewer if the planning was ended early. */
   readonly answers: readonly Answer[]
   readonly events: readonly Stamped[]
   readonly records: readonly ChainedRecord[]
@@ -35,20 +35,31 @@ export interface Plan {
 /** Events that already hold a dedupe key: stored ones, and those of batches on their way. */
 export type KnownKeys = ReadonlyMap<string, Stamped>
 
+export interface Turns {
+  /** How many requests are run before others get their turn. */
+  readonly requestsMax: number
+  /** Resolves after the others had theirs, and says whether to go on with the rest, of which this is the first. */
+  readonly next: (request: Request) => Promise<boolean>
+}
+
 /** Runs requests one after the other on the evolving state. Nothing is stored yet. */
-export const plan = (
+export const plan = async (
   requests: readonly Request[],
   before: Memory,
   known: KnownKeys,
   moment: Omit<Moment, 'traceId'>,
-): Plan => {
+  turns: Turns,
+): Promise<Plan> => {
   const answers: Answer[] = []
   const events: Stamped[] = []
   const records: ChainedRecord[] = []
   const keys = new Map(known)
   let { state, head } = before
   let current: Moment = { ...moment, traceId: null }
-  for (const { command, traceId, alongside } of requests) {
+  for (const [index, request] of requests.entries()) {
+    const isTurnOver = index > 0 && index % turns.requestsMax === 0
+    if (isTurnOver && !(await turns.next(request))) break
+    const { command, traceId, alongside } = request
     if (traceId !== current.traceId) current = { ...moment, traceId }
     const tried = tryRun(state, head.hash, command, current, alongside)
     if (tried.status !== 'accepted') {

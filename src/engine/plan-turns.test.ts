@@ -1,0 +1,91 @@
+import { expect, it } from 'vitest'
+import { testClock, testSigner } from '../../test/parts.ts'
+import { MemoryLog } from '../adapters/storage/memory/memory-log.ts'
+import type { Command } from '../core/commands.ts'
+import type { KillSwitchLevel } from '../core/vocabulary/level.ts'
+import { Engine } from './engine.ts'
+
+const TURN_MAX = 10
+
+const access = (resource: string): Command => ({
+  kind: 'record-access',
+  surface: 'api',
+  entry: { resource, action: 'read', outcome: 'denied', reason: null, request_id: null },
+})
+const set = (level: KillSwitchLevel): Command => ({
+  kind: 'set-kill-switch',
+  move: { level, reason: 'test', operator: 'svc-1', surface: 'api' },
+})
+const resources = (count: number): readonly string[] =>
+  Array.from({ length: count }, (_, index) => `r${index}`)
+
+/** An engine that decides all that waits in one batch, ten commands in each turn. */
+const openEngine = async (onEvent: (count: number, engine: Engine) => void) => {
+  const log = new MemoryLog()
+  const clock = testClock()
+  let count = 0
+  const newId = (): string => {
+    count += 1
+    onEvent(count, engine)
+    return clock.newId()
+  }
+  const batches: number[] = []
+  const engine: Engine = await Engine.open({
+    log,
+    signer: testSigner(),
+    clock: { ...clock, newId },
+    snapshotEveryEvents: 1000,
+    limits: { inFlightMax: 1, turnMax: TURN_MAX },
+    onTrouble: () => undefined,
+  })
+  engine.feed.subscribe(({ events }) => batches.push(events.length))
+  const stored = async (): Promise<readonly string[]> =>
+    (await log.read({ order: 'asc', limit: 1000 })).map(
+      ({ type, payload }) => (JSON.parse(payload) as { readonly resource?: string }).resource ?? type,
+    )
+  return { engine, batches, stored }
+}
+
+it('decides a large batch in several turns of the loop, and stores it as one', async () => {
+  let turn = 0
+  const turnOf: number[] = []
+  const { engine, batches, stored } = await openEngine(() => turnOf.push(turn))
+  let next = setImmediate(function count() {
+    turn += 1
+    next = setImmediate(count)
+  })
+  await Promise.all(resources(35).map((resource) => engine.execute(access(resource))))
+  clearImmediate(next)
+  const perTurn = [...new Set(turnOf)].map((each) => turnOf.filter((at) => at === each).length)
+  expect(perTurn).toEqual([10, 10, 10, 5])
+  expect(batches).toEqual([35])
+  expect(await stored()).toEqual(resources(35))
+})
+
+it('lets what is urgent wait for a turn, not for the batch; the rest follows in its order', async () => {
+  const urgent: Promise<unknown>[] = []
+  const { engine, batches, stored } = await openEngine((count) => {
+    if (count === 3) urgent.push(engine.execute(set(3)))
+  })
+  await Promise.all(resources(35).map((resource) => engine.execute(access(resource))))
+  await Promise.all(urgent)
+  expect(await stored()).toEqual([
+    ...resources(35).slice(0, TURN_MAX),
+    'system.kill_switch.v1',
+    'alert.kill_switch',
+    ...resources(35).slice(TURN_MAX),
+  ])
+  expect(batches[0]).toBe(TURN_MAX)
+})
+
+it('does not cut a batch of urgent commands for one more of them', async () => {
+  const urgent: Promise<unknown>[] = []
+  const levels = Array.from({ length: 15 }, (_, index): KillSwitchLevel => (index % 2 === 0 ? 1 : 2))
+  const { engine, batches } = await openEngine((count) => {
+    if (count === 3) urgent.push(engine.execute(set(3)))
+  })
+  await Promise.all(levels.map((level) => engine.execute(set(level))))
+  await Promise.all(urgent)
+  // The last one alone is a batch of its own: its move and its alert.
+  expect(batches).toEqual([expect.any(Number), 2])
+})
