@@ -1,11 +1,9 @@
 import { expect, it } from 'vitest'
-import { testClock, testSigner } from '../../test/parts.ts'
 import { MemoryLog } from '../adapters/storage/memory/memory-log.ts'
 import type { Command } from '../core/commands.ts'
-import type { KillSwitchLevel } from '../core/vocabulary/level.ts'
 import { CommandQueue } from './command-queue.ts'
-import { Engine } from './engine.ts'
 import { QueueFullError } from './errors.ts'
+import { access, openEngine, set } from './fixture.contract.ts'
 
 const usual: Command = { kind: 'watch-regime' }
 const urgent: Command = { kind: 'observe-tick', tick: { symbol: 'BTC', price: 1, ts: 't', confirms: null } }
@@ -47,23 +45,11 @@ it('tells each how many are before it in its lane', () => {
 })
 
 const MOVE = { level: 0, reason: 'test', operator: 'svc-1', surface: 'api' } as const
-const set = (level: KillSwitchLevel): Command => ({ kind: 'set-kill-switch', move: { ...MOVE, level } })
-const access = (resource: string): Command => ({
-  kind: 'record-access',
-  surface: 'api',
-  entry: { resource, action: 'read', outcome: 'denied', reason: null, request_id: null },
-})
 
 it('lets an engine decide what is urgent before a flood, in its own order and in small company', async () => {
   const log = new MemoryLog()
-  const engine = await Engine.open({
-    log,
-    signer: testSigner(),
-    clock: testClock(),
-    snapshotEveryEvents: 1000,
-    limits: { batchMax: 8, urgentBatchMax: 4, inFlightMax: 1, queueMax: 40 },
-    onTrouble: () => undefined,
-  })
+  const limits = { batchMax: 8, urgentBatchMax: 4, inFlightMax: 1, queueMax: 40 }
+  const engine = await openEngine(log, { limits })
   const flood = Array.from({ length: 40 }, (_, index) => engine.execute(access(`r${index}`)))
   const batches: number[] = []
   engine.feed.subscribe(({ events }) => batches.push(events.length))

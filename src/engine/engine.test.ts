@@ -1,95 +1,13 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { testClock, testSigner } from '../../test/parts.ts'
 import { MemoryLog } from '../adapters/storage/memory/memory-log.ts'
 import type { Command } from '../core/commands.ts'
-import { DEFAULT_CONFIGURATION } from '../core/config/validate.ts'
-import type { Head, LogRecord } from '../core/log/event.ts'
 import { encodeState } from '../core/state-codec.ts'
 import { STATE_VERSION } from '../core/state.ts'
-import type { KillSwitchLevel } from '../core/vocabulary/level.ts'
-import { StoreUnavailableError, type AppendResult, type EventLog } from '../ports/event-log.ts'
-import { Engine, type EngineParts } from './engine.ts'
 import { EngineClosedError, QueueFullError } from './errors.ts'
+import { access, everything, openEngine, set } from './fixture.contract.ts'
 import { catchUp, EMPTY_MEMORY, stateHashOf } from './memory.ts'
-import { plan } from './plan.ts'
-import { sha256Hex } from './sha256.ts'
-
-const troubles: string[] = []
-
-const openEngine = (log: EventLog, parts: Partial<EngineParts> = {}): Promise<Engine> =>
-  Engine.open({
-    log,
-    signer: testSigner(),
-    clock: testClock(),
-    snapshotEveryEvents: 1000,
-    onTrouble: (what) => troubles.push(what),
-    ...parts,
-  })
-
-const access = (resource: string): Command => ({
-  kind: 'record-access',
-  surface: 'api',
-  entry: { resource, action: 'read', outcome: 'denied', reason: null, request_id: null },
-})
-const set = (level: KillSwitchLevel): Command => ({
-  kind: 'set-kill-switch',
-  move: { level, reason: 'test', operator: 'svc-1', surface: 'api' },
-})
-
-const everything = async (log: EventLog): Promise<readonly LogRecord[]> =>
-  log.read({ order: 'asc', limit: 100_000 })
-
-const afterTurns = async (turns: number): Promise<void> => {
-  for (let turn = 0; turn < turns; turn += 1) await nextTurn()
-}
-
-type Trouble = 'fail' | 'store-then-fail' | 'foreign-first' | 'ok'
-
-/** A log whose appends fail as the script says, before or after storing: real trouble, not a pretended answer. */
-class TroubledLog extends MemoryLog {
-  readonly #script: Trouble[]
-  #foreignCount = 0
-
-  constructor(script: readonly Trouble[]) {
-    super()
-    this.#script = [...script]
-  }
-
-  override async append(records: readonly LogRecord[], expected: Head): Promise<AppendResult> {
-    const trouble = this.#script.shift() ?? 'ok'
-    if (trouble === 'fail') throw new StoreUnavailableError('disk full')
-    if (trouble === 'foreign-first') await this.#appendForeign()
-    const result = await super.append(records, expected)
-    if (trouble === 'store-then-fail') throw new StoreUnavailableError('connection lost after commit')
-    return result
-  }
-
-  async #appendForeign(): Promise<void> {
-    const head = await this.head()
-    const { records } = await plan(
-      [{ command: access('foreign'), traceId: null, alongside: null }],
-      { state: { ...EMPTY_MEMORY.state, seq: head.seq }, head },
-      new Map(),
-      {
-        now: '2026-02-20T00:30:00.000Z',
-        newId: () => `foreign-${(this.#foreignCount += 1)}`,
-        configuration: DEFAULT_CONFIGURATION,
-        version: '0',
-        sha256Hex,
-        nodeId: 'foreign',
-        sign: () => '',
-        elapsedMs: () => 0,
-      },
-      { requestsMax: 1, next: () => Promise.resolve(true) },
-    )
-    await super.append(
-      records.map((record) => ({ ...record, signature: null, signer: null })),
-      head,
-    )
-  }
-}
 
 describe('what is recorded alongside', () => {
   const signal = (dedupeKey: string, rsi = 40): Command => ({
@@ -242,69 +160,6 @@ describe('two engines on one log', () => {
     await other.execute(set(1))
     await one.fresh()
     expect(told).toEqual(['system.kill_switch.v1', 'alert.kill_switch'])
-  })
-})
-
-describe('trouble with the store', () => {
-  it('is told to the callers of that batch; the next ones go on', async () => {
-    const log = new TroubledLog(['ok', 'fail', 'ok'])
-    const engine = await openEngine(log)
-    await engine.execute(set(1))
-    await expect(engine.execute(set(2))).rejects.toBeInstanceOf(StoreUnavailableError)
-    expect(engine.state.killSwitch.level).toBe(1)
-    await engine.execute(set(3))
-    expect((await everything(log)).at(-2)?.payload).toContain('"prev_level":1')
-  })
-
-  it('after an unclear commit the engine believes the log', async () => {
-    const log = new TroubledLog(['store-then-fail'])
-    const engine = await openEngine(log)
-    await expect(engine.execute(set(2))).rejects.toBeInstanceOf(StoreUnavailableError)
-    expect((await engine.fresh()).killSwitch.level).toBe(2)
-  })
-
-  it('in any order leaves a valid chain: the acknowledged commands once, in state and log alike', async () => {
-    const step = fc.constantFrom<Trouble>('ok', 'ok', 'fail', 'store-then-fail', 'foreign-first')
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(step, { maxLength: 12 }),
-        fc.integer({ min: 1, max: 40 }),
-        fc.integer({ min: 1, max: 4 }),
-        async (script, commands, turnMax) => {
-          const log = new TroubledLog(script)
-          const engine = await openEngine(log, { limits: { batchMax: 3, turnMax } })
-          // Urgent ones come in while others are decided.
-          const urgent = [1, 2, 3].map((turns) => afterTurns(turns).then(() => engine.execute(set(1))))
-          const own = Array.from({ length: commands }, (_, index) => engine.execute(access(`own ${index}`)))
-          const [results] = await Promise.all([Promise.allSettled(own), Promise.allSettled(urgent)])
-          await engine.fresh()
-          const records = await everything(log)
-          expect(await log.verifyHashes({ after: 0, upTo: records.length })).toEqual({
-            ok: true,
-            checked: records.length,
-          })
-          const stored = records.map(({ payload }) => (JSON.parse(payload) as { resource: string }).resource)
-          const acknowledged = results.flatMap(({ status }, index) =>
-            status === 'fulfilled' ? [`own ${index}`] : [],
-          )
-          for (const resource of acknowledged)
-            expect(stored.filter((name) => name === resource)).toHaveLength(1)
-          for (let index = 0; index < commands; index += 1) {
-            expect(stored.filter((name) => name === `own ${index}`).length).toBeLessThanOrEqual(1)
-          }
-          expect(stateHashOf((await catchUp(log, EMPTY_MEMORY)).state)).toBe(stateHashOf(engine.state))
-        },
-      ),
-      { numRuns: 60 },
-    )
-  })
-
-  it('when the log cannot even be read, everyone who waits is told', async () => {
-    const log = new MemoryLog()
-    const engine = await openEngine(log)
-    log.head = () => Promise.reject(new StoreUnavailableError('gone'))
-    await expect(engine.execute(set(1))).rejects.toBeInstanceOf(StoreUnavailableError)
-    await expect(engine.fresh()).rejects.toBeInstanceOf(StoreUnavailableError)
   })
 })
 

@@ -1,43 +1,28 @@
 import { expect, it } from 'vitest'
-import { testClock, testSigner } from '../../test/parts.ts'
+import { testClock } from '../../test/parts.ts'
 import { MemoryLog } from '../adapters/storage/memory/memory-log.ts'
-import type { Command } from '../core/commands.ts'
 import type { KillSwitchLevel } from '../core/vocabulary/level.ts'
-import { Engine } from './engine.ts'
+import type { Engine } from './engine.ts'
+import { access, openEngine, set } from './fixture.contract.ts'
 
 const TURN_MAX = 10
 
-const access = (resource: string): Command => ({
-  kind: 'record-access',
-  surface: 'api',
-  entry: { resource, action: 'read', outcome: 'denied', reason: null, request_id: null },
-})
-const set = (level: KillSwitchLevel): Command => ({
-  kind: 'set-kill-switch',
-  move: { level, reason: 'test', operator: 'svc-1', surface: 'api' },
-})
 const resources = (count: number): readonly string[] =>
   Array.from({ length: count }, (_, index) => `r${index}`)
 
 /** An engine that decides all that waits in one batch, ten commands in each turn. */
-const openEngine = async (onEvent: (count: number, engine: Engine) => void) => {
+const openTurns = async (onEvent: (count: number) => void) => {
   const log = new MemoryLog()
   const clock = testClock()
   let count = 0
   const newId = (): string => {
     count += 1
-    onEvent(count, engine)
+    onEvent(count)
     return clock.newId()
   }
   const batches: number[] = []
-  const engine: Engine = await Engine.open({
-    log,
-    signer: testSigner(),
-    clock: { ...clock, newId },
-    snapshotEveryEvents: 1000,
-    limits: { inFlightMax: 1, turnMax: TURN_MAX },
-    onTrouble: () => undefined,
-  })
+  const limits = { inFlightMax: 1, turnMax: TURN_MAX }
+  const engine: Engine = await openEngine(log, { clock: { ...clock, newId }, limits })
   engine.feed.subscribe(({ events }) => batches.push(events.length))
   const stored = async (): Promise<readonly string[]> =>
     (await log.read({ order: 'asc', limit: 1000 })).map(
@@ -49,7 +34,7 @@ const openEngine = async (onEvent: (count: number, engine: Engine) => void) => {
 it('decides a large batch in several turns of the loop, and stores it as one', async () => {
   let turn = 0
   const turnOf: number[] = []
-  const { engine, batches, stored } = await openEngine(() => turnOf.push(turn))
+  const { engine, batches, stored } = await openTurns(() => turnOf.push(turn))
   let next = setImmediate(function count() {
     turn += 1
     next = setImmediate(count)
@@ -64,7 +49,7 @@ it('decides a large batch in several turns of the loop, and stores it as one', a
 
 it('lets what is urgent wait for a turn, not for the batch; the rest follows in its order', async () => {
   const urgent: Promise<unknown>[] = []
-  const { engine, batches, stored } = await openEngine((count) => {
+  const { engine, batches, stored } = await openTurns((count) => {
     if (count === 3) urgent.push(engine.execute(set(3)))
   })
   await Promise.all(resources(35).map((resource) => engine.execute(access(resource))))
@@ -81,7 +66,7 @@ it('lets what is urgent wait for a turn, not for the batch; the rest follows in 
 it('does not cut a batch of urgent commands for one more of them', async () => {
   const urgent: Promise<unknown>[] = []
   const levels = Array.from({ length: 15 }, (_, index): KillSwitchLevel => (index % 2 === 0 ? 1 : 2))
-  const { engine, batches } = await openEngine((count) => {
+  const { engine, batches } = await openTurns((count) => {
     if (count === 3) urgent.push(engine.execute(set(3)))
   })
   await Promise.all(levels.map((level) => engine.execute(set(level))))
