@@ -55,18 +55,16 @@ describe.skipIf(postgresMissing !== null)(`the index (${postgresMissing ?? 'Post
     await appendTo(log, 3, say)
     expect(await runs()).toEqual([])
     await client.query('COMMIT')
-    await vi.waitFor(async () => expect((await runs()).at(-1)?.[1]).toBe(3))
+    await expect.poll(async () => (await runs()).at(-1)?.[1]).toBe(3)
   })
 
   it('takes full runs at once, and the rest when the log is closed', async () => {
     const log = await open()
     await appendTo(log, 2_500, say)
-    await vi.waitFor(async () =>
-      expect(await runs()).toEqual([
-        [1, 1_024],
-        [1_025, 2_048],
-      ]),
-    )
+    await expect.poll(runs).toEqual([
+      [1, 1_024],
+      [1_025, 2_048],
+    ])
     await log.close()
     expect((await runs()).at(-1)).toEqual([2_049, 2_500])
     expect(await lastCounts()).toEqual({ 'signal.ta': 1_250, 'brain.cycle': 1_250 })
@@ -122,7 +120,7 @@ describe.skipIf(postgresMissing !== null)(`the index (${postgresMissing ?? 'Post
     expect(await runs()).toEqual([])
     const next = await open(0)
     await appendTo(next, 1, say)
-    await vi.waitFor(async () => expect((await runs()).at(-1)?.[1]).toBe(901))
+    await expect.poll(async () => (await runs()).at(-1)?.[1]).toBe(901)
     expect((await next.read({ about: symbolRef('A'), order: 'asc', limit: 1 }))[0]?.seq).toBe(3)
   })
 
@@ -136,7 +134,7 @@ describe.skipIf(postgresMissing !== null)(`the index (${postgresMissing ?? 'Post
     expect(await log.read({ types: ['signal.ta'], order: 'asc', limit: 2 })).toEqual([stored[1], stored[3]])
     await client.query('DROP TRIGGER refuse ON index_runs')
     await appendTo(log, 1, say)
-    await vi.waitFor(async () => expect((await runs()).at(-1)?.[1]).toBe(41))
+    await expect.poll(async () => (await runs()).at(-1)?.[1]).toBe(41)
     expect(warned).not.toHaveBeenCalled()
     warned.mockRestore()
   })
