@@ -103,7 +103,8 @@ const storyOf = async (logPath: string): Promise<Story> => {
   }
   let next = beginNext()
   try {
-    for (let kill = 1; kill <= KILLS; kill += 1) {
+    // A life lasts some seconds. Where the machine is so busy that little happens in them, there are more lives.
+    for (let kill = 1; kill <= KILLS || !isTelling(await venue.journal()); kill += 1) {
       const { process, moment } = next
       next = beginNext()
       lives.push(await process.runUntil(moment))
@@ -122,6 +123,12 @@ const storyOf = async (logPath: string): Promise<Story> => {
   await log.close()
   return { journal, records, state, levels: levelsOf(lives) }
 }
+
+/** Whether it says anything about orders that there was no double among them. */
+const isTelling = (journal: Journal): boolean => acceptedIn(journal).length > KILLS / 4
+
+const acceptedIn = ({ attempts }: Journal): readonly string[] =>
+  attempts.filter(({ outcome }) => outcome === 'accepted').map(({ clientOrderId }) => clientOrderId)
 
 interface Next {
   readonly process: Killable
@@ -175,14 +182,12 @@ const cashOf = ({ side, price, quantity, commission }: JournalTrade): bigint => 
 
 describe('orders at a venue, by an engine that is killed again and again', () => {
   it('are accepted once each, and only after they were stored', () => {
-    const accepted = story.journal.attempts
-      .filter(({ outcome }) => outcome === 'accepted')
-      .map(({ clientOrderId }) => clientOrderId)
+    const accepted = acceptedIn(story.journal)
     expect(new Set(accepted).size).toBe(accepted.length)
     const submitted = payloadsOf('execution.order_submitted.v1').map(({ idempotency_key: key }) => key)
     expect(new Set(submitted).size).toBe(submitted.length)
     expect(accepted.filter((id) => !submitted.includes(id))).toEqual([])
-    expect(accepted.length).toBeGreaterThan(KILLS / 4)
+    expect(isTelling(story.journal)).toBe(true)
   })
 
   it('were under way when a process was killed', () => {
