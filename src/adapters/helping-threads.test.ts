@@ -4,7 +4,7 @@ import { getPriority } from 'node:os'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { expect, it } from 'vitest'
-import { threadFile } from './helping-threads.ts'
+import { standBack, threadFile } from './helping-threads.ts'
 
 const HERE = import.meta.dirname
 
@@ -19,6 +19,16 @@ it('stands behind the thread that started it, which stays where it was', async (
   const [behind] = (await once(new Worker(code, { eval: true }), 'message')) as [number]
   expect(behind - before).toBe(process.platform === 'linux' ? 10 : 0)
   expect(getPriority()).toBe(before)
+})
+
+it('stays where it is where priorities may not be changed', () => {
+  const asked: number[] = []
+  const forbidden = (priority: number): void => {
+    asked.push(priority)
+    throw new Error('EPERM: operation not permitted')
+  }
+  expect(() => standBack(forbidden)).not.toThrow()
+  expect(asked).toHaveLength(process.platform === 'linux' ? 1 : 0)
 })
 
 it('is the first thing that every thread does but the one that writes', () => {
