@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { testClock } from '../../test/parts.ts'
 import { MemoryLog } from '../adapters/storage/memory/memory-log.ts'
+import type { Command } from '../core/commands.ts'
 import type { KillSwitchLevel } from '../core/vocabulary/level.ts'
 import type { Engine } from './engine.ts'
 import { access, openEngine, set } from './fixture.contract.ts'
@@ -61,6 +62,35 @@ it('lets what is urgent wait for a turn, not for the batch; the rest follows in 
     ...resources(35).slice(TURN_MAX),
   ])
   expect(batches[0]).toBe(TURN_MAX)
+})
+
+it('knows keys that are stored also in what was left for later', async () => {
+  const urgent: Promise<unknown>[] = []
+  const { engine, stored } = await openTurns((count) => {
+    if (count === FIRST_AGAIN) urgent.push(engine.execute(set(3)))
+  })
+  const emitAll = () => Promise.all(resources(35).map((key) => engine.execute(signal(key))))
+  await emitAll()
+  const before = await stored()
+  const again = await emitAll()
+  await Promise.all(urgent)
+  expect(urgent).toHaveLength(1)
+  expect(again.every((outcome) => outcome.status === 'done' && outcome.replayed)).toBe(true)
+  expect(await stored()).toEqual([...before, 'system.kill_switch.v1', 'alert.kill_switch'])
+})
+
+/** A signal and its attribution have an id each: behind those of the first time come those that turn out to be repeated. */
+const FIRST_AGAIN = 2 * 35 + 3
+
+const signal = (dedupeKey: string): Command => ({
+  kind: 'emit-signal',
+  emission: {
+    producerId: 'technical-analysis',
+    type: 'signal.ta.v1',
+    payload: { symbol: 'BTC', rsi_14: 40 },
+    ts: '2026-02-20T00:00:00.000Z',
+    dedupeKey,
+  },
 })
 
 it('does not cut a batch of urgent commands for one more of them', async () => {

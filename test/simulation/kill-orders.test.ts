@@ -188,6 +188,7 @@ describe('orders at a venue, by an engine that is killed again and again', () =>
     const submitted = payloadsOf('execution.order_submitted.v1').map(({ idempotency_key: key }) => key)
     expect(new Set(submitted).size).toBe(submitted.length)
     expect(accepted.filter((id) => !submitted.includes(id))).toEqual([])
+    expect(accepted.length).toBeGreaterThan(KILLS / 4)
   })
 
   it('were under way when a process was killed', () => {
