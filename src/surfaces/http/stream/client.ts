@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Filter } from './filter.ts'
 import { KEEP_ALIVE, type Chunk } from './frames.ts'
 import { FIRST_PAGE_EVENTS, nextPageEvents } from './history.ts'
@@ -25,6 +26,7 @@ export class StreamClient {
   readonly isWelcome: () => boolean
   readonly #response: ServerResponse
   readonly #limits: StreamLimits
+  #socket: Socket | null = null
   readonly #onWritten: (error?: Error | null) => void
   #cursor: number
   #pageEvents: number
@@ -59,6 +61,9 @@ export class StreamClient {
   get cursor(): number {
     return this.#cursor
   }
+
+  /** Whether a page of the log is being read for it; kept here by whoever reads. */
+  isReading = false
 
   /** Whether the connection did not yet take what was written last. */
   get isWriting(): boolean {
@@ -124,12 +129,31 @@ export class StreamClient {
   }
 
   #write(bytes: Buffer, framed: Buffer | null = null): void {
+    this.#socket ??= socketBehind(this.#response)
+    const socket = this.#socket
+    if (framed === null || socket === null) {
+      this.#awaitTaken()
+      this.#response.write(bytes, this.#onWritten)
+      return
+    }
+    socket.write(framed)
+    // Nearly always it was taken at once, and to be told of that takes a good part of the time that a write takes.
+    if (socket.writableLength === 0) return
+    this.#awaitTaken()
+    socket.write(NOTHING, this.#onWritten)
+  }
+
+  #awaitTaken(): void {
     if (this.#pendingWrites === 0) this.#lastTakenMs = performance.now()
     this.#pendingWrites += 1
-    const { socket, chunkedEncoding } = this.#response
-    // Past the framework, which would frame it anew for each client and take twice as long. An answer that waits for
-    // its turn on the connection has none yet, and older clients know no chunks.
-    if (framed === null || socket === null || !chunkedEncoding) this.#response.write(bytes, this.#onWritten)
-    else socket.write(framed, this.#onWritten)
   }
 }
+
+/**
+ * To write past the framework, which would frame it anew for each client and take twice as long. An answer that waits
+ * for its turn on the connection has none yet, and older clients know no chunks.
+ */
+const socketBehind = ({ socket, chunkedEncoding }: ServerResponse): Socket | null =>
+  chunkedEncoding ? socket : null
+
+const NOTHING = Buffer.alloc(0)

@@ -21,7 +21,6 @@ export interface DeliveryParts {
 export class Delivery {
   readonly #parts: DeliveryParts
   readonly #places: Places
-  readonly #reading = new Set<StreamClient>()
 
   constructor(parts: DeliveryParts) {
     this.#parts = parts
@@ -30,8 +29,8 @@ export class Delivery {
 
   /** One step, at most one write. Never waits. */
   serve(client: StreamClient): void {
-    const { ring, bufferEvents, tooSlow } = this.#parts
-    if (this.#reading.has(client)) return
+    const { ring, bufferEvents, again, tooSlow } = this.#parts
+    if (client.isReading) return
     if (client.isWriting) {
       const waiting = client.countWaiting(ring)
       if (waiting > bufferEvents()) tooSlow(client, waiting)
@@ -44,11 +43,13 @@ export class Delivery {
     // A client may know an event of another process that the feed will tell of only now.
     if (client.cursor < ring.newest) client.take(ring.chunkAfter(client.cursor, client.filter))
     if (client.cursor >= ring.newest) client.arrive()
+    // One that still writes says itself when it can take more.
+    else if (!client.isWriting) again(client)
   }
 
   async #read(client: StreamClient): Promise<void> {
     const { log, ring, again } = this.#parts
-    this.#reading.add(client)
+    client.isReading = true
     try {
       await this.#places.take(async () => {
         if (client.isGone) return
@@ -58,7 +59,7 @@ export class Delivery {
         if (!client.isGone) client.takePage(page)
       })
     } finally {
-      this.#reading.delete(client)
+      client.isReading = false
     }
     if (!client.isGone && !client.isWriting) again(client)
   }

@@ -145,15 +145,18 @@ export class StreamHub {
     const due = [...(this.#isEverybodyDue ? this.#clients : this.#due)]
     this.#isEverybodyDue = false
     this.#due.clear()
+    const { sliceMs, clientsPerLook } = this.#limits
     let sliceBeganMs = performance.now()
+    let served = 0
     for (const client of due) {
-      if (this.#session === null || !this.#clients.has(client)) continue
+      if (this.#session === null || client.isGone) continue
       try {
         this.#session.delivery.serve(client)
       } catch (error) {
         this.#fail(client, error)
       }
-      if (performance.now() - sliceBeganMs < this.#limits.sliceMs) continue
+      served += 1
+      if (served % clientsPerLook !== 0 || performance.now() - sliceBeganMs < sliceMs) continue
       await setImmediate()
       sliceBeganMs = performance.now()
     }

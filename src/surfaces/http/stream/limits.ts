@@ -3,6 +3,8 @@ export interface StreamLimits {
   readonly tickMs: number
   /** How long clients are served before everything else in the process has its turn. */
   readonly sliceMs: number
+  /** How many are served between two looks at the clock: a look takes part of the time that a write takes. */
+  readonly clientsPerLook: number
   /** How often connections are looked after: keep-alive, tokens, clients that do not move. */
   readonly careMs: number
   /** A client that did not take a write in this time is gone. */
@@ -21,6 +23,7 @@ export interface StreamLimits {
 export const STREAM_LIMITS: StreamLimits = {
   tickMs: 5,
   sliceMs: 1,
+  clientsPerLook: 16,
   careMs: 500,
   stuckMsMax: 60_000,
   ringEventsMax: 65_536,
