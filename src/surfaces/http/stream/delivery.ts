@@ -27,24 +27,26 @@ export class Delivery {
     this.#places = new Places(parts.limits.readsMax)
   }
 
-  /** One step, at most one write. Never waits. */
-  serve(client: StreamClient): void {
+  /** One step, at most one write, whose size it returns. Never waits. */
+  serve(client: StreamClient): number {
     const { ring, bufferEvents, again, tooSlow } = this.#parts
-    if (client.isReading) return
+    if (client.isReading) return 0
     if (client.isWriting) {
       const waiting = client.countWaiting(ring)
       if (waiting > bufferEvents()) tooSlow(client, waiting)
-      return
+      return 0
     }
     if (client.cursor + 1 < ring.oldest) {
       this.#read(client).catch((error: unknown) => this.#parts.failed(client, error))
-      return
+      return 0
     }
     // A client may know an event of another process that the feed will tell of only now.
-    if (client.cursor < ring.newest) client.take(ring.chunkAfter(client.cursor, client.filter))
+    const chunk = client.cursor < ring.newest ? ring.chunkAfter(client.cursor, client.filter) : null
+    if (chunk !== null) client.take(chunk)
     if (client.cursor >= ring.newest) client.arrive()
     // One that still writes says itself when it can take more.
     else if (!client.isWriting) again(client)
+    return chunk?.bytes.length ?? 0
   }
 
   async #read(client: StreamClient): Promise<void> {

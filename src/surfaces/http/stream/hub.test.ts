@@ -8,6 +8,7 @@ import { StoreUnavailableError, type LogQuery } from '../../../ports/event-log.t
 import { expectProblem } from '../expectations.contract.ts'
 import { OPERATOR_TOKEN, TOKEN } from '../test-server.contract.ts'
 import { clientsOf, streamFixture, untilClients } from './fixture.contract.ts'
+import type { StreamLimits } from './limits.ts'
 
 const { start, open } = streamFixture()
 
@@ -58,8 +59,8 @@ describe('a token that changed', () => {
 
 describe('many clients', () => {
   /** How often everything else had its turn while one event was told to 40 clients. */
-  const turnsWith = async (clientsPerLook: number): Promise<number> => {
-    const server = await start({ streamLimits: { sliceMs: 0, clientsPerLook } })
+  const turnsWith = async (looks: Pick<StreamLimits, 'clientsPerLook' | 'bytesPerLook'>): Promise<number> => {
+    const server = await start({ streamLimits: { sliceMs: 0, ...looks } })
     const listeners = await Promise.all(Array.from({ length: 40 }, () => open(server, { domain: 'signal' })))
     let turns = 0
     let next = setImmediate(function turn() {
@@ -74,8 +75,10 @@ describe('many clients', () => {
   }
 
   it('take turns with everything else, however many there are', async () => {
-    expect(await turnsWith(1)).toBeGreaterThanOrEqual(40)
-    expect(await turnsWith(4)).toBeGreaterThanOrEqual(10)
+    const many = 1_000_000
+    expect(await turnsWith({ clientsPerLook: 1, bytesPerLook: many })).toBeGreaterThanOrEqual(40)
+    expect(await turnsWith({ clientsPerLook: 4, bytesPerLook: many })).toBeGreaterThanOrEqual(10)
+    expect(await turnsWith({ clientsPerLook: many, bytesPerLook: 1 })).toBeGreaterThanOrEqual(40)
   })
 })
 

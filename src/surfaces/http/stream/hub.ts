@@ -145,18 +145,22 @@ export class StreamHub {
     const due = [...(this.#isEverybodyDue ? this.#clients : this.#due)]
     this.#isEverybodyDue = false
     this.#due.clear()
-    const { sliceMs, clientsPerLook } = this.#limits
+    const { sliceMs, clientsPerLook, bytesPerLook } = this.#limits
     let sliceBeganMs = performance.now()
     let served = 0
+    let bytes = 0
     for (const client of due) {
       if (this.#session === null || client.isGone) continue
       try {
-        this.#session.delivery.serve(client)
+        bytes += this.#session.delivery.serve(client)
       } catch (error) {
         this.#fail(client, error)
       }
       served += 1
-      if (served % clientsPerLook !== 0 || performance.now() - sliceBeganMs < sliceMs) continue
+      if (served < clientsPerLook && bytes < bytesPerLook) continue
+      served = 0
+      bytes = 0
+      if (performance.now() - sliceBeganMs < sliceMs) continue
       await setImmediate()
       sliceBeganMs = performance.now()
     }

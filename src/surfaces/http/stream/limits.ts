@@ -5,6 +5,8 @@ export interface StreamLimits {
   readonly sliceMs: number
   /** How many are served between two looks at the clock: a look takes part of the time that a write takes. */
   readonly clientsPerLook: number
+  /** What they are given may be large; then the clock is looked at sooner. */
+  readonly bytesPerLook: number
   /** How often connections are looked after: keep-alive, tokens, clients that do not move. */
   readonly careMs: number
   /** A client that did not take a write in this time is gone. */
@@ -24,6 +26,7 @@ export const STREAM_LIMITS: StreamLimits = {
   tickMs: 5,
   sliceMs: 1,
   clientsPerLook: 16,
+  bytesPerLook: 64 * 1024,
   careMs: 500,
   stuckMsMax: 60_000,
   ringEventsMax: 65_536,
