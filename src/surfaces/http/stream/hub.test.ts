@@ -58,27 +58,47 @@ describe('a token that changed', () => {
 })
 
 describe('many clients', () => {
-  /** How often everything else had its turn while one event was told to 40 clients. */
-  const turnsWith = async (looks: Pick<StreamLimits, 'clientsPerLook' | 'bytesPerLook'>): Promise<number> => {
+  interface Told {
+    /** How often everything else had its turn while one event was told to 40 clients. */
+    readonly turns: number
+    /** In how many of these turns some client heard of it: told all at once, they all hear in the same. */
+    readonly turnsOfHearing: number
+  }
+
+  const tell = async (looks: Pick<StreamLimits, 'clientsPerLook' | 'bytesPerLook'>): Promise<Told> => {
     const server = await start({ streamLimits: { sliceMs: 0, ...looks } })
     const listeners = await Promise.all(Array.from({ length: 40 }, () => open(server, { domain: 'signal' })))
+    const heard = (): number => listeners.filter(({ messages }) => messages.length === 1).length
     let turns = 0
+    let turnsOfHearing = 0
+    let heardBefore = 0
     let next = setImmediate(function turn() {
       turns += 1
+      const heardNow = heard()
+      if (heardNow > heardBefore) turnsOfHearing += 1
+      heardBefore = heardNow
       next = setImmediate(turn)
     })
     await appendTo(server.log, 1)
     const before = turns
     for (const listener of listeners) await listener.until(() => listener.messages.length === 1)
     clearImmediate(next)
-    return turns - before
+    return { turns: turns - before, turnsOfHearing }
   }
 
+  const many = 1_000_000
+
   it('take turns with everything else, however many there are', async () => {
-    const many = 1_000_000
-    expect(await turnsWith({ clientsPerLook: 1, bytesPerLook: many })).toBeGreaterThanOrEqual(40)
-    expect(await turnsWith({ clientsPerLook: 4, bytesPerLook: many })).toBeGreaterThanOrEqual(10)
-    expect(await turnsWith({ clientsPerLook: many, bytesPerLook: 1 })).toBeGreaterThanOrEqual(40)
+    const { turns, turnsOfHearing } = await tell({ clientsPerLook: 1, bytesPerLook: many })
+    expect(turns).toBeGreaterThanOrEqual(40)
+    expect(turnsOfHearing).toBeGreaterThanOrEqual(20)
+  })
+
+  it('take turns after some of them, or sooner if they are given much', async () => {
+    const afterFour = await tell({ clientsPerLook: 4, bytesPerLook: many })
+    expect(afterFour.turnsOfHearing).toBeGreaterThanOrEqual(5)
+    const afterMuch = await tell({ clientsPerLook: many, bytesPerLook: 1 })
+    expect(afterMuch.turnsOfHearing).toBeGreaterThanOrEqual(20)
   })
 })
 
