@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { belowSockets, directWrite } from './direct-write.ts'
 import type { Filter } from './filter.ts'
 import { KEEP_ALIVE, type Chunk } from './frames.ts'
 import { FIRST_PAGE_EVENTS, nextPageEvents } from './history.ts'
@@ -136,9 +137,7 @@ export class StreamClient {
       this.#response.write(bytes, this.#onWritten)
       return
     }
-    socket.write(framed)
-    // Nearly always it was taken at once, and to be told of that takes a good part of the time that a write takes.
-    if (socket.writableLength === 0) return
+    if (writeTo(socket, framed)) return
     this.#awaitTaken()
     socket.write(NOTHING, this.#onWritten)
   }
@@ -155,5 +154,7 @@ export class StreamClient {
  */
 const socketBehind = ({ socket, chunkedEncoding }: ServerResponse): Socket | null =>
   chunkedEncoding ? socket : null
+
+const writeTo = directWrite(belowSockets())
 
 const NOTHING = Buffer.alloc(0)

@@ -63,7 +63,7 @@ export class StreamHub {
     const client = new StreamClient({
       response: line.response,
       requestId: line.requestId,
-      filter,
+      filter: this.#sharedFilter(filter),
       cursor: start.kind === 'now' ? ring.newest : start.seq,
       limits: this.#limits,
       isWelcome: line.isWelcome,
@@ -89,6 +89,12 @@ export class StreamHub {
       client.end(isInRing ? ring.chunkAfter(client.cursor, client.filter).bytes : null)
       this.#remove(client)
     }
+  }
+
+  /** Those who want the same share a filter: by it the ring sees without a search that it has their bytes. */
+  #sharedFilter(filter: Filter): Filter {
+    for (const client of this.#clients) if (client.filter.key === filter.key) return client.filter
+    return filter
   }
 
   #begin(): Session {
@@ -145,12 +151,22 @@ export class StreamHub {
     const due = [...(this.#isEverybodyDue ? this.#clients : this.#due)]
     this.#isEverybodyDue = false
     this.#due.clear()
+    for (let next = 0; next < due.length;) {
+      next = this.#serveTurn(due, next)
+      if (next < due.length) await setImmediate()
+    }
+    this.#session?.ring.forgetShared()
+  }
+
+  /** Serves one after the other, for as long as a turn may take, and says where the next turn begins. */
+  #serveTurn(due: readonly StreamClient[], from: number): number {
     const { sliceMs, clientsPerLook, bytesPerLook } = this.#limits
-    let sliceBeganMs = performance.now()
+    const beganMs = performance.now()
     let served = 0
     let bytes = 0
-    for (const client of due) {
-      if (this.#session === null || client.isGone) continue
+    for (let at = from; at < due.length; at += 1) {
+      const client = due[at]
+      if (client === undefined || this.#session === null || client.isGone) continue
       try {
         bytes += this.#session.delivery.serve(client)
       } catch (error) {
@@ -158,13 +174,11 @@ export class StreamHub {
       }
       served += 1
       if (served < clientsPerLook && bytes < bytesPerLook) continue
+      if (performance.now() - beganMs >= sliceMs) return at + 1
       served = 0
       bytes = 0
-      if (performance.now() - sliceBeganMs < sliceMs) continue
-      await setImmediate()
-      sliceBeganMs = performance.now()
     }
-    this.#session?.ring.forgetShared()
+    return due.length
   }
 
   #care(): void {

@@ -79,7 +79,11 @@ describe('the ring', () => {
     const ring = ringOf(records.slice(0, 2))
     const first = ring.chunkAfter(0, filterOf())
     expect(ring.chunkAfter(0, filterOf())).toBe(first)
-    expect(ring.chunkAfter(0, filterOf('signal'))).not.toBe(first)
+    const signals = ring.chunkAfter(0, filterOf('signal'))
+    expect(signals).not.toBe(first)
+    // Also to those who want different things in turn.
+    expect(ring.chunkAfter(0, filterOf())).toBe(first)
+    expect(ring.chunkAfter(0, filterOf('signal'))).toBe(signals)
     expect(ring.chunkAfter(1, filterOf()).events).toBe(1)
     for (const record of records.slice(2)) ring.push(record)
     expect(ring.chunkAfter(0, filterOf()).events).toBe(3)

@@ -11,6 +11,8 @@ export class FrameRing {
   readonly #limits: RingLimits
   readonly #frames = new Map<number, Frame>()
   readonly #shared = new Map<string, SharedChunk>()
+  /** The one that was asked for last: where all want the same, none is looked up. */
+  #last: SharedChunk | null = null
   #bytes = 0
   #oldest: number
   #newest: number
@@ -54,16 +56,21 @@ export class FrameRing {
   /** What comes behind `after`, up to the size of one write. Clients at one place get the same bytes. */
   chunkAfter(after: number, filter: Filter): Chunk {
     assert(after + 1 >= this.#oldest && after <= this.#newest, `the ring must reach back to ${after}`)
-    const known = this.#shared.get(filter.key)
-    if (known?.after === after && known.newest === this.#newest) return known.chunk
+    const known = this.#last?.filter === filter ? this.#last : this.#shared.get(filter.key)
+    if (known?.after === after && known.newest === this.#newest) {
+      this.#last = known
+      return known.chunk
+    }
     const chunk = this.#collect(after, filter)
-    this.#shared.set(filter.key, { after, newest: this.#newest, chunk })
+    this.#last = { filter, after, newest: this.#newest, chunk }
+    this.#shared.set(filter.key, this.#last)
     return chunk
   }
 
   /** Lets go of the bytes that were shared. */
   forgetShared(): void {
     this.#shared.clear()
+    this.#last = null
   }
 
   #collect(after: number, { wants }: Filter): Chunk {
@@ -94,6 +101,7 @@ export class FrameRing {
 }
 
 interface SharedChunk {
+  readonly filter: Filter
   readonly after: number
   readonly newest: number
   readonly chunk: Chunk
