@@ -23,7 +23,7 @@ export const KNOWN_NODE_VERSIONS: readonly number[] = [20, 22, 24]
  * once and nobody asks; yet with a thousand listeners that object takes a quarter of the time, and makes the kernel's
  * part of each write a third slower in processes whose libraries happen to lie badly in memory. Here one object does
  * for all writes until one is not done at once. Node does not document this way, so it is taken only where it is known
- * and nothing is special.
+ * and nothing is special (decision 0014).
  */
 export const directWrite = (below: BelowSockets | null): DirectWrite => {
   if (below === null) return writeBySocket
