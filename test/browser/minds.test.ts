@@ -10,7 +10,9 @@ import { onStage } from './stage.ts'
 const HOSTILE_NAME = '<img src=x onerror="document.title=1"> \u202Eeman'
 
 describe.skipIf(BROWSER === undefined)('the brain, contributors and producers', () => {
-  const stage = onStage({ prepare: openPositions })
+  // Cycles by the clock would come at each half hour, and are counted here.
+  const variables = { SVC_BRAIN__CYCLE_INTERVAL_SECONDS: '86400' }
+  const stage = onStage({ variables, prepare: openPositions })
   const go = async (path: string, title: string): Promise<void> => {
     await stage.page.goto(stage.engine.dashboardUrl + path)
     await stage.page.getByRole('heading', { name: title, level: 1 }).waitFor()
