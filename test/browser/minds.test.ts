@@ -5,8 +5,6 @@ import { BROWSER, openPage, overflowsOn, PHONE, signIn, violationsOn } from './b
 import { openPositions } from './engine.ts'
 import { onStage } from './stage.ts'
 
-/** A page asks for the same thing once a second at most. */
-
 const HOSTILE_NAME = '<img src=x onerror="document.title=1"> \u202Eeman'
 
 describe.skipIf(BROWSER === undefined)('the brain, contributors and producers', () => {

@@ -38,6 +38,7 @@ export const directWrite = (below: BelowSockets | null): DirectWrite => {
     request.buffer = bytes
     request = new WriteWrap()
     if (failure === 0) return false
+    // Nothing of it is left to wait for, and part of it may be on its way: it must not be written again.
     socket.destroy()
     return true
   }
