@@ -2,7 +2,7 @@ import type { Configuration } from '../../src/core/config/schema.ts'
 import { DEFAULT_CONFIGURATION } from '../../src/core/config/validate.ts'
 import type { PayloadOf } from '../../src/core/events/catalogue.ts'
 import type { FeedBar } from '../../src/core/market/bar.ts'
-import { barAt } from '../../src/core/market/bars.contract.ts'
+import { barAt } from '../../src/core/market/bars.fixture.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
 import { appendTo } from '../../test/records.ts'
 

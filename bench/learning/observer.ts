@@ -1,11 +1,11 @@
 import type { Configuration } from '../../src/core/config/schema.ts'
-import { scoreAt } from '../../src/core/contributors/score.ts'
-import { activeByNode } from '../../src/core/contributors/contributors.ts'
+import { scoreAt } from '../../src/core/reputation/contributor-score.ts'
+import { activeByNode } from '../../src/core/signals/contributors.ts'
 import { asKnown, type PayloadOf } from '../../src/core/events/catalogue.ts'
 import type { Stamped } from '../../src/core/log/event.ts'
-import { karmaAt } from '../../src/core/reputation/author-karma.ts'
+import { karmaAt } from '../../src/core/reputation/author-reputation.ts'
 import type { State } from '../../src/core/state.ts'
-import { authorKey } from '../../src/core/vocabulary/author-key.ts'
+import { authorKey } from '../../src/core/shared/author-key.ts'
 import type { AuthorPlan } from './population.ts'
 
 export interface AuthorSeen {

@@ -1,5 +1,5 @@
 import { createDraws, type Draws } from '../../src/adapters/feeds/simulated/draws.ts'
-import type { JsonObject } from '../../src/core/vocabulary/json.ts'
+import type { JsonObject } from '../../src/core/shared/json.ts'
 import { sha256Hex } from '../../src/engine/sha256.ts'
 import type { Course } from './course.ts'
 

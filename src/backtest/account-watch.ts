@@ -1,8 +1,8 @@
 import { asKnown, type PayloadOf } from '../core/events/catalogue.ts'
 import type { Stamped } from '../core/log/event.ts'
 import { equityOf, type State } from '../core/state.ts'
-import { usdNumber } from '../core/vocabulary/money.ts'
-import { DAY_MS } from '../core/vocabulary/time.ts'
+import { usdNumber } from '../core/shared/money.ts'
+import { DAY_MS } from '../core/shared/time.ts'
 import { meanOf, type EquityCourse } from './figures.ts'
 import { TradeList, type ClosedTrade } from './trade-list.ts'
 

@@ -1,7 +1,7 @@
 import { isSound } from '../core/events/catalogue.ts'
 import { stampedFrom, type LogRecord, type Stamped } from '../core/log/event.ts'
 import type { FeedBar } from '../core/market/bar.ts'
-import { canonicalSymbol } from '../core/vocabulary/symbol.ts'
+import { canonicalSymbol } from '../core/shared/symbol.ts'
 import type { EventLog } from '../ports/event-log.ts'
 import type { FeedListener, FeedStart, FeedStatus, MarketFeed } from '../ports/market-feed.ts'
 import type { Producer } from '../ports/producer.ts'

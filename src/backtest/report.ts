@@ -1,4 +1,4 @@
-import { r9 } from '../core/vocabulary/numbers.ts'
+import { r9 } from '../core/shared/numbers.ts'
 import { figuresOf } from './figures.ts'
 import type { BacktestCourse } from './run.ts'
 import type { StrategyName } from './strategies.ts'

@@ -1,5 +1,5 @@
 import type { Configuration } from '../core/config/schema.ts'
-import { canonicalSymbol } from '../core/vocabulary/symbol.ts'
+import { canonicalSymbol } from '../core/shared/symbol.ts'
 
 /** So many analysis bars are looked at before the first trade. */
 export const WARM_UP_BARS = 200

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Command } from '../core/commands.ts'
 import { DEFAULT_CONFIGURATION } from '../core/config/validate.ts'
-import { barsFrom } from '../core/market/bars.contract.ts'
+import { barsFrom } from '../core/market/bars.fixture.ts'
 import { INITIAL_STATE } from '../core/state.ts'
 import type { Executor } from '../engine/executor.ts'
 import { strategyOf, type StrategyName } from './strategies.ts'

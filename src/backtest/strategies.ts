@@ -1,6 +1,6 @@
 import type { Configuration } from '../core/config/schema.ts'
 import type { FeedBar } from '../core/market/bar.ts'
-import type { Direction } from '../core/vocabulary/money.ts'
+import type { Direction } from '../core/shared/money.ts'
 import type { Executor } from '../engine/executor.ts'
 import { runDueCycle } from '../engine/market/schedule.ts'
 import { meanOf } from './figures.ts'

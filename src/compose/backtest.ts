@@ -9,7 +9,7 @@ import { reportOf, type BacktestReport, type BacktestSubject } from '../backtest
 import { onlyFor, WARM_UP_BARS } from '../backtest/run-settings.ts'
 import { backtest, NoBarsError, type BacktestParts } from '../backtest/run.ts'
 import type { Configuration } from '../core/config/schema.ts'
-import { DAY_MS } from '../core/vocabulary/time.ts'
+import { DAY_MS } from '../core/shared/time.ts'
 import { sha256Hex } from '../engine/sha256.ts'
 import type { EventLog } from '../ports/event-log.ts'
 import { Failure } from '../surfaces/cli/failure.ts'

@@ -1,13 +1,13 @@
 import type { Command } from './commands.ts'
 import { decide } from './decide.ts'
 import { asKnown, type NewEvent } from './events/catalogue.ts'
-import { consequencesOf, touchesRisk } from './flow.ts'
+import { consequencesOf, touchesRisk } from './consequences.ts'
 import type { Stamped } from './log/event.ts'
-import type { Moment } from './moment.ts'
+import type { Moment } from './shared/decision-context.ts'
 import { evolve, type State } from './state.ts'
-import { assert } from './vocabulary/assert.ts'
-import type { Refusal } from './vocabulary/decision.ts'
-import type { JsonObject } from './vocabulary/json.ts'
+import { assert } from './shared/assert.ts'
+import type { Refusal } from './shared/decision.ts'
+import type { JsonObject } from './shared/json.ts'
 
 export type RunResult =
   | { readonly status: 'accepted'; readonly events: readonly Stamped[]; readonly state: State }

@@ -3,7 +3,7 @@ import { stateAfter } from '../../test/given.ts'
 import { canonicalJson } from './log/canonical-json.ts'
 import { decodeState, encodeState } from './state-codec.ts'
 import { evolve, INITIAL_STATE } from './state.ts'
-import type { JsonObject } from './vocabulary/json.ts'
+import type { JsonObject } from './shared/json.ts'
 
 const started = (node_id: string) => ({
   type: 'system.started.v1' as const,

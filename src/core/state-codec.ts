@@ -1,7 +1,7 @@
 import { Map as PersistentMap } from 'immutable'
 import { canonicalJson } from './log/canonical-json.ts'
 import type { State } from './state.ts'
-import type { Json, JsonObject } from './vocabulary/json.ts'
+import type { Json, JsonObject } from './shared/json.ts'
 
 /** The fold as canonical text: equal states have equal texts, whatever way led there. */
 export const encodeState = (state: State): string => [...encodedParts(state)].join('')

@@ -1,7 +1,7 @@
 import { testClock, testSigner } from '../../test/parts.ts'
 import type { Command } from '../core/commands.ts'
 import type { LogRecord } from '../core/log/event.ts'
-import type { KillSwitchLevel } from '../core/vocabulary/level.ts'
+import type { KillSwitchLevel } from '../core/shared/level.ts'
 import type { EventLog } from '../ports/event-log.ts'
 import { Engine, type EngineParts } from './engine.ts'
 

@@ -1,4 +1,4 @@
-import type { Price, Quantity, Usd } from '../core/vocabulary/money.ts'
+import type { Price, Quantity, Usd } from '../core/shared/money.ts'
 
 /** An order as it goes to a venue. Its name is derived from its cause, so that it can be found again. */
 export interface BrokerOrder {

@@ -1,6 +1,6 @@
 import type { Configuration } from '../core/config/schema.ts'
-import type { Fault } from '../core/vocabulary/faults.ts'
-import type { Json } from '../core/vocabulary/json.ts'
+import type { Fault } from '../core/shared/faults.ts'
+import type { Json } from '../core/shared/json.ts'
 
 export interface ChangeOptions {
   /** Whether an empty `api.auth_token` is accepted. */

@@ -3,7 +3,7 @@ import { CATALOGUE } from '../core/events/catalogue.ts'
 import { SIGNALS } from '../core/events/signal.ts'
 import { barFaultOf, type FeedBar } from '../core/market/bar.ts'
 import type { MarketView } from '../core/market/view.ts'
-import { BUILTIN_PRODUCERS } from '../core/producers/builtin.ts'
+import { BUILTIN_PRODUCERS } from '../core/signals/builtin-producers.ts'
 import { settle } from './manual-timer.contract.ts'
 import type { FeedListener, FeedStart, MarketFeed, Tick } from './market-feed.ts'
 

@@ -1,5 +1,5 @@
 import type { MarketView } from '../core/market/view.ts'
-import type { JsonObject } from '../core/vocabulary/json.ts'
+import type { JsonObject } from '../core/shared/json.ts'
 
 export interface ProducedRow {
   readonly type: string

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../core/vocabulary/json.ts'
+import type { JsonObject } from '../core/shared/json.ts'
 
 /** One message to the MCP endpoint, as the door that took it hands it on. */
 export interface McpPost {

@@ -1,5 +1,5 @@
 import { openSqliteLog } from '../../src/adapters/storage/sqlite/sqlite-log.ts'
-import type { KillSwitchLevel } from '../../src/core/vocabulary/level.ts'
+import type { KillSwitchLevel } from '../../src/core/shared/level.ts'
 import { Engine } from '../../src/engine/engine.ts'
 import { testClock, testSigner } from '../parts.ts'
 

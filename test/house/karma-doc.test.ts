@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_CONFIGURATION } from '../../src/core/config/validate.ts'
-import { scoreAt } from '../../src/core/contributors/score.ts'
-import { NO_RECORD } from '../../src/core/contributors/track-record.ts'
-import { karmaOf } from '../../src/core/reputation/author-karma.ts'
-import { formAfter, NO_FORM, trustOf } from '../../src/core/reputation/form.ts'
-import { moveRate, NO_RATES, tradeRate, withMove, withTrade } from '../../src/core/settlement/base-rates.ts'
-import { bandOf } from '../../src/core/settlement/verdict.ts'
-import { HORIZON_MS, type Horizon } from '../../src/core/vocabulary/horizon.ts'
+import { scoreAt } from '../../src/core/reputation/contributor-score.ts'
+import { NO_RECORD } from '../../src/core/signals/track-record.ts'
+import { karmaOf } from '../../src/core/reputation/author-reputation.ts'
+import { formAfter, NO_FORM, trustOf } from '../../src/core/reputation/recent-skill.ts'
+import { moveRate, NO_RATES, tradeRate, withMove, withTrade } from '../../src/core/reputation/base-rates.ts'
+import { bandOf } from '../../src/core/reputation/verdict.ts'
+import { HORIZON_MS, type Horizon } from '../../src/core/shared/horizon.ts'
 
 const page = readFileSync(new URL('../../docs/karma.md', import.meta.url), 'utf8')
 const { karma: rules, settlement } = DEFAULT_CONFIGURATION

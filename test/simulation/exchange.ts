@@ -10,7 +10,7 @@ import type {
   SubmitAnswer,
   VenuePosition,
 } from '../../src/ports/broker.ts'
-import { notionalOf, unitsFrom, usdFrom, type Price, type Quantity } from '../../src/core/vocabulary/money.ts'
+import { notionalOf, unitsFrom, usdFrom, type Price, type Quantity } from '../../src/core/shared/money.ts'
 
 /** How an exchange treats the next order. */
 export type Treatment =

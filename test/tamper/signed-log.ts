@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, hash, sign } from 'node:crypto'
 import { EMPTY_HEAD, headOf, type Head, type LogRecord, type Stamped } from '../../src/core/log/event.ts'
 import { chain, hashOf } from '../../src/core/log/hash-chain.ts'
-import type { JsonObject } from '../../src/core/vocabulary/json.ts'
+import type { JsonObject } from '../../src/core/shared/json.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
 import type { Signer } from '../../src/ports/signer.ts'
 

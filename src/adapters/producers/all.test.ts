@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { SIGNALS } from '../../core/events/signal.ts'
 import { canonicalJson } from '../../core/log/canonical-json.ts'
-import { BUILTIN_PRODUCERS } from '../../core/producers/builtin.ts'
+import { BUILTIN_PRODUCERS } from '../../core/signals/builtin-producers.ts'
 import { BUILT_IN_PRODUCERS } from './all.ts'
 import { barsOf, marketView, symbolView } from './market-view.contract.ts'
 

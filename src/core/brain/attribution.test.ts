@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { creditsOf } from './attribution.ts'
-import { cycleOf, regimeSignals } from './scenario.contract.ts'
-import { signalsOf, views } from './views.contract.ts'
+import { cycleOf, regimeSignals } from './scenario.fixture.ts'
+import { signalsOf, views } from './views.fixture.ts'
 
 describe('creditsOf', () => {
   it('adds up to exactly one and names only inputs that spoke for the side taken', () => {

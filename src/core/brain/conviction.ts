@@ -1,9 +1,9 @@
-import { r9 } from '../vocabulary/numbers.ts'
+import { r9 } from '../shared/numbers.ts'
 import { counterThesis, type CounterThesisRules, type CrowdGauges, type Side } from './counter-thesis.ts'
 import type { HeardDomain } from './domain-score.ts'
 import type { FreshSignal } from './fresh-signals.ts'
 import type { Regime } from './regime.ts'
-import type { Domain, DomainWeights } from '../vocabulary/domains.ts'
+import type { Domain, DomainWeights } from '../shared/domains.ts'
 import { synthesize, type Synthesis, type WeighedDomain } from './synthesis.ts'
 
 export type Direction = 'long' | 'short' | 'neutral'

@@ -1,4 +1,4 @@
-import { clamp01 } from '../vocabulary/numbers.ts'
+import { clamp01 } from '../shared/numbers.ts'
 import type { Gauges } from './gauges.ts'
 import type { Regime } from './regime.ts'
 

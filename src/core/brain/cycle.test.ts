@@ -10,8 +10,8 @@ import {
   NOW_MS,
   type BrainSignal,
   voicesOf,
-} from './scenario.contract.ts'
-import { MINUTE_MS, registered, regimeSignals, RULES, signalOf } from './scenario.contract.ts'
+} from './scenario.fixture.ts'
+import { MINUTE_MS, registered, regimeSignals, RULES, signalOf } from './scenario.fixture.ts'
 
 const bullish: readonly BrainSignal[] = [
   signalOf('ta', { rsi_14: 22 }),

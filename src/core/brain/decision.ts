@@ -1,4 +1,4 @@
-import type { KillSwitchLevel } from '../vocabulary/level.ts'
+import type { KillSwitchLevel } from '../shared/level.ts'
 import { creditsOf, type Credit } from './attribution.ts'
 import type { Conviction } from './conviction.ts'
 import type { Regime } from './regime.ts'

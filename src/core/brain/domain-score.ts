@@ -1,10 +1,10 @@
-import { DOMAINS, type Domain } from '../vocabulary/domains.ts'
-import { evidenceIn } from './evidence.ts'
+import { DOMAINS, type Domain } from '../shared/domains.ts'
+import { evidenceIn } from '../signals/evidence.ts'
 import type { FreshSignal } from './fresh-signals.ts'
-import type { PartRules } from './readers/all.ts'
+import type { PartRules } from '../signals/types/all.ts'
 import { sharesOf, type Claim } from './shares.ts'
 import type { MarketFacts } from './signal.ts'
-import type { Speaker } from './speaker.ts'
+import type { Speaker } from './author-voice.ts'
 
 /** What all authors together say in one domain. */
 export interface DomainScore {

@@ -11,8 +11,8 @@ import {
   RULES,
   signalOf,
   type BrainSignal,
-} from './scenario.contract.ts'
-import { signalsOf, viewOf } from './views.contract.ts'
+} from './scenario.fixture.ts'
+import { signalsOf, viewOf } from './views.fixture.ts'
 
 const storedOf = (signals: readonly BrainSignal[]) =>
   convictionPayload(firstOf(cycleOf({ signals })), { cycleId: 'c', sha256Hex: () => '' })

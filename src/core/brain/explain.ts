@@ -1,6 +1,6 @@
 import type { PayloadOf } from '../events/catalogue.ts'
 import { REGIMES } from '../events/brain.ts'
-import { r9 } from '../vocabulary/numbers.ts'
+import { r9 } from '../shared/numbers.ts'
 import { judge, type ConvictionRules, type Judgement } from './conviction.ts'
 import type { Regime } from './regime.ts'
 import { sharesOf } from './shares.ts'

@@ -1,9 +1,9 @@
-import { canonicalSymbol } from '../vocabulary/symbol.ts'
+import { canonicalSymbol } from '../shared/symbol.ts'
 import { freshMsOf, qualityAt, type QualitySeconds } from './quality.ts'
-import { READERS, type PartRules } from './readers/all.ts'
-import type { Reader } from './readers/reader.ts'
+import { READERS, type PartRules } from '../signals/types/all.ts'
+import type { Reader } from '../signals/types/reader.ts'
 import type { Said, Voice } from './signal.ts'
-import { authorKeyOf, speakerOf, type Speaker } from './speaker.ts'
+import { authorKeyOf, speakerOf, type Speaker } from './author-voice.ts'
 
 /** What was said about one symbol: who said it, and what, place by place. Authors stand in the order of their names. */
 export interface Heard {

@@ -10,7 +10,7 @@ import {
   signalOf,
   type BrainSignal,
   voicesOf,
-} from './scenario.contract.ts'
+} from './scenario.fixture.ts'
 import type { Author } from './signal.ts'
 
 const gauges = (...signals: readonly BrainSignal[]) =>

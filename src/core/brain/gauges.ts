@@ -1,8 +1,8 @@
 import type { FreshSignal } from './fresh-signals.ts'
-import { numberIn, type Reader } from './readers/reader.ts'
-import { marketMood } from './readers/social.ts'
-import { indicators } from './readers/technical.ts'
-import { derivatives } from './readers/tradfi.ts'
+import { numberIn, type Reader } from '../signals/types/reader.ts'
+import { marketMood } from '../signals/types/social.ts'
+import { indicators } from '../signals/types/technical.ts'
+import { derivatives } from '../signals/types/tradfi.ts'
 
 /** Raw values of a symbol that decide the regime and how crowded a side is; null where nobody fresh tells. */
 export interface Gauges {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { r9 } from '../vocabulary/numbers.ts'
+import { r9 } from '../shared/numbers.ts'
 import { judge } from './conviction.ts'
 import { counterThesis } from './counter-thesis.ts'
 import { freshMsOf, qualityAt } from './quality.ts'
@@ -15,7 +15,7 @@ import {
   RULES,
   signalOf,
   type BrainSignal,
-} from './scenario.contract.ts'
+} from './scenario.fixture.ts'
 import type { MarketFacts } from './signal.ts'
 
 const NO_GAUGES = { rsi: null, funding: null, basis: null, fearGreed: null }

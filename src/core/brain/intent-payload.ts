@@ -1,4 +1,4 @@
-import { r9 } from '../vocabulary/numbers.ts'
+import { r9 } from '../shared/numbers.ts'
 import type { DecidedIntent } from './cycle.ts'
 
 export type ContributorOf = (

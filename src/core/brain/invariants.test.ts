@@ -10,8 +10,8 @@ import {
   regimeSignals,
   signalOf,
   type BrainSignal,
-} from './scenario.contract.ts'
-import { signalsOf, viewOf, views, type View } from './views.contract.ts'
+} from './scenario.fixture.ts'
+import { signalsOf, viewOf, views, type View } from './views.fixture.ts'
 
 const regimes = fc.constantFrom<Regime>('BULL', 'BEAR', 'CRISIS', 'TRANSITION')
 

@@ -1,5 +1,5 @@
-import { clamp01 } from '../vocabulary/numbers.ts'
-import type { Domain } from '../vocabulary/domains.ts'
+import { clamp01 } from '../shared/numbers.ts'
+import type { Domain } from '../shared/domains.ts'
 import type { Author } from './signal.ts'
 
 export type QualitySeconds = Readonly<Record<Domain, number>>

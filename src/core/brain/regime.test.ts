@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { CycleResult } from './cycle.ts'
 import { detectRegime, regimeChange, type Regime } from './regime.ts'
-import { cycleOf, regimeSignals, RULES } from './scenario.contract.ts'
+import { cycleOf, regimeSignals, RULES } from './scenario.fixture.ts'
 
 const regimes = fc.constantFrom<Regime>('BULL', 'BEAR', 'CRISIS', 'TRANSITION')
 

@@ -1,6 +1,6 @@
 import type { NewEvent } from '../events/catalogue.ts'
 import type { Sha256Hex } from '../log/hash-chain.ts'
-import { accept, refuse, type Decision } from '../vocabulary/decision.ts'
+import { accept, refuse, type Decision } from '../shared/decision.ts'
 import { runCycle, watchRegime, type CycleInputs, type CycleRules, type DecidedIntent } from './cycle.ts'
 import { tradeIntentPayload, type ContributorOf, type IntentRules } from './intent-payload.ts'
 import { convictionPayload, cyclePayload, regimeChangePayload, type CycleContext } from './payloads.ts'

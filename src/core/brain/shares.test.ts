@@ -8,7 +8,7 @@ import {
   registered,
   signalOf,
   type BrainSignal,
-} from './scenario.contract.ts'
+} from './scenario.fixture.ts'
 import { sharesOf, type Claim } from './shares.ts'
 
 describe('17: shares', () => {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../vocabulary/json.ts'
+import type { JsonObject } from '../shared/json.ts'
 
 export type Author = Producer | Contributor
 

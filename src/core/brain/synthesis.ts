@@ -1,5 +1,5 @@
-import type { DomainWeights } from '../vocabulary/domains.ts'
-import { clamp01, r9 } from '../vocabulary/numbers.ts'
+import type { DomainWeights } from '../shared/domains.ts'
+import { clamp01, r9 } from '../shared/numbers.ts'
 import type { DomainScore } from './domain-score.ts'
 
 /** All domains as one value. */

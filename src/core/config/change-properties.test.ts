@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Json, JsonObject } from '../vocabulary/json.ts'
+import type { Json, JsonObject } from '../shared/json.ts'
 import { type AcceptedChange, type Change, changeUserSettings } from './change.ts'
 import { type Environment, environmentLayer, variableOf } from './environment.ts'
 import { CONFIGURATION_KEYS, type Key } from './keys.ts'

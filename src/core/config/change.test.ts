@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { JsonObject } from '../vocabulary/json.ts'
+import type { JsonObject } from '../shared/json.ts'
 import { type AcceptedChange, type Change, changeUserSettings } from './change.ts'
 import { type Environment, environmentLayer } from './environment.ts'
 import { asValues, effectiveConfiguration, type Layers, NO_LAYER } from './layers.ts'

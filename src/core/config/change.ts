@@ -1,5 +1,5 @@
-import type { Fault } from '../vocabulary/faults.ts'
-import type { Json, JsonObject } from '../vocabulary/json.ts'
+import type { Fault } from '../shared/faults.ts'
+import type { Json, JsonObject } from '../shared/json.ts'
 import { isKnown } from './keys.ts'
 import {
   asValues,

@@ -1,4 +1,4 @@
-import type { Json } from '../vocabulary/json.ts'
+import type { Json } from '../shared/json.ts'
 import { CONFIGURATION_KEYS, type Key, type KeyKind } from './keys.ts'
 import type { Layer } from './layers.ts'
 import { nearest } from './nearest-key.ts'

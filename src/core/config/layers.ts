@@ -1,5 +1,5 @@
-import type { Fault } from '../vocabulary/faults.ts'
-import type { JsonObject } from '../vocabulary/json.ts'
+import type { Fault } from '../shared/faults.ts'
+import type { JsonObject } from '../shared/json.ts'
 import { BUILT_IN_PRESETS } from './presets.ts'
 import type { Configuration } from './schema.ts'
 import { DEFAULT_CONFIGURATION, validateValues } from './validate.ts'

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../vocabulary/json.ts'
+import type { JsonObject } from '../shared/json.ts'
 
 /** What a preset says when no file of its name does. */
 export const BUILT_IN_PRESETS: ReadonlyMap<string, JsonObject> = new Map([

@@ -1,5 +1,5 @@
-import { isSandbox } from '../vocabulary/sandbox.ts'
-import type { FaultType } from '../vocabulary/fault-types.ts'
+import { isSandbox } from '../shared/sandbox.ts'
+import type { FaultType } from '../shared/fault-types.ts'
 import type { Configuration } from './schema.ts'
 
 /** A rule over several keys. It is asked only when all keys it reads are valid by themselves. */

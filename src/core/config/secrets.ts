@@ -1,5 +1,5 @@
 import { canonicalJson } from '../log/canonical-json.ts'
-import type { Json, JsonObject } from '../vocabulary/json.ts'
+import type { Json, JsonObject } from '../shared/json.ts'
 import type { Configuration } from './schema.ts'
 import type { KeyPath } from './values.ts'
 

@@ -1,5 +1,5 @@
-import { type Fault, FAULTS_MAX, faultsOf } from '../vocabulary/faults.ts'
-import type { JsonObject } from '../vocabulary/json.ts'
+import { type Fault, FAULTS_MAX, faultsOf } from '../shared/faults.ts'
+import type { JsonObject } from '../shared/json.ts'
 import { hintFor } from './nearest-key.ts'
 import { type Rule, RULES } from './rules.ts'
 import { type Configuration, configurationSchema } from './schema.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { JsonObject } from '../vocabulary/json.ts'
+import type { JsonObject } from '../shared/json.ts'
 import { DEPTH_MAX, leavesOf, mergeValues, sameValue, valueAt, withoutValue, withValue } from './values.ts'
 
 const name = fc.constantFrom('a', 'b', 'c', '__proto__', 'constructor')

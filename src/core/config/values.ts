@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../vocabulary/json.ts'
+import type { Json, JsonObject } from '../shared/json.ts'
 
 export type KeyPath = readonly string[]
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { killSwitchLevel } from '../vocabulary/level.ts'
+import { killSwitchLevel } from '../shared/level.ts'
 import { REGIMES } from './brain.ts'
 
 const exitAlert = {

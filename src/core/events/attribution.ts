@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { HORIZONS } from '../vocabulary/horizon.ts'
+import { HORIZONS } from '../shared/horizon.ts'
 import { DIRECTIONS } from './signal.ts'
 
 const textOrNull = z.string().nullable()

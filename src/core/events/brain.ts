@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { killSwitchLevel } from '../vocabulary/level.ts'
+import { killSwitchLevel } from '../shared/level.ts'
 
 export const REGIMES = ['BULL', 'BEAR', 'CRISIS', 'TRANSITION'] as const
 

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { Stamped } from '../log/event.ts'
-import type { JsonObject } from '../vocabulary/json.ts'
+import type { JsonObject } from '../shared/json.ts'
 import { alertEvents } from './alert.ts'
 import { attributionEvents } from './attribution.ts'
 import { brainEvents } from './brain.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { JsonObject } from '../vocabulary/json.ts'
+import type { JsonObject } from '../shared/json.ts'
 
 export const contributorEvents = {
   'contributor.registered.v1': z.object({

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { killSwitchLevel } from '../vocabulary/level.ts'
+import { killSwitchLevel } from '../shared/level.ts'
 
 /** What the check of the stored log found when a process started. */
 const startIntegrity = z.object({

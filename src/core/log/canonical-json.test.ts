@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import canonicalize from 'canonicalize'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Json } from '../vocabulary/json.ts'
+import type { Json } from '../shared/json.ts'
 import { CANONICAL_DEPTH_MAX, canonicalJson, NotCanonicalError } from './canonical-json.ts'
 
 const faultOf = (value: unknown): string => {

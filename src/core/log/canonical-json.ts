@@ -1,4 +1,4 @@
-import type { Json } from '../vocabulary/json.ts'
+import type { Json } from '../shared/json.ts'
 
 export const CANONICAL_DEPTH_MAX = 64
 

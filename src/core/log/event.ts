@@ -1,4 +1,4 @@
-import type { JsonObject } from '../vocabulary/json.ts'
+import type { JsonObject } from '../shared/json.ts'
 
 /** The schema version that every event of this release carries in its hash. */
 export const SCHEMA_VERSION = 'v1'

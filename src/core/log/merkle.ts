@@ -1,4 +1,4 @@
-import { assert } from '../vocabulary/assert.ts'
+import { assert } from '../shared/assert.ts'
 import { bytesFromHex, concatBytes, utf8 } from './bytes.ts'
 
 /** SHA-256 of bytes. Handed in, since core imports no Node. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { JsonObject } from '../vocabulary/json.ts'
+import type { JsonObject } from '../shared/json.ts'
 import { canonicalJson } from './canonical-json.ts'
 import { refKey, REFS_MAX, refsInText, refsOf, sourceRef, symbolRef, traceRef } from './refs.ts'
 

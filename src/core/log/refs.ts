@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../vocabulary/json.ts'
+import type { Json, JsonObject } from '../shared/json.ts'
 
 /** Members that name one thing an event is about, and members that list several. */
 const ID_MEMBERS = [

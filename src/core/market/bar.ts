@@ -1,6 +1,6 @@
 import type { PayloadOf } from '../events/catalogue.ts'
-import { r9 } from '../vocabulary/numbers.ts'
-import { isTimestamp } from '../vocabulary/timestamp.ts'
+import { r9 } from '../shared/numbers.ts'
+import { isTimestamp } from '../shared/timestamp.ts'
 
 /** A bar as a feed tells it. Nothing of it is trusted yet: see `barFaultOf`. */
 export type FeedBar = Omit<PayloadOf<'market.bar.v1'>, 'feed'>

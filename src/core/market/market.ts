@@ -1,7 +1,7 @@
 import { Map as PersistentMap } from 'immutable'
 import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
-import { canonicalSymbol } from '../vocabulary/symbol.ts'
-import { dayOf } from '../vocabulary/time.ts'
+import { canonicalSymbol } from '../shared/symbol.ts'
+import { dayOf } from '../shared/time.ts'
 import { analysed, INITIAL_ANALYSIS, type Analysis, type AnalysisRules } from './analysis.ts'
 import type { FeedBar } from './bar.ts'
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { given, NOW } from '../../../test/given.ts'
 import type { NewEvent } from '../events/catalogue.ts'
 import { barFaultOf, type FeedBar } from './bar.ts'
-import { barAt } from './bars.contract.ts'
+import { barAt } from './bars.fixture.ts'
 
 const LAST = '2026-02-20T00:10:00.000Z'
 const NEXT = '2026-02-20T00:11:00.000Z'

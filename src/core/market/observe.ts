@@ -1,7 +1,7 @@
 import type { NewEvent } from '../events/catalogue.ts'
-import { accept, type Decision } from '../vocabulary/decision.ts'
-import { r9 } from '../vocabulary/numbers.ts'
-import { canonicalSymbol } from '../vocabulary/symbol.ts'
+import { accept, type Decision } from '../shared/decision.ts'
+import { r9 } from '../shared/numbers.ts'
+import { canonicalSymbol } from '../shared/symbol.ts'
 import { barFaultOf, moveBetween, type BarFault, type FeedBar } from './bar.ts'
 import type { Market } from './market.ts'
 

@@ -3,7 +3,7 @@ import { stateAfter } from '../../../test/given.ts'
 import type { NewEvent } from '../events/catalogue.ts'
 import { ANALYSIS_BARS_MAX } from './analysis.ts'
 import type { FeedBar } from './bar.ts'
-import { barAt, barsFrom } from './bars.contract.ts'
+import { barAt, barsFrom } from './bars.fixture.ts'
 import { dayFactsOf, markOf, marketView } from './readings.ts'
 
 const BEGIN = '2026-02-18T00:00:00.000Z'

@@ -1,5 +1,5 @@
-import { canonicalSymbol } from '../vocabulary/symbol.ts'
-import { DAY_MS, dayOf } from '../vocabulary/time.ts'
+import { canonicalSymbol } from '../shared/symbol.ts'
+import { DAY_MS, dayOf } from '../shared/time.ts'
 import type { Market, Quote, SymbolMarket } from './market.ts'
 import type { AnalysisBar, MarketView, SymbolView } from './view.ts'
 

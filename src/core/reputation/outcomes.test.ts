@@ -1,9 +1,9 @@
 import { Map as PersistentMap } from 'immutable'
 import { describe, expect, it } from 'vitest'
 import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
-import { authorKey } from '../vocabulary/author-key.ts'
-import { DAY_MS } from '../vocabulary/time.ts'
-import { NO_FORM } from './form.ts'
+import { authorKey } from '../shared/author-key.ts'
+import { DAY_MS } from '../shared/time.ts'
+import { NO_FORM } from './recent-skill.ts'
 import { AUTHORS_MAX, evolveOutcomes, INITIAL_OUTCOMES, type Outcomes } from './outcomes.ts'
 
 const dayAt = (index: number): string => new Date(Date.UTC(2026, 0, 1 + index, 12)).toISOString()

@@ -1,7 +1,7 @@
 import { Map as PersistentMap } from 'immutable'
 import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
-import { authorKey } from '../vocabulary/author-key.ts'
-import { dayNumber } from '../vocabulary/time.ts'
+import { authorKey } from '../shared/author-key.ts'
+import { dayNumber } from '../shared/time.ts'
 import {
   lastDayOf,
   NO_TALLY,
@@ -12,7 +12,7 @@ import {
   type DayTally,
   type Tally,
 } from './day-rows.ts'
-import { formAfter, NO_FORM, type Form } from './form.ts'
+import { formAfter, NO_FORM, type Form } from './recent-skill.ts'
 
 /** What came of the calls of each author. */
 export interface Outcomes {

@@ -1,5 +1,5 @@
 import { DIRECTIONS } from '../events/signal.ts'
-import type { JsonObject } from '../vocabulary/json.ts'
+import type { JsonObject } from '../shared/json.ts'
 
 type Direction = (typeof DIRECTIONS)[number]
 

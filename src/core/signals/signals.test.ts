@@ -1,7 +1,7 @@
 import { describe, it } from 'vitest'
 import { given, NOW } from '../../../test/given.ts'
 import type { NewEvent } from '../events/catalogue.ts'
-import type { JsonObject } from '../vocabulary/json.ts'
+import type { JsonObject } from '../shared/json.ts'
 import type { Emission, Submission } from './signals.ts'
 
 const contributor: NewEvent = {

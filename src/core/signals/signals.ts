@@ -1,8 +1,8 @@
 import type { PayloadOf } from '../events/catalogue.ts'
 import { CURATOR_TYPE, SIGNALS } from '../events/signal.ts'
-import { accept, refuse, type Decision } from '../vocabulary/decision.ts'
-import type { JsonObject } from '../vocabulary/json.ts'
-import { canonicalSymbol } from '../vocabulary/symbol.ts'
+import { accept, refuse, type Decision } from '../shared/decision.ts'
+import type { JsonObject } from '../shared/json.ts'
+import { canonicalSymbol } from '../shared/symbol.ts'
 import { scoreOf } from './reading.ts'
 import { submissionKey } from './submission-key.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { NOW, stateAfter } from '../../../test/given.ts'
 import type { NewEvent } from '../events/catalogue.ts'
-import { dayNumber } from '../vocabulary/time.ts'
+import { dayNumber } from '../shared/time.ts'
 import { CONTRIBUTORS_KEPT, DAYS_KEPT, signalsWithin, trailOf, TYPES_KEPT } from './trails.ts'
 
 const signal = (type: `signal.${string}`, source: string, ts = NOW): NewEvent => ({

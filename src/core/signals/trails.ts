@@ -1,7 +1,7 @@
 import { Map as PersistentMap } from 'immutable'
 import { isSignal, type KnownEvent } from '../events/catalogue.ts'
 import { CURATOR_TYPE } from '../events/signal.ts'
-import { dayNumber } from '../vocabulary/time.ts'
+import { dayNumber } from '../shared/time.ts'
 
 /** What an author has said, as counters by day: enough for every window, however long the history. */
 export interface Trail {

@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import type { Contributors } from '../contributors/contributors.ts'
+import type { Contributors } from '../signals/contributors.ts'
 import { FEEDBACK_OUTCOMES } from '../events/learning.ts'
 import { DIRECTIONS } from '../events/signal.ts'
 import type { PayloadOf } from '../events/catalogue.ts'
 import type { Stamped } from '../log/event.ts'
 import { scoreOf } from '../signals/reading.ts'
-import { usdFrom, usdNumber } from '../vocabulary/money.ts'
+import { usdFrom, usdNumber } from '../shared/money.ts'
 
 const numberOrNull = z.number().nullable()
 const textOrNull = z.string().nullable()

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { asKnown } from '../events/catalogue.ts'
 import type { Stamped } from '../log/event.ts'
-import type { Positions } from '../positions/positions.ts'
+import type { Positions } from '../trading/positions.ts'
 import { positionView, viewPosition } from './positions.ts'
 
 export const closedAllView = z.object({

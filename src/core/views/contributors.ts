@@ -4,12 +4,12 @@ import {
   INITIAL_CONTRIBUTORS,
   type Contributor,
   type Contributors,
-} from '../contributors/contributors.ts'
+} from '../signals/contributors.ts'
 import { asKnown } from '../events/catalogue.ts'
 import type { Stamped } from '../log/event.ts'
-import { assert } from '../vocabulary/assert.ts'
-import { isJsonObject, jsonObject } from '../vocabulary/json-object.ts'
-import type { JsonObject } from '../vocabulary/json.ts'
+import { assert } from '../shared/assert.ts'
+import { isJsonObject, jsonObject } from '../shared/json-object.ts'
+import type { JsonObject } from '../shared/json.ts'
 
 export const contributorView = z.object({
   id: z.string(),

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { REGIMES } from '../events/brain.ts'
 import type { Stamped } from '../log/event.ts'
-import type { Intent } from '../orders/intents.ts'
+import type { Intent } from '../trading/intents.ts'
 import type { State } from '../state.ts'
-import { killSwitchLevel } from '../vocabulary/level.ts'
+import { killSwitchLevel } from '../shared/level.ts'
 
 export const intentView = z.object({
   intent_id: z.string(),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { evolveCurve, INITIAL_CURVE } from '../risk/equity-curve.ts'
+import { evolveCurve, INITIAL_CURVE } from '../trading/equity-curve.ts'
 import { viewEquityHistory } from './equity-history.ts'
 
 const HOUR_MS = 3_600_000

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { readCurve, type EquityCurve } from '../risk/equity-curve.ts'
-import { usdNumber, type Usd } from '../vocabulary/money.ts'
+import { readCurve, type EquityCurve } from '../trading/equity-curve.ts'
+import { usdNumber, type Usd } from '../shared/money.ts'
 
 export const equityHistoryView = z.object({
   as_of: z.string(),

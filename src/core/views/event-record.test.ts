@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { canonicalJson } from '../log/canonical-json.ts'
 import type { LogRecord } from '../log/event.ts'
-import type { JsonObject } from '../vocabulary/json.ts'
+import type { JsonObject } from '../shared/json.ts'
 import { eventRecordText, eventRecordView, viewEventRecord } from './event-record.ts'
 
 const record: LogRecord = {

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { distanceOf, valueOf, whatIfs, type ExplainRules, type StoredConviction } from '../brain/explain.ts'
 import type { PayloadOf } from '../events/catalogue.ts'
 import { brainEvents, REGIMES } from '../events/brain.ts'
-import { isBuiltin } from '../producers/producers.ts'
-import { r9 } from '../vocabulary/numbers.ts'
+import { isBuiltin } from '../signals/producers.ts'
+import { r9 } from '../shared/numbers.ts'
 
 const conviction = brainEvents['brain.conviction.v1'].shape
 const action = conviction.decision.shape.action

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { FEEDBACK_OUTCOMES } from '../events/learning.ts'
-import type { Judgement } from '../producers/feedback.ts'
+import type { Judgement } from '../reputation/feedback.ts'
 
 export const feedbackView = z.object({
   producer_id: z.string(),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Intent, Intents } from '../orders/intents.ts'
+import type { Intent, Intents } from '../trading/intents.ts'
 import { intentView as cycleIntentView, viewIntent as viewCycleIntent } from './cycle.ts'
 
 /** An intent as its cycle tells of it, and where it came from and went to. */

@@ -1,7 +1,7 @@
 import { Map as PersistentMap } from 'immutable'
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_CONFIGURATION } from '../config/validate.ts'
-import { INITIAL_KARMA, type Karma, type KarmaIntent, type KarmaReceipt } from '../karma/karma.ts'
+import { INITIAL_KARMA, type Karma, type KarmaIntent, type KarmaReceipt } from '../treasury/treasury-state.ts'
 import {
   karmaIntentView,
   karmaReceiptView,

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import type { Karma, KarmaIntent, KarmaReceipt } from '../karma/karma.ts'
-import { walletInForce, type KarmaRules } from '../karma/wallet.ts'
-import { usdNumber } from '../vocabulary/money.ts'
+import type { Karma, KarmaIntent, KarmaReceipt } from '../treasury/treasury-state.ts'
+import { walletInForce, type KarmaRules } from '../treasury/wallet.ts'
+import { usdNumber } from '../shared/money.ts'
 
 const mode = z.enum(['paper', 'live'])
 

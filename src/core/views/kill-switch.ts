@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { asKnown } from '../events/catalogue.ts'
-import { evolveKillSwitch, type KillSwitch } from '../kill-switch/kill-switch.ts'
+import { evolveKillSwitch, type KillSwitch } from '../trading/kill-switch.ts'
 import type { Stamped } from '../log/event.ts'
-import { LEVEL_STATES } from '../vocabulary/level.ts'
+import { LEVEL_STATES } from '../shared/level.ts'
 
 export const killSwitchView = z.object({
   level: z.int().min(0).max(3),

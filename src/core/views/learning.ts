@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { learningEvents } from '../events/learning.ts'
 import type { LogRecord } from '../log/event.ts'
-import { weightsInForce, type Learning } from '../learning/learning.ts'
+import { weightsInForce, type Learning } from '../brain/learning.ts'
 import type { Configuration } from '../config/schema.ts'
-import { byDomain, type DomainWeights } from '../vocabulary/domains.ts'
+import { byDomain, type DomainWeights } from '../shared/domains.ts'
 import { payloadOf } from './stored-payload.ts'
 
 const run = learningEvents['learning.weight_adjustment.v1']

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { Order, Orders } from '../orders/orders.ts'
-import { unitsNumber } from '../vocabulary/money.ts'
+import type { Order, Orders } from '../trading/orders.ts'
+import { unitsNumber } from '../shared/money.ts'
 
 const status = z.enum([
   'submitting',

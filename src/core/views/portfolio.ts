@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { standingOf } from '../account.ts'
+import { standingOf } from '../trading/account.ts'
 import type { Configuration } from '../config/schema.ts'
 import type { State } from '../state.ts'
-import { usdNumber } from '../vocabulary/money.ts'
-import { r9 } from '../vocabulary/numbers.ts'
+import { usdNumber } from '../shared/money.ts'
+import { r9 } from '../shared/numbers.ts'
 import { liveView, viewLive } from './live.ts'
 
 export const portfolioView = z.object({

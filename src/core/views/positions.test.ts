@@ -1,7 +1,7 @@
 import { Map as PersistentMap } from 'immutable'
 import { describe, expect, it } from 'vitest'
-import type { Position } from '../positions/positions.ts'
-import { unitsFrom, usdFrom } from '../vocabulary/money.ts'
+import type { Position } from '../trading/positions.ts'
+import { unitsFrom, usdFrom } from '../shared/money.ts'
 import { positionView, viewPosition, viewPositions } from './positions.ts'
 
 const position: Position = {

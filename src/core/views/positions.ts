@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { EXIT_REASONS, POSITION_STATUSES } from '../events/execution.ts'
-import { isOpen, type Position, type Positions } from '../positions/positions.ts'
-import { unitsNumber, usdNumber } from '../vocabulary/money.ts'
+import { isOpen, type Position, type Positions } from '../trading/positions.ts'
+import { unitsNumber, usdNumber } from '../shared/money.ts'
 
 const numberOrNull = z.number().nullable()
 const textOrNull = z.string().nullable()

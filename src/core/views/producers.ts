@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { PRODUCER_HEALTHS } from '../events/producer.ts'
-import { BUILTIN_PRODUCERS } from '../producers/builtin.ts'
-import type { Health, Producer, Producers, RunRecord } from '../producers/producers.ts'
-import { karmaOf, type KarmaRules } from '../reputation/author-karma.ts'
-import { NO_FORM, trustOf, type TrustRules } from '../reputation/form.ts'
+import { BUILTIN_PRODUCERS } from '../signals/builtin-producers.ts'
+import type { Health, Producer, Producers, RunRecord } from '../signals/producers.ts'
+import { karmaOf, type KarmaRules } from '../reputation/author-reputation.ts'
+import { NO_FORM, trustOf, type TrustRules } from '../reputation/recent-skill.ts'
 import { tallyWithin, type Outcomes } from '../reputation/outcomes.ts'
 import type { State } from '../state.ts'
-import { authorKey } from '../vocabulary/author-key.ts'
-import { intervalMsOf } from '../vocabulary/cron.ts'
+import { authorKey } from '../shared/author-key.ts'
+import { intervalMsOf } from '../shared/cron.ts'
 
 export const producerView = z.object({
   id: z.string(),

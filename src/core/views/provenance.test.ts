@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { NOW, stateAfter } from '../../../test/given.ts'
 import type { NewEvent } from '../events/catalogue.ts'
-import { DAY_MS } from '../vocabulary/time.ts'
+import { DAY_MS } from '../shared/time.ts'
 import { provenanceView, viewProvenance } from './provenance.ts'
 
 const daysBefore = (days: number): string => new Date(Date.parse(NOW) - days * DAY_MS).toISOString()

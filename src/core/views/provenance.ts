@@ -3,8 +3,8 @@ import { NO_TALLY, sumOf, type Tally } from '../reputation/day-rows.ts'
 import { daysWithin, type Outcomes } from '../reputation/outcomes.ts'
 import { signalsWithin, trailOf, type Trail } from '../signals/trails.ts'
 import type { State } from '../state.ts'
-import { authorKey } from '../vocabulary/author-key.ts'
-import { r9 } from '../vocabulary/numbers.ts'
+import { authorKey } from '../shared/author-key.ts'
+import { r9 } from '../shared/numbers.ts'
 
 export const PROVENANCE_NOTICE = 'Informational only; fields may change.'
 

@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import type { Contributor, Contributors } from '../contributors/contributors.ts'
-import { pointsAt, scoreAt, type ScoreRules } from '../contributors/score.ts'
-import type { TrackRecord } from '../contributors/track-record.ts'
-import { karmaAt, type KarmaRules } from '../reputation/author-karma.ts'
-import { NO_FORM, trustOf, type TrustRules } from '../reputation/form.ts'
+import type { Contributor, Contributors } from '../signals/contributors.ts'
+import { pointsAt, scoreAt, type ScoreRules } from '../reputation/contributor-score.ts'
+import type { TrackRecord } from '../signals/track-record.ts'
+import { karmaAt, type KarmaRules } from '../reputation/author-reputation.ts'
+import { NO_FORM, trustOf, type TrustRules } from '../reputation/recent-skill.ts'
 import type { Outcomes } from '../reputation/outcomes.ts'
-import { authorKey } from '../vocabulary/author-key.ts'
-import { DAY_MS } from '../vocabulary/time.ts'
+import { authorKey } from '../shared/author-key.ts'
+import { DAY_MS } from '../shared/time.ts'
 
 const count = z.int().min(0)
 const share = z.number().min(0).max(1)

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { recordsAfter } from '../../../test/records.ts'
 import { EMPTY_HEAD } from '../log/event.ts'
 import { canonicalJson } from '../log/canonical-json.ts'
-import type { JsonObject } from '../vocabulary/json.ts'
+import type { JsonObject } from '../shared/json.ts'
 import { signalItemText, viewSignalItem } from './signals.ts'
 
 const [record] = recordsAfter(EMPTY_HEAD, 1)

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { LogRecord } from '../log/event.ts'
-import { isJsonObject } from '../vocabulary/json-object.ts'
-import type { JsonObject } from '../vocabulary/json.ts'
+import { isJsonObject } from '../shared/json-object.ts'
+import type { JsonObject } from '../shared/json.ts'
 
 /** A stored payload as it is shown. */
 export const storedPayload = z

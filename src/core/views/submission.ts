@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Stamped } from '../log/event.ts'
 import { contributorOfKey } from '../signals/submission-key.ts'
-import { assert } from '../vocabulary/assert.ts'
+import { assert } from '../shared/assert.ts'
 
 export const submissionView = z.object({ event_id: z.string(), contributor_id: z.string() })
 

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { asKnown } from '../events/catalogue.ts'
 import type { LogRecord, Stamped } from '../log/event.ts'
-import { evolveTraces, INITIAL_TRACES, statusOf, type Traces, type TraceSession } from '../traces/traces.ts'
-import { assert } from '../vocabulary/assert.ts'
+import { evolveTraces, INITIAL_TRACES, statusOf, type Traces, type TraceSession } from '../signals/traces.ts'
+import { assert } from '../shared/assert.ts'
 import { payloadOf, storedPayload } from './stored-payload.ts'
 
 export const traceSessionView = z.object({

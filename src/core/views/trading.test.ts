@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { Desk } from '../desk.contract.ts'
-import { usdNumber } from '../vocabulary/money.ts'
+import { Desk } from '../trading/trading.fixture.ts'
+import { usdNumber } from '../shared/money.ts'
 import { viewClosedAll } from './closing.ts'
 import { intentView, viewIntents } from './intents.ts'
 import { orderView, viewOrders } from './orders.ts'

@@ -7,7 +7,7 @@ import {
 } from '../../core/log/checkpoint.ts'
 import type { Head } from '../../core/log/event.ts'
 import { rootOf } from '../../core/log/merkle.ts'
-import { assert } from '../../core/vocabulary/assert.ts'
+import { assert } from '../../core/shared/assert.ts'
 import type { CheckpointStore } from '../../ports/checkpoints.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { EventLog } from '../../ports/event-log.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { canonicalJson, NotCanonicalError } from '../../core/log/canonical-json.ts'
 import type { LogRecord } from '../../core/log/event.ts'
-import type { JsonObject } from '../../core/vocabulary/json.ts'
+import type { JsonObject } from '../../core/shared/json.ts'
 
 export type ParsedLine =
   | { readonly status: 'record'; readonly record: LogRecord }

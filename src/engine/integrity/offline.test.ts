@@ -12,7 +12,7 @@ import { signaturePool } from '../../adapters/platform/signatures/signature-pool
 import { MemoryLog } from '../../adapters/storage/memory/memory-log.ts'
 import { parseSignedCheckpoint, type SignedCheckpoint } from '../../core/log/checkpoint.ts'
 import type { LogRecord } from '../../core/log/event.ts'
-import type { JsonObject } from '../../core/vocabulary/json.ts'
+import type { JsonObject } from '../../core/shared/json.ts'
 import { CHECKPOINT_PACE, createCheckpointer } from './checkpointer.ts'
 import { verifyExport, type OfflineReport } from './offline.ts'
 

@@ -1,6 +1,6 @@
 import { canonicalJson, NotCanonicalError } from '../../core/log/canonical-json.ts'
 import type { Head, LogRecord } from '../../core/log/event.ts'
-import type { Json } from '../../core/vocabulary/json.ts'
+import type { Json } from '../../core/shared/json.ts'
 import { chainFaultOf, type ChainFault } from '../../ports/event-log.ts'
 import { sha256Hex } from '../sha256.ts'
 import type { Fault, IntegrityReason } from './findings.ts'

@@ -1,5 +1,5 @@
-import { reachesLevel } from '../../core/watch.ts'
-import { canonicalSymbol } from '../../core/vocabulary/symbol.ts'
+import { reachesLevel } from '../../core/trading/watch.ts'
+import { canonicalSymbol } from '../../core/shared/symbol.ts'
 import type { Tick } from '../../ports/market-feed.ts'
 import type { Executor } from '../executor.ts'
 

@@ -1,7 +1,7 @@
-import { differingSymbols, type AccountSweep } from '../../core/account-sweep.ts'
-import { PAPER } from '../../core/orders/destination.ts'
-import { openPositionsOf } from '../../core/positions/book.ts'
-import { canonicalSymbol } from '../../core/vocabulary/symbol.ts'
+import { differingSymbols, type AccountSweep } from '../../core/trading/account-sweep.ts'
+import { PAPER } from '../../core/trading/venue-destination.ts'
+import { openPositionsOf } from '../../core/trading/book.ts'
+import { canonicalSymbol } from '../../core/shared/symbol.ts'
 import type { Broker } from '../../ports/broker.ts'
 import type { Engine } from '../engine.ts'
 

@@ -1,6 +1,6 @@
 import type { Command } from '../../core/commands.ts'
-import { clientOrderId } from '../../core/orders/entry.ts'
-import type { Order } from '../../core/orders/orders.ts'
+import { clientOrderId } from '../../core/trading/entry.ts'
+import type { Order } from '../../core/trading/orders.ts'
 import type { Broker, BrokerOrder, LookupAnswer } from '../../ports/broker.ts'
 import type { Timer } from '../../ports/timer.ts'
 

@@ -1,4 +1,4 @@
-import type { Order } from '../../core/orders/orders.ts'
+import type { Order } from '../../core/trading/orders.ts'
 
 export interface InquiryPace {
   /** Searches that must find nothing before an order counts as not found, and over how long. */

@@ -1,5 +1,5 @@
-import type { Order } from '../../core/orders/orders.ts'
-import type { KillSwitchLevel } from '../../core/vocabulary/level.ts'
+import type { Order } from '../../core/trading/orders.ts'
+import type { KillSwitchLevel } from '../../core/shared/level.ts'
 
 /** What is to be done next in one symbol. */
 export type Act =

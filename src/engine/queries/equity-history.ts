@@ -1,4 +1,4 @@
-import { standingOf } from '../../core/account.ts'
+import { standingOf } from '../../core/trading/account.ts'
 import { viewEquityHistory, type EquityHistoryView } from '../../core/views/equity-history.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { isoNow } from '../iso-now.ts'

@@ -1,10 +1,10 @@
 import { karmaEvents } from '../../core/events/karma.ts'
-import type { Karma, KarmaReceipt } from '../../core/karma/karma.ts'
-import { receiptIdOf, type SettlementRequest, type SettlementStanding } from '../../core/karma/settle.ts'
+import type { Karma, KarmaReceipt } from '../../core/treasury/treasury-state.ts'
+import { receiptIdOf, type SettlementRequest, type SettlementStanding } from '../../core/treasury/settle.ts'
 import { viewKarmaReceipts, type KarmaReceiptView } from '../../core/views/karma.ts'
 import { payloadOf } from '../../core/views/stored-payload.ts'
 import type { LogRecord } from '../../core/log/event.ts'
-import { isPlainText } from '../../core/vocabulary/text.ts'
+import { isPlainText } from '../../core/shared/text.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import { sha256Hex } from '../sha256.ts'
 

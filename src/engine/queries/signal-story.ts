@@ -2,7 +2,7 @@ import { attributionEvents } from '../../core/events/attribution.ts'
 import type { PayloadOf } from '../../core/events/catalogue.ts'
 import type { Stamped } from '../../core/log/event.ts'
 import type { AttributionView, Measure, Verdict } from '../../core/views/attribution.ts'
-import type { Json, JsonObject } from '../../core/vocabulary/json.ts'
+import type { Json, JsonObject } from '../../core/shared/json.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import { oldestAbout, readable, searchAbout } from './reading-about.ts'
 

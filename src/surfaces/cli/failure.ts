@@ -1,6 +1,6 @@
-import type { RefusalCode } from '../../core/vocabulary/refusals.ts'
-import type { Refusal } from '../../core/vocabulary/decision.ts'
-import type { JsonObject } from '../../core/vocabulary/json.ts'
+import type { RefusalCode } from '../../core/shared/refusals.ts'
+import type { Refusal } from '../../core/shared/decision.ts'
+import type { JsonObject } from '../../core/shared/json.ts'
 
 export const EXIT_OK = 0
 export const EXIT_FAILED = 1

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/vocabulary/json.ts'
+import type { JsonObject } from '../../core/shared/json.ts'
 import type { CreatedIdentity, Workshop } from './workshop.ts'
 
 export interface PreparedHome {

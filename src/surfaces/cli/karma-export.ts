@@ -1,7 +1,7 @@
 import type { LogRecord } from '../../core/log/event.ts'
 import { karmaIntentView } from '../../core/views/karma.ts'
 import { payloadOf } from '../../core/views/stored-payload.ts'
-import type { Json, JsonObject } from '../../core/vocabulary/json.ts'
+import type { Json, JsonObject } from '../../core/shared/json.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import { layoutsOf } from './export-layout.ts'
 import type { Exportable } from './exporting.ts'

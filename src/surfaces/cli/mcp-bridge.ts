@@ -1,6 +1,6 @@
-import { redactText } from '../../core/access/redaction.ts'
-import { isJsonObject } from '../../core/vocabulary/json-object.ts'
-import type { Json, JsonObject } from '../../core/vocabulary/json.ts'
+import { redactText } from '../../core/operations/redaction.ts'
+import { isJsonObject } from '../../core/shared/json-object.ts'
+import type { Json, JsonObject } from '../../core/shared/json.ts'
 
 export interface McpService {
   /** With the path prefix. */

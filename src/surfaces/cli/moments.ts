@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander'
-import { parseTimestamp } from '../../core/vocabulary/timestamp.ts'
+import { parseTimestamp } from '../../core/shared/timestamp.ts'
 
 /** The first moment of what was written: a day begins at midnight UTC. */
 export const parseFrom = (text: string): string => {

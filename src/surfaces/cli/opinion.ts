@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { CURATOR_TYPE, curatorPayload, type DIRECTIONS } from '../../core/events/signal.ts'
 import type { Submission } from '../../core/signals/signals.ts'
-import { storableObject } from '../../core/vocabulary/json-object.ts'
-import { canonicalSymbol } from '../../core/vocabulary/symbol.ts'
-import { plainText, trimmedText } from '../../core/vocabulary/text.ts'
+import { storableObject } from '../../core/shared/json-object.ts'
+import { canonicalSymbol } from '../../core/shared/symbol.ts'
+import { plainText, trimmedText } from '../../core/shared/text.ts'
 import { UsageError } from './failure.ts'
 import { understood } from './writing.ts'
 

@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream'
-import { redactText, redactValue } from '../../core/access/redaction.ts'
+import { redactText, redactValue } from '../../core/operations/redaction.ts'
 import type { Paint } from './style.ts'
 
 export type TerminalStream = Writable & { readonly isTTY?: boolean }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { JsonObject } from '../../core/vocabulary/json.ts'
+import type { JsonObject } from '../../core/shared/json.ts'
 import type { Paint } from './style.ts'
 import { fields } from './table.ts'
 

@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander'
-import { redactText, redactValue } from '../../core/access/redaction.ts'
-import type { JsonObject } from '../../core/vocabulary/json.ts'
+import { redactText, redactValue } from '../../core/operations/redaction.ts'
+import type { JsonObject } from '../../core/shared/json.ts'
 import {
   EXIT_FAILED,
   EXIT_USAGE,

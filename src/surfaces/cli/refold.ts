@@ -1,7 +1,7 @@
 import { canonicalJson } from '../../core/log/canonical-json.ts'
 import { encodeState } from '../../core/state-codec.ts'
 import { evolve, type State } from '../../core/state.ts'
-import type { JsonObject } from '../../core/vocabulary/json.ts'
+import type { JsonObject } from '../../core/shared/json.ts'
 import { catchUp, EMPTY_MEMORY, recall, stateHashOf, type Memory } from '../../engine/memory.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import { Failure } from './failure.ts'

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Outcome } from '../../engine/plan.ts'
-import type { Refusal } from '../../core/vocabulary/decision.ts'
+import type { Refusal } from '../../core/shared/decision.ts'
 import type { Stamped } from '../../core/log/event.ts'
 import { problem, type Problem } from './problems.ts'
 

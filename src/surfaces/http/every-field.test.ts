@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Fault } from '../../core/vocabulary/faults.ts'
+import type { Fault } from '../../core/shared/faults.ts'
 import { startTestServer, type Called, type TestServer } from './test-server.contract.ts'
 import {
   bodyExampleOf,

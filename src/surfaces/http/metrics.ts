@@ -2,7 +2,7 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import { categoryOf } from '../../core/log/domain.ts'
 import { equityOf } from '../../core/state.ts'
 import { viewProducerStatus } from '../../core/views/producers.ts'
-import { usdNumber } from '../../core/vocabulary/money.ts'
+import { usdNumber } from '../../core/shared/money.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { isoNow } from '../../engine/iso-now.ts'
 import { StoreUnavailableError } from '../../ports/event-log.ts'

@@ -1,6 +1,6 @@
-import { sentenceOf, type Fault } from '../../core/vocabulary/faults.ts'
-import type { RefusalCode } from '../../core/vocabulary/refusals.ts'
-import type { Json, JsonObject } from '../../core/vocabulary/json.ts'
+import { sentenceOf, type Fault } from '../../core/shared/faults.ts'
+import type { RefusalCode } from '../../core/shared/refusals.ts'
+import type { Json, JsonObject } from '../../core/shared/json.ts'
 
 export const PROBLEM_TYPE = 'application/problem+json'
 

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { Command } from '../../core/commands.ts'
 import type { Configuration } from '../../core/config/schema.ts'
-import type { Json } from '../../core/vocabulary/json.ts'
+import type { Json } from '../../core/shared/json.ts'
 import type { Answer } from './answers.ts'
 import type { ProblemCode } from './problems.ts'
 import type { Service } from './service.ts'

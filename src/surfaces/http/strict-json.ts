@@ -1,4 +1,4 @@
-import type { Fault } from '../../core/vocabulary/faults.ts'
+import type { Fault } from '../../core/shared/faults.ts'
 
 /** How deep a body's members may be nested; an event payload of the deepest form still fits into a body. */
 export const BODY_DEPTH_MAX = 32

@@ -1,8 +1,8 @@
 import { timeAt, appendTo } from '../../../test/records.ts'
 import { MemoryLog } from '../../adapters/storage/memory/memory-log.ts'
 import type { PayloadOf } from '../../core/events/catalogue.ts'
-import { barAt } from '../../core/market/bars.contract.ts'
-import type { JsonObject } from '../../core/vocabulary/json.ts'
+import { barAt } from '../../core/market/bars.fixture.ts'
+import type { JsonObject } from '../../core/shared/json.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import { startTestServer, type TestServerOptions } from './test-server.contract.ts'
 

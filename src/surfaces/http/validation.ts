@@ -1,6 +1,6 @@
 import type { z } from 'zod'
-import { faultsOf, type Fault } from '../../core/vocabulary/faults.ts'
-import { plainText } from '../../core/vocabulary/text.ts'
+import { faultsOf, type Fault } from '../../core/shared/faults.ts'
+import { plainText } from '../../core/shared/text.ts'
 import { utf8Text } from './fields.ts'
 import { invalidProblem, type Problem } from './problems.ts'
 import type { RequestBody } from './request-body.ts'

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/vocabulary/json.ts'
+import type { JsonObject } from '../../core/shared/json.ts'
 import type { RpcError } from './json-rpc.ts'
 
 /** What a method says, before it is put into the words of the caller's generation. */

@@ -1,5 +1,5 @@
-import { isJsonObject } from '../../core/vocabulary/json-object.ts'
-import type { JsonObject } from '../../core/vocabulary/json.ts'
+import { isJsonObject } from '../../core/shared/json-object.ts'
+import type { JsonObject } from '../../core/shared/json.ts'
 import type { McpHeaders } from '../mcp-exchange.ts'
 import { decodeHeaderText } from './header-text.ts'
 import { RPC_CODES, type RpcError, type RpcRequest } from './json-rpc.ts'

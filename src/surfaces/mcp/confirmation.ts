@@ -1,6 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { canonicalJson } from '../../core/log/canonical-json.ts'
-import type { JsonObject } from '../../core/vocabulary/json.ts'
+import type { JsonObject } from '../../core/shared/json.ts'
 
 export const CONFIRMATION_MS = 60_000
 

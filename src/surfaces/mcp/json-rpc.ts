@@ -1,5 +1,5 @@
-import { isJsonObject } from '../../core/vocabulary/json-object.ts'
-import type { Json, JsonObject } from '../../core/vocabulary/json.ts'
+import { isJsonObject } from '../../core/shared/json-object.ts'
+import type { Json, JsonObject } from '../../core/shared/json.ts'
 
 export type RequestId = string | number
 

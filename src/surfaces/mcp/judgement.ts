@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Judgement } from '../../core/orders/intents.ts'
+import type { Judgement } from '../../core/trading/intents.ts'
 import { reasonInput } from './operator-tool.ts'
 
 export const judgementInput = z.object({

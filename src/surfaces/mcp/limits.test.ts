@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Json } from '../../core/vocabulary/json.ts'
+import type { Json } from '../../core/shared/json.ts'
 import { firstThatFit, STRING_LENGTH_MAX, TEXT_BYTES_MAX, withShortTexts } from './limits.ts'
 
 describe('texts of strangers', () => {

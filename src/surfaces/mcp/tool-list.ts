@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { TOOLS } from '../../core/views/tools.ts'
-import type { JsonObject } from '../../core/vocabulary/json.ts'
+import type { JsonObject } from '../../core/shared/json.ts'
 import type { Tool } from './tool.ts'
 import { TOOL_BY_NAME } from './tools/all.ts'
 

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../core/vocabulary/json.ts'
+import type { Json, JsonObject } from '../../core/shared/json.ts'
 import { firstThatFit, TEXT_BYTES_MAX, withShortTexts } from './limits.ts'
 
 /** What a tool found: as text for models, as a value for programs, and no more of it than may be. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Json, JsonObject } from '../../core/vocabulary/json.ts'
+import type { Json, JsonObject } from '../../core/shared/json.ts'
 import type { McpHouse } from './house.ts'
 
 /** What a client may assume before it lets a model call the tool. */

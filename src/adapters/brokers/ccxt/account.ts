@@ -1,4 +1,4 @@
-import { canonicalSymbol } from '../../../core/vocabulary/symbol.ts'
+import { canonicalSymbol } from '../../../core/shared/symbol.ts'
 import type { BrokerAccount, VenuePosition } from '../../../ports/broker.ts'
 import type { Reply } from './connection.ts'
 import type { Contract } from './contracts.ts'

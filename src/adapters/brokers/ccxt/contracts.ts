@@ -1,4 +1,4 @@
-import { canonicalSymbol } from '../../../core/vocabulary/symbol.ts'
+import { canonicalSymbol } from '../../../core/shared/symbol.ts'
 import type { OrderSteps } from '../../../ports/broker.ts'
 import { scaledOf, unitsOf } from './decimals.ts'
 import { DOLLARS, memberOf, textMemberOf } from './values.ts'

@@ -1,4 +1,4 @@
-import { isSandbox, SANDBOX } from '../../../core/vocabulary/sandbox.ts'
+import { isSandbox, SANDBOX } from '../../../core/shared/sandbox.ts'
 import type { Timer } from '../../../ports/timer.ts'
 import { memberOf } from './values.ts'
 

@@ -1,4 +1,4 @@
-import { notionalOf, type Usd } from '../../../core/vocabulary/money.ts'
+import { notionalOf, type Usd } from '../../../core/shared/money.ts'
 import type { Timer } from '../../../ports/timer.ts'
 import type { Connection } from './connection.ts'
 import type { Contract, Contracts } from './contracts.ts'

@@ -1,4 +1,4 @@
-import { unitsNumber, usdFrom, usdNumber } from '../../../core/vocabulary/money.ts'
+import { unitsNumber, usdFrom, usdNumber } from '../../../core/shared/money.ts'
 import type { BrokerCheck } from '../../../ports/broker.ts'
 import { equityIn } from './account.ts'
 import type { Reply } from './connection.ts'

@@ -1,4 +1,4 @@
-import type { Price, Quantity } from '../../../core/vocabulary/money.ts'
+import type { Price, Quantity } from '../../../core/shared/money.ts'
 
 /** Never more than was meant. */
 export const cutQuantity = (quantity: Quantity, step: Quantity): Quantity => quantity - (quantity % step)

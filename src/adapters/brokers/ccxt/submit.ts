@@ -1,4 +1,4 @@
-import { notionalOf } from '../../../core/vocabulary/money.ts'
+import { notionalOf } from '../../../core/shared/money.ts'
 import type { BrokerOrder, SubmitAnswer } from '../../../ports/broker.ts'
 import type { Contract } from './contracts.ts'
 import { textOf } from './decimals.ts'

@@ -1,4 +1,4 @@
-import { canonicalSymbol } from '../../../core/vocabulary/symbol.ts'
+import { canonicalSymbol } from '../../../core/shared/symbol.ts'
 import { openConnection, type Connection, type ConnectionOptions, type Reply } from './connection.ts'
 import { contractOf, type Contract, type Contracts } from './contracts.ts'
 import { libraryIdOf } from './exchange.ts'

@@ -1,4 +1,4 @@
-import { r9 } from '../../../core/vocabulary/numbers.ts'
+import { r9 } from '../../../core/shared/numbers.ts'
 import type { Perpetual } from './markets.ts'
 import { cents, memberOf, numberOf, positiveOf } from './values.ts'
 

@@ -1,4 +1,4 @@
-import { canonicalSymbol } from '../../../core/vocabulary/symbol.ts'
+import { canonicalSymbol } from '../../../core/shared/symbol.ts'
 import { memberOf, positiveOf, UnreadableAnswerError } from './values.ts'
 
 /** A symbol of the universe, and where the venue trades it. */

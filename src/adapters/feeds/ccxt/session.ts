@@ -1,4 +1,4 @@
-import { canonicalSymbol } from '../../../core/vocabulary/symbol.ts'
+import { canonicalSymbol } from '../../../core/shared/symbol.ts'
 import type { FeedListener, FeedStart, FeedStatus } from '../../../ports/market-feed.ts'
 import { backoffMs } from './backoff.ts'
 import { createBarFollower, type Cursor } from './bar-follower.ts'

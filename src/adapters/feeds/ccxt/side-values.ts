@@ -1,4 +1,4 @@
-import { r9 } from '../../../core/vocabulary/numbers.ts'
+import { r9 } from '../../../core/shared/numbers.ts'
 import type { Timer } from '../../../ports/timer.ts'
 import {
   basisAnnualized,

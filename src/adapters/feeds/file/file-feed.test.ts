@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
-import { barAt } from '../../../core/market/bars.contract.ts'
+import { barAt } from '../../../core/market/bars.fixture.ts'
 import { createManualTimer, settle } from '../../../ports/manual-timer.contract.ts'
 import { marketFeedContract } from '../../../ports/market-feed.contract.ts'
 import type { FeedStart } from '../../../ports/market-feed.ts'

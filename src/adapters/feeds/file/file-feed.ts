@@ -1,5 +1,5 @@
 import type { Configuration } from '../../../core/config/schema.ts'
-import { canonicalSymbol } from '../../../core/vocabulary/symbol.ts'
+import { canonicalSymbol } from '../../../core/shared/symbol.ts'
 import type { FeedListener, FeedStart, FeedStatus, MarketFeed } from '../../../ports/market-feed.ts'
 import type { Timer } from '../../../ports/timer.ts'
 import { createComplaints } from './complaints.ts'

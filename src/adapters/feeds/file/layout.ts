@@ -1,4 +1,4 @@
-import { canonicalSymbol } from '../../../core/vocabulary/symbol.ts'
+import { canonicalSymbol } from '../../../core/shared/symbol.ts'
 import { BAR_MEMBERS, SIDE_MEMBERS, type BarMember } from './file-bar.ts'
 
 /** Where in a row each thing stands. */

@@ -1,5 +1,5 @@
 import type { FeedBar } from '../../../core/market/bar.ts'
-import { canonicalSymbol } from '../../../core/vocabulary/symbol.ts'
+import { canonicalSymbol } from '../../../core/shared/symbol.ts'
 import type { FeedListener, FeedStart, FeedStatus } from '../../../ports/market-feed.ts'
 import type { Timer } from '../../../ports/timer.ts'
 import { createComplaints, type Complaints } from './complaints.ts'

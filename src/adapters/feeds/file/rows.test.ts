@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { barAt } from '../../../core/market/bars.contract.ts'
+import { barAt } from '../../../core/market/bars.fixture.ts'
 import { csv, FIRST_MS, HEADER, MINUTE_MS, minutes, row, tsOf, useFiles } from './replayed.contract.ts'
 
 const { replayed } = useFiles()

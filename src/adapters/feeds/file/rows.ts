@@ -1,4 +1,4 @@
-import { canonicalSymbol } from '../../../core/vocabulary/symbol.ts'
+import { canonicalSymbol } from '../../../core/shared/symbol.ts'
 import { momentIn } from './cells.ts'
 import { splitCsv } from './csv.ts'
 import { barFrom, type FileBar, type ReadBar } from './file-bar.ts'

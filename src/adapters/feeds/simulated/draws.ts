@@ -1,5 +1,5 @@
 import type { Sha256Hex } from '../../../core/log/hash-chain.ts'
-import { assert } from '../../../core/vocabulary/assert.ts'
+import { assert } from '../../../core/shared/assert.ts'
 
 /** One stream of chance. Equal names give equal streams, on every machine. */
 export interface Draws {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { SIGNALS } from '../../../core/events/signal.ts'
 import type { MarketView } from '../../../core/market/view.ts'
-import type { JsonObject } from '../../../core/vocabulary/json.ts'
+import type { JsonObject } from '../../../core/shared/json.ts'
 import { createDraws } from './draws.ts'
 import { pathOf, sha256Hex } from './path.contract.ts'
 import { hiddenSymbolsOf, simulatedProducers, type Background } from './producers.ts'

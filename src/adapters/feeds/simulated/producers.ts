@@ -1,6 +1,6 @@
 import type { MarketView } from '../../../core/market/view.ts'
-import { clamp } from '../../../core/vocabulary/numbers.ts'
-import { canonicalSymbol } from '../../../core/vocabulary/symbol.ts'
+import { clamp } from '../../../core/shared/numbers.ts'
+import { canonicalSymbol } from '../../../core/shared/symbol.ts'
 import type { ProducedRow, Producer, ProducerRun } from '../../../ports/producer.ts'
 import type { Draws } from './draws.ts'
 import type { Phase } from './market-state.ts'

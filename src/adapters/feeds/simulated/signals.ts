@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../core/vocabulary/json.ts'
+import type { JsonObject } from '../../../core/shared/json.ts'
 import { rounded } from './rounding.ts'
 
 /** What a source would tell of a symbol: `lean` from -1 (all speaks against it) to 1. */

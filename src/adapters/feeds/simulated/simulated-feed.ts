@@ -1,6 +1,6 @@
 import type { Sha256Hex } from '../../../core/log/hash-chain.ts'
 import type { FeedBar } from '../../../core/market/bar.ts'
-import { canonicalSymbol } from '../../../core/vocabulary/symbol.ts'
+import { canonicalSymbol } from '../../../core/shared/symbol.ts'
 import type { FeedListener, FeedStart, FeedStatus, MarketFeed } from '../../../ports/market-feed.ts'
 import type { Timer } from '../../../ports/timer.ts'
 import type { MarketSettings } from './constants.ts'

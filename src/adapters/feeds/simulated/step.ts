@@ -1,6 +1,6 @@
 import type { Sha256Hex } from '../../../core/log/hash-chain.ts'
 import type { FeedBar } from '../../../core/market/bar.ts'
-import { canonicalSymbol } from '../../../core/vocabulary/symbol.ts'
+import { canonicalSymbol } from '../../../core/shared/symbol.ts'
 import { stepConstantsOf, type Asset, type MarketSettings } from './constants.ts'
 import { createDraws, type Draws } from './draws.ts'
 import { FIRST_MARKET, nextMarket, type MarketState } from './market-state.ts'

@@ -1,4 +1,4 @@
-import { clamp } from '../../../core/vocabulary/numbers.ts'
+import { clamp } from '../../../core/shared/numbers.ts'
 import type { Asset, StepConstants } from './constants.ts'
 import type { Draws } from './draws.ts'
 import type { MarketState } from './market-state.ts'

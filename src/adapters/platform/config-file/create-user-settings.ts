@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../core/vocabulary/json.ts'
+import type { JsonObject } from '../../../core/shared/json.ts'
 import { userSettingsPath } from './sources.ts'
 import { userSettingsText } from './user-settings-text.ts'
 import { createFile } from './write-file.ts'

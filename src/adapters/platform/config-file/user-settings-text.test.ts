@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import type { JsonObject } from '../../../core/vocabulary/json.ts'
+import type { JsonObject } from '../../../core/shared/json.ts'
 import { userSettingsText } from './user-settings-text.ts'
 
 describe('userSettingsText', () => {

@@ -1,6 +1,6 @@
 import { type Document, isAlias, isCollection, isMap, parse, parseDocument, stringify, visit } from 'yaml'
 import { isObject, type KeyPath, leavesOf, sameValue, valueAt } from '../../../core/config/values.ts'
-import type { Json, JsonObject } from '../../../core/vocabulary/json.ts'
+import type { Json, JsonObject } from '../../../core/shared/json.ts'
 
 const HEADER = `# Settings of this installation: what differs from config/default.yaml and the preset.
 # Secrets may be among them, so only the owner can read this file.

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
-import { REDACTED } from '../../../core/access/redaction.ts'
+import { REDACTED } from '../../../core/operations/redaction.ts'
 import { createLogger, type AdjustableLogger, type LoggerOptions } from './logger.ts'
 
 const TOKEN = 'a-configured-token-of-some-length'

@@ -1,5 +1,5 @@
 import { destination, pino } from 'pino'
-import { redactText, redactValue } from '../../../core/access/redaction.ts'
+import { redactText, redactValue } from '../../../core/operations/redaction.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { LogFields, Logger } from '../../../ports/logger.ts'
 import { readableLine } from './readable-line.ts'

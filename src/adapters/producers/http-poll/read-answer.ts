@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { CURATOR_TYPE, SIGNAL_TYPE, SIGNALS } from '../../../core/events/signal.ts'
-import { faultOf, faultsOf, sentenceOf } from '../../../core/vocabulary/faults.ts'
-import { storableObject } from '../../../core/vocabulary/json-object.ts'
-import type { JsonObject } from '../../../core/vocabulary/json.ts'
-import { canonicalSymbol } from '../../../core/vocabulary/symbol.ts'
-import { plainText } from '../../../core/vocabulary/text.ts'
-import { isTooFarAhead, timestamp } from '../../../core/vocabulary/timestamp.ts'
+import { faultOf, faultsOf, sentenceOf } from '../../../core/shared/faults.ts'
+import { storableObject } from '../../../core/shared/json-object.ts'
+import type { JsonObject } from '../../../core/shared/json.ts'
+import { canonicalSymbol } from '../../../core/shared/symbol.ts'
+import { plainText } from '../../../core/shared/text.ts'
+import { isTooFarAhead, timestamp } from '../../../core/shared/timestamp.ts'
 
 export interface PolledRow {
   readonly type: string

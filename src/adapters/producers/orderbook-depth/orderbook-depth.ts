@@ -1,5 +1,5 @@
 import type { SymbolView } from '../../../core/market/view.ts'
-import { r9 } from '../../../core/vocabulary/numbers.ts'
+import { r9 } from '../../../core/shared/numbers.ts'
 import type { ProducedRow, Producer } from '../../../ports/producer.ts'
 
 export const orderbookDepth: Producer = {

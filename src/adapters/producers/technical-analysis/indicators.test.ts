@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { BBANDS, EMA, init, RSI } from 'talib-web'
 import { RSI as LibraryRsi } from 'trading-signals'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { r9 } from '../../../core/vocabulary/numbers.ts'
+import { r9 } from '../../../core/shared/numbers.ts'
 import { bandPositionOf, exponentialAverageOf, ratioToMeanOf, relativeStrengthOf } from './indicators.ts'
 
 const BANDS = { period: 20, deviations: 2 }

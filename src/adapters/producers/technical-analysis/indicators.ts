@@ -1,5 +1,5 @@
 import { BollingerBands } from 'trading-signals'
-import { clamp01 } from '../../../core/vocabulary/numbers.ts'
+import { clamp01 } from '../../../core/shared/numbers.ts'
 
 /**
  * Wilder's: the first averages are means, later ones move by one part of the period; null before there are as many

@@ -1,7 +1,7 @@
 import type { DIRECTIONS } from '../../../core/events/signal.ts'
 import type { AnalysisBar, MarketView, SymbolView } from '../../../core/market/view.ts'
-import type { JsonObject } from '../../../core/vocabulary/json.ts'
-import { clamp, r9 } from '../../../core/vocabulary/numbers.ts'
+import type { JsonObject } from '../../../core/shared/json.ts'
+import { clamp, r9 } from '../../../core/shared/numbers.ts'
 import type { Producer } from '../../../ports/producer.ts'
 import { bandPositionOf, exponentialAverageOf, ratioToMeanOf, relativeStrengthOf } from './indicators.ts'
 

@@ -1,4 +1,4 @@
-import { HORIZONS, type Horizon } from '../../vocabulary/horizon.ts'
+import { HORIZONS, type Horizon } from '../../shared/horizon.ts'
 import { choice, flag, group, number, share, text, whole } from './kinds.ts'
 
 const horizon = (fallback: Horizon) => choice(fallback, HORIZONS, '1h, 4h, 24h, 3d or 7d')

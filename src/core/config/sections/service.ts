@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { faultOf } from '../../vocabulary/faults.ts'
+import { faultOf } from '../../shared/faults.ts'
 import { choice, flag, group, plainText, text, whole } from './kinds.ts'
 
 const host = () =>

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { EMPTY_HEAD, type LogRecord } from '../../../core/log/event.ts'
 import { chain } from '../../../core/log/hash-chain.ts'
-import { barsFrom } from '../../../core/market/bars.contract.ts'
+import { barsFrom } from '../../../core/market/bars.fixture.ts'
 import { sha256Hex } from '../../../engine/sha256.ts'
 import { openTestHome, type TestHome } from '../test-home.contract.ts'
 

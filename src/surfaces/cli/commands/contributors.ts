@@ -1,6 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander'
-import { activeById, activeByNode, type Contributor } from '../../../core/contributors/contributors.ts'
-import { contributorRegistration } from '../../../core/contributors/registration.ts'
+import { activeById, activeByNode, type Contributor } from '../../../core/signals/contributors.ts'
+import { contributorRegistration } from '../../../core/signals/contributor-registration.ts'
 import type { State } from '../../../core/state.ts'
 import { viewContributors, viewRegistered } from '../../../core/views/contributors.ts'
 import { viewLeaderboard, viewScore, type Scoring } from '../../../core/views/score.ts'

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, type Command } from 'commander'
-import { SETTLED_AT_ONCE_MAX } from '../../../core/karma/settle.ts'
+import { SETTLED_AT_ONCE_MAX } from '../../../core/treasury/settle.ts'
 import { viewKarmaIntents, viewSettlement, viewTreasury } from '../../../core/views/karma.ts'
 import { karmaReceipts, settlementOf, settlementStanding } from '../../../engine/queries/karma.ts'
 import { examples, type Bench, type CliCommand } from '../command.ts'

@@ -6,9 +6,9 @@ import {
   setKillSwitch,
   type KillSwitch,
   type OperatorMove,
-} from '../../../core/kill-switch/kill-switch.ts'
-import type { Decision } from '../../../core/vocabulary/decision.ts'
-import { killSwitchLevel, type KillSwitchLevel } from '../../../core/vocabulary/level.ts'
+} from '../../../core/trading/kill-switch.ts'
+import type { Decision } from '../../../core/shared/decision.ts'
+import { killSwitchLevel, type KillSwitchLevel } from '../../../core/shared/level.ts'
 import { examples, type Bench, type CliCommand, type Task } from '../command.ts'
 import { EXIT_OK, failureOf, type ExitCode } from '../failure.ts'
 import { parseReason } from '../reason.ts'

@@ -5,7 +5,7 @@ import {
   type LearningRunView,
   type WeightsView,
 } from '../../../core/views/learning.ts'
-import { DOMAINS } from '../../../core/vocabulary/domains.ts'
+import { DOMAINS } from '../../../core/shared/domains.ts'
 import { examples, type Bench, type CliCommand } from '../command.ts'
 import { openConfiguration } from '../configuration.ts'
 import { EXIT_OK, type ExitCode } from '../failure.ts'

@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander'
-import type { Operator } from '../../../core/exits.ts'
+import type { Operator } from '../../../core/trading/exits.ts'
 import { viewClosedAll, type ClosedAllView } from '../../../core/views/closing.ts'
 import {
   POSITION_FILTERS,

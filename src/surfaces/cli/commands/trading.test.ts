@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { appendTo } from '../../../../test/records.ts'
-import { barAt } from '../../../core/market/bars.contract.ts'
-import type { JsonObject } from '../../../core/vocabulary/json.ts'
+import { barAt } from '../../../core/market/bars.fixture.ts'
+import type { JsonObject } from '../../../core/shared/json.ts'
 import { INTENT_IDS, logWithIntents } from '../../http/trading.contract.ts'
 import { openTestHome, type RunOptions, type TestHome } from '../test-home.contract.ts'
 

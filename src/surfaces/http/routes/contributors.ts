@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { activeById } from '../../../core/contributors/contributors.ts'
-import { contributorRegistration } from '../../../core/contributors/registration.ts'
+import { activeById } from '../../../core/signals/contributors.ts'
+import { contributorRegistration } from '../../../core/signals/contributor-registration.ts'
 import {
   attestationView,
   attestedView,

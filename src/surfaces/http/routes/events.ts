@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { eventRecordText, eventRecordView } from '../../../core/views/event-record.ts'
-import { isPlainText } from '../../../core/vocabulary/text.ts'
+import { isPlainText } from '../../../core/shared/text.ts'
 import type { EventLog } from '../../../ports/event-log.ts'
 import { okJsonText, refused, type Refused } from '../answers.ts'
 import { EVENT_ID, EVENT_RECORD } from '../examples.ts'

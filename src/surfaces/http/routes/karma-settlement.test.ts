@@ -2,7 +2,7 @@ import { createPublicKey, verify } from 'node:crypto'
 import canonicalize from 'canonicalize'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { appendTo } from '../../../../test/records.ts'
-import { barAt } from '../../../core/market/bars.contract.ts'
+import { barAt } from '../../../core/market/bars.fixture.ts'
 import { expectFault, expectProblem } from '../expectations.contract.ts'
 import { INTENT_IDS, logWithIntents, startTrading } from '../trading.contract.ts'
 

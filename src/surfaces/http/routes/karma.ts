@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { SETTLED_AT_ONCE_MAX } from '../../../core/karma/settle.ts'
+import { SETTLED_AT_ONCE_MAX } from '../../../core/treasury/settle.ts'
 import {
   karmaIntentView,
   karmaReceiptView,
@@ -9,7 +9,7 @@ import {
   viewSettlement,
   viewTreasury,
 } from '../../../core/views/karma.ts'
-import { faultsOf } from '../../../core/vocabulary/faults.ts'
+import { faultsOf } from '../../../core/shared/faults.ts'
 import { karmaReceipts, settlementOf, settlementStanding } from '../../../engine/queries/karma.ts'
 import { answerTo, ok } from '../answers.ts'
 import { INTENT_ID, KARMA_INTENT, KARMA_RECEIPT, TREASURY } from '../examples.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { killSwitchView, viewKillSwitch, viewKillSwitchAfter } from '../../../core/views/kill-switch.ts'
-import type { KillSwitchLevel } from '../../../core/vocabulary/level.ts'
+import type { KillSwitchLevel } from '../../../core/shared/level.ts'
 import { answerTo, ok } from '../answers.ts'
 import { KILL_SWITCH } from '../examples.ts'
 import { defineRoute } from '../route.ts'

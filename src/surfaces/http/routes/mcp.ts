@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { URGENT_TOOLS, type ToolName } from '../../../core/views/tools.ts'
-import { sentenceOf } from '../../../core/vocabulary/faults.ts'
+import { sentenceOf } from '../../../core/shared/faults.ts'
 import type { McpBody, McpReply } from '../../mcp-exchange.ts'
 import { ok, okEmpty, type Success } from '../answers.ts'
 import { defineRoute } from '../route.ts'

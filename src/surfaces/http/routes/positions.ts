@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Operator } from '../../../core/exits.ts'
+import type { Operator } from '../../../core/trading/exits.ts'
 import { closedAllView, viewClosedAll } from '../../../core/views/closing.ts'
 import { POSITION_FILTERS, positionView, viewPosition, viewPositions } from '../../../core/views/positions.ts'
 import { positionOf, POSITIONS_MAX } from '../../../engine/queries/positions.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { PayloadOf } from '../../../core/events/catalogue.ts'
 import { FEEDBACK_OUTCOMES } from '../../../core/events/learning.ts'
-import { producerRegistration } from '../../../core/producers/registration.ts'
+import { producerRegistration } from '../../../core/signals/producer-registration.ts'
 import { feedbackView, reportFeedback } from '../../../core/views/feedback.ts'
 import {
   producerStatusView,
@@ -10,7 +10,7 @@ import {
   viewProducers,
   viewProducerStatus,
 } from '../../../core/views/producers.ts'
-import { plainText } from '../../../core/vocabulary/text.ts'
+import { plainText } from '../../../core/shared/text.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
 import { isKnownProducer, matchedFeedback } from '../../../engine/queries/feedback.ts'
 import { answerTo, ok, refused } from '../answers.ts'

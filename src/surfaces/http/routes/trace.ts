@@ -7,9 +7,9 @@ import {
   viewSessions,
   type SessionMoment,
 } from '../../../core/views/trace-sessions.ts'
-import type { TraceSession } from '../../../core/traces/traces.ts'
-import { assert } from '../../../core/vocabulary/assert.ts'
-import { plainText } from '../../../core/vocabulary/text.ts'
+import type { TraceSession } from '../../../core/signals/traces.ts'
+import { assert } from '../../../core/shared/assert.ts'
+import { plainText } from '../../../core/shared/text.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
 import { traceSessionOf } from '../../../engine/queries/trace-session.ts'
 import { answerTo, ok, refused } from '../answers.ts'

@@ -1,5 +1,5 @@
 import type { LogRecord } from '../../../core/log/event.ts'
-import { assert } from '../../../core/vocabulary/assert.ts'
+import { assert } from '../../../core/shared/assert.ts'
 import type { Filter } from './filter.ts'
 import { chunkOf, frameOf, type Chunk, type Frame } from './frames.ts'
 import type { StreamLimits } from './limits.ts'

@@ -1,4 +1,4 @@
-import { isPlainText } from '../../../core/vocabulary/text.ts'
+import { isPlainText } from '../../../core/shared/text.ts'
 import type { EventLog } from '../../../ports/event-log.ts'
 
 /** Where a client begins to read. */

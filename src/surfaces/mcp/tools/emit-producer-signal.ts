@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { SIGNAL_TYPE, SIGNALS } from '../../../core/events/signal.ts'
-import type { Refusal } from '../../../core/vocabulary/decision.ts'
-import { storableObject } from '../../../core/vocabulary/json-object.ts'
-import { plainText } from '../../../core/vocabulary/text.ts'
-import { isTooFarAhead, timestamp } from '../../../core/vocabulary/timestamp.ts'
+import type { Refusal } from '../../../core/shared/decision.ts'
+import { storableObject } from '../../../core/shared/json-object.ts'
+import { plainText } from '../../../core/shared/text.ts'
+import { isTooFarAhead, timestamp } from '../../../core/shared/timestamp.ts'
 import { defineTool, failed, orError, type ToolOutcome } from '../tool.ts'
 
 const PAYLOAD_BYTES_MAX = 64 * 1024

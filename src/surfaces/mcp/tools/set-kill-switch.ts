@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { KillSwitchLevel } from '../../../core/vocabulary/level.ts'
+import type { KillSwitchLevel } from '../../../core/shared/level.ts'
 import { defineOperatorTool } from '../operator-tool.ts'
 
 export const setKillSwitch = defineOperatorTool({

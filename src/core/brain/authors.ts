@@ -1,0 +1,71 @@
+import type { Author, Voice } from './signal.ts'
+import type { Configuration } from '../config/schema.ts'
+import { linkedGroups } from '../signals/co-signals.ts'
+import { scoreAt } from '../reputation/contributor-score.ts'
+import { isBuiltin } from '../signals/producers.ts'
+import { CHANCE_KARMA, karmaAt } from '../reputation/author-reputation.ts'
+import { NO_FORM, trustOf } from '../reputation/recent-skill.ts'
+import type { Posting } from '../signals/latest-signals.ts'
+import type { State } from '../state.ts'
+import { authorKey } from '../shared/author-key.ts'
+import { intervalMsOf } from '../shared/cron.ts'
+
+/** A voice, by what it put on the board. */
+export interface PostedVoice extends Voice {
+  readonly said: readonly Posting[]
+}
+
+/** What is on the board, by who says it and what that is worth now. */
+export const voicesForBrain = (
+  state: State,
+  now: string,
+  configuration: Configuration,
+): readonly PostedVoice[] => {
+  const groups = linkedGroups(state.links, configuration.brain.link, Date.parse(now))
+  const ofProducers = new Map<string, Posting[]>()
+  const ofContributors = new Map<string, Posting[]>()
+  // All of the board passes here with every cycle: an iterator would cost twice as much.
+  state.board.postings.forEach((posting) => {
+    const { authorId, contributorId } = posting
+    const words = contributorId === null ? ofProducers : ofContributors
+    const own = words.get(contributorId ?? authorId)
+    if (own === undefined) words.set(contributorId ?? authorId, [posting])
+    else own.push(posting)
+  })
+  return [...ofProducers.values(), ...ofContributors.values()].flatMap((said) => {
+    const author = authorOf(state, said[0] as Posting, { now, configuration, groups })
+    return author === null ? [] : [{ author, said }]
+  })
+}
+
+interface Circumstances {
+  readonly now: string
+  readonly configuration: Configuration
+  /** Contributors who act as one, by id. */
+  readonly groups: ReadonlyMap<string, string>
+}
+
+/** Null for authors that may no longer speak: their history stays, their word does not. */
+const authorOf = (state: State, posting: Posting, circumstances: Circumstances): Author | null => {
+  const { authorId: id, contributorId } = posting
+  const { now, configuration, groups } = circumstances
+  const { karma: rules, learning } = configuration
+  const key = authorKey(contributorId, id)
+  const trust = learning.enabled ? trustOf(state.outcomes.form.get(key) ?? NO_FORM, rules) : 1
+  if (contributorId !== null) {
+    const contributor = state.contributors.byId.get(contributorId)
+    if (contributor === undefined || contributor.removed) return null
+    const score = learning.enabled ? scoreAt(contributor.record, now, rules).score : 0
+    return { kind: 'contributor', id, score, trust, groupId: groups.get(contributorId) ?? null }
+  }
+  const registered = state.producers.registered.get(id)
+  if (registered === undefined && !isBuiltin(id)) return null
+  return {
+    kind: registered === undefined ? 'builtin' : 'registered',
+    id,
+    karma: learning.enabled ? karmaAt(state.outcomes, key, now, rules) : CHANCE_KARMA,
+    trust,
+    intervalMs: registered === undefined ? null : intervalMsOf(registered.schedule),
+    quarantined: state.producers.runs.get(id)?.health === 'quarantined',
+  }
+}

@@ -1,0 +1,128 @@
+import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
+import { DOMAINS, type DomainWeights } from '../shared/domains.ts'
+import { closeOf, NO_CLOSES, withClose, type Closes } from './closes.ts'
+import { evolveTrades, NO_TRADES, type Trades } from './trades.ts'
+
+/** What the engine has learned from its trades, and what it needs to learn more. */
+export interface Learning {
+  /** When the log began: nothing is due before. */
+  readonly beganAt: string | null
+  readonly firstCloseAt: string | null
+  readonly closes: Closes
+  readonly trades: Trades
+  /** Null while the configured weights are in force. */
+  readonly learned: Learned | null
+  /** Of the newest vector that was ever learned: no two share one. */
+  readonly newestVersion: number
+  readonly lastRun: LastRun | null
+}
+
+export interface Learned {
+  readonly weights: DomainWeights
+  readonly version: number
+  readonly at: string
+  /** What they were learned from. When these change, they have the last word. */
+  readonly configured: DomainWeights
+}
+
+export interface LastRun {
+  readonly at: string
+  readonly meanReturn: number | null
+  /** How many runs in a row found a lower mean return than the one before. */
+  readonly falls: number
+}
+
+export const INITIAL_LEARNING: Learning = {
+  beganAt: null,
+  firstCloseAt: null,
+  closes: NO_CLOSES,
+  trades: NO_TRADES,
+  learned: null,
+  newestVersion: 0,
+  lastRun: null,
+}
+
+export interface WeightsInForce {
+  readonly weights: DomainWeights
+  /** 0 for the configured ones. */
+  readonly version: number
+}
+
+/** The sections of the configuration that decide about weights. */
+export interface WeightRules {
+  readonly weights: DomainWeights
+  readonly learning: { readonly enabled: boolean }
+}
+
+/** What was learned, unless learning is off or other weights were configured since. */
+export const weightsInForce = (
+  { learned }: Pick<Learning, 'learned'>,
+  { weights: configured, learning: { enabled } }: WeightRules,
+): WeightsInForce =>
+  !enabled || learned === null || !isSame(learned.configured, configured)
+    ? { weights: configured, version: 0 }
+    : { weights: learned.weights, version: learned.version }
+
+/** How many runs in a row the mean return has fallen, if one finds this now. */
+export const fallsAfter = (lastRun: LastRun | null, meanReturn: number | null): number =>
+  meanReturn !== null && lastRun !== null && lastRun.meanReturn !== null && meanReturn < lastRun.meanReturn
+    ? lastRun.falls + 1
+    : 0
+
+/** Whether the moment of a run has passed since the last one. Several missed ones are one. */
+export const isLearningDue = ({ lastRun, beganAt }: Learning, dueMs: number): boolean => {
+  const after = lastRun?.at ?? beganAt
+  return after !== null && dueMs > Date.parse(after)
+}
+
+export const evolveLearning = (learning: Learning, event: KnownEvent): Learning => {
+  switch (event.type) {
+    case 'system.started.v1':
+      return learning.beganAt === null ? { ...learning, beganAt: event.recordedAt } : learning
+    case 'learning.outcome.v1':
+      return {
+        ...learning,
+        firstCloseAt: learning.firstCloseAt ?? event.ts,
+        closes: withClose(learning.closes, closeOf(event.payload, event.ts)),
+      }
+    case 'learning.weight_adjustment.v1':
+      return afterRun(learning, event.payload, event.ts)
+    case 'system.config_changed.v1':
+      return event.payload.changed.some((key) => key.startsWith('weights.'))
+        ? withoutLearned(learning)
+        : learning
+    case 'brain.cycle.v1': {
+      const next = withTrades(learning, event)
+      // Settings may also change while nobody listens. A cycle with other weights shows it.
+      const { weights_version: version } = event.payload
+      return Number.isInteger(version) && version !== next.learned?.version ? withoutLearned(next) : next
+    }
+    default:
+      return withTrades(learning, event)
+  }
+}
+
+const afterRun = (
+  learning: Learning,
+  run: PayloadOf<'learning.weight_adjustment.v1'>,
+  at: string,
+): Learning => {
+  const meanReturn = run.window_mean_return
+  const lastRun = { at, meanReturn, falls: fallsAfter(learning.lastRun, meanReturn) }
+  if (!run.applied) return { ...learning, lastRun }
+  const version = run.weights_version
+  const weights = run.new_weights as DomainWeights
+  const learned = { weights, version, at, configured: run.configured_weights as DomainWeights }
+  return { ...learning, lastRun, learned, newestVersion: version }
+}
+
+const withTrades = (learning: Learning, event: KnownEvent): Learning => {
+  const trades = evolveTrades(learning.trades, event)
+  return trades === learning.trades ? learning : { ...learning, trades }
+}
+
+const withoutLearned = (learning: Learning): Learning =>
+  learning.learned === null ? learning : { ...learning, learned: null }
+
+const isSame = (one: DomainWeights, other: DomainWeights): boolean =>
+  DOMAINS.every((domain) => one[domain] === other[domain])

@@ -1,0 +1,97 @@
+import { assert } from '../shared/assert.ts'
+import { byDomain, DOMAINS, type Domain, type DomainWeights } from '../shared/domains.ts'
+
+/** Weights are whole billionths that add up to exactly a billion. */
+export const BILLION = 1e9
+
+export interface Bounds {
+  /** By how much a weight may move. */
+  readonly step: number
+  readonly floor: number
+  readonly ceiling: number
+}
+
+/**
+ * The weights nearest to where the moves lead that keep to the bounds and add up to 1: all are shifted by the same
+ * amount, found by bisection, and those at a bound stay there.
+ */
+export const projected = (previous: DomainWeights, moves: DomainWeights, bounds: Bounds): DomainWeights => {
+  const before = unitsOf(previous)
+  const box = boxAround(before, bounds)
+  const wished = byDomain((domain) => before[domain] + moves[domain] * BILLION)
+  const shift = shiftFor(wished, box)
+  const units = byDomain((domain) => Math.round(within(box, domain, wished[domain] + shift)))
+  return weightsOf(settled(units, box))
+}
+
+/** The same weights, adding up to exactly 1. */
+export const normalized = (weights: DomainWeights): DomainWeights => weightsOf(unitsOf(weights))
+
+/** How far from one vector to another, by domain. */
+export const differenceOf = (from: DomainWeights, to: DomainWeights): DomainWeights =>
+  byDomain((domain) => (Math.round(to[domain] * BILLION) - Math.round(from[domain] * BILLION)) / BILLION)
+
+interface Box {
+  readonly low: DomainWeights
+  readonly high: DomainWeights
+}
+
+const BISECTIONS = 80
+
+const unitsOf = (weights: DomainWeights): DomainWeights => {
+  const sum = sumOf(weights)
+  const units = byDomain((domain) => Math.round((weights[domain] / sum) * BILLION))
+  return settled(units, ANYWHERE)
+}
+
+const weightsOf = (units: DomainWeights): DomainWeights => byDomain((domain) => units[domain] / BILLION)
+
+/** Weights beyond floor or ceiling move there, a step at a time. */
+const boxAround = (before: DomainWeights, bounds: Bounds): Box => {
+  const step = Math.round(bounds.step * BILLION)
+  const floor = Math.round(bounds.floor * BILLION)
+  const ceiling = Math.round(bounds.ceiling * BILLION)
+  const strict = {
+    low: byDomain((domain) => Math.max(before[domain] - step, Math.min(floor, before[domain] + step))),
+    high: byDomain((domain) => Math.min(before[domain] + step, Math.max(ceiling, before[domain] - step))),
+  }
+  if (sumOf(strict.low) <= BILLION && BILLION <= sumOf(strict.high)) return strict
+  // Where all cannot move there at once, none has to: staying is always inside.
+  return {
+    low: byDomain((domain) => Math.max(before[domain] - step, Math.min(floor, before[domain]))),
+    high: byDomain((domain) => Math.min(before[domain] + step, Math.max(ceiling, before[domain]))),
+  }
+}
+
+const ANYWHERE: Box = { low: byDomain(() => 0), high: byDomain(() => BILLION) }
+
+const shiftFor = (wished: DomainWeights, box: Box): number => {
+  let low = -BILLION
+  let high = BILLION
+  for (let count = 0; count < BISECTIONS; count += 1) {
+    const middle = (low + high) / 2
+    const sum = sumOf(byDomain((domain) => within(box, domain, wished[domain] + middle)))
+    if (sum < BILLION) low = middle
+    else high = middle
+  }
+  return high
+}
+
+const within = ({ low, high }: Box, domain: Domain, value: number): number =>
+  Math.min(high[domain], Math.max(low[domain], value))
+
+/** What rounding left over is handed out unit by unit, in the order of the domains. */
+const settled = (units: DomainWeights, box: Box): DomainWeights => {
+  const after = { ...units }
+  let residue = BILLION - sumOf(units)
+  while (residue !== 0) {
+    const unit = Math.sign(residue)
+    const takers = DOMAINS.filter((domain) => within(box, domain, after[domain] + unit) !== after[domain])
+    assert(takers.length > 0, 'weights inside their bounds can add up to 1')
+    for (const domain of takers.slice(0, Math.abs(residue))) after[domain] += unit
+    residue = BILLION - sumOf(after)
+  }
+  return after
+}
+
+const sumOf = (values: DomainWeights): number => DOMAINS.reduce((sum, domain) => sum + values[domain], 0)

@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest'
+import { testMoment } from '../../../test/given.ts'
+import { Desk, payloadOf, typesOf } from '../trading/trading.fixture.ts'
+import { run } from '../run.ts'
+import type { Direction } from '../shared/money.ts'
+
+const proposal = (direction: Direction, conviction = 75) =>
+  ({ kind: 'propose-trade', proposal: { rule: 'momentum', symbol: 'BTC', direction, conviction } }) as const
+
+const desk = (): Desk => {
+  const opened = new Desk()
+  opened.bar('BTC', 100)
+  return opened
+}
+
+const ENTERED = [
+  'execution.trade_intent.v1',
+  'execution.order_submitted.v1',
+  'execution.order_filled.v1',
+  'execution.position_opened.v1',
+]
+
+describe('a trade that a rule wants', () => {
+  it('is made and sized like one of the brain', () => {
+    const events = desk().do(proposal('long'))
+    expect(typesOf(events)).toEqual(ENTERED)
+    expect(payloadOf(events, 'execution.trade_intent.v1')).toMatchObject({
+      conviction_score: 75,
+      direction: 'long',
+      intended_price: 100,
+      leverage: 2,
+      size_pct: 0.05,
+      signal_ids: [],
+    })
+    expect(payloadOf(desk().do(proposal('long', 60)), 'execution.trade_intent.v1')).toMatchObject({
+      leverage: 1,
+      size_pct: 0.02,
+    })
+  })
+
+  it('is not made twice', () => {
+    const held = desk()
+    held.do(proposal('long'))
+    expect(held.do(proposal('long'))).toEqual([])
+  })
+
+  it('ends what goes the other way, and begins nothing in the same breath', () => {
+    const held = desk()
+    held.do(proposal('long'))
+    const events = held.do(proposal('short'))
+    expect(payloadOf(events, 'execution.position_closed.v1')).toMatchObject({ exit_reason: 'bias_flip' })
+    expect(typesOf(events)).not.toContain('execution.trade_intent.v1')
+    expect(typesOf(held.do(proposal('short')))).toEqual(ENTERED)
+  })
+
+  it.each([2, 3] as const)('is not made at level %i of the kill switch', (level) => {
+    const stopped = desk()
+    const move = { level, reason: 'test', operator: 'test', surface: 'cli' } as const
+    stopped.do({ kind: 'set-kill-switch', move })
+    expect(stopped.do(proposal('long'))).toEqual([])
+  })
+
+  it('is held to every limit', () => {
+    const held = new Desk({ execution: { dcg_symbols: ['BTC'] } })
+    held.bar('BTC', 100)
+    expect(payloadOf(held.do(proposal('long')), 'execution.order_failed.v1')).toMatchObject({
+      reasons: ['dcg_symbol'],
+    })
+  })
+})
+
+describe('prices that come with a command', () => {
+  const decided = (price: number | null) => {
+    const { state, now, configuration } = desk()
+    const prices = new Map([['BTC', price === null ? null : { price, atMs: Date.parse(now) }]])
+    const result = run(state, proposal('long'), testMoment({ now, configuration, prices }))
+    if (result.status === 'refused') throw new Error('refused')
+    return result.events
+  }
+
+  it('count before those of the log', () => {
+    const events = decided(103)
+    expect(payloadOf(events, 'execution.trade_intent.v1')).toMatchObject({ intended_price: 103 })
+    expect(payloadOf(events, 'execution.order_filled.v1')).toMatchObject({ fill_price: 103.0515 })
+  })
+
+  it('can say that there is none', () => {
+    expect(payloadOf(decided(null), 'execution.order_failed.v1')).toMatchObject({ reasons: ['no_price'] })
+  })
+})

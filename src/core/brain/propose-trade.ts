@@ -1,0 +1,71 @@
+import { sizeFor } from './decision.ts'
+import type { NewEvent } from '../events/catalogue.ts'
+import { exitSymbol } from '../trading/exits.ts'
+import { markNow } from './cycle-inputs.ts'
+import type { Moment } from '../shared/decision-context.ts'
+import { isLive } from '../trading/intents.ts'
+import { positionsOf } from '../trading/book.ts'
+import type { State } from '../state.ts'
+import { accept, type Decision } from '../shared/decision.ts'
+import type { Direction } from '../shared/money.ts'
+import { canonicalSymbol } from '../shared/symbol.ts'
+
+/** A trade that a plain rule wants, as a benchmark for the brain. */
+export interface Proposal {
+  /** What the rule is called. */
+  readonly rule: string
+  readonly symbol: string
+  readonly direction: Direction
+  /** As the brain's effective conviction: it decides the size. */
+  readonly conviction: number
+}
+
+/** Judged like the brain's own: the same sizes, limits and exits, and never the other way round at once. */
+export const proposeTrade = (state: State, proposal: Proposal, moment: Moment): Decision => {
+  const { symbol, direction } = proposal
+  const positions = positionsOf(state, symbol)
+  if (positions.some(({ terms }) => terms.direction !== direction)) return exitSymbol(state, proposal, moment)
+  if (positions.length > 0 || hasLiveIntent(state, symbol) || state.killSwitch.level >= 2) return accept()
+  return accept(intentEvent(state, proposal, moment))
+}
+
+const hasLiveIntent = ({ intents }: State, symbol: string): boolean => {
+  const key = canonicalSymbol(symbol)
+  return intents.some(({ status, intent }) => isLive(status) && canonicalSymbol(intent.symbol) === key)
+}
+
+const intentEvent = (
+  state: State,
+  { rule, symbol, direction, conviction }: Proposal,
+  moment: Moment,
+): NewEvent => {
+  const { now, configuration } = moment
+  const { execution } = configuration
+  const { sizePct, leverage, approvalRequired } = sizeFor(conviction, configuration)
+  const cycleId = `${rule}:${now}`
+  return {
+    type: 'execution.trade_intent.v1',
+    source: rule,
+    traceId: cycleId,
+    payload: {
+      approval_required: approvalRequired,
+      attribution: [],
+      // Nobody was convinced: there is a rule and a moment.
+      conviction_id: cycleId,
+      conviction_score: conviction,
+      cycle_id: cycleId,
+      direction,
+      intended_price: markNow(state, symbol, moment)?.price ?? null,
+      leverage,
+      rationale: `${rule}: ${direction} ${symbol}`,
+      regime: state.mind.regime?.regime ?? 'TRANSITION',
+      signal_ids: [],
+      size_pct: sizePct,
+      status: 'ready',
+      stop_loss_pct: execution.stop_loss_pct,
+      symbol,
+      take_profit_pct: execution.take_profit_pct,
+      valid_until: new Date(Date.parse(now) + execution.intent_ttl_seconds * 1000).toISOString(),
+    },
+  }
+}

@@ -1,0 +1,133 @@
+import { DEFAULT_CONFIGURATION } from '../config/validate.ts'
+import type { JsonObject } from '../shared/json.ts'
+import {
+  runCycle,
+  type CycleInputs,
+  type CycleResult,
+  type CycleRules,
+  type DecidedConviction,
+} from './cycle.ts'
+import type { IntentRules } from './intent-payload.ts'
+import type { Regime } from './regime.ts'
+import type { Author, Contributor, Producer, Said, Voice } from './signal.ts'
+import { authorKeyOf } from './author-voice.ts'
+
+export const NOW_MS = Date.UTC(2026, 1, 20)
+
+export const MINUTE_MS = 60_000
+
+export const HOUR_MS = 60 * MINUTE_MS
+
+/** That the whole configuration fits here is part of the test: the caller hands it over as it is. */
+export const RULES: CycleRules & IntentRules = DEFAULT_CONFIGURATION
+
+const WEIGHTS = DEFAULT_CONFIGURATION.weights
+
+const producer =
+  (kind: Producer['kind']) =>
+  (id: string, changes: Partial<Producer> = {}): Producer => ({
+    kind,
+    id,
+    karma: 50,
+    trust: 1,
+    intervalMs: null,
+    quarantined: false,
+    ...changes,
+  })
+
+export const builtin = producer('builtin')
+
+export const registered = producer('registered')
+
+export const contributor = (id: string, score = 0, groupId: string | null = null): Contributor => ({
+  kind: 'contributor',
+  id,
+  score,
+  trust: 1,
+  groupId,
+})
+
+export interface SignalChanges {
+  readonly id?: string
+  readonly symbol?: string | null
+  readonly author?: Author
+  readonly ageMs?: number
+}
+
+/** By the built-in producer of its kind, about ETH, of this moment, unless told otherwise. */
+export const signalOf = (kind: string, payload: JsonObject, changes: SignalChanges = {}): BrainSignal => ({
+  id: changes.id ?? kind,
+  type: `signal.${kind}.v1`,
+  symbol: changes.symbol === undefined ? 'ETH' : changes.symbol,
+  author: changes.author ?? builtin(`${kind}-producer`),
+  effectiveTimeMs: NOW_MS - (changes.ageMs ?? 0),
+  payload,
+})
+
+export const curatorCall = (
+  direction: 'bullish' | 'bearish' | 'neutral',
+  conviction: number,
+  changes: SignalChanges = {},
+): BrainSignal =>
+  signalOf('curator', { direction, conviction, rationale: '' }, { author: contributor('ann'), ...changes })
+
+/** BTC data that votes for a regime. */
+export const regimeSignals = (regime: Regime): readonly BrainSignal[] => {
+  const told = (funding: number, basis: number, rsi: number, fearGreed: number) => [
+    signalOf('tradfi', { funding_annualized: funding, basis_annualized: basis }, btc('tradfi')),
+    signalOf('ta', { rsi_14: rsi }, btc('ta')),
+    signalOf('sentiment', { fear_greed: fearGreed }, btc('sentiment')),
+  ]
+  switch (regime) {
+    case 'BULL':
+      return told(12, 5, 58, 62)
+    case 'BEAR':
+      return told(-3, 1.5, 28, 20)
+    case 'CRISIS':
+      return told(-15, 5, 50, 12)
+    case 'TRANSITION':
+      return []
+  }
+}
+
+const btc = (kind: string): SignalChanges => ({ id: `btc-${kind}`, symbol: 'BTC' })
+
+/** A signal with its author. */
+export interface BrainSignal extends Said {
+  readonly author: Author
+}
+
+export const voicesOf = (signals: readonly BrainSignal[]): readonly Voice[] => {
+  const keys = new Set(signals.map(({ author }) => authorKeyOf(author)))
+  return [...keys].flatMap((key) => {
+    const said = signals.filter(({ author }) => authorKeyOf(author) === key)
+    return said[0] === undefined ? [] : [{ author: said[0].author, said }]
+  })
+}
+
+export type Scenario = Partial<Omit<CycleInputs, 'voices'>> & { readonly signals?: readonly BrainSignal[] }
+
+export const cycleOf = ({ signals = [], ...inputs }: Scenario = {}, rules: CycleRules = RULES): CycleResult =>
+  runCycle(
+    {
+      asOfMs: NOW_MS,
+      symbols: ['ETH'],
+      voices: voicesOf(signals),
+      market: [],
+      regimeBefore: null,
+      killSwitchLevel: 0,
+      weights: WEIGHTS,
+      holdings: [],
+      staleness: { staleCycles: 0, everScored: false },
+      ...inputs,
+    },
+    rules,
+    (conviction) => conviction,
+  )
+
+/** What the cycle thinks of its first symbol. */
+export const firstOf = ({ convictions }: CycleResult): DecidedConviction => {
+  const [first] = convictions
+  if (first === undefined) throw new Error('the cycle had no symbol')
+  return first
+}

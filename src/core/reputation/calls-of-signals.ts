@@ -1,0 +1,116 @@
+import { evidenceOf } from '../signals/evidence.ts'
+import type { Configuration } from '../config/schema.ts'
+import { markNow } from '../brain/cycle-inputs.ts'
+import { CURATOR_TYPE, SIGNALS } from '../events/signal.ts'
+import { dayFactsOf, sigmaOf } from '../market/readings.ts'
+import type { Moment } from '../shared/decision-context.ts'
+import {
+  directionOfEvidence,
+  joinedCall,
+  openedCall,
+  probabilityOf,
+  type CallTerms,
+  type Claim,
+} from './open-call.ts'
+import { callSlot } from './calls.ts'
+import { directionOf } from '../signals/reading.ts'
+import type { CallMade, CallOf, SaidSignal } from '../signals/signals.ts'
+import type { State } from '../state.ts'
+import { authorKey } from '../shared/author-key.ts'
+import { derivedId } from '../shared/derived-id.ts'
+import { canonicalSymbol } from '../shared/symbol.ts'
+
+/** The calls that the signals of one command make. Of two that say the same the second joins the first. */
+export const callsOfSignals = (state: State, moment: Moment): CallOf => {
+  const opened = new Map<string, CallTerms | null>()
+  return (said) => {
+    const claim = claimOf(state, said, moment.configuration)
+    if (claim === null) return { direction: directionOf(said.payload), ...NO_CALL }
+    const slot = callSlot(claim.author, claim.symbol, claim.direction)
+    const before = opened.get(slot)
+    const terms = before === undefined ? termsOf(state, said, claim, moment) : before
+    opened.set(slot, terms)
+    return made(claim, terms)
+  }
+}
+
+const NO_CALL = {
+  probability: null,
+  call_id: null,
+  horizon: null,
+  due_at: null,
+  ref_price: null,
+  ref_sigma: null,
+} as const
+
+const made = ({ direction, probability }: Claim, terms: CallTerms | null): CallMade =>
+  terms === null
+    ? { direction, ...NO_CALL, probability }
+    : {
+        direction,
+        probability,
+        call_id: terms.id,
+        horizon: terms.horizon,
+        due_at: terms.dueAt,
+        ref_price: terms.refPrice,
+        ref_sigma: terms.refSigma,
+      }
+
+const termsOf = (state: State, said: SaidSignal, claim: Claim, moment: Moment): CallTerms | null => {
+  const { now, configuration, sha256Hex } = moment
+  const joined = joinedCall(state.calls, claim, now)
+  if (joined !== null) return joined
+  return openedCall(state.calls, claim, {
+    id: derivedId('call', said.signalId, sha256Hex),
+    now,
+    reference: {
+      price: markNow(state, claim.symbol, moment)?.price ?? null,
+      sigma: sigmaOf(state.market, claim.symbol),
+      barSeconds: state.market.rules.barSeconds,
+    },
+    rules: configuration.settlement,
+  })
+}
+
+/** Names everything and therefore nothing. */
+const GLOBAL = 'GLOBAL'
+
+/** What a signal claims about a symbol; null if that is nothing. */
+const claimOf = (state: State, said: SaidSignal, configuration: Configuration): Claim | null => {
+  const { type, payload, contributorId, producerId } = said
+  const domain = SIGNALS[type]?.domain ?? null
+  const symbol = typeof payload['symbol'] === 'string' ? canonicalSymbol(payload['symbol']) : ''
+  if (domain === null || symbol === '' || symbol === GLOBAL) return null
+  const view =
+    type === CURATOR_TYPE ? opinionIn(said, configuration) : readingOf(state, said, symbol, configuration)
+  if (view === null) return null
+  const author = authorKey(contributorId, producerId)
+  return { author, symbol, domain, asked: payload['horizon'], ...view }
+}
+
+type View = Pick<Claim, 'direction' | 'probability'>
+
+/** A person says it himself, and how sure he is, also of calm. */
+const opinionIn = ({ payload }: SaidSignal, { brain }: Configuration): View | null => {
+  const direction = directionOf(payload)
+  if (direction === null) return null
+  const { conviction } = payload
+  const strength = typeof conviction === 'number' ? conviction / brain.parts.curator.conviction_scale : 0
+  return { direction, probability: probabilityOf(strength) }
+}
+
+/** What a measurement means is what the brain reads in it. */
+const readingOf = (
+  { market }: State,
+  { type, payload }: SaidSignal,
+  symbol: string,
+  { brain, settlement }: Configuration,
+): View | null => {
+  const facts = { ...dayFactsOf(market, symbol), mark: null }
+  const evidence = evidenceOf({ type, payload }, facts, brain.parts)
+  if (evidence === null) return null
+  return {
+    direction: directionOfEvidence(evidence, settlement.dead_zone),
+    probability: probabilityOf(Math.abs(evidence)),
+  }
+}

@@ -1,0 +1,56 @@
+import { Desk, payloadOf } from '../trading/trading.fixture.ts'
+import type { Stamped } from '../log/event.ts'
+import type { Json, JsonObject } from '../shared/json.ts'
+
+export const HOUR_MS = 3_600_000
+export const RESOLVED = 'attribution.resolved.v1'
+
+/** An account with two contributors and a price. */
+export const house = (changes: ConstructorParameters<typeof Desk>[0] = {}): Desk => {
+  const desk = new Desk(changes)
+  for (const nodeId of ['ann', 'bob']) {
+    desk.tell({
+      type: 'contributor.registered.v1',
+      source: 'api',
+      payload: {
+        contributor_id: `id of ${nodeId}`,
+        node_id: nodeId,
+        name: nodeId,
+        role: 'curator',
+        metadata: {},
+      },
+    })
+  }
+  return desk
+}
+
+export const say = (desk: Desk, nodeId: string, payload: JsonObject): JsonObject =>
+  payloadOf(
+    desk.do({
+      kind: 'submit-signal',
+      submission: {
+        eventType: 'signal.curator.v1',
+        nodeId,
+        ts: null,
+        source: null,
+        payload: { symbol: 'BTC', ...payload },
+        dedupeKey: null,
+      },
+    }),
+    'attribution.recorded.v1',
+  )
+
+export const bullish = { direction: 'bullish', conviction: 8 }
+export const verdictsIn = (events: readonly Stamped[]): readonly JsonObject[] =>
+  events.filter(({ type }) => type === RESOLVED).map(({ payload }) => payload)
+
+export const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '')
+
+export const recordOf = (desk: Desk, nodeId: string) =>
+  desk.state.contributors.byId.get(`id of ${nodeId}`)?.record
+
+/** Time goes by without a word from the market; then its next minute. */
+export const barAfter = (desk: Desk, ms: number, close: number): readonly Stamped[] => {
+  desk.wait(ms - 60_000)
+  return desk.bar('BTC', close)
+}

@@ -1,0 +1,216 @@
+import { Map as PersistentMap } from 'immutable'
+import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
+import { authorKey } from '../shared/author-key.ts'
+import { HORIZONS, type Horizon } from '../shared/horizon.ts'
+import { NO_RATES, withMove, withTrade, type BaseRates } from './base-rates.ts'
+import { nextPlace, NO_QUEUES, withLast, withoutPlace, type DueQueues } from './due-queues.ts'
+import { moveOf } from './verdict.ts'
+
+export type CallDirection = PayloadOf<'attribution.resolved.v1'>['direction']
+
+/** What an author says a symbol will do, until the market has answered. */
+export interface Call {
+  readonly id: string
+  readonly producerId: string
+  readonly contributorId: string | null
+  readonly symbol: string
+  readonly direction: CallDirection
+  readonly horizon: Horizon
+  readonly openedAt: string
+  readonly dueAt: string
+  readonly refPrice: number | null
+  readonly refSigma: number | null
+  readonly probability: number
+  /** The first and the newest of the signals that make it. */
+  readonly signalIds: readonly string[]
+  /** Positions that were opened on it: then these decide, not the horizon. */
+  readonly positionIds: readonly string[]
+  /** Decided by its trades; only what the price does by its time is still to be seen. */
+  readonly isDecided: boolean
+  /** What the price did by its time has been seen; its trades are still to end. */
+  readonly isMeasured: boolean
+  /** Where it waits: in the queue of its symbol, and in that of its horizon. */
+  readonly places: { readonly ofSymbol: number; readonly ofHorizon: number }
+}
+
+export interface Calls {
+  readonly open: PersistentMap<string, Call>
+  /** The call that an author's next signal would join. */
+  readonly current: PersistentMap<string, string>
+  readonly ofSignal: PersistentMap<string, string>
+  readonly ofPosition: PersistentMap<string, readonly string[]>
+  readonly due: DueQueues
+  readonly rates: BaseRates
+}
+
+export const INITIAL_CALLS: Calls = {
+  open: PersistentMap(),
+  current: PersistentMap(),
+  ofSignal: PersistentMap(),
+  ofPosition: PersistentMap(),
+  due: NO_QUEUES,
+  rates: NO_RATES,
+}
+
+/** Beyond this, signals make no new calls until some are judged. */
+export const CALLS_MAX = 200_000
+/** Repeating oneself adds nothing: of more signals than these the ones between are not kept. */
+export const CALL_SIGNALS_MAX = 100
+/** Beyond this, repetition makes the ones between go at once, whatever their call has. */
+export const SIGNALS_MAX = 2 * CALLS_MAX
+
+export const callSlot = (author: string, symbol: string, direction: CallDirection): string =>
+  `${author}|${direction}|${symbol}`
+
+export const symbolQueue = (horizon: Horizon, symbol: string): string => `${horizon}|${symbol}`
+export const horizonQueue = (horizon: Horizon): string => horizon
+
+export const evolveCalls = (calls: Calls, event: KnownEvent): Calls => {
+  switch (event.type) {
+    case 'attribution.recorded.v1':
+      return recorded(calls, event.payload)
+    case 'execution.position_opened.v1':
+      return bound(calls, event.payload, event.ts)
+    case 'attribution.resolved.v1':
+      return resolved(calls, event.payload)
+    case 'attribution.measured.v1':
+      return measured(calls, event.payload)
+    default:
+      return calls
+  }
+}
+
+const recorded = (calls: Calls, said: PayloadOf<'attribution.recorded.v1'>): Calls => {
+  const { call_id: callId, signal_id: signalId } = said
+  // Also for what is left of a damaged event, which says nothing.
+  if (typeof callId !== 'string') return calls
+  const known = calls.open.get(callId)
+  if (known !== undefined) return joined(calls, known, signalId)
+  const { symbol, direction, horizon, due_at: dueAt } = said
+  if (symbol === null || direction === null || !isHorizon(horizon) || typeof dueAt !== 'string') return calls
+  const [ofSymbol, ofHorizon] = [symbolQueue(horizon, symbol), horizonQueue(horizon)]
+  const call: Call = {
+    id: callId,
+    producerId: said.producer_id,
+    contributorId: said.contributor_id,
+    symbol,
+    direction,
+    horizon,
+    openedAt: said.received_at,
+    dueAt,
+    refPrice: said.ref_price ?? null,
+    refSigma: said.ref_sigma ?? null,
+    probability: said.probability ?? 0.5,
+    signalIds: [signalId],
+    positionIds: [],
+    isDecided: false,
+    isMeasured: false,
+    places: { ofSymbol: nextPlace(calls.due, ofSymbol), ofHorizon: nextPlace(calls.due, ofHorizon) },
+  }
+  return {
+    open: calls.open.set(callId, call),
+    current: calls.current.set(slotOf(call), callId),
+    ofSignal: calls.ofSignal.set(signalId, callId),
+    ofPosition: calls.ofPosition,
+    due: withLast(withLast(calls.due, ofSymbol, callId), ofHorizon, callId),
+    rates: calls.rates,
+  }
+}
+
+const joined = (calls: Calls, call: Call, signalId: string): Calls => {
+  const most = calls.ofSignal.size < SIGNALS_MAX ? CALL_SIGNALS_MAX : 2
+  // One copy, as this happens with every repetition.
+  const signalIds = call.signalIds.concat(signalId)
+  const dropped = call.signalIds.length < most ? undefined : signalIds.splice(1, 1)[0]
+  const remembered = dropped === undefined ? calls.ofSignal : calls.ofSignal.delete(dropped)
+  return {
+    open: calls.open.set(call.id, withSignals(call, signalIds)),
+    current: calls.current,
+    ofSignal: remembered.set(signalId, call.id),
+    ofPosition: calls.ofPosition,
+    due: calls.due,
+    rates: calls.rates,
+  }
+}
+
+const withSignals = (call: Call, signalIds: readonly string[]): Call => Object.assign({}, call, { signalIds })
+
+/** A trade that was made on a call before it was due takes the judgement over. */
+const bound = (before: Calls, opened: PayloadOf<'execution.position_opened.v1'>, at: string): Calls => {
+  const { position_id: positionId } = opened
+  // Absent from what is left of a damaged event.
+  const signalIds = (opened.signal_ids as readonly string[] | undefined) ?? []
+  const ids = new Set(signalIds.flatMap((signalId) => before.ofSignal.get(signalId) ?? []))
+  let { open } = before
+  const taken: string[] = []
+  for (const id of ids) {
+    const call = open.get(id)
+    if (call === undefined || (!isBound(call) && call.dueAt < at)) continue
+    open = open.set(id, Object.assign({}, call, { positionIds: [...call.positionIds, positionId] }))
+    taken.push(id)
+  }
+  if (taken.length === 0) return before
+  const { current, ofSignal, due, rates } = before
+  return { open, current, ofSignal, ofPosition: before.ofPosition.set(positionId, taken), due, rates }
+}
+
+export const isBound = ({ positionIds }: Call): boolean => positionIds.length > 0
+
+const resolved = (calls: Calls, verdict: PayloadOf<'attribution.resolved.v1'>): Calls => {
+  const call = calls.open.get(verdict.call_id)
+  if (call === undefined) return calls
+  const slot = slotOf(call)
+  const isOver = call.isMeasured || verdict.resolved_by === 'horizon'
+  return {
+    open: isOver
+      ? calls.open.delete(call.id)
+      : calls.open.set(call.id, Object.assign({}, call, { isDecided: true })),
+    current: calls.current.get(slot) === call.id ? calls.current.delete(slot) : calls.current,
+    ofSignal: calls.ofSignal.deleteAll(call.signalIds),
+    ofPosition: calls.ofPosition.deleteAll(call.positionIds),
+    due: isOver && !call.isMeasured ? withoutCall(calls.due, call) : calls.due,
+    rates: counted(calls.rates, verdict),
+  }
+}
+
+const measured = (calls: Calls, seen: PayloadOf<'attribution.measured.v1'>): Calls => {
+  const call = calls.open.get(seen.call_id)
+  if (call === undefined || call.isMeasured) return calls
+  return {
+    open: call.isDecided
+      ? calls.open.delete(call.id)
+      : calls.open.set(call.id, Object.assign({}, call, { isMeasured: true })),
+    current: calls.current,
+    ofSignal: calls.ofSignal,
+    ofPosition: calls.ofPosition,
+    due: withoutCall(calls.due, call),
+    rates: withMoveOf(calls.rates, seen),
+  }
+}
+
+const counted = (rates: BaseRates, verdict: PayloadOf<'attribution.resolved.v1'>): BaseRates => {
+  const { hit, resolved_by, position_id } = verdict
+  if (resolved_by === 'horizon') return withMoveOf(rates, verdict)
+  return hit === null ? rates : withTrade(rates, position_id, hit)
+}
+
+const withMoveOf = (
+  rates: BaseRates,
+  {
+    horizon,
+    return_pct: moved,
+    band_pct: band,
+  }: Pick<PayloadOf<'attribution.measured.v1'>, 'horizon' | 'return_pct' | 'band_pct'>,
+): BaseRates => (moved === null || band === null ? rates : withMove(rates, horizon, moveOf(moved, band)))
+
+const withoutCall = (due: DueQueues, { horizon, symbol, places }: Call): DueQueues =>
+  withoutPlace(
+    withoutPlace(due, symbolQueue(horizon, symbol), places.ofSymbol),
+    horizonQueue(horizon),
+    places.ofHorizon,
+  )
+
+const slotOf = ({ contributorId, producerId, symbol, direction }: Call): string =>
+  callSlot(authorKey(contributorId, producerId), symbol, direction)
+
+const isHorizon = (value: unknown): value is Horizon => HORIZONS.some((horizon) => horizon === value)

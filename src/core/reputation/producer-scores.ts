@@ -1,0 +1,18 @@
+import type { Moment } from '../shared/decision-context.ts'
+import { BUILTIN_PRODUCERS } from '../signals/builtin-producers.ts'
+import { karmaByName } from './author-reputation.ts'
+import type { State } from '../state.ts'
+import { r9 } from '../shared/numbers.ts'
+
+/** More would not fit into a report. */
+const NAMES_MAX = 400
+
+/** Karma of everyone who may speak as a producer, by name. */
+export const producerScoresOf = (
+  { producers, outcomes }: State,
+  { now, configuration }: Moment,
+): Record<string, number> => {
+  const names = [...Object.keys(BUILTIN_PRODUCERS), ...producers.registered.keys()].toSorted()
+  const scores = karmaByName(outcomes, names.slice(0, NAMES_MAX), now, configuration.karma)
+  return Object.fromEntries(Object.entries(scores).map(([name, karma]) => [name, r9(karma)]))
+}

@@ -1,0 +1,189 @@
+import { describe, expect, it } from 'vitest'
+import { given, NOW, stateAfter } from '../../../test/given.ts'
+import type { NewEvent } from '../events/catalogue.ts'
+import type { JsonObject } from '../shared/json.ts'
+import { activeById, activeByNode } from './contributors.ts'
+
+const registered = (id: string, nodeId: string, said: Partial<Registered> = {}): NewEvent => ({
+  type: 'contributor.registered.v1',
+  source: 'api',
+  payload: { contributor_id: id, node_id: nodeId, name: 'Ann', role: 'curator', metadata: {}, ...said },
+})
+
+interface Registered {
+  readonly name: string
+  readonly role: string
+  readonly metadata: JsonObject
+}
+
+const removed = (id: string, nodeId: string): NewEvent => ({
+  type: 'contributor.removed.v1',
+  source: 'api',
+  payload: { contributor_id: id, node_id: nodeId },
+})
+
+const attributed = (signalId: string, contributorId: string | null, ts = NOW): NewEvent => ({
+  type: 'attribution.recorded.v1',
+  source: 'api',
+  ts,
+  payload: {
+    signal_id: signalId,
+    contributor_id: contributorId,
+    node_id: contributorId === null ? null : 'n1',
+    producer_id: 'n1',
+    received_at: ts,
+    symbol: 'BTC',
+    direction: 'bullish',
+    score: 7,
+  },
+})
+
+const conviction = (inputs: Readonly<Record<string, number>>, ts = NOW): NewEvent =>
+  ({
+    type: 'brain.conviction.v1',
+    source: 'brain',
+    ts,
+    payload: { inputs: Object.entries(inputs).map(([signal_id, share]) => ({ signal_id, share })) },
+  }) as unknown as NewEvent
+
+const cycle = (ts: string): NewEvent =>
+  ({
+    type: 'brain.cycle.v1',
+    source: 'brain',
+    ts,
+    payload: { started_at: ts, signals_used: {} },
+  }) as unknown as NewEvent
+
+const registration = { nodeId: 'n1', name: 'Ann', role: 'curator', metadata: { a: 1 } }
+const register = { kind: 'register-contributor', registration, surface: 'api' } as const
+
+describe('a contributor', () => {
+  it('registers and is found by its id and its node', () => {
+    const { contributors } = given()
+      .when(register)
+      .then({
+        type: 'contributor.registered.v1',
+        payload: { contributor_id: 'id-1', node_id: 'n1', name: 'Ann', role: 'curator', metadata: { a: 1 } },
+      })
+    expect(activeById(contributors, 'id-1')).toMatchObject({ nodeId: 'n1', registeredAt: NOW })
+    expect(activeByNode(contributors, 'n1')?.id).toBe('id-1')
+    expect(activeById(contributors, 'n1')).toBeNull()
+  })
+
+  it('registers once per node', () => {
+    given(registered('c1', 'n1')).when(register).thenRefused('contributor.duplicate', { node_id: 'n1' })
+  })
+
+  it('may come back as somebody new after it was removed', () => {
+    const { contributors } = given(registered('c1', 'n1'), removed('c1', 'n1'))
+      .when(register)
+      .then({ type: 'contributor.registered.v1', payload: { contributor_id: 'id-1' } })
+    expect(activeByNode(contributors, 'n1')?.id).toBe('id-1')
+    expect(contributors.byId.get('c1')).toMatchObject({ removed: true, name: 'Ann' })
+  })
+
+  it('is removed once, by its id', () => {
+    const remove = (id: string) => ({ kind: 'remove-contributor', id, surface: 'api' }) as const
+    given(registered('c1', 'n1'))
+      .when(remove('c1'))
+      .then({ type: 'contributor.removed.v1', payload: { contributor_id: 'c1', node_id: 'n1' } })
+    given(registered('c1', 'n1')).when(remove('n1')).thenRefused('contributor.not_found', { id: 'n1' })
+    given(registered('c1', 'n1'), removed('c1', 'n1'))
+      .when(remove('c1'))
+      .thenRefused('contributor.not_found', { id: 'c1' })
+  })
+})
+
+describe('the node that writes', () => {
+  const node = { nodeId: 'svc-2', publicKey: 'ab', ephemeral: true }
+  const ephemeral = registered('c1', 'svc-1', {
+    name: 'local-operator',
+    role: 'operator',
+    metadata: { ephemeral: true },
+  })
+
+  it('is a contributor of its own, and those that ended with their process make room', () => {
+    given(ephemeral)
+      .when({ kind: 'welcome-node', node })
+      .then(
+        { type: 'contributor.removed.v1', payload: { contributor_id: 'c1' } },
+        {
+          type: 'contributor.registered.v1',
+          payload: {
+            node_id: 'svc-2',
+            name: 'local-operator',
+            role: 'operator',
+            metadata: { public_key: 'ab', ephemeral: true },
+          },
+        },
+      )
+  })
+
+  it('is welcomed once', () => {
+    given(ephemeral)
+      .when({ kind: 'welcome-node', node: { ...node, nodeId: 'svc-1' } })
+      .thenNothing()
+  })
+
+  it('does not remove others who call themselves ephemeral', () => {
+    given(registered('c1', 'n1', { metadata: { ephemeral: true } }))
+      .when({ kind: 'welcome-node', node })
+      .then({ type: 'contributor.registered.v1' })
+  })
+})
+
+describe('what a contributor has said', () => {
+  const recordAfter = (...events: readonly NewEvent[]) =>
+    stateAfter([registered('c1', 'n1'), ...events]).contributors.byId.get('c1')?.record
+
+  it('is counted', () => {
+    expect(recordAfter(attributed('s1', 'c1'), attributed('s2', 'c1'), attributed('s3', null))).toMatchObject(
+      {
+        submitted: 2,
+        accepted: 0,
+        convictionSum: 14,
+        convictionCount: 2,
+        lastActiveAt: NOW,
+      },
+    )
+  })
+
+  it('is accepted the first time a cycle uses it, and only once', () => {
+    const record = recordAfter(
+      attributed('s1', 'c1'),
+      attributed('s2', 'c1'),
+      conviction({ s1: 0, s9: 1 }),
+      conviction({ s1: 0.4 }),
+      conviction({ s1: 0.4 }),
+    )
+    expect(record).toMatchObject({ submitted: 2, accepted: 1, streakDays: 1, streakDay: '2026-02-20' })
+  })
+
+  it('makes a streak of days in a row', () => {
+    const days = ['2026-02-18', '2026-02-19', '2026-02-19', '2026-02-20', '2026-02-22']
+    const events = days.flatMap((day, index) => [
+      attributed(`s${index}`, 'c1', `${day}T10:00:00.000Z`),
+      conviction({ [`s${index}`]: 1 }, `${day}T11:00:00.000Z`),
+    ])
+    expect(recordAfter(...events.slice(0, 8))).toMatchObject({ accepted: 4, streakDays: 3 })
+    expect(recordAfter(...events)).toMatchObject({ accepted: 5, streakDays: 1, streakDay: '2026-02-22' })
+  })
+
+  it('counts for a contributor who was removed meanwhile', () => {
+    expect(recordAfter(attributed('s1', 'c1'), removed('c1', 'n1'), conviction({ s1: 1 }))).toMatchObject({
+      accepted: 1,
+    })
+  })
+
+  it('is not changed by what is left of a damaged event', () => {
+    const left = (type: string): NewEvent => ({ type, source: 'x', payload: {} }) as unknown as NewEvent
+    const damaged = ['attribution.recorded.v1', 'brain.conviction.v1', 'contributor.removed.v1'].map(left)
+    expect(recordAfter(attributed('s1', 'c1'), ...damaged)).toMatchObject({ submitted: 1, accepted: 0 })
+  })
+
+  it('is not waited for when nothing can use it any more', () => {
+    const events = [registered('c1', 'n1'), attributed('s1', 'c1', '2026-02-16T00:00:00.000Z')]
+    expect(stateAfter([...events, cycle('2026-02-20T00:00:00.000Z')]).contributors.unused.size).toBe(1)
+    expect(stateAfter([...events, cycle('2026-02-20T00:00:00.001Z')]).contributors.unused.size).toBe(0)
+  })
+})

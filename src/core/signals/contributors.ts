@@ -1,0 +1,206 @@
+import { Map as PersistentMap } from 'immutable'
+import type { KnownEvent, NewEvent } from '../events/catalogue.ts'
+import { accept, refuse, type Decision } from '../shared/decision.ts'
+import type { JsonObject } from '../shared/json.ts'
+import {
+  countAccepted,
+  countKarma,
+  countResolved,
+  countSubmitted,
+  NO_RECORD,
+  type TrackRecord,
+} from './track-record.ts'
+import { INITIAL_UNUSED, remembered, swept, usedIn, type Unused } from './unused-signals.ts'
+
+export interface Contributor {
+  readonly id: string
+  readonly nodeId: string
+  readonly name: string
+  readonly role: string
+  readonly registeredAt: string
+  readonly metadata: JsonObject
+  readonly removed: boolean
+  readonly record: TrackRecord
+}
+
+/** Removed contributors stay: their history is theirs. Only an active one answers to its node id. */
+export interface Contributors {
+  readonly byId: PersistentMap<string, Contributor>
+  readonly idOfNode: PersistentMap<string, string>
+  /** Signals that no brain cycle has used yet. */
+  readonly unused: Unused
+}
+
+export const INITIAL_CONTRIBUTORS: Contributors = {
+  byId: PersistentMap(),
+  idOfNode: PersistentMap(),
+  unused: INITIAL_UNUSED,
+}
+
+export interface Registration {
+  readonly nodeId: string
+  readonly name: string
+  readonly role: string
+  readonly metadata: JsonObject
+}
+
+export const activeById = ({ byId }: Contributors, id: string): Contributor | null => {
+  const contributor = byId.get(id)
+  return contributor === undefined || contributor.removed ? null : contributor
+}
+
+export const activeByNode = ({ byId, idOfNode }: Contributors, nodeId: string): Contributor | null => {
+  const id = idOfNode.get(nodeId)
+  return id === undefined ? null : (byId.get(id) ?? null)
+}
+
+export const registerContributor = (
+  contributors: Contributors,
+  { nodeId, name, role, metadata }: Registration,
+  { newId, source }: { readonly newId: () => string; readonly source: string },
+): Decision => {
+  if (contributors.idOfNode.has(nodeId)) {
+    return refuse('contributor.duplicate', `a contributor with node_id ${nodeId} is already registered`, {
+      node_id: nodeId,
+    })
+  }
+  return accept(registrationOf({ nodeId, name, role, metadata }, newId(), source))
+}
+
+/** A tombstone: the history stays, and the node may register again as a new contributor. */
+export const removeContributor = (contributors: Contributors, id: string, source: string): Decision => {
+  const contributor = activeById(contributors, id)
+  if (contributor === null) return refuse('contributor.not_found', `no contributor has id ${id}`, { id })
+  return accept(removal(id, contributor.nodeId, source))
+}
+
+/** The node that writes here, as far as this room may see it. */
+export interface WritingNode {
+  readonly nodeId: string
+  readonly publicKey: string
+  readonly ephemeral: boolean
+}
+
+/** Every node is a contributor of its own. Those that ended with their process make room. */
+export const welcomeNode = (contributors: Contributors, node: WritingNode, newId: () => string): Decision => {
+  const gone = [...contributors.idOfNode.values()]
+    .flatMap((id) => contributors.byId.get(id) ?? [])
+    .filter((contributor) => isEphemeralNode(contributor) && contributor.nodeId !== node.nodeId)
+    .map(({ id, nodeId }) => removal(id, nodeId, 'system'))
+  if (contributors.idOfNode.has(node.nodeId)) return accept(...gone)
+  const metadata = { public_key: node.publicKey, ...(node.ephemeral ? { ephemeral: true } : {}) }
+  const registration = { nodeId: node.nodeId, name: LOCAL_OPERATOR, role: OPERATOR, metadata }
+  return accept(...gone, registrationOf(registration, newId(), 'system'))
+}
+
+const LOCAL_OPERATOR = 'local-operator'
+const OPERATOR = 'operator'
+
+/** Others may say what they like in their metadata, and stay. */
+const isEphemeralNode = ({ name, role, metadata }: Contributor): boolean =>
+  name === LOCAL_OPERATOR && role === OPERATOR && metadata['ephemeral'] === true
+
+export const evolveContributors = (contributors: Contributors, event: KnownEvent): Contributors => {
+  switch (event.type) {
+    case 'contributor.registered.v1':
+      return registered(contributors, event)
+    case 'contributor.removed.v1': {
+      const { contributor_id: id, node_id: nodeId } = event.payload
+      return {
+        ...contributors,
+        byId: contributors.byId.update(id, (known) => known && { ...known, removed: true }),
+        idOfNode: contributors.idOfNode.delete(nodeId),
+      }
+    }
+    case 'attribution.recorded.v1': {
+      const { contributor_id: id, signal_id: signalId, score } = event.payload
+      // Also for what is left of a damaged event, which says nothing.
+      if (typeof id !== 'string') return contributors
+      const at = event.recordedAt
+      return {
+        byId: recorded(contributors.byId, id, (record) => countSubmitted(record, at, score)),
+        idOfNode: contributors.idOfNode,
+        unused: remembered(contributors.unused, signalId, id, at),
+      }
+    }
+    case 'brain.conviction.v1':
+      return usedIn(contributors.unused, event.payload.inputs).reduce(
+        (known, { signalId, contributorId }) => ({
+          byId: recorded(known.byId, contributorId, (record) => countAccepted(record, event.ts)),
+          idOfNode: known.idOfNode,
+          unused: known.unused.delete(signalId),
+        }),
+        contributors,
+      )
+    case 'attribution.resolved.v1': {
+      const { contributor_id: id, hit } = event.payload
+      if (typeof id !== 'string' || typeof hit !== 'boolean') return contributors
+      return {
+        byId: recorded(contributors.byId, id, (record) => countResolved(record, event.payload)),
+        idOfNode: contributors.idOfNode,
+        unused: contributors.unused,
+      }
+    }
+    case 'karma.intent.v1': {
+      const { contributors: shares, karma_amount_usd: amount } = event.payload
+      const byId = shares.reduce(
+        (known, { contributor_id: id, share }) =>
+          recorded(known, id, (record) => countKarma(record, amount * share)),
+        contributors.byId,
+      )
+      return { ...contributors, byId }
+    }
+    case 'brain.cycle.v1':
+      return { ...contributors, unused: swept(contributors.unused, event.ts) }
+    default:
+      return contributors
+  }
+}
+
+const registered = (
+  contributors: Contributors,
+  { ts: registeredAt, payload }: Extract<KnownEvent, { type: 'contributor.registered.v1' }>,
+): Contributors => {
+  const { contributor_id: id, node_id: nodeId, name, role, metadata } = payload
+  const contributor = { id, nodeId, name, role, registeredAt, metadata, removed: false, record: NO_RECORD }
+  return {
+    ...contributors,
+    byId: contributors.byId.set(id, contributor),
+    idOfNode: contributors.idOfNode.set(nodeId, id),
+  }
+}
+
+const recorded = (
+  byId: Contributors['byId'],
+  id: string,
+  count: (record: TrackRecord) => TrackRecord,
+): Contributors['byId'] => {
+  const known = byId.get(id)
+  if (known === undefined) return byId
+  return byId.set(id, {
+    id: known.id,
+    nodeId: known.nodeId,
+    name: known.name,
+    role: known.role,
+    registeredAt: known.registeredAt,
+    metadata: known.metadata,
+    removed: known.removed,
+    record: count(known.record),
+  })
+}
+
+const registrationOf = (
+  { nodeId, name, role, metadata }: Registration,
+  id: string,
+  source: string,
+): NewEvent => ({
+  type: 'contributor.registered.v1',
+  source,
+  payload: { contributor_id: id, node_id: nodeId, name, role, metadata },
+})
+
+const removal = (id: string, nodeId: string, source: string): NewEvent => ({
+  type: 'contributor.removed.v1',
+  source,
+  payload: { contributor_id: id, node_id: nodeId },
+})

@@ -1,0 +1,52 @@
+import { expect, it } from 'vitest'
+import { asKnown, type KnownEvent } from '../events/catalogue.ts'
+import { evolveBoard, INITIAL_BOARD, type Board } from './latest-signals.ts'
+
+const event = (type: string, ts: string, payload = {}): KnownEvent => {
+  const known = asKnown({
+    seq: 1,
+    id: `${type}-${ts}`,
+    type,
+    ts,
+    recordedAt: ts,
+    source: 'p',
+    traceId: null,
+    dedupeKey: null,
+    payload,
+  })
+  if (known === null) throw new Error(`${type} is not known`)
+  return known
+}
+
+const said = (symbol: string, ts: string) => event('signal.ta.v1', ts, { symbol })
+const cycle = (ts: string) => event('brain.cycle.v1', ts)
+const after = (...events: readonly KnownEvent[]): Board => events.reduce(evolveBoard, INITIAL_BOARD)
+const symbols = ({ postings }: Board) => [...postings.values()].map(({ symbol }) => symbol)
+
+it('takes down what is older than four days, with the next cycle', () => {
+  const events = [
+    said('OLD', '2026-02-01T00:00:00.000Z'),
+    said('NEW', '2026-02-03T00:00:00.000Z'),
+    cycle('2026-02-05T00:00:00.000Z'),
+  ]
+  expect(symbols(after(...events)).toSorted()).toEqual(['NEW', 'OLD'])
+  const later = after(...events, cycle('2026-02-05T00:00:00.001Z'))
+  expect(symbols(later)).toEqual(['NEW'])
+  expect(symbols(evolveBoard(later, cycle('2026-02-07T00:00:00.000Z')))).toEqual(['NEW'])
+  expect(symbols(evolveBoard(later, cycle('2026-02-07T00:00:00.001Z')))).toEqual([])
+})
+
+it('takes down an old word that came late', () => {
+  const late = after(
+    said('NEW', '2026-02-03T00:00:00.000Z'),
+    cycle('2026-02-03T00:00:00.000Z'),
+    said('OLD', '2026-02-01T00:00:00.000Z'),
+    cycle('2026-02-05T00:00:00.001Z'),
+  )
+  expect(symbols(late)).toEqual(['NEW'])
+})
+
+it('stays the same as long as nothing is old', () => {
+  const board = after(said('BTC', '2026-02-03T00:00:00.000Z'), cycle('2026-02-03T00:00:00.000Z'))
+  expect(evolveBoard(board, cycle('2026-02-04T00:00:00.000Z'))).toBe(board)
+})

@@ -1,0 +1,181 @@
+import { describe, expect, it } from 'vitest'
+import { given, NOW, stateAfter } from '../../../test/given.ts'
+import type { Command } from '../commands.ts'
+import type { NewEvent, PayloadOf } from '../events/catalogue.ts'
+import type { ProducerReport, Row } from './producer-runs.ts'
+
+const NAME = 'technical-analysis'
+const row = (changes: Partial<Row> = {}): Row => ({
+  type: 'signal.ta.v1',
+  payload: { symbol: 'BTC', rsi_14: 40 },
+  ts: NOW,
+  dedupeKey: 'key',
+  ...changes,
+})
+const report = (changes: Partial<ProducerReport> = {}): Command => ({
+  kind: 'run-producer',
+  report: {
+    name: NAME,
+    end: 'usable',
+    rows: [row()],
+    rejected: [],
+    error: null,
+    durationMs: 5,
+    ...changes,
+  },
+})
+const ran = (
+  health: PayloadOf<'producer.run.v1'>['health'],
+  changes: Partial<PayloadOf<'producer.run.v1'>> = {},
+): NewEvent => ({
+  type: 'producer.run.v1',
+  source: NAME,
+  payload: {
+    name: NAME,
+    health,
+    prev_health: 'unknown',
+    events_published: 0,
+    duration_ms: 1,
+    error: null,
+    consecutive_failures: 0,
+    quarantined_until: null,
+    rejected: [],
+    ...changes,
+  },
+})
+
+describe('a run', () => {
+  it('stores each signal with its author, and then how it went', () => {
+    given()
+      .when(report())
+      .then(
+        { type: 'signal.ta.v1', payload: { rsi_14: 40 } },
+        { type: 'attribution.recorded.v1', payload: { producer_id: NAME, contributor_id: null } },
+        { type: 'producer.run.v1', payload: { health: 'ok', prev_health: 'unknown', events_published: 1 } },
+      )
+  })
+
+  it('keeps what carries no weight without an author', () => {
+    given()
+      .when(report({ rows: [row({ type: 'signal.price_alert.v1', payload: { symbol: 'BTC' } })] }))
+      .then({ type: 'signal.price_alert.v1' }, { type: 'producer.run.v1' })
+  })
+
+  it.each([
+    ['no signal type', { type: 'market.bar.v1' }, 'type is no signal type'],
+    ['an opinion', { type: 'signal.curator.v1' }, 'type is for contributors only'],
+    ['a lie about its type', { payload: { symbol: 'BTC', rsi_14: 'high' } }, 'payload.rsi_14'],
+    ['no symbol', { payload: {} }, 'payload.symbol'],
+    ['the future', { ts: '2026-02-21T00:00:00.000Z' }, 'ts is in the future'],
+  ])('takes no row with %s, and says so', (_, changes, reason) => {
+    given()
+      .when(report({ rows: [row(), row(changes)] }))
+      .then(
+        { type: 'signal.ta.v1' },
+        { type: 'attribution.recorded.v1' },
+        {
+          type: 'producer.run.v1',
+          payload: {
+            health: 'ok',
+            events_published: 1,
+            error: '1 rows were rejected',
+            rejected: [{ index: 1, reason: expect.stringContaining(reason) as string }],
+          },
+        },
+      )
+  })
+
+  it('with nothing usable is degraded', () => {
+    given()
+      .when(report({ rows: [row({ type: 'signal.curator.v1' })] }))
+      .then({ type: 'producer.run.v1', payload: { health: 'degraded', consecutive_failures: 1 } })
+    given()
+      .when(report({ end: 'unusable', rows: [], error: 'no depths' }))
+      .then({ type: 'producer.run.v1', payload: { health: 'degraded', error: 'no depths' } })
+  })
+
+  it('with nothing new is still a good one', () => {
+    given(ran('error', { consecutive_failures: 3 }))
+      .when(report({ rows: [] }))
+      .then({
+        type: 'producer.run.v1',
+        payload: { health: 'ok', consecutive_failures: 0, prev_health: 'error' },
+      })
+  })
+
+  it('of somebody unknown is refused', () => {
+    given()
+      .when(report({ name: 'nobody' }))
+      .thenRefused('producer.not_found', { name: 'nobody' })
+  })
+})
+
+describe('errors', () => {
+  const failed = report({ end: 'error', rows: [], error: 'boom' })
+  const errors = (count: number) =>
+    Array.from({ length: count }, (_, index) => ran('error', { consecutive_failures: index + 1 }))
+
+  it('lead to quarantine when they come in a row', () => {
+    given(...errors(3))
+      .when(failed)
+      .then({ type: 'producer.run.v1', payload: { health: 'error' } })
+    given(...errors(4))
+      .when(failed)
+      .then({
+        type: 'producer.run.v1',
+        payload: {
+          health: 'quarantined',
+          consecutive_failures: 5,
+          quarantined_until: '2026-02-20T01:30:00.000Z',
+        },
+      })
+  })
+
+  it('are not ended by a degraded run, but by a good one', () => {
+    given(...errors(4), ran('degraded', { consecutive_failures: 5 }))
+      .when(failed)
+      .then({ type: 'producer.run.v1', payload: { health: 'quarantined' } })
+    given(...errors(4), ran('ok'))
+      .when(failed)
+      .then({ type: 'producer.run.v1', payload: { health: 'error' } })
+  })
+
+  it('in a trial run lead back to quarantine at once; a good one ends it', () => {
+    const quarantined = [
+      ...errors(4),
+      ran('quarantined', { consecutive_failures: 5, quarantined_until: NOW }),
+    ]
+    given(...quarantined)
+      .when(failed)
+      .then({ type: 'producer.run.v1', payload: { health: 'quarantined' } })
+    given(...quarantined)
+      .when(report({ rows: [] }))
+      .then({ type: 'producer.run.v1', payload: { health: 'ok', quarantined_until: null } })
+  })
+})
+
+describe('silence', () => {
+  const quarterHours = (count: number): string => new Date(Date.parse(NOW) - count * 900_000).toISOString()
+  const ranAt = (ts: string, health: 'ok' | 'degraded' | 'error' = 'ok'): NewEvent => ({ ...ran(health), ts })
+
+  it('of three intervals is noticed once', () => {
+    const state = given(ranAt(quarterHours(3.1)))
+      .when({ kind: 'notice-stale-producers' })
+      .then({ type: 'producer.run.v1', payload: { name: NAME, health: 'stale', prev_health: 'ok' } })
+    expect(state.producers.runs.get(NAME)).toMatchObject({ health: 'stale', lastRunAt: quarterHours(3.1) })
+    given(ranAt(quarterHours(3)))
+      .when({ kind: 'notice-stale-producers' })
+      .thenNothing()
+    given(ranAt(quarterHours(9)), ran('stale'))
+      .when({ kind: 'notice-stale-producers' })
+      .thenNothing()
+  })
+
+  it('means nothing after an error, and nothing of who never ran', () => {
+    given(ranAt(quarterHours(9), 'error'))
+      .when({ kind: 'notice-stale-producers' })
+      .thenNothing()
+    given().when({ kind: 'notice-stale-producers' }).thenNothing()
+    expect(stateAfter([ran('stale')]).producers.runs.get(NAME)?.health).toBe('stale')
+  })
+})

@@ -1,0 +1,91 @@
+import type { NewEvent, PayloadOf } from '../events/catalogue.ts'
+import { CURATOR_TYPE, SIGNAL_TYPE, SIGNALS } from '../events/signal.ts'
+import { accept, type Decision } from '../shared/decision.ts'
+import type { JsonObject } from '../shared/json.ts'
+import { isTooFarAhead } from '../shared/timestamp.ts'
+import { intervalMsOf } from '../shared/cron.ts'
+import { BUILTIN_PRODUCERS } from './builtin-producers.ts'
+import { healthAfter, isOverdue, type HealthRules, type RunEnd } from './producer-health.ts'
+import type { Producers } from './producers.ts'
+
+/** What a producer wants said. */
+export interface Row {
+  readonly type: string
+  readonly payload: JsonObject
+  readonly ts: string
+  readonly dedupeKey: string
+}
+
+export interface ProducerReport {
+  readonly name: string
+  readonly end: RunEnd
+  readonly rows: readonly Row[]
+  /** Rows that were not taken, by their place in the answer. */
+  readonly rejected: readonly PayloadOf<'producer.run.v1'>['rejected'][number][]
+  readonly error: string | null
+  readonly durationMs: number
+}
+
+/** As many as an operator looks at. */
+const REJECTED_SHOWN = 20
+
+/** Why a row may not be said, or null. */
+export const rowFaultOf = (
+  { type, payload, ts }: Row,
+  { now, skewSecondsMax }: { readonly now: string; readonly skewSecondsMax: number },
+): string | null => {
+  if (!SIGNAL_TYPE.test(type)) return 'type is no signal type'
+  if (type === CURATOR_TYPE) return 'type is for contributors only'
+  if (isTooFarAhead(ts, now, skewSecondsMax)) return 'ts is in the future'
+  const issue = SIGNALS[type]?.payload.safeParse(payload).error?.issues[0]
+  return issue === undefined ? null : `${['payload', ...issue.path].join('.')}: ${issue.message}`
+}
+
+/** What is recorded of a run, after the signals it brought. */
+export const runEvent = (producers: Producers, report: ProducerReport, rules: HealthRules): NewEvent => {
+  const before = producers.runs.get(report.name)
+  const { name, rows, rejected, error, durationMs } = report
+  return {
+    type: 'producer.run.v1',
+    source: name,
+    payload: {
+      name,
+      ...healthAfter(before, report.end, rules),
+      prev_health: before?.health ?? 'unknown',
+      events_published: rows.length,
+      duration_ms: durationMs,
+      error: error ?? (rejected.length > 0 ? `${rejected.length} rows were rejected` : null),
+      rejected: rejected.slice(0, REJECTED_SHOWN),
+    },
+  }
+}
+
+/** Tells of every producer that has been silent for too long, once. */
+export const noticeStale = (
+  producers: Producers,
+  { now, staleIntervals }: { readonly now: string; readonly staleIntervals: number },
+): Decision =>
+  accept(
+    ...[...producers.runs].flatMap(([name, record]): readonly NewEvent[] => {
+      const schedule = producers.registered.get(name)?.schedule ?? BUILTIN_PRODUCERS[name]?.schedule ?? null
+      const intervalMs = schedule === null ? null : intervalMsOf(schedule)
+      if (intervalMs === null || !isOverdue(record, intervalMs, staleIntervals, now)) return []
+      return [
+        {
+          type: 'producer.run.v1',
+          source: name,
+          payload: {
+            name,
+            health: 'stale',
+            prev_health: record.health,
+            events_published: 0,
+            duration_ms: 0,
+            error: `no run since ${record.lastRunAt}`,
+            consecutive_failures: record.consecutiveFailures,
+            quarantined_until: null,
+            rejected: [],
+          },
+        },
+      ]
+    }),
+  )

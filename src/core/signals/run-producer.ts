@@ -1,0 +1,53 @@
+import type { NewEvent } from '../events/catalogue.ts'
+import type { Moment } from '../shared/decision-context.ts'
+import { callsOfSignals } from '../reputation/calls-of-signals.ts'
+import { runEvent, rowFaultOf, type ProducerReport, type Row } from './producer-runs.ts'
+import { emitSignal, type Speaker } from './signals.ts'
+import type { State } from '../state.ts'
+import { accept, refuse, type Decision } from '../shared/decision.ts'
+
+/** A producer ran: what it said, and how it went. Rows that may not be said are counted, not lost silently. */
+export const runProducer = (
+  state: State,
+  report: ProducerReport,
+  speaker: Speaker,
+  moment: Moment,
+): Decision => {
+  const { name } = report
+  if (speaker.kind !== 'producer')
+    return refuse('producer.not_found', `no producer is known as ${name}`, { name })
+  const { now, configuration } = moment
+  const skewSecondsMax = configuration.signals.max_future_skew_seconds
+  const faults = report.rows.map((row) => rowFaultOf(row, { now, skewSecondsMax }))
+  const rows = report.rows.filter((_, index) => faults[index] === null)
+  const rejected = [
+    ...report.rejected,
+    ...faults.flatMap((reason, index) => (reason === null ? [] : [{ index, reason }])),
+  ]
+  const isNothingLeft = report.end === 'usable' && rows.length === 0 && report.rows.length > 0
+  const end = isNothingLeft ? 'unusable' : report.end
+  const { quarantine_after, quarantine_seconds } = configuration.producers
+  const rules = {
+    now,
+    quarantineAfter: quarantine_after,
+    quarantineSeconds: quarantine_seconds,
+  }
+  const listening = { now, newId: moment.newId, callOf: callsOfSignals(state, moment) }
+  return accept(
+    ...rows.flatMap((row) => signalEvents(name, row, speaker, listening)),
+    runEvent(state.producers, { ...report, rows, rejected, end }, rules),
+  )
+}
+
+const signalEvents = (
+  name: string,
+  row: Row,
+  speaker: Speaker,
+  moment: Parameters<typeof emitSignal>[2],
+): readonly NewEvent[] => {
+  const { type, payload, ts, dedupeKey } = row
+  const decision = emitSignal({ producerId: name, type, payload, ts, dedupeKey: null }, speaker, moment)
+  if (decision.status === 'refused') return []
+  const [signal, ...others] = decision.events
+  return signal === undefined ? others : [{ ...signal, dedupeKey }, ...others]
+}

@@ -1,0 +1,151 @@
+import { Map as PersistentMap } from 'immutable'
+import type { KnownEvent } from '../events/catalogue.ts'
+import { accept, refuse, type Decision } from '../shared/decision.ts'
+
+export interface TraceSession {
+  readonly id: string
+  readonly label: string
+  readonly agent: string | null
+  readonly createdAt: string
+  readonly lastAccessedAt: string
+  readonly closedAt: string | null
+  /** Its own id first: requests that carry it belong to the session. */
+  readonly traceIds: readonly string[]
+}
+
+export interface Traces {
+  readonly sessions: PersistentMap<string, TraceSession>
+  /** Which open sessions a trace id belongs to, so that its events count as access. */
+  readonly sessionsOfTrace: PersistentMap<string, readonly string[]>
+}
+
+export const INITIAL_TRACES: Traces = { sessions: PersistentMap(), sessionsOfTrace: PersistentMap() }
+
+export const TRACE_IDS_MAX = 1000
+
+/** One event is access to so many sessions; to older ones that share its trace id it is not. */
+export const SESSIONS_PER_TRACE_MAX = 10
+
+export type SessionStatus = 'open' | 'closed' | 'expired'
+
+export const statusOf = (session: TraceSession, now: string, ttlHours: number): SessionStatus => {
+  if (session.closedAt !== null) return 'closed'
+  return Date.parse(now) - Date.parse(session.lastAccessedAt) > ttlHours * 3_600_000 ? 'expired' : 'open'
+}
+
+export const openSession = (label: string, agent: string | null, sessionId: string): Decision =>
+  accept({
+    type: 'trace.session_opened.v1',
+    source: 'api',
+    payload: { session_id: sessionId, label, agent },
+  })
+
+export const appendTrace = (
+  { sessions }: Traces,
+  sessionId: string,
+  traceId: string,
+  { now, ttlHours }: { readonly now: string; readonly ttlHours: number },
+): Decision => {
+  const session = sessions.get(sessionId)
+  if (session === undefined) return notFound(sessionId)
+  const status = statusOf(session, now, ttlHours)
+  if (status !== 'open') {
+    return refuse('trace.session_closed', `trace session ${sessionId} is ${status}`, {
+      session_id: sessionId,
+      session_status: status,
+    })
+  }
+  if (session.traceIds.includes(traceId)) return accept()
+  if (session.traceIds.length >= TRACE_IDS_MAX) {
+    return refuse('trace.session_full', `a trace session holds at most ${TRACE_IDS_MAX} trace ids`, {
+      session_id: sessionId,
+    })
+  }
+  return accept({
+    type: 'trace.session_appended.v1',
+    source: 'api',
+    payload: { session_id: sessionId, trace_id: traceId },
+  })
+}
+
+/** Closing twice is closing once. */
+export const closeSession = ({ sessions }: Traces, sessionId: string): Decision => {
+  const session = sessions.get(sessionId)
+  if (session === undefined) return notFound(sessionId)
+  if (session.closedAt !== null) return accept()
+  return accept({ type: 'trace.session_closed.v1', source: 'api', payload: { session_id: sessionId } })
+}
+
+export const evolveTraces = (traces: Traces, event: KnownEvent): Traces => {
+  switch (event.type) {
+    case 'trace.session_opened.v1':
+      return opened(accessed(traces, event), event)
+    case 'trace.session_appended.v1': {
+      const { session_id: id, trace_id: traceId } = event.payload
+      return appended(accessed(traces, event), id, traceId, event.ts)
+    }
+    case 'trace.session_closed.v1':
+      return closed(accessed(traces, event), event.payload.session_id, event.ts)
+    default:
+      return accessed(traces, event)
+  }
+}
+
+const opened = (
+  { sessions, sessionsOfTrace }: Traces,
+  { ts, payload }: Extract<KnownEvent, { type: 'trace.session_opened.v1' }>,
+): Traces => {
+  const { session_id: id, label, agent } = payload
+  const session = { id, label, agent, createdAt: ts, lastAccessedAt: ts, closedAt: null, traceIds: [id] }
+  return { sessions: sessions.set(id, session), sessionsOfTrace: linked(sessionsOfTrace, id, id) }
+}
+
+const appended = (
+  { sessions, sessionsOfTrace }: Traces,
+  id: string,
+  traceId: string,
+  at: string,
+): Traces => ({
+  sessions: sessions.update(
+    id,
+    (session) => session && { ...session, lastAccessedAt: at, traceIds: [...session.traceIds, traceId] },
+  ),
+  sessionsOfTrace: linked(sessionsOfTrace, traceId, id),
+})
+
+const closed = (traces: Traces, id: string, at: string): Traces => {
+  const session = traces.sessions.get(id)
+  if (session === undefined) return traces
+  return {
+    sessions: traces.sessions.set(id, { ...session, closedAt: at }),
+    sessionsOfTrace: session.traceIds.reduce(
+      (links, traceId) => unlinked(links, traceId, id),
+      traces.sessionsOfTrace,
+    ),
+  }
+}
+
+const linked = (links: Traces['sessionsOfTrace'], traceId: string, id: string): Traces['sessionsOfTrace'] =>
+  links.update(traceId, [], (ids) => [...ids, id].slice(-SESSIONS_PER_TRACE_MAX))
+
+const unlinked = (
+  links: Traces['sessionsOfTrace'],
+  traceId: string,
+  id: string,
+): Traces['sessionsOfTrace'] => {
+  const others = (links.get(traceId) ?? []).filter((other) => other !== id)
+  return others.length === 0 ? links.delete(traceId) : links.set(traceId, others)
+}
+
+const accessed = (traces: Traces, { traceId, recordedAt }: KnownEvent): Traces => {
+  const ids = traceId === null ? undefined : traces.sessionsOfTrace.get(traceId)
+  if (ids === undefined) return traces
+  const sessions = ids.reduce(
+    (known, id) => known.update(id, (session) => session && { ...session, lastAccessedAt: recordedAt }),
+    traces.sessions,
+  )
+  return { ...traces, sessions }
+}
+
+const notFound = (sessionId: string): Decision =>
+  refuse('trace.session_not_found', `no trace session has id ${sessionId}`, { session_id: sessionId })

@@ -1,0 +1,108 @@
+import type { PayloadOf } from '../events/catalogue.ts'
+import { usdFrom, usdNumber } from '../shared/money.ts'
+import { DAY_MS, dayOf } from '../shared/time.ts'
+
+/** What a contributor's signals came to, as counters: the cost of a score does not grow with history. */
+export interface TrackRecord {
+  readonly submitted: number
+  readonly accepted: number
+  readonly resolved: number
+  readonly profitable: number
+  /** Weighted by how far the price moved; see `score.ts`. */
+  readonly hitWeightSum: number
+  readonly weightSum: number
+  readonly brierSum: number
+  readonly convictionSum: number
+  readonly convictionCount: number
+  readonly karmaUsd: number
+  readonly lastActiveAt: string | null
+  /** Consecutive UTC days with an accepted signal, ending at `streakDay`. */
+  readonly streakDays: number
+  readonly streakDay: string | null
+}
+
+export const NO_RECORD: TrackRecord = {
+  submitted: 0,
+  accepted: 0,
+  resolved: 0,
+  profitable: 0,
+  hitWeightSum: 0,
+  weightSum: 0,
+  brierSum: 0,
+  convictionSum: 0,
+  convictionCount: 0,
+  karmaUsd: 0,
+  lastActiveAt: null,
+  streakDays: 0,
+  streakDay: null,
+}
+
+export const countSubmitted = (record: TrackRecord, at: string, conviction: number | null): TrackRecord => ({
+  submitted: record.submitted + 1,
+  accepted: record.accepted,
+  resolved: record.resolved,
+  profitable: record.profitable,
+  hitWeightSum: record.hitWeightSum,
+  weightSum: record.weightSum,
+  brierSum: record.brierSum,
+  convictionSum: record.convictionSum + (conviction ?? 0),
+  convictionCount: record.convictionCount + (conviction === null ? 0 : 1),
+  karmaUsd: record.karmaUsd,
+  lastActiveAt: at,
+  streakDays: record.streakDays,
+  streakDay: record.streakDay,
+})
+
+export const countAccepted = (record: TrackRecord, at: string): TrackRecord => ({
+  ...record,
+  accepted: record.accepted + 1,
+  ...streakAfter(record, dayOf(at)),
+})
+
+/** Once per call, whoever of its signals was used. */
+export const countResolved = (record: TrackRecord, verdict: Verdict): TrackRecord => {
+  const hit = verdict.hit === true ? 1 : 0
+  const weight = weightOf(verdict)
+  const miss = verdict.probability - hit
+  return {
+    submitted: record.submitted,
+    accepted: record.accepted,
+    resolved: record.resolved + 1,
+    profitable: record.profitable + hit,
+    hitWeightSum: record.hitWeightSum + weight * hit,
+    weightSum: record.weightSum + weight,
+    brierSum: record.brierSum + miss * miss,
+    convictionSum: record.convictionSum,
+    convictionCount: record.convictionCount,
+    karmaUsd: record.karmaUsd,
+    lastActiveAt: record.lastActiveAt,
+    streakDays: record.streakDays,
+    streakDay: record.streakDay,
+  }
+}
+
+/** Rounded as money is, so that dust does not add up. */
+export const countKarma = (record: TrackRecord, amountUsd: number): TrackRecord => ({
+  ...record,
+  karmaUsd: usdNumber(usdFrom(record.karmaUsd + amountUsd)),
+})
+
+type Verdict = Pick<
+  PayloadOf<'attribution.resolved.v1'>,
+  'hit' | 'probability' | 'direction' | 'return_pct' | 'band_pct'
+>
+
+/** A large move says more than a small one, within limits; calm has no size. */
+const weightOf = ({ direction, return_pct: moved, band_pct: band }: Verdict): number => {
+  if (direction === 'neutral' || moved === null || band === null || band === 0) return 1
+  return Math.min(2, Math.max(0.5, Math.abs(moved) / (2 * band)))
+}
+
+const streakAfter = (
+  { streakDay, streakDays }: TrackRecord,
+  day: string,
+): Pick<TrackRecord, 'streakDay' | 'streakDays'> => {
+  if (streakDay === day) return { streakDay, streakDays }
+  const isNextDay = streakDay !== null && Date.parse(day) - Date.parse(streakDay) === DAY_MS
+  return { streakDay: day, streakDays: isNextDay ? streakDays + 1 : 1 }
+}

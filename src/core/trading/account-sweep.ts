@@ -1,0 +1,231 @@
+import { executionAlert } from './execution-alert.ts'
+import type { NewEvent } from '../events/catalogue.ts'
+import { closedEvents } from './exits.ts'
+import type { Moment } from '../shared/decision-context.ts'
+import { filledEvent, type Fill } from './paper.ts'
+import { openPositionsOf } from './book.ts'
+import type { Position } from './positions.ts'
+import type { State } from '../state.ts'
+import { accept, refuse, type Decision } from '../shared/decision.ts'
+import { derivedId } from '../shared/derived-id.ts'
+import { notionalOf, signOf, unitsFrom, unitsNumber, usdNumber } from '../shared/money.ts'
+import type { Direction, Price, Quantity, Usd } from '../shared/money.ts'
+import { canonicalSymbol } from '../shared/symbol.ts'
+import { markNow } from '../brain/cycle-inputs.ts'
+import { reduceOnlyEvent } from './decide-venue.ts'
+
+/** What a venue holds for us in one symbol, as it says. */
+export interface VenueHolding {
+  readonly symbol: string
+  readonly direction: Direction
+  readonly quantity: Quantity
+  readonly entryPrice: Price
+  readonly leverage: number
+}
+
+/** A position that the venue closed by force. */
+export interface VenueLiquidation {
+  readonly venueTradeId: string
+  readonly symbol: string
+  readonly direction: Direction
+  readonly quantity: Quantity
+  readonly price: Price
+  readonly feeUsd: Usd
+  readonly atMs: number
+}
+
+export interface AccountSweep {
+  readonly venue: string
+  readonly positions: readonly VenueHolding[]
+  readonly liquidations: readonly VenueLiquidation[]
+  /** Canonical symbols in which nothing of ours was under way while the venue was asked. */
+  readonly quietSymbols: readonly string[]
+}
+
+/** Holds what the venue says against what we know. Symbols with orders under way wait for the next time. */
+export const compareAccount = (state: State, sweep: AccountSweep, moment: Moment): Decision => {
+  const differing = differencesOf(state, sweep)
+  if (differing.length === 0) return accept()
+  const events = differing.flatMap((difference) => eventsOf(state, difference, sweep, moment))
+  const isAlarming = events.some(({ type }) => type !== 'execution.order_filled.v1' && CAUSES.has(type))
+  if (!isAlarming || state.venue.reduceOnly !== null) return accept(...events)
+  return accept(...events, reduceOnlyEvent(true, 'the venue holds other positions than we do', null))
+}
+
+/** Symbols in which the venue and we do not agree, as keys that stay the same while the difference does. */
+export const differingSymbols = (state: State, sweep: AccountSweep): readonly string[] =>
+  differencesOf(state, sweep).map(({ symbol, ours, theirs }) => `${symbol}|${ours}|${theirs}`)
+
+/** An operator looked at it: what the venue does not hold is let go, and entries are sent again. */
+export const resumeLive = (
+  state: State,
+  {
+    operator,
+    reason,
+    surface,
+  }: { readonly operator: string; readonly reason: string; readonly surface: 'api' | 'cli' },
+): Decision => {
+  const { reduceOnly, missing } = state.venue
+  if (reduceOnly === null) return refuse('live.not_reduce_only', 'entries are not held back')
+  const released = openPositionsOf(state)
+    .filter(({ terms }) => terms.platform !== 'paper' && missing.includes(canonicalSymbol(terms.asset)))
+    .flatMap((position) =>
+      closedEvents(position, fillAtMark(position), {
+        reason: 'manual',
+        trigger: null,
+        by: { operator, note: 'released: the venue does not hold it' },
+      }),
+    )
+  return accept(...released, { ...reduceOnlyEvent(false, reason, operator), source: surface })
+}
+
+const CAUSES: ReadonlySet<string> = new Set(['execution.position_adopted.v1', 'execution.venue_differs.v1'])
+
+interface Difference {
+  readonly symbol: string
+  /** Signed: longs above zero. */
+  readonly ours: Quantity
+  readonly theirs: Quantity
+  readonly held: readonly Position[]
+  readonly told: readonly VenueHolding[]
+}
+
+const differencesOf = (state: State, sweep: AccountSweep): readonly Difference[] => {
+  const held = openPositionsOf(state).filter(({ terms }) => terms.platform === sweep.venue)
+  const busy = new Set(
+    [...state.orders.open.values()]
+      .filter(({ venue }) => venue === sweep.venue)
+      .map(({ symbol }) => canonicalSymbol(symbol)),
+  )
+  return sweep.quietSymbols
+    .filter((symbol) => !busy.has(symbol))
+    .map((symbol): Difference => {
+      const of = held.filter(({ terms }) => canonicalSymbol(terms.asset) === symbol)
+      const told = sweep.positions.filter((position) => canonicalSymbol(position.symbol) === symbol)
+      return {
+        symbol,
+        held: of,
+        told,
+        ours: of.reduce((sum, position) => sum + signOf(position.terms.direction) * leftOf(position), 0n),
+        theirs: told.reduce((sum, { direction, quantity }) => sum + signOf(direction) * quantity, 0n),
+      }
+    })
+    .filter(({ ours, theirs }) => ours !== theirs)
+}
+
+const leftOf = ({ holding }: Position): Quantity => holding.quantity - (holding.exit?.quantity ?? 0n)
+
+const eventsOf = (
+  state: State,
+  difference: Difference,
+  sweep: AccountSweep,
+  moment: Moment,
+): readonly NewEvent[] => {
+  const liquidated = liquidatedBy(difference, sweep)
+  if (liquidated.length > 0) return liquidated
+  const { ours, theirs, symbol } = difference
+  const excess = theirs - ours
+  const isMore = ours === 0n || (ours > 0n ? excess > 0n : excess < 0n)
+  if (isMore) return adoption(state, difference, sweep, moment)
+  // Said once, until an operator has looked at it.
+  return state.venue.missing.includes(symbol) ? [] : missingEvents(difference, sweep)
+}
+
+/** All that is left of a position, ended by the venue after it was opened. */
+const liquidatedBy = ({ held, symbol }: Difference, sweep: AccountSweep): readonly NewEvent[] =>
+  held.flatMap((position) => {
+    const found = sweep.liquidations.find(
+      ({ symbol: name, direction, quantity, atMs }) =>
+        canonicalSymbol(name) === symbol &&
+        direction === position.terms.direction &&
+        quantity >= leftOf(position) &&
+        atMs > Date.parse(position.terms.openedAt),
+    )
+    if (found === undefined) return []
+    const quantity = leftOf(position)
+    const { price, feeUsd: fee, venueTradeId, atMs } = found
+    const fill: Fill = { price, quantity, notional: notionalOf(price, quantity), fee }
+    const trigger = { kind: 'mark', price: unitsNumber(price), ts: new Date(atMs).toISOString() } as const
+    return [
+      filledEvent({ id: `liquidation-${venueTradeId}`, positionId: position.id, intentId: null }, fill, {
+        fillNo: 1,
+        remaining: 0n,
+        venueTradeId,
+      }),
+      ...closedEvents(position, fill, { reason: 'liquidated', trigger }),
+    ]
+  })
+
+const adoption = (
+  state: State,
+  { symbol, ours, theirs, told, held }: Difference,
+  { venue }: AccountSweep,
+  moment: Moment,
+): readonly NewEvent[] => {
+  const excess = theirs - ours
+  const direction: Direction = excess > 0n ? 'long' : 'short'
+  const quantity = excess > 0n ? excess : -excess
+  const like = told.find((position) => position.direction === direction)
+  if (like === undefined) return []
+  const entry = like.entryPrice
+  const mark = markNow(state, symbol, moment)?.price ?? unitsNumber(entry)
+  const cause = `${venue}|${symbol}|${moment.now}|${held.length}`
+  const positionId = derivedId('adopted', cause, moment.sha256Hex)
+  const notional = usdNumber(notionalOf(entry, quantity))
+  return [
+    {
+      type: 'execution.position_adopted.v1',
+      source: 'oms',
+      payload: {
+        position_id: positionId,
+        venue,
+        asset: symbol,
+        direction,
+        entry_price: unitsNumber(entry),
+        quantity: unitsNumber(quantity),
+        size_notional: notional,
+        leverage: like.leverage,
+        mark_price: mark,
+        // Without a stop all of it, by the price at which it is worth more.
+        loss_at_stop_usd: Math.max(notional, usdNumber(notionalOf(unitsFrom(mark), quantity))),
+      },
+    },
+    executionAlert({
+      cause: 'position_adopted',
+      message:
+        `${venue} holds ${unitsNumber(quantity)} ${symbol} ${direction} that were not opened here: ` +
+        'nothing is opened until an operator has looked at it',
+      symbol,
+      orderId: null,
+      positionId,
+      repeat: 0,
+    }),
+  ]
+}
+
+const missingEvents = (
+  { symbol, ours, theirs, held }: Difference,
+  { venue }: AccountSweep,
+): readonly NewEvent[] => [
+  {
+    type: 'execution.venue_differs.v1',
+    source: 'oms',
+    payload: { venue, symbol, our_quantity: unitsNumber(ours), venue_quantity: unitsNumber(theirs) },
+  },
+  executionAlert({
+    cause: 'position_missing',
+    message:
+      `${venue} holds ${unitsNumber(theirs)} ${symbol} where we hold ${unitsNumber(ours)}: ` +
+      'nothing is opened until an operator has looked at it',
+    symbol,
+    orderId: null,
+    positionId: held[0]?.id ?? null,
+    repeat: 0,
+  }),
+]
+
+const fillAtMark = (position: Position): Fill => {
+  const price = unitsFrom(position.mark.price)
+  const quantity = leftOf(position)
+  return { price, quantity, notional: notionalOf(price, quantity), fee: 0n }
+}

@@ -1,0 +1,57 @@
+import type { RiskFacts } from './conditions.ts'
+import { equityOf, type State } from '../state.ts'
+import { ratioOf, type Usd } from '../shared/money.ts'
+import { r9 } from '../shared/numbers.ts'
+import { dayOf } from '../shared/time.ts'
+
+/** Where the account stands: one look at ledger, positions and risk together. */
+export interface AccountStanding {
+  readonly equity: Usd
+  readonly peak: Usd
+  readonly dayStart: Usd
+  readonly dayLoss: number
+  readonly drawdown: number
+  readonly lossAtStop: Usd
+  readonly heat: number
+  readonly exposure: Usd
+  readonly margin: Usd
+}
+
+/** As of now: equity may have a new peak, and the day may have changed since the last event. */
+export const standingOf = (state: Pick<State, 'ledger' | 'book' | 'risk'>, now: string): AccountStanding => {
+  const { ledger, book, risk } = state
+  const equity = equityOf(state)
+  const isSameDay = risk.dayStart.day === dayOf(now)
+  const peak = ledger.hasTraded && risk.peak > equity ? risk.peak : equity
+  const dayStart = ledger.hasTraded && isSameDay ? risk.dayStart.equity : equity
+  return {
+    equity,
+    peak,
+    dayStart,
+    dayLoss: Math.max(0, ratioOf(dayStart - equity, dayStart)),
+    drawdown: Math.max(0, ratioOf(peak - equity, peak)),
+    lossAtStop: book.lossAtStop,
+    heat: heatOf(book.lossAtStop, equity),
+    exposure: book.exposure,
+    margin: book.margin,
+  }
+}
+
+export const riskFactsOf = (state: State, now: string): RiskFacts => {
+  const { dayLoss, drawdown, heat } = standingOf(state, now)
+  return {
+    dayLoss,
+    drawdown,
+    heat,
+    lossStreak: state.ledger.lossStreak,
+    staleCycles: state.mind.staleness.staleCycles,
+    crisisVotes: state.mind.regime?.evidence['crisis_votes'] ?? 0,
+    fillDivergence: state.orders.lastDivergence,
+  }
+}
+
+/** With nothing left, any risk is all of it. */
+const heatOf = (lossAtStop: Usd, equity: Usd): number => {
+  if (lossAtStop === 0n) return 0
+  return equity > 0n ? r9(ratioOf(lossAtStop, equity)) : 1
+}

@@ -1,0 +1,112 @@
+import type { NewEvent } from '../events/catalogue.ts'
+import type { Moment } from '../shared/decision-context.ts'
+import { openPositionsOf } from './book.ts'
+import type { Position } from './positions.ts'
+import type { State } from '../state.ts'
+import { accept, type Decision } from '../shared/decision.ts'
+import { periodShareOf, signOf, usdNumber, type Usd } from '../shared/money.ts'
+import { canonicalSymbol } from '../shared/symbol.ts'
+
+/** Three times a day. */
+const PERIODS_PER_YEAR = 1095n
+const PERIOD_MS = 28_800_000
+
+/** What a venue says it took for holding a symbol, or gave. */
+export interface VenueFunding {
+  readonly id: string
+  readonly symbol: string
+  /** Positive: paid. */
+  readonly paidUsd: Usd
+  readonly atMs: number
+}
+
+/** Longs pay a positive rate, shorts get it. Where nobody knows the rate nothing is charged. */
+export const applyFunding = (
+  state: State,
+  { at, toldBy }: { readonly at: string; readonly toldBy?: string | undefined },
+  { configuration }: Moment,
+): Decision => {
+  if (!configuration.execution.apply_funding) return accept()
+  return accept(
+    ...openPositionsOf(state)
+      .filter(({ terms }) => terms.openedAt < at && terms.platform !== toldBy)
+      .flatMap((position) => {
+        const rate = rateOf(state, position, Date.parse(at))
+        return rate === null ? [] : chargeOf(position, rate, at)
+      }),
+  )
+}
+
+/** The payment of a venue, shared by size among the positions that were held in its symbol when it was made. */
+export const recordFunding = (
+  { positions }: Pick<State, 'positions'>,
+  { venue, payment }: { readonly venue: string; readonly payment: VenueFunding },
+): Decision => {
+  const at = new Date(payment.atMs).toISOString()
+  const held = [...positions.values()]
+    .filter(
+      ({ terms, end }) =>
+        terms.platform === venue &&
+        canonicalSymbol(terms.asset) === canonicalSymbol(payment.symbol) &&
+        terms.openedAt < at &&
+        (end === null || end.closedAt >= at),
+    )
+    .toSorted((one, other) => (one.id < other.id ? -1 : 1))
+  const whole = held.reduce((sum, { holding }) => sum + holding.quantity, 0n)
+  let [quantity, given] = [0n, 0n]
+  return accept(
+    ...held.map((position): NewEvent => {
+      quantity += position.holding.quantity
+      // Up to here: what is lost by rounding goes to the next, and the last one takes the rest.
+      const upTo = whole === 0n ? 0n : (payment.paidUsd * quantity) / whole
+      const amount = upTo - given
+      given = upTo
+      return paymentOf(position, payment, amount, venue)
+    }),
+  )
+}
+
+const paymentOf = (
+  { id, mark, end }: Position,
+  payment: VenueFunding,
+  amount: Usd,
+  venue: string,
+): NewEvent => ({
+  type: 'execution.funding_applied.v1',
+  source: 'oms',
+  // It is told again with every look at the account.
+  dedupeKey: `funding:${venue}:${payment.id}:${id}`,
+  payload: {
+    position_id: id,
+    rate_annualized: null,
+    notional_usd: usdNumber(mark.exposure),
+    amount_usd: usdNumber(amount),
+    venue_payment_id: payment.id,
+    ...(end === null ? {} : { is_late: true }),
+  },
+})
+
+const rateOf = ({ market }: State, { terms }: Position, atMs: number): number | null => {
+  const last = market.symbols.get(canonicalSymbol(terms.asset))?.last
+  if (last === undefined || atMs - Date.parse(last.close_ts) > PERIOD_MS) return null
+  return last.funding_annualized
+}
+
+const chargeOf = ({ id, terms, mark }: Position, rate: number, at: string): readonly NewEvent[] => {
+  const amount = signOf(terms.direction) * periodShareOf(mark.exposure, rate, PERIODS_PER_YEAR)
+  if (amount === 0n) return []
+  return [
+    {
+      type: 'execution.funding_applied.v1',
+      source: 'oms',
+      // Several services on one log come to the same moment: it is charged once.
+      dedupeKey: `funding:${at}:${id}`,
+      payload: {
+        position_id: id,
+        rate_annualized: rate,
+        notional_usd: usdNumber(mark.exposure),
+        amount_usd: usdNumber(amount),
+      },
+    },
+  ]
+}

@@ -1,0 +1,136 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { given, stateAfter } from '../../../test/given.ts'
+import type { NewEvent } from '../events/catalogue.ts'
+import type { KillSwitchLevel } from '../shared/level.ts'
+
+const levels = [0, 1, 2, 3] as const
+const cause = {
+  reason: 'daily_loss_pct=0.031',
+  triggers: [{ name: 'daily_loss', value: 0.031, threshold: 0.03 }],
+}
+
+const raisedTo = (level: KillSwitchLevel): NewEvent => ({
+  type: 'system.kill_switch.v1',
+  source: 'api.kill_switch',
+  payload: { level, prev_level: 0, reason: 'test', triggered_by: 'svc-1' },
+})
+const move = (level: KillSwitchLevel) => ({
+  level,
+  reason: 'because',
+  operator: 'svc-1',
+  surface: 'api' as const,
+})
+
+describe('an operator', () => {
+  it('raises with an alert and is named', () => {
+    given()
+      .when({ kind: 'set-kill-switch', move: move(2) })
+      .then(
+        {
+          type: 'system.kill_switch.v1',
+          payload: { level: 2, prev_level: 0, reason: 'because', triggered_by: 'svc-1' },
+        },
+        { type: 'alert.kill_switch', payload: { level: 2, prev_level: 0, urgency: 'immediate', repeat: 0 } },
+      )
+  })
+
+  it('lowers without an alert, and the event says reset_by and not triggered_by', () => {
+    const state = given(raisedTo(3))
+      .when({ kind: 'set-kill-switch', move: move(1) })
+      .then({ type: 'system.kill_switch.v1', payload: { level: 1, prev_level: 3, reset_by: 'svc-1' } })
+    expect(state.killSwitch).toEqual({
+      level: 1,
+      reason: 'because',
+      changedAt: expect.any(String),
+      changedBy: 'svc-1',
+      acknowledged: {},
+    })
+  })
+
+  it('changes nothing by choosing the current level', () => {
+    for (const level of levels)
+      given(raisedTo(level))
+        .when({ kind: 'set-kill-switch', move: move(level) })
+        .thenNothing()
+  })
+
+  it('cannot raise by a reset', () => {
+    given(raisedTo(1))
+      .when({ kind: 'reset-kill-switch', move: move(2) })
+      .thenRefused('kill_switch.not_lower', { level: 1 })
+  })
+
+  it('resets to any lower level', () => {
+    given(raisedTo(3))
+      .when({ kind: 'reset-kill-switch', move: move(0) })
+      .then({ type: 'system.kill_switch.v1', payload: { level: 0, reset_by: 'svc-1' } })
+  })
+})
+
+describe('an automatic cause', () => {
+  it('raises, and every raise alerts', () => {
+    given(raisedTo(1))
+      .when({ kind: 'escalate', to: 2, cause })
+      .then(
+        { type: 'system.kill_switch.v1', payload: { level: 2, prev_level: 1, triggered_by: 'risk_monitor' } },
+        { type: 'alert.kill_switch' },
+      )
+  })
+
+  it('never lowers the level, from any level to any level', () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...levels)), fc.constantFrom(...levels), (raises, to) => {
+        const happened = raises.map(raisedTo)
+        const before = stateAfter(happened).killSwitch.level
+        const decision = given(...happened).when({ kind: 'escalate', to, cause })
+        if (to <= before) decision.thenNothing()
+        else
+          expect(
+            decision.then({ type: 'system.kill_switch.v1' }, { type: 'alert.kill_switch' }).killSwitch.level,
+          ).toBe(to)
+      }),
+    )
+  })
+})
+
+describe('a malformed kill-switch event', () => {
+  it.each([[{}], [{ level: 7, reason: 'x' }], [{ level: '0', reason: 'x' }], [{ level: 0 }]])(
+    '%j folds to level 3',
+    (payload) => {
+      const event = { ...raisedTo(0), payload } as unknown as NewEvent
+      expect(stateAfter([event]).killSwitch).toMatchObject({ level: 3, reason: 'integrity_failed' })
+    },
+  )
+})
+
+describe('a start', () => {
+  const started = (ok: boolean) => ({
+    version: '1.0.0',
+    node_id: 'svc-1',
+    public_key: 'ab',
+    ephemeral: false,
+    integrity: { ok, reason: ok ? null : 'hash', first_bad_seq: ok ? null : 7 },
+  })
+
+  it('on a whole log only says so', () => {
+    const state = given()
+      .when({ kind: 'start', started: started(true) })
+      .then({ type: 'system.started.v1' }, { type: 'contributor.registered.v1' })
+    expect(state.nodes.publicKeys.get('svc-1')).toBe('ab')
+  })
+
+  it('on a damaged log raises to lockdown in the same batch', () => {
+    given()
+      .when({ kind: 'start', started: started(false) })
+      .then(
+        {
+          type: 'system.started.v1',
+          payload: { integrity: { ok: false, reason: 'hash', first_bad_seq: 7 } },
+        },
+        { type: 'contributor.registered.v1' },
+        { type: 'system.kill_switch.v1', payload: { level: 3, reason: 'integrity_failed' } },
+        { type: 'alert.kill_switch' },
+      )
+  })
+})

@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest'
+import { equityOf } from '../state.ts'
+import { Desk } from './trading.fixture.ts'
+import { usdFrom } from '../shared/money.ts'
+
+const started = (start_balance_usd?: number) => ({
+  version: '1',
+  node_id: 'svc-1',
+  public_key: 'ab',
+  ephemeral: false,
+  integrity: { ok: true, reason: null, first_bad_seq: null },
+  folding: {
+    analysis_bar_seconds: 900,
+    variance_decay: 0.97,
+    link_window_seconds: 600,
+    ...(start_balance_usd === undefined ? {} : { start_balance_usd }),
+  },
+})
+
+describe('the account', () => {
+  it('begins with what the configuration says, and is no drawdown for it', () => {
+    const desk = new Desk()
+    desk.do({ kind: 'start', started: started(2500) })
+    expect(equityOf(desk.state)).toBe(usdFrom(2500))
+    desk.bar('BTC', 100)
+    desk.bar('BTC', 100)
+    expect(desk.state.risk.peak).toBe(usdFrom(2500))
+    expect(desk.state.killSwitch.level).toBe(0)
+  })
+
+  it('begins with 10000 if nobody says so', () => {
+    const desk = new Desk()
+    desk.do({ kind: 'start', started: started() })
+    expect(equityOf(desk.state)).toBe(usdFrom(10_000))
+  })
+
+  it('keeps its beginning once something was traded', () => {
+    const desk = new Desk()
+    desk.bar('BTC', 100)
+    desk.intend()
+    const before = equityOf(desk.state)
+    desk.do({ kind: 'start', started: started(1) })
+    expect(equityOf(desk.state)).toBe(before)
+  })
+
+  it('remembers the last 50 closes, and a streak that a tiny result does not break', () => {
+    const desk = new Desk({ kill_switch: { l2_loss_streak: 0, l1_daily_loss_pct: 1 } })
+    const close = (realized_pnl: number): void =>
+      desk.tell({
+        type: 'execution.position_closed.v1',
+        source: 'oms',
+        payload: {
+          position_id: 'p',
+          asset: 'BTC',
+          exit_price: 1,
+          realized_pnl,
+          realized_pnl_pct: 0,
+          fees_usd: 0,
+          exit_reason: 'manual',
+          mode: 'paper',
+          gross_pnl: realized_pnl,
+          funding_usd: 0,
+          trigger: null,
+          max_adverse_pct: 0,
+          max_favorable_pct: 0,
+        },
+      })
+    const streaks = [-1, -0.01, -0.009, 0.009, -2, 0.01].map((net) => {
+      close(net)
+      return desk.state.ledger.lossStreak
+    })
+    expect(streaks).toEqual([1, 2, 2, 2, 3, 0])
+    for (let count = 0; count < 60; count += 1) close(1)
+    expect(desk.state.ledger.closes).toHaveLength(50)
+  })
+})

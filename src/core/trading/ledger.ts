@@ -1,0 +1,105 @@
+import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
+import { usdFrom, type Usd } from '../shared/money.ts'
+
+/** A margin account: cash moves with gross profit, fees and funding, never with the size of a position. */
+export interface Ledger {
+  /** `paper`, or the venue whose money it is. */
+  readonly account: string
+  readonly startBalance: Usd
+  readonly cash: Usd
+  readonly fees: Usd
+  /** Positive: paid. */
+  readonly funding: Usd
+  /** Net of fees and funding, of closed positions. */
+  readonly realized: Usd
+  /** Newest last. */
+  readonly closes: readonly Close[]
+  /** Losing closes in a row; an operator who lowers the kill switch starts it anew. */
+  readonly lossStreak: number
+  /** From then on the start balance stays what it was. */
+  readonly hasTraded: boolean
+}
+
+export interface Close {
+  readonly at: string
+  readonly net: Usd
+  /** Net over the notional of the entry. */
+  readonly netReturn: number
+}
+
+export const INITIAL_LEDGER: Ledger = {
+  account: 'paper',
+  startBalance: 10_000_000_000n,
+  cash: 10_000_000_000n,
+  fees: 0n,
+  funding: 0n,
+  realized: 0n,
+  closes: [],
+  lossStreak: 0,
+  hasTraded: false,
+}
+
+const CLOSES_KEPT = 50
+/** A smaller result is neither a win nor a loss. */
+const FLAT_BELOW: Usd = 10_000n
+
+export const evolveLedger = (ledger: Ledger, event: KnownEvent): Ledger => {
+  switch (event.type) {
+    case 'system.started.v1':
+      return started(ledger, event.payload.folding?.start_balance_usd)
+    case 'system.live_confirmed.v1':
+      return movedTo(ledger, event.payload.venue, usdFrom(event.payload.equity_usd))
+    case 'execution.order_filled.v1':
+      return charged(ledger, usdFrom(event.payload.fee_usd), 0n)
+    case 'execution.funding_applied.v1':
+      return funded(ledger, event.payload)
+    case 'execution.position_closed.v1':
+      return closed(ledger, event.payload, event.ts)
+    case 'system.kill_switch.v1':
+      return event.payload.reset_by === undefined ? ledger : { ...ledger, lossStreak: 0 }
+    default:
+      return ledger
+  }
+}
+
+const started = (ledger: Ledger, balance: number | undefined): Ledger => {
+  if (balance === undefined || ledger.hasTraded || ledger.account !== 'paper') return ledger
+  const startBalance = usdFrom(balance)
+  return { ...ledger, startBalance, cash: startBalance }
+}
+
+/** Another account: what the first one made stays behind. Confirmed again, it is the same one. */
+const movedTo = (ledger: Ledger, account: string, balance: Usd): Ledger =>
+  ledger.account === account ? ledger : { ...INITIAL_LEDGER, account, startBalance: balance, cash: balance }
+
+const charged = (ledger: Ledger, fee: Usd, funding: Usd): Ledger => ({
+  ...ledger,
+  cash: ledger.cash - fee - funding,
+  fees: ledger.fees + fee,
+  funding: ledger.funding + funding,
+  hasTraded: true,
+})
+
+/** What comes after the close still is a part of what the position brought. */
+const funded = (ledger: Ledger, payload: PayloadOf<'execution.funding_applied.v1'>): Ledger => {
+  const amount = usdFrom(payload.amount_usd)
+  const after = charged(ledger, 0n, amount)
+  return payload.is_late === true ? { ...after, realized: after.realized - amount } : after
+}
+
+const closed = (ledger: Ledger, payload: PayloadOf<'execution.position_closed.v1'>, at: string): Ledger => {
+  const net = usdFrom(payload.realized_pnl)
+  const close = { at, net, netReturn: payload.realized_pnl_pct }
+  return {
+    ...ledger,
+    cash: ledger.cash + usdFrom(payload.gross_pnl),
+    realized: ledger.realized + net,
+    closes: [...ledger.closes.slice(1 - CLOSES_KEPT), close],
+    lossStreak: streakAfter(ledger.lossStreak, net),
+  }
+}
+
+const streakAfter = (streak: number, net: Usd): number => {
+  if (net >= FLAT_BELOW) return 0
+  return net <= -FLAT_BELOW ? streak + 1 : streak
+}

@@ -1,0 +1,139 @@
+import { describe, expect, it } from 'vitest'
+import { barAfter, bullish, HOUR_MS, house, say, verdictsIn } from '../reputation/calls.fixture.ts'
+import { Desk, typesOf } from './trading.fixture.ts'
+import { enterLive, fillOf, liveDesk, onlyOrder, report, reportOf } from './live.fixture.ts'
+import type { KillSwitchLevel } from '../shared/level.ts'
+
+const by = { operator: 'svc-1', surface: 'api' } as const
+const move = (level: KillSwitchLevel) => ({ level, reason: 'test', ...by })
+const run = (trigger: 'api' | 'schedule') => ({ kind: 'run-cycle', cycleId: 'c', trigger }) as const
+const OPENED = 'execution.position_opened.v1'
+const CLOSED = 'execution.position_closed.v1'
+
+const raise = (desk: Desk, level: KillSwitchLevel): void => {
+  if (level > 0) desk.do({ kind: 'set-kill-switch', move: move(level) })
+}
+
+/** Holds BTC, and has an intent on ETH that waits. */
+const deskAt = (level: KillSwitchLevel): Desk => {
+  const desk = new Desk()
+  desk.bars([
+    ['BTC', 100],
+    ['ETH', 3000],
+  ])
+  desk.intend()
+  desk.intend({ cycle_id: 'waiting', symbol: 'ETH', status: 'awaiting_approval' })
+  raise(desk, level)
+  return desk
+}
+const signal = {
+  kind: 'emit-signal',
+  emission: {
+    producerId: 'technical-analysis',
+    type: 'signal.ta.v1',
+    payload: { symbol: 'BTC', rsi_14: 20 },
+    ts: null,
+    dedupeKey: null,
+  },
+} as const
+
+interface Expected {
+  readonly run: boolean
+  readonly entry: boolean
+  readonly exit: 'order' | 'alert'
+}
+
+describe.each<[KillSwitchLevel, Expected]>([
+  [0, { run: true, entry: true, exit: 'order' }],
+  [1, { run: false, entry: true, exit: 'order' }],
+  [2, { run: false, entry: false, exit: 'order' }],
+  [3, { run: false, entry: false, exit: 'alert' }],
+])('level %d', (level, expected) => {
+  it('a cycle on request', () => {
+    expect(deskAt(level).refusalOf(run('api'))).toBe(expected.run ? null : 'kill_switch.active')
+  })
+
+  it('a scheduled cycle says at which level it ran, and watching the regime is never refused', () => {
+    const desk = deskAt(level)
+    const cycle = desk.do(run('schedule')).find(({ type }) => type === 'brain.cycle.v1')
+    expect(cycle?.payload['warnings']).toEqual(level === 0 ? [] : [`kill_switch_level_${level}`])
+    expect(desk.refusalOf({ kind: 'watch-regime' })).toBeNull()
+  })
+
+  it('an entry', () => {
+    const types = typesOf(deskAt(level).intend({ symbol: 'ETH' }))
+    expect(types.includes(OPENED)).toBe(expected.entry)
+    expect(types.includes('execution.order_failed.v1')).toBe(!expected.entry)
+  })
+
+  it('an approval', () => {
+    const judgement = { intentId: 'waiting', note: null, ...by }
+    const desk = deskAt(level)
+    expect(desk.refusalOf({ kind: 'approve-intent', judgement })).toBe(
+      expected.entry ? null : 'kill_switch.active',
+    )
+    expect(desk.refusalOf({ kind: 'deny-intent', judgement })).toBeNull()
+  })
+
+  it('an automatic exit', () => {
+    const types = typesOf(deskAt(level).bar('BTC', 94))
+    expect(types.includes(CLOSED)).toBe(expected.exit === 'order')
+    expect(types).toContain('alert.stop_triggered')
+  })
+
+  it('an operator who closes, a signal, an expiry', () => {
+    const [positionId = ''] = deskAt(level).state.positions.keys()
+    expect(typesOf(deskAt(level).do({ kind: 'close-position', positionId, by }))).toContain(CLOSED)
+    expect(typesOf(deskAt(level).do({ kind: 'close-all', by }))).toContain(CLOSED)
+    expect(typesOf(deskAt(level).do(signal))).toContain('signal.ta.v1')
+    const desk = deskAt(level)
+    desk.wait(300_001)
+    expect(typesOf(desk.do({ kind: 'expire-intents' }))).toEqual(['execution.order_failed.v1'])
+  })
+
+  it('a venue that tells of fills, and a lookup', () => {
+    const desk = liveDesk()
+    desk.intend()
+    const order = onlyOrder(desk)
+    desk.do({ kind: 'doubt-order', orderId: order.id, reason: 'no answer' })
+    raise(desk, level)
+    const found = reportOf('filled', [fillOf('t1', 100, Number(order.quantity) / 1e8)])
+    expect(typesOf(report(desk, order, found, 1))).toEqual(
+      expect.arrayContaining(['execution.order_reconciled.v1', OPENED]),
+    )
+  })
+
+  it('an operator who cancels', () => {
+    const desk = liveDesk()
+    enterLive(desk)
+    desk.do({ kind: 'close-all', by })
+    const { id: orderId } = onlyOrder(desk)
+    raise(desk, level)
+    const wish = { orderId, operator: 'op', reason: null, surface: 'cli' } as const
+    expect(desk.refusalOf({ kind: 'cancel-order', wish })).toBeNull()
+  })
+
+  it('settlement and learning', () => {
+    const desk = house()
+    desk.bar('BTC', 100)
+    say(desk, 'ann', { ...bullish, horizon: '1h' })
+    raise(desk, level)
+    expect(verdictsIn(barAfter(desk, HOUR_MS, 110))).toMatchObject([{ hit: true }])
+    expect(desk.refusalOf({ kind: 'run-learning', cause: { trigger: 'cli' } })).toBeNull()
+  })
+
+  it('is the same after a restart', () => {
+    const desk = deskAt(level)
+    desk.do({
+      kind: 'start',
+      started: {
+        version: '1',
+        node_id: 'svc-1',
+        public_key: 'ab',
+        ephemeral: false,
+        integrity: { ok: true, reason: null, first_bad_seq: null },
+      },
+    })
+    expect(desk.state.killSwitch.level).toBe(level)
+  })
+})

@@ -1,0 +1,311 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { standingOf } from './account.ts'
+import type { Command } from '../commands.ts'
+import { Desk, typesOf } from './trading.fixture.ts'
+import type { Stamped } from '../log/event.ts'
+import { openPositionsOf } from './book.ts'
+import { isOpen } from './positions.ts'
+import { decodeState, encodeState } from '../state-codec.ts'
+import { equityOf, evolve, INITIAL_STATE, type State } from '../state.ts'
+import { unitsFrom, usdFrom } from '../shared/money.ts'
+
+const SYMBOLS = ['BTC', 'eth/usdt', 'SOL-PERP', 'FORBIDDEN'] as const
+const SPELLINGS = [...SYMBOLS, ' btc', 'ETHUSD', 'forbidden-perp'] as const
+const START_PRICES = [60_000, 3000, 0.00001234, 7] as const
+
+type Step =
+  | {
+      readonly kind: 'bars'
+      readonly moves: readonly number[]
+      readonly wick: number
+      readonly volume: number
+    }
+  | { readonly kind: 'intent'; readonly intent: NonNullable<Parameters<Desk['intend']>[0]> }
+  | { readonly kind: 'wait'; readonly minutes: number }
+  | { readonly kind: 'judge'; readonly nth: number; readonly approves: boolean }
+  | { readonly kind: 'close'; readonly nth: number }
+  | { readonly kind: 'level'; readonly level: 0 | 1 | 2 | 3 }
+  | { readonly kind: 'command'; readonly command: Command }
+  | { readonly kind: 'funding' }
+
+const FUNDING_PERIOD_MS = 28_800_000
+const by = { operator: 'svc-1', surface: 'api' } as const
+
+const bars: fc.Arbitrary<Step> = fc.record({
+  kind: fc.constant('bars' as const),
+  moves: fc.array(fc.double({ min: -0.12, max: 0.12, noNaN: true }), { minLength: 4, maxLength: 4 }),
+  wick: fc.double({ min: 0, max: 0.06, noNaN: true }),
+  volume: fc.double({ min: 0, max: 200, noNaN: true }),
+})
+const intent: fc.Arbitrary<Step> = fc.record({
+  kind: fc.constant('intent' as const),
+  intent: fc.record({
+    symbol: fc.constantFrom(...SPELLINGS),
+    direction: fc.constantFrom('long' as const, 'short' as const),
+    size_pct: fc.constantFrom(0.02, 0.05, 0.1, 0.5),
+    leverage: fc.constantFrom(1, 2),
+    conviction_score: fc.integer({ min: 60, max: 100 }),
+    status: fc.constantFrom('ready' as const, 'ready' as const, 'awaiting_approval' as const),
+    stop_loss_pct: fc.constantFrom(0.05, 0.01, 0.3, null),
+  }),
+})
+const other: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({ kind: fc.constant('wait' as const), minutes: fc.integer({ min: 1, max: 1000 }) }),
+  fc.record({ kind: fc.constant('judge' as const), nth: fc.nat(20), approves: fc.boolean() }),
+  fc.record({ kind: fc.constant('close' as const), nth: fc.nat(5) }),
+  fc.record({ kind: fc.constant('level' as const), level: fc.constantFrom(0 as const, 0, 1, 2, 3) }),
+  { arbitrary: fc.constant<Step>({ kind: 'funding' }), weight: 2 },
+  fc
+    .constantFrom<Command>(
+      { kind: 'expire-intents' },
+      { kind: 'check-positions' },
+      { kind: 'close-all', by },
+      { kind: 'exit-symbol', symbol: 'BTC', direction: 'long' },
+      { kind: 'exit-symbol', symbol: 'ETH', direction: 'short' },
+    )
+    .map((command): Step => ({ kind: 'command', command })),
+)
+const steps = fc.array(
+  fc.oneof({ arbitrary: bars, weight: 4 }, { arbitrary: intent, weight: 3 }, { arbitrary: other, weight: 2 }),
+  { minLength: 5, maxLength: 40 },
+)
+
+interface Life {
+  readonly steps: readonly Step[]
+  readonly partial: boolean
+  readonly maxPosition: number
+  readonly heat: number
+}
+
+const life: fc.Arbitrary<Life> = fc.record({
+  steps,
+  partial: fc.boolean(),
+  maxPosition: fc.constantFrom(0.1, 0.5),
+  heat: fc.constantFrom(0.06, 0.01),
+})
+
+interface Walk {
+  readonly desk: Desk
+  readonly before: State
+  readonly step: Step
+  readonly events: readonly Stamped[]
+}
+
+const walk = ({ steps: taken, partial, maxPosition, heat }: Life, look: (seen: Walk) => void): Desk => {
+  const desk = new Desk({
+    execution: { paper_partial_fills: partial, dcg_symbols: ['FORBIDDEN'] },
+    risk: { max_position_pct: maxPosition, max_portfolio_heat_pct: heat, daily_loss_limit_pct: 0 },
+  })
+  const prices: number[] = [...START_PRICES]
+  for (const step of taken) {
+    const before = desk.state
+    const length = desk.log.length
+    act(desk, step, prices)
+    look({ desk, before, step, events: desk.log.slice(length) })
+  }
+  return desk
+}
+
+const act = (desk: Desk, step: Step, prices: number[]): void => {
+  switch (step.kind) {
+    case 'bars':
+      desk.bars(
+        SYMBOLS.map((symbol, index) => {
+          const open = prices[index] ?? 1
+          const close = Number((open * (1 + (step.moves[index] ?? 0))).toPrecision(9))
+          prices[index] = close
+          const high = Math.max(open, close) * (1 + step.wick)
+          const low = Math.min(open, close) * (1 - step.wick)
+          return [symbol, close, { open, high, low, volume: step.volume, funding_annualized: 20 }]
+        }),
+      )
+      return
+    case 'intent':
+      desk.intend(step.intent)
+      return
+    case 'wait':
+      desk.wait(step.minutes * 60_000)
+      return
+    case 'judge': {
+      const waiting = [...desk.state.intents.values()].filter(({ status }) => status === 'awaiting_approval')
+      const chosen = waiting[step.nth % Math.max(1, waiting.length)]
+      if (chosen === undefined || desk.state.killSwitch.level >= 2 || chosen.intent.valid_until < desk.now)
+        return
+      const judgement = { intentId: chosen.id, note: null, ...by }
+      desk.do({ kind: step.approves ? 'approve-intent' : 'deny-intent', judgement })
+      return
+    }
+    case 'close': {
+      const open = openPositionsOf(desk.state).filter(({ status }) => status !== 'closing')
+      const position = open[step.nth % Math.max(1, open.length)]
+      if (position === undefined || position.mark.atMs < Date.parse(desk.now) - 170_000) return
+      desk.do({ kind: 'close-position', positionId: position.id, by })
+      return
+    }
+    case 'level':
+      desk.do({ kind: 'set-kill-switch', move: { level: step.level, reason: 'test', ...by } })
+      return
+    case 'command':
+      desk.do(step.command)
+      return
+    case 'funding': {
+      const atMs = Math.ceil(Date.parse(desk.now) / FUNDING_PERIOD_MS) * FUNDING_PERIOD_MS
+      desk.wait(atMs - Date.parse(desk.now))
+      desk.do({ kind: 'apply-funding', at: desk.now })
+    }
+  }
+}
+
+const RUNS = { numRuns: 150 }
+const payloadsOf = (events: readonly Stamped[], type: string) =>
+  events.filter((event) => event.type === type).map(({ payload }) => payload)
+const amount = (value: unknown): bigint => usdFrom(value as number)
+const sum = (values: readonly bigint[]): bigint => values.reduce((total, value) => total + value, 0n)
+
+describe('whatever happens', () => {
+  it('10: the account adds up to the last millionth', () => {
+    fc.assert(
+      fc.property(life, (drawn) => {
+        walk(drawn, ({ desk }) => {
+          const { state, log } = desk
+          const open = openPositionsOf(state)
+          const nets = payloadsOf(log, 'execution.position_closed.v1').map(({ realized_pnl }) =>
+            amount(realized_pnl),
+          )
+          const running = open.map(({ mark, holding }) => mark.unrealized - holding.fees - holding.funding)
+          expect(equityOf(state)).toBe(state.ledger.startBalance + sum(nets) + sum(running))
+          const fees = payloadsOf(log, 'execution.order_filled.v1').map(({ fee_usd }) => amount(fee_usd))
+          expect(fees.every((fee) => fee >= 0n)).toBe(true)
+          expect(state.ledger.fees).toBe(sum(fees))
+          expect(state.book).toMatchObject({
+            count: open.length,
+            unrealized: sum(open.map(({ mark }) => mark.unrealized)),
+            exposure: sum(open.map(({ mark }) => mark.exposure)),
+            margin: sum(open.map(({ mark }) => mark.margin)),
+            lossAtStop: sum(open.map(({ holding }) => holding.lossAtStop)),
+          })
+        })
+      }),
+      RUNS,
+    )
+  })
+
+  it('9: every limit holds after an entry, and an entry alone never trips the heat trigger', () => {
+    fc.assert(
+      fc.property(life, (drawn) => {
+        walk({ ...drawn, partial: false }, ({ desk, before, step, events }) => {
+          if (step.kind !== 'intent' || !typesOf(events).includes('execution.position_opened.v1')) return
+          const { equity, heat, exposure, margin } = standingOf(desk.state, desk.now)
+          const { risk } = desk.configuration
+          expect(heat).toBeLessThanOrEqual(0.9 * Math.min(risk.max_portfolio_heat_pct, 0.06))
+          expect(Number(exposure)).toBeLessThanOrEqual(risk.max_leverage * Number(equity))
+          expect(margin <= equity).toBe(true)
+          const [opened] = payloadsOf(events, 'execution.position_opened.v1')
+          const size = Number(amount(opened?.['size_notional']))
+          expect(size).toBeLessThanOrEqual(risk.max_position_pct * Number(equityOf(before)))
+          expect(Math.max(...[...desk.state.book.bySymbol.values()].map((ids) => ids.length))).toBe(1)
+          expect(desk.state.killSwitch.reason ?? '').not.toContain('portfolio_heat')
+        })
+      }),
+      RUNS,
+    )
+  })
+
+  it('4, 5: the level falls only by an operator, and every level is kept', () => {
+    fc.assert(
+      fc.property(life, (drawn) => {
+        walk(drawn, ({ desk, before, step, events }) => {
+          const types = typesOf(events)
+          const { level } = before.killSwitch
+          if (step.kind !== 'level') expect(desk.state.killSwitch.level).toBeGreaterThanOrEqual(level)
+          if (level >= 2 && step.kind !== 'level') expect(types).not.toContain('execution.position_opened.v1')
+          const isByHand =
+            step.kind === 'close' || (step.kind === 'command' && step.command.kind === 'close-all')
+          if (level === 3 && step.kind !== 'level' && !isByHand)
+            expect(types).not.toContain('execution.order_submitted.v1')
+          if (level < 3 && step.kind === 'bars') expectStopsLeft(before, desk.state, events)
+        })
+      }),
+      RUNS,
+    )
+  })
+
+  it('8, 11: no forbidden entry; a position closes once, whole, with its levels on the right sides', () => {
+    fc.assert(
+      fc.property(life, (drawn) => {
+        const { log, state } = walk(drawn, () => undefined)
+        expect(JSON.stringify(payloadsOf(log, 'execution.position_opened.v1'))).not.toContain('FORBIDDEN')
+        const refused = payloadsOf(log, 'execution.order_failed.v1').filter(({ reasons }) =>
+          (reasons as readonly string[]).includes('dcg_symbol'),
+        )
+        expect(payloadsOf(log, 'system.dcg_violation.v1')).toHaveLength(refused.length)
+        const closed = payloadsOf(log, 'execution.position_closed.v1').map(({ position_id }) => position_id)
+        expect(new Set(closed).size).toBe(closed.length)
+        for (const position of state.positions.values()) {
+          const { holding, terms } = position
+          if (!isOpen(position)) expect(holding.exit?.quantity).toBe(holding.quantity)
+          const entry = holding.entryPrice
+          const [low, high] =
+            terms.direction === 'long'
+              ? [holding.stopLoss, holding.takeProfit]
+              : [holding.takeProfit, holding.stopLoss]
+          expect((low === null || low < entry) && (high === null || high > entry)).toBe(true)
+        }
+      }),
+      RUNS,
+    )
+  })
+
+  it('18, 19: an intent ends once, in time, and never without the approval it waits for', () => {
+    fc.assert(
+      fc.property(life, (drawn) => {
+        const { log } = walk(drawn, () => undefined)
+        for (const { id, payload } of log.filter(({ type }) => type === 'execution.trade_intent.v1')) {
+          const about = log.filter((event) => event.payload['intent_id'] === id)
+          const orders = about.filter(({ type }) => type === 'execution.order_submitted.v1')
+          const failures = about.filter(({ type }) => type === 'execution.order_failed.v1')
+          const approvals = about.filter(({ type }) => type === 'execution.intent_approved.v1')
+          const ends = about.filter(
+            ({ type, payload: { remaining_size: rest } }) =>
+              type === 'execution.order_canceled.v1' || (type === 'execution.order_filled.v1' && rest === 0),
+          )
+          expect(orders.length + failures.length).toBeLessThanOrEqual(1)
+          expect(ends.length).toBeLessThanOrEqual(orders.length)
+          for (const { ts, seq } of orders) {
+            expect(ts <= (payload['valid_until'] as string)).toBe(true)
+            if (payload['status'] === 'awaiting_approval')
+              expect(approvals.map((approval) => approval.seq < seq)).toEqual([true])
+          }
+        }
+      }),
+      RUNS,
+    )
+  })
+
+  it('1: the log alone leads to the same state, also by way of a snapshot', () => {
+    fc.assert(
+      fc.property(life, fc.double({ min: 0, max: 1, noNaN: true }), (drawn, part) => {
+        const { log, state } = walk(drawn, () => undefined)
+        const middle = Math.floor(part * log.length)
+        const early = log.slice(0, middle).reduce(evolve, INITIAL_STATE)
+        const restored = decodeState(encodeState(early))
+        expect(encodeState(log.slice(middle).reduce(evolve, restored))).toBe(encodeState(state))
+      }),
+      { numRuns: 50 },
+    )
+  })
+})
+
+/** Who stood through the whole bar and was touched is out, or on the way. */
+const expectStopsLeft = (before: State, after: State, events: readonly Stamped[]): void => {
+  for (const bar of payloadsOf(events, 'market.bar.v1')) {
+    for (const { id, terms, holding } of openPositionsOf(before)) {
+      const isSame = (bar['symbol'] as string).toUpperCase().startsWith(terms.asset)
+      if (!isSame || holding.stopLoss === null || terms.openedAt > (bar['open_ts'] as string)) continue
+      const worst = unitsFrom((terms.direction === 'long' ? bar['low'] : bar['high']) as number)
+      const isHit = terms.direction === 'long' ? worst <= holding.stopLoss : worst >= holding.stopLoss
+      if (isHit) expect(['closed', 'closing']).toContain(after.positions.get(id)?.status)
+    }
+  }
+}

@@ -1,0 +1,168 @@
+import { priceTrustOf } from '../brain/cycle-inputs.ts'
+import type { NewEvent } from '../events/catalogue.ts'
+import { exitEvents } from './exits.ts'
+import { markOf } from '../market/readings.ts'
+import type { Moment } from '../shared/decision-context.ts'
+import { openPositionsOf, positionsOf } from './book.ts'
+import {
+  monitored,
+  quoted,
+  unseen,
+  type Finding,
+  type MonitorRules,
+  type PriceSeen,
+} from './monitor.ts'
+import type { Position } from './positions.ts'
+import type { State } from '../state.ts'
+import { accept, type Decision } from '../shared/decision.ts'
+import { unitsFrom } from '../shared/money.ts'
+
+/** A bar was stored: the positions of its symbol are held against it. */
+export const watchBar = (state: State, symbol: string, seen: PriceSeen, moment: Moment): Decision => {
+  const positions = positionsOf(state, symbol)
+  if (positions.length === 0) return accept()
+  const rules = monitorRules(state, moment)
+  return accept(...positions.flatMap((position) => eventsOf(state, monitored(position, seen, rules), moment)))
+}
+
+export interface Quoted {
+  readonly symbol: string
+  readonly price: number
+  readonly ts: string
+  readonly producer: string
+}
+
+/** The same for a price that a producer told, if it is one that may be traded on. */
+export const watchQuote = (
+  state: State,
+  { symbol, price, ts, producer }: Quoted,
+  moment: Moment,
+): Decision => {
+  const positions = positionsOf(state, symbol)
+  if (positions.length === 0) return accept()
+  const trust = priceTrustOf(state, moment.configuration)
+  const nowMs = Date.parse(moment.now)
+  const mark = markOf(state.market, symbol, nowMs, trust)
+  if (mark?.price !== price || !trust.producers.includes(producer)) return accept()
+  const rules = monitorRules(state, moment)
+  const { max_bar_move_pct: moveMax } = moment.configuration.market
+  const believable = positions.filter(
+    (position) => !isAbsurd(position, price, { moveMax, oldMs: nowMs - trust.maxAgeMs }),
+  )
+  return accept(
+    ...believable.flatMap((position) => [
+      quoted(position, price),
+      ...eventsOf(state, monitored(position, { kind: 'quote', price, ts }, rules), moment),
+    ]),
+  )
+}
+
+export interface FeedTick {
+  readonly symbol: string
+  readonly price: number
+  readonly ts: string
+  /** An earlier price as far away from all others, if there was one: together they are believed. */
+  readonly confirms: number | null
+}
+
+/** A price of the feed between two bars. Only one that ends a position is recorded, as what set it off. */
+export const observeTick = (state: State, tick: FeedTick, moment: Moment): Decision => {
+  const rules = monitorRules(state, moment)
+  const { price, ts } = tick
+  const findings = positionsOf(state, tick.symbol)
+    .filter((position) => isBelieved(position, tick, moment))
+    .map((position) => ({ position, finding: monitored(position, { kind: 'tick', price, ts }, rules) }))
+    .filter(({ finding }) => finding.kind === 'exit' || isAlarm(finding))
+  return accept(
+    ...findings.flatMap(({ position, finding }) =>
+      finding.kind === 'exit'
+        ? [quoted(position, price), ...eventsOf(state, finding, moment)]
+        : eventsOf(state, finding, moment),
+    ),
+  )
+}
+
+/** Whether a price of the feed reaches the stop or the target of a position; the rest can wait for the bar. */
+export const reachesLevel = (
+  state: Pick<State, 'positions' | 'book'>,
+  symbol: string,
+  price: number,
+): boolean => {
+  const units = unitsFrom(price)
+  return positionsOf(state, symbol).some(({ status, terms, holding }) => {
+    if (status === 'closing') return false
+    const [lower, upper] =
+      terms.direction === 'long'
+        ? [holding.stopLoss, holding.takeProfit]
+        : [holding.takeProfit, holding.stopLoss]
+    return (lower !== null && units <= lower) || (upper !== null && units >= upper)
+  })
+}
+
+/** How near a second price has to be to confirm a jump. */
+const CONFIRMING_MOVE_MAX = 0.1
+
+const isBelieved = (
+  position: Position,
+  { price, confirms }: FeedTick,
+  { now, configuration: { market } }: Moment,
+): boolean => {
+  const oldMs = Date.parse(now) - market.max_mark_age_seconds * 1000
+  if (!isAbsurd(position, price, { moveMax: market.max_bar_move_pct, oldMs })) return true
+  return confirms !== null && Math.abs(price / confirms - 1) <= CONFIRMING_MOVE_MAX
+}
+
+const isAlarm = (finding: Finding): boolean =>
+  finding.kind === 'note' && finding.event.type !== 'execution.position_updated.v1'
+
+/** At a start, when a lockdown ends, and every minute: by the last price, or by its absence. */
+export const checkPositions = (state: State, moment: Moment): Decision => {
+  const rules = monitorRules(state, moment)
+  const oldMs = Date.parse(moment.now) - moment.configuration.market.max_mark_age_seconds * 1000
+  return accept(
+    ...openPositionsOf(state).flatMap((position) => {
+      const { price, atMs } = position.mark
+      if (atMs < oldMs) return eventsOf(state, unseen(position, rules), moment)
+      const ts = new Date(atMs).toISOString()
+      return eventsOf(state, checked(position, { kind: 'mark', price, ts }, rules), moment)
+    }),
+  )
+}
+
+/** The price was looked at when it came: only what ends a position, or an alarm to repeat, is new. */
+const checked = (position: Position, seen: PriceSeen, rules: MonitorRules): Finding => {
+  const finding = monitored(position, seen, rules)
+  const isStatus = finding.kind === 'note' && finding.event.type === 'execution.position_updated.v1'
+  return isStatus ? { kind: 'nothing' } : finding
+}
+
+const eventsOf = (state: State, finding: Finding, moment: Moment): readonly NewEvent[] => {
+  switch (finding.kind) {
+    case 'exit':
+      return exitEvents(state, finding.exit, moment)
+    case 'note':
+      return [finding.event]
+    case 'nothing':
+      return []
+  }
+}
+
+/** One price far from all others proves nothing; it is believed once nobody contradicts it for long enough. */
+const isAbsurd = (
+  { mark }: Position,
+  price: number,
+  { moveMax, oldMs }: { readonly moveMax: number; readonly oldMs: number },
+): boolean => mark.atMs >= oldMs && Math.abs(price / mark.price - 1) > moveMax
+
+const monitorRules = ({ killSwitch }: State, { now, configuration }: Moment): MonitorRules => {
+  const { execution, alerts } = configuration
+  return {
+    now,
+    level: killSwitch.level,
+    timeStopHours: execution.time_stop_hours,
+    timeStopLossPct: execution.time_stop_loss_pct,
+    maxHoldingHours: execution.max_holding_hours,
+    degradeAt: execution.degrade_at,
+    alertRepeatSeconds: alerts.repeat_seconds,
+  }
+}

@@ -1,0 +1,45 @@
+import { testMoment } from '../../../test/given.ts'
+import type { Command } from '../commands.ts'
+import type { Configuration } from '../config/schema.ts'
+import { DEFAULT_CONFIGURATION } from '../config/validate.ts'
+import { Desk } from '../trading/trading.fixture.ts'
+import type { PayloadOf } from '../events/catalogue.ts'
+import { karmaIntentEvent, type Profit } from './accrue.ts'
+import type { SettlementStanding } from './settle.ts'
+
+export const ADDRESS = '0xabc'
+export const WALLET = { address: ADDRESS, percentage: 0.005 }
+export const rules = (changes: Partial<Configuration['karma']> = {}): Configuration['karma'] => ({
+  ...DEFAULT_CONFIGURATION.karma,
+  treasury_address: ADDRESS,
+  ...changes,
+})
+
+/** A close that was told, not traded. */
+export const profit = (changes: Partial<Profit> = {}): Profit => ({
+  positionId: 'p1',
+  realizedUsd: 49.095165,
+  mode: 'paper',
+  contributors: [],
+  ...changes,
+})
+
+export const tellIntent = (desk: Desk, changes: Partial<Profit>): string => {
+  const payload = karmaIntentEvent(profit(changes), WALLET, { ...testMoment(), now: desk.now })?.payload
+  if (payload === undefined) throw new Error('nothing is owed')
+  desk.tell({ type: 'karma.intent.v1', source: 'karma', payload: payload as PayloadOf<'karma.intent.v1'> })
+  return (payload as PayloadOf<'karma.intent.v1'>).intent_id
+}
+
+export const settle = (
+  intentIds: readonly string[],
+  txHash: string | null = null,
+  standing: SettlementStanding = { isRepeated: false, settledIds: [] },
+): Command => ({ kind: 'settle-karma', request: { intentIds, txHash }, standing })
+
+/** What was settled on a desk. */
+export const receiptsOf = ({ state }: Desk): readonly PayloadOf<'karma.receipt.v1'>[] =>
+  [...state.karma.receipts.values()].map(({ receipt }) => receipt)
+
+export const deskWith = (changes: Partial<Configuration['karma']> = {}): Desk =>
+  new Desk({ karma: rules(changes) })

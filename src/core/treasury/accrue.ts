@@ -1,0 +1,73 @@
+import type { NewEvent } from '../events/catalogue.ts'
+import { canonicalJson } from '../log/canonical-json.ts'
+import type { Sha256Hex } from '../log/hash-chain.ts'
+import { derivedId } from '../shared/derived-id.ts'
+import type { Json } from '../shared/json.ts'
+import { nearestShareOf, usdFrom, usdNumber } from '../shared/money.ts'
+import type { Wallet } from './wallet.ts'
+
+/** A trade that is over. */
+export interface Profit {
+  readonly positionId: string
+  readonly realizedUsd: number
+  readonly mode: 'paper' | 'live'
+  /** Who is behind each contributor's signal that led to it; the same one as often as he spoke. */
+  readonly contributors: readonly { readonly contributorId: string; readonly nodeId: string }[]
+}
+
+export interface Notary {
+  readonly now: string
+  readonly nodeId: string
+  /** Base64. */
+  readonly sign: (text: string) => string
+  readonly sha256Hex: Sha256Hex
+}
+
+/** What a profitable close owes; null if nothing. */
+export const karmaIntentEvent = (profit: Profit, wallet: Wallet, notary: Notary): NewEvent | null => {
+  const { positionId, realizedUsd, mode } = profit
+  if (realizedUsd <= 0 || wallet.percentage <= 0 || wallet.address === '') return null
+  const amount = nearestShareOf(usdFrom(realizedUsd), wallet.percentage)
+  if (amount === 0n) return null
+  const members = {
+    trade_id: positionId,
+    node_id: notary.nodeId,
+    realized_pnl_usd: realizedUsd,
+    karma_percentage: wallet.percentage,
+    karma_amount_usd: usdNumber(amount),
+    contributors: sharesOf(profit.contributors),
+    mode,
+    created_at: notary.now,
+  }
+  const id = derivedId('karma.intent', positionId, notary.sha256Hex)
+  return {
+    type: 'karma.intent.v1',
+    source: 'karma',
+    payload: { intent_id: id, ...members, signature_b64: signed({ id, ...members }, notary) },
+  }
+}
+
+/** Anyone can check it: Ed25519 over the canonical JSON of what the interface shows, without the signature. */
+export const signed = (shown: Json, { sign }: Pick<Notary, 'sign'>): string => sign(canonicalJson(shown))
+
+const BILLION = 1e9
+
+/** Equal for every signal, in whole billionths; what is left over goes to those who come first. */
+const sharesOf = (contributors: Profit['contributors']) => {
+  const signals = new Map<string, { readonly nodeId: string; readonly count: number }>()
+  for (const { contributorId, nodeId } of contributors) {
+    signals.set(contributorId, { nodeId, count: (signals.get(contributorId)?.count ?? 0) + 1 })
+  }
+  const all = contributors.length
+  const units = [...signals].map(([contributorId, { nodeId, count }]) => ({
+    contributorId,
+    nodeId,
+    units: Math.floor((count * BILLION) / all),
+  }))
+  const residue = BILLION - units.reduce((sum, { units: own }) => sum + own, 0)
+  return units.map(({ contributorId, nodeId, units: own }, index) => ({
+    contributor_id: contributorId,
+    node_id: nodeId,
+    share: (own + (index < residue ? 1 : 0)) / BILLION,
+  }))
+}

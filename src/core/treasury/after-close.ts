@@ -1,0 +1,39 @@
+import type { PayloadOf } from '../events/catalogue.ts'
+import { karmaIntentEvent, type Notary } from './accrue.ts'
+import { walletInForce } from './wallet.ts'
+import { outcomeEvent } from '../brain/outcome.ts'
+import type { Moment } from '../shared/decision-context.ts'
+import type { State } from '../state.ts'
+import { accept, type Decision } from '../shared/decision.ts'
+
+type Close = PayloadOf<'execution.position_closed.v1'>
+
+/** What the engine may learn from a trade that is over. */
+export const recordOutcome = (state: State, close: Close, { now }: Moment): Decision => {
+  const trade = state.learning.trades.held.get(close.position_id)
+  const position = state.positions.get(close.position_id)
+  if (trade === undefined || position === undefined) return accept()
+  return accept(outcomeEvent(trade, position.terms, close, now))
+}
+
+/** What a profit owes to those whose signals led to it. */
+export const oweKarma = (state: State, close: Close, moment: Moment): Decision => {
+  const { karma: rules } = moment.configuration
+  const trade = state.learning.trades.held.get(close.position_id)
+  if (!rules.enabled || trade === undefined) return accept()
+  const profit = {
+    positionId: close.position_id,
+    realizedUsd: close.realized_pnl,
+    mode: close.mode,
+    contributors: trade.contributors,
+  }
+  const event = karmaIntentEvent(profit, walletInForce(state.karma, rules), notaryOf(moment))
+  return accept(...(event === null ? [] : [event]))
+}
+
+export const notaryOf = ({ now, nodeId, sign, sha256Hex }: Moment): Notary => ({
+  now,
+  nodeId,
+  sign,
+  sha256Hex,
+})

@@ -1,0 +1,166 @@
+import type { NewEvent } from '../events/catalogue.ts'
+import { canonicalJson } from '../log/canonical-json.ts'
+import type { Sha256Hex } from '../log/hash-chain.ts'
+import { accept, refuse, type Decision } from '../shared/decision.ts'
+import { derivedId } from '../shared/derived-id.ts'
+import type { Json } from '../shared/json.ts'
+import { usdFrom, usdNumber } from '../shared/money.ts'
+import type { Karma, KarmaIntent, Skipped } from './treasury-state.ts'
+import { signed, type Notary } from './accrue.ts'
+import { walletInForce, type KarmaRules, type Wallet } from './wallet.ts'
+
+export interface SettlementRequest {
+  readonly intentIds: readonly string[]
+  readonly txHash: string | null
+}
+
+/** What the log says of a request. What was settled a moment ago may be missing: that is still remembered. */
+export interface SettlementStanding {
+  /** The same was asked for before, and done. */
+  readonly isRepeated: boolean
+  readonly settledIds: readonly string[]
+}
+
+/** More would not fit into one event. */
+export const SETTLED_AT_ONCE_MAX = 250
+
+/** Records that intents were paid. The same request again is the first receipt: nothing is written. */
+export const settleKarma = (
+  karma: Karma,
+  { intentIds, txHash }: SettlementRequest,
+  { isRepeated, settledIds }: SettlementStanding,
+  { rules, notary }: { readonly rules: KarmaRules; readonly notary: Notary },
+): Decision => {
+  if (isRepeated || karma.receipts.has(receiptIdOf(intentIds, txHash, notary.sha256Hex))) return accept()
+  const found = settleable(karma, intentIds, new Set(settledIds), rules)
+  if (found.status === 'rejected') {
+    return refuse('karma.settlement_rejected', found.detail, { skipped: found.skipped as unknown as Json })
+  }
+  const wallet = walletInForce(karma, rules)
+  return accept(...settlementEvents({ ...found, requestedIds: intentIds, txHash }, wallet, notary))
+}
+
+/** All that waits, paper and live apart. What cannot be settled now waits on. */
+export const settleAllKarma = (karma: Karma, rules: KarmaRules, notary: Notary): Decision => {
+  const wallet = walletInForce(karma, rules)
+  if (!rules.enabled || wallet.address === '') return accept()
+  const oldestFirst = [...karma.pending.values()].sort((one, other) => orderOf(one, other))
+  const settlements = (['paper', 'live'] as const).flatMap((mode) =>
+    piecesOf(oldestFirst.filter((intent) => intent.mode === mode)),
+  )
+  return accept(
+    ...settlements.flatMap((intents) => {
+      const requestedIds = intents.map(({ intent_id: id }) => id)
+      return settlementEvents({ intents, skipped: [], requestedIds, txHash: null }, wallet, notary)
+    }),
+  )
+}
+
+/** The same request has the same receipt, whatever the order of its ids. */
+export const receiptIdOf = (
+  requestedIds: readonly string[],
+  txHash: string | null,
+  sha256Hex: Sha256Hex,
+): string => derivedId('karma.receipt', canonicalJson([uniqueOf(requestedIds).sort(), txHash]), sha256Hex)
+
+/** Whether those that wait have reached what is settled at once. */
+export const hasReached = ({ pendingUsd }: Karma, thresholdUsd: number): boolean =>
+  pendingUsd > 0n && pendingUsd >= usdFrom(thresholdUsd)
+
+/** Whether something waits since before a moment. */
+export const waitsSinceBefore = ({ pending }: Karma, moment: string): boolean =>
+  pending.some(({ created_at: createdAt }) => createdAt < moment)
+
+/** What may be settled of what was asked for, or why nothing is. */
+type Settleable =
+  | {
+      readonly status: 'settleable'
+      readonly intents: readonly KarmaIntent[]
+      readonly skipped: readonly Skipped[]
+    }
+  | { readonly status: 'rejected'; readonly detail: string; readonly skipped: readonly Skipped[] }
+
+const settleable = (
+  karma: Karma,
+  requestedIds: readonly string[],
+  settledIds: ReadonlySet<string>,
+  rules: KarmaRules,
+): Settleable => {
+  const { pending, receiptOfIntent } = karma
+  const ids = uniqueOf(requestedIds)
+  const intents = ids.flatMap((id) => pending.get(id) ?? [])
+  const skipped = ids
+    .filter((id) => !pending.has(id))
+    .map((id) => {
+      const isSettled = receiptOfIntent.has(id) || settledIds.has(id)
+      return { id, reason: isSettled ? ('already_settled' as const) : ('unknown' as const) }
+    })
+  const rejected = (detail: string): Settleable => ({ status: 'rejected', detail, skipped })
+  if (ids.length === 0) return rejected('no karma intent was named')
+  if (intents.length === 0) return rejected('none of these karma intents is pending')
+  if (!rules.enabled) return rejected('karma is disabled')
+  if (walletInForce(karma, rules).address === '') return rejected('no treasury address is configured')
+  if (new Set(intents.map(({ mode }) => mode)).size > 1) {
+    return rejected('paper and live karma intents cannot be settled together')
+  }
+  return { status: 'settleable', intents, skipped }
+}
+
+interface Settlement {
+  readonly intents: readonly KarmaIntent[]
+  readonly skipped: readonly Skipped[]
+  readonly requestedIds: readonly string[]
+  readonly txHash: string | null
+}
+
+const settlementEvents = (settlement: Settlement, wallet: Wallet, notary: Notary): readonly NewEvent[] => {
+  const { intents, skipped, txHash } = settlement
+  const id = receiptIdOf(settlement.requestedIds, txHash, notary.sha256Hex)
+  const intentIds = intents.map(({ intent_id: intentId }) => intentId)
+  const total = intents.reduce((sum, { karma_amount_usd: amount }) => sum + usdFrom(amount), 0n)
+  const mode = intents[0]?.mode ?? 'paper'
+  const members = {
+    intent_ids: intentIds,
+    total_usd: usdNumber(total),
+    destination_wallet: wallet.address,
+    tx_hash: txHash,
+    status: txHash === null ? ('pending' as const) : ('submitted' as const),
+    mode,
+    node_id: notary.nodeId,
+    created_at: notary.now,
+  }
+  return [
+    {
+      type: 'karma.settlement.v1',
+      source: 'karma',
+      payload: {
+        receipt_id: id,
+        requested_ids: uniqueOf(settlement.requestedIds),
+        intent_ids: intentIds,
+        skipped: [...skipped],
+        total_usd: members.total_usd,
+        tx_hash: txHash,
+        mode,
+        destination_wallet: wallet.address,
+        karma_percentage: wallet.percentage,
+      },
+    },
+    {
+      type: 'karma.receipt.v1',
+      source: 'karma',
+      payload: { receipt_id: id, ...members, signature_b64: signed({ id, ...members }, notary) },
+    },
+  ]
+}
+
+const piecesOf = (intents: readonly KarmaIntent[]): readonly (readonly KarmaIntent[])[] =>
+  Array.from({ length: Math.ceil(intents.length / SETTLED_AT_ONCE_MAX) }, (_, index) =>
+    intents.slice(index * SETTLED_AT_ONCE_MAX, (index + 1) * SETTLED_AT_ONCE_MAX),
+  )
+
+const orderOf = (one: KarmaIntent, other: KarmaIntent): number => {
+  if (one.created_at !== other.created_at) return one.created_at < other.created_at ? -1 : 1
+  return one.intent_id < other.intent_id ? -1 : 1
+}
+
+const uniqueOf = (ids: readonly string[]): string[] => [...new Set(ids)]

@@ -1,0 +1,164 @@
+import { describe, expect, it } from 'vitest'
+import { testMoment } from '../../../test/given.ts'
+import type { Configuration } from '../config/schema.ts'
+import { payloadOf, typesOf, type Desk } from '../trading/trading.fixture.ts'
+import type { PayloadOf } from '../events/catalogue.ts'
+import { run } from '../run.ts'
+import { viewKarmaIntents, viewKarmaReceipts, viewTreasury } from '../views/karma.ts'
+import { karmaIntentEvent, type Profit } from './accrue.ts'
+import { deskWith, profit, receiptsOf, rules, settle, tellIntent, WALLET } from './accrual.fixture.ts'
+
+const owed = (changes: Partial<Profit> = {}, wallet = WALLET): PayloadOf<'karma.intent.v1'> | null => {
+  const event = karmaIntentEvent(profit(changes), wallet, testMoment())
+  return event?.type === 'karma.intent.v1' ? event.payload : null
+}
+
+describe('what a profit owes', () => {
+  it('is the golden number', () => {
+    expect(owed()).toMatchObject({ karma_amount_usd: 0.245476, realized_pnl_usd: 49.095165 })
+  })
+
+  it('has the id of the contract', () => {
+    expect(owed({ positionId: '7a6f5fd1-3fec-8898-920c-316e45423d1a' })?.intent_id).toBe(
+      '5816654f-95fc-81f1-b2b2-170ceb326439',
+    )
+  })
+
+  it.each([
+    ['nothing was made', { realizedUsd: 0 }, WALLET],
+    ['money was lost', { realizedUsd: -12 }, WALLET],
+    ['nothing is to be shared', {}, { ...WALLET, percentage: 0 }],
+    ['there is no address', {}, { ...WALLET, address: '' }],
+    ['the share is less than can be told', { realizedUsd: 0.0001 }, WALLET],
+  ] as const)('is nothing if %s', (_why, changes, wallet) => {
+    expect(owed(changes, wallet)).toBeNull()
+  })
+
+  it('is shared equally by signal', () => {
+    const ann = { contributorId: 'a', nodeId: 'ann' }
+    const bob = { contributorId: 'b', nodeId: 'bob' }
+    const eve = { contributorId: 'e', nodeId: 'eve' }
+    const sharesOf = (contributors: Profit['contributors']) =>
+      owed({ contributors })?.contributors.map(({ node_id, share }) => [node_id, share])
+    expect(sharesOf([])).toEqual([])
+    expect(sharesOf([ann])).toEqual([['ann', 1]])
+    expect(sharesOf([ann, bob, ann, ann])).toEqual([
+      ['ann', 0.75],
+      ['bob', 0.25],
+    ])
+    expect(sharesOf([ann, bob, eve])).toEqual([
+      ['ann', 0.333333334],
+      ['bob', 0.333333333],
+      ['eve', 0.333333333],
+    ])
+  })
+})
+
+describe('a trade', () => {
+  const trade = (desk: Desk, exit: number): readonly string[] => {
+    desk.bar('BTC', 100)
+    desk.intend({
+      attribution: [
+        { signal_id: 's1', weight: 0.6, contributor_id: 'c1', node_id: 'ann' },
+        { signal_id: 's2', weight: 0.4, contributor_id: null, node_id: null },
+      ],
+    })
+    return typesOf(desk.bar('BTC', exit))
+  }
+
+  it('that ends well owes once, in the batch of its close', () => {
+    const desk = deskWith()
+    expect(trade(desk, 111)).toEqual(
+      expect.arrayContaining(['execution.position_closed.v1', 'learning.outcome.v1', 'karma.intent.v1']),
+    )
+    const closed = payloadOf(desk.log, 'execution.position_closed.v1')
+    expect(viewKarmaIntents(desk.state.karma)).toMatchObject([
+      {
+        trade_id: closed['position_id'],
+        realized_pnl_usd: closed['realized_pnl'],
+        contributors: [{ contributor_id: 'c1', node_id: 'ann', share: 1 }],
+        mode: 'paper',
+        node_id: 'svc-test',
+        created_at: desk.now,
+      },
+    ])
+  })
+
+  it('that ends badly owes nothing', () => {
+    const desk = deskWith()
+    expect(trade(desk, 94)).not.toContain('karma.intent.v1')
+    expect(desk.state.karma.pending.size).toBe(0)
+  })
+
+  it.each([{ enabled: false }, { treasury_address: '' }, { percentage: 0 }])(
+    'owes nothing with %j',
+    (changes) => {
+      expect(trade(deskWith(changes), 111)).not.toContain('karma.intent.v1')
+    },
+  )
+})
+
+describe('a settlement', () => {
+  it('names what was paid and what was left out, and can be asked for again', () => {
+    const desk = deskWith()
+    const [one, two] = [tellIntent(desk, {}), tellIntent(desk, { positionId: 'p2', realizedUsd: 10 })]
+    const events = desk.do(settle([two, 'x', one, two], '0xfeed'))
+    expect(typesOf(events)).toEqual(['karma.settlement.v1', 'karma.receipt.v1'])
+    expect(events[0]?.payload).toMatchObject({
+      requested_ids: [two, 'x', one],
+      intent_ids: [two, one],
+      skipped: [{ id: 'x', reason: 'unknown' }],
+      total_usd: 0.295476,
+      mode: 'paper',
+    })
+    expect(viewKarmaReceipts(receiptsOf(desk))).toMatchObject([
+      { intent_ids: [two, one], total_usd: 0.295476, tx_hash: '0xfeed', status: 'submitted' },
+    ])
+    expect(viewTreasury(desk.state.karma, rules())).toMatchObject({
+      pending_intents: 0,
+      receipts: 1,
+      pending_usd: 0,
+      settled_usd: 0.295476,
+    })
+    expect(desk.do(settle([one, 'x', two], '0xfeed'))).toEqual([])
+    expect(desk.refusalOf(settle([one, two], null))).toBe('karma.settlement_rejected')
+  })
+
+  it('has the id of the contract', () => {
+    const desk = deskWith()
+    const id = tellIntent(desk, { positionId: '7a6f5fd1-3fec-8898-920c-316e45423d1a' })
+    expect(payloadOf(desk.do(settle([id])), 'karma.receipt.v1')).toMatchObject({
+      receipt_id: 'acf25989-4a62-8c6e-85e4-9409367e8155',
+      status: 'pending',
+    })
+  })
+
+  const refusalWith = (
+    changes: Partial<Configuration['karma']>,
+    ids: (pending: string, live: string, old: string) => readonly string[],
+  ) => {
+    const desk = deskWith()
+    const old = tellIntent(desk, { positionId: 'old' })
+    desk.do(settle([old]))
+    const [pending, live] = [tellIntent(desk, {}), tellIntent(desk, { positionId: 'l', mode: 'live' })]
+    desk.configure({ karma: rules(changes) })
+    const result = run(desk.state, settle(ids(pending, live, old), '0xother'), {
+      ...testMoment(),
+      configuration: desk.configuration,
+    })
+    return result.status === 'refused' ? result.refusal : null
+  }
+
+  it.each([
+    ['nothing was named', {}, () => [], []],
+    ['nothing is known', {}, () => ['x'], ['unknown']],
+    ['all is settled', {}, (_p: string, _l: string, old: string) => [old], ['already_settled']],
+    ['karma is disabled', { enabled: false }, (pending: string) => [pending], []],
+    ['there is no address', { treasury_address: '' }, (pending: string) => [pending, 'x'], ['unknown']],
+    ['both modes are mixed', {}, (pending: string, live: string) => [pending, live], []],
+  ] as const)('is rejected when %s', (_why, changes, ids, reasons) => {
+    const refusal = refusalWith(changes, ids)
+    expect(refusal?.code).toBe('karma.settlement_rejected')
+    expect(refusal?.extras['skipped']).toMatchObject(reasons.map((reason) => ({ reason })))
+  })
+})
