@@ -1,5 +1,5 @@
 /**
- * Who may import whom. Every rule has a case in test/house/import-rules.test.ts that makes it fail.
+ * Who may import whom. Every rule has a case in test/architecture/import-rules.test.ts that makes it fail.
  *
  *   surfaces ──► engine ──► ports ◄── adapters         main.ts, cli.ts and compose see all
  *       │           │         │           │
@@ -7,11 +7,21 @@
  */
 
 /** Tests and contract suites stand next to the code, are not built, and may reach for what they test with. */
-const TESTS = '\\.(test|contract)\\.ts$'
+const TESTS = '\\.(test|contract|fixture)\\.ts$'
 
-/** What all rooms of core share. Every other folder of core but `views` is a room. */
-const SHARED = '^src/core/(log|events|vocabulary)/'
-const ROOM = '^src/core/(?!(?:log|events|vocabulary|views)/)([^/]+)/'
+/** What all contexts of core share. */
+const SHARED = '^src/core/(log|events|config|shared)/'
+
+/** A context may import the ones named here, itself and what all share: a graph without cycles. */
+const CONTEXTS = {
+  market: [],
+  signals: ['market'],
+  trading: ['market', 'signals'],
+  reputation: ['market', 'signals', 'trading'],
+  brain: ['market', 'signals', 'trading', 'reputation'],
+  treasury: ['trading', 'brain'],
+  operations: [],
+}
 
 const npm = (...names) => `node_modules/(${names.join('|')})/`
 
@@ -39,18 +49,16 @@ export default {
       from: { path: '^src/core/', pathNot: TESTS },
       to: { path: '^src/', pathNot: '^src/core/' },
     },
-    {
-      name: 'rooms-know-no-room',
-      comment:
-        'Rooms meet in core/events. What one must know of another is handed over by decide.ts as plain data, so a ' +
-        'room imports itself and what all rooms share, not another room, the views, or the files that wire rooms.',
+    ...Object.entries(CONTEXTS).map(([context, others]) => ({
+      name: `context-${context}`,
+      comment: `core/${context} imports itself, what all contexts share${others.length > 0 ? `, and ${others.join(', ')}` : ''}.`,
       severity: 'error',
-      from: { path: ROOM, pathNot: TESTS },
-      to: { path: '^src/core/', pathNot: ['^src/core/$1/', SHARED] },
-    },
+      from: { path: `^src/core/${context}/`, pathNot: TESTS },
+      to: { path: '^src/core/', pathNot: [`^src/core/(${[context, ...others].join('|')})/`, SHARED] },
+    })),
     {
-      name: 'shared-words-know-no-room',
-      comment: 'core/log, core/events and core/vocabulary are below the rooms and know none of them.',
+      name: 'shared-knows-no-context',
+      comment: 'core/log, events, config and shared are below the contexts and know none of them.',
       severity: 'error',
       from: { path: SHARED, pathNot: TESTS },
       to: { path: '^src/core/', pathNot: SHARED },

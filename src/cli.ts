@@ -1,11 +1,11 @@
 import { keepAwake } from './compose/keep-awake.ts'
-import { surroundingsOf } from './compose/surroundings.ts'
+import { environmentOf } from './compose/environment.ts'
 import { VERSION } from './compose/version.ts'
-import { createWorkshop } from './compose/workshop.ts'
+import { createCommandDependencies } from './compose/command-dependencies.ts'
 import { runCommandLine } from './surfaces/cli/run.ts'
 
 const currentFolder = process.cwd()
-const at = (home: string) => surroundingsOf(home, process.env, VERSION)
+const at = (home: string) => environmentOf(home, process.env, VERSION)
 
 process.exitCode = await keepAwake(() =>
   runCommandLine(process.argv.slice(2), {
@@ -16,6 +16,6 @@ process.exitCode = await keepAwake(() =>
     currentFolder,
     version: VERSION,
     clock: at(currentFolder).clock,
-    workshopAt: (home) => createWorkshop(at(home)),
+    workshopAt: (home) => createCommandDependencies(at(home)),
   }),
 )

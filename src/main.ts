@@ -1,10 +1,10 @@
 import { keepAwake } from './compose/keep-awake.ts'
 import { runUntilSignal } from './compose/run-until-signal.ts'
-import { surroundingsOf } from './compose/surroundings.ts'
+import { environmentOf } from './compose/environment.ts'
 import { VERSION } from './compose/version.ts'
 
 // The service alone, for process managers and containers: `node dist/main.js`. People use `svc serve`.
-const surroundings = surroundingsOf(process.env['SVC_HOME'] ?? process.cwd(), process.env, VERSION)
+const surroundings = environmentOf(process.env['SVC_HOME'] ?? process.cwd(), process.env, VERSION)
 
 const serve = async (): Promise<void> => {
   const { baseUrl, dashboardUrl, stopped } = await runUntilSignal(surroundings, {

@@ -3,7 +3,7 @@ import type { Command } from '../src/core/commands.ts'
 import { DEFAULT_CONFIGURATION } from '../src/core/config/validate.ts'
 import type { EventType, NewEvent, SignalType } from '../src/core/events/catalogue.ts'
 import type { Stamped } from '../src/core/log/event.ts'
-import type { Moment } from '../src/core/shared/decision-context.ts'
+import type { DecisionContext } from '../src/core/shared/decision-context.ts'
 import { run, type RunResult } from '../src/core/run.ts'
 import { sha256Hex } from '../src/engine/sha256.ts'
 import { evolve, INITIAL_STATE, type State } from '../src/core/state.ts'
@@ -14,7 +14,8 @@ export const NOW = '2026-02-20T00:30:00.000Z'
 
 /** Tests speak in events: given what happened, when this is asked, then that follows. */
 export const given = (...happened: readonly NewEvent[]) => ({
-  when: (command: Command, moment: Moment = testMoment()) => then(run(stateAfter(happened), command, moment)),
+  when: (command: Command, moment: DecisionContext = testContext()) =>
+    then(run(stateAfter(happened), command, moment)),
 })
 
 export const stateAfter = (happened: readonly NewEvent[]): State =>
@@ -41,7 +42,7 @@ const then = (result: RunResult) => ({
 })
 
 /** The same moment in every test, but for what a test says of it; ids count up. */
-export const testMoment = (changes: Partial<Moment> = {}): Moment => {
+export const testContext = (changes: Partial<DecisionContext> = {}): DecisionContext => {
   let count = 0
   return {
     now: NOW,

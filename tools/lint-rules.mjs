@@ -1,6 +1,6 @@
-/** Lint rules of this house that the linter does not bring along. */
+/** Lint rules of this project that the linter does not bring along. */
 export default {
-  meta: { name: 'house' },
+  meta: { name: 'signal-engine' },
   rules: {
     'no-current-date': {
       meta: { type: 'problem' },

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createSystemClock } from '../../src/adapters/platform/clock/system-clock.ts'
-import { TickDesk } from '../../src/engine/market/tick-desk.ts'
+import { TickMonitor } from '../../src/engine/market/tick-monitor.ts'
 import type { Signer } from '../../src/ports/signer.ts'
 import { interleave, median, medianRatio, type BenchRow } from '../harness.ts'
 import { ENTRY_PRICE, holdPositions, minuteOf, symbolAt, SYMBOLS, UNSHAKEN } from './holdings.ts'
@@ -86,7 +86,7 @@ const openWatch = async (path: string, signer: Signer, levels: number): Promise<
   const clock = createSystemClock(() => nowMs)
   const bed = await openBed(path, signer, { clock, configuration: () => UNSHAKEN })
   const { engine } = bed
-  const desk = new TickDesk({ engine, onTrouble: fail })
+  const desk = new TickMonitor({ engine, onError: fail })
   await holdPositions(engine.log, levels, nowMs)
   await engine.fresh()
   return {

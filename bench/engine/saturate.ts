@@ -3,7 +3,7 @@ import { createSigner } from '../../src/adapters/platform/identity/signer.ts'
 import { createSystemClock } from '../../src/adapters/platform/clock/system-clock.ts'
 import { openSqliteLog } from '../../src/adapters/storage/sqlite/sqlite-log.ts'
 import { beginEverythingYoung } from '../../src/compose/young-memory.ts'
-import { Engine, type EngineParts } from '../../src/engine/engine.ts'
+import { Engine, type EngineDependencies } from '../../src/engine/engine.ts'
 import type { Signer } from '../../src/ports/signer.ts'
 
 const fail = (error: unknown): never => {
@@ -21,7 +21,7 @@ export interface Bed {
 export const openBed = async (
   path: string,
   signer: Signer,
-  changes: Partial<Pick<EngineParts, 'clock' | 'configuration' | 'snapshotEveryEvents'>> = {},
+  changes: Partial<Pick<EngineDependencies, 'clock' | 'configuration' | 'snapshotEveryEvents'>> = {},
 ): Promise<Bed> => {
   beginEverythingYoung()
   const log = await openSqliteLog({ path })
@@ -30,7 +30,7 @@ export const openBed = async (
     signer,
     clock: createSystemClock(),
     snapshotEveryEvents: 1_000_000_000,
-    onTrouble: (_, error) => fail(error),
+    onError: (_, error) => fail(error),
     ...changes,
   })
   return {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { createLogger } from '../../src/adapters/platform/logger/logger.ts'
 import { openRunningEngine } from '../../src/compose/running-engine.ts'
 import { openStore } from '../../src/compose/store.ts'
-import { surroundingsOf } from '../../src/compose/surroundings.ts'
+import { environmentOf } from '../../src/compose/environment.ts'
 import { DEFAULT_CONFIGURATION } from '../../src/core/config/validate.ts'
 import { interleave, medianRatio, type BenchRow } from '../harness.ts'
 import { saturate } from './saturate.ts'
@@ -44,7 +44,7 @@ const startAt = async (
   work: (engine: Running['engine']) => Promise<void> = () => Promise.resolve(),
 ): Promise<number> => {
   await mkdir(home, { recursive: true })
-  const surroundings = surroundingsOf(home, { SVC_DEV_MODE: '1' }, 'bench')
+  const surroundings = environmentOf(home, { SVC_DEV_MODE: '1' }, 'bench')
   const { clock } = surroundings
   const logger = createLogger({ level: 'ERROR', jsonOutput: false, secrets: [], clock })
   const begin = performance.now()

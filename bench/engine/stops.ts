@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { asKnown } from '../../src/core/events/catalogue.ts'
-import { TickDesk } from '../../src/engine/market/tick-desk.ts'
+import { TickMonitor } from '../../src/engine/market/tick-monitor.ts'
 import { quantile, type BenchRow } from '../harness.ts'
 import { ENTRY_PRICE, holdPositions, positionAt, stopAt, symbolAt, SYMBOLS, UNSHAKEN } from './holdings.ts'
 import { rawCommits } from './raw-commits.ts'
@@ -91,7 +91,7 @@ const stopDelays = async (
   { engine }: Bed,
   { first, seconds }: { readonly first: number; readonly seconds: number },
 ): Promise<Delays> => {
-  const desk = new TickDesk({ engine, onTrouble: fail })
+  const desk = new TickMonitor({ engine, onError: fail })
   const sent = new Map<string, { readonly atMs: number; readonly dueMs: number }>()
   const [delaysMs, dueDelaysMs]: [number[], number[]] = [[], []]
   const unsubscribe = engine.feed.subscribe(({ events }) => {
@@ -138,7 +138,7 @@ const loneDelays = async ({ engine }: Bed): Promise<readonly number[]> => {
 
 /** The worst minute there is: all that is left of every symbol at once. */
 const crash = async ({ engine }: Bed): Promise<number> => {
-  const desk = new TickDesk({ engine, onTrouble: fail })
+  const desk = new TickMonitor({ engine, onError: fail })
   const beganMs = performance.now()
   for (let index = 0; index < SYMBOLS; index += 1) {
     desk.take({ symbol: symbolAt(index), price: stopAt(LEVELS), atMs: Date.now() })

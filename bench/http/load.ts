@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
-import { TOKEN } from '../../src/surfaces/http/test-server.contract.ts'
+import { TOKEN } from '../../src/surfaces/http/test-server.fixture.ts'
 import { quantile } from '../harness.ts'
 import type { LoadAsk, LoadTold } from './load-thread.ts'
 

@@ -1,4 +1,4 @@
-import { TOKEN } from '../../src/surfaces/http/test-server.contract.ts'
+import { TOKEN } from '../../src/surfaces/http/test-server.fixture.ts'
 import { cleanUp, newHome, startService } from '../../test/interface/service.ts'
 import { interleave, median, medianRatio, type BenchRow } from '../harness.ts'
 import { getRequest, postRequest, startLoad, type Load, type Loaded } from './load.ts'

@@ -3,7 +3,7 @@ import { createSystemClock } from '../../src/adapters/platform/clock/system-cloc
 import { createLogger } from '../../src/adapters/platform/logger/logger.ts'
 import { openSqliteLog } from '../../src/adapters/storage/sqlite/sqlite-log.ts'
 import { startService } from '../../src/compose/service.ts'
-import { surroundingsOf } from '../../src/compose/surroundings.ts'
+import { environmentOf } from '../../src/compose/environment.ts'
 import { beginEverythingYoung } from '../../src/compose/young-memory.ts'
 import { ok } from '../../src/surfaces/http/answers.ts'
 import type { Route } from '../../src/surfaces/http/route.ts'
@@ -12,7 +12,7 @@ import {
   startTestServer,
   TOKEN,
   type TestServerOptions,
-} from '../../src/surfaces/http/test-server.contract.ts'
+} from '../../src/surfaces/http/test-server.fixture.ts'
 
 /** What a server of its own process serves. */
 export type Kind =
@@ -38,7 +38,7 @@ const serve = async (kind: Kind, path: string): Promise<Server> => {
   switch (kind) {
     case 'service': {
       const environment = { SVC_DEV_MODE: '1', SVC_API__AUTH_TOKEN: TOKEN, SVC_LOGGING__LEVEL: 'ERROR' }
-      const surroundings = surroundingsOf(path, environment, 'bench')
+      const surroundings = environmentOf(path, environment, 'bench')
       const service = await startService(surroundings, {
         host: '127.0.0.1',
         port: 0,

@@ -1,6 +1,6 @@
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
-import { startTestServer, TOKEN, type TestServer } from '../../src/surfaces/http/test-server.contract.ts'
+import { startTestServer, TOKEN, type TestServer } from '../../src/surfaces/http/test-server.fixture.ts'
 import { appendTo } from '../../test/records.ts'
 import { interleave, loopDelayP99Ms, medianRatio, quantile, rateOf, type BenchRow } from '../harness.ts'
 import { startBareStream } from './bare-stream.ts'

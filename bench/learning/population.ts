@@ -4,7 +4,7 @@ import { sha256Hex } from '../../src/engine/sha256.ts'
 import type { Course } from './course.ts'
 
 /** How an author comes to what it says. `skill`: from -1, always wrong, to 1, always right about the next day. */
-export type Mind =
+export type BrainState =
   | { readonly kind: 'own'; readonly skill: number }
   /** Knows it half a day after it began. */
   | { readonly kind: 'late'; readonly skill: number }
@@ -16,7 +16,7 @@ export type Mind =
 export interface AuthorPlan {
   readonly name: string
   readonly role: 'contributor' | Source
-  readonly mind: Mind
+  readonly mind: BrainState
   /** Bars between two words on the same symbol. */
   readonly everyBars: number
   /** Words at a time. */
@@ -30,9 +30,9 @@ export type Source = 'onchain' | 'social' | 'events' | 'etf'
 const DAILY = 25
 const TWICE_A_DAY = 12
 
-const own = (skill: number): Mind => ({ kind: 'own', skill })
+const own = (skill: number): BrainState => ({ kind: 'own', skill })
 
-const person = (name: string, mind: Mind): AuthorPlan => ({
+const person = (name: string, mind: BrainState): AuthorPlan => ({
   name,
   role: 'contributor',
   mind,
@@ -141,7 +141,7 @@ export const voicesOf = (
 /** The day that a word is about. */
 export const AHEAD_BARS = 25
 
-interface Moment {
+interface DecisionContext {
   readonly bar: number
   readonly symbol: number
   readonly turned: boolean
@@ -149,7 +149,11 @@ interface Moment {
   readonly draws: Draws
 }
 
-const directionOf = (mind: Mind, course: Course, { bar, symbol, turned, blind, draws }: Moment): 1 | -1 => {
+const directionOf = (
+  mind: BrainState,
+  course: Course,
+  { bar, symbol, turned, blind, draws }: DecisionContext,
+): 1 | -1 => {
   const luck = draws.uniform()
   if (blind || mind.kind === 'copy') return luck < 0.5 ? 1 : -1
   const from = mind.kind === 'late' ? bar - AHEAD_BARS / 2 : bar

@@ -12,7 +12,7 @@ import { sha256Hex } from '../engine/sha256.ts'
 import type { MarketFeed } from '../ports/market-feed.ts'
 import { LogFeed } from './log-feed.ts'
 import { RecordedTime } from './recorded-time.ts'
-import { backtest, NoBarsError, type BacktestParts } from './run.ts'
+import { backtest, NoBarsError, type BacktestDependencies } from './run.ts'
 
 const FROM_MS = Date.UTC(2026, 0, 5)
 
@@ -30,7 +30,7 @@ const settings: Configuration = {
   universe: { ...DEFAULT_CONFIGURATION.universe, symbols: ['BTC'] },
 }
 
-const run = async (feed: MarketFeed, changes: Partial<BacktestParts> = {}) => {
+const run = async (feed: MarketFeed, changes: Partial<BacktestDependencies> = {}) => {
   const events: Stamped[] = []
   const course = await backtest({
     strategy: 'brain',
@@ -41,7 +41,7 @@ const run = async (feed: MarketFeed, changes: Partial<BacktestParts> = {}) => {
     fromMs: null,
     toMs: null,
     resetsDaily: false,
-    onTrouble: (message) => {
+    onError: (message) => {
       throw new Error(message)
     },
     onEvents: (some) => events.push(...some),
@@ -138,7 +138,7 @@ describe('what was said', () => {
           ])
         },
         onTick: () => undefined,
-        onTrouble: () => undefined,
+        onError: () => undefined,
       },
     )
     while (feed.status().state === 'running') await new Promise(setImmediate)

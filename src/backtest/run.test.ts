@@ -7,7 +7,7 @@ import { barAt } from '../core/market/bars.fixture.ts'
 import { STRATEGY_NAMES, type StrategyName } from './strategies.ts'
 import { WARM_UP_BARS } from './run-settings.ts'
 import { NoBarsError } from './run.ts'
-import { runThrough, ToldFeed } from './told-feed.contract.ts'
+import { runThrough, RecordedBarsFeed } from './recorded-feed.fixture.ts'
 
 const BEGIN_MS = Date.UTC(2026, 0, 1)
 const QUARTER_S = 900
@@ -174,7 +174,7 @@ describe('a run', () => {
   })
 
   it('fails with a feed that fails', async () => {
-    const feed = new ToldFeed([...quiet(), [bar(FIRST)]])
+    const feed = new RecordedBarsFeed([...quiet(), [bar(FIRST)]])
     const failing = Object.assign(feed, {
       status: () => ({ state: 'troubled', trouble: 'gone', lastBarAtMs: null, clockOffsetMs: null }) as const,
     })

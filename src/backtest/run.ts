@@ -6,18 +6,18 @@ import type { FeedBar } from '../core/market/bar.ts'
 import type { Quote } from '../core/market/market.ts'
 import { canonicalSymbol } from '../core/shared/symbol.ts'
 import { DAY_MS } from '../core/shared/time.ts'
-import { MarketDesk } from '../engine/market/market-desk.ts'
-import { ProducerDesk } from '../engine/market/producer-desk.ts'
+import { MarketRunner } from '../engine/market/market-runner.ts'
+import { ProducerRunner } from '../engine/market/producer-runner.ts'
 import { doDue } from '../engine/market/schedule.ts'
 import type { FeedListener, MarketFeed } from '../ports/market-feed.ts'
 import type { Producer } from '../ports/producer.ts'
 import { AccountWatch, type AccountCourse } from './account-watch.ts'
 import type { HearingFeed, Words } from './log-feed.ts'
-import { BACKTEST_NODE, RecordedDesk, type Prices } from './recorded-desk.ts'
+import { BACKTEST_NODE, RecordedOrders, type Prices } from './recorded-orders.ts'
 import { runSettings, WARM_UP_BARS } from './run-settings.ts'
 import { strategyOf, type Strategy, type StrategyName } from './strategies.ts'
 
-export interface BacktestParts {
+export interface BacktestDependencies {
   readonly strategy: StrategyName
   /** Recorded bars, told as fast as they are taken; perhaps with what was said between them. */
   readonly feed: MarketFeed & Partial<Pick<HearingFeed, 'words'>>
@@ -30,7 +30,7 @@ export interface BacktestParts {
   /** Whether an operator lowers the kill switch at every midnight; without one, it stays where it is. */
   readonly resetsDaily: boolean
   /** What the feed leaves out, in words for the operator. */
-  readonly onTrouble: (message: string) => void
+  readonly onError: (message: string) => void
   /** How late it is in the run. */
   readonly onTime?: (nowMs: number) => void
   readonly onEvents?: (events: readonly Stamped[]) => void
@@ -51,7 +51,7 @@ export interface BacktestCourse {
  * The engine's own deciders, producers and schedule on recorded time. What is decided at the close of a bar is traded
  * at the open of the next one: that price is the only thing of it that is known by then.
  */
-export const backtest = async (parts: BacktestParts): Promise<BacktestCourse> => {
+export const backtest = async (parts: BacktestDependencies): Promise<BacktestCourse> => {
   const run = new Run(parts)
   await run.start()
   try {
@@ -68,9 +68,9 @@ export class NoBarsError extends Error {
 }
 
 class Run {
-  readonly #parts: BacktestParts
-  readonly #desk: RecordedDesk
-  readonly #market: MarketDesk
+  readonly #parts: BacktestDependencies
+  readonly #desk: RecordedOrders
+  readonly #market: MarketRunner
   readonly #strategy: Strategy
   readonly #watch = new AccountWatch()
   #settings: Configuration
@@ -85,12 +85,12 @@ class Run {
   #lastCloseMs: number | null = null
   #bars = 0
 
-  constructor(parts: BacktestParts) {
+  constructor(parts: BacktestDependencies) {
     this.#parts = parts
     this.#settings = parts.settings
     const configuration = (): Configuration => this.#settings
-    const onTrouble = (what: string, error?: unknown): void => this.#complain(what, error)
-    this.#desk = new RecordedDesk({
+    const onError = (what: string, error?: unknown): void => this.#complain(what, error)
+    this.#desk = new RecordedOrders({
       configuration,
       version: parts.version,
       onEvents: (events) => {
@@ -98,16 +98,16 @@ class Run {
         parts.onEvents?.(events)
       },
     })
-    this.#market = new MarketDesk({
+    this.#market = new MarketRunner({
       engine: this.#desk,
       feed: {
         ...feedAround(parts.feed, parts.strategy),
         start: (from, listener) => parts.feed.start(from, this.#ahead(listener)),
       },
       producers: parts.strategy === 'brain' ? parts.producers : [],
-      producerDesk: new ProducerDesk({ engine: this.#desk, clock: this.#desk, onTrouble }),
+      producerDesk: new ProducerRunner({ engine: this.#desk, clock: this.#desk, onError }),
       configuration,
-      onTrouble,
+      onError,
     })
     this.#strategy = strategyOf(parts.strategy, { engine: this.#desk, configuration })
   }
@@ -154,7 +154,7 @@ class Run {
       },
       // Bars decide, so that a file and a simulated market are traded alike.
       onTick: () => undefined,
-      onTrouble: (message) => this.#parts.onTrouble(message),
+      onError: (message) => this.#parts.onError(message),
     }
   }
 
@@ -252,7 +252,7 @@ class Run {
   }
 
   #complain(what: string, error: unknown): void {
-    if (error === undefined) this.#parts.onTrouble(what)
+    if (error === undefined) this.#parts.onError(what)
     else this.#trouble = { error: new Error(what, { cause: error }) }
   }
 }

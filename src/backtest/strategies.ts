@@ -17,16 +17,16 @@ export const STRATEGY_NAMES = ['brain', 'momentum', 'ma_crossover', 'hold'] as c
 
 export type StrategyName = (typeof STRATEGY_NAMES)[number]
 
-export interface StrategyParts {
+export interface StrategyDependencies {
   readonly engine: Executor
   readonly configuration: () => Configuration
 }
 
-export const strategyOf = (name: StrategyName, parts: StrategyParts): Strategy =>
+export const strategyOf = (name: StrategyName, parts: StrategyDependencies): Strategy =>
   name === 'brain' ? brain(parts) : rule(name, RULES[name], parts)
 
 /** The product itself. */
-const brain = (parts: StrategyParts): Strategy => ({
+const brain = (parts: StrategyDependencies): Strategy => ({
   see: () => undefined,
   decide: (beforeMs, nowMs) => runDueCycle(parts, beforeMs, nowMs, 'backtest'),
 })
@@ -64,7 +64,7 @@ const CLOSES_KEPT = Math.max(MOMENTUM_BARS + 1, SLOW_BARS)
 const RULE_CONVICTION = 75
 
 /** A rule looks at the closes of analysis bars, as the indicators do. */
-const rule = (name: string, apply: Rule, { engine, configuration }: StrategyParts): Strategy => {
+const rule = (name: string, apply: Rule, { engine, configuration }: StrategyDependencies): Strategy => {
   const closes = new Map<string, number[]>()
   const fresh = new Set<string>()
   return {

@@ -8,7 +8,7 @@ import { sha256Hex } from '../engine/sha256.ts'
 import { figuresOf, meanOf } from './figures.ts'
 import { WARM_UP_BARS } from './run-settings.ts'
 import type { StrategyName } from './strategies.ts'
-import { runThrough } from './told-feed.contract.ts'
+import { runThrough } from './recorded-feed.fixture.ts'
 
 const PATHS = 100
 const DAYS = 150

@@ -7,15 +7,15 @@ import { LogFeed } from '../backtest/log-feed.ts'
 import { RecordedTime } from '../backtest/recorded-time.ts'
 import { reportOf, type BacktestReport, type BacktestSubject } from '../backtest/report.ts'
 import { onlyFor, WARM_UP_BARS } from '../backtest/run-settings.ts'
-import { backtest, NoBarsError, type BacktestParts } from '../backtest/run.ts'
+import { backtest, NoBarsError, type BacktestDependencies } from '../backtest/run.ts'
 import type { Configuration } from '../core/config/schema.ts'
 import { DAY_MS } from '../core/shared/time.ts'
 import { sha256Hex } from '../engine/sha256.ts'
 import type { EventLog } from '../ports/event-log.ts'
 import { Failure } from '../surfaces/cli/failure.ts'
-import type { BacktestWish } from '../surfaces/cli/workshop.ts'
+import type { BacktestRequest } from '../surfaces/cli/dependencies.ts'
 
-export interface BacktestPlace {
+export interface BacktestFolders {
   readonly home: string
   readonly version: string
   /** Null where nothing was ever stored. */
@@ -25,10 +25,10 @@ export interface BacktestPlace {
 /** Nothing of it touches the home: a log is read at most. */
 export const runBacktest = async (
   given: Configuration,
-  wish: BacktestWish,
-  place: BacktestPlace,
+  wish: BacktestRequest,
+  place: BacktestFolders,
 ): Promise<BacktestReport> => {
-  const { strategy, symbol, resetsDaily, onTrouble, onProgress } = wish
+  const { strategy, symbol, resetsDaily, onError, onProgress } = wish
   const chosen = symbol === undefined ? given : onlyFor(given, symbol)
   const seed = wish.seed ?? given.market.seed
   const { market, fromMs, toMs, ...stage } = stageOf(chosen, { ...wish, seed }, place)
@@ -39,7 +39,7 @@ export const runBacktest = async (
     fromMs,
     toMs,
     resetsDaily,
-    onTrouble,
+    onError,
     onTime: (nowMs) => {
       if (fromMs !== null && toMs !== null) onProgress(nowMs - fromMs, toMs - fromMs)
     },
@@ -54,13 +54,13 @@ const explain = (error: unknown): never => {
 }
 
 /** Where a run takes place: whose bars, which part of them, and who makes signals of them. */
-interface Stage extends Pick<BacktestParts, 'feed' | 'producers' | 'settings' | 'fromMs' | 'toMs'> {
+interface Stage extends Pick<BacktestDependencies, 'feed' | 'producers' | 'settings' | 'fromMs' | 'toMs'> {
   readonly market: BacktestSubject['market']
 }
 
-type SeededWish = BacktestWish & { readonly seed: number }
+type SeededWish = BacktestRequest & { readonly seed: number }
 
-const stageOf = (settings: Configuration, wish: SeededWish, { home, log }: BacktestPlace): Stage => {
+const stageOf = (settings: Configuration, wish: SeededWish, { home, log }: BacktestFolders): Stage => {
   if (wish.isFromLog) {
     if (log === null) throw new Failure('store.missing', `there is no event store in ${home} yet`)
     // What producers said is in the log, too.
@@ -71,7 +71,7 @@ const stageOf = (settings: Configuration, wish: SeededWish, { home, log }: Backt
   return simulatedStage(settings, wish)
 }
 
-const rangeOf = ({ fromMs, toMs }: BacktestWish) => ({ fromMs: fromMs ?? null, toMs: toMs ?? null })
+const rangeOf = ({ fromMs, toMs }: BacktestRequest) => ({ fromMs: fromMs ?? null, toMs: toMs ?? null })
 
 const fileStage = (given: Configuration, wish: SeededWish, file: string): Stage => {
   const market = { ...given.market, feed: 'file', file, speed: FASTEST } as const
@@ -111,7 +111,7 @@ const simulatedStage = (given: Configuration, wish: SeededWish): Stage => {
 const STEP_SECONDS = 60
 
 /** Always the same month where none is named: what is asked twice is answered alike. */
-const simulatedRange = ({ fromMs, toMs }: BacktestWish) => {
+const simulatedRange = ({ fromMs, toMs }: BacktestRequest) => {
   const from = fromMs ?? (toMs === undefined ? SIMULATED_FROM_MS : toMs - SIMULATED_MS)
   return { fromMs: from, toMs: toMs ?? from + SIMULATED_MS }
 }

@@ -5,7 +5,7 @@ import type { Configuration } from '../core/config/schema.ts'
 import type { Broker } from '../ports/broker.ts'
 import { SecretMissingError, type Secrets } from '../ports/secrets.ts'
 import type { Timer } from '../ports/timer.ts'
-import type { Surroundings } from './surroundings.ts'
+import type { Environment } from './environment.ts'
 
 export type OpenedBroker =
   | { readonly status: 'open'; readonly broker: Broker; readonly secrets: readonly string[] }
@@ -13,7 +13,7 @@ export type OpenedBroker =
 
 /** With the keys `broker.<venue>.api_key` and `.secret` of environment or vault, and `.password` where there is one. */
 export const openBroker = async (
-  { home, environment, clock, masterPassword: password }: Surroundings,
+  { home, environment, clock, masterPassword: password }: Environment,
   { execution, risk }: Configuration,
   timer: Timer,
 ): Promise<OpenedBroker> => {

@@ -3,10 +3,10 @@ import type { ConfigurationStore } from '../ports/config-file.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Signer } from '../ports/signer.ts'
 import { createDashboardServer, type DashboardServer } from '../surfaces/dashboard/server.ts'
-import type { Surroundings } from './surroundings.ts'
+import type { Environment } from './environment.ts'
 
-export interface DashboardWishes {
-  readonly surroundings: Surroundings
+export interface DashboardOptions {
+  readonly surroundings: Environment
   readonly configuration: ConfigurationStore
   readonly signer: Signer
   readonly logger: Logger
@@ -20,7 +20,7 @@ export type OpenedDashboard =
   | { readonly status: 'off' }
 
 /** The pages are a comfort: without them the service goes on, and says why. */
-export const openDashboard = async (wishes: DashboardWishes): Promise<OpenedDashboard> => {
+export const openDashboard = async (wishes: DashboardOptions): Promise<OpenedDashboard> => {
   const { surroundings, configuration, signer, logger, apiUrl, port } = wishes
   const { host, port: configuredPort } = configuration.current().dashboard
   const server = createDashboardServer({

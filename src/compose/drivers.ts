@@ -7,10 +7,10 @@ import type { Timer } from '../ports/timer.ts'
 import { Closers } from './closers.ts'
 import { openMarket } from './market.ts'
 import { openTrading } from './trading.ts'
-import type { Surroundings } from './surroundings.ts'
+import type { Environment } from './environment.ts'
 
-export interface DriverParts {
-  readonly surroundings: Surroundings
+export interface DriverDependencies {
+  readonly surroundings: Environment
   readonly engine: Engine
   readonly configuration: () => Configuration
   readonly logger: Logger
@@ -32,7 +32,7 @@ export type NamedFeedStatus = FeedStatus & { readonly feed: string }
 const TRY_AGAIN_MS = 2000
 
 /** What makes the engine move by itself, in the one process that leads. Resolves when it is known who does. */
-export const openDrivers = async (parts: DriverParts): Promise<Drivers> => {
+export const openDrivers = async (parts: DriverDependencies): Promise<Drivers> => {
   const { timer, logger } = parts
   const closing = new AbortController()
   let driven: Driven | null = null
@@ -77,7 +77,7 @@ interface Driven {
   stop(): Promise<void>
 }
 
-const drive = async (parts: DriverParts, lease: Lease): Promise<Driven> => {
+const drive = async (parts: DriverDependencies, lease: Lease): Promise<Driven> => {
   const closers = new Closers()
   closers.add(() => lease.release())
   try {

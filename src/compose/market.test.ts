@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os'
 import { expect, it } from 'vitest'
 import { testSigner } from '../../test/parts.ts'
 import { createSystemClock } from '../adapters/platform/clock/system-clock.ts'
-import { answering } from '../adapters/producers/http-poll/servers.contract.ts'
+import { answering } from '../adapters/producers/http-poll/servers.fixture.ts'
 import { MemoryLog } from '../adapters/storage/memory/memory-log.ts'
 import { DEFAULT_CONFIGURATION } from '../core/config/validate.ts'
 import { stampedFrom } from '../core/log/event.ts'
 import { Engine } from '../engine/engine.ts'
-import { createManualTimer } from '../ports/manual-timer.contract.ts'
+import { createManualTimer } from '../ports/manual-timer.fixture.ts'
 import { openMarket } from './market.ts'
-import { surroundingsOf } from './surroundings.ts'
+import { environmentOf } from './environment.ts'
 
 const BEGIN_MS = Date.parse('2026-02-20T00:00:58.500Z')
 
@@ -49,7 +49,7 @@ const runsOf = async (allowPrivate: boolean) => {
     signer: testSigner(),
     clock,
     snapshotEveryEvents: 1000,
-    onTrouble: NO_WORDS,
+    onError: NO_WORDS,
   })
   const producers = {
     ...DEFAULT_CONFIGURATION.producers,
@@ -57,7 +57,7 @@ const runsOf = async (allowPrivate: boolean) => {
     poll_timeout_seconds: 1,
   }
   const market = await openMarket({
-    surroundings: { ...surroundingsOf(tmpdir(), {}, 'test'), clock },
+    surroundings: { ...environmentOf(tmpdir(), {}, 'test'), clock },
     engine,
     configuration: () => ({ ...DEFAULT_CONFIGURATION, producers }),
     logger: LOGGER,

@@ -7,18 +7,18 @@ import { BUILT_IN_PRODUCERS } from '../adapters/producers/all.ts'
 import { pollEndpoint } from '../adapters/producers/http-poll/poll-endpoint.ts'
 import type { Configuration } from '../core/config/schema.ts'
 import type { Engine } from '../engine/engine.ts'
-import { MarketDesk } from '../engine/market/market-desk.ts'
-import { ProducerDesk } from '../engine/market/producer-desk.ts'
-import { startSchedule, type ScheduleParts } from '../engine/market/schedule.ts'
+import { MarketRunner } from '../engine/market/market-runner.ts'
+import { ProducerRunner } from '../engine/market/producer-runner.ts'
+import { startSchedule, type ScheduleDependencies } from '../engine/market/schedule.ts'
 import { sha256Hex } from '../engine/sha256.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { FeedStatus, MarketFeed } from '../ports/market-feed.ts'
 import type { Timer } from '../ports/timer.ts'
 import { opening } from './closers.ts'
-import type { Surroundings } from './surroundings.ts'
+import type { Environment } from './environment.ts'
 
-export interface MarketParts {
-  readonly surroundings: Surroundings
+export interface MarketDependencies {
+  readonly surroundings: Environment
   readonly engine: Engine
   readonly configuration: () => Configuration
   readonly logger: Logger
@@ -32,23 +32,23 @@ export interface RunningMarket {
 }
 
 /** Prices, producers and the clock: everything that makes the engine move by itself. */
-export const openMarket = (parts: MarketParts): Promise<RunningMarket> =>
+export const openMarket = (parts: MarketDependencies): Promise<RunningMarket> =>
   opening(async (closers) => {
     const { surroundings, engine, configuration, logger, timer } = parts
     const { clock } = surroundings
-    const onTrouble = (what: string, error?: unknown): void =>
+    const onError = (what: string, error?: unknown): void =>
       logger.warn(what, error === undefined ? {} : { error })
-    const producerDesk = new ProducerDesk({ engine, clock, onTrouble })
+    const producerDesk = new ProducerRunner({ engine, clock, onError })
     const feed = feedOf(configuration(), timer, surroundings)
-    let desk: MarketDesk | null = null
+    let desk: MarketRunner | null = null
     if (feed !== null) {
-      const opened = new MarketDesk({
+      const opened = new MarketRunner({
         engine,
         feed,
         producers: BUILT_IN_PRODUCERS,
         producerDesk,
         configuration,
-        onTrouble,
+        onError,
       })
       // In the background: an exchange that is down, or a past that takes a while, is no reason not to serve.
       desk = opened
@@ -59,18 +59,18 @@ export const openMarket = (parts: MarketParts): Promise<RunningMarket> =>
       closers.add(() => started)
       closers.add(() => opened.close())
     }
-    const poll = pollerOf(parts, producerDesk, onTrouble)
+    const poll = pollerOf(parts, producerDesk, onError)
     const fundingToldBy = (): string | undefined => {
       const { venue } = configuration().execution
       return tellsFunding(venue) ? venue : undefined
     }
-    const schedule = startSchedule({ engine, timer, configuration, fundingToldBy, poll, onTrouble })
+    const schedule = startSchedule({ engine, timer, configuration, fundingToldBy, poll, onError })
     closers.add(() => schedule.close())
     return { feedStatus: () => desk?.status() ?? null, close: () => closers.closeAll() }
   })
 
 /** Null where there are no prices. */
-const feedOf = ({ market }: Configuration, timer: Timer, { home }: Surroundings): MarketFeed | null => {
+const feedOf = ({ market }: Configuration, timer: Timer, { home }: Environment): MarketFeed | null => {
   switch (market.feed) {
     case 'none':
       return null
@@ -90,10 +90,10 @@ const feedOf = ({ market }: Configuration, timer: Timer, { home }: Surroundings)
 
 const pollerOf =
   (
-    { configuration, surroundings: { clock } }: MarketParts,
-    desk: ProducerDesk,
-    onTrouble: (what: string, error: unknown) => void,
-  ): ScheduleParts['poll'] =>
+    { configuration, surroundings: { clock } }: MarketDependencies,
+    desk: ProducerRunner,
+    onError: (what: string, error: unknown) => void,
+  ): ScheduleDependencies['poll'] =>
   async ({ name, endpoint, schedule }, signal) => {
     const { producers, signals } = configuration()
     const rules = {
@@ -116,7 +116,7 @@ const pollerOf =
         durationMs: clock.now() - beganAtMs,
       })
     } catch (error) {
-      onTrouble(`${name} could not be polled`, error)
+      onError(`${name} could not be polled`, error)
     }
   }
 

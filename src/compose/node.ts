@@ -5,11 +5,11 @@ import { createSigner } from '../adapters/platform/identity/signer.ts'
 import type { Configuration } from '../core/config/schema.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Signer } from '../ports/signer.ts'
-import type { Surroundings } from './surroundings.ts'
+import type { Environment } from './environment.ts'
 
 /** The identity this process signs with; one that ends with it where none may be saved. */
 export const openSigner = async (
-  surroundings: Surroundings,
+  surroundings: Environment,
   configuration: Configuration,
   logger: Logger,
 ): Promise<Signer> => {

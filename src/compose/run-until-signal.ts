@@ -1,15 +1,15 @@
 import { Failure } from '../surfaces/cli/failure.ts'
-import type { RunningService, ServiceOptions } from '../surfaces/cli/workshop.ts'
-import { asFailure } from './desks.ts'
+import type { RunningService, ServiceOptions } from '../surfaces/cli/dependencies.ts'
+import { asFailure } from './identity-commands.ts'
 import { startService, StartRefusedError } from './service.ts'
-import type { Surroundings } from './surroundings.ts'
+import type { Environment } from './environment.ts'
 
 /** One Ctrl-C reaches a process twice when a parent passes it on, too. */
 const SAME_SIGNAL_MS = 2000
 
 /** Runs the service until SIGINT or SIGTERM; another signal later does not wait for open requests. */
 export const runUntilSignal = async (
-  surroundings: Surroundings,
+  surroundings: Environment,
   options: ServiceOptions,
 ): Promise<RunningService> => {
   const service = await asFailure(() => startService(surroundings, options).catch(explain))

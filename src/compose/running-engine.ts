@@ -12,7 +12,7 @@ import type { Signer } from '../ports/signer.ts'
 import { opening } from './closers.ts'
 import { openSigner } from './node.ts'
 import type { Store } from './store.ts'
-import type { Surroundings } from './surroundings.ts'
+import type { Environment } from './environment.ts'
 
 export interface RunningEngine {
   readonly engine: Engine
@@ -24,8 +24,8 @@ export interface RunningEngine {
   close(): Promise<void>
 }
 
-export interface EngineWishes {
-  readonly surroundings: Surroundings
+export interface EngineOptions {
+  readonly surroundings: Environment
   readonly configuration: Configuration
   /** What holds at the time of a decision. */
   readonly settings: () => Configuration
@@ -39,15 +39,15 @@ export interface EngineWishes {
 const START_CHECK_EVENTS = 100
 
 /** Checks the newest events, opens the engine on them, and makes this node known to the log. */
-export const openRunningEngine = (wishes: EngineWishes): Promise<RunningEngine> =>
+export const openRunningEngine = (wishes: EngineOptions): Promise<RunningEngine> =>
   opening(async (closers) => {
     const { surroundings, configuration, store, logger, announce } = wishes
     const { log, checkpoints } = store
     const { clock, version } = surroundings
-    const onTrouble = (what: string, error: unknown): void => logger.error(what, { error })
+    const onError = (what: string, error: unknown): void => logger.error(what, { error })
 
     const signatures = signaturePool({
-      onThreadLost: (error) => onTrouble('a verifying thread failed', error),
+      onThreadLost: (error) => onError('a verifying thread failed', error),
     })
     closers.add(() => signatures.close())
     const signer = await openSigner(surroundings, configuration, logger)
@@ -73,7 +73,7 @@ export const openRunningEngine = (wishes: EngineWishes): Promise<RunningEngine> 
         clock,
         everyMs: pace.everyMs,
         onStopped,
-        onTrouble,
+        onError,
       })
       closers.add(() => keeper.close())
     }
@@ -86,7 +86,7 @@ export const openRunningEngine = (wishes: EngineWishes): Promise<RunningEngine> 
       snapshotEveryEvents,
       configuration: wishes.settings,
       version,
-      onTrouble,
+      onError,
     })
     closers.add(() => engine.close())
     await introduce(engine, signer, { version, integrity, announce, configuration })
@@ -103,7 +103,7 @@ const introduce = async (
     announce,
     configuration,
   }: Pick<RunningEngine, 'integrity'> &
-    Pick<EngineWishes, 'announce' | 'configuration'> & { readonly version: string },
+    Pick<EngineOptions, 'announce' | 'configuration'> & { readonly version: string },
 ): Promise<void> => {
   const { nodeId: node_id, publicKey: public_key, ephemeral } = signer
   const isKnown = engine.state.nodes.publicKeys.get(node_id) === public_key

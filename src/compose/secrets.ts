@@ -1,9 +1,9 @@
 import type { Configuration } from '../core/config/schema.ts'
-import type { Surroundings } from './surroundings.ts'
+import type { Environment } from './environment.ts'
 
 /** Values that no output of this process may show. */
 export const knownSecretsOf = (
-  { environment, masterPassword }: Surroundings,
+  { environment, masterPassword }: Environment,
   configuration: Configuration | null,
 ): readonly string[] =>
   [

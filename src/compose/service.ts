@@ -6,7 +6,7 @@ import { verifyLog } from '../engine/integrity/verify.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { ConfigurationStore } from '../ports/config-file.ts'
 import type { Logger } from '../ports/logger.ts'
-import type { IntegrityCheck } from '../surfaces/http/house.ts'
+import type { IntegrityCheck } from '../surfaces/http/dependencies.ts'
 import { createHttpServer } from '../surfaces/http/server.ts'
 import { createMcpEndpoint } from '../surfaces/mcp/endpoint.ts'
 import { opening } from './closers.ts'
@@ -15,11 +15,11 @@ import { openDrivers, type Drivers } from './drivers.ts'
 import { openRunningEngine } from './running-engine.ts'
 import { knownSecretsOf } from './secrets.ts'
 import { openMemoryStore, openStore } from './store.ts'
-import type { Surroundings } from './surroundings.ts'
+import type { Environment } from './environment.ts'
 import { beginEverythingYoung } from './young-memory.ts'
 
 /** What the command line says instead of the configuration; null = as configured. */
-export interface ServiceWishes {
+export interface ServiceRequest {
   readonly host: string | null
   readonly port: number | null
   readonly dashboardPort: number | null
@@ -44,8 +44,8 @@ export class StartRefusedError extends Error {
 
 /** Configuration, identity, store, engine, HTTP, dashboard: in this order, and closed in the other. */
 export const startService = (
-  surroundings: Surroundings,
-  { host, port, dashboardPort, dashboard, inMemory }: ServiceWishes,
+  surroundings: Environment,
+  { host, port, dashboardPort, dashboard, inMemory }: ServiceRequest,
 ): Promise<Service> =>
   opening(async (closers) => {
     beginEverythingYoung()
@@ -140,7 +140,7 @@ const openConfiguration = async ({
   home,
   environment,
   insecureOk,
-}: Surroundings): Promise<OpenedConfiguration> => {
+}: Environment): Promise<OpenedConfiguration> => {
   const opened = await openConfigurationStore({ home, env: environment })
   if (opened.status === 'invalid') {
     throw new StartRefusedError(`the configuration is invalid:\n${opened.problems.join('\n')}`)
@@ -160,7 +160,7 @@ interface OpenedConfiguration {
 }
 
 /** Follows the configuration: level, form, and what must never be shown. */
-const openLogger = (surroundings: Surroundings, configuration: ConfigurationStore): OpenedLogger => {
+const openLogger = (surroundings: Environment, configuration: ConfigurationStore): OpenedLogger => {
   let keys: readonly string[] = []
   const current = configuration.current()
   const logger = createLogger({

@@ -1,15 +1,15 @@
 import { createLogger } from '../adapters/platform/logger/logger.ts'
 import type { Configuration } from '../core/config/schema.ts'
-import type { StoreSession } from '../surfaces/cli/workshop.ts'
-import { asFailure } from './desks.ts'
+import type { StoreSession } from '../surfaces/cli/dependencies.ts'
+import { asFailure } from './identity-commands.ts'
 import { openRunningEngine, type RunningEngine } from './running-engine.ts'
 import { knownSecretsOf } from './secrets.ts'
 import { openStore } from './store.ts'
-import type { Surroundings } from './surroundings.ts'
+import type { Environment } from './environment.ts'
 
 /** The store for one command of the command line, beside a service that may be running on it. */
 export const openSession = async (
-  surroundings: Surroundings,
+  surroundings: Environment,
   configuration: Configuration,
 ): Promise<StoreSession> => {
   const store = await openStore(surroundings, configuration)

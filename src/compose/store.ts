@@ -13,7 +13,7 @@ import type { CheckpointStore } from '../ports/checkpoints.ts'
 import type { EventLog } from '../ports/event-log.ts'
 import type { Leadership } from '../ports/leadership.ts'
 import { SecretMissingError } from '../ports/secrets.ts'
-import type { Surroundings } from './surroundings.ts'
+import type { Environment } from './environment.ts'
 
 export interface Store {
   readonly log: EventLog
@@ -31,7 +31,7 @@ export const openMemoryStore = (): Store => ({
 })
 
 /** SQLite in the home folder, or PostgreSQL where `store.url` names one. */
-export const openStore = async (surroundings: Surroundings, { store }: Configuration): Promise<Store> => {
+export const openStore = async (surroundings: Environment, { store }: Configuration): Promise<Store> => {
   const { home } = surroundings
   const opened =
     store.url === ''
@@ -57,7 +57,7 @@ export const storeExists = (home: string, { store }: Configuration): boolean =>
   store.url !== '' || existsSync(databasePath(home)) || existsSync(checkpointPath(home, store))
 
 /** A password need not stand in the URL: the secret `store.password` is used where it names a user only. */
-const urlWithPassword = async (text: string, surroundings: Surroundings): Promise<string> => {
+const urlWithPassword = async (text: string, surroundings: Environment): Promise<string> => {
   const url = new URL(text)
   if (url.username === '' || url.password !== '') return text
   const { home, clock, environment, masterPassword: password } = surroundings

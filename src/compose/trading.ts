@@ -4,15 +4,15 @@ import { openPositionsOf } from '../core/trading/book.ts'
 import type { State } from '../core/state.ts'
 import type { Engine } from '../engine/engine.ts'
 import { isoNow } from '../engine/iso-now.ts'
-import { OrderDesk } from '../engine/orders/order-desk.ts'
+import { OrderRouter } from '../engine/orders/order-router.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Timer } from '../ports/timer.ts'
 import { openBroker } from './broker.ts'
 import { opening, type Closers } from './closers.ts'
-import type { Surroundings } from './surroundings.ts'
+import type { Environment } from './environment.ts'
 
-export interface TradingParts {
-  readonly surroundings: Surroundings
+export interface TradingDependencies {
+  readonly surroundings: Environment
   readonly engine: Engine
   readonly configuration: () => Configuration
   readonly logger: Logger
@@ -21,7 +21,7 @@ export interface TradingParts {
 }
 
 /** The venue of real orders, where there is one. Without it the service runs, sends nothing, and says why. */
-export const openTrading = (parts: TradingParts): Promise<{ close(): Promise<void> }> =>
+export const openTrading = (parts: TradingDependencies): Promise<{ close(): Promise<void> }> =>
   opening(async (closers) => {
     const { surroundings, engine, configuration, logger, timer, onSecrets } = parts
     const current = configuration()
@@ -40,13 +40,13 @@ export const openTrading = (parts: TradingParts): Promise<{ close(): Promise<voi
     }
     onSecrets(opened.secrets)
     closers.add(() => opened.broker.close())
-    const desk = new OrderDesk({
+    const desk = new OrderRouter({
       engine,
       broker: opened.broker,
       venue,
       timer,
       configuration,
-      onTrouble: (what, error) => logger.warn(what, error === undefined ? {} : { error }),
+      onError: (what, error) => logger.warn(what, error === undefined ? {} : { error }),
     })
     await desk.start()
     closers.add(() => desk.close())

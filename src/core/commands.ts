@@ -4,17 +4,17 @@ import type { Registration, WritingNode } from './signals/contributors.ts'
 import type { PayloadOf } from './events/catalogue.ts'
 import type { Operator } from './trading/exits.ts'
 import type { VenueFunding } from './trading/funding.ts'
-import type { SettlementRequest, SettlementStanding } from './treasury/settle.ts'
+import type { SettlementRequest, SettlementStatus } from './treasury/settle.ts'
 import type { Migration } from './treasury/wallet.ts'
 import type { Cause, OperatorMove } from './trading/kill-switch.ts'
 import type { LearningCause } from './brain/run-learning.ts'
 import type { Observation } from './market/observe.ts'
 import type { Judgement } from './trading/intents.ts'
 import type { PriceSeen } from './trading/monitor.ts'
-import type { FeedbackStanding } from './reputation/feedback.ts'
+import type { FeedbackStatus } from './reputation/feedback.ts'
 import type { ProducerReport } from './signals/producer-runs.ts'
 import type { Proposal } from './brain/propose-trade.ts'
-import type { CancelWish } from './trading/reconcile.ts'
+import type { CancelRequest } from './trading/reconcile.ts'
 import type { TradedBar } from './trading/resting-fills.ts'
 import type { ClosedBar } from './reputation/settle-calls.ts'
 import type { Emission, Submission } from './signals/signals.ts'
@@ -70,7 +70,7 @@ export type Command =
   | { readonly kind: 'settle-position'; readonly positionId: string }
   | { readonly kind: 'settle-overdue' }
   | { readonly kind: 'check-positions' }
-  | { readonly kind: 'cancel-order'; readonly wish: CancelWish }
+  | { readonly kind: 'cancel-order'; readonly wish: CancelRequest }
   /** What a venue said, or did not. */
   | ({ readonly kind: 'record-report' } & ReportCommand)
   | { readonly kind: 'record-rejection'; readonly orderId: string; readonly reason: string }
@@ -98,7 +98,7 @@ export type Command =
   | {
       readonly kind: 'settle-karma'
       readonly request: SettlementRequest
-      readonly standing: SettlementStanding
+      readonly standing: SettlementStatus
     }
   | { readonly kind: 'settle-due-karma' }
   | { readonly kind: 'migrate-wallet'; readonly migration: Migration }
@@ -106,7 +106,7 @@ export type Command =
   | {
       readonly kind: 'record-feedback'
       readonly feedback: Omit<PayloadOf<'learning.feedback.v1'>, 'counted' | 'weight'>
-      readonly standing: FeedbackStanding
+      readonly standing: FeedbackStatus
     }
   | { readonly kind: 'open-session'; readonly label: string; readonly agent: string | null }
   | { readonly kind: 'append-trace'; readonly sessionId: string; readonly traceId: string }

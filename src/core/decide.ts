@@ -1,14 +1,9 @@
 import { recordAccess } from './operations/audit.ts'
-import { notaryOf, oweKarma, recordOutcome } from './treasury/after-close.ts'
+import { receiptSignerOf, accrueShares, recordOutcome } from './treasury/after-close.ts'
 import { runBrainCycle, watchBrainRegime } from './brain/run-brain-cycle.ts'
 import type { Command } from './commands.ts'
 import { configurationHashInput } from './config/secrets.ts'
-import {
-  activeByNode,
-  registerContributor,
-  removeContributor,
-  welcomeNode,
-} from './signals/contributors.ts'
+import { activeByNode, registerContributor, removeContributor, welcomeNode } from './signals/contributors.ts'
 import { riskFactsOf } from './trading/account.ts'
 import { compareAccount, resumeLive } from './trading/account-sweep.ts'
 import { contributorsOfSignals, cycleInputsOf } from './brain/cycle-inputs.ts'
@@ -22,7 +17,7 @@ import { acknowledgedBy, assessRisk } from './trading/assess.ts'
 import { escalate, resetKillSwitch, setKillSwitch } from './trading/kill-switch.ts'
 import { weightsInForce } from './brain/learning.ts'
 import { runLearning } from './brain/run-learning.ts'
-import type { Moment } from './shared/decision-context.ts'
+import type { DecisionContext } from './shared/decision-context.ts'
 import { observeBars } from './market/observe.ts'
 import { startNode } from './operations/nodes.ts'
 import { callsOfSignals } from './reputation/calls-of-signals.ts'
@@ -35,11 +30,11 @@ import { noticeStale } from './signals/producer-runs.ts'
 import { proposeTrade } from './brain/propose-trade.ts'
 import {
   cancelOrder,
-  doubtOrder,
-  doubtOrders,
+  markOrderUnknown,
+  markOrdersUnknown,
   recordNotFound,
   recordRejection,
-  recordUnfindable,
+  recordLookupUnsupported,
   recordUnsent,
 } from './trading/reconcile.ts'
 import { fillResting } from './trading/resting-fills.ts'
@@ -56,7 +51,7 @@ import { accept, type Decision } from './shared/decision.ts'
 import { checkPositions, observeTick, watchBar, watchQuote } from './trading/watch.ts'
 
 /** The one door into the rooms. Each room is handed what it may see, never the whole house. */
-export const decide = (state: State, command: Command, moment: Moment): Decision => {
+export const decide = (state: State, command: Command, moment: DecisionContext): Decision => {
   switch (command.kind) {
     case 'start':
       return startNode(command.started)
@@ -172,11 +167,11 @@ export const decide = (state: State, command: Command, moment: Moment): Decision
     case 'record-not-found':
       return recordNotFound(state, command.orderId, command.lookups, moment)
     case 'record-unfindable':
-      return recordUnfindable(state, command.orderId)
+      return recordLookupUnsupported(state, command.orderId)
     case 'doubt-order':
-      return doubtOrder(state, command.orderId, command.reason)
+      return markOrderUnknown(state, command.orderId, command.reason)
     case 'doubt-orders':
-      return doubtOrders(state, command.reason)
+      return markOrdersUnknown(state, command.reason)
     case 'retry-exits':
       return retryExits(state, moment)
     case 'record-venue-check':
@@ -200,11 +195,11 @@ export const decide = (state: State, command: Command, moment: Moment): Decision
     case 'record-outcome':
       return recordOutcome(state, command.close, moment)
     case 'owe-karma':
-      return oweKarma(state, command.close, moment)
+      return accrueShares(state, command.close, moment)
     case 'settle-karma':
       return settleKarma(state.karma, command.request, command.standing, {
         rules: moment.configuration.karma,
-        notary: notaryOf(moment),
+        receiptSigner: receiptSignerOf(moment),
       })
     case 'settle-due-karma':
       return settleDueKarma(state, moment)
@@ -237,10 +232,10 @@ export const decide = (state: State, command: Command, moment: Moment): Decision
   }
 }
 
-const conditionsOf = (state: State, { now, configuration }: Moment): readonly Condition[] =>
+const conditionsOf = (state: State, { now, configuration }: DecisionContext): readonly Condition[] =>
   trueConditions(riskFactsOf(state, now), configuration.kill_switch)
 
-const listening = (state: State, moment: Moment) => ({
+const listening = (state: State, moment: DecisionContext) => ({
   now: moment.now,
   newId: moment.newId,
   callOf: callsOfSignals(state, moment),

@@ -3,7 +3,7 @@ import { decide } from './decide.ts'
 import { asKnown, type NewEvent } from './events/catalogue.ts'
 import { consequencesOf, touchesRisk } from './consequences.ts'
 import type { Stamped } from './log/event.ts'
-import type { Moment } from './shared/decision-context.ts'
+import type { DecisionContext } from './shared/decision-context.ts'
 import { evolve, type State } from './state.ts'
 import { assert } from './shared/assert.ts'
 import type { Refusal } from './shared/decision.ts'
@@ -17,7 +17,7 @@ export type RunResult =
 const FOLLOW_UPS_MAX = 100_000
 
 /** A command and all that follows from it, as one batch. Only the first command can be refused. */
-export const run = (before: State, command: Command, moment: Moment): RunResult => {
+export const run = (before: State, command: Command, moment: DecisionContext): RunResult => {
   const events: Stamped[] = []
   const pending: Command[] = [command]
   let state = before
@@ -48,7 +48,7 @@ export const run = (before: State, command: Command, moment: Moment): RunResult 
   return { status: 'accepted', events, state }
 }
 
-const stamp = (event: NewEvent, seq: number, { now, newId, traceId }: Moment): Stamped => ({
+const stamp = (event: NewEvent, seq: number, { now, newId, traceId }: DecisionContext): Stamped => ({
   seq,
   id: event.id ?? newId(),
   type: event.type,

@@ -1,10 +1,10 @@
-import { evolveMind, INITIAL_MIND, type Mind } from './brain/brain-state.ts'
+import { evolveBrainState, INITIAL_BRAIN_STATE, type BrainState } from './brain/brain-state.ts'
 import { evolveContributors, INITIAL_CONTRIBUTORS, type Contributors } from './signals/contributors.ts'
 import { asKnown, type KnownEvent } from './events/catalogue.ts'
 import { evolveKarma, INITIAL_KARMA, type Karma } from './treasury/treasury-state.ts'
 import { evolveKillSwitch, INITIAL_KILL_SWITCH, type KillSwitch } from './trading/kill-switch.ts'
 import type { Stamped } from './log/event.ts'
-import { evolveLinks, INITIAL_LINKS, type Links } from './signals/co-signals.ts'
+import { evolveCoSignals, NO_CO_SIGNALS, type CoSignals } from './signals/co-signals.ts'
 import { evolveLedger, INITIAL_LEDGER, type Ledger } from './trading/ledger.ts'
 import { evolveLearning, INITIAL_LEARNING, type Learning } from './brain/learning.ts'
 import { evolveMarket, INITIAL_MARKET, type Market } from './market/market.ts'
@@ -14,10 +14,10 @@ import { evolveOrders, INITIAL_ORDERS, type Orders } from './trading/orders.ts'
 import { INITIAL_BOOK, type Book } from './trading/book.ts'
 import { evolvePortfolio } from './trading/evolve-portfolio.ts'
 import { INITIAL_POSITIONS, type Positions } from './trading/positions.ts'
-import { evolveJudgements, INITIAL_JUDGEMENTS, type Judgements } from './reputation/feedback.ts'
+import { evolveFeedback, INITIAL_FEEDBACK, type FeedbackLedger } from './reputation/feedback.ts'
 import { evolveProducers, INITIAL_PRODUCERS, type Producers } from './signals/producers.ts'
 import { evolveRisk, INITIAL_RISK, type Risk } from './trading/risk.ts'
-import { evolveBoard, INITIAL_BOARD, type Board } from './signals/latest-signals.ts'
+import { evolveLatestSignals, NO_LATEST_SIGNALS, type LatestSignals } from './signals/latest-signals.ts'
 import { evolveTrails, INITIAL_TRAILS, type Trails } from './signals/trails.ts'
 import { evolveTraces, INITIAL_TRACES, type Traces } from './signals/traces.ts'
 import { evolveVenue, INITIAL_VENUE, type Venue } from './trading/venue.ts'
@@ -36,14 +36,14 @@ export interface State {
   readonly killSwitch: KillSwitch
   readonly nodes: Nodes
   readonly contributors: Contributors
-  readonly links: Links
+  readonly links: CoSignals
   readonly producers: Producers
-  readonly judgements: Judgements
+  readonly judgements: FeedbackLedger
   readonly trails: Trails
   readonly traces: Traces
-  readonly board: Board
+  readonly board: LatestSignals
   readonly market: Market
-  readonly mind: Mind
+  readonly mind: BrainState
   readonly intents: Intents
   readonly orders: Orders
   readonly venue: Venue
@@ -64,14 +64,14 @@ export const INITIAL_STATE: State = {
   killSwitch: INITIAL_KILL_SWITCH,
   nodes: INITIAL_NODES,
   contributors: INITIAL_CONTRIBUTORS,
-  links: INITIAL_LINKS,
+  links: NO_CO_SIGNALS,
   producers: INITIAL_PRODUCERS,
-  judgements: INITIAL_JUDGEMENTS,
+  judgements: INITIAL_FEEDBACK,
   trails: INITIAL_TRAILS,
   traces: INITIAL_TRACES,
-  board: INITIAL_BOARD,
+  board: NO_LATEST_SIGNALS,
   market: INITIAL_MARKET,
-  mind: INITIAL_MIND,
+  mind: INITIAL_BRAIN_STATE,
   intents: INITIAL_INTENTS,
   orders: INITIAL_ORDERS,
   venue: INITIAL_VENUE,
@@ -98,14 +98,14 @@ export const evolve = (state: State, event: Stamped): State => {
     killSwitch: evolveKillSwitch(state.killSwitch, known),
     nodes: evolveNodes(state.nodes, known),
     contributors: evolveContributors(state.contributors, known),
-    links: evolveLinks(state.links, known),
+    links: evolveCoSignals(state.links, known),
     producers: evolveProducers(state.producers, known),
-    judgements: evolveJudgements(state.judgements, known),
+    judgements: evolveFeedback(state.judgements, known),
     trails: evolveTrails(state.trails, known),
     traces: evolveTraces(state.traces, known),
-    board: evolveBoard(state.board, known),
+    board: evolveLatestSignals(state.board, known),
     market: evolveMarket(state.market, known),
-    mind: evolveMind(state.mind, known),
+    mind: evolveBrainState(state.mind, known),
     intents: evolveIntents(state.intents, known),
     orders: evolveOrders(state.orders, known),
     venue: evolveVenue(state.venue, known),

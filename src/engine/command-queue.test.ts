@@ -3,7 +3,7 @@ import { MemoryLog } from '../adapters/storage/memory/memory-log.ts'
 import type { Command } from '../core/commands.ts'
 import { CommandQueue } from './command-queue.ts'
 import { QueueFullError } from './errors.ts'
-import { access, openEngine, set } from './fixture.contract.ts'
+import { access, openEngine, set } from './engine.fixture.ts'
 
 const usual: Command = { kind: 'watch-regime' }
 const urgent: Command = { kind: 'observe-tick', tick: { symbol: 'BTC', price: 1, ts: 't', confirms: null } }

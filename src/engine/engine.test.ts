@@ -6,7 +6,7 @@ import type { Command } from '../core/commands.ts'
 import { encodeState } from '../core/state-codec.ts'
 import { STATE_VERSION } from '../core/state.ts'
 import { EngineClosedError, QueueFullError } from './errors.ts'
-import { access, everything, openEngine, set } from './fixture.contract.ts'
+import { access, everything, openEngine, set } from './engine.fixture.ts'
 import { catchUp, EMPTY_MEMORY, stateHashOf } from './memory.ts'
 
 describe('what is recorded alongside', () => {

@@ -11,13 +11,13 @@ import { CommandQueue, isUrgent } from './command-queue.ts'
 import { CommitLine, type Stored } from './commit-line.ts'
 import { EngineClosedError, QueueFullError } from './errors.ts'
 import type { ExecuteOptions, Executor } from './executor.ts'
-import { Feed } from './feed.ts'
+import { Feed } from './event-bus.ts'
 import { catchUp, recall, type Memory } from './memory.ts'
 import { plan, type Answer, type Outcome, type Plan, type Request } from './plan.ts'
 import { sha256Hex } from './sha256.ts'
 import { SnapshotKeeper } from './snapshot-keeper.ts'
 
-export interface EngineParts {
+export interface EngineDependencies {
   readonly log: EventLog
   readonly signer: Signer
   readonly clock: Clock
@@ -28,7 +28,7 @@ export interface EngineParts {
   readonly version?: string
   readonly limits?: Partial<EngineLimits>
   /** Told of trouble that no caller waits for. */
-  readonly onTrouble: (what: string, error: unknown) => void
+  readonly onError: (what: string, error: unknown) => void
 }
 
 export interface EngineLimits {
@@ -64,7 +64,7 @@ export class Engine implements Executor {
   readonly log: EventLog
   readonly nodeId: string
   readonly feed = new Feed()
-  readonly #parts: EngineParts
+  readonly #parts: EngineDependencies
   readonly #limits: EngineLimits
   readonly #line: CommitLine
   readonly #snapshots: SnapshotKeeper
@@ -85,12 +85,12 @@ export class Engine implements Executor {
   #closed = false
 
   /** Recalls the newest snapshot and folds what came after it. */
-  static async open(parts: EngineParts): Promise<Engine> {
+  static async open(parts: EngineDependencies): Promise<Engine> {
     const recalled = await recall(parts.log)
     return new Engine(parts, await catchUp(parts.log, recalled), recalled.head.seq)
   }
 
-  private constructor(parts: EngineParts, memory: Memory, snapshotSeq: number) {
+  private constructor(parts: EngineDependencies, memory: Memory, snapshotSeq: number) {
     this.log = parts.log
     this.nodeId = parts.signer.nodeId
     this.#parts = parts
@@ -283,7 +283,7 @@ export class Engine implements Executor {
     for (const { resolve } of this.#advanceWaiters.splice(0)) resolve()
     this.#snapshots
       .keepIfDue(memory)
-      .catch((error: unknown) => this.#parts.onTrouble('no snapshot was kept', error))
+      .catch((error: unknown) => this.#parts.onError('no snapshot was kept', error))
   }
 
   #nextCommand(): Promise<void> {
@@ -299,7 +299,7 @@ export class Engine implements Executor {
       ...this.#queue.takeAll(),
       ...this.#advanceWaiters.splice(0),
     ]
-    if (waiting.length === 0) this.#parts.onTrouble('the log could not be read', error)
+    if (waiting.length === 0) this.#parts.onError('the log could not be read', error)
     for (const { reject } of waiting) reject(error)
   }
 }

@@ -4,7 +4,7 @@ import { MemoryLog } from '../adapters/storage/memory/memory-log.ts'
 import type { Command } from '../core/commands.ts'
 import type { KillSwitchLevel } from '../core/shared/level.ts'
 import type { Engine } from './engine.ts'
-import { access, openEngine, set } from './fixture.contract.ts'
+import { access, openEngine, set } from './engine.fixture.ts'
 
 const TURN_MAX = 10
 

@@ -2,7 +2,7 @@ import type { Command } from '../core/commands.ts'
 import { canonicalJson } from '../core/log/canonical-json.ts'
 import type { Stamped } from '../core/log/event.ts'
 import { chain, type ChainedRecord } from '../core/log/hash-chain.ts'
-import type { Moment } from '../core/shared/decision-context.ts'
+import type { DecisionContext } from '../core/shared/decision-context.ts'
 import { run, type RunResult } from '../core/run.ts'
 import type { State } from '../core/state.ts'
 import type { Refusal } from '../core/shared/decision.ts'
@@ -47,7 +47,7 @@ export const plan = async (
   requests: readonly Request[],
   before: Memory,
   known: KnownKeys,
-  moment: Omit<Moment, 'traceId'>,
+  moment: Omit<DecisionContext, 'traceId'>,
   turns: Turns,
 ): Promise<Plan> => {
   const answers: Answer[] = []
@@ -55,7 +55,7 @@ export const plan = async (
   const records: ChainedRecord[] = []
   const keys = new Map(known)
   let { state, head } = before
-  let current: Moment = { ...moment, traceId: null }
+  let current: DecisionContext = { ...moment, traceId: null }
   for (const [index, request] of requests.entries()) {
     const isTurnOver = index > 0 && index % turns.requestsMax === 0
     if (isTurnOver && !(await turns.next(request))) break
@@ -100,7 +100,7 @@ const tryRun = (
   state: State,
   prevHash: string,
   command: Command,
-  moment: Moment,
+  moment: DecisionContext,
   alongside: Command | null,
 ): Tried => {
   try {
@@ -117,7 +117,7 @@ const tryRun = (
 
 type Accepted = Extract<RunResult, { status: 'accepted' }>
 
-const withAlongside = (result: Accepted, alongside: Command, moment: Moment): Accepted => {
+const withAlongside = (result: Accepted, alongside: Command, moment: DecisionContext): Accepted => {
   const second = run(result.state, alongside, moment)
   if (second.status === 'refused') throw new Error(`${alongside.kind} alongside was refused`)
   return { status: 'accepted', events: [...result.events, ...second.events], state: second.state }

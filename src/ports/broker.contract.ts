@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { brokerFaultsContract } from './broker.faults.contract.ts'
-import { entryOf, exitOf, sumOf, tradesIn, units, type BrokerStage } from './broker.stage.contract.ts'
+import { entryOf, exitOf, sumOf, tradesIn, units, type BrokerStage } from './broker.fixture.ts'
 import { brokerStormContract } from './broker.storm.contract.ts'
 import type { Broker, OrderReport } from './broker.ts'
 

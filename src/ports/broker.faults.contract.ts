@@ -7,7 +7,7 @@ import {
   type BrokerStage,
   type RequestKind,
   type Trouble,
-} from './broker.stage.contract.ts'
+} from './broker.fixture.ts'
 
 /** What a broker makes of a venue that misbehaves: it never guesses. */
 export const brokerFaultsContract = (name: string, stageOf: () => Promise<BrokerStage>): void => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { lookedUp } from './broker.faults.contract.ts'
-import { entryOf, exitOf, tradesIn, type BrokerStage } from './broker.stage.contract.ts'
+import { entryOf, exitOf, tradesIn, type BrokerStage } from './broker.fixture.ts'
 
 /** Many orders through a venue at which everything goes wrong, as whoever uses a broker sends them. */
 export const brokerStormContract = (name: string, stageOf: () => Promise<BrokerStage>): void => {

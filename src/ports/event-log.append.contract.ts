@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { appendTo, headAfter, oddEvent, recordsAfter } from '../../test/records.ts'
 import { EMPTY_HEAD, headOf, type LogRecord } from '../core/log/event.ts'
-import { everything, type Logs } from './event-log.harness.contract.ts'
+import { everything, type Logs } from './event-log.fixture.ts'
 
 export const appendContract = (logs: Logs): void => {
   describe(`${logs.name}: the end of the log`, () => {

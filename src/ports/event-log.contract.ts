@@ -1,11 +1,11 @@
 import { appendContract } from './event-log.append.contract.ts'
 import { differentialContract } from './event-log.differential.contract.ts'
-import { logsOf, type EventLogHarness } from './event-log.harness.contract.ts'
+import { logsOf, type EventLogHarness } from './event-log.fixture.ts'
 import { keepContract } from './event-log.keep.contract.ts'
 import { readContract } from './event-log.read.contract.ts'
 import { verifyContract } from './event-log.verify.contract.ts'
 
-export type { EventLogHarness, Tampering } from './event-log.harness.contract.ts'
+export type { EventLogHarness, Tampering } from './event-log.fixture.ts'
 
 /** What every event log does. Each adapter runs this, and is compared with the one in memory by a random walk. */
 export const eventLogContract = (name: string, harness: EventLogHarness): void => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { recordsAfter, sha256Hex, timeAt } from '../../test/records.ts'
 import { MemoryLog } from '../adapters/storage/memory/memory-log.ts'
 import { headOf, type Head, type LogRecord } from '../core/log/event.ts'
-import type { Logs } from './event-log.harness.contract.ts'
+import type { Logs } from './event-log.fixture.ts'
 import type { EventLog } from './event-log.ts'
 
 /** A random walk over the whole port: whatever was done before, the answer is that of the log in memory. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { appendTo, headAfter, recordsAfter, sha256Hex } from '../../test/records.ts'
 import { headOf, type LogRecord } from '../core/log/event.ts'
 import { symbolRef } from '../core/log/refs.ts'
-import { everything, type Logs } from './event-log.harness.contract.ts'
+import { everything, type Logs } from './event-log.fixture.ts'
 import type { EventLog, Snapshot } from './event-log.ts'
 
 /** What is found again: by key, after a restart, by another process, at once. */

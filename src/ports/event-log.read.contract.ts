@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { appendTo, timeAt } from '../../test/records.ts'
 import type { LogRecord } from '../core/log/event.ts'
 import { sourceRef, symbolRef, traceRef } from '../core/log/refs.ts'
-import type { Logs } from './event-log.harness.contract.ts'
+import type { Logs } from './event-log.fixture.ts'
 import type { EventLog, LogQuery } from './event-log.ts'
 
 export const readContract = (logs: Logs): void => {

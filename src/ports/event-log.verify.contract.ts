@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { appendTo, oddEvent, recordsAfter, rehashed, timeAt, type Said } from '../../test/records.ts'
 import { EMPTY_HEAD, type LogRecord } from '../core/log/event.ts'
-import type { Logs } from './event-log.harness.contract.ts'
+import type { Logs } from './event-log.fixture.ts'
 import type { ChainFaultKind } from './event-log.ts'
 
 export const verifyContract = (logs: Logs): void => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createManualTimer, settle } from './manual-timer.contract.ts'
+import { createManualTimer, settle } from './manual-timer.fixture.ts'
 
 const { signal } = new AbortController()
 

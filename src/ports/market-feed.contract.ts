@@ -4,7 +4,7 @@ import { SIGNALS } from '../core/events/signal.ts'
 import { barFaultOf, type FeedBar } from '../core/market/bar.ts'
 import type { MarketView } from '../core/market/view.ts'
 import { BUILTIN_PRODUCERS } from '../core/signals/builtin-producers.ts'
-import { settle } from './manual-timer.contract.ts'
+import { settle } from './manual-timer.fixture.ts'
 import type { FeedListener, FeedStart, MarketFeed, Tick } from './market-feed.ts'
 
 /** A feed that is not started yet, and the time it lives in. */
@@ -237,7 +237,7 @@ const recorder = (store: () => Promise<void> = async () => undefined): Recorder 
       return store()
     },
     onTick: (tick) => ticks.push(tick),
-    onTrouble: (message) => troubles.push(message),
+    onError: (message) => troubles.push(message),
   }
   const count = (): number => calls.length + ticks.length + troubles.length
   return { listener, calls, ticks, troubles, bars: () => calls.flat(), count }

@@ -24,7 +24,7 @@ export interface FeedListener {
   /** Moves the mark that people see; nothing of it is stored. */
   onTick(tick: Tick): void
   /** Trouble the feed gets over by itself, in words for an operator. */
-  onTrouble(message: string): void
+  onError(message: string): void
 }
 
 export interface FeedStatus {

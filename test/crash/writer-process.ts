@@ -12,7 +12,7 @@ const engine = await Engine.open({
   signer: testSigner(),
   clock: testClock(Date.now()),
   snapshotEveryEvents: 50,
-  onTrouble: (what, error) => process.stderr.write(`${what}: ${String(error)}\n`),
+  onError: (what, error) => process.stderr.write(`${what}: ${String(error)}\n`),
 })
 
 const write = async (caller: number): Promise<never> => {

@@ -14,7 +14,7 @@ import { startRemoteVenue } from '../venue/remote-venue.ts'
 import { programOf } from '../program.ts'
 import { chanceOf, type Chance } from './chance.ts'
 import type { TradingTask, Word } from './kill-orders-process.ts'
-import { standBy, type Killable, type KillMoment } from './killable.ts'
+import { standBy, type Killable, type KillPoint } from './killable.ts'
 import { everything, preparedForLive } from './trading-floor.ts'
 
 /** SVC_TEST_ORDER_KILLS=500 for a long night. */
@@ -56,7 +56,7 @@ const FAULTS: ScheduleOrder = {
   ],
 }
 
-interface Story {
+interface EventBuilder {
   readonly journal: Journal
   readonly records: readonly LogRecord[]
   readonly state: State
@@ -65,7 +65,7 @@ interface Story {
 }
 
 let folder = ''
-let story: Story
+let story: EventBuilder
 
 beforeAll(
   async () => {
@@ -76,7 +76,7 @@ beforeAll(
 )
 afterAll(() => rm(folder, { recursive: true }))
 
-const storyOf = async (logPath: string): Promise<Story> => {
+const storyOf = async (logPath: string): Promise<EventBuilder> => {
   const chance = chanceOf(SEED)
   const pace = { beginMs: Date.now(), speed: SPEED }
   const venue = await startRemoteVenue({ perpetuals: SYMBOLS, pace })
@@ -133,13 +133,13 @@ const acceptedIn = ({ attempts }: Journal): readonly string[] =>
 
 interface Next {
   readonly process: Killable
-  readonly moment: KillMoment
+  readonly moment: KillPoint
 }
 
 /** While it starts, at any moment, and around a call to the venue. */
-const momentOf = (chance: Chance): KillMoment => {
+const momentOf = (chance: Chance): KillPoint => {
   const count = 1 + chance.below(6)
-  const moments: readonly KillMoment[] = [
+  const moments: readonly KillPoint[] = [
     { word: 'open', count: 1, delayMs: chance.below(100) },
     { word: 'trading', count: 1, delayMs: chance.below(1000) },
     { word: 'sent', count, delayMs: chance.below(15) },
@@ -151,13 +151,13 @@ const momentOf = (chance: Chance): KillMoment => {
 }
 
 /** While the level changes, or after. */
-const levelMomentOf = (level: KillSwitchLevel, chance: Chance): KillMoment => ({
+const levelMomentOf = (level: KillSwitchLevel, chance: Chance): KillPoint => ({
   word: chance.happens(0.5) ? 'level ?' : `level ${level}`,
   count: 1,
   delayMs: chance.below(20),
 })
 
-const levelsOf = (lives: readonly (readonly Word[])[]): Story['levels'] => {
+const levelsOf = (lives: readonly (readonly Word[])[]): EventBuilder['levels'] => {
   let stored: string | null = 'level 0'
   return lives.flatMap((words) => {
     const told: readonly string[] = words.filter((word) => word.startsWith('level'))

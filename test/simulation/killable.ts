@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { TradingTask, Word } from './kill-orders-process.ts'
 
 /** Some moment after a process has said a word so often. */
-export interface KillMoment {
+export interface KillPoint {
   readonly word: Word
   readonly count: number
   readonly delayMs: number
@@ -14,7 +14,7 @@ export interface KillMoment {
 /** A process that trades. It has loaded everything and waits, so that the next one can begin at once. */
 export interface Killable {
   /** Lets it trade, kills it at the moment, and tells all that it said. */
-  runUntil(moment: KillMoment): Promise<readonly Word[]>
+  runUntil(moment: KillPoint): Promise<readonly Word[]>
   /** Lets it go on until it ends by itself. */
   runToEnd(): Promise<readonly Word[]>
   /** It is not needed. */
@@ -30,7 +30,7 @@ export const standBy = (program: string, task: TradingTask): Killable => {
   lines.on('line', (line) => words.push(line as Word))
   const ended = once(child, 'close').then(() => child.signalCode ?? `exit ${child.exitCode}`)
 
-  const said = async ({ word, count }: KillMoment): Promise<void> => {
+  const said = async ({ word, count }: KillPoint): Promise<void> => {
     let isGone = false
     const gone = ended.then(() => {
       isGone = true
@@ -70,7 +70,7 @@ export const standBy = (program: string, task: TradingTask): Killable => {
   }
 }
 
-const TRADING: KillMoment = { word: 'trading', count: 1, delayMs: 0 }
+const TRADING: KillPoint = { word: 'trading', count: 1, delayMs: 0 }
 
 /** Some words are never said, when a kill switch or a fault is in the way. */
 const LIFE_MS_MAX = 3000

@@ -9,8 +9,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createSystemClock } from '../../src/adapters/platform/clock/system-clock.ts'
 import { createVault } from '../../src/adapters/platform/vault/vault.ts'
 import { startService, type Service } from '../../src/compose/service.ts'
-import { surroundingsOf } from '../../src/compose/surroundings.ts'
-import { createWorkshop } from '../../src/compose/workshop.ts'
+import { environmentOf } from '../../src/compose/environment.ts'
+import { createCommandDependencies } from '../../src/compose/command-dependencies.ts'
 import type { LiveView } from '../../src/core/views/live.ts'
 import { runCommandLine } from '../../src/surfaces/cli/run.ts'
 import { emit, eventsOf, registerProducer } from '../interface/acts.ts'
@@ -57,7 +57,7 @@ const storeKeys = async (): Promise<void> => {
   for (const [name, value] of Object.entries(WORDS)) await vault.set(name, value)
 }
 
-const environmentOf = (changes: Readonly<Record<string, string>>): Readonly<Record<string, string>> => ({
+const variablesOf = (changes: Readonly<Record<string, string>>): Readonly<Record<string, string>> => ({
   SVC_DEV_MODE: '1',
   SVC_API__AUTH_TOKEN: TOKEN,
   SVC_LOGGING__LEVEL: 'ERROR',
@@ -71,8 +71,8 @@ const start = async (
   changes: Readonly<Record<string, string>> = {},
   inMemory = true,
 ): Promise<RunningService> => {
-  const wishes = { host: '127.0.0.1', port: 0, dashboardPort: null, dashboard: false, inMemory }
-  const started = await startService(surroundingsOf(home, environmentOf(changes), 'test'), wishes)
+  const options = { host: '127.0.0.1', port: 0, dashboardPort: null, dashboard: false, inMemory }
+  const started = await startService(environmentOf(home, variablesOf(changes), 'test'), options)
   service = started
   return {
     baseUrl: started.baseUrl,
@@ -246,8 +246,8 @@ const commandLine = (
   changes: Readonly<Record<string, string>>,
   ...words: readonly string[]
 ): Promise<number> => {
-  const environment = environmentOf(changes)
-  const at = (folder: string) => surroundingsOf(folder, environment, 'test')
+  const environment = variablesOf(changes)
+  const at = (folder: string) => environmentOf(folder, environment, 'test')
   const output = new Writable({ write: (_chunk, _encoding, done) => done() })
   return runCommandLine(words, {
     stdin: Readable.from([]),
@@ -257,6 +257,6 @@ const commandLine = (
     currentFolder: home,
     version: 'test',
     clock: at(home).clock,
-    workshopAt: (folder) => createWorkshop(at(folder)),
+    workshopAt: (folder) => createCommandDependencies(at(folder)),
   })
 }

@@ -3,7 +3,7 @@ import { MemoryLog } from '../../src/adapters/storage/memory/memory-log.ts'
 import { openPositionsOf, positionsOf } from '../../src/core/trading/book.ts'
 import type { KillSwitchLevel } from '../../src/core/shared/level.ts'
 import { notionalOf } from '../../src/core/shared/money.ts'
-import { createManualTimer, settle, type ManualTimer } from '../../src/ports/manual-timer.contract.ts'
+import { createManualTimer, settle, type ManualTimer } from '../../src/ports/manual-timer.fixture.ts'
 import { chanceOf, type Chance } from './chance.ts'
 import { createExchange, type Exchange, type Treatment } from './exchange.ts'
 import { everything, openFloor, preparedForLive, type Floor } from './trading-floor.ts'
@@ -30,7 +30,7 @@ const TREATMENTS: readonly Treatment[] = [
   'trades-later',
 ]
 
-interface Story {
+interface EventBuilder {
   readonly chance: Chance
   readonly timer: ManualTimer
   readonly exchange: Exchange
@@ -42,7 +42,7 @@ interface Story {
 }
 
 /** One process, from its start to its sudden end. */
-const processOf = async (story: Story, stepsToLive: number): Promise<void> => {
+const processOf = async (story: EventBuilder, stepsToLive: number): Promise<void> => {
   const { log, exchange, timer, chance } = story
   const floor = await openFloor({ log, broker: exchange, timer, symbols: SYMBOLS, stepsToLive })
   if (story.level !== null) expect(floor.engine.state.killSwitch.level).toBe(story.level)
@@ -61,7 +61,7 @@ const processOf = async (story: Story, stepsToLive: number): Promise<void> => {
 }
 
 const act = async (
-  story: Story,
+  story: EventBuilder,
   floor: Floor,
   during: (work: Promise<unknown>) => Promise<unknown>,
 ): Promise<void> => {
@@ -93,7 +93,7 @@ const act = async (
 const pick = (chance: Chance, from: readonly Treatment[]): readonly Treatment[] =>
   [from[chance.below(from.length)]].filter((one) => one !== undefined)
 
-const setLevel = async (story: Story, floor: Floor, level: KillSwitchLevel): Promise<void> => {
+const setLevel = async (story: EventBuilder, floor: Floor, level: KillSwitchLevel): Promise<void> => {
   story.level = null
   await floor.engine.execute({
     kind: 'set-kill-switch',
@@ -103,7 +103,7 @@ const setLevel = async (story: Story, floor: Floor, level: KillSwitchLevel): Pro
 }
 
 /** A last process that lives until nothing is under way, and everything is sold. */
-const ending = async (story: Story): Promise<Floor> => {
+const ending = async (story: EventBuilder): Promise<Floor> => {
   const { log, exchange, timer } = story
   const floor = await openFloor({ log, broker: exchange, timer, symbols: SYMBOLS })
   await floor.desk.start()
@@ -121,9 +121,9 @@ const ending = async (story: Story): Promise<Floor> => {
   throw new Error('something is still under way')
 }
 
-const storyOf = async (seed: number): Promise<{ readonly story: Story; readonly floor: Floor }> => {
+const storyOf = async (seed: number): Promise<{ readonly story: EventBuilder; readonly floor: Floor }> => {
   const timer = createManualTimer(BEGIN_MS)
-  const story: Story = {
+  const story: EventBuilder = {
     chance: chanceOf(seed),
     timer,
     exchange: createExchange(() => timer.now()),

@@ -18,13 +18,13 @@ export interface Ground {
   close(): Promise<void>
 }
 
-export interface GroundWishes {
+export interface GroundOptions {
   /** The first entry is filled in parts. */
   readonly inParts: boolean
 }
 
 /** What the engine does with orders, wherever they are filled. */
-export const orderScenarios = (name: string, open: (wishes: GroundWishes) => Promise<Ground>): void => {
+export const orderScenarios = (name: string, open: (wishes: GroundOptions) => Promise<Ground>): void => {
   let ground: Ground
 
   const begin = async (inParts = false): Promise<string> => {

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MemoryLog } from '../../src/adapters/storage/memory/memory-log.ts'
-import { openBrokerStage, type CcxtBrokerStage } from '../../src/adapters/brokers/ccxt/stage.contract.ts'
+import { openBrokerStage, type CcxtBrokerStage } from '../../src/adapters/brokers/ccxt/ccxt-broker.fixture.ts'
 import { clientOrderId } from '../../src/core/trading/entry.ts'
 import { unitsFrom } from '../../src/core/shared/money.ts'
-import { createManualTimer, settle, type ManualTimer } from '../../src/ports/manual-timer.contract.ts'
+import { createManualTimer, settle, type ManualTimer } from '../../src/ports/manual-timer.fixture.ts'
 import { createExchange } from './exchange.ts'
-import { orderScenarios, type Ground, type GroundWishes } from './order-scenarios.contract.ts'
+import { orderScenarios, type Ground, type GroundOptions } from './order-scenarios.contract.ts'
 import { openFloor, preparedForLive } from './trading-floor.ts'
 
 const BEGIN_MS = Date.parse('2026-02-20T12:34:56.789Z')
@@ -13,7 +13,7 @@ const BEGIN_MS = Date.parse('2026-02-20T12:34:56.789Z')
 /** Of a bar: a tenth of it is a part of an order. */
 const SMALL_VOLUME = 0.01
 
-const onPaper = async (log: MemoryLog, timer: ManualTimer, { inParts }: GroundWishes): Promise<Ground> => {
+const onPaper = async (log: MemoryLog, timer: ManualTimer, { inParts }: GroundOptions): Promise<Ground> => {
   const floor = await openFloor({
     log,
     broker: createExchange(() => timer.now()),

@@ -8,7 +8,7 @@ import type { JsonObject } from '../../src/core/shared/json.ts'
 import { usdFrom } from '../../src/core/shared/money.ts'
 import { DAY_MS } from '../../src/core/shared/time.ts'
 import { Engine } from '../../src/engine/engine.ts'
-import { OrderDesk } from '../../src/engine/orders/order-desk.ts'
+import { OrderRouter } from '../../src/engine/orders/order-router.ts'
 import type { Broker } from '../../src/ports/broker.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
 import type { Timer } from '../../src/ports/timer.ts'
@@ -18,7 +18,7 @@ import { recordsAfter } from '../records.ts'
 export const VENUE = 'exchange'
 const MINUTE_MS = 60_000
 
-export interface FloorParts {
+export interface FloorDependencies {
   readonly log: EventLog
   readonly broker: Broker
   readonly timer: Timer
@@ -31,7 +31,7 @@ export interface FloorParts {
 /** An engine and the desk that trades for it, on a log and an exchange that outlive both. */
 export interface Floor {
   readonly engine: Engine
-  readonly desk: OrderDesk
+  readonly desk: OrderRouter
   readonly troubles: readonly string[]
   /** Prices of the symbols as of the minute that just ended. */
   bars(prices: Readonly<Record<string, number>>, volume?: number): Promise<void>
@@ -46,7 +46,7 @@ export interface Floor {
 const liveConfiguration = ({
   execution,
   symbols = ['BTC', 'ETH'],
-}: Pick<FloorParts, 'execution' | 'symbols'>): Configuration => ({
+}: Pick<FloorDependencies, 'execution' | 'symbols'>): Configuration => ({
   ...DEFAULT_CONFIGURATION,
   universe: { ...DEFAULT_CONFIGURATION.universe, symbols: [...symbols] },
   // What the market does to the account is not what these lives are about.
@@ -88,7 +88,7 @@ export const preparedForLive = async (log: EventLog, nowMs: number): Promise<voi
   await opened.close()
 }
 
-export const openFloor = async (parts: FloorParts): Promise<Floor> => {
+export const openFloor = async (parts: FloorDependencies): Promise<Floor> => {
   const { timer } = parts
   const life = new Life(parts.stepsToLive ?? Number.POSITIVE_INFINITY)
   const log = mortal(parts.log, life)
@@ -96,13 +96,13 @@ export const openFloor = async (parts: FloorParts): Promise<Floor> => {
   const configuration = liveConfiguration(parts)
   const troubles: string[] = []
   const engine = await openEngine(log, () => timer.now(), configuration)
-  const desk = new OrderDesk({
+  const desk = new OrderRouter({
     engine,
     broker,
     venue: VENUE,
     timer,
     configuration: () => configuration,
-    onTrouble: (what, error) => void troubles.push(`${what}: ${String(error)}`),
+    onError: (what, error) => void troubles.push(`${what}: ${String(error)}`),
   })
   return {
     engine,
@@ -192,7 +192,7 @@ const openEngine = (log: EventLog, now: () => number, configuration: Configurati
     clock: { now, newId: uuidv7 },
     snapshotEveryEvents: 1_000_000,
     configuration: () => configuration,
-    onTrouble: (what, error) => {
+    onError: (what, error) => {
       throw new Error(what, { cause: error })
     },
   })

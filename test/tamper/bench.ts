@@ -11,7 +11,7 @@ import { EMPTY_FRONTIER, extendFrontier, rootOf } from '../../src/core/log/merkl
 import {
   createCheckpointer,
   type Checkpointer,
-  type CheckpointerParts,
+  type CheckpointerDependencies,
 } from '../../src/engine/integrity/checkpointer.ts'
 import type { IntegrityReport } from '../../src/engine/integrity/report.ts'
 import { sha256 } from '../../src/engine/integrity/sha256-bytes.ts'
@@ -32,7 +32,7 @@ export interface Bench {
   readonly path: () => string
   readonly store: () => CheckpointStore
   readonly newest: () => Promise<SignedCheckpoint | undefined>
-  readonly checkpointerOf: (log: EventLog, parts?: Partial<CheckpointerParts>) => Checkpointer
+  readonly checkpointerOf: (log: EventLog, parts?: Partial<CheckpointerDependencies>) => Checkpointer
   /** Leaves a checkpoint of each of these sizes. */
   readonly checkpointAt: (records: readonly LogRecord[], ...sizes: readonly number[]) => Promise<void>
   readonly verify: (log: EventLog, options?: Partial<VerifyOptions>) => Promise<IntegrityReport>

@@ -102,7 +102,7 @@ export const journalOf = (world: World): Journal => {
 }
 
 /** Steers a venue from another process. */
-export const controlOf = (parts: ControlParts, { method, path, body }: Asked): Answer => {
+export const controlOf = (parts: ControlDependencies, { method, path, body }: Asked): Answer => {
   const { world, faults } = parts
   switch (`${method} ${path}`) {
     case 'GET control/journal':
@@ -138,7 +138,7 @@ export const controlOf = (parts: ControlParts, { method, path, body }: Asked): A
   }
 }
 
-interface ControlParts {
+interface ControlDependencies {
   readonly world: World
   readonly faults: Faults
 }

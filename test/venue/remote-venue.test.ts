@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { createCcxtBroker } from '../../src/adapters/brokers/ccxt/ccxt-broker.ts'
 import { createSystemTimer } from '../../src/adapters/platform/timer/system-timer.ts'
-import { entryOf, exitOf } from '../../src/ports/broker.stage.contract.ts'
+import { entryOf, exitOf } from '../../src/ports/broker.fixture.ts'
 import { startRemoteVenue } from './remote-venue.ts'
 
 const ORDER = '^POST .*/v1/order$'

@@ -4,7 +4,7 @@ import { SIGNALS } from '../../core/events/signal.ts'
 import { canonicalJson } from '../../core/log/canonical-json.ts'
 import { BUILTIN_PRODUCERS } from '../../core/signals/builtin-producers.ts'
 import { BUILT_IN_PRODUCERS } from './all.ts'
-import { barsOf, marketView, symbolView } from './market-view.contract.ts'
+import { barsOf, marketView, symbolView } from './market-view.fixture.ts'
 
 const price = fc.double({ min: 1e-8, max: 1e9, noNaN: true })
 const finite = (min: number, max: number) => fc.double({ min, max, noNaN: true })

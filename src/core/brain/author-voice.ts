@@ -10,7 +10,7 @@ export interface Speaker {
 
 export const speakerOf = (author: Author): Speaker => ({
   author,
-  standing: standingOf(author),
+  standing: accountStatusOf(author),
   capGroup: capGroupOf(author),
 })
 
@@ -18,7 +18,7 @@ export const speakerOf = (author: Author): Speaker => ({
 export const authorKeyOf = ({ kind, id }: Author): string => `${kind}:${id}`
 
 /** A person without a record counts 1, the best 5; a producer 1 at chance. Both are trusted as they do these days. */
-const standingOf = (author: Author): number =>
+const accountStatusOf = (author: Author): number =>
   author.trust *
   (author.kind === 'contributor' ? 1 + author.score / 25 : Math.max(0.2, Math.min(2, author.karma / 50)))
 

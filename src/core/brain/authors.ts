@@ -4,26 +4,26 @@ import { linkedGroups } from '../signals/co-signals.ts'
 import { scoreAt } from '../reputation/contributor-score.ts'
 import { isBuiltin } from '../signals/producers.ts'
 import { CHANCE_KARMA, karmaAt } from '../reputation/author-reputation.ts'
-import { NO_FORM, trustOf } from '../reputation/recent-skill.ts'
-import type { Posting } from '../signals/latest-signals.ts'
+import { NO_RECENT_SKILL, trustOf } from '../reputation/recent-skill.ts'
+import type { LatestSignal } from '../signals/latest-signals.ts'
 import type { State } from '../state.ts'
 import { authorKey } from '../shared/author-key.ts'
 import { intervalMsOf } from '../shared/cron.ts'
 
 /** A voice, by what it put on the board. */
-export interface PostedVoice extends Voice {
-  readonly said: readonly Posting[]
+export interface AuthorWithSignals extends Voice {
+  readonly said: readonly LatestSignal[]
 }
 
 /** What is on the board, by who says it and what that is worth now. */
-export const voicesForBrain = (
+export const authorsForBrain = (
   state: State,
   now: string,
   configuration: Configuration,
-): readonly PostedVoice[] => {
+): readonly AuthorWithSignals[] => {
   const groups = linkedGroups(state.links, configuration.brain.link, Date.parse(now))
-  const ofProducers = new Map<string, Posting[]>()
-  const ofContributors = new Map<string, Posting[]>()
+  const ofProducers = new Map<string, LatestSignal[]>()
+  const ofContributors = new Map<string, LatestSignal[]>()
   // All of the board passes here with every cycle: an iterator would cost twice as much.
   state.board.postings.forEach((posting) => {
     const { authorId, contributorId } = posting
@@ -33,7 +33,7 @@ export const voicesForBrain = (
     else own.push(posting)
   })
   return [...ofProducers.values(), ...ofContributors.values()].flatMap((said) => {
-    const author = authorOf(state, said[0] as Posting, { now, configuration, groups })
+    const author = authorOf(state, said[0] as LatestSignal, { now, configuration, groups })
     return author === null ? [] : [{ author, said }]
   })
 }
@@ -46,12 +46,12 @@ interface Circumstances {
 }
 
 /** Null for authors that may no longer speak: their history stays, their word does not. */
-const authorOf = (state: State, posting: Posting, circumstances: Circumstances): Author | null => {
+const authorOf = (state: State, posting: LatestSignal, circumstances: Circumstances): Author | null => {
   const { authorId: id, contributorId } = posting
   const { now, configuration, groups } = circumstances
   const { karma: rules, learning } = configuration
   const key = authorKey(contributorId, id)
-  const trust = learning.enabled ? trustOf(state.outcomes.form.get(key) ?? NO_FORM, rules) : 1
+  const trust = learning.enabled ? trustOf(state.outcomes.form.get(key) ?? NO_RECENT_SKILL, rules) : 1
   if (contributorId !== null) {
     const contributor = state.contributors.byId.get(contributorId)
     if (contributor === undefined || contributor.removed) return null

@@ -2,7 +2,7 @@ import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
 import type { Staleness } from './cycle.ts'
 
 /** What the brain remembers between cycles. */
-export interface Mind {
+export interface BrainState {
   readonly regime: RegimeMemory | null
   readonly lastCycle: { readonly id: string; readonly at: string } | null
   readonly staleness: Staleness
@@ -14,13 +14,13 @@ export interface RegimeMemory {
   readonly evidence: PayloadOf<'brain.regime_change.v1'>['evidence']
 }
 
-export const INITIAL_MIND: Mind = {
+export const INITIAL_BRAIN_STATE: BrainState = {
   regime: null,
   lastCycle: null,
   staleness: { staleCycles: 0, everScored: false },
 }
 
-export const evolveMind = (mind: Mind, event: KnownEvent): Mind => {
+export const evolveBrainState = (mind: BrainState, event: KnownEvent): BrainState => {
   switch (event.type) {
     case 'brain.regime_change.v1': {
       const { regime, evidence } = event.payload

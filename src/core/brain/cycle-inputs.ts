@@ -5,9 +5,9 @@ import type { Configuration } from '../config/schema.ts'
 import { weightsInForce } from './learning.ts'
 import type { Quote } from '../market/market.ts'
 import { dayFactsOf, markOf, type PriceTrust } from '../market/readings.ts'
-import type { Moment } from '../shared/decision-context.ts'
-import type { Posting } from '../signals/latest-signals.ts'
-import { voicesForBrain, type PostedVoice } from './authors.ts'
+import type { DecisionContext } from '../shared/decision-context.ts'
+import type { LatestSignal } from '../signals/latest-signals.ts'
+import { authorsForBrain, type AuthorWithSignals } from './authors.ts'
 import { isLive } from '../trading/intents.ts'
 import { openPositionsOf } from '../trading/book.ts'
 import type { State } from '../state.ts'
@@ -16,14 +16,14 @@ import { canonicalSymbol } from '../shared/symbol.ts'
 /** What the brain is handed of the other rooms: plain data, as of now. */
 export const cycleInputsOf = (
   state: State,
-  moment: Moment,
-): CycleInputs & { readonly voices: readonly PostedVoice[] } => {
+  moment: DecisionContext,
+): CycleInputs & { readonly voices: readonly AuthorWithSignals[] } => {
   const { now, configuration } = moment
   const trust = priceTrustOf(state, configuration)
   return {
     asOfMs: Date.parse(now),
     symbols: configuration.universe.symbols,
-    voices: voicesForBrain(state, now, configuration),
+    voices: authorsForBrain(state, now, configuration),
     market: configuration.universe.symbols.map((symbol) => ({
       symbol,
       ...dayFactsOf(state.market, symbol),
@@ -38,8 +38,8 @@ export const cycleInputsOf = (
 }
 
 /** Who is behind the signals of contributors. Looked up only when a cycle wants a trade. */
-export const contributorsOfSignals = (voices: readonly PostedVoice[]): ContributorOf => {
-  let known: Map<string, Posting> | null = null
+export const contributorsOfSignals = (voices: readonly AuthorWithSignals[]): ContributorOf => {
+  let known: Map<string, LatestSignal> | null = null
   return (signalId) => {
     known ??= postingsOfContributors(voices)
     const posting = known.get(signalId)
@@ -48,8 +48,8 @@ export const contributorsOfSignals = (voices: readonly PostedVoice[]): Contribut
   }
 }
 
-const postingsOfContributors = (voices: readonly PostedVoice[]): Map<string, Posting> => {
-  const postings = new Map<string, Posting>()
+const postingsOfContributors = (voices: readonly AuthorWithSignals[]): Map<string, LatestSignal> => {
+  const postings = new Map<string, LatestSignal>()
   for (const { author, said } of voices) {
     if (author.kind !== 'contributor') continue
     for (const posting of said) postings.set(posting.id, posting)
@@ -58,14 +58,14 @@ const postingsOfContributors = (voices: readonly PostedVoice[]): Map<string, Pos
 }
 
 /** The price a decision may be made on; null when nobody told one lately. */
-export const markNow = (state: State, symbol: string, moment: Moment): Quote | null =>
+export const markNow = (state: State, symbol: string, moment: DecisionContext): Quote | null =>
   markBy(priceTrustOf(state, moment.configuration), state, symbol, moment)
 
 const markBy = (
   trust: PriceTrust,
   { market }: State,
   symbol: string,
-  { now, prices }: Moment,
+  { now, prices }: DecisionContext,
 ): Quote | null => {
   const told = prices?.get(canonicalSymbol(symbol))
   return told === undefined ? markOf(market, symbol, Date.parse(now), trust) : told

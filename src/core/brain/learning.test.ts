@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { testMoment } from '../../../test/given.ts'
+import { testContext } from '../../../test/given.ts'
 import { DEFAULT_CONFIGURATION } from '../config/validate.ts'
 import type { PayloadOf } from '../events/catalogue.ts'
 import type { Stamped } from '../log/event.ts'
@@ -63,7 +63,7 @@ const closed = (
   )
 
 const learnAt = (state: State, day: number, configuration = DEFAULT_CONFIGURATION) => {
-  const moment = testMoment({ now: at(day), configuration })
+  const moment = testContext({ now: at(day), configuration })
   const result = run(state, { kind: 'run-learning', cause: { trigger: 'cli' } }, moment)
   if (result.status === 'refused') throw new Error('refused')
   return { events: result.events, state: result.state, run: result.events[0]?.payload as unknown as Run }
@@ -285,7 +285,7 @@ describe('learned weights', () => {
     const learning = { ...DEFAULT_CONFIGURATION.learning, enabled: false }
     const off = { ...DEFAULT_CONFIGURATION, learning }
     expect(weightsInForce(state.learning, off)).toEqual({ weights, version: 0 })
-    const moment = testMoment({ now: at(96), configuration: off })
+    const moment = testContext({ now: at(96), configuration: off })
     expect(run(state, { kind: 'run-learning', cause: { trigger: 'api' } }, moment)).toMatchObject({
       status: 'refused',
       refusal: { code: 'learning.disabled' },
@@ -300,7 +300,7 @@ describe('learned weights', () => {
     const result = run(
       state,
       { kind: 'run-cycle', cycleId: 'c1', trigger: 'schedule' },
-      testMoment({ now: at(96) }),
+      testContext({ now: at(96) }),
     )
     if (result.status === 'refused') throw new Error('refused')
     const cycle = result.events.find(({ type }) => type === 'brain.cycle.v1')

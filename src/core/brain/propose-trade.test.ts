@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { testMoment } from '../../../test/given.ts'
+import { testContext } from '../../../test/given.ts'
 import { Desk, payloadOf, typesOf } from '../trading/trading.fixture.ts'
 import { run } from '../run.ts'
 import type { Direction } from '../shared/money.ts'
@@ -73,7 +73,7 @@ describe('prices that come with a command', () => {
   const decided = (price: number | null) => {
     const { state, now, configuration } = desk()
     const prices = new Map([['BTC', price === null ? null : { price, atMs: Date.parse(now) }]])
-    const result = run(state, proposal('long'), testMoment({ now, configuration, prices }))
+    const result = run(state, proposal('long'), testContext({ now, configuration, prices }))
     if (result.status === 'refused') throw new Error('refused')
     return result.events
   }

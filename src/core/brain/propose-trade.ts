@@ -2,7 +2,7 @@ import { sizeFor } from './decision.ts'
 import type { NewEvent } from '../events/catalogue.ts'
 import { exitSymbol } from '../trading/exits.ts'
 import { markNow } from './cycle-inputs.ts'
-import type { Moment } from '../shared/decision-context.ts'
+import type { DecisionContext } from '../shared/decision-context.ts'
 import { isLive } from '../trading/intents.ts'
 import { positionsOf } from '../trading/book.ts'
 import type { State } from '../state.ts'
@@ -21,7 +21,7 @@ export interface Proposal {
 }
 
 /** Judged like the brain's own: the same sizes, limits and exits, and never the other way round at once. */
-export const proposeTrade = (state: State, proposal: Proposal, moment: Moment): Decision => {
+export const proposeTrade = (state: State, proposal: Proposal, moment: DecisionContext): Decision => {
   const { symbol, direction } = proposal
   const positions = positionsOf(state, symbol)
   if (positions.some(({ terms }) => terms.direction !== direction)) return exitSymbol(state, proposal, moment)
@@ -37,7 +37,7 @@ const hasLiveIntent = ({ intents }: State, symbol: string): boolean => {
 const intentEvent = (
   state: State,
   { rule, symbol, direction, conviction }: Proposal,
-  moment: Moment,
+  moment: DecisionContext,
 ): NewEvent => {
   const { now, configuration } = moment
   const { execution } = configuration

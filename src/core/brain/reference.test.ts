@@ -87,7 +87,7 @@ const plainInputs = (signals: readonly BrainSignal[], symbol: string): readonly 
     const claims = authors.map((key) => {
       const own = heard.filter(({ signal }) => authorKeyOf(signal.author) === key)
       const author = own[0]?.signal.author as Author
-      const weight = Math.max(...own.map(({ quality }) => quality)) * standingOf(author)
+      const weight = Math.max(...own.map(({ quality }) => quality)) * accountStatusOf(author)
       return { own, weight, capGroup: capGroupOf(author) }
     })
     if (claims.length === 0) return []
@@ -123,7 +123,7 @@ const isNewest = (signal: BrainSignal, index: number, all: readonly BrainSignal[
 
 const placeOf = ({ author, type }: BrainSignal): string => `${authorKeyOf(author)}\u0000${type}`
 
-const standingOf = (author: Author): number =>
+const accountStatusOf = (author: Author): number =>
   author.trust *
   (author.kind === 'contributor' ? 1 + author.score / 25 : Math.max(0.2, Math.min(2, author.karma / 50)))
 

@@ -2,14 +2,14 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../shared/json.ts'
 import { type AcceptedChange, type Change, changeUserSettings } from './change.ts'
-import { type Environment, environmentLayer, variableOf } from './environment.ts'
+import { type EnvironmentVariables, environmentLayer, variableOf } from './environment.ts'
 import { CONFIGURATION_KEYS, type Key } from './keys.ts'
 import { asValues, baseValues, effectiveConfiguration, type Layers, NO_LAYER, setsKey } from './layers.ts'
 import { type Configuration, configurationJsonSchema } from './schema.ts'
 import { isSecret, redactedConfiguration } from './secrets.ts'
 import { type Leaf, leavesOf, sameValue, valueAt, withValue } from './values.ts'
 
-const layersOf = (user: JsonObject, env: Environment): Layers => ({
+const layersOf = (user: JsonObject, env: EnvironmentVariables): Layers => ({
   defaultFile: NO_LAYER,
   presets: new Map(),
   user: { ...NO_LAYER, values: user },

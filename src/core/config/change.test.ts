@@ -1,14 +1,18 @@
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../shared/json.ts'
 import { type AcceptedChange, type Change, changeUserSettings } from './change.ts'
-import { type Environment, environmentLayer } from './environment.ts'
+import { type EnvironmentVariables, environmentLayer } from './environment.ts'
 import { asValues, effectiveConfiguration, type Layers, NO_LAYER } from './layers.ts'
 import type { Configuration } from './schema.ts'
 import { redactedConfiguration } from './secrets.ts'
 
 const TOKEN = 'correct-horse-battery-staple-0123'
 
-const layersOf = (user: JsonObject, env: Environment = {}, defaultFile: JsonObject = {}): Layers => ({
+const layersOf = (
+  user: JsonObject,
+  env: EnvironmentVariables = {},
+  defaultFile: JsonObject = {},
+): Layers => ({
   defaultFile: { ...NO_LAYER, values: defaultFile },
   presets: new Map(),
   user: { ...NO_LAYER, values: user },

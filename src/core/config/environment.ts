@@ -4,7 +4,7 @@ import type { Layer } from './layers.ts'
 import { nearest } from './nearest-key.ts'
 import { isList, isObject, type KeyPath, withValue } from './values.ts'
 
-export type Environment = Readonly<Record<string, string | undefined>>
+export type EnvironmentVariables = Readonly<Record<string, string | undefined>>
 
 export interface EnvironmentLayer {
   readonly layer: Layer
@@ -26,7 +26,7 @@ const KEY_OF_VARIABLE: ReadonlyMap<string, Key> = new Map(
 )
 
 /** `SVC_` and the key, `__` between levels, any case. A value of the wrong form is left for the schema. */
-export const environmentLayer = (environment: Environment): EnvironmentLayer => {
+export const environmentLayer = (environment: EnvironmentVariables): EnvironmentLayer => {
   const variables = Object.entries(environment)
     .flatMap(([name, text]) => (text === undefined ? [] : [{ name, text, variable: name.toUpperCase() }]))
     .filter(({ variable }) => variable.startsWith('SVC_') && !NOT_CONFIGURATION.has(variable))

@@ -17,7 +17,7 @@ const preimageTail = (record: HashedFields): string =>
 export const hashOf = (prevHash: string, fields: HashedFields, sha256Hex: Sha256Hex): string =>
   sha256Hex(prevHash + preimageTail(fields))
 
-/** Links stamped events behind the head, in order. Throws for what may not be hashed: see `fieldFaultOf`. */
+/** CoSignals stamped events behind the head, in order. Throws for what may not be hashed: see `fieldFaultOf`. */
 export const chain = (
   events: readonly Stamped[],
   head: { readonly hash: string },

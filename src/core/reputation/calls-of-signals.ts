@@ -3,7 +3,7 @@ import type { Configuration } from '../config/schema.ts'
 import { markNow } from '../brain/cycle-inputs.ts'
 import { CURATOR_TYPE, SIGNALS } from '../events/signal.ts'
 import { dayFactsOf, sigmaOf } from '../market/readings.ts'
-import type { Moment } from '../shared/decision-context.ts'
+import type { DecisionContext } from '../shared/decision-context.ts'
 import {
   directionOfEvidence,
   joinedCall,
@@ -21,7 +21,7 @@ import { derivedId } from '../shared/derived-id.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
 
 /** The calls that the signals of one command make. Of two that say the same the second joins the first. */
-export const callsOfSignals = (state: State, moment: Moment): CallOf => {
+export const callsOfSignals = (state: State, moment: DecisionContext): CallOf => {
   const opened = new Map<string, CallTerms | null>()
   return (said) => {
     const claim = claimOf(state, said, moment.configuration)
@@ -56,7 +56,7 @@ const made = ({ direction, probability }: Claim, terms: CallTerms | null): CallM
         ref_sigma: terms.refSigma,
       }
 
-const termsOf = (state: State, said: SaidSignal, claim: Claim, moment: Moment): CallTerms | null => {
+const termsOf = (state: State, said: SaidSignal, claim: Claim, moment: DecisionContext): CallTerms | null => {
   const { now, configuration, sha256Hex } = moment
   const joined = joinedCall(state.calls, claim, now)
   if (joined !== null) return joined

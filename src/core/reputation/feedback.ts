@@ -16,15 +16,15 @@ export interface Judgement {
 }
 
 /** By producer, newest last. */
-export type Judgements = PersistentMap<string, readonly Judgement[]>
+export type FeedbackLedger = PersistentMap<string, readonly Judgement[]>
 
-export const INITIAL_JUDGEMENTS: Judgements = PersistentMap()
+export const INITIAL_FEEDBACK: FeedbackLedger = PersistentMap()
 
 /** So many signals of one producer are reported on; older ones fall out. */
 export const JUDGEMENTS_KEPT = 1000
 
 /** What the log says of a signal that feedback is about. */
-export interface FeedbackStanding {
+export interface FeedbackStatus {
   /** The market gave no answer, and never will. */
   readonly isVoid: boolean
   /** This caller's word on it was taken as evidence before. */
@@ -33,9 +33,9 @@ export interface FeedbackStanding {
 
 /** Evidence once per signal and caller, and only where the market is silent; else it is only kept. */
 export const recordFeedback = (
-  judgements: Judgements,
+  judgements: FeedbackLedger,
   feedback: Omit<FeedbackPayload, 'counted' | 'weight'>,
-  { isVoid, isRepeated }: FeedbackStanding,
+  { isVoid, isRepeated }: FeedbackStatus,
   { feedback_weight: weight }: { readonly feedback_weight: number },
 ): Decision => {
   const { matched, outcome, producer_id: producerId, signal_id: signalId, submitted_by: caller } = feedback
@@ -52,7 +52,7 @@ export const recordFeedback = (
   })
 }
 
-export const evolveJudgements = (judgements: Judgements, event: KnownEvent): Judgements => {
+export const evolveFeedback = (judgements: FeedbackLedger, event: KnownEvent): FeedbackLedger => {
   if (event.type !== 'learning.feedback.v1') return judgements
   const { producer_id, signal_id: signalId, signal_type: signalType, outcome, score, matched } = event.payload
   if (!matched || signalId === null || signalType === null || outcome === null) return judgements

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
 import { authorKey } from '../shared/author-key.ts'
 import { DAY_MS } from '../shared/time.ts'
-import { NO_FORM } from './recent-skill.ts'
+import { NO_RECENT_SKILL } from './recent-skill.ts'
 import { AUTHORS_MAX, evolveOutcomes, INITIAL_OUTCOMES, type Outcomes } from './outcomes.ts'
 
 const dayAt = (index: number): string => new Date(Date.UTC(2026, 0, 1 + index, 12)).toISOString()
@@ -51,7 +51,9 @@ describe('what is remembered of outcomes', () => {
 })
 
 describe('as many authors as are kept', () => {
-  const crowd = PersistentMap(Array.from({ length: AUTHORS_MAX - 1 }, (_, index) => [`a${index}`, NO_FORM]))
+  const crowd = PersistentMap(
+    Array.from({ length: AUTHORS_MAX - 1 }, (_, index) => [`a${index}`, NO_RECENT_SKILL]),
+  )
   const full = after({ ...INITIAL_OUTCOMES, form: crowd }, hit('ann', 0))
 
   it('leave no room for another', () => {

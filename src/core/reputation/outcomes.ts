@@ -12,7 +12,7 @@ import {
   type DayTally,
   type Tally,
 } from './day-rows.ts'
-import { formAfter, NO_FORM, type Form } from './recent-skill.ts'
+import { recentSkillAfter, NO_RECENT_SKILL, type RecentSkill } from './recent-skill.ts'
 
 /** What came of the calls of each author. */
 export interface Outcomes {
@@ -20,7 +20,7 @@ export interface Outcomes {
   readonly byAuthor: PersistentMap<string, DayRows>
   /** After so many newer outcomes one counts half in the form of its author. */
   readonly formHalfLife: number
-  readonly form: PersistentMap<string, Form>
+  readonly form: PersistentMap<string, RecentSkill>
   /** The UTC day on which those who have long been silent were last let go. */
   readonly sweptDay: number
 }
@@ -104,7 +104,7 @@ const counted = (outcomes: Outcomes, author: string, at: string, outcome: Tally)
     daysKept,
     byAuthor: byAuthor.set(author, rows),
     formHalfLife,
-    form: form.set(author, formAfter(known ?? NO_FORM, outcome, formHalfLife)),
+    form: form.set(author, recentSkillAfter(known ?? NO_RECENT_SKILL, outcome, formHalfLife)),
     sweptDay,
   }
 }

@@ -1,4 +1,4 @@
-import type { Moment } from '../shared/decision-context.ts'
+import type { DecisionContext } from '../shared/decision-context.ts'
 import { BUILTIN_PRODUCERS } from '../signals/builtin-producers.ts'
 import { karmaByName } from './author-reputation.ts'
 import type { State } from '../state.ts'
@@ -10,7 +10,7 @@ const NAMES_MAX = 400
 /** Karma of everyone who may speak as a producer, by name. */
 export const producerScoresOf = (
   { producers, outcomes }: State,
-  { now, configuration }: Moment,
+  { now, configuration }: DecisionContext,
 ): Record<string, number> => {
   const names = [...Object.keys(BUILTIN_PRODUCERS), ...producers.registered.keys()].toSorted()
   const scores = karmaByName(outcomes, names.slice(0, NAMES_MAX), now, configuration.karma)

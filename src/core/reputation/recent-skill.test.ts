@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_CONFIGURATION } from '../config/validate.ts'
-import { formAfter, NO_FORM, trustOf, type Form } from './recent-skill.ts'
+import { recentSkillAfter, NO_RECENT_SKILL, trustOf, type RecentSkill } from './recent-skill.ts'
 
 const rules = DEFAULT_CONFIGURATION.karma
 const { half_life: halfLife } = rules.trust
 
-const outcome = (hit: boolean, rate = 0.4): Form => ({
+const outcome = (hit: boolean, rate = 0.4): RecentSkill => ({
   surplus: (hit ? 1 : 0) - rate,
   gainMax: 1 - rate,
   lossMax: rate,
@@ -15,7 +15,7 @@ const outcome = (hit: boolean, rate = 0.4): Form => ({
 
 const trustAfter = (...hits: readonly boolean[]): number =>
   trustOf(
-    hits.reduce((form, hit) => formAfter(form, outcome(hit), halfLife), NO_FORM),
+    hits.reduce((form, hit) => recentSkillAfter(form, outcome(hit), halfLife), NO_RECENT_SKILL),
     rules,
   )
 
@@ -23,14 +23,14 @@ const times = (count: number, hit: boolean): readonly boolean[] => Array.from({ 
 
 describe('trust', () => {
   it('is 1 for a stranger', () => {
-    expect(trustOf(NO_FORM, rules)).toBe(1)
+    expect(trustOf(NO_RECENT_SKILL, rules)).toBe(1)
   })
 
   it('counts an outcome half after so many newer ones', () => {
-    const form = [outcome(true), ...times(halfLife, false).map(() => ({ ...NO_FORM, weight: 1 }))].reduce(
-      (known, next) => formAfter(known, next, halfLife),
-      NO_FORM,
-    )
+    const form = [
+      outcome(true),
+      ...times(halfLife, false).map(() => ({ ...NO_RECENT_SKILL, weight: 1 })),
+    ].reduce((known, next) => recentSkillAfter(known, next, halfLife), NO_RECENT_SKILL)
     expect(form.surplus).toBeCloseTo(0.3, 12)
   })
 

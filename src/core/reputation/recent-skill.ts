@@ -1,14 +1,14 @@
 import { powerOfTwo } from '../shared/portable-math.ts'
 
 /** The newest outcomes of an author; older ones count less and less. The members are those of a tally. */
-export interface Form {
+export interface RecentSkill {
   readonly surplus: number
   readonly gainMax: number
   readonly lossMax: number
   readonly weight: number
 }
 
-export const NO_FORM: Form = { surplus: 0, gainMax: 0, lossMax: 0, weight: 0 }
+export const NO_RECENT_SKILL: RecentSkill = { surplus: 0, gainMax: 0, lossMax: 0, weight: 0 }
 
 export interface TrustRules {
   readonly trust: {
@@ -21,7 +21,11 @@ export interface TrustRules {
 }
 
 /** After as many outcomes as `halfLife` one counts half. */
-export const formAfter = (before: Form, outcome: Form, halfLife: number): Form => {
+export const recentSkillAfter = (
+  before: RecentSkill,
+  outcome: RecentSkill,
+  halfLife: number,
+): RecentSkill => {
   const kept = powerOfTwo(-outcome.weight / halfLife)
   return {
     surplus: kept * before.surplus + outcome.surplus,
@@ -35,7 +39,10 @@ export const formAfter = (before: Form, outcome: Form, halfLife: number): Form =
  * What an author's word is multiplied with: 1 for a stranger and for chance, more for one who is right beyond the base
  * rate these days, little for one who is wrong. A long good record does not shield one who turned bad.
  */
-export const trustOf = ({ surplus, gainMax, lossMax, weight }: Form, { trust }: TrustRules): number => {
+export const trustOf = (
+  { surplus, gainMax, lossMax, weight }: RecentSkill,
+  { trust }: TrustRules,
+): number => {
   const bound = surplus >= 0 ? gainMax : lossMax
   if (bound <= 0) return 1
   const skill = ((surplus / bound) * weight) / (weight + trust.prior)

@@ -1,4 +1,4 @@
-import type { Moment } from '../shared/decision-context.ts'
+import type { DecisionContext } from '../shared/decision-context.ts'
 import { isOpen, type Position } from '../trading/positions.ts'
 import type { Call } from './calls.ts'
 import {
@@ -17,7 +17,7 @@ import { canonicalSymbol } from '../shared/symbol.ts'
 export type ClosedBar = DecidingBar
 
 /** The calls that a bar decides. */
-export const settleBar = ({ calls }: State, bar: ClosedBar, { configuration }: Moment): Decision => {
+export const settleBar = ({ calls }: State, bar: ClosedBar, { configuration }: DecisionContext): Decision => {
   const symbol = canonicalSymbol(bar.symbol)
   return accept(...settledByBar(calls, { ...bar, symbol }, configuration.settlement))
 }
@@ -32,11 +32,15 @@ export const barsLeftOver = ({ calls, market }: Pick<State, 'calls' | 'market'>)
       })
 
 /** The calls that no bar will decide any more. */
-export const settleOverdue = ({ calls }: State, { now, configuration }: Moment): Decision =>
+export const settleOverdue = ({ calls }: State, { now, configuration }: DecisionContext): Decision =>
   accept(...settledByTime(calls, now, configuration.settlement))
 
 /** A position closed: calls of which it was the last are decided by what all their positions made. */
-export const settlePosition = (state: State, positionId: string, { configuration }: Moment): Decision => {
+export const settlePosition = (
+  state: State,
+  positionId: string,
+  { configuration }: DecisionContext,
+): Decision => {
   const { settlement, execution } = configuration
   const rules = {
     prior: settlement.prior,

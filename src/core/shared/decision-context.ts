@@ -3,7 +3,7 @@ import type { Sha256Hex } from '../log/hash-chain.ts'
 import type { Quote } from '../market/market.ts'
 
 /** What a decision may know beyond the log: time, chance, and the operator's settings at that time. */
-export interface Moment {
+export interface DecisionContext {
   readonly now: string
   readonly newId: () => string
   /** Ties the events of one request together. */

@@ -56,9 +56,9 @@ export const slippedPrice = (price: Price, side: 'buy' | 'sell', basisPoints: nu
 export const movedPrice = (price: Price, share: number): Price =>
   fitted(dividedHalfEven(price * BigInt(RATIO_SCALE + Math.round(share * RATIO_SCALE)), BigInt(RATIO_SCALE)))
 
-/** The price at which so much was had for `products`, the sum of price times quantity. */
-export const averagePrice = (products: bigint, quantity: Quantity): Price =>
-  fitted(dividedHalfEven(products, quantity))
+/** The price at which so much was had for `costBasis`, the sum of price times quantity. */
+export const averagePrice = (costBasis: bigint, quantity: Quantity): Price =>
+  fitted(dividedHalfEven(costBasis, quantity))
 
 /** A share of an amount, rounded down. Shares have nine decimals. */
 export const shareOf = (amount: Usd, share: number): Usd =>

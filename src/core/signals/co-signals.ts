@@ -10,20 +10,24 @@ interface RecentWord {
 }
 
 /** How often two contributors spoke about the same symbol at the same time, by day, and how often alike. */
-export interface Company {
+export interface CoSignalPair {
   readonly days: readonly { readonly day: number; readonly pairs: number; readonly alike: number }[]
 }
 
 /** Who speaks together with whom. Bounded: it forgets after a month, and beyond its limits it learns no new pairs. */
-export interface Links {
+export interface CoSignals {
   /** Words no further apart than this are a pair. */
   readonly windowSeconds: number
   readonly recent: PersistentMap<string, readonly RecentWord[]>
   /** By both contributors, in order, and the symbol. */
-  readonly company: PersistentMap<string, Company>
+  readonly company: PersistentMap<string, CoSignalPair>
 }
 
-export const INITIAL_LINKS: Links = { windowSeconds: 600, recent: PersistentMap(), company: PersistentMap() }
+export const NO_CO_SIGNALS: CoSignals = {
+  windowSeconds: 600,
+  recent: PersistentMap(),
+  company: PersistentMap(),
+}
 
 /** Longer than any configuration looks back. */
 const DAYS_KEPT = 365
@@ -38,7 +42,7 @@ export interface LinkRules {
   readonly agreement: number
 }
 
-export const evolveLinks = (links: Links, event: KnownEvent): Links => {
+export const evolveCoSignals = (links: CoSignals, event: KnownEvent): CoSignals => {
   switch (event.type) {
     case 'attribution.recorded.v1':
       return attributed(links, event.payload)
@@ -54,7 +58,11 @@ export const evolveLinks = (links: Links, event: KnownEvent): Links => {
 }
 
 /** For each contributor who acts as one with others, the name of the group: that of its first member. */
-export const linkedGroups = (links: Links, rules: LinkRules, nowMs: number): ReadonlyMap<string, string> => {
+export const linkedGroups = (
+  links: CoSignals,
+  rules: LinkRules,
+  nowMs: number,
+): ReadonlyMap<string, string> => {
   const oldestDay = Math.floor(nowMs / DAY_MS) - rules.days
   const leaders = new Map<string, string>()
   const leaderOf = (id: string): string => {
@@ -77,13 +85,13 @@ export const linkedGroups = (links: Links, rules: LinkRules, nowMs: number): Rea
 
 const SEPARATOR = '|'
 
-const attributed = (links: Links, said: PayloadOf<'attribution.recorded.v1'>): Links => {
+const attributed = (links: CoSignals, said: PayloadOf<'attribution.recorded.v1'>): CoSignals => {
   const { contributor_id: contributorId, symbol, direction, received_at } = said
   if (contributorId === null || symbol === null || direction === null) return links
   return spoken(links, symbol, { contributorId, direction, atMs: Date.parse(received_at) })
 }
 
-const spoken = (links: Links, symbol: string, word: RecentWord): Links => {
+const spoken = (links: CoSignals, symbol: string, word: RecentWord): CoSignals => {
   const known = links.recent.get(symbol) ?? []
   const near: RecentWord[] = []
   let { company } = links
@@ -99,11 +107,11 @@ const spoken = (links: Links, symbol: string, word: RecentWord): Links => {
 }
 
 const withPair = (
-  company: Links['company'],
+  company: CoSignals['company'],
   symbol: string,
   word: RecentWord,
   other: RecentWord,
-): Links['company'] => {
+): CoSignals['company'] => {
   const key = [...[word.contributorId, other.contributorId].toSorted(), symbol].join(SEPARATOR)
   const before = company.get(key)
   if (before === undefined && company.size >= COMPANY_MAX) return company
@@ -120,11 +128,11 @@ const withPair = (
 }
 
 /** Two who never stop speaking together are not remembered for ever either. */
-const recentDays = (days: Company['days'], today: number): Company['days'] =>
+const recentDays = (days: CoSignalPair['days'], today: number): CoSignalPair['days'] =>
   (days[0]?.day ?? today) < today - DAYS_KEPT ? days.filter(({ day }) => day >= today - DAYS_KEPT) : days
 
 /** A cycle takes down what is too old to count. */
-const swept = (links: Links, nowMs: number): Links => {
+const swept = (links: CoSignals, nowMs: number): CoSignals => {
   const oldestDay = Math.floor(nowMs / DAY_MS) - DAYS_KEPT
   const oldestMs = nowMs - links.windowSeconds * 1000
   const apart = keysOf(links.company, ({ days }) => (days.at(-1)?.day ?? 0) < oldestDay)

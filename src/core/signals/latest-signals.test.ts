@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { asKnown, type KnownEvent } from '../events/catalogue.ts'
-import { evolveBoard, INITIAL_BOARD, type Board } from './latest-signals.ts'
+import { evolveLatestSignals, NO_LATEST_SIGNALS, type LatestSignals } from './latest-signals.ts'
 
 const event = (type: string, ts: string, payload = {}): KnownEvent => {
   const known = asKnown({
@@ -20,8 +20,9 @@ const event = (type: string, ts: string, payload = {}): KnownEvent => {
 
 const said = (symbol: string, ts: string) => event('signal.ta.v1', ts, { symbol })
 const cycle = (ts: string) => event('brain.cycle.v1', ts)
-const after = (...events: readonly KnownEvent[]): Board => events.reduce(evolveBoard, INITIAL_BOARD)
-const symbols = ({ postings }: Board) => [...postings.values()].map(({ symbol }) => symbol)
+const after = (...events: readonly KnownEvent[]): LatestSignals =>
+  events.reduce(evolveLatestSignals, NO_LATEST_SIGNALS)
+const symbols = ({ postings }: LatestSignals) => [...postings.values()].map(({ symbol }) => symbol)
 
 it('takes down what is older than four days, with the next cycle', () => {
   const events = [
@@ -32,8 +33,8 @@ it('takes down what is older than four days, with the next cycle', () => {
   expect(symbols(after(...events)).toSorted()).toEqual(['NEW', 'OLD'])
   const later = after(...events, cycle('2026-02-05T00:00:00.001Z'))
   expect(symbols(later)).toEqual(['NEW'])
-  expect(symbols(evolveBoard(later, cycle('2026-02-07T00:00:00.000Z')))).toEqual(['NEW'])
-  expect(symbols(evolveBoard(later, cycle('2026-02-07T00:00:00.001Z')))).toEqual([])
+  expect(symbols(evolveLatestSignals(later, cycle('2026-02-07T00:00:00.000Z')))).toEqual(['NEW'])
+  expect(symbols(evolveLatestSignals(later, cycle('2026-02-07T00:00:00.001Z')))).toEqual([])
 })
 
 it('takes down an old word that came late', () => {
@@ -48,5 +49,5 @@ it('takes down an old word that came late', () => {
 
 it('stays the same as long as nothing is old', () => {
   const board = after(said('BTC', '2026-02-03T00:00:00.000Z'), cycle('2026-02-03T00:00:00.000Z'))
-  expect(evolveBoard(board, cycle('2026-02-04T00:00:00.000Z'))).toBe(board)
+  expect(evolveLatestSignals(board, cycle('2026-02-04T00:00:00.000Z'))).toBe(board)
 })

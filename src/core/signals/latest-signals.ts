@@ -6,7 +6,7 @@ import { canonicalSymbol } from '../shared/symbol.ts'
 import { DAY_MS } from '../shared/time.ts'
 
 /** The newest word of an author on a symbol, in one type. */
-export interface Posting {
+export interface LatestSignal {
   readonly id: string
   readonly type: string
   readonly symbol: string
@@ -18,15 +18,15 @@ export interface Posting {
 }
 
 /** What the brain looks at: the newest signal per type, symbol and author, whatever the history. */
-export interface Board {
-  readonly postings: PersistentMap<string, Posting>
+export interface LatestSignals {
+  readonly postings: PersistentMap<string, LatestSignal>
   /** Nothing on the board is older than this: as long as it may hang, nobody needs to look. */
   readonly oldestMs: number
   /** A curator signal whose attribution is the next event. */
   readonly unattributed: StoredSignal | null
 }
 
-export const INITIAL_BOARD: Board = {
+export const NO_LATEST_SIGNALS: LatestSignals = {
   postings: PersistentMap(),
   oldestMs: 0,
   unattributed: null,
@@ -38,7 +38,7 @@ const POSTING_AGE_MS_MAX = 4 * DAY_MS
 /** Beyond this, new authors and symbols wait until a cycle has taken down what is old. */
 const POSTINGS_MAX = 200_000
 
-export const evolveBoard = (board: Board, event: KnownEvent): Board => {
+export const evolveLatestSignals = (board: LatestSignals, event: KnownEvent): LatestSignals => {
   if (isSignal(event)) {
     if (event.type === CURATOR_TYPE) return { ...board, unattributed: event }
     return event.source === null ? board : posted(board, event, event.source, null)
@@ -53,11 +53,11 @@ export const evolveBoard = (board: Board, event: KnownEvent): Board => {
 }
 
 const posted = (
-  board: Board,
+  board: LatestSignals,
   signal: StoredSignal,
   authorId: string,
   contributorId: string | null,
-): Board => {
+): LatestSignals => {
   const { symbol } = signal.payload
   if (typeof symbol !== 'string' || (SIGNALS[signal.type]?.domain ?? null) === null) return board
   const effectiveTimeMs = Math.min(Date.parse(signal.ts), Date.parse(signal.recordedAt))
@@ -75,7 +75,7 @@ const posted = (
   }
 }
 
-const swept = (board: Board, nowMs: number): Board => {
+const swept = (board: LatestSignals, nowMs: number): LatestSignals => {
   if (nowMs - board.oldestMs <= POSTING_AGE_MS_MAX) return board
   const old: string[] = []
   let oldestMs = nowMs

@@ -1,5 +1,5 @@
 import type { NewEvent } from '../events/catalogue.ts'
-import type { Moment } from '../shared/decision-context.ts'
+import type { DecisionContext } from '../shared/decision-context.ts'
 import { callsOfSignals } from '../reputation/calls-of-signals.ts'
 import { runEvent, rowFaultOf, type ProducerReport, type Row } from './producer-runs.ts'
 import { emitSignal, type Speaker } from './signals.ts'
@@ -11,7 +11,7 @@ export const runProducer = (
   state: State,
   report: ProducerReport,
   speaker: Speaker,
-  moment: Moment,
+  moment: DecisionContext,
 ): Decision => {
   const { name } = report
   if (speaker.kind !== 'producer')

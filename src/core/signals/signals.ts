@@ -46,14 +46,18 @@ export type CallMade = Pick<
 
 export type CallOf = (said: SaidSignal) => CallMade
 
-interface Moment {
+interface DecisionContext {
   readonly now: string
   readonly newId: () => string
   readonly callOf: CallOf
 }
 
 /** A contributor speaks: the signal and who is behind it, as one. */
-export const submitSignal = (submission: Submission, author: Author | null, moment: Moment): Decision => {
+export const submitSignal = (
+  submission: Submission,
+  author: Author | null,
+  moment: DecisionContext,
+): Decision => {
   const { eventType, nodeId, dedupeKey } = submission
   if (eventType !== CURATOR_TYPE) {
     return refuse('signal.invalid_type', `event_type must be ${CURATOR_TYPE}`, { event_type: eventType })
@@ -88,7 +92,7 @@ export type Speaker =
   | { readonly kind: 'stranger' }
 
 /** A producer speaks. Only types that carry weight are attributed: nothing else is ever settled. */
-export const emitSignal = (emission: Emission, speaker: Speaker, moment: Moment): Decision => {
+export const emitSignal = (emission: Emission, speaker: Speaker, moment: DecisionContext): Decision => {
   const { producerId, type, dedupeKey } = emission
   if (speaker.kind === 'stranger') {
     return refuse('producer.not_found', `nobody is known as ${producerId}`, { name: producerId })
@@ -123,7 +127,7 @@ const attributed = (
   words: Spoken,
   author: Author | null,
   producerId: string,
-  { now, newId, callOf }: Moment,
+  { now, newId, callOf }: DecisionContext,
 ): Decision => {
   const id = newId()
   const { type, payload } = words

@@ -1,7 +1,7 @@
 import { executionAlert } from './execution-alert.ts'
 import type { NewEvent } from '../events/catalogue.ts'
 import { closedEvents } from './exits.ts'
-import type { Moment } from '../shared/decision-context.ts'
+import type { DecisionContext } from '../shared/decision-context.ts'
 import { filledEvent, type Fill } from './paper.ts'
 import { openPositionsOf } from './book.ts'
 import type { Position } from './positions.ts'
@@ -43,7 +43,7 @@ export interface AccountSweep {
 }
 
 /** Holds what the venue says against what we know. Symbols with orders under way wait for the next time. */
-export const compareAccount = (state: State, sweep: AccountSweep, moment: Moment): Decision => {
+export const compareAccount = (state: State, sweep: AccountSweep, moment: DecisionContext): Decision => {
   const differing = differencesOf(state, sweep)
   if (differing.length === 0) return accept()
   const events = differing.flatMap((difference) => eventsOf(state, difference, sweep, moment))
@@ -119,7 +119,7 @@ const eventsOf = (
   state: State,
   difference: Difference,
   sweep: AccountSweep,
-  moment: Moment,
+  moment: DecisionContext,
 ): readonly NewEvent[] => {
   const liquidated = liquidatedBy(difference, sweep)
   if (liquidated.length > 0) return liquidated
@@ -160,7 +160,7 @@ const adoption = (
   state: State,
   { symbol, ours, theirs, told, held }: Difference,
   { venue }: AccountSweep,
-  moment: Moment,
+  moment: DecisionContext,
 ): readonly NewEvent[] => {
   const excess = theirs - ours
   const direction: Direction = excess > 0n ? 'long' : 'short'

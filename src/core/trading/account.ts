@@ -5,7 +5,7 @@ import { r9 } from '../shared/numbers.ts'
 import { dayOf } from '../shared/time.ts'
 
 /** Where the account stands: one look at ledger, positions and risk together. */
-export interface AccountStanding {
+export interface AccountStatus {
   readonly equity: Usd
   readonly peak: Usd
   readonly dayStart: Usd
@@ -18,7 +18,10 @@ export interface AccountStanding {
 }
 
 /** As of now: equity may have a new peak, and the day may have changed since the last event. */
-export const standingOf = (state: Pick<State, 'ledger' | 'book' | 'risk'>, now: string): AccountStanding => {
+export const accountStatusOf = (
+  state: Pick<State, 'ledger' | 'book' | 'risk'>,
+  now: string,
+): AccountStatus => {
   const { ledger, book, risk } = state
   const equity = equityOf(state)
   const isSameDay = risk.dayStart.day === dayOf(now)
@@ -38,7 +41,7 @@ export const standingOf = (state: Pick<State, 'ledger' | 'book' | 'risk'>, now: 
 }
 
 export const riskFactsOf = (state: State, now: string): RiskFacts => {
-  const { dayLoss, drawdown, heat } = standingOf(state, now)
+  const { dayLoss, drawdown, heat } = accountStatusOf(state, now)
   return {
     dayLoss,
     drawdown,

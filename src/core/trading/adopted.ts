@@ -25,7 +25,7 @@ export const adopted = (payload: PayloadOf<'execution.position_adopted.v1'>, ope
   const holding: Holding = {
     quantity,
     notional: usdFrom(payload.size_notional),
-    products: entryPrice * quantity,
+    costBasis: entryPrice * quantity,
     entryPrice,
     isEntryDone: true,
     stopLoss: null,

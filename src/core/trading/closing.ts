@@ -29,7 +29,7 @@ export const closingEvent = (
 ): { readonly event: NewEvent; readonly realized: number } => {
   const { exit } = holding
   const quantity = (exit?.quantity ?? 0n) + fill.quantity
-  const products = (exit?.products ?? 0n) + fill.price * fill.quantity
+  const costBasis = (exit?.costBasis ?? 0n) + fill.price * fill.quantity
   const gross = signOf(terms.direction) * ((exit?.notional ?? 0n) + fill.notional - holding.notional)
   const fees = holding.fees + fill.fee
   const net = gross - fees - holding.funding
@@ -40,7 +40,7 @@ export const closingEvent = (
     payload: {
       position_id: id,
       asset: terms.asset,
-      exit_price: unitsNumber(averagePrice(products, quantity)),
+      exit_price: unitsNumber(averagePrice(costBasis, quantity)),
       realized_pnl: realized,
       realized_pnl_pct: r9(ratioOf(net, holding.notional)),
       fees_usd: usdNumber(fees),
@@ -51,8 +51,8 @@ export const closingEvent = (
       gross_pnl: usdNumber(gross),
       funding_usd: usdNumber(holding.funding),
       trigger,
-      max_adverse_pct: mark.adverse,
-      max_favorable_pct: mark.favorable,
+      max_adverse_pct: mark.maxAdverseExcursion,
+      max_favorable_pct: mark.maxFavorableExcursion,
     },
   }
   return { event, realized }

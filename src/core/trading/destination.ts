@@ -1,4 +1,4 @@
-import type { Moment } from '../shared/decision-context.ts'
+import type { DecisionContext } from '../shared/decision-context.ts'
 import { PAPER, type Destination } from './venue-destination.ts'
 import { openPositionsOf } from './book.ts'
 import type { State } from '../state.ts'
@@ -9,7 +9,7 @@ import { blockersOf, type Blocker } from './readiness.ts'
 const VENUE_ORDERS_MAX = 500
 
 /** Where an entry in the symbol would go now. */
-export const destinationOf = (state: State, symbol: string, moment: Moment): Destination => {
+export const destinationOf = (state: State, symbol: string, moment: DecisionContext): Destination => {
   const { mode, venue: name } = moment.configuration.execution
   if (mode === 'paper') return { kind: 'paper', name: PAPER, isAvailable: !holdsElsewhere(state, PAPER) }
   const steps = state.venue.steps.get(canonicalSymbol(symbol)) ?? null
@@ -28,7 +28,10 @@ export const destinationOf = (state: State, symbol: string, moment: Moment): Des
 }
 
 /** Why no entry is sent to the configured venue; empty if they are. */
-export const liveBlockers = (state: State, { now, configuration }: Pick<Moment, 'now' | 'configuration'>) =>
+export const liveBlockers = (
+  state: State,
+  { now, configuration }: Pick<DecisionContext, 'now' | 'configuration'>,
+) =>
   blockersOf(state.venue, {
     now,
     venue: configuration.execution.venue,

@@ -1,7 +1,7 @@
-import { standingOf } from './account.ts'
+import { accountStatusOf } from './account.ts'
 import { markNow } from '../brain/cycle-inputs.ts'
 import { destinationOf } from './destination.ts'
-import type { Moment } from '../shared/decision-context.ts'
+import type { DecisionContext } from '../shared/decision-context.ts'
 import { enter } from './entry.ts'
 import { positionsOf } from './book.ts'
 import type { State } from '../state.ts'
@@ -9,7 +9,7 @@ import { accept, type Decision } from '../shared/decision.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
 
 /** A ready intent becomes an order, or is rejected with every reason. */
-export const enterIntent = (state: State, intentId: string, moment: Moment): Decision => {
+export const enterIntent = (state: State, intentId: string, moment: DecisionContext): Decision => {
   const known = state.intents.get(intentId)
   if (known === undefined) return accept()
   const { symbol } = known.intent
@@ -19,7 +19,7 @@ export const enterIntent = (state: State, intentId: string, moment: Moment): Dec
     now,
     level: state.killSwitch.level,
     mark: mark === null ? null : { price: mark.price, ts: new Date(mark.atMs).toISOString() },
-    account: standingOf(state, now),
+    account: accountStatusOf(state, now),
     closes: state.ledger.closes,
     heldInSymbol: positionsOf(state, symbol).length + entriesUnderWay(state, symbol),
     destination: destinationOf(state, symbol, moment),

@@ -1,15 +1,15 @@
 import type { NewEvent } from '../events/catalogue.ts'
-import type { Moment } from '../shared/decision-context.ts'
+import type { DecisionContext } from '../shared/decision-context.ts'
 import { evolve, type State } from '../state.ts'
 import type { JsonObject } from '../shared/json.ts'
 
 /** Events that follow from one another: each is decided on what the ones before it came to. */
-export class Story {
+export class EventBuilder {
   readonly events: NewEvent[] = []
   state: State
   readonly #now: string
 
-  constructor(state: State, { now }: Moment) {
+  constructor(state: State, { now }: DecisionContext) {
     this.state = state
     this.#now = now
   }

@@ -97,7 +97,7 @@ const opened = (payload: PayloadOf<'execution.position_opened.v1'>, openedAt: st
   const holding: Holding = {
     quantity,
     notional: usdFrom(payload.size_notional),
-    products: unitsFrom(payload.entry_price) * quantity,
+    costBasis: unitsFrom(payload.entry_price) * quantity,
     entryPrice: unitsFrom(payload.entry_price),
     isEntryDone: payload.remaining_size === 0,
     stopLoss: levelFrom(payload.stop_loss),
@@ -144,7 +144,7 @@ const leaving = (position: Position, payload: PayloadOf<'execution.order_submitt
         trigger: payload.trigger ?? exit?.trigger ?? null,
         quantity: exit?.quantity ?? 0n,
         notional: exit?.notional ?? 0n,
-        products: exit?.products ?? 0n,
+        costBasis: exit?.costBasis ?? 0n,
       },
     },
   }
@@ -154,7 +154,7 @@ const filled = (position: Position, payload: PayloadOf<'execution.order_filled.v
   const { holding } = position
   const quantity = unitsFrom(payload.fill_size)
   const notional = usdFrom(payload.notional_usd)
-  const products = unitsFrom(payload.fill_price) * quantity
+  const costBasis = unitsFrom(payload.fill_price) * quantity
   const fees = holding.fees + usdFrom(payload.fee_usd)
   const { exit } = holding
   if (exit?.orderId === payload.order_id) {
@@ -165,17 +165,17 @@ const filled = (position: Position, payload: PayloadOf<'execution.order_filled.v
         ...exit,
         quantity: exit.quantity + quantity,
         notional: exit.notional + notional,
-        products: exit.products + products,
+        costBasis: exit.costBasis + costBasis,
       },
     })
   }
   if (payload.order_id !== position.terms.orderId) return position
-  const whole = { quantity: holding.quantity + quantity, products: holding.products + products }
+  const whole = { quantity: holding.quantity + quantity, costBasis: holding.costBasis + costBasis }
   return withHolding(position, {
     ...holding,
     ...whole,
     notional: holding.notional + notional,
-    entryPrice: averagePrice(whole.products, whole.quantity),
+    entryPrice: averagePrice(whole.costBasis, whole.quantity),
     isEntryDone: payload.remaining_size === 0,
     fees,
   })

@@ -1,6 +1,6 @@
 import { markNow } from '../brain/cycle-inputs.ts'
 import type { NewEvent } from '../events/catalogue.ts'
-import type { Moment } from '../shared/decision-context.ts'
+import type { DecisionContext } from '../shared/decision-context.ts'
 import { givenUp } from './cancel.ts'
 import { PAPER } from './venue-destination.ts'
 import { clientOrderId } from './entry.ts'
@@ -24,10 +24,15 @@ export interface Operator {
 }
 
 /** An exit, and who wants it; nobody in particular where the engine does. */
-export type ExitWish = Exit & { readonly by?: Operator }
+export type ExitRequest = Exit & { readonly by?: Operator }
 
 /** By hand, at every level. */
-export const closePosition = (state: State, positionId: string, by: Operator, moment: Moment): Decision => {
+export const closePosition = (
+  state: State,
+  positionId: string,
+  by: Operator,
+  moment: DecisionContext,
+): Decision => {
   const position = state.positions.get(positionId)
   const extras = { position_id: positionId }
   if (position === undefined) return refuse('position.not_found', `no position has id ${positionId}`, extras)
@@ -45,7 +50,7 @@ export const closePosition = (state: State, positionId: string, by: Operator, mo
 }
 
 /** All at once; what has no price cannot be closed, and that is recorded. */
-export const closeAll = (state: State, by: Operator, moment: Moment): Decision =>
+export const closeAll = (state: State, by: Operator, moment: DecisionContext): Decision =>
   accept(
     ...openPositionsOf(state)
       .filter((position) => !isLeaving(state, position))
@@ -59,7 +64,7 @@ export const closeAll = (state: State, by: Operator, moment: Moment): Decision =
 export const exitSymbol = (
   state: State,
   { symbol, direction }: { readonly symbol: string; readonly direction: Direction },
-  moment: Moment,
+  moment: DecisionContext,
 ): Decision => {
   if (state.killSwitch.level === LOCKDOWN) return accept()
   return accept(
@@ -76,7 +81,7 @@ export const exitSymbol = (
  * Order, fill and close in one batch; with partial fills the order alone, and the bars do the rest. At a venue the
  * order alone, too: what becomes of it is told by the venue.
  */
-export const exitEvents = (state: State, exit: ExitWish, moment: Moment): readonly NewEvent[] => {
+export const exitEvents = (state: State, exit: ExitRequest, moment: DecisionContext): readonly NewEvent[] => {
   const { position, basePrice, reason, trigger, by } = exit
   const { execution } = moment.configuration
   const quantity = position.holding.quantity - (position.holding.exit?.quantity ?? 0n)
@@ -142,7 +147,7 @@ const signatureOf = (by: Operator | undefined): ClosedBy | null =>
   by === undefined ? null : { operator: by.operator, note: by.note ?? null }
 
 /** Attempt n of leaving a position has its own name. */
-const nextExitId = (position: Position, { sha256Hex }: Moment): string => {
+const nextExitId = (position: Position, { sha256Hex }: DecisionContext): string => {
   const attempt = (position.holding.exit?.attempt ?? 0) + 1
   return derivedId('close', attempt === 1 ? position.id : `${position.id}#${attempt}`, sha256Hex)
 }
@@ -152,7 +157,7 @@ export const exitNow = (
   state: State,
   position: Position,
   reason: ExitReason,
-  moment: Moment,
+  moment: DecisionContext,
 ): Exit | null => {
   const { terms, mark: seen } = position
   const price = markNow(state, terms.asset, moment)?.price ?? (terms.platform === PAPER ? null : seen.price)
@@ -163,7 +168,7 @@ export const exitNow = (
 const isLeaving = ({ orders }: State, { status, holding }: Position): boolean =>
   status === 'closing' && holding.exit !== null && orders.open.has(holding.exit.orderId)
 
-const unpriced = (position: Position, { sha256Hex }: Moment): NewEvent => ({
+const unpriced = (position: Position, { sha256Hex }: DecisionContext): NewEvent => ({
   type: 'execution.order_failed.v1',
   source: 'oms',
   payload: {

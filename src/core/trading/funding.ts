@@ -1,5 +1,5 @@
 import type { NewEvent } from '../events/catalogue.ts'
-import type { Moment } from '../shared/decision-context.ts'
+import type { DecisionContext } from '../shared/decision-context.ts'
 import { openPositionsOf } from './book.ts'
 import type { Position } from './positions.ts'
 import type { State } from '../state.ts'
@@ -24,7 +24,7 @@ export interface VenueFunding {
 export const applyFunding = (
   state: State,
   { at, toldBy }: { readonly at: string; readonly toldBy?: string | undefined },
-  { configuration }: Moment,
+  { configuration }: DecisionContext,
 ): Decision => {
   if (!configuration.execution.apply_funding) return accept()
   return accept(

@@ -12,9 +12,9 @@ export const withFill = (
 } => {
   const quantity = position.holding.quantity + fill.quantity
   const notional = position.holding.notional + fill.notional
-  const products = position.holding.products + fill.price * fill.quantity
+  const costBasis = position.holding.costBasis + fill.price * fill.quantity
   return {
-    position: { ...position, holding: { ...position.holding, quantity, notional, products } },
-    average: { price: averagePrice(products, quantity), quantity, notional },
+    position: { ...position, holding: { ...position.holding, quantity, notional, costBasis } },
+    average: { price: averagePrice(costBasis, quantity), quantity, notional },
   }
 }

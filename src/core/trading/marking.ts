@@ -61,12 +61,15 @@ export const returnAt = (position: Position, price: number): number => {
   return position.terms.direction === 'long' ? change : -change
 }
 
-const excursions = (position: Position, { low, high }: SeenPrice): Pick<Mark, 'adverse' | 'favorable'> => {
+const excursions = (
+  position: Position,
+  { low, high }: SeenPrice,
+): Pick<Mark, 'maxAdverseExcursion' | 'maxFavorableExcursion'> => {
   const isLong = position.terms.direction === 'long'
   const worst = returnAt(position, isLong ? low : high)
   const best = returnAt(position, isLong ? high : low)
   return {
-    adverse: r9(Math.max(position.mark.adverse, -worst)),
-    favorable: r9(Math.max(position.mark.favorable, best)),
+    maxAdverseExcursion: r9(Math.max(position.mark.maxAdverseExcursion, -worst)),
+    maxFavorableExcursion: r9(Math.max(position.mark.maxFavorableExcursion, best)),
   }
 }

@@ -40,7 +40,7 @@ export interface Holding {
   readonly quantity: Quantity
   readonly notional: Usd
   /** Sum of price times quantity: the average price follows exactly. */
-  readonly products: bigint
+  readonly costBasis: bigint
   readonly entryPrice: Price
   readonly isEntryDone: boolean
   readonly stopLoss: Price | null
@@ -68,7 +68,7 @@ export interface ExitSoFar {
   readonly trigger: Trigger | null
   readonly quantity: Quantity
   readonly notional: Usd
-  readonly products: bigint
+  readonly costBasis: bigint
 }
 
 export interface Mark {
@@ -79,8 +79,8 @@ export interface Mark {
   readonly exposure: Usd
   readonly margin: Usd
   /** The furthest it ever was against and in favour, as parts of the entry price. */
-  readonly adverse: number
-  readonly favorable: number
+  readonly maxAdverseExcursion: number
+  readonly maxFavorableExcursion: number
 }
 
 export interface Alarm {

@@ -1,24 +1,24 @@
 import { destinationOf } from './destination.ts'
 import { executionAlert } from './execution-alert.ts'
 import type { NewEvent } from '../events/catalogue.ts'
-import type { Moment } from '../shared/decision-context.ts'
+import type { DecisionContext } from '../shared/decision-context.ts'
 import { canceledEvent, givenUp } from './cancel.ts'
 import { PAPER } from './venue-destination.ts'
 import type { Order } from './orders.ts'
 import { isOpen } from './positions.ts'
 import type { State } from '../state.ts'
-import { Story } from './event-builder.ts'
+import { EventBuilder } from './event-builder.ts'
 import { accept, refuse, type Decision } from '../shared/decision.ts'
 import { rejectedEvent, settled } from './venue-report.ts'
 
 /** Nobody knows any more what the venue made of it. */
-export const doubtOrder = ({ orders }: State, orderId: string, reason: string): Decision => {
+export const markOrderUnknown = ({ orders }: State, orderId: string, reason: string): Decision => {
   const order = orders.open.get(orderId)
   return order === undefined || order.status === 'unknown' ? accept() : accept(unknownEvent(order, reason))
 }
 
 /** After a restart nobody knows it of any order. */
-export const doubtOrders = ({ orders }: State, reason: string): Decision =>
+export const markOrdersUnknown = ({ orders }: State, reason: string): Decision =>
   accept(
     ...[...orders.open.values()]
       .filter(({ venue, status }) => venue !== PAPER && status !== 'unknown')
@@ -27,21 +27,36 @@ export const doubtOrders = ({ orders }: State, reason: string): Decision =>
   )
 
 /** The venue said no. */
-export const recordRejection = (state: State, orderId: string, reason: string, moment: Moment): Decision => {
+export const recordRejection = (
+  state: State,
+  orderId: string,
+  reason: string,
+  moment: DecisionContext,
+): Decision => {
   const order = state.orders.open.get(orderId)
   if (order === undefined || order.status !== 'submitting') return accept()
   return accept(...ended(state, order, rejectedEvent(order, reason.slice(0, 500)), moment))
 }
 
 /** It was to be sent, and never was. */
-export const recordUnsent = (state: State, orderId: string, reason: string, moment: Moment): Decision => {
+export const recordUnsent = (
+  state: State,
+  orderId: string,
+  reason: string,
+  moment: DecisionContext,
+): Decision => {
   const order = state.orders.open.get(orderId)
   if (order === undefined || order.status !== 'submitting') return accept()
   return accept(...ended(state, order, canceledEvent(order, order.cancelReason ?? reason), moment))
 }
 
 /** The venue does not have it, asked often enough: it is sent again under the same name, or given up. */
-export const recordNotFound = (state: State, orderId: string, lookups: number, moment: Moment): Decision => {
+export const recordNotFound = (
+  state: State,
+  orderId: string,
+  lookups: number,
+  moment: DecisionContext,
+): Decision => {
   const order = state.orders.open.get(orderId)
   if (order === undefined || order.status !== 'unknown') return accept()
   const mayResend = order.resends < RESENDS_MAX && order.filled === 0n && isStillWanted(state, order, moment)
@@ -51,7 +66,7 @@ export const recordNotFound = (state: State, orderId: string, lookups: number, m
 }
 
 /** The venue offers no search: it stays as it is until an operator says what became of it. */
-export const recordUnfindable = ({ orders }: State, orderId: string): Decision => {
+export const recordLookupUnsupported = ({ orders }: State, orderId: string): Decision => {
   const order = orders.open.get(orderId)
   if (order === undefined || order.status !== 'unknown' || order.needsOperator) return accept()
   const { id, symbol, positionId, venue } = order
@@ -70,7 +85,7 @@ export const recordUnfindable = ({ orders }: State, orderId: string): Decision =
   )
 }
 
-export interface CancelWish {
+export interface CancelRequest {
   readonly orderId: string
   readonly operator: string
   readonly reason: string | null
@@ -80,8 +95,8 @@ export interface CancelWish {
 /** By hand, at every level. */
 export const cancelOrder = (
   state: State,
-  { orderId, operator, reason, surface }: CancelWish,
-  moment: Moment,
+  { orderId, operator, reason, surface }: CancelRequest,
+  moment: DecisionContext,
 ): Decision => {
   const order = state.orders.open.get(orderId)
   const extras = { order_id: orderId }
@@ -111,7 +126,7 @@ const RESENDS_MAX = 3
 const LOCKDOWN = 3
 const NOT_FOUND = 'not_found_on_venue'
 
-const isStillWanted = (state: State, order: Order, moment: Moment): boolean => {
+const isStillWanted = (state: State, order: Order, moment: DecisionContext): boolean => {
   const { level } = state.killSwitch
   if (order.cancelReason !== null) return false
   if (order.isExit) {
@@ -127,8 +142,8 @@ const isStillWanted = (state: State, order: Order, moment: Moment): boolean => {
 }
 
 /** The end of an order, and what follows from it for its position. */
-const ended = (state: State, order: Order, event: NewEvent, moment: Moment): readonly NewEvent[] => {
-  const story = new Story(state, moment)
+const ended = (state: State, order: Order, event: NewEvent, moment: DecisionContext): readonly NewEvent[] => {
+  const story = new EventBuilder(state, moment)
   story.tell(event)
   story.tell(...settled(story.state, order))
   return story.events

@@ -1,6 +1,6 @@
 import type { NewEvent } from '../events/catalogue.ts'
 import { closedEvents } from './exits.ts'
-import type { Moment } from '../shared/decision-context.ts'
+import type { DecisionContext } from '../shared/decision-context.ts'
 import { canceledEvent } from './cancel.ts'
 import { openedEvent } from './entry.ts'
 import type { Order } from './orders.ts'
@@ -20,7 +20,7 @@ export interface TradedBar {
 }
 
 /** Paper orders that wait for volume take their share of a bar. */
-export const fillResting = (state: State, bar: TradedBar, moment: Moment): Decision => {
+export const fillResting = (state: State, bar: TradedBar, moment: DecisionContext): Decision => {
   if (state.orders.open.size === 0) return accept()
   const symbol = canonicalSymbol(bar.symbol)
   return accept(
@@ -36,7 +36,12 @@ export const fillResting = (state: State, bar: TradedBar, moment: Moment): Decis
   )
 }
 
-const fillEvents = (state: State, order: Order, bar: TradedBar, moment: Moment): readonly NewEvent[] => {
+const fillEvents = (
+  state: State,
+  order: Order,
+  bar: TradedBar,
+  moment: DecisionContext,
+): readonly NewEvent[] => {
   const { execution } = moment.configuration
   const isLate = order.validUntil !== null && order.validUntil < moment.now
   if (!order.isExit && isLate) return [canceledEvent(order, 'expired')]
@@ -71,7 +76,11 @@ export const entryProgress = (
   { intents, positions }: State,
   order: Order,
   fill: Fill,
-  { remaining, mid, moment }: { readonly remaining: Quantity; readonly mid: number; readonly moment: Moment },
+  {
+    remaining,
+    mid,
+    moment,
+  }: { readonly remaining: Quantity; readonly mid: number; readonly moment: DecisionContext },
 ): readonly NewEvent[] => {
   const known = intents.get(order.intentId ?? '')
   if (known === undefined) return []

@@ -1,5 +1,5 @@
 import { exitEvents, exitNow } from './exits.ts'
-import type { Moment } from '../shared/decision-context.ts'
+import type { DecisionContext } from '../shared/decision-context.ts'
 import { openPositionsOf } from './book.ts'
 import type { Position } from './positions.ts'
 import type { State } from '../state.ts'
@@ -10,7 +10,7 @@ const ATTEMPTS_MAX = 8
 const PAUSE_MS_MAX = 60_000
 
 /** Exits that failed are tried again, each time a little later. */
-export const retryExits = (state: State, moment: Moment): Decision =>
+export const retryExits = (state: State, moment: DecisionContext): Decision =>
   accept(
     ...openPositionsOf(state)
       .filter((position) => isDue(state, position, moment))
@@ -33,7 +33,7 @@ export const hasStrandedExit = (
 
 const LOCKDOWN = 3
 
-const isDue = (state: State, position: Position, { now }: Moment): boolean => {
+const isDue = (state: State, position: Position, { now }: DecisionContext): boolean => {
   const { exit } = position.holding
   if (exit === null || !hasStrandedExit(state, position)) return false
   if (exit.attempt >= ATTEMPTS_MAX) return false

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { standingOf } from './account.ts'
+import { accountStatusOf } from './account.ts'
 import type { Command } from '../commands.ts'
 import { Desk, typesOf } from './trading.fixture.ts'
 import type { Stamped } from '../log/event.ts'
@@ -196,7 +196,7 @@ describe('whatever happens', () => {
       fc.property(life, (drawn) => {
         walk({ ...drawn, partial: false }, ({ desk, before, step, events }) => {
           if (step.kind !== 'intent' || !typesOf(events).includes('execution.position_opened.v1')) return
-          const { equity, heat, exposure, margin } = standingOf(desk.state, desk.now)
+          const { equity, heat, exposure, margin } = accountStatusOf(desk.state, desk.now)
           const { risk } = desk.configuration
           expect(heat).toBeLessThanOrEqual(0.9 * Math.min(risk.max_portfolio_heat_pct, 0.06))
           expect(Number(exposure)).toBeLessThanOrEqual(risk.max_leverage * Number(equity))

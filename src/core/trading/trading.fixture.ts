@@ -1,4 +1,4 @@
-import { testMoment } from '../../../test/given.ts'
+import { testContext } from '../../../test/given.ts'
 import type { Command } from '../commands.ts'
 import type { Configuration } from '../config/schema.ts'
 import { DEFAULT_CONFIGURATION } from '../config/validate.ts'
@@ -100,7 +100,7 @@ export class Desk {
   }
 
   #moment() {
-    return testMoment({
+    return testContext({
       now: this.now,
       newId: () => this.#newId(),
       configuration: this.configuration,

@@ -1,11 +1,4 @@
-import {
-  notionalOf,
-  movedPrice,
-  slippedPrice,
-  type Price,
-  type Quantity,
-  type Usd,
-} from '../shared/money.ts'
+import { notionalOf, movedPrice, slippedPrice, type Price, type Quantity, type Usd } from '../shared/money.ts'
 import type { PaperCosts } from './paper.ts'
 
 /** The name of the venue that is none. */

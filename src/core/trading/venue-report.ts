@@ -2,14 +2,14 @@ import { executionAlert } from './execution-alert.ts'
 import { markNow } from '../brain/cycle-inputs.ts'
 import type { NewEvent } from '../events/catalogue.ts'
 import { closedEvents } from './exits.ts'
-import type { Moment } from '../shared/decision-context.ts'
+import type { DecisionContext } from '../shared/decision-context.ts'
 import { canceledEvent } from './cancel.ts'
 import type { Order } from './orders.ts'
 import { filledEvent, type Fill } from './paper.ts'
 import type { Position } from './positions.ts'
 import { entryProgress } from './resting-fills.ts'
 import type { State } from '../state.ts'
-import { Story } from './event-builder.ts'
+import { EventBuilder } from './event-builder.ts'
 import { accept, type Decision } from '../shared/decision.ts'
 import { notionalOf, unitsNumber, type Price, type Quantity, type Usd } from '../shared/money.ts'
 
@@ -34,11 +34,11 @@ export interface VenueReport {
 export const recordReport = (
   state: State,
   { orderId, report, lookups }: ReportCommand,
-  moment: Moment,
+  moment: DecisionContext,
 ): Decision => {
   const order = state.orders.open.get(orderId)
   if (order === undefined) return accept()
-  const story = new Story(state, moment)
+  const story = new EventBuilder(state, moment)
   if (order.status === 'unknown') story.tell(reconciledEvent(order, report, lookups ?? 0))
   if (order.venueOrderId === null) {
     story.tell({
@@ -98,7 +98,12 @@ const newFills = ({ tradeIds }: Order, { fills }: VenueReport): readonly VenueFi
   )
 }
 
-const fillEvents = (state: State, orderId: string, told: VenueFill, moment: Moment): readonly NewEvent[] => {
+const fillEvents = (
+  state: State,
+  orderId: string,
+  told: VenueFill,
+  moment: DecisionContext,
+): readonly NewEvent[] => {
   const order = state.orders.open.get(orderId)
   // More than was ordered: the venue's position will tell.
   if (order === undefined) return []

@@ -2,23 +2,21 @@ import { priceTrustOf } from '../brain/cycle-inputs.ts'
 import type { NewEvent } from '../events/catalogue.ts'
 import { exitEvents } from './exits.ts'
 import { markOf } from '../market/readings.ts'
-import type { Moment } from '../shared/decision-context.ts'
+import type { DecisionContext } from '../shared/decision-context.ts'
 import { openPositionsOf, positionsOf } from './book.ts'
-import {
-  monitored,
-  quoted,
-  unseen,
-  type Finding,
-  type MonitorRules,
-  type PriceSeen,
-} from './monitor.ts'
+import { monitored, quoted, unseen, type Finding, type MonitorRules, type PriceSeen } from './monitor.ts'
 import type { Position } from './positions.ts'
 import type { State } from '../state.ts'
 import { accept, type Decision } from '../shared/decision.ts'
 import { unitsFrom } from '../shared/money.ts'
 
 /** A bar was stored: the positions of its symbol are held against it. */
-export const watchBar = (state: State, symbol: string, seen: PriceSeen, moment: Moment): Decision => {
+export const watchBar = (
+  state: State,
+  symbol: string,
+  seen: PriceSeen,
+  moment: DecisionContext,
+): Decision => {
   const positions = positionsOf(state, symbol)
   if (positions.length === 0) return accept()
   const rules = monitorRules(state, moment)
@@ -36,7 +34,7 @@ export interface Quoted {
 export const watchQuote = (
   state: State,
   { symbol, price, ts, producer }: Quoted,
-  moment: Moment,
+  moment: DecisionContext,
 ): Decision => {
   const positions = positionsOf(state, symbol)
   if (positions.length === 0) return accept()
@@ -66,7 +64,7 @@ export interface FeedTick {
 }
 
 /** A price of the feed between two bars. Only one that ends a position is recorded, as what set it off. */
-export const observeTick = (state: State, tick: FeedTick, moment: Moment): Decision => {
+export const observeTick = (state: State, tick: FeedTick, moment: DecisionContext): Decision => {
   const rules = monitorRules(state, moment)
   const { price, ts } = tick
   const findings = positionsOf(state, tick.symbol)
@@ -105,7 +103,7 @@ const CONFIRMING_MOVE_MAX = 0.1
 const isBelieved = (
   position: Position,
   { price, confirms }: FeedTick,
-  { now, configuration: { market } }: Moment,
+  { now, configuration: { market } }: DecisionContext,
 ): boolean => {
   const oldMs = Date.parse(now) - market.max_mark_age_seconds * 1000
   if (!isAbsurd(position, price, { moveMax: market.max_bar_move_pct, oldMs })) return true
@@ -116,7 +114,7 @@ const isAlarm = (finding: Finding): boolean =>
   finding.kind === 'note' && finding.event.type !== 'execution.position_updated.v1'
 
 /** At a start, when a lockdown ends, and every minute: by the last price, or by its absence. */
-export const checkPositions = (state: State, moment: Moment): Decision => {
+export const checkPositions = (state: State, moment: DecisionContext): Decision => {
   const rules = monitorRules(state, moment)
   const oldMs = Date.parse(moment.now) - moment.configuration.market.max_mark_age_seconds * 1000
   return accept(
@@ -136,7 +134,7 @@ const checked = (position: Position, seen: PriceSeen, rules: MonitorRules): Find
   return isStatus ? { kind: 'nothing' } : finding
 }
 
-const eventsOf = (state: State, finding: Finding, moment: Moment): readonly NewEvent[] => {
+const eventsOf = (state: State, finding: Finding, moment: DecisionContext): readonly NewEvent[] => {
   switch (finding.kind) {
     case 'exit':
       return exitEvents(state, finding.exit, moment)
@@ -154,7 +152,7 @@ const isAbsurd = (
   { moveMax, oldMs }: { readonly moveMax: number; readonly oldMs: number },
 ): boolean => mark.atMs >= oldMs && Math.abs(price / mark.price - 1) > moveMax
 
-const monitorRules = ({ killSwitch }: State, { now, configuration }: Moment): MonitorRules => {
+const monitorRules = ({ killSwitch }: State, { now, configuration }: DecisionContext): MonitorRules => {
   const { execution, alerts } = configuration
   return {
     now,

@@ -1,11 +1,11 @@
-import { testMoment } from '../../../test/given.ts'
+import { testContext } from '../../../test/given.ts'
 import type { Command } from '../commands.ts'
 import type { Configuration } from '../config/schema.ts'
 import { DEFAULT_CONFIGURATION } from '../config/validate.ts'
 import { Desk } from '../trading/trading.fixture.ts'
 import type { PayloadOf } from '../events/catalogue.ts'
 import { karmaIntentEvent, type Profit } from './accrue.ts'
-import type { SettlementStanding } from './settle.ts'
+import type { SettlementStatus } from './settle.ts'
 
 export const ADDRESS = '0xabc'
 export const WALLET = { address: ADDRESS, percentage: 0.005 }
@@ -25,7 +25,7 @@ export const profit = (changes: Partial<Profit> = {}): Profit => ({
 })
 
 export const tellIntent = (desk: Desk, changes: Partial<Profit>): string => {
-  const payload = karmaIntentEvent(profit(changes), WALLET, { ...testMoment(), now: desk.now })?.payload
+  const payload = karmaIntentEvent(profit(changes), WALLET, { ...testContext(), now: desk.now })?.payload
   if (payload === undefined) throw new Error('nothing is owed')
   desk.tell({ type: 'karma.intent.v1', source: 'karma', payload: payload as PayloadOf<'karma.intent.v1'> })
   return (payload as PayloadOf<'karma.intent.v1'>).intent_id
@@ -34,7 +34,7 @@ export const tellIntent = (desk: Desk, changes: Partial<Profit>): string => {
 export const settle = (
   intentIds: readonly string[],
   txHash: string | null = null,
-  standing: SettlementStanding = { isRepeated: false, settledIds: [] },
+  standing: SettlementStatus = { isRepeated: false, settledIds: [] },
 ): Command => ({ kind: 'settle-karma', request: { intentIds, txHash }, standing })
 
 /** What was settled on a desk. */

@@ -15,7 +15,7 @@ export interface Profit {
   readonly contributors: readonly { readonly contributorId: string; readonly nodeId: string }[]
 }
 
-export interface Notary {
+export interface ReceiptSigner {
   readonly now: string
   readonly nodeId: string
   /** Base64. */
@@ -24,31 +24,36 @@ export interface Notary {
 }
 
 /** What a profitable close owes; null if nothing. */
-export const karmaIntentEvent = (profit: Profit, wallet: Wallet, notary: Notary): NewEvent | null => {
+export const karmaIntentEvent = (
+  profit: Profit,
+  wallet: Wallet,
+  receiptSigner: ReceiptSigner,
+): NewEvent | null => {
   const { positionId, realizedUsd, mode } = profit
   if (realizedUsd <= 0 || wallet.percentage <= 0 || wallet.address === '') return null
   const amount = nearestShareOf(usdFrom(realizedUsd), wallet.percentage)
   if (amount === 0n) return null
   const members = {
     trade_id: positionId,
-    node_id: notary.nodeId,
+    node_id: receiptSigner.nodeId,
     realized_pnl_usd: realizedUsd,
     karma_percentage: wallet.percentage,
     karma_amount_usd: usdNumber(amount),
     contributors: sharesOf(profit.contributors),
     mode,
-    created_at: notary.now,
+    created_at: receiptSigner.now,
   }
-  const id = derivedId('karma.intent', positionId, notary.sha256Hex)
+  const id = derivedId('karma.intent', positionId, receiptSigner.sha256Hex)
   return {
     type: 'karma.intent.v1',
     source: 'karma',
-    payload: { intent_id: id, ...members, signature_b64: signed({ id, ...members }, notary) },
+    payload: { intent_id: id, ...members, signature_b64: signed({ id, ...members }, receiptSigner) },
   }
 }
 
 /** Anyone can check it: Ed25519 over the canonical JSON of what the interface shows, without the signature. */
-export const signed = (shown: Json, { sign }: Pick<Notary, 'sign'>): string => sign(canonicalJson(shown))
+export const signed = (shown: Json, { sign }: Pick<ReceiptSigner, 'sign'>): string =>
+  sign(canonicalJson(shown))
 
 const BILLION = 1e9
 

@@ -1,15 +1,15 @@
 import type { PayloadOf } from '../events/catalogue.ts'
-import { karmaIntentEvent, type Notary } from './accrue.ts'
+import { karmaIntentEvent, type ReceiptSigner } from './accrue.ts'
 import { walletInForce } from './wallet.ts'
 import { outcomeEvent } from '../brain/outcome.ts'
-import type { Moment } from '../shared/decision-context.ts'
+import type { DecisionContext } from '../shared/decision-context.ts'
 import type { State } from '../state.ts'
 import { accept, type Decision } from '../shared/decision.ts'
 
 type Close = PayloadOf<'execution.position_closed.v1'>
 
 /** What the engine may learn from a trade that is over. */
-export const recordOutcome = (state: State, close: Close, { now }: Moment): Decision => {
+export const recordOutcome = (state: State, close: Close, { now }: DecisionContext): Decision => {
   const trade = state.learning.trades.held.get(close.position_id)
   const position = state.positions.get(close.position_id)
   if (trade === undefined || position === undefined) return accept()
@@ -17,7 +17,7 @@ export const recordOutcome = (state: State, close: Close, { now }: Moment): Deci
 }
 
 /** What a profit owes to those whose signals led to it. */
-export const oweKarma = (state: State, close: Close, moment: Moment): Decision => {
+export const accrueShares = (state: State, close: Close, moment: DecisionContext): Decision => {
   const { karma: rules } = moment.configuration
   const trade = state.learning.trades.held.get(close.position_id)
   if (!rules.enabled || trade === undefined) return accept()
@@ -27,11 +27,11 @@ export const oweKarma = (state: State, close: Close, moment: Moment): Decision =
     mode: close.mode,
     contributors: trade.contributors,
   }
-  const event = karmaIntentEvent(profit, walletInForce(state.karma, rules), notaryOf(moment))
+  const event = karmaIntentEvent(profit, walletInForce(state.karma, rules), receiptSignerOf(moment))
   return accept(...(event === null ? [] : [event]))
 }
 
-export const notaryOf = ({ now, nodeId, sign, sha256Hex }: Moment): Notary => ({
+export const receiptSignerOf = ({ now, nodeId, sign, sha256Hex }: DecisionContext): ReceiptSigner => ({
   now,
   nodeId,
   sign,

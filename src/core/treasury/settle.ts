@@ -6,7 +6,7 @@ import { derivedId } from '../shared/derived-id.ts'
 import type { Json } from '../shared/json.ts'
 import { usdFrom, usdNumber } from '../shared/money.ts'
 import type { Karma, KarmaIntent, Skipped } from './treasury-state.ts'
-import { signed, type Notary } from './accrue.ts'
+import { signed, type ReceiptSigner } from './accrue.ts'
 import { walletInForce, type KarmaRules, type Wallet } from './wallet.ts'
 
 export interface SettlementRequest {
@@ -15,7 +15,7 @@ export interface SettlementRequest {
 }
 
 /** What the log says of a request. What was settled a moment ago may be missing: that is still remembered. */
-export interface SettlementStanding {
+export interface SettlementStatus {
   /** The same was asked for before, and done. */
   readonly isRepeated: boolean
   readonly settledIds: readonly string[]
@@ -28,20 +28,21 @@ export const SETTLED_AT_ONCE_MAX = 250
 export const settleKarma = (
   karma: Karma,
   { intentIds, txHash }: SettlementRequest,
-  { isRepeated, settledIds }: SettlementStanding,
-  { rules, notary }: { readonly rules: KarmaRules; readonly notary: Notary },
+  { isRepeated, settledIds }: SettlementStatus,
+  { rules, receiptSigner }: { readonly rules: KarmaRules; readonly receiptSigner: ReceiptSigner },
 ): Decision => {
-  if (isRepeated || karma.receipts.has(receiptIdOf(intentIds, txHash, notary.sha256Hex))) return accept()
+  if (isRepeated || karma.receipts.has(receiptIdOf(intentIds, txHash, receiptSigner.sha256Hex)))
+    return accept()
   const found = settleable(karma, intentIds, new Set(settledIds), rules)
   if (found.status === 'rejected') {
     return refuse('karma.settlement_rejected', found.detail, { skipped: found.skipped as unknown as Json })
   }
   const wallet = walletInForce(karma, rules)
-  return accept(...settlementEvents({ ...found, requestedIds: intentIds, txHash }, wallet, notary))
+  return accept(...settlementEvents({ ...found, requestedIds: intentIds, txHash }, wallet, receiptSigner))
 }
 
 /** All that waits, paper and live apart. What cannot be settled now waits on. */
-export const settleAllKarma = (karma: Karma, rules: KarmaRules, notary: Notary): Decision => {
+export const settleAllKarma = (karma: Karma, rules: KarmaRules, receiptSigner: ReceiptSigner): Decision => {
   const wallet = walletInForce(karma, rules)
   if (!rules.enabled || wallet.address === '') return accept()
   const oldestFirst = [...karma.pending.values()].sort((one, other) => orderOf(one, other))
@@ -51,7 +52,7 @@ export const settleAllKarma = (karma: Karma, rules: KarmaRules, notary: Notary):
   return accept(
     ...settlements.flatMap((intents) => {
       const requestedIds = intents.map(({ intent_id: id }) => id)
-      return settlementEvents({ intents, skipped: [], requestedIds, txHash: null }, wallet, notary)
+      return settlementEvents({ intents, skipped: [], requestedIds, txHash: null }, wallet, receiptSigner)
     }),
   )
 }
@@ -113,9 +114,13 @@ interface Settlement {
   readonly txHash: string | null
 }
 
-const settlementEvents = (settlement: Settlement, wallet: Wallet, notary: Notary): readonly NewEvent[] => {
+const settlementEvents = (
+  settlement: Settlement,
+  wallet: Wallet,
+  receiptSigner: ReceiptSigner,
+): readonly NewEvent[] => {
   const { intents, skipped, txHash } = settlement
-  const id = receiptIdOf(settlement.requestedIds, txHash, notary.sha256Hex)
+  const id = receiptIdOf(settlement.requestedIds, txHash, receiptSigner.sha256Hex)
   const intentIds = intents.map(({ intent_id: intentId }) => intentId)
   const total = intents.reduce((sum, { karma_amount_usd: amount }) => sum + usdFrom(amount), 0n)
   const mode = intents[0]?.mode ?? 'paper'
@@ -126,8 +131,8 @@ const settlementEvents = (settlement: Settlement, wallet: Wallet, notary: Notary
     tx_hash: txHash,
     status: txHash === null ? ('pending' as const) : ('submitted' as const),
     mode,
-    node_id: notary.nodeId,
-    created_at: notary.now,
+    node_id: receiptSigner.nodeId,
+    created_at: receiptSigner.now,
   }
   return [
     {
@@ -148,7 +153,7 @@ const settlementEvents = (settlement: Settlement, wallet: Wallet, notary: Notary
     {
       type: 'karma.receipt.v1',
       source: 'karma',
-      payload: { receipt_id: id, ...members, signature_b64: signed({ id, ...members }, notary) },
+      payload: { receipt_id: id, ...members, signature_b64: signed({ id, ...members }, receiptSigner) },
     },
   ]
 }

@@ -1,15 +1,15 @@
 import type { Configuration } from '../config/schema.ts'
-import { notaryOf } from './after-close.ts'
+import { receiptSignerOf } from './after-close.ts'
 import { hasReached, settleAllKarma, waitsSinceBefore } from './settle.ts'
-import type { Moment } from '../shared/decision-context.ts'
+import type { DecisionContext } from '../shared/decision-context.ts'
 import type { State } from '../state.ts'
 import { accept, type Decision } from '../shared/decision.ts'
 import { DAY_MS } from '../shared/time.ts'
 
 /** Everything that waits, if the configuration says that its time has come. */
-export const settleDueKarma = (state: State, moment: Moment): Decision =>
+export const settleDueKarma = (state: State, moment: DecisionContext): Decision =>
   isKarmaDue(state, moment.configuration, moment.now)
-    ? settleAllKarma(state.karma, moment.configuration.karma, notaryOf(moment))
+    ? settleAllKarma(state.karma, moment.configuration.karma, receiptSignerOf(moment))
     : accept()
 
 /** A missed midnight is made up for: what waits since before the last one is due. */

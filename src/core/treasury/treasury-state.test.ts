@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { testMoment } from '../../../test/given.ts'
+import { testContext } from '../../../test/given.ts'
 import type { Configuration } from '../config/schema.ts'
 import { payloadOf, typesOf, type Desk } from '../trading/trading.fixture.ts'
 import type { PayloadOf } from '../events/catalogue.ts'
@@ -9,7 +9,7 @@ import { karmaIntentEvent, type Profit } from './accrue.ts'
 import { deskWith, profit, receiptsOf, rules, settle, tellIntent, WALLET } from './accrual.fixture.ts'
 
 const owed = (changes: Partial<Profit> = {}, wallet = WALLET): PayloadOf<'karma.intent.v1'> | null => {
-  const event = karmaIntentEvent(profit(changes), wallet, testMoment())
+  const event = karmaIntentEvent(profit(changes), wallet, testContext())
   return event?.type === 'karma.intent.v1' ? event.payload : null
 }
 
@@ -143,7 +143,7 @@ describe('a settlement', () => {
     const [pending, live] = [tellIntent(desk, {}), tellIntent(desk, { positionId: 'l', mode: 'live' })]
     desk.configure({ karma: rules(changes) })
     const result = run(desk.state, settle(ids(pending, live, old), '0xother'), {
-      ...testMoment(),
+      ...testContext(),
       configuration: desk.configuration,
     })
     return result.status === 'refused' ? result.refusal : null

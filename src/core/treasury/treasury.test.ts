@@ -2,7 +2,7 @@ import { createPublicKey, verify } from 'node:crypto'
 import canonicalize from 'canonicalize'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { testMoment } from '../../../test/given.ts'
+import { testContext } from '../../../test/given.ts'
 import { testSigner } from '../../../test/parts.ts'
 import type { Command } from '../commands.ts'
 import type { Configuration } from '../config/schema.ts'
@@ -11,7 +11,16 @@ import type { State } from '../state.ts'
 import { viewKarmaIntents, viewKarmaReceipts, viewTreasury } from '../views/karma.ts'
 import { usdFrom } from '../shared/money.ts'
 import { karmaIntentEvent } from './accrue.ts'
-import { ADDRESS, deskWith, profit, receiptsOf, rules, settle, tellIntent, WALLET } from './accrual.fixture.ts'
+import {
+  ADDRESS,
+  deskWith,
+  profit,
+  receiptsOf,
+  rules,
+  settle,
+  tellIntent,
+  WALLET,
+} from './accrual.fixture.ts'
 import { SETTLED_AT_ONCE_MAX } from './settle.ts'
 
 describe('settling by itself', () => {
@@ -126,8 +135,8 @@ describe('the wallet', () => {
 
 it('anyone can verify what is owed and paid with the public key alone', () => {
   const signer = testSigner()
-  const notary = {
-    ...testMoment(),
+  const receiptSigner = {
+    ...testContext(),
     nodeId: signer.nodeId,
     sign: (text: string) => Buffer.from(signer.sign(text), 'hex').toString('base64'),
   }
@@ -135,7 +144,7 @@ it('anyone can verify what is owed and paid with the public key alone', () => {
   const intent = karmaIntentEvent(
     profit({ contributors: [{ contributorId: 'c', nodeId: 'ann' }] }),
     WALLET,
-    notary,
+    receiptSigner,
   )
   if (intent?.type !== 'karma.intent.v1') throw new Error('nothing is owed')
   desk.tell(intent)

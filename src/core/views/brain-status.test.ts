@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { testMoment } from '../../../test/given.ts'
+import { testContext } from '../../../test/given.ts'
 import { run } from '../run.ts'
 import { INITIAL_STATE } from '../state.ts'
 import { brainStatusView, viewBrainStatus } from './brain-status.ts'
 
-const moment = testMoment()
+const moment = testContext()
 
 describe('the status of the brain', () => {
   it('is null in all but the level before anything happened', () => {

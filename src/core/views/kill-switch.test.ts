@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { stateAfter, testMoment } from '../../../test/given.ts'
+import { stateAfter, testContext } from '../../../test/given.ts'
 import { run } from '../run.ts'
 import { INITIAL_STATE } from '../state.ts'
 import { killSwitchView, viewKillSwitch, viewKillSwitchAfter } from './kill-switch.ts'
@@ -10,7 +10,7 @@ const set = (level: 0 | 1 | 2 | 3) =>
     move: { level, reason: 'because', operator: 'svc-1', surface: 'api' },
   }) as const
 
-const moment = testMoment()
+const moment = testContext()
 
 describe('the kill switch as it is shown', () => {
   it('is normal in the beginning', () => {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { standingOf } from '../trading/account.ts'
+import { accountStatusOf } from '../trading/account.ts'
 import type { Configuration } from '../config/schema.ts'
 import type { State } from '../state.ts'
 import { usdNumber } from '../shared/money.ts'
@@ -50,7 +50,7 @@ export type PortfolioView = z.infer<typeof portfolioView>
 export const viewPortfolio = (state: State, configuration: Configuration, now: string): PortfolioView => {
   const { execution, risk, kill_switch: killSwitch } = configuration
   const { ledger, book } = state
-  const standing = standingOf(state, now)
+  const standing = accountStatusOf(state, now)
   return {
     as_of: now,
     mode: execution.mode,

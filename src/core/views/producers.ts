@@ -3,7 +3,7 @@ import { PRODUCER_HEALTHS } from '../events/producer.ts'
 import { BUILTIN_PRODUCERS } from '../signals/builtin-producers.ts'
 import type { Health, Producer, Producers, RunRecord } from '../signals/producers.ts'
 import { karmaOf, type KarmaRules } from '../reputation/author-reputation.ts'
-import { NO_FORM, trustOf, type TrustRules } from '../reputation/recent-skill.ts'
+import { NO_RECENT_SKILL, trustOf, type TrustRules } from '../reputation/recent-skill.ts'
 import { tallyWithin, type Outcomes } from '../reputation/outcomes.ts'
 import type { State } from '../state.ts'
 import { authorKey } from '../shared/author-key.ts'
@@ -123,7 +123,7 @@ const successOf = (
   const tally = tallyWithin(outcomes, authorKey(null, name), now, rules.producer_window_days)
   return {
     karma: karmaOf(tally, rules.producer_k),
-    trust: trustOf(outcomes.form.get(authorKey(null, name)) ?? NO_FORM, rules),
+    trust: trustOf(outcomes.form.get(authorKey(null, name)) ?? NO_RECENT_SKILL, rules),
     calls_resolved: tally.resolved,
     calls_hit: tally.hits,
   }

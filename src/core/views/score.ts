@@ -3,7 +3,7 @@ import type { Contributor, Contributors } from '../signals/contributors.ts'
 import { pointsAt, scoreAt, type ScoreRules } from '../reputation/contributor-score.ts'
 import type { TrackRecord } from '../signals/track-record.ts'
 import { karmaAt, type KarmaRules } from '../reputation/author-reputation.ts'
-import { NO_FORM, trustOf, type TrustRules } from '../reputation/recent-skill.ts'
+import { NO_RECENT_SKILL, trustOf, type TrustRules } from '../reputation/recent-skill.ts'
 import type { Outcomes } from '../reputation/outcomes.ts'
 import { authorKey } from '../shared/author-key.ts'
 import { DAY_MS } from '../shared/time.ts'
@@ -97,7 +97,7 @@ export const viewScore = (
       gated: rated.gated,
     },
     karma: karmaAt(outcomes, authorKey(id, nodeId), asOf, rules),
-    trust: trustOf(outcomes.form.get(authorKey(id, nodeId)) ?? NO_FORM, rules),
+    trust: trustOf(outcomes.form.get(authorKey(id, nodeId)) ?? NO_RECENT_SKILL, rules),
     as_of: asOf,
   }
 }

@@ -36,12 +36,12 @@ export const traceSessionDetailView = traceSessionView.extend({
 export type TraceSessionDetailView = z.infer<typeof traceSessionDetailView>
 
 /** When a session is looked at, and how long it lives without access. */
-export interface SessionMoment {
+export interface SessionContext {
   readonly now: string
   readonly ttlHours: number
 }
 
-export const viewSession = (session: TraceSession, { now, ttlHours }: SessionMoment): TraceSessionView => ({
+export const viewSession = (session: TraceSession, { now, ttlHours }: SessionContext): TraceSessionView => ({
   session_id: session.id,
   id: session.id,
   label: session.label,
@@ -54,7 +54,7 @@ export const viewSession = (session: TraceSession, { now, ttlHours }: SessionMom
 })
 
 /** What these events opened. */
-export const viewOpened = (events: readonly Stamped[], moment: SessionMoment): TraceSessionView => {
+export const viewOpened = (events: readonly Stamped[], moment: SessionContext): TraceSessionView => {
   const { sessions } = events.flatMap((event) => asKnown(event) ?? []).reduce(evolveTraces, INITIAL_TRACES)
   const [session] = sessions.values()
   assert(session !== undefined, 'opening a session opens one')
@@ -65,7 +65,7 @@ export const viewOpened = (events: readonly Stamped[], moment: SessionMoment): T
 export const viewSessions = (
   { sessions }: Traces,
   { limit, offset }: { readonly limit: number; readonly offset: number },
-  moment: SessionMoment,
+  moment: SessionContext,
 ): TraceSessionView[] =>
   [...sessions.values()]
     .sort(newestFirst)
@@ -75,7 +75,7 @@ export const viewSessions = (
 export const viewSessionDetail = (
   session: TraceSession,
   records: readonly LogRecord[],
-  moment: SessionMoment,
+  moment: SessionContext,
 ): TraceSessionDetailView => {
   const view = viewSession(session, moment)
   return { ...view, expired: view.status === 'expired', events: records.map(viewTraced) }

@@ -20,7 +20,7 @@ import { introducedAt } from './signer-keys.ts'
 import { originOf } from './tree-check.ts'
 import { createTreeWalk, type TreeWalk } from './tree-walk.ts'
 
-export interface CheckpointerParts {
+export interface CheckpointerDependencies {
   readonly log: EventLog
   readonly checkpoints: CheckpointStore
   readonly signer: Signer
@@ -54,7 +54,7 @@ export interface Checkpointer {
  * Signs what the log is, again and again, outside of the log. Before each signature the log is held against the
  * newest checkpoint of any process, so no two checkpoints ever contradict each other.
  */
-export const createCheckpointer = (parts: CheckpointerParts): Checkpointer => {
+export const createCheckpointer = (parts: CheckpointerDependencies): Checkpointer => {
   const { log, checkpoints, signer, signatures, clock } = parts
   let walk: TreeWalk | null = null
   let origin: string | null = null

@@ -43,7 +43,7 @@ const keep = (log: MemoryLog, everyMs: number, checkpoints = store, stepMax = 10
     clock: Date,
     everyMs,
     onStopped: (fault) => faults.push(fault),
-    onTrouble: (_, error) => troubles.push(error),
+    onError: (_, error) => troubles.push(error),
   })
 }
 

@@ -4,14 +4,14 @@ import type { EventLog } from '../../ports/event-log.ts'
 import type { Checkpointer, CheckpointStep } from './checkpointer.ts'
 import type { Fault } from './findings.ts'
 
-export interface KeeperParts {
+export interface KeeperDependencies {
   readonly log: Pick<EventLog, 'watch'>
   readonly checkpointer: Checkpointer
   readonly clock: Pick<Clock, 'now'>
   readonly everyMs: number
   /** Told once when checkpointing stops because the log contradicts its checkpoints. */
   readonly onStopped: (fault: Fault) => void
-  readonly onTrouble: (what: string, error: unknown) => void
+  readonly onError: (what: string, error: unknown) => void
 }
 
 export interface CheckpointKeeper {
@@ -20,7 +20,7 @@ export interface CheckpointKeeper {
 }
 
 /** Follows the log and keeps its checkpoints fresh, beside the appends and never in their way. */
-export const keepCheckpoints = (parts: KeeperParts): CheckpointKeeper => {
+export const keepCheckpoints = (parts: KeeperDependencies): CheckpointKeeper => {
   const { checkpointer, clock } = parts
   const closing = new AbortController()
   /** Aborted by the next append, and on closing. */
@@ -37,7 +37,7 @@ export const keepCheckpoints = (parts: KeeperParts): CheckpointKeeper => {
       }
       return result.status === 'signed' && result.behind ? 'catching-up' : result.status
     } catch (error) {
-      parts.onTrouble('no checkpoint was made', error)
+      parts.onError('no checkpoint was made', error)
       return 'idle'
     }
   }

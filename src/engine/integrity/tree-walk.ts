@@ -2,7 +2,7 @@ import { EMPTY_HEAD, headOf, type Head, type LogRecord } from '../../core/log/ev
 import { EMPTY_FRONTIER, extendFrontier, type Frontier } from '../../core/log/merkle.ts'
 import { missingFault, type EventLog } from '../../ports/event-log.ts'
 import type { Fault } from './findings.ts'
-import { othersFirst, SLICE_LENGTH } from './others-first.ts'
+import { othersFirst, SLICE_LENGTH } from './yield-to-event-loop.ts'
 import { columnFaultOf, faultFrom } from './record-check.ts'
 import { sha256 } from './sha256-bytes.ts'
 import { findKeys, keyIn } from './signer-keys.ts'

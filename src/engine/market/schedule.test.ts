@@ -5,9 +5,9 @@ import { MemoryLog } from '../../adapters/storage/memory/memory-log.ts'
 import { DEFAULT_CONFIGURATION } from '../../core/config/validate.ts'
 import { barAt } from '../../core/market/bars.fixture.ts'
 import type { KillSwitchLevel } from '../../core/shared/level.ts'
-import { createManualTimer, settle, type ManualTimer } from '../../ports/manual-timer.contract.ts'
+import { createManualTimer, settle, type ManualTimer } from '../../ports/manual-timer.fixture.ts'
 import { Engine } from '../engine.ts'
-import { startSchedule, type Schedule, type ScheduleParts } from './schedule.ts'
+import { startSchedule, type Schedule, type ScheduleDependencies } from './schedule.ts'
 
 const BEGIN_MS = Date.parse('2026-02-20T00:29:58.500Z')
 const MINUTE_MS = 60_000
@@ -17,7 +17,7 @@ let engine: Engine
 let schedule: Schedule
 const polled: string[] = []
 const troubles: string[] = []
-let poll: ScheduleParts['poll']
+let poll: ScheduleDependencies['poll']
 
 beforeEach(async () => {
   polled.length = 0
@@ -32,14 +32,14 @@ beforeEach(async () => {
     signer: testSigner(),
     clock: createSystemClock(() => timer.now()),
     snapshotEveryEvents: 1000,
-    onTrouble: (what) => troubles.push(what),
+    onError: (what) => troubles.push(what),
   })
   schedule = startSchedule({
     engine,
     timer,
     configuration: () => DEFAULT_CONFIGURATION,
     poll: (producer, signal) => poll(producer, signal),
-    onTrouble: (what) => troubles.push(what),
+    onError: (what) => troubles.push(what),
   })
 })
 afterEach(async () => {

@@ -11,7 +11,7 @@ import type { Timer } from '../../ports/timer.ts'
 import type { Executor } from '../executor.ts'
 import { sha256Hex } from '../sha256.ts'
 
-export interface ScheduleParts {
+export interface ScheduleDependencies {
   readonly engine: Executor
   readonly timer: Timer
   readonly configuration: () => Configuration
@@ -19,7 +19,7 @@ export interface ScheduleParts {
   readonly fundingToldBy?: () => string | undefined
   /** Asks a registered producer, and records what it said. Never rejects. */
   readonly poll: (producer: RegisteredProducer, signal: AbortSignal) => Promise<void>
-  readonly onTrouble: (what: string, error: unknown) => void
+  readonly onError: (what: string, error: unknown) => void
 }
 
 export interface Schedule {
@@ -33,9 +33,9 @@ const POLLS_AT_ONCE = 8
 const FUNDING_PERIOD_MS = 28_800_000
 
 /** Everything that happens by the clock: cycles on their grid, polls on their cron, and what runs out of time. */
-export const startSchedule = (parts: ScheduleParts): Schedule => {
+export const startSchedule = (parts: ScheduleDependencies): Schedule => {
   const closing = new AbortController()
-  const { timer, onTrouble } = parts
+  const { timer, onError } = parts
   const polls = new Polls(parts, closing.signal)
   const loop = async (): Promise<void> => {
     let beforeMs = timer.now()
@@ -49,7 +49,7 @@ export const startSchedule = (parts: ScheduleParts): Schedule => {
         await doDue(parts, beforeMs, nowMs)
         await runDueCycle(parts, beforeMs, nowMs)
       } catch (error) {
-        onTrouble('something that was due could not be done', error)
+        onError('something that was due could not be done', error)
       }
       beforeMs = nowMs
     }
@@ -64,10 +64,10 @@ export const startSchedule = (parts: ScheduleParts): Schedule => {
   }
 }
 
-type DueParts = Pick<ScheduleParts, 'engine' | 'configuration' | 'fundingToldBy'>
+type DueDependencies = Pick<ScheduleDependencies, 'engine' | 'configuration' | 'fundingToldBy'>
 
 /** What ran out of time, what holding costs and what is to be learned: all that is due by now but a cycle. */
-export const doDue = async (parts: DueParts, beforeMs: number, nowMs: number): Promise<void> => {
+export const doDue = async (parts: DueDependencies, beforeMs: number, nowMs: number): Promise<void> => {
   const { engine, configuration, fundingToldBy } = parts
   if (isNewMinute(beforeMs, nowMs)) {
     await engine.execute({ kind: 'notice-stale-producers' })
@@ -109,7 +109,7 @@ const hasOverdueIntent = (engine: Executor, nowMs: number): boolean =>
 
 /** Missed ones are not made up. As long as nobody has ever said anything there is nothing to think about. */
 export const runDueCycle = async (
-  { engine, configuration }: Pick<ScheduleParts, 'engine' | 'configuration'>,
+  { engine, configuration }: Pick<ScheduleDependencies, 'engine' | 'configuration'>,
   beforeMs: number,
   nowMs: number,
   trigger: 'schedule' | 'backtest' = 'schedule',
@@ -129,12 +129,12 @@ export const runDueCycle = async (
 
 /** Polls under way. One producer is never asked twice at once, and only so many at all. */
 class Polls {
-  readonly #parts: ScheduleParts
+  readonly #parts: ScheduleDependencies
   readonly #signal: AbortSignal
   readonly #underWay = new Map<string, Promise<void>>()
   readonly #waiting = new Map<string, RegisteredProducer>()
 
-  constructor(parts: ScheduleParts, signal: AbortSignal) {
+  constructor(parts: ScheduleDependencies, signal: AbortSignal) {
     this.#parts = parts
     this.#signal = signal
   }

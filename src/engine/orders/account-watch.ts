@@ -5,7 +5,7 @@ import { canonicalSymbol } from '../../core/shared/symbol.ts'
 import type { Broker } from '../../ports/broker.ts'
 import type { Engine } from '../engine.ts'
 
-export interface AccountWatchParts {
+export interface AccountWatchDependencies {
   readonly engine: Engine
   readonly broker: Broker
   readonly venue: string
@@ -19,10 +19,10 @@ export type SweepResult = 'agreed' | 'differing' | 'no-answer'
 
 /** Holds the account at the venue against the log. A difference counts when it is seen twice. */
 export class AccountWatch {
-  readonly #parts: AccountWatchParts
+  readonly #parts: AccountWatchDependencies
   #seen: ReadonlySet<string> = new Set()
 
-  constructor(parts: AccountWatchParts) {
+  constructor(parts: AccountWatchDependencies) {
     this.#parts = parts
   }
 

@@ -4,7 +4,7 @@ import type { Timer } from '../../ports/timer.ts'
 import type { Engine } from '../engine.ts'
 import type { AccountWatch, SweepResult } from './account-watch.ts'
 
-export interface VenueWatchParts {
+export interface VenueWatchDependencies {
   readonly engine: Engine
   readonly broker: Broker
   readonly venue: string
@@ -12,7 +12,7 @@ export interface VenueWatchParts {
   readonly symbols: () => readonly string[]
   readonly account: AccountWatch
   readonly signal: AbortSignal
-  readonly onTrouble: (what: string, error?: unknown) => void
+  readonly onError: (what: string, error?: unknown) => void
 }
 
 const ACCOUNT_SWEEP_MS = 30_000
@@ -26,10 +26,10 @@ const NO_ACCOUNT = { name: 'account', ok: false, detail: 'the venue does not tel
 
 /** Says in the log whether the venue may be traded on: not before its account was held against ours. */
 export class VenueWatch {
-  readonly #parts: VenueWatchParts
+  readonly #parts: VenueWatchDependencies
   #checkMs = 0
 
-  constructor(parts: VenueWatchParts) {
+  constructor(parts: VenueWatchDependencies) {
     this.#parts = parts
   }
 
@@ -52,12 +52,12 @@ export class VenueWatch {
   }
 
   async #turn(): Promise<void> {
-    const { timer, signal, onTrouble } = this.#parts
+    const { timer, signal, onError } = this.#parts
     let pauseMs = ACCOUNT_SWEEP_MS
     try {
       if ((await this.#look()) === 'differing') pauseMs = CONFIRM_MS
     } catch (error) {
-      onTrouble('the venue could not be looked at', error)
+      onError('the venue could not be looked at', error)
     }
     await timer.wait(pauseMs, signal)
   }

@@ -7,7 +7,7 @@ import { isPlainText } from '../../core/shared/text.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import type { Reader } from './reader.ts'
 import { oldestAbout, readable, searchAbout } from './reading-about.ts'
-import { measureOf, tradesOf, usesOf, verdictOn } from './signal-story.ts'
+import { measureOf, tradesOf, usesOf, verdictOn } from './signal-history.ts'
 
 /** Who is behind a signal and what became of it; null if no signal has this id. */
 export const attributionOf = async (reader: Reader, signalId: string): Promise<AttributionView | null> => {

@@ -1,4 +1,4 @@
-import { standingOf } from '../../core/trading/account.ts'
+import { accountStatusOf } from '../../core/trading/account.ts'
 import { viewEquityHistory, type EquityHistoryView } from '../../core/views/equity-history.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { isoNow } from '../iso-now.ts'
@@ -21,7 +21,7 @@ export const equityHistoryOf = async (
     nowMs,
     sinceMs: Math.min(nowMs, Math.max(nowMs - hours * HOUR_MS, beganMs)),
     points: POINTS,
-    equity: standingOf(state, isoNow(clock)).equity,
+    equity: accountStatusOf(state, isoNow(clock)).equity,
     curve: state.risk.curve,
   })
 }

@@ -1,4 +1,4 @@
-import type { FeedbackStanding } from '../../core/reputation/feedback.ts'
+import type { FeedbackStatus } from '../../core/reputation/feedback.ts'
 import { isBuiltin } from '../../core/signals/producers.ts'
 import type { PayloadOf } from '../../core/events/catalogue.ts'
 import { sourceRef } from '../../core/log/refs.ts'
@@ -8,7 +8,7 @@ import { isPlainText } from '../../core/shared/text.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import { originOf } from './attribution.ts'
 import { searchAbout } from './reading-about.ts'
-import { tradesOf, verdictOn } from './signal-story.ts'
+import { tradesOf, verdictOn } from './signal-history.ts'
 
 /** What an agent says of a producer's signal. */
 export interface Feedback {
@@ -29,7 +29,7 @@ export const isKnownProducer = async (log: EventLog, state: State, id: string): 
 /** What was said, and what the log knows about whether it may be evidence. */
 export interface MatchedFeedback {
   readonly feedback: Omit<PayloadOf<'learning.feedback.v1'>, 'counted' | 'weight'>
-  readonly standing: FeedbackStanding
+  readonly standing: FeedbackStatus
 }
 
 /** The feedback with the signal it is about, if that is one of this producer. */
@@ -62,7 +62,7 @@ export const matchedFeedback = async (
   return { feedback, standing: { isVoid, isRepeated } }
 }
 
-const NOT_JUDGED: FeedbackStanding = { isVoid: false, isRepeated: false }
+const NOT_JUDGED: FeedbackStatus = { isVoid: false, isRepeated: false }
 
 /** The market gave none, or never can: nobody knew the price, and nobody traded on it. */
 const hasNoAnswer = async (

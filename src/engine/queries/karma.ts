@@ -1,6 +1,6 @@
 import { karmaEvents } from '../../core/events/karma.ts'
 import type { Karma, KarmaReceipt } from '../../core/treasury/treasury-state.ts'
-import { receiptIdOf, type SettlementRequest, type SettlementStanding } from '../../core/treasury/settle.ts'
+import { receiptIdOf, type SettlementRequest, type SettlementStatus } from '../../core/treasury/settle.ts'
 import { viewKarmaReceipts, type KarmaReceiptView } from '../../core/views/karma.ts'
 import { payloadOf } from '../../core/views/stored-payload.ts'
 import type { LogRecord } from '../../core/log/event.ts'
@@ -35,11 +35,11 @@ export const karmaReceipts = async (
 }
 
 /** What the log says of a request to settle. Those that wait were never settled: nobody has to look for them. */
-export const settlementStanding = async (
+export const settlementStatus = async (
   log: EventLog,
   { pending }: Pick<Karma, 'pending'>,
   { intentIds, txHash }: SettlementRequest,
-): Promise<SettlementStanding> => {
+): Promise<SettlementStatus> => {
   const asked = [...new Set(intentIds)].filter((id) => isPlainText(id) && !pending.has(id))
   const isSettled = await Promise.all(asked.map((id) => isAbout(log, id)))
   return {

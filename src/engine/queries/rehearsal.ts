@@ -6,7 +6,7 @@ import { isoNow } from '../iso-now.ts'
 import { sha256Hex } from '../sha256.ts'
 import type { Reader } from './reader.ts'
 
-export interface RehearsalParts {
+export interface RehearsalDependencies {
   readonly clock: Clock
   readonly configuration: Configuration
   readonly version: string
@@ -16,7 +16,7 @@ export interface RehearsalParts {
 export const rehearse = async (
   reader: Pick<Reader, 'fresh'>,
   command: Command,
-  { clock, configuration, version }: RehearsalParts,
+  { clock, configuration, version }: RehearsalDependencies,
 ): Promise<RunResult> =>
   run(await reader.fresh(), command, {
     now: isoNow(clock),

@@ -14,7 +14,7 @@ beforeEach(async () => {
     signer: testSigner(),
     clock: testClock(),
     snapshotEveryEvents: 100_000,
-    onTrouble: (what, error) => {
+    onError: (what, error) => {
       throw new Error(what, { cause: error })
     },
   })

@@ -2,7 +2,7 @@ import type { LogRecord } from '../../core/log/event.ts'
 import { traceRef } from '../../core/log/refs.ts'
 import {
   viewSessionDetail,
-  type SessionMoment,
+  type SessionContext,
   type TraceSessionDetailView,
 } from '../../core/views/trace-sessions.ts'
 import type { EventLog } from '../../ports/event-log.ts'
@@ -14,7 +14,7 @@ export const SESSION_EVENTS_MAX = 1000
 export const traceSessionOf = async (
   reader: Reader,
   id: string,
-  moment: SessionMoment,
+  moment: SessionContext,
 ): Promise<TraceSessionDetailView | null> => {
   const session = (await reader.fresh()).traces.sessions.get(id)
   if (session === undefined) return null

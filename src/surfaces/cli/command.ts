@@ -3,7 +3,7 @@ import type { ExitCode } from './failure.ts'
 import type { Printer } from './output.ts'
 import type { Progress } from './progress.ts'
 import type { InputStream } from './secret-input.ts'
-import type { Workshop } from './workshop.ts'
+import type { CommandDependencies } from './dependencies.ts'
 
 /** The order of the help: what a newcomer needs comes first. */
 export const COMMAND_GROUPS = ['Run', 'Look', 'Control', 'Signals', 'Prove', 'Settings'] as const
@@ -12,7 +12,7 @@ export type CommandGroup = (typeof COMMAND_GROUPS)[number]
 
 /** What a command works with. */
 export interface Bench {
-  readonly workshop: Workshop
+  readonly dependencies: CommandDependencies
   readonly print: Printer
   /** One for everything this invocation writes or complains about. */
   readonly requestId: string

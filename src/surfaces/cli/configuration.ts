@@ -8,12 +8,14 @@ import { sha256Hex } from '../../engine/sha256.ts'
 import type { ConfigurationChanged, ConfigurationStore } from '../../ports/config-file.ts'
 import { Failure } from './failure.ts'
 import { readState, type RecordInLog } from './store.ts'
-import type { Workshop } from './workshop.ts'
+import type { CommandDependencies } from './dependencies.ts'
 
 const TOKEN_KEY = ['api', 'auth_token'] as const
 
 /** The configuration of this home, or a failure that names every key at fault. */
-export const openConfiguration = async ({ configuration }: Workshop): Promise<ConfigurationStore> => {
+export const openConfiguration = async ({
+  configuration,
+}: CommandDependencies): Promise<ConfigurationStore> => {
   const opened = await configuration.open()
   if (opened.status === 'invalid') throw invalidConfiguration(opened.problems)
   return opened.store
@@ -21,16 +23,16 @@ export const openConfiguration = async ({ configuration }: Workshop): Promise<Co
 
 /** One key of `config/user.yaml`, given as text like an environment variable. */
 export const changeKey = async (
-  workshop: Workshop,
+  dependencies: CommandDependencies,
   { path }: Key,
   value: string,
   record: RecordInLog,
 ): Promise<ConfigurationChanged> => {
-  const store = await openConfiguration(workshop)
+  const store = await openConfiguration(dependencies)
   const { layer } = environmentLayer({ [variableOf(path)]: value })
   const outcome = await store.change(layer.values, {
-    insecureOk: workshop.insecureOk,
-    locked: lockedSettings((await readState(workshop)).karma),
+    insecureOk: dependencies.insecureOk,
+    locked: lockedSettings((await readState(dependencies)).karma),
   })
   if (outcome.status !== 'accepted') throw invalidConfiguration(outcome.faults.map(sentenceOf))
   const { changed, configuration } = outcome
@@ -46,16 +48,16 @@ export const changeKey = async (
 }
 
 /** Where the API token is, in words; never the token itself. */
-export const tokenPlaceOf = (workshop: Workshop, store: ConfigurationStore): string => {
+export const tokenPlaceOf = (dependencies: CommandDependencies, store: ConfigurationStore): string => {
   if (store.current().api.auth_token === '') return 'none (SVC_INSECURE_OK: every request passes)'
-  const { layer } = environmentLayer(workshop.environment)
+  const { layer } = environmentLayer(dependencies.environment)
   return setsKey(layer, TOKEN_KEY)
     ? layer.whereIs(TOKEN_KEY)
     : `${TOKEN_KEY.join('.')} in ${store.describe().path}`
 }
 
 /** Nobody listens without a token by accident. */
-export const requireToken = ({ insecureOk }: Workshop, store: ConfigurationStore): void => {
+export const requireToken = ({ insecureOk }: CommandDependencies, store: ConfigurationStore): void => {
   if (insecureOk || store.current().api.auth_token.trim() !== '') return
   throw new Failure('security.refused', 'SECURITY ERROR: API auth token is empty', {
     advice:

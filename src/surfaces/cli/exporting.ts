@@ -65,7 +65,7 @@ type Write = (text: string) => Promise<void>
 
 /** Returns how many items were written. */
 const writeItems = async <Item>(
-  { workshop }: Bench,
+  { dependencies }: Bench,
   { pages, momentOf, layouts }: Exportable<Item>,
   { format, from, to }: Pick<ExportOptions, 'from' | 'to'> & { readonly format: ExportFormat },
   write: Write,
@@ -78,7 +78,7 @@ const writeItems = async <Item>(
     return (from === undefined || moment >= from) && (to === undefined || moment <= to)
   }
   let written = 0
-  const session = await workshop.openExistingStore()
+  const session = await dependencies.openExistingStore()
   try {
     await write(opening)
     for await (const items of session === null ? [] : pages(session.log, progress)) {

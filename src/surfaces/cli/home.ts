@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/shared/json.ts'
-import type { CreatedIdentity, Workshop } from './workshop.ts'
+import type { CreatedIdentity, CommandDependencies } from './dependencies.ts'
 
 export interface PreparedHome {
   /** What was not there before, relative to the home. */
@@ -8,7 +8,7 @@ export interface PreparedHome {
   readonly nodeId: string
 }
 
-export interface HomeWishes {
+export interface HomeOptions {
   /** For a new `config/user.yaml`, besides its random token. */
   readonly settings: JsonObject
   /** Without a password, save the key in plain text. */
@@ -20,16 +20,16 @@ export const USER_SETTINGS = 'config/user.yaml'
 
 /** Makes what is missing of a home; what is there stays as it is. */
 export const prepareHome = async (
-  workshop: Workshop,
-  { settings, development }: HomeWishes,
+  dependencies: CommandDependencies,
+  { settings, development }: HomeOptions,
 ): Promise<PreparedHome> => {
-  const folders = await workshop.createFolders()
-  const file = await workshop.configuration.createUserSettings({
+  const folders = await dependencies.createFolders()
+  const file = await dependencies.configuration.createUserSettings({
     ...settings,
-    api: { auth_token: workshop.newToken() },
+    api: { auth_token: dependencies.newToken() },
   })
-  const identity = await workshop.identity.create({ development })
-  const { path: configPath } = await workshop.configuration.describe()
+  const identity = await dependencies.identity.create({ development })
+  const { path: configPath } = await dependencies.configuration.describe()
   return {
     created: [...folders, ...(file.status === 'created' ? [USER_SETTINGS] : []), ...createdFile(identity)],
     configPath,

@@ -10,8 +10,8 @@ import { verifySession } from './verification.ts'
  * checkpoints are set aside; returns where they lie now.
  */
 export const acceptLossOf = (bench: Bench, reason: string): Promise<string | null> =>
-  withExistingStore(bench.workshop, async (session) => {
-    const { checks, detail } = await verifySession(bench.workshop, session, { mode: 'fast', n: 1 })
+  withExistingStore(bench.dependencies, async (session) => {
+    const { checks, detail } = await verifySession(bench.dependencies, session, { mode: 'fast', n: 1 })
     const { checkpoints } = session
     if (checkpoints === null || checks.checkpoint === 'pass') throw nothingLost(detail)
     const { size, head } = await newestOf(checkpoints)
@@ -20,7 +20,7 @@ export const acceptLossOf = (bench: Bench, reason: string): Promise<string | nul
       kind: 'accept-restore',
       restore: { reason, accepted_by: engine.nodeId, checkpoint_size: size, checkpoint_head: head },
     })
-    const accepted = await acceptLoss(checkpoints, bench.workshop.clock)
+    const accepted = await acceptLoss(checkpoints, bench.dependencies.clock)
     await recordWrite(engine, bench, 'integrity')
     return accepted?.movedTo ?? null
   })

@@ -18,14 +18,14 @@ export interface Printer {
   asIs(text: string): Promise<void>
 }
 
-export interface PrinterParts {
+export interface PrinterDependencies {
   readonly stdout: TerminalStream
   readonly json: boolean
   readonly paint: Paint
   readonly knownSecrets: () => readonly string[]
 }
 
-export const printerTo = ({ stdout, json, paint, knownSecrets }: PrinterParts): Printer => ({
+export const printerTo = ({ stdout, json, paint, knownSecrets }: PrinterDependencies): Printer => ({
   json,
   result: (document, text) =>
     writeTo(

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { EventLog, LogQuery } from '../../ports/event-log.ts'
 import { Failure } from './failure.ts'
 import { refold } from './refold.ts'
-import { openTestHome, type TestHome } from './test-home.contract.ts'
+import { openTestHome, type TestHome } from './test-home.fixture.ts'
 
 let home: TestHome
 beforeEach(async () => {

@@ -2,7 +2,7 @@ import { Writable } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { testClock } from '../../../test/parts.ts'
 import { runCommandLine } from './run.ts'
-import { openTestHome, VERSION, type TestHome } from './test-home.contract.ts'
+import { openTestHome, VERSION, type TestHome } from './test-home.fixture.ts'
 
 let home: TestHome
 beforeEach(async () => {

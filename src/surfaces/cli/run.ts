@@ -17,10 +17,10 @@ import { buildProgram, understoodNames, type GlobalOptions } from './program.ts'
 import { progressOn } from './progress.ts'
 import { readAnswerFrom, readSecretFrom, type InputStream } from './secret-input.ts'
 import { paintFor } from './style.ts'
-import type { Workshop } from './workshop.ts'
+import type { CommandDependencies } from './dependencies.ts'
 
 /** Where the command line was typed, and how to reach a home from there. */
-export interface Surroundings {
+export interface Environment {
   readonly stdin: InputStream
   readonly stdout: TerminalStream
   readonly stderr: TerminalStream
@@ -30,13 +30,13 @@ export interface Surroundings {
   readonly version: string
   readonly clock: Clock
   /** Opens nothing yet. */
-  readonly workshopAt: (home: string) => Workshop
+  readonly workshopAt: (home: string) => CommandDependencies
 }
 
 /** Runs one command line, without `node` and `svc`, and returns its exit code. Never rejects. */
 export const runCommandLine = async (
   words: readonly string[],
-  surroundings: Surroundings,
+  surroundings: Environment,
 ): Promise<ExitCode> => {
   const { stdout, stderr, environment, version, clock } = surroundings
   expectErrorsOf(stdout)
@@ -44,20 +44,20 @@ export const runCommandLine = async (
   const json = words.includes('--json')
   const requestId = clock.newId()
   const texts = { stdout: '', stderr: '' }
-  let workshop: Workshop | null = null
+  let dependencies: CommandDependencies | null = null
   let exitCode: ExitCode = EXIT_OK
 
   const print = printerTo({
     stdout,
     json,
     paint: paintFor(stdout, environment),
-    knownSecrets: () => workshop?.knownSecrets() ?? [],
+    knownSecrets: () => dependencies?.knownSecrets() ?? [],
   })
   const task: Task =
     (work) =>
     async (...parsed) => {
-      workshop = surroundings.workshopAt(homeOf(program, surroundings))
-      exitCode = await work(benchOf(surroundings, { workshop, print, requestId }), ...parsed)
+      dependencies = surroundings.workshopAt(homeOf(program, surroundings))
+      exitCode = await work(benchOf(surroundings, { dependencies, print, requestId }), ...parsed)
     }
   const program = buildProgram(version, task, (stream, text) => {
     texts[stream] += text
@@ -66,7 +66,7 @@ export const runCommandLine = async (
     await program.parseAsync([...words], { from: 'user' })
     return exitCode
   } catch (error) {
-    return await answerTo(error, { program, print, requestId, texts, surroundings, workshop })
+    return await answerTo(error, { program, print, requestId, texts, surroundings, dependencies })
   }
 }
 
@@ -76,8 +76,8 @@ interface Ending {
   readonly requestId: string
   /** What the parser wanted to print. */
   readonly texts: { readonly stdout: string; readonly stderr: string }
-  readonly surroundings: Surroundings
-  readonly workshop: Workshop | null
+  readonly surroundings: Environment
+  readonly dependencies: CommandDependencies | null
 }
 
 /** The parser tells of help and version by throwing, too. */
@@ -110,13 +110,13 @@ const showText = async ({ code, exitCode }: CommanderError, ending: Ending): Pro
 
 const complain = async (error: unknown, ending: Ending): Promise<ExitCode> => {
   if (error instanceof BrokenPipeError) return EXIT_OK
-  const { program, print, requestId, surroundings, workshop } = ending
+  const { program, print, requestId, surroundings, dependencies } = ending
   const names = understoodNames(program)
   const missing = error instanceof CommanderError && error.code === HELP_INSTEAD
   const problem = problemOf(
     missing ? new UsageError(`a command is missing after "svc ${names.join(' ')}"`) : error,
   )
-  const secrets = workshop?.knownSecrets() ?? []
+  const secrets = dependencies?.knownSecrets() ?? []
   const advice =
     problem.exitCode === EXIT_USAGE ? `See: ${['svc', ...names, '--help'].join(' ')}` : problem.advice
   const told = { ...problem, advice }
@@ -127,14 +127,14 @@ const complain = async (error: unknown, ending: Ending): Promise<ExitCode> => {
   return problem.exitCode
 }
 
-const homeOf = (program: Command, { environment, currentFolder }: Surroundings): string => {
+const homeOf = (program: Command, { environment, currentFolder }: Environment): string => {
   const { home } = program.opts<GlobalOptions>()
   return resolve(currentFolder, home ?? environment['SVC_HOME'] ?? '')
 }
 
 const benchOf = (
-  { stdin, stderr }: Surroundings,
-  parts: Pick<Bench, 'workshop' | 'print' | 'requestId'>,
+  { stdin, stderr }: Environment,
+  parts: Pick<Bench, 'dependencies' | 'print' | 'requestId'>,
 ): Bench => ({
   ...parts,
   stdin,

@@ -6,16 +6,16 @@ import { INITIAL_STATE, type State } from '../../core/state.ts'
 import type { EventLog, LogQuery } from '../../ports/event-log.ts'
 import type { Bench } from './command.ts'
 import { Failure, failureOf } from './failure.ts'
-import type { StoreSession, Workshop } from './workshop.ts'
+import type { StoreSession, CommandDependencies } from './dependencies.ts'
 
 /** Uses the store of this home, which must be there. */
 export const withExistingStore = async <Result>(
-  workshop: Workshop,
+  dependencies: CommandDependencies,
   use: (session: StoreSession) => Promise<Result>,
 ): Promise<Result> => {
-  const session = await workshop.openExistingStore()
+  const session = await dependencies.openExistingStore()
   if (session === null) {
-    throw new Failure('store.missing', `there is no event store in ${workshop.home} yet`, {
+    throw new Failure('store.missing', `there is no event store in ${dependencies.home} yet`, {
       advice: 'Start the service once with "svc up", or name another folder with --home.',
     })
   }
@@ -24,27 +24,29 @@ export const withExistingStore = async <Result>(
 
 /** Uses the store of this home, which is created if it is not there. */
 export const withStore = async <Result>(
-  workshop: Workshop,
+  dependencies: CommandDependencies,
   use: (session: StoreSession) => Promise<Result>,
-): Promise<Result> => closing(await workshop.openStore(), use)
+): Promise<Result> => closing(await dependencies.openStore(), use)
 
 /** What the log of this home says now; where there is none, nothing is known and nothing is created. */
-export const readState = async (workshop: Workshop): Promise<State> => {
-  const session = await workshop.openExistingStore()
+export const readState = async (dependencies: CommandDependencies): Promise<State> => {
+  const session = await dependencies.openExistingStore()
   return session === null ? INITIAL_STATE : closing(session, ({ log }) => stateOf(log))
 }
 
 /** Stored events; none where nothing was ever stored. */
-export const readStored = (workshop: Workshop, query: LogQuery): Promise<readonly LogRecord[]> =>
-  withLog(workshop, (log) => log.read(query), [])
+export const readStored = (
+  dependencies: CommandDependencies,
+  query: LogQuery,
+): Promise<readonly LogRecord[]> => withLog(dependencies, (log) => log.read(query), [])
 
 /** An answer from the log of this home, or the one that holds where nothing was ever stored. */
 export const withLog = async <Answer>(
-  workshop: Workshop,
+  dependencies: CommandDependencies,
   ask: (log: EventLog) => Promise<Answer>,
   otherwise: Answer,
 ): Promise<Answer> => {
-  const session = await workshop.openExistingStore()
+  const session = await dependencies.openExistingStore()
   return session === null ? otherwise : closing(session, ({ log }) => ask(log))
 }
 
@@ -103,7 +105,7 @@ export const recordingInLog = async <Result>(
   bench: Bench,
   write: (record: RecordInLog) => Promise<Result>,
 ): Promise<Result> => {
-  const session = await bench.workshop.openExistingStore()
+  const session = await bench.dependencies.openExistingStore()
   if (session === null) return write(async () => undefined)
   return closing(session, () =>
     write(async (command, ...alongside) => {

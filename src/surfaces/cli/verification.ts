@@ -10,7 +10,7 @@ import type { Signatures } from '../../ports/signatures.ts'
 import type { Bench } from './command.ts'
 import { linesOf } from './export-lines.ts'
 import { refold } from './refold.ts'
-import type { StoreSession, Workshop } from './workshop.ts'
+import type { StoreSession, CommandDependencies } from './dependencies.ts'
 
 export type VerifyRequest = { readonly mode: 'fast'; readonly n: number } | { readonly mode: 'full' }
 
@@ -44,11 +44,11 @@ export const EMPTY_REPORT: ShownReport = {
 
 /** The log, and what was folded from it. Null when there is no store. */
 export const verifyStore = async (bench: Bench, request: VerifyRequest): Promise<ShownReport | null> => {
-  const session = await bench.workshop.openExistingStore()
+  const session = await bench.dependencies.openExistingStore()
   if (session === null) return null
   const progress = bench.progress('verifying')
   try {
-    const report = await verifySession(bench.workshop, session, request, ({ step, checked, total }) =>
+    const report = await verifySession(bench.dependencies, session, request, ({ step, checked, total }) =>
       progress.update(checked + (step === 'signatures' ? total : 0), PARTS_OF_WORK * total),
     )
     const projections = await checkProjections(session.log, request, report.ok, (done, total) =>
@@ -66,35 +66,35 @@ const PARTS_OF_WORK = 3
 
 /** The log alone. Nothing is written. */
 export const verifySession = (
-  workshop: Workshop,
+  dependencies: CommandDependencies,
   { log, checkpoints }: StoreSession,
   request: VerifyRequest,
   onProgress: (progress: VerifyProgress) => void = () => undefined,
 ): Promise<IntegrityReport> =>
-  withSignatures(workshop, (signatures) =>
+  withSignatures(dependencies, (signatures) =>
     verifyLog(log, {
       mode: request.mode,
       n: request.mode === 'fast' ? request.n : 0,
       checkpoints,
       signatures,
-      clock: workshop.clock,
+      clock: dependencies.clock,
       onProgress,
     }),
   )
 
 /** An export, without any store. */
 export const verifyExportFile = async (
-  { workshop, progress }: Bench,
+  { dependencies, progress }: Bench,
   file: string,
   checkpointFile: string | null,
 ): Promise<ShownReport> => {
   const bar = progress('verifying')
   const checkpoints =
-    checkpointFile === null ? null : await workshop.checkpointsIn(checkpointFile).read('all')
-  return withSignatures(workshop, (signatures) =>
+    checkpointFile === null ? null : await dependencies.checkpointsIn(checkpointFile).read('all')
+  return withSignatures(dependencies, (signatures) =>
     verifyExport(linesOf(file, bar.update), {
       signatures,
-      clock: workshop.clock,
+      clock: dependencies.clock,
       ...(checkpoints === null ? {} : { checkpoints }),
     }),
   ).finally(bar.end)
@@ -130,10 +130,10 @@ const withProjections = (report: IntegrityReport, projections: CheckResult): Sho
 }
 
 const withSignatures = async <Result>(
-  workshop: Workshop,
+  dependencies: CommandDependencies,
   use: (signatures: Signatures) => Promise<Result>,
 ): Promise<Result> => {
-  const signatures = await workshop.openSignatures()
+  const signatures = await dependencies.openSignatures()
   try {
     return await use(signatures)
   } finally {

@@ -8,7 +8,7 @@ import type { Bench } from './command.ts'
 import { openConfiguration } from './configuration.ts'
 import { failureOf, UsageError } from './failure.ts'
 import { execute, readState, recordDenial, recordWrite, withStore } from './store.ts'
-import type { Workshop } from './workshop.ts'
+import type { CommandDependencies } from './dependencies.ts'
 
 /**
  * Stores what a command leads to, and the name of the command line behind it. Rehearsed first: what is refused
@@ -23,13 +23,13 @@ export const writeAs = async (
   name: string,
   commandBy: (operator: string) => EngineCommand,
 ): Promise<readonly Stamped[]> => {
-  const rehearsal = await rehearsed(bench.workshop, commandBy('rehearsal'))
+  const rehearsal = await rehearsed(bench.dependencies, commandBy('rehearsal'))
   if (rehearsal.status === 'refused') {
     const { code } = rehearsal.refusal
     if (code === 'kill_switch.active') await denied(bench, name, code.replace('.', '_'))
     throw failureOf(rehearsal.refusal)
   }
-  return withStore(bench.workshop, async (session) => {
+  return withStore(bench.dependencies, async (session) => {
     const engine = await session.openEngine()
     const events = await execute(engine, commandBy(engine.nodeId))
     await recordWrite(engine, bench, name)
@@ -45,10 +45,12 @@ export const understood = <Schema extends z.ZodType>(schema: Schema, said: unkno
 }
 
 const denied = (bench: Bench, name: string, reason: string): Promise<void> =>
-  withStore(bench.workshop, async (session) => recordDenial(await session.openEngine(), bench, name, reason))
+  withStore(bench.dependencies, async (session) =>
+    recordDenial(await session.openEngine(), bench, name, reason),
+  )
 
-const rehearsed = async (workshop: Workshop, command: EngineCommand): Promise<RunResult> => {
-  const { clock, version } = workshop
-  const configuration = (await openConfiguration(workshop)).current()
-  return rehearse({ fresh: () => readState(workshop) }, command, { clock, configuration, version })
+const rehearsed = async (dependencies: CommandDependencies, command: EngineCommand): Promise<RunResult> => {
+  const { clock, version } = dependencies
+  const configuration = (await openConfiguration(dependencies)).current()
+  return rehearse({ fresh: () => readState(dependencies) }, command, { clock, configuration, version })
 }

@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { createServer, request as httpRequest, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { OPERATOR_TOKEN } from '../http/test-server.contract.ts'
-import { json, startTestDashboard, type TestDashboard } from './test-dashboard.contract.ts'
+import { OPERATOR_TOKEN } from '../http/test-server.fixture.ts'
+import { json, startTestDashboard, type TestDashboard } from './test-dashboard.fixture.ts'
 
 let dashboard: TestDashboard
 let cookie: string

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { loadPages } from './pages.ts'
-import { APP_HTML, startTestDashboard, type TestDashboard } from './test-dashboard.contract.ts'
+import { APP_HTML, startTestDashboard, type TestDashboard } from './test-dashboard.fixture.ts'
 
 let dashboard: TestDashboard
 beforeAll(async () => {

@@ -4,7 +4,7 @@ import { answerRequest } from './answer-request.ts'
 import { refuse } from './answer.ts'
 import { openApiLine } from './api.ts'
 import { Attempts } from './attempts.ts'
-import { DASHBOARD_LIMITS, type DashboardHouse, type DashboardLimits } from './house.ts'
+import { DASHBOARD_LIMITS, type DashboardDependencies, type DashboardLimits } from './dependencies.ts'
 import { loadPages } from './pages.ts'
 import { createSealer } from './session.ts'
 
@@ -17,7 +17,7 @@ export interface DashboardServer {
 
 /** Null when the pages were not built. */
 export const createDashboardServer = (
-  house: DashboardHouse,
+  house: DashboardDependencies,
   given: Partial<DashboardLimits> = {},
 ): DashboardServer | null => {
   const pages = loadPages(house.folder)

@@ -9,7 +9,7 @@ import {
   startTestServer,
   type TestServer,
   type TestServerOptions,
-} from './test-server.contract.ts'
+} from './test-server.fixture.ts'
 
 const servers: TestServer[] = []
 const start = async (options: TestServerOptions = {}): Promise<TestServer> => {

@@ -6,7 +6,7 @@ import {
   TOKEN,
   type TestServer,
   type TestServerOptions,
-} from './test-server.contract.ts'
+} from './test-server.fixture.ts'
 
 const servers: TestServer[] = []
 const start = async (options: TestServerOptions = {}): Promise<TestServer> => {

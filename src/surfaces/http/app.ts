@@ -1,10 +1,10 @@
 import { fastify, type FastifyInstance } from 'fastify'
 import { prepareReply } from './gate.ts'
-import type { HttpLimits } from './house.ts'
+import type { HttpLimits } from './dependencies.ts'
 import { givenRequestId } from './request-line.ts'
 import { sendProblem } from './send.ts'
 import type { Service } from './service.ts'
-import { NOTHING_THERE } from './troubles.ts'
+import { NOTHING_THERE } from './errors.ts'
 
 /** The framework, with everything it would do in its own words switched off. */
 export const createApp = (service: Service, limits: HttpLimits): FastifyInstance => {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { actionOf } from './route.ts'
 import { ROUTES } from './routes/all.ts'
-import type { CallOptions, TestServer } from './test-server.contract.ts'
-import { INTENT_IDS, startTrading } from './trading.contract.ts'
+import type { CallOptions, TestServer } from './test-server.fixture.ts'
+import { INTENT_IDS, startTrading } from './trading.fixture.ts'
 
 let server: TestServer
 beforeAll(async () => {

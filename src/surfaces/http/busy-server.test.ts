@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { z } from 'zod'
 import { ok } from './answers.ts'
 import { defineRoute } from './route.ts'
-import { startTestServer, TOKEN } from './test-server.contract.ts'
+import { startTestServer, TOKEN } from './test-server.fixture.ts'
 
 const READERS = 300
 

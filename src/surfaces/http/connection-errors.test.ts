@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startTestServer, TOKEN, type TestServer } from './test-server.contract.ts'
+import { startTestServer, TOKEN, type TestServer } from './test-server.fixture.ts'
 
 let server: TestServer
 beforeAll(async () => {

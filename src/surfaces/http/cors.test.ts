@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { startTestServer, type TestServer } from './test-server.contract.ts'
+import { startTestServer, type TestServer } from './test-server.fixture.ts'
 
 const LISTED = 'https://a.example'
 let server: TestServer

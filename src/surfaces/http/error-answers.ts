@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ClientGoneError } from './request-body.ts'
 import { sendProblem } from './send.ts'
 import type { Service } from './service.ts'
-import { namedTrouble, NOTHING_THERE, UNEXPECTED } from './troubles.ts'
+import { namedError, NOTHING_THERE, UNEXPECTED } from './errors.ts'
 
 /** What is thrown becomes a problem: the client learns what it can do, the log learns what happened. */
 export const addErrorAnswers = (app: FastifyInstance, { logger }: Service): void => {
@@ -14,7 +14,7 @@ export const addErrorAnswers = (app: FastifyInstance, { logger }: Service): void
       return reply
     }
     if (isForDocs(request) && isClientFault(error)) return sendProblem(reply, NOTHING_THERE)
-    const trouble = namedTrouble(error)
+    const trouble = namedError(error)
     if (trouble === null || trouble.code === 'store.unavailable' || trouble.code === 'config.not_saved') {
       logger.error('a request failed', {
         request_id: request.id,

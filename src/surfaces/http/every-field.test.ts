@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Fault } from '../../core/shared/faults.ts'
-import { startTestServer, type Called, type TestServer } from './test-server.contract.ts'
+import { startTestServer, type Called, type TestServer } from './test-server.fixture.ts'
 import {
   bodyExampleOf,
   bodySchemaOf,
@@ -9,8 +9,8 @@ import {
   type Endpoint,
   type OpenApiDocument,
   type Schema,
-} from './openapi-document.contract.ts'
-import { faultsOfField, type FieldFault } from './field-faults.contract.ts'
+} from './openapi-document.fixture.ts'
+import { faultsOfField, type FieldFault } from './field-faults.fixture.ts'
 
 let server: TestServer
 let document: OpenApiDocument

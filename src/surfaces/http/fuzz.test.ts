@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startTestServer, TOKEN, type TestServer } from './test-server.contract.ts'
+import { startTestServer, TOKEN, type TestServer } from './test-server.fixture.ts'
 
 let server: TestServer
 beforeAll(async () => {

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { AccessAudit } from './access-audit.ts'
 import { corsHeaders, isForeignOrigin, ORIGIN_DENIED } from './cors.ts'
 import { DOCS_PATH } from './docs.ts'
-import { admit } from './doorkeeper.ts'
+import { admit } from './authenticate.ts'
 import { problem, statusOf, type Problem } from './problems.ts'
 import { RateLimit } from './rate-limit.ts'
 import { discardBody } from './request-body.ts'
@@ -10,7 +10,7 @@ import { pathOf, resourceOf } from './request-line.ts'
 import { accessOf, actionOf, type Route } from './route.ts'
 import { sendProblem } from './send.ts'
 import type { Service } from './service.ts'
-import { NOTHING_THERE, SHUTTING_DOWN } from './troubles.ts'
+import { NOTHING_THERE, SHUTTING_DOWN } from './errors.ts'
 import type { Turns } from './turns.ts'
 import { methodsAt, unknownRoute } from './unknown-route.ts'
 
@@ -21,7 +21,7 @@ declare module 'fastify' {
   }
 }
 
-export interface GateParts {
+export interface GateDependencies {
   readonly app: FastifyInstance
   readonly service: Service
   readonly audit: AccessAudit
@@ -54,7 +54,7 @@ export const takeTurn = (turns: Turns, { raw }: FastifyRequest, begin: () => voi
   })
 
 /** Everything that is decided before a body is read: route and method, token, rate. In this order. */
-export const addGate = ({ app, service, audit, isClosing, bodyTimeoutMs }: GateParts): void => {
+export const addGate = ({ app, service, audit, isClosing, bodyTimeoutMs }: GateDependencies): void => {
   const rateLimit = new RateLimit()
   const refuse = async (reply: FastifyReply, refusal: Problem): Promise<FastifyReply> => {
     if (!reply.raw.shouldKeepAlive) await discardBody(reply.request.raw, bodyTimeoutMs)
@@ -130,7 +130,7 @@ const rateLimited = (perMinuteMax: number, seconds: number): Problem =>
 const recordDenial = async (
   refusal: Problem,
   endpoint: Route,
-  { service, audit }: Pick<GateParts, 'service' | 'audit'>,
+  { service, audit }: Pick<GateDependencies, 'service' | 'audit'>,
   request: FastifyRequest,
 ): Promise<void> => {
   const entry = {

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AccessAudit } from './access-audit.ts'
 import { JSON_TYPE, type Answer, type Success } from './answers.ts'
-import { admit } from './doorkeeper.ts'
+import { admit } from './authenticate.ts'
 import { takeTurn } from './gate.ts'
 import { readBody, type BodyLimits, type RequestBody } from './request-body.ts'
 import { statusOf } from './problems.ts'
@@ -12,11 +12,11 @@ import { sendProblem, sendSuccess } from './send.ts'
 import type { Service } from './service.ts'
 import { handOver } from './stream/hand-over.ts'
 import { withinTime } from './time-limit.ts'
-import { TOO_SLOW } from './troubles.ts'
+import { TOO_SLOW } from './errors.ts'
 import type { Turns } from './turns.ts'
 import { validate } from './validation.ts'
 
-export interface HandlerParts {
+export interface HandlerDependencies {
   readonly service: Service
   readonly audit: AccessAudit
   readonly turns: Turns
@@ -37,7 +37,7 @@ export const bodyParser =
   }
 
 /** Validate, run, record, answer. */
-export const handlerOf = (route: Route, parts: HandlerParts) => {
+export const handlerOf = (route: Route, parts: HandlerDependencies) => {
   const { service, audit } = parts
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const validated = validate(route, {
@@ -78,7 +78,7 @@ const mayOperate = ({ headers }: FastifyRequest, { configuration, insecureOk }: 
 const run = async (
   route: Route,
   parts: Parts,
-  { service, handlerTimeoutMs, checkResponses }: HandlerParts,
+  { service, handlerTimeoutMs, checkResponses }: HandlerDependencies,
 ): Promise<Answer> => {
   const work = (async () => route.handler(parts, service))()
   const answer =

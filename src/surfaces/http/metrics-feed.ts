@@ -1,10 +1,10 @@
 import { Gauge, type Registry } from 'prom-client'
-import type { HttpHouse } from './house.ts'
+import type { HttpDependencies } from './dependencies.ts'
 
 /** The feed that this process drives; without one these say nothing. */
 export const registerFeed = (
   registry: Registry,
-  { feedStatus, clock }: Pick<HttpHouse, 'feedStatus' | 'clock'>,
+  { feedStatus, clock }: Pick<HttpDependencies, 'feedStatus' | 'clock'>,
 ): void => {
   registry.registerMetric(
     new Gauge({

@@ -6,7 +6,7 @@ import { usdNumber } from '../../core/shared/money.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { isoNow } from '../../engine/iso-now.ts'
 import { StoreUnavailableError } from '../../ports/event-log.ts'
-import type { HttpHouse } from './house.ts'
+import type { HttpDependencies } from './dependencies.ts'
 import { registerFeed } from './metrics-feed.ts'
 import type { StreamHub } from './stream/hub.ts'
 import type { Verification } from './verification.ts'
@@ -24,7 +24,7 @@ export interface Metrics {
 }
 
 export const createMetrics = (
-  house: Pick<HttpHouse, 'engine' | 'clock' | 'configuration' | 'feedStatus'>,
+  house: Pick<HttpDependencies, 'engine' | 'clock' | 'configuration' | 'feedStatus'>,
   verification: Verification,
   streams: StreamHub,
 ): Metrics => {
@@ -176,7 +176,7 @@ const producerHealth = ({
   engine,
   clock,
   configuration,
-}: Pick<HttpHouse, 'engine' | 'clock' | 'configuration'>): Gauge<'producer' | 'health'> =>
+}: Pick<HttpDependencies, 'engine' | 'clock' | 'configuration'>): Gauge<'producer' | 'health'> =>
   new Gauge({
     name: 'svc_producer_health',
     help: '1 for the health that a producer has now',

@@ -11,10 +11,10 @@ import {
   type FaultFinder,
   type Received,
   type Schema,
-} from './openapi-document.contract.ts'
-import { requestsTo, type RequestWorld, type WireRequest } from './openapi-requests.contract.ts'
+} from './openapi-document.fixture.ts'
+import { requestsTo, type RequestWorld, type WireRequest } from './openapi-requests.fixture.ts'
 import { ROUTES } from './routes/all.ts'
-import { OPERATOR_TOKEN, startTestServer, TOKEN, type TestServer } from './test-server.contract.ts'
+import { OPERATOR_TOKEN, startTestServer, TOKEN, type TestServer } from './test-server.fixture.ts'
 
 /** Always the same ones, unless SVC_FUZZ_REQUESTS asks for more: then others each time. */
 const ASKED_FOR = Number(process.env['SVC_FUZZ_REQUESTS'] ?? 0)

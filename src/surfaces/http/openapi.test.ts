@@ -9,9 +9,9 @@ import {
   readDocument,
   type OpenApiDocument,
   type Operation,
-} from './openapi-document.contract.ts'
+} from './openapi-document.fixture.ts'
 import { ROUTES } from './routes/all.ts'
-import { startTestServer, type TestServer } from './test-server.contract.ts'
+import { startTestServer, type TestServer } from './test-server.fixture.ts'
 
 let server: TestServer
 let document: OpenApiDocument

@@ -3,8 +3,8 @@ import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { expectProblem } from './expectations.contract.ts'
-import { startTestServer, TOKEN, type TestServer } from './test-server.contract.ts'
+import { expectProblem } from './expectations.fixture.ts'
+import { startTestServer, TOKEN, type TestServer } from './test-server.fixture.ts'
 
 let server: TestServer
 beforeAll(async () => {

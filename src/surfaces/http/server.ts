@@ -8,7 +8,7 @@ import { addDocs } from './docs.ts'
 import { addErrorAnswers } from './error-answers.ts'
 import { addGate, addTurns } from './gate.ts'
 import { bodyParser, handlerOf } from './handle.ts'
-import { HTTP_LIMITS, type HttpHouse, type HttpLimits } from './house.ts'
+import { HTTP_LIMITS, type HttpDependencies, type HttpLimits } from './dependencies.ts'
 import { createMetrics } from './metrics.ts'
 import { addOpenApi, openApiTextOf } from './openapi.ts'
 import { API_PREFIX, type Route } from './route.ts'
@@ -43,7 +43,7 @@ export interface HttpServerOptions {
 }
 
 export const createHttpServer = async (
-  house: HttpHouse,
+  house: HttpDependencies,
   {
     routes = ROUTES,
     limits: given = {},
@@ -102,7 +102,7 @@ export const createHttpServer = async (
 
 const IDLE_CHECK_MS = 20
 
-const serviceOf = (house: HttpHouse, streams: StreamHub, documentText: () => string): Service => {
+const serviceOf = (house: HttpDependencies, streams: StreamHub, documentText: () => string): Service => {
   const verification = new Verification(house.integrity, house.chainOk)
   let openApiText: string | null = null
   return {

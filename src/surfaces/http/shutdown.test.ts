@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { ok, type Answer } from './answers.ts'
 import { defineRoute } from './route.ts'
-import { startTestServer, TOKEN } from './test-server.contract.ts'
+import { startTestServer, TOKEN } from './test-server.fixture.ts'
 
 const slowRoute = () => {
   let finish: (answer: Answer<{ done: boolean }>) => void = () => undefined

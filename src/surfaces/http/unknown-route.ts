@@ -4,7 +4,7 @@ import { preflight } from './cors.ts'
 import { problem, type Problem } from './problems.ts'
 import { pathOf } from './request-line.ts'
 import type { Service } from './service.ts'
-import { NOTHING_THERE } from './troubles.ts'
+import { NOTHING_THERE } from './errors.ts'
 
 export type UnknownRoute =
   | { readonly status: 'refused'; readonly problem: Problem }

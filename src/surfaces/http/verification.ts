@@ -1,6 +1,6 @@
 import type { IntegrityReport } from '../../engine/integrity/report.ts'
 import type { VerifyProgress } from '../../engine/integrity/verify.ts'
-import type { IntegrityCheck, IntegrityRequest } from './house.ts'
+import type { IntegrityCheck, IntegrityRequest } from './dependencies.ts'
 
 /** Runs verifications, each kind at most once at a time: who asks meanwhile joins the one under way. */
 export class Verification {

@@ -2,14 +2,14 @@ import { faultsOf, sentenceOf } from '../../core/shared/faults.ts'
 import { isJsonObject } from '../../core/shared/json-object.ts'
 import type { Json, JsonObject } from '../../core/shared/json.ts'
 import type { Answered } from './answered.ts'
-import type { McpHouse } from './house.ts'
+import type { McpDependencies } from './dependencies.ts'
 import { RPC_CODES } from './json-rpc.ts'
 import type { Tool, ToolOutcome } from './tool.ts'
 import { toolNamed } from './tool-list.ts'
 import { failedResult, foundResult } from './tool-result.ts'
 
 export interface Call {
-  readonly house: McpHouse
+  readonly house: McpDependencies
   readonly traceId: string | null
   readonly requestId: string
   readonly mayOperate: boolean

@@ -1,6 +1,6 @@
 import type { McpEndpoint, McpPost, McpReply } from '../mcp-exchange.ts'
 import { recogniseCaller } from './callers.ts'
-import type { McpHouse } from './house.ts'
+import type { McpDependencies } from './dependencies.ts'
 import {
   errorBody,
   readMessage,
@@ -12,7 +12,7 @@ import {
 } from './json-rpc.ts'
 import type { Answered } from './answered.ts'
 import { methodNamed, serverInfo, type Method } from './methods.ts'
-import { troubleOf } from './troubles.ts'
+import { errorDetailOf } from './errors.ts'
 
 /**
  * Stateless: every message is answered from itself, in the words of the generation that it speaks, with one JSON
@@ -20,7 +20,7 @@ import { troubleOf } from './troubles.ts'
  * arguments, discovery, streams), so the protocol is spoken here; the reference client is what tests it.
  */
 export const createMcpEndpoint =
-  (house: McpHouse): McpEndpoint =>
+  (house: McpDependencies): McpEndpoint =>
   async (post) => {
     const { body } = post
     if (body.status === 'malformed') {
@@ -41,7 +41,7 @@ export const createMcpEndpoint =
 
 const NOTHING_TO_SAY: McpReply = { status: 202, body: null, effect: 'none' }
 
-const answer = async (request: RpcRequest, post: McpPost, house: McpHouse): Promise<McpReply> => {
+const answer = async (request: RpcRequest, post: McpPost, house: McpDependencies): Promise<McpReply> => {
   const { id, method: name } = request
   const caller = recogniseCaller(request, post.headers)
   if (caller.status === 'refused') return refusal(400, id, caller.error)
@@ -62,13 +62,13 @@ const attempt = async (
   method: Method,
   { method: name, params }: RpcRequest,
   { traceId, requestId, mayOperate }: McpPost,
-  house: McpHouse,
+  house: McpDependencies,
 ): Promise<Answered> => {
   try {
     return await method.answer(params, { house, traceId, requestId, mayOperate })
   } catch (error) {
     house.logger.error('an MCP request failed', { request_id: requestId, method: name, error })
-    return { status: 'failed', error: { code: RPC_CODES.internalError, message: troubleOf(error) } }
+    return { status: 'failed', error: { code: RPC_CODES.internalError, message: errorDetailOf(error) } }
   }
 }
 
@@ -77,7 +77,7 @@ type Done = Extract<Answered, { status: 'done' }>
 const KEEP_MS = 60_000
 
 /** Modern results say that they are whole, who speaks, and how long they may be kept. */
-const modern = (done: Done, { mayBeKept }: Method, { version }: McpHouse): Done => ({
+const modern = (done: Done, { mayBeKept }: Method, { version }: McpDependencies): Done => ({
   ...done,
   result: {
     ...done.result,

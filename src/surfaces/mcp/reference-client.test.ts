@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { Client, StreamableHTTPClientTransport, type ClientOptions } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { startTestServer, TOKEN, VERSION, type TestServer } from '../http/test-server.contract.ts'
+import { startTestServer, TOKEN, VERSION, type TestServer } from '../http/test-server.fixture.ts'
 
 let server: TestServer
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { startTestServer, type TestServer } from '../http/test-server.contract.ts'
+import { startTestServer, type TestServer } from '../http/test-server.fixture.ts'
 import type { McpHeaders } from '../mcp-exchange.ts'
 import { CAPABILITIES_MEMBER, REVISION_MEMBER } from './callers.ts'
 

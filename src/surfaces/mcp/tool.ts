@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Json, JsonObject } from '../../core/shared/json.ts'
-import type { McpHouse } from './house.ts'
+import type { McpDependencies } from './dependencies.ts'
 
 /** What a client may assume before it lets a model call the tool. */
 export interface ToolAnnotations {
@@ -23,7 +23,7 @@ export type ToolOutcome =
 
 export interface ToolCall<Arguments> {
   readonly input: Arguments
-  readonly house: McpHouse
+  readonly house: McpDependencies
   readonly traceId: string | null
   readonly requestId: string
   /** Whether the caller may do what only operators may. */

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { EngineClosedError, QueueFullError } from '../../engine/errors.ts'
 import { StoreUnavailableError } from '../../ports/event-log.ts'
-import { troubleOf } from './troubles.ts'
+import { errorDetailOf } from './errors.ts'
 
 it.each([
   [new StoreUnavailableError('disk full'), /store does not answer/],
@@ -10,6 +10,6 @@ it.each([
   [new Error('secret'), /unexpected/],
   ['secret', /unexpected/],
 ])('%s is told without its words', (error, expected) => {
-  expect(troubleOf(error)).toMatch(expected)
-  expect(troubleOf(error)).not.toMatch(/secret|disk full/)
+  expect(errorDetailOf(error)).toMatch(expected)
+  expect(errorDetailOf(error)).not.toMatch(/secret|disk full/)
 })

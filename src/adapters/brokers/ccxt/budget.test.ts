@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createManualTimer, settle } from '../../../ports/manual-timer.contract.ts'
+import { createManualTimer, settle } from '../../../ports/manual-timer.fixture.ts'
 import { createBudget, HeldBackError } from './budget.ts'
 
 const budgetOf = (rateLimitMs: number) => {

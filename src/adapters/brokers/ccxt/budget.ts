@@ -8,7 +8,7 @@ export interface Budget {
   hold(waitMs: number): void
 }
 
-export interface BudgetParts {
+export interface BudgetDependencies {
   readonly timer: Timer
   readonly signal: AbortSignal
   /** In which a venue allows one request of weight 1. */
@@ -24,7 +24,7 @@ export class HeldBackError extends Error {
  * An order that waits for long is an order at another price: what cannot be sent soon is not sent at all, and whoever
  * asked decides anew.
  */
-export const createBudget = ({ timer, signal, rateLimitMs }: BudgetParts): Budget => {
+export const createBudget = ({ timer, signal, rateLimitMs }: BudgetDependencies): Budget => {
   /** Until then the venue has work from us; a burst may run ahead of it. */
   let busyUntilMs = Number.NEGATIVE_INFINITY
   let heldUntilMs = Number.NEGATIVE_INFINITY

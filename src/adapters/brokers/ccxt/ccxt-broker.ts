@@ -9,7 +9,7 @@ import { checkVenue, nothingPasses } from './preflight.ts'
 import { submitOrder } from './submit.ts'
 import { openVenue, type Venue } from './venue.ts'
 
-export interface CcxtBrokerParts {
+export interface CcxtBrokerDependencies {
   /** As the library names it: `binanceusdm`; with `-sandbox` behind it, where the venue lets people practise. */
   readonly exchange: string
   readonly credentials: BrokerCredentials
@@ -24,7 +24,7 @@ export interface CcxtBrokerParts {
 }
 
 /** A real venue. Nothing is loaded or asked before the first call; no call rejects. */
-export const createCcxtBroker = (parts: CcxtBrokerParts): Broker => {
+export const createCcxtBroker = (parts: CcxtBrokerDependencies): Broker => {
   const abort = new AbortController()
   // Every request that is under way listens: many of them are no leak.
   setMaxListeners(0, abort.signal)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { contractOf, contractsIn } from './contracts.ts'
-import { toldOrderOf } from './orders.ts'
+import { reportedOrderOf } from './orders.ts'
 
 const market = (changes: Readonly<Record<string, unknown>> = {}) => ({
   symbol: 'BTC/USDT:USDT',
@@ -72,7 +72,10 @@ describe('contracts', () => {
 
 describe('an order', () => {
   const told = (changes: Readonly<Record<string, unknown>>) =>
-    toldOrderOf({ id: '7', clientOrderId: 'a', amount: '2', filled: '0', status: 'open', ...changes }, 'a')
+    reportedOrderOf(
+      { id: '7', clientOrderId: 'a', amount: '2', filled: '0', status: 'open', ...changes },
+      'a',
+    )
 
   it.each([
     ['open', '0', 'open'],

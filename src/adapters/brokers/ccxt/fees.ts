@@ -23,7 +23,7 @@ export interface FeeTrade {
  * Fees in a coin of the dollar are taken as told. Fees in another coin are worth what its perpetual trades at now. Where
  * the venue tells no fee, or trades no such coin, it is what a taker pays. Always rounded up: never understated.
  */
-export const createFees = (parts: FeesParts): Fees => {
+export const createFees = (parts: FeesDependencies): Fees => {
   const { connection, contracts, timer } = parts
   const prices = new Map<string, { readonly price: bigint; readonly atMs: number }>()
 
@@ -54,7 +54,7 @@ export const createFees = (parts: FeesParts): Fees => {
   }
 }
 
-export interface FeesParts {
+export interface FeesDependencies {
   readonly connection: Connection
   readonly contracts: () => Contracts
   readonly timer: Timer

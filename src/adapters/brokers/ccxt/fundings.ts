@@ -10,7 +10,7 @@ export interface Fundings {
   news(symbolOf: (market: string) => string | null): Promise<readonly FundingPayment[]>
 }
 
-export interface FundingsParts {
+export interface FundingsDependencies {
   readonly connection: Connection
   readonly timer: Timer
   /** Whether this venue is asked at all. */
@@ -18,7 +18,7 @@ export interface FundingsParts {
 }
 
 /** Payments come every few hours: the list, which is heavy to ask for, is read every few minutes. */
-export const createFundings = ({ connection, timer, isTold }: FundingsParts): Fundings => {
+export const createFundings = ({ connection, timer, isTold }: FundingsDependencies): Fundings => {
   const { exchange, ask } = connection
   let sinceMs = timer.now() - DAYS_AT_START_MS
   // Not with the first look at the account, which entries wait for.

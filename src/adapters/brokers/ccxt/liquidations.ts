@@ -18,14 +18,18 @@ export interface Trading {
   readonly contractOf: (market: string) => Contract | null
 }
 
-export interface LiquidationsParts {
+export interface LiquidationsDependencies {
   readonly connection: Connection
   readonly reports: Reports
   readonly timer: Timer
 }
 
 /** The list is the heaviest request of all: it is read at the start, and when something was closed. */
-export const createLiquidations = ({ connection, reports, timer }: LiquidationsParts): Liquidations => {
+export const createLiquidations = ({
+  connection,
+  reports,
+  timer,
+}: LiquidationsDependencies): Liquidations => {
   const { exchange, ask } = connection
   /** Trades never change: an order whose trades add up is not asked for again. */
   let known: ReadonlyMap<string, readonly Liquidation[]> = new Map()

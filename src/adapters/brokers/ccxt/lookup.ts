@@ -1,5 +1,5 @@
 import type { CancelAnswer, LookupAnswer } from '../../../ports/broker.ts'
-import { toldOrderOf } from './orders.ts'
+import { reportedOrderOf } from './orders.ts'
 import { NO_SUCH_ORDER, UNKNOWN_TO_CANCEL } from './verdict.ts'
 import type { Venue } from './venue.ts'
 
@@ -22,7 +22,7 @@ export const lookupOrder = async (
     return reply.status === 'refused' && reply.code === NO_SUCH_ORDER
       ? { status: 'not_found' }
       : unclear(reply.reason)
-  const told = toldOrderOf(reply.value, clientOrderId)
+  const told = reportedOrderOf(reply.value, clientOrderId)
   if (told === null) return unclear('the answer cannot be read')
   return { status: 'found', report: await venue.reports.withTrades(told, contract.value) }
 }
@@ -40,7 +40,7 @@ export const cancelOrder = async (
     return reply.status === 'refused' && reply.code === UNKNOWN_TO_CANCEL
       ? { status: 'not_open' }
       : unclear(reply.reason)
-  const told = toldOrderOf(reply.value, clientOrderId)
+  const told = reportedOrderOf(reply.value, clientOrderId)
   if (told === null) return unclear('the answer cannot be read')
   return { status: 'canceled', report: await venue.reports.withTrades(told, contract.value) }
 }

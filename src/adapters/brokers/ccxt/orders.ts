@@ -3,7 +3,7 @@ import { unitsOf } from './decimals.ts'
 import { textMemberOf } from './values.ts'
 
 /** An order as the venue tells it, without its trades. */
-export interface ToldOrder {
+export interface ReportedOrder {
   readonly clientOrderId: string
   readonly venueOrderId: string
   readonly status: OrderReport['status']
@@ -11,7 +11,7 @@ export interface ToldOrder {
 }
 
 /** Null for what cannot be read as this very order. */
-export const toldOrderOf = (answer: unknown, clientOrderId: string): ToldOrder | null => {
+export const reportedOrderOf = (answer: unknown, clientOrderId: string): ReportedOrder | null => {
   const venueOrderId = textMemberOf(answer, 'id')
   const amount = unitsOf(textMemberOf(answer, 'amount'))
   const filled = unitsOf(textMemberOf(answer, 'filled') ?? '0')

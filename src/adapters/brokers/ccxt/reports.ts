@@ -4,7 +4,7 @@ import type { Connection } from './connection.ts'
 import type { Contract } from './contracts.ts'
 import { unitsOf } from './decimals.ts'
 import type { Fees } from './fees.ts'
-import { toldOrderOf, type ToldOrder } from './orders.ts'
+import { reportedOrderOf, type ReportedOrder } from './orders.ts'
 import { memberOf, textMemberOf } from './values.ts'
 
 export interface Reports {
@@ -12,19 +12,19 @@ export interface Reports {
    * An order with its trades, each once. Venues tell an order before its trades, and trades before the order knows of
    * them: for a moment it is waited until they add up, then what is known is told.
    */
-  withTrades(order: ToldOrder, contract: Contract): Promise<OrderReport>
+  withTrades(order: ReportedOrder, contract: Contract): Promise<OrderReport>
   /** The trades of an order that are known now. */
   fillsOf(venueOrderId: string, contract: Contract): Promise<readonly BrokerFill[]>
 }
 
-export interface ReportsParts {
+export interface ReportsDependencies {
   readonly connection: Connection
   readonly fees: Fees
   readonly timer: Timer
   readonly signal: AbortSignal
 }
 
-export const createReports = ({ connection, fees, timer, signal }: ReportsParts): Reports => {
+export const createReports = ({ connection, fees, timer, signal }: ReportsDependencies): Reports => {
   const { exchange, ask } = connection
 
   const tradesOf = async (orderId: string, contract: Contract): Promise<readonly Trade[]> => {
@@ -43,10 +43,10 @@ export const createReports = ({ connection, fees, timer, signal }: ReportsParts)
     return fills
   }
 
-  const again = async (order: ToldOrder, { market }: Contract): Promise<ToldOrder> => {
+  const again = async (order: ReportedOrder, { market }: Contract): Promise<ReportedOrder> => {
     const { clientOrderId } = order
     const reply = await ask(() => exchange.fetchOrder('', market, { clientOrderId }))
-    return (reply.status === 'done' ? toldOrderOf(reply.value, clientOrderId) : null) ?? order
+    return (reply.status === 'done' ? reportedOrderOf(reply.value, clientOrderId) : null) ?? order
   }
 
   return {
@@ -76,7 +76,7 @@ const TRADES_MAX = 1000
 /** Trades are usually told within a fraction of a second; what takes longer is looked up later. */
 const WAITS_MS: readonly number[] = [0, 100, 300]
 
-const reportOf = (order: ToldOrder, fills: readonly BrokerFill[]): OrderReport => ({
+const reportOf = (order: ReportedOrder, fills: readonly BrokerFill[]): OrderReport => ({
   clientOrderId: order.clientOrderId,
   venueOrderId: order.venueOrderId,
   status: order.status,

@@ -3,7 +3,7 @@ import type { BrokerOrder, SubmitAnswer } from '../../../ports/broker.ts'
 import type { Contract } from './contracts.ts'
 import { textOf } from './decimals.ts'
 import { lookupOrder } from './lookup.ts'
-import { toldOrderOf } from './orders.ts'
+import { reportedOrderOf } from './orders.ts'
 import { cutQuantity, safeLimit } from './quantise.ts'
 import { DUPLICATE, NOT_TRADED_CODES } from './verdict.ts'
 import type { Venue } from './venue.ts'
@@ -71,7 +71,7 @@ const answerOf = async (
   contract: Contract,
   answer: unknown,
 ): Promise<SubmitAnswer> => {
-  const told = toldOrderOf(answer, clientOrderId)
+  const told = reportedOrderOf(answer, clientOrderId)
   if (told === null) return { status: 'unclear', reason: 'the answer cannot be read' }
   if (told.status === 'rejected') return rejected('the venue took the order and rejected it')
   return { status: 'accepted', report: await venue.reports.withTrades(told, contract) }

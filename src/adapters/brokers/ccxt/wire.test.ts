@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { entryOf, exitOf, units } from '../../../ports/broker.stage.contract.ts'
+import { entryOf, exitOf, units } from '../../../ports/broker.fixture.ts'
 import type { BrokerCheck } from '../../../ports/broker.ts'
 import { createSystemTimer } from '../../platform/timer/system-timer.ts'
 import { chargeFunding } from '../../../../test/venue/account-routes.ts'
-import { createCcxtBroker, type CcxtBrokerParts } from './ccxt-broker.ts'
+import { createCcxtBroker, type CcxtBrokerDependencies } from './ccxt-broker.ts'
 import { openExchange } from './exchange.ts'
-import { openBrokerStage, type CcxtBrokerStage } from './stage.contract.ts'
+import { openBrokerStage, type CcxtBrokerStage } from './ccxt-broker.fixture.ts'
 
 const stages: CcxtBrokerStage[] = []
 afterEach(async () => {
@@ -15,7 +15,7 @@ afterEach(async () => {
   }
 })
 
-const stageOf = async (changes: Partial<CcxtBrokerParts> = {}): Promise<CcxtBrokerStage> => {
+const stageOf = async (changes: Partial<CcxtBrokerDependencies> = {}): Promise<CcxtBrokerStage> => {
   const stage = await openBrokerStage(changes)
   stages.push(stage)
   return stage

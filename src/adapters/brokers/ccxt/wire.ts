@@ -14,7 +14,7 @@ export type Watched<T> =
   | { readonly status: 'done'; readonly value: T }
   | { readonly status: 'failed'; readonly error: unknown; readonly outcome: Outcome }
 
-export interface WireParts {
+export interface WireDependencies {
   /** Ends every request. */
   readonly signal: AbortSignal
   readonly timer: Timer
@@ -27,7 +27,7 @@ export interface WireParts {
  * The library turns every failure into an error of its own, whose kind even depends on the host. Whether an order may
  * have been accepted is decided from what really happened on the wire.
  */
-export const createWire = ({ signal, timer, timeoutMs, onLeaveAlone }: WireParts): Wire => {
+export const createWire = ({ signal, timer, timeoutMs, onLeaveAlone }: WireDependencies): Wire => {
   const calls = new AsyncLocalStorage<Note>()
 
   const send = async (url: string, init: RequestInit, note: Note): Promise<Response> => {

@@ -9,18 +9,18 @@ import type { Line } from './line.ts'
 import type { Watched } from './markets.ts'
 import { earliestMs, floorTo, type PastPlan } from './plan.ts'
 import { NO_SIDE_VALUES, type SideValues } from './side-values.ts'
-import type { Troubles } from './troubles.ts'
+import type { ErrorReports } from './errors.ts'
 import { messageOf } from './values.ts'
 import type { VenueClock } from './venue-clock.ts'
 
-export interface BarFollowerParts {
+export interface BarFollowerDependencies {
   readonly exchange: Exchange
   readonly line: Line
   readonly clock: VenueClock
   readonly timer: Timer
   readonly signal: AbortSignal
   readonly delivery: Delivery
-  readonly troubles: Troubles
+  readonly troubles: ErrorReports
   readonly resolution: Resolution
   readonly warmupResolution: Resolution | null
   readonly sideValuesOf: (watched: Watched) => Promise<SideValues>
@@ -42,7 +42,7 @@ export interface BarFollower {
  * Bars come by request, when the venue's clock says that they have closed: candles on a socket do not say whether they
  * are final. Starting, catching up after an outage and following are one path: ask from where the symbol stands.
  */
-export const createBarFollower = (parts: BarFollowerParts, begin: readonly Cursor[]): BarFollower => {
+export const createBarFollower = (parts: BarFollowerDependencies, begin: readonly Cursor[]): BarFollower => {
   const { clock, timer, signal, delivery, troubles, resolution } = parts
   const barMs = resolution.seconds * 1000
   let cursors = begin
@@ -115,7 +115,7 @@ interface Step {
 }
 
 /** One symbol, as far as the venue tells it. Bars and the new place of the cursor belong together. */
-const stepOf = async (parts: BarFollowerParts, cursor: Cursor, round: Round): Promise<Step> => {
+const stepOf = async (parts: BarFollowerDependencies, cursor: Cursor, round: Round): Promise<Step> => {
   const { watched } = cursor
   const barMs = parts.resolution.seconds * 1000
   const span = { fromMs: withinReach(parts, cursor, round), toMs: round.boundaryMs }
@@ -143,7 +143,7 @@ const stepOf = async (parts: BarFollowerParts, cursor: Cursor, round: Round): Pr
 }
 
 const warmupOf = async (
-  parts: BarFollowerParts,
+  parts: BarFollowerDependencies,
   { watched, warmup }: Cursor,
 ): Promise<readonly FeedBar[]> => {
   const { warmupResolution } = parts
@@ -163,7 +163,11 @@ const usable = (candles: readonly Candle[], span: Span, barMs: number, round: Ro
 }
 
 /** A long absence is not made up for, and that is told. */
-const withinReach = (parts: BarFollowerParts, { watched, nextMs }: Cursor, { boundaryMs }: Round): number => {
+const withinReach = (
+  parts: BarFollowerDependencies,
+  { watched, nextMs }: Cursor,
+  { boundaryMs }: Round,
+): number => {
   const reachMs = earliestMs(boundaryMs, parts.resolution.seconds * 1000)
   if (nextMs >= reachMs) return nextMs
   tellHole(parts, watched, { fromMs: nextMs, toMs: reachMs }, 'are too many to be fetched')
@@ -171,7 +175,7 @@ const withinReach = (parts: BarFollowerParts, { watched, nextMs }: Cursor, { bou
 }
 
 const tellHole = (
-  { troubles, resolution }: BarFollowerParts,
+  { troubles, resolution }: BarFollowerDependencies,
   watched: Watched,
   hole: Span,
   why: string,
@@ -181,7 +185,7 @@ const tellHole = (
   troubles.tell(`${watched.symbol} has a gap: ${count} bars from ${from} to ${to} ${why}`)
 }
 
-const tellFailures = (troubles: Troubles, steps: readonly Step[]): void => {
+const tellFailures = (troubles: ErrorReports, steps: readonly Step[]): void => {
   const failed = steps.filter(({ failure }) => failure !== null)
   if (failed.length === 0) {
     troubles.clear('bars')

@@ -2,8 +2,8 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { priceAt } from '../../../../test/venue/world.ts'
 import type { FeedBar } from '../../../core/market/bar.ts'
 import { marketFeedContract } from '../../../ports/market-feed.contract.ts'
-import type { CcxtFeedParts } from './ccxt-feed.ts'
-import { MINUTE_MS, openCcxtStage, pause, START_MS, type CcxtStage } from './stage.contract.ts'
+import type { CcxtFeedDependencies } from './ccxt-feed.ts'
+import { MINUTE_MS, openCcxtStage, pause, START_MS, type CcxtStage } from './ccxt-feed.fixture.ts'
 
 marketFeedContract('the ccxt feed', async () => {
   const { feed, timer, venue } = await openCcxtStage({ warmupHours: 1 })
@@ -19,7 +19,7 @@ marketFeedContract('the ccxt feed', async () => {
 })
 
 const stages: CcxtStage[] = []
-const stageOf = async (changes: Partial<CcxtFeedParts> = {}): Promise<CcxtStage> => {
+const stageOf = async (changes: Partial<CcxtFeedDependencies> = {}): Promise<CcxtStage> => {
   const stage = await openCcxtStage(changes)
   stages.push(stage)
   return stage

@@ -2,7 +2,7 @@ import type { FeedStatus, MarketFeed } from '../../../ports/market-feed.ts'
 import type { Timer } from '../../../ports/timer.ts'
 import { beginSession, type Session } from './session.ts'
 
-export interface CcxtFeedParts {
+export interface CcxtFeedDependencies {
   /** As the library names it: `binance`. */
   readonly exchange: string
   readonly barSeconds: number
@@ -18,7 +18,7 @@ export interface CcxtFeedParts {
  * A real venue. A start rejects for what no waiting mends: an unknown exchange, or one without bars of that length. A
  * venue that is down is trouble: the start resolves, and the feed goes on trying and then tells what was missed.
  */
-export const createCcxtFeed = (parts: CcxtFeedParts): MarketFeed => {
+export const createCcxtFeed = (parts: CcxtFeedDependencies): MarketFeed => {
   let session: Session | null = null
   let stopped = false
   return {

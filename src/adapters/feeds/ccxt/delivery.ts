@@ -1,7 +1,7 @@
 import type { FeedBar } from '../../../core/market/bar.ts'
 import type { FeedListener } from '../../../ports/market-feed.ts'
 import type { Timer } from '../../../ports/timer.ts'
-import type { Troubles } from './troubles.ts'
+import type { ErrorReports } from './errors.ts'
 import { messageOf } from './values.ts'
 
 export interface Delivery {
@@ -10,14 +10,14 @@ export interface Delivery {
   lastBarAtMs(): number | null
 }
 
-export interface DeliveryParts {
+export interface DeliveryDependencies {
   readonly listener: FeedListener
   readonly timer: Timer
   readonly signal: AbortSignal
-  readonly troubles: Troubles
+  readonly troubles: ErrorReports
 }
 
-export const createDelivery = ({ listener, timer, signal, troubles }: DeliveryParts): Delivery => {
+export const createDelivery = ({ listener, timer, signal, troubles }: DeliveryDependencies): Delivery => {
   let lastBarAtMs: number | null = null
 
   const tell = async (bars: readonly FeedBar[], closeMs: number): Promise<void> => {

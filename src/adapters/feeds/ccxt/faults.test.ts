@@ -2,11 +2,11 @@ import { createServer } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { startVenue } from '../../../../test/venue/venue.ts'
 import { barFaultOf, type FeedBar } from '../../../core/market/bar.ts'
-import type { CcxtFeedParts } from './ccxt-feed.ts'
-import { MINUTE_MS, openCcxtStage, type CcxtStage } from './stage.contract.ts'
+import type { CcxtFeedDependencies } from './ccxt-feed.ts'
+import { MINUTE_MS, openCcxtStage, type CcxtStage } from './ccxt-feed.fixture.ts'
 
 const stages: CcxtStage[] = []
-const stageOf = async (changes: Partial<CcxtFeedParts> = {}): Promise<CcxtStage> => {
+const stageOf = async (changes: Partial<CcxtFeedDependencies> = {}): Promise<CcxtStage> => {
   const stage = await openCcxtStage(changes)
   stages.push(stage)
   return stage

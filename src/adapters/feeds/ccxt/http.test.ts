@@ -2,7 +2,7 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterEach, expect, it } from 'vitest'
-import { createManualTimer } from '../../../ports/manual-timer.contract.ts'
+import { createManualTimer } from '../../../ports/manual-timer.fixture.ts'
 import { createFetch } from './http.ts'
 
 const servers: Server[] = []

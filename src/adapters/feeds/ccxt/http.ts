@@ -4,7 +4,7 @@ import { UnreadableAnswerError } from './values.ts'
 
 type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
-export interface HttpParts {
+export interface HttpDependencies {
   /** Ends every request. */
   readonly signal: AbortSignal
   readonly timer: Timer
@@ -17,7 +17,7 @@ export interface HttpParts {
  * How the library reaches the network. Its own way ends neither when the feed stops nor while a body trickles in, and
  * tells only the newest of several answers' headers.
  */
-export const createFetch = ({ signal, timer, timeoutMs, onRetryAfter }: HttpParts): Fetch => {
+export const createFetch = ({ signal, timer, timeoutMs, onRetryAfter }: HttpDependencies): Fetch => {
   const running = new Set<AbortController>()
   signal.addEventListener('abort', () => {
     for (const controller of running) controller.abort()

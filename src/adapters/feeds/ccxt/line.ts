@@ -11,7 +11,7 @@ export interface Line {
   ask<T>(call: () => Promise<T>): Promise<T>
 }
 
-export interface LineParts {
+export interface LineDependencies {
   readonly timer: Timer
   readonly signal: AbortSignal
   /** In which a venue allows one request of weight 1. */
@@ -20,7 +20,7 @@ export interface LineParts {
   readonly isRefusal: (error: unknown) => boolean
 }
 
-export const createLine = ({ timer, signal, rateLimitMs, isRefusal }: LineParts): Line => {
+export const createLine = ({ timer, signal, rateLimitMs, isRefusal }: LineDependencies): Line => {
   const tokensMax = Math.max(1, BURST_MS / rateLimitMs)
   let tokens = tokensMax
   let refilledMs = timer.now()

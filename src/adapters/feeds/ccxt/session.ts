@@ -8,7 +8,7 @@ import { chooseMarkets, type Watched } from './markets.ts'
 import { planPast } from './plan.ts'
 import { createSideValues } from './side-values.ts'
 import { followTicks } from './ticks.ts'
-import { createTroubles, type Troubles } from './troubles.ts'
+import { createErrorReports, type ErrorReports } from './errors.ts'
 import { messageOf } from './values.ts'
 import { createVenueClock, type VenueClock } from './venue-clock.ts'
 import { openVenue, type Venue, type VenueOptions } from './venue.ts'
@@ -31,7 +31,7 @@ export const beginSession = (options: SessionOptions): Session => {
   const { timer, listener } = options
   const abort = new AbortController()
   const { signal } = abort
-  const troubles = createTroubles(listener, signal)
+  const troubles = createErrorReports(listener, signal)
   const delivery = createDelivery({ listener, timer, signal, troubles })
   let venue: Venue | null = null
   let clock: VenueClock | null = null
@@ -88,7 +88,7 @@ export const beginSession = (options: SessionOptions): Session => {
 interface ConnectContext {
   readonly options: SessionOptions
   readonly signal: AbortSignal
-  readonly troubles: Troubles
+  readonly troubles: ErrorReports
   readonly onFailure: () => void
 }
 

@@ -13,7 +13,7 @@ import { canFetch, type Exchange } from './exchange.ts'
 import type { Line } from './line.ts'
 import type { Perpetual, Watched } from './markets.ts'
 import { createRunningMean, type RunningMean } from './running-mean.ts'
-import type { Troubles } from './troubles.ts'
+import type { ErrorReports } from './errors.ts'
 import { messageOf } from './values.ts'
 
 /** What stands beside the price. Null for what the venue does not have or did not tell. */
@@ -33,16 +33,18 @@ export const NO_SIDE_VALUES: SideValues = {
   ask_depth_usd: null,
 }
 
-export interface SideValueParts {
+export interface SideValueDependencies {
   readonly exchange: Exchange
   readonly line: Line
   readonly timer: Timer
-  readonly troubles: Troubles
+  readonly troubles: ErrorReports
   readonly isRefusal: (error: unknown) => boolean
 }
 
 /** Asks once for each value: a bar does not wait for what only stands beside it. Never rejects. */
-export const createSideValues = (parts: SideValueParts): ((watched: Watched) => Promise<SideValues>) => {
+export const createSideValues = (
+  parts: SideValueDependencies,
+): ((watched: Watched) => Promise<SideValues>) => {
   const { exchange, line, timer, troubles, isRefusal } = parts
   const intervals = new Map<string, { readonly ms: number | null; readonly readMs: number }>()
   const basisMeans = new Map<string, RunningMean>()

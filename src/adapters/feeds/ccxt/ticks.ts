@@ -4,16 +4,16 @@ import { backoffMs } from './backoff.ts'
 import { canFetch, closeSockets, type Exchange } from './exchange.ts'
 import type { Line } from './line.ts'
 import type { Watched } from './markets.ts'
-import type { Troubles } from './troubles.ts'
+import type { ErrorReports } from './errors.ts'
 import { memberOf, messageOf, positiveOf } from './values.ts'
 
-export interface TickFollowerParts {
+export interface TickFollowerDependencies {
   readonly exchange: Exchange
   readonly line: Line
   readonly timer: Timer
   readonly signal: AbortSignal
   readonly listener: FeedListener
-  readonly troubles: Troubles
+  readonly troubles: ErrorReports
   readonly barMs: number
 }
 
@@ -21,7 +21,10 @@ export interface TickFollowerParts {
  * Prices between bars, until the feed stops: from sockets where the venue has them, by request while it has none or one
  * says nothing. A socket that is open and mute is as good as closed, so only what arrives counts.
  */
-export const followTicks = async (parts: TickFollowerParts, watched: readonly Watched[]): Promise<void> => {
+export const followTicks = async (
+  parts: TickFollowerDependencies,
+  watched: readonly Watched[],
+): Promise<void> => {
   const tell = createTeller(parts, watched)
   let closing: Promise<void> | null = null
   const sockets: Sockets = {
@@ -52,7 +55,7 @@ interface Sockets {
 type Tell = (tickers: unknown) => void
 
 const followSource = async (
-  parts: TickFollowerParts,
+  parts: TickFollowerDependencies,
   { markets, listen }: Source,
   sockets: Sockets,
   tell: Tell,
@@ -131,7 +134,7 @@ const sourcesOf = (exchange: Exchange, watched: readonly Watched[]): readonly So
 }
 
 const poll = async (
-  { exchange, line, signal, troubles }: TickFollowerParts,
+  { exchange, line, signal, troubles }: TickFollowerDependencies,
   markets: readonly string[],
   tell: Tell,
 ): Promise<void> => {
@@ -151,7 +154,7 @@ const poll = async (
 }
 
 /** Tells what is new of the universe: each price once, and none that is older than the last. */
-const createTeller = ({ listener }: TickFollowerParts, watched: readonly Watched[]): Tell => {
+const createTeller = ({ listener }: TickFollowerDependencies, watched: readonly Watched[]): Tell => {
   const newestMs = new Map<string, number>()
   return (tickers) => {
     for (const { symbol, market } of watched) {

@@ -1,7 +1,7 @@
 import type { Timer } from '../../../ports/timer.ts'
 import { canFetch, type Exchange } from './exchange.ts'
 import type { Line } from './line.ts'
-import type { Troubles } from './troubles.ts'
+import type { ErrorReports } from './errors.ts'
 import { messageOf, positiveOf, UnreadableAnswerError } from './values.ts'
 
 /** The time at the venue: what has closed is decided there. */
@@ -13,14 +13,14 @@ export interface VenueClock {
   keep(): Promise<void>
 }
 
-export interface VenueClockParts {
+export interface VenueClockDependencies {
   readonly exchange: Exchange
   readonly line: Line
   readonly timer: Timer
-  readonly troubles: Troubles
+  readonly troubles: ErrorReports
 }
 
-export const createVenueClock = ({ exchange, line, timer, troubles }: VenueClockParts): VenueClock => {
+export const createVenueClock = ({ exchange, line, timer, troubles }: VenueClockDependencies): VenueClock => {
   let offsetMs: number | null = null
   let measuredMs = Number.NEGATIVE_INFINITY
 

@@ -1,11 +1,11 @@
 import { rm } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { barAt } from '../../../core/market/bars.fixture.ts'
-import { createManualTimer, settle } from '../../../ports/manual-timer.contract.ts'
+import { createManualTimer, settle } from '../../../ports/manual-timer.fixture.ts'
 import { marketFeedContract } from '../../../ports/market-feed.contract.ts'
 import type { FeedStart } from '../../../ports/market-feed.ts'
 import { createFileFeed } from './file-feed.ts'
-import { csv, hearing, MINUTE_MS, minutes, row, START_MS, tsOf, useFiles } from './replayed.contract.ts'
+import { csv, hearing, MINUTE_MS, minutes, row, START_MS, tsOf, useFiles } from './replay.fixture.ts'
 
 const { opened, replayed } = useFiles()
 

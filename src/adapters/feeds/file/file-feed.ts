@@ -8,13 +8,13 @@ import { Replay } from './replay.ts'
 import { scanFile, type Scan } from './scan.ts'
 import { resolutionSecondsOf } from './spacing.ts'
 
-interface FileFeedParts {
+interface FileFeedDependencies {
   readonly settings: Pick<Configuration['market'], 'file' | 'speed' | 'bar_seconds'>
   readonly timer: Timer
 }
 
 /** Recorded bars, told again at the speed of the configuration. */
-export const createFileFeed = ({ settings, timer }: FileFeedParts): MarketFeed => {
+export const createFileFeed = ({ settings, timer }: FileFeedDependencies): MarketFeed => {
   const abort = new AbortController()
   let starting: Promise<Replay | null> | null = null
   let replay: Replay | null = null
@@ -71,7 +71,7 @@ const usableScan = async (
 ): Promise<Scan | null> => {
   if (path === '') throw new Error('market.file names no file')
   const universe = new Map(symbols.map((symbol) => [canonicalSymbol(symbol), symbol]))
-  const complaints = createComplaints((message) => listener.onTrouble(message), path)
+  const complaints = createComplaints((message) => listener.onError(message), path)
   const scan = await scanFile(path, universe, complaints, signal).catch((error: unknown) => {
     throw readable(path, error)
   })
@@ -79,10 +79,10 @@ const usableScan = async (
   if (scan.symbols.size === 0) throw new Error(`${path}: no bar of ${symbols.join(', ')}`)
   if (overlapOf(scan.runs) > OVERLAP_MAX) throw new Error(`${path}: too far out of order; sort it by time`)
   if (scan.format.doubled.length > 0) {
-    listener.onTrouble(`${path}: not read, as another venue comes first: ${scan.format.doubled.join(', ')}`)
+    listener.onError(`${path}: not read, as another venue comes first: ${scan.format.doubled.join(', ')}`)
   }
   const missing = symbols.filter((symbol) => !scan.symbols.has(symbol))
-  if (missing.length > 0) listener.onTrouble(`${path}: no bar of ${missing.join(', ')}`)
+  if (missing.length > 0) listener.onError(`${path}: no bar of ${missing.join(', ')}`)
   return scan
 }
 

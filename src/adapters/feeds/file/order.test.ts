@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { csv, minutes, row, tsOf, useFiles } from './replayed.contract.ts'
+import { csv, minutes, row, tsOf, useFiles } from './replay.fixture.ts'
 
 const { replayed } = useFiles()
 

@@ -9,7 +9,7 @@ import { createPace } from './pace.ts'
 import type { TimeGroup } from './reorder-window.ts'
 import type { Scan } from './scan.ts'
 
-interface ReplayParts {
+interface ReplayDependencies {
   readonly path: string
   readonly speed: number
   readonly resolutionSeconds: number
@@ -22,7 +22,7 @@ interface ReplayParts {
 
 /** Tells the bars of a scanned file, oldest first, behind what is stored. */
 export class Replay {
-  readonly #parts: ReplayParts
+  readonly #parts: ReplayDependencies
   readonly #complaints: Complaints
   /** By canonical symbol: bars that open earlier are stored. */
   readonly #storedUntilMs: ReadonlyMap<string, number>
@@ -31,9 +31,9 @@ export class Replay {
   #lastBarAtMs: number | null = null
   #trouble: string | null = null
 
-  constructor(parts: ReplayParts) {
+  constructor(parts: ReplayDependencies) {
     this.#parts = parts
-    this.#complaints = createComplaints((message) => parts.listener.onTrouble(message), parts.path)
+    this.#complaints = createComplaints((message) => parts.listener.onError(message), parts.path)
     this.#storedUntilMs = new Map(
       [...parts.from.lastBars].map(([symbol, bar]) => [canonicalSymbol(symbol), Date.parse(bar.close_ts)]),
     )
@@ -130,7 +130,7 @@ export class Replay {
   #say(trouble: string): void {
     if (this.#trouble === trouble) return
     this.#trouble = trouble
-    this.#parts.listener.onTrouble(trouble)
+    this.#parts.listener.onError(trouble)
   }
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { barAt } from '../../../core/market/bars.fixture.ts'
-import { csv, FIRST_MS, HEADER, MINUTE_MS, minutes, row, tsOf, useFiles } from './replayed.contract.ts'
+import { csv, FIRST_MS, HEADER, MINUTE_MS, minutes, row, tsOf, useFiles } from './replay.fixture.ts'
 
 const { replayed } = useFiles()
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { createDraws } from './draws.ts'
-import { sha256Hex } from './path.contract.ts'
+import { sha256Hex } from './path.fixture.ts'
 
 it('gives the golden numbers', () => {
   const draws = createDraws(42, 1, 'market', sha256Hex)

@@ -3,7 +3,7 @@ import { SIGNALS } from '../../../core/events/signal.ts'
 import type { MarketView } from '../../../core/market/view.ts'
 import type { JsonObject } from '../../../core/shared/json.ts'
 import { createDraws } from './draws.ts'
-import { pathOf, sha256Hex } from './path.contract.ts'
+import { pathOf, sha256Hex } from './path.fixture.ts'
 import { hiddenSymbolsOf, simulatedProducers, type Background } from './producers.ts'
 
 const drawsOf = (stream: string) => createDraws(42, 1, stream, sha256Hex)

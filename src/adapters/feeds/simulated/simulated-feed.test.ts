@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import type { FeedBar } from '../../../core/market/bar.ts'
 import type { MarketView } from '../../../core/market/view.ts'
-import { createManualTimer, settle } from '../../../ports/manual-timer.contract.ts'
+import { createManualTimer, settle } from '../../../ports/manual-timer.fixture.ts'
 import { marketFeedContract } from '../../../ports/market-feed.contract.ts'
 import type { FeedStart, Tick } from '../../../ports/market-feed.ts'
 import type { MarketSettings } from './constants.ts'
-import { settingsOf, sha256Hex } from './path.contract.ts'
+import { settingsOf, sha256Hex } from './path.fixture.ts'
 import { createSimulatedFeed } from './simulated-feed.ts'
 import { CATCH_UP_BARS_MAX } from './start-plan.ts'
 
@@ -36,7 +36,7 @@ const begin = async (changes: Partial<MarketSettings> = {}, from: Partial<FeedSt
         calls.push(bars)
       },
       onTick: (tick) => ticks.push(tick),
-      onTrouble: (message) => troubles.push(message),
+      onError: (message) => troubles.push(message),
     },
   )
   return { timer, feed, calls, ticks, troubles }
@@ -108,7 +108,7 @@ describe('on an empty store', () => {
           stopping = feed.stop()
         },
         onTick: () => undefined,
-        onTrouble: () => undefined,
+        onError: () => undefined,
       },
     )
     await stopping

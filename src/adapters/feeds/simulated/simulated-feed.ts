@@ -10,14 +10,14 @@ import { planStart } from './start-plan.ts'
 import { createPath } from './step.ts'
 import { Walker } from './walker.ts'
 
-interface SimulatedFeedParts {
+interface SimulatedFeedDependencies {
   readonly settings: MarketSettings
   readonly timer: Timer
   readonly sha256Hex: Sha256Hex
 }
 
 /** A market of its own: seeded, in real time, the same for everyone who asks for it again. */
-export const createSimulatedFeed = (parts: SimulatedFeedParts): MarketFeed => {
+export const createSimulatedFeed = (parts: SimulatedFeedDependencies): MarketFeed => {
   let background: Background | null = null
   let walker: Walker | null = null
   let stopped = false
@@ -51,7 +51,7 @@ const IDLE: FeedStatus = { state: 'idle', lastBarAtMs: null, clockOffsetMs: null
 const STOPPED: FeedStatus = { ...IDLE, state: 'stopped' }
 
 const walkOf = (
-  { settings, timer, sha256Hex }: SimulatedFeedParts,
+  { settings, timer, sha256Hex }: SimulatedFeedDependencies,
   { symbols, segment }: FeedStart,
   lastBars: ReadonlyMap<string, FeedBar>,
   listener: FeedListener,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { FeedBar } from '../../../core/market/bar.ts'
-import { barsOf, pathOf } from './path.contract.ts'
+import { barsOf, pathOf } from './path.fixture.ts'
 
 const returnsOf = (bars: readonly (readonly FeedBar[])[], place: number): readonly number[] =>
   bars.slice(1).map((group) => (group[place]?.close ?? 0) / (group[place]?.open ?? 1) - 1)

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { barFaultOf } from '../../../core/market/bar.ts'
-import { barsOf, pathOf, settingsOf } from './path.contract.ts'
+import { barsOf, pathOf, settingsOf } from './path.fixture.ts'
 
 describe('the golden path', () => {
   it('closes where it always closes', () => {

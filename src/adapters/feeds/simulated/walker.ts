@@ -5,7 +5,7 @@ import { createBarMaker, type BarMaker } from './bars.ts'
 import { catchUpFrom, type StartPlan } from './start-plan.ts'
 import type { Path } from './step.ts'
 
-export interface WalkerParts {
+export interface WalkerDependencies {
   readonly tickSeconds: number
   readonly barSeconds: number
   readonly path: Path
@@ -17,7 +17,7 @@ export interface WalkerParts {
 
 /** Leads a path along the clock: past steps at once, each later one when its time has come. */
 export class Walker {
-  readonly #parts: WalkerParts
+  readonly #parts: WalkerDependencies
   readonly #bars: BarMaker
   readonly #tickMs: number
   readonly #barMs: number
@@ -31,7 +31,7 @@ export class Walker {
   #lastBarAtMs: number | null = null
   #trouble: string | null = null
 
-  constructor(parts: WalkerParts, plan: StartPlan) {
+  constructor(parts: WalkerDependencies, plan: StartPlan) {
     this.#parts = parts
     this.#bars = createBarMaker(parts.path)
     this.#tickMs = parts.tickSeconds * 1000
@@ -97,7 +97,7 @@ export class Walker {
   /** The market stood still meanwhile: prices go on where they were. */
   #skip(openMs: number, toMs: number): void {
     this.#pathMs = toMs
-    this.#parts.listener.onTrouble(
+    this.#parts.listener.onError(
       `the simulated market slept: ${(toMs - openMs) / this.#barMs} bars from ${textOf(openMs)} to ` +
         `${textOf(toMs)} are skipped`,
     )
@@ -170,7 +170,7 @@ export class Walker {
   #say(trouble: string): void {
     if (this.#trouble === trouble) return
     this.#trouble = trouble
-    this.#parts.listener.onTrouble(trouble)
+    this.#parts.listener.onError(trouble)
   }
 }
 

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import type { Environment } from '../../../core/config/environment.ts'
+import type { EnvironmentVariables } from '../../../core/config/environment.ts'
 import { redactedConfiguration } from '../../../core/config/secrets.ts'
 import { openConfigurationStore } from './configuration-store.ts'
 import { loadConfiguration } from './load.ts'
@@ -22,7 +22,7 @@ beforeEach(async () => {
 })
 afterEach(() => rm(home, { recursive: true, force: true }))
 
-const open = async (env: Environment = { SVC_API__AUTH_TOKEN: TOKEN }) => {
+const open = async (env: EnvironmentVariables = { SVC_API__AUTH_TOKEN: TOKEN }) => {
   const opened = await openConfigurationStore({ home, env })
   if (opened.status === 'invalid') throw new Error(opened.problems.join('\n'))
   return opened.store

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { Environment } from '../../../core/config/environment.ts'
+import type { EnvironmentVariables } from '../../../core/config/environment.ts'
 import { DEFAULT_CONFIGURATION } from '../../../core/config/validate.ts'
 import { loadConfiguration } from './load.ts'
 
@@ -17,13 +17,13 @@ const write = async (name: string, text: string, mode = 0o600) => {
   await writeFile(join(home, name), text, { mode })
 }
 
-const load = async (env: Environment = {}) => {
+const load = async (env: EnvironmentVariables = {}) => {
   const result = await loadConfiguration({ home, env })
   if (result.status === 'invalid') throw new Error(result.problems.join('\n'))
   return result
 }
 
-const problemsOf = async (env: Environment = {}) => {
+const problemsOf = async (env: EnvironmentVariables = {}) => {
   const result = await loadConfiguration({ home, env })
   return result.status === 'invalid' ? result.problems : []
 }

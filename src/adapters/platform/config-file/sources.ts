@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Environment, environmentLayer } from '../../../core/config/environment.ts'
+import { type EnvironmentVariables, environmentLayer } from '../../../core/config/environment.ts'
 import { type Layer, type Layers, NO_LAYER, type PresetFile } from '../../../core/config/layers.ts'
 import { leavesOf } from '../../../core/config/values.ts'
 import { readYamlFile, type YamlFile } from './read-yaml.ts'
@@ -8,7 +8,7 @@ import { readYamlFile, type YamlFile } from './read-yaml.ts'
 export interface Place {
   /** The folder that holds `config/`. */
   readonly home: string
-  readonly env: Environment
+  readonly env: EnvironmentVariables
 }
 
 export interface ReadingPlace extends Place {

@@ -6,7 +6,7 @@ import type { Signer } from '../../../ports/signer.ts'
 import { ed25519 } from '../crypto/ed25519.ts'
 import { publicKeyOf, nodeIdOf, type Identity } from './identity.ts'
 import { createSigner } from './signer.ts'
-import { createSigningBoard, isAllSigned, signaturesOn, signNextChunk } from './signing-board.ts'
+import { createSharedSigningQueue, isAllSigned, signaturesOn, signNextChunk } from './signing-board.ts'
 import { createSigningHelper } from './signing-helper.ts'
 import { startSigningWorker } from './signing-worker.ts'
 
@@ -51,7 +51,7 @@ const helperOf = (code: string) =>
 /** A thread takes a moment to start, in which the caller would do everything alone. */
 const runningHelper = async () => {
   const helper = createSigningHelper(startSigningWorker, seed, (error) => faults.push(error))
-  await helper.offer(createSigningBoard(textsOf(1)))()
+  await helper.offer(createSharedSigningQueue(textsOf(1)))()
   return helper
 }
 
@@ -137,7 +137,7 @@ it('keeps a process alive until it is closed, even if its thread answers only th
 describe('the helping thread', () => {
   it('signs what it is offered', async () => {
     const helper = await runningHelper()
-    const board = createSigningBoard(textsOf(100))
+    const board = createSharedSigningQueue(textsOf(100))
     await helper.offer(board)()
     expect(isAllSigned(board)).toBe(true)
     expect(signaturesOn(board)).toEqual(expected(textsOf(100)))
@@ -146,7 +146,7 @@ describe('the helping thread', () => {
 
   it('leaves texts alone that it could mix up', async () => {
     const helper = await runningHelper()
-    const board = createSigningBoard(['a\nb', 'c'])
+    const board = createSharedSigningQueue(['a\nb', 'c'])
     await helper.offer(board)()
     expect(isAllSigned(board)).toBe(false)
     signNextChunk(board, ed25519.signerOf(seed))
@@ -182,7 +182,7 @@ describe('the helping thread', () => {
 it('hands every text to exactly one taker', () => {
   fc.assert(
     fc.property(fc.nat({ max: 200 }), fc.array(fc.boolean(), { maxLength: 40 }), (count, turns) => {
-      const board = createSigningBoard(textsOf(count))
+      const board = createSharedSigningQueue(textsOf(count))
       const signed: string[] = []
       const sign = (text: string): void => void signed.push(text)
       for (const turn of turns) if (turn) signNextChunk(board, sign)

@@ -3,12 +3,12 @@ import type { Signer } from '../../../ports/signer.ts'
 import { ed25519 } from '../crypto/ed25519.ts'
 import type { Identity } from './identity.ts'
 import {
-  createSigningBoard,
+  createSharedSigningQueue,
   isAllClaimed,
   isAllSigned,
   signaturesOn,
   signNextChunk,
-  type SigningBoard,
+  type SharedSigningQueue,
 } from './signing-board.ts'
 import { createSigningHelper, type SigningHelper } from './signing-helper.ts'
 import { startSigningWorker } from './signing-worker.ts'
@@ -26,18 +26,18 @@ export const createSigner = (
   let closed = false
 
   /** Signs what nobody else took, and lets the loop turn between chunks. */
-  const signShare = async (board: SigningBoard): Promise<void> => {
+  const signShare = async (board: SharedSigningQueue): Promise<void> => {
     while (signNextChunk(board, sign)) if (!isAllClaimed(board.shared)) await nextTurn()
   }
 
   const signAlone = async (texts: readonly string[]): Promise<readonly string[]> => {
-    const board = createSigningBoard(texts)
+    const board = createSharedSigningQueue(texts)
     await signShare(board)
     return signaturesOn(board)
   }
 
   const signTogether = async (texts: readonly string[]): Promise<readonly string[]> => {
-    const board = createSigningBoard(texts)
+    const board = createSharedSigningQueue(texts)
     const helperSettled = helper.offer(board)
     // A busy loop takes long to turn: until then the helper has signed most of it.
     await nextTurn()

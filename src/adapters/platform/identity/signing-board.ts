@@ -1,7 +1,7 @@
 import type { SignInto } from '../crypto/ed25519-backend.ts'
 
 /** Texts to sign and the memory that all signing threads write into. */
-export interface SigningBoard {
+export interface SharedSigningQueue {
   readonly texts: readonly string[]
   readonly shared: SharedArrayBuffer
 }
@@ -23,13 +23,13 @@ export const TEXT_SEPARATOR = '\n'
 /** So many texts are claimed at once: a fifth of a millisecond of work on a slow core. */
 const CHUNK_TEXTS = 4
 
-export const createSigningBoard = (texts: readonly string[]): SigningBoard => ({
+export const createSharedSigningQueue = (texts: readonly string[]): SharedSigningQueue => ({
   texts,
   shared: new SharedArrayBuffer(COUNTERS_BYTES + texts.length * SIGNATURE_BYTES),
 })
 
 /** Claims the next texts that nobody took yet and signs them. False when none are left. */
-export const signNextChunk = ({ texts, shared }: SigningBoard, sign: SignInto): boolean => {
+export const signNextChunk = ({ texts, shared }: SharedSigningQueue, sign: SignInto): boolean => {
   const counters = countersOf(shared)
   const first = Atomics.add(counters, CLAIMED, CHUNK_TEXTS)
   const claimed = texts.slice(first, first + CHUNK_TEXTS)
@@ -45,11 +45,11 @@ export const signNextChunk = ({ texts, shared }: SigningBoard, sign: SignInto): 
 export const isAllClaimed = (shared: SharedArrayBuffer): boolean =>
   Atomics.load(countersOf(shared), CLAIMED) >= placesOn(shared)
 
-export const isAllSigned = ({ texts, shared }: SigningBoard): boolean =>
+export const isAllSigned = ({ texts, shared }: SharedSigningQueue): boolean =>
   Atomics.load(countersOf(shared), SIGNED) === texts.length
 
 /** The same board on the other side; null when there is nothing left to claim, or nothing sure to sign. */
-export const boardOf = ({ joinedTexts, shared }: SigningOrder): SigningBoard | null => {
+export const boardOf = ({ joinedTexts, shared }: SigningOrder): SharedSigningQueue | null => {
   if (isAllClaimed(shared)) return null
   const texts = joinedTexts.split(TEXT_SEPARATOR)
   // A text that holds the separator itself would shift all behind it to wrong places.
@@ -57,7 +57,7 @@ export const boardOf = ({ joinedTexts, shared }: SigningOrder): SigningBoard | n
 }
 
 /** 128 hex digits each, in the order of the texts. */
-export const signaturesOn = ({ texts, shared }: SigningBoard): readonly string[] => {
+export const signaturesOn = ({ texts, shared }: SharedSigningQueue): readonly string[] => {
   const bytes = Buffer.from(shared, COUNTERS_BYTES)
   return texts.map((_text, index) =>
     bytes.toString('hex', index * SIGNATURE_BYTES, (index + 1) * SIGNATURE_BYTES),

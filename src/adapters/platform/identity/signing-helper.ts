@@ -1,7 +1,7 @@
 import type { Worker, WorkerOptions } from 'node:worker_threads'
 import {
   TEXT_SEPARATOR,
-  type SigningBoard,
+  type SharedSigningQueue,
   type SigningOrder,
   type SigningThreadData,
 } from './signing-board.ts'
@@ -9,7 +9,7 @@ import {
 /** A second thread that takes signing work from a board as fast as it can. */
 export interface SigningHelper {
   /** Starts the thread on first use. The returned wait ends when the helper leaves no claimed text unsigned, or died. */
-  offer(board: SigningBoard): () => Promise<void>
+  offer(board: SharedSigningQueue): () => Promise<void>
   close(): Promise<void>
 }
 

@@ -3,7 +3,7 @@ import { createServer as createTcpServer, type Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { describe, expect, it } from 'vitest'
 import { pollEndpoint, type PollRules } from './poll-endpoint.ts'
-import { answering, BODY, clock, ITEM, listen, poll, RULES } from './servers.contract.ts'
+import { answering, BODY, clock, ITEM, listen, poll, RULES } from './servers.fixture.ts'
 
 const HAS_IPV6 = Object.values(networkInterfaces()).some((addresses) =>
   addresses?.some(({ address }) => address === '::1'),

@@ -24,7 +24,7 @@ export interface PollRules {
   readonly futureSkewSecondsMax: number
 }
 
-export interface PollSurroundings {
+export interface PollEnvironment {
   readonly clock: Pick<Clock, 'now'>
   readonly resolve?: Resolve
   /** Breaks off, for a service that is stopping. */
@@ -35,7 +35,7 @@ export interface PollSurroundings {
 export const pollEndpoint = async (
   endpoint: string,
   rules: PollRules,
-  surroundings: PollSurroundings,
+  surroundings: PollEnvironment,
 ): Promise<PollResult> => {
   const limit = timeLimit(rules.timeoutMs, surroundings.signal)
   try {
@@ -53,7 +53,7 @@ export const pollEndpoint = async (
 const converse = async (
   endpoint: string,
   { allowPrivateEndpoints, futureSkewSecondsMax }: PollRules,
-  { clock, resolve = resolveBySystem }: PollSurroundings,
+  { clock, resolve = resolveBySystem }: PollEnvironment,
   signal: AbortSignal,
 ): Promise<PollResult> => {
   const found = await findAddress(endpoint, { allowPrivateEndpoints, resolve })

@@ -3,7 +3,7 @@ import type { RequestListener } from 'node:http'
 import { connect, createServer as createTcpServer, type AddressInfo } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { pollEndpoint, type PollRules } from './poll-endpoint.ts'
-import { answering, BODY, clock, listen, poll, RULES } from './servers.contract.ts'
+import { answering, BODY, clock, listen, poll, RULES } from './servers.fixture.ts'
 
 const SHORT: PollRules = { ...RULES, timeoutMs: 100 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { marketView, symbolView } from '../market-view.contract.ts'
+import { marketView, symbolView } from '../market-view.fixture.ts'
 import { marketSentiment } from './market-sentiment.ts'
 
 const payloadsOf = (fearGreed: number | null, fearGreedChange7d: number | null) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { marketView, symbolView } from '../market-view.contract.ts'
+import { marketView, symbolView } from '../market-view.fixture.ts'
 import { orderbookDepth } from './orderbook-depth.ts'
 
 const rowsOf = (bidDepthUsd: number | null, askDepthUsd: number | null) =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { marketView, symbolView } from '../market-view.contract.ts'
+import { marketView, symbolView } from '../market-view.fixture.ts'
 import { priceAlerts } from './price-alerts.ts'
 
 const runOf = (return1h: number | null, variance: number | null) =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { barsOf, BAR_SECONDS, marketView, symbolView } from '../market-view.contract.ts'
+import { barsOf, BAR_SECONDS, marketView, symbolView } from '../market-view.fixture.ts'
 import { technicalAnalysis } from './technical-analysis.ts'
 
 const ALL_MEMBERS = [

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { marketView, symbolView } from '../market-view.contract.ts'
+import { marketView, symbolView } from '../market-view.fixture.ts'
 import { tradfiBasis } from './tradfi-basis.ts'
 
 const view = (said: Parameters<typeof symbolView>[0]) => marketView(symbolView(said))

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { standBack } from '../../helping-threads.ts'
-import type { CheckpointAnswer, CheckpointRequest, CheckpointThreadData } from './checkpointer.ts'
+import type { CheckpointAnswer, CheckpointRequest, CheckpointThreadData } from './wal-checkpointer.ts'
 import { connect, firstRow, isSqliteError, prepareRows } from './database.ts'
 
 standBack()

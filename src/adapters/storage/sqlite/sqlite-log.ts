@@ -12,7 +12,7 @@ import {
   type VerifyRange,
 } from '../../../ports/event-log.ts'
 import { encodeBatch } from './batch.ts'
-import { Checkpointer } from './checkpointer.ts'
+import { Checkpointer } from './wal-checkpointer.ts'
 import { allRows, prepareRows, unavailable, type Database, type Statement } from './database.ts'
 import { DedupeIndex } from './dedupe-index.ts'
 import { KnownNames } from './dictionary.ts'

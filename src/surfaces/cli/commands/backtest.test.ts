@@ -6,7 +6,7 @@ import { EMPTY_HEAD, type LogRecord } from '../../../core/log/event.ts'
 import { chain } from '../../../core/log/hash-chain.ts'
 import { barsFrom } from '../../../core/market/bars.fixture.ts'
 import { sha256Hex } from '../../../engine/sha256.ts'
-import { openTestHome, type TestHome } from '../test-home.contract.ts'
+import { openTestHome, type TestHome } from '../test-home.fixture.ts'
 
 let home: TestHome
 let folder: string

@@ -63,7 +63,7 @@ const runBacktest = async (bench: Bench, options: BacktestOptions): Promise<Exit
     throw new UsageError('--from comes after --to')
   const troubles: string[] = []
   const progress = bench.progress('running')
-  const report = await bench.workshop
+  const report = await bench.dependencies
     .backtest({
       strategy,
       ...(symbol === undefined ? {} : { symbol }),
@@ -73,7 +73,7 @@ const runBacktest = async (bench: Bench, options: BacktestOptions): Promise<Exit
       ...(file === undefined ? {} : { file: resolve(file) }),
       isFromLog: recorded === true,
       resetsDaily: resetDaily === true,
-      onTrouble: (message) => troubles.push(message),
+      onError: (message) => troubles.push(message),
       onProgress: progress.update,
     })
     .finally(progress.end)

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { cycleView } from '../../../core/views/cycle.ts'
 import { explanationView } from '../../../core/views/explanation.ts'
-import { openTestHome, type TestHome } from '../test-home.contract.ts'
+import { openTestHome, type TestHome } from '../test-home.fixture.ts'
 
 let home: TestHome
 beforeEach(async () => {

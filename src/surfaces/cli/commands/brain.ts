@@ -40,9 +40,9 @@ export const brain: CliCommand = {
 
 const runCycle = async (bench: Bench, _options: unknown, command: Command): Promise<ExitCode> => {
   refuseUnknownWord(command)
-  const cycle = await withStore(bench.workshop, async (session) => {
+  const cycle = await withStore(bench.dependencies, async (session) => {
     const engine = await session.openEngine()
-    const id = bench.workshop.clock.newId()
+    const id = bench.dependencies.clock.newId()
     // The events of a cycle are tied together by the cycle.
     const outcome = await engine.execute({ kind: 'run-cycle', cycleId: id, trigger: 'cli' }, { traceId: id })
     if (outcome.status === 'refused') {
@@ -59,12 +59,12 @@ const runCycle = async (bench: Bench, _options: unknown, command: Command): Prom
 }
 
 const showExplanation = async (
-  { workshop, print }: Bench,
+  { dependencies, print }: Bench,
   wanted: string | undefined,
   { symbol }: { readonly symbol?: string },
 ): Promise<ExitCode> => {
-  const configuration = (await openConfiguration(workshop)).current()
-  const explanation = await withExistingStore(workshop, async ({ log }) => {
+  const configuration = (await openConfiguration(dependencies)).current()
+  const explanation = await withExistingStore(dependencies, async ({ log }) => {
     const fresh = (): Promise<State> => stateOf(log)
     const id = wanted ?? (await fresh()).mind.lastCycle?.id
     if (id === undefined)
@@ -77,8 +77,8 @@ const showExplanation = async (
   return EXIT_OK
 }
 
-const showStatus = async ({ workshop, print }: Bench): Promise<ExitCode> => {
-  const status = viewBrainStatus(await readState(workshop))
+const showStatus = async ({ dependencies, print }: Bench): Promise<ExitCode> => {
+  const status = viewBrainStatus(await readState(dependencies))
   await print.result(status, (paint) =>
     fields(
       [

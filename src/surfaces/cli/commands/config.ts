@@ -49,16 +49,18 @@ export const config: CliCommand = {
   },
 }
 
-const showConfiguration = async ({ workshop, print }: Bench): Promise<ExitCode> => {
-  const shown = redactedConfiguration((await openConfiguration(workshop)).current())
+const showConfiguration = async ({ dependencies, print }: Bench): Promise<ExitCode> => {
+  const shown = redactedConfiguration((await openConfiguration(dependencies)).current())
   await print.result(shown, (paint) => fields(rowsOf(shown), paint))
   return EXIT_OK
 }
 
 const validateConfiguration = async (bench: Bench, file: string | undefined): Promise<ExitCode> => {
-  const { workshop, print } = bench
+  const { dependencies, print } = bench
   const checked =
-    file === undefined ? await workshop.configuration.open() : await workshop.configuration.check(file)
+    file === undefined
+      ? await dependencies.configuration.open()
+      : await dependencies.configuration.check(file)
   const problems = checked.status === 'invalid' ? checked.problems : []
   const ok = problems.length === 0
   await print.result({ ok, problems }, (paint) =>
@@ -75,7 +77,7 @@ const validateConfiguration = async (bench: Bench, file: string | undefined): Pr
 
 const setKey = async (bench: Bench, key: Key, argument: string): Promise<ExitCode> => {
   const value = argument === '-' ? await bench.readSecret(`Value of ${key.path.join('.')}: `) : argument
-  const changed = await recordingInLog(bench, (record) => changeKey(bench.workshop, key, value, record))
+  const changed = await recordingInLog(bench, (record) => changeKey(bench.dependencies, key, value, record))
   const { path, restartRequired, overriddenByEnv, warnings } = changed
   const document = {
     ok: true,

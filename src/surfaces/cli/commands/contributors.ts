@@ -12,7 +12,7 @@ import { EXIT_OK, Failure, UsageError, type ExitCode } from '../failure.ts'
 import { parseLimitUpTo } from '../limit.ts'
 import { readState } from '../store.ts'
 import { fields, printable } from '../table.ts'
-import type { Workshop } from '../workshop.ts'
+import type { CommandDependencies } from '../dependencies.ts'
 import { understood, write } from '../writing.ts'
 
 export const contributors: CliCommand = {
@@ -67,8 +67,8 @@ interface Named {
   readonly nodeId?: string
 }
 
-const list = async ({ workshop, print }: Bench): Promise<ExitCode> => {
-  const all = viewContributors((await readState(workshop)).contributors)
+const list = async ({ dependencies, print }: Bench): Promise<ExitCode> => {
+  const all = viewContributors((await readState(dependencies)).contributors)
   await print.result(all, (paint) =>
     all.length === 0 ? 'Nobody is registered yet.\n' : contributorTable(all, paint),
   )
@@ -95,39 +95,39 @@ const register = async (bench: Bench, { nodeId: node_id, ...said }: RegisterOpti
 }
 
 const remove = async (bench: Bench, id: string | undefined, options: Named): Promise<ExitCode> => {
-  const found = meant(await readState(bench.workshop), id, options)
+  const found = meant(await readState(bench.dependencies), id, options)
   await write(bench, 'contributors remove', { kind: 'remove-contributor', id: found.id, surface: 'cli' })
   await bench.print.result({ removed: found.id }, () => `${printable(found.nodeId)} is removed\n`)
   return EXIT_OK
 }
 
 const score = async (
-  { workshop, print }: Bench,
+  { dependencies, print }: Bench,
   id: string | undefined,
   options: Named,
 ): Promise<ExitCode> => {
-  const state = await readState(workshop)
-  const found = viewScore(meant(state, id, options), await scoringOf(workshop, state))
+  const state = await readState(dependencies)
+  const found = viewScore(meant(state, id, options), await scoringOf(dependencies, state))
   await print.result(found, (paint) => scoreText(found, paint))
   return EXIT_OK
 }
 
 const leaderboard = async (
-  { workshop, print }: Bench,
+  { dependencies, print }: Bench,
   { limit }: { readonly limit: number },
 ): Promise<ExitCode> => {
-  const state = await readState(workshop)
-  const best = viewLeaderboard(state.contributors, await scoringOf(workshop, state), limit)
+  const state = await readState(dependencies)
+  const best = viewLeaderboard(state.contributors, await scoringOf(dependencies, state), limit)
   await print.result(best, (paint) =>
     best.length === 0 ? 'Nobody is registered yet.\n' : leaderboardTable(best, paint),
   )
   return EXIT_OK
 }
 
-const scoringOf = async (workshop: Workshop, { outcomes }: State): Promise<Scoring> => ({
-  asOf: isoNow(workshop.clock),
+const scoringOf = async (dependencies: CommandDependencies, { outcomes }: State): Promise<Scoring> => ({
+  asOf: isoNow(dependencies.clock),
   outcomes,
-  rules: (await openConfiguration(workshop)).current().karma,
+  rules: (await openConfiguration(dependencies)).current().karma,
 })
 
 const meant = ({ contributors: known }: State, id: string | undefined, { nodeId }: Named): Contributor => {

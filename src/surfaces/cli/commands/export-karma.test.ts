@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { Stamped } from '../../../core/log/event.ts'
 import { chain } from '../../../core/log/hash-chain.ts'
 import { sha256Hex } from '../../../engine/sha256.ts'
-import { openTestHome, type TestHome } from '../test-home.contract.ts'
+import { openTestHome, type TestHome } from '../test-home.fixture.ts'
 
 let home: TestHome
 beforeEach(async () => {

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { StoreUnavailableError } from '../../../ports/event-log.ts'
-import { openTestHome, VERSION, type TestHome } from '../test-home.contract.ts'
+import { openTestHome, VERSION, type TestHome } from '../test-home.fixture.ts'
 
 let home: TestHome
 beforeEach(async () => {
@@ -65,7 +65,9 @@ it('is not well with wrong settings, and looks at no store then', async () => {
 
 it('reports on a store that does not answer, and names the trouble', async () => {
   const { exitCode, found, stderr } = await health({
-    workshop: { openExistingStore: () => Promise.reject(new StoreUnavailableError('the database is down')) },
+    dependencies: {
+      openExistingStore: () => Promise.reject(new StoreUnavailableError('the database is down')),
+    },
   })
   expect(exitCode).toBe(1)
   expect(found).toMatchObject({ ok: false, store: { present: false } })
@@ -78,7 +80,7 @@ it('reports on a store that does not answer, and names the trouble', async () =>
 
 it('shows what the service says of itself', async () => {
   const { found } = await health({
-    workshop: { askService: () => Promise.resolve({ version: '9.9.9', uptime_seconds: 12.5 }) },
+    dependencies: { askService: () => Promise.resolve({ version: '9.9.9', uptime_seconds: 12.5 }) },
   })
   expect(found.service).toEqual({ reachable: true, version: '9.9.9', uptime_seconds: 12.5 })
 })

@@ -2,7 +2,7 @@ import { examples, type Bench, type CliCommand } from '../command.ts'
 import { EXIT_FAILED, EXIT_OK, type ExitCode } from '../failure.ts'
 import { verifySession } from '../verification.ts'
 import { bad, fields, good, quiet, warning, type Cell } from '../table.ts'
-import type { IdentityDescription, Workshop } from '../workshop.ts'
+import type { IdentityDescription, CommandDependencies } from '../dependencies.ts'
 
 export const health: CliCommand = {
   group: 'Look',
@@ -41,19 +41,19 @@ interface Health {
 
 const FAST_EVENTS = 100
 
-const showHealth = async ({ workshop, print }: Bench): Promise<ExitCode> => {
-  const config = await configHealth(workshop)
+const showHealth = async ({ dependencies, print }: Bench): Promise<ExitCode> => {
+  const config = await configHealth(dependencies)
   // Which store it is stands in the settings: without them there is none to look at.
-  const { store, trouble } = config.ok ? await storeHealth(workshop) : NOTHING_TO_SEE
+  const { store, trouble } = config.ok ? await storeHealth(dependencies) : NOTHING_TO_SEE
   const found: Health = {
     ok: config.ok && store.present && store.chain_ok !== false,
-    version: workshop.version,
+    version: dependencies.version,
     config,
     store,
-    identity: await workshop.identity.describe(),
-    vault: { present: await workshop.vault.isPresent() },
+    identity: await dependencies.identity.describe(),
+    vault: { present: await dependencies.vault.isPresent() },
     // Where it listens stands in the settings, too.
-    service: config.ok ? await serviceHealth(workshop) : NO_SERVICE,
+    service: config.ok ? await serviceHealth(dependencies) : NO_SERVICE,
   }
   await print.result(found, (paint) => fields(rowsOf(found), paint))
   // The report has no place for why a store cannot be opened; the error stream has.
@@ -61,7 +61,7 @@ const showHealth = async ({ workshop, print }: Bench): Promise<ExitCode> => {
   return found.ok ? EXIT_OK : EXIT_FAILED
 }
 
-const configHealth = async ({ configuration }: Workshop): Promise<Health['config']> => {
+const configHealth = async ({ configuration }: CommandDependencies): Promise<Health['config']> => {
   const { path, present } = await configuration.describe()
   const opened = await configuration.open()
   if (opened.status === 'opened') return { path, present, ok: true, error: null }
@@ -78,20 +78,20 @@ interface StoreLook {
 
 const NOTHING_TO_SEE: StoreLook = { store: NO_STORE, trouble: null }
 
-const storeHealth = async (workshop: Workshop): Promise<StoreLook> => {
+const storeHealth = async (dependencies: CommandDependencies): Promise<StoreLook> => {
   try {
-    return await lookAtStore(workshop)
+    return await lookAtStore(dependencies)
   } catch (error) {
     // A report on health must come out whatever state the store is in.
     return { store: NO_STORE, trouble: error instanceof Error ? error : new Error(String(error)) }
   }
 }
 
-const lookAtStore = async (workshop: Workshop): Promise<StoreLook> => {
-  const session = await workshop.openExistingStore()
+const lookAtStore = async (dependencies: CommandDependencies): Promise<StoreLook> => {
+  const session = await dependencies.openExistingStore()
   if (session === null) return NOTHING_TO_SEE
   try {
-    const { ok, event_count } = await verifySession(workshop, session, { mode: 'fast', n: FAST_EVENTS })
+    const { ok, event_count } = await verifySession(dependencies, session, { mode: 'fast', n: FAST_EVENTS })
     const store = { kind: session.log.kind, present: true, event_count, chain_ok: ok }
     return { store, trouble: null }
   } finally {
@@ -101,8 +101,8 @@ const lookAtStore = async (workshop: Workshop): Promise<StoreLook> => {
 
 const NO_SERVICE: Health['service'] = { reachable: false, version: null, uptime_seconds: null }
 
-const serviceHealth = async (workshop: Workshop): Promise<Health['service']> => {
-  const answer = await workshop.askService()
+const serviceHealth = async (dependencies: CommandDependencies): Promise<Health['service']> => {
+  const answer = await dependencies.askService()
   return {
     reachable: answer !== null,
     version: answer?.version ?? null,

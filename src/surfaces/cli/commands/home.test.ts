@@ -3,7 +3,7 @@ import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { openTestHome, type TestHome } from '../test-home.contract.ts'
+import { openTestHome, type TestHome } from '../test-home.fixture.ts'
 
 let home: TestHome
 beforeEach(async () => {

@@ -24,10 +24,10 @@ export const identity: CliCommand = {
   },
 }
 
-const showIdentity = async ({ workshop, print }: Bench): Promise<ExitCode> => {
-  const { present, error, ...publicMembers } = await workshop.identity.describe()
+const showIdentity = async ({ dependencies, print }: Bench): Promise<ExitCode> => {
+  const { present, error, ...publicMembers } = await dependencies.identity.describe()
   if (!present) {
-    throw new Failure('identity.unavailable', `there is no identity in ${workshop.home} yet`, {
+    throw new Failure('identity.unavailable', `there is no identity in ${dependencies.home} yet`, {
       advice: 'Create one with "svc identity create". Until then every process signs with a key of its own.',
     })
   }
@@ -48,7 +48,7 @@ const showIdentity = async ({ workshop, print }: Bench): Promise<ExitCode> => {
 
 const createIdentity = async (bench: Bench, { dev }: { readonly dev?: true }): Promise<ExitCode> => {
   const { status, path, nodeId, publicKey, encrypted } = await recordingInLog(bench, async (record) => {
-    const created = await bench.workshop.identity.create({ development: dev === true })
+    const created = await bench.dependencies.identity.create({ development: dev === true })
     if (created.status === 'created') await record('identity create')
     return created
   })

@@ -31,9 +31,9 @@ interface InitOptions {
 }
 
 const initialize = async (bench: Bench, { preset, dev }: InitOptions): Promise<ExitCode> => {
-  const { workshop, print } = bench
+  const { dependencies, print } = bench
   const { created, configPath, nodeId } = await recordingInLog(bench, async (record) => {
-    const prepared = await prepareHome(workshop, {
+    const prepared = await prepareHome(dependencies, {
       settings: preset === undefined ? {} : { preset },
       development: dev === true,
     })
@@ -44,7 +44,7 @@ const initialize = async (bench: Bench, { preset, dev }: InitOptions): Promise<E
   await print.result(document, (paint) =>
     fields(
       [
-        ['Home', workshop.home],
+        ['Home', dependencies.home],
         ['Created', created.length === 0 ? quiet('nothing: all was there') : good(created.join(', '))],
         ['Token', `api.auth_token in ${configPath}`],
         ['Node', nodeId],

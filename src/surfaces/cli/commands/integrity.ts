@@ -66,7 +66,7 @@ const checkIntegrity = async (bench: Bench, options: IntegrityOptions): Promise<
   const report = await verifyStore(bench, request)
   return show(bench, report ?? { ...EMPTY_REPORT, mode: request.mode }, [
     ...(report === null
-      ? [['Store', quiet(`nothing is stored in ${bench.workshop.home} yet`)] as const]
+      ? [['Store', quiet(`nothing is stored in ${bench.dependencies.home} yet`)] as const]
       : []),
     ...(setAside === null ? [] : [['Checkpoints', `begin anew; the old ones are in ${setAside}`] as const]),
   ])

@@ -61,12 +61,12 @@ const addJudgement = (parent: Command, task: Task, verdict: Verdict, summary: st
 }
 
 const list = async (
-  { workshop, print }: Bench,
+  { dependencies, print }: Bench,
   filter: IntentFilter,
   command: Command,
 ): Promise<ExitCode> => {
   refuseUnknownWord(command)
-  const found = viewIntents((await readState(workshop)).intents, filter)
+  const found = viewIntents((await readState(dependencies)).intents, filter)
   await print.result(found, (paint) =>
     found.length === 0 ? 'There is no such intent.\n' : intentTable(found, paint),
   )
@@ -83,7 +83,7 @@ const judge = async (
     kind: `${verdict}-intent`,
     judgement: { intentId, operator, note, surface: 'cli' },
   }))
-  const known = (await readState(bench.workshop)).intents.get(intentId)
+  const known = (await readState(bench.dependencies)).intents.get(intentId)
   if (known === undefined) throw new Failure('intent.not_found', `no intent has id ${intentId}`)
   const view = viewIntent(known)
   await bench.print.result(view, (paint) => intentText(view, paint))

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { appendTo } from '../../../../test/records.ts'
 import { MemoryLog } from '../../../adapters/storage/memory/memory-log.ts'
-import { openTestHome, type TestHome } from '../test-home.contract.ts'
+import { openTestHome, type TestHome } from '../test-home.fixture.ts'
 
 const intent = (intent_id: string, mode: 'paper' | 'live') => ({
   intent_id,

@@ -1,7 +1,7 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import { SETTLED_AT_ONCE_MAX } from '../../../core/treasury/settle.ts'
 import { viewKarmaIntents, viewSettlement, viewTreasury } from '../../../core/views/karma.ts'
-import { karmaReceipts, settlementOf, settlementStanding } from '../../../engine/queries/karma.ts'
+import { karmaReceipts, settlementOf, settlementStatus } from '../../../engine/queries/karma.ts'
 import { examples, type Bench, type CliCommand } from '../command.ts'
 import { openConfiguration } from '../configuration.ts'
 import { EXIT_OK, Failure, UsageError, type ExitCode } from '../failure.ts'
@@ -57,19 +57,19 @@ export const karma: CliCommand = {
 }
 
 const treasury = async (
-  { workshop, print }: Bench,
+  { dependencies, print }: Bench,
   _options: object,
   command: Command,
 ): Promise<ExitCode> => {
   refuseUnknownWord(command)
-  const rules = (await openConfiguration(workshop)).current().karma
-  const view = viewTreasury((await readState(workshop)).karma, rules)
+  const rules = (await openConfiguration(dependencies)).current().karma
+  const view = viewTreasury((await readState(dependencies)).karma, rules)
   await print.result(view, (paint) => treasuryText(view, paint))
   return EXIT_OK
 }
 
-const intents = async ({ workshop, print }: Bench): Promise<ExitCode> => {
-  const views = viewKarmaIntents((await readState(workshop)).karma)
+const intents = async ({ dependencies, print }: Bench): Promise<ExitCode> => {
+  const views = viewKarmaIntents((await readState(dependencies)).karma)
   await print.result(views, (paint) =>
     views.length === 0 ? 'Nothing waits to be settled.\n' : intentsTable(views, paint),
   )
@@ -79,10 +79,10 @@ const intents = async ({ workshop, print }: Bench): Promise<ExitCode> => {
 const RECEIPTS_MAX = 9999
 
 const receipts = async (
-  { workshop, print }: Bench,
+  { dependencies, print }: Bench,
   { limit }: { readonly limit: number },
 ): Promise<ExitCode> => {
-  const views = await withLog(workshop, (log) => karmaReceipts(log, { limit, offset: 0 }), [])
+  const views = await withLog(dependencies, (log) => karmaReceipts(log, { limit, offset: 0 }), [])
   await print.result(views, (paint) =>
     views.length === 0 ? 'Nothing was settled yet.\n' : receiptsTable(views, paint),
   )
@@ -97,13 +97,17 @@ const settle = async (
   if (intentIds.length > SETTLED_AT_ONCE_MAX) {
     throw new UsageError(`at most ${SETTLED_AT_ONCE_MAX} intents can be settled at once`)
   }
-  const { workshop } = bench
+  const { dependencies } = bench
   const request = { intentIds, txHash }
-  const { karma: before } = await readState(workshop)
-  const standing = await withLog(workshop, (log) => settlementStanding(log, before, request), NOTHING_SETTLED)
+  const { karma: before } = await readState(dependencies)
+  const standing = await withLog(
+    dependencies,
+    (log) => settlementStatus(log, before, request),
+    NOTHING_SETTLED,
+  )
   await write(bench, 'karma settle', { kind: 'settle-karma', request, standing })
-  const { karma: after } = await readState(workshop)
-  const settled = await withLog(workshop, (log) => settlementOf(log, after, request), null)
+  const { karma: after } = await readState(dependencies)
+  const settled = await withLog(dependencies, (log) => settlementOf(log, after, request), null)
   if (settled === null) throw new Failure('karma.settlement_rejected', 'nothing was settled')
   const view = viewSettlement(settled)
   await bench.print.result(view, (paint) => settlementText(view, paint))
@@ -121,8 +125,8 @@ const migrate = async (
     kind: 'migrate-wallet',
     migration: { address, percentage, reason, operator },
   }))
-  const rules = (await openConfiguration(bench.workshop)).current().karma
-  const view = viewTreasury((await readState(bench.workshop)).karma, rules)
+  const rules = (await openConfiguration(bench.dependencies)).current().karma
+  const view = viewTreasury((await readState(bench.dependencies)).karma, rules)
   await bench.print.result(view, (paint) => treasuryText(view, paint))
   return EXIT_OK
 }

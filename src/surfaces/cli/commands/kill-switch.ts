@@ -85,9 +85,9 @@ const addReset = (parent: Command, task: Task): void => {
 
 const showStatus = async (bench: Bench, _options: unknown, command: Command): Promise<ExitCode> => {
   refuseUnknownWord(command)
-  const session = await bench.workshop.openExistingStore()
+  const session = await bench.dependencies.openExistingStore()
   if (session === null) {
-    const nothingStored = quiet(`nothing is stored in ${bench.workshop.home} yet`)
+    const nothingStored = quiet(`nothing is stored in ${bench.dependencies.home} yet`)
     return show(bench, viewKillSwitch(INITIAL_KILL_SWITCH), [['Store', nothingStored]])
   }
   try {
@@ -99,7 +99,7 @@ const showStatus = async (bench: Bench, _options: unknown, command: Command): Pr
 
 /** Rehearsed on what the log says first: a move that changes nothing, or is refused, leaves no trace at all. */
 const move = (bench: Bench, name: string, commandBy: (operator: string) => MoveCommand): Promise<ExitCode> =>
-  withStore(bench.workshop, async (session) => {
+  withStore(bench.dependencies, async (session) => {
     const before = await stateOf(session.log)
     const rehearsal = rehearse(before.killSwitch, commandBy('rehearsal'))
     if (rehearsal.status === 'refused') throw failureOf(rehearsal.refusal)

@@ -55,13 +55,13 @@ const run = async (bench: Bench, _options: object, command: Command): Promise<Ex
 }
 
 const history = async (
-  { workshop, print }: Bench,
+  { dependencies, print }: Bench,
   { limit }: { readonly limit: number },
 ): Promise<ExitCode> => {
-  const configuration = (await openConfiguration(workshop)).current()
-  const { learning } = await readState(workshop)
-  const runs = await readStored(workshop, { types: ['learning.weight_adjustment'], order: 'desc', limit })
-  const view = viewWeights(learning, configuration, { nowMs: workshop.clock.now(), runs })
+  const configuration = (await openConfiguration(dependencies)).current()
+  const { learning } = await readState(dependencies)
+  const runs = await readStored(dependencies, { types: ['learning.weight_adjustment'], order: 'desc', limit })
+  const view = viewWeights(learning, configuration, { nowMs: dependencies.clock.now(), runs })
   await print.result(view, (paint) => weightsText(view, paint))
   return EXIT_OK
 }

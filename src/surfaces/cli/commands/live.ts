@@ -63,8 +63,8 @@ const showStatus = async (bench: Bench, _options: unknown, command: Command): Pr
 }
 
 const enable = async (bench: Bench, { confirm: typed }: { readonly confirm?: string }): Promise<ExitCode> => {
-  const { workshop } = bench
-  const configuration = (await openConfiguration(workshop)).current()
+  const { dependencies } = bench
+  const configuration = (await openConfiguration(dependencies)).current()
   const { mode, venue } = configuration.execution
   if (venue === '' || mode !== 'live') {
     throw new Failure('live.not_ready', 'execution.mode is not live, or execution.venue names no venue', {
@@ -75,7 +75,7 @@ const enable = async (bench: Bench, { confirm: typed }: { readonly confirm?: str
   if (typed !== undefined && typed !== venue) {
     throw new Failure('request.invalid', `--confirm says ${typed}, but execution.venue is ${venue}`)
   }
-  const broker = await workshop.openBroker()
+  const broker = await dependencies.openBroker()
   try {
     const equity = await checked(broker, configuration.universe.symbols)
     await confirm(bench, {
@@ -118,12 +118,12 @@ const resume = async (bench: Bench, { reason }: { readonly reason: string }): Pr
   return show(bench)
 }
 
-const show = async ({ workshop, print }: Bench): Promise<ExitCode> => {
-  const configuration = (await openConfiguration(workshop)).current()
-  const session = await workshop.openExistingStore()
+const show = async ({ dependencies, print }: Bench): Promise<ExitCode> => {
+  const configuration = (await openConfiguration(dependencies)).current()
+  const session = await dependencies.openExistingStore()
   try {
     const state = session === null ? INITIAL_STATE : await stateOf(session.log)
-    const view = viewLive(state, configuration, isoNow(workshop.clock))
+    const view = viewLive(state, configuration, isoNow(dependencies.clock))
     await print.result(view, (paint) => liveText(view, paint))
   } finally {
     await session?.close()

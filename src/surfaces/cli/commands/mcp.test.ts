@@ -2,8 +2,8 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { TOOLS } from '../../../core/views/tools.ts'
-import { startTestServer, TOKEN, type TestServer } from '../../http/test-server.contract.ts'
-import { openTestHome, type TestHome } from '../test-home.contract.ts'
+import { startTestServer, TOKEN, type TestServer } from '../../http/test-server.fixture.ts'
+import { openTestHome, type TestHome } from '../test-home.fixture.ts'
 
 let server: TestServer
 let home: TestHome

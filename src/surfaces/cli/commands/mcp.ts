@@ -3,7 +3,7 @@ import { examples, type Bench, type CliCommand } from '../command.ts'
 import { EXIT_OK, type ExitCode } from '../failure.ts'
 import { bridgeError, carryMessage, type McpService } from '../mcp-bridge.ts'
 import { messageLines, type MessageLine } from '../message-lines.ts'
-import type { Workshop } from '../workshop.ts'
+import type { CommandDependencies } from '../dependencies.ts'
 
 export const mcp: CliCommand = {
   group: 'Run',
@@ -27,8 +27,8 @@ export const mcp: CliCommand = {
 const LINE_BYTES_MAX = 1024 * 1024
 
 /** One after the other, so that a fast writer waits for the service and not in our memory. */
-const bridge = async ({ workshop, stdin, print }: Bench): Promise<ExitCode> => {
-  const service = await serviceOf(workshop)
+const bridge = async ({ dependencies, stdin, print }: Bench): Promise<ExitCode> => {
+  const service = await serviceOf(dependencies)
   for await (const line of messageLines(stdin, LINE_BYTES_MAX)) {
     const answer = await answerTo(line, service)
     if (answer !== null) await print.asIs(`${JSON.stringify(answer)}\n`)
@@ -42,10 +42,10 @@ const answerTo = async (line: MessageLine, service: McpService): ReturnType<type
     : bridgeError(null, `a message must not be longer than ${LINE_BYTES_MAX} bytes`)
 
 /** The token of this home is for the service of this home: nobody else is ever sent it. */
-const serviceOf = async (workshop: Workshop): Promise<McpService> => {
-  const { SVC_API_BASE_URL: baseUrl, SVC_API_TOKEN: token } = workshop.environment
+const serviceOf = async (dependencies: CommandDependencies): Promise<McpService> => {
+  const { SVC_API_BASE_URL: baseUrl, SVC_API_TOKEN: token } = dependencies.environment
   if (baseUrl !== undefined && baseUrl !== '') return { baseUrl, token: nonEmpty(token) }
-  const { api } = (await openConfiguration(workshop)).current()
+  const { api } = (await openConfiguration(dependencies)).current()
   return {
     baseUrl: `http://${urlHost(api.host)}:${api.port}/api/v1`,
     token: nonEmpty(token) ?? nonEmpty(api.auth_token),

@@ -66,19 +66,19 @@ const cancel = async (
     kind: 'cancel-order',
     wish: { orderId, operator, reason: reason ?? null, surface: 'cli' },
   }))
-  const { open, ended } = (await readState(bench.workshop)).orders
+  const { open, ended } = (await readState(bench.dependencies)).orders
   const found = [open.get(orderId) ?? ended.get(orderId)].flatMap((order) => order ?? []).map(viewOrder)
   await bench.print.result(found[0] ?? null, (paint) => orderTable(found, paint))
   return EXIT_OK
 }
 
 const showOrders = async (
-  { workshop, print }: Bench,
+  { dependencies, print }: Bench,
   filter: OrderFilter,
   command: Command,
 ): Promise<ExitCode> => {
   refuseUnknownWord(command)
-  const found = viewOrders((await readState(workshop)).orders, filter)
+  const found = viewOrders((await readState(dependencies)).orders, filter)
   await print.result(found, (paint) =>
     found.length === 0 ? 'There is no such order.\n' : orderTable(found, paint),
   )

@@ -19,9 +19,9 @@ export const portfolio: CliCommand = {
       .action(task((bench) => showPortfolio(bench))),
 }
 
-const showPortfolio = async ({ workshop, print }: Bench): Promise<ExitCode> => {
-  const configuration = (await openConfiguration(workshop)).current()
-  const view = viewPortfolio(await readState(workshop), configuration, isoNow(workshop.clock))
+const showPortfolio = async ({ dependencies, print }: Bench): Promise<ExitCode> => {
+  const configuration = (await openConfiguration(dependencies)).current()
+  const view = viewPortfolio(await readState(dependencies), configuration, isoNow(dependencies.clock))
   await print.result(view, (paint) => portfolioText(view, paint))
   return EXIT_OK
 }

@@ -59,12 +59,12 @@ export const positions: CliCommand = {
 }
 
 const showPositions = async (
-  { workshop, print }: Bench,
+  { dependencies, print }: Bench,
   { status }: Pick<PositionFilter, 'status'>,
   command: Command,
 ): Promise<ExitCode> => {
   refuseUnknownWord(command)
-  const found = viewPositions((await readState(workshop)).positions, { status, limit: POSITIONS_MAX })
+  const found = viewPositions((await readState(dependencies)).positions, { status, limit: POSITIONS_MAX })
   await print.result(found, (paint) =>
     found.length === 0 ? `${NOTHING[status]}\n` : positionTable(found, paint),
   )
@@ -108,7 +108,7 @@ const closeOne = async (
 }
 
 const closeAll = async (bench: Bench, { yes, reason }: CloseOptions): Promise<ExitCode> => {
-  const { count } = (await readState(bench.workshop)).book
+  const { count } = (await readState(bench.dependencies)).book
   if (count === 0) return show(bench, { positions: [], failed: [] })
   await confirm(bench, {
     yes: yes === true,
@@ -119,7 +119,7 @@ const closeAll = async (bench: Bench, { yes, reason }: CloseOptions): Promise<Ex
     kind: 'close-all',
     by: operatorOf(operator, reason),
   }))
-  return show(bench, viewClosedAll(events, (await readState(bench.workshop)).positions))
+  return show(bench, viewClosedAll(events, (await readState(bench.dependencies)).positions))
 }
 
 const operatorOf = (operator: string, reason: string | undefined): Operator => ({
@@ -139,8 +139,8 @@ const closedText = ({ positions: closed, failed }: ClosedAllView, paint: Paint):
   return (closed.length === 0 ? '' : positionTable(closed, paint)) + left.join('')
 }
 
-const positionOf = async ({ workshop }: Bench, id: string) => {
-  const found = (await readState(workshop)).positions.get(id)
+const positionOf = async ({ dependencies }: Bench, id: string) => {
+  const found = (await readState(dependencies)).positions.get(id)
   if (found !== undefined) return found
   throw new Failure('position.not_found', `no position has id ${id}`, {
     advice: 'See what is held with "svc positions".',

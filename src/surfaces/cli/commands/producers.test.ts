@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { BUILTIN_PRODUCERS } from '../../../core/signals/builtin-producers.ts'
 import { producerStatusView } from '../../../core/views/producers.ts'
-import { openTestHome, type TestHome } from '../test-home.contract.ts'
+import { openTestHome, type TestHome } from '../test-home.fixture.ts'
 
 let home: TestHome
 beforeEach(async () => {

@@ -57,8 +57,8 @@ const addRegister = (parent: Command, task: Task): void => {
     .action(task(register))
 }
 
-const list = async ({ workshop, print }: Bench): Promise<ExitCode> => {
-  const registered = viewProducers((await readState(workshop)).producers)
+const list = async ({ dependencies, print }: Bench): Promise<ExitCode> => {
+  const registered = viewProducers((await readState(dependencies)).producers)
   await print.result({ producers: registered }, (paint) =>
     registered.length === 0
       ? 'No producer is registered. The built-in ones: svc producers status\n'
@@ -71,9 +71,9 @@ const list = async ({ workshop, print }: Bench): Promise<ExitCode> => {
   return EXIT_OK
 }
 
-const showStatus = async ({ workshop, print }: Bench): Promise<ExitCode> => {
-  const rules = (await openConfiguration(workshop)).current().karma
-  const status = viewProducerStatus(await readState(workshop), { now: isoNow(workshop.clock), rules })
+const showStatus = async ({ dependencies, print }: Bench): Promise<ExitCode> => {
+  const rules = (await openConfiguration(dependencies)).current().karma
+  const status = viewProducerStatus(await readState(dependencies), { now: isoNow(dependencies.clock), rules })
   await print.result({ producers: status }, (paint) =>
     table(STATUS_COLUMNS, Object.values(status).map(statusRow), paint),
   )

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { catchUp, EMPTY_MEMORY, snapshotOf, stateHashOf } from '../../../engine/memory.ts'
-import { openTestHome, type TestHome } from '../test-home.contract.ts'
+import { openTestHome, type TestHome } from '../test-home.fixture.ts'
 
 let home: TestHome
 beforeEach(async () => {

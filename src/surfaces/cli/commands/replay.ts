@@ -29,7 +29,7 @@ interface ReplayOptions {
 }
 
 const replayStore = async (bench: Bench, options: ReplayOptions): Promise<ExitCode> => {
-  const session = await bench.workshop.openExistingStore()
+  const session = await bench.dependencies.openExistingStore()
   if (session === null) return show(bench, { eventsReplayed: 0, elapsedSeconds: 0, result: NOTHING_FOLDED })
   try {
     return await show(bench, await replayLog(bench, session.log, options))
@@ -39,7 +39,7 @@ const replayStore = async (bench: Bench, options: ReplayOptions): Promise<ExitCo
 }
 
 const replayLog = async (bench: Bench, log: EventLog, options: ReplayOptions): Promise<Replayed> => {
-  const { clock } = bench.workshop
+  const { clock } = bench.dependencies
   const fromSeq = await seqOf(log, options.from)
   const toSeq = await seqOf(log, options.to)
   if (fromSeq !== null && toSeq !== null && fromSeq > toSeq) throw new UsageError('--from comes after --to')

@@ -32,20 +32,20 @@ export const withServeOptions = (command: Command): Command =>
 
 /** Starts, tells where it listens, and stays until it is stopped. */
 export const runService = async (
-  { workshop, print }: Bench,
+  { dependencies, print }: Bench,
   options: ServeOptions,
   createdFiles: readonly string[],
 ): Promise<ExitCode> => {
-  const configuration = await openConfiguration(workshop)
-  requireToken(workshop, configuration)
-  const service = await workshop.startService({
+  const configuration = await openConfiguration(dependencies)
+  requireToken(dependencies, configuration)
+  const service = await dependencies.startService({
     host: options.host ?? null,
     port: options.port ?? null,
     dashboardPort: options.dashboardPort ?? null,
     dashboard: options.dashboard,
     inMemory: options.inMemory ?? false,
   })
-  const token = tokenPlaceOf(workshop, configuration)
+  const token = tokenPlaceOf(dependencies, configuration)
   const { baseUrl, dashboardUrl } = service
   const document = {
     listening: baseUrl,

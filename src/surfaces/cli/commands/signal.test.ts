@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { openTestHome, type TestHome } from '../test-home.contract.ts'
+import { openTestHome, type TestHome } from '../test-home.fixture.ts'
 
 let home: TestHome
 beforeEach(async () => {

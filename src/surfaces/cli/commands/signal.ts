@@ -65,13 +65,13 @@ const speak = (bench: Bench, words: readonly string[], options: SignalOptions): 
 }
 
 const say = async (bench: Bench, text: string, options: SignalOptions): Promise<ExitCode> => {
-  const { universe } = (await openConfiguration(bench.workshop)).current()
+  const { universe } = (await openConfiguration(bench.dependencies)).current()
   const { symbols = null, dedupeKey = null } = options
   const drafts = draftsOf({ ...options, text, symbols, dedupeKey }, universe.symbols)
-  const said = await withStore(bench.workshop, async (session) => {
+  const said = await withStore(bench.dependencies, async (session) => {
     const engine = await session.openEngine()
     // A node whose identity is not the saved one ends with this process.
-    const ephemeral = (await bench.workshop.identity.describe()).node_id !== engine.nodeId
+    const ephemeral = (await bench.dependencies.identity.describe()).node_id !== engine.nodeId
     await welcomeOperator(engine, ephemeral)
     const events = await submitAll(engine, drafts)
     if (events.some(({ replayed }) => !replayed)) await recordWrite(engine, bench, 'signal')

@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { appendTo } from '../../../../test/records.ts'
 import { barAt } from '../../../core/market/bars.fixture.ts'
 import type { JsonObject } from '../../../core/shared/json.ts'
-import { INTENT_IDS, logWithIntents } from '../../http/trading.contract.ts'
-import { openTestHome, type RunOptions, type TestHome } from '../test-home.contract.ts'
+import { INTENT_IDS, logWithIntents } from '../../http/trading.fixture.ts'
+import { openTestHome, type RunOptions, type TestHome } from '../test-home.fixture.ts'
 
 let home: TestHome
 beforeEach(async () => {

@@ -18,7 +18,7 @@ export const up: CliCommand = {
 }
 
 const startEverything = async (bench: Bench, options: ServeOptions): Promise<ExitCode> => {
-  const { created } = await prepareHome(bench.workshop, {
+  const { created } = await prepareHome(bench.dependencies, {
     settings: LIVELY,
     development: true,
   })

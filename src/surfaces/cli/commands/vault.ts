@@ -37,15 +37,15 @@ const setSecret = async (bench: Bench, name: string): Promise<ExitCode> => {
   const value = await bench.readSecret(`Value of ${name}: `)
   if (value === '') throw new UsageError('the value on standard input is empty')
   await recordingInLog(bench, async (record) => {
-    await bench.workshop.vault.set(name, value)
+    await bench.dependencies.vault.set(name, value)
     await record('vault set')
   })
   await bench.print.result({ name, stored: true }, () => `${name} is stored\n`)
   return EXIT_OK
 }
 
-const listSecrets = async ({ workshop, print }: Bench): Promise<ExitCode> => {
-  const names = await workshop.vault.list()
+const listSecrets = async ({ dependencies, print }: Bench): Promise<ExitCode> => {
+  const names = await dependencies.vault.list()
   await print.result({ names }, () =>
     names.length === 0 ? 'The vault is empty.\n' : names.map((name) => `${printable(name)}\n`).join(''),
   )
@@ -54,7 +54,7 @@ const listSecrets = async ({ workshop, print }: Bench): Promise<ExitCode> => {
 
 const removeSecret = async (bench: Bench, name: string): Promise<ExitCode> => {
   await recordingInLog(bench, async (record) => {
-    if (!(await bench.workshop.vault.remove(name))) throw notInVault(name)
+    if (!(await bench.dependencies.vault.remove(name))) throw notInVault(name)
     await record('vault remove')
   })
   await bench.print.result({ name, removed: true }, () => `${name} is removed\n`)

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { appendTo, type Said } from '../../../../test/records.ts'
-import { expectProblem } from '../expectations.contract.ts'
-import { startTestServer, type TestServer } from '../test-server.contract.ts'
+import { expectProblem } from '../expectations.fixture.ts'
+import { startTestServer, type TestServer } from '../test-server.fixture.ts'
 
 const NOW = '2026-02-20T00:30:00.000Z'
 const LATER = '2026-02-20T05:00:00.000Z'

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { TOOLS } from '../../../core/views/tools.ts'
 import { appendTo } from '../../../../test/records.ts'
-import { expectProblem } from '../expectations.contract.ts'
-import { startTestServer, type TestServer } from '../test-server.contract.ts'
+import { expectProblem } from '../expectations.fixture.ts'
+import { startTestServer, type TestServer } from '../test-server.fixture.ts'
 
 interface Capabilities {
   readonly tools: readonly { readonly name: string; readonly description: string }[]

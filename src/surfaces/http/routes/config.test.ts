@@ -5,7 +5,7 @@ import { openConfigurationStore } from '../../../adapters/platform/config-file/c
 import { configurationHashInput } from '../../../core/config/secrets.ts'
 import { sha256Hex } from '../../../engine/sha256.ts'
 import { ConfigurationFileError } from '../../../ports/config-file.ts'
-import { startTestServer, TOKEN, type TestServer } from '../test-server.contract.ts'
+import { startTestServer, TOKEN, type TestServer } from '../test-server.fixture.ts'
 
 let server: TestServer
 beforeEach(async () => {

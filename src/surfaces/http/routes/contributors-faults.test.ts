@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { expectFault } from '../expectations.contract.ts'
-import { startTestServer, type TestServer } from '../test-server.contract.ts'
+import { expectFault } from '../expectations.fixture.ts'
+import { startTestServer, type TestServer } from '../test-server.fixture.ts'
 
 let server: TestServer
 beforeAll(async () => {

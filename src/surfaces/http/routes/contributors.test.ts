@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { appendTo } from '../../../../test/records.ts'
-import { expectFault, expectProblem } from '../expectations.contract.ts'
-import { startTestServer, type TestServer } from '../test-server.contract.ts'
+import { expectFault, expectProblem } from '../expectations.fixture.ts'
+import { startTestServer, type TestServer } from '../test-server.fixture.ts'
 
 const NOW = '2026-02-20T00:30:00.000Z'
 

@@ -5,7 +5,7 @@ import type { LogRecord, Stamped } from '../../../core/log/event.ts'
 import { chain } from '../../../core/log/hash-chain.ts'
 import { sha256Hex } from '../../../engine/sha256.ts'
 import { EXAMINED_MAX } from '../event-page.ts'
-import { startTestServer, type TestServer } from '../test-server.contract.ts'
+import { startTestServer, type TestServer } from '../test-server.fixture.ts'
 
 interface Item {
   readonly seq: number

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { MemoryLog } from '../../../adapters/storage/memory/memory-log.ts'
 import { StoreUnavailableError } from '../../../ports/event-log.ts'
-import { startTestServer, VERSION, type TestServer } from '../test-server.contract.ts'
+import { startTestServer, VERSION, type TestServer } from '../test-server.fixture.ts'
 
 let server: TestServer
 afterEach(() => server.close())

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { IntegrityReport } from '../../../engine/integrity/report.ts'
-import type { IntegrityCheck } from '../house.ts'
-import { startTestServer, type TestServer } from '../test-server.contract.ts'
+import type { IntegrityCheck } from '../dependencies.ts'
+import { startTestServer, type TestServer } from '../test-server.fixture.ts'
 
 let server: TestServer
 afterEach(() => server.close())

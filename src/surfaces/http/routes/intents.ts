@@ -65,7 +65,7 @@ export const intentRoutes = [
   }),
 ]
 
-type JudgementParts = Parts<
+type JudgementDependencies = Parts<
   { readonly id: string },
   unknown,
   unknown,
@@ -74,7 +74,7 @@ type JudgementParts = Parts<
 
 const judge = async (
   kind: 'approve-intent' | 'deny-intent',
-  { params: { id }, body, traceId }: JudgementParts,
+  { params: { id }, body, traceId }: JudgementDependencies,
   { engine }: Service,
 ): Promise<Answer<z.input<typeof intent>>> => {
   const command = {

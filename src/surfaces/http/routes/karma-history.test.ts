@@ -4,8 +4,8 @@ import { MemoryLog } from '../../../adapters/storage/memory/memory-log.ts'
 import { RECEIPTS_KEPT } from '../../../core/treasury/treasury-state.ts'
 import { receiptIdOf } from '../../../core/treasury/settle.ts'
 import { sha256Hex } from '../../../engine/sha256.ts'
-import { expectFault, expectProblem } from '../expectations.contract.ts'
-import { startTrading } from '../trading.contract.ts'
+import { expectFault, expectProblem } from '../expectations.fixture.ts'
+import { startTrading } from '../trading.fixture.ts'
 
 const CREATED = '2026-02-19T00:00:00.000Z'
 const wallet = { destination_wallet: '0xabc', tx_hash: null, mode: 'paper' } as const

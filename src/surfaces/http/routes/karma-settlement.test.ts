@@ -3,8 +3,8 @@ import canonicalize from 'canonicalize'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { appendTo } from '../../../../test/records.ts'
 import { barAt } from '../../../core/market/bars.fixture.ts'
-import { expectFault, expectProblem } from '../expectations.contract.ts'
-import { INTENT_IDS, logWithIntents, startTrading } from '../trading.contract.ts'
+import { expectFault, expectProblem } from '../expectations.fixture.ts'
+import { INTENT_IDS, logWithIntents, startTrading } from '../trading.fixture.ts'
 
 type Trading = Awaited<ReturnType<typeof startTrading>>
 type Item = Record<string, unknown> & { readonly id: string; readonly signature_b64: string }

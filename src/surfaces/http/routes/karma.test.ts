@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { expectFault, expectProblem } from '../expectations.contract.ts'
-import { OPERATOR_TOKEN, startTestServer, type TestServer } from '../test-server.contract.ts'
+import { expectFault, expectProblem } from '../expectations.fixture.ts'
+import { OPERATOR_TOKEN, startTestServer, type TestServer } from '../test-server.fixture.ts'
 
 let server: TestServer
 beforeAll(async () => {

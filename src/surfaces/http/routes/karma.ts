@@ -10,7 +10,7 @@ import {
   viewTreasury,
 } from '../../../core/views/karma.ts'
 import { faultsOf } from '../../../core/shared/faults.ts'
-import { karmaReceipts, settlementOf, settlementStanding } from '../../../engine/queries/karma.ts'
+import { karmaReceipts, settlementOf, settlementStatus } from '../../../engine/queries/karma.ts'
 import { answerTo, ok } from '../answers.ts'
 import { INTENT_ID, KARMA_INTENT, KARMA_RECEIPT, TREASURY } from '../examples.ts'
 import { integer } from '../fields.ts'
@@ -89,7 +89,7 @@ export const karmaRoutes = [
       }
       const { intent_ids: intentIds, tx_hash: txHash = null } = parsed.data
       const request = { intentIds, txHash }
-      const standing = await settlementStanding(engine.log, (await engine.fresh()).karma, request)
+      const standing = await settlementStatus(engine.log, (await engine.fresh()).karma, request)
       const outcome = await engine.execute({ kind: 'settle-karma', request, standing }, { traceId })
       const settled =
         outcome.status === 'refused' ? null : await settlementOf(engine.log, engine.state.karma, request)

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { testClock, testSigner } from '../../../../test/parts.ts'
 import { Engine } from '../../../engine/engine.ts'
-import { startTestServer, type TestServer } from '../test-server.contract.ts'
+import { startTestServer, type TestServer } from '../test-server.fixture.ts'
 
 let server: TestServer
 beforeEach(async () => {
@@ -85,7 +85,7 @@ describe('the kill switch', () => {
       signer: testSigner(),
       clock: testClock(),
       snapshotEveryEvents: 1000,
-      onTrouble: (what, error) => {
+      onError: (what, error) => {
         throw new Error(what, { cause: error })
       },
     })

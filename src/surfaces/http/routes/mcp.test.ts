@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { StoreUnavailableError } from '../../../ports/event-log.ts'
 import { MemoryLog } from '../../../adapters/storage/memory/memory-log.ts'
-import { expectCommonHeaders, expectProblem } from '../expectations.contract.ts'
+import { expectCommonHeaders, expectProblem } from '../expectations.fixture.ts'
 import {
   OPERATOR_TOKEN,
   startTestServer,
@@ -9,7 +9,7 @@ import {
   type CallOptions,
   type TestServer,
   type TestServerOptions,
-} from '../test-server.contract.ts'
+} from '../test-server.fixture.ts'
 
 const open: TestServer[] = []
 const start = async (options: TestServerOptions = {}): Promise<TestServer> => {

@@ -3,7 +3,7 @@ import { appendTo } from '../../../../test/records.ts'
 import { MemoryLog } from '../../../adapters/storage/memory/memory-log.ts'
 import type { LogRecord } from '../../../core/log/event.ts'
 import { RECENT_CHECK_MS } from '../../../engine/integrity/recent-check.ts'
-import { startTestServer, type TestServer } from '../test-server.contract.ts'
+import { startTestServer, type TestServer } from '../test-server.fixture.ts'
 
 const NOW = '2026-02-20T00:30:00.000Z'
 const DAY_MS = 86_400_000

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { appendTo, type Said } from '../../../../test/records.ts'
 import { BUILTIN_PRODUCERS } from '../../../core/signals/builtin-producers.ts'
-import { expectProblem } from '../expectations.contract.ts'
-import { startTestServer, type TestServer } from '../test-server.contract.ts'
+import { expectProblem } from '../expectations.fixture.ts'
+import { startTestServer, type TestServer } from '../test-server.fixture.ts'
 
 const NOW = '2026-02-20T00:30:00.000Z'
 const P1 = { name: 'p1', domain: 'onchain', endpoint: 'https://example.com/x' }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { appendTo } from '../../../../test/records.ts'
 import { categoryOf } from '../../../core/log/domain.ts'
-import { expectProblem } from '../expectations.contract.ts'
-import { streamFixture } from '../stream/fixture.contract.ts'
-import type { Listener, ListenOptions } from '../stream/listener.contract.ts'
-import { TOKEN, type TestServer } from '../test-server.contract.ts'
+import { expectProblem } from '../expectations.fixture.ts'
+import { streamFixture } from '../stream/stream.fixture.ts'
+import type { Listener, ListenOptions } from '../stream/stream-client.fixture.ts'
+import { TOKEN, type TestServer } from '../test-server.fixture.ts'
 
 const { start, open } = streamFixture()
 

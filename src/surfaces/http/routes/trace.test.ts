@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { expectFault, expectProblem } from '../expectations.contract.ts'
-import { startTestServer, type TestServer, type TestServerOptions } from '../test-server.contract.ts'
+import { expectFault, expectProblem } from '../expectations.fixture.ts'
+import { startTestServer, type TestServer, type TestServerOptions } from '../test-server.fixture.ts'
 
 const NOW = '2026-02-20T00:30:00.000Z'
 const HOUR_MS = 3_600_000

@@ -5,7 +5,7 @@ import {
   viewOpened,
   viewSession,
   viewSessions,
-  type SessionMoment,
+  type SessionContext,
 } from '../../../core/views/trace-sessions.ts'
 import type { TraceSession } from '../../../core/signals/traces.ts'
 import { assert } from '../../../core/shared/assert.ts'
@@ -125,7 +125,7 @@ export const traceRoutes = [
   }),
 ]
 
-const momentOf = ({ clock, configuration }: Service): SessionMoment => ({
+const momentOf = ({ clock, configuration }: Service): SessionContext => ({
   now: isoNow(clock),
   ttlHours: configuration.current().trace.session_ttl_hours,
 })

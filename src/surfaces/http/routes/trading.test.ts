@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { OPERATOR_TOKEN } from '../test-server.contract.ts'
-import { INTENT_IDS, startTrading } from '../trading.contract.ts'
+import { OPERATOR_TOKEN } from '../test-server.fixture.ts'
+import { INTENT_IDS, startTrading } from '../trading.fixture.ts'
 
 type Trading = Awaited<ReturnType<typeof startTrading>>
 

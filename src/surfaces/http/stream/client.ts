@@ -7,7 +7,7 @@ import { FIRST_PAGE_EVENTS, nextPageEvents } from './history.ts'
 import type { StreamLimits } from './limits.ts'
 import type { FrameRing } from './ring.ts'
 
-export interface ClientParts {
+export interface ClientDependencies {
   readonly response: ServerResponse
   readonly requestId: string
   readonly filter: Filter
@@ -41,7 +41,7 @@ export class StreamClient {
   #waiting = 0
   #countedTo: number
 
-  constructor({ response, requestId, filter, cursor, limits, isWelcome, onTaken }: ClientParts) {
+  constructor({ response, requestId, filter, cursor, limits, isWelcome, onTaken }: ClientDependencies) {
     this.requestId = requestId
     this.filter = filter
     this.isWelcome = isWelcome

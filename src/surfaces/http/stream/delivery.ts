@@ -5,7 +5,7 @@ import type { StreamLimits } from './limits.ts'
 import type { FrameRing } from './ring.ts'
 import { Places } from './places.ts'
 
-export interface DeliveryParts {
+export interface DeliveryDependencies {
   readonly log: EventLog
   readonly ring: FrameRing
   readonly limits: StreamLimits
@@ -19,10 +19,10 @@ export interface DeliveryParts {
 
 /** Brings clients forward: from the log as long as the ring does not reach back to them, then from the ring. */
 export class Delivery {
-  readonly #parts: DeliveryParts
+  readonly #parts: DeliveryDependencies
   readonly #places: Places
 
-  constructor(parts: DeliveryParts) {
+  constructor(parts: DeliveryDependencies) {
     this.#parts = parts
     this.#places = new Places(parts.limits.readsMax)
   }

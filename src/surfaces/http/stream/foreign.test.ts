@@ -9,8 +9,8 @@ import { testClock, testSigner } from '../../../../test/parts.ts'
 import { programOf } from '../../../../test/program.ts'
 import { openSqliteLog } from '../../../adapters/storage/sqlite/sqlite-log.ts'
 import { Engine } from '../../../engine/engine.ts'
-import { startTestServer, type TestServer } from '../test-server.contract.ts'
-import { listen } from './listener.contract.ts'
+import { startTestServer, type TestServer } from '../test-server.fixture.ts'
+import { listen } from './stream-client.fixture.ts'
 
 const cleanUp: (() => Promise<void>)[] = []
 afterEach(async () => {
@@ -44,7 +44,7 @@ describe('what others write into the same file', () => {
       signer: testSigner(2),
       clock: testClock(),
       snapshotEveryEvents: 1000,
-      onTrouble: (what, error) => {
+      onError: (what, error) => {
         throw new Error(what, { cause: error })
       },
     })

@@ -1,8 +1,8 @@
 import { connect } from 'node:net'
 import { expect, it } from 'vitest'
 import { appendTo } from '../../../../test/records.ts'
-import { TOKEN, type TestServer } from '../test-server.contract.ts'
-import { streamFixture, untilClients } from './fixture.contract.ts'
+import { TOKEN, type TestServer } from '../test-server.fixture.ts'
+import { streamFixture, untilClients } from './stream.fixture.ts'
 
 const { start } = streamFixture()
 

@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { OpenLine, Streaming } from '../answers.ts'
-import { admit, type Admission } from '../doorkeeper.ts'
+import { admit, type Admission } from '../authenticate.ts'
 import { accessOf, type Route } from '../route.ts'
 import { sendProblem } from '../send.ts'
 import type { Service } from '../service.ts'

@@ -5,9 +5,9 @@ import { appendTo, recordsAfter } from '../../../../test/records.ts'
 import { MemoryLog } from '../../../adapters/storage/memory/memory-log.ts'
 import { stampedFrom, type LogRecord } from '../../../core/log/event.ts'
 import { StoreUnavailableError, type LogQuery } from '../../../ports/event-log.ts'
-import { expectProblem } from '../expectations.contract.ts'
-import { OPERATOR_TOKEN, TOKEN } from '../test-server.contract.ts'
-import { clientsOf, streamFixture, untilClients } from './fixture.contract.ts'
+import { expectProblem } from '../expectations.fixture.ts'
+import { OPERATOR_TOKEN, TOKEN } from '../test-server.fixture.ts'
+import { clientsOf, streamFixture, untilClients } from './stream.fixture.ts'
 import type { StreamLimits } from './limits.ts'
 
 const { start, open } = streamFixture()

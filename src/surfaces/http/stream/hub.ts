@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Engine } from '../../../engine/engine.ts'
-import type { Committed } from '../../../engine/feed.ts'
+import type { Committed } from '../../../engine/event-bus.ts'
 import type { ConfigurationStore } from '../../../ports/config-file.ts'
 import type { Logger } from '../../../ports/logger.ts'
 import type { OpenLine } from '../answers.ts'
 import { problem, type Problem } from '../problems.ts'
-import { SHUTTING_DOWN } from '../troubles.ts'
+import { SHUTTING_DOWN } from '../errors.ts'
 import { StreamClient } from './client.ts'
 import { Delivery } from './delivery.ts'
 import type { Filter } from './filter.ts'
@@ -15,7 +15,7 @@ import { Pace } from './pace.ts'
 import { FrameRing } from './ring.ts'
 import type { Start } from './start.ts'
 
-export interface HubParts {
+export interface HubDependencies {
   readonly engine: Engine
   readonly configuration: ConfigurationStore
   readonly logger: Logger
@@ -28,7 +28,7 @@ export interface Wish {
 
 /** Everybody who listens. The engine tells it what is stored, and never waits for any of them. */
 export class StreamHub {
-  readonly #parts: HubParts
+  readonly #parts: HubDependencies
   readonly #limits: StreamLimits
   readonly #clients = new Set<StreamClient>()
   readonly #due = new Set<StreamClient>()
@@ -39,7 +39,7 @@ export class StreamHub {
   #checkedConfiguration: unknown
   #isClosed = false
 
-  constructor(parts: HubParts, limits: Partial<StreamLimits> = {}) {
+  constructor(parts: HubDependencies, limits: Partial<StreamLimits> = {}) {
     this.#parts = parts
     this.#limits = { ...STREAM_LIMITS, ...limits }
     this.#pace = new Pace(

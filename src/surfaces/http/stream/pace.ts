@@ -2,15 +2,15 @@
 export class Pace {
   readonly #everyMs: number
   readonly #work: () => Promise<void>
-  readonly #onTrouble: (error: unknown) => void
+  readonly #onError: (error: unknown) => void
   #beganMs = Number.NEGATIVE_INFINITY
   #isAsked = false
   #isWorking = false
 
-  constructor(everyMs: number, work: () => Promise<void>, onTrouble: (error: unknown) => void) {
+  constructor(everyMs: number, work: () => Promise<void>, onError: (error: unknown) => void) {
     this.#everyMs = everyMs
     this.#work = work
-    this.#onTrouble = onTrouble
+    this.#onError = onError
   }
 
   ask(): void {
@@ -21,7 +21,7 @@ export class Pace {
 
   #schedule(): void {
     const run = (): void => {
-      this.#run().catch(this.#onTrouble)
+      this.#run().catch(this.#onError)
     }
     const waitMs = this.#everyMs - (performance.now() - this.#beganMs)
     if (waitMs > 0) setTimeout(run, waitMs)

@@ -7,9 +7,9 @@ import { categoryOf } from '../../../core/log/domain.ts'
 import type { LogRecord } from '../../../core/log/event.ts'
 import type { KillSwitchLevel } from '../../../core/shared/level.ts'
 import type { EventLog } from '../../../ports/event-log.ts'
-import { startTestServer, type TestServer } from '../test-server.contract.ts'
+import { startTestServer, type TestServer } from '../test-server.fixture.ts'
 import { filterOf } from './filter.ts'
-import { listen, type ListenOptions } from './listener.contract.ts'
+import { listen, type ListenOptions } from './stream-client.fixture.ts'
 
 interface Hop {
   /** Messages to read before it hangs up. */

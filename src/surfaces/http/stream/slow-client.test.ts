@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { appendTo } from '../../../../test/records.ts'
-import type { TestServer } from '../test-server.contract.ts'
-import { clientsOf, streamFixture, untilClients } from './fixture.contract.ts'
-import type { Listener } from './listener.contract.ts'
+import type { TestServer } from '../test-server.fixture.ts'
+import { clientsOf, streamFixture, untilClients } from './stream.fixture.ts'
+import type { Listener } from './stream-client.fixture.ts'
 
 const { start, open } = streamFixture()
 

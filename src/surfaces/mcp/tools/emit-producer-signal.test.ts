@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { resultOf } from '../caller.contract.ts'
-import { eventIdOf, startWithAuthors } from './authors.contract.ts'
+import { resultOf } from '../caller.fixture.ts'
+import { eventIdOf, startWithAuthors } from './authors.fixture.ts'
 
 type Furnished = Awaited<ReturnType<typeof startWithAuthors>>
 

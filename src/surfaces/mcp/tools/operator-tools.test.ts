@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { OPERATOR_TOKEN } from '../../http/test-server.contract.ts'
-import { INTENT_IDS, startTrading } from '../../http/trading.contract.ts'
-import { callersOf, resultOf } from '../caller.contract.ts'
+import { OPERATOR_TOKEN } from '../../http/test-server.fixture.ts'
+import { INTENT_IDS, startTrading } from '../../http/trading.fixture.ts'
+import { callersOf, resultOf } from '../caller.fixture.ts'
 
 type Trading = Awaited<ReturnType<typeof startTrading>>
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { unknownProvenance } from '../../../core/views/provenance.ts'
-import { resultOf } from '../caller.contract.ts'
-import { eventIdOf, startWithAuthors } from './authors.contract.ts'
+import { resultOf } from '../caller.fixture.ts'
+import { eventIdOf, startWithAuthors } from './authors.fixture.ts'
 
 type Furnished = Awaited<ReturnType<typeof startWithAuthors>>
 

@@ -1,0 +1,153 @@
+import type { Fault, FaultChoice } from '../../../../test/venue/faults.ts'
+import { fillOpenOrder, liquidate } from '../../../../test/venue/matching.ts'
+import { startVenue, type Venue } from '../../../../test/venue/venue.ts'
+import type { BrokerStage, RequestKind, Trouble } from '../../../ports/broker.fixture.ts'
+import { createManualTimer, settle, type ManualTimer } from '../../../ports/manual-timer.fixture.ts'
+import { createCcxtBroker, type CcxtBrokerDependencies } from './ccxt-broker.ts'
+
+export interface CcxtBrokerStage extends BrokerStage {
+  readonly venue: Venue
+  readonly timer: ManualTimer
+}
+
+/** A broker, and the venue it talks to. Time moves only by hand; requests are real. */
+export const openBrokerStage = async (
+  changes: Partial<CcxtBrokerDependencies> = {},
+): Promise<CcxtBrokerStage> => {
+  const timer = createManualTimer(Date.parse('2026-02-20T12:34:56.789Z'))
+  const venue = await startVenue({ now: () => timer.now(), perpetuals: ['BTC', 'ETH', 'BNB'] })
+  const { world, faults } = venue
+  const { apiKey, secret } = world.account
+  world.prices.set('BTC', 6_000_000_000_000n).set('ETH', 300_000_000_000n).set('BNB', 60_000_000_000n)
+  const broker = createCcxtBroker({
+    exchange: 'binanceusdm',
+    credentials: { apiKey, secret },
+    leverageMax: 3,
+    timer,
+    baseUrl: venue.baseUrl,
+    ...changes,
+  })
+  return {
+    broker,
+    venue,
+    timer,
+    trouble: (at, trouble, times) => faults.add(REQUESTS[at], FAULTS[trouble], times),
+    storm: (weather) => faults.schedule(weather === null ? null : { ...weather, choices: STORM }),
+    setPrice: (symbol, price) => world.prices.set(symbol, price),
+    delist: (symbol) => world.delisted.add(symbol),
+    fillRest: (clientOrderId) => fillOpenOrder(world, clientOrderId),
+    liquidate: (symbol) => liquidate(world, symbol),
+    orders: () =>
+      world.account.orders.map(({ clientOrderId, quantity, price, executed }) => ({
+        clientOrderId,
+        quantity,
+        limitPrice: price,
+        executed,
+      })),
+    tradesOf: (clientOrderId) =>
+      world.account.trades
+        .filter((trade) => trade.clientOrderId === clientOrderId)
+        .map(({ tradeId, price, quantity }) => ({ venueTradeId: String(tradeId), price, quantity })),
+    pass: (ms) => timer.advance(ms),
+    run: (promise) => driven(promise, venue, timer),
+    close: () => venue.close(),
+  }
+}
+
+/** Gives requests the time to arrive; only when the venue owes no answer does time move. */
+const driven = async <T>(promise: Promise<T>, venue: Venue, timer: ManualTimer): Promise<T> => {
+  let isDone = false
+  const end = (): void => {
+    isDone = true
+  }
+  void promise.then(end, end)
+  for (;;) {
+    await settle()
+    if (isDone) return promise
+    await new Promise((resolve) => {
+      setTimeout(resolve, 1)
+    })
+    if (isDone || venue.answering() > 0) continue
+    // A venue that is silent on purpose stays so: nothing is missed on the way.
+    await timer.advance(venue.inFlight() > 0 ? SILENT_STEP_MS : STEP_MS)
+  }
+}
+
+const STEP_MS = 20
+const SILENT_STEP_MS = 1000
+
+const REQUESTS: Readonly<Record<RequestKind, RegExp>> = {
+  submit: /^POST .*\/v1\/order$/,
+  lookup: /^GET .*\/v1\/order$/,
+  cancel: /^DELETE .*\/v1\/order$/,
+  trades: /\/userTrades$/,
+  account: /\/(account|positionRisk)$/,
+  leverage: /\/leverage$/,
+  any: /./,
+}
+
+/** Longer than any test. */
+const NEVER_MS = 600_000
+
+const FAULTS: Readonly<Record<Trouble, Fault>> = {
+  drop_before: { kind: 'drop' },
+  drop_after: { kind: 'done_then_drop' },
+  silence_before: { kind: 'slow', waitMs: NEVER_MS },
+  silence_after: { kind: 'done_then_slow', waitMs: NEVER_MS },
+  broken_off: { kind: 'trickle' },
+  page_before: { kind: 'garbage' },
+  page_after: { kind: 'done_then_garbage' },
+  server_error_before: { kind: 'status', status: 502 },
+  server_error_after: { kind: 'done_then_status', status: 503 },
+  unknown_after: { kind: 'done_then_status', status: 400, code: -1007 },
+  limit: refusal(429, -1003, 'Too many requests; current limit is 2400 requests per minute.', 30),
+  limit_of_a_proxy: { kind: 'status', status: 429 },
+  ban: refusal(418, -1003, 'Way too many requests; IP banned until 1771591000000.', 120),
+  refusal: refusal(400, -2019, 'Margin is insufficient.'),
+  wrong_precision: { kind: 'done_then_wrong_precision' },
+  lost: { kind: 'lost' },
+  hidden: { kind: 'hidden', lookups: 2 },
+  part_then_canceled: { kind: 'partial', share: 0.5, rest: 'canceled' },
+  part_then_open: { kind: 'partial', share: 0.5, rest: 'open' },
+  late_trades: { kind: 'late_trades', queries: 3 },
+  repeated_trades: { kind: 'repeated' },
+  shuffled_trades: { kind: 'shuffled' },
+}
+
+function refusal(status: number, code: number, message: string, retryAfterSeconds?: number): Fault {
+  const fault = { kind: 'refuse', status, code, message } as const
+  return retryAfterSeconds === undefined ? fault : { ...fault, retryAfterSeconds }
+}
+
+const at = (kind: RequestKind, troubles: readonly Trouble[]): readonly FaultChoice[] =>
+  troubles.map((trouble) => ({ request: REQUESTS[kind], fault: FAULTS[trouble] }))
+
+/** Silence is left out: it takes a moment of real time each. */
+const STORM: readonly FaultChoice[] = [
+  ...at('submit', [
+    'drop_before',
+    'drop_after',
+    'page_after',
+    'server_error_before',
+    'server_error_after',
+    'unknown_after',
+    'limit',
+    'limit_of_a_proxy',
+    'ban',
+    'refusal',
+    'wrong_precision',
+    'lost',
+    'hidden',
+    'part_then_canceled',
+    'part_then_open',
+    'late_trades',
+  ]),
+  ...at('trades', [
+    'drop_before',
+    'server_error_before',
+    'wrong_precision',
+    'repeated_trades',
+    'shuffled_trades',
+  ]),
+  ...at('leverage', ['drop_before', 'refusal']),
+]

@@ -1,0 +1,90 @@
+import { startVenue, type Venue } from '../../../../test/venue/venue.ts'
+import type { FeedBar } from '../../../core/market/bar.ts'
+import { createManualTimer, type ManualTimer } from '../../../ports/manual-timer.fixture.ts'
+import type { FeedListener, FeedStart, MarketFeed, Tick } from '../../../ports/market-feed.ts'
+import { createCcxtFeed, type CcxtFeedDependencies } from './ccxt-feed.ts'
+
+export const START_MS = Date.parse('2026-02-20T12:34:56.789Z')
+export const MINUTE_MS = 60_000
+
+/** A feed, the venue it talks to, and what it told. Time moves only by hand; requests are real. */
+export interface CcxtStage {
+  readonly timer: ManualTimer
+  readonly venue: Venue
+  readonly feed: MarketFeed
+  readonly calls: (readonly FeedBar[])[]
+  readonly ticks: Tick[]
+  readonly troubles: string[]
+  readonly listener: FeedListener
+  bars(): readonly FeedBar[]
+  start(from?: Partial<FeedStart>): Promise<void>
+  /** Moves time in small steps, with time for requests in between, until it is so. */
+  until(isReached: () => boolean, stepMs?: number): Promise<void>
+  /** To this second of the next minute. */
+  nextMinute(second?: number): Promise<void>
+  close(): Promise<void>
+}
+
+export const openCcxtStage = async (changes: Partial<CcxtFeedDependencies> = {}): Promise<CcxtStage> => {
+  const timer = createManualTimer(START_MS)
+  const venue = await startVenue({ now: () => timer.now() })
+  const feed = createCcxtFeed({
+    exchange: 'binance',
+    barSeconds: 60,
+    warmupHours: 0,
+    timer,
+    baseUrl: venue.baseUrl,
+    ...changes,
+  })
+  const calls: (readonly FeedBar[])[] = []
+  const ticks: Tick[] = []
+  const troubles: string[] = []
+  const listener: FeedListener = {
+    onBars: async (bars) => {
+      calls.push(bars)
+    },
+    onTick: (tick) => ticks.push(tick),
+    onError: (message) => troubles.push(message),
+  }
+  return {
+    timer,
+    venue,
+    feed,
+    calls,
+    ticks,
+    troubles,
+    listener,
+    bars: () => calls.flat(),
+    start: (from = {}) =>
+      feed.start({ symbols: ['BTC'], segment: 1, lastBars: new Map(), ...from }, listener),
+    until: async (isReached, stepMs = 20) => {
+      for (let turn = 0; turn < TURNS_MAX; turn += 1) {
+        if (isReached()) return
+        await timer.advance(stepMs)
+        await pause(venue)
+      }
+      throw new Error(`the feed did not get there: ${JSON.stringify({ troubles, status: feed.status() })}`)
+    },
+    nextMinute: (second = 1) => {
+      const minuteMs = (Math.floor(timer.now() / MINUTE_MS) + 1) * MINUTE_MS
+      return timer.advance(minuteMs + second * 1000 - timer.now())
+    },
+    close: async () => {
+      await feed.stop()
+      await venue.close()
+    },
+  }
+}
+
+/** Gives requests the time to arrive, and waits for what has arrived. */
+export const pause = async (venue: Venue): Promise<void> => {
+  for (let turn = 0; turn < PAUSES_MAX; turn += 1) {
+    await new Promise((resolve) => {
+      setTimeout(resolve, 2)
+    })
+    if (venue.answering() === 0) return
+  }
+}
+
+const TURNS_MAX = 500
+const PAUSES_MAX = 500

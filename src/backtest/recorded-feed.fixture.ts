@@ -1,0 +1,77 @@
+import { DEFAULT_CONFIGURATION } from '../core/config/validate.ts'
+import type { Configuration } from '../core/config/schema.ts'
+import type { Stamped } from '../core/log/event.ts'
+import type { FeedBar } from '../core/market/bar.ts'
+import type { FeedListener, FeedStart, FeedStatus, MarketFeed } from '../ports/market-feed.ts'
+import type { Producer } from '../ports/producer.ts'
+import { backtest, type BacktestDependencies } from './run.ts'
+
+/** A feed with these bars, one group behind the other, and an end. */
+export class RecordedBarsFeed implements MarketFeed {
+  readonly name = 'told'
+  readonly producers: readonly Producer[] = []
+  readonly #groups: readonly (readonly FeedBar[])[]
+  #state: FeedStatus['state'] = 'idle'
+  #telling: Promise<void> = Promise.resolve()
+
+  constructor(groups: readonly (readonly FeedBar[])[]) {
+    this.#groups = groups
+  }
+
+  start(_from: FeedStart, listener: FeedListener): Promise<void> {
+    this.#telling = this.#tell(listener)
+    return Promise.resolve()
+  }
+
+  status(): FeedStatus {
+    return { state: this.#state, lastBarAtMs: null, clockOffsetMs: null, trouble: null }
+  }
+
+  stop(): Promise<void> {
+    return this.#telling
+  }
+
+  async #tell(listener: FeedListener): Promise<void> {
+    this.#state = 'running'
+    for (const group of this.#groups) await listener.onBars(group)
+    this.#state = 'ended'
+  }
+}
+
+type Changes = Partial<Omit<BacktestDependencies, 'settings'>> & {
+  readonly execution?: Partial<Configuration['execution']>
+  readonly brain?: Partial<Configuration['brain']>
+  readonly killSwitch?: Partial<Configuration['kill_switch']>
+  readonly risk?: Partial<Configuration['risk']>
+}
+
+/** A run through these bars, with all that happened in it. */
+export const runThrough = async (
+  groups: readonly (readonly FeedBar[])[],
+  { brain = {}, execution = {}, killSwitch = {}, risk = {}, ...changes }: Changes = {},
+) => {
+  const events: Stamped[] = []
+  const troubles: string[] = []
+  const course = await backtest({
+    strategy: 'hold',
+    feed: new RecordedBarsFeed(groups),
+    producers: [],
+    settings: {
+      ...DEFAULT_CONFIGURATION,
+      universe: { ...DEFAULT_CONFIGURATION.universe, symbols: ['BTC', 'ETH'] },
+      brain: { ...DEFAULT_CONFIGURATION.brain, ...brain },
+      execution: { ...DEFAULT_CONFIGURATION.execution, ...execution },
+      kill_switch: { ...DEFAULT_CONFIGURATION.kill_switch, ...killSwitch },
+      risk: { ...DEFAULT_CONFIGURATION.risk, ...risk },
+    },
+    version: 'test',
+    fromMs: null,
+    toMs: null,
+    resetsDaily: false,
+    onError: (message) => troubles.push(message),
+    onEvents: (some) => events.push(...some),
+    ...changes,
+  })
+  const ofType = (type: string): readonly Stamped[] => events.filter((event) => event.type === type)
+  return { course, events, troubles, ofType }
+}

@@ -1,0 +1,33 @@
+import { testClock, testSigner } from '../../test/parts.ts'
+import type { Command } from '../core/commands.ts'
+import type { LogRecord } from '../core/log/event.ts'
+import type { KillSwitchLevel } from '../core/shared/level.ts'
+import type { EventLog } from '../ports/event-log.ts'
+import { Engine, type EngineDependencies } from './engine.ts'
+
+/** An engine with real signatures on time that stands still. */
+export const openEngine = (log: EventLog, parts: Partial<EngineDependencies> = {}): Promise<Engine> =>
+  Engine.open({
+    log,
+    signer: testSigner(),
+    clock: testClock(),
+    snapshotEveryEvents: 1000,
+    onError: () => undefined,
+    ...parts,
+  })
+
+/** A command that is never refused, and leaves one event. */
+export const access = (resource: string): Command => ({
+  kind: 'record-access',
+  surface: 'api',
+  entry: { resource, action: 'read', outcome: 'denied', reason: null, request_id: null },
+})
+
+/** A command that is urgent. */
+export const set = (level: KillSwitchLevel): Command => ({
+  kind: 'set-kill-switch',
+  move: { level, reason: 'test', operator: 'svc-1', surface: 'api' },
+})
+
+export const everything = async (log: EventLog): Promise<readonly LogRecord[]> =>
+  log.read({ order: 'asc', limit: 100_000 })

@@ -1,0 +1,265 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable, Writable } from 'node:stream'
+import { testClock } from '../../../test/parts.ts'
+import { checkpointFile } from '../../adapters/platform/checkpoint-file/checkpoint-file.ts'
+import { openConfigurationStore } from '../../adapters/platform/config-file/configuration-store.ts'
+import { createUserSettings } from '../../adapters/platform/config-file/create-user-settings.ts'
+import { loadConfiguration } from '../../adapters/platform/config-file/load.ts'
+import { describeIdentity } from '../../adapters/platform/identity/describe-identity.ts'
+import { createEphemeralIdentity } from '../../adapters/platform/identity/identity.ts'
+import { loadIdentity } from '../../adapters/platform/identity/load-identity.ts'
+import { createSigner } from '../../adapters/platform/identity/signer.ts'
+import { signaturePool } from '../../adapters/platform/signatures/signature-pool.ts'
+import { createVault, type Vault } from '../../adapters/platform/vault/vault.ts'
+import { MemoryLog } from '../../adapters/storage/memory/memory-log.ts'
+import type { LogRecord } from '../../core/log/event.ts'
+import { runBacktest } from '../../compose/backtest.ts'
+import { Engine } from '../../engine/engine.ts'
+import { createCheckpointer } from '../../engine/integrity/checkpointer.ts'
+import type { EventLog } from '../../ports/event-log.ts'
+import type { Signer } from '../../ports/signer.ts'
+import { Failure } from './failure.ts'
+import { runCommandLine } from './run.ts'
+import type { ServiceOptions, StoreSession, CommandDependencies } from './dependencies.ts'
+
+export const VERSION = '1.2.3'
+
+export interface RunOptions {
+  readonly stdin?: string
+  readonly environment?: Readonly<Record<string, string>>
+  /** Whether a person looks at the output. */
+  readonly terminal?: boolean
+  /** Instead of what the home gives. */
+  readonly dependencies?: Partial<CommandDependencies>
+  /** Instead of the one that collects what is written. */
+  readonly stdout?: Writable
+}
+
+export interface RunResult {
+  readonly exitCode: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** A home in a temporary folder: real files, real keys, and a log in memory that lives as long as the home. */
+export const openTestHome = async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-cli-'))
+  const clock = testClock()
+  let log: EventLog | null = null
+  const services: ServiceOptions[] = []
+  let opened = 0
+
+  // One per password: making its key takes a while.
+  const vaults = new Map<string | undefined, Vault>()
+  const vaultWith = (password: string | undefined): Vault => {
+    const vault = vaults.get(password) ?? createVault({ home: folder, password, clock })
+    vaults.set(password, vault)
+    return vault
+  }
+
+  const checkpoints = checkpointFile(join(folder, 'data', 'events.db.checkpoints'))
+
+  const workshopAt =
+    (environment: Readonly<Record<string, string>>) =>
+    (home: string): CommandDependencies => {
+      const password = environment['SVC_MASTER_PASSWORD']
+      const place = { home, env: environment }
+      const identityOptions = { home, password, nodePrefix: 'svc', clock }
+      const devMode = environment['SVC_DEV_MODE'] === '1'
+
+      const sessionOn = (existing: EventLog): StoreSession => {
+        opened += 1
+        let engine: Engine | null = null
+        let signer: Signer | null = null
+        return {
+          log: existing,
+          checkpoints,
+          openEngine: async () => {
+            signer ??= await openSigner()
+            engine ??= await startEngine(existing, signer)
+            return engine
+          },
+          close: async () => {
+            opened -= 1
+            await engine?.close()
+            await signer?.close()
+          },
+        }
+      }
+
+      const openSigner = async (): Promise<Signer> => {
+        const saved = existsSync(join(home, 'identity', 'identity.json'))
+        const { identity } = saved
+          ? await loadIdentity({ ...identityOptions, devMode })
+          : { identity: createEphemeralIdentity('svc') }
+        return createSigner(identity, failLoudly)
+      }
+
+      const startEngine = async (on: EventLog, signer: Signer): Promise<Engine> => {
+        const configuration = await openConfigurationStore(place)
+        if (configuration.status === 'invalid') throw new Error(configuration.problems.join('; '))
+        const engine = await Engine.open({
+          log: on,
+          signer,
+          clock,
+          snapshotEveryEvents: 100,
+          configuration: () => configuration.store.current(),
+          version: VERSION,
+          onError: (what) => failLoudly(new Error(what)),
+        })
+        if (!engine.state.nodes.publicKeys.has(signer.nodeId)) {
+          await engine.execute({
+            kind: 'start',
+            started: {
+              version: VERSION,
+              node_id: signer.nodeId,
+              public_key: signer.publicKey,
+              ephemeral: signer.ephemeral,
+              integrity: { ok: true, reason: null, first_bad_seq: null },
+            },
+          })
+        }
+        return engine
+      }
+
+      return {
+        home,
+        version: VERSION,
+        clock,
+        environment,
+        insecureOk: environment['SVC_INSECURE_OK'] === '1',
+        newToken: () => randomBytes(32).toString('base64url'),
+        knownSecrets: () =>
+          [password, environment['SVC_API__AUTH_TOKEN']].filter((text) => text !== undefined),
+        createFolders: async () => {
+          const missing = ['config', 'data', 'identity'].filter((name) => !existsSync(join(home, name)))
+          for (const name of missing) await mkdir(join(home, name), { recursive: true, mode: 0o700 })
+          return missing
+        },
+        configuration: {
+          describe: async () => {
+            const path = join(home, 'config', 'user.yaml')
+            return { path, present: existsSync(path) }
+          },
+          open: () => openConfigurationStore(place),
+          check: async (file) => {
+            const loaded = await loadConfiguration({ ...place, userFile: file })
+            return loaded.status === 'invalid'
+              ? loaded
+              : { status: 'valid', configuration: loaded.configuration }
+          },
+          createUserSettings: (values) => createUserSettings(home, values),
+        },
+        identity: {
+          describe: () => describeIdentity(home),
+          create: async ({ development }) => {
+            const loaded = await loadIdentity({ ...identityOptions, devMode: devMode || development })
+            const { nodeId, publicKey } = loaded.identity
+            const { status, encrypted } = loaded
+            return { status, path: 'identity/identity.json', nodeId, publicKey, encrypted }
+          },
+        },
+        vault: vaultWith(password),
+        openExistingStore: async () => (log === null ? null : sessionOn(log)),
+        openStore: async () => sessionOn((log ??= new MemoryLog())),
+        openSignatures: async () => signaturePool({ threads: 0 }),
+        checkpointsIn: (file) => checkpointFile(file),
+        openBroker: () => Promise.reject(new Failure('live.not_ready', 'this home has no venue')),
+        backtest: async (wish) => {
+          const configuration = await openConfigurationStore(place)
+          if (configuration.status === 'invalid') throw new Error(configuration.problems.join('; '))
+          return runBacktest(configuration.store.current(), wish, { home, version: VERSION, log })
+        },
+        startService: async (options) => {
+          services.push(options)
+          return {
+            baseUrl: `http://127.0.0.1:${options.port ?? 5050}/api/v1`,
+            dashboardUrl: options.dashboard ? `http://127.0.0.1:${options.dashboardPort ?? 5051}` : null,
+            stopped: Promise.resolve(),
+          }
+        },
+        askService: async () => null,
+      }
+    }
+
+  const run = async (words: readonly string[], options: RunOptions = {}): Promise<RunResult> => {
+    const environment = { SVC_HOME: folder, ...options.environment }
+    const stdout = captured(options.terminal ?? false)
+    const stderr = captured(options.terminal ?? false)
+    const exitCode = await runCommandLine(words, {
+      stdin: Readable.from(options.stdin === undefined ? [] : [Buffer.from(options.stdin)]),
+      stdout: options.stdout ?? stdout.stream,
+      stderr: stderr.stream,
+      environment,
+      currentFolder: folder,
+      version: VERSION,
+      clock,
+      workshopAt: (at) => ({ ...workshopAt(environment)(at), ...options.dependencies }),
+    })
+    return { exitCode, stdout: stdout.text(), stderr: stderr.text() }
+  }
+
+  return {
+    folder,
+    run,
+    /** What services were asked to be. */
+    services,
+    log: () => log,
+    records: async (): Promise<readonly LogRecord[]> =>
+      log === null ? [] : log.read({ order: 'asc', limit: 1_000_000 }),
+    /** As if somebody had changed the database behind our back. */
+    replaceRecords: async (records: readonly LogRecord[]): Promise<void> => {
+      const replaced = new MemoryLog()
+      for (const record of records) await replaced.append([record], await replaced.head())
+      log = replaced
+    },
+    /** Signs a checkpoint of the log as it is, as a running service would. */
+    checkpoint: async (): Promise<void> => {
+      if (log === null) throw new Error('there is no log yet')
+      const signer = createSigner(
+        (await loadIdentity({ home: folder, password: undefined, devMode: true, nodePrefix: 'svc', clock }))
+          .identity,
+        failLoudly,
+      )
+      const signatures = signaturePool({ threads: 0 })
+      const checkpointer = createCheckpointer({
+        log,
+        checkpoints,
+        signer,
+        signatures,
+        clock,
+        everyEvents: 1,
+        everyMs: 1,
+        stepMax: 1_000_000,
+      })
+      await checkpointer.step('now')
+      await signatures.close()
+      await signer.close()
+    },
+    close: async (): Promise<void> => {
+      await rm(folder, { recursive: true, force: true })
+      if (opened > 0) throw new Error(`${opened} store sessions were not closed`)
+    },
+  }
+}
+
+export type TestHome = Awaited<ReturnType<typeof openTestHome>>
+
+const failLoudly = (error: Error): never => {
+  throw error
+}
+
+const captured = (terminal: boolean) => {
+  let text = ''
+  const stream = new Writable({
+    write: (chunk: Buffer, _encoding, done) => {
+      text += chunk.toString('utf8')
+      done()
+    },
+  })
+  return { stream: Object.assign(stream, { isTTY: terminal }), text: () => text }
+}
