@@ -1,6 +1,6 @@
 import type { Configuration } from '../core/config/schema.ts'
 import { liveBlockers } from '../core/trading/destination.ts'
-import { openPositionsOf } from '../core/trading/book.ts'
+import { openPositionsOf } from '../core/trading/portfolio.ts'
 import type { State } from '../core/state.ts'
 import type { Engine } from '../engine/engine.ts'
 import { isoNow } from '../engine/iso-now.ts'

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { openPositionsOf } from '../../src/core/trading/book.ts'
+import { openPositionsOf } from '../../src/core/trading/portfolio.ts'
 import type { Floor } from './trading-floor.ts'
 
 /** A place where orders are filled: on paper, or at a venue. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MemoryLog } from '../../src/adapters/storage/memory/memory-log.ts'
 import { openBrokerStage, type CcxtBrokerStage } from '../../src/adapters/brokers/ccxt/ccxt-broker.fixture.ts'
-import { clientOrderId } from '../../src/core/trading/entry.ts'
+import { clientOrderId } from '../../src/core/trading/entries.ts'
 import { unitsFrom } from '../../src/core/shared/money.ts'
 import { createManualTimer, settle, type ManualTimer } from '../../src/ports/manual-timer.fixture.ts'
 import { createExchange } from './exchange.ts'

@@ -9,7 +9,7 @@ import type { DecisionContext } from '../shared/decision-context.ts'
 import type { LatestSignal } from '../signals/latest-signals.ts'
 import { authorsForCycle, type AuthorWithLatest } from './authors.ts'
 import { isLive } from '../trading/intents.ts'
-import { openPositionsOf } from '../trading/book.ts'
+import { openPositionsOf } from '../trading/portfolio.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
 import type { BrainFacts } from './evolve.ts'
 

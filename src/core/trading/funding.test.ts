@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { Map as PersistentMap } from 'immutable'
 import { expect, it } from 'vitest'
-import { adopted } from './adopted.ts'
+import { adopted } from './positions.ts'
 import { recordFunding } from './funding.ts'
 
 const OPENED = '2026-02-20T00:00:00.000Z'

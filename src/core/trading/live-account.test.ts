@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { VenueHolding, VenueLiquidation } from './account-sweep.ts'
 import { Desk, payloadOf, typesOf } from './trading.fixture.ts'
 import { checkedVenue, enterLive, liveDesk, onlyOrder, VENUE } from './live.fixture.ts'
-import { openPositionsOf } from './book.ts'
+import { openPositionsOf } from './portfolio.ts'
 import { equityOf } from './evolve.ts'
 import { unitsFrom, usdFrom } from '../shared/money.ts'
 

@@ -10,7 +10,7 @@ import {
   reportOf,
   VENUE,
 } from './live.fixture.ts'
-import { openPositionsOf } from './book.ts'
+import { openPositionsOf } from './portfolio.ts'
 import { unitsNumber } from '../shared/money.ts'
 
 const quantityOf = (desk: Desk): number => unitsNumber(onlyOrder(desk).quantity)

@@ -3,7 +3,7 @@ import type { Configuration } from '../config/schema.ts'
 import type { Order } from './orders.ts'
 import { unitsFrom, usdFrom } from '../shared/money.ts'
 import { DAY_MS } from '../shared/time.ts'
-import type { VenueFill, VenueReport } from './venue-report.ts'
+import type { VenueFill, VenueReport } from './venue-orders.ts'
 
 export const VENUE = 'testvenue'
 

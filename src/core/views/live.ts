@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Configuration } from '../config/schema.ts'
 import { liveBlockers } from '../trading/destination.ts'
-import { openPositionsOf } from '../trading/book.ts'
+import { openPositionsOf } from '../trading/portfolio.ts'
 import type { State } from '../state.ts'
 
 const BLOCKERS = [

@@ -1,6 +1,6 @@
 import { differingSymbols, type AccountSweep } from '../../core/trading/account-sweep.ts'
-import { PAPER } from '../../core/trading/venue-destination.ts'
-import { openPositionsOf } from '../../core/trading/book.ts'
+import { PAPER } from '../../core/trading/destination.ts'
+import { openPositionsOf } from '../../core/trading/portfolio.ts'
 import { canonicalSymbol } from '../../core/shared/symbol.ts'
 import type { Broker } from '../../ports/broker.ts'
 import type { Engine } from '../engine.ts'

@@ -1,5 +1,5 @@
 import type { Command } from '../../core/decide.ts'
-import { clientOrderId } from '../../core/trading/entry.ts'
+import { clientOrderId } from '../../core/trading/entries.ts'
 import type { Order } from '../../core/trading/orders.ts'
 import type { Broker, BrokerOrder, LookupAnswer } from '../../ports/broker.ts'
 import type { Timer } from '../../ports/timer.ts'

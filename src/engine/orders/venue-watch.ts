@@ -1,4 +1,4 @@
-import type { VenueCheck } from '../../core/trading/decide-venue.ts'
+import type { VenueCheck } from '../../core/trading/venue.ts'
 import type { Broker } from '../../ports/broker.ts'
 import type { Timer } from '../../ports/timer.ts'
 import type { Engine } from '../engine.ts'

@@ -1,15 +1,24 @@
 import type { NewEvent, PayloadOf } from '../events/catalogue.ts'
+import type { IntentId, OrderId, PositionId } from '../shared/brand.ts'
 import {
   feeOf,
+  minus,
   movedPrice,
+  NO_USD,
   notionalOf,
+  plus,
+  priceNumber,
+  quantityNumber,
   ratioOf,
+  signed,
   signOf,
   slippedPrice,
-  unitsNumber,
   usdNumber,
+  type Direction,
+  type Price,
+  type Quantity,
+  type Usd,
 } from '../shared/money.ts'
-import type { Direction, Price, Quantity, Usd } from '../shared/money.ts'
 import type { PerUsd } from './sizing.ts'
 
 export interface Fill {
@@ -33,9 +42,9 @@ export const paperFill = (side: 'buy' | 'sell', quantity: Quantity, mid: Price, 
 
 export const filledEvent = (
   order: {
-    readonly id: string
-    readonly positionId: string
-    readonly intentId: string | null
+    readonly id: OrderId
+    readonly positionId: PositionId
+    readonly intentId: IntentId | null
     readonly traceId?: string
   },
   fill: Fill,
@@ -52,12 +61,12 @@ export const filledEvent = (
     order_id: order.id,
     position_id: order.positionId,
     intent_id: order.intentId,
-    fill_price: unitsNumber(fill.price),
-    fill_size: unitsNumber(fill.quantity),
+    fill_price: priceNumber(fill.price),
+    fill_size: quantityNumber(fill.quantity),
     fee_usd: usdNumber(fill.fee),
     fill_no: fillNo,
     notional_usd: usdNumber(fill.notional),
-    remaining_size: unitsNumber(remaining),
+    remaining_size: quantityNumber(remaining),
     venue_trade_id: venueTradeId,
   },
 })
@@ -95,11 +104,11 @@ export const perUsdOf = (
   const stop = stopAt(intent, entry)
   const exit = stop === null ? null : slippedPrice(stop, isLong ? 'sell' : 'buy', costs.paper_slippage_bps)
   const fee = costs.paper_fee_bps / 10_000
-  const lost = exit === null ? 0n : signOf(intent.direction) * (entry - exit)
+  const lost = exit === null ? 0n : signed(intent.direction, minus(entry, exit))
   const worst = exit === null ? 1 : Math.max(0, ratioOf(lost, entry)) + ratioOf(exit, entry) * fee
   return {
     lossAtStop: worst,
-    cost: Math.abs(ratioOf(entry - mid, entry)) + fee,
+    cost: Math.abs(ratioOf(minus(entry, mid), entry)) + fee,
     exposure: ratioOf(mid, entry),
   }
 }
@@ -123,14 +132,17 @@ const lossAt = (
   costs: PaperCosts,
 ): Usd => {
   const exit = paperFill(direction === 'long' ? 'sell' : 'buy', quantity, stop, costs)
-  const loss = signOf(direction) * (notional - exit.notional)
-  return (loss > 0n ? loss : 0n) + exit.fee
+  const loss = signed(direction, minus(notional, exit.notional))
+  return plus(loss > 0n ? loss : NO_USD, exit.fee)
 }
+
+const SMALLEST_PRICE = 1n as Price
+const NO_PRICE = 0n as Price
 
 /** However coarse a price is, a level lies on its own side of it, and is a price. */
 const beyond = (price: Price, share: number, side: bigint): Price => {
   const moved = movedPrice(price, share)
-  if (side > 0n) return moved > price ? moved : price + 1n
-  const below = moved < price ? moved : price - 1n
-  return below > 0n ? below : 0n
+  if (side > 0n) return moved > price ? moved : plus(price, SMALLEST_PRICE)
+  const below = moved < price ? moved : minus(price, SMALLEST_PRICE)
+  return below > 0n ? below : NO_PRICE
 }
