@@ -8,7 +8,7 @@ import { canonicalSymbol } from '../../core/shared/symbol.ts'
 import type { Configuration } from '../../core/config/schema.ts'
 import type { FeedStart, FeedStatus, MarketFeed } from '../../ports/market-feed.ts'
 import type { Producer } from '../../ports/producer.ts'
-import type { Executor } from '../executor.ts'
+import type { Executor } from '../plan.ts'
 import type { ProducerRunner } from './producer-runner.ts'
 import { TickMonitor } from './tick-monitor.ts'
 

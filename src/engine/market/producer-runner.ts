@@ -6,7 +6,7 @@ import { intervalMsOf } from '../../core/shared/cron.ts'
 import type { MarketView } from '../../core/market/view.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ProducedRow, Producer, ProducerRun } from '../../ports/producer.ts'
-import type { Executor } from '../executor.ts'
+import type { Executor } from '../plan.ts'
 
 export interface ProducerDeskDependencies {
   readonly engine: Executor

@@ -8,7 +8,7 @@ import { isAnyOverdue } from '../../core/reputation/resolve-call.ts'
 import { firesBetween } from '../../core/shared/cron.ts'
 import { derivedId } from '../../core/shared/derived-id.ts'
 import type { Timer } from '../../ports/timer.ts'
-import type { Executor } from '../executor.ts'
+import type { Executor } from '../plan.ts'
 import { sha256Hex } from '../sha256.ts'
 
 export interface ScheduleDependencies {

@@ -1,7 +1,7 @@
 import { reachesLevel } from '../../core/trading/watch.ts'
 import { canonicalSymbol } from '../../core/shared/symbol.ts'
 import type { Tick } from '../../ports/market-feed.ts'
-import type { Executor } from '../executor.ts'
+import type { Executor } from '../plan.ts'
 
 export interface TickDeskDependencies {
   readonly engine: Executor

@@ -62,7 +62,7 @@ export class OrderRouter {
     const { engine } = this.#parts
     await this.#watch.begin()
     await engine.execute({ kind: 'doubt-orders', reason: 'restart' })
-    this.#stopListening = engine.feed.subscribe(({ events }) => {
+    this.#stopListening = engine.eventBus.subscribe(({ events }) => {
       if (events.some(({ type }) => type.startsWith('execution.') || type === 'system.kill_switch.v1'))
         this.#look()
     })
