@@ -153,7 +153,7 @@ const namesIn = (file: string, text: string): Names => {
   visit(program, (node) => {
     const name = nameOf(node)
     if (name !== null) names.add(name)
-    if (DECLARES_TYPE.has(node['type']) && /Parts$/.test(nameOf(node['id']) ?? ''))
+    if (DECLARES_TYPE.has(node['type']) && nameOf(node['id'])?.endsWith('Parts') === true)
       bags.add(`${nameOf(node['id'])}: parts (use …Dependencies)`)
     const typed = nameOf(node['key']) ?? name
     if (typed === 'parts' && /Dependencies/.test(JSON.stringify(node['typeAnnotation'] ?? null)))
