@@ -1,4 +1,4 @@
-import type { Command } from '../core/commands.ts'
+import type { Command } from '../core/decide.ts'
 
 /** More commands wait than the queue may hold: the caller retries later. */
 export class QueueFullError extends Error {

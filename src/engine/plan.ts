@@ -1,4 +1,4 @@
-import type { Command } from '../core/commands.ts'
+import type { Command } from '../core/decide.ts'
 import { canonicalJson } from '../core/log/canonical-json.ts'
 import type { Stamped } from '../core/log/event.ts'
 import { chain, type ChainedRecord } from '../core/log/hash-chain.ts'

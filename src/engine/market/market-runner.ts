@@ -40,7 +40,7 @@ export class MarketRunner {
   async start(): Promise<void> {
     const { feed, onError } = this.#dependencies
     // A stop of the process may have come between a bar and its calls.
-    await this.#settleRest(this.#dependencies.engine.state.calls.rates)
+    await this.#settleRest(this.#dependencies.engine.state.reputation.calls.rates)
     await feed.start(this.#feedStart(), {
       onBars: (bars) => this.#take(bars),
       onTick: (tick) => this.#tickMonitor.take(tick),
@@ -66,14 +66,18 @@ export class MarketRunner {
       const known = engine.state.market.symbols.get(canonicalSymbol(symbol))
       return known === undefined ? [] : [[symbol, known.last]]
     })
-    return { symbols, segment: Math.max(1, engine.state.nodes.starts), lastBars: new Map(lastBars) }
+    return {
+      symbols,
+      segment: Math.max(1, engine.state.operations.nodes.starts),
+      lastBars: new Map(lastBars),
+    }
   }
 
   async #take(bars: readonly FeedBar[]): Promise<void> {
     const { engine, feed, onError } = this.#dependencies
     try {
       for (const some of isPast(bars) ? [bars] : inChunks(bars)) {
-        const { rates } = engine.state.calls
+        const { rates } = engine.state.reputation.calls
         await engine.execute({ kind: 'observe-bars', observation: { feed: feed.name, bars: some } })
         await this.#settleRest(rates)
       }

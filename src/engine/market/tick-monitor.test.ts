@@ -47,7 +47,7 @@ const observe = async (price: number, atMs = nowMs): Promise<void> => {
   await monitor.settled()
 }
 const newest = async (count: number) => log.read({ order: 'desc', limit: count })
-const status = () => [...engine.state.positions.values()][0]?.status
+const status = () => [...engine.state.trading.positions.values()][0]?.status
 
 describe('a price between bars', () => {
   it('that reaches no level changes neither log nor state', async () => {
@@ -79,7 +79,7 @@ describe('a price between bars', () => {
     await observe(1)
     await observe(200)
     expect(await log.head()).toEqual(before)
-    expect(engine.state.killSwitch.level).toBe(0)
+    expect(engine.state.trading.killSwitch.level).toBe(0)
     await observe(1, nowMs + 2000)
     await observe(1.05, nowMs + 4000)
     expect(status()).toBe('closed')

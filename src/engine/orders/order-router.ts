@@ -1,4 +1,4 @@
-import type { Command } from '../../core/commands.ts'
+import type { Command } from '../../core/decide.ts'
 import type { Configuration } from '../../core/config/schema.ts'
 import { hasStrandedExit } from '../../core/trading/retry-exits.ts'
 import type { Order } from '../../core/trading/orders.ts'
@@ -61,7 +61,7 @@ export class OrderRouter {
   async start(): Promise<void> {
     const { engine } = this.#dependencies
     await this.#venueMonitor.begin()
-    await engine.execute({ kind: 'doubt-orders', reason: 'restart' })
+    await engine.execute({ kind: 'mark-orders-unknown', reason: 'restart' })
     this.#unsubscribe = engine.eventBus.subscribe(({ events }) => {
       if (events.some(({ type }) => type.startsWith('execution.') || type === 'system.kill_switch.v1'))
         this.#startNextSteps()
@@ -97,7 +97,7 @@ export class OrderRouter {
     if (orders.length === 0) return
     const nowMs = timer.now()
     const facts = {
-      level: engine.state.killSwitch.level,
+      level: engine.state.trading.killSwitch.level,
       nowMs,
       isAnyUnknown: orders.some(({ status }) => status === 'unknown'),
       wasSent: ({ id, resends }: Order) => (this.#sent.get(id) ?? -1) >= resends,
@@ -123,7 +123,11 @@ export class OrderRouter {
       case 'withhold':
         return this.#record({ kind: 'record-unsent', orderId, reason: step.reason })
       case 'mark-unknown':
-        return this.#record({ kind: 'doubt-order', orderId, reason: 'the answer could not be recorded' })
+        return this.#record({
+          kind: 'mark-order-unknown',
+          orderId,
+          reason: 'the answer could not be recorded',
+        })
       case 'cancel':
         this.#lookups.begin(order, this.#dependencies.timer.now())
         return this.#handle(order, await cancelAtVenue(order, this.#connection()))
@@ -149,7 +153,7 @@ export class OrderRouter {
       case 'nothing-found': {
         const orderId = order.id
         if (order.status !== 'unknown')
-          return this.#record({ kind: 'doubt-order', orderId, reason: 'the venue does not have it' })
+          return this.#record({ kind: 'mark-order-unknown', orderId, reason: 'the venue does not have it' })
         const lookups = this.#lookups.nothingFound(order, nowMs)
         if (lookups !== null) await this.#record({ kind: 'record-not-found', orderId, lookups })
       }
@@ -179,7 +183,10 @@ export class OrderRouter {
 
   async #retryExits(): Promise<void> {
     const { engine } = this.#dependencies
-    if (this.#isRetrying || !openPositionsOf(engine.state).some((one) => hasStrandedExit(engine.state, one)))
+    if (
+      this.#isRetrying ||
+      !openPositionsOf(engine.state.trading).some((one) => hasStrandedExit(engine.state.trading, one))
+    )
       return
     this.#isRetrying = true
     await this.#record({ kind: 'retry-exits' })
@@ -188,7 +195,7 @@ export class OrderRouter {
 
   #orders(): readonly Order[] {
     const { engine, venue } = this.#dependencies
-    return [...engine.state.orders.open.values()].filter((order) => order.venue === venue)
+    return [...engine.state.trading.orders.open.values()].filter((order) => order.venue === venue)
   }
 
   #connection(): VenueConnection {
@@ -201,7 +208,7 @@ export class OrderRouter {
       spelling: (symbol) =>
         universe.symbols.find((name) => canonicalSymbol(name) === canonicalSymbol(symbol)) ?? symbol,
       // 1 if the intent is no longer known: no position is closer to liquidation than was decided.
-      leverageOf: ({ intentId }) => engine.state.intents.get(intentId ?? '')?.intent.leverage ?? 1,
+      leverageOf: ({ intentId }) => engine.state.trading.intents.get(intentId ?? '')?.intent.leverage ?? 1,
     }
   }
 }

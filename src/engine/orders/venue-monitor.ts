@@ -123,12 +123,12 @@ export class VenueMonitor {
 
   #knownSymbols(): readonly string[] {
     const { engine, symbols } = this.#dependencies
-    const held = openPositionsOf(engine.state).map(({ terms }) => terms.asset)
+    const held = openPositionsOf(engine.state.trading).map(({ terms }) => terms.asset)
     return [...new Set([...symbols(), ...held].map(canonicalSymbol))]
   }
 
   #busySymbols(): ReadonlySet<string> {
-    const { open } = this.#dependencies.engine.state.orders
+    const { open } = this.#dependencies.engine.state.trading.orders
     return new Set(
       [...open.values()].filter(({ venue }) => venue !== PAPER).map(({ symbol }) => canonicalSymbol(symbol)),
     )
