@@ -94,7 +94,7 @@ const stopDelays = async (
   const desk = new TickMonitor({ engine, onError: fail })
   const sent = new Map<string, { readonly atMs: number; readonly dueMs: number }>()
   const [delaysMs, dueDelaysMs]: [number[], number[]] = [[], []]
-  const unsubscribe = engine.feed.subscribe(({ events }) => {
+  const unsubscribe = engine.eventBus.subscribe(({ events }) => {
     const nowMs = performance.now()
     for (const event of events) {
       const known = asKnown(event)

@@ -11,7 +11,7 @@ export const startTextbookStream = async (engine: Engine) => {
     clients.add(response)
     response.on('close', () => clients.delete(response))
   })
-  const stop = engine.feed.subscribe(({ events }) => {
+  const stop = engine.eventBus.subscribe(({ events }) => {
     for (const { id, type, ts, source, payload } of events) {
       for (const client of clients) {
         client.write(`id: ${id}\ndata: ${JSON.stringify({ id, type, ts, source, payload })}\n\n`)

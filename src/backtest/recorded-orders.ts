@@ -4,7 +4,7 @@ import type { Stamped } from '../core/log/event.ts'
 import type { Quote } from '../core/shared/quote.ts'
 import { run } from '../core/run.ts'
 import { evolve, INITIAL_STATE, type State } from '../core/state.ts'
-import type { ExecuteOptions, Executor } from '../engine/executor.ts'
+import type { ExecuteOptions, Executor } from '../engine/plan.ts'
 import type { Outcome } from '../engine/plan.ts'
 import { sha256Hex } from '../engine/sha256.ts'
 

@@ -8,7 +8,7 @@ import { canonicalSymbol } from '../core/shared/symbol.ts'
 import { DAY_MS } from '../core/shared/time.ts'
 import { MarketRunner } from '../engine/market/market-runner.ts'
 import { ProducerRunner } from '../engine/market/producer-runner.ts'
-import { doDue } from '../engine/market/schedule.ts'
+import { runDueTasks } from '../engine/market/schedule.ts'
 import type { FeedListener, MarketFeed } from '../ports/market-feed.ts'
 import type { Producer } from '../ports/producer.ts'
 import { AccountWatch, type AccountCourse } from './account-watch.ts'
@@ -105,7 +105,7 @@ class Run {
         start: (from, listener) => parts.feed.start(from, this.#ahead(listener)),
       },
       producers: parts.strategy === 'brain' ? parts.producers : [],
-      producerDesk: new ProducerRunner({ engine: this.#desk, clock: this.#desk, onError }),
+      producerRunner: new ProducerRunner({ engine: this.#desk, clock: this.#desk, onError }),
       configuration,
       onError,
     })
@@ -240,7 +240,7 @@ class Run {
     const beforeMs = this.#decidedMs ?? nowMs - this.#settings.market.bar_seconds * 1000
     this.#desk.at(nowMs, prices)
     if (dayNumberOf(nowMs) > dayNumberOf(beforeMs)) await this.#beginDay()
-    await doDue(parts, beforeMs, nowMs)
+    await runDueTasks(parts, beforeMs, nowMs)
     await this.#strategy.decide(beforeMs, nowMs)
     this.#decidedMs = nowMs
   }

@@ -3,7 +3,7 @@ import type { Command } from '../core/decide.ts'
 import { DEFAULT_CONFIGURATION } from '../core/config/validate.ts'
 import { barsFrom } from '../core/market/bars.fixture.ts'
 import { INITIAL_STATE } from '../core/state.ts'
-import type { Executor } from '../engine/executor.ts'
+import type { Executor } from '../engine/plan.ts'
 import { strategyOf, type StrategyName } from './strategies.ts'
 
 const QUARTER_S = 900

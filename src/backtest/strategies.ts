@@ -1,7 +1,7 @@
 import type { Configuration } from '../core/config/schema.ts'
 import type { FeedBar } from '../core/market/bar.ts'
 import type { Direction } from '../core/shared/money.ts'
-import type { Executor } from '../engine/executor.ts'
+import type { Executor } from '../engine/plan.ts'
 import { runDueCycle } from '../engine/market/schedule.ts'
 import { meanOf } from './figures.ts'
 

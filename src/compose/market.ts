@@ -38,7 +38,7 @@ export const openMarket = (parts: MarketDependencies): Promise<RunningMarket> =>
     const { clock } = surroundings
     const onError = (what: string, error?: unknown): void =>
       logger.warn(what, error === undefined ? {} : { error })
-    const producerDesk = new ProducerRunner({ engine, clock, onError })
+    const producerRunner = new ProducerRunner({ engine, clock, onError })
     const feed = feedOf(configuration(), timer, surroundings)
     let desk: MarketRunner | null = null
     if (feed !== null) {
@@ -46,7 +46,7 @@ export const openMarket = (parts: MarketDependencies): Promise<RunningMarket> =>
         engine,
         feed,
         producers: BUILT_IN_PRODUCERS,
-        producerDesk,
+        producerRunner,
         configuration,
         onError,
       })
@@ -59,12 +59,12 @@ export const openMarket = (parts: MarketDependencies): Promise<RunningMarket> =>
       closers.add(() => started)
       closers.add(() => opened.close())
     }
-    const poll = pollerOf(parts, producerDesk, onError)
-    const fundingToldBy = (): string | undefined => {
+    const poll = pollerOf(parts, producerRunner, onError)
+    const fundingReportedBy = (): string | undefined => {
       const { venue } = configuration().execution
       return tellsFunding(venue) ? venue : undefined
     }
-    const schedule = startSchedule({ engine, timer, configuration, fundingToldBy, poll, onError })
+    const schedule = startSchedule({ engine, timer, configuration, fundingReportedBy, poll, onError })
     closers.add(() => schedule.close())
     return { feedStatus: () => desk?.status() ?? null, close: () => closers.closeAll() }
   })

@@ -195,7 +195,7 @@ const reloadOnForeignChange = (
   logger: Logger,
   insecureOk: boolean,
 ): void => {
-  engine.feed.subscribe(({ events }) => {
+  engine.eventBus.subscribe(({ events }) => {
     if (!events.some(({ type, source }) => type === 'system.config_changed.v1' && source === 'cli')) return
     configuration
       .reload({ insecureOk })

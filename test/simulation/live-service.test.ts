@@ -158,7 +158,7 @@ describe('a service that is to trade live', () => {
     withoutNetwork('silence')
     await storeKeys()
     const running = await start()
-    expect(checkOf(await liveOf(running), 'reachable')?.detail).toBe('not asked yet')
+    expect(checkOf(await liveOf(running), 'reachable')?.detail).toBe('not checked yet')
     while (asked.length === 0) await sleep(20)
     await running.stop()
     service = null

@@ -1,27 +1,27 @@
 import { reachesLevel } from '../../core/trading/watch.ts'
 import { canonicalSymbol } from '../../core/shared/symbol.ts'
 import type { Tick } from '../../ports/market-feed.ts'
-import type { Executor } from '../executor.ts'
+import type { Executor } from '../plan.ts'
 
-export interface TickDeskDependencies {
+export interface TickMonitorDependencies {
   readonly engine: Executor
   readonly onError: (what: string, error?: unknown) => void
 }
 
-/** A price that led to nothing (a lockdown, a jump that nobody confirmed) is not asked about again at once. */
+/** After a price that changed nothing (a lockdown, an unconfirmed jump) the next one waits. */
 const PAUSE_MS = 1000
 
 /**
- * Holds every price between two bars against stops and targets. Almost all of them cost a comparison; only one that
+ * Compares every price between two bars with stops and targets. Almost every price costs one comparison; only one that
  * reaches a level becomes a command.
  */
 export class TickMonitor {
   readonly #engine: Executor
-  readonly #onError: TickDeskDependencies['onError']
+  readonly #onError: TickMonitorDependencies['onError']
   readonly #followed = new Map<string, Followed>()
   readonly #underWay = new Map<string, Promise<void>>()
 
-  constructor({ engine, onError }: TickDeskDependencies) {
+  constructor({ engine, onError }: TickMonitorDependencies) {
     this.#engine = engine
     this.#onError = onError
   }
@@ -48,12 +48,12 @@ export class TickMonitor {
   async #follow(symbol: string, tick: Tick, followed: Followed, confirms: number | null): Promise<void> {
     const pausedUntilMs = await this.#observe(symbol, tick, confirms)
     this.#underWay.delete(symbol)
-    // A price that reached nothing came meanwhile: this one no longer counts for anything.
+    // A price that reached no level arrived meanwhile: this one can no longer be confirmed.
     if (this.#followed.get(symbol) !== followed) return
     this.#followed.set(symbol, { price: tick.price, pausedUntilMs })
   }
 
-  /** Until when there is no point in asking again. */
+  /** The time until which the next price waits. */
   async #observe(symbol: string, { price, atMs }: Tick, confirms: number | null): Promise<number> {
     try {
       const ts = new Date(atMs).toISOString()
@@ -62,17 +62,17 @@ export class TickMonitor {
         tick: { symbol, price, ts, confirms },
       })
       const isMoot = outcome.status === 'done' && outcome.events.length === 0
-      // The second price of a jump may come at once: it is what the first one waits for.
+      // The price that confirms a jump may come at once.
       return isMoot && confirms !== null ? atMs + PAUSE_MS : 0
     } catch (error) {
-      this.#onError(`a price of ${symbol} could not be looked at`, error)
+      this.#onError(`could not check a price of ${symbol}`, error)
       return atMs + PAUSE_MS
     }
   }
 }
 
 interface Followed {
-  /** The newest that reached a level. */
+  /** The newest price that reached a level. */
   readonly price: number
   readonly pausedUntilMs: number
 }

@@ -43,7 +43,7 @@ it('opens a position with the leverage that was decided', async () => {
   expect([...exchange.orders.values()].map(({ order }) => order.leverage)).toEqual([2])
 })
 
-it('records what the venue charged for holding a position, once, and estimates nothing of it', async () => {
+it('records funding that the venue charged, once, and does not estimate it as well', async () => {
   await floor.intend()
   await settle()
   await floor.bars({ BTC: 100 })
@@ -63,7 +63,7 @@ it('records what the venue charged for holding a position, once, and estimates n
   expect(floor.engine.state.trading.ledger.cash).toBe(cash - 500_000n)
 })
 
-it('still counts what the venue charged when the position is closed already', async () => {
+it('counts funding that is reported after the position was closed', async () => {
   await floor.intend()
   await settle()
   await floor.bars({ BTC: 100 })

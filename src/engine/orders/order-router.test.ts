@@ -19,8 +19,8 @@ let exchange: Exchange
 let log: MemoryLog
 let floor: Floor
 
-const open = async (parts: Partial<FloorDependencies> = {}): Promise<Floor> => {
-  floor = await openFloor({ log, broker: exchange, timer, ...parts })
+const open = async (dependencies: Partial<FloorDependencies> = {}): Promise<Floor> => {
+  floor = await openFloor({ log, broker: exchange, timer, ...dependencies })
   await floor.desk.start()
   await settle()
   return floor
@@ -56,8 +56,8 @@ afterEach(async () => {
   if (floor.troubles.length > 0) throw new Error(floor.troubles.join('\n'))
 })
 
-describe('an order desk', () => {
-  it('sends what is stored, and records what the venue says', async () => {
+describe('the order router', () => {
+  it('sends stored orders and records the reports of the venue', async () => {
     const intent = await floor.intend()
     await settle()
     expect(statusOf(intent)).toBe('filled')
@@ -80,7 +80,7 @@ describe('an order desk', () => {
     expect(held()[0]?.holding.quantity).toBe(exchange.netOf('BTC'))
   })
 
-  it('waits for trades that an order speaks of', async () => {
+  it('waits for the trades of an order that is reported as filled', async () => {
     exchange.treat('trades-later')
     const intent = await floor.intend()
     await settle()
@@ -89,7 +89,7 @@ describe('an order desk', () => {
     expect(statusOf(intent)).toBe('filled')
   })
 
-  it('keeps what was filled of an entry, and none where nothing was', async () => {
+  it('keeps the filled part of an entry, and no position where nothing was filled', async () => {
     exchange.treat('fill-some', 'fill-nothing')
     const some = await floor.intend()
     await settle()
@@ -114,7 +114,7 @@ describe('an order desk', () => {
   )
 
   it.each(['lose', 'lose-hang'] as const)(
-    'sends an order again under the same name only after the venue did not have it for long enough (%s)',
+    'sends an order again under the same id only after the venue did not have it for long enough (%s)',
     async (treatment) => {
       exchange.treat(treatment)
       const intent = await floor.intend()
@@ -127,7 +127,7 @@ describe('an order desk', () => {
     },
   )
 
-  it('asks again where the search itself fails', async () => {
+  it('repeats a lookup that fails', async () => {
     exchange.treat('fill-unclear')
     exchange.troubleLookups('unclear', 'throw', 'hang')
     const intent = await floor.intend()
@@ -165,7 +165,7 @@ describe('an order desk', () => {
     expect(statusOf(intent)).toBe('rejected')
   })
 
-  it('records a refusal, and tries an exit again that was refused', async () => {
+  it('records a rejection, and retries an exit that was rejected', async () => {
     exchange.treat('refuse', 'fill', 'refuse', 'fill')
     const refused = await floor.intend()
     await settle()
@@ -180,7 +180,7 @@ describe('an order desk', () => {
     expect(exchange.netOf('BTC')).toBe(0n)
   })
 
-  it('sweeps what rests, and tries the rest of an exit again', async () => {
+  it('polls resting orders, and retries the rest of an exit', async () => {
     await floor.intend()
     await pass(60_000)
     exchange.treat('fill-some')
@@ -192,7 +192,7 @@ describe('an order desk', () => {
     expect(held()).toEqual([])
   })
 
-  it('cancels at the venue what the kill switch or an operator wants canceled', async () => {
+  it('cancels at the venue what the kill switch or an operator cancels', async () => {
     await floor.intend()
     await pass(60_000)
     exchange.treat('fill-some')
@@ -233,7 +233,7 @@ describe('after a restart', () => {
   it('an order that was stored and never sent is sent once', async () => {
     await floor.desk.close()
     const intent = await floor.intend()
-    // Nobody is there to send it, and so it is not accepted either.
+    // Without an order router it is not accepted either.
     expect(statusOf(intent)).toBe('rejected')
     await open()
     await pass(1000)
@@ -247,7 +247,7 @@ describe('after a restart', () => {
     expect(exchange.arrivals).toHaveLength(1)
   })
 
-  it('an order whose time is over is given up, and an intent ends', async () => {
+  it('an expired order is given up, and its intent ends', async () => {
     exchange.treat('lose-hang')
     const intent = await floor.intend()
     await settle()
@@ -259,7 +259,7 @@ describe('after a restart', () => {
     expect(exchange.arrivals).toEqual([])
   })
 
-  it('the level is what it was, and holds back what it forbids', async () => {
+  it('the kill switch keeps its level, and holds back what it forbids', async () => {
     exchange.treat('lose-hang')
     const intent = await floor.intend()
     await settle()
@@ -271,7 +271,7 @@ describe('after a restart', () => {
     expect(exchange.arrivals).toEqual([])
   })
 
-  it('at level 3 no exit goes by itself', async () => {
+  it('at level 3 no exit is sent automatically', async () => {
     await floor.intend()
     await pass(60_000)
     exchange.treat('lose-hang')
@@ -289,7 +289,7 @@ describe('after a restart', () => {
     expect(exchange.netOf('BTC')).toBe(0n)
   })
 
-  it('adopts what it finds, and opens nothing until an operator has looked', async () => {
+  it('adopts unknown positions, and opens nothing until an operator resumes', async () => {
     exchange.tradeByHand('ETH', -2)
     await restart()
     await pass(4000)
@@ -309,7 +309,7 @@ describe('after a restart', () => {
     expect(statusOf(later)).toBe('filled')
   })
 
-  it('tells once of what is missing', async () => {
+  it('records a missing position once', async () => {
     await floor.intend()
     await settle()
     const [position] = held()

@@ -7,10 +7,10 @@ import { payloadOf } from '../../core/views/stored-payload.ts'
 import { canonicalSymbol } from '../../core/shared/symbol.ts'
 import { isPlainText } from '../../core/shared/text.ts'
 import { sha256Hex } from '../sha256.ts'
-import type { Reader } from './reader.ts'
+import type { Reader } from './views.ts'
 
 export interface ExplanationRequest {
-  /** Of a cycle or of one conviction. */
+  /** The id of a cycle or of one conviction. */
   readonly id: string
   /** Only this symbol of a cycle. */
   readonly symbol: string | null
@@ -19,7 +19,7 @@ export interface ExplanationRequest {
 /** As many as a universe may have. */
 const CONVICTIONS_MAX = 1000
 
-/** Why a cycle decided as it did; null if no cycle and no conviction has this id. */
+/** Why a cycle decided as it did; null if neither a cycle nor a conviction has this id. */
 export const explain = async (
   reader: Reader,
   { id, symbol }: ExplanationRequest,
@@ -63,7 +63,7 @@ const CONVICTION = 'brain.conviction.v1'
 const about = (reader: Reader, id: string, type: string, limit: number): Promise<readonly LogRecord[]> =>
   reader.log.read({ about: id, types: [type], order: 'asc', limit })
 
-/** A damaged event explains nothing; verification reports it. */
+/** A damaged event is left out; verification reports it. */
 const sound = <Type extends typeof CONVICTION | 'brain.cycle.v1' | 'execution.trade_intent.v1'>(
   record: LogRecord,
   type: Type,

@@ -1,4 +1,4 @@
-import { EngineClosedError, QueueFullError } from '../../engine/errors.ts'
+import { EngineClosedError, QueueFullError } from '../../engine/command-queue.ts'
 import { ConfigurationFileError } from '../../ports/config-file.ts'
 import { StoreUnavailableError } from '../../ports/event-log.ts'
 import { problem, type Problem } from './problems.ts'

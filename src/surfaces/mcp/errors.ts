@@ -1,4 +1,4 @@
-import { EngineClosedError, QueueFullError } from '../../engine/errors.ts'
+import { EngineClosedError, QueueFullError } from '../../engine/command-queue.ts'
 import { StoreUnavailableError } from '../../ports/event-log.ts'
 
 /** What a caller may know of trouble inside: what it can do, never what broke. */

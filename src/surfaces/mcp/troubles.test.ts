@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { EngineClosedError, QueueFullError } from '../../engine/errors.ts'
+import { EngineClosedError, QueueFullError } from '../../engine/command-queue.ts'
 import { StoreUnavailableError } from '../../ports/event-log.ts'
 import { errorDetailOf } from './errors.ts'
 

@@ -1,7 +1,7 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import { SETTLED_AT_ONCE_MAX } from '../../../core/treasury/settle.ts'
 import { viewKarmaIntents, viewSettlement, viewTreasury } from '../../../core/views/karma.ts'
-import { karmaReceipts, settlementOf, settlementStatus } from '../../../engine/queries/karma.ts'
+import { karmaReceipts, settlementOf, settlementStatus } from '../../../engine/queries/treasury.ts'
 import { examples, type Bench, type CliCommand } from '../command.ts'
 import { openConfiguration } from '../configuration.ts'
 import { EXIT_OK, Failure, UsageError, type ExitCode } from '../failure.ts'

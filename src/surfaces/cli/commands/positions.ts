@@ -7,7 +7,7 @@ import {
   viewPositions,
   type PositionFilter,
 } from '../../../core/views/positions.ts'
-import { POSITIONS_MAX } from '../../../engine/queries/positions.ts'
+import { POSITIONS_MAX } from '../../../engine/queries/views.ts'
 import { examples, type Bench, type CliCommand } from '../command.ts'
 import { confirm } from '../confirmation.ts'
 import { EXIT_FAILED, EXIT_OK, Failure, UsageError, type ExitCode } from '../failure.ts'

@@ -198,7 +198,7 @@ describe('trouble', () => {
     const [first, second] = [await open(server), await open(server)]
     const head = server.engine.head
     const [, ...late] = recordsAfter(head, 3)
-    server.engine.feed.publish({ records: late, events: late.map(stampedFrom) })
+    server.engine.eventBus.publish({ records: late, events: late.map(stampedFrom) })
     expect([await first.ended, await second.ended]).toEqual(['cut', 'cut'])
     expect(server.logLines.join('')).toContain('the feed left events out')
     const again = await open(server)

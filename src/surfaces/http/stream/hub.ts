@@ -110,7 +110,7 @@ export class StreamHub {
       tooSlow: (client, waiting) => this.#lose(client, 'a stream client was too slow', { waiting }),
       failed: (client, error) => this.#fail(client, error),
     })
-    const stopListening = engine.feed.subscribe((committed) => this.#hear(committed))
+    const stopListening = engine.eventBus.subscribe((committed) => this.#hear(committed))
     const care = setInterval(() => this.#care(), this.#limits.careMs)
     return {
       ring,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { positionView } from '../../../core/views/positions.ts'
-import { openPositions } from '../../../engine/queries/positions.ts'
+import { openPositions } from '../../../engine/queries/views.ts'
 import { defineTool, found, itemsOf, READS } from '../tool.ts'
 
 export const getOpenPositions = defineTool({

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { portfolioView } from '../../../core/views/portfolio.ts'
-import { portfolioOf } from '../../../engine/queries/portfolio.ts'
+import { portfolioOf } from '../../../engine/queries/views.ts'
 import { defineTool, found, READS } from '../tool.ts'
 
 export const getPortfolio = defineTool({

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { signalItemView, viewSignalItem } from '../../../core/views/signals.ts'
-import { signalItems } from '../../../engine/queries/signals.ts'
+import { signalItems } from '../../../engine/queries/views.ts'
 import { howMany } from '../how-many.ts'
 import { LIMITS_NOTE } from '../limits.ts'
 import { defineTool, found, itemsOf, READS } from '../tool.ts'

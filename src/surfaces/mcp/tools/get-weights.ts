@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { weightsView } from '../../../core/views/learning.ts'
-import { weightsOf } from '../../../engine/queries/learning.ts'
+import { weightsOf } from '../../../engine/queries/views.ts'
 import { LIMITS_NOTE } from '../limits.ts'
 import { defineTool, found, READS } from '../tool.ts'
 

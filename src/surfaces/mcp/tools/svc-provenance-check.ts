@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { provenanceView } from '../../../core/views/provenance.ts'
-import { provenanceOf } from '../../../engine/queries/provenance.ts'
+import { provenanceOf } from '../../../engine/queries/views.ts'
 import { defineTool, found, READS } from '../tool.ts'
 
 const input = z.object({

@@ -14,24 +14,24 @@ const afterTurns = async (turns: number): Promise<void> => {
   for (let turn = 0; turn < turns; turn += 1) await nextTurn()
 }
 
-type Trouble = 'fail' | 'store-then-fail' | 'foreign-first' | 'ok'
+type Fault = 'fail' | 'store-then-fail' | 'foreign-first' | 'ok'
 
-/** A log whose appends fail as the script says, before or after storing: real trouble, not a pretended answer. */
-class TroubledLog extends MemoryLog {
-  readonly #script: Trouble[]
+/** A log whose appends fail as the script says, before or after storing. */
+class FaultyLog extends MemoryLog {
+  readonly #script: Fault[]
   #foreignCount = 0
 
-  constructor(script: readonly Trouble[]) {
+  constructor(script: readonly Fault[]) {
     super()
     this.#script = [...script]
   }
 
   override async append(records: readonly LogRecord[], expected: Head): Promise<AppendResult> {
-    const trouble = this.#script.shift() ?? 'ok'
-    if (trouble === 'fail') throw new StoreUnavailableError('disk full')
-    if (trouble === 'foreign-first') await this.#appendForeign()
+    const fault = this.#script.shift() ?? 'ok'
+    if (fault === 'fail') throw new StoreUnavailableError('disk full')
+    if (fault === 'foreign-first') await this.#appendForeign()
     const result = await super.append(records, expected)
-    if (trouble === 'store-then-fail') throw new StoreUnavailableError('connection lost after commit')
+    if (fault === 'store-then-fail') throw new StoreUnavailableError('connection lost after commit')
     return result
   }
 
@@ -60,9 +60,9 @@ class TroubledLog extends MemoryLog {
   }
 }
 
-describe('trouble with the store', () => {
-  it('is told to the callers of that batch; the next ones go on', async () => {
-    const log = new TroubledLog(['ok', 'fail', 'ok'])
+describe('an error of the store', () => {
+  it('rejects the commands of that batch; later ones succeed', async () => {
+    const log = new FaultyLog(['ok', 'fail', 'ok'])
     const engine = await openEngine(log)
     await engine.execute(set(1))
     await expect(engine.execute(set(2))).rejects.toBeInstanceOf(StoreUnavailableError)
@@ -71,24 +71,24 @@ describe('trouble with the store', () => {
     expect((await everything(log)).at(-2)?.payload).toContain('"prev_level":1')
   })
 
-  it('after an unclear commit the engine believes the log', async () => {
-    const log = new TroubledLog(['store-then-fail'])
+  it('after an unclear commit the engine takes the state from the log', async () => {
+    const log = new FaultyLog(['store-then-fail'])
     const engine = await openEngine(log)
     await expect(engine.execute(set(2))).rejects.toBeInstanceOf(StoreUnavailableError)
     expect((await engine.fresh()).trading.killSwitch.level).toBe(2)
   })
 
-  it('in any order leaves a valid chain: the acknowledged commands once, in state and log alike', async () => {
-    const step = fc.constantFrom<Trouble>('ok', 'ok', 'fail', 'store-then-fail', 'foreign-first')
+  it('leaves a valid chain in any order: acknowledged commands once, in state and log alike', async () => {
+    const step = fc.constantFrom<Fault>('ok', 'ok', 'fail', 'store-then-fail', 'foreign-first')
     await fc.assert(
       fc.asyncProperty(
         fc.array(step, { maxLength: 12 }),
         fc.integer({ min: 1, max: 40 }),
         fc.integer({ min: 1, max: 4 }),
         async (script, commands, turnMax) => {
-          const log = new TroubledLog(script)
+          const log = new FaultyLog(script)
           const engine = await openEngine(log, { limits: { batchMax: 3, turnMax } })
-          // Urgent ones come in while others are decided.
+          // Urgent commands arrive while others are decided.
           const urgent = [1, 2, 3].map((turns) => afterTurns(turns).then(() => engine.execute(set(1))))
           const own = Array.from({ length: commands }, (_, index) => engine.execute(access(`own ${index}`)))
           const [results] = await Promise.all([Promise.allSettled(own), Promise.allSettled(urgent)])
@@ -114,7 +114,7 @@ describe('trouble with the store', () => {
     )
   })
 
-  it('when the log cannot even be read, everyone who waits is told', async () => {
+  it('rejects every waiting command when the log cannot be read', async () => {
     const log = new MemoryLog()
     const engine = await openEngine(log)
     log.head = () => Promise.reject(new StoreUnavailableError('gone'))

@@ -4,26 +4,26 @@ import type { Order } from '../../core/trading/orders.ts'
 import type { Broker, BrokerOrder, LookupAnswer } from '../../ports/broker.ts'
 import type { Timer } from '../../ports/timer.ts'
 
-/** What came of asking: something to record, or how the search went. */
+/** What a call to the venue found: something to record, nothing, or an unclear answer. */
 export type Finding =
   | { readonly kind: 'record'; readonly command: Command }
   | { readonly kind: 'nothing-found' }
   | { readonly kind: 'unclear'; readonly reason: string }
 
-export interface VenueLine {
+export interface VenueConnection {
   readonly broker: Broker
   readonly timer: Timer
   readonly timeoutMs: number
   /** The symbol as the configuration spells it. */
   readonly spelling: (symbol: string) => string
-  /** Of the position that an entry is to open. */
+  /** Leverage of the position that an entry opens. */
   readonly leverageOf: (order: Order) => number
 }
 
-/** Once, and whatever happens is an answer. */
-export const sendOrder = async (order: Order, line: VenueLine): Promise<Command> => {
+/** Sends the order once; any failure is an unclear answer. */
+export const sendOrder = async (order: Order, venue: VenueConnection): Promise<Command> => {
   const { id: orderId } = order
-  const answer = await answered(line, line.broker.submit(brokerOrderOf(order, line)))
+  const answer = await answered(venue, venue.broker.submit(brokerOrderOf(order, venue)))
   if (answer.kind === 'none') return { kind: 'mark-order-unknown', orderId, reason: answer.reason }
   switch (answer.value.status) {
     case 'accepted':
@@ -35,22 +35,26 @@ export const sendOrder = async (order: Order, line: VenueLine): Promise<Command>
   }
 }
 
-/** An order that had ended already is looked up: its last fills are told there. */
-export const cancelAtVenue = async (order: Order, line: VenueLine): Promise<Finding> => {
-  const answer = await answered(line, line.broker.cancel(nameOf(order, line)))
+/** An order that has already ended is looked up, for its last fills. */
+export const cancelAtVenue = async (order: Order, venue: VenueConnection): Promise<Finding> => {
+  const answer = await answered(venue, venue.broker.cancel(nameOf(order, venue)))
   if (answer.kind === 'none') return { kind: 'unclear', reason: answer.reason }
   switch (answer.value.status) {
     case 'canceled':
       return reported(order, answer.value.report, null)
     case 'not_open':
-      return lookUp(order, line, null)
+      return lookUp(order, venue, null)
     case 'unclear':
       return { kind: 'unclear', reason: answer.value.reason }
   }
 }
 
-export const lookUp = async (order: Order, line: VenueLine, lookups: number | null): Promise<Finding> => {
-  const answer = await answered<LookupAnswer>(line, line.broker.lookup(nameOf(order, line)))
+export const lookUp = async (
+  order: Order,
+  venue: VenueConnection,
+  lookups: number | null,
+): Promise<Finding> => {
+  const answer = await answered<LookupAnswer>(venue, venue.broker.lookup(nameOf(order, venue)))
   if (answer.kind === 'none') return { kind: 'unclear', reason: answer.reason }
   switch (answer.value.status) {
     case 'found':
@@ -74,38 +78,38 @@ type Answered<Value> =
   | { readonly kind: 'answer'; readonly value: Value }
   | { readonly kind: 'none'; readonly reason: string }
 
-/** No answer in time is none, and neither is one that breaks. */
+/** A timeout or an error counts as no answer. */
 const answered = async <Value>(
-  { timer, timeoutMs }: VenueLine,
+  { timer, timeoutMs }: VenueConnection,
   asking: Promise<Value>,
 ): Promise<Answered<Value>> => {
-  const enough = new AbortController()
+  const answerArrived = new AbortController()
   const late = timer
-    .wait(timeoutMs, enough.signal)
+    .wait(timeoutMs, answerArrived.signal)
     .then((): Answered<Value> => ({ kind: 'none', reason: `no answer in ${timeoutMs} ms` }))
-  const told = asking.then(
+  const answer = asking.then(
     (value): Answered<Value> => ({ kind: 'answer', value }),
     (error: unknown): Answered<Value> => ({
       kind: 'none',
       reason: error instanceof Error ? error.message : String(error),
     }),
   )
-  const first = await Promise.race([told, late])
-  enough.abort()
+  const first = await Promise.race([answer, late])
+  answerArrived.abort()
   return first
 }
 
-const nameOf = ({ id, symbol }: Order, { spelling }: VenueLine) => ({
+const nameOf = ({ id, symbol }: Order, { spelling }: VenueConnection) => ({
   clientOrderId: clientOrderId(id),
   symbol: spelling(symbol),
 })
 
-const brokerOrderOf = (order: Order, line: VenueLine): BrokerOrder => ({
-  ...nameOf(order, line),
+const brokerOrderOf = (order: Order, venue: VenueConnection): BrokerOrder => ({
+  ...nameOf(order, venue),
   side: order.side,
   kind: order.limitPrice === null ? 'market' : 'immediate_limit',
   quantity: order.quantity,
   limitPrice: order.limitPrice,
   reduceOnly: order.isExit,
-  leverage: line.leverageOf(order),
+  leverage: venue.leverageOf(order),
 })

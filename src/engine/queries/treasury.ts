@@ -12,7 +12,7 @@ const RECEIPT = 'karma.receipt'
 const SETTLEMENT = 'karma.settlement'
 const PAGE = 500
 
-/** Receipts, newest first: memory keeps the newest alone, the log has all of them. */
+/** Receipts, newest first, from the log: memory keeps only the newest. */
 export const karmaReceipts = async (
   log: EventLog,
   { limit, offset }: { readonly limit: number; readonly offset: number },
@@ -34,7 +34,7 @@ export const karmaReceipts = async (
   return viewKarmaReceipts(wanted.flatMap((record) => receiptIn(record) ?? []))
 }
 
-/** What the log says of a request to settle. Those that wait were never settled: nobody has to look for them. */
+/** What the log says about a settlement request. Pending intents were never settled and need no lookup. */
 export const settlementStatus = async (
   log: EventLog,
   { pending }: Pick<TreasuryState, 'pending'>,
@@ -48,7 +48,7 @@ export const settlementStatus = async (
   }
 }
 
-/** What a request to settle came to, the first time it was made; null if it never was. */
+/** The result of a settlement request that was made before; null if it was not. */
 export const settlementOf = async (
   log: EventLog,
   { receipts }: Pick<TreasuryState, 'receipts'>,
