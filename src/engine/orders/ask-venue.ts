@@ -1,7 +1,7 @@
 import type { Command } from '../../core/commands.ts'
 import { clientOrderId } from '../../core/trading/entry.ts'
 import type { Order } from '../../core/trading/orders.ts'
-import type { Broker, BrokerOrder, LookupAnswer } from '../../ports/broker.ts'
+import type { Broker, BrokerOrder, LookupResult } from '../../ports/broker.ts'
 import type { Timer } from '../../ports/timer.ts'
 
 /** What came of asking: something to record, or how the search went. */
@@ -50,14 +50,14 @@ export const cancelAtVenue = async (order: Order, line: VenueLine): Promise<Find
 }
 
 export const lookUp = async (order: Order, line: VenueLine, lookups: number | null): Promise<Finding> => {
-  const answer = await answered<LookupAnswer>(line, line.broker.lookup(nameOf(order, line)))
+  const answer = await answered<LookupResult>(line, line.broker.lookup(nameOf(order, line)))
   if (answer.kind === 'none') return { kind: 'unclear', reason: answer.reason }
   switch (answer.value.status) {
     case 'found':
       return reported(order, answer.value.report, lookups)
     case 'not_found':
       return { kind: 'nothing-found' }
-    case 'impossible':
+    case 'unsupported':
       return { kind: 'record', command: { kind: 'record-unfindable', orderId: order.id } }
     case 'unclear':
       return { kind: 'unclear', reason: answer.value.reason }

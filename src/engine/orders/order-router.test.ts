@@ -152,7 +152,7 @@ describe('an order desk', () => {
 
   it('leaves an order that cannot be looked up to an operator', async () => {
     exchange.treat('lose')
-    exchange.troubleLookups('impossible')
+    exchange.troubleLookups('unsupported')
     const intent = await floor.intend()
     await pass(60_000)
     expect(lastOrder()).toMatchObject({ status: 'unknown', needsOperator: true })
