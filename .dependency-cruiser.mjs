@@ -171,7 +171,7 @@ export default {
       name: 'ccxt-in-its-adapters',
       comment: 'Exchanges are spoken to behind our own ports only.',
       severity: 'error',
-      from: { path: '^src/', pathNot: [TESTS, '^src/adapters/(feeds|brokers)/ccxt/'] },
+      from: { path: '^src/', pathNot: [TESTS, '^src/adapters/((feeds|brokers)/ccxt/|ccxt\\.ts$)'] },
       to: { path: npm('ccxt') },
     },
     {

@@ -64,8 +64,8 @@ export class LogFeed implements HearingFeed {
   }
 
   status(): FeedStatus {
-    const state = this.#trouble === null ? this.#state : 'troubled'
-    return { state, lastBarAtMs: null, clockOffsetMs: null, trouble: this.#trouble }
+    const state = this.#trouble === null ? this.#state : 'failing'
+    return { state, lastBarAtMs: null, clockOffsetMs: null, error: this.#trouble }
   }
 
   async stop(): Promise<void> {

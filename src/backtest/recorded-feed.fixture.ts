@@ -24,7 +24,7 @@ export class RecordedBarsFeed implements MarketFeed {
   }
 
   status(): FeedStatus {
-    return { state: this.#state, lastBarAtMs: null, clockOffsetMs: null, trouble: null }
+    return { state: this.#state, lastBarAtMs: null, clockOffsetMs: null, error: null }
   }
 
   stop(): Promise<void> {

@@ -176,7 +176,7 @@ describe('a run', () => {
   it('fails with a feed that fails', async () => {
     const feed = new RecordedBarsFeed([...quiet(), [bar(FIRST)]])
     const failing = Object.assign(feed, {
-      status: () => ({ state: 'troubled', trouble: 'gone', lastBarAtMs: null, clockOffsetMs: null }) as const,
+      status: () => ({ state: 'failing', error: 'gone', lastBarAtMs: null, clockOffsetMs: null }) as const,
     })
     await expect(runThrough([], { feed: failing })).rejects.toThrow(NoBarsError)
   })

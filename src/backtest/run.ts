@@ -123,9 +123,9 @@ class Run {
 
   isOver(): boolean {
     if (this.#trouble !== null) throw this.#trouble.error
-    const { state, trouble } = this.#parts.feed.status()
+    const { state, error } = this.#parts.feed.status()
     // Half of the bars would give figures of something else.
-    if (state === 'troubled') throw new NoBarsError(trouble ?? 'the feed failed')
+    if (state === 'failing') throw new NoBarsError(error ?? 'the feed failed')
     return this.#isPastEnd || state === 'ended' || state === 'stopped'
   }
 

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { tellsFunding } from '../adapters/brokers/ccxt/venue.ts'
+import { reportsFunding } from '../adapters/brokers/ccxt/exchange.ts'
 import { createCcxtFeed } from '../adapters/feeds/ccxt/ccxt-feed.ts'
 import { createFileFeed } from '../adapters/feeds/file/file-feed.ts'
 import { createSimulatedFeed } from '../adapters/feeds/simulated/simulated-feed.ts'
@@ -62,7 +62,7 @@ export const openMarket = (parts: MarketDependencies): Promise<RunningMarket> =>
     const poll = pollerOf(parts, producerRunner, onError)
     const fundingReportedBy = (): string | undefined => {
       const { venue } = configuration().execution
-      return tellsFunding(venue) ? venue : undefined
+      return reportsFunding(venue) ? venue : undefined
     }
     const schedule = startSchedule({ engine, timer, configuration, fundingReportedBy, poll, onError })
     closers.add(() => schedule.close())

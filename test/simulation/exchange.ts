@@ -3,11 +3,11 @@ import type {
   BrokerFill,
   BrokerOrder,
   FundingPayment,
-  CancelAnswer,
-  LookupAnswer,
+  CancelResult,
+  LookupResult,
   OrderReport,
   OrderSteps,
-  SubmitAnswer,
+  SubmitResult,
   VenuePosition,
 } from '../../src/ports/broker.ts'
 import { notionalOf, unitsFrom, usdFrom, type Price, type Quantity } from '../../src/core/shared/money.ts'
@@ -34,7 +34,7 @@ export interface Exchange extends Broker {
   /** Treatments of the next orders, in turn; afterwards all are filled. */
   treat(...treatments: readonly Treatment[]): void
   /** What becomes of the next searches; afterwards all are answered. */
-  troubleLookups(...kinds: readonly ('unclear' | 'hang' | 'throw' | 'impossible')[]): void
+  troubleLookups(...kinds: readonly ('unclear' | 'hang' | 'throw' | 'unsupported')[]): void
   setPrice(symbol: string, price: number): void
   /** What rests is filled. */
   fillResting(): void
@@ -149,7 +149,7 @@ export const createExchange = (now: () => number): Exchange => {
     },
     preflight: () => Promise.resolve([{ name: 'reachable', ok: true, detail: 'it answers' }]),
     stepsOf: () => STEPS,
-    submit: (order): Promise<SubmitAnswer> => {
+    submit: (order): Promise<SubmitResult> => {
       const treatment = treatments.shift() ?? 'fill'
       if (treatment === 'lose') return Promise.resolve({ status: 'unclear', reason: 'connection reset' })
       if (treatment === 'lose-hang') return new Promise(() => undefined)
@@ -166,19 +166,19 @@ export const createExchange = (now: () => number): Exchange => {
       if (treatment === 'fill-throw') return Promise.reject(new Error('broken adapter'))
       return Promise.resolve({ status: 'accepted', report: reportOf(held) })
     },
-    cancel: ({ clientOrderId }): Promise<CancelAnswer> => {
+    cancel: ({ clientOrderId }): Promise<CancelResult> => {
       const held = orders.get(clientOrderId)
       if (held === undefined || (held.status !== 'open' && held.status !== 'partial'))
         return Promise.resolve({ status: 'not_open' })
       held.status = 'canceled'
       return Promise.resolve({ status: 'canceled', report: reportOf(held) })
     },
-    lookup: ({ clientOrderId }): Promise<LookupAnswer> => {
+    lookup: ({ clientOrderId }): Promise<LookupResult> => {
       const trouble = lookupTroubles.shift()
       if (trouble === 'hang') return new Promise(() => undefined)
       if (trouble === 'throw') return Promise.reject(new Error('broken adapter'))
       if (trouble === 'unclear') return Promise.resolve({ status: 'unclear', reason: 'rate limit' })
-      if (trouble === 'impossible') return Promise.resolve({ status: 'impossible' })
+      if (trouble === 'unsupported') return Promise.resolve({ status: 'unsupported' })
       const held = orders.get(clientOrderId)
       return Promise.resolve(
         held === undefined ? { status: 'not_found' } : { status: 'found', report: reportOf(held) },

@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MemoryLog } from '../../src/adapters/storage/memory/memory-log.ts'
-import { openBrokerStage, type CcxtBrokerStage } from '../../src/adapters/brokers/ccxt/ccxt-broker.fixture.ts'
-import { clientOrderId } from '../../src/core/trading/entries.ts'
+import {
+  openBrokerFixture,
+  type CcxtBrokerFixture,
+} from '../../src/adapters/brokers/ccxt/ccxt-broker.fixture.ts'
+import { clientOrderId } from '../../src/core/trading/orders.ts'
 import { unitsFrom } from '../../src/core/shared/money.ts'
 import { createManualTimer, settle, type ManualTimer } from '../../src/ports/manual-timer.fixture.ts'
 import { createExchange } from './exchange.ts'
@@ -42,18 +45,15 @@ const onPaper = async (log: MemoryLog, timer: ManualTimer, { inParts }: GroundOp
   }
 }
 
-const atVenue = async (log: MemoryLog, stage: CcxtBrokerStage): Promise<Ground> => {
-  const floor = await openFloor({ log, broker: stage.broker, timer: stage.timer })
-  await stage.run(floor.desk.start())
+const atVenue = async (log: MemoryLog, fixture: CcxtBrokerFixture): Promise<Ground> => {
+  const floor = await openFloor({ log, broker: fixture.broker, timer: fixture.timer })
+  await fixture.run(floor.desk.start())
   /** Requests take real time: until nothing is under way any more. */
   const rest = async (): Promise<void> => {
     const { engine } = floor
     for (let turn = 0; turn < 1000; turn += 1) {
-      await stage.run(nextTurn())
-      const {
-        trading: { orders },
-        trading: { venue },
-      } = engine.state
+      await fixture.run(nextTurn())
+      const { orders, venue } = engine.state.trading
       const isMoving =
         engine.state.trading.killSwitch.level < 3 &&
         orders.open.some(({ status, cancelReason }) => status !== 'partial' || cancelReason !== null)
@@ -64,24 +64,24 @@ const atVenue = async (log: MemoryLog, stage: CcxtBrokerStage): Promise<Ground> 
   return {
     floor,
     price: async (prices) => {
-      for (const [symbol, price] of Object.entries(prices)) stage.setPrice(symbol, unitsFrom(price))
-      await stage.timer.advance(60_000)
+      for (const [symbol, price] of Object.entries(prices)) fixture.setPrice(symbol, unitsFrom(price))
+      await fixture.timer.advance(60_000)
       await floor.bars(prices)
     },
     fillSome: rest,
     fillRest: async () => {
-      for (const { id } of floor.engine.state.trading.orders.open.values()) stage.fillRest(clientOrderId(id))
-      while (floor.engine.state.trading.orders.open.size > 0) await stage.run(nextTurn())
+      for (const { id } of floor.engine.state.trading.orders.open.values()) fixture.fillRest(clientOrderId(id))
+      while (floor.engine.state.trading.orders.open.size > 0) await fixture.run(nextTurn())
     },
     settle: rest,
     restart: async () => {
       floor.drop()
-      return atVenue(log, stage)
+      return atVenue(log, fixture)
     },
     close: async () => {
-      await stage.run(floor.close())
-      await stage.broker.close()
-      await stage.close()
+      await fixture.run(floor.close())
+      await fixture.broker.close()
+      await fixture.close()
     },
   }
 }
@@ -92,8 +92,8 @@ orderScenarios('on paper', (wishes) => onPaper(new MemoryLog(), createManualTime
 
 orderScenarios('at a venue', async ({ inParts }) => {
   const log = new MemoryLog()
-  const stage = await openBrokerStage()
-  await preparedForLive(log, stage.timer.now())
-  if (inParts) stage.trouble('submit', 'part_then_open', 1)
-  return atVenue(log, stage)
+  const fixture = await openBrokerFixture()
+  await preparedForLive(log, fixture.timer.now())
+  if (inParts) fixture.addFault('submit', 'part_then_open', 1)
+  return atVenue(log, fixture)
 })

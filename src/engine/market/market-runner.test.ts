@@ -36,7 +36,7 @@ class RecordedBarsFeed implements MarketFeed {
   }
 
   status() {
-    return { state: 'running', lastBarAtMs: null, clockOffsetMs: null, trouble: null } as const
+    return { state: 'running', lastBarAtMs: null, clockOffsetMs: null, error: null } as const
   }
 
   stop(): Promise<void> {

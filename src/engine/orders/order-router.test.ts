@@ -155,7 +155,7 @@ describe('the order router', () => {
 
   it('leaves an order that cannot be looked up to an operator', async () => {
     exchange.treat('lose')
-    exchange.troubleLookups('impossible')
+    exchange.troubleLookups('unsupported')
     const intent = await floor.intend()
     await pass(60_000)
     expect(lastOrder()).toMatchObject({ status: 'unknown', needsOperator: true })

@@ -1,7 +1,7 @@
 import type { Command } from '../../core/decide.ts'
 import { clientOrderId } from '../../core/trading/entries.ts'
 import type { Order } from '../../core/trading/orders.ts'
-import type { Broker, BrokerOrder, LookupAnswer } from '../../ports/broker.ts'
+import type { Broker, BrokerOrder, LookupResult } from '../../ports/broker.ts'
 import type { Timer } from '../../ports/timer.ts'
 
 /** What a call to the venue found: something to record, nothing, or an unclear answer. */
@@ -54,14 +54,14 @@ export const lookUp = async (
   venue: VenueConnection,
   lookups: number | null,
 ): Promise<Finding> => {
-  const answer = await answered<LookupAnswer>(venue, venue.broker.lookup(nameOf(order, venue)))
+  const answer = await answered<LookupResult>(venue, venue.broker.lookup(nameOf(order, venue)))
   if (answer.kind === 'none') return { kind: 'unclear', reason: answer.reason }
   switch (answer.value.status) {
     case 'found':
       return reported(order, answer.value.report, lookups)
     case 'not_found':
       return { kind: 'nothing-found' }
-    case 'impossible':
+    case 'unsupported':
       return { kind: 'record', command: { kind: 'record-lookup-unsupported', orderId: order.id } }
     case 'unclear':
       return { kind: 'unclear', reason: answer.value.reason }

@@ -1,19 +1,19 @@
 import type { Fault, FaultChoice } from '../../../../test/venue/faults.ts'
 import { fillOpenOrder, liquidate } from '../../../../test/venue/matching.ts'
 import { startVenue, type Venue } from '../../../../test/venue/venue.ts'
-import type { BrokerStage, RequestKind, Trouble } from '../../../ports/broker.fixture.ts'
+import type { BrokerFixture, RequestKind, BrokerFault } from '../../../ports/broker.fixture.ts'
 import { createManualTimer, settle, type ManualTimer } from '../../../ports/manual-timer.fixture.ts'
 import { createCcxtBroker, type CcxtBrokerDependencies } from './ccxt-broker.ts'
 
-export interface CcxtBrokerStage extends BrokerStage {
+export interface CcxtBrokerFixture extends BrokerFixture {
   readonly venue: Venue
   readonly timer: ManualTimer
 }
 
-/** A broker, and the venue it talks to. Time moves only by hand; requests are real. */
-export const openBrokerStage = async (
+/** A broker and the exchange server it sends to. Time moves only by hand; requests are real. */
+export const openBrokerFixture = async (
   changes: Partial<CcxtBrokerDependencies> = {},
-): Promise<CcxtBrokerStage> => {
+): Promise<CcxtBrokerFixture> => {
   const timer = createManualTimer(Date.parse('2026-02-20T12:34:56.789Z'))
   const venue = await startVenue({ now: () => timer.now(), perpetuals: ['BTC', 'ETH', 'BNB'] })
   const { world, faults } = venue
@@ -31,8 +31,9 @@ export const openBrokerStage = async (
     broker,
     venue,
     timer,
-    trouble: (at, trouble, times) => faults.add(REQUESTS[at], FAULTS[trouble], times),
-    storm: (weather) => faults.schedule(weather === null ? null : { ...weather, choices: STORM }),
+    addFault: (at, fault, times) => faults.add(REQUESTS[at], FAULTS[fault], times),
+    randomFaults: (schedule) =>
+      faults.schedule(schedule === null ? null : { ...schedule, choices: RANDOM_FAULTS }),
     setPrice: (symbol, price) => world.prices.set(symbol, price),
     delist: (symbol) => world.delisted.add(symbol),
     fillRest: (clientOrderId) => fillOpenOrder(world, clientOrderId),
@@ -54,7 +55,7 @@ export const openBrokerStage = async (
   }
 }
 
-/** Gives requests the time to arrive; only when the venue owes no answer does time move. */
+/** Waits for requests in flight; time moves only when the server has none to respond to. */
 const driven = async <T>(promise: Promise<T>, venue: Venue, timer: ManualTimer): Promise<T> => {
   let isDone = false
   const end = (): void => {
@@ -68,7 +69,7 @@ const driven = async <T>(promise: Promise<T>, venue: Venue, timer: ManualTimer):
       setTimeout(resolve, 1)
     })
     if (isDone || venue.answering() > 0) continue
-    // A venue that is silent on purpose stays so: nothing is missed on the way.
+    // A server that is silent on purpose stays so: larger steps miss nothing.
     await timer.advance(venue.inFlight() > 0 ? SILENT_STEP_MS : STEP_MS)
   }
 }
@@ -89,7 +90,7 @@ const REQUESTS: Readonly<Record<RequestKind, RegExp>> = {
 /** Longer than any test. */
 const NEVER_MS = 600_000
 
-const FAULTS: Readonly<Record<Trouble, Fault>> = {
+const FAULTS: Readonly<Record<BrokerFault, Fault>> = {
   drop_before: { kind: 'drop' },
   drop_after: { kind: 'done_then_drop' },
   silence_before: { kind: 'slow', waitMs: NEVER_MS },
@@ -119,11 +120,11 @@ function refusal(status: number, code: number, message: string, retryAfterSecond
   return retryAfterSeconds === undefined ? fault : { ...fault, retryAfterSeconds }
 }
 
-const at = (kind: RequestKind, troubles: readonly Trouble[]): readonly FaultChoice[] =>
-  troubles.map((trouble) => ({ request: REQUESTS[kind], fault: FAULTS[trouble] }))
+const at = (kind: RequestKind, faults: readonly BrokerFault[]): readonly FaultChoice[] =>
+  faults.map((fault) => ({ request: REQUESTS[kind], fault: FAULTS[fault] }))
 
-/** Silence is left out: it takes a moment of real time each. */
-const STORM: readonly FaultChoice[] = [
+/** Without silence, which takes some real time each. */
+const RANDOM_FAULTS: readonly FaultChoice[] = [
   ...at('submit', [
     'drop_before',
     'drop_after',

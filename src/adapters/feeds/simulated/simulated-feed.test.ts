@@ -28,7 +28,7 @@ const begin = async (changes: Partial<MarketSettings> = {}, from: Partial<FeedSt
   const feed = createSimulatedFeed({ settings: settingsOf(changes), timer, sha256Hex })
   const calls: (readonly FeedBar[])[] = []
   const ticks: Tick[] = []
-  const troubles: string[] = []
+  const errors: string[] = []
   await feed.start(
     { symbols: ['BTC', 'ETH'], segment: 1, lastBars: new Map(), ...from },
     {
@@ -36,10 +36,10 @@ const begin = async (changes: Partial<MarketSettings> = {}, from: Partial<FeedSt
         calls.push(bars)
       },
       onTick: (tick) => ticks.push(tick),
-      onError: (message) => troubles.push(message),
+      onError: (message) => errors.push(message),
     },
   )
-  return { timer, feed, calls, ticks, troubles }
+  return { timer, feed, calls, ticks, errors }
 }
 
 const openTimes = (calls: readonly (readonly FeedBar[])[]) => calls.map(([bar]) => bar?.open_ts)
@@ -144,11 +144,11 @@ describe('on a store with bars', () => {
       symbol,
       { ...bar, open_ts: '2026-02-19T00:00:00.000Z', close_ts: '2026-02-19T00:01:00.000Z' },
     ])
-    const { feed, calls, troubles } = await begin({}, { segment: 2, lastBars: new Map(long) })
+    const { feed, calls, errors } = await begin({}, { segment: 2, lastBars: new Map(long) })
     expect(calls).toHaveLength(CATCH_UP_BARS_MAX)
     expect(openTimes(calls)[0]).toBe('2026-02-20T08:34:00.000Z')
     expect(calls.flat().every(({ backfill }) => backfill)).toBe(true)
-    expect(troubles).toHaveLength(1)
+    expect(errors).toHaveLength(1)
     await feed.stop()
   })
 
@@ -159,22 +159,22 @@ describe('on a store with bars', () => {
         { ...bar, open_ts: '2026-02-20T13:00:00.000Z', close_ts: '2026-02-20T13:01:00.000Z' },
       ]),
     )
-    const { timer, feed, calls, troubles } = await begin({}, { segment: 2, lastBars })
+    const { timer, feed, calls, errors } = await begin({}, { segment: 2, lastBars })
     await timer.advance(10 * MINUTE_MS)
-    expect(troubles).toEqual([
+    expect(errors).toEqual([
       'the clock is behind the newest bar: nothing happens before 2026-02-20T13:01:05.000Z',
     ])
-    expect(feed.status().state).toBe('troubled')
+    expect(feed.status().state).toBe('failing')
     await timer.advance(20 * MINUTE_MS)
     expect(openTimes(calls)[0]).toBe('2026-02-20T13:01:00.000Z')
-    expect(feed.status()).toMatchObject({ state: 'running', trouble: null })
+    expect(feed.status()).toMatchObject({ state: 'running', error: null })
     await feed.stop()
   })
 })
 
 describe('after a pause of the process', () => {
   it('makes up for a short one, with bars that decide nothing', async () => {
-    const { timer, feed, calls, ticks, troubles } = await begin()
+    const { timer, feed, calls, ticks, errors } = await begin()
     await timer.advance(3211)
     ticks.length = 0
     await timer.jump(10 * MINUTE_MS + 2500)
@@ -182,12 +182,12 @@ describe('after a pause of the process', () => {
     expect(calls).toHaveLength(11)
     expect(calls.slice(1).map(([bar]) => bar?.backfill)).toEqual([...Array<boolean>(9).fill(true), false])
     expect(ticks).toHaveLength(2)
-    expect(troubles).toEqual([])
+    expect(errors).toEqual([])
     await feed.stop()
   })
 
   it('skips what is too long ago, goes on at the same price, and says so', async () => {
-    const { timer, feed, calls, troubles } = await begin()
+    const { timer, feed, calls, errors } = await begin()
     await timer.advance(3211)
     await timer.jump(24 * 60 * MINUTE_MS)
     expect(calls).toHaveLength(1 + 1 + CATCH_UP_BARS_MAX)
@@ -198,7 +198,7 @@ describe('after a pause of the process', () => {
     ])
     expect(openTimes(calls).at(-1)).toBe('2026-02-21T12:34:00.000Z')
     expect(calls[2]?.[0]?.open).toBe(calls[1]?.[0]?.close)
-    expect(troubles).toEqual([
+    expect(errors).toEqual([
       'the simulated market slept: 1199 bars from 2026-02-20T12:36:00.000Z to 2026-02-21T08:35:00.000Z are skipped',
     ])
     await feed.stop()

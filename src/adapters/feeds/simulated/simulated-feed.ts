@@ -25,7 +25,7 @@ export const createSimulatedFeed = (parts: SimulatedFeedDependencies): MarketFee
     name: 'simulated',
     producers: simulatedProducers(() => background),
     start: async (from, listener) => {
-      if (walker !== null || stopped) throw new Error('a feed is started once')
+      if (walker !== null || stopped) throw new Error('the feed was already started: create a new one')
       const lastBars = new Map([...from.lastBars].map(([symbol, bar]) => [canonicalSymbol(symbol), bar]))
       const plan = planStart({
         nowMs: parts.timer.now(),
@@ -47,7 +47,7 @@ export const createSimulatedFeed = (parts: SimulatedFeedDependencies): MarketFee
   }
 }
 
-const IDLE: FeedStatus = { state: 'idle', lastBarAtMs: null, clockOffsetMs: null, trouble: null }
+const IDLE: FeedStatus = { state: 'idle', lastBarAtMs: null, clockOffsetMs: null, error: null }
 const STOPPED: FeedStatus = { ...IDLE, state: 'stopped' }
 
 const walkOf = (

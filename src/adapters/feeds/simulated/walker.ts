@@ -51,10 +51,10 @@ export class Walker {
 
   status(): FeedStatus {
     return {
-      state: this.#trouble !== null && this.#state === 'running' ? 'troubled' : this.#state,
+      state: this.#trouble !== null && this.#state === 'running' ? 'failing' : this.#state,
       lastBarAtMs: this.#lastBarAtMs,
       clockOffsetMs: null,
-      trouble: this.#trouble,
+      error: this.#trouble,
     }
   }
 

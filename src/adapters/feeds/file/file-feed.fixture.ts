@@ -25,24 +25,24 @@ interface OpenedFile {
   readonly feed: MarketFeed
 }
 
-interface Heard {
+interface RecordingListener {
   readonly listener: FeedListener
   readonly calls: (readonly FeedBar[])[]
-  readonly troubles: string[]
+  readonly errors: string[]
 }
 
-/** Remembers what it is told. */
-export const hearing = (): Heard => {
+/** Keeps what the feed delivers. */
+export const recordingListener = (): RecordingListener => {
   const calls: (readonly FeedBar[])[] = []
-  const troubles: string[] = []
+  const errors: string[] = []
   const listener: FeedListener = {
     onBars: async (bars) => {
       calls.push(bars)
     },
     onTick: () => undefined,
-    onError: (message) => troubles.push(message),
+    onError: (message) => errors.push(message),
   }
-  return { listener, calls, troubles }
+  return { listener, calls, errors }
 }
 
 /** A folder for the files of one test file. */
@@ -66,10 +66,10 @@ export const useFiles = () => {
   /** Replays a whole file, however long it takes. */
   const replayed = async (text: string | Buffer, from: Partial<FeedStart> = {}, speed = 1_000_000) => {
     const { path, timer, feed } = await opened(text, speed)
-    const { listener, calls, troubles } = hearing()
-    const toldAtMs: number[] = []
+    const { listener, calls, errors } = recordingListener()
+    const deliveredAtMs: number[] = []
     const onBars = (bars: readonly FeedBar[]): Promise<void> => {
-      toldAtMs.push(timer.now())
+      deliveredAtMs.push(timer.now())
       return listener.onBars(bars)
     }
     await feed.start(
@@ -84,7 +84,7 @@ export const useFiles = () => {
     const short = calls.map((bars) =>
       bars.map(({ symbol, open_ts, close }) => `${open_ts.slice(11, 16)} ${symbol} ${close}`).join(', '),
     )
-    return { calls, short, toldAtMs, troubles: troubles.map((trouble) => trouble.replace(path, 'FILE')) }
+    return { calls, short, deliveredAtMs, errors: errors.map((message) => message.replace(path, 'FILE')) }
   }
 
   return { opened, replayed }

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { scaledOf, textOf, unitsOf } from './decimals.ts'
-import { cutQuantity, safeLimit } from './quantise.ts'
+import { cutQuantity, safeLimit, scaledOf, textOf, unitsOf } from './decimals.ts'
 
 const amounts = fc.bigInt({ min: 0n, max: 10n ** 20n })
 const steps = fc.bigInt({ min: 1n, max: 10n ** 12n })
@@ -40,7 +39,7 @@ describe('a limit', () => {
 })
 
 describe('digits', () => {
-  it('come back as they went', () => {
+  it('survive a round trip', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(10n ** 20n), max: 10n ** 20n }), (units) => {
         expect(unitsOf(textOf(units))).toBe(units)
@@ -68,7 +67,7 @@ describe('digits', () => {
     expect(unitsOf(text)).toBe(units)
   })
 
-  it('that do not fit are refused, or moved to the side that is asked for', () => {
+  it('beyond the last unit are refused or rounded as requested', () => {
     const all = (text: string) =>
       (['exact', 'down', 'up', 'nearest'] as const).map((way) => scaledOf(text, 2, way))
     expect(all('1.005')).toEqual([null, 100n, 101n, 101n])

@@ -1,23 +1,22 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { BACKFILL_BARS_MAX, earliestMs, holesIn, planBackfill, readCandles } from './candles.ts'
+import { chooseMarkets } from './markets.ts'
 import {
   basisAnnualized,
+  createRunningMean,
+  depthOf,
   fundingAnnualized,
   openInterestUsd,
   readFundingIntervalMs,
   readPerpetualQuote,
-} from './carry.ts'
-import { holesIn, readCandles } from './candles.ts'
-import { depthOf } from './depth.ts'
-import { chooseMarkets } from './markets.ts'
-import { BACKFILL_BARS_MAX, earliestMs, planPast } from './plan.ts'
-import { messageOf, numberOf } from './values.ts'
+} from './side-values.ts'
 
 const BAR_MS = 60_000
 const row = (openMs: number, close = '1.5') => [openMs, '1', '2', '0.5', close, '10']
 
 describe('candles', () => {
-  it('are told oldest first, each time once, on the grid', () => {
+  it('are read oldest first, each time once, aligned to the bar length', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 100 })), (places) => {
         const candles = readCandles(
@@ -33,7 +32,7 @@ describe('candles', () => {
     )
   })
 
-  it('keep the later of two with the same time, and the digits of the venue', () => {
+  it('keep the later of two with the same time, and the digits of the exchange', () => {
     expect(readCandles([row(0, '1.1'), row(0, '1.23456789')], BAR_MS)).toMatchObject([
       { close: 1.234_567_89 },
     ])
@@ -41,21 +40,21 @@ describe('candles', () => {
 
   it.each([
     ['no list', '<html>'],
-    ['no row', [null]],
-    ['a row that is short', [[0, '1', '2']]],
-    ['a price that is no number', [[0, '1', 'two', '0.5', '1', '1']]],
+    ['a missing row', [null]],
+    ['a short row', [[0, '1', '2']]],
+    ['a price that is not a number', [[0, '1', 'two', '0.5', '1', '1']]],
     ['a price that is empty', [[0, '1', '', '0.5', '1', '1']]],
-    ['a price that has no end', [[0, '1', 'Infinity', '0.5', '1', '1']]],
-    ['a time that is no time', [['now', '1', '2', '0.5', '1', '1']]],
+    ['an infinite price', [[0, '1', 'Infinity', '0.5', '1', '1']]],
+    ['an invalid time', [['now', '1', '2', '0.5', '1', '1']]],
   ])('are not read from %s', (_, answer) => {
-    expect(() => readCandles(answer, BAR_MS)).toThrow('the venue told')
+    expect(() => readCandles(answer, BAR_MS)).toThrow('the exchange returned')
   })
 })
 
 describe('depth', () => {
-  it('is what stands within half a percent of the middle, in whatever order', () => {
+  it('is the volume within half a percent of the mid price, in any order', () => {
     const book = {
-      // As text these would stand in another order.
+      // As text these would sort differently.
       bids: [
         ['99.6', '1'],
         ['100', '2'],
@@ -103,7 +102,7 @@ describe('funding, basis and open interest', () => {
     })
   })
 
-  it('know how often is paid, from the answer or from the past', () => {
+  it('know the funding interval, from the response or from past payments', () => {
     expect(readPerpetualQuote({ interval: '4h' }).intervalMs).toBe(4 * 3_600_000)
     expect(readPerpetualQuote({ interval: '0h' }).intervalMs).toBeNull()
     const paid = [{ timestamp: 1_000_003 + EIGHT_HOURS_MS }, { timestamp: 1_000_000 }]
@@ -143,7 +142,7 @@ describe('markets', () => {
     ...more,
   })
 
-  it('are found by the base, against the first dollar of the list', () => {
+  it('are found by base, in the preferred dollar coin', () => {
     const listed = {
       a: spot('BTC', 'EUR'),
       b: spot('BTC', 'USDC'),
@@ -178,43 +177,60 @@ describe('markets', () => {
   })
 })
 
-describe('the past', () => {
+describe('the backfill', () => {
   const nowMs = Date.parse('2026-02-20T12:34:56Z')
-  const situation = { nowMs, barMs: BAR_MS, lastCloseMs: null, warmupHours: 2, warmupBarMs: 900_000 }
+  const input = { nowMs, barMs: BAR_MS, lastCloseMs: null, warmupHours: 2, warmupBarMs: 900_000 }
 
-  it('begins with coarse bars that end where the fine ones begin', () => {
-    expect(planPast(situation)).toEqual({
+  it('starts with coarse bars that end where the fine ones begin', () => {
+    expect(planBackfill(input)).toEqual({
       warmup: { fromMs: Date.parse('2026-02-20T10:30:00Z'), toMs: Date.parse('2026-02-20T12:30:00Z') },
       nextMs: Date.parse('2026-02-20T12:30:00Z'),
     })
     const fine = { warmup: null, nextMs: Date.parse('2026-02-20T10:34:00Z') }
-    expect(planPast({ ...situation, warmupBarMs: null })).toEqual(fine)
-    expect(planPast({ ...situation, warmupHours: 0 }).nextMs).toBe(Date.parse('2026-02-20T12:34:00Z'))
+    expect(planBackfill({ ...input, warmupBarMs: null })).toEqual(fine)
+    expect(planBackfill({ ...input, warmupHours: 0 }).nextMs).toBe(Date.parse('2026-02-20T12:34:00Z'))
   })
 
-  it('goes on behind what is stored, on the grid', () => {
+  it('continues after the last stored bar, aligned to the bar length', () => {
     const lastCloseMs = Date.parse('2026-02-20T12:00:05Z')
-    expect(planPast({ ...situation, lastCloseMs })).toEqual({
+    expect(planBackfill({ ...input, lastCloseMs })).toEqual({
       warmup: null,
       nextMs: Date.parse('2026-02-20T12:01:00Z'),
     })
   })
 
-  it('has an end', () => {
+  it('is limited', () => {
     expect(earliestMs(nowMs, BAR_MS)).toBe(nowMs - BACKFILL_BARS_MAX * BAR_MS)
   })
 })
 
-describe('values', () => {
-  it('are numbers or nothing', () => {
-    expect(['1.5', 2, '', ' ', 'x', null, undefined, {}, Number.NaN].map(numberOf)).toEqual([
-      1.5,
-      2,
-      ...Array.from({ length: 7 }, () => null),
-    ])
+const WINDOW_MS = 8 * 60 * BAR_MS
+const BEGIN_MS = Date.UTC(2026, 1, 20)
+
+const meansOf = (values: readonly (number | null)[]) => {
+  const mean = createRunningMean()
+  return values.map((value, minute) => mean(value, { atMs: BEGIN_MS + minute * BAR_MS, windowMs: WINDOW_MS }))
+}
+
+describe('the running mean', () => {
+  it('is a plain mean while the window fills', () => {
+    expect(meansOf([10, 20, 60])).toEqual([10, 15, 30])
   })
 
-  it('keep messages short', () => {
-    expect(messageOf(new Error(`a\n b ${'c'.repeat(1000)}`))).toMatch(/^a b c{296}…$/)
+  it('smooths a single value once the window is full, and follows a lasting change', () => {
+    const calm = Array.from({ length: 480 }, () => 5)
+    expect(meansOf([...calm, 200]).at(-1)).toBeCloseTo(5 + 195 / 480, 0)
+    expect(meansOf([...calm, ...calm.map(() => 20), ...calm.map(() => 20)]).at(-1)).toBeCloseTo(20, -1)
+  })
+
+  it('is null for an unknown value, and continues after it', () => {
+    expect(meansOf([10, null, 20])).toEqual([10, null, 15])
+  })
+
+  it('starts anew after a gap of a whole window', () => {
+    const mean = createRunningMean()
+    expect(mean(10, { atMs: BEGIN_MS, windowMs: WINDOW_MS })).toBe(10)
+    expect(mean(50, { atMs: BEGIN_MS + WINDOW_MS, windowMs: WINDOW_MS })).toBe(50)
+    expect(mean(60, { atMs: BEGIN_MS + WINDOW_MS + BAR_MS, windowMs: WINDOW_MS })).toBe(55)
   })
 })
