@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { PROVENANCE_NOTICE, provenanceView } from '../../../core/views/provenance.ts'
 import { provenanceOf } from '../../../engine/queries/provenance.ts'
-import { ok } from '../answers.ts'
+import { ok } from '../results.ts'
 import { TS } from '../examples.ts'
 import { pathText } from '../fields.ts'
 import { defineRoute } from '../route.ts'

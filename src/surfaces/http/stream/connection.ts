@@ -1,10 +1,8 @@
 import type { OutgoingHttpHeaders } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { OpenLine, Streaming } from '../answers.ts'
-import { admit, type Admission } from '../authenticate.ts'
-import { accessOf, type Route } from '../route.ts'
-import { sendProblem } from '../send.ts'
-import type { Service } from '../service.ts'
+import { authenticate, type AuthResult } from '../authenticate.ts'
+import { sendProblem, type StreamConnection, type StreamResult } from '../results.ts'
+import { accessOf, type Route, type Service } from '../route.ts'
 
 interface Exchange {
   readonly request: FastifyRequest
@@ -12,14 +10,14 @@ interface Exchange {
   readonly service: Service
 }
 
-/** Gives the connection to whoever wants to write for long; the framework has no more to do with it. */
-export const handOver = (answer: Streaming, route: Route, exchange: Exchange): FastifyReply => {
+/** Hands the connection to the stream; the framework has no more to do with it. */
+export const openStream = (result: StreamResult, route: Route, exchange: Exchange): FastifyReply => {
   const { request, reply, service } = exchange
-  // Nobody is there any more, and nobody would tell us that again.
+  // The client hung up while its start was looked up, and `close` will not be emitted again.
   if (request.raw.socket.destroyed) return reply.hijack()
-  const admission = admissionOf(route, exchange)
-  if (admission.status === 'denied') return sendProblem(reply, admission.problem)
-  const refusal = answer.open(lineOf(route, exchange))
+  const auth = authNow(route, exchange)
+  if (auth.status === 'denied') return sendProblem(reply, auth.problem)
+  const refusal = result.open(connectionOf(route, exchange))
   if (refusal !== null) return sendProblem(reply, refusal)
   const { method } = request
   const { elapsedTime: durationMs } = reply
@@ -27,10 +25,10 @@ export const handOver = (answer: Streaming, route: Route, exchange: Exchange): F
   return reply.hijack()
 }
 
-/** As of now: the token may have changed since the request came in. */
-const admissionOf = (route: Route, { request, service }: Exchange): Admission => {
+/** The token may have changed since the request came in. */
+const authNow = (route: Route, { request, service }: Exchange): AuthResult => {
   const configuration = service.configuration.current()
-  return admit({
+  return authenticate({
     access: accessOf(route, configuration),
     authorization: request.headers.authorization,
     configuration,
@@ -38,7 +36,7 @@ const admissionOf = (route: Route, { request, service }: Exchange): Admission =>
   })
 }
 
-const lineOf = (route: Route, exchange: Exchange): OpenLine => {
+const connectionOf = (route: Route, exchange: Exchange): StreamConnection => {
   const { request, reply } = exchange
   const { raw: response } = reply
   return {
@@ -56,12 +54,12 @@ const lineOf = (route: Route, exchange: Exchange): OpenLine => {
         response.off('close', closed)
         listener()
       }
-      // An answer that still waits for its turn on the connection does not hear of its end.
+      // A pipelined response that waits for its turn on the connection emits no `close` of its own.
       socket.on('close', closed)
       response.on('close', closed)
-      // What was written to a connection that just broke. It closes, and that is told.
+      // A write to a connection that just broke; `close` follows.
       response.on('error', () => undefined)
     },
-    isWelcome: () => admissionOf(route, exchange).status === 'admitted',
+    isAuthorized: () => authNow(route, exchange).status === 'admitted',
   }
 }
