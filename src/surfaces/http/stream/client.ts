@@ -81,7 +81,12 @@ export class StreamClient {
   }
 
   #write(bytes: Buffer): void {
-    const isTaken = this.connection.response.write(bytes)
+    const { response } = this.connection
+    const { socket } = response
+    // Otherwise Node collects the writes of all clients and makes them at once, however long that takes.
+    socket?.cork()
+    const isTaken = response.write(bytes)
+    socket?.uncork()
     if (!isTaken) this.#blockedSinceMs ??= performance.now()
   }
 }

@@ -1,8 +1,8 @@
 import { connect, type Socket } from 'node:net'
 import { parentPort } from 'node:worker_threads'
 
-/** What the bench asks of the thread that plays all the clients. */
-export type Ask =
+/** Requests to the thread that runs all the clients. */
+export type ClientsRequest =
   | {
       readonly kind: 'connect'
       readonly group: string
@@ -10,19 +10,19 @@ export type Ask =
       readonly request: string
       readonly count: number
     }
-  /** To be told when this many messages came in at all clients of the group together. */
+  /** Answered once all clients of the group together received this many messages. */
   | { readonly kind: 'await'; readonly group: string; readonly messages: number }
   | { readonly kind: 'rest'; readonly group: string; readonly isResting: boolean }
   | { readonly kind: 'report'; readonly group: string }
   | { readonly kind: 'close' }
 
-export type Tell =
+export type ClientsMessage =
   | { readonly kind: 'connected'; readonly group: string }
-  | { readonly kind: 'heard'; readonly group: string }
+  | { readonly kind: 'received'; readonly group: string }
   | {
       readonly kind: 'report'
       readonly group: string
-      /** Of the client that heard least, and of the one that heard most. */
+      /** Of the client that received least, and of the one that received most. */
       readonly fewest: number
       readonly most: number
       /** Milliseconds from the moment that a message names to its arrival, since the last report. */
@@ -37,7 +37,7 @@ interface Group {
    * machines of their own: here their reading would take the processor from the server whose delay is measured.
    */
   isResting: boolean
-  heard: number
+  received: number
   awaited: number
   latenciesMs: number[]
   sweptTo: number
@@ -45,7 +45,7 @@ interface Group {
 
 const port = parentPort
 if (port === null) throw new Error('this runs as a thread')
-const tell = (what: Tell): void => port.postMessage(what, [])
+const send = (message: ClientsMessage): void => port.postMessage(message, [])
 const groups = new Map<string, Group>()
 const MESSAGE = Buffer.from('\ndata: ')
 const SENT = Buffer.from('"sent_ns":"')
@@ -57,7 +57,7 @@ const newGroup = (): Group => ({
   sockets: [],
   counts: [],
   isResting: false,
-  heard: 0,
+  received: 0,
   awaited: Number.POSITIVE_INFINITY,
   latenciesMs: [],
   sweptTo: 0,
@@ -72,7 +72,7 @@ const groupOf = (name: string): Group => {
 /** Each of these reads when its messages were sent; the others only count. */
 const TIMED_EVERY = 20
 
-const listen = (
+const connectClient = (
   name: string,
   index: number,
   to: { readonly port: number; readonly request: string },
@@ -88,10 +88,10 @@ const listen = (
       const { count, rest } = isTimed ? readTimes(bytes, group.latenciesMs) : countMessages(bytes)
       tail = rest.length === 0 ? NOTHING : Buffer.from(rest)
       group.counts[index] = (group.counts[index] ?? 0) + count
-      group.heard += count
-      if (group.heard < group.awaited) return
+      group.received += count
+      if (group.received < group.awaited) return
       group.awaited = Number.POSITIVE_INFINITY
-      tell({ kind: 'heard', group: name })
+      send({ kind: 'received', group: name })
     }
     const socket = connect({
       port: to.port,
@@ -158,41 +158,41 @@ const readTimes = (bytes: Buffer, latenciesMs: number[]): Read => {
   }
 }
 
-const answer = async (ask: Ask): Promise<void> => {
-  switch (ask.kind) {
+const answer = async (request: ClientsRequest): Promise<void> => {
+  switch (request.kind) {
     case 'connect': {
-      const { group: name, count } = ask
+      const { group: name, count } = request
       groups.set(name, newGroup())
-      for (let index = 0; index < count; index += 1) await listen(name, index, ask)
-      return tell({ kind: 'connected', group: name })
+      for (let index = 0; index < count; index += 1) await connectClient(name, index, request)
+      return send({ kind: 'connected', group: name })
     }
     case 'await': {
-      const group = groupOf(ask.group)
-      group.awaited = ask.messages
-      if (group.heard < ask.messages) return
+      const group = groupOf(request.group)
+      group.awaited = request.messages
+      if (group.received < request.messages) return
       group.awaited = Number.POSITIVE_INFINITY
-      return tell({ kind: 'heard', group: ask.group })
+      return send({ kind: 'received', group: request.group })
     }
     case 'rest': {
-      const group = groupOf(ask.group)
-      group.isResting = ask.isResting
+      const group = groupOf(request.group)
+      group.isResting = request.isResting
       for (const socket of group.sockets) socket.resume()
       return
     }
     case 'report': {
-      const group = groupOf(ask.group)
+      const group = groupOf(request.group)
       const latenciesMs = Float64Array.from(group.latenciesMs)
       group.latenciesMs = []
       const [fewest, most] = [Math.min(...group.counts), Math.max(...group.counts)]
-      return tell({ kind: 'report', group: ask.group, fewest, most, latenciesMs })
+      return send({ kind: 'report', group: request.group, fewest, most, latenciesMs })
     }
     case 'close':
       process.exit()
   }
 }
 
-port.on('message', (ask: Ask) => {
-  answer(ask).catch((error: unknown) => {
+port.on('message', (request: ClientsRequest) => {
+  answer(request).catch((error: unknown) => {
     throw error
   })
 })

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { KillSwitchLevel } from '../../../core/shared/level.ts'
 import { defineOperatorTool } from '../operator-tool.ts'
 
-export const setKillSwitch = defineOperatorTool({
+const setKillSwitch = defineOperatorTool({
   name: 'set_kill_switch',
   title: 'Raise or lower the kill switch',
   input: z.object({
@@ -19,3 +19,5 @@ export const setKillSwitch = defineOperatorTool({
     move: { level: level as KillSwitchLevel, reason, operator, surface: 'api' },
   }),
 })
+
+export const killSwitchTools = { set_kill_switch: setKillSwitch }

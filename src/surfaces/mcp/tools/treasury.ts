@@ -2,11 +2,13 @@ import { z } from 'zod'
 import { treasuryView, viewTreasury } from '../../../core/views/karma.ts'
 import { defineTool, found, READS } from '../tool.ts'
 
-export const getTreasury = defineTool({
+const getTreasury = defineTool({
   title: 'Treasury',
   annotations: READS,
   input: z.object({}),
   output: treasuryView,
-  call: async ({ house: { engine, configuration } }) =>
+  call: async ({ dependencies: { engine, configuration } }) =>
     found(viewTreasury((await engine.fresh()).karma, configuration().karma)),
 })
+
+export const treasuryTools = { get_treasury: getTreasury }

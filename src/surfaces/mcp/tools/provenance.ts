@@ -8,10 +8,13 @@ const input = z.object({
   signal_type: z.string().optional().meta({ description: 'has no effect yet' }),
 })
 
-export const svcProvenanceCheck = defineTool({
+const svcProvenanceCheck = defineTool({
   title: 'Provenance of a producer',
   annotations: READS,
   input,
   output: provenanceView,
-  call: async ({ input: { producer_id }, house }) => found(await provenanceOf(house, producer_id)),
+  call: async ({ input: { producer_id }, dependencies }) =>
+    found(await provenanceOf(dependencies, producer_id)),
 })
+
+export const provenanceTools = { svc_provenance_check: svcProvenanceCheck }

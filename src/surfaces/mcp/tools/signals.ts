@@ -4,12 +4,49 @@ import type { Refusal } from '../../../core/shared/decision.ts'
 import { storableObject } from '../../../core/shared/json-object.ts'
 import { plainText } from '../../../core/shared/text.ts'
 import { isTooFarAhead, timestamp } from '../../../core/shared/timestamp.ts'
-import { defineTool, failed, orError, type ToolOutcome } from '../tool.ts'
+import { attributionView } from '../../../core/views/attribution.ts'
+import { signalItemView, viewSignalItem } from '../../../core/views/signals.ts'
+import { attributionOf } from '../../../engine/queries/attribution.ts'
+import { signalItems } from '../../../engine/queries/signals.ts'
+import { LIMITS_NOTE } from '../tool-result.ts'
+import { defineTool, failed, found, itemLimit, itemsOf, orError, READS, type ToolOutcome } from '../tool.ts'
+
+const getRecentSignals = defineTool({
+  title: 'Recent signals',
+  advice: LIMITS_NOTE,
+  annotations: READS,
+  input: z.object({
+    limit: itemLimit(),
+    domain: z
+      .string()
+      .max(256)
+      .optional()
+      .meta({ description: 'second segment of the type, such as `ta` or `signal.ta`; empty = all' }),
+  }),
+  output: itemsOf(signalItemView),
+  call: async ({ input: { limit, domain: given = '' }, dependencies: { engine } }) => {
+    const domain = given.replace(/^signal\./, '')
+    const { records } = await signalItems(engine, { domain, limit, offset: 0 })
+    return found(records.map(viewSignalItem))
+  },
+})
+
+const getSignalAttribution = defineTool({
+  title: 'Attribution of a signal',
+  advice: LIMITS_NOTE,
+  annotations: READS,
+  input: z.object({ signal_id: z.string().meta({ description: 'id of a stored signal' }) }),
+  output: orError(attributionView, ['signal_not_found']),
+  call: async ({ input: { signal_id }, dependencies: { engine } }) => {
+    const attribution = await attributionOf(engine, signal_id)
+    return attribution === null ? failed('signal_not_found', { signal_id }) : found(attribution)
+  },
+})
 
 const PAYLOAD_BYTES_MAX = 64 * 1024
 const DEDUPE_KEY_LENGTH_MAX = 200
 
-const input = z
+const emissionInput = z
   .object({
     producer_id: z
       .string()
@@ -37,24 +74,24 @@ const input = z
     }
   })
 
-const output = z.object({
+const emissionOutput = z.object({
   event_id: z.string(),
   producer_id: z.string(),
   signal_type: z.string(),
   emitted_at: z.string(),
 })
 
-export const emitProducerSignal = defineTool({
+const emitProducerSignal = defineTool({
   title: 'Emit a signal',
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
-  input,
-  output: orError(output, ['producer_not_found', 'idempotency_conflict']),
+  input: emissionInput,
+  output: orError(emissionOutput, ['producer_not_found', 'idempotency_conflict']),
   call: async ({
     input: { producer_id, signal_type, payload, ts = null, dedupe_key = null },
-    house,
+    dependencies,
     traceId,
   }) => {
-    const { engine, clock, configuration } = house
+    const { engine, clock, configuration } = dependencies
     const { max_future_skew_seconds: skewSecondsMax } = configuration().signals
     if (ts !== null && isTooFarAhead(ts, new Date(clock.now()).toISOString(), skewSecondsMax)) {
       return { status: 'invalid', message: `ts must not be more than ${skewSecondsMax} s ahead` }
@@ -81,6 +118,12 @@ const refusedBy = ({ code, detail, extras }: Refusal, producerId: string): ToolO
     case 'signal.type_not_allowed':
       return { status: 'invalid', message: detail }
     default:
-      throw new Error(`an emission was refused for a reason that none should have: ${code}`)
+      throw new Error(`an emission was refused with an unexpected code: ${code}`)
   }
+}
+
+export const signalTools = {
+  emit_producer_signal: emitProducerSignal,
+  get_recent_signals: getRecentSignals,
+  get_signal_attribution: getSignalAttribution,
 }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { EngineClosedError, QueueFullError } from '../../engine/errors.ts'
 import { StoreUnavailableError } from '../../ports/event-log.ts'
-import { errorDetailOf } from './errors.ts'
+import { errorDetailOf } from './endpoint.ts'
 
 it.each([
   [new StoreUnavailableError('disk full'), /store does not answer/],
@@ -9,7 +9,7 @@ it.each([
   [new EngineClosedError(), /stopping/],
   [new Error('secret'), /unexpected/],
   ['secret', /unexpected/],
-])('%s is told without its words', (error, expected) => {
+])('%s is reported without its message', (error, expected) => {
   expect(errorDetailOf(error)).toMatch(expected)
   expect(errorDetailOf(error)).not.toMatch(/secret|disk full/)
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { decodeHeaderText } from './header-text.ts'
+import { decodeHeaderText } from './protocol.ts'
 
 it('reads back what was wrapped', () => {
   fc.assert(
