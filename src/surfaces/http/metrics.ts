@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { categoryOf } from '../../core/log/domain.ts'
-import { equityOf } from '../../core/state.ts'
+import { equityOf } from '../../core/trading/evolve.ts'
 import { viewProducerStatus } from '../../core/views/producers.ts'
 import { usdNumber } from '../../core/shared/money.ts'
 import type { Engine } from '../../engine/engine.ts'
@@ -58,7 +58,7 @@ export const createMetrics = (
   gauge(
     'svc_kill_switch_level',
     '0 normal, 1 caution, 2 crisis, 3 lockdown',
-    () => engine.state.killSwitch.level,
+    () => engine.state.trading.killSwitch.level,
   )
   gauge('svc_queue_length', 'Commands that wait to be decided', () => engine.queueLength)
   gauge('svc_chain_ok', '1 unless a verification found the hash chain broken', () =>
@@ -67,10 +67,10 @@ export const createMetrics = (
   gauge(
     'svc_open_positions',
     'Positions that are neither closed nor liquidated',
-    () => engine.state.book.count,
+    () => engine.state.trading.book.count,
   )
   gauge('svc_equity_usd', 'Cash plus the value of open positions at their marks', () =>
-    usdNumber(equityOf(engine.state)),
+    usdNumber(equityOf(engine.state.trading)),
   )
   gauge('svc_stream_clients', 'Connected clients of the event stream', () => streams.size)
   registerLabeled(registry, dependencies)
@@ -119,7 +119,7 @@ const registerLabeled = (
   gauge('svc_orders_open', 'Orders that are not final, by status', ['status'], () =>
     OPEN_STATUSES.map((status) => [
       { status },
-      engine.state.orders.open.count((order) => order.status === status),
+      engine.state.trading.orders.open.count((order) => order.status === status),
     ]),
   )
   // One series per producer and health, so that an alert can name the health it is about.

@@ -29,7 +29,7 @@ export const intentRoutes = [
     }),
     response: z.array(intent),
     example: [INTENT],
-    handler: async ({ query }, { engine }) => ok(viewIntents((await engine.fresh()).intents, query)),
+    handler: async ({ query }, { engine }) => ok(viewIntents((await engine.fresh()).trading.intents, query)),
   }),
   defineRoute({
     method: 'POST',
@@ -74,14 +74,14 @@ const decideIntent = async (
   { params: { id }, body, traceId }: DecisionInput,
   { engine }: Service,
 ): Promise<RouteResult<z.input<typeof intent>>> => {
-  const judgement = {
+  const decision = {
     intentId: id,
     operator: engine.nodeId,
     note: body?.note ?? null,
     surface: 'api',
   } as const
-  return resultOf(await engine.execute({ kind, judgement }, { traceId }), () => {
-    const decided = engine.state.intents.get(id)
+  return resultOf(await engine.execute({ kind, decision }, { traceId }), () => {
+    const decided = engine.state.trading.intents.get(id)
     assert(decided !== undefined, `intent ${id} must be known after the decision`)
     return viewIntent(decided)
   })

@@ -47,7 +47,7 @@ export const karmaRoutes = [
     summary: 'Karma intents that wait to be settled, oldest first',
     response: z.object({ items: z.array(karmaIntentView.meta({ id: 'KarmaIntent' })) }),
     example: { items: [KARMA_INTENT] },
-    handler: async (_input, { engine }) => ok({ items: viewKarmaIntents((await engine.fresh()).karma) }),
+    handler: async (_input, { engine }) => ok({ items: viewKarmaIntents((await engine.fresh()).treasury) }),
   }),
   defineRoute({
     method: 'GET',
@@ -87,10 +87,10 @@ export const karmaRoutes = [
       }
       const { intent_ids: intentIds, tx_hash: txHash = null } = parsed.data
       const request = { intentIds, txHash }
-      const standing = await settlementStatus(engine.log, (await engine.fresh()).karma, request)
-      const outcome = await engine.execute({ kind: 'settle-karma', request, standing }, { traceId })
+      const status = await settlementStatus(engine.log, (await engine.fresh()).treasury, request)
+      const outcome = await engine.execute({ kind: 'settle-shares', request, status }, { traceId })
       const settled =
-        outcome.status === 'refused' ? null : await settlementOf(engine.log, engine.state.karma, request)
+        outcome.status === 'refused' ? null : await settlementOf(engine.log, engine.state.treasury, request)
       return resultOf(outcome, () => {
         if (settled === null) throw new Error('a settlement left no receipt')
         return viewSettlement(settled)
@@ -118,7 +118,7 @@ export const karmaRoutes = [
         migration: { address, percentage, reason, operator: engine.nodeId },
       } as const
       return resultOf(await engine.execute(command, { traceId }), () =>
-        viewTreasury(engine.state.karma, configuration.current().karma),
+        viewTreasury(engine.state.treasury, configuration.current().karma),
       )
     },
   }),

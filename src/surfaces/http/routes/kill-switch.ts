@@ -27,7 +27,7 @@ export const killSwitchRoutes = [
     summary: 'Level of the kill switch',
     response,
     example: { level: 0, state: 'normal', reason: null, changed_at: null, changed_by: null },
-    handler: async (_input, { engine }) => ok(viewKillSwitch((await engine.fresh()).killSwitch)),
+    handler: async (_input, { engine }) => ok(viewKillSwitch((await engine.fresh()).trading.killSwitch)),
   }),
   defineRoute({
     method: 'POST',
@@ -47,7 +47,7 @@ export const killSwitchRoutes = [
         move: { level: level as KillSwitchLevel, reason, operator: engine.nodeId, surface: 'api' },
       } as const
       return resultOf(await engine.execute(command, { traceId }), (events) =>
-        viewKillSwitchAfter(engine.state.killSwitch, events),
+        viewKillSwitchAfter(engine.state.trading.killSwitch, events),
       )
     },
   }),

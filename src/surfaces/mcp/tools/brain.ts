@@ -28,7 +28,7 @@ const explainDecision = defineTool({
   }),
   output: orError(explanationView, ['decision_not_found']),
   call: async ({ input, dependencies: { engine, configuration } }) => {
-    const id = input.id ?? (await engine.fresh()).mind.lastCycle?.id ?? ''
+    const id = input.id ?? (await engine.fresh()).brain.lastCycle?.id ?? ''
     const explanation = await explain(engine, { id, symbol: input.symbol ?? null }, configuration())
     return explanation === null ? failed('decision_not_found', { id }) : found(explanation)
   },

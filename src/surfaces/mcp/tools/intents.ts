@@ -14,7 +14,7 @@ const getIntents = defineTool({
   }),
   output: itemsOf(intentView),
   call: async ({ input, dependencies: { engine } }) =>
-    found(viewIntents((await engine.fresh()).intents, input)),
+    found(viewIntents((await engine.fresh()).trading.intents, input)),
 })
 
 const decisionInput = z.object({
@@ -30,7 +30,7 @@ const approveIntent = defineOperatorTool({
   title: 'Approve an intent',
   input: decisionInput,
   errors: ['intent_not_found', 'intent_not_awaiting', 'kill_switch_active'],
-  command: (input, operator) => ({ kind: 'approve-intent', judgement: decisionOf(input, operator) }),
+  command: (input, operator) => ({ kind: 'approve-intent', decision: decisionOf(input, operator) }),
 })
 
 const denyIntent = defineOperatorTool({
@@ -38,7 +38,7 @@ const denyIntent = defineOperatorTool({
   title: 'Deny an intent',
   input: decisionInput,
   errors: ['intent_not_found', 'intent_not_awaiting'],
-  command: (input, operator) => ({ kind: 'deny-intent', judgement: decisionOf(input, operator) }),
+  command: (input, operator) => ({ kind: 'deny-intent', decision: decisionOf(input, operator) }),
 })
 
 export const intentTools = {

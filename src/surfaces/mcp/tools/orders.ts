@@ -12,7 +12,7 @@ const getOrders = defineTool({
   }),
   output: itemsOf(orderView),
   call: async ({ input, dependencies: { engine } }) =>
-    found(viewOrders((await engine.fresh()).orders, input)),
+    found(viewOrders((await engine.fresh()).trading.orders, input)),
 })
 
 const cancelOrder = defineOperatorTool({
@@ -25,7 +25,7 @@ const cancelOrder = defineOperatorTool({
   errors: ['order_not_found', 'order_not_open'],
   command: ({ order_id: orderId, reason }, operator) => ({
     kind: 'cancel-order',
-    wish: { orderId, operator, reason: reason ?? null, surface: 'api' },
+    request: { orderId, operator, reason: reason ?? null, surface: 'api' },
   }),
 })
 

@@ -8,7 +8,7 @@ const getTreasury = defineTool({
   input: z.object({}),
   output: treasuryView,
   call: async ({ dependencies: { engine, configuration } }) =>
-    found(viewTreasury((await engine.fresh()).karma, configuration().karma)),
+    found(viewTreasury((await engine.fresh()).treasury, configuration().karma)),
 })
 
 export const treasuryTools = { get_treasury: getTreasury }
