@@ -36,7 +36,7 @@ const GROUPS: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> = {
   signatures: () => benchSignatures(rounds),
   sqlite: () => benchSqlite({ rounds, events }),
   start: () => benchStart(events, rounds),
-  stream: () => benchStream(rounds),
+  stream: benchStream,
 }
 
 for (const name of wanted) {

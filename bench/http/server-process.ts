@@ -5,7 +5,7 @@ import { openSqliteLog } from '../../src/adapters/storage/sqlite/sqlite-log.ts'
 import { startService } from '../../src/compose/service.ts'
 import { environmentOf } from '../../src/compose/environment.ts'
 import { beginEverythingYoung } from '../../src/compose/young-memory.ts'
-import { ok } from '../../src/surfaces/http/answers.ts'
+import { ok } from '../../src/surfaces/http/results.ts'
 import type { Route } from '../../src/surfaces/http/route.ts'
 import { ROUTES } from '../../src/surfaces/http/routes/all.ts'
 import {

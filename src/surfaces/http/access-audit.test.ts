@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { DENIALS_PER_MINUTE_MAX } from './access-audit.ts'
-import { ok, refused } from './answers.ts'
+import { ok, refused } from './results.ts'
 import { defineRoute } from './route.ts'
 import { ROUTES } from './routes/all.ts'
 import {

@@ -1,6 +1,6 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { problemsOf } from './route-schema.ts'
+import { problemsOf } from './openapi.ts'
 import { isBare, PROBLEM_CODES, statusOf, type ProblemCode } from './problems.ts'
 import {
   endpointsOf,
@@ -44,7 +44,7 @@ const NOTHING_THERE = new Set([
   'denyIntent',
   'migrateWallet',
   'resumeLive',
-  'settleShares',
+  'settleKarma',
 ])
 
 describe('the OpenAPI document', () => {

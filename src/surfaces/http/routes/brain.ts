@@ -4,7 +4,7 @@ import { cycleView, viewCycle } from '../../../core/views/cycle.ts'
 import { explanationView } from '../../../core/views/explanation.ts'
 import { regimeView, viewRegime } from '../../../core/views/regime.ts'
 import { explain } from '../../../engine/queries/explanation.ts'
-import { answerTo, ok, refused } from '../answers.ts'
+import { resultOf, ok, refused } from '../results.ts'
 import { CYCLE, CYCLE_ID, EXPLANATION, TS } from '../examples.ts'
 import { pathText, textFilter } from '../fields.ts'
 import { defineRoute } from '../route.ts'
@@ -13,7 +13,6 @@ export const brainRoutes = [
   defineRoute({
     method: 'GET',
     path: '/brain/status',
-    access: 'bearer',
     operationId: 'getBrainStatus',
     tag: 'Brain',
     summary: 'Regime, kill switch and last cycle',
@@ -27,33 +26,31 @@ export const brainRoutes = [
       last_cycle_id: CYCLE_ID,
       last_cycle_at: TS,
     },
-    handler: async (_parts, { engine }) => ok(viewBrainStatus(await engine.fresh())),
+    handler: async (_input, { engine }) => ok(viewBrainStatus(await engine.fresh())),
   }),
   defineRoute({
     method: 'POST',
     path: '/brain/run',
-    access: 'bearer',
     operationId: 'runBrainCycle',
     tag: 'Brain',
     summary: 'Run one brain cycle now',
     description: 'Refused while the kill switch is above level 0. Parallel calls run one after the other.',
     response: cycleView.meta({ id: 'Cycle' }),
     example: CYCLE,
-    problems: ['kill_switch.active', 'store.busy'],
-    handler: async (_parts, { engine, clock }) => {
+    problems: ['kill_switch.active'],
+    handler: async (_input, { engine, clock }) => {
       const cycleId = clock.newId()
       // The events of a cycle are tied together by the cycle, not by the request.
       const outcome = await engine.execute(
         { kind: 'run-cycle', cycleId, trigger: 'api' },
         { traceId: cycleId },
       )
-      return answerTo(outcome, (events) => viewCycle({ id: cycleId, events }, engine.state))
+      return resultOf(outcome, (events) => viewCycle({ id: cycleId, events }, engine.state))
     },
   }),
   defineRoute({
     method: 'GET',
     path: '/brain/explain/:id',
-    access: 'bearer',
     operationId: 'explainDecision',
     tag: 'Brain',
     summary: 'Why a cycle decided as it did',
@@ -79,12 +76,11 @@ export const brainRoutes = [
   defineRoute({
     method: 'GET',
     path: '/regime',
-    access: 'bearer',
     operationId: 'getRegime',
     tag: 'Brain',
     summary: 'Market regime and the evidence behind it',
     response: regimeView.meta({ id: 'Regime' }),
     example: { regime: null, changed_at: null, conditions: {} },
-    handler: async (_parts, { engine }) => ok(viewRegime(await engine.fresh())),
+    handler: async (_input, { engine }) => ok(viewRegime(await engine.fresh())),
   }),
 ]

@@ -13,10 +13,9 @@ import { isJsonObject } from '../../../core/shared/json-object.ts'
 import type { JsonObject } from '../../../core/shared/json.ts'
 import { sha256Hex } from '../../../engine/sha256.ts'
 import type { ChangeOptions, ConfigurationRefusal } from '../../../ports/config-file.ts'
-import { ok, type Refused } from '../answers.ts'
+import { ok, type Refused } from '../results.ts'
 import { invalidProblem } from '../problems.ts'
-import { defineRoute } from '../route.ts'
-import type { Service } from '../service.ts'
+import { defineRoute, type Service } from '../route.ts'
 
 const configuration = configurationSchema.meta({ id: 'Configuration' })
 
@@ -42,19 +41,17 @@ export const configRoutes = [
   defineRoute({
     method: 'GET',
     path: '/config',
-    access: 'bearer',
     operationId: 'getConfiguration',
     tag: 'Configuration',
     summary: 'The effective configuration',
     description: 'Secrets that are set read `***REDACTED***`.',
     response: configuration,
     example: DEFAULT_CONFIGURATION,
-    handler: (_parts, service) => ok(redactedConfiguration(service.configuration.current())),
+    handler: (_input, service) => ok(redactedConfiguration(service.configuration.current())),
   }),
   defineRoute({
     method: 'GET',
     path: '/config/schema',
-    access: 'bearer',
     operationId: 'getConfigurationSchema',
     tag: 'Configuration',
     summary: 'What can be configured, and how',
@@ -68,7 +65,7 @@ export const configRoutes = [
       waiting_for_restart: [],
       set_by_environment: ['api.auth_token'],
     },
-    handler: (_parts, service) => {
+    handler: (_input, service) => {
       const { setByEnvironment, waitingForRestart } = service.configuration.describe()
       return ok({
         schema: SCHEMA,
@@ -83,7 +80,6 @@ export const configRoutes = [
   defineRoute({
     method: 'POST',
     path: '/config/validate',
-    access: 'bearer',
     action: 'read',
     operationId: 'validateConfiguration',
     tag: 'Configuration',
@@ -120,7 +116,7 @@ export const configRoutes = [
       restart_required: ['api.port'],
       overridden_by_env: [],
     },
-    problems: ['config.invalid', 'config.not_saved', 'store.busy'],
+    problems: ['config.invalid', 'config.not_saved'],
     handler: async ({ body, traceId }, service) => {
       const made = await service.configuration.change(body, await rulesOf(service))
       if (made.status !== 'accepted') return refusedBy(made)

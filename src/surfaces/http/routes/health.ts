@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { ok } from '../answers.ts'
-import { defineRoute } from '../route.ts'
-import type { Service } from '../service.ts'
+import { ok } from '../results.ts'
+import { defineRoute, type Service } from '../route.ts'
 import { withinTime } from '../time-limit.ts'
 
 const health = z.object({
@@ -20,7 +19,7 @@ export const healthRoutes = [
     summary: 'Whether the service runs',
     response: health,
     example: { version: '1.0.0', uptime_seconds: 12.4, db_size_bytes: 262_144 },
-    handler: async (_parts, service) =>
+    handler: async (_input, service) =>
       ok({
         version: service.version,
         uptime_seconds: Math.max(0, service.clock.now() - service.startedAtMs) / 1000,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { integrityView, viewIntegrity } from '../../../core/views/integrity.ts'
-import { ok } from '../answers.ts'
+import { ok } from '../results.ts'
 import { EVENT_RECORD } from '../examples.ts'
 import { integer } from '../fields.ts'
 import { defineRoute } from '../route.ts'
@@ -9,7 +9,6 @@ export const integrityRoutes = [
   defineRoute({
     method: 'GET',
     path: '/integrity',
-    access: 'bearer',
     operationId: 'verifyIntegrity',
     tag: 'Events',
     summary: 'Verify the hash chain and the signatures',
@@ -39,7 +38,6 @@ export const integrityRoutes = [
   defineRoute({
     method: 'GET',
     path: '/integrity/progress',
-    access: 'bearer',
     operationId: 'getVerificationProgress',
     tag: 'Events',
     summary: 'How far a verification of the whole log is',

@@ -10,8 +10,8 @@ import {
   viewTreasury,
 } from '../../../core/views/karma.ts'
 import { faultsOf } from '../../../core/shared/faults.ts'
-import { karmaReceipts, settlementOf, settlementStatus } from '../../../engine/queries/treasury.ts'
-import { answerTo, ok } from '../answers.ts'
+import { karmaReceipts, settlementOf, settlementStatus } from '../../../engine/queries/karma.ts'
+import { resultOf, ok } from '../results.ts'
 import { INTENT_ID, KARMA_INTENT, KARMA_RECEIPT, TREASURY } from '../examples.ts'
 import { integer } from '../fields.ts'
 import { invalidProblem } from '../problems.ts'
@@ -42,18 +42,16 @@ export const karmaRoutes = [
   defineRoute({
     method: 'GET',
     path: '/karma/intents',
-    access: 'bearer',
     operationId: 'listKarmaIntents',
     tag,
     summary: 'Karma intents that wait to be settled, oldest first',
     response: z.object({ items: z.array(karmaIntentView.meta({ id: 'KarmaIntent' })) }),
     example: { items: [KARMA_INTENT] },
-    handler: async (_parts, { engine }) => ok({ items: viewKarmaIntents((await engine.fresh()).treasury) }),
+    handler: async (_input, { engine }) => ok({ items: viewKarmaIntents((await engine.fresh()).treasury) }),
   }),
   defineRoute({
     method: 'GET',
     path: '/karma/receipts',
-    access: 'bearer',
     operationId: 'listKarmaReceipts',
     tag,
     summary: 'Receipts of settlements, newest first',
@@ -69,7 +67,7 @@ export const karmaRoutes = [
     method: 'POST',
     path: '/karma/settle',
     access: 'operator',
-    operationId: 'settleShares',
+    operationId: 'settleKarma',
     tag,
     summary: 'Record a settlement of karma intents',
     description: 'The service moves no money. What cannot be settled is in `skipped`, with the reason.',
@@ -80,7 +78,7 @@ export const karmaRoutes = [
     }),
     response: settlementView.extend({ receipt }),
     example: { receipt: KARMA_RECEIPT, skipped: [{ id: 'x', reason: 'unknown' }] },
-    problems: ['karma.settlement_rejected', 'store.busy'],
+    problems: ['karma.settlement_rejected'],
     handler: async ({ body, traceId }, { engine }) => {
       const parsed = settlement.safeParse(body)
       if (!parsed.success) {
@@ -93,7 +91,7 @@ export const karmaRoutes = [
       const outcome = await engine.execute({ kind: 'settle-shares', request, status }, { traceId })
       const settled =
         outcome.status === 'refused' ? null : await settlementOf(engine.log, engine.state.treasury, request)
-      return answerTo(outcome, () => {
+      return resultOf(outcome, () => {
         if (settled === null) throw new Error('a settlement left no receipt')
         return viewSettlement(settled)
       })
@@ -112,14 +110,14 @@ export const karmaRoutes = [
     body: migration,
     response: treasuryView.meta({ id: 'Treasury' }),
     example: TREASURY,
-    problems: ['karma.wallet_not_locked', 'store.busy'],
+    problems: ['karma.wallet_not_locked'],
     handler: async ({ body, traceId }, { engine, configuration }) => {
       const { address, percentage = null, reason } = body
       const command = {
         kind: 'migrate-wallet',
         migration: { address, percentage, reason, operator: engine.nodeId },
       } as const
-      return answerTo(await engine.execute(command, { traceId }), () =>
+      return resultOf(await engine.execute(command, { traceId }), () =>
         viewTreasury(engine.state.treasury, configuration.current().karma),
       )
     },

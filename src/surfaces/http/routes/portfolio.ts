@@ -2,33 +2,31 @@ import { z } from 'zod'
 import { ORDER_FILTERS, orderView, viewOrder, viewOrders } from '../../../core/views/orders.ts'
 import { equityHistoryView } from '../../../core/views/equity-history.ts'
 import { portfolioView } from '../../../core/views/portfolio.ts'
-import { equityHistoryOf, portfolioOf } from '../../../engine/queries/views.ts'
-import { answerTo, ok } from '../answers.ts'
+import { equityHistoryOf } from '../../../engine/queries/equity-history.ts'
+import { portfolioOf } from '../../../engine/queries/portfolio.ts'
+import { resultOf, ok } from '../results.ts'
 import { CANCELED_ORDER, EQUITY_HISTORY, ORDER, PORTFOLIO } from '../examples-trading.ts'
-import { integer, pathText } from '../fields.ts'
+import { integer, optionalReason, pathText } from '../fields.ts'
 import { defineRoute } from '../route.ts'
 
 const tag = 'Positions'
 const order = orderView.meta({ id: 'Order' })
-const access = 'bearer'
 
 export const portfolioRoutes = [
   defineRoute({
     method: 'GET',
     path: '/portfolio',
-    access,
     operationId: 'getPortfolio',
     tag,
     summary: 'Where the account stands, and its limits',
     response: portfolioView.meta({ id: 'Portfolio' }),
     example: PORTFOLIO,
-    handler: async (_parts, { engine, configuration, clock }) =>
+    handler: async (_input, { engine, configuration, clock }) =>
       ok(await portfolioOf(engine, configuration.current(), clock)),
   }),
   defineRoute({
     method: 'GET',
     path: '/portfolio/history',
-    access,
     operationId: 'getEquityHistory',
     tag,
     summary: 'Equity over time',
@@ -44,7 +42,6 @@ export const portfolioRoutes = [
   defineRoute({
     method: 'GET',
     path: '/orders',
-    access,
     operationId: 'listOrders',
     tag,
     summary: 'Orders, newest first',
@@ -69,16 +66,11 @@ export const portfolioRoutes = [
       'that nobody can look up is taken as canceled: look at the venue first.',
     isUrgent: true,
     params: z.object({ order_id: pathText('the id of the order', ORDER.order_id) }),
-    body: z
-      .object({
-        reason: z.string().trim().min(1).max(500).optional().meta({ description: 'why, for the log' }),
-      })
-      .meta({ examples: [{ reason: 'too slow' }] })
-      .optional(),
+    body: optionalReason('too slow'),
     bodyIsOptional: true,
     response: order,
     example: CANCELED_ORDER,
-    problems: ['order.not_found', 'order.not_open', 'store.busy'],
+    problems: ['order.not_found', 'order.not_open'],
     handler: async ({ params: { order_id: orderId }, body, traceId }, { engine }) => {
       const request = {
         orderId,
@@ -86,7 +78,7 @@ export const portfolioRoutes = [
         reason: body?.reason ?? null,
         surface: 'api',
       } as const
-      return answerTo(await engine.execute({ kind: 'cancel-order', request }, { traceId }), () => {
+      return resultOf(await engine.execute({ kind: 'cancel-order', request }, { traceId }), () => {
         const { open, ended } = engine.state.trading.orders
         const canceled = open.get(orderId) ?? ended.get(orderId)
         if (canceled === undefined) throw new Error('an order was canceled and is gone')

@@ -13,13 +13,12 @@ import {
 import { plainText } from '../../../core/shared/text.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
 import { isKnownProducer, matchedFeedback } from '../../../engine/queries/feedback.ts'
-import { answerTo, ok, refused } from '../answers.ts'
+import { resultOf, ok, refused } from '../results.ts'
 import { EVENT_ID, PRODUCER, PRODUCER_STATUS } from '../examples.ts'
 import { pathText } from '../fields.ts'
 import { defineRoute } from '../route.ts'
 
 const tag = 'Producers'
-const access = 'bearer'
 const producer = producerView.meta({ id: 'Producer' })
 
 const feedback = z
@@ -41,19 +40,17 @@ export const producerRoutes = [
   defineRoute({
     method: 'GET',
     path: '/producers',
-    access,
     operationId: 'listProducers',
     tag,
     summary: 'Registered producers, by name',
     response: z.object({ producers: z.array(producer) }),
     example: { producers: [PRODUCER] },
-    handler: async (_parts, { engine }) =>
+    handler: async (_input, { engine }) =>
       ok({ producers: viewProducers((await engine.fresh()).signals.producers) }),
   }),
   defineRoute({
     method: 'GET',
     path: '/producers/status',
-    access,
     operationId: 'getProducerStatus',
     tag,
     summary: 'Health of all producers, by name',
@@ -61,7 +58,7 @@ export const producerRoutes = [
       producers: z.record(z.string(), producerStatusView.meta({ id: 'ProducerStatus' })),
     }),
     example: { producers: { p1: PRODUCER_STATUS } },
-    handler: async (_parts, { engine, clock, configuration }) => {
+    handler: async (_input, { engine, clock, configuration }) => {
       const rules = configuration.current().karma
       return ok({ producers: viewProducerStatus(await engine.fresh(), { now: isoNow(clock), rules }) })
     },
@@ -69,7 +66,6 @@ export const producerRoutes = [
   defineRoute({
     method: 'POST',
     path: '/producers/register',
-    access,
     operationId: 'registerProducer',
     tag,
     summary: 'Register a producer',
@@ -79,10 +75,10 @@ export const producerRoutes = [
     }),
     response: producer,
     example: PRODUCER,
-    problems: ['producer.duplicate', 'store.busy'],
+    problems: ['producer.duplicate'],
     handler: async ({ body, traceId }, { engine }) => {
       const command = { kind: 'register-producer', producer: body, surface: 'api' } as const
-      return answerTo(await engine.execute(command, { traceId }), ([event]) =>
+      return resultOf(await engine.execute(command, { traceId }), ([event]) =>
         viewProducer({ ...body, registeredAt: event?.ts ?? '' }),
       )
     },
@@ -90,7 +86,6 @@ export const producerRoutes = [
   defineRoute({
     method: 'DELETE',
     path: '/producers/:name',
-    access,
     operationId: 'removeProducer',
     tag,
     summary: 'Deregister a producer',
@@ -98,16 +93,15 @@ export const producerRoutes = [
     params: z.object({ name: pathText('the name of the producer', 'p1') }),
     response: z.object({ removed: z.string() }),
     example: { removed: 'p1' },
-    problems: ['producer.not_found', 'store.busy'],
+    problems: ['producer.not_found'],
     handler: async ({ params: { name }, traceId }, { engine }) => {
       const command = { kind: 'remove-producer', name, surface: 'api' } as const
-      return answerTo(await engine.execute(command, { traceId }), () => ({ removed: name }))
+      return resultOf(await engine.execute(command, { traceId }), () => ({ removed: name }))
     },
   }),
   defineRoute({
     method: 'POST',
     path: '/producers/:id/feedback',
-    access,
     operationId: 'giveFeedback',
     tag,
     summary: 'Say what came of a signal, and see how its producer does',
@@ -127,7 +121,7 @@ export const producerRoutes = [
       event_id: '019c7877-0b1f-7e22-9d3c-5a6b7c8d9e0f',
       matched: true,
     },
-    problems: ['producer.not_found', 'store.busy'],
+    problems: ['producer.not_found'],
     handler: async ({ params: { id }, body = NOTHING_SAID, traceId }, { engine, clock }) => {
       if (!(await isKnownProducer(engine.log, await engine.fresh(), id))) {
         return refused('producer.not_found', 'No such producer', { extras: { name: id } })
@@ -142,7 +136,7 @@ export const producerRoutes = [
       }
       const recorded = await matchedFeedback(engine.log, id, saidIn(body), 'api')
       const outcome = await engine.execute({ kind: 'record-feedback', ...recorded }, { traceId })
-      return answerTo(outcome, ([event]) => ({
+      return resultOf(outcome, ([event]) => ({
         ...report(),
         accepted: true,
         event_id: event?.id ?? null,

@@ -9,13 +9,12 @@ import { plainText, trimmedText } from '../../../core/shared/text.ts'
 import { isTooFarAhead, timestamp } from '../../../core/shared/timestamp.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
 import { attributionOf } from '../../../engine/queries/attribution.ts'
-import { signalItems } from '../../../engine/queries/views.ts'
-import { answerTo, ok, okJsonText, refused } from '../answers.ts'
+import { signalItems } from '../../../engine/queries/signals.ts'
+import { resultOf, ok, okJsonText, refused } from '../results.ts'
 import { ATTRIBUTION, CONTRIBUTOR_ID, EVENT_ID, SIGNAL } from '../examples.ts'
 import { headerText, integer, pathText, textFilter } from '../fields.ts'
 import { invalidProblem } from '../problems.ts'
-import { defineRoute } from '../route.ts'
-import type { Service } from '../service.ts'
+import { defineRoute, type Service } from '../route.ts'
 
 const PAYLOAD_BYTES_MAX = 64 * 1024
 
@@ -57,7 +56,6 @@ export const signalRoutes = [
   defineRoute({
     method: 'GET',
     path: '/signals',
-    access: 'bearer',
     operationId: 'listSignals',
     tag: 'Signals',
     summary: 'Stored signals, newest first',
@@ -82,7 +80,6 @@ export const signalRoutes = [
   defineRoute({
     method: 'POST',
     path: '/signals/submit',
-    access: 'bearer',
     operationId: 'submitSignal',
     tag: 'Signals',
     summary: 'Submit an opinion as a contributor',
@@ -93,7 +90,7 @@ export const signalRoutes = [
     body: submission,
     response: submissionView,
     example: { event_id: EVENT_ID, contributor_id: CONTRIBUTOR_ID },
-    problems: ['signal.invalid_type', 'contributor.not_found', 'idempotency.conflict', 'store.busy'],
+    problems: ['signal.invalid_type', 'contributor.not_found', 'idempotency.conflict'],
     handler: async ({ body, headers: { 'idempotency-key': headerKey }, traceId, writeEntry }, service) => {
       const faults = [...keyFaults(headerKey, body.dedupe_key), ...timeFaults(body.ts, service)]
       if (faults.length > 0) return { kind: 'refused', problem: invalidProblem(faults) }
@@ -104,13 +101,12 @@ export const signalRoutes = [
         { traceId, alongside: writeEntry },
       )
       const isReplay = outcome.status === 'done' && outcome.replayed
-      return answerTo(outcome, viewSubmission, isReplay ? { headers: REPLAYED } : { isAudited: true })
+      return resultOf(outcome, viewSubmission, isReplay ? { headers: REPLAYED } : { isAudited: true })
     },
   }),
   defineRoute({
     method: 'GET',
     path: '/signals/:signal_id/attribution',
-    access: 'bearer',
     operationId: 'getSignalAttribution',
     tag: 'Signals',
     summary: 'Who is behind a signal, and what became of it',

@@ -3,7 +3,7 @@ import { appendTo } from '../../../../test/records.ts'
 import { categoryOf } from '../../../core/log/domain.ts'
 import { expectProblem } from '../expectations.fixture.ts'
 import { streamFixture } from '../stream/stream.fixture.ts'
-import type { Listener, ListenOptions } from '../stream/stream-client.fixture.ts'
+import type { TestClient, ConnectOptions } from '../stream/stream-client.fixture.ts'
 import { TOKEN, type TestServer } from '../test-server.fixture.ts'
 
 const { start, open } = streamFixture()
@@ -14,7 +14,7 @@ const raise = async (server: TestServer, level: number): Promise<void> => {
   expect(status).toBe(200)
 }
 
-const typesOf = ({ messages }: Listener): readonly string[] => messages.map(({ data }) => data.type)
+const typesOf = ({ messages }: TestClient): readonly string[] => messages.map(({ data }) => data.type)
 
 const storedTypes = async ({ log }: TestServer): Promise<readonly string[]> =>
   (await log.read({ order: 'asc', limit: 1000 })).map(({ type }) => type)
@@ -169,7 +169,7 @@ describe('the beginning', () => {
     const ids = await storedIds(server)
     expect(ids.length).toBeGreaterThan(5)
     const [, second = '', third = '', fourth = ''] = ids
-    const heardFrom = async (options: ListenOptions): Promise<readonly string[]> => {
+    const heardFrom = async (options: ConnectOptions): Promise<readonly string[]> => {
       const listener = await open(server, options)
       await listener.until(() => listener.messages.at(-1)?.id === ids.at(-1))
       return listener.messages.map(({ id }) => id)

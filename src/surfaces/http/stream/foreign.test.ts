@@ -10,7 +10,7 @@ import { programOf } from '../../../../test/program.ts'
 import { openSqliteLog } from '../../../adapters/storage/sqlite/sqlite-log.ts'
 import { Engine } from '../../../engine/engine.ts'
 import { startTestServer, type TestServer } from '../test-server.fixture.ts'
-import { listen } from './stream-client.fixture.ts'
+import { connectClient } from './stream-client.fixture.ts'
 
 const cleanUp: (() => Promise<void>)[] = []
 afterEach(async () => {
@@ -50,7 +50,7 @@ describe('what others write into the same file', () => {
     })
     cleanUp.push(() => other.close())
     const before = (await server.engine.fresh()).seq
-    const listener = await listen(server)
+    const listener = await connectClient(server)
     for (let turn = 0; turn < 20; turn += 1) {
       const mine = server.engine.execute(move(1, `mine ${turn}`))
       const theirs = other.execute(move(turn % 2 === 0 ? 2 : 0, `theirs ${turn}`))
@@ -65,7 +65,7 @@ describe('what others write into the same file', () => {
   it('is told like our own: another process', async () => {
     const { server, path } = await startOnFile()
     const before = (await server.engine.fresh()).seq
-    const listener = await listen(server)
+    const listener = await connectClient(server)
     const writer = spawn(process.execPath, [programOf('crash/writer-process'), path, '4'], {
       stdio: ['ignore', 'ignore', 'inherit'],
     })
