@@ -1,9 +1,9 @@
-import type { Bench } from './command.ts'
+import type { Invocation } from './command.ts'
 import { Failure } from './failure.ts'
 
 /** Nothing happens unless the word is typed, or a script said --yes. */
 export const confirm = async (
-  { readAnswer }: Pick<Bench, 'readAnswer'>,
+  { readAnswer }: Pick<Invocation, 'readAnswer'>,
   { yes, word, question }: { readonly yes: boolean; readonly word: string; readonly question: string },
 ): Promise<void> => {
   if (yes) return

@@ -13,7 +13,7 @@ import type { Signatures } from '../../ports/signatures.ts'
 
 /**
  * What the composition hands to commands, for one home folder. Nothing is opened before it is asked for.
- * Trouble that an operator can act on is thrown as `Failure`.
+ * An error that an operator can act on is thrown as `Failure`.
  */
 export interface CommandDependencies {
   readonly home: string
@@ -41,11 +41,11 @@ export interface CommandDependencies {
   /** Checks signatures on every core. Whoever opened it closes it. */
   openSignatures(): Promise<Signatures>
   /** Checkpoints in a file of any name. */
-  checkpointsIn(file: string): CheckpointStore
+  openCheckpoints(file: string): Promise<CheckpointStore>
   /** The venue of real orders, with its keys. Whoever opened it closes it. */
   openBroker(): Promise<Broker>
   /** A run through recorded time. It leaves nothing behind. */
-  backtest(wish: BacktestRequest): Promise<BacktestReport>
+  backtest(request: BacktestRequest): Promise<BacktestReport>
   /** Resolves when the service listens. */
   startService(options: ServiceOptions): Promise<RunningService>
   /** What the service of this home says of itself; null when nobody answers. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { linesOf } from './export-lines.ts'
+import { linesOf } from './commands/integrity.ts'
 
 let folder: string
 beforeEach(async () => {

@@ -1,6 +1,6 @@
 import { access } from 'node:fs/promises'
 import type { EventLog } from '../../ports/event-log.ts'
-import type { Bench } from './command.ts'
+import type { Invocation } from './command.ts'
 import type { ExportFormat, ExportLayouts } from './export-layout.ts'
 import { EXIT_OK, UsageError, type ExitCode } from './failure.ts'
 import { fileExists, writeWholeFile } from './file-output.ts'
@@ -27,23 +27,23 @@ export interface ExportOptions {
 
 /** To standard output, or to a file that appears whole or not at all. */
 export const exportItems = async <Item>(
-  bench: Bench,
+  invocation: Invocation,
   what: Exportable<Item>,
   options: ExportOptions,
 ): Promise<ExitCode> => {
   const { output } = options
-  if (output !== undefined) return exportToFile(bench, what, options, output)
+  if (output !== undefined) return exportToFile(invocation, what, options, output)
   // One document on standard output: with --json that can only be the array.
-  const format = options.format ?? (bench.print.json ? 'json' : 'jsonl')
-  if (bench.print.json && format !== 'json') {
+  const format = options.format ?? (invocation.print.json ? 'json' : 'jsonl')
+  if (invocation.print.json && format !== 'json') {
     throw new UsageError(`--json prints one JSON document: use --format json, or --output for ${format}`)
   }
-  await writeItems(bench, what, { ...options, format }, (text) => bench.print.asIs(text))
+  await writeItems(invocation, what, { ...options, format }, (text) => invocation.print.asIs(text))
   return EXIT_OK
 }
 
 const exportToFile = async <Item>(
-  bench: Bench,
+  invocation: Invocation,
   what: Exportable<Item>,
   options: ExportOptions,
   path: string,
@@ -52,12 +52,12 @@ const exportToFile = async <Item>(
   const force = options.force === true
   // Looked at before the work, not only after it.
   if (!force && (await isThere(path))) throw fileExists(path)
-  const progress = bench.progress('exporting')
+  const progress = invocation.progress('exporting')
   const written = await writeWholeFile(path, { force }, (file) =>
-    writeItems(bench, what, { ...options, format }, (text) => file.write(text), progress),
+    writeItems(invocation, what, { ...options, format }, (text) => file.write(text), progress),
   ).finally(() => progress.end())
   const document = { output: path, format, [what.plural]: written }
-  await bench.print.result(document, () => `${written} ${what.plural} written to ${path}\n`)
+  await invocation.print.result(document, () => `${written} ${what.plural} written to ${path}\n`)
   return EXIT_OK
 }
 
@@ -65,7 +65,7 @@ type Write = (text: string) => Promise<void>
 
 /** Returns how many items were written. */
 const writeItems = async <Item>(
-  { dependencies }: Bench,
+  { dependencies }: Invocation,
   { pages, momentOf, layouts }: Exportable<Item>,
   { format, from, to }: Pick<ExportOptions, 'from' | 'to'> & { readonly format: ExportFormat },
   write: Write,

@@ -4,7 +4,7 @@ import { catchUp, recall } from '../../engine/memory.ts'
 import type { LogRecord, Stamped } from '../../core/log/event.ts'
 import { INITIAL_STATE, type State } from '../../core/state.ts'
 import type { EventLog, LogQuery } from '../../ports/event-log.ts'
-import type { Bench } from './command.ts'
+import type { Invocation } from './command.ts'
 import { Failure, failureOf } from './failure.ts'
 import type { StoreSession, CommandDependencies } from './dependencies.ts'
 
@@ -63,21 +63,21 @@ export const execute = async (engine: Engine, command: EngineCommand): Promise<r
 /** Every write through the command line leaves its name in the log, after its effect. */
 export const recordWrite = (
   engine: Engine,
-  bench: Pick<Bench, 'requestId'>,
+  invocation: Pick<Invocation, 'requestId'>,
   command: string,
-): Promise<void> => recordAccess(engine, bench, command, null)
+): Promise<void> => recordAccess(engine, invocation, command, null)
 
 /** What the kill switch forbids leaves its name in the log, too. */
 export const recordDenial = (
   engine: Engine,
-  bench: Pick<Bench, 'requestId'>,
+  invocation: Pick<Invocation, 'requestId'>,
   command: string,
   reason: string,
-): Promise<void> => recordAccess(engine, bench, command, reason)
+): Promise<void> => recordAccess(engine, invocation, command, reason)
 
 const recordAccess = async (
   engine: Engine,
-  { requestId }: Pick<Bench, 'requestId'>,
+  { requestId }: Pick<Invocation, 'requestId'>,
   command: string,
   denial: string | null,
 ): Promise<void> => {
@@ -102,16 +102,16 @@ export type RecordInLog = (command: string, ...alongside: readonly EngineCommand
  * Without a store there is no log that could tell.
  */
 export const recordingInLog = async <Result>(
-  bench: Bench,
+  invocation: Invocation,
   write: (record: RecordInLog) => Promise<Result>,
 ): Promise<Result> => {
-  const session = await bench.dependencies.openExistingStore()
+  const session = await invocation.dependencies.openExistingStore()
   if (session === null) return write(async () => undefined)
   return closing(session, () =>
     write(async (command, ...alongside) => {
       const engine = await session.openEngine()
       for (const engineCommand of alongside) await execute(engine, engineCommand)
-      await recordWrite(engine, bench, command)
+      await recordWrite(engine, invocation, command)
     }),
   )
 }

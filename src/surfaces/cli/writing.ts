@@ -4,7 +4,7 @@ import type { Stamped } from '../../core/log/event.ts'
 import type { RunResult } from '../../core/run.ts'
 import { faultsOf, sentenceOf } from '../../core/shared/faults.ts'
 import { rehearse } from '../../engine/queries/rehearsal.ts'
-import type { Bench } from './command.ts'
+import type { Invocation } from './command.ts'
 import { openConfiguration } from './configuration.ts'
 import { failureOf, UsageError } from './failure.ts'
 import { execute, readState, recordDenial, recordWrite, withStore } from './store.ts'
@@ -14,25 +14,28 @@ import type { CommandDependencies } from './dependencies.ts'
  * Stores what a command leads to, and the name of the command line behind it. Rehearsed first: what is refused
  * leaves no trace, not even of the node that asked, unless it is the kill switch that forbids it.
  */
-export const write = (bench: Bench, name: string, command: EngineCommand): Promise<readonly Stamped[]> =>
-  writeAs(bench, name, () => command)
+export const write = (
+  invocation: Invocation,
+  name: string,
+  command: EngineCommand,
+): Promise<readonly Stamped[]> => writeAs(invocation, name, () => command)
 
 /** The same for commands that name their operator: the node of this home. */
 export const writeAs = async (
-  bench: Bench,
+  invocation: Invocation,
   name: string,
   commandBy: (operator: string) => EngineCommand,
 ): Promise<readonly Stamped[]> => {
-  const rehearsal = await rehearsed(bench.dependencies, commandBy('rehearsal'))
+  const rehearsal = await rehearsed(invocation.dependencies, commandBy('rehearsal'))
   if (rehearsal.status === 'refused') {
     const { code } = rehearsal.refusal
-    if (code === 'kill_switch.active') await denied(bench, name, code.replace('.', '_'))
+    if (code === 'kill_switch.active') await denied(invocation, name, code.replace('.', '_'))
     throw failureOf(rehearsal.refusal)
   }
-  return withStore(bench.dependencies, async (session) => {
+  return withStore(invocation.dependencies, async (session) => {
     const engine = await session.openEngine()
     const events = await execute(engine, commandBy(engine.nodeId))
-    await recordWrite(engine, bench, name)
+    await recordWrite(engine, invocation, name)
     return events
   })
 }
@@ -44,9 +47,9 @@ export const understood = <Schema extends z.ZodType>(schema: Schema, said: unkno
   throw new UsageError(faultsOf(parsed.error, [''], { input: said }).map(sentenceOf).join('; '))
 }
 
-const denied = (bench: Bench, name: string, reason: string): Promise<void> =>
-  withStore(bench.dependencies, async (session) =>
-    recordDenial(await session.openEngine(), bench, name, reason),
+const denied = (invocation: Invocation, name: string, reason: string): Promise<void> =>
+  withStore(invocation.dependencies, async (session) =>
+    recordDenial(await session.openEngine(), invocation, name, reason),
   )
 
 const rehearsed = async (dependencies: CommandDependencies, command: EngineCommand): Promise<RunResult> => {

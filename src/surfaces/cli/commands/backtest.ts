@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { InvalidArgumentError, Option } from 'commander'
 import type { BacktestReport } from '../../../backtest/report.ts'
 import { STRATEGY_NAMES, type StrategyName } from '../../../backtest/strategies.ts'
-import { examples, type Bench, type CliCommand } from '../command.ts'
+import { examples, type Invocation, type DefineCommand } from '../command.ts'
 import { courseLine } from '../course-line.ts'
 import { EXIT_OK, Failure, UsageError, type ExitCode } from '../failure.ts'
 import { parseFrom, parseTo } from '../moments.ts'
@@ -10,37 +10,33 @@ import type { Paint } from '../style.ts'
 import { fields, quiet, warning, type Cell } from '../table.ts'
 import { percent, profit, usd } from '../amounts.ts'
 
-export const backtest: CliCommand = {
-  group: 'Look',
-  add: (program, task) =>
-    program
-      .command('backtest')
-      .summary('try the rules on recorded or simulated prices')
-      .description(
-        'Runs the same deciders, producers and limits through recorded bars, on paper money; nothing is ' +
-          'written. What is decided at the close of a bar is traded at the open of the next one, with slippage, fees and ' +
-          'funding. The first 200 analysis bars are looked at and never traded.',
-      )
-      .addOption(new Option('--strategy <name>', 'who decides').choices(STRATEGY_NAMES).default('brain'))
-      .option('--symbol <symbol>', 'this one alone (default: all of the universe)', parseSymbol)
-      .option('--from <date>', 'trade from then on', parseFrom)
-      .option('--to <date>', 'up to then, the named day included', parseTo)
-      .option('--seed <number>', 'of the simulated market, and of the p-value', parseSeed)
-      .option('--file <bars>', 'CSV or JSON lines of bars (default: market.file, else a simulated market)')
-      .addOption(
-        new Option('--recorded', 'the bars and signals of this home, as its log has them').conflicts('file'),
-      )
-      .option('--reset-daily', 'lower the kill switch at every midnight UTC, as an operator might')
-      .addHelpText(
-        'after',
-        examples(
-          'svc backtest',
-          'svc backtest --strategy momentum --symbol BTC --seed 7 --reset-daily',
-          'SVC_BRAIN__MIN_DOMAINS=2 svc backtest --recorded',
-          'svc backtest --file bars.csv --from 2024-02-10 --to 2024-02-20 --json',
-        ),
-      )
-      .action(task(runBacktest)),
+export const define: DefineCommand = (command, run) => {
+  command
+    .description(
+      'Runs the same deciders, producers and limits through recorded bars, on paper money; nothing is ' +
+        'written. What is decided at the close of a bar is traded at the open of the next one, with slippage, fees and ' +
+        'funding. The first 200 analysis bars are looked at and never traded.',
+    )
+    .addOption(new Option('--strategy <name>', 'who decides').choices(STRATEGY_NAMES).default('brain'))
+    .option('--symbol <symbol>', 'this one alone (default: all of the universe)', parseSymbol)
+    .option('--from <date>', 'trade from then on', parseFrom)
+    .option('--to <date>', 'up to then, the named day included', parseTo)
+    .option('--seed <number>', 'of the simulated market, and of the p-value', parseSeed)
+    .option('--file <bars>', 'CSV or JSON lines of bars (default: market.file, else a simulated market)')
+    .addOption(
+      new Option('--recorded', 'the bars and signals of this home, as its log has them').conflicts('file'),
+    )
+    .option('--reset-daily', 'lower the kill switch at every midnight UTC, as an operator might')
+    .addHelpText(
+      'after',
+      examples(
+        'svc backtest',
+        'svc backtest --strategy momentum --symbol BTC --seed 7 --reset-daily',
+        'SVC_BRAIN__MIN_DOMAINS=2 svc backtest --recorded',
+        'svc backtest --file bars.csv --from 2024-02-10 --to 2024-02-20 --json',
+      ),
+    )
+    .action(run(runBacktest))
 }
 
 interface BacktestOptions {
@@ -54,7 +50,7 @@ interface BacktestOptions {
   readonly resetDaily?: true
 }
 
-const runBacktest = async (bench: Bench, options: BacktestOptions): Promise<ExitCode> => {
+const runBacktest = async (invocation: Invocation, options: BacktestOptions): Promise<ExitCode> => {
   const { strategy, symbol, from, to, seed, file, recorded, resetDaily } = options
   const fromMs = from === undefined ? undefined : Date.parse(from)
   // A day ends with its last millisecond; its last bar closes with the next one.
@@ -62,8 +58,8 @@ const runBacktest = async (bench: Bench, options: BacktestOptions): Promise<Exit
   if (fromMs !== undefined && toMs !== undefined && fromMs >= toMs)
     throw new UsageError('--from comes after --to')
   const troubles: string[] = []
-  const progress = bench.progress('running')
-  const report = await bench.dependencies
+  const progress = invocation.progress('running')
+  const report = await invocation.dependencies
     .backtest({
       strategy,
       ...(symbol === undefined ? {} : { symbol }),
@@ -78,7 +74,9 @@ const runBacktest = async (bench: Bench, options: BacktestOptions): Promise<Exit
     })
     .finally(progress.end)
   if (report.bars === 0) throw nothingTraded(troubles)
-  await bench.print.result({ ...report, left_out: troubles }, (paint) => reportText(report, troubles, paint))
+  await invocation.print.result({ ...report, left_out: troubles }, (paint) =>
+    reportText(report, troubles, paint),
+  )
   return EXIT_OK
 }
 

@@ -4,7 +4,7 @@ import { viewCycle } from '../../../core/views/cycle.ts'
 import type { State } from '../../../core/state.ts'
 import { explain } from '../../../engine/queries/explanation.ts'
 import { cycleText, levelCell } from '../cycle-text.ts'
-import { examples, type Bench, type CliCommand } from '../command.ts'
+import { examples, type Invocation, type DefineCommand } from '../command.ts'
 import { openConfiguration } from '../configuration.ts'
 import { explanationText } from '../explanation-text.ts'
 import { EXIT_OK, Failure, failureOf, type ExitCode } from '../failure.ts'
@@ -12,54 +12,48 @@ import { readState, recordDenial, recordWrite, stateOf, withExistingStore, withS
 import { fields, quiet } from '../table.ts'
 import { refuseUnknownWord } from '../unknown-word.ts'
 
-export const brain: CliCommand = {
-  group: 'Control',
-  add: (program, task) => {
-    const command = program
-      .command('brain')
-      .summary('run one brain cycle now, or see the last one')
-      .description(
-        'Runs one cycle: what the stored signals come to for each symbol, and the trades that follow. ' +
-          'Only while the kill switch is at level 0.',
-      )
-      .addHelpText('after', examples('svc brain', 'svc brain status', 'svc brain explain --symbol BTC'))
-    command
-      .command('run', { isDefault: true })
-      .summary('run one cycle (also without "run")')
-      .allowExcessArguments()
-      .action(task(runCycle))
-    command.command('status').summary('regime, kill switch and last cycle').action(task(showStatus))
-    command
-      .command('explain [id]')
-      .summary('why a cycle decided as it did (the last one, or a cycle or conviction by its id)')
-      .option('--symbol <symbol>', 'only this symbol')
-      .action(task(showExplanation))
-    return command
-  },
+export const define: DefineCommand = (command, run) => {
+  command
+    .description(
+      'Runs one cycle: what the stored signals come to for each symbol, and the trades that follow. ' +
+        'Only while the kill switch is at level 0.',
+    )
+    .addHelpText('after', examples('svc brain', 'svc brain status', 'svc brain explain --symbol BTC'))
+  command
+    .command('run', { isDefault: true })
+    .summary('run one cycle (also without "run")')
+    .allowExcessArguments()
+    .action(run(runCycle))
+  command.command('status').summary('regime, kill switch and last cycle').action(run(showStatus))
+  command
+    .command('explain [id]')
+    .summary('why a cycle decided as it did (the last one, or a cycle or conviction by its id)')
+    .option('--symbol <symbol>', 'only this symbol')
+    .action(run(showExplanation))
 }
 
-const runCycle = async (bench: Bench, _options: unknown, command: Command): Promise<ExitCode> => {
+const runCycle = async (invocation: Invocation, _options: unknown, command: Command): Promise<ExitCode> => {
   refuseUnknownWord(command)
-  const cycle = await withStore(bench.dependencies, async (session) => {
+  const cycle = await withStore(invocation.dependencies, async (session) => {
     const engine = await session.openEngine()
-    const id = bench.dependencies.clock.newId()
+    const id = invocation.dependencies.clock.newId()
     // The events of a cycle are tied together by the cycle.
     const outcome = await engine.execute({ kind: 'run-cycle', cycleId: id, trigger: 'cli' }, { traceId: id })
     if (outcome.status === 'refused') {
       const { refusal } = outcome
-      await recordDenial(engine, bench, 'brain', refusal.code.replace('.', '_'))
+      await recordDenial(engine, invocation, 'brain', refusal.code.replace('.', '_'))
       throw failureOf(refusal)
     }
     const view = viewCycle({ id, events: outcome.events }, engine.state)
-    await recordWrite(engine, bench, 'brain')
+    await recordWrite(engine, invocation, 'brain')
     return view
   })
-  await bench.print.result(cycle, (paint) => cycleText(cycle, paint))
+  await invocation.print.result(cycle, (paint) => cycleText(cycle, paint))
   return EXIT_OK
 }
 
 const showExplanation = async (
-  { dependencies, print }: Bench,
+  { dependencies, print }: Invocation,
   wanted: string | undefined,
   { symbol }: { readonly symbol?: string },
 ): Promise<ExitCode> => {
@@ -77,7 +71,7 @@ const showExplanation = async (
   return EXIT_OK
 }
 
-const showStatus = async ({ dependencies, print }: Bench): Promise<ExitCode> => {
+const showStatus = async ({ dependencies, print }: Invocation): Promise<ExitCode> => {
   const status = viewBrainStatus(await readState(dependencies))
   await print.result(status, (paint) =>
     fields(

@@ -5,7 +5,7 @@ import type { State } from '../../../core/state.ts'
 import { viewContributors, viewRegistered } from '../../../core/views/contributors.ts'
 import { viewLeaderboard, viewScore, type Scoring } from '../../../core/views/score.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
-import { examples, type Bench, type CliCommand, type Task } from '../command.ts'
+import { examples, type Invocation, type DefineCommand, type Run } from '../command.ts'
 import { openConfiguration } from '../configuration.ts'
 import { contributorRows, contributorTable, leaderboardTable, scoreText } from '../contributor-tables.ts'
 import { EXIT_OK, Failure, UsageError, type ExitCode } from '../failure.ts'
@@ -15,38 +15,32 @@ import { fields, printable } from '../table.ts'
 import type { CommandDependencies } from '../dependencies.ts'
 import { understood, write } from '../writing.ts'
 
-export const contributors: CliCommand = {
-  group: 'Signals',
-  add: (program, task) => {
-    const command = program
-      .command('contributors')
-      .summary('who may submit signals, and how good they are')
-      .description('Contributors stand behind signals. Their score follows from what became of them.')
-      .addHelpText(
-        'after',
-        examples(
-          'svc contributors list',
-          'svc contributors register --node-id ann --name Ann --role curator',
-          'svc contributors score --node-id ann',
-          'svc contributors leaderboard --limit 5',
-        ),
-      )
-    command.command('list').summary('all of them, oldest first').action(task(list))
-    addRegister(command, task)
-    named(command.command('remove').summary('remove one; its history stays')).action(task(remove))
-    named(command.command('score').summary('the score of one, and how it comes about')).action(task(score))
-    command
-      .command('leaderboard')
-      .summary('the best first')
-      .option('--limit <number>', `how many, up to ${LEADERS_MAX}`, parseLimitUpTo(LEADERS_MAX), 20)
-      .action(task(leaderboard))
-    return command
-  },
+export const define: DefineCommand = (command, run) => {
+  command
+    .description('Contributors stand behind signals. Their score follows from what became of them.')
+    .addHelpText(
+      'after',
+      examples(
+        'svc contributors list',
+        'svc contributors register --node-id ann --name Ann --role curator',
+        'svc contributors score --node-id ann',
+        'svc contributors leaderboard --limit 5',
+      ),
+    )
+  command.command('list').summary('all of them, oldest first').action(run(list))
+  addRegister(command, run)
+  named(command.command('remove').summary('remove one; its history stays')).action(run(remove))
+  named(command.command('score').summary('the score of one, and how it comes about')).action(run(score))
+  command
+    .command('leaderboard')
+    .summary('the best first')
+    .option('--limit <number>', `how many, up to ${LEADERS_MAX}`, parseLimitUpTo(LEADERS_MAX), 20)
+    .action(run(leaderboard))
 }
 
 const LEADERS_MAX = 200
 
-const addRegister = (parent: Command, task: Task): void => {
+const addRegister = (parent: Command, run: Run): void => {
   parent
     .command('register')
     .summary('register one')
@@ -54,7 +48,7 @@ const addRegister = (parent: Command, task: Task): void => {
     .requiredOption('--name <name>', 'for people')
     .requiredOption('--role <role>', 'usually operator, agent, curator or tester')
     .option('--metadata <json>', 'a JSON object that is kept with it', parseJson)
-    .action(task(register))
+    .action(run(register))
 }
 
 /** Ids are long and nobody remembers them; the node id will do. */
@@ -67,7 +61,7 @@ interface Named {
   readonly nodeId?: string
 }
 
-const list = async ({ dependencies, print }: Bench): Promise<ExitCode> => {
+const list = async ({ dependencies, print }: Invocation): Promise<ExitCode> => {
   const all = viewContributors((await readState(dependencies)).contributors)
   await print.result(all, (paint) =>
     all.length === 0 ? 'Nobody is registered yet.\n' : contributorTable(all, paint),
@@ -82,27 +76,30 @@ interface RegisterOptions {
   readonly metadata?: unknown
 }
 
-const register = async (bench: Bench, { nodeId: node_id, ...said }: RegisterOptions): Promise<ExitCode> => {
+const register = async (
+  invocation: Invocation,
+  { nodeId: node_id, ...said }: RegisterOptions,
+): Promise<ExitCode> => {
   const { node_id: nodeId, ...rest } = understood(contributorRegistration, { node_id, ...said })
-  const events = await write(bench, 'contributors register', {
+  const events = await write(invocation, 'contributors register', {
     kind: 'register-contributor',
     registration: { nodeId, ...rest },
     surface: 'cli',
   })
   const registered = viewRegistered(events)
-  await bench.print.result(registered, (paint) => fields(contributorRows(registered), paint))
+  await invocation.print.result(registered, (paint) => fields(contributorRows(registered), paint))
   return EXIT_OK
 }
 
-const remove = async (bench: Bench, id: string | undefined, options: Named): Promise<ExitCode> => {
-  const found = meant(await readState(bench.dependencies), id, options)
-  await write(bench, 'contributors remove', { kind: 'remove-contributor', id: found.id, surface: 'cli' })
-  await bench.print.result({ removed: found.id }, () => `${printable(found.nodeId)} is removed\n`)
+const remove = async (invocation: Invocation, id: string | undefined, options: Named): Promise<ExitCode> => {
+  const found = meant(await readState(invocation.dependencies), id, options)
+  await write(invocation, 'contributors remove', { kind: 'remove-contributor', id: found.id, surface: 'cli' })
+  await invocation.print.result({ removed: found.id }, () => `${printable(found.nodeId)} is removed\n`)
   return EXIT_OK
 }
 
 const score = async (
-  { dependencies, print }: Bench,
+  { dependencies, print }: Invocation,
   id: string | undefined,
   options: Named,
 ): Promise<ExitCode> => {
@@ -113,7 +110,7 @@ const score = async (
 }
 
 const leaderboard = async (
-  { dependencies, print }: Bench,
+  { dependencies, print }: Invocation,
   { limit }: { readonly limit: number },
 ): Promise<ExitCode> => {
   const state = await readState(dependencies)

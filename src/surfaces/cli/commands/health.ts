@@ -1,18 +1,14 @@
-import { examples, type Bench, type CliCommand } from '../command.ts'
+import { examples, type Invocation, type DefineCommand } from '../command.ts'
 import { EXIT_FAILED, EXIT_OK, type ExitCode } from '../failure.ts'
 import { verifySession } from '../verification.ts'
 import { bad, fields, good, quiet, warning, type Cell } from '../table.ts'
 import type { IdentityDescription, CommandDependencies } from '../dependencies.ts'
 
-export const health: CliCommand = {
-  group: 'Look',
-  add: (program, task) =>
-    program
-      .command('health')
-      .summary('is everything well?')
-      .description('Looks at the settings, the store, the identity, the vault and the running service.')
-      .addHelpText('after', examples('svc health', 'svc health --json'))
-      .action(task(showHealth)),
+export const define: DefineCommand = (command, run) => {
+  command
+    .description('Looks at the settings, the store, the identity, the vault and the running service.')
+    .addHelpText('after', examples('svc health', 'svc health --json'))
+    .action(run(showHealth))
 }
 
 interface Health {
@@ -41,7 +37,7 @@ interface Health {
 
 const FAST_EVENTS = 100
 
-const showHealth = async ({ dependencies, print }: Bench): Promise<ExitCode> => {
+const showHealth = async ({ dependencies, print }: Invocation): Promise<ExitCode> => {
   const config = await configHealth(dependencies)
   // Which store it is stands in the settings: without them there is none to look at.
   const { store, trouble } = config.ok ? await storeHealth(dependencies) : NOTHING_TO_SEE

@@ -1,28 +1,24 @@
 import { Option } from 'commander'
 import { BUILT_IN_PRESETS } from '../../../core/config/presets.ts'
-import { examples, type Bench, type CliCommand } from '../command.ts'
+import { examples, type Invocation, type DefineCommand } from '../command.ts'
 import { EXIT_OK, type ExitCode } from '../failure.ts'
 import { prepareHome, USER_SETTINGS } from '../home.ts'
 import { recordingInLog } from '../store.ts'
 import { fields, good, quiet, warning, type Cell } from '../table.ts'
 
-export const init: CliCommand = {
-  group: 'Run',
-  add: (program, task) =>
-    program
-      .command('init')
-      .summary('make this folder a home: folders, token, identity')
-      .description(
-        'Creates config/, data/ and identity/, config/user.yaml with a random API token, and the identity that signs ' +
-          'events. Existing files stay as they are.',
-      )
-      .addOption(new Option('--preset <name>', 'how much risk to take').choices([...BUILT_IN_PRESETS.keys()]))
-      .option('--dev', 'development: without SVC_MASTER_PASSWORD, save the private key in plain text')
-      .addHelpText(
-        'after',
-        examples('svc init', 'svc init --preset conservative', 'svc --home ~/trading init --dev'),
-      )
-      .action(task(initialize)),
+export const define: DefineCommand = (command, run) => {
+  command
+    .description(
+      'Creates config/, data/ and identity/, config/user.yaml with a random API token, and the identity that signs ' +
+        'events. Existing files stay as they are.',
+    )
+    .addOption(new Option('--preset <name>', 'how much risk to take').choices([...BUILT_IN_PRESETS.keys()]))
+    .option('--dev', 'development: without SVC_MASTER_PASSWORD, save the private key in plain text')
+    .addHelpText(
+      'after',
+      examples('svc init', 'svc init --preset conservative', 'svc --home ~/trading init --dev'),
+    )
+    .action(run(initialize))
 }
 
 interface InitOptions {
@@ -30,9 +26,9 @@ interface InitOptions {
   readonly dev?: true
 }
 
-const initialize = async (bench: Bench, { preset, dev }: InitOptions): Promise<ExitCode> => {
-  const { dependencies, print } = bench
-  const { created, configPath, nodeId } = await recordingInLog(bench, async (record) => {
+const initialize = async (invocation: Invocation, { preset, dev }: InitOptions): Promise<ExitCode> => {
+  const { dependencies, print } = invocation
+  const { created, configPath, nodeId } = await recordingInLog(invocation, async (record) => {
     const prepared = await prepareHome(dependencies, {
       settings: preset === undefined ? {} : { preset },
       development: dev === true,

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { INTENT_FILTERS, viewIntent, viewIntents, type IntentFilter } from '../../../core/views/intents.ts'
-import { examples, type Bench, type CliCommand, type Task } from '../command.ts'
+import { examples, type Invocation, type DefineCommand, type Run } from '../command.ts'
 import { EXIT_OK, Failure, type ExitCode } from '../failure.ts'
 import { intentTable, intentText } from '../intent-table.ts'
 import { parseLimitUpTo } from '../limit.ts'
@@ -8,38 +8,32 @@ import { readState } from '../store.ts'
 import { refuseUnknownWord } from '../unknown-word.ts'
 import { writeAs } from '../writing.ts'
 
-export const intents: CliCommand = {
-  group: 'Control',
-  add: (program, task) => {
-    const command = program
-      .command('intents')
-      .summary('what the brain wants to trade; approve or deny it')
-      .description(
-        'Intents of the brain, newest first, with what became of them and why. Large ones may wait for an operator.',
-      )
-      .addHelpText(
-        'after',
-        examples(
-          'svc intents',
-          'svc intents --status awaiting_approval',
-          'svc intents approve 019c7874-0f70-7c3e-9a51-2f6f0c1b7a10 --note "size is fine"',
-          'svc intents deny 019c7874-0f70-7c3e-9a51-2f6f0c1b7a10',
-        ),
-      )
-    command
-      .command('list', { isDefault: true })
-      .summary('show them (also without "list")')
-      .addOption(
-        new Option('--status <status>', 'only those with this status').choices(INTENT_FILTERS).default('all'),
-      )
-      .option('--limit <number>', `how many, up to ${INTENTS_MAX}`, parseLimitUpTo(INTENTS_MAX), 100)
-      // Every unknown word ends up here, and deserves a better answer than "too many arguments".
-      .allowExcessArguments()
-      .action(task(list))
-    addJudgement(command, task, 'approve', 'let one that waits be executed at once')
-    addJudgement(command, task, 'deny', 'end one that waits')
-    return command
-  },
+export const define: DefineCommand = (command, run) => {
+  command
+    .description(
+      'Intents of the brain, newest first, with what became of them and why. Large ones may wait for an operator.',
+    )
+    .addHelpText(
+      'after',
+      examples(
+        'svc intents',
+        'svc intents --status awaiting_approval',
+        'svc intents approve 019c7874-0f70-7c3e-9a51-2f6f0c1b7a10 --note "size is fine"',
+        'svc intents deny 019c7874-0f70-7c3e-9a51-2f6f0c1b7a10',
+      ),
+    )
+  command
+    .command('list', { isDefault: true })
+    .summary('show them (also without "list")')
+    .addOption(
+      new Option('--status <status>', 'only those with this status').choices(INTENT_FILTERS).default('all'),
+    )
+    .option('--limit <number>', `how many, up to ${INTENTS_MAX}`, parseLimitUpTo(INTENTS_MAX), 100)
+    // Every unknown word ends up here, and deserves a better answer than "too many arguments".
+    .allowExcessArguments()
+    .action(run(list))
+  addJudgement(command, run, 'approve', 'let one that waits be executed at once')
+  addJudgement(command, run, 'deny', 'end one that waits')
 }
 
 const INTENTS_MAX = 500
@@ -47,21 +41,21 @@ const NOTE_LENGTH_MAX = 500
 
 type Verdict = 'approve' | 'deny'
 
-const addJudgement = (parent: Command, task: Task, verdict: Verdict, summary: string): void => {
+const addJudgement = (parent: Command, run: Run, verdict: Verdict, summary: string): void => {
   parent
     .command(verdict)
     .summary(summary)
     .argument('<id>', 'as "svc intents" shows it')
     .option('--note <text>', 'why, for the log', parseNote)
     .action(
-      task((bench, id: string, { note }: { readonly note?: string }) =>
-        judge(bench, verdict, id, note ?? null),
+      run((invocation, id: string, { note }: { readonly note?: string }) =>
+        judge(invocation, verdict, id, note ?? null),
       ),
     )
 }
 
 const list = async (
-  { dependencies, print }: Bench,
+  { dependencies, print }: Invocation,
   filter: IntentFilter,
   command: Command,
 ): Promise<ExitCode> => {
@@ -74,19 +68,19 @@ const list = async (
 }
 
 const judge = async (
-  bench: Bench,
+  invocation: Invocation,
   verdict: Verdict,
   intentId: string,
   note: string | null,
 ): Promise<ExitCode> => {
-  await writeAs(bench, `intents ${verdict}`, (operator) => ({
+  await writeAs(invocation, `intents ${verdict}`, (operator) => ({
     kind: `${verdict}-intent`,
     judgement: { intentId, operator, note, surface: 'cli' },
   }))
-  const known = (await readState(bench.dependencies)).intents.get(intentId)
+  const known = (await readState(invocation.dependencies)).intents.get(intentId)
   if (known === undefined) throw new Failure('intent.not_found', `no intent has id ${intentId}`)
   const view = viewIntent(known)
-  await bench.print.result(view, (paint) => intentText(view, paint))
+  await invocation.print.result(view, (paint) => intentText(view, paint))
   return EXIT_OK
 }
 

@@ -6,7 +6,7 @@ import {
   type WeightsView,
 } from '../../../core/views/learning.ts'
 import { DOMAINS } from '../../../core/shared/domains.ts'
-import { examples, type Bench, type CliCommand } from '../command.ts'
+import { examples, type Invocation, type DefineCommand } from '../command.ts'
 import { openConfiguration } from '../configuration.ts'
 import { EXIT_OK, type ExitCode } from '../failure.ts'
 import { parseLimitUpTo } from '../limit.ts'
@@ -16,46 +16,40 @@ import { bad, fields, good, quiet, table, warning, type Cell } from '../table.ts
 import { refuseUnknownWord } from '../unknown-word.ts'
 import { write } from '../writing.ts'
 
-export const learn: CliCommand = {
-  group: 'Control',
-  add: (program, task) => {
-    const command = program
-      .command('learn')
-      .summary('learn from closed trades now, or show how the weights came to be')
-      .description(
-        'Moves the weights of the domains towards those that were right, within their bounds. The service does it ' +
-          'every week; every run is recorded, also one that changes nothing.',
-      )
-      .addHelpText('after', examples('svc learn', 'svc learn history', 'svc learn history --limit 5 --json'))
-    command
-      .command('run', { isDefault: true })
-      .summary('learn now (also without "run")')
-      // Every unknown word ends up here, and deserves a better answer than "too many arguments".
-      .allowExcessArguments()
-      .action(task(run))
-    command
-      .command('history')
-      .summary('the weights in force, and the runs that led there')
-      .option('--limit <number>', `how many runs, up to ${RUNS_MAX}`, parseLimitUpTo(RUNS_MAX), 20)
-      .action(task(history))
-    return command
-  },
+export const define: DefineCommand = (command, run) => {
+  command
+    .description(
+      'Moves the weights of the domains towards those that were right, within their bounds. The service does it ' +
+        'every week; every run is recorded, also one that changes nothing.',
+    )
+    .addHelpText('after', examples('svc learn', 'svc learn history', 'svc learn history --limit 5 --json'))
+  command
+    .command('run', { isDefault: true })
+    .summary('learn now (also without "run")')
+    // Every unknown word ends up here, and deserves a better answer than "too many arguments".
+    .allowExcessArguments()
+    .action(run(learnNow))
+  command
+    .command('history')
+    .summary('the weights in force, and the runs that led there')
+    .option('--limit <number>', `how many runs, up to ${RUNS_MAX}`, parseLimitUpTo(RUNS_MAX), 20)
+    .action(run(history))
 }
 
 const RUNS_MAX = 500
 
-const run = async (bench: Bench, _options: object, command: Command): Promise<ExitCode> => {
+const learnNow = async (invocation: Invocation, _options: object, command: Command): Promise<ExitCode> => {
   refuseUnknownWord(command)
-  const events = await write(bench, 'learn', { kind: 'run-learning', cause: { trigger: 'cli' } })
+  const events = await write(invocation, 'learn', { kind: 'run-learning', cause: { trigger: 'cli' } })
   const made = events.find(({ type }) => type === 'learning.weight_adjustment.v1')
   const view = made === undefined ? null : viewLearningRun(made, made.payload)
   if (view === null) throw new Error('a learning run left no record')
-  await bench.print.result(view, (paint) => runText(view, paint))
+  await invocation.print.result(view, (paint) => runText(view, paint))
   return EXIT_OK
 }
 
 const history = async (
-  { dependencies, print }: Bench,
+  { dependencies, print }: Invocation,
   { limit }: { readonly limit: number },
 ): Promise<ExitCode> => {
   const configuration = (await openConfiguration(dependencies)).current()

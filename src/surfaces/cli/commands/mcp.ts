@@ -1,33 +1,29 @@
 import { openConfiguration } from '../configuration.ts'
-import { examples, type Bench, type CliCommand } from '../command.ts'
+import { examples, type Invocation, type DefineCommand } from '../command.ts'
 import { EXIT_OK, type ExitCode } from '../failure.ts'
 import { bridgeError, carryMessage, type McpService } from '../mcp-bridge.ts'
 import { messageLines, type MessageLine } from '../message-lines.ts'
 import type { CommandDependencies } from '../dependencies.ts'
 
-export const mcp: CliCommand = {
-  group: 'Run',
-  add: (program, task) =>
-    program
-      .command('mcp')
-      .summary('let an agent on this machine talk to the service')
-      .description(
-        'Carries messages of the Model Context Protocol between standard input and output, one per line, and the ' +
-          'running service. The service is the one at SVC_API_BASE_URL with the token SVC_API_TOKEN; without the ' +
-          'former, the one of this home.',
-      )
-      .addHelpText(
-        'after',
-        examples('svc mcp', 'SVC_API_BASE_URL=http://10.0.0.2:5050/api/v1 SVC_API_TOKEN=… svc mcp'),
-      )
-      .action(task((bench) => bridge(bench))),
+export const define: DefineCommand = (command, run) => {
+  command
+    .description(
+      'Carries messages of the Model Context Protocol between standard input and output, one per line, and the ' +
+        'running service. The service is the one at SVC_API_BASE_URL with the token SVC_API_TOKEN; without the ' +
+        'former, the one of this home.',
+    )
+    .addHelpText(
+      'after',
+      examples('svc mcp', 'SVC_API_BASE_URL=http://10.0.0.2:5050/api/v1 SVC_API_TOKEN=… svc mcp'),
+    )
+    .action(run((invocation) => bridge(invocation)))
 }
 
 /** The service takes no larger body either. */
 const LINE_BYTES_MAX = 1024 * 1024
 
 /** One after the other, so that a fast writer waits for the service and not in our memory. */
-const bridge = async ({ dependencies, stdin, print }: Bench): Promise<ExitCode> => {
+const bridge = async ({ dependencies, stdin, print }: Invocation): Promise<ExitCode> => {
   const service = await serviceOf(dependencies)
   for await (const line of messageLines(stdin, LINE_BYTES_MAX)) {
     const answer = await answerTo(line, service)

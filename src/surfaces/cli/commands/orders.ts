@@ -6,7 +6,7 @@ import {
   type OrderFilter,
   type OrderView,
 } from '../../../core/views/orders.ts'
-import { examples, type Bench, type CliCommand } from '../command.ts'
+import { examples, type Invocation, type DefineCommand } from '../command.ts'
 import { EXIT_OK, type ExitCode } from '../failure.ts'
 import { parseLimitUpTo } from '../limit.ts'
 import { parseReason } from '../reason.ts'
@@ -16,64 +16,58 @@ import { quiet, table, type Cell } from '../table.ts'
 import { refuseUnknownWord } from '../unknown-word.ts'
 import { writeAs } from '../writing.ts'
 
-export const orders: CliCommand = {
-  group: 'Look',
-  add: (program, task) => {
-    const command = program
-      .command('orders')
-      .summary('what was sent to be traded; cancel it')
-      .description('Shows orders, newest first: open ones, and the newest of those that have ended.')
-      .addHelpText(
-        'after',
-        examples(
-          'svc orders',
-          'svc orders --status filled --limit 10 --json',
-          'svc orders cancel 0d1f1f5e-6a0b-8b7e-9c55-4f3f1f0a2b11 --reason "too slow"',
-        ),
-      )
-    command
-      .command('list', { isDefault: true })
-      .summary('show them (also without "list")')
-      .addOption(
-        new Option('--status <status>', 'only those with this status').choices(ORDER_FILTERS).default('all'),
-      )
-      .option('--limit <number>', `how many, up to ${ORDERS_MAX}`, parseLimitUpTo(ORDERS_MAX), 100)
-      // Every unknown word ends up here, and deserves a better answer than "too many arguments".
-      .allowExcessArguments()
-      .action(task(showOrders))
-    command
-      .command('cancel')
-      .summary('give up what is left of one')
-      .description(
-        'At a venue it is asked for: the order ends when the venue says so. An order that nobody can look up is taken ' +
-          'as canceled: look at the venue first.',
-      )
-      .argument('<id>', 'as "svc orders" shows it')
-      .option('--reason <text>', 'why, for the log', parseReason)
-      .action(task(cancel))
-    return command
-  },
+export const define: DefineCommand = (command, run) => {
+  command
+    .description('Shows orders, newest first: open ones, and the newest of those that have ended.')
+    .addHelpText(
+      'after',
+      examples(
+        'svc orders',
+        'svc orders --status filled --limit 10 --json',
+        'svc orders cancel 0d1f1f5e-6a0b-8b7e-9c55-4f3f1f0a2b11 --reason "too slow"',
+      ),
+    )
+  command
+    .command('list', { isDefault: true })
+    .summary('show them (also without "list")')
+    .addOption(
+      new Option('--status <status>', 'only those with this status').choices(ORDER_FILTERS).default('all'),
+    )
+    .option('--limit <number>', `how many, up to ${ORDERS_MAX}`, parseLimitUpTo(ORDERS_MAX), 100)
+    // Every unknown word ends up here, and deserves a better answer than "too many arguments".
+    .allowExcessArguments()
+    .action(run(showOrders))
+  command
+    .command('cancel')
+    .summary('give up what is left of one')
+    .description(
+      'At a venue it is asked for: the order ends when the venue says so. An order that nobody can look up is taken ' +
+        'as canceled: look at the venue first.',
+    )
+    .argument('<id>', 'as "svc orders" shows it')
+    .option('--reason <text>', 'why, for the log', parseReason)
+    .action(run(cancel))
 }
 
 const ORDERS_MAX = 500
 
 const cancel = async (
-  bench: Bench,
+  invocation: Invocation,
   orderId: string,
   { reason }: { readonly reason?: string },
 ): Promise<ExitCode> => {
-  await writeAs(bench, 'orders cancel', (operator) => ({
+  await writeAs(invocation, 'orders cancel', (operator) => ({
     kind: 'cancel-order',
     wish: { orderId, operator, reason: reason ?? null, surface: 'cli' },
   }))
-  const { open, ended } = (await readState(bench.dependencies)).orders
+  const { open, ended } = (await readState(invocation.dependencies)).orders
   const found = [open.get(orderId) ?? ended.get(orderId)].flatMap((order) => order ?? []).map(viewOrder)
-  await bench.print.result(found[0] ?? null, (paint) => orderTable(found, paint))
+  await invocation.print.result(found[0] ?? null, (paint) => orderTable(found, paint))
   return EXIT_OK
 }
 
 const showOrders = async (
-  { dependencies, print }: Bench,
+  { dependencies, print }: Invocation,
   filter: OrderFilter,
   command: Command,
 ): Promise<ExitCode> => {

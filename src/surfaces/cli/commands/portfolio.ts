@@ -1,25 +1,21 @@
 import { viewPortfolio, type PortfolioView } from '../../../core/views/portfolio.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
 import { percent, profit, usd } from '../amounts.ts'
-import { examples, type Bench, type CliCommand } from '../command.ts'
+import { examples, type Invocation, type DefineCommand } from '../command.ts'
 import { openConfiguration } from '../configuration.ts'
 import { EXIT_OK, type ExitCode } from '../failure.ts'
 import { readState } from '../store.ts'
 import type { Paint } from '../style.ts'
 import { fields, warning, type Cell } from '../table.ts'
 
-export const portfolio: CliCommand = {
-  group: 'Look',
-  add: (program, task) =>
-    program
-      .command('portfolio')
-      .summary('where the account stands, and its limits')
-      .description('Shows equity, cash and profit, and how far the account is from its limits.')
-      .addHelpText('after', examples('svc portfolio', 'svc portfolio --json'))
-      .action(task((bench) => showPortfolio(bench))),
+export const define: DefineCommand = (command, run) => {
+  command
+    .description('Shows equity, cash and profit, and how far the account is from its limits.')
+    .addHelpText('after', examples('svc portfolio', 'svc portfolio --json'))
+    .action(run((invocation) => showPortfolio(invocation)))
 }
 
-const showPortfolio = async ({ dependencies, print }: Bench): Promise<ExitCode> => {
+const showPortfolio = async ({ dependencies, print }: Invocation): Promise<ExitCode> => {
   const configuration = (await openConfiguration(dependencies)).current()
   const view = viewPortfolio(await readState(dependencies), configuration, isoNow(dependencies.clock))
   await print.result(view, (paint) => portfolioText(view, paint))

@@ -8,7 +8,7 @@ import {
   type PositionFilter,
 } from '../../../core/views/positions.ts'
 import { POSITIONS_MAX } from '../../../engine/queries/positions.ts'
-import { examples, type Bench, type CliCommand } from '../command.ts'
+import { examples, type Invocation, type DefineCommand } from '../command.ts'
 import { confirm } from '../confirmation.ts'
 import { EXIT_FAILED, EXIT_OK, Failure, UsageError, type ExitCode } from '../failure.ts'
 import { positionTable } from '../position-table.ts'
@@ -19,47 +19,41 @@ import { printable } from '../table.ts'
 import { refuseUnknownWord } from '../unknown-word.ts'
 import { writeAs } from '../writing.ts'
 
-export const positions: CliCommand = {
-  group: 'Look',
-  add: (program, task) => {
-    const command = program
-      .command('positions')
-      .summary('what is held, and what became of it; close it')
-      .description(`Shows positions, newest first, at most ${POSITIONS_MAX}, or closes them at the market.`)
-      .addHelpText(
-        'after',
-        examples(
-          'svc positions',
-          'svc positions --status all --json',
-          'svc positions close 7a6f5fd1-3fec-8898-920c-316e45423d1a',
-          'svc positions close --all --yes',
-        ),
-      )
-    command
-      .command('list', { isDefault: true })
-      .summary('show them (also without "list")')
-      .addOption(
-        new Option('--status <status>', 'open: neither closed nor liquidated')
-          .choices(POSITION_FILTERS)
-          .default('open'),
-      )
-      // Every unknown word ends up here, and deserves a better answer than "too many arguments".
-      .allowExcessArguments()
-      .action(task(showPositions))
-    command
-      .command('close')
-      .summary('close one or all at the market')
-      .argument('[id]', 'as "svc positions" shows it')
-      .option('--all', 'every open position')
-      .option('--reason <text>', 'why, for the log', parseReason)
-      .option('--yes', 'do not ask')
-      .action(task(close))
-    return command
-  },
+export const define: DefineCommand = (command, run) => {
+  command
+    .description(`Shows positions, newest first, at most ${POSITIONS_MAX}, or closes them at the market.`)
+    .addHelpText(
+      'after',
+      examples(
+        'svc positions',
+        'svc positions --status all --json',
+        'svc positions close 7a6f5fd1-3fec-8898-920c-316e45423d1a',
+        'svc positions close --all --yes',
+      ),
+    )
+  command
+    .command('list', { isDefault: true })
+    .summary('show them (also without "list")')
+    .addOption(
+      new Option('--status <status>', 'open: neither closed nor liquidated')
+        .choices(POSITION_FILTERS)
+        .default('open'),
+    )
+    // Every unknown word ends up here, and deserves a better answer than "too many arguments".
+    .allowExcessArguments()
+    .action(run(showPositions))
+  command
+    .command('close')
+    .summary('close one or all at the market')
+    .argument('[id]', 'as "svc positions" shows it')
+    .option('--all', 'every open position')
+    .option('--reason <text>', 'why, for the log', parseReason)
+    .option('--yes', 'do not ask')
+    .action(run(close))
 }
 
 const showPositions = async (
-  { dependencies, print }: Bench,
+  { dependencies, print }: Invocation,
   { status }: Pick<PositionFilter, 'status'>,
   command: Command,
 ): Promise<ExitCode> => {
@@ -83,43 +77,43 @@ interface CloseOptions {
   readonly reason?: string
 }
 
-const close = (bench: Bench, id: string | undefined, options: CloseOptions): Promise<ExitCode> => {
+const close = (invocation: Invocation, id: string | undefined, options: CloseOptions): Promise<ExitCode> => {
   const { all } = options
   if ((id === undefined) === (all === undefined)) throw new UsageError('name a position by its id, or --all')
-  return id === undefined ? closeAll(bench, options) : closeOne(bench, id, options)
+  return id === undefined ? closeAll(invocation, options) : closeOne(invocation, id, options)
 }
 
 const closeOne = async (
-  bench: Bench,
+  invocation: Invocation,
   positionId: string,
   { yes, reason }: CloseOptions,
 ): Promise<ExitCode> => {
-  const { asset, direction } = viewPosition(await positionOf(bench, positionId))
+  const { asset, direction } = viewPosition(await positionOf(invocation, positionId))
   const question = `This closes the ${direction} position in ${printable(asset)} at the market.`
-  await confirm(bench, { yes: yes === true, word: asset, question })
-  await writeAs(bench, 'positions close', (operator) => ({
+  await confirm(invocation, { yes: yes === true, word: asset, question })
+  await writeAs(invocation, 'positions close', (operator) => ({
     kind: 'close-position',
     positionId,
     by: operatorOf(operator, reason),
   }))
-  const closed = viewPosition(await positionOf(bench, positionId))
-  await bench.print.result(closed, (paint) => positionTable([closed], paint))
+  const closed = viewPosition(await positionOf(invocation, positionId))
+  await invocation.print.result(closed, (paint) => positionTable([closed], paint))
   return EXIT_OK
 }
 
-const closeAll = async (bench: Bench, { yes, reason }: CloseOptions): Promise<ExitCode> => {
-  const { count } = (await readState(bench.dependencies)).book
-  if (count === 0) return show(bench, { positions: [], failed: [] })
-  await confirm(bench, {
+const closeAll = async (invocation: Invocation, { yes, reason }: CloseOptions): Promise<ExitCode> => {
+  const { count } = (await readState(invocation.dependencies)).book
+  if (count === 0) return show(invocation, { positions: [], failed: [] })
+  await confirm(invocation, {
     yes: yes === true,
     word: 'close all',
     question: `This closes ${count} open at the market.`,
   })
-  const events = await writeAs(bench, 'positions close --all', (operator) => ({
+  const events = await writeAs(invocation, 'positions close --all', (operator) => ({
     kind: 'close-all',
     by: operatorOf(operator, reason),
   }))
-  return show(bench, viewClosedAll(events, (await readState(bench.dependencies)).positions))
+  return show(invocation, viewClosedAll(events, (await readState(invocation.dependencies)).positions))
 }
 
 const operatorOf = (operator: string, reason: string | undefined): Operator => ({
@@ -128,7 +122,7 @@ const operatorOf = (operator: string, reason: string | undefined): Operator => (
   ...(reason === undefined ? {} : { note: reason }),
 })
 
-const show = async ({ print }: Bench, view: ClosedAllView): Promise<ExitCode> => {
+const show = async ({ print }: Invocation, view: ClosedAllView): Promise<ExitCode> => {
   await print.result(view, (paint) => closedText(view, paint))
   return view.failed.length === 0 ? EXIT_OK : EXIT_FAILED
 }
@@ -139,7 +133,7 @@ const closedText = ({ positions: closed, failed }: ClosedAllView, paint: Paint):
   return (closed.length === 0 ? '' : positionTable(closed, paint)) + left.join('')
 }
 
-const positionOf = async ({ dependencies }: Bench, id: string) => {
+const positionOf = async ({ dependencies }: Invocation, id: string) => {
   const found = (await readState(dependencies)).positions.get(id)
   if (found !== undefined) return found
   throw new Failure('position.not_found', `no position has id ${id}`, {

@@ -8,42 +8,36 @@ import {
   type ProducerView,
 } from '../../../core/views/producers.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
-import { examples, type Bench, type CliCommand, type Task } from '../command.ts'
+import { examples, type Invocation, type DefineCommand, type Run } from '../command.ts'
 import { openConfiguration } from '../configuration.ts'
 import { EXIT_OK, UsageError, type ExitCode } from '../failure.ts'
 import { readState } from '../store.ts'
 import { bad, fields, good, printable, quiet, table, warning, type Cell } from '../table.ts'
 import { understood, write } from '../writing.ts'
 
-export const producers: CliCommand = {
-  group: 'Signals',
-  add: (program, task) => {
-    const command = program
-      .command('producers')
-      .summary('where signals come from, and how that goes')
-      .description('Producers are asked for signals on a schedule. Some are built in, others are registered.')
-      .addHelpText(
-        'after',
-        examples(
-          'svc producers status',
-          'svc producers register --name p1 --domain onchain --endpoint https://example.com/x',
-          'svc producers remove p1',
-        ),
-      )
-    command.command('list').summary('registered ones, by name').action(task(list))
-    command.command('status').summary('the health of all, built-in ones too').action(task(showStatus))
-    addRegister(command, task)
-    command
-      .command('remove')
-      .summary('deregister one; its signals stay')
-      .argument('[name]', 'as "svc producers list" shows it')
-      .option('--name <name>', 'the same')
-      .action(task(remove))
-    return command
-  },
+export const define: DefineCommand = (command, run) => {
+  command
+    .description('Producers are asked for signals on a schedule. Some are built in, others are registered.')
+    .addHelpText(
+      'after',
+      examples(
+        'svc producers status',
+        'svc producers register --name p1 --domain onchain --endpoint https://example.com/x',
+        'svc producers remove p1',
+      ),
+    )
+  command.command('list').summary('registered ones, by name').action(run(list))
+  command.command('status').summary('the health of all, built-in ones too').action(run(showStatus))
+  addRegister(command, run)
+  command
+    .command('remove')
+    .summary('deregister one; its signals stay')
+    .argument('[name]', 'as "svc producers list" shows it')
+    .option('--name <name>', 'the same')
+    .action(run(remove))
 }
 
-const addRegister = (parent: Command, task: Task): void => {
+const addRegister = (parent: Command, run: Run): void => {
   parent
     .command('register')
     .summary('register one; its endpoint is not contacted now')
@@ -54,10 +48,10 @@ const addRegister = (parent: Command, task: Task): void => {
     )
     .requiredOption('--endpoint <url>', 'http or https, without user and password')
     .option('--schedule <cron>', 'five fields, UTC (default: */15 * * * *)')
-    .action(task(register))
+    .action(run(register))
 }
 
-const list = async ({ dependencies, print }: Bench): Promise<ExitCode> => {
+const list = async ({ dependencies, print }: Invocation): Promise<ExitCode> => {
   const registered = viewProducers((await readState(dependencies)).producers)
   await print.result({ producers: registered }, (paint) =>
     registered.length === 0
@@ -71,7 +65,7 @@ const list = async ({ dependencies, print }: Bench): Promise<ExitCode> => {
   return EXIT_OK
 }
 
-const showStatus = async ({ dependencies, print }: Bench): Promise<ExitCode> => {
+const showStatus = async ({ dependencies, print }: Invocation): Promise<ExitCode> => {
   const rules = (await openConfiguration(dependencies)).current().karma
   const status = viewProducerStatus(await readState(dependencies), { now: isoNow(dependencies.clock), rules })
   await print.result({ producers: status }, (paint) =>
@@ -87,20 +81,20 @@ interface RegisterOptions {
   readonly schedule?: string
 }
 
-const register = async (bench: Bench, options: RegisterOptions): Promise<ExitCode> => {
+const register = async (invocation: Invocation, options: RegisterOptions): Promise<ExitCode> => {
   const producer = understood(producerRegistration, options)
-  const [event] = await write(bench, 'producers register', {
+  const [event] = await write(invocation, 'producers register', {
     kind: 'register-producer',
     producer,
     surface: 'cli',
   })
   const registered = viewProducer({ ...producer, registeredAt: event?.ts ?? '' })
-  await bench.print.result(registered, (paint) => fields(rowsOf(registered), paint))
+  await invocation.print.result(registered, (paint) => fields(rowsOf(registered), paint))
   return EXIT_OK
 }
 
 const remove = async (
-  bench: Bench,
+  invocation: Invocation,
   argument: string | undefined,
   options: { readonly name?: string },
 ): Promise<ExitCode> => {
@@ -108,8 +102,8 @@ const remove = async (
   if (name === undefined || (argument !== undefined && options.name !== undefined)) {
     throw new UsageError('name the producer once')
   }
-  await write(bench, 'producers remove', { kind: 'remove-producer', name, surface: 'cli' })
-  await bench.print.result({ removed: name }, () => `${printable(name)} is removed\n`)
+  await write(invocation, 'producers remove', { kind: 'remove-producer', name, surface: 'cli' })
+  await invocation.print.result({ removed: name }, () => `${printable(name)} is removed\n`)
   return EXIT_OK
 }
 

@@ -4,7 +4,7 @@ import { DIRECTIONS } from '../../../core/events/signal.ts'
 import { viewSubmission } from '../../../core/views/submission.ts'
 import { assert } from '../../../core/shared/assert.ts'
 import type { Engine } from '../../../engine/engine.ts'
-import { examples, type Bench, type CliCommand } from '../command.ts'
+import { examples, type Invocation, type DefineCommand } from '../command.ts'
 import { openConfiguration } from '../configuration.ts'
 import { EXIT_OK, failureOf, UsageError, type ExitCode } from '../failure.ts'
 import { draftsOf, SOURCE, type Draft, type Opinion } from '../opinion.ts'
@@ -12,43 +12,39 @@ import { execute, recordWrite, withStore } from '../store.ts'
 import { good, quiet, table } from '../table.ts'
 import { readTextFile } from '../text-file.ts'
 
-export const signal: CliCommand = {
-  group: 'Signals',
-  add: (program, task) => {
-    const command = program
-      .command('signal')
-      .summary('say what you think of a symbol')
-      .description(
-        'Stores an opinion as signals of this node, one per symbol: those of --symbols, else those of the universe ' +
-          'that the text names, else GLOBAL, which the brain does not use.',
-      )
-      .argument('[text...]', 'why (the rationale), up to 20000 characters')
-      .option('--symbols <list>', 'such as BTC,ETH', parseSymbols)
-      .addOption(
-        new Option('--direction <direction>', 'where it goes').choices(DIRECTIONS).default('neutral'),
-      )
-      .option('--conviction <number>', 'how sure you are, from 0 to 10', parseConviction, 0)
-      .option('--source <text>', 'where the opinion comes from', SOURCE)
-      .option('--dedupe-key <key>', 'stores the opinion once, however often it is sent')
-      .addHelpText(
-        'after',
-        examples(
-          'svc signal "BTC up" --direction bullish --conviction 7',
-          'svc signal add --file note.txt --symbols ETH,SOL --direction bearish --conviction 4',
-        ),
-      )
-      .action(task((bench, words: readonly string[], options: SignalOptions) => speak(bench, words, options)))
-    command
-      .command('add')
-      .summary('the same, with the text from a file')
-      .requiredOption('--file <file>', 'text in UTF-8')
-      .action(
-        task(async (bench, { file }: { readonly file: string }, add: Command) =>
-          say(bench, await readTextFile(file, FILE_BYTES_MAX), add.optsWithGlobals()),
-        ),
-      )
-    return command
-  },
+export const define: DefineCommand = (command, run) => {
+  command
+    .description(
+      'Stores an opinion as signals of this node, one per symbol: those of --symbols, else those of the universe ' +
+        'that the text names, else GLOBAL, which the brain does not use.',
+    )
+    .argument('[text...]', 'why (the rationale), up to 20000 characters')
+    .option('--symbols <list>', 'such as BTC,ETH', parseSymbols)
+    .addOption(new Option('--direction <direction>', 'where it goes').choices(DIRECTIONS).default('neutral'))
+    .option('--conviction <number>', 'how sure you are, from 0 to 10', parseConviction, 0)
+    .option('--source <text>', 'where the opinion comes from', SOURCE)
+    .option('--dedupe-key <key>', 'stores the opinion once, however often it is sent')
+    .addHelpText(
+      'after',
+      examples(
+        'svc signal "BTC up" --direction bullish --conviction 7',
+        'svc signal add --file note.txt --symbols ETH,SOL --direction bearish --conviction 4',
+      ),
+    )
+    .action(
+      run((invocation, words: readonly string[], options: SignalOptions) =>
+        speak(invocation, words, options),
+      ),
+    )
+  command
+    .command('add')
+    .summary('the same, with the text from a file')
+    .requiredOption('--file <file>', 'text in UTF-8')
+    .action(
+      run(async (invocation, { file }: { readonly file: string }, add: Command) =>
+        say(invocation, await readTextFile(file, FILE_BYTES_MAX), add.optsWithGlobals()),
+      ),
+    )
 }
 
 /** More than the longest text takes in any script. */
@@ -59,25 +55,29 @@ type SignalOptions = Pick<Opinion, 'direction' | 'conviction' | 'source'> & {
   readonly dedupeKey?: string
 }
 
-const speak = (bench: Bench, words: readonly string[], options: SignalOptions): Promise<ExitCode> => {
+const speak = (
+  invocation: Invocation,
+  words: readonly string[],
+  options: SignalOptions,
+): Promise<ExitCode> => {
   if (words.length === 0) throw new UsageError('the text is missing')
-  return say(bench, words.join(' '), options)
+  return say(invocation, words.join(' '), options)
 }
 
-const say = async (bench: Bench, text: string, options: SignalOptions): Promise<ExitCode> => {
-  const { universe } = (await openConfiguration(bench.dependencies)).current()
+const say = async (invocation: Invocation, text: string, options: SignalOptions): Promise<ExitCode> => {
+  const { universe } = (await openConfiguration(invocation.dependencies)).current()
   const { symbols = null, dedupeKey = null } = options
   const drafts = draftsOf({ ...options, text, symbols, dedupeKey }, universe.symbols)
-  const said = await withStore(bench.dependencies, async (session) => {
+  const said = await withStore(invocation.dependencies, async (session) => {
     const engine = await session.openEngine()
     // A node whose identity is not the saved one ends with this process.
-    const ephemeral = (await bench.dependencies.identity.describe()).node_id !== engine.nodeId
+    const ephemeral = (await invocation.dependencies.identity.describe()).node_id !== engine.nodeId
     await welcomeOperator(engine, ephemeral)
     const events = await submitAll(engine, drafts)
-    if (events.some(({ replayed }) => !replayed)) await recordWrite(engine, bench, 'signal')
+    if (events.some(({ replayed }) => !replayed)) await recordWrite(engine, invocation, 'signal')
     return { events, ephemeral }
   })
-  return show(bench, said)
+  return show(invocation, said)
 }
 
 /** Whoever writes here is a contributor. It may have been removed. */
@@ -121,7 +121,7 @@ interface Said {
   readonly ephemeral: boolean
 }
 
-const show = async ({ print }: Bench, { events, ephemeral }: Said): Promise<ExitCode> => {
+const show = async ({ print }: Invocation, { events, ephemeral }: Said): Promise<ExitCode> => {
   const [first] = events
   assert(first !== undefined, 'an opinion is about something')
   const document = {
