@@ -89,7 +89,11 @@ export const createCommandDependencies = (surroundings: Environment): CommandDep
       const { runUntilSignal } = await import('./run-until-signal.ts')
       return runUntilSignal(surroundings, options)
     },
-    askService: async () => askService(environment['SVC_API_BASE_URL'] ?? baseUrlOf(await loaded())),
+    findService: async () => {
+      const { askServiceAt, askServiceOf } = await import('./service-file.ts')
+      const named = environment['SVC_API_BASE_URL'] ?? ''
+      return named === '' ? askServiceOf(home, surroundings.clock) : askServiceAt(named)
+    },
   }
 }
 
@@ -115,23 +119,4 @@ const createFolders = async (home: string): Promise<readonly string[]> => {
   const missing = FOLDERS.filter((folder) => !existsSync(join(home, folder)))
   for (const folder of missing) await mkdir(join(home, folder), { recursive: true, mode: 0o700 })
   return missing
-}
-
-const baseUrlOf = ({ api }: Configuration): string => `http://${api.host}:${api.port}/api/v1`
-
-const ASK_TIMEOUT_MS = 2000
-
-/** Null when nobody answers there, or something else than a service of this kind. */
-const askService: (baseUrl: string) => ReturnType<CommandDependencies['askService']> = async (baseUrl) => {
-  try {
-    const response = await fetch(`${baseUrl}/health`, { signal: AbortSignal.timeout(ASK_TIMEOUT_MS) })
-    const body = (await response.json()) as { readonly version?: unknown; readonly uptime_seconds?: unknown }
-    const { version, uptime_seconds } = body
-    return typeof version === 'string' && typeof uptime_seconds === 'number'
-      ? { version, uptime_seconds }
-      : null
-  } catch {
-    // Not reachable is an answer here, whatever the reason.
-    return null
-  }
 }

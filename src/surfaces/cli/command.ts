@@ -1,9 +1,7 @@
 import type { Command } from 'commander'
 import type { CommandDependencies } from './dependencies.ts'
 import type { ExitCode } from './failure.ts'
-import type { Printer } from './output.ts'
-import type { Progress } from './progress.ts'
-import type { InputStream } from './secret-input.ts'
+import type { InputStream, Printer, Progress } from './terminal.ts'
 
 /** In the order of the help: what a newcomer needs comes first. */
 export const COMMAND_GROUPS = ['Run', 'Look', 'Control', 'Signals', 'Prove', 'Settings'] as const

@@ -48,8 +48,8 @@ export interface CommandDependencies {
   backtest(request: BacktestRequest): Promise<BacktestReport>
   /** Resolves when the service listens. */
   startService(options: ServiceOptions): Promise<RunningService>
-  /** What the service of this home says of itself; null when nobody answers. */
-  askService(): Promise<ServiceHealth | null>
+  /** The running service of this home; null when none answers. */
+  findService(): Promise<FoundService | null>
 }
 
 export interface BacktestRequest {
@@ -159,7 +159,9 @@ export interface RunningService {
   readonly stopped: Promise<void>
 }
 
-export interface ServiceHealth {
+export interface FoundService {
+  /** With the path prefix. */
+  readonly baseUrl: string
   readonly version: string
-  readonly uptime_seconds: number
+  readonly uptimeSeconds: number
 }

@@ -2,7 +2,7 @@ import { Command } from 'commander'
 import type { JsonObject } from '../../core/shared/json.ts'
 import { COMMAND_GROUPS, type Run } from './command.ts'
 import { ALL_COMMANDS } from './commands/all.ts'
-import type { Paint } from './style.ts'
+import type { Style } from './terminal.ts'
 import { fields } from './table.ts'
 
 /** Options that every command accepts, before or after its name. */
@@ -60,20 +60,24 @@ export const recognisedNames = (program: Command): readonly string[] => {
 }
 
 /** The answer to `svc` alone: three first steps, then every command by group. */
-export const overviewText = (version: string, paint: Paint): string => {
+export const overviewText = (version: string, style: Style): string => {
   // One list for all groups, so that their columns line up.
   const lines = fields(
     ALL_COMMANDS.map(({ name, summary }) => [name, summary]),
-    paint,
+    style,
   ).split('\n')
   const linesOf = (group: string): readonly string[] =>
     lines.filter((_, index) => ALL_COMMANDS[index]?.group === group)
   return [
     `svc ${version}. ${ABOUT}`,
     '',
-    paint('heading', 'First steps:'),
-    ...indented(fields(FIRST_STEPS, paint).trimEnd().split('\n')),
-    ...COMMAND_GROUPS.flatMap((group) => ['', paint('heading', `${group}:`), ...indented(linesOf(group))]),
+    style.paint('heading', 'First steps:'),
+    ...indented(fields(FIRST_STEPS, style).trimEnd().split('\n')),
+    ...COMMAND_GROUPS.flatMap((group) => [
+      '',
+      style.paint('heading', `${group}:`),
+      ...indented(linesOf(group)),
+    ]),
     '',
     'Help on a command: svc <command> --help',
     '',

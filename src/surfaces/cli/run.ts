@@ -20,10 +20,15 @@ import {
   documentText,
   expectErrorsOf,
   printerTo,
+  progressOn,
+  readAnswerFrom,
+  readSecretFrom,
+  styleFor,
   writeTo,
+  type InputStream,
   type Printer,
   type TerminalStream,
-} from './output.ts'
+} from './terminal.ts'
 import {
   buildProgram,
   overviewDocument,
@@ -31,9 +36,6 @@ import {
   recognisedNames,
   type GlobalOptions,
 } from './program.ts'
-import { progressOn } from './progress.ts'
-import { readAnswerFrom, readSecretFrom, type InputStream } from './secret-input.ts'
-import { paintFor } from './style.ts'
 
 /** Streams, variables and folder of the process, and how to reach a home from there. */
 export interface Environment {
@@ -66,7 +68,7 @@ export const runCommandLine = async (
   const print = printerTo({
     stdout,
     json: words.includes('--json'),
-    paint: paintFor(stdout, environment.environment),
+    style: styleFor(stdout, environment.environment),
     knownSecrets,
   })
   const run: Run =
@@ -134,7 +136,7 @@ const showText = async ({ code, exitCode }: CommanderError, ending: Ending): Pro
   const { print, texts, version } = ending
   if (code === 'commander.version') await print.result({ version }, () => texts.stdout)
   else if (exitCode === EXIT_OK) await print.result({ help: texts.stdout }, () => texts.stdout)
-  else await print.result(overviewDocument(version), (paint) => overviewText(version, paint))
+  else await print.result(overviewDocument(version), (style) => overviewText(version, style))
   return EXIT_OK
 }
 

@@ -182,7 +182,7 @@ export const openTestHome = async () => {
             stopped: Promise.resolve(),
           }
         },
-        askService: async () => null,
+        findService: async () => null,
       }
     }
 

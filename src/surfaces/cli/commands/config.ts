@@ -9,9 +9,9 @@ import type { ConfigurationChanged } from '../../../ports/config-file.ts'
 import { examples, type Invocation, type DefineCommand } from '../command.ts'
 import { changeKey, openConfiguration } from '../configuration.ts'
 import { EXIT_FAILED, EXIT_OK, Failure, type ExitCode } from '../failure.ts'
-import { documentText } from '../output.ts'
+import { documentText } from '../terminal.ts'
 import { recordingInLog } from '../store.ts'
-import { bad, fields, good, quiet, warning, type Cell } from '../table.ts'
+import { bad, fields, good, quiet, warning, type Cell, type Row } from '../table.ts'
 
 export const define: DefineCommand = (command, run) => {
   command
@@ -45,7 +45,7 @@ export const define: DefineCommand = (command, run) => {
 
 const showConfiguration = async ({ dependencies, print }: Invocation): Promise<ExitCode> => {
   const shown = redactedConfiguration((await openConfiguration(dependencies)).current())
-  await print.result(shown, (paint) => fields(rowsOf(shown), paint))
+  await print.result(shown, (style) => fields(rowsOf(shown), style))
   return EXIT_OK
 }
 
@@ -57,13 +57,13 @@ const validateConfiguration = async (invocation: Invocation, file: string | unde
       : await dependencies.configuration.check(file)
   const problems = checked.status === 'invalid' ? checked.problems : []
   const ok = problems.length === 0
-  await print.result({ ok, problems }, (paint) =>
+  await print.result({ ok, problems }, (style) =>
     fields(
       [
         ['Configuration', ok ? good('valid') : bad('not valid')],
-        ...problems.map((text): readonly [string, Cell] => ['Fault', text]),
+        ...problems.map((text): Row => ['Fault', text]),
       ],
-      paint,
+      style,
     ),
   )
   return ok ? EXIT_OK : EXIT_FAILED
@@ -83,7 +83,7 @@ const setKey = async (invocation: Invocation, key: Key, argument: string): Promi
     overridden_by_env: overriddenByEnv,
     warnings,
   }
-  await invocation.print.result(document, (paint) => fields(changeRows(changed), paint))
+  await invocation.print.result(document, (style) => fields(changeRows(changed), style))
   return EXIT_OK
 }
 
@@ -93,7 +93,7 @@ const showSchema = async ({ print }: Invocation): Promise<ExitCode> => {
   return EXIT_OK
 }
 
-const rowsOf = (configuration: Configuration): readonly (readonly [string, Cell])[] =>
+const rowsOf = (configuration: Configuration): readonly Row[] =>
   leavesOf(asValues(configuration)).map(({ path, value }) => [path.join('.'), valueCell(value)])
 
 const valueCell = (value: Json): Cell => {
@@ -107,7 +107,7 @@ const changeRows = ({
   restartRequired,
   overriddenByEnv,
   warnings,
-}: ConfigurationChanged): readonly (readonly [string, Cell])[] => [
+}: ConfigurationChanged): readonly Row[] => [
   ['File', path],
   [
     'Changed',
@@ -115,10 +115,10 @@ const changeRows = ({
   ],
   ...rowIf('Restart', restartRequired, 'needed for'),
   ...rowIf('Overridden', overriddenByEnv, 'by the environment:'),
-  ...warnings.map((text): readonly [string, Cell] => ['Warning', warning(text)]),
+  ...warnings.map((text): Row => ['Warning', warning(text)]),
 ]
 
-const rowIf = (name: string, keys: readonly string[], words: string): readonly (readonly [string, Cell])[] =>
+const rowIf = (name: string, keys: readonly string[], words: string): readonly Row[] =>
   keys.length === 0 ? [] : [[name, warning(`${words} ${keys.join(', ')}`)]]
 
 const parseKey = (text: string): Key => {

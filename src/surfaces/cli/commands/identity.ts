@@ -27,14 +27,14 @@ const showIdentity = async ({ dependencies, print }: Invocation): Promise<ExitCo
   }
   if (error !== null) throw new Failure('identity.unavailable', error)
   const { node_id, public_key, encrypted } = publicMembers
-  await print.result(publicMembers, (paint) =>
+  await print.result(publicMembers, (style) =>
     fields(
       [
         ['Node', node_id ?? quiet('unknown')],
         ['Public key', public_key ?? quiet('unknown')],
         ['Private key', encrypted === true ? good('encrypted') : warning('plain text (development)')],
       ],
-      paint,
+      style,
     ),
   )
   return EXIT_OK
@@ -50,7 +50,7 @@ const createIdentity = async (
     return created
   })
   const document = { created: status === 'created', node_id: nodeId, public_key: publicKey, encrypted }
-  await invocation.print.result(document, (paint) =>
+  await invocation.print.result(document, (style) =>
     fields(
       [
         ['Node', nodeId],
@@ -58,7 +58,7 @@ const createIdentity = async (
         ['Private key', encrypted ? good('encrypted') : warning('plain text (development)')],
         ['File', status === 'created' ? good(`${path} created`) : quiet(`${path} was there already`)],
       ],
-      paint,
+      style,
     ),
   )
   return EXIT_OK

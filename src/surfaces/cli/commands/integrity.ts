@@ -258,7 +258,7 @@ const show = async (
   report: ShownReport,
   remarks: readonly Row[] = [],
 ): Promise<ExitCode> => {
-  await print.result(report, (paint) => fields([...rowsOf(report), ...remarks], paint))
+  await print.result(report, (style) => fields([...rowsOf(report), ...remarks], style))
   return report.ok ? EXIT_OK : EXIT_FAILED
 }
 

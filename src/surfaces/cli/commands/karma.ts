@@ -1,19 +1,29 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import { SETTLED_AT_ONCE_MAX } from '../../../core/treasury/settle.ts'
-import { viewKarmaIntents, viewSettlement, viewTreasury } from '../../../core/views/karma.ts'
+import {
+  viewKarmaIntents,
+  viewSettlement,
+  viewTreasury,
+  type KarmaIntentView,
+  type KarmaReceiptView,
+  type SettlementView,
+  type TreasuryView,
+} from '../../../core/views/karma.ts'
 import { karmaReceipts, settlementOf, settlementStatus } from '../../../engine/queries/karma.ts'
-import { examples, type Invocation, type DefineCommand } from '../command.ts'
+import { completeId, parseLimitUpTo, parseReason, parseTextUpTo, refuseUnknownWord } from '../arguments.ts'
+import { examples, type DefineCommand, type Invocation } from '../command.ts'
 import { openConfiguration } from '../configuration.ts'
 import { EXIT_OK, Failure, UsageError, type ExitCode } from '../failure.ts'
-import { intentsTable, receiptsTable, settlementText, treasuryText } from '../karma-tables.ts'
-import { parseLimitUpTo } from '../limit.ts'
-import { readState, withLog } from '../store.ts'
-import { refuseUnknownWord } from '../unknown-word.ts'
-import { write, writeAs } from '../writing.ts'
+import { readState, withLog, write, writeAs } from '../store.ts'
+import { age, bad, fields, good, percent, quiet, shortIds, table, warning, type Row } from '../table.ts'
+import type { Style } from '../terminal.ts'
 
 export const define: DefineCommand = (command, run) => {
   command
-    .description('The service moves no money: a settlement records that it was moved, signed by this node.')
+    .description(
+      'A share of every profitable trade becomes payable to its contributors. The service moves no money: a settlement ' +
+        'records a payment that was made, signed by this node.',
+    )
     .addHelpText(
       'after',
       examples(
@@ -25,26 +35,25 @@ export const define: DefineCommand = (command, run) => {
     )
   command
     .command('treasury', { isDefault: true })
-    .summary('what is owed and what was settled (also without "treasury")')
-    // Every unknown word ends up here, and deserves a better answer than "too many arguments".
+    .summary('pending and settled amounts (the default)')
     .allowExcessArguments()
     .action(run(treasury))
-  command.command('intents').summary('what waits to be settled, oldest first').action(run(intents))
+  command.command('intents').summary('list pending intents, oldest first').action(run(intents))
   command
     .command('receipts')
-    .summary('what was settled, newest first')
+    .summary('list receipts of settlements, newest first')
     .option('--limit <number>', `how many, up to ${RECEIPTS_MAX}`, parseLimitUpTo(RECEIPTS_MAX), 500)
     .action(run(receipts))
   command
     .command('settle')
     .summary('record that these intents were paid')
-    .argument('<ids...>', 'as "svc karma intents" shows them')
+    .argument('<ids...>', 'their ids, or the beginnings that "svc karma intents" shows')
     .option('--tx-hash <hash>', 'of the transaction that paid them', parseTxHash)
     .action(run(settle))
   command
     .command('migrate-wallet')
     .summary('change the wallet after the first live receipt has locked it')
-    .argument('<address>', 'where karma goes from now on', parseAddress)
+    .argument('<address>', 'the new address', parseAddress)
     .option('--percentage <share>', 'of the net profit, 0 to 1 (default: as before)', parseShare)
     .requiredOption('--reason <text>', 'why, for the log', parseReason)
     .action(run(migrate))
@@ -58,14 +67,16 @@ const treasury = async (
   refuseUnknownWord(command)
   const rules = (await openConfiguration(dependencies)).current().karma
   const view = viewTreasury((await readState(dependencies)).karma, rules)
-  await print.result(view, (paint) => treasuryText(view, paint))
+  await print.result(view, (style) => treasuryText(view, style))
   return EXIT_OK
 }
 
 const intents = async ({ dependencies, print }: Invocation): Promise<ExitCode> => {
   const views = viewKarmaIntents((await readState(dependencies)).karma)
-  await print.result(views, (paint) =>
-    views.length === 0 ? 'Nothing waits to be settled.\n' : intentsTable(views, paint),
+  await print.result(views, (style) =>
+    views.length === 0
+      ? 'There is nothing to settle.\n'
+      : intentsTable(views, dependencies.clock.now(), style),
   )
   return EXIT_OK
 }
@@ -77,34 +88,33 @@ const receipts = async (
   { limit }: { readonly limit: number },
 ): Promise<ExitCode> => {
   const views = await withLog(dependencies, (log) => karmaReceipts(log, { limit, offset: 0 }), [])
-  await print.result(views, (paint) =>
-    views.length === 0 ? 'Nothing was settled yet.\n' : receiptsTable(views, paint),
+  await print.result(views, (style) =>
+    views.length === 0
+      ? 'Nothing has been settled yet.\n'
+      : receiptsTable(views, dependencies.clock.now(), style),
   )
   return EXIT_OK
 }
 
 const settle = async (
   invocation: Invocation,
-  intentIds: readonly string[],
+  typedIds: readonly string[],
   { txHash = null }: { readonly txHash?: string | null },
 ): Promise<ExitCode> => {
-  if (intentIds.length > SETTLED_AT_ONCE_MAX) {
+  if (typedIds.length > SETTLED_AT_ONCE_MAX) {
     throw new UsageError(`at most ${SETTLED_AT_ONCE_MAX} intents can be settled at once`)
   }
   const { dependencies } = invocation
-  const request = { intentIds, txHash }
   const { karma: before } = await readState(dependencies)
-  const standing = await withLog(
-    dependencies,
-    (log) => settlementStatus(log, before, request),
-    NOTHING_SETTLED,
-  )
-  await write(invocation, 'karma settle', { kind: 'settle-karma', request, standing })
+  const pendingIds = viewKarmaIntents(before).map(({ id }) => id)
+  const request = { intentIds: typedIds.map((id) => completeId(id, pendingIds)), txHash }
+  const status = await withLog(dependencies, (log) => settlementStatus(log, before, request), NOTHING_SETTLED)
+  await write(invocation, 'karma settle', { kind: 'settle-karma', request, standing: status })
   const { karma: after } = await readState(dependencies)
   const settled = await withLog(dependencies, (log) => settlementOf(log, after, request), null)
   if (settled === null) throw new Failure('karma.settlement_rejected', 'nothing was settled')
   const view = viewSettlement(settled)
-  await invocation.print.result(view, (paint) => settlementText(view, paint))
+  await invocation.print.result(view, (style) => settlementText(view, style))
   return EXIT_OK
 }
 
@@ -121,24 +131,95 @@ const migrate = async (
   }))
   const rules = (await openConfiguration(invocation.dependencies)).current().karma
   const view = viewTreasury((await readState(invocation.dependencies)).karma, rules)
-  await invocation.print.result(view, (paint) => treasuryText(view, paint))
+  await invocation.print.result(view, (style) => treasuryText(view, style))
   return EXIT_OK
 }
 
-const textOfLength =
-  (lengthMax: number) =>
-  (text: string): string => {
-    const trimmed = text.trim()
-    if (trimmed.length >= 1 && trimmed.length <= lengthMax && trimmed.isWellFormed()) return trimmed
-    throw new InvalidArgumentError(`It must have 1 to ${lengthMax} characters.`)
-  }
-
-const parseTxHash = textOfLength(256)
-const parseAddress = textOfLength(128)
-const parseReason = textOfLength(500)
+const parseTxHash = parseTextUpTo(256)
+const parseAddress = parseTextUpTo(128)
 
 const parseShare = (text: string): number => {
   const share = Number(text)
   if (text.trim() !== '' && share >= 0 && share <= 1) return share
   throw new InvalidArgumentError('It must be a number from 0 to 1.')
 }
+
+const treasuryText = (view: TreasuryView, style: Style): string =>
+  fields(
+    [
+      ['Karma', view.enabled ? good('enabled') : warning('disabled')],
+      ['Share of profit', `${(view.percentage * 100).toFixed(4)} %`],
+      [
+        'Address',
+        view.treasury_address === '' ? bad('none: no amount becomes payable') : view.treasury_address,
+      ],
+      ['Pending', `${usd(view.pending_usd)} in ${view.pending_intents} intents`],
+      ['Settled', `${usd(view.settled_usd)} in ${view.receipts} receipts`],
+    ],
+    style,
+  )
+
+const settlementText = ({ receipt, skipped }: SettlementView, style: Style): string =>
+  fields(
+    [
+      ['Receipt', receipt.id],
+      ['Intents', String(receipt.intent_ids.length)],
+      ['Total', usd(receipt.total_usd)],
+      ['To', receipt.destination_wallet],
+      ['Status', receipt.status],
+      ...skipped.map(({ id, reason }): Row => ['Skipped', warning(`${id}: ${reason}`)]),
+    ],
+    style,
+  )
+
+const intentsTable = (intents: readonly KarmaIntentView[], nowMs: number, style: Style): string => {
+  const short = shortIds(intents.map(({ id }) => id))
+  return table(
+    [
+      { title: 'Age', align: 'right' },
+      { title: 'Amount USD', align: 'right' },
+      { title: 'Profit USD', align: 'right' },
+      { title: 'Mode' },
+      { title: 'Contributors', shrink: true },
+      { title: 'Intent' },
+    ],
+    intents.map((intent) => [
+      age(intent.created_at, nowMs),
+      intent.karma_amount_usd.toFixed(6),
+      intent.realized_pnl_usd.toFixed(2),
+      intent.mode,
+      intent.contributors.length === 0
+        ? quiet('none')
+        : intent.contributors.map(({ node_id, share }) => `${node_id} ${percent(share)}`).join(', '),
+      short(intent.id),
+    ]),
+    style,
+  )
+}
+
+const receiptsTable = (receipts: readonly KarmaReceiptView[], nowMs: number, style: Style): string => {
+  const short = shortIds(receipts.map(({ id }) => id))
+  return table(
+    [
+      { title: 'Age', align: 'right' },
+      { title: 'Total USD', align: 'right' },
+      { title: 'Intents', align: 'right' },
+      { title: 'Status' },
+      { title: 'Mode' },
+      { title: 'Transaction', shrink: true },
+      { title: 'Receipt' },
+    ],
+    receipts.map((receipt) => [
+      age(receipt.created_at, nowMs),
+      receipt.total_usd.toFixed(6),
+      String(receipt.intent_ids.length),
+      receipt.status,
+      receipt.mode,
+      receipt.tx_hash ?? quiet('none'),
+      short(receipt.id),
+    ]),
+    style,
+  )
+}
+
+const usd = (value: number): string => `${value.toFixed(6)} USD`

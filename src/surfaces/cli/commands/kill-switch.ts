@@ -9,12 +9,11 @@ import {
 } from '../../../core/trading/kill-switch.ts'
 import type { Decision } from '../../../core/shared/decision.ts'
 import { killSwitchLevel, type KillSwitchLevel } from '../../../core/shared/level.ts'
+import { parseReason, refuseUnknownWord } from '../arguments.ts'
 import { examples, type Invocation, type DefineCommand, type Run } from '../command.ts'
 import { EXIT_OK, failureOf, type ExitCode } from '../failure.ts'
-import { parseReason } from '../reason.ts'
 import { execute, recordWrite, stateOf, withStore } from '../store.ts'
-import { bad, fields, good, quiet, warning, type Cell } from '../table.ts'
-import { refuseUnknownWord } from '../unknown-word.ts'
+import { bad, fields, good, quiet, warning, type Cell, type Row } from '../table.ts'
 
 export const define: DefineCommand = (command, run) => {
   command
@@ -40,7 +39,6 @@ const addStatus = (parent: Command, run: Run): void => {
   parent
     .command('status', { isDefault: true })
     .summary('show the level (also without "status")')
-    // Every unknown word ends up here, and deserves a better answer than "too many arguments".
     .allowExcessArguments()
     .action(run(showStatus))
 }
@@ -112,9 +110,9 @@ const move = (
 const show = async (
   { print }: Invocation,
   view: KillSwitchView,
-  remarks: readonly (readonly [string, Cell])[] = [],
+  remarks: readonly Row[] = [],
 ): Promise<ExitCode> => {
-  await print.result(view, (paint) =>
+  await print.result(view, (style) =>
     fields(
       [
         ['Kill switch', levelCell(view)],
@@ -123,7 +121,7 @@ const show = async (
         ['Changed by', view.changed_by ?? quiet('nobody')],
         ...remarks,
       ],
-      paint,
+      style,
     ),
   )
   return EXIT_OK

@@ -1,20 +1,16 @@
 import type { Command } from 'commander'
 import { configurationHashInput } from '../../../core/config/secrets.ts'
-import { INITIAL_STATE } from '../../../core/state.ts'
 import { viewLive, type LiveView } from '../../../core/views/live.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
 import { sha256Hex } from '../../../engine/sha256.ts'
 import type { Broker, BrokerCheck } from '../../../ports/broker.ts'
+import { confirm, parseReason, refuseUnknownWord } from '../arguments.ts'
 import { examples, type Invocation, type DefineCommand } from '../command.ts'
-import { confirm } from '../confirmation.ts'
 import { openConfiguration } from '../configuration.ts'
 import { EXIT_OK, Failure, type ExitCode } from '../failure.ts'
-import { stateOf } from '../store.ts'
-import type { Paint } from '../style.ts'
-import { bad, fields, good, printable, quiet, warning, type Cell } from '../table.ts'
-import { parseReason } from '../reason.ts'
-import { refuseUnknownWord } from '../unknown-word.ts'
-import { writeAs } from '../writing.ts'
+import { readState, writeAs } from '../store.ts'
+import type { Style } from '../terminal.ts'
+import { bad, fields, good, printable, quiet, warning, type Cell, type Row } from '../table.ts'
 
 export const define: DefineCommand = (command, run) => {
   command
@@ -36,7 +32,6 @@ export const define: DefineCommand = (command, run) => {
   command
     .command('status', { isDefault: true })
     .summary('what is sent, and what keeps it from it (also without "status")')
-    // Every unknown word ends up here, and deserves a better answer than "too many arguments".
     .allowExcessArguments()
     .action(run(showStatus))
   command
@@ -117,18 +112,12 @@ const resume = async (invocation: Invocation, { reason }: { readonly reason: str
 
 const show = async ({ dependencies, print }: Invocation): Promise<ExitCode> => {
   const configuration = (await openConfiguration(dependencies)).current()
-  const session = await dependencies.openExistingStore()
-  try {
-    const state = session === null ? INITIAL_STATE : await stateOf(session.log)
-    const view = viewLive(state, configuration, isoNow(dependencies.clock))
-    await print.result(view, (paint) => liveText(view, paint))
-  } finally {
-    await session?.close()
-  }
+  const view = viewLive(await readState(dependencies), configuration, isoNow(dependencies.clock))
+  await print.result(view, (style) => liveText(view, style))
   return EXIT_OK
 }
 
-const liveText = (view: LiveView, paint: Paint): string =>
+const liveText = (view: LiveView, style: Style): string =>
   fields(
     [
       ['Mode', view.mode],
@@ -144,10 +133,10 @@ const liveText = (view: LiveView, paint: Paint): string =>
       ['Unknown orders', count(view.unknown_orders)],
       ['Adopted positions', count(view.adopted_positions)],
     ],
-    paint,
+    style,
   )
 
-const checkFields = ({ checks }: LiveView): readonly (readonly [string, Cell])[] => {
+const checkFields = ({ checks }: LiveView): readonly Row[] => {
   if (checks === null) return [['Checks', quiet('none yet')]]
   return checks.items.map(({ name, ok, detail }) => [
     `Check ${name}`,

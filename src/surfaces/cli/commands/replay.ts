@@ -80,16 +80,16 @@ const show = async (
     identical,
     state_hash: stateHash,
   }
-  await print.result(document, (paint) => {
+  await print.result(document, (style) => {
     const summary = fields(
       [
         ['Replay', identical ? good('identical') : bad('different from what the service recalls')],
         ['Events', `${eventsReplayed} in ${elapsedSeconds} s`],
         ['State hash', stateHash],
       ],
-      paint,
+      style,
     )
-    return `${summary}\n${table([{ title: 'Memory' }, { title: 'Verdict' }], verdictRows(projections), paint)}`
+    return `${summary}\n${table([{ title: 'Memory' }, { title: 'Verdict' }], verdictRows(projections), style)}`
   })
   return identical ? EXIT_OK : EXIT_FAILED
 }

@@ -2,7 +2,7 @@ import { InvalidArgumentError, type Command } from 'commander'
 import { openConfiguration, requireToken, tokenPlaceOf } from '../configuration.ts'
 import { examples, type Invocation, type DefineCommand } from '../command.ts'
 import { EXIT_OK, type ExitCode } from '../failure.ts'
-import { fields, good, quiet, type Cell } from '../table.ts'
+import { fields, good, quiet, type Row } from '../table.ts'
 
 export const define: DefineCommand = (command, run) => {
   withServeOptions(command)
@@ -51,13 +51,13 @@ export const runService = async (
     auth_source: token,
     created: createdFiles,
   }
-  const rows: readonly (readonly [string, Cell])[] = [
+  const rows: readonly Row[] = [
     ...(createdFiles.length === 0 ? [] : [['Created', good(createdFiles.join(', '))] as const]),
     ['Dashboard', dashboardUrl ?? quiet('off')],
     ['Token', token],
     ['Stop', 'Ctrl-C'],
   ]
-  await print.result(document, (paint) => `listening on ${baseUrl}\n${fields(rows, paint)}`)
+  await print.result(document, (style) => `listening on ${baseUrl}\n${fields(rows, style)}`)
   await service.stopped
   return EXIT_OK
 }
