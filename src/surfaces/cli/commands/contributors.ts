@@ -62,7 +62,7 @@ interface Named {
 }
 
 const list = async ({ dependencies, print }: Invocation): Promise<ExitCode> => {
-  const all = viewContributors((await readState(dependencies)).contributors)
+  const all = viewContributors((await readState(dependencies)).signals.contributors)
   await print.result(all, (style) =>
     all.length === 0
       ? 'No contributor is registered yet.\n'
@@ -116,21 +116,24 @@ const leaderboard = async (
   { limit }: { readonly limit: number },
 ): Promise<ExitCode> => {
   const state = await readState(dependencies)
-  const best = viewLeaderboard(state.contributors, await scoringOf(dependencies, state), limit)
+  const best = viewLeaderboard(state.signals.contributors, await scoringOf(dependencies, state), limit)
   await print.result(best, (style) =>
     best.length === 0 ? 'No contributor is registered yet.\n' : leaderboardTable(best, style),
   )
   return EXIT_OK
 }
 
-const scoringOf = async (dependencies: CommandDependencies, { outcomes }: State): Promise<Scoring> => ({
+const scoringOf = async (
+  dependencies: CommandDependencies,
+  { reputation: { outcomes } }: State,
+): Promise<Scoring> => ({
   asOf: isoNow(dependencies.clock),
   outcomes,
   rules: (await openConfiguration(dependencies)).current().karma,
 })
 
 const namedContributor = (
-  { contributors: known }: State,
+  { signals: { contributors: known } }: State,
   id: string | undefined,
   { nodeId }: Named,
 ): Contributor => {

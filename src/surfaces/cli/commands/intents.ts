@@ -64,7 +64,7 @@ const list = async (
   command: Command,
 ): Promise<ExitCode> => {
   refuseUnknownWord(command)
-  const found = viewIntents((await readState(dependencies)).intents, filter)
+  const found = viewIntents((await readState(dependencies)).trading.intents, filter)
   await print.result(found, (style) =>
     found.length === 0 ? 'There are no such intents.\n' : intentTable(found, dependencies.clock.now(), style),
   )
@@ -77,12 +77,12 @@ const judge = async (
   typed: string,
   note: string | null,
 ): Promise<ExitCode> => {
-  const intentId = completeId(typed, (await readState(invocation.dependencies)).intents.keys())
+  const intentId = completeId(typed, (await readState(invocation.dependencies)).trading.intents.keys())
   await writeAs(invocation, `intents ${verdict}`, (operator) => ({
     kind: `${verdict}-intent`,
-    judgement: { intentId, operator, note, surface: 'cli' },
+    decision: { intentId, operator, note, surface: 'cli' },
   }))
-  const known = (await readState(invocation.dependencies)).intents.get(intentId)
+  const known = (await readState(invocation.dependencies)).trading.intents.get(intentId)
   if (known === undefined) throw new Failure('intent.not_found', `no intent has id ${intentId}`)
   const view = viewIntent(known)
   await invocation.print.result(view, (style) => intentText(view, style))

@@ -66,13 +66,13 @@ const treasury = async (
 ): Promise<ExitCode> => {
   refuseUnknownWord(command)
   const rules = (await openConfiguration(dependencies)).current().karma
-  const view = viewTreasury((await readState(dependencies)).karma, rules)
+  const view = viewTreasury((await readState(dependencies)).treasury, rules)
   await print.result(view, (style) => treasuryText(view, style))
   return EXIT_OK
 }
 
 const intents = async ({ dependencies, print }: Invocation): Promise<ExitCode> => {
-  const views = viewKarmaIntents((await readState(dependencies)).karma)
+  const views = viewKarmaIntents((await readState(dependencies)).treasury)
   await print.result(views, (style) =>
     views.length === 0
       ? 'There is nothing to settle.\n'
@@ -105,12 +105,12 @@ const settle = async (
     throw new UsageError(`at most ${SETTLED_AT_ONCE_MAX} intents can be settled at once`)
   }
   const { dependencies } = invocation
-  const { karma: before } = await readState(dependencies)
+  const { treasury: before } = await readState(dependencies)
   const pendingIds = viewKarmaIntents(before).map(({ id }) => id)
   const request = { intentIds: typedIds.map((id) => completeId(id, pendingIds)), txHash }
   const status = await withLog(dependencies, (log) => settlementStatus(log, before, request), NOTHING_SETTLED)
-  await write(invocation, 'karma settle', { kind: 'settle-karma', request, standing: status })
-  const { karma: after } = await readState(dependencies)
+  await write(invocation, 'karma settle', { kind: 'settle-shares', request, status })
+  const { treasury: after } = await readState(dependencies)
   const settled = await withLog(dependencies, (log) => settlementOf(log, after, request), null)
   if (settled === null) throw new Failure('karma.settlement_rejected', 'nothing was settled')
   const view = viewSettlement(settled)
@@ -130,7 +130,7 @@ const migrate = async (
     migration: { address, percentage, reason, operator },
   }))
   const rules = (await openConfiguration(invocation.dependencies)).current().karma
-  const view = viewTreasury((await readState(invocation.dependencies)).karma, rules)
+  const view = viewTreasury((await readState(invocation.dependencies)).treasury, rules)
   await invocation.print.result(view, (style) => treasuryText(view, style))
   return EXIT_OK
 }

@@ -83,7 +83,7 @@ const showStatus = async (invocation: Invocation, _options: unknown, command: Co
     return show(invocation, viewKillSwitch(INITIAL_KILL_SWITCH), [['Store', nothingStored]])
   }
   try {
-    return await show(invocation, viewKillSwitch((await stateOf(session.log)).killSwitch))
+    return await show(invocation, viewKillSwitch((await stateOf(session.log)).trading.killSwitch))
   } finally {
     await session.close()
   }
@@ -97,14 +97,14 @@ const move = (
 ): Promise<ExitCode> =>
   withStore(invocation.dependencies, async (session) => {
     const before = await stateOf(session.log)
-    const rehearsal = rehearse(before.killSwitch, commandBy('rehearsal'))
+    const rehearsal = rehearse(before.trading.killSwitch, commandBy('rehearsal'))
     if (rehearsal.status === 'refused') throw failureOf(rehearsal.refusal)
-    if (rehearsal.events.length === 0) return show(invocation, viewKillSwitch(before.killSwitch))
+    if (rehearsal.events.length === 0) return show(invocation, viewKillSwitch(before.trading.killSwitch))
 
     const engine = await session.openEngine()
     const events = await execute(engine, commandBy(engine.nodeId))
     if (events.length > 0) await recordWrite(engine, invocation, name)
-    return show(invocation, viewKillSwitch(engine.state.killSwitch))
+    return show(invocation, viewKillSwitch(engine.state.trading.killSwitch))
   })
 
 const show = async (

@@ -50,7 +50,7 @@ const history = async (
   { limit }: { readonly limit: number },
 ): Promise<ExitCode> => {
   const configuration = (await openConfiguration(dependencies)).current()
-  const { learning } = await readState(dependencies)
+  const { learning } = (await readState(dependencies)).brain
   const query = { types: ['learning.weight_adjustment'], order: 'desc', limit } as const
   const runs = await withLog(dependencies, (log) => log.read(query), [])
   const view = viewWeights(learning, configuration, { nowMs: dependencies.clock.now(), runs })

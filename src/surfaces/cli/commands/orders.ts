@@ -53,13 +53,13 @@ const cancel = async (
   { reason }: { readonly reason?: string },
 ): Promise<ExitCode> => {
   const { dependencies } = invocation
-  const before = (await readState(dependencies)).orders
+  const before = (await readState(dependencies)).trading.orders
   const orderId = completeId(typed, [...before.open.keys(), ...before.ended.keys()])
   await writeAs(invocation, 'orders cancel', (operator) => ({
     kind: 'cancel-order',
-    wish: { orderId, operator, reason: reason ?? null, surface: 'cli' },
+    request: { orderId, operator, reason: reason ?? null, surface: 'cli' },
   }))
-  const { open, ended } = (await readState(dependencies)).orders
+  const { open, ended } = (await readState(dependencies)).trading.orders
   const found = [open.get(orderId) ?? ended.get(orderId)].flatMap((order) => order ?? []).map(viewOrder)
   await invocation.print.result(found[0] ?? null, (style) =>
     orderTable(found, dependencies.clock.now(), style),
@@ -73,7 +73,7 @@ const showOrders = async (
   command: Command,
 ): Promise<ExitCode> => {
   refuseUnknownWord(command)
-  const found = viewOrders((await readState(dependencies)).orders, filter)
+  const found = viewOrders((await readState(dependencies)).trading.orders, filter)
   await print.result(found, (style) =>
     found.length === 0 ? 'There are no such orders.\n' : orderTable(found, dependencies.clock.now(), style),
   )

@@ -56,7 +56,10 @@ const showPositions = async (
   command: Command,
 ): Promise<ExitCode> => {
   refuseUnknownWord(command)
-  const found = viewPositions((await readState(dependencies)).positions, { status, limit: POSITIONS_MAX })
+  const found = viewPositions((await readState(dependencies)).trading.positions, {
+    status,
+    limit: POSITIONS_MAX,
+  })
   await print.result(found, (style) =>
     found.length === 0 ? `${NOTHING[status]}\n` : positionTable(found, dependencies.clock.now(), style),
   )
@@ -104,7 +107,7 @@ const closeOne = async (
 }
 
 const closeAll = async (invocation: Invocation, { yes, reason }: CloseOptions): Promise<ExitCode> => {
-  const { count } = (await readState(invocation.dependencies)).book
+  const { count } = (await readState(invocation.dependencies)).trading.book
   if (count === 0) return show(invocation, { positions: [], failed: [] })
   await confirm(invocation, {
     yes: yes === true,
@@ -115,7 +118,7 @@ const closeAll = async (invocation: Invocation, { yes, reason }: CloseOptions): 
     kind: 'close-all',
     by: operatorOf(operator, reason),
   }))
-  return show(invocation, viewClosedAll(events, (await readState(invocation.dependencies)).positions))
+  return show(invocation, viewClosedAll(events, (await readState(invocation.dependencies)).trading.positions))
 }
 
 const operatorOf = (operator: string, reason: string | undefined): Operator => ({
@@ -136,7 +139,7 @@ const closedText = ({ positions: closed, failed }: ClosedAllView, nowMs: number,
 }
 
 const positionOf = async ({ dependencies }: Invocation, typed: string) => {
-  const { positions } = await readState(dependencies)
+  const { positions } = (await readState(dependencies)).trading
   const id = completeId(typed, positions.keys())
   const found = positions.get(id)
   if (found !== undefined) return found

@@ -54,7 +54,7 @@ const addRegister = (parent: Command, run: Run): void => {
 }
 
 const list = async ({ dependencies, print }: Invocation): Promise<ExitCode> => {
-  const registered = viewProducers((await readState(dependencies)).producers)
+  const registered = viewProducers((await readState(dependencies)).signals.producers)
   await print.result({ producers: registered }, (style) =>
     registered.length === 0
       ? 'No producer is registered. For the built-in ones, see: svc producers status\n'

@@ -91,8 +91,8 @@ const submitText = async (
 /** The node of this home is a contributor, unless it was removed. */
 const registerOperator = async (engine: Engine, ephemeral: boolean): Promise<void> => {
   const { nodeId, state } = engine
-  if (activeByNode(state.contributors, nodeId) !== null) return
-  const publicKey = state.nodes.publicKeys.get(nodeId)
+  if (activeByNode(state.signals.contributors, nodeId) !== null) return
+  const publicKey = state.operations.nodes.publicKeys.get(nodeId)
   assert(publicKey !== undefined, 'the log knows the key of every node that writes')
   await execute(engine, { kind: 'welcome-node', node: { nodeId, publicKey, ephemeral } })
 }
