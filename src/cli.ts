@@ -1,7 +1,6 @@
 import { keepAwake } from './compose/keep-awake.ts'
 import { environmentOf } from './compose/environment.ts'
 import { VERSION } from './compose/version.ts'
-import { createCommandDependencies } from './compose/command-dependencies.ts'
 import { runCommandLine } from './surfaces/cli/run.ts'
 
 const currentFolder = process.cwd()
@@ -16,6 +15,10 @@ process.exitCode = await keepAwake(() =>
     currentFolder,
     version: VERSION,
     clock: at(currentFolder).clock,
-    workshopAt: (home) => createCommandDependencies(at(home)),
+    dependenciesAt: async (home) => {
+      // Loaded only by commands that do something: help and version need none of it.
+      const { createCommandDependencies } = await import('./compose/command-dependencies.ts')
+      return createCommandDependencies(at(home))
+    },
   }),
 )

@@ -2,7 +2,7 @@ import { createLogger } from '../adapters/platform/logger/logger.ts'
 import type { Configuration } from '../core/config/schema.ts'
 import type { StoreSession } from '../surfaces/cli/dependencies.ts'
 import { asFailure } from './identity-commands.ts'
-import { openRunningEngine, type RunningEngine } from './running-engine.ts'
+import type { RunningEngine } from './running-engine.ts'
 import { knownSecretsOf } from './secrets.ts'
 import { openStore } from './store.ts'
 import type { Environment } from './environment.ts'
@@ -25,16 +25,18 @@ export const openSession = async (
     log: store.log,
     checkpoints: store.checkpoints,
     openEngine: async () => {
-      running ??= asFailure(() =>
-        openRunningEngine({
+      running ??= asFailure(async () => {
+        // Loaded by commands that write: reading the log needs none of it.
+        const { openRunningEngine } = await import('./running-engine.ts')
+        return openRunningEngine({
           surroundings,
           configuration,
           settings: () => configuration,
           store,
           logger,
           announce: 'if-unknown',
-        }),
-      )
+        })
+      })
       return (await running).engine
     },
     close: async () => {
