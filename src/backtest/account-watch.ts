@@ -1,7 +1,7 @@
 import { asKnown, type PayloadOf } from '../core/events/catalogue.ts'
 import type { Stamped } from '../core/log/event.ts'
 import type { State } from '../core/state.ts'
-import { equityOf } from '../core/trading/evolve.ts'
+import { equityOf } from '../core/trading/account.ts'
 import { usdNumber } from '../core/shared/money.ts'
 import { DAY_MS } from '../core/shared/time.ts'
 import { meanOf, type EquityCourse } from './figures.ts'

@@ -1,3 +1,4 @@
+import { priceFrom } from '../core/shared/money.ts'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Configuration } from '../core/config/schema.ts'
 import { foldingOf } from '../core/operations/folding.ts'
@@ -262,7 +263,8 @@ const SILENCE: Words = { before: [], after: [] }
 /** A symbol that does not open now cannot be had now. */
 const pricesAtOpen = (symbols: readonly string[], bars: readonly FeedBar[], openMs: number): Prices => {
   const prices = new Map<string, Quote | null>(symbols.map((symbol) => [canonicalSymbol(symbol), null]))
-  for (const { symbol, open } of bars) prices.set(canonicalSymbol(symbol), { price: open, atMs: openMs })
+  for (const { symbol, open } of bars)
+    prices.set(canonicalSymbol(symbol), { price: priceFrom(open), atMs: openMs })
   return prices
 }
 

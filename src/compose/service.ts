@@ -71,7 +71,7 @@ export const startService = (
     closers.add(() => running.close())
     const { engine, signatures, signer } = running
     reloadOnForeignChange(engine, configuration, logger, insecureOk)
-    engine.feed.subscribe(({ events }) =>
+    engine.eventBus.subscribe(({ events }) =>
       logActivity(events, logger, configuration.current().logging.json_output),
     )
 

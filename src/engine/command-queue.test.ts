@@ -1,3 +1,5 @@
+import { priceFrom } from '../core/shared/money.ts'
+import { type Timestamp } from '../core/shared/brand.ts'
 import { expect, it } from 'vitest'
 import { MemoryLog } from '../adapters/storage/memory/memory-log.ts'
 import type { Command } from '../core/decide.ts'
@@ -5,7 +7,10 @@ import { CommandQueue, QueueFullError } from './command-queue.ts'
 import { access, openEngine, set } from './engine.fixture.ts'
 
 const usual: Command = { kind: 'watch-regime' }
-const urgent: Command = { kind: 'observe-tick', tick: { symbol: 'BTC', price: 1, ts: 't', confirms: null } }
+const urgent: Command = {
+  kind: 'observe-tick',
+  tick: { symbol: 'BTC', price: priceFrom(1), ts: 't' as Timestamp, confirms: null },
+}
 
 const queueOf = (...ids: readonly string[]): CommandQueue<{ command: Command; id: string }> => {
   const queue = new CommandQueue<{ command: Command; id: string }>()

@@ -1,3 +1,4 @@
+import { priceFrom, type Quantity } from '../core/shared/money.ts'
 import { afterEach, describe, expect, it } from 'vitest'
 import { brokerFaultsContract, brokerRandomFaultsContract } from './broker.faults.contract.ts'
 import { entryOf, exitOf, sumOf, tradesIn, units, type BrokerFixture } from './broker.fixture.ts'
@@ -66,11 +67,13 @@ export const brokerContract = (name: string, open: () => Promise<BrokerFixture>)
 
     it('never larger or at a worse limit than requested', async () => {
       const fixture = await openFixture()
-      const asked = { quantity: 5_049_999n, limitPrice: units(60_300.09) }
+      const asked = { quantity: 5_049_999n as Quantity, limitPrice: priceFrom(60_300.09) }
       await accepted(fixture, fixture.broker.submit(entryOf('buy-1', asked)))
       await accepted(
         fixture,
-        fixture.broker.submit(entryOf('sell-1', { ...asked, side: 'sell', limitPrice: units(59_700.01) })),
+        fixture.broker.submit(
+          entryOf('sell-1', { ...asked, side: 'sell', limitPrice: priceFrom(59_700.01) }),
+        ),
       )
       const [bought, sold] = fixture.orders()
       expect(bought?.quantity).toBe(units(0.05))
@@ -88,7 +91,9 @@ export const brokerContract = (name: string, open: () => Promise<BrokerFixture>)
     it("but none below the venue's minimum", async () => {
       const fixture = await openFixture()
       for (const quantity of [1n, units(0.0009)]) {
-        const result = await fixture.run(fixture.broker.submit(entryOf('small', { quantity })))
+        const result = await fixture.run(
+          fixture.broker.submit(entryOf('small', { quantity: quantity as Quantity })),
+        )
         expect(result.status).toBe('rejected')
       }
       expect(fixture.orders()).toEqual([])
@@ -99,7 +104,10 @@ export const brokerContract = (name: string, open: () => Promise<BrokerFixture>)
       const { broker, run } = fixture
       expect((await run(broker.submit(exitOf('exit-0')))).status).toBe('rejected')
       await accepted(fixture, broker.submit(entryOf('entry-1')))
-      const report = await accepted(fixture, broker.submit(exitOf('exit-1', { quantity: units(0.2) })))
+      const report = await accepted(
+        fixture,
+        broker.submit(exitOf('exit-1', { quantity: units(0.2) as Quantity })),
+      )
       expect(sumOf(report.fills)).toBe(units(0.05))
       expect((await run(broker.account()))?.positions).toEqual([])
     })
@@ -171,7 +179,10 @@ export const brokerContract = (name: string, open: () => Promise<BrokerFixture>)
       expect(await run(broker.account())).toMatchObject({ equity: 10_000_000_000n, positions: [] })
       await accepted(fixture, broker.submit(entryOf('entry-1', { symbol: 'btc-perp' })))
       const short = { symbol: 'ETH', side: 'sell', kind: 'market', limitPrice: null } as const
-      await accepted(fixture, broker.submit(entryOf('entry-2', { ...short, quantity: units(0.5) })))
+      await accepted(
+        fixture,
+        broker.submit(entryOf('entry-2', { ...short, quantity: units(0.5) as Quantity })),
+      )
       const account = await run(broker.account())
       expect(account?.positions).toMatchObject([
         { symbol: 'btc-perp', direction: 'long', quantity: units(0.05) },

@@ -1,3 +1,4 @@
+import { type Price, type Quantity } from '../core/shared/money.ts'
 import type { Broker, BrokerFill, BrokerOrder } from './broker.ts'
 
 /** A broker and the venue behind it, which works until a fault is added. */
@@ -68,8 +69,8 @@ export const entryOf = (clientOrderId: string, changes: Partial<BrokerOrder> = {
   symbol: 'BTC',
   side: 'buy',
   kind: 'immediate_limit',
-  quantity: units(0.05),
-  limitPrice: units(60_300),
+  quantity: units(0.05) as Quantity,
+  limitPrice: units(60_300) as Price,
   reduceOnly: false,
   leverage: 3,
   ...changes,

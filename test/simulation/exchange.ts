@@ -10,7 +10,17 @@ import type {
   SubmitResult,
   VenuePosition,
 } from '../../src/ports/broker.ts'
-import { notionalOf, unitsFrom, usdFrom, type Price, type Quantity } from '../../src/core/shared/money.ts'
+import {
+  NO_QUANTITY,
+  notionalOf,
+  plus,
+  priceFrom,
+  quantityFrom,
+  usdFrom,
+  type Price,
+  type Quantity,
+  type Usd,
+} from '../../src/core/shared/money.ts'
 
 /** How an exchange treats the next order. */
 export type Treatment =
@@ -59,10 +69,10 @@ export interface Held {
 }
 
 const STEPS: OrderSteps = {
-  quantityStep: unitsFrom(0.001),
-  quantityMin: unitsFrom(0.001),
+  quantityStep: quantityFrom(0.001),
+  quantityMin: quantityFrom(0.001),
   notionalMin: usdFrom(1),
-  priceStep: unitsFrom(0.01),
+  priceStep: priceFrom(0.01),
 }
 
 /** An exchange in memory that outlives the engines that trade on it. */
@@ -80,14 +90,14 @@ export const createExchange = (now: () => number): Exchange => {
   const trade = (held: Held, quantity: Quantity): void => {
     if (quantity <= 0n) return
     const { order } = held
-    const price = prices.get(order.symbol) ?? unitsFrom(100)
+    const price = prices.get(order.symbol) ?? priceFrom(100)
     const sign = order.side === 'buy' ? 1n : -1n
-    nets.set(order.symbol, (nets.get(order.symbol) ?? 0n) + sign * quantity)
+    nets.set(order.symbol, ((nets.get(order.symbol) ?? 0n) + sign * quantity) as Quantity)
     held.fills.push({
       venueTradeId: `trade-${(trades += 1)}`,
       price,
       quantity,
-      feeUsd: notionalOf(price, quantity) / 2000n,
+      feeUsd: (notionalOf(price, quantity) / 2000n) as Usd,
       atMs: now(),
     })
   }
@@ -95,15 +105,15 @@ export const createExchange = (now: () => number): Exchange => {
   const take = (order: BrokerOrder, treatment: Treatment): Held => {
     const held: Held = { order, status: 'open', fills: [], hiddenLooks: treatment === 'trades-later' ? 2 : 0 }
     orders.set(order.clientOrderId, held)
-    const some = cut(order.quantity / 3n)
+    const some = cut((order.quantity / 3n) as Quantity)
     const room = order.reduceOnly ? reducible(order) : order.quantity
     const wanted = room < order.quantity ? room : order.quantity
-    if (treatment === 'fill-nothing') trade(held, 0n)
+    if (treatment === 'fill-nothing') trade(held, 0n as Quantity)
     else if (treatment === 'fill-some') trade(held, some < wanted ? some : wanted)
     else if (treatment === 'fill-in-parts') {
       trade(held, some)
       trade(held, some)
-      trade(held, wanted - 2n * some)
+      trade(held, (wanted - 2n * some) as Quantity)
     } else trade(held, wanted)
     held.status = statusOf(held, order.kind === 'immediate_limit')
     return held
@@ -111,7 +121,8 @@ export const createExchange = (now: () => number): Exchange => {
 
   const reducible = ({ symbol, side }: BrokerOrder): Quantity => {
     const net = nets.get(symbol) ?? 0n
-    return side === 'sell' ? (net > 0n ? net : 0n) : net < 0n ? -net : 0n
+    const closable = side === 'sell' ? net : -net
+    return (closable > 0n ? closable : 0n) as Quantity
   }
 
   const reportOf = (held: Held): OrderReport => {
@@ -133,17 +144,18 @@ export const createExchange = (now: () => number): Exchange => {
     arrivals,
     treat: (...next) => void treatments.push(...next),
     troubleLookups: (...next) => void lookupTroubles.push(...next),
-    setPrice: (symbol, price) => void prices.set(symbol, unitsFrom(price)),
-    netOf: (symbol) => nets.get(symbol) ?? 0n,
+    setPrice: (symbol, price) => void prices.set(symbol, priceFrom(price)),
+    netOf: (symbol) => (nets.get(symbol) ?? 0n) as Quantity,
     duplicates: () => duplicates,
     takeFunding: (symbol, usd) => {
       fundings.push({ id: `f${fundings.length}`, symbol, paidUsd: usdFrom(usd), atMs: now() })
     },
-    tradeByHand: (symbol, quantity) => void nets.set(symbol, (nets.get(symbol) ?? 0n) + unitsFrom(quantity)),
+    tradeByHand: (symbol, quantity) =>
+      void nets.set(symbol, plus(nets.get(symbol) ?? NO_QUANTITY, quantityFrom(quantity))),
     fillResting: () => {
       for (const held of orders.values()) {
         if (held.status !== 'open' && held.status !== 'partial') continue
-        trade(held, held.order.quantity - filledOf(held))
+        trade(held, (held.order.quantity - filledOf(held)) as Quantity)
         held.status = 'filled'
       }
     },
@@ -192,8 +204,8 @@ export const createExchange = (now: () => number): Exchange => {
               {
                 symbol,
                 direction: net > 0n ? 'long' : 'short',
-                quantity: net > 0n ? net : -net,
-                entryPrice: prices.get(symbol) ?? unitsFrom(100),
+                quantity: (net > 0n ? net : -net) as Quantity,
+                entryPrice: prices.get(symbol) ?? priceFrom(100),
                 leverage: 1,
               },
             ],
@@ -204,9 +216,10 @@ export const createExchange = (now: () => number): Exchange => {
   }
 }
 
-const filledOf = ({ fills }: Held): Quantity => fills.reduce((sum, { quantity }) => sum + quantity, 0n)
+const filledOf = ({ fills }: Held): Quantity =>
+  fills.reduce((sum, { quantity }) => sum + quantity, 0n) as Quantity
 
-const cut = (quantity: Quantity): Quantity => quantity - (quantity % unitsFrom(0.001))
+const cut = (quantity: Quantity): Quantity => (quantity - (quantity % quantityFrom(0.001))) as Quantity
 
 const statusOf = (held: Held, isImmediate: boolean): OrderReport['status'] => {
   const filled = filledOf(held)

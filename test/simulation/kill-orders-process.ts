@@ -1,3 +1,5 @@
+import { priceFrom } from '../../src/core/shared/money.ts'
+import { type Timestamp } from '../../src/core/shared/brand.ts'
 /**
  * An engine that trades at a venue of another process, until it is killed: `kill-orders-process.ts <TradingTask>`. It
  * loads everything and then waits for a line that says go. What it does it says, one word in a line.
@@ -112,7 +114,10 @@ const fillResting = async (): Promise<void> => {
 const tick = async (floor: Floor, timer: Timer, symbol: string, price: number): Promise<void> => {
   await setPrices({ [symbol]: price })
   const ts = new Date(timer.now()).toISOString()
-  await floor.engine.execute({ kind: 'observe-tick', tick: { symbol, price, ts, confirms: null } })
+  await floor.engine.execute({
+    kind: 'observe-tick',
+    tick: { symbol, price: priceFrom(price), ts: ts as Timestamp, confirms: null },
+  })
 }
 
 const act = async (floor: Floor, timer: Timer): Promise<void> => {

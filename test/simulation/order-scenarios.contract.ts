@@ -1,3 +1,4 @@
+import { type OrderId, type IntentId } from '../../src/core/shared/brand.ts'
 import { afterEach, describe, expect, it } from 'vitest'
 import { openPositionsOf } from '../../src/core/trading/portfolio.ts'
 import type { Floor } from './trading-floor.ts'
@@ -38,7 +39,7 @@ export const orderScenarios = (name: string, open: (wishes: GroundOptions) => Pr
     return intent
   }
   const state = () => ground.floor.engine.state
-  const statusOf = (intent: string) => state().trading.intents.get(intent)?.status
+  const statusOf = (intent: string) => state().trading.intents.get(intent as IntentId)?.status
   const held = () => openPositionsOf(state().trading)
   const setLevel = (level: 2 | 3) =>
     ground.floor.engine.execute({
@@ -106,7 +107,12 @@ export const orderScenarios = (name: string, open: (wishes: GroundOptions) => Pr
       const intent = await begin(true)
       await ground.fillSome()
       const [waiting] = [...state().trading.orders.open.values()]
-      const request = { orderId: waiting?.id ?? '', operator: 'op', reason: null, surface: 'cli' } as const
+      const request = {
+        orderId: (waiting?.id ?? '') as OrderId,
+        operator: 'op',
+        reason: null,
+        surface: 'cli',
+      } as const
       expect((await ground.floor.engine.execute({ kind: 'cancel-order', request })).status).toBe('done')
       await ground.settle()
       expect(state().trading.orders.open.size).toBe(0)

@@ -5,7 +5,7 @@ import {
   type CcxtBrokerFixture,
 } from '../../src/adapters/brokers/ccxt/ccxt-broker.fixture.ts'
 import { clientOrderId } from '../../src/core/trading/orders.ts'
-import { unitsFrom } from '../../src/core/shared/money.ts'
+import { priceFrom } from '../../src/core/shared/money.ts'
 import { createManualTimer, settle, type ManualTimer } from '../../src/ports/manual-timer.fixture.ts'
 import { createExchange } from './exchange.ts'
 import { orderScenarios, type Ground, type GroundOptions } from './order-scenarios.contract.ts'
@@ -64,13 +64,14 @@ const atVenue = async (log: MemoryLog, fixture: CcxtBrokerFixture): Promise<Grou
   return {
     floor,
     price: async (prices) => {
-      for (const [symbol, price] of Object.entries(prices)) fixture.setPrice(symbol, unitsFrom(price))
+      for (const [symbol, price] of Object.entries(prices)) fixture.setPrice(symbol, priceFrom(price))
       await fixture.timer.advance(60_000)
       await floor.bars(prices)
     },
     fillSome: rest,
     fillRest: async () => {
-      for (const { id } of floor.engine.state.trading.orders.open.values()) fixture.fillRest(clientOrderId(id))
+      for (const { id } of floor.engine.state.trading.orders.open.values())
+        fixture.fillRest(clientOrderId(id))
       while (floor.engine.state.trading.orders.open.size > 0) await fixture.run(nextTurn())
     },
     settle: rest,

@@ -1,3 +1,4 @@
+import { type IntentId } from '../../src/core/shared/brand.ts'
 import { uuidv7 } from 'uuidv7'
 import type { Configuration } from '../../src/core/config/schema.ts'
 import { DEFAULT_CONFIGURATION } from '../../src/core/config/validate.ts'
@@ -117,7 +118,7 @@ export const openFloor = async (parts: FloorDependencies): Promise<Floor> => {
     intend: async (changes = {}) => {
       const now = new Date(timer.now()).toISOString()
       const id = await tell(parts.log, now, 'execution.trade_intent.v1', intentAt(timer.now(), changes))
-      await engine.execute({ kind: 'execute-intent', intentId: id })
+      await engine.execute({ kind: 'execute-intent', intentId: id as IntentId })
       return id
     },
     dropped: life.over,

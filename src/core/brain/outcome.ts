@@ -1,15 +1,10 @@
+import { positionId } from '../shared/brand.ts'
 import type { NewEvent, PayloadOf } from '../events/catalogue.ts'
 import { accept, type Decision } from '../shared/decision.ts'
 import { r9 } from '../shared/numbers.ts'
 import type { BrainFacts } from './evolve.ts'
+import type { Terms } from '../trading/positions.ts'
 import type { Trade } from './trades.ts'
-
-/** The trade, as the portfolio knew it. */
-interface TradeTerms {
-  readonly direction: 'long' | 'short'
-  readonly openedAt: string
-  readonly regimeAtEntry: string
-}
 
 /** What the engine may learn from a trade that is over. */
 export const recordOutcome = (
@@ -18,7 +13,7 @@ export const recordOutcome = (
   now: string,
 ): Decision => {
   const trade = brain.learning.trades.held.get(close.position_id)
-  const position = trading.positions.get(close.position_id)
+  const position = trading.positions.get(positionId(close.position_id))
   if (trade === undefined || position === undefined) return accept()
   return accept(outcomeEvent(trade, position.terms, close, now))
 }
@@ -26,7 +21,7 @@ export const recordOutcome = (
 /** What came of a trade, beside what was believed when it began. */
 const outcomeEvent = (
   trade: Trade,
-  terms: TradeTerms,
+  { direction, openedAt, origin }: Terms,
   close: PayloadOf<'execution.position_closed.v1'>,
   now: string,
 ): NewEvent => ({
@@ -35,13 +30,13 @@ const outcomeEvent = (
   payload: {
     position_id: close.position_id,
     conviction_id: trade.convictionId,
-    direction: terms.direction,
+    direction,
     realized_pnl: close.realized_pnl,
     net_return: close.realized_pnl_pct,
     direction_correct: close.gross_pnl > 0,
-    time_held_hours: r9((Date.parse(now) - Date.parse(terms.openedAt)) / HOUR_MS),
+    time_held_hours: r9((Date.parse(now) - Date.parse(openedAt)) / HOUR_MS),
     max_drawdown_pct: close.max_adverse_pct,
-    regime_at_entry: terms.regimeAtEntry,
+    regime_at_entry: origin.kind === 'intent' ? origin.regimeAtEntry : '',
     domain_scores_at_entry: trade.domainScores,
     signal_ids: [...trade.signalIds],
   },

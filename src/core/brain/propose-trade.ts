@@ -1,3 +1,4 @@
+import { priceNumberOrNull } from '../shared/money.ts'
 import { sizeFor } from './decision.ts'
 import type { NewEvent } from '../events/catalogue.ts'
 import { exitSymbol } from '../trading/exits.ts'
@@ -57,7 +58,7 @@ const intentEvent = (
       conviction_score: conviction,
       cycle_id: cycleId,
       direction,
-      intended_price: markNow(state, symbol, context)?.price ?? null,
+      intended_price: priceNumberOrNull(markNow(state, symbol, context)?.price ?? null),
       leverage,
       rationale: `${rule}: ${direction} ${symbol}`,
       regime: state.brain.regime?.regime ?? 'TRANSITION',

@@ -1,3 +1,4 @@
+import { priceFrom } from '../shared/money.ts'
 import { Map as PersistentMap } from 'immutable'
 import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
 import type { Quote } from '../shared/quote.ts'
@@ -5,6 +6,12 @@ import { canonicalSymbol } from '../shared/symbol.ts'
 import { dayOf } from '../shared/time.ts'
 import { analysed, INITIAL_ANALYSIS, type Analysis, type AnalysisRules } from './analysis.ts'
 import type { FeedBar } from './bar.ts'
+
+/** For returns, which are doubles; what is traded on is the mark. */
+export interface Close {
+  readonly price: number
+  readonly atMs: number
+}
 
 /** What is known of one symbol. Its size does not grow with history. */
 export interface SymbolMarket {
@@ -14,7 +21,7 @@ export interface SymbolMarket {
   /** The last close that is no backfill: the past has no price to trade at. */
   readonly mark: Quote | null
   /** Closes of the last hour and the one before it, oldest first. */
-  readonly closes: readonly Quote[]
+  readonly closes: readonly Close[]
   readonly analysis: Analysis
   /** The last value of each of the last days, oldest first. */
   readonly fearGreedByDay: readonly { readonly day: string; readonly value: number }[]
@@ -77,19 +84,19 @@ const withSymbol = (
 
 const afterBar = (known: SymbolMarket | undefined, bar: FeedBar, rules: AnalysisRules): SymbolMarket => {
   const atMs = Date.parse(bar.close_ts)
-  const quote = { price: bar.close, atMs }
+  const close = { price: bar.close, atMs }
   return {
     last: bar,
     held: null,
-    mark: bar.backfill ? (known?.mark ?? null) : quote,
-    closes: [...lastHour(known?.closes ?? [], atMs), quote],
+    mark: bar.backfill ? (known?.mark ?? null) : { price: priceFrom(bar.close), atMs },
+    closes: [...lastHour(known?.closes ?? [], atMs), close],
     analysis: analysed(known?.analysis ?? INITIAL_ANALYSIS, bar, rules),
     fearGreedByDay: withFearGreed(known?.fearGreedByDay ?? [], bar),
   }
 }
 
 /** From the last one that is an hour old: against that one the return of an hour is taken. */
-const lastHour = (closes: readonly Quote[], atMs: number): readonly Quote[] =>
+const lastHour = (closes: readonly Close[], atMs: number): readonly Close[] =>
   closes.slice(
     Math.max(
       0,
@@ -124,7 +131,7 @@ const quoted = (market: Market, event: Extract<KnownEvent, { type: `signal.${str
   const before = quotes?.get(event.source)
   const isFull = quotes !== undefined && quotes.size >= QUOTES_PER_SYMBOL_MAX
   if (before === undefined ? isFull : before.atMs > atMs) return market
-  const told = (quotes ?? NO_QUOTES).set(event.source, { price, atMs })
+  const told = (quotes ?? NO_QUOTES).set(event.source, { price: priceFrom(price), atMs })
   return { rules: market.rules, symbols: market.symbols, quotes: market.quotes.set(key, told) }
 }
 

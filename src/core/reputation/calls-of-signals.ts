@@ -1,3 +1,4 @@
+import { priceNumberOrNull } from '../shared/money.ts'
 import { evidenceOf } from '../signals/evidence.ts'
 import type { Configuration } from '../config/schema.ts'
 import { markNow } from '../signals/prices.ts'
@@ -69,7 +70,7 @@ const termsOf = (
     id: derivedId('call', signal.signalId, sha256Hex),
     now,
     reference: {
-      price: markNow(facts, claim.symbol, context)?.price ?? null,
+      price: priceNumberOrNull(markNow(facts, claim.symbol, context)?.price ?? null),
       sigma: sigmaOf(facts.market, claim.symbol),
       barSeconds: facts.market.rules.barSeconds,
     },

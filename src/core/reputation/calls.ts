@@ -1,3 +1,4 @@
+import { positionId, type PositionId } from '../shared/brand.ts'
 import { Map as PersistentMap } from 'immutable'
 import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
 import { authorKey } from '../shared/author-key.ts'
@@ -24,7 +25,7 @@ export interface Call {
   /** The first and the newest of the signals that make it. */
   readonly signalIds: readonly string[]
   /** Positions that were opened on it: then these decide, not the horizon. */
-  readonly positionIds: readonly string[]
+  readonly positionIds: readonly PositionId[]
   /** Decided by its trades; only what the price does by its time is still to be seen. */
   readonly isDecided: boolean
   /** What the price did by its time has been seen; its trades are still to end. */
@@ -38,7 +39,7 @@ export interface Calls {
   /** The call that an author's next signal would join. */
   readonly current: PersistentMap<string, string>
   readonly ofSignal: PersistentMap<string, string>
-  readonly ofPosition: PersistentMap<string, readonly string[]>
+  readonly ofPosition: PersistentMap<PositionId, readonly string[]>
   readonly due: DueQueues
   readonly rates: BaseRates
 }
@@ -137,21 +138,21 @@ const withSignals = (call: Call, signalIds: readonly string[]): Call => Object.a
 
 /** A trade that was made on a call before it was due takes the judgement over. */
 const bound = (before: Calls, opened: PayloadOf<'execution.position_opened.v1'>, at: string): Calls => {
-  const { position_id: positionId } = opened
+  const id = positionId(opened.position_id)
   // Absent from what is left of a damaged event.
   const signalIds = (opened.signal_ids as readonly string[] | undefined) ?? []
   const ids = new Set(signalIds.flatMap((signalId) => before.ofSignal.get(signalId) ?? []))
   let { open } = before
   const taken: string[] = []
-  for (const id of ids) {
-    const call = open.get(id)
+  for (const callId of ids) {
+    const call = open.get(callId)
     if (call === undefined || (!isBound(call) && call.dueAt < at)) continue
-    open = open.set(id, Object.assign({}, call, { positionIds: [...call.positionIds, positionId] }))
-    taken.push(id)
+    open = open.set(callId, Object.assign({}, call, { positionIds: [...call.positionIds, id] }))
+    taken.push(callId)
   }
   if (taken.length === 0) return before
   const { current, ofSignal, due, rates } = before
-  return { open, current, ofSignal, ofPosition: before.ofPosition.set(positionId, taken), due, rates }
+  return { open, current, ofSignal, ofPosition: before.ofPosition.set(id, taken), due, rates }
 }
 
 export const isBound = ({ positionIds }: Call): boolean => positionIds.length > 0

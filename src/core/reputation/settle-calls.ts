@@ -1,5 +1,5 @@
 import type { Configuration } from '../config/schema.ts'
-import { isOpen, type Position, type Positions } from '../trading/positions.ts'
+import { isOpen, type ClosedPosition, type Positions } from '../trading/positions.ts'
 import type { Call, Calls } from './calls.ts'
 import {
   isAnyLeft,
@@ -10,7 +10,8 @@ import {
   type TradeResult,
 } from './resolve-call.ts'
 import { accept, type Decision } from '../shared/decision.ts'
-import { ratioOf } from '../shared/money.ts'
+import type { PositionId } from '../shared/brand.ts'
+import { priceNumber, ratioOf, sumOf } from '../shared/money.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
 import type { ReputationFacts } from './evolve.ts'
 
@@ -41,7 +42,7 @@ export const settleOverdue = (calls: Calls, now: string, rules: Configuration['s
 /** A position closed: calls of which it was the last are decided by what all their positions made. */
 export const settlePosition = (
   calls: Calls,
-  positionId: string,
+  positionId: PositionId,
   positions: Positions,
   { settlement, execution }: Configuration,
 ): Decision => {
@@ -60,20 +61,18 @@ export const settlePosition = (
   )
 }
 
-/** Null as long as one of them is open. */
-const resultOf = (positions: Positions, call: Call, positionId: string): TradeResult | null => {
+/** Null while one of them is open. */
+const resultOf = (positions: Positions, call: Call, closedId: PositionId): TradeResult | null => {
   const bound = call.positionIds.flatMap((id) => positions.get(id) ?? [])
-  const last = positions.get(positionId)?.end
-  if (last === undefined || last === null || bound.some(isOpen)) return null
-  const net = sumOf(bound, ({ end }) => end?.realized ?? 0n)
-  const entered = sumOf(bound, ({ holding }) => holding.notional)
+  const closed = bound.filter((position): position is ClosedPosition => !isOpen(position))
+  const last = closed.find(({ id }) => id === closedId)
+  if (last === undefined || closed.length < bound.length) return null
+  const net = sumOf(closed.map(({ end }) => end.realized))
+  const entered = sumOf(closed.map(({ holding }) => holding.notional))
   return {
-    positionId,
-    exitPrice: last.exitPrice,
+    positionId: closedId,
+    exitPrice: priceNumber(last.end.exitPrice),
     netReturn: entered === 0n ? 0 : ratioOf(net, entered),
     isProfit: net > 0n,
   }
 }
-
-const sumOf = (positions: readonly Position[], amountOf: (position: Position) => bigint): bigint =>
-  positions.reduce((sum, position) => sum + amountOf(position), 0n)

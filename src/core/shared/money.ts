@@ -15,9 +15,10 @@ export const NO_USD = 0n as Usd
 export const NO_QUANTITY = 0n as Quantity
 export const NO_COST_BASIS = 0n as CostBasis
 
-export const plus = <Of extends Amount>(one: Of, other: Of): Of => (one + other) as Of
+export const plus = <Of extends Amount>(one: Of, other: Of): Of => ((one as bigint) + (other as bigint)) as Of
 
-export const minus = <Of extends Amount>(one: Of, other: Of): Of => (one - other) as Of
+export const minus = <Of extends Amount>(one: Of, other: Of): Of =>
+  ((one as bigint) - (other as bigint)) as Of
 
 export const sumOf = <Of extends Amount>(amounts: readonly Of[]): Of =>
   amounts.reduce<bigint>((sum, amount) => sum + amount, 0n) as Of
@@ -26,7 +27,7 @@ export const lesser = <Of extends Amount>(one: Of, other: Of): Of => (one < othe
 
 /** Down to a whole number of steps. */
 export const floored = <Of extends Price | Quantity>(amount: Of, step: Of): Of =>
-  (amount - (amount % step)) as Of
+  ((amount as bigint) - ((amount as bigint) % (step as bigint))) as Of
 
 export type Direction = 'long' | 'short'
 

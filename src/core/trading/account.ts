@@ -1,12 +1,25 @@
 import type { KnownEvent } from '../events/catalogue.ts'
-import { minus, NO_USD, ratioOf, type Usd } from '../shared/money.ts'
+import { minus, NO_USD, plus, ratioOf, type Usd } from '../shared/money.ts'
 import { r9 } from '../shared/numbers.ts'
 import { dayOf } from '../shared/time.ts'
 import { type EquityCurve, INITIAL_CURVE, evolveCurve } from './equity-curve.ts'
-import { type TradingState, equityOf } from './evolve.ts'
-import type { RiskFacts } from './kill-switch.ts'
+import type { CycleFacts, RiskFacts } from './kill-switch.ts'
+import type { Ledger } from './ledger.ts'
+import type { Orders } from './orders.ts'
+import type { Book } from './portfolio.ts'
 
-/** Where the account stands: one look at ledger, positions and risk together. */
+/** What the account is read from; trading's state has all of it. */
+interface Account {
+  readonly ledger: Ledger
+  readonly book: Book
+  readonly risk: Risk
+}
+
+/** Cash, and what open positions would bring at their marks. */
+export const equityOf = ({ ledger, book }: Pick<Account, 'ledger' | 'book'>): Usd =>
+  plus(ledger.cash, book.unrealized)
+
+/** The account now: ledger, positions and risk together. */
 export interface AccountStatus {
   readonly equity: Usd
   readonly peak: Usd
@@ -20,10 +33,7 @@ export interface AccountStatus {
 }
 
 /** As of now: equity may have a new peak, and the day may have changed since the last event. */
-export const accountStatusOf = (
-  state: Pick<TradingState, 'ledger' | 'book' | 'risk'>,
-  now: string,
-): AccountStatus => {
+export const accountStatusOf = (state: Account, now: string): AccountStatus => {
   const { ledger, book, risk } = state
   const equity = equityOf(state)
   const isSameDay = risk.dayStart.day === dayOf(now)
@@ -42,7 +52,13 @@ export const accountStatusOf = (
   }
 }
 
-export const riskFactsOf = (trading: TradingState, now: string): RiskFacts => {
+export const riskFactsOf = (
+  trading: Account & {
+    readonly cycles: CycleFacts
+    readonly orders: Pick<Orders, 'lastDivergence'>
+  },
+  now: string,
+): RiskFacts => {
   const { dayLoss, drawdown, heat } = accountStatusOf(trading, now)
   return {
     dayLoss,

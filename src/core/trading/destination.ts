@@ -1,3 +1,4 @@
+import { PAPER } from './orders.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
 import {
   floored,
@@ -53,9 +54,6 @@ export const liveBlockers = (
 /** One ledger, one account: what is open in another one has to end first. */
 const holdsElsewhere = (facts: TradingFacts, name: string): boolean =>
   facts.trading.book.count > 0 && openPositionsOf(facts.trading).some(({ terms }) => terms.platform !== name)
-
-/** The name of the venue that is none. */
-export const PAPER = 'paper'
 
 /** Where an order would go, and what holds there. */
 export type Destination =

@@ -1,6 +1,5 @@
 import type { KnownEvent } from '../events/catalogue.ts'
 import type { Market } from '../market/market.ts'
-import { plus, type Usd } from '../shared/money.ts'
 import type { SignalsState } from '../signals/evolve.ts'
 import { evolvePortfolio, INITIAL_PORTFOLIO, type Book } from './portfolio.ts'
 import {
@@ -15,7 +14,7 @@ import type { Positions } from './positions.ts'
 import { evolveIntents, INITIAL_INTENTS, type Intents } from './intents.ts'
 import { evolveLedger, INITIAL_LEDGER, type Ledger } from './ledger.ts'
 import { evolveOrders, INITIAL_ORDERS, type Orders } from './orders.ts'
-import { evolveRisk, INITIAL_RISK, type Risk } from './account.ts'
+import { equityOf, evolveRisk, INITIAL_RISK, type Risk } from './account.ts'
 import { evolveVenue, INITIAL_VENUE, type Venue } from './venue.ts'
 
 export interface TradingState {
@@ -63,7 +62,3 @@ export const evolveTrading = (state: TradingState, event: KnownEvent): TradingSt
     cycles: evolveCycles(state.cycles, event),
   }
 }
-
-/** Cash, and what open positions would bring at their marks. */
-export const equityOf = ({ ledger, book }: Pick<TradingState, 'ledger' | 'book'>): Usd =>
-  plus(ledger.cash, book.unrealized)

@@ -26,7 +26,7 @@ import {
 } from '../shared/money.ts'
 import { r9 } from '../shared/numbers.ts'
 import { markNow } from '../signals/prices.ts'
-import { PAPER } from './destination.ts'
+import { PAPER } from './orders.ts'
 import type { TradingFacts, TradingState } from './evolve.ts'
 import { filledEvent, paperFill, type Fill } from './fills.ts'
 import { cancelEvents, clientOrderId } from './orders.ts'

@@ -19,7 +19,6 @@ import {
   type Quantity,
   type Usd,
 } from '../shared/money.ts'
-import type { PerUsd } from './sizing.ts'
 
 export interface Fill {
   readonly price: Price
@@ -91,6 +90,15 @@ export const levelsOf = (
     takeProfit: targetPct === null ? null : beyond(price, Number(sign) * targetPct, sign),
     lossAtStop: stopLoss === null ? notional : lossAt(direction, { quantity, notional }, stopLoss, costs),
   }
+}
+
+/** What each USD of an entry comes to at the prices it would have. */
+export interface PerUsd {
+  readonly lossAtStop: number
+  /** Slippage and fee, lost at once: limits have to hold on the equity that is left. */
+  readonly cost: number
+  /** At the mark. */
+  readonly exposure: number
 }
 
 /** The same for each USD of an entry that is yet to be sized. */

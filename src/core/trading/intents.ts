@@ -13,7 +13,7 @@ import {
   type PositionId,
 } from '../shared/brand.ts'
 import { blocksEntries, type KillSwitchLevel } from '../shared/level.ts'
-import { givenUp, type Orders } from './orders.ts'
+import { cancelEvents, type Orders } from './orders.ts'
 
 export type IntentStatus = 'awaiting_approval' | 'ready' | 'executing' | 'filled' | 'rejected' | 'expired'
 

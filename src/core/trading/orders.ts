@@ -24,8 +24,10 @@ import {
   type Quantity,
 } from '../shared/money.ts'
 import { r9 } from '../shared/numbers.ts'
-import { PAPER } from './destination.ts'
 import type { ExitReason } from './positions.ts'
+
+/** The name of the venue that fills orders here, at the prices of the feed. */
+export const PAPER = 'paper'
 
 interface OrderFields {
   readonly id: OrderId

@@ -12,7 +12,7 @@ import {
   type Quantity,
 } from '../shared/money.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
-import { PAPER } from './destination.ts'
+import { PAPER } from './orders.ts'
 import { openedEvent } from './entries.ts'
 import type { TradingFacts } from './evolve.ts'
 import { closedEvents } from './exits.ts'

@@ -15,7 +15,7 @@ import {
 import { r9 } from '../shared/numbers.ts'
 import { DAY_MS } from '../shared/time.ts'
 import type { Intent } from './intents.ts'
-import { perUsdOf } from './fills.ts'
+import { perUsdOf, type PerUsd } from './fills.ts'
 import { type Destination, cutQuantity, entryLimit, planningCosts, sizingPrice } from './destination.ts'
 
 export interface EntryFacts {
@@ -90,15 +90,6 @@ export interface SizeRequest {
   readonly sizePct: number
   readonly leverage: number
   readonly conviction: number
-}
-
-/** What each USD of an entry comes to at the prices it would have. */
-export interface PerUsd {
-  readonly lossAtStop: number
-  /** Slippage and fee, lost at once: limits have to hold on the equity that is left. */
-  readonly cost: number
-  /** At the mark. */
-  readonly exposure: number
 }
 
 /** Every bound of a size in USD; the size is the least of them. */

@@ -16,7 +16,8 @@ import {
   type Usd,
 } from '../shared/money.ts'
 import { markNow } from '../signals/prices.ts'
-import { destinationOf, PAPER } from './destination.ts'
+import { destinationOf } from './destination.ts'
+import { PAPER } from './orders.ts'
 import { evolveTrading, type TradingFacts } from './evolve.ts'
 import { closedEvents } from './exits.ts'
 import { filledEvent, type Fill } from './fills.ts'

@@ -1,6 +1,6 @@
 import { Map as PersistentMap } from 'immutable'
 import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
-import { usdFrom, type Usd } from '../shared/money.ts'
+import { minus, NO_USD, plus, sumOf, usdFrom, type Usd } from '../shared/money.ts'
 import type { BrainState } from '../brain/evolve.ts'
 import type { Wallet } from './wallet.ts'
 
@@ -45,12 +45,12 @@ export interface TreasuryFacts {
 
 export const INITIAL_TREASURY: TreasuryState = {
   pending: PersistentMap(),
-  pendingUsd: 0n,
+  pendingUsd: NO_USD,
   receipts: PersistentMap(),
   receiptIds: [],
   receiptOfIntent: PersistentMap(),
   receiptCount: 0,
-  settledUsd: 0n,
+  settledUsd: NO_USD,
   settling: null,
   lockedWallet: null,
 }
@@ -64,7 +64,7 @@ export const evolveTreasury = (karma: TreasuryState, event: KnownEvent): Treasur
       return {
         ...karma,
         pending: karma.pending.set(event.payload.intent_id, event.payload),
-        pendingUsd: karma.pendingUsd + usdFrom(event.payload.karma_amount_usd),
+        pendingUsd: plus(karma.pendingUsd, usdFrom(event.payload.karma_amount_usd)),
       }
     case 'karma.settlement.v1':
       return { ...karma, settling: event.payload }
@@ -83,14 +83,14 @@ const settled = (karma: TreasuryState, receipt: PayloadOf<'karma.receipt.v1'>): 
   const { settling } = karma
   const known = settling?.receipt_id === receipt.receipt_id ? settling : null
   const paid = receipt.intent_ids.flatMap((id) => karma.pending.get(id) ?? [])
-  const paidUsd = paid.reduce((sum, { karma_amount_usd: amount }) => sum + usdFrom(amount), 0n)
+  const paidUsd = sumOf(paid.map(({ karma_amount_usd: amount }) => usdFrom(amount)))
   const isFirstLive = receipt.mode === 'live' && karma.lockedWallet === null && known !== null
   return {
     pending: karma.pending.deleteAll(receipt.intent_ids),
-    pendingUsd: karma.pendingUsd - paidUsd,
+    pendingUsd: minus(karma.pendingUsd, paidUsd),
     ...withNewest(karma, { receipt, skipped: known?.skipped ?? [] }),
     receiptCount: karma.receiptCount + 1,
-    settledUsd: karma.settledUsd + usdFrom(receipt.total_usd),
+    settledUsd: plus(karma.settledUsd, usdFrom(receipt.total_usd)),
     settling: null,
     lockedWallet: isFirstLive
       ? { address: known.destination_wallet, percentage: known.karma_percentage }

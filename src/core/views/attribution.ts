@@ -5,7 +5,7 @@ import { DIRECTIONS } from '../events/signal.ts'
 import type { PayloadOf } from '../events/catalogue.ts'
 import type { Stamped } from '../log/event.ts'
 import { scoreOf } from '../signals/reading.ts'
-import { usdFrom, usdNumber } from '../shared/money.ts'
+import { sumOf, usdFrom, usdNumber } from '../shared/money.ts'
 
 const numberOrNull = z.number().nullable()
 const textOrNull = z.string().nullable()
@@ -156,7 +156,7 @@ const outcomeOf = (trades: AttributionView['trades']): AttributionView['outcome'
     .at(-1)
   if (last === undefined || closings.length < trades.length) return null
   // As money, so that dust does not add up.
-  const total = closings.reduce((sum, { pnl }) => sum + usdFrom(pnl), 0n)
+  const total = sumOf(closings.map(({ pnl }) => usdFrom(pnl)))
   return { pnl: usdNumber(total), realized_at: last }
 }
 

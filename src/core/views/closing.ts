@@ -1,3 +1,4 @@
+import { positionId } from '../shared/brand.ts'
 import { z } from 'zod'
 import { asKnown } from '../events/catalogue.ts'
 import type { Stamped } from '../log/event.ts'
@@ -19,7 +20,7 @@ export const viewClosedAll = (events: readonly Stamped[], positions: Positions):
   return {
     positions: known
       .flatMap((event) => (event.type === 'execution.order_submitted.v1' ? event.payload.position_id : []))
-      .flatMap((id) => positions.get(id) ?? [])
+      .flatMap((id) => positions.get(positionId(id)) ?? [])
       .map(viewPosition),
     failed: known.flatMap((event) => {
       if (event.type !== 'execution.order_failed.v1') return []

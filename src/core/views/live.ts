@@ -1,3 +1,4 @@
+import { isAdopted } from '../trading/positions.ts'
 import { z } from 'zod'
 import type { Configuration } from '../config/schema.ts'
 import { liveBlockers } from '../trading/destination.ts'
@@ -68,7 +69,7 @@ export const viewLive = (state: State, configuration: Configuration, now: string
       .map(({ id }) => id)
       .toSorted(),
     adopted_positions: openPositionsOf(state.trading)
-      .filter(({ terms }) => terms.isAdopted)
+      .filter(isAdopted)
       .map(({ id }) => id),
   }
 }

@@ -1,3 +1,4 @@
+import { type IntentId } from '../../core/shared/brand.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { testSigner } from '../../../test/parts.ts'
 import { intentAt, tell } from '../../../test/simulation/trading-floor.ts'
@@ -38,7 +39,7 @@ beforeEach(async () => {
   await engine.execute({ kind: 'observe-bars', observation: { feed: 'file', bars } })
   const at = new Date(NOW_MS).toISOString()
   const intentId = await tell(log, at, 'execution.trade_intent.v1', intentAt(NOW_MS, {}))
-  await engine.execute({ kind: 'execute-intent', intentId })
+  await engine.execute({ kind: 'execute-intent', intentId: intentId as IntentId })
 })
 afterEach(() => engine.close())
 

@@ -1,3 +1,5 @@
+import { timestamp } from '../../core/shared/brand.ts'
+import { priceFrom, type Price } from '../../core/shared/money.ts'
 import { reachesLevel } from '../../core/trading/watch.ts'
 import { canonicalSymbol } from '../../core/shared/symbol.ts'
 import type { Tick } from '../../ports/market-feed.ts'
@@ -30,13 +32,13 @@ export class TickMonitor {
     const { state } = this.#engine
     if (state.trading.book.count === 0) return
     const symbol = canonicalSymbol(tick.symbol)
-    if (!reachesLevel(state.trading, symbol, tick.price)) {
+    if (!reachesLevel(state.trading, symbol, priceFrom(tick.price))) {
       this.#followed.delete(symbol)
       return
     }
     const before = this.#followed.get(symbol)
     if (this.#underWay.has(symbol) || (before !== undefined && tick.atMs < before.pausedUntilMs)) return
-    const followed = { price: tick.price, pausedUntilMs: 0 }
+    const followed = { price: priceFrom(tick.price), pausedUntilMs: 0 }
     this.#followed.set(symbol, followed)
     this.#underWay.set(symbol, this.#follow(symbol, tick, followed, before?.price ?? null))
   }
@@ -45,21 +47,21 @@ export class TickMonitor {
     await Promise.all(this.#underWay.values())
   }
 
-  async #follow(symbol: string, tick: Tick, followed: Followed, confirms: number | null): Promise<void> {
+  async #follow(symbol: string, tick: Tick, followed: Followed, confirms: Price | null): Promise<void> {
     const pausedUntilMs = await this.#observe(symbol, tick, confirms)
     this.#underWay.delete(symbol)
     // A price that reached no level arrived meanwhile: this one can no longer be confirmed.
     if (this.#followed.get(symbol) !== followed) return
-    this.#followed.set(symbol, { price: tick.price, pausedUntilMs })
+    this.#followed.set(symbol, { price: followed.price, pausedUntilMs })
   }
 
   /** The time until which the next price waits. */
-  async #observe(symbol: string, { price, atMs }: Tick, confirms: number | null): Promise<number> {
+  async #observe(symbol: string, { price, atMs }: Tick, confirms: Price | null): Promise<number> {
     try {
-      const ts = new Date(atMs).toISOString()
+      const ts = timestamp(new Date(atMs).toISOString())
       const outcome = await this.#engine.execute({
         kind: 'observe-tick',
-        tick: { symbol, price, ts, confirms },
+        tick: { symbol, price: priceFrom(price), ts, confirms },
       })
       const isMoot = outcome.status === 'done' && outcome.events.length === 0
       // The price that confirms a jump may come at once.
@@ -73,6 +75,6 @@ export class TickMonitor {
 
 interface Followed {
   /** The newest price that reached a level. */
-  readonly price: number
+  readonly price: Price
   readonly pausedUntilMs: number
 }

@@ -1,27 +1,27 @@
-import type { KillSwitchLevel } from '../../core/shared/level.ts'
-import type { Order } from '../../core/trading/orders.ts'
+import { blocksEntries, blocksExits, type KillSwitchLevel } from '../../core/shared/level.ts'
+import { isExit, isUnknown, type OpenOrder } from '../../core/trading/orders.ts'
 
 /** The next step for an order of a symbol. */
 export type Step =
-  | { readonly kind: 'send' | 'cancel' | 'look-up' | 'sweep'; readonly order: Order }
+  | { readonly kind: 'send' | 'cancel' | 'look-up' | 'sweep'; readonly order: OpenOrder }
   /** It was not sent and will not be. */
-  | { readonly kind: 'withhold'; readonly order: Order; readonly reason: string }
+  | { readonly kind: 'withhold'; readonly order: OpenOrder; readonly reason: string }
   /** It was sent, and the answer could not be recorded. */
-  | { readonly kind: 'mark-unknown'; readonly order: Order }
+  | { readonly kind: 'mark-unknown'; readonly order: OpenOrder }
 
 export interface StepFacts {
   readonly level: KillSwitchLevel
   readonly nowMs: number
   /** Whether any order of any symbol is unknown: then no entry is sent. */
   readonly isAnyUnknown: boolean
-  readonly wasSent: (order: Order) => boolean
+  readonly wasSent: (order: OpenOrder) => boolean
   /** Whether the venue may be asked about it again. */
-  readonly isDue: (order: Order) => boolean
+  readonly isDue: (order: OpenOrder) => boolean
 }
 
 /** For the orders of one symbol. While one of them is unknown, no other is sent. */
-export const nextStep = (orders: readonly Order[], facts: StepFacts): Step | null => {
-  const unknown = orders.filter(({ status }) => status === 'unknown')
+export const nextStep = (orders: readonly OpenOrder[], facts: StepFacts): Step | null => {
+  const unknown = orders.filter(isUnknown)
   if (unknown.length > 0) {
     const order = unknown.find((one) => !one.needsOperator && facts.isDue(one))
     return order === undefined ? null : { kind: 'look-up', order }
@@ -31,28 +31,29 @@ export const nextStep = (orders: readonly Order[], facts: StepFacts): Step | nul
   if (unwanted !== undefined) return { kind: 'cancel', order: unwanted }
   const [waiting] = orders
     .filter(({ status }) => status === 'submitting')
-    .toSorted((one, other) => Number(other.isExit) - Number(one.isExit) || (one.id < other.id ? -1 : 1))
+    .toSorted((one, other) => Number(isExit(other)) - Number(isExit(one)) || (one.id < other.id ? -1 : 1))
     .flatMap((order) => stepFor(order, facts) ?? [])
   if (waiting !== undefined) return waiting
   const order = resting.find((one) => facts.isDue(one))
   return order === undefined ? null : { kind: 'sweep', order }
 }
 
-const LOCKDOWN = 3
-
-const stepFor = (order: Order, facts: StepFacts): Step | null => {
+const stepFor = (order: OpenOrder, facts: StepFacts): Step | null => {
   if (facts.wasSent(order)) return { kind: 'mark-unknown', order }
   const reason = reasonNotToSend(order, facts)
   if (reason !== null) return { kind: 'withhold', order, reason }
-  return !order.isExit && facts.isAnyUnknown ? null : { kind: 'send', order }
+  return !isExit(order) && facts.isAnyUnknown ? null : { kind: 'send', order }
 }
 
 /** What has forbidden the order since it was decided. */
-const reasonNotToSend = (order: Order, { level, nowMs }: StepFacts): string | null => {
+const reasonNotToSend = (order: OpenOrder, { level, nowMs }: StepFacts): string | null => {
   if (order.cancelReason !== null) return order.cancelReason
-  const isForbidden = order.isExit ? level === LOCKDOWN && order.exitReason !== 'manual' : level >= 2
+  const { purpose } = order
+  const isForbidden =
+    purpose.kind === 'exit' ? blocksExits(level) && purpose.reason !== 'manual' : blocksEntries(level)
   if (isForbidden) return 'kill_switch'
-  return order.validUntil !== null && nowMs > Date.parse(order.validUntil) ? 'expired' : null
+  if (purpose.kind === 'exit' || purpose.validUntil === null) return null
+  return nowMs > Date.parse(purpose.validUntil) ? 'expired' : null
 }
 
 export interface LookupPace {
@@ -75,19 +76,19 @@ export class Lookups {
     this.#pace = pace
   }
 
-  isDue(order: Order, nowMs: number): boolean {
+  isDue(order: OpenOrder, nowMs: number): boolean {
     const lookup = this.#byOrder.get(keyOf(order))
     return lookup === undefined || nowMs >= lookup.nextMs
   }
 
   /** Counts from the first lookup of an order in this state. */
-  begin(order: Order, nowMs: number): void {
+  begin(order: OpenOrder, nowMs: number): void {
     const key = keyOf(order)
     if (!this.#byOrder.has(key)) this.#byOrder.set(key, { sinceMs: nowMs, nextMs: nowMs, found: 0 })
   }
 
   /** How many lookups found nothing; null while there were too few. */
-  nothingFound(order: Order, nowMs: number): number | null {
+  nothingFound(order: OpenOrder, nowMs: number): number | null {
     const { attempts, overMs } = this.#pace()
     const lookup = this.#byOrder.get(keyOf(order))
     if (lookup === undefined) return null
@@ -98,17 +99,17 @@ export class Lookups {
     return null
   }
 
-  unclear(order: Order, nowMs: number): void {
+  unclear(order: OpenOrder, nowMs: number): void {
     const lookup = this.#byOrder.get(keyOf(order))
     if (lookup !== undefined) lookup.nextMs = nowMs + RETRY_MS
   }
 
-  answered(order: Order, nowMs: number): void {
+  answered(order: OpenOrder, nowMs: number): void {
     this.#byOrder.set(keyOf(order), { sinceMs: nowMs, nextMs: nowMs + SWEEP_MS, found: 0 })
   }
 
   /** Forgets orders that have ended. */
-  forgetAllBut(orders: Iterable<Order>): void {
+  forgetAllBut(orders: Iterable<OpenOrder>): void {
     const known = new Set([...orders].map(keyOf))
     for (const key of this.#byOrder.keys()) if (!known.has(key)) this.#byOrder.delete(key)
   }
@@ -121,5 +122,5 @@ interface Lookup {
 }
 
 /** A lookup in another state starts anew. */
-const keyOf = ({ id, status, resends, cancelReason }: Order): string =>
+const keyOf = ({ id, status, resends, cancelReason }: OpenOrder): string =>
   `${id}|${status === 'unknown' ? 'unknown' : 'resting'}|${resends}|${cancelReason === null ? '' : 'cancel'}`

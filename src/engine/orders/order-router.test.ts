@@ -1,3 +1,5 @@
+import type { OrderId } from '../../core/shared/brand.ts'
+import { type PositionId, type IntentId } from '../../core/shared/brand.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createExchange, type Exchange } from '../../../test/simulation/exchange.ts'
 import {
@@ -26,7 +28,7 @@ const open = async (dependencies: Partial<FloorDependencies> = {}): Promise<Floo
   return floor
 }
 const pass = (ms: number): Promise<void> => passTime(timer, ms)
-const statusOf = (intentId: string) => floor.engine.state.trading.intents.get(intentId)?.status
+const statusOf = (intentId: string) => floor.engine.state.trading.intents.get(intentId as IntentId)?.status
 const orders = () => [
   ...floor.engine.state.trading.orders.open.values(),
   ...floor.engine.state.trading.orders.ended.values(),
@@ -146,7 +148,7 @@ describe('the order router', () => {
     expect(statusOf(other)).toBe('rejected')
     const by = { operator: 'op', surface: 'cli' } as const
     const [eth] = held()
-    await floor.engine.execute({ kind: 'close-position', positionId: eth?.id ?? '', by })
+    await floor.engine.execute({ kind: 'close-position', positionId: (eth?.id ?? '') as PositionId, by })
     await settle()
     // An exit in another symbol may go.
     expect(exchange.netOf('ETH')).toBe(0n)
@@ -160,7 +162,12 @@ describe('the order router', () => {
     await pass(60_000)
     expect(lastOrder()).toMatchObject({ status: 'unknown', needsOperator: true })
     expect(await types()).toContain('alert.execution')
-    const request = { orderId: lastOrder()?.id ?? '', operator: 'op', reason: null, surface: 'cli' } as const
+    const request = {
+      orderId: (lastOrder()?.id ?? '') as OrderId,
+      operator: 'op',
+      reason: null,
+      surface: 'cli',
+    } as const
     await floor.engine.execute({ kind: 'cancel-order', request })
     expect(statusOf(intent)).toBe('rejected')
   })
@@ -199,7 +206,7 @@ describe('the order router', () => {
     await floor.bars({ BTC: 94 })
     await settle()
     const request = {
-      orderId: lastOrder()?.id ?? '',
+      orderId: (lastOrder()?.id ?? '') as OrderId,
       operator: 'op',
       reason: 'too slow',
       surface: 'cli',
@@ -284,7 +291,7 @@ describe('after a restart', () => {
     expect(exchange.arrivals).toHaveLength(1)
     const [position] = held()
     const by = { operator: 'op', surface: 'cli' } as const
-    await floor.engine.execute({ kind: 'close-position', positionId: position?.id ?? '', by })
+    await floor.engine.execute({ kind: 'close-position', positionId: (position?.id ?? '') as PositionId, by })
     await settle()
     expect(exchange.netOf('BTC')).toBe(0n)
   })
@@ -294,12 +301,16 @@ describe('after a restart', () => {
     await restart()
     await pass(4000)
     expect(held()[0]).toMatchObject({
-      terms: { isAdopted: true, direction: 'short', asset: 'ETH', platform: VENUE },
+      terms: { origin: { kind: 'adopted' }, direction: 'short', asset: 'ETH', platform: VENUE },
     })
     const intent = await floor.intend()
     expect(statusOf(intent)).toBe('rejected')
     const by = { operator: 'op', surface: 'cli' } as const
-    await floor.engine.execute({ kind: 'close-position', positionId: held()[0]?.id ?? '', by })
+    await floor.engine.execute({
+      kind: 'close-position',
+      positionId: (held()[0]?.id ?? '') as PositionId,
+      by,
+    })
     await settle()
     expect(exchange.netOf('ETH')).toBe(0n)
     await floor.engine.execute({ kind: 'resume-live', operator: 'op', reason: 'was mine', surface: 'cli' })

@@ -1,7 +1,8 @@
+import type { OrderId } from '../../core/shared/brand.ts'
 import type { Command } from '../../core/decide.ts'
 import type { Configuration } from '../../core/config/schema.ts'
 import { hasStrandedExit } from '../../core/trading/exits.ts'
-import type { Order } from '../../core/trading/orders.ts'
+import { intentOf, isExit, type OpenOrder } from '../../core/trading/orders.ts'
 import { openPositionsOf } from '../../core/trading/portfolio.ts'
 import { canonicalSymbol } from '../../core/shared/symbol.ts'
 import type { Broker } from '../../ports/broker.ts'
@@ -35,7 +36,7 @@ export class OrderRouter {
   readonly #lookups: Lookups
   readonly #venueMonitor: VenueMonitor
   /** Orders that this process has sent, with the number of the attempt: no attempt is made twice. */
-  readonly #sent = new Map<string, number>()
+  readonly #sent = new Map<OrderId, number>()
   readonly #closing = new AbortController()
   #running: Promise<unknown> = Promise.resolve()
   #isRetrying = false
@@ -100,8 +101,8 @@ export class OrderRouter {
       level: engine.state.trading.killSwitch.level,
       nowMs,
       isAnyUnknown: orders.some(({ status }) => status === 'unknown'),
-      wasSent: ({ id, resends }: Order) => (this.#sent.get(id) ?? -1) >= resends,
-      isDue: (order: Order) => this.#lookups.isDue(order, nowMs),
+      wasSent: ({ id, resends }: OpenOrder) => (this.#sent.get(id) ?? -1) >= resends,
+      isDue: (order: OpenOrder) => this.#lookups.isDue(order, nowMs),
     }
     const steps = [...bySymbol(orders)].flatMap(([symbol, own]) => {
       const step = this.#lanes.isFree(symbol) ? nextStep(own, facts) : null
@@ -142,7 +143,7 @@ export class OrderRouter {
     }
   }
 
-  async #handle(order: Order, finding: Finding): Promise<void> {
+  async #handle(order: OpenOrder, finding: Finding): Promise<void> {
     const nowMs = this.#dependencies.timer.now()
     switch (finding.kind) {
       case 'record':
@@ -176,7 +177,7 @@ export class OrderRouter {
   }
 
   /** Ended orders are never sent again. */
-  #forgetSentBut(orders: readonly Order[]): void {
+  #forgetSentBut(orders: readonly OpenOrder[]): void {
     const open = new Set(orders.map(({ id }) => id))
     for (const id of this.#sent.keys()) if (!open.has(id)) this.#sent.delete(id)
   }
@@ -193,7 +194,7 @@ export class OrderRouter {
     this.#isRetrying = false
   }
 
-  #orders(): readonly Order[] {
+  #orders(): readonly OpenOrder[] {
     const { engine, venue } = this.#dependencies
     return [...engine.state.trading.orders.open.values()].filter((order) => order.venue === venue)
   }
@@ -208,13 +209,16 @@ export class OrderRouter {
       spelling: (symbol) =>
         universe.symbols.find((name) => canonicalSymbol(name) === canonicalSymbol(symbol)) ?? symbol,
       // 1 if the intent is no longer known: no position is closer to liquidation than was decided.
-      leverageOf: ({ intentId }) => engine.state.trading.intents.get(intentId ?? '')?.intent.leverage ?? 1,
+      leverageOf: (order) => {
+        const id = intentOf(order)
+        return (id === null ? undefined : engine.state.trading.intents.get(id))?.intent.leverage ?? 1
+      },
     }
   }
 }
 
-const bySymbol = (orders: readonly Order[]): ReadonlyMap<string, readonly Order[]> => {
-  const groups = new Map<string, Order[]>()
+const bySymbol = (orders: readonly OpenOrder[]): ReadonlyMap<string, readonly OpenOrder[]> => {
+  const groups = new Map<string, OpenOrder[]>()
   for (const order of orders) {
     const symbol = canonicalSymbol(order.symbol)
     const group = groups.get(symbol)
@@ -224,7 +228,7 @@ const bySymbol = (orders: readonly Order[]): ReadonlyMap<string, readonly Order[
   return groups
 }
 
-const urgency = ({ kind, order }: Step): number => (order.isExit ? 2 : 0) + (kind === 'send' ? 1 : 0)
+const urgency = ({ kind, order }: Step): number => (isExit(order) ? 2 : 0) + (kind === 'send' ? 1 : 0)
 
 /** Calls to the venue at the same time. */
 const LANES_MAX = 8

@@ -1,6 +1,7 @@
+import type { Price } from '../../core/shared/money.ts'
 import type { Command } from '../../core/decide.ts'
-import { clientOrderId } from '../../core/trading/entries.ts'
-import type { Order } from '../../core/trading/orders.ts'
+import { clientOrderId } from '../../core/trading/orders.ts'
+import { isExit, type Order } from '../../core/trading/orders.ts'
 import type { Broker, BrokerOrder, LookupResult } from '../../ports/broker.ts'
 import type { Timer } from '../../ports/timer.ts'
 
@@ -107,9 +108,12 @@ const nameOf = ({ id, symbol }: Order, { spelling }: VenueConnection) => ({
 const brokerOrderOf = (order: Order, venue: VenueConnection): BrokerOrder => ({
   ...nameOf(order, venue),
   side: order.side,
-  kind: order.limitPrice === null ? 'market' : 'immediate_limit',
+  kind: limitPriceOf(order) === null ? 'market' : 'immediate_limit',
   quantity: order.quantity,
-  limitPrice: order.limitPrice,
-  reduceOnly: order.isExit,
+  limitPrice: limitPriceOf(order),
+  reduceOnly: isExit(order),
   leverage: venue.leverageOf(order),
 })
+
+const limitPriceOf = ({ purpose }: Order): Price | null =>
+  purpose.kind === 'entry' ? purpose.limitPrice : null

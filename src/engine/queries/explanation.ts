@@ -1,3 +1,4 @@
+import { intentId } from '../../core/shared/brand.ts'
 import type { Configuration } from '../../core/config/schema.ts'
 import { configurationHashInput } from '../../core/config/secrets.ts'
 import { CATALOGUE, type PayloadOf } from '../../core/events/catalogue.ts'
@@ -82,7 +83,7 @@ const intentsOf = async (reader: Reader, cycleId: string): Promise<StoredCycle['
     records
       .flatMap((record) => sound(record, 'execution.trade_intent.v1'))
       .map(({ record, payload }) => {
-        const known = intents.get(record.id)
+        const known = intents.get(intentId(record.id))
         return [
           payload.conviction_id,
           {

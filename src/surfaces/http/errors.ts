@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { EngineClosedError, QueueFullError } from '../../engine/errors.ts'
+import { EngineClosedError, QueueFullError } from '../../engine/command-queue.ts'
 import { ConfigurationFileError } from '../../ports/config-file.ts'
 import { StoreUnavailableError } from '../../ports/event-log.ts'
 import type { Logger } from '../../ports/logger.ts'

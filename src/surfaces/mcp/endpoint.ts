@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../core/shared/json-object.ts'
 import type { JsonObject } from '../../core/shared/json.ts'
-import { EngineClosedError, QueueFullError } from '../../engine/errors.ts'
+import { EngineClosedError, QueueFullError } from '../../engine/command-queue.ts'
 import { StoreUnavailableError } from '../../ports/event-log.ts'
 import type { McpEndpoint, McpPost, McpReply } from '../mcp-exchange.ts'
 import {

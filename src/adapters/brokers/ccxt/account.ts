@@ -1,17 +1,18 @@
+import { minus, NO_USD, sumOf as totalOf, type Usd } from '../../../core/shared/money.ts'
 import { canonicalSymbol } from '../../../core/shared/symbol.ts'
 import type { BrokerAccount, FundingPayment, Liquidation, VenuePosition } from '../../../ports/broker.ts'
 import type { Timer } from '../../../ports/timer.ts'
 import { DOLLARS, memberOf, textMemberOf } from '../../ccxt.ts'
 import type { Contract } from './contracts.ts'
-import { scaledOf, unitsOf } from './decimals.ts'
+import { priceOf, quantityOf, usdOf } from './decimals.ts'
 import { reportsFunding, type Exchange } from './exchange.ts'
 import { sumOf, type Reports } from './reports.ts'
 
 /** Sum of the dollar coins; other coins do not count. Null where the balance has none of them. */
-export const equityIn = (balance: unknown): bigint | null => {
+export const equityIn = (balance: unknown): Usd | null => {
   const totals = memberOf(balance, 'total')
-  const amounts = DOLLARS.flatMap((dollar) => scaledOf(memberOf(totals, dollar), 6, 'down') ?? [])
-  return amounts.length === 0 ? null : amounts.reduce((sum, amount) => sum + amount, 0n)
+  const amounts = DOLLARS.flatMap((dollar) => usdOf(memberOf(totals, dollar), 'down') ?? [])
+  return amounts.length === 0 ? null : totalOf(amounts)
 }
 
 /** Null where the exchange does not respond, or a response cannot be read: half an account would mislead. */
@@ -70,8 +71,8 @@ const marketNames = ({ contracts }: Exchange, symbols: readonly string[]): Marke
 
 const positionIn = (entry: unknown, { symbolOf }: MarketNames): VenuePosition | null => {
   const market = textMemberOf(entry, 'symbol')
-  const quantity = unitsOf(memberOf(entry, 'contracts'))
-  const entryPrice = unitsOf(memberOf(entry, 'entryPrice'), 'nearest')
+  const quantity = quantityOf(memberOf(entry, 'contracts'))
+  const entryPrice = priceOf(memberOf(entry, 'entryPrice'), 'nearest')
   const side = memberOf(entry, 'side')
   if (market === null || quantity === null || entryPrice === null) return null
   if (quantity > 0n && side !== 'long' && side !== 'short') return null
@@ -112,7 +113,7 @@ const createLiquidationReader = (
     const contract = market === null ? null : contractOf(market)
     if (market === null || contract === null) return []
     const fills = await reports.fillsOf(venueOrderId, contract)
-    if (sumOf(fills) !== unitsOf(memberOf(entry, 'contracts'))) return null
+    if (sumOf(fills) !== quantityOf(memberOf(entry, 'contracts'))) return null
     const direction = memberOf(entry, 'side') === 'sell' ? 'long' : 'short'
     return fills.map((fill) => ({ ...fill, symbol: symbolOf(market), direction }))
   }
@@ -183,9 +184,9 @@ const paymentIn = (entry: unknown, { contractOf, symbolOf }: MarketNames): Fundi
   const id = textMemberOf(entry, 'id')
   const market = textMemberOf(entry, 'symbol') ?? ''
   // The exchange reports what was received.
-  const received = scaledOf(memberOf(entry, 'amount'), 6, 'down')
+  const received = usdOf(memberOf(entry, 'amount'), 'down')
   const atMs = Number(memberOf(entry, 'timestamp'))
   const isDollar = DOLLARS.some((dollar) => dollar === memberOf(entry, 'code'))
   if (id === null || contractOf(market) === null || received === null || !isDollar || !(atMs > 0)) return null
-  return { id, symbol: symbolOf(market), paidUsd: -received, atMs }
+  return { id, symbol: symbolOf(market), paidUsd: minus(NO_USD, received), atMs }
 }

@@ -1,3 +1,4 @@
+import type { Price, Quantity } from '../../../core/shared/money.ts'
 import type { Fault, FaultChoice } from '../../../../test/venue/faults.ts'
 import { fillOpenOrder, liquidate } from '../../../../test/venue/matching.ts'
 import { startVenue, type Venue } from '../../../../test/venue/venue.ts'
@@ -48,7 +49,11 @@ export const openBrokerFixture = async (
     tradesOf: (clientOrderId) =>
       world.account.trades
         .filter((trade) => trade.clientOrderId === clientOrderId)
-        .map(({ tradeId, price, quantity }) => ({ venueTradeId: String(tradeId), price, quantity })),
+        .map(({ tradeId, price, quantity }) => ({
+          venueTradeId: String(tradeId),
+          price: price as Price,
+          quantity: quantity as Quantity,
+        })),
     pass: (ms) => timer.advance(ms),
     run: (promise) => driven(promise, venue, timer),
     close: () => venue.close(),

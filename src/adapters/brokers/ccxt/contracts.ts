@@ -1,6 +1,7 @@
 import type { OrderSteps } from '../../../ports/broker.ts'
 import { DOLLARS, memberOf, textMemberOf } from '../../ccxt.ts'
-import { scaledOf, unitsOf } from './decimals.ts'
+import type { Price, Quantity } from '../../../core/shared/money.ts'
+import { priceOf, quantityOf, scaledOf, usdOf } from './decimals.ts'
 
 /** A perpetual that is settled in dollars; orders are sent to these. */
 export interface Contract {
@@ -8,7 +9,7 @@ export interface Contract {
   readonly market: string
   readonly base: string
   readonly isActive: boolean
-  readonly steps: OrderSteps & { readonly quantityStep: bigint; readonly priceStep: bigint }
+  readonly steps: OrderSteps & { readonly quantityStep: Quantity; readonly priceStep: Price }
   /** What a taker pays, as a share in millionths. */
   readonly takerMillionths: bigint
 }
@@ -34,10 +35,10 @@ const contractIn = (entry: unknown): (Contract & { readonly rank: number }) | nu
   if (memberOf(entry, 'swap') !== true || memberOf(entry, 'linear') !== true) return null
   const rank = DOLLARS.indexOf(quote)
   // Quantities are in units of the base: contracts of another size would make another order.
-  if (rank < 0 || unitsOf(memberOf(entry, 'contractSize')) !== ONE) return null
+  if (rank < 0 || quantityOf(memberOf(entry, 'contractSize')) !== ONE) return null
   const [precision, limits] = [memberOf(entry, 'precision'), memberOf(entry, 'limits')]
-  const quantityStep = stepOf(memberOf(precision, 'amount'))
-  const priceStep = stepOf(memberOf(precision, 'price'))
+  const quantityStep = stepOf(memberOf(precision, 'amount'), quantityOf)
+  const priceStep = stepOf(memberOf(precision, 'price'), priceOf)
   if (quantityStep === null || priceStep === null) return null
   const [amount, cost] = [memberOf(limits, 'amount'), memberOf(limits, 'cost')]
   return {
@@ -48,8 +49,8 @@ const contractIn = (entry: unknown): (Contract & { readonly rank: number }) | nu
     steps: {
       quantityStep,
       priceStep,
-      quantityMin: unitsOf(memberOf(amount, 'min'), 'up'),
-      notionalMin: scaledOf(memberOf(cost, 'min'), 6, 'up'),
+      quantityMin: quantityOf(memberOf(amount, 'min'), 'up'),
+      notionalMin: usdOf(memberOf(cost, 'min'), 'up'),
     },
     takerMillionths: scaledOf(memberOf(entry, 'taker'), 6, 'up') ?? TAKER_MILLIONTHS,
   }
@@ -60,9 +61,12 @@ const ONE = 100_000_000n
 const TAKER_MILLIONTHS = 1000n
 
 /** A step finer than our unit is replaced by our unit, if that is a multiple of it. */
-const stepOf = (value: unknown): bigint | null => {
-  const step = unitsOf(value)
+const stepOf = <Of extends Price | Quantity>(
+  value: unknown,
+  read: (value: unknown) => Of | null,
+): Of | null => {
+  const step = read(value)
   if (step !== null) return step > 0n ? step : null
   const fine = scaledOf(value, 30)
-  return fine !== null && fine > 0n && 10n ** 22n % fine === 0n ? 1n : null
+  return fine !== null && fine > 0n && 10n ** 22n % fine === 0n ? (1n as Of) : null
 }

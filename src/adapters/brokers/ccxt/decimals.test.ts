@@ -1,6 +1,7 @@
+import { type Price, type Quantity } from '../../../core/shared/money.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { cutQuantity, safeLimit, scaledOf, textOf, unitsOf } from './decimals.ts'
+import { cutQuantity, safeLimit, scaledOf, textOf, priceOf } from './decimals.ts'
 
 const amounts = fc.bigInt({ min: 0n, max: 10n ** 20n })
 const steps = fc.bigInt({ min: 1n, max: 10n ** 12n })
@@ -9,7 +10,7 @@ describe('a quantity', () => {
   it('is cut to a step, by less than one, and never grows', () => {
     fc.assert(
       fc.property(amounts, steps, (quantity, step) => {
-        const cut = cutQuantity(quantity, step)
+        const cut = cutQuantity(quantity as Quantity, step as Quantity)
         expect(cut % step).toBe(0n)
         expect(cut <= quantity && quantity - cut < step).toBe(true)
       }),
@@ -21,7 +22,10 @@ describe('a limit', () => {
   it('is moved to a step, by less than one, and never to the worse side', () => {
     fc.assert(
       fc.property(amounts, steps, (price, step) => {
-        const [buy, sell] = [safeLimit(price, step, 'buy'), safeLimit(price, step, 'sell')]
+        const [buy, sell] = [
+          safeLimit(price as Price, step as Price, 'buy'),
+          safeLimit(price as Price, step as Price, 'sell'),
+        ]
         expect([buy % step, sell % step]).toEqual([0n, 0n])
         expect(buy <= price && price - buy < step).toBe(true)
         expect(sell >= price && sell - price < step).toBe(true)
@@ -32,7 +36,7 @@ describe('a limit', () => {
   it('stays where it is on a step', () => {
     fc.assert(
       fc.property(amounts, steps, fc.constantFrom('buy' as const, 'sell' as const), (count, step, side) => {
-        expect(safeLimit(count * step, step, side)).toBe(count * step)
+        expect(safeLimit((count * step) as Price, step as Price, side)).toBe(count * step)
       }),
     )
   })
@@ -42,7 +46,7 @@ describe('digits', () => {
   it('survive a round trip', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(10n ** 20n), max: 10n ** 20n }), (units) => {
-        expect(unitsOf(textOf(units))).toBe(units)
+        expect(priceOf(textOf(units))).toBe(units)
         expect(textOf(units)).toMatch(/^-?\d+(\.\d*[1-9])?$/)
       }),
     )
@@ -64,7 +68,7 @@ describe('digits', () => {
     [null, null],
     [0.1, 10_000_000n],
   ])('%s', (text, units) => {
-    expect(unitsOf(text)).toBe(units)
+    expect(priceOf(text)).toBe(units)
   })
 
   it('beyond the last unit are refused or rounded as requested', () => {

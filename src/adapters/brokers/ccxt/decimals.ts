@@ -1,4 +1,4 @@
-import type { Price, Quantity } from '../../../core/shared/money.ts'
+import { floored, plus, type Price, type Quantity, type Usd } from '../../../core/shared/money.ts'
 
 /** What to do with digits beyond the last unit: `exact` refuses the number. */
 export type Rounding = 'exact' | 'down' | 'up' | 'nearest'
@@ -19,9 +19,14 @@ export const scaledOf = (value: unknown, decimals: number, rounding: Rounding = 
   return shift >= 0 ? digits * 10n ** BigInt(shift) : divided(digits, 10n ** BigInt(-shift), rounding)
 }
 
-/** Hundred-millionths, as prices and quantities are kept. */
-export const unitsOf = (value: unknown, rounding: Rounding = 'exact'): bigint | null =>
-  scaledOf(value, 8, rounding)
+export const priceOf = (value: unknown, rounding: Rounding = 'exact'): Price | null =>
+  scaledOf(value, 8, rounding) as Price | null
+
+export const quantityOf = (value: unknown, rounding: Rounding = 'exact'): Quantity | null =>
+  scaledOf(value, 8, rounding) as Quantity | null
+
+export const usdOf = (value: unknown, rounding: Rounding): Usd | null =>
+  scaledOf(value, 6, rounding) as Usd | null
 
 /** Plain digits without exponent or trailing zeros. */
 export const textOf = (units: bigint): string => {
@@ -31,13 +36,12 @@ export const textOf = (units: bigint): string => {
 }
 
 /** Rounds down to a step: never more than was decided. */
-export const cutQuantity = (quantity: Quantity, step: Quantity): Quantity => quantity - (quantity % step)
+export const cutQuantity = (quantity: Quantity, step: Quantity): Quantity => floored(quantity, step)
 
 /** Moves a limit to a step: a buyer never pays more than decided, a seller never takes less. */
 export const safeLimit = (price: Price, step: Price, side: 'buy' | 'sell'): Price => {
-  const rest = price % step
-  if (rest === 0n) return price
-  return side === 'buy' ? price - rest : price - rest + step
+  const below = floored(price, step)
+  return side === 'buy' || below === price ? below : plus(below, step)
 }
 
 const UNITS = 100_000_000n

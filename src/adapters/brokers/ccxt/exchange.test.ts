@@ -1,3 +1,4 @@
+import { priceFrom, type Quantity } from '../../../core/shared/money.ts'
 import { afterEach, describe, expect, it } from 'vitest'
 import { entryOf, exitOf, units } from '../../../ports/broker.fixture.ts'
 import type { BrokerCheck } from '../../../ports/broker.ts'
@@ -29,9 +30,9 @@ const sentOrders = ({ venue }: CcxtBrokerFixture): readonly URLSearchParams[] =>
 describe('an order over HTTP', () => {
   it('has exactly the quantity and price that were rounded here, as text', async () => {
     const fixture = await openFixture()
-    const limits = { quantity: 5_012_345n, limitPrice: units(60_123.4567) }
+    const limits = { quantity: 5_012_345n as Quantity, limitPrice: priceFrom(60_123.4567) }
     await fixture.run(fixture.broker.submit(entryOf('entry-1', limits)))
-    await fixture.run(fixture.broker.submit(exitOf('exit-1', { quantity: 5_012_345n })))
+    await fixture.run(fixture.broker.submit(exitOf('exit-1', { quantity: 5_012_345n as Quantity })))
     const [entry, exit] = sentOrders(fixture)
     expect(Object.fromEntries(entry ?? [])).toMatchObject({
       symbol: 'BTCUSDT',

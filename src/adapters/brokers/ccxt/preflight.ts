@@ -1,4 +1,11 @@
-import { unitsNumber, usdFrom, usdNumber } from '../../../core/shared/money.ts'
+import {
+  NO_QUANTITY,
+  NO_USD,
+  quantityNumber,
+  usdFrom,
+  usdNumber,
+  type Usd,
+} from '../../../core/shared/money.ts'
 import { canonicalSymbol } from '../../../core/shared/symbol.ts'
 import type { BrokerCheck } from '../../../ports/broker.ts'
 import { memberOf } from '../../ccxt.ts'
@@ -25,7 +32,7 @@ export const checkExchange = async (
   const markets = await exchange.reload()
   const balance =
     markets.status === 'done' ? await exchange.request(() => exchange.api.fetchBalance()) : markets
-  const equity = balance.status === 'done' ? (equityIn(balance.value) ?? 0n) : 0n
+  const equity = balance.status === 'done' ? (equityIn(balance.value) ?? NO_USD) : NO_USD
   const affordable = (equity * usdFrom(Math.max(1, leverage))) / usdFrom(1)
   return [
     checkReachable(clock, markets),
@@ -92,7 +99,7 @@ const checkPermissions = async (exchange: Exchange, symbols: readonly string[]):
   return { name: 'permissions', ok: true, detail: 'the key may read and trade, and not withdraw' }
 }
 
-const checkBalance = (equity: bigint): BrokerCheck => ({
+const checkBalance = (equity: Usd): BrokerCheck => ({
   name: 'balance',
   ok: equity > 0n,
   detail: `${usdNumber(equity)} USD`,
@@ -119,7 +126,7 @@ const checkMinimumSizes = (
   const tooLarge = found.filter(({ steps }) => (steps.notionalMin ?? 0n) > affordable)
   const sizes = found.map(
     ({ base, steps }) =>
-      `${base} ${unitsNumber(steps.quantityMin ?? 0n)} and ${usdNumber(steps.notionalMin ?? 0n)} USD`,
+      `${base} ${quantityNumber(steps.quantityMin ?? NO_QUANTITY)} and ${usdNumber(steps.notionalMin ?? NO_USD)} USD`,
   )
   return {
     name: 'minimum_sizes',

@@ -1,9 +1,9 @@
-import { notionalOf, type Usd } from '../../../core/shared/money.ts'
+import { notionalOf, sumOf as totalOf, type Quantity, type Usd } from '../../../core/shared/money.ts'
 import type { BrokerFill, OrderReport } from '../../../ports/broker.ts'
 import type { Timer } from '../../../ports/timer.ts'
 import { DOLLARS, memberOf, textMemberOf } from '../../ccxt.ts'
 import type { Contract } from './contracts.ts'
-import { scaledOf, unitsOf } from './decimals.ts'
+import { priceOf, quantityOf, scaledOf, usdOf } from './decimals.ts'
 import type { Exchange } from './exchange.ts'
 
 /** An order as the exchange reports it, without its trades. */
@@ -11,14 +11,14 @@ export interface ReportedOrder {
   readonly clientOrderId: string
   readonly venueOrderId: string
   readonly status: OrderReport['status']
-  readonly filled: bigint
+  readonly filled: Quantity
 }
 
 /** Null for what cannot be read as this very order. */
 export const reportedOrderOf = (response: unknown, clientOrderId: string): ReportedOrder | null => {
   const venueOrderId = textMemberOf(response, 'id')
-  const amount = unitsOf(textMemberOf(response, 'amount'))
-  const filled = unitsOf(textMemberOf(response, 'filled') ?? '0')
+  const amount = quantityOf(textMemberOf(response, 'amount'))
+  const filled = quantityOf(textMemberOf(response, 'filled') ?? '0')
   const isOurs = textMemberOf(response, 'clientOrderId') === clientOrderId
   if (!isOurs || venueOrderId === null || amount === null || filled === null) return null
   const status = statusOf(textMemberOf(response, 'status'), filled, amount)
@@ -111,8 +111,8 @@ const reportOf = (order: ReportedOrder, fills: readonly BrokerFill[]): OrderRepo
   return { clientOrderId, venueOrderId, status, filledQuantity: filled > sum ? filled : sum, fills }
 }
 
-export const sumOf = (trades: readonly { readonly quantity: bigint }[]): bigint =>
-  trades.reduce((sum, { quantity }) => sum + quantity, 0n)
+export const sumOf = (trades: readonly { readonly quantity: Quantity }[]): Quantity =>
+  totalOf(trades.map(({ quantity }) => quantity))
 
 /** Leaves out trades that cannot be read: then they do not add up, and are requested again. */
 const tradesIn = (response: unknown, venueOrderId: string): readonly Trade[] => {
@@ -127,8 +127,8 @@ const tradesIn = (response: unknown, venueOrderId: string): readonly Trade[] => 
 
 const tradeIn = (entry: unknown): Trade | null => {
   const venueTradeId = textMemberOf(entry, 'id')
-  const price = unitsOf(memberOf(entry, 'price'))
-  const quantity = unitsOf(memberOf(entry, 'amount'))
+  const price = priceOf(memberOf(entry, 'price'))
+  const quantity = quantityOf(memberOf(entry, 'amount'))
   const atMs = Number(memberOf(entry, 'timestamp'))
   const isRead = venueTradeId !== null && price !== null && quantity !== null && Number.isFinite(atMs)
   if (!isRead || price <= 0n || quantity <= 0n) return null
@@ -149,11 +149,11 @@ type FeeOf = (trade: Trade, contract: Contract) => Promise<Usd | null>
 const createFees = ({ api, request, contracts }: Exchange, timer: Timer): FeeOf => {
   const prices = new Map<string, { readonly price: bigint; readonly atMs: number }>()
 
-  const priceOf = async (market: string): Promise<bigint | null> => {
+  const coinPriceOf = async (market: string): Promise<bigint | null> => {
     const known = prices.get(market)
     if (known !== undefined && timer.now() - known.atMs < PRICE_AGE_MS_MAX) return known.price
     const reply = await request(() => api.fetchTicker(market))
-    const price = reply.status === 'done' ? unitsOf(memberOf(reply.value, 'last'), 'up') : null
+    const price = reply.status === 'done' ? priceOf(memberOf(reply.value, 'last'), 'up') : null
     if (price === null || price <= 0n) return null
     prices.set(market, { price, atMs: timer.now() })
     return price
@@ -164,11 +164,11 @@ const createFees = ({ api, request, contracts }: Exchange, timer: Timer): FeeOf 
     const cost = memberOf(fee, 'cost')
     const estimate = dividedUp(notionalOf(price, quantity) * takerMillionths, 1_000_000n)
     if (currency === null || cost === undefined) return estimate
-    if (DOLLARS.includes(currency)) return scaledOf(cost, 6, 'up')
+    if (DOLLARS.includes(currency)) return usdOf(cost, 'up')
     const coins = scaledOf(cost, 12, 'up')
     const contract = contracts().get(currency)
     if (coins === null || contract === undefined) return estimate
-    const coinPrice = await priceOf(contract.market)
+    const coinPrice = await coinPriceOf(contract.market)
     // Coins are in 1e-12, the price in 1e-8, dollars in 1e-6.
     return coinPrice === null ? null : dividedUp(coins * coinPrice, 100_000_000_000_000n)
   }
@@ -176,5 +176,5 @@ const createFees = ({ api, request, contracts }: Exchange, timer: Timer): FeeOf 
 
 const PRICE_AGE_MS_MAX = 60_000
 
-const dividedUp = (dividend: bigint, divisor: bigint): bigint =>
-  dividend <= 0n ? dividend / divisor : (dividend + divisor - 1n) / divisor
+const dividedUp = (dividend: bigint, divisor: bigint): Usd =>
+  (dividend <= 0n ? dividend / divisor : (dividend + divisor - 1n) / divisor) as Usd

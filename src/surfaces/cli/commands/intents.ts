@@ -1,3 +1,4 @@
+import { intentId } from '../../../core/shared/brand.ts'
 import { Option, type Command } from 'commander'
 import {
   INTENT_FILTERS,
@@ -77,13 +78,13 @@ const judge = async (
   typed: string,
   note: string | null,
 ): Promise<ExitCode> => {
-  const intentId = completeId(typed, (await readState(invocation.dependencies)).trading.intents.keys())
+  const id = completeId(typed, (await readState(invocation.dependencies)).trading.intents.keys())
   await writeAs(invocation, `intents ${verdict}`, (operator) => ({
     kind: `${verdict}-intent`,
-    decision: { intentId, operator, note, surface: 'cli' },
+    decision: { intentId: intentId(id), operator, note, surface: 'cli' },
   }))
-  const known = (await readState(invocation.dependencies)).trading.intents.get(intentId)
-  if (known === undefined) throw new Failure('intent.not_found', `no intent has id ${intentId}`)
+  const known = (await readState(invocation.dependencies)).trading.intents.get(intentId(id))
+  if (known === undefined) throw new Failure('intent.not_found', `no intent has id ${id}`)
   const view = viewIntent(known)
   await invocation.print.result(view, (style) => intentText(view, style))
   return EXIT_OK

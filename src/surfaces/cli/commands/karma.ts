@@ -9,7 +9,7 @@ import {
   type SettlementView,
   type TreasuryView,
 } from '../../../core/views/karma.ts'
-import { karmaReceipts, settlementOf, settlementStatus } from '../../../engine/queries/karma.ts'
+import { karmaReceipts, settlementOf, settlementStatus } from '../../../engine/queries/treasury.ts'
 import { completeId, parseLimitUpTo, parseReason, parseTextUpTo, refuseUnknownWord } from '../arguments.ts'
 import { examples, type DefineCommand, type Invocation } from '../command.ts'
 import { openConfiguration } from '../configuration.ts'

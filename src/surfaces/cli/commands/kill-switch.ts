@@ -1,6 +1,12 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import { viewKillSwitch, type KillSwitchView } from '../../../core/views/kill-switch.ts'
-import { INITIAL_KILL_SWITCH, resetKillSwitch, setKillSwitch, type KillSwitch, type OperatorMove } from '../../../core/trading/kill-switch.ts'
+import {
+  INITIAL_KILL_SWITCH,
+  resetKillSwitch,
+  setKillSwitch,
+  type KillSwitch,
+  type OperatorMove,
+} from '../../../core/trading/kill-switch.ts'
 import type { Decision } from '../../../core/shared/decision.ts'
 import { killSwitchLevel, type KillSwitchLevel } from '../../../core/shared/level.ts'
 import { parseReason, refuseUnknownWord } from '../arguments.ts'

@@ -1,3 +1,4 @@
+import type { Usd } from '../../../core/shared/money.ts'
 import type { Command } from 'commander'
 import { configurationHashInput } from '../../../core/config/secrets.ts'
 import { viewLive, type LiveView } from '../../../core/views/live.ts'
@@ -87,7 +88,7 @@ const enable = async (
 }
 
 /** What the account holds; nothing is confirmed at a venue that does not pass every check. */
-const checked = async (broker: Broker, symbols: readonly string[]): Promise<bigint> => {
+const checked = async (broker: Broker, symbols: readonly string[]): Promise<Usd> => {
   const checks = await broker.preflight(symbols)
   const failed = checks.filter(({ ok }) => !ok)
   if (failed.length > 0) {

@@ -1,3 +1,4 @@
+import { orderId } from '../../../core/shared/brand.ts'
 import { Option, type Command } from 'commander'
 import {
   ORDER_FILTERS,
@@ -54,13 +55,13 @@ const cancel = async (
 ): Promise<ExitCode> => {
   const { dependencies } = invocation
   const before = (await readState(dependencies)).trading.orders
-  const orderId = completeId(typed, [...before.open.keys(), ...before.ended.keys()])
+  const id = orderId(completeId(typed, [...before.open.keys(), ...before.ended.keys()]))
   await writeAs(invocation, 'orders cancel', (operator) => ({
     kind: 'cancel-order',
-    request: { orderId, operator, reason: reason ?? null, surface: 'cli' },
+    request: { orderId: id, operator, reason: reason ?? null, surface: 'cli' },
   }))
   const { open, ended } = (await readState(dependencies)).trading.orders
-  const found = [open.get(orderId) ?? ended.get(orderId)].flatMap((order) => order ?? []).map(viewOrder)
+  const found = [open.get(id) ?? ended.get(id)].flatMap((order) => order ?? []).map(viewOrder)
   await invocation.print.result(found[0] ?? null, (style) =>
     orderTable(found, dependencies.clock.now(), style),
   )

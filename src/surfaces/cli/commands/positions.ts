@@ -1,3 +1,4 @@
+import { positionId } from '../../../core/shared/brand.ts'
 import { Option, type Command } from 'commander'
 import type { Operator } from '../../../core/trading/exits.ts'
 import { viewClosedAll, type ClosedAllView } from '../../../core/views/closing.ts'
@@ -8,7 +9,7 @@ import {
   type PositionFilter,
   type PositionView,
 } from '../../../core/views/positions.ts'
-import { POSITIONS_MAX } from '../../../engine/queries/positions.ts'
+import { POSITIONS_MAX } from '../../../engine/queries/views.ts'
 import { completeId, confirm, parseReason, refuseUnknownWord } from '../arguments.ts'
 import { examples, type Invocation, type DefineCommand } from '../command.ts'
 import { EXIT_FAILED, EXIT_OK, Failure, UsageError, type ExitCode } from '../failure.ts'
@@ -91,15 +92,15 @@ const closeOne = async (
   { yes, reason }: CloseOptions,
 ): Promise<ExitCode> => {
   const found = await positionOf(invocation, typed)
-  const { id: positionId, asset, direction } = viewPosition(found)
+  const { asset, direction } = viewPosition(found)
   const question = `This closes the ${direction} position in ${printable(asset)} at the market price.`
   await confirm(invocation, { yes: yes === true, word: asset, question })
   await writeAs(invocation, 'positions close', (operator) => ({
     kind: 'close-position',
-    positionId,
+    positionId: found.id,
     by: operatorOf(operator, reason),
   }))
-  const closed = viewPosition(await positionOf(invocation, positionId))
+  const closed = viewPosition(await positionOf(invocation, found.id))
   await invocation.print.result(closed, (style) =>
     positionTable([closed], invocation.dependencies.clock.now(), style),
   )
@@ -141,7 +142,7 @@ const closedText = ({ positions: closed, failed }: ClosedAllView, nowMs: number,
 const positionOf = async ({ dependencies }: Invocation, typed: string) => {
   const { positions } = (await readState(dependencies)).trading
   const id = completeId(typed, positions.keys())
-  const found = positions.get(id)
+  const found = positions.get(positionId(id))
   if (found !== undefined) return found
   throw new Failure('position.not_found', `no position has id ${id}`, {
     advice: '"svc positions" lists the open ones.',

@@ -1,5 +1,5 @@
 import { capabilitiesView } from '../../../core/views/capabilities.ts'
-import { capabilitiesOf } from '../../../engine/queries/capabilities.ts'
+import { capabilitiesOf } from '../../../engine/queries/views.ts'
 import { ok } from '../results.ts'
 import { defineRoute } from '../route.ts'
 

@@ -1,3 +1,4 @@
+import { intentId } from '../../../core/shared/brand.ts'
 import { z } from 'zod'
 import { assert } from '../../../core/shared/assert.ts'
 import { INTENT_FILTERS, intentView, viewIntent, viewIntents } from '../../../core/views/intents.ts'
@@ -75,13 +76,13 @@ const decideIntent = async (
   { engine }: Service,
 ): Promise<RouteResult<z.input<typeof intent>>> => {
   const decision = {
-    intentId: id,
+    intentId: intentId(id),
     operator: engine.nodeId,
     note: body?.note ?? null,
     surface: 'api',
   } as const
   return resultOf(await engine.execute({ kind, decision }, { traceId }), () => {
-    const decided = engine.state.trading.intents.get(id)
+    const decided = engine.state.trading.intents.get(intentId(id))
     assert(decided !== undefined, `intent ${id} must be known after the decision`)
     return viewIntent(decided)
   })

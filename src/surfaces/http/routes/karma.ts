@@ -10,7 +10,7 @@ import {
   viewTreasury,
 } from '../../../core/views/karma.ts'
 import { faultsOf } from '../../../core/shared/faults.ts'
-import { karmaReceipts, settlementOf, settlementStatus } from '../../../engine/queries/karma.ts'
+import { karmaReceipts, settlementOf, settlementStatus } from '../../../engine/queries/treasury.ts'
 import { resultOf, ok } from '../results.ts'
 import { INTENT_ID, KARMA_INTENT, KARMA_RECEIPT, TREASURY } from '../examples.ts'
 import { integer } from '../fields.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { learningRunView, viewLearningRun, weightsView } from '../../../core/views/learning.ts'
-import { weightsOf } from '../../../engine/queries/learning.ts'
+import { weightsOf } from '../../../engine/queries/views.ts'
 import { resultOf, ok } from '../results.ts'
 import { LEARNING_RUN, WEIGHTS } from '../examples-learning.ts'
 import { integer } from '../fields.ts'

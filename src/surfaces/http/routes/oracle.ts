@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { PROVENANCE_NOTICE, provenanceView } from '../../../core/views/provenance.ts'
-import { provenanceOf } from '../../../engine/queries/provenance.ts'
+import { provenanceOf } from '../../../engine/queries/views.ts'
 import { ok } from '../results.ts'
 import { TS } from '../examples.ts'
 import { pathText } from '../fields.ts'

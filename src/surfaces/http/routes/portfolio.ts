@@ -1,9 +1,10 @@
+import { orderId } from '../../../core/shared/brand.ts'
 import { z } from 'zod'
 import { ORDER_FILTERS, orderView, viewOrder, viewOrders } from '../../../core/views/orders.ts'
 import { equityHistoryView } from '../../../core/views/equity-history.ts'
 import { portfolioView } from '../../../core/views/portfolio.ts'
-import { equityHistoryOf } from '../../../engine/queries/equity-history.ts'
-import { portfolioOf } from '../../../engine/queries/portfolio.ts'
+import { equityHistoryOf } from '../../../engine/queries/views.ts'
+import { portfolioOf } from '../../../engine/queries/views.ts'
 import { resultOf, ok } from '../results.ts'
 import { CANCELED_ORDER, EQUITY_HISTORY, ORDER, PORTFOLIO } from '../examples-trading.ts'
 import { integer, optionalReason, pathText } from '../fields.ts'
@@ -71,16 +72,17 @@ export const portfolioRoutes = [
     response: order,
     example: CANCELED_ORDER,
     problems: ['order.not_found', 'order.not_open'],
-    handler: async ({ params: { order_id: orderId }, body, traceId }, { engine }) => {
+    handler: async ({ params, body, traceId }, { engine }) => {
+      const id = orderId(params.order_id)
       const request = {
-        orderId,
+        orderId: id,
         operator: engine.nodeId,
         reason: body?.reason ?? null,
         surface: 'api',
       } as const
       return resultOf(await engine.execute({ kind: 'cancel-order', request }, { traceId }), () => {
         const { open, ended } = engine.state.trading.orders
-        const canceled = open.get(orderId) ?? ended.get(orderId)
+        const canceled = open.get(id) ?? ended.get(id)
         if (canceled === undefined) throw new Error('an order was canceled and is gone')
         return viewOrder(canceled)
       })

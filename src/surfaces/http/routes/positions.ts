@@ -1,8 +1,9 @@
+import { positionId } from '../../../core/shared/brand.ts'
 import { z } from 'zod'
 import type { Operator } from '../../../core/trading/exits.ts'
 import { closedAllView, viewClosedAll } from '../../../core/views/closing.ts'
 import { POSITION_FILTERS, positionView, viewPosition, viewPositions } from '../../../core/views/positions.ts'
-import { positionOf, POSITIONS_MAX } from '../../../engine/queries/positions.ts'
+import { positionOf, POSITIONS_MAX } from '../../../engine/queries/views.ts'
 import { resultOf, ok, refused, type Refused } from '../results.ts'
 import { POSITION, POSITION_ID } from '../examples.ts'
 import { CLOSED_POSITION } from '../examples-trading.ts'
@@ -87,13 +88,14 @@ export const positionRoutes = [
     response: position,
     example: CLOSED_POSITION,
     problems: ['position.not_found', 'position.not_open', 'price.unavailable'],
-    handler: async ({ params: { position_id: positionId }, body: given, traceId }, { engine }) => {
+    handler: async ({ params, body: given, traceId }, { engine }) => {
+      const id = positionId(params.position_id)
       const by = operatorOf(engine.nodeId, given?.reason)
-      const outcome = await engine.execute({ kind: 'close-position', positionId, by }, { traceId })
+      const outcome = await engine.execute({ kind: 'close-position', positionId: id, by }, { traceId })
       if (outcome.status === 'refused' && outcome.refusal.code === 'position.not_found')
         return unknownPosition()
       return resultOf(outcome, () => {
-        const closed = engine.state.trading.positions.get(positionId)
+        const closed = engine.state.trading.positions.get(id)
         if (closed === undefined) throw new Error('a position was closed and is gone')
         return viewPosition(closed)
       })

@@ -111,7 +111,7 @@ export class StreamHub {
     const { engine } = this.#dependencies
     // The next published event is the one after the engine's head.
     const recent = new RecentEvents(engine.head.seq, this.#limits)
-    const unsubscribe = engine.feed.subscribe((committed) => this.#publish(recent, committed))
+    const unsubscribe = engine.eventBus.subscribe((committed) => this.#publish(recent, committed))
     const check = setInterval(() => this.#check(), this.#limits.checkMs)
     const stop = (): void => {
       unsubscribe()

@@ -3,7 +3,7 @@ import { brainStatusView, viewBrainStatus } from '../../../core/views/brain-stat
 import { explanationView } from '../../../core/views/explanation.ts'
 import { weightsView } from '../../../core/views/learning.ts'
 import { explain } from '../../../engine/queries/explanation.ts'
-import { weightsOf } from '../../../engine/queries/learning.ts'
+import { weightsOf } from '../../../engine/queries/views.ts'
 import { LIMITS_NOTE } from '../tool-result.ts'
 import { defineTool, failed, found, itemLimit, orError, READS } from '../tool.ts'
 

@@ -1,3 +1,4 @@
+import { intentId } from '../../../core/shared/brand.ts'
 import { z } from 'zod'
 import { INTENT_FILTERS, intentView, viewIntents } from '../../../core/views/intents.ts'
 import { defineOperatorTool, reasonInput } from '../operator-tool.ts'
@@ -22,8 +23,8 @@ const decisionInput = z.object({
   note: reasonInput,
 })
 
-const decisionOf = ({ intent_id: intentId, note }: z.output<typeof decisionInput>, operator: string) =>
-  ({ intentId, operator, note: note ?? null, surface: 'api' }) as const
+const decisionOf = ({ intent_id: id, note }: z.output<typeof decisionInput>, operator: string) =>
+  ({ intentId: intentId(id), operator, note: note ?? null, surface: 'api' }) as const
 
 const approveIntent = defineOperatorTool({
   name: 'approve_intent',

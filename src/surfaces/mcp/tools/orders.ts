@@ -1,3 +1,4 @@
+import { orderId } from '../../../core/shared/brand.ts'
 import { z } from 'zod'
 import { ORDER_FILTERS, orderView, viewOrders } from '../../../core/views/orders.ts'
 import { defineOperatorTool, reasonInput } from '../operator-tool.ts'
@@ -23,9 +24,9 @@ const cancelOrder = defineOperatorTool({
     reason: reasonInput,
   }),
   errors: ['order_not_found', 'order_not_open'],
-  command: ({ order_id: orderId, reason }, operator) => ({
+  command: ({ order_id: id, reason }, operator) => ({
     kind: 'cancel-order',
-    request: { orderId, operator, reason: reason ?? null, surface: 'api' },
+    request: { orderId: orderId(id), operator, reason: reason ?? null, surface: 'api' },
   }),
 })
 

@@ -1,8 +1,9 @@
+import { positionId } from '../../../core/shared/brand.ts'
 import { z } from 'zod'
 import { portfolioView } from '../../../core/views/portfolio.ts'
 import { positionView } from '../../../core/views/positions.ts'
-import { portfolioOf } from '../../../engine/queries/portfolio.ts'
-import { openPositions } from '../../../engine/queries/positions.ts'
+import { portfolioOf } from '../../../engine/queries/views.ts'
+import { openPositions } from '../../../engine/queries/views.ts'
 import { defineOperatorTool, reasonInput } from '../operator-tool.ts'
 import { defineTool, found, itemsOf, READS } from '../tool.ts'
 
@@ -31,9 +32,9 @@ const closePosition = defineOperatorTool({
     reason: reasonInput,
   }),
   errors: ['position_not_found', 'position_not_open', 'price_unavailable'],
-  command: ({ position_id: positionId, reason }, operator) => ({
+  command: ({ position_id: id, reason }, operator) => ({
     kind: 'close-position',
-    positionId,
+    positionId: positionId(id),
     by: operatorOf(operator, reason),
   }),
 })

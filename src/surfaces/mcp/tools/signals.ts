@@ -7,7 +7,7 @@ import { isTooFarAhead, timestamp } from '../../../core/shared/timestamp.ts'
 import { attributionView } from '../../../core/views/attribution.ts'
 import { signalItemView, viewSignalItem } from '../../../core/views/signals.ts'
 import { attributionOf } from '../../../engine/queries/attribution.ts'
-import { signalItems } from '../../../engine/queries/signals.ts'
+import { signalItems } from '../../../engine/queries/views.ts'
 import { LIMITS_NOTE } from '../tool-result.ts'
 import { defineTool, failed, found, itemLimit, itemsOf, orError, READS, type ToolOutcome } from '../tool.ts'
 
