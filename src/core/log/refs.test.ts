@@ -60,9 +60,9 @@ describe('what a text is about', () => {
 describe('the small key of a ref', () => {
   it('is a safe integer for any text', () => {
     fc.assert(
-      fc.property(fc.oneof(fc.string(), fc.uuid()), (ref) =>
-        expect(refKey(ref)).toSatisfy(Number.isSafeInteger),
-      ),
+      fc.property(fc.oneof(fc.string(), fc.uuid()), (ref) => {
+        expect(refKey(ref)).toSatisfy(Number.isSafeInteger)
+      }),
     )
   })
 
