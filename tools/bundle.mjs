@@ -32,14 +32,17 @@ export const programsIn = (...folders) =>
       .map((name) => join(folder, name)),
   )
 
-/** Writes the entries, and what they share, to the folder. Packages stay in node_modules. */
+/** Native, optional, or loaded by few: these stay in node_modules. */
+const EXTERNAL = ['@fastify/swagger-ui', '@photostructure/sqlite', 'ccxt', 'pg', 'sodium-native']
+
+/** Writes the entries, and what they share, to the folder. */
 export const bundle = async (entries, folder) => {
   const bundled = await rolldown({
     cwd: ROOT,
     input: Object.fromEntries(entries.map((file) => [bundledName(file), join(ROOT, file)])),
     platform: 'node',
     transform: { target: 'es2023' },
-    external: (id) => /^[\w@]/.test(id) && !id.startsWith('@oxc-project/') && !id.includes(':\\'),
+    external: EXTERNAL,
     plugins: [programReferences()],
   })
   await bundled.write({
