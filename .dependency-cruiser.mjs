@@ -197,10 +197,15 @@ export default {
     },
     {
       name: 'no-orphans',
-      comment: 'What no program reaches is deleted. A thread is begun by name (new Worker), not by import.',
+      comment:
+        'What no program reaches is deleted. Threads and processes are started by name, not by import.',
       severity: 'error',
-      from: { path: '^src/((main|cli)\\.ts$|.*-thread\\.ts$)' },
-      to: { path: '^src/', pathNot: [TESTS, '^src/((main|cli)\\.ts$|.*-thread\\.ts$)'], reachable: false },
+      from: { path: '^src/((main|cli)\\.ts$|.*-(thread|process)\\.ts$)' },
+      to: {
+        path: '^src/',
+        pathNot: [TESTS, '^src/((main|cli)\\.ts$|.*-(thread|process)\\.ts$)'],
+        reachable: false,
+      },
     },
     {
       name: 'src-stays-in-src',

@@ -2,7 +2,8 @@
  * Bundles TypeScript into a few files that Node loads quickly: `node tools/bundle.mjs service|bench <folder>`.
  * All files stand side by side in one folder, so that a thread or process is found beside the code that starts it.
  */
-import { readdirSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import process from 'node:process'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -79,5 +80,12 @@ const BUNDLES = {
   bench: () => ['bench/run.ts', ...programsIn('src', 'bench')],
 }
 
-const [name, folder] = process.argv.slice(2)
-if (process.argv[1] === fileURLToPath(import.meta.url)) await bundle(BUNDLES[name](), folder)
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const [name, folder] = process.argv.slice(2)
+  await bundle(BUNDLES[name](), folder)
+  if (name === 'service') {
+    const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+    const args = [join(folder, 'surfaces-http-openapi-process.js'), version, join(folder, 'openapi.json')]
+    execFileSync(process.execPath, args, { stdio: 'inherit' })
+  }
+}

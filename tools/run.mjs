@@ -90,7 +90,9 @@ const COMMANDS = { bench, build: setUp, check, start, test }
 const [name, ...args] = process.argv.slice(2)
 const [major, minor] = process.versions.node.split('.').map(Number)
 if (major < NODE_MAJOR_MIN || (major === NODE_MAJOR_MIN && minor < NODE_MINOR_MIN)) {
-  say(`Signal Engine needs Node ${NODE_MAJOR_MIN}.${NODE_MINOR_MIN} or newer, this is ${process.versions.node}`)
+  say(
+    `Signal Engine needs Node ${NODE_MAJOR_MIN}.${NODE_MINOR_MIN} or newer, this is ${process.versions.node}`,
+  )
   process.exitCode = 2
 } else if (!Object.hasOwn(COMMANDS, name)) {
   say(`usage: node tools/run.mjs ${Object.keys(COMMANDS).join('|')} [arguments]`)

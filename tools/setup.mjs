@@ -1,15 +1,7 @@
 /** What a command needs before it can run. Plain Node: in a fresh clone there are no packages yet. */
 import { spawn } from 'node:child_process'
 import { createHash, randomUUID } from 'node:crypto'
-import {
-  existsSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import process from 'node:process'
 
@@ -121,5 +113,7 @@ export const ensureBrowser = async (say) => {
     return say('no Chromium found: browser tests are skipped. Install one, or name one in SVC_TEST_BROWSER.')
   }
   say('installing Chromium for the browser tests')
-  await run('apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y chromium', [], { shell: true })
+  await run('apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y chromium', [], {
+    shell: true,
+  })
 }
