@@ -34,7 +34,16 @@ export const programsIn = (...folders) =>
   )
 
 /** Native, optional, or loaded by few: these stay in node_modules. */
-const EXTERNAL = ['@fastify/swagger-ui', '@photostructure/sqlite', 'ccxt', 'pg', 'sodium-native']
+const EXTERNAL = [
+  '@fastify/ajv-compiler',
+  '@fastify/fast-json-stringify-compiler',
+  '@fastify/swagger',
+  '@fastify/swagger-ui',
+  '@photostructure/sqlite',
+  'ccxt',
+  'pg',
+  'sodium-native',
+]
 
 /** Writes the entries, and what they share, to the folder. */
 export const bundle = async (entries, folder) => {
