@@ -66,12 +66,15 @@ const runChecks = async () => {
   const counts = { passed: 0, failed: 0 }
   const runCheck = async ([name, args]) => {
     const startedMs = performance.now()
-    const failure = await run(process.execPath, args).then(
-      () => null,
-      (error) => error.message,
-    )
+    let failure = null
+    try {
+      await run(process.execPath, args)
+      counts.passed += 1
+    } catch (error) {
+      counts.failed += 1
+      failure = error.message
+    }
     const seconds = ((performance.now() - startedMs) / 1000).toFixed(1)
-    counts[failure === null ? 'passed' : 'failed'] += 1
     process.stdout.write(`${failure === null ? '✓' : '✗'} ${name.padEnd(16)} ${seconds.padStart(5)} s\n`)
     if (failure !== null) process.stdout.write(`\n${failure}\n\n`)
   }

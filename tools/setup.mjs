@@ -55,8 +55,11 @@ const BUILDS = [
       .concat('package-lock.json'),
     argsFor: (folder) => [
       'node_modules/vite/bin/vite.js',
-      ...['build', 'dashboard', '--config', 'dashboard/vite.config.mjs', '--logLevel', 'warn'],
-      ...['--outDir', folder],
+      'build',
+      'dashboard',
+      '--config=dashboard/vite.config.mjs',
+      '--logLevel=warn',
+      `--outDir=${folder}`,
     ],
   },
 ]
@@ -100,11 +103,10 @@ const filesOf = (root, input) => {
 const BROWSERS = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
 
 /** The Chromium that the browser tests drive, or undefined: the one that SVC_TEST_BROWSER names, or that of the machine. */
-export const findBrowser = ({ SVC_TEST_BROWSER: named, PATH = '' } = process.env) =>
-  named ||
-  PATH.split(delimiter)
-    .flatMap((folder) => BROWSERS.map((name) => join(folder, name)))
-    .find((file) => existsSync(file))
+export const findBrowser = ({ SVC_TEST_BROWSER: named = '', PATH = '' } = process.env) =>
+  [named, ...PATH.split(delimiter).flatMap((folder) => BROWSERS.map((name) => join(folder, name)))].find(
+    (file) => file !== '' && existsSync(file),
+  )
 
 /** Installs Chromium on Debian, as root. Elsewhere the browser tests are skipped without one. */
 export const ensureBrowser = async (say) => {
