@@ -1,5 +1,4 @@
 import { keepAwake } from './compose/keep-awake.ts'
-import { runUntilSignal } from './compose/run-until-signal.ts'
 import { environmentOf } from './compose/environment.ts'
 import { VERSION } from './compose/version.ts'
 
@@ -7,6 +6,9 @@ import { VERSION } from './compose/version.ts'
 const surroundings = environmentOf(process.env['SVC_HOME'] ?? process.cwd(), process.env, VERSION)
 
 const serve = async (): Promise<void> => {
+  // Before the rest is loaded: stack traces then name the TypeScript lines.
+  process.setSourceMapsEnabled(true)
+  const { runUntilSignal } = await import('./compose/run-until-signal.ts')
   const { baseUrl, dashboardUrl, stopped } = await runUntilSignal(surroundings, {
     host: null,
     port: null,

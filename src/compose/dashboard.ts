@@ -47,8 +47,10 @@ export const openDashboard = async (wishes: DashboardOptions): Promise<OpenedDas
   }
 }
 
-/** The same place seen from src and from dist. */
-const PAGES = fileURLToPath(new URL('../../dashboard/dist', import.meta.url))
+/** Seen from this file, or from the bundle in dist. */
+const PAGES = fileURLToPath(
+  new URL(import.meta.url.endsWith('.ts') ? '../../dashboard/dist' : '../dashboard/dist', import.meta.url),
+)
 
 /**
  * Known to this node alone, and the same after a restart, so that nobody has to sign in again. Ed25519 signs the same

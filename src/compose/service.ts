@@ -10,8 +10,7 @@ import type { IntegrityCheck } from '../surfaces/http/dependencies.ts'
 import { createHttpServer } from '../surfaces/http/server.ts'
 import { createMcpEndpoint } from '../surfaces/mcp/endpoint.ts'
 import { opening } from './closers.ts'
-import { openDashboard } from './dashboard.ts'
-import { openDrivers, type Drivers } from './drivers.ts'
+import type { Drivers } from './drivers.ts'
 import { openRunningEngine } from './running-engine.ts'
 import { knownSecretsOf } from './secrets.ts'
 import { openMemoryStore, openStore } from './store.ts'
@@ -88,27 +87,33 @@ export const startService = (
       version,
     })
     let drivers: Drivers | null = null
-    const server = await createHttpServer({
-      engine,
-      feedStatus: () => drivers?.feedStatus() ?? null,
-      configuration,
-      integrity: { verify },
-      mcp,
-      logger,
-      clock,
-      version,
-      startedAtMs,
-      insecureOk,
-      chainOk: running.integrity.ok,
-    })
+    const server = await createHttpServer(
+      {
+        engine,
+        feedStatus: () => drivers?.feedStatus() ?? null,
+        configuration,
+        integrity: { verify },
+        mcp,
+        logger,
+        clock,
+        version,
+        startedAtMs,
+        insecureOk,
+        chainOk: running.integrity.ok,
+      },
+      { openApiFile: new URL('openapi.json', import.meta.url) },
+    )
     closers.add(() => server.close())
     const { baseUrl } = await server.listen({
       host: host ?? current.api.host,
       port: port ?? current.api.port,
     })
+    // What follows is loaded only now: requests are answered already.
     const opened =
       dashboard && current.dashboard.enabled
-        ? await openDashboard({
+        ? await (
+            await import('./dashboard.ts')
+          ).openDashboard({
             surroundings,
             configuration,
             signer,
@@ -119,6 +124,7 @@ export const startService = (
         : DASHBOARD_OFF
     if (opened.status === 'open') closers.add(() => opened.server.close())
     // Last, so that a market which needs a while is no reason to be silent.
+    const { openDrivers } = await import('./drivers.ts')
     const driving = await openDrivers({
       surroundings,
       engine,

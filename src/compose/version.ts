@@ -1,8 +1,4 @@
-import { readFileSync } from 'node:fs'
+import manifest from '../../package.json' with { type: 'json' }
 
-/** The release this code belongs to: one place says it. */
-export const VERSION = (
-  JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-    readonly version: string
-  }
-).version
+/** The release this code belongs to. The bundle holds it as text. */
+export const VERSION = manifest.version

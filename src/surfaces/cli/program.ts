@@ -1,6 +1,6 @@
 import { Command } from 'commander'
-import { COMMAND_GROUPS, type Task } from './command.ts'
-import { ALL_COMMANDS } from './commands/all.ts'
+import { COMMAND_GROUPS, type CliCommand, type Task } from './command.ts'
+import { COMMANDS } from './commands/all.ts'
 import { ABOUT } from './overview.ts'
 
 /** What every command understands, before or after its name. */
@@ -9,9 +9,20 @@ export interface GlobalOptions {
   readonly home?: string
 }
 
+/** The command that the words name. All of them where none is named, for help and suggestions; none for the version. */
+export const commandsFor = async (words: readonly string[]): Promise<readonly CliCommand[]> => {
+  const options = words.map((word, index) => word.startsWith('-') || words[index - 1] === '--home')
+  const name = words.find((_, index) => options[index] !== true)
+  const load = name === undefined ? undefined : COMMANDS[name]
+  if (load !== undefined) return [await load()]
+  const isVersion = name === undefined && /^(-V|--version)$/.test(words[0] ?? '')
+  return isVersion ? [] : Promise.all(Object.values(COMMANDS).map((loadOne) => loadOne()))
+}
+
 /** The grammar of `svc`. It prints nothing and never ends the process: texts and errors go to the caller. */
 export const buildProgram = (
   version: string,
+  commands: readonly CliCommand[],
   task: Task,
   onText: (stream: 'stdout' | 'stderr', text: string) => void,
 ): Command => {
@@ -31,7 +42,7 @@ export const buildProgram = (
     })
     .exitOverride()
   for (const group of COMMAND_GROUPS) {
-    for (const command of ALL_COMMANDS.filter((candidate) => candidate.group === group)) {
+    for (const command of commands.filter((candidate) => candidate.group === group)) {
       command.add(program, task).helpGroup(`${group}:`)
     }
   }

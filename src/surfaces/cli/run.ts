@@ -13,7 +13,7 @@ import {
 } from './output.ts'
 import { overviewOf, overviewText } from './overview.ts'
 import { problemDocument, problemOf, problemText } from './problem.ts'
-import { buildProgram, understoodNames, type GlobalOptions } from './program.ts'
+import { buildProgram, commandsFor, understoodNames, type GlobalOptions } from './program.ts'
 import { progressOn } from './progress.ts'
 import { readAnswerFrom, readSecretFrom, type InputStream } from './secret-input.ts'
 import { paintFor } from './style.ts'
@@ -30,7 +30,7 @@ export interface Environment {
   readonly version: string
   readonly clock: Clock
   /** Opens nothing yet. */
-  readonly workshopAt: (home: string) => CommandDependencies
+  readonly workshopAt: (home: string) => CommandDependencies | Promise<CommandDependencies>
 }
 
 /** Runs one command line, without `node` and `svc`, and returns its exit code. Never rejects. */
@@ -56,10 +56,10 @@ export const runCommandLine = async (
   const task: Task =
     (work) =>
     async (...parsed) => {
-      dependencies = surroundings.workshopAt(homeOf(program, surroundings))
+      dependencies = await surroundings.workshopAt(homeOf(program, surroundings))
       exitCode = await work(benchOf(surroundings, { dependencies, print, requestId }), ...parsed)
     }
-  const program = buildProgram(version, task, (stream, text) => {
+  const program = buildProgram(version, await commandsFor(words), task, (stream, text) => {
     texts[stream] += text
   })
   try {

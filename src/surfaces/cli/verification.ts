@@ -4,12 +4,10 @@ import type { CheckResult, Checks } from '../../engine/integrity/findings.ts'
 import type { IntegrityReport } from '../../engine/integrity/report.ts'
 import { verifyLog, type VerifyProgress } from '../../engine/integrity/verify.ts'
 import { sha256Hex } from '../../engine/sha256.ts'
-import { STATE_VERSION } from '../../core/state.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import type { Signatures } from '../../ports/signatures.ts'
 import type { Bench } from './command.ts'
 import { linesOf } from './export-lines.ts'
-import { refold } from './refold.ts'
 import type { StoreSession, CommandDependencies } from './dependencies.ts'
 
 export type VerifyRequest = { readonly mode: 'fast'; readonly n: number } | { readonly mode: 'full' }
@@ -108,6 +106,8 @@ const checkProjections = async (
 ): Promise<CheckResult> => {
   if (mode === 'fast') return (await snapshotIsWhole(log)) ? 'pass' : 'fail'
   try {
+    // Loaded only here: `svc health` looks at the log alone, and starts faster without the fold.
+    const { refold } = await import('./refold.ts')
     return (await refold(log, { hashAtSeq: null, onProgress })).identical ? 'pass' : 'fail'
   } catch (error) {
     // What was changed may not even fold; on a whole log the same is a bug of ours.
@@ -118,6 +118,7 @@ const checkProjections = async (
 
 /** The newest snapshot is what was saved. Whether it is also right takes the whole log to tell. */
 const snapshotIsWhole = async (log: EventLog): Promise<boolean> => {
+  const { STATE_VERSION } = await import('../../core/state.ts')
   const snapshot = await log.loadSnapshot(STATE_VERSION)
   return snapshot === null || sha256Hex(snapshot.state) === snapshot.stateHash
 }

@@ -1,4 +1,6 @@
 import type { FastifyInstance } from 'fastify'
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { recentCheck } from '../../engine/integrity/recent-check.ts'
 import { AccessAudit } from './access-audit.ts'
@@ -10,9 +12,7 @@ import { addGate, addTurns } from './gate.ts'
 import { bodyParser, handlerOf } from './handle.ts'
 import { HTTP_LIMITS, type HttpDependencies, type HttpLimits } from './dependencies.ts'
 import { createMetrics } from './metrics.ts'
-import { addOpenApi, openApiTextOf } from './openapi.ts'
 import { API_PREFIX, type Route } from './route.ts'
-import { schemaOf } from './route-schema.ts'
 import { ROUTES } from './routes/all.ts'
 import type { Service } from './service.ts'
 import { StreamHub } from './stream/hub.ts'
@@ -38,8 +38,8 @@ export interface HttpServerOptions {
   readonly limits?: Partial<HttpLimits>
   readonly streamLimits?: Partial<StreamLimits>
   readonly checkResponses?: boolean
-  /** Making the documentation takes long enough to be felt by everybody, so it is made before the first request. */
-  readonly documentAtStart?: boolean
+  /** The OpenAPI document that the build made. Without it the server makes it when it is asked for. */
+  readonly openApiFile?: URL
 }
 
 export const createHttpServer = async (
@@ -49,16 +49,19 @@ export const createHttpServer = async (
     limits: given = {},
     streamLimits = {},
     checkResponses = false,
-    documentAtStart = true,
+    openApiFile,
   }: HttpServerOptions = {},
 ): Promise<HttpServer> => {
   const limits = { ...HTTP_LIMITS, ...given }
   let isClosing = false
-  const service = serviceOf(house, new StreamHub(house, streamLimits), () => openApiTextOf(app, routes))
+  const service = serviceOf(house, new StreamHub(house, streamLimits), () =>
+    openApiFile !== undefined && existsSync(openApiFile)
+      ? readFile(openApiFile, 'utf8')
+      : import('./openapi.ts').then(({ openApiTextOf }) => openApiTextOf(routes, house.version)),
+  )
   const app = createApp(service, limits)
   const audit = new AccessAudit(house.engine, house.logger, limits.handlerTimeoutMs)
   answerConnectionErrors(app.server, () => house.clock.newId())
-  await addOpenApi(app, house.version)
   const turns = new Turns(limits.turnMs)
   addTurns(app, turns)
   addGate({ app, service, audit, isClosing: () => isClosing, bodyTimeoutMs: limits.bodyTimeoutMs })
@@ -71,16 +74,14 @@ export const createHttpServer = async (
       method: route.method,
       url: route.url,
       exposeHeadRoute: route.streams !== true,
-      schema: schemaOf(route),
       config: { endpoint: route },
       handler: handlerOf(route, { service, audit, turns, handlerTimeoutMs, checkResponses }),
     })
   }
-  await addDocs(app, service.openApiText)
+  addDocs(app, service.openApiText)
   return {
     listen: async ({ host, port }) => {
       await app.ready()
-      if (documentAtStart) service.openApiText()
       await app.listen({ host, port })
       return listeningAt(app.server.address() as AddressInfo)
     },
@@ -102,9 +103,13 @@ export const createHttpServer = async (
 
 const IDLE_CHECK_MS = 20
 
-const serviceOf = (house: HttpDependencies, streams: StreamHub, documentText: () => string): Service => {
+const serviceOf = (
+  house: HttpDependencies,
+  streams: StreamHub,
+  documentText: () => Promise<string>,
+): Service => {
   const verification = new Verification(house.integrity, house.chainOk)
-  let openApiText: string | null = null
+  let openApiText: Promise<string> | null = null
   return {
     ...house,
     verification,

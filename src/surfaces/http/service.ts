@@ -11,5 +11,5 @@ export interface Service extends HttpDependencies {
   readonly recentChainOk: () => Promise<boolean>
   readonly streams: StreamHub
   /** The OpenAPI document as JSON. */
-  readonly openApiText: () => string
+  readonly openApiText: () => Promise<string>
 }

@@ -71,7 +71,7 @@ export const configRoutes = [
     handler: (_parts, service) => {
       const { setByEnvironment, waitingForRestart } = service.configuration.describe()
       return ok({
-        schema: SCHEMA,
+        schema: (jsonSchema ??= configurationJsonSchema() as JsonObject),
         // Where the home folder is, is nobody's business who only reads.
         path: 'config/user.yaml',
         restart_keys: KEYS.filter((key) => needsRestart(key.split('.'))),
@@ -144,7 +144,8 @@ const rulesOf = async ({ engine, insecureOk }: Service): Promise<ChangeOptions> 
   locked: lockedSettings((await engine.fresh()).treasury),
 })
 
-const SCHEMA = configurationJsonSchema() as JsonObject
+// Made once, when first asked for: no start waits for it.
+let jsonSchema: JsonObject | null = null
 
 const KEYS = leavesOf(DEFAULT_CONFIGURATION).map(({ path }) => path.join('.'))
 
