@@ -15,10 +15,8 @@ process.exitCode = await keepAwake(() =>
     currentFolder,
     version: VERSION,
     clock: at(currentFolder).clock,
-    dependenciesAt: async (home) => {
-      // Loaded only by commands that do something: help and version need none of it.
-      const { createCommandDependencies } = await import('./compose/command-dependencies.ts')
-      return createCommandDependencies(at(home))
-    },
+    // Loaded only when a command runs: help and version need none of it.
+    dependenciesAt: async (home) =>
+      (await import('./compose/command-dependencies.ts')).createCommandDependencies(at(home)),
   }),
 )
