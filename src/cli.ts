@@ -16,7 +16,7 @@ process.exitCode = await keepAwake(() =>
     version: VERSION,
     clock: at(currentFolder).clock,
     // Loaded only when a command runs: help and version need none of it.
-    workshopAt: async (home) =>
+    dependenciesAt: async (home) =>
       (await import('./compose/command-dependencies.ts')).createCommandDependencies(at(home)),
   }),
 )

@@ -9,10 +9,12 @@ import type { Logger } from '../ports/logger.ts'
 import type { IntegrityCheck } from '../surfaces/http/dependencies.ts'
 import { createHttpServer } from '../surfaces/http/server.ts'
 import { createMcpEndpoint } from '../surfaces/mcp/endpoint.ts'
+import { logActivity } from '../surfaces/cli/activity.ts'
 import { opening } from './closers.ts'
 import type { Drivers } from './drivers.ts'
 import { openRunningEngine } from './running-engine.ts'
 import { knownSecretsOf } from './secrets.ts'
+import { removeServiceFile, writeServiceFile, type ServiceEntry } from './service-file.ts'
 import { openMemoryStore, openStore } from './store.ts'
 import type { Environment } from './environment.ts'
 import { beginEverythingYoung } from './young-memory.ts'
@@ -68,6 +70,9 @@ export const startService = (
     closers.add(() => running.close())
     const { engine, signatures, signer } = running
     reloadOnForeignChange(engine, configuration, logger, insecureOk)
+    engine.eventBus.subscribe(({ events }) =>
+      logActivity(events, logger, configuration.current().logging.json_output),
+    )
 
     const { log, checkpoints } = store
     const verify: IntegrityCheck['verify'] = (request, onProgress) =>
@@ -108,6 +113,17 @@ export const startService = (
       host: host ?? current.api.host,
       port: port ?? current.api.port,
     })
+    // A log in memory leaves nothing in the home, this file included.
+    if (!inMemory) {
+      const entry = {
+        pid: process.pid,
+        base_url: baseUrl,
+        node_id: engine.nodeId,
+        started_at_ms: startedAtMs,
+      }
+      if (await noted(surroundings.home, entry, logger))
+        closers.add(() => removeServiceFile(surroundings.home, entry))
+    }
     // What follows is loaded only now: requests are answered already.
     const opened =
       dashboard && current.dashboard.enabled
@@ -139,6 +155,17 @@ export const startService = (
     const dashboardUrl = opened.status === 'open' ? opened.url : null
     return { baseUrl, dashboardUrl, close: () => closers.closeAll() }
   })
+
+/** A home that cannot be written to costs commands the way to the service, not the service itself. */
+const noted = async (home: string, entry: ServiceEntry, logger: Logger): Promise<boolean> => {
+  try {
+    await writeServiceFile(home, entry)
+    return true
+  } catch (error) {
+    logger.warn('could not write data/service.json: "svc health" will not find this service', { error })
+    return false
+  }
+}
 
 const DASHBOARD_OFF = { status: 'off' } as const
 

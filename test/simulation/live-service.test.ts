@@ -257,6 +257,6 @@ const commandLine = (
     currentFolder: home,
     version: 'test',
     clock: at(home).clock,
-    workshopAt: (folder) => createCommandDependencies(at(folder)),
+    dependenciesAt: async (folder) => createCommandDependencies(at(folder)),
   })
 }

@@ -63,7 +63,7 @@ export const openTestHome = async () => {
 
   const checkpoints = checkpointFile(join(folder, 'data', 'events.db.checkpoints'))
 
-  const workshopAt =
+  const dependenciesAt =
     (environment: Readonly<Record<string, string>>) =>
     (home: string): CommandDependencies => {
       const password = environment['SVC_MASTER_PASSWORD']
@@ -167,12 +167,12 @@ export const openTestHome = async () => {
         openExistingStore: async () => (log === null ? null : sessionOn(log)),
         openStore: async () => sessionOn((log ??= new MemoryLog())),
         openSignatures: async () => signaturePool({ threads: 0 }),
-        checkpointsIn: (file) => checkpointFile(file),
+        openCheckpoints: async (file) => checkpointFile(file),
         openBroker: () => Promise.reject(new Failure('live.not_ready', 'this home has no venue')),
-        backtest: async (wish) => {
+        backtest: async (request) => {
           const configuration = await openConfigurationStore(place)
           if (configuration.status === 'invalid') throw new Error(configuration.problems.join('; '))
-          return runBacktest(configuration.store.current(), wish, { home, version: VERSION, log })
+          return runBacktest(configuration.store.current(), request, { home, version: VERSION, log })
         },
         startService: async (options) => {
           services.push(options)
@@ -182,7 +182,7 @@ export const openTestHome = async () => {
             stopped: Promise.resolve(),
           }
         },
-        askService: async () => null,
+        findService: async () => null,
       }
     }
 
@@ -198,7 +198,7 @@ export const openTestHome = async () => {
       currentFolder: folder,
       version: VERSION,
       clock,
-      workshopAt: (at) => ({ ...workshopAt(environment)(at), ...options.dependencies }),
+      dependenciesAt: async (at) => ({ ...dependenciesAt(environment)(at), ...options.dependencies }),
     })
     return { exitCode, stdout: stdout.text(), stderr: stderr.text() }
   }

@@ -6,78 +6,74 @@ import { redactedConfiguration } from '../../../core/config/secrets.ts'
 import { leavesOf } from '../../../core/config/values.ts'
 import type { Json } from '../../../core/shared/json.ts'
 import type { ConfigurationChanged } from '../../../ports/config-file.ts'
-import { examples, type Bench, type CliCommand } from '../command.ts'
+import { examples, type Invocation, type DefineCommand } from '../command.ts'
 import { changeKey, openConfiguration } from '../configuration.ts'
 import { EXIT_FAILED, EXIT_OK, Failure, type ExitCode } from '../failure.ts'
-import { documentText } from '../output.ts'
+import { documentText } from '../terminal.ts'
 import { recordingInLog } from '../store.ts'
-import { bad, fields, good, quiet, warning, type Cell } from '../table.ts'
+import { bad, fields, good, quiet, warning, type Cell, type Row } from '../table.ts'
 
-export const config: CliCommand = {
-  group: 'Settings',
-  add: (program, task) => {
-    const command = program
-      .command('config')
-      .summary('show, check or change settings')
-      .description(
-        'Settings come from defaults, config/default.yaml, a preset, config/user.yaml and SVC_ environment variables, ' +
-          'weak to strong. Secrets are never shown.',
-      )
-      .addHelpText(
-        'after',
-        examples(
-          'svc config show',
-          'svc config set brain.cycle_interval_seconds 600',
-          'svc config set api.auth_token - < token.txt',
-          'svc config validate user.yaml',
-        ),
-      )
-    command.command('show').summary('every key with its effective value').action(task(showConfiguration))
-    command
-      .command('validate')
-      .summary('check the settings, or a file that would replace config/user.yaml')
-      .argument('[file]', 'a YAML file')
-      .action(task(validateConfiguration))
-    command
-      .command('set')
-      .summary('change one key in config/user.yaml')
-      .argument('<key>', 'for example execution.mode', parseKey)
-      .argument('<value>', 'lists as JSON or comma-separated; "-" reads it from standard input')
-      .action(task(setKey))
-    command.command('schema').summary('the JSON Schema of config/user.yaml').action(task(showSchema))
-    return command
-  },
+export const define: DefineCommand = (command, run) => {
+  command
+    .description(
+      'Settings come from defaults, config/default.yaml, a preset, config/user.yaml and SVC_ environment variables, ' +
+        'weak to strong. Secrets are never shown.',
+    )
+    .addHelpText(
+      'after',
+      examples(
+        'svc config show',
+        'svc config set brain.cycle_interval_seconds 600',
+        'svc config set api.auth_token - < token.txt',
+        'svc config validate user.yaml',
+      ),
+    )
+  command.command('show').summary('every key with its effective value').action(run(showConfiguration))
+  command
+    .command('validate')
+    .summary('check the settings, or a file that would replace config/user.yaml')
+    .argument('[file]', 'a YAML file')
+    .action(run(validateConfiguration))
+  command
+    .command('set')
+    .summary('change one key in config/user.yaml')
+    .argument('<key>', 'for example execution.mode', parseKey)
+    .argument('<value>', 'lists as JSON or comma-separated; "-" reads it from standard input')
+    .action(run(setKey))
+  command.command('schema').summary('the JSON Schema of config/user.yaml').action(run(showSchema))
 }
 
-const showConfiguration = async ({ dependencies, print }: Bench): Promise<ExitCode> => {
+const showConfiguration = async ({ dependencies, print }: Invocation): Promise<ExitCode> => {
   const shown = redactedConfiguration((await openConfiguration(dependencies)).current())
-  await print.result(shown, (paint) => fields(rowsOf(shown), paint))
+  await print.result(shown, (style) => fields(rowsOf(shown), style))
   return EXIT_OK
 }
 
-const validateConfiguration = async (bench: Bench, file: string | undefined): Promise<ExitCode> => {
-  const { dependencies, print } = bench
+const validateConfiguration = async (invocation: Invocation, file: string | undefined): Promise<ExitCode> => {
+  const { dependencies, print } = invocation
   const checked =
     file === undefined
       ? await dependencies.configuration.open()
       : await dependencies.configuration.check(file)
   const problems = checked.status === 'invalid' ? checked.problems : []
   const ok = problems.length === 0
-  await print.result({ ok, problems }, (paint) =>
+  await print.result({ ok, problems }, (style) =>
     fields(
       [
         ['Configuration', ok ? good('valid') : bad('not valid')],
-        ...problems.map((text): readonly [string, Cell] => ['Fault', text]),
+        ...problems.map((text): Row => ['Fault', text]),
       ],
-      paint,
+      style,
     ),
   )
   return ok ? EXIT_OK : EXIT_FAILED
 }
 
-const setKey = async (bench: Bench, key: Key, argument: string): Promise<ExitCode> => {
-  const value = argument === '-' ? await bench.readSecret(`Value of ${key.path.join('.')}: `) : argument
-  const changed = await recordingInLog(bench, (record) => changeKey(bench.dependencies, key, value, record))
+const setKey = async (invocation: Invocation, key: Key, argument: string): Promise<ExitCode> => {
+  const value = argument === '-' ? await invocation.readSecret(`Value of ${key.path.join('.')}: `) : argument
+  const changed = await recordingInLog(invocation, (record) =>
+    changeKey(invocation.dependencies, key, value, record),
+  )
   const { path, restartRequired, overriddenByEnv, warnings } = changed
   const document = {
     ok: true,
@@ -87,17 +83,17 @@ const setKey = async (bench: Bench, key: Key, argument: string): Promise<ExitCod
     overridden_by_env: overriddenByEnv,
     warnings,
   }
-  await bench.print.result(document, (paint) => fields(changeRows(changed), paint))
+  await invocation.print.result(document, (style) => fields(changeRows(changed), style))
   return EXIT_OK
 }
 
-const showSchema = async ({ print }: Bench): Promise<ExitCode> => {
+const showSchema = async ({ print }: Invocation): Promise<ExitCode> => {
   // Redaction goes by names, and here the names of secrets have harmless descriptions.
   await print.asIs(documentText(configurationJsonSchema()))
   return EXIT_OK
 }
 
-const rowsOf = (configuration: Configuration): readonly (readonly [string, Cell])[] =>
+const rowsOf = (configuration: Configuration): readonly Row[] =>
   leavesOf(asValues(configuration)).map(({ path, value }) => [path.join('.'), valueCell(value)])
 
 const valueCell = (value: Json): Cell => {
@@ -111,7 +107,7 @@ const changeRows = ({
   restartRequired,
   overriddenByEnv,
   warnings,
-}: ConfigurationChanged): readonly (readonly [string, Cell])[] => [
+}: ConfigurationChanged): readonly Row[] => [
   ['File', path],
   [
     'Changed',
@@ -119,10 +115,10 @@ const changeRows = ({
   ],
   ...rowIf('Restart', restartRequired, 'needed for'),
   ...rowIf('Overridden', overriddenByEnv, 'by the environment:'),
-  ...warnings.map((text): readonly [string, Cell] => ['Warning', warning(text)]),
+  ...warnings.map((text): Row => ['Warning', warning(text)]),
 ]
 
-const rowIf = (name: string, keys: readonly string[], words: string): readonly (readonly [string, Cell])[] =>
+const rowIf = (name: string, keys: readonly string[], words: string): readonly Row[] =>
   keys.length === 0 ? [] : [[name, warning(`${words} ${keys.join(', ')}`)]]
 
 const parseKey = (text: string): Key => {

@@ -52,7 +52,7 @@ describe('svc live', () => {
 
   it('is not enabled by another word, without a venue, or with a wrong --confirm', async () => {
     const mistyped = await home.run(['live', 'enable'], { ...withBroker(), stdin: 'yes\n' })
-    expect([mistyped.exitCode, mistyped.stderr]).toEqual([1, expect.stringContaining('was not confirmed')])
+    expect([mistyped.exitCode, mistyped.stderr]).toEqual([1, expect.stringContaining('not confirmed')])
     expect((await answerOf(['live', 'enable'])).answer.code).toBe('live.not_ready')
     const wrong = await answerOf(['live', 'enable', '--confirm', 'other'], withBroker())
     expect(wrong.answer.code).toBe('request.invalid')
