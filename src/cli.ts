@@ -1,6 +1,5 @@
 import { keepAwake } from './compose/keep-awake.ts'
-import { environmentOf } from './compose/environment.ts'
-import { VERSION } from './compose/version.ts'
+import { environmentOf, VERSION } from './compose/environment.ts'
 import { runCommandLine } from './surfaces/cli/run.ts'
 
 const currentFolder = process.cwd()

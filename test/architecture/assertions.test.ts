@@ -76,7 +76,7 @@ const parsedTestsWithoutAssertion = (text: string): readonly string[] => {
     )
     const body = others.find(({ type }) => type?.includes('Function') === true)
     if (title !== undefined && body !== undefined)
-      tests.push({ name: String(title['value'] ?? sourceOf(title)), source: sourceOf(body) })
+      tests.push({ name: textIn(title) ?? sourceOf(title), source: sourceOf(body) })
   })
 
   const asserts = (source: string, seen: ReadonlySet<string>): boolean =>
@@ -90,6 +90,11 @@ const parsedTestsWithoutAssertion = (text: string): readonly string[] => {
   return tests.filter(({ source }) => !asserts(source, new Set())).map(({ name }) => name)
 }
 
+const textIn = (node: Node | undefined): string | null => {
+  const value = node?.['value']
+  return typeof value === 'string' ? value : null
+}
+
 const TESTS: ReadonlySet<string> = new Set(['it', 'test'])
 
 const DECLARES: ReadonlySet<string> = new Set(['VariableDeclarator', 'FunctionDeclaration', 'ClassMethod'])
@@ -97,7 +102,7 @@ const DECLARES: ReadonlySet<string> = new Set(['VariableDeclarator', 'FunctionDe
 /** `it` of `it.each(table)(name, work)`. */
 const rootOf = (node: Node | undefined): string => {
   const inner = (node?.['callee'] ?? node?.['object']) as Node | undefined
-  return inner === undefined ? String(node?.['value'] ?? '') : rootOf(inner)
+  return inner === undefined ? (textIn(node) ?? '') : rootOf(inner)
 }
 
 const visit = (value: unknown, onNode: (node: Node) => void): void => {
