@@ -1,6 +1,5 @@
 import { keepAwake } from './compose/keep-awake.ts'
-import { environmentOf } from './compose/environment.ts'
-import { VERSION } from './compose/version.ts'
+import { environmentOf, VERSION } from './compose/environment.ts'
 import { runCommandLine } from './surfaces/cli/run.ts'
 
 const currentFolder = process.cwd()
@@ -15,10 +14,8 @@ process.exitCode = await keepAwake(() =>
     currentFolder,
     version: VERSION,
     clock: at(currentFolder).clock,
-    dependenciesAt: async (home) => {
-      // Loaded only by commands that do something: help and version need none of it.
-      const { createCommandDependencies } = await import('./compose/command-dependencies.ts')
-      return createCommandDependencies(at(home))
-    },
+    // Loaded only when a command runs: help and version need none of it.
+    dependenciesAt: async (home) =>
+      (await import('./compose/command-dependencies.ts')).createCommandDependencies(at(home)),
   }),
 )

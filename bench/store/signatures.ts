@@ -1,7 +1,6 @@
 import { createPublicKey, generateKeyPairSync, sign, verify } from 'node:crypto'
-import type * as Pool from '../../src/adapters/platform/signatures/signature-pool.ts'
+import { signaturePool } from '../../src/adapters/platform/signatures/signature-pool.ts'
 import type { SignedText } from '../../src/ports/signatures.ts'
-import { built } from '../built.ts'
 import { interleave, median, medianRatio, rateOf, type BenchRow } from '../harness.ts'
 import { recordsOf, sampleEvents } from './sample-events.ts'
 import { EMPTY_HEAD } from '../../src/core/log/event.ts'
@@ -13,7 +12,6 @@ const KEY_BYTES = 32
 
 /** T4: signatures of stored events checked on every core, against the plainest way on one thread. */
 export const benchSignatures = async (rounds: number): Promise<readonly BenchRow[]> => {
-  const { signaturePool } = await built<typeof Pool>('adapters/platform/signatures/signature-pool')
   const { publicKey, privateKey } = generateKeyPairSync('ed25519')
   const publicKeyHex = publicKey.export({ type: 'spki', format: 'der' }).subarray(-KEY_BYTES).toString('hex')
   const items: readonly SignedText[] = recordsOf(sampleEvents(0, EVENTS), EMPTY_HEAD).map(({ payload }) => ({

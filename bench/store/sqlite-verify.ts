@@ -43,7 +43,7 @@ export const benchVerify = async (
 }
 
 const startVerifier = (path: string, upTo: number) => {
-  const script = fileURLToPath(new URL('verify-process.mjs', import.meta.url))
+  const script = fileURLToPath(new URL('verify-process.ts', import.meta.url))
   const child = fork(script, [path, String(upTo)], { execArgv: [] })
   const ended = once(child, 'exit').then(() => Promise.reject(new Error('verification failed')))
   return {

@@ -14,8 +14,7 @@ import type {
   CommandDependencies,
 } from '../surfaces/cli/dependencies.ts'
 import { identityCommands, vaultCommands } from './identity-commands.ts'
-import { knownSecretsOf } from './secrets.ts'
-import type { Environment } from './environment.ts'
+import { knownSecretsOf, type Environment } from './environment.ts'
 
 const FOLDERS = ['config', 'data', 'identity'] as const
 
@@ -23,11 +22,11 @@ const FOLDERS = ['config', 'data', 'identity'] as const
  * Everything the command line works with, for one home. Nothing is opened, and nothing large is loaded, before a
  * command asks for it.
  */
-export const createCommandDependencies = (surroundings: Environment): CommandDependencies => {
-  const { home, environment } = surroundings
+export const createCommandDependencies = (environment: Environment): CommandDependencies => {
+  const { home, variables } = environment
   let known: Configuration | null = null
 
-  const configuration = configurationDesk(surroundings, (loaded) => {
+  const configuration = configurationCommands(environment, (loaded) => {
     known = loaded
   })
   const loaded = async (): Promise<Configuration> => {
@@ -36,8 +35,8 @@ export const createCommandDependencies = (surroundings: Environment): CommandDep
     return opened.store.current()
   }
   const openStore = async (): Promise<StoreSession> => {
-    const { openSession } = await import('./session.ts')
-    return openSession(surroundings, await loaded())
+    const { openSession } = await import('./store.ts')
+    return openSession(environment, await loaded())
   }
   const openExistingStore = async (): Promise<StoreSession | null> => {
     const { storeExists } = await import('./store.ts')
@@ -46,16 +45,16 @@ export const createCommandDependencies = (surroundings: Environment): CommandDep
 
   return {
     home,
-    version: surroundings.version,
-    clock: surroundings.clock,
-    environment,
-    insecureOk: surroundings.insecureOk,
+    version: environment.version,
+    clock: environment.clock,
+    environment: variables,
+    insecureOk: environment.insecureOk,
     newToken: () => randomBytes(32).toString('base64url'),
-    knownSecrets: () => knownSecretsOf(surroundings, known),
+    knownSecrets: () => knownSecretsOf(environment, known),
     createFolders: () => createFolders(home),
     configuration,
-    identity: identityCommands(surroundings, loaded),
-    vault: vaultCommands(surroundings),
+    identity: identityCommands(environment, loaded),
+    vault: vaultCommands(environment),
     openExistingStore,
     openStore,
     openSignatures: async () => {
@@ -69,7 +68,7 @@ export const createCommandDependencies = (surroundings: Environment): CommandDep
     openBroker: async () => {
       const { openBroker } = await import('./broker.ts')
       const { createSystemTimer } = await import('../adapters/platform/timer/system-timer.ts')
-      const opened = await openBroker(surroundings, await loaded(), createSystemTimer())
+      const opened = await openBroker(environment, await loaded(), createSystemTimer())
       if (opened.status === 'open') return opened.broker
       throw new Failure('live.not_ready', opened.reason, {
         advice: 'Store the keys with "svc vault set", or name them in the environment.',
@@ -80,25 +79,25 @@ export const createCommandDependencies = (surroundings: Environment): CommandDep
       const { runBacktest } = await import('./backtest.ts')
       const opened = request.isFromLog ? await openExistingStore() : null
       try {
-        return await runBacktest(settings, request, { ...surroundings, log: opened?.log ?? null })
+        return await runBacktest(settings, request, { ...environment, log: opened?.log ?? null })
       } finally {
         await opened?.close()
       }
     },
     startService: async (options) => {
-      const { runUntilSignal } = await import('./run-until-signal.ts')
-      return runUntilSignal(surroundings, options)
+      const { runUntilSignal } = await import('./service.ts')
+      return runUntilSignal(environment, options)
     },
     findService: async () => {
       const { askServiceAt, askServiceOf } = await import('./service-file.ts')
-      const named = environment['SVC_API_BASE_URL'] ?? ''
-      return named === '' ? askServiceOf(home, surroundings.clock) : askServiceAt(named)
+      const named = variables['SVC_API_BASE_URL'] ?? ''
+      return named === '' ? askServiceOf(home, environment.clock) : askServiceAt(named)
     },
   }
 }
 
-const configurationDesk = (
-  { home, environment: env }: Environment,
+const configurationCommands = (
+  { home, variables: env }: Environment,
   onLoaded: (configuration: Configuration) => void,
 ): ConfigurationCommands => ({
   describe: () =>

@@ -64,7 +64,7 @@ const runsOf = async (
     poll_timeout_seconds: timeoutSeconds,
   }
   const market = await openMarket({
-    surroundings: { ...environmentOf(tmpdir(), {}, 'test'), clock },
+    environment: { ...environmentOf(tmpdir(), {}, 'test'), clock },
     engine,
     configuration: () => ({ ...DEFAULT_CONFIGURATION, producers }),
     logger: LOGGER,

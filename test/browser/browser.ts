@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import axe, { type AxeResults } from 'axe-core'
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core'
 
-const { findBrowser } = (await import(new URL('../../tools/browser.mjs', import.meta.url).href)) as {
+const { findBrowser } = (await import(new URL('../../tools/setup.mjs', import.meta.url).href)) as {
   readonly findBrowser: () => string | undefined
 }
 

@@ -57,11 +57,15 @@ type SignalTypes = CapabilitiesView['producers'][number]['signal_types']
 const typesOf = (domain: Producer['domain'], seen: readonly string[]): SignalTypes => {
   const documented = Object.keys(SIGNALS).filter((type) => SIGNALS[type]?.domain === domain)
   const names = documented.length > 0 ? documented : seen.toSorted()
-  return names.map((name) => ({ name, schema: SCHEMAS[name] ?? ANY_OBJECT }))
+  return names.map((name) => ({ name, schema: schemas()[name] ?? ANY_OBJECT }))
 }
 
-const SCHEMAS: Readonly<Record<string, Record<string, unknown>>> = Object.fromEntries(
-  Object.entries(SIGNALS).map(([type, { payload }]) => [type, { ...z.toJSONSchema(payload) }]),
-)
+// Made once, when first asked for: no start waits for it.
+const schemas = (): Readonly<Record<string, Record<string, unknown>>> =>
+  (made ??= Object.fromEntries(
+    Object.entries(SIGNALS).map(([type, { payload }]) => [type, { ...z.toJSONSchema(payload) }]),
+  ))
+
+let made: Readonly<Record<string, Record<string, unknown>>> | null = null
 
 const ANY_OBJECT = { type: 'object' }

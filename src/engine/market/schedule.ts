@@ -122,13 +122,9 @@ export const runDueCycle = async (
   const intervalMs = configuration().brain.cycle_interval_seconds * 1000
   const gridMs = Math.floor(nowMs / intervalMs) * intervalMs
   if (gridMs <= beforeMs) return
-  const {
-    signals: { latest: board },
-    brain: mind,
-    trading: { killSwitch },
-  } = engine.state
-  if (board.postings.size === 0 && !mind.staleness.everScored) return
-  if (killSwitch.level >= 2) {
+  const { signals, brain, trading } = engine.state
+  if (signals.latest.postings.size === 0 && !brain.staleness.everScored) return
+  if (trading.killSwitch.level >= 2) {
     await engine.execute({ kind: 'watch-regime' })
     return
   }

@@ -78,7 +78,7 @@ it('continues long values below, without breaking words', () => {
   expect(fields([['Name', 'one two three four']], { ...PLAIN, width: 16 })).toBe(
     'Name  one two\n      three four\n',
   )
-  expect(fields([['Name', 'a-very-long-word']], { ...PLAIN, width: 10 })).toBe('Name  a-very-long-word\n')
+  expect(fields([['Name', 'a-very-long-word']], { ...PLAIN, width: 10 })).toBe('Name\n    a-very-long-word\n')
 })
 
 it('shortens ids as far as they can be told apart', () => {

@@ -23,9 +23,14 @@ export const fields = (rows: readonly Row[], style: Style): string => {
   const indent = ' '.repeat(width + GAP.length)
   return rows
     .map(([name, value]) => {
-      const [first = '', ...rest] = wrapped(textOf(value), style.width - indent.length)
-      const shown = [first, ...rest].map((line) => style.paint(toneOf(value), line)).join(`\n${indent}`)
-      return `${pad(quiet(name), width, 'left', style)}${GAP}${shown}\n`
+      const text = textOf(value)
+      // A long word, such as a path or a hash, goes below its name in one piece.
+      const isBelow = text.split(' ').some((word) => lengthOf(word) > style.width - indent.length)
+      const lines = wrapped(text, style.width - (isBelow ? BELOW.length : indent.length))
+      const shown = lines.map((line) => style.paint(toneOf(value), line))
+      return isBelow
+        ? `${[style.paint('quiet', printable(name)), ...shown].join(`\n${BELOW}`)}\n`
+        : `${pad(quiet(name), width, 'left', style)}${GAP}${shown.join(`\n${indent}`)}\n`
     })
     .join('')
 }
@@ -104,6 +109,7 @@ export const shortIds = (ids: readonly string[]): ((id: string) => string) => {
 }
 
 const GAP = '  '
+const BELOW = '    '
 const SHRUNK_WIDTH_MIN = 6
 
 /** Takes from the widest column that may shrink, until all fit or none can give more. */

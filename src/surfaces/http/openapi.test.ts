@@ -16,7 +16,7 @@ import { startTestServer, type TestServer } from './test-server.fixture.ts'
 let server: TestServer
 let document: OpenApiDocument
 beforeAll(async () => {
-  server = await startTestServer({ documentAtStart: true })
+  server = await startTestServer()
   document = await readDocument(server)
 })
 afterAll(() => server.close())

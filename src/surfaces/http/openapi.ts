@@ -1,5 +1,5 @@
 import swagger from '@fastify/swagger'
-import type { FastifyInstance, FastifySchema } from 'fastify'
+import { fastify, type FastifySchema } from 'fastify'
 import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod'
 import type { OpenAPIV3_1 } from 'openapi-types'
 import { z } from 'zod'
@@ -17,8 +17,14 @@ import {
 import { JSON_TYPE } from './results.ts'
 import { actionOf, type OtherResponse, type Route } from './route.ts'
 
-/** Must be registered before the routes. */
-export const addOpenApi = async (app: FastifyInstance, version: string): Promise<void> => {
+/**
+ * The document as text: with examples, and without the parts that nothing refers to. A framework of its own makes it,
+ * since a running server needs neither the schemas nor the libraries that turn them into a document.
+ */
+export const openApiTextOf = async (routes: readonly Route[], version: string): Promise<string> => {
+  const app = fastify()
+  app.setValidatorCompiler(() => () => true)
+  app.setSerializerCompiler(() => JSON.stringify)
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -38,10 +44,16 @@ export const addOpenApi = async (app: FastifyInstance, version: string): Promise
     transform: createJsonSchemaTransform({ zodToJsonConfig: { override } }),
     transformObject: createJsonSchemaTransformObject({ zodToJsonConfig: { override } }),
   })
-}
-
-/** The document as text: with examples, and without the parts that nothing refers to. */
-export const openApiTextOf = (app: FastifyInstance, routes: readonly Route[]): string => {
+  for (const route of routes) {
+    app.route({
+      method: route.method,
+      url: route.url,
+      exposeHeadRoute: route.streams !== true,
+      schema: schemaOf(route),
+      handler: () => undefined,
+    })
+  }
+  await app.ready()
   const generated = app.swagger() as OpenAPIV3_1.Document
   const document = { ...generated, paths: completedPaths(generated.paths ?? {}, routes) }
   const text = JSON.stringify(document)

@@ -22,7 +22,7 @@ export interface Service extends HttpDependencies {
   readonly recentChainOk: () => Promise<boolean>
   readonly streams: StreamHub
   /** The OpenAPI document as JSON. */
-  readonly openApiText: () => string
+  readonly openApiText: () => Promise<string>
 }
 
 /** What a request consists of once it is validated. */

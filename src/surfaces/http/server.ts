@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { fastify, type FastifyInstance } from 'fastify'
 import { recentCheck } from '../../engine/integrity/recent-check.ts'
@@ -9,7 +11,6 @@ import { addErrorHandlers, NOT_FOUND } from './errors.ts'
 import { addGate, addTurns, givenRequestId, prepareReply } from './gate.ts'
 import { bodyParser, handlerOf } from './handle.ts'
 import { createMetrics } from './metrics.ts'
-import { addOpenApi, openApiTextOf, schemaOf } from './openapi.ts'
 import { sendProblem } from './results.ts'
 import { API_PREFIX, type Route, type Service } from './route.ts'
 import { ROUTES } from './routes/all.ts'
@@ -58,8 +59,8 @@ export interface HttpServerOptions {
   readonly limits?: Partial<HttpLimits>
   readonly streamLimits?: Partial<StreamLimits>
   readonly checkResponses?: boolean
-  /** Building the OpenAPI document blocks the event loop noticeably, so it is built before the first request. */
-  readonly documentAtStart?: boolean
+  /** The OpenAPI document that the build made. Without it the server makes the document on the first request. */
+  readonly openApiFile?: URL
 }
 
 export const createHttpServer = async (
@@ -69,18 +70,19 @@ export const createHttpServer = async (
     limits: given = {},
     streamLimits = {},
     checkResponses = false,
-    documentAtStart = true,
+    openApiFile,
   }: HttpServerOptions = {},
 ): Promise<HttpServer> => {
   const limits = { ...HTTP_LIMITS, ...given }
   let isClosing = false
   const service = serviceOf(dependencies, new StreamHub(dependencies, streamLimits), () =>
-    openApiTextOf(app, routes),
+    openApiFile !== undefined && existsSync(openApiFile)
+      ? readFile(openApiFile, 'utf8')
+      : import('./openapi.ts').then(({ openApiTextOf }) => openApiTextOf(routes, dependencies.version)),
   )
   const app = createApp(service, limits)
   const audit = new AccessAudit(dependencies.engine, dependencies.logger, limits.handlerTimeoutMs)
   answerConnectionErrors(app.server, () => dependencies.clock.newId())
-  await addOpenApi(app, dependencies.version)
   const turns = new Turns(limits.turnMs)
   addTurns(app, turns)
   addGate({ app, service, audit, isClosing: () => isClosing, bodyTimeoutMs: limits.bodyTimeoutMs })
@@ -93,16 +95,14 @@ export const createHttpServer = async (
       method: route.method,
       url: route.url,
       exposeHeadRoute: route.streams !== true,
-      schema: schemaOf(route),
       config: { endpoint: route },
       handler: handlerOf(route, { service, audit, turns, handlerTimeoutMs, checkResponses }),
     })
   }
-  await addDocs(app, service.openApiText)
+  addDocs(app, service.openApiText)
   return {
     listen: async ({ host, port }) => {
       await app.ready()
-      if (documentAtStart) service.openApiText()
       await app.listen({ host, port })
       return listeningAt(app.server.address() as AddressInfo)
     },
@@ -145,21 +145,25 @@ const createApp = (service: Service, limits: HttpLimits): FastifyInstance => {
       prepareReply(service, request, reply)
       sendProblem(reply, NOT_FOUND)
     },
+    // `handle` validates requests itself, to report all faults at once, and writes the response itself. The
+    // framework's own compilers are large and would be loaded for nothing.
+    schemaController: { compilersFactory: { buildValidator: unused, buildSerializer: unused } },
   })
-  // `handle` validates requests itself, to report all faults at once, and writes the response itself.
-  app.setValidatorCompiler(() => (value: unknown) => ({ value }))
-  app.setSerializerCompiler(() => (value: unknown) => JSON.stringify(value))
   app.removeAllContentTypeParsers()
   return app
+}
+
+const unused = (): never => {
+  throw new Error('no route has a schema for the framework')
 }
 
 const serviceOf = (
   dependencies: HttpDependencies,
   streams: StreamHub,
-  documentText: () => string,
+  documentText: () => Promise<string>,
 ): Service => {
   const verification = new Verification(dependencies.integrity, dependencies.chainOk)
-  let openApiText: string | null = null
+  let openApiText: Promise<string> | null = null
   return {
     ...dependencies,
     verification,

@@ -88,7 +88,7 @@ describe('a shutdown', () => {
         .on('error', reject)
         .end()
     })
-    await server.close()
+    await expect(server.close()).resolves.toBeUndefined()
     agent.destroy()
   })
 

@@ -94,7 +94,7 @@ export const startTestServer = async (options: TestServerOptions = {}) => {
     feedStatus: () => null,
     ...options.house,
   }
-  const server = await createHttpServer(house, { checkResponses: true, documentAtStart: false, ...options })
+  const server = await createHttpServer(house, { checkResponses: true, ...options })
   const { port, baseUrl } = await server.listen({ host: '127.0.0.1', port: 0 })
   const rootUrl = `http://127.0.0.1:${port}`
   return {

@@ -26,6 +26,7 @@ it('ends early when aborted, however long the wait', async () => {
     timer.wait(Number.MAX_SAFE_INTEGER, controller.signal),
   ]
   controller.abort()
-  await Promise.all(waits)
+  expect(await Promise.all(waits)).toHaveLength(2)
   await timer.wait(60_000, controller.signal)
+  expect(getEventListeners(controller.signal, 'abort')).toEqual([])
 })

@@ -109,7 +109,7 @@ describe('svc backtest', () => {
     expect(stdout).toMatch(/^Market +BTC, from a file$/m)
     expect(stdout).toMatch(/^Bars +100 of 3600 seconds$/m)
     expect(stdout).toMatch(/^By day +▁{6}$/m)
-    expect(stdout).toMatch(/^Held back +\d+ times by coverage; .*SVC_BRAIN__MIN_DOMAINS=1$/m)
+    expect(stdout).toMatch(/^Held back +\d+ times by coverage; [\s\S]*SVC_BRAIN__MIN_DOMAINS=1$/m)
     expect(stdout).toMatch(/^Note +5 days are too few/m)
   })
 
@@ -126,9 +126,9 @@ describe('svc backtest', () => {
     ] as const
     const { stdout } = await backtest(...month)
     expect(stdout).toMatch(
-      /^Kill switch +stopped entries once, first 2026-01-10T09:15: loss_streak=3; --reset-daily lowers it/m,
+      /^Kill switch +stopped entries once, first 2026-01-10T09:15: loss_streak=3;\s+--reset-daily lowers it/m,
     )
-    expect((await backtest(...month, '--reset-daily')).stdout).toMatch(/^Kill switch .*loss_streak=3$/m)
+    expect((await backtest(...month, '--reset-daily')).stdout).toMatch(/^Kill switch [\s\S]*loss_streak=3$/m)
   })
 
   it('writes nothing', async () => {

@@ -24,8 +24,8 @@ export const define: DefineCommand = (command, run) => {
       examples(
         'svc intents',
         'svc intents --status awaiting_approval',
-        'svc intents approve 019c7874-0f70-7c3e-9a51-2f6f0c1b7a10 --note "size is fine"',
-        'svc intents deny 019c7874-0f70-7c3e-9a51-2f6f0c1b7a10',
+        'svc intents approve 019c7874 --note "size is fine"',
+        'svc intents deny 019c7874',
       ),
     )
   command

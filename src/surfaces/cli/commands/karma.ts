@@ -29,8 +29,8 @@ export const define: DefineCommand = (command, run) => {
       examples(
         'svc karma',
         'svc karma intents',
-        'svc karma settle 5816654f-95fc-81f1-b2b2-170ceb326439 --tx-hash 0x9f2c',
-        'svc karma migrate-wallet 0x52908400098527886E0F7030069857D2E4169EE7 --reason "new hardware wallet"',
+        'svc karma settle 5816654f --tx-hash 0x9f2c',
+        'svc karma migrate-wallet 0x5290…9EE7 --reason "new hardware wallet"',
       ),
     )
   command

@@ -15,7 +15,7 @@ export const define: DefineCommand = (command, run) => {
     )
     .addHelpText(
       'after',
-      examples('svc mcp', 'SVC_API_BASE_URL=http://10.0.0.2:5050/api/v1 SVC_API_TOKEN=… svc mcp'),
+      examples('svc mcp', 'SVC_API_BASE_URL=http://10.0.0.2:5050/api/v1 svc mcp'),
     )
     .action(run((invocation) => bridge(invocation)))
 }

@@ -22,7 +22,7 @@ export const define: DefineCommand = (command, run) => {
       examples(
         'svc orders',
         'svc orders --status filled --limit 10 --json',
-        'svc orders cancel 0d1f1f5e-6a0b-8b7e-9c55-4f3f1f0a2b11 --reason "too slow"',
+        'svc orders cancel 0d1f1f5e --reason "too slow"',
       ),
     )
   command

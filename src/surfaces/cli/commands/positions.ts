@@ -27,7 +27,7 @@ export const define: DefineCommand = (command, run) => {
       examples(
         'svc positions',
         'svc positions --status all --json',
-        'svc positions close 7a6f5fd1-3fec-8898-920c-316e45423d1a',
+        'svc positions close 7a6f5fd1',
         'svc positions close --all --yes',
       ),
     )

@@ -68,7 +68,7 @@ export const configRoutes = [
     handler: (_input, service) => {
       const { setByEnvironment, waitingForRestart } = service.configuration.describe()
       return ok({
-        schema: SCHEMA,
+        schema: (jsonSchema ??= configurationJsonSchema() as JsonObject),
         // Where the home folder is, is nobody's business who only reads.
         path: 'config/user.yaml',
         restart_keys: KEYS.filter((key) => needsRestart(key.split('.'))),
@@ -140,7 +140,8 @@ const rulesOf = async ({ engine, insecureOk }: Service): Promise<ChangeOptions> 
   locked: lockedSettings((await engine.fresh()).treasury),
 })
 
-const SCHEMA = configurationJsonSchema() as JsonObject
+// Made once, when first asked for: no start waits for it.
+let jsonSchema: JsonObject | null = null
 
 const KEYS = leavesOf(DEFAULT_CONFIGURATION).map(({ path }) => path.join('.'))
 

@@ -13,6 +13,6 @@ export const openApiRoutes = [
     summary: 'This documentation as OpenAPI 3.1',
     response: z.looseObject({ openapi: z.string() }),
     example: { openapi: '3.1.0', info: { title: 'Signal Engine API', version: '1.0.0' }, paths: {} },
-    handler: (_input, { openApiText }) => okJsonText(openApiText()),
+    handler: async (_input, { openApiText }) => okJsonText(await openApiText()),
   }),
 ]

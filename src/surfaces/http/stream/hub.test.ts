@@ -106,7 +106,7 @@ describe('the number of clients', () => {
     await untilClients(server, 2)
     await appendTo(server.log, 10)
     socket.destroy()
-    await untilClients(server, 0)
+    await expect(untilClients(server, 0)).resolves.toBeUndefined()
   })
 
   it('does not count those who left before their stream began', async () => {

@@ -99,7 +99,7 @@ describe('a client that stops reading', () => {
     stuck.pause()
     const lines = (): string => server.logLines.join('')
     await appendWhile(server, reading, () => !lines().includes('it took nothing for too long'))
-    await untilClients(server, 1)
+    await expect(untilClients(server, 1)).resolves.toBeUndefined()
   })
 
   it('is cut by a shutdown, which does not wait for it', async () => {
