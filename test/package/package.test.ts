@@ -156,6 +156,27 @@ describe('an installation without development packages', () => {
   })
 })
 
+describe('npm start', () => {
+  it('stops the service in order when npm is told to stop', async () => {
+    const env = {
+      ...process.env,
+      SVC_HOME: join(folder, 'started'),
+      SVC_API__PORT: '0',
+      SVC_DASHBOARD__PORT: '0',
+    }
+    const npm = spawn('npm', ['start'], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'ignore'] })
+    let output = ''
+    npm.stdout.setEncoding('utf8').on('data', (text: string) => (output += text))
+    await expect.poll(() => output).toContain('Ctrl-C')
+    const url = /^listening on (\S+)$/m.exec(output)?.[1] ?? ''
+    expect((await fetch(`${url}/health`)).status).toBe(200)
+    npm.kill('SIGTERM')
+    // Its output closes when the last process has ended that writes to it.
+    await once(npm, 'close')
+    await expect(fetch(`${url}/health`)).rejects.toThrow()
+  })
+})
+
 describe('a checkout that is not built', () => {
   it('says what to do', () => {
     const bare = join(folder, 'bare')
