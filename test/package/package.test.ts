@@ -173,7 +173,7 @@ describe('npm start', () => {
     npm.kill('SIGTERM')
     // Its output closes when the last process has ended that writes to it.
     await once(npm, 'close')
-    await expect(fetch(`${url}/health`)).rejects.toThrow()
+    await expect(fetch(`${url}/health`)).rejects.toThrow('fetch failed')
   })
 })
 
