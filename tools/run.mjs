@@ -12,6 +12,7 @@ import { ensureBrowser, ensureBuilt, ensureInstalled, run } from './setup.mjs'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const [NODE_MAJOR_MIN, NODE_MINOR_MIN] = [20, 19]
+const SHELL_CHECK_MS = 200
 
 const say = (text) => process.stderr.write(`${text}\n`)
 
@@ -88,6 +89,17 @@ const close = ({ passed, failed, skipped }) => {
   process.exit(failed > 0 ? 1 : 0)
 }
 
+/** The shell that npm starts us with ends on a signal and does not pass it on: its end is our signal. */
+const endWithShell = () => {
+  const shell = process.ppid
+  const watch = setInterval(() => {
+    if (process.ppid === shell) return
+    clearInterval(watch)
+    process.kill(process.pid, 'SIGTERM')
+  }, SHELL_CHECK_MS)
+  watch.unref()
+}
+
 const COMMANDS = { bench, build: setUp, check, start, test }
 
 const [name, ...args] = process.argv.slice(2)
@@ -102,6 +114,7 @@ if (major < NODE_MAJOR_MIN || (major === NODE_MAJOR_MIN && minor < NODE_MINOR_MI
   process.exitCode = 2
 } else {
   process.chdir(ROOT)
+  if (process.env.npm_lifecycle_event !== undefined) endWithShell()
   try {
     await COMMANDS[name](args)
   } catch (error) {
