@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { createBarMaker } from '../adapters/feeds/simulated/bars.ts'
-import { createPath } from '../adapters/feeds/simulated/step.ts'
+import { createPath } from '../adapters/feeds/simulated/path.ts'
 import { DEFAULT_CONFIGURATION } from '../core/config/validate.ts'
 import type { FeedBar } from '../core/market/bar.ts'
 import { DAY_MS } from '../core/shared/time.ts'
 import { sha256Hex } from '../engine/sha256.ts'
-import { figuresOf, meanOf } from './figures.ts'
-import { WARM_UP_BARS } from './run-settings.ts'
+import { statisticsOf, meanOf } from './statistics.ts'
+import { WARM_UP_BARS } from './run.ts'
 import type { StrategyName } from './strategies.ts'
-import { runThrough } from './recorded-feed.fixture.ts'
+import { runBacktest } from './recorded-feed.fixture.ts'
 
 const PATHS = 100
 const DAYS = 150
@@ -43,13 +43,13 @@ const overPaths = async (strategy: StrategyName, costBps: number) => {
   const execution = { paper_slippage_bps: costBps, paper_fee_bps: costBps, apply_funding: false }
   const runs: { readonly totalReturn: number; readonly sharpe: number; readonly trades: number }[] = []
   for (let seed = 1; seed <= PATHS; seed += 1) {
-    const { course } = await runThrough(walkOf(seed), {
+    const { result } = await runBacktest(walkOf(seed), {
       strategy,
       execution,
       risk: STEADY,
       resetsDaily: true,
     })
-    runs.push({ ...figuresOf(course.account, () => 0), trades: course.account.trades.length })
+    runs.push({ ...statisticsOf(result.account, () => 0), trades: result.account.trades.length })
   }
   return {
     totalReturn: summaryOf(runs.map(({ totalReturn }) => totalReturn)),

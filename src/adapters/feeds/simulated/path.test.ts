@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { barFaultOf } from '../../../core/market/bar.ts'
 import { barsOf, pathOf, settingsOf } from './path.fixture.ts'
+import { rounded, roundedPrice } from './path.ts'
 
 describe('the golden path', () => {
   it('closes where it always closes', () => {
@@ -133,4 +134,36 @@ describe('the bounds of a step', () => {
       expect(Math.max(...closes)).toBeLessThanOrEqual(1e12)
     }
   })
+})
+
+it.each([
+  [59_958.2312, 0.01, 59_958.23],
+  [2.00005, 0.0001, 2.0001],
+  [1234.567, 0.05, 1234.55],
+  [1234.567, 5, 1235],
+  [1234.567, 0.3, 1234.5],
+  [1234.567, 1, 1235],
+  [0.000000123, 0.0000000001, 0.00000012],
+  [0.001, 0.01, 0.01],
+])('%d with a tick size of %d is %d', (price, tickSize, result) => {
+  expect(roundedPrice(price, tickSize)).toBe(result)
+})
+
+it('a rounded price is near, positive, and has no more decimals than its tick', () => {
+  fc.assert(
+    fc.property(
+      fc.double({ min: 1e-6, max: 1e6, noNaN: true }),
+      fc.constantFrom(1, 0.1, 0.01, 0.001, 0.0001),
+      (price, tickSize) => {
+        const result = roundedPrice(price, tickSize)
+        expect(result).toBeGreaterThan(0)
+        expect(Math.abs(result - Math.max(price, tickSize / 2))).toBeLessThanOrEqual(tickSize * 0.500001)
+        expect((String(result).split('.')[1] ?? '').length).toBeLessThanOrEqual(4)
+      },
+    ),
+  )
+})
+
+it('rounding gives no negative zero', () => {
+  expect(Object.is(rounded(-0.00001, 1e4), 0)).toBe(true)
 })

@@ -1,18 +1,18 @@
-/** What a run comes to in a few numbers. */
-export interface Figures {
+/** Key figures of a run. */
+export interface Statistics {
   readonly totalReturn: number
   readonly sharpe: number
   readonly pValue: number
 }
 
-export interface EquityCourse {
+export interface EquityCurve {
   readonly start: number
-  /** At the end of each day. */
+  /** Equity at the end of each day. */
   readonly days: readonly number[]
 }
 
 /** `uniform` draws the signs: from 0, below 1. */
-export const figuresOf = ({ start, days }: EquityCourse, uniform: () => number): Figures => {
+export const statisticsOf = ({ start, days }: EquityCurve, uniform: () => number): Statistics => {
   const returns = days.map((equity, day) => returnOf(days[day - 1] ?? start, equity))
   return {
     totalReturn: returnOf(start, days.at(-1) ?? start),
@@ -21,17 +21,17 @@ export const figuresOf = ({ start, days }: EquityCourse, uniform: () => number):
   }
 }
 
-/** With nothing left there is nothing to win or lose. */
+/** 0 for an empty account. */
 const returnOf = (before: number, after: number): number => (before > 0 ? after / before - 1 : 0)
 
-/** Of a year of 365 days; 0 where nothing moved. */
+/** Annualised over 365 days; 0 without variance. */
 export const sharpeOf = (returns: readonly number[]): number => {
   const mean = meanOf(returns)
   const deviation = Math.sqrt(meanOf(returns.map((value) => (value - mean) * (value - mean))))
   return deviation === 0 ? 0 : (mean / deviation) * Math.sqrt(DAYS_PER_YEAR)
 }
 
-/** How often days that are as likely to lose as to win what they did would have done at least as well. */
+/** Share of random sign flips of the daily returns with at least the same sum. */
 export const signFlipPValue = (returns: readonly number[], uniform: () => number): number => {
   const reached = sumOf(returns)
   let atLeast = 0

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { figuresOf, sharpeOf, signFlipPValue } from './figures.ts'
+import { statisticsOf, sharpeOf, signFlipPValue } from './statistics.ts'
 
 /** Signs in turn. */
 const inTurn = () => {
@@ -18,15 +18,19 @@ const seeded = (seed: number) => {
 }
 
 describe('a run in numbers', () => {
-  it('tells the return of the whole', () => {
-    expect(figuresOf({ start: 10_000, days: [10_100, 9_900, 10_500] }, inTurn()).totalReturn).toBeCloseTo(
+  it('has the total return', () => {
+    expect(statisticsOf({ start: 10_000, days: [10_100, 9_900, 10_500] }, inTurn()).totalReturn).toBeCloseTo(
       0.05,
     )
-    expect(figuresOf({ start: 10_000, days: [] }, inTurn())).toEqual({ totalReturn: 0, sharpe: 0, pValue: 1 })
+    expect(statisticsOf({ start: 10_000, days: [] }, inTurn())).toEqual({
+      totalReturn: 0,
+      sharpe: 0,
+      pValue: 1,
+    })
   })
 
   it('does not divide by an account that is empty', () => {
-    const { totalReturn, sharpe } = figuresOf({ start: 100, days: [50, 0, 0] }, inTurn())
+    const { totalReturn, sharpe } = statisticsOf({ start: 100, days: [50, 0, 0] }, inTurn())
     expect(totalReturn).toBe(-1)
     expect(Number.isFinite(sharpe)).toBe(true)
   })

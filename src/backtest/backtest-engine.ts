@@ -1,3 +1,4 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { Command } from '../core/commands.ts'
 import type { Configuration } from '../core/config/schema.ts'
 import type { Stamped } from '../core/log/event.ts'
@@ -7,23 +8,24 @@ import { evolve, INITIAL_STATE, type State } from '../core/state.ts'
 import type { ExecuteOptions, Executor } from '../engine/executor.ts'
 import type { Outcome } from '../engine/plan.ts'
 import { sha256Hex } from '../engine/sha256.ts'
+import type { Timer } from '../ports/timer.ts'
 
-export interface RecordedDeskDependencies {
+export interface BacktestEngineDependencies {
   readonly configuration: () => Configuration
   readonly version: string
-  /** All that a command led to, in order. */
+  /** All events of a command, in order. */
   readonly onEvents: (events: readonly Stamped[]) => void
 }
 
-/** Prices at which something can be had at a moment; null where nothing can. */
+/** Prices at which orders can be filled now; null where a symbol has none. */
 export type Prices = ReadonlyMap<string, Quote | null>
 
 /**
- * The deciders of the engine at a time that is told to them. Nothing is stored, signed or kept but the fold, so that
- * the memory of a run does not grow with its events.
+ * The deciders of the engine at recorded time. Nothing is stored or signed, and only the fold is kept, so the memory of
+ * a run does not grow with its events.
  */
-export class RecordedOrders implements Executor {
-  readonly #parts: RecordedDeskDependencies
+export class BacktestEngine implements Executor {
+  readonly #dependencies: BacktestEngineDependencies
   #keys = new Set<string>()
   #olderKeys: ReadonlySet<string> = new Set()
   #state: State = INITIAL_STATE
@@ -31,8 +33,8 @@ export class RecordedOrders implements Executor {
   #prices: Prices | null = null
   #ids = 0
 
-  constructor(parts: RecordedDeskDependencies) {
-    this.#parts = parts
+  constructor(dependencies: BacktestEngineDependencies) {
+    this.#dependencies = dependencies
   }
 
   readonly log = {
@@ -48,14 +50,14 @@ export class RecordedOrders implements Executor {
     return this.#nowMs
   }
 
-  /** The same ones in the same order, in each run. */
+  /** The same ids in the same order in each run. */
   newId(): string {
     this.#ids += 1
     return `00000000-0000-7000-8000-${this.#ids.toString(16).padStart(12, '0')}`
   }
 
-  /** It is now this late, never earlier, and these are the prices; without them, those of the last bars. */
-  at(ms: number, prices: Prices | null = null): void {
+  /** Moves the time on, never back. Without prices, those of the last bars count. */
+  moveTo(ms: number, prices: Prices | null = null): void {
     this.#nowMs = Math.max(this.#nowMs, ms)
     this.#prices = prices
   }
@@ -65,8 +67,8 @@ export class RecordedOrders implements Executor {
       now: new Date(this.#nowMs).toISOString(),
       newId: () => this.newId(),
       traceId,
-      configuration: this.#parts.configuration(),
-      version: this.#parts.version,
+      configuration: this.#dependencies.configuration(),
+      version: this.#dependencies.version,
       sha256Hex,
       nodeId: BACKTEST_NODE,
       sign: () => '',
@@ -76,18 +78,18 @@ export class RecordedOrders implements Executor {
     if (result.status === 'refused') return Promise.resolve(result)
     this.#state = result.state
     for (const { dedupeKey } of result.events) if (dedupeKey !== null) this.#remember(dedupeKey)
-    this.#parts.onEvents(result.events)
+    this.#dependencies.onEvents(result.events)
     return Promise.resolve({ status: 'done', events: result.events, replayed: false })
   }
 
-  /** Somebody said this now; nothing follows from it at once. */
-  retell(event: Stamped): void {
-    const retold = { ...event, seq: this.#state.seq + 1, recordedAt: new Date(this.#nowMs).toISOString() }
-    this.#state = evolve(this.#state, retold)
-    this.#parts.onEvents([retold])
+  /** Folds an event of the log at the current time; no decision follows from it at once. */
+  replay(event: Stamped): void {
+    const replayed = { ...event, seq: this.#state.seq + 1, recordedAt: new Date(this.#nowMs).toISOString() }
+    this.#state = evolve(this.#state, replayed)
+    this.#dependencies.onEvents([replayed])
   }
 
-  /** Time goes one way: only what was said lately could be said again, so old keys are let go, many at a time. */
+  /** Only recent events can be repeated, so old keys are dropped, many at a time. */
   #remember(key: string): void {
     if (this.#keys.size >= KEYS_KEPT) {
       this.#olderKeys = this.#keys
@@ -104,3 +106,27 @@ export class RecordedOrders implements Executor {
 export const BACKTEST_NODE = 'backtest'
 
 const KEYS_KEPT = 10_000
+
+/** A timer without waiting: each wait ends at once and moves the time on. */
+export class RecordedTimer implements Timer {
+  #nowMs: number
+  #yieldedMs = performance.now()
+
+  constructor(startMs: number) {
+    this.#nowMs = startMs
+  }
+
+  now(): number {
+    return this.#nowMs
+  }
+
+  async wait(ms: number): Promise<void> {
+    this.#nowMs += Math.max(0, ms)
+    // Signals and the progress bar need the event loop.
+    if (performance.now() - this.#yieldedMs < YIELD_MS) return
+    await yieldToEventLoop()
+    this.#yieldedMs = performance.now()
+  }
+}
+
+const YIELD_MS = 20
