@@ -16,7 +16,7 @@ import { runCommandLine } from '../../src/surfaces/cli/run.ts'
 import { emit, eventsOf, registerProducer } from '../interface/acts.ts'
 import { agreementOn, bullMarket } from '../interface/opinions.ts'
 import type { Answer, RunningService } from '../interface/service.ts'
-import { startVenue } from '../venue/venue.ts'
+import { startExchangeServer } from '../exchange-server/exchange-server.ts'
 
 const TOKEN = 'live-service-token-of-more-than-thirty-two-characters'
 const PASSWORD = 'a password for the vault of a test'
@@ -154,7 +154,7 @@ describe('a service that is to trade live', () => {
   })
 
   // A request alone is given ten seconds, and a look at the venue makes several.
-  it('starts and stops beside a network that is silent', { timeout: 20_000 }, async () => {
+  it('starts and stops beside a network that is silent', { timeout: 120_000 }, async () => {
     withoutNetwork('silence')
     await storeKeys()
     const running = await start()
@@ -168,9 +168,9 @@ describe('a service that is to trade live', () => {
 describe('a service that practises at a venue', () => {
   it(
     'enters when it may, leaves at its stop, and remembers position and level',
-    { timeout: 120_000 },
+    { timeout: 600_000 },
     async () => {
-      const venue = await startVenue({
+      const venue = await startExchangeServer({
         now: () => Date.now(),
         perpetuals: ['BTC', 'ETH', 'SOL', 'SUI', 'HYPE'],
       })

@@ -1,10 +1,10 @@
 /** A venue in a process of its own, so that it outlives whoever trades at it: `venue-process.ts <options as JSON>`. */
 import { fastNow } from './fast-time.ts'
-import type { RemoteVenueOptions } from './remote-venue.ts'
-import { startVenue } from './venue.ts'
+import type { RemoteExchangeOptions } from './remote-exchange.ts'
+import { startExchangeServer } from './exchange-server.ts'
 
-const { perpetuals, pace } = JSON.parse(process.argv[2] ?? '{}') as RemoteVenueOptions
-const venue = await startVenue({
+const { perpetuals, pace } = JSON.parse(process.argv[2] ?? '{}') as RemoteExchangeOptions
+const venue = await startExchangeServer({
   now: pace === undefined ? Date.now : () => fastNow(pace),
   ...(perpetuals === undefined ? {} : { perpetuals }),
 })

@@ -18,26 +18,26 @@ import { recordsAfter } from '../records.ts'
 export const VENUE = 'exchange'
 const MINUTE_MS = 60_000
 
-export interface FloorDependencies {
+export interface LiveEngineDependencies {
   readonly log: EventLog
   readonly broker: Broker
   readonly timer: Timer
   readonly execution?: Partial<Configuration['execution']>
   readonly symbols?: readonly string[]
-  /** After so many steps (a call to the log or the venue, or its answer) the process is gone. */
+  /** After so many steps (a call to the log or the venue, or its result) the process crashes. */
   readonly stepsToLive?: number
 }
 
-/** An engine and the desk that trades for it, on a log and an exchange that outlive both. */
-export interface Floor {
+/** An engine and its order router, on a log and an exchange that outlive both. */
+export interface LiveEngine {
   readonly engine: Engine
-  readonly desk: OrderRouter
-  readonly troubles: readonly string[]
+  readonly router: OrderRouter
+  readonly errors: readonly string[]
   /** Prices of the symbols as of the minute that just ended. */
   bars(prices: Readonly<Record<string, number>>, volume?: number): Promise<void>
-  /** The brain wants this; it is executed at once. */
-  intend(changes?: Partial<PayloadOf<'execution.trade_intent.v1'>>): Promise<string>
-  /** As when the process ends without a word: nothing of it is waited for. */
+  /** Appends a trade intent and executes it at once. */
+  submitIntent(changes?: Partial<PayloadOf<'execution.trade_intent.v1'>>): Promise<string>
+  /** Simulates a crash: nothing is waited for. */
   drop(): void
   readonly dropped: Promise<void>
   close(): Promise<void>
@@ -46,10 +46,10 @@ export interface Floor {
 const liveConfiguration = ({
   execution,
   symbols = ['BTC', 'ETH'],
-}: Pick<FloorDependencies, 'execution' | 'symbols'>): Configuration => ({
+}: Pick<LiveEngineDependencies, 'execution' | 'symbols'>): Configuration => ({
   ...DEFAULT_CONFIGURATION,
   universe: { ...DEFAULT_CONFIGURATION.universe, symbols: [...symbols] },
-  // What the market does to the account is not what these lives are about.
+  // Market losses must not trigger the kill switch here.
   kill_switch: {
     ...DEFAULT_CONFIGURATION.kill_switch,
     l1_fill_divergence_pct: 1,
@@ -71,16 +71,16 @@ const liveConfiguration = ({
   },
 })
 
-/** Traded on paper for long enough, and confirmed. */
-export const preparedForLive = async (log: EventLog, nowMs: number): Promise<void> => {
+/** Paper trading for long enough, and a confirmation. */
+export const prepareForLive = async (log: EventLog, nowMs: number): Promise<void> => {
   const at = new Date(nowMs - 30 * DAY_MS).toISOString()
   const opened = await openEngine(
     log,
     () => nowMs - 30 * DAY_MS,
     liveConfiguration({ execution: { mode: 'paper' } }),
   )
-  await tell(log, at, 'execution.position_opened.v1', { ...PAPER_POSITION, position_id: 'paper-1' })
-  await tell(log, at, 'execution.position_closed.v1', PAPER_CLOSE)
+  await appendEvent(log, at, 'execution.position_opened.v1', { ...PAPER_POSITION, position_id: 'paper-1' })
+  await appendEvent(log, at, 'execution.position_closed.v1', PAPER_CLOSE)
   await opened.execute({
     kind: 'confirm-live',
     confirmation: { venue: VENUE, operator: 'op', configHash: 'hash', equity: usdFrom(10_000) },
@@ -88,72 +88,77 @@ export const preparedForLive = async (log: EventLog, nowMs: number): Promise<voi
   await opened.close()
 }
 
-export const openFloor = async (parts: FloorDependencies): Promise<Floor> => {
+export const openLiveEngine = async (parts: LiveEngineDependencies): Promise<LiveEngine> => {
   const { timer } = parts
-  const life = new Life(parts.stepsToLive ?? Number.POSITIVE_INFINITY)
-  const log = mortal(parts.log, life)
-  const broker = mortal(parts.broker, life)
+  const lifetime = new Lifetime(parts.stepsToLive ?? Number.POSITIVE_INFINITY)
+  const log = crashing(parts.log, lifetime)
+  const broker = crashing(parts.broker, lifetime)
   const configuration = liveConfiguration(parts)
-  const troubles: string[] = []
+  const errors: string[] = []
   const engine = await openEngine(log, () => timer.now(), configuration)
-  const desk = new OrderRouter({
+  const router = new OrderRouter({
     engine,
     broker,
     venue: VENUE,
     timer,
     configuration: () => configuration,
-    onError: (what, error) => void troubles.push(`${what}: ${String(error)}`),
+    onError: (what, error) => void errors.push(`${what}: ${String(error)}`),
   })
   return {
     engine,
-    desk,
-    troubles,
+    router,
+    errors,
     bars: async (prices, volume = 1) => {
       const openMs = Math.floor(timer.now() / MINUTE_MS) * MINUTE_MS - MINUTE_MS
       const openTs = new Date(openMs).toISOString()
       const bars = Object.entries(prices).map(([symbol, close]) => barAt(openTs, close, { symbol, volume }))
       await engine.execute({ kind: 'observe-bars', observation: { feed: 'file', bars } })
     },
-    intend: async (changes = {}) => {
+    submitIntent: async (changes = {}) => {
       const now = new Date(timer.now()).toISOString()
-      const id = await tell(parts.log, now, 'execution.trade_intent.v1', intentAt(timer.now(), changes))
+      const id = await appendEvent(
+        parts.log,
+        now,
+        'execution.trade_intent.v1',
+        intentAt(timer.now(), changes),
+      )
       await engine.execute({ kind: 'execute-intent', intentId: id })
       return id
     },
-    dropped: life.over,
+    dropped: lifetime.over,
     drop: () => {
-      life.end()
+      lifetime.end()
       // Its loop ends; what it waits for never comes.
-      desk.close().catch(() => undefined)
+      router.close().catch(() => undefined)
     },
     close: async () => {
-      await desk.close()
+      await router.close()
       await engine.close()
     },
   }
 }
 
-export const everything = async (log: EventLog): Promise<readonly LogRecord[]> => {
+export const allRecords = async (log: EventLog): Promise<readonly LogRecord[]> => {
   const { seq } = await log.head()
   const records: LogRecord[] = []
   for await (const page of log.scan({ after: 0, upTo: seq })) records.push(...page)
   return records
 }
 
-class Life {
+class Lifetime {
   isOver = false
   readonly over: Promise<void>
   #left: number
-  #tell: () => void = () => undefined
+  #resolve: () => void = () => undefined
 
   constructor(steps: number) {
     this.#left = steps
     this.over = new Promise((resolve) => {
-      this.#tell = resolve
+      this.#resolve = resolve
     })
   }
 
-  /** Whether there is one more step. */
+  /** False when the lifetime is over. */
   step(): boolean {
     this.#left -= 1
     if (this.#left < 0) this.end()
@@ -162,22 +167,22 @@ class Life {
 
   end(): void {
     this.isOver = true
-    this.#tell()
+    this.#resolve()
   }
 }
 
-/** Nothing that is asked of it after its life arrives, and nothing is answered. */
-const mortal = <Part extends object>(part: Part, life: Life): Part =>
+/** After its lifetime no call arrives and none returns. */
+const crashing = <Part extends object>(part: Part, lifetime: Lifetime): Part =>
   new Proxy(part, {
     get: (target, name) => {
       const member: unknown = Reflect.get(target, name, target)
       if (typeof member !== 'function') return member
       return (...given: readonly unknown[]): unknown => {
         const isWaitedFor = STEPS.has(String(name))
-        if (isWaitedFor ? !life.step() : life.isOver) return NEVER
+        if (isWaitedFor ? !lifetime.step() : lifetime.isOver) return NEVER
         const answer: unknown = Reflect.apply(member, target, given)
         if (!isWaitedFor || !(answer instanceof Promise)) return answer
-        return answer.then((value: unknown) => (life.step() ? value : NEVER))
+        return answer.then((value: unknown) => (lifetime.step() ? value : NEVER))
       }
     },
   })
@@ -197,8 +202,13 @@ const openEngine = (log: EventLog, now: () => number, configuration: Configurati
     },
   })
 
-/** A fact from elsewhere, behind whatever the engine stores meanwhile. */
-export const tell = async (log: EventLog, at: string, type: string, payload: object): Promise<string> => {
+/** Appends an event after whatever the engine stores meanwhile. */
+export const appendEvent = async (
+  log: EventLog,
+  at: string,
+  type: string,
+  payload: object,
+): Promise<string> => {
   for (;;) {
     const head = await log.head()
     const recordedAt = head.recordedAt > at ? head.recordedAt : at

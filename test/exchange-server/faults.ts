@@ -1,3 +1,6 @@
+import type { ServerResponse } from 'node:http'
+import type { ExchangeResponse } from './requests.ts'
+
 /** What goes wrong with a request before the venue looks at it. A slow one is looked at when the wait is over. */
 export type ArrivalFault =
   | { readonly kind: 'drop' }
@@ -14,7 +17,7 @@ export type ArrivalFault =
       readonly retryAfterSeconds?: number
     }
 
-/** What goes wrong after the venue has done what it was asked for. */
+/** What goes wrong after the venue has done what it was request for. */
 export type AnswerFault =
   | { readonly kind: 'done_then_drop' }
   | { readonly kind: 'done_then_slow'; readonly waitMs: number }
@@ -110,3 +113,75 @@ const drawsOf = (seed: number): (() => number) => {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
   }
 }
+
+export const send = (response: ServerResponse, { status, body }: ExchangeResponse): void => {
+  response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body))
+}
+
+/** Instead of an answer. False where the fault lets the venue look at the request. */
+export const failInstead = (response: ServerResponse, fault: Fault | null): boolean => {
+  switch (fault?.kind) {
+    case 'drop':
+      response.socket?.destroy()
+      return true
+    case 'status':
+      setRetryAfter(response, fault.retryAfterSeconds)
+      response.writeHead(fault.status).end('<html>no</html>')
+      return true
+    case 'refuse':
+      setRetryAfter(response, fault.retryAfterSeconds)
+      send(response, { status: fault.status, body: { code: fault.code, msg: fault.message } })
+      return true
+    case 'trickle':
+      response.writeHead(200, { 'Content-Type': 'application/json' }).write('[[1')
+      return true
+    case 'garbage':
+      sendGarbage(response)
+      return true
+    default:
+      return false
+  }
+}
+
+/** The answer, or what becomes of it on the way. */
+export const sendWithFault = (
+  response: ServerResponse,
+  answer: ExchangeResponse,
+  fault: Fault | null,
+): void => {
+  switch (fault?.kind) {
+    case 'done_then_drop':
+      response.socket?.destroy()
+      return
+    case 'done_then_status':
+      send(response, {
+        status: fault.status,
+        body: {
+          code: fault.code ?? -1000,
+          msg: 'Unknown error, please check your request or try again later.',
+        },
+      })
+      return
+    case 'done_then_garbage':
+      sendGarbage(response)
+      return
+    case 'done_then_wrong_precision':
+      send(response, { ...answer, body: overprecise(answer.body) })
+      return
+    default:
+      send(response, answer)
+  }
+}
+
+const setRetryAfter = (response: ServerResponse, retryAfterSeconds: number | undefined): void => {
+  if (retryAfterSeconds !== undefined) response.setHeader('Retry-After', retryAfterSeconds)
+}
+
+const sendGarbage = (response: ServerResponse): void => {
+  response.writeHead(200, { 'Content-Type': 'text/html' }).end('<html>back soon</html>')
+}
+
+const overprecise = (body: unknown): unknown =>
+  JSON.parse(JSON.stringify(body), (_, value: unknown) =>
+    typeof value === 'string' && /^\d+\.\d{8}$/.test(value) ? `${value}000000001` : value,
+  )

@@ -1,5 +1,5 @@
 import type { ServerSocket } from './web-socket.ts'
-import { priceAt, venueNow, type World } from './world.ts'
+import { priceAt, exchangeNow, type ExchangeState } from './exchange-state.ts'
 
 /** Who listens to what. */
 export interface Streams {
@@ -13,7 +13,7 @@ export interface Streams {
   destroyAll(): void
 }
 
-export const createStreams = (world: World): Streams => {
+export const createStreams = (world: ExchangeState): Streams => {
   const listening = new Map<ServerSocket, Set<string>>()
   return {
     hear: (socket, text) => {
@@ -46,10 +46,10 @@ interface Request {
   readonly id: number
 }
 
-const tickerOf = (world: World, name: string) => {
+const tickerOf = (world: ExchangeState, name: string) => {
   const [market = '', channel] = name.split('@')
   const symbol = market.toUpperCase()
-  const atMs = venueNow(world)
+  const atMs = exchangeNow(world)
   const price = priceAt(symbol.replace(/USDT$/, ''), atMs).toFixed(4)
   const event = channel === 'miniTicker' ? '24hrMiniTicker' : '24hrTicker'
   return { e: event, E: atMs, s: symbol, c: price, v: '1', q: '1' }

@@ -1,4 +1,4 @@
-import { priceAt, venueNow, type World } from './world.ts'
+import { priceAt, exchangeNow, type ExchangeState } from './exchange-state.ts'
 
 export interface KlineQuery {
   readonly base: string
@@ -9,10 +9,10 @@ export interface KlineQuery {
 
 /** Candles as Binance tells them: the last one is not finished. */
 export const klinesOf = (
-  world: World,
+  world: ExchangeState,
   { base, intervalMs, startMs, limit }: KlineQuery,
 ): readonly Kline[] => {
-  const currentMs = Math.floor(venueNow(world) / intervalMs) * intervalMs
+  const currentMs = Math.floor(exchangeNow(world) / intervalMs) * intervalMs
   const firstMs =
     startMs === null ? currentMs - (limit - 1) * intervalMs : Math.ceil(startMs / intervalMs) * intervalMs
   const klines: Kline[] = []

@@ -2,8 +2,8 @@ import { isOpen, traded, type Account, type Side, type VenueOrder, type VenueTra
 import { checkFilters, priceStepOf, quantityStepOf } from './contracts.ts'
 import { product } from './decimals.ts'
 import type { OrderTwist } from './faults.ts'
-import { VenueRefusal } from './refusal.ts'
-import { marketPriceOf, venueNow, type World } from './world.ts'
+import { ExchangeRefusal } from './signed.ts'
+import { marketPriceOf, exchangeNow, type ExchangeState } from './exchange-state.ts'
 
 export interface OrderRequest {
   readonly clientOrderId: string
@@ -17,7 +17,11 @@ export interface OrderRequest {
 }
 
 /** Checks, accepts and matches an order. Throws what the venue refuses. */
-export const placeOrder = (world: World, request: OrderRequest, twist: OrderTwist | null): VenueOrder => {
+export const placeOrder = (
+  world: ExchangeState,
+  request: OrderRequest,
+  twist: OrderTwist | null,
+): VenueOrder => {
   const { account } = world
   try {
     check(world, request)
@@ -39,13 +43,13 @@ export const placeOrder = (world: World, request: OrderRequest, twist: OrderTwis
   return order
 }
 
-export const cancelOrder = (world: World, order: VenueOrder): void => {
+export const cancelOrder = (world: ExchangeState, order: VenueOrder): void => {
   order.status = 'CANCELED'
-  order.updatedMs = venueNow(world)
+  order.updatedMs = exchangeNow(world)
 }
 
 /** Lets an order that rests fill: all that is left of it. False if it rests no longer. */
-export const fillOpenOrder = (world: World, clientOrderId: string): boolean => {
+export const fillOpenOrder = (world: ExchangeState, clientOrderId: string): boolean => {
   const order = world.account.byClientOrderId.get(clientOrderId)
   if (order === undefined) throw new Error(`no order ${clientOrderId}`)
   if (!isOpen(order)) return false
@@ -55,7 +59,7 @@ export const fillOpenOrder = (world: World, clientOrderId: string): boolean => {
 }
 
 /** The venue closes a position by force, at the price of now. */
-export const liquidate = (world: World, base: string): void => {
+export const liquidate = (world: ExchangeState, base: string): void => {
   const { account } = world
   const held = account.holdings.get(base)?.quantity ?? 0n
   if (held === 0n) throw new Error(`no position in ${base}`)
@@ -76,28 +80,33 @@ export const liquidate = (world: World, base: string): void => {
   forced.status = 'FILLED'
 }
 
-const check = (world: World, request: OrderRequest): void => {
+const check = (world: ExchangeState, request: OrderRequest): void => {
   const { account } = world
   const { base, quantity, price, isReduceOnly, clientOrderId } = request
   if (!/^[.A-Z:/a-z0-9_-]{1,36}$/.test(clientOrderId))
-    throw new VenueRefusal(-4015, 'Client order id length should be less than 36 chars')
-  if (account.isHedged) throw new VenueRefusal(-4061, "Order's position side does not match user's setting.")
+    throw new ExchangeRefusal(-4015, 'Client order id length should be less than 36 chars')
+  if (account.isHedged)
+    throw new ExchangeRefusal(-4061, "Order's position side does not match user's setting.")
   const marketPrice = marketPriceOf(world, base)
   checkFilters(base, { quantity, price, marketPrice, isReduceOnly })
   // As at the real venue: an id is taken only as long as its order is open.
   const known = account.byClientOrderId.get(clientOrderId)
-  if (known !== undefined && isOpen(known)) throw new VenueRefusal(-4116, 'ClientOrderId is duplicated.')
+  if (known !== undefined && isOpen(known)) throw new ExchangeRefusal(-4116, 'ClientOrderId is duplicated.')
   if (isReduceOnly && closableOf(account, request) === 0n)
-    throw new VenueRefusal(-2022, 'ReduceOnly Order is rejected.')
+    throw new ExchangeRefusal(-2022, 'ReduceOnly Order is rejected.')
   if (!isReduceOnly) checkMargin(world, request, marketPrice)
 }
 
-const checkMargin = (world: World, { base, quantity, price }: OrderRequest, marketPrice: bigint): void => {
+const checkMargin = (
+  world: ExchangeState,
+  { base, quantity, price }: OrderRequest,
+  marketPrice: bigint,
+): void => {
   const { account } = world
   let used = product(quantity, price ?? marketPrice) / leverageOf(account, base)
   for (const [held, { cost }] of account.holdings)
     used += (cost < 0n ? -cost : cost) / 100_000_000n / leverageOf(account, held)
-  if (used > account.wallet) throw new VenueRefusal(-2019, 'Margin is insufficient.')
+  if (used > account.wallet) throw new ExchangeRefusal(-2019, 'Margin is insufficient.')
 }
 
 export const leverageOf = ({ leverages }: Account, base: string): bigint => BigInt(leverages.get(base) ?? 20)
@@ -108,19 +117,19 @@ const closableOf = ({ holdings }: Account, { base, side }: OrderRequest): bigint
   return held < 0n ? -held : 0n
 }
 
-const newOrder = (world: World, request: OrderRequest): VenueOrder => ({
+const newOrder = (world: ExchangeState, request: OrderRequest): VenueOrder => ({
   ...request,
   orderId: FIRST_ORDER_ID + world.account.attempts.length,
-  atMs: venueNow(world),
+  atMs: exchangeNow(world),
   status: 'NEW',
   executed: 0n,
   cost: 0n,
-  updatedMs: venueNow(world),
+  updatedMs: exchangeNow(world),
   hiddenLookups: 0,
   trades: [],
 })
 
-const match = (world: World, order: VenueOrder, twist: OrderTwist | null): void => {
+const match = (world: ExchangeState, order: VenueOrder, twist: OrderTwist | null): void => {
   const { account } = world
   const marketPrice = marketPriceOf(world, order.base)
   const isCrossing =
@@ -132,9 +141,9 @@ const match = (world: World, order: VenueOrder, twist: OrderTwist | null): void 
   }
   const step = quantityStepOf(order.base)
   const share = twist?.kind === 'partial' ? twist.share : 1
-  const asked = (order.quantity * BigInt(Math.round(share * 1000))) / 1000n
-  const allowed = order.isReduceOnly ? closableOf(account, order) : asked
-  const wanted = asked < allowed ? asked : allowed
+  const request = (order.quantity * BigInt(Math.round(share * 1000))) / 1000n
+  const allowed = order.isReduceOnly ? closableOf(account, order) : request
+  const wanted = request < allowed ? request : allowed
   fill(world, order, wanted - (wanted % step), twist?.kind === 'late_trades' ? twist.queries : 0)
   if (order.executed === order.quantity) order.status = 'FILLED'
   else if (twist?.kind === 'partial' && twist.rest === 'open')
@@ -143,7 +152,7 @@ const match = (world: World, order: VenueOrder, twist: OrderTwist | null): void 
 }
 
 /** In one to three trades, each a step worse, as far as the limit allows. */
-const fill = (world: World, order: VenueOrder, quantity: bigint, hiddenQueries: number): void => {
+const fill = (world: ExchangeState, order: VenueOrder, quantity: bigint, hiddenQueries: number): void => {
   const step = quantityStepOf(order.base)
   const pieces = BigInt(1 + (order.orderId % 3))
   const piece = quantity / pieces - ((quantity / pieces) % step)
@@ -156,7 +165,7 @@ const fill = (world: World, order: VenueOrder, quantity: bigint, hiddenQueries: 
   }
 }
 
-const priceOfPiece = (world: World, { base, side, price }: VenueOrder, index: bigint): bigint => {
+const priceOfPiece = (world: ExchangeState, { base, side, price }: VenueOrder, index: bigint): bigint => {
   const worse = marketPriceOf(world, base) + (side === 'BUY' ? 1n : -1n) * index * priceStepOf(base)
   if (price === null) return worse
   if (side === 'BUY') return worse < price ? worse : price
@@ -164,7 +173,7 @@ const priceOfPiece = (world: World, { base, side, price }: VenueOrder, index: bi
 }
 
 const trade = (
-  world: World,
+  world: ExchangeState,
   order: VenueOrder,
   price: bigint,
   quantity: bigint,
@@ -179,8 +188,8 @@ const trade = (
   account.wallet += realized - (account.feeAsset === 'USDT' ? feeUsd : 0n)
   order.executed += quantity
   order.cost += price * quantity
-  order.updatedMs = venueNow(world)
-  const told: VenueTrade = {
+  order.updatedMs = exchangeNow(world)
+  const reported: VenueTrade = {
     tradeId: FIRST_TRADE_ID + account.trades.length,
     orderId: order.orderId,
     clientOrderId: order.clientOrderId,
@@ -191,11 +200,11 @@ const trade = (
     commission,
     commissionAsset: account.feeAsset,
     realized,
-    atMs: venueNow(world),
+    atMs: exchangeNow(world),
     hiddenQueries,
   }
-  account.trades.push(told)
-  order.trades.push(told)
+  account.trades.push(reported)
+  order.trades.push(reported)
 }
 
 /** Takers pay five hundredths of a percent. */

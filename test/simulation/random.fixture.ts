@@ -1,10 +1,10 @@
-/** Chance that is the same for the same seed. */
-export interface Chance {
+/** Random that is the same for the same seed. */
+export interface Random {
   below(limit: number): number
   happens(share: number): boolean
 }
 
-export const chanceOf = (seed: number): Chance => {
+export const randomOf = (seed: number): Random => {
   let state = seed >>> 0
   const next = (): number => {
     state = (state + 0x6d2b79f5) >>> 0

@@ -2,16 +2,16 @@ import { createHmac } from 'node:crypto'
 import { afterEach, describe, expect, it } from 'vitest'
 import { journalOf } from './control.ts'
 import { createFaults, type FaultSchedule } from './faults.ts'
-import { startVenue, type Venue } from './venue.ts'
+import { startExchangeServer, type ExchangeServer } from './exchange-server.ts'
 
 const NOW_MS = Date.parse('2026-02-20T12:00:00Z')
-const venues: Venue[] = []
+const venues: ExchangeServer[] = []
 afterEach(async () => {
   for (const venue of venues.splice(0)) await venue.close()
 })
 
-const openVenue = async (): Promise<Venue> => {
-  const venue = await startVenue({ now: () => NOW_MS })
+const openVenue = async (): Promise<ExchangeServer> => {
+  const venue = await startExchangeServer({ now: () => NOW_MS })
   venue.world.prices.set('BTC', 6_000_000_000_000n)
   venues.push(venue)
   return venue
@@ -24,7 +24,7 @@ interface Told {
 }
 
 const ask = async (
-  { baseUrl, world }: Venue,
+  { baseUrl, world }: ExchangeServer,
   method: string,
   path: string,
   params: Readonly<Record<string, string>>,

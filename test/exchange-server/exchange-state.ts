@@ -2,11 +2,11 @@ import { createAccount, type Account } from './account.ts'
 import { priceStepOf } from './contracts.ts'
 
 /** What is true at the venue. Tests change it while it runs. */
-export interface World {
+export interface ExchangeState {
   /** The time of the test; the venue's own clock differs from it by `skewMs`. */
   readonly now: () => number
   skewMs: number
-  /** Candles that open at this time or later are not told: the venue hangs. */
+  /** Candles that open at this time or later are not reported: the venue hangs. */
   candlesEndMs: number
   /** Candles that the venue does not have. */
   readonly missingOpenMs: Set<number>
@@ -28,7 +28,10 @@ export interface World {
   readonly account: Account
 }
 
-export const createWorld = (now: () => number, perpetuals: readonly string[] = PERPETUALS): World => ({
+export const createExchangeState = (
+  now: () => number,
+  perpetuals: readonly string[] = PERPETUALS,
+): ExchangeState => ({
   now,
   skewMs: 0,
   candlesEndMs: Number.POSITIVE_INFINITY,
@@ -45,15 +48,15 @@ export const createWorld = (now: () => number, perpetuals: readonly string[] = P
   account: createAccount(),
 })
 
-export const venueNow = ({ now, skewMs }: World): number => now() + skewMs
+export const exchangeNow = ({ now, skewMs }: ExchangeState): number => now() + skewMs
 
 /** The same price at the same time, always. */
 export const priceAt = (base: string, ms: number): number =>
   (PRICES[base] ?? 100) * (1 + 0.01 * Math.sin(ms / 7_200_000) + 0.001 * Math.sin(ms / 90_000))
 
 /** What orders in the perpetual are filled at, on a step of its price. */
-export const marketPriceOf = (world: World, base: string): bigint => {
-  const price = world.prices.get(base) ?? BigInt(Math.round(priceAt(base, venueNow(world)) * 1e8))
+export const marketPriceOf = (world: ExchangeState, base: string): bigint => {
+  const price = world.prices.get(base) ?? BigInt(Math.round(priceAt(base, exchangeNow(world)) * 1e8))
   return price - (price % priceStepOf(base))
 }
 

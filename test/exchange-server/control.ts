@@ -1,10 +1,10 @@
 import { isOpen, type Account } from './account.ts'
 import { equityOf } from './account-routes.ts'
-import type { Answer, Asked } from './answer.ts'
+import type { ExchangeResponse, ExchangeRequest } from './requests.ts'
 import { textOf, unitsOf } from './decimals.ts'
 import type { Fault, Faults } from './faults.ts'
 import { fillOpenOrder, liquidate } from './matching.ts'
-import type { World } from './world.ts'
+import type { ExchangeState } from './exchange-state.ts'
 
 /** What the venue knows to be true: tests compare what others believe with it. */
 export interface Journal {
@@ -44,7 +44,7 @@ export interface JournalTrade {
 }
 
 /** Changes of the world that a test in another process may ask for. */
-export interface WorldChange {
+export interface StateChange {
   readonly prices?: Readonly<Record<string, string>>
   readonly delisted?: readonly string[]
   readonly skewMs?: number
@@ -54,19 +54,19 @@ export interface WorldChange {
 }
 
 /** Regular expressions as text: what crosses a process is JSON. */
-export interface FaultOrder {
+export interface FaultRequest {
   readonly request: string
   readonly fault: Fault
   readonly times?: number
 }
 
-export interface ScheduleOrder {
+export interface ScheduleRequest {
   readonly seed: number
   readonly share: number
   readonly choices: readonly { readonly request: string; readonly fault: Fault }[]
 }
 
-export const journalOf = (world: World): Journal => {
+export const journalOf = (world: ExchangeState): Journal => {
   const { account } = world
   return {
     orders: account.orders.map((order) => ({
@@ -102,16 +102,19 @@ export const journalOf = (world: World): Journal => {
 }
 
 /** Steers a venue from another process. */
-export const controlOf = (parts: ControlDependencies, { method, path, body }: Asked): Answer => {
+export const controlOf = (
+  parts: ControlDependencies,
+  { method, path, body }: ExchangeRequest,
+): ExchangeResponse => {
   const { world, faults } = parts
   switch (`${method} ${path}`) {
     case 'GET control/journal':
       return { status: 200, body: journalOf(world) }
     case 'POST control/world':
-      changeWorld(world, JSON.parse(body) as WorldChange)
+      changeWorld(world, JSON.parse(body) as StateChange)
       return DONE
     case 'POST control/faults': {
-      const { request, fault, times } = JSON.parse(body) as FaultOrder
+      const { request, fault, times } = JSON.parse(body) as FaultRequest
       faults.add(new RegExp(request), fault, times)
       return DONE
     }
@@ -119,7 +122,7 @@ export const controlOf = (parts: ControlDependencies, { method, path, body }: As
       faults.clear()
       return DONE
     case 'POST control/schedule': {
-      const { choices, ...rest } = JSON.parse(body) as ScheduleOrder
+      const { choices, ...rest } = JSON.parse(body) as ScheduleRequest
       faults.schedule({
         ...rest,
         choices: choices.map(({ request, fault }) => ({ request: new RegExp(request), fault })),
@@ -139,13 +142,13 @@ export const controlOf = (parts: ControlDependencies, { method, path, body }: As
 }
 
 interface ControlDependencies {
-  readonly world: World
+  readonly world: ExchangeState
   readonly faults: Faults
 }
 
-const DONE: Answer = { status: 200, body: {} }
+const DONE: ExchangeResponse = { status: 200, body: {} }
 
-const changeWorld = (world: World, change: WorldChange): void => {
+const changeWorld = (world: ExchangeState, change: StateChange): void => {
   for (const [base, price] of Object.entries(change.prices ?? {})) world.prices.set(base, exact(price))
   for (const base of change.delisted ?? []) world.delisted.add(base)
   world.skewMs = change.skewMs ?? world.skewMs
@@ -158,4 +161,47 @@ const exact = (text: string): bigint => {
   const units = unitsOf(text)
   if (units === null) throw new Error(`${text} is no decimal`)
   return units
+}
+
+/** Steers a venue in another process. */
+export interface ExchangeControl {
+  change(change: StateChange): Promise<void>
+  addFault(order: FaultRequest): Promise<void>
+  schedule(order: ScheduleRequest): Promise<void>
+  clearFaults(): Promise<void>
+  /** Lets an order that rests at the venue fill. False if it was filled or canceled meanwhile. */
+  fill(clientOrderId: string): Promise<boolean>
+  /** Closes a position by force. */
+  liquidate(symbol: string): Promise<void>
+  journal(): Promise<Journal>
+}
+
+export interface ExchangeAccess {
+  readonly baseUrl: string
+  readonly apiKey: string
+  readonly secret: string
+}
+
+export const createExchangeControl = (baseUrl: string): ExchangeControl => {
+  const control = async (method: string, path: string, body?: unknown): Promise<unknown> => {
+    const init = body === undefined ? { method } : { method, body: JSON.stringify(body) }
+    const response = await fetch(`${baseUrl}/control/${path}`, init)
+    if (!response.ok) throw new Error(`the venue says ${response.status} to ${method} ${path}`)
+    return response.json()
+  }
+  const order = async (method: string, path: string, body?: unknown): Promise<void> => {
+    await control(method, path, body)
+  }
+  return {
+    change: (change) => order('POST', 'world', change),
+    addFault: (fault) => order('POST', 'faults', fault),
+    schedule: (schedule) => order('POST', 'schedule', schedule),
+    clearFaults: () => order('DELETE', 'faults'),
+    fill: async (clientOrderId) => {
+      const { filled } = (await control('POST', 'fill', { clientOrderId })) as { readonly filled: boolean }
+      return filled
+    },
+    liquidate: (symbol) => order('POST', 'liquidate', { symbol }),
+    journal: async () => (await control('GET', 'journal')) as Journal,
+  }
 }

@@ -12,7 +12,7 @@ import type {
 } from '../../src/ports/broker.ts'
 import { notionalOf, unitsFrom, usdFrom, type Price, type Quantity } from '../../src/core/shared/money.ts'
 
-/** How an exchange treats the next order. */
+/** How the exchange handles the next order. */
 export type Treatment =
   | 'fill'
   | 'fill-in-parts'
@@ -20,29 +20,29 @@ export type Treatment =
   | 'fill-some'
   | 'fill-nothing'
   | 'refuse'
-  /** It has the order, and the answer is lost. */
+  /** It accepts the order, and the response is lost. */
   | 'fill-unclear'
   | 'fill-hang'
   | 'fill-throw'
   /** The order never arrives. */
   | 'lose'
   | 'lose-hang'
-  /** It says so, and its trades are told a little later. */
+  /** It accepts the order, and lists its trades a little later. */
   | 'trades-later'
 
-export interface Exchange extends Broker {
+export interface MemoryExchange extends Broker {
   /** Treatments of the next orders, in turn; afterwards all are filled. */
   treat(...treatments: readonly Treatment[]): void
-  /** What becomes of the next searches; afterwards all are answered. */
-  troubleLookups(...kinds: readonly ('unclear' | 'hang' | 'throw' | 'unsupported')[]): void
+  /** Failures of the next lookups; afterwards all succeed. */
+  failLookups(...kinds: readonly ('unclear' | 'hang' | 'throw' | 'unsupported')[]): void
   setPrice(symbol: string, price: number): void
-  /** What rests is filled. */
+  /** Fills the rest of all open orders. */
   fillResting(): void
-  /** As a person would, behind our back. */
+  /** A trade outside the engine. */
   tradeByHand(symbol: string, quantity: number): void
-  /** What it takes for holding positions in the symbol; below zero: what it gives. */
+  /** Charges funding for positions in the symbol; below zero: pays it. */
   takeFunding(symbol: string, usd: number): void
-  readonly orders: ReadonlyMap<string, Held>
+  readonly orders: ReadonlyMap<string, HeldOrder>
   /** Client order ids in the order in which they arrived; refused ones too. */
   readonly arrivals: readonly string[]
   netOf(symbol: string): Quantity
@@ -50,12 +50,12 @@ export interface Exchange extends Broker {
   duplicates(): number
 }
 
-export interface Held {
+export interface HeldOrder {
   readonly order: BrokerOrder
   status: OrderReport['status']
   readonly fills: BrokerFill[]
-  /** Trades that it does not tell yet, by how many looks. */
-  hiddenLooks: number
+  /** How many more lookups come without its trades. */
+  hiddenLookups: number
 }
 
 const STEPS: OrderSteps = {
@@ -66,18 +66,18 @@ const STEPS: OrderSteps = {
 }
 
 /** An exchange in memory that outlives the engines that trade on it. */
-export const createExchange = (now: () => number): Exchange => {
-  const orders = new Map<string, Held>()
+export const createMemoryExchange = (now: () => number): MemoryExchange => {
+  const orders = new Map<string, HeldOrder>()
   const arrivals: string[] = []
   const prices = new Map<string, Price>()
   const nets = new Map<string, Quantity>()
   const treatments: Treatment[] = []
-  const lookupTroubles: string[] = []
+  const lookupFailures: string[] = []
   const fundings: FundingPayment[] = []
   let trades = 0
   let duplicates = 0
 
-  const trade = (held: Held, quantity: Quantity): void => {
+  const trade = (held: HeldOrder, quantity: Quantity): void => {
     if (quantity <= 0n) return
     const { order } = held
     const price = prices.get(order.symbol) ?? unitsFrom(100)
@@ -92,8 +92,13 @@ export const createExchange = (now: () => number): Exchange => {
     })
   }
 
-  const take = (order: BrokerOrder, treatment: Treatment): Held => {
-    const held: Held = { order, status: 'open', fills: [], hiddenLooks: treatment === 'trades-later' ? 2 : 0 }
+  const take = (order: BrokerOrder, treatment: Treatment): HeldOrder => {
+    const held: HeldOrder = {
+      order,
+      status: 'open',
+      fills: [],
+      hiddenLookups: treatment === 'trades-later' ? 2 : 0,
+    }
     orders.set(order.clientOrderId, held)
     const some = cut(order.quantity / 3n)
     const room = order.reduceOnly ? reducible(order) : order.quantity
@@ -114,15 +119,15 @@ export const createExchange = (now: () => number): Exchange => {
     return side === 'sell' ? (net > 0n ? net : 0n) : net < 0n ? -net : 0n
   }
 
-  const reportOf = (held: Held): OrderReport => {
-    const isHidden = held.hiddenLooks > 0
-    if (isHidden) held.hiddenLooks -= 1
+  const reportOf = (held: HeldOrder): OrderReport => {
+    const isHidden = held.hiddenLookups > 0
+    if (isHidden) held.hiddenLookups -= 1
     return {
       clientOrderId: held.order.clientOrderId,
       venueOrderId: `venue-${held.order.clientOrderId}`,
       status: held.status,
       filledQuantity: filledOf(held),
-      // Repeated, and the newest first: nobody promised an order.
+      // Repeated, and newest first: the order is not guaranteed.
       fills: isHidden ? [] : [...held.fills, ...held.fills].toReversed(),
     }
   }
@@ -132,7 +137,7 @@ export const createExchange = (now: () => number): Exchange => {
     orders,
     arrivals,
     treat: (...next) => void treatments.push(...next),
-    troubleLookups: (...next) => void lookupTroubles.push(...next),
+    failLookups: (...next) => void lookupFailures.push(...next),
     setPrice: (symbol, price) => void prices.set(symbol, unitsFrom(price)),
     netOf: (symbol) => nets.get(symbol) ?? 0n,
     duplicates: () => duplicates,
@@ -147,7 +152,7 @@ export const createExchange = (now: () => number): Exchange => {
         held.status = 'filled'
       }
     },
-    preflight: () => Promise.resolve([{ name: 'reachable', ok: true, detail: 'it answers' }]),
+    preflight: () => Promise.resolve([{ name: 'reachable', ok: true, detail: 'the exchange responds' }]),
     stepsOf: () => STEPS,
     submit: (order): Promise<SubmitResult> => {
       const treatment = treatments.shift() ?? 'fill'
@@ -174,11 +179,11 @@ export const createExchange = (now: () => number): Exchange => {
       return Promise.resolve({ status: 'canceled', report: reportOf(held) })
     },
     lookup: ({ clientOrderId }): Promise<LookupResult> => {
-      const trouble = lookupTroubles.shift()
-      if (trouble === 'hang') return new Promise(() => undefined)
-      if (trouble === 'throw') return Promise.reject(new Error('broken adapter'))
-      if (trouble === 'unclear') return Promise.resolve({ status: 'unclear', reason: 'rate limit' })
-      if (trouble === 'unsupported') return Promise.resolve({ status: 'unsupported' })
+      const failure = lookupFailures.shift()
+      if (failure === 'hang') return new Promise(() => undefined)
+      if (failure === 'throw') return Promise.reject(new Error('broken adapter'))
+      if (failure === 'unclear') return Promise.resolve({ status: 'unclear', reason: 'rate limit' })
+      if (failure === 'unsupported') return Promise.resolve({ status: 'unsupported' })
       const held = orders.get(clientOrderId)
       return Promise.resolve(
         held === undefined ? { status: 'not_found' } : { status: 'found', report: reportOf(held) },
@@ -204,11 +209,11 @@ export const createExchange = (now: () => number): Exchange => {
   }
 }
 
-const filledOf = ({ fills }: Held): Quantity => fills.reduce((sum, { quantity }) => sum + quantity, 0n)
+const filledOf = ({ fills }: HeldOrder): Quantity => fills.reduce((sum, { quantity }) => sum + quantity, 0n)
 
 const cut = (quantity: Quantity): Quantity => quantity - (quantity % unitsFrom(0.001))
 
-const statusOf = (held: Held, isImmediate: boolean): OrderReport['status'] => {
+const statusOf = (held: HeldOrder, isImmediate: boolean): OrderReport['status'] => {
   const filled = filledOf(held)
   if (filled >= held.order.quantity) return 'filled'
   if (isImmediate) return 'canceled'

@@ -2,8 +2,8 @@ import type { Holding } from './account.ts'
 import { textOf } from './decimals.ts'
 import { leverageOf } from './matching.ts'
 import { perpetualOf, type SignedRoute } from './order-routes.ts'
-import { VenueRefusal } from './refusal.ts'
-import { marketPriceOf, venueNow, type World } from './world.ts'
+import { ExchangeRefusal } from './signed.ts'
+import { marketPriceOf, exchangeNow, type ExchangeState } from './exchange-state.ts'
 
 const FUTURES = 'fapi.binance.com/fapi'
 
@@ -50,7 +50,7 @@ export const ACCOUNT_ROUTES: readonly SignedRoute[] = [
       const base = perpetualOf(world, query)
       const leverage = Number(query.get('leverage'))
       if (!Number.isInteger(leverage) || leverage < 1 || leverage > 125)
-        throw new VenueRefusal(-4028, `Leverage ${leverage} is not valid.`)
+        throw new ExchangeRefusal(-4028, `Leverage ${leverage} is not valid.`)
       world.account.leverages.set(base, leverage)
       return { leverage, maxNotionalValue: '1000000', symbol: `${base}USDT` }
     },
@@ -94,27 +94,27 @@ export const ACCOUNT_ROUTES: readonly SignedRoute[] = [
 ]
 
 /** Everybody who holds the perpetual pays the share, or gets it. */
-export const chargeFunding = (world: World, base: string, share: number): void => {
+export const chargeFunding = (world: ExchangeState, base: string, share: number): void => {
   const { account } = world
   const { quantity } = account.holdings.get(base) ?? { quantity: 0n }
   if (quantity === 0n) return
   const notional = (quantity * marketPriceOf(world, base)) / 100_000_000n
   const income = (-notional * BigInt(Math.round(share * 100_000_000))) / 100_000_000n
   account.wallet += income
-  account.fundings.push({ id: 9000 + account.fundings.length, base, income, atMs: venueNow(world) })
+  account.fundings.push({ id: 9000 + account.fundings.length, base, income, atMs: exchangeNow(world) })
 }
 
 /** What the account is worth: money, and what open positions would bring. */
-export const equityOf = (world: World): bigint =>
+export const equityOf = (world: ExchangeState): bigint =>
   [...world.account.holdings].reduce(
     (sum, [base, holding]) => sum + unrealizedOf(world, base, holding),
     world.account.wallet,
   )
 
-const unrealizedOf = (world: World, base: string, { quantity, cost }: Holding): bigint =>
+const unrealizedOf = (world: ExchangeState, base: string, { quantity, cost }: Holding): bigint =>
   (quantity * marketPriceOf(world, base) - cost) / 100_000_000n
 
-const positionsOf = (world: World) =>
+const positionsOf = (world: ExchangeState) =>
   [...world.account.holdings]
     .filter(([, { quantity }]) => quantity !== 0n)
     .map(([base, holding]) => {
@@ -140,11 +140,11 @@ const positionsOf = (world: World) =>
         openOrderInitialMargin: '0',
         leverage: String(leverage),
         adl: 2,
-        updateTime: venueNow(world),
+        updateTime: exchangeNow(world),
       }
     })
 
-const accountOf = (world: World) => {
+const accountOf = (world: ExchangeState) => {
   const { wallet } = world.account
   const equity = textOf(equityOf(world))
   return {
@@ -161,7 +161,7 @@ const accountOf = (world: World) => {
         maintMargin: '0.00000000',
         initialMargin: '0.00000000',
         availableBalance: equity,
-        updateTime: venueNow(world),
+        updateTime: exchangeNow(world),
       },
       { asset: 'BNB', walletBalance: '1.5', marginBalance: '1.5', availableBalance: '1.5', updateTime: 1 },
     ],

@@ -1,40 +1,44 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createFaults, type Fault, type Faults } from './faults.ts'
-import { answerOf, type Asked } from './answer.ts'
+import { respond, type ExchangeRequest } from './requests.ts'
 import { controlOf } from './control.ts'
-import { misbehave, send, sendAmiss } from './misbehaviour.ts'
+import { failInstead, send, sendWithFault } from './faults.ts'
 import { createStreams, type Streams } from './streams.ts'
 import { acceptSocket } from './web-socket.ts'
-import { createWorld, type World } from './world.ts'
+import { createExchangeState, type ExchangeState } from './exchange-state.ts'
 
-/** A venue on this machine that speaks the protocol of Binance, and can be told to misbehave. */
-export interface Venue {
+/** A venue on this machine that speaks the protocol of Binance, and can be reported to failInstead. */
+export interface ExchangeServer {
   /** Stands before the hosts of the real venue: `<baseUrl>/api.binance.com/api/v3/time`. */
   readonly baseUrl: string
-  readonly world: World
+  readonly world: ExchangeState
   readonly faults: Faults
   readonly streams: Streams
   /** Host and path of every request, in order, with its query and body. */
   readonly requests: string[]
-  /** Requests that are not answered yet. */
+  /** Requests without a response yet. */
   inFlight(): number
-  /** Those of them that will be: the venue does not hold them back on purpose. */
+  /** Those of them that no fault holds back. */
   answering(): number
-  /** Looks at, and answers, everything that is held back on purpose. */
+  /** Processes all requests that a fault holds back. */
   release(): void
   close(): Promise<void>
 }
 
-export interface VenueOptions {
+export interface ExchangeServerOptions {
   readonly now: () => number
   /** Zero for any that is free. */
   readonly port?: number
   readonly perpetuals?: readonly string[]
 }
 
-export const startVenue = async ({ now, port = 0, perpetuals }: VenueOptions): Promise<Venue> => {
-  const world = createWorld(now, perpetuals)
+export const startExchangeServer = async ({
+  now,
+  port = 0,
+  perpetuals,
+}: ExchangeServerOptions): Promise<ExchangeServer> => {
+  const world = createExchangeState(now, perpetuals)
   const faults = createFaults()
   const streams = createStreams(world)
   const requests: string[] = []
@@ -50,32 +54,33 @@ export const startVenue = async ({ now, port = 0, perpetuals }: VenueOptions): P
     waiting.set(timeout, act)
   }
 
-  const answer = (response: ServerResponse, asked: Asked, fault: Fault | null): void => {
-    const told = answerOf(world, asked, fault)
-    if (fault?.kind === 'done_then_slow') later(fault.waitMs, () => send(response, told))
-    else sendAmiss(response, told, fault)
+  const answer = (response: ServerResponse, request: ExchangeRequest, fault: Fault | null): void => {
+    const reported = respond(world, request, fault)
+    if (fault?.kind === 'done_then_slow') later(fault.waitMs, () => send(response, reported))
+    else sendWithFault(response, reported, fault)
   }
 
-  const hear = (response: ServerResponse, asked: Asked): void => {
-    if (asked.path.startsWith('control/')) {
-      send(response, controlOf({ world, faults }, asked))
+  const hear = (response: ServerResponse, request: ExchangeRequest): void => {
+    if (request.path.startsWith('control/')) {
+      send(response, controlOf({ world, faults }, request))
       return
     }
-    requests.push(`${asked.path}?${asked.query}${asked.body}`)
-    const fault = faults.take(`${asked.method} ${asked.path}`)
+    requests.push(`${request.path}?${request.query}${request.body}`)
+    const fault = faults.take(`${request.method} ${request.path}`)
     if (fault !== null && HELD_BACK.has(fault.kind)) {
       heldBack += 1
       response.on('close', () => (heldBack -= 1))
     }
-    if (fault?.kind === 'slow') later(fault.waitMs, () => answer(response, asked, null))
-    else if (!misbehave(response, fault)) answer(response, asked, fault)
+    if (fault?.kind === 'slow') later(fault.waitMs, () => answer(response, request, null))
+    else if (!failInstead(response, fault)) answer(response, request, fault)
   }
 
   const server = createServer((request, response) => {
     inFlight += 1
     response.on('close', () => (inFlight -= 1))
-    if (request.method === 'POST') withBody(request, (body) => hear(response, { ...askedOf(request), body }))
-    else hear(response, askedOf(request))
+    if (request.method === 'POST')
+      withBody(request, (body) => hear(response, { ...requestOf(request), body }))
+    else hear(response, requestOf(request))
   })
   server.on('upgrade', (request, stream) => {
     const socket = acceptSocket(request, stream, {
@@ -113,7 +118,7 @@ export const startVenue = async ({ now, port = 0, perpetuals }: VenueOptions): P
 
 const HELD_BACK: ReadonlySet<Fault['kind']> = new Set(['slow', 'trickle', 'done_then_slow'])
 
-const askedOf = (request: IncomingMessage): Asked => {
+const requestOf = (request: IncomingMessage): ExchangeRequest => {
   const [path = '', query = ''] = (request.url ?? '/').slice(1).split('?', 2)
   const apiKey = request.headers['x-mbx-apikey']
   return {

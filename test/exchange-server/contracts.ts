@@ -1,5 +1,5 @@
 import { product, textOf, unitsOf } from './decimals.ts'
-import { VenueRefusal } from './refusal.ts'
+import { ExchangeRefusal } from './signed.ts'
 
 /** What the venue takes of a perpetual. */
 interface Contract {
@@ -73,15 +73,15 @@ export const checkFilters = (base: string, order: CheckedOrder): void => {
   const contract = contractOf(base)
   const { quantity, price, marketPrice, isReduceOnly } = order
   const isMarket = price === null
-  if (quantity <= 0n) throw new VenueRefusal(-4003, 'Quantity less than or equal to zero.')
+  if (quantity <= 0n) throw new ExchangeRefusal(-4003, 'Quantity less than or equal to zero.')
   if (quantity % exact(contract.quantityStep) !== 0n)
-    throw new VenueRefusal(-1111, 'Precision is over the maximum defined for this asset.')
+    throw new ExchangeRefusal(-1111, 'Precision is over the maximum defined for this asset.')
   if (quantity > exact(isMarket ? contract.marketQuantityMax : contract.quantityMax))
-    throw new VenueRefusal(-4005, 'Quantity greater than max quantity.')
+    throw new ExchangeRefusal(-4005, 'Quantity greater than max quantity.')
   if (!isMarket) checkPrice(contract, price, marketPrice)
   // The venue does not hold a closing order to the least notional.
   if (!isReduceOnly && product(quantity, price ?? marketPrice) < exact(contract.notionalMin))
-    throw new VenueRefusal(
+    throw new ExchangeRefusal(
       -4164,
       `Order's notional must be no smaller than ${contract.notionalMin} (unless you choose reduce only).`,
     )
@@ -92,12 +92,13 @@ export const quantityStepOf = (base: string): bigint => exact(contractOf(base).q
 export const priceStepOf = (base: string): bigint => exact(contractOf(base).priceStep)
 
 const checkPrice = (contract: Contract, price: bigint, marketPrice: bigint): void => {
-  if (price <= 0n) throw new VenueRefusal(-4001, 'Price less than 0.')
+  if (price <= 0n) throw new ExchangeRefusal(-4001, 'Price less than 0.')
   if (price % exact(contract.priceStep) !== 0n)
-    throw new VenueRefusal(-4014, 'Price not increased by tick size.')
+    throw new ExchangeRefusal(-4014, 'Price not increased by tick size.')
   const [highest, lowest] = [(marketPrice * 105n) / 100n, (marketPrice * 95n) / 100n]
-  if (price > highest) throw new VenueRefusal(-4016, `Limit price can't be higher than ${textOf(highest)}.`)
-  if (price < lowest) throw new VenueRefusal(-4024, `Limit price can't be lower than ${textOf(lowest)}.`)
+  if (price > highest)
+    throw new ExchangeRefusal(-4016, `Limit price can't be higher than ${textOf(highest)}.`)
+  if (price < lowest) throw new ExchangeRefusal(-4024, `Limit price can't be lower than ${textOf(lowest)}.`)
 }
 
 const contractOf = (base: string): Contract => CONTRACTS[base] ?? COMMON

@@ -2,15 +2,15 @@ import { isOpen, type VenueOrder, type VenueTrade } from './account.ts'
 import { textOf, unitsOf } from './decimals.ts'
 import type { Fault } from './faults.ts'
 import { cancelOrder, placeOrder } from './matching.ts'
-import { VenueRefusal } from './refusal.ts'
-import type { World } from './world.ts'
+import { ExchangeRefusal } from './signed.ts'
+import type { ExchangeState } from './exchange-state.ts'
 
 /** One thing that only the customer can ask the venue for. */
 export interface SignedRoute {
   readonly method: 'GET' | 'POST' | 'DELETE'
   /** Host, as the venue names it, and path. */
   readonly path: string
-  readonly answer: (world: World, query: URLSearchParams, fault: Fault | null) => unknown
+  readonly answer: (world: ExchangeState, query: URLSearchParams, fault: Fault | null) => unknown
 }
 
 const FUTURES = 'fapi.binance.com/fapi/v1'
@@ -21,7 +21,7 @@ export const ORDER_ROUTES: readonly SignedRoute[] = [
     path: `${FUTURES}/order`,
     answer: (world, query, fault) => {
       if (!world.account.mayTrade)
-        throw new VenueRefusal(-2015, 'Invalid API-key, IP, or permissions for action.', 401)
+        throw new ExchangeRefusal(-2015, 'Invalid API-key, IP, or permissions for action.', 401)
       return tellOrder(placeOrder(world, requestOf(world, query), twistOf(fault)))
     },
   },
@@ -32,7 +32,7 @@ export const ORDER_ROUTES: readonly SignedRoute[] = [
       const order = orderOf(world, query)
       if (order === null || order.hiddenLookups > 0) {
         if (order !== null) order.hiddenLookups -= 1
-        throw new VenueRefusal(-2013, 'Order does not exist.')
+        throw new ExchangeRefusal(-2013, 'Order does not exist.')
       }
       return tellOrder(order)
     },
@@ -42,7 +42,7 @@ export const ORDER_ROUTES: readonly SignedRoute[] = [
     path: `${FUTURES}/order`,
     answer: (world, query) => {
       const order = orderOf(world, query)
-      if (order === null || !isOpen(order)) throw new VenueRefusal(-2011, 'Unknown order sent.')
+      if (order === null || !isOpen(order)) throw new ExchangeRefusal(-2011, 'Unknown order sent.')
       cancelOrder(world, order)
       return tellOrder(order)
     },
@@ -66,23 +66,23 @@ export const ORDER_ROUTES: readonly SignedRoute[] = [
     method: 'GET',
     path: `${FUTURES}/userTrades`,
     answer: (world, query, fault) => {
-      const told = tradesOf(world, query).filter(isTold).map(tellTrade)
-      if (fault?.kind === 'repeated') return [...told, ...told]
-      return fault?.kind === 'shuffled' ? told.reverse() : told
+      const reported = tradesOf(world, query).filter(isTold).map(tellTrade)
+      if (fault?.kind === 'repeated') return [...reported, ...reported]
+      return fault?.kind === 'shuffled' ? reported.reverse() : reported
     },
   },
 ]
 
-/** The perpetual that is asked about. What is gone from the list may still be asked about, but not traded. */
-export const perpetualOf = ({ perpetuals }: World, query: URLSearchParams): string => {
+/** The perpetual that is request about. What is gone from the list may still be request about, but not traded. */
+export const perpetualOf = ({ perpetuals }: ExchangeState, query: URLSearchParams): string => {
   const base = query.get('symbol')?.replace(/USDT$/, '') ?? ''
-  if (!perpetuals.includes(base)) throw new VenueRefusal(-1121, 'Invalid symbol.')
+  if (!perpetuals.includes(base)) throw new ExchangeRefusal(-1121, 'Invalid symbol.')
   return base
 }
 
-const requestOf = (world: World, query: URLSearchParams) => {
+const requestOf = (world: ExchangeState, query: URLSearchParams) => {
   const base = perpetualOf(world, query)
-  if (world.delisted.has(base)) throw new VenueRefusal(-1121, 'Invalid symbol.')
+  if (world.delisted.has(base)) throw new ExchangeRefusal(-1121, 'Invalid symbol.')
   const side = oneOf(query, 'side', ['BUY', 'SELL'])
   const type = oneOf(query, 'type', ['LIMIT', 'MARKET'])
   const timeInForce = type === 'LIMIT' ? oneOf(query, 'timeInForce', ['GTC', 'IOC']) : 'GTC'
@@ -100,15 +100,15 @@ const requestOf = (world: World, query: URLSearchParams) => {
 
 const oneOf = <T extends string>(query: URLSearchParams, name: string, known: readonly T[]): T => {
   const found = known.find((value) => value === query.get(name))
-  if (found === undefined) throw new VenueRefusal(-1102, `Mandatory parameter '${name}' was not sent.`)
+  if (found === undefined) throw new ExchangeRefusal(-1102, `Mandatory parameter '${name}' was not sent.`)
   return found
 }
 
 const decimalOf = (query: URLSearchParams, name: string): bigint => {
   const text = query.get(name)
-  if (text === null) throw new VenueRefusal(-1102, `Mandatory parameter '${name}' was not sent.`)
+  if (text === null) throw new ExchangeRefusal(-1102, `Mandatory parameter '${name}' was not sent.`)
   const units = unitsOf(text)
-  if (units === null) throw new VenueRefusal(-1100, `Illegal characters found in parameter '${name}'.`)
+  if (units === null) throw new ExchangeRefusal(-1100, `Illegal characters found in parameter '${name}'.`)
   return units
 }
 
@@ -124,7 +124,7 @@ const twistOf = (fault: Fault | null) => {
   }
 }
 
-const orderOf = (world: World, query: URLSearchParams): VenueOrder | null => {
+const orderOf = (world: ExchangeState, query: URLSearchParams): VenueOrder | null => {
   const base = perpetualOf(world, query)
   const { byClientOrderId, byOrderId } = world.account
   const clientOrderId = query.get('origClientOrderId')
@@ -133,7 +133,7 @@ const orderOf = (world: World, query: URLSearchParams): VenueOrder | null => {
   return found?.base === base ? found : null
 }
 
-const tradesOf = (world: World, query: URLSearchParams): readonly VenueTrade[] => {
+const tradesOf = (world: ExchangeState, query: URLSearchParams): readonly VenueTrade[] => {
   const base = perpetualOf(world, query)
   const orderId = query.get('orderId')
   const { account } = world

@@ -1,14 +1,14 @@
 import { contractMarket } from './contracts.ts'
 import { textOf } from './decimals.ts'
 import { klinesOf } from './klines.ts'
-import { VenueRefusal } from './refusal.ts'
-import { priceAt, venueNow, type World } from './world.ts'
+import { ExchangeRefusal } from './signed.ts'
+import { priceAt, exchangeNow, type ExchangeState } from './exchange-state.ts'
 
 /** One thing that anybody can ask the venue for. */
 export interface Route {
   /** Host, as the venue names it, and path. */
   readonly path: string
-  readonly answer: (world: World, query: URLSearchParams) => unknown
+  readonly answer: (world: ExchangeState, query: URLSearchParams) => unknown
 }
 
 const SPOT = 'api.binance.com/api/v3'
@@ -22,9 +22,9 @@ export const MARKET_ROUTES: readonly Route[] = [
       symbols: perpetuals.filter((base) => !delisted.has(base)).map(contractMarket),
     }),
   },
-  { path: `${FUTURES}/time`, answer: (world) => ({ serverTime: venueNow(world) }) },
+  { path: `${FUTURES}/time`, answer: (world) => ({ serverTime: exchangeNow(world) }) },
   { path: 'dapi.binance.com/dapi/v1/exchangeInfo', answer: () => ({ symbols: [] }) },
-  { path: `${SPOT}/time`, answer: (world) => ({ serverTime: venueNow(world) }) },
+  { path: `${SPOT}/time`, answer: (world) => ({ serverTime: exchangeNow(world) }) },
   { path: `${SPOT}/klines`, answer: (world, query) => klines(world, query, world.spot) },
   { path: `${FUTURES}/klines`, answer: (world, query) => klines(world, query, world.perpetuals) },
   { path: `${SPOT}/depth`, answer: (world, query) => depth(world, baseOf(query, world.spot)) },
@@ -66,23 +66,23 @@ const spotMarket = (base: string) => ({
 
 const baseOf = (query: URLSearchParams, listed: readonly string[]): string => {
   const base = query.get('symbol')?.replace(/USDT$/, '') ?? ''
-  if (!listed.includes(base)) throw new VenueRefusal(-1121, 'Invalid symbol.')
+  if (!listed.includes(base)) throw new ExchangeRefusal(-1121, 'Invalid symbol.')
   return base
 }
 
 const INTERVAL_MS: Readonly<Record<string, number>> = { '1m': 60_000, '15m': 900_000, '1h': 3_600_000 }
 
-const klines = (world: World, query: URLSearchParams, listed: readonly string[]) => {
+const klines = (world: ExchangeState, query: URLSearchParams, listed: readonly string[]) => {
   const intervalMs = INTERVAL_MS[query.get('interval') ?? '']
-  if (intervalMs === undefined) throw new VenueRefusal(-1120, 'Invalid interval.')
+  if (intervalMs === undefined) throw new ExchangeRefusal(-1120, 'Invalid interval.')
   const startMs = query.has('startTime') ? Number(query.get('startTime')) : null
   const limit = Math.min(1000, Number(query.get('limit') ?? 500))
   return klinesOf(world, { base: baseOf(query, listed), intervalMs, startMs, limit })
 }
 
 /** Two levels on each side, and a third that is more than half a percent away. */
-const depth = (world: World, base: string) => {
-  const price = priceAt(base, venueNow(world))
+const depth = (world: ExchangeState, base: string) => {
+  const price = priceAt(base, exchangeNow(world))
   const level = (share: number, amount: string) => [(price * (1 + share)).toFixed(4), amount]
   return {
     lastUpdateId: 1,
@@ -91,36 +91,36 @@ const depth = (world: World, base: string) => {
   }
 }
 
-const ticker = (world: World, base: string) => ({
+const ticker = (world: ExchangeState, base: string) => ({
   symbol: `${base}USDT`,
-  lastPrice: priceAt(base, venueNow(world)).toFixed(4),
-  closeTime: venueNow(world),
+  lastPrice: priceAt(base, exchangeNow(world)).toFixed(4),
+  closeTime: exchangeNow(world),
 })
 
 /** At the price that orders are filled at, where a test set one. */
-const perpetualTicker = (world: World, base: string) => {
+const perpetualTicker = (world: ExchangeState, base: string) => {
   const price = world.prices.get(base)
   return price === undefined ? ticker(world, base) : { ...ticker(world, base), lastPrice: textOf(price) }
 }
 
-const premium = (world: World, base: string) => ({
+const premium = (world: ExchangeState, base: string) => ({
   symbol: `${base}USDT`,
-  markPrice: (priceAt(base, venueNow(world)) * (1 + world.premium)).toFixed(8),
-  indexPrice: priceAt(base, venueNow(world)).toFixed(8),
+  markPrice: (priceAt(base, exchangeNow(world)) * (1 + world.premium)).toFixed(8),
+  indexPrice: priceAt(base, exchangeNow(world)).toFixed(8),
   lastFundingRate: '0.00010000',
-  nextFundingTime: venueNow(world) + 1000,
-  time: venueNow(world),
+  nextFundingTime: exchangeNow(world) + 1000,
+  time: exchangeNow(world),
 })
 
-const openInterest = (world: World, base: string) => ({
+const openInterest = (world: ExchangeState, base: string) => ({
   symbol: `${base}USDT`,
   openInterest: '1000.500',
-  time: venueNow(world),
+  time: exchangeNow(world),
 })
 
-const fundings = (world: World, base: string) => {
+const fundings = (world: ExchangeState, base: string) => {
   const intervalMs = world.fundingIntervalHours * 3_600_000
-  const lastMs = Math.floor(venueNow(world) / intervalMs) * intervalMs
+  const lastMs = Math.floor(exchangeNow(world) / intervalMs) * intervalMs
   return [lastMs - intervalMs, lastMs].map((ms, index) => ({
     symbol: `${base}USDT`,
     fundingRate: '0.00010000',

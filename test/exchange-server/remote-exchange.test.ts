@@ -2,12 +2,12 @@ import { expect, it } from 'vitest'
 import { createCcxtBroker } from '../../src/adapters/brokers/ccxt/ccxt-broker.ts'
 import { createSystemTimer } from '../../src/adapters/platform/timer/system-timer.ts'
 import { entryOf, exitOf } from '../../src/ports/broker.fixture.ts'
-import { startRemoteVenue } from './remote-venue.ts'
+import { startRemoteExchange } from './remote-exchange.ts'
 
 const ORDER = '^POST .*/v1/order$'
 
 it('a venue in its own process remembers what was sent, whoever forgets it', async () => {
-  const venue = await startRemoteVenue({ perpetuals: ['BTC'] })
+  const venue = await startRemoteExchange({ perpetuals: ['BTC'] })
   const { baseUrl, apiKey, secret } = venue
   const openBroker = () =>
     createCcxtBroker({
