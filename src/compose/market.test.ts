@@ -87,7 +87,7 @@ it('records what became of every poll, and lets nothing bad in', async () => {
   const { runs, signals } = await runsOf(true)
   expect(runs).toMatchObject({
     hangs: { health: 'error', error: 'no complete answer within 1000 ms', events_published: 0 },
-    huge: { health: 'error', error: 'the answer is larger than 1048576 bytes', events_published: 0 },
+    huge: { health: 'error', error: 'the response is larger than 1048576 bytes', events_published: 0 },
     lies: {
       health: 'ok',
       error: '1 of 2 items skipped; item 0: payload.whale_netflow must be a number',

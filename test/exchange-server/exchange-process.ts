@@ -10,6 +10,6 @@ const venue = await startExchangeServer({
 })
 const { apiKey, secret } = venue.world.account
 process.stdout.write(`${JSON.stringify({ baseUrl: venue.baseUrl, apiKey, secret })}\n`)
-// Whoever began it holds the other end: when that is gone, nobody needs the venue any more.
+// Ends with the process that started it.
 process.stdin.resume()
 process.stdin.on('close', () => process.exit(0))

@@ -8,7 +8,7 @@ import { createStreams, type Streams } from './streams.ts'
 import { acceptSocket } from './web-socket.ts'
 import { createExchangeState, type ExchangeState } from './exchange-state.ts'
 
-/** A venue on this machine that speaks the protocol of Binance, and can be reported to failInstead. */
+/** A local exchange with the protocol of Binance, which can be made to fail. */
 export interface ExchangeServer {
   /** Stands before the hosts of the real venue: `<baseUrl>/api.binance.com/api/v3/time`. */
   readonly baseUrl: string
@@ -60,7 +60,7 @@ export const startExchangeServer = async ({
     else sendWithFault(response, reported, fault)
   }
 
-  const hear = (response: ServerResponse, request: ExchangeRequest): void => {
+  const receive = (response: ServerResponse, request: ExchangeRequest): void => {
     if (request.path.startsWith('control/')) {
       send(response, controlOf({ world, faults }, request))
       return
@@ -79,12 +79,12 @@ export const startExchangeServer = async ({
     inFlight += 1
     response.on('close', () => (inFlight -= 1))
     if (request.method === 'POST')
-      withBody(request, (body) => hear(response, { ...requestOf(request), body }))
-    else hear(response, requestOf(request))
+      withBody(request, (body) => receive(response, { ...requestOf(request), body }))
+    else receive(response, requestOf(request))
   })
   server.on('upgrade', (request, stream) => {
     const socket = acceptSocket(request, stream, {
-      onText: (text) => streams.hear(socket, text),
+      onText: (text) => streams.receive(socket, text),
       onClose: () => streams.leave(socket),
       isMute: () => world.areSocketsMute,
     })

@@ -7,7 +7,7 @@ export interface KlineQuery {
   readonly limit: number
 }
 
-/** Candles as Binance tells them: the last one is not finished. */
+/** Candles as Binance returns them: the last one is not finished. */
 export const klinesOf = (
   world: ExchangeState,
   { base, intervalMs, startMs, limit }: KlineQuery,

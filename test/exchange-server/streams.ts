@@ -3,7 +3,7 @@ import { priceAt, exchangeNow, type ExchangeState } from './exchange-state.ts'
 
 /** Who listens to what. */
 export interface Streams {
-  hear(socket: ServerSocket, text: string): void
+  receive(socket: ServerSocket, text: string): void
   leave(socket: ServerSocket): void
   /** Tells every listener the prices of now. */
   tick(): void
@@ -16,7 +16,7 @@ export interface Streams {
 export const createStreams = (world: ExchangeState): Streams => {
   const listening = new Map<ServerSocket, Set<string>>()
   return {
-    hear: (socket, text) => {
+    receive: (socket, text) => {
       const { method, params, id } = JSON.parse(text) as Request
       const streams = listening.get(socket) ?? new Set()
       if (method === 'SUBSCRIBE') for (const name of params) streams.add(name)

@@ -165,7 +165,7 @@ const end = async (live: LiveEngine, timer: Timer): Promise<void> => {
 await import('ccxt')
 report('loaded')
 const orders = createInterface({ input: process.stdin })
-// Whoever began it is gone: nobody will kill it.
+// The parent process is gone.
 orders.on('close', () => process.exit(1))
 await once(orders, 'line')
 const timer = createFastTimer(pace)

@@ -39,7 +39,7 @@ afterEach(async () => {
 
 type Lookup = (host: string, ...rest: readonly unknown[]) => void
 
-/** A machine without a network: no name is found, or nobody even says so. */
+/** A machine without a network: no host name is found, or lookups never return. */
 const withoutNetwork = (kind: 'no such name' | 'silence'): void => {
   const original = dns.lookup as Lookup
   const lookup: Lookup = (host, ...rest) => {
@@ -211,7 +211,7 @@ describe('a service that practises at a venue', () => {
         })
         expect((await running.call('GET', '/kill-switch')).body).toMatchObject({ level: 1 })
 
-        // Far below its stop, told twice: one absurd price alone decides nothing.
+        // Far below its stop, reported twice: a single outlier triggers nothing.
         venue.world.prices.set('ETH', 9_300_000_000n)
         for (const price of [93, 92.9])
           await emit(running, 'ticker', 'signal.price_ws.v1', { symbol: 'ETH', price })

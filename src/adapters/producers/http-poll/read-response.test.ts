@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { readAnswer, type Reading } from './read-answer.ts'
+import { readResponse, type Reading } from './read-response.ts'
 
 const RULES = { now: '2026-02-20T00:00:00.000Z', futureSkewSecondsMax: 300 }
 const ITEM = { type: 'signal.onchain.v1', payload: { symbol: 'BTC', whale_netflow: 1e6 } }
 
 const read = (value: unknown): Reading => readText(JSON.stringify(value))
-const readText = (text: string): Reading => readAnswer(Buffer.from(text), RULES)
+const readText = (text: string): Reading => readResponse(Buffer.from(text), RULES)
 
 /** Why a lone item is skipped. */
 const reasonFor = (item: unknown): string | undefined => {
@@ -19,7 +19,7 @@ const nested = (depth: number): object => (depth === 0 ? {} : { deeper: nested(d
 describe('an answer', () => {
   it('is a list, or a list of items', () => {
     const row = { ...ITEM, ts: null, dedupeKey: null }
-    const expected = { status: 'read', rows: [row], rejected: [], complaint: null }
+    const expected = { status: 'read', rows: [row], rejected: [], summary: null }
     expect(read([ITEM])).toEqual(expected)
     expect(read({ items: [ITEM], next: 'ignored' })).toEqual(expected)
     expect(readText(`\uFEFF${JSON.stringify([ITEM])}`)).toEqual(expected)
@@ -44,14 +44,14 @@ describe('an answer', () => {
   it.each(['<html></html>', '[', '[1,]', "{'items':[]}", 'NaN', '{"items":[]} x', '['.repeat(200_000)])(
     'is malformed as %.20s',
     (text) => {
-      expect(readText(text)).toEqual({ status: 'malformed', reason: 'the answer is not JSON' })
+      expect(readText(text)).toEqual({ status: 'malformed', reason: 'the response is not JSON' })
     },
   )
 
   it('is malformed in another encoding, and unusable if empty', () => {
-    const latin = readAnswer(Buffer.from('["\xe9"]', 'latin1'), RULES)
-    expect(latin).toEqual({ status: 'malformed', reason: 'the answer is not UTF-8' })
-    expect(readText('')).toEqual({ status: 'unusable', reason: 'the answer is empty' })
+    const latin = readResponse(Buffer.from('["\xe9"]', 'latin1'), RULES)
+    expect(latin).toEqual({ status: 'malformed', reason: 'the response is not UTF-8' })
+    expect(readText('')).toEqual({ status: 'unusable', reason: 'the response is empty' })
   })
 
   it('keeps members it does not know and symbols as they are spelt', () => {
@@ -104,7 +104,7 @@ describe('an item is skipped', () => {
     expect(reading).toMatchObject({
       rows: [{}, {}],
       rejected: [{ index: 1 }, { index: 3, reason: 'must be an object' }],
-      complaint: '2 of 4 items skipped; item 1: type is required',
+      summary: '2 of 4 items skipped; item 1: type is required',
     })
   })
 
@@ -112,11 +112,11 @@ describe('an item is skipped', () => {
     const many = read(Array.from({ length: 510 }, () => ITEM))
     expect(many).toMatchObject({
       rejected: [{ index: 500, reason: 'only 500 items are read' }],
-      complaint: '10 of 510 items skipped; item 500: only 500 items are read',
+      summary: '10 of 510 items skipped; item 500: only 500 items are read',
     })
     expect(many.status === 'read' && many.rows.length).toBe(500)
     const bad = read(Array.from({ length: 600 }, () => 0))
-    expect(bad).toMatchObject({ rows: [], complaint: /^600 of 600 items skipped; item 0/ })
+    expect(bad).toMatchObject({ rows: [], summary: /^600 of 600 items skipped; item 0/ })
     expect(bad.status === 'read' && bad.rejected.map(({ index }) => index)).toEqual(
       Array.from({ length: 20 }, (_, index) => index),
     )
@@ -132,7 +132,7 @@ describe('an item is skipped', () => {
     )
     fc.assert(
       fc.property(fc.uint8Array(), (bytes) => {
-        expect(['malformed', 'unusable', 'read']).toContain(readAnswer(bytes, RULES).status)
+        expect(['malformed', 'unusable', 'read']).toContain(readResponse(bytes, RULES).status)
       }),
     )
   })

@@ -2,15 +2,15 @@ import { Agent as HttpAgent, request as requestHttp, type IncomingMessage } from
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import { isIPv6, type LookupFunction } from 'node:net'
 
-const ANSWER_BYTES_MAX = 1024 * 1024
+const RESPONSE_BYTES_MAX = 1024 * 1024
 
-export type Answer =
-  | { readonly status: 'answered'; readonly body: Uint8Array }
+export type FetchResult =
+  | { readonly status: 'received'; readonly body: Uint8Array }
   /** The endpoint works and does not want us. */
   | { readonly status: 'denied'; readonly reason: string }
   | { readonly status: 'failed'; readonly reason: string }
 
-export interface Question {
+export interface FetchRequest {
   readonly url: URL
   readonly host: string
   /** The only ones that are connected to, whatever the name means by then. */
@@ -20,8 +20,8 @@ export interface Question {
 }
 
 /** One GET, without redirects. Rejects when the network or the other side breaks off. */
-export const fetchAnswer = async (question: Question): Promise<Answer> => {
-  const response = await ask(question)
+export const fetchResponse = async (wanted: FetchRequest): Promise<FetchResult> => {
+  const response = await ask(wanted)
   const refusal = refusalOf(response)
   if (refusal === null) return bodyOf(response)
   response.destroy()
@@ -36,7 +36,7 @@ const HTTPS_AGENT = new HttpsAgent(CONNECTION)
 
 const HEADERS = { accept: 'application/json', 'accept-encoding': 'identity', 'user-agent': 'signal-engine' }
 
-const ask = ({ url, host, addresses, signal }: Question): Promise<IncomingMessage> =>
+const ask = ({ url, host, addresses, signal }: FetchRequest): Promise<IncomingMessage> =>
   new Promise((resolve, reject) => {
     const isSecure = url.protocol === 'https:'
     const options = {
@@ -51,7 +51,7 @@ const ask = ({ url, host, addresses, signal }: Question): Promise<IncomingMessag
     const request = isSecure
       ? requestHttps({ ...options, agent: HTTPS_AGENT })
       : requestHttp({ ...options, agent: HTTP_AGENT })
-    // Stays for good: an error that comes after the answer is that of a connection we closed.
+    // Stays for good: an error that comes after the response is that of a connection we closed.
     request.on('error', reject)
     request.on('response', resolve)
     // Some ends are silent: after a switch to another protocol there is neither an answer nor an error.
@@ -72,35 +72,36 @@ const alwaysTo = (addresses: readonly string[]): LookupFunction => {
 
 const networkError = (code: string): Error => Object.assign(new Error(code), { code })
 
-const refusalOf = ({ statusCode = 0, headers }: IncomingMessage): Answer | null => {
+const refusalOf = ({ statusCode = 0, headers }: IncomingMessage): FetchResult | null => {
   if (statusCode === 401 || statusCode === 403) return { status: 'denied', reason: `HTTP ${statusCode}` }
   if (statusCode >= 300 && statusCode < 400) {
     return failed(`HTTP ${statusCode}: redirects are not followed`)
   }
   if (statusCode < 200 || statusCode >= 300) return failed(`HTTP ${statusCode}`)
   const type = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase()
-  if (type !== undefined && !JSON_TYPE.test(type)) return failed('the content type of the answer is not JSON')
+  if (type !== undefined && !JSON_TYPE.test(type))
+    return failed('the content type of the response is not JSON')
   const encoding = headers['content-encoding'] ?? 'identity'
-  if (encoding !== 'identity') return failed('the answer is compressed, which was not asked for')
-  return Number(headers['content-length'] ?? 0) > ANSWER_BYTES_MAX ? TOO_LARGE : null
+  if (encoding !== 'identity') return failed('the response is compressed, which was not asked for')
+  return Number(headers['content-length'] ?? 0) > RESPONSE_BYTES_MAX ? TOO_LARGE : null
 }
 
 const JSON_TYPE = /^(?:application|text)\/(?:[\w.+-]+\+)?json$/
 
-const bodyOf = async (response: IncomingMessage): Promise<Answer> => {
+const bodyOf = async (response: IncomingMessage): Promise<FetchResult> => {
   const chunks: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of response as AsyncIterable<Uint8Array>) {
     bytes += chunk.length
     // Leaving the loop closes the connection.
-    if (bytes > ANSWER_BYTES_MAX) return TOO_LARGE
+    if (bytes > RESPONSE_BYTES_MAX) return TOO_LARGE
     chunks.push(chunk)
   }
   return response.complete
-    ? { status: 'answered', body: Buffer.concat(chunks) }
-    : failed('the answer broke off')
+    ? { status: 'received', body: Buffer.concat(chunks) }
+    : failed('the response broke off')
 }
 
-const failed = (reason: string): Answer => ({ status: 'failed', reason })
+const failed = (reason: string): FetchResult => ({ status: 'failed', reason })
 
-const TOO_LARGE = failed(`the answer is larger than ${ANSWER_BYTES_MAX} bytes`)
+const TOO_LARGE = failed(`the response is larger than ${RESPONSE_BYTES_MAX} bytes`)

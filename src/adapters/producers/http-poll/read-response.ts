@@ -16,7 +16,7 @@ export interface PolledRow {
 }
 
 export interface RejectedRow {
-  /** Its place in the answer, from 0. */
+  /** Its place in the response, from 0. */
   readonly index: number
   readonly reason: string
 }
@@ -28,7 +28,7 @@ export type Reading =
       /** The first ones. */
       readonly rejected: readonly RejectedRow[]
       /** How many items were skipped and why the first was; null if none was. */
-      readonly complaint: string | null
+      readonly summary: string | null
     }
   /** JSON, but not of the form that is asked for. */
   | { readonly status: 'unusable'; readonly reason: string }
@@ -40,12 +40,13 @@ export interface ReadingRules {
 }
 
 /** What a stranger answered. Items that may not be stored are skipped; the others stand as they came. */
-export const readAnswer = (body: Uint8Array, rules: ReadingRules): Reading => {
-  if (body.length === 0) return { status: 'unusable', reason: 'the answer is empty' }
+export const readResponse = (body: Uint8Array, rules: ReadingRules): Reading => {
+  if (body.length === 0) return { status: 'unusable', reason: 'the response is empty' }
   const parsed = parse(body)
   if (parsed.status === 'malformed') return parsed
   const items = itemsOf(parsed.value)
-  if (items === null) return { status: 'unusable', reason: 'the answer is neither a list nor {"items": […]}' }
+  if (items === null)
+    return { status: 'unusable', reason: 'the response is neither a list nor {"items": […]}' }
   const rows: PolledRow[] = []
   const rejected: RejectedRow[] = []
   for (const [index, item] of items.slice(0, ITEMS_MAX).entries()) {
@@ -60,7 +61,7 @@ export const readAnswer = (body: Uint8Array, rules: ReadingRules): Reading => {
     status: 'read',
     rows,
     rejected,
-    complaint: complaintOf(items.length - rows.length, items, rejected),
+    summary: summaryOf(items.length - rows.length, items, rejected),
   }
 }
 
@@ -79,9 +80,9 @@ const parse = (body: Uint8Array): Parsed => {
   try {
     return { status: 'parsed', value: JSON.parse(UTF8.decode(body)) as unknown }
   } catch (error) {
-    // The decoder's and the parser's: their messages may quote the answer, and it may be anything.
-    if (error instanceof TypeError) return { status: 'malformed', reason: 'the answer is not UTF-8' }
-    if (error instanceof SyntaxError) return { status: 'malformed', reason: 'the answer is not JSON' }
+    // The decoder's and the parser's: their messages may quote the response, and it may be anything.
+    if (error instanceof TypeError) return { status: 'malformed', reason: 'the response is not UTF-8' }
+    if (error instanceof SyntaxError) return { status: 'malformed', reason: 'the response is not JSON' }
     throw error
   }
 }
@@ -134,7 +135,7 @@ const rowOf = (item: unknown, { now, futureSkewSecondsMax }: ReadingRules): Poll
   return { type, payload, ts, dedupeKey }
 }
 
-const complaintOf = (
+const summaryOf = (
   skipped: number,
   items: readonly unknown[],
   [first]: readonly RejectedRow[],

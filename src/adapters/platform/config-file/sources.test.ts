@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { EnvironmentVariables } from '../../../core/config/environment.ts'
 import { DEFAULT_CONFIGURATION } from '../../../core/config/validate.ts'
-import { loadConfiguration } from './load.ts'
+import { loadConfiguration } from './sources.ts'
 
 let home = ''
 beforeEach(async () => {

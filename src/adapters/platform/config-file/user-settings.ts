@@ -1,27 +1,29 @@
 import { type Document, isAlias, isCollection, isMap, parse, parseDocument, stringify, visit } from 'yaml'
 import { isObject, type KeyPath, leavesOf, sameValue, valueAt } from '../../../core/config/values.ts'
 import type { Json, JsonObject } from '../../../core/shared/json.ts'
+import { userSettingsPath } from './sources.ts'
+import { createFile } from './write-file.ts'
 
 const HEADER = `# Settings of this installation: what differs from config/default.yaml and the preset.
 # Secrets may be among them, so only the owner can read this file.
 `
 
-/** The file with these values. What people wrote around them, comments and order, stays where it can. */
+/** The text of the file with these values. Comments and order stay where possible. */
 export const userSettingsText = (currentText: string | null, values: JsonObject): string => {
   if (currentText === null) return freshText(values)
   const edited = editedText(parseDocument(currentText), values)
-  return edited !== null && says(edited, values) ? edited : freshText(values)
+  return edited !== null && hasValues(edited, values) ? edited : freshText(values)
 }
 
 const freshText = (values: JsonObject): string =>
   Object.keys(values).length === 0 ? HEADER : `${HEADER}${stringify(values, { lineWidth: 0 })}`
 
-const says = (text: string, values: JsonObject): boolean => {
+const hasValues = (text: string, values: JsonObject): boolean => {
   const read: unknown = parse(text)
   return isObject(read) && sameValue(read, values)
 }
 
-/** Null when the file uses what an edit in place could break. */
+/** Null when an edit in place could break the file. */
 const editedText = (document: Document, values: JsonObject): string | null => {
   if (hasAliases(document)) return null
   if (document.contents === null || !isMap(document.contents)) document.contents = document.createNode({})
@@ -64,4 +66,15 @@ const hasAliases = (document: Document): boolean => {
     return visit.BREAK
   })
   return found
+}
+
+export interface CreatedUserSettings {
+  readonly status: 'created' | 'exists'
+  readonly path: string
+}
+
+/** `config/user.yaml` of a first run. One of several processes creates it; a file that exists stays as it is. */
+export const createUserSettings = async (home: string, values: JsonObject): Promise<CreatedUserSettings> => {
+  const path = userSettingsPath(home)
+  return { status: await createFile(path, userSettingsText(null, values)), path }
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import type { JsonObject } from '../../../core/shared/json.ts'
-import { userSettingsText } from './user-settings-text.ts'
+import { userSettingsText } from './user-settings.ts'
 
 describe('userSettingsText', () => {
   it('begins a new file with what it is', () => {

@@ -1,7 +1,7 @@
 import { BlockList } from 'node:net'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { refusedKindOf } from './address-kind.ts'
+import { refusedKindOf } from './address.ts'
 
 describe('an address', () => {
   it.each([
