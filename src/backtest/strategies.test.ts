@@ -21,7 +21,7 @@ const askedAfter = async (name: StrategyName, closes: readonly number[], resolut
     },
   }
   const strategy = strategyOf(name, { engine, configuration: () => DEFAULT_CONFIGURATION })
-  for (const bar of barsFrom(BEGIN, closes, { resolution_s: resolutionSeconds })) strategy.see([bar])
+  for (const bar of barsFrom(BEGIN, closes, { resolution_s: resolutionSeconds })) strategy.addBars([bar])
   await strategy.decide(0, 0)
   return { asked, again: async () => (asked.splice(0), await strategy.decide(0, 0), asked) }
 }

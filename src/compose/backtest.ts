@@ -3,11 +3,16 @@ import { createFileFeed } from '../adapters/feeds/file/file-feed.ts'
 import { createDraws } from '../adapters/feeds/simulated/draws.ts'
 import { createSimulatedFeed } from '../adapters/feeds/simulated/simulated-feed.ts'
 import { BUILT_IN_PRODUCERS } from '../adapters/producers/all.ts'
+import { RecordedTimer } from '../backtest/backtest-engine.ts'
 import { LogFeed } from '../backtest/log-feed.ts'
-import { RecordedTime } from '../backtest/recorded-time.ts'
 import { reportOf, type BacktestReport, type BacktestSubject } from '../backtest/report.ts'
-import { onlyFor, WARM_UP_BARS } from '../backtest/run-settings.ts'
-import { backtest, NoBarsError, type BacktestDependencies } from '../backtest/run.ts'
+import {
+  backtest,
+  NoBarsError,
+  settingsForSymbol,
+  WARM_UP_BARS,
+  type BacktestDependencies,
+} from '../backtest/run.ts'
 import type { Configuration } from '../core/config/schema.ts'
 import { DAY_MS } from '../core/shared/time.ts'
 import { sha256Hex } from '../engine/sha256.ts'
@@ -28,10 +33,10 @@ export const runBacktest = async (
   request: BacktestRequest,
   place: BacktestFolders,
 ): Promise<BacktestReport> => {
-  const { strategy, symbol, resetsDaily, onError, onProgress } = request
-  const chosen = symbol === undefined ? given : onlyFor(given, symbol)
-  const seed = request.seed ?? given.market.seed
-  const { market, fromMs, toMs, ...input } = inputOf(chosen, { ...request, seed }, place)
+  const { strategy, symbol, resetsDaily, onError, onProgress } = wish
+  const chosen = symbol === undefined ? given : settingsForSymbol(given, symbol)
+  const seed = wish.seed ?? given.market.seed
+  const { market, fromMs, toMs, ...stage } = stageOf(chosen, { ...wish, seed }, place)
   const course = await backtest({
     ...input,
     strategy,
@@ -79,7 +84,7 @@ const fileInput = (given: Configuration, request: SeededRequest, file: string): 
   return {
     ...rangeOf(request),
     market: 'file',
-    feed: createFileFeed({ settings: market, timer: new RecordedTime(0) }),
+    feed: createFileFeed({ settings: market, timer: new RecordedTimer(0) }),
     producers: BUILT_IN_PRODUCERS,
     settings: { ...given, market },
   }
@@ -103,7 +108,7 @@ const simulatedInput = (given: Configuration, request: SeededRequest): Input => 
     fromMs,
     toMs,
     market: 'simulated',
-    feed: createSimulatedFeed({ settings: market, timer: new RecordedTime(fromMs), sha256Hex }),
+    feed: createSimulatedFeed({ settings: market, timer: new RecordedTimer(fromMs), sha256Hex }),
     producers: BUILT_IN_PRODUCERS,
     settings: { ...given, market },
   }

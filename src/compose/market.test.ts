@@ -93,7 +93,7 @@ const runsOf = async (
 it('records the result of every poll, and stores no invalid signal', async () => {
   const { runs, signals } = await runsOf(PRODUCERS, { allowPrivate: true, timeoutSeconds: 60 })
   expect(runs).toMatchObject({
-    huge: { health: 'error', error: 'the answer is larger than 1048576 bytes', events_published: 0 },
+    huge: { health: 'error', error: 'the response is larger than 1048576 bytes', events_published: 0 },
     invalid: {
       health: 'ok',
       error: '1 of 2 items skipped; item 0: payload.whale_netflow must be a number',

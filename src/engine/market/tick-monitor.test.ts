@@ -1,7 +1,7 @@
 import { type IntentId } from '../../core/shared/brand.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { testSigner } from '../../../test/parts.ts'
-import { intentAt, tell } from '../../../test/simulation/trading-floor.ts'
+import { intentAt, appendEvent } from '../../../test/simulation/live-engine.fixture.ts'
 import { createSystemClock } from '../../adapters/platform/clock/system-clock.ts'
 import { MemoryLog } from '../../adapters/storage/memory/memory-log.ts'
 import { barAt } from '../../core/market/bars.fixture.ts'
@@ -38,8 +38,8 @@ beforeEach(async () => {
   const bars = [barAt('2026-02-20T00:29:00.000Z', 100)]
   await engine.execute({ kind: 'observe-bars', observation: { feed: 'file', bars } })
   const at = new Date(NOW_MS).toISOString()
-  const intentId = await tell(log, at, 'execution.trade_intent.v1', intentAt(NOW_MS, {}))
-  await engine.execute({ kind: 'execute-intent', intentId: intentId as IntentId })
+  const intentId = await appendEvent(log, at, 'execution.trade_intent.v1', intentAt(NOW_MS, {}))
+  await engine.execute({ kind: 'execute-intent', intentId })
 })
 afterEach(() => engine.close())
 

@@ -1,15 +1,18 @@
 import type { OrderId } from '../../core/shared/brand.ts'
 import { type PositionId, type IntentId } from '../../core/shared/brand.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createExchange, type Exchange } from '../../../test/simulation/exchange.ts'
 import {
-  everything,
-  openFloor,
-  preparedForLive,
+  createMemoryExchange,
+  type MemoryExchange,
+} from '../../../test/simulation/memory-exchange.fixture.ts'
+import {
+  allRecords,
+  openLiveEngine,
+  prepareForLive,
   VENUE,
-  type Floor,
-  type FloorDependencies,
-} from '../../../test/simulation/trading-floor.ts'
+  type LiveEngine,
+  type LiveEngineDependencies,
+} from '../../../test/simulation/live-engine.fixture.ts'
 import { MemoryLog } from '../../adapters/storage/memory/memory-log.ts'
 import { openPositionsOf } from '../../core/trading/portfolio.ts'
 import { createManualTimer, passTime, settle, type ManualTimer } from '../../ports/manual-timer.fixture.ts'
@@ -17,13 +20,13 @@ import { createManualTimer, passTime, settle, type ManualTimer } from '../../por
 const BEGIN_MS = Date.parse('2026-02-20T00:30:00.000Z')
 
 let timer: ManualTimer
-let exchange: Exchange
+let exchange: MemoryExchange
 let log: MemoryLog
-let floor: Floor
+let floor: LiveEngine
 
-const open = async (dependencies: Partial<FloorDependencies> = {}): Promise<Floor> => {
-  floor = await openFloor({ log, broker: exchange, timer, ...dependencies })
-  await floor.desk.start()
+const open = async (parts: Partial<LiveEngineDependencies> = {}): Promise<LiveEngine> => {
+  floor = await openLiveEngine({ log, broker: exchange, timer, ...parts })
+  await floor.router.start()
   await settle()
   return floor
 }
@@ -37,8 +40,8 @@ const lastOrder = () =>
   orders()
     .toSorted((one, other) => (one.submittedAt < other.submittedAt ? -1 : 1))
     .at(-1)
-const types = async () => (await everything(log)).map(({ type }) => type)
-const held = () => openPositionsOf(floor.engine.state.trading)
+const types = async () => (await allRecords(log)).map(({ type }) => type)
+const held = () => openPositionsOf(floor.engine.state)
 const setLevel = (level: 2 | 3) =>
   floor.engine.execute({
     kind: 'set-kill-switch',
@@ -47,20 +50,20 @@ const setLevel = (level: 2 | 3) =>
 
 beforeEach(async () => {
   timer = createManualTimer(BEGIN_MS)
-  exchange = createExchange(() => timer.now())
+  exchange = createMemoryExchange(() => timer.now())
   log = new MemoryLog()
-  await preparedForLive(log, BEGIN_MS)
+  await prepareForLive(log, BEGIN_MS)
   await open()
   await floor.bars({ BTC: 100, ETH: 100 })
 })
 afterEach(async () => {
   await floor.close()
-  if (floor.troubles.length > 0) throw new Error(floor.troubles.join('\n'))
+  if (floor.errors.length > 0) throw new Error(floor.errors.join('\n'))
 })
 
-describe('the order router', () => {
-  it('sends stored orders and records the reports of the venue', async () => {
-    const intent = await floor.intend()
+describe('an order desk', () => {
+  it('sends what is stored, and records what the venue says', async () => {
+    const intent = await floor.submitIntent()
     await settle()
     expect(statusOf(intent)).toBe('filled')
     expect(held()).toHaveLength(1)
@@ -76,7 +79,7 @@ describe('the order router', () => {
 
   it('takes fills in parts, repeated and out of order, each once', async () => {
     exchange.treat('fill-in-parts')
-    await floor.intend()
+    await floor.submitIntent()
     await settle()
     expect(lastOrder()).toMatchObject({ status: 'filled', fills: 3 })
     expect(held()[0]?.holding.quantity).toBe(exchange.netOf('BTC'))
@@ -84,7 +87,7 @@ describe('the order router', () => {
 
   it('waits for the trades of an order that is reported as filled', async () => {
     exchange.treat('trades-later')
-    const intent = await floor.intend()
+    const intent = await floor.submitIntent()
     await settle()
     expect(statusOf(intent)).toBe('executing')
     await pass(12_000)
@@ -93,10 +96,10 @@ describe('the order router', () => {
 
   it('keeps the filled part of an entry, and no position where nothing was filled', async () => {
     exchange.treat('fill-some', 'fill-nothing')
-    const some = await floor.intend()
+    const some = await floor.submitIntent()
     await settle()
     expect(statusOf(some)).toBe('filled')
-    const none = await floor.intend({ symbol: 'ETH' })
+    const none = await floor.submitIntent({ symbol: 'ETH' })
     await settle()
     expect(statusOf(none)).toBe('rejected')
     expect(held()).toHaveLength(1)
@@ -106,7 +109,7 @@ describe('the order router', () => {
     'looks an order up whose answer is lost (%s), and sends it only once',
     async (treatment) => {
       exchange.treat(treatment)
-      const intent = await floor.intend()
+      const intent = await floor.submitIntent()
       await settle()
       await pass(12_000)
       expect(statusOf(intent)).toBe('filled')
@@ -119,7 +122,7 @@ describe('the order router', () => {
     'sends an order again under the same id only after the venue did not have it for long enough (%s)',
     async (treatment) => {
       exchange.treat(treatment)
-      const intent = await floor.intend()
+      const intent = await floor.submitIntent()
       await settle()
       await pass(29_000)
       expect(exchange.arrivals).toEqual([])
@@ -131,20 +134,20 @@ describe('the order router', () => {
 
   it('repeats a lookup that fails', async () => {
     exchange.treat('fill-unclear')
-    exchange.troubleLookups('unclear', 'throw', 'hang')
-    const intent = await floor.intend()
+    exchange.failLookups('unclear', 'throw', 'hang')
+    const intent = await floor.submitIntent()
     await pass(20_000)
     expect(statusOf(intent)).toBe('filled')
     expect(exchange.arrivals).toHaveLength(1)
   })
 
   it('sends no entry anywhere, and nothing in the symbol, while an order is unknown', async () => {
-    await floor.intend({ symbol: 'ETH' })
+    await floor.submitIntent({ symbol: 'ETH' })
     await settle()
     exchange.treat('lose')
-    await floor.intend()
+    await floor.submitIntent()
     await settle()
-    const other = await floor.intend({ symbol: 'ETH', direction: 'short' })
+    const other = await floor.submitIntent({ symbol: 'ETH', direction: 'short' })
     expect(statusOf(other)).toBe('rejected')
     const by = { operator: 'op', surface: 'cli' } as const
     const [eth] = held()
@@ -157,8 +160,8 @@ describe('the order router', () => {
 
   it('leaves an order that cannot be looked up to an operator', async () => {
     exchange.treat('lose')
-    exchange.troubleLookups('unsupported')
-    const intent = await floor.intend()
+    exchange.failLookups('unsupported')
+    const intent = await floor.submitIntent()
     await pass(60_000)
     expect(lastOrder()).toMatchObject({ status: 'unknown', needsOperator: true })
     expect(await types()).toContain('alert.execution')
@@ -174,10 +177,10 @@ describe('the order router', () => {
 
   it('records a rejection, and retries an exit that was rejected', async () => {
     exchange.treat('refuse', 'fill', 'refuse', 'fill')
-    const refused = await floor.intend()
+    const refused = await floor.submitIntent()
     await settle()
     expect(statusOf(refused)).toBe('rejected')
-    await floor.intend()
+    await floor.submitIntent()
     await pass(60_000)
     await floor.bars({ BTC: 94 })
     await settle()
@@ -187,8 +190,8 @@ describe('the order router', () => {
     expect(exchange.netOf('BTC')).toBe(0n)
   })
 
-  it('polls resting orders, and retries the rest of an exit', async () => {
-    await floor.intend()
+  it('sweeps what rests, and tries the rest of an exit again', async () => {
+    await floor.submitIntent()
     await pass(60_000)
     exchange.treat('fill-some')
     await floor.bars({ BTC: 94 })
@@ -199,8 +202,8 @@ describe('the order router', () => {
     expect(held()).toEqual([])
   })
 
-  it('cancels at the venue what the kill switch or an operator cancels', async () => {
-    await floor.intend()
+  it('cancels at the venue what the kill switch or an operator wants canceled', async () => {
+    await floor.submitIntent()
     await pass(60_000)
     exchange.treat('fill-some')
     await floor.bars({ BTC: 94 })
@@ -228,7 +231,7 @@ describe('after a restart', () => {
 
   it('every order under way is looked up before anything is sent', async () => {
     exchange.treat('fill-hang')
-    const intent = await floor.intend()
+    const intent = await floor.submitIntent()
     await settle()
     await restart()
     expect(await types()).toContain('execution.order_unknown.v1')
@@ -238,15 +241,15 @@ describe('after a restart', () => {
   })
 
   it('an order that was stored and never sent is sent once', async () => {
-    await floor.desk.close()
-    const intent = await floor.intend()
-    // Without an order router it is not accepted either.
+    await floor.router.close()
+    const intent = await floor.submitIntent()
+    // Nobody is there to send it, and so it is not accepted either.
     expect(statusOf(intent)).toBe('rejected')
     await open()
     await pass(1000)
     await floor.bars({ BTC: 100 })
     exchange.treat('lose-hang')
-    const second = await floor.intend()
+    const second = await floor.submitIntent()
     await settle()
     await restart()
     await pass(40_000)
@@ -256,7 +259,7 @@ describe('after a restart', () => {
 
   it('an expired order is given up, and its intent ends', async () => {
     exchange.treat('lose-hang')
-    const intent = await floor.intend()
+    const intent = await floor.submitIntent()
     await settle()
     floor.drop()
     await timer.advance(400_000)
@@ -268,7 +271,7 @@ describe('after a restart', () => {
 
   it('the kill switch keeps its level, and holds back what it forbids', async () => {
     exchange.treat('lose-hang')
-    const intent = await floor.intend()
+    const intent = await floor.submitIntent()
     await settle()
     await setLevel(2)
     await restart()
@@ -278,8 +281,8 @@ describe('after a restart', () => {
     expect(exchange.arrivals).toEqual([])
   })
 
-  it('at level 3 no exit is sent automatically', async () => {
-    await floor.intend()
+  it('at level 3 no exit goes by itself', async () => {
+    await floor.submitIntent()
     await pass(60_000)
     exchange.treat('lose-hang')
     await floor.bars({ BTC: 94 })
@@ -303,7 +306,7 @@ describe('after a restart', () => {
     expect(held()[0]).toMatchObject({
       terms: { origin: { kind: 'adopted' }, direction: 'short', asset: 'ETH', platform: VENUE },
     })
-    const intent = await floor.intend()
+    const intent = await floor.submitIntent()
     expect(statusOf(intent)).toBe('rejected')
     const by = { operator: 'op', surface: 'cli' } as const
     await floor.engine.execute({
@@ -315,13 +318,13 @@ describe('after a restart', () => {
     expect(exchange.netOf('ETH')).toBe(0n)
     await floor.engine.execute({ kind: 'resume-live', operator: 'op', reason: 'was mine', surface: 'cli' })
     await floor.bars({ BTC: 100 })
-    const later = await floor.intend()
+    const later = await floor.submitIntent()
     await settle()
     expect(statusOf(later)).toBe('filled')
   })
 
-  it('records a missing position once', async () => {
-    await floor.intend()
+  it('tells once of what is missing', async () => {
+    await floor.submitIntent()
     await settle()
     const [position] = held()
     exchange.tradeByHand('BTC', -Number(position?.holding.quantity ?? 0n) / 1e8)

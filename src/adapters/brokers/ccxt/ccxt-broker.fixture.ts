@@ -1,13 +1,12 @@
-import type { Price, Quantity } from '../../../core/shared/money.ts'
-import type { Fault, FaultChoice } from '../../../../test/venue/faults.ts'
-import { fillOpenOrder, liquidate } from '../../../../test/venue/matching.ts'
-import { startVenue, type Venue } from '../../../../test/venue/venue.ts'
+import type { Fault, FaultChoice } from '../../../../test/exchange-server/faults.ts'
+import { fillOpenOrder, liquidate } from '../../../../test/exchange-server/matching.ts'
+import { startExchangeServer, type ExchangeServer } from '../../../../test/exchange-server/exchange-server.ts'
 import type { BrokerFixture, RequestKind, BrokerFault } from '../../../ports/broker.fixture.ts'
 import { createManualTimer, settle, type ManualTimer } from '../../../ports/manual-timer.fixture.ts'
 import { createCcxtBroker, type CcxtBrokerDependencies } from './ccxt-broker.ts'
 
 export interface CcxtBrokerFixture extends BrokerFixture {
-  readonly venue: Venue
+  readonly venue: ExchangeServer
   readonly timer: ManualTimer
 }
 
@@ -16,7 +15,7 @@ export const openBrokerFixture = async (
   changes: Partial<CcxtBrokerDependencies> = {},
 ): Promise<CcxtBrokerFixture> => {
   const timer = createManualTimer(Date.parse('2026-02-20T12:34:56.789Z'))
-  const venue = await startVenue({ now: () => timer.now(), perpetuals: ['BTC', 'ETH', 'BNB'] })
+  const venue = await startExchangeServer({ now: () => timer.now(), perpetuals: ['BTC', 'ETH', 'BNB'] })
   const { world, faults } = venue
   const { apiKey, secret } = world.account
   world.prices.set('BTC', 6_000_000_000_000n).set('ETH', 300_000_000_000n).set('BNB', 60_000_000_000n)
@@ -61,7 +60,7 @@ export const openBrokerFixture = async (
 }
 
 /** Waits for requests in flight; time moves only when the server has none to respond to. */
-const driven = async <T>(promise: Promise<T>, venue: Venue, timer: ManualTimer): Promise<T> => {
+const driven = async <T>(promise: Promise<T>, venue: ExchangeServer, timer: ManualTimer): Promise<T> => {
   let isDone = false
   const end = (): void => {
     isDone = true

@@ -65,7 +65,7 @@ export const reasonOf = (error: unknown, outcome: RequestOutcome, credentials: B
 /** The library's messages contain whole addresses, with signatures. */
 const redacted = (text: string, credentials: BrokerCredentials): string => {
   const { apiKey, secret, password = '' } = credentials
-  const secrets = [apiKey, secret, password].filter((text) => text !== '')
+  const secrets = [apiKey, secret, password].filter((value) => value !== '')
   const line = secrets
     .reduce((shown, hidden) => shown.replaceAll(hidden, '[hidden]'), text)
     .replaceAll(/\?\S+/g, '?…')

@@ -1,6 +1,6 @@
-import { startVenue, type Venue } from '../../../../test/venue/venue.ts'
+import { startExchangeServer, type ExchangeServer } from '../../../../test/exchange-server/exchange-server.ts'
 import type { FeedBar } from '../../../core/market/bar.ts'
-import { createManualTimer, type ManualTimer } from '../../../ports/manual-timer.fixture.ts'
+import { createManualTimer, settle, type ManualTimer } from '../../../ports/manual-timer.fixture.ts'
 import type { FeedListener, FeedStart, MarketFeed, Tick } from '../../../ports/market-feed.ts'
 import { createCcxtFeed, type CcxtFeedDependencies } from './ccxt-feed.ts'
 
@@ -10,7 +10,7 @@ export const MINUTE_MS = 60_000
 /** A feed, the exchange server it uses, and what it delivered. Time moves only by hand; requests are real. */
 export interface CcxtFeedFixture {
   readonly timer: ManualTimer
-  readonly venue: Venue
+  readonly venue: ExchangeServer
   readonly feed: MarketFeed
   readonly calls: (readonly FeedBar[])[]
   readonly ticks: Tick[]
@@ -29,7 +29,7 @@ export const openCcxtFeedFixture = async (
   changes: Partial<CcxtFeedDependencies> = {},
 ): Promise<CcxtFeedFixture> => {
   const timer = createManualTimer(START_MS)
-  const venue = await startVenue({ now: () => timer.now() })
+  const venue = await startExchangeServer({ now: () => timer.now() })
   const feed = createCcxtFeed({
     exchange: 'binance',
     barSeconds: 60,
@@ -81,11 +81,12 @@ export const openCcxtFeedFixture = async (
 }
 
 /** Gives requests the time to arrive, and waits for their responses. */
-export const pause = async (venue: Venue): Promise<void> => {
+export const pause = async (venue: ExchangeServer): Promise<void> => {
   for (let turn = 0; turn < PAUSES_MAX; turn += 1) {
     await new Promise((resolve) => {
       setTimeout(resolve, 2)
     })
+    await settle()
     if (venue.answering() === 0) return
   }
 }

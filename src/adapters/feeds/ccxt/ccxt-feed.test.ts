@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { priceAt } from '../../../../test/venue/world.ts'
+import { priceAt } from '../../../../test/exchange-server/exchange-state.ts'
 import type { FeedBar } from '../../../core/market/bar.ts'
 import { marketFeedContract } from '../../../ports/market-feed.contract.ts'
 import type { CcxtFeedDependencies } from './ccxt-feed.ts'

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { startVenue } from '../../../../test/venue/venue.ts'
+import { startExchangeServer } from '../../../../test/exchange-server/exchange-server.ts'
 import { barFaultOf, type FeedBar } from '../../../core/market/bar.ts'
 import type { CcxtFeedDependencies } from './ccxt-feed.ts'
 import { MINUTE_MS, openCcxtFeedFixture, type CcxtFeedFixture } from './ccxt-feed.fixture.ts'
@@ -288,7 +288,7 @@ describe('an exchange that is down at the start', () => {
     expect(fixture.errors).toEqual([
       expect.stringContaining('could not load the markets of binance, will retry: '),
     ])
-    const venue = await startVenue({ now: () => fixture.timer.now(), port })
+    const venue = await startExchangeServer({ now: () => fixture.timer.now(), port })
     try {
       await fixture.until(() => fixture.feed.status().state === 'running', 500)
       await fixture.nextMinute()

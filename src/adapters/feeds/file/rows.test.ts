@@ -84,7 +84,7 @@ describe('JSONL', () => {
         symbols: ['BTC'],
       },
     )
-    expect(calls.map(([bar]) => bar?.funding_annualized)).toEqual([null, 7, null])
+    expect(calls.map(([first]) => first?.funding_annualized)).toEqual([null, 7, null])
     expect(errors).toEqual(['FILE line 4: not a JSON object'])
   })
 
