@@ -1,6 +1,7 @@
 import { asKnown, type KnownEvent, type PayloadOf } from '../core/events/catalogue.ts'
 import type { Stamped } from '../core/log/event.ts'
-import { equityOf, type State } from '../core/state.ts'
+import { type State } from '../core/state.ts'
+import { equityOf } from '../core/trading/account.ts'
 import { usdNumber } from '../core/shared/money.ts'
 import { DAY_MS } from '../core/shared/time.ts'
 import { meanOf, type EquityCurve } from './statistics.ts'
@@ -47,7 +48,7 @@ export class AccountTracker {
 
   /** The state at the beginning. */
   start(state: State): void {
-    this.#start = usdNumber(equityOf(state))
+    this.#start = usdNumber(equityOf(state.trading))
     this.#equity = this.#start
     this.#peak = this.#start
   }
@@ -57,7 +58,7 @@ export class AccountTracker {
     const day = Math.floor(openMs / DAY_MS)
     if (this.#day !== null && day > this.#day) this.#days.push(this.#equity)
     this.#day = Math.max(this.#day ?? day, day)
-    this.#equity = usdNumber(equityOf(state))
+    this.#equity = usdNumber(equityOf(state.trading))
     this.#peak = Math.max(this.#peak, this.#equity)
     if (this.#peak > 0) this.#maxDrawdown = Math.max(this.#maxDrawdown, 1 - this.#equity / this.#peak)
   }

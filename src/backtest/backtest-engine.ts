@@ -1,5 +1,5 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
-import type { Command } from '../core/commands.ts'
+import type { Command } from '../core/decide.ts'
 import type { Configuration } from '../core/config/schema.ts'
 import type { Stamped } from '../core/log/event.ts'
 import type { Quote } from '../core/shared/quote.ts'

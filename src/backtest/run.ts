@@ -1,3 +1,4 @@
+import { priceFrom } from '../core/shared/money.ts'
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { Configuration } from '../core/config/schema.ts'
 import { foldingOf } from '../core/operations/folding.ts'
@@ -104,7 +105,7 @@ class Run {
         start: (from, listener) => parts.feed.start(from, this.#tradingFirst(listener)),
       },
       producers: parts.strategy === 'brain' ? parts.producers : [],
-      producerDesk: new ProducerRunner({ engine: this.#engine, clock: this.#engine, onError }),
+      producerRunner: new ProducerRunner({ engine: this.#engine, clock: this.#engine, onError }),
       configuration,
       onError,
     })
@@ -134,7 +135,7 @@ class Run {
       lastCloseMs: this.#lastCloseMs,
       bars: this.#bars,
       resolutionSeconds: this.#tradedFromMs === null ? null : this.#settings.market.bar_seconds,
-      openPositions: this.#engine.state.book.count,
+      openPositions: this.#engine.state.trading.book.count,
       account: this.#account.history(),
     }
   }
@@ -239,13 +240,13 @@ class Run {
     const beforeMs = this.#decidedMs ?? nowMs - this.#settings.market.bar_seconds * 1000
     this.#engine.moveTo(nowMs, prices)
     if (dayNumberOf(nowMs) > dayNumberOf(beforeMs)) await this.#startDay()
-    await doDue(parts, beforeMs, nowMs)
+    await runDueTasks(parts, beforeMs, nowMs)
     await this.#strategy.decide(beforeMs, nowMs)
     this.#decidedMs = nowMs
   }
 
   async #startDay(): Promise<void> {
-    if (!this.#parts.resetsDaily || this.#engine.state.killSwitch.level === 0) return
+    if (!this.#parts.resetsDaily || this.#engine.state.trading.killSwitch.level === 0) return
     const move = { level: 0, reason: 'a new day', operator: BACKTEST_NODE, surface: 'cli' } as const
     await this.#engine.execute({ kind: 'reset-kill-switch', move })
   }

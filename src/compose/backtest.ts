@@ -33,10 +33,10 @@ export const runBacktest = async (
   request: BacktestRequest,
   place: BacktestFolders,
 ): Promise<BacktestReport> => {
-  const { strategy, symbol, resetsDaily, onError, onProgress } = wish
+  const { strategy, symbol, resetsDaily, onError, onProgress } = request
   const chosen = symbol === undefined ? given : settingsForSymbol(given, symbol)
-  const seed = wish.seed ?? given.market.seed
-  const { market, fromMs, toMs, ...stage } = stageOf(chosen, { ...wish, seed }, place)
+  const seed = request.seed ?? given.market.seed
+  const { market, fromMs, toMs, ...input } = inputOf(chosen, { ...request, seed }, place)
   const course = await backtest({
     ...input,
     strategy,

@@ -102,7 +102,7 @@ const setLevel = async ({ engine }: LiveEngine, level: KillSwitchLevel): Promise
   report('level ?')
   const move = { level, reason: 'test', operator: 'op', surface: 'cli' } as const
   await engine.execute({ kind: 'set-kill-switch', move })
-  report(`level ${engine.state.killSwitch.level}`)
+  report(`level ${engine.state.trading.killSwitch.level}`)
 }
 
 const fillResting = async (): Promise<void> => {
@@ -114,7 +114,7 @@ const fillResting = async (): Promise<void> => {
 const tick = async (live: LiveEngine, timer: Timer, symbol: string, price: number): Promise<void> => {
   await setPrices({ [symbol]: price })
   const ts = new Date(timer.now()).toISOString()
-  await live.engine.execute({ kind: 'observe-tick', tick: { symbol, price, ts, confirms: null } })
+  await live.engine.execute({ kind: 'observe-tick', tick: { symbol, price: priceFrom(price), ts: ts as Timestamp, confirms: null } })
 }
 
 const act = async (live: LiveEngine, timer: Timer): Promise<void> => {
@@ -124,7 +124,7 @@ const act = async (live: LiveEngine, timer: Timer): Promise<void> => {
   await live.bars(prices)
   if (random.happens(0.1)) await fillResting()
   if (random.happens(0.05)) await setLevel(live, random.below(4) as KillSwitchLevel)
-  else if (engine.state.killSwitch.level !== 0 && random.happens(0.4)) await setLevel(live, 0)
+  else if (engine.state.trading.killSwitch.level !== 0 && random.happens(0.4)) await setLevel(live, 0)
   if (random.happens(0.25)) await engine.execute(CLOSE_ALL)
   await engine.execute({ kind: 'expire-intents' })
   const { checked } = engine.state.trading.venue
@@ -176,7 +176,7 @@ await once(orders, 'line')
 const timer = createFastTimer(pace)
 const live = await openTrading(timer)
 report('open')
-report(`level ${live.engine.state.killSwitch.level}`)
+report(`level ${live.engine.state.trading.killSwitch.level}`)
 await live.router.start()
 report('trading')
 if (kind === 'trade') await trade(live, timer)

@@ -203,7 +203,7 @@ describe('orders at a venue, by an engine that is killed again and again', () =>
   })
 
   it('end the intents that they came from, each in one state', () => {
-    const { orders, intents } = simulation.state
+    const { trading: { orders }, trading: { intents } } = simulation.state
     expect(orders.open.size).toBe(0)
     const left = [...intents.values()].filter(
       ({ status }) => !['filled', 'rejected', 'expired'].includes(status),
@@ -215,8 +215,8 @@ describe('orders at a venue, by an engine that is killed again and again', () =>
 
   it('leave the cash that the trades of the venue come to, to the millionth of a dollar', () => {
     const cash = simulation.journal.trades.reduce((sum, trade) => sum + cashOf(trade), START_CASH)
-    expect(simulation.state.ledger.cash).toBe(cash)
-    expect(simulation.state.book.count).toBe(0)
+    expect(simulation.state.trading.ledger.cash).toBe(cash)
+    expect(simulation.state.trading.book.count).toBe(0)
     expect(simulation.journal.positions).toEqual([])
   })
 

@@ -10,17 +10,7 @@ import type {
   SubmitResult,
   VenuePosition,
 } from '../../src/ports/broker.ts'
-import {
-  NO_QUANTITY,
-  notionalOf,
-  plus,
-  priceFrom,
-  quantityFrom,
-  usdFrom,
-  type Price,
-  type Quantity,
-  type Usd,
-} from '../../src/core/shared/money.ts'
+import { NO_QUANTITY, notionalOf, plus, priceFrom, quantityFrom, usdFrom, type Price, type Quantity, type Usd } from '../../src/core/shared/money.ts'
 
 /** How the exchange handles the next order. */
 export type Treatment =
@@ -149,8 +139,8 @@ export const createMemoryExchange = (now: () => number): MemoryExchange => {
     arrivals,
     treat: (...next) => void treatments.push(...next),
     failLookups: (...next) => void lookupFailures.push(...next),
-    setPrice: (symbol, price) => void prices.set(symbol, unitsFrom(price)),
-    netOf: (symbol) => nets.get(symbol) ?? 0n,
+    setPrice: (symbol, price) => void prices.set(symbol, priceFrom(price)),
+    netOf: (symbol) => ((nets.get(symbol) ?? 0n) as Quantity),
     duplicates: () => duplicates,
     takeFunding: (symbol, usd) => {
       fundings.push({ id: `f${fundings.length}`, symbol, paidUsd: usdFrom(usd), atMs: now() })
@@ -221,7 +211,7 @@ export const createMemoryExchange = (now: () => number): MemoryExchange => {
   }
 }
 
-const filledOf = ({ fills }: HeldOrder): Quantity => fills.reduce((sum, { quantity }) => sum + quantity, 0n)
+const filledOf = ({ fills }: HeldOrder): Quantity => ((fills.reduce((sum, { quantity }) => sum + quantity, 0n)) as Quantity)
 
 const cut = (quantity: Quantity): Quantity => (quantity - (quantity % quantityFrom(0.001))) as Quantity
 

@@ -45,7 +45,7 @@ interface Simulation {
 const processOf = async (simulation: Simulation, stepsToLive: number): Promise<void> => {
   const { log, exchange, timer, random } = simulation
   const live = await openLiveEngine({ log, broker: exchange, timer, symbols: SYMBOLS, stepsToLive })
-  if (simulation.level !== null) expect(live.engine.state.killSwitch.level).toBe(simulation.level)
+  if (simulation.level !== null) expect(live.engine.state.trading.killSwitch.level).toBe(simulation.level)
   let isOver = false
   const ended = live.dropped.then(() => {
     isOver = true
@@ -82,10 +82,10 @@ const act = async (
   else if (simulation.level !== 0 && random.happens(0.5)) await during(setLevel(simulation, live, 0))
   if (random.happens(0.3)) await during(live.engine.execute(CLOSE_ALL))
   const { state } = live.engine
-  if (state.killSwitch.level >= 2 || state.venue.checked?.ok !== true) return
-  if (state.orders.open.some(({ status }) => status === 'unknown')) return
+  if (state.trading.killSwitch.level >= 2 || state.trading.venue.checked?.ok !== true) return
+  if (state.trading.orders.open.some(({ status }) => status === 'unknown')) return
   for (const symbol of SYMBOLS) {
-    if (random.happens(0.5) || positionsOf(live.engine.state, symbol).length > 0) continue
+    if (random.happens(0.5) || positionsOf(live.engine.state.trading, symbol).length > 0) continue
     await during(live.submitIntent({ symbol, direction: random.happens(0.5) ? 'long' : 'short' }))
   }
 }
@@ -99,7 +99,7 @@ const setLevel = async (simulation: Simulation, live: LiveEngine, level: KillSwi
     kind: 'set-kill-switch',
     move: { level, reason: 'test', operator: 'op', surface: 'cli' },
   })
-  simulation.level = live.engine.state.killSwitch.level
+  simulation.level = live.engine.state.trading.killSwitch.level
 }
 
 /** A last process that runs until nothing is under way, and everything is sold. */
@@ -114,7 +114,7 @@ const ending = async (simulation: Simulation): Promise<LiveEngine> => {
     await settle()
     // As the schedule does.
     await live.engine.execute({ kind: 'expire-intents' })
-    const { orders, book } = live.engine.state
+    const { trading: { orders }, trading: { book } } = live.engine.state
     if (orders.open.size === 0 && book.count === 0 && minute > INTENT_MINUTES) return live
     if (orders.open.size === 0) await live.engine.execute(CLOSE_ALL)
   }
@@ -161,7 +161,7 @@ describe('orders through crashes and faults of the venue', () => {
       const recorded = of('execution.order_filled.v1').map(({ venue_trade_id: id }) => String(id))
       expect(recorded.toSorted()).toEqual(trades.map(({ venueTradeId }) => venueTradeId).toSorted())
 
-      const intents = [...live.engine.state.intents.values()]
+      const intents = [...live.engine.state.trading.intents.values()]
       const left = intents.filter(({ status }) => !['filled', 'rejected', 'expired'].includes(status))
       expect(left.map(({ id, status }) => `${id} ${status}`)).toEqual([])
       const ends = new Map<string, number>()
@@ -169,7 +169,7 @@ describe('orders through crashes and faults of the venue', () => {
         if (typeof id === 'string') ends.set(id, (ends.get(id) ?? 0) + 1)
       expect([...ends.values()].filter((count) => count !== 1)).toEqual([])
 
-      expect(openPositionsOf(live.engine.state)).toEqual([])
+      expect(openPositionsOf(live.engine.state.trading)).toEqual([])
       expect(SYMBOLS.filter((symbol) => exchange.netOf(symbol) !== 0n)).toEqual([])
       expect(of('execution.position_adopted.v1')).toEqual([])
       expect(of('execution.venue_differs.v1')).toEqual([])
@@ -182,7 +182,7 @@ describe('orders through crashes and faults of the venue', () => {
           }, sum),
         10_000_000_000n,
       )
-      expect(live.engine.state.ledger.cash).toBe(cash)
+      expect(live.engine.state.trading.ledger.cash).toBe(cash)
       expect(submitted.length).toBeGreaterThanOrEqual(ORDERS_PER_SEED)
       expect(trades.length).toBeGreaterThan(100)
       await live.close()

@@ -1,6 +1,6 @@
 import { type OrderId, type IntentId } from '../../src/core/shared/brand.ts'
 import { afterEach, describe, expect, it } from 'vitest'
-import { openPositionsOf } from '../../src/core/trading/book.ts'
+import { openPositionsOf } from '../../src/core/trading/portfolio.ts'
 import type { LiveEngine } from './live-engine.fixture.ts'
 
 /** An engine whose orders are filled on paper or at a venue. */
@@ -42,8 +42,8 @@ export const orderScenarios = (
     return intent
   }
   const state = () => fixture.live.engine.state
-  const statusOf = (intent: string) => state().intents.get(intent)?.status
-  const held = () => openPositionsOf(state())
+  const statusOf = (intent: string) => state().trading.intents.get(((intent) as IntentId))?.status
+  const held = () => openPositionsOf(state().trading)
   const setLevel = (level: 2 | 3) =>
     fixture.live.engine.execute({
       kind: 'set-kill-switch',
@@ -97,11 +97,11 @@ export const orderScenarios = (
     it('are filled in parts, and the position grows with them', async () => {
       const intent = await begin(true)
       await fixture.fillSome()
-      const [waiting] = [...state().orders.open.values()]
+      const [waiting] = [...state().trading.orders.open.values()]
       expect(waiting?.status).toBe('partial')
       expect(held()[0]?.holding.quantity).toBe(waiting?.filled)
       await fixture.fillRest()
-      expect(state().orders.open.size).toBe(0)
+      expect(state().trading.orders.open.size).toBe(0)
       expect(held()[0]?.holding.quantity).toBe(waiting?.quantity)
       expect(statusOf(intent)).toBe('filled')
     })
@@ -109,15 +109,15 @@ export const orderScenarios = (
     it('are canceled by an operator, and what was filled stays', async () => {
       const intent = await begin(true)
       await fixture.fillSome()
-      const [waiting] = [...state().orders.open.values()]
-      const wish = { orderId: waiting?.id ?? '', operator: 'op', reason: null, surface: 'cli' } as const
-      expect((await fixture.live.engine.execute({ kind: 'cancel-order', wish })).status).toBe('done')
+      const [waiting] = [...state().trading.orders.open.values()]
+      const request = { orderId: (waiting?.id ?? '') as OrderId, operator: 'op', reason: null, surface: 'cli' } as const
+      expect((await fixture.live.engine.execute({ kind: 'cancel-order', request })).status).toBe('done')
       await fixture.settle()
-      expect(state().orders.open.size).toBe(0)
-      expect(state().orders.ended.get(wish.orderId)?.status).toBe('canceled')
+      expect(state().trading.orders.open.size).toBe(0)
+      expect(state().trading.orders.ended.get(request.orderId)?.status).toBe('canceled')
       expect(held()[0]?.holding.quantity).toBe(waiting?.filled)
       expect(statusOf(intent)).toBe('filled')
-      expect((await fixture.live.engine.execute({ kind: 'cancel-order', wish })).status).toBe('refused')
+      expect((await fixture.live.engine.execute({ kind: 'cancel-order', request })).status).toBe('refused')
     })
 
     it('are not even made for a symbol without a price', async () => {
@@ -132,7 +132,7 @@ export const orderScenarios = (
       await setLevel(2)
       fixture = await fixture.restart()
       await fixture.settle()
-      expect(state().killSwitch.level).toBe(2)
+      expect(state().trading.killSwitch.level).toBe(2)
       expect(held()).toHaveLength(1)
       await fixture.price({ BTC: 56_000, ETH: 3000 })
       await fixture.settle()

@@ -74,8 +74,8 @@ const atVenue = async (log: MemoryLog, fixture: CcxtBrokerFixture): Promise<Scen
     },
     fillSome: rest,
     fillRest: async () => {
-      for (const { id } of live.engine.state.orders.open.values()) fixture.fillRest(clientOrderId(id))
-      while (live.engine.state.orders.open.size > 0) await fixture.run(nextTurn())
+      for (const { id } of live.engine.state.trading.orders.open.values()) fixture.fillRest(clientOrderId(id))
+      while (live.engine.state.trading.orders.open.size > 0) await fixture.run(nextTurn())
     },
     settle: rest,
     restart: async () => {

@@ -39,7 +39,7 @@ beforeEach(async () => {
   await engine.execute({ kind: 'observe-bars', observation: { feed: 'file', bars } })
   const at = new Date(NOW_MS).toISOString()
   const intentId = await appendEvent(log, at, 'execution.trade_intent.v1', intentAt(NOW_MS, {}))
-  await engine.execute({ kind: 'execute-intent', intentId })
+  await engine.execute({ kind: 'execute-intent', intentId: intentId as IntentId })
 })
 afterEach(() => engine.close())
 

@@ -23,7 +23,7 @@ let floor: LiveEngine
 
 const pass = (ms: number): Promise<void> => passTime(timer, ms)
 const types = async () => (await allRecords(log)).map(({ type }) => type)
-const held = () => openPositionsOf(floor.engine.state)
+const held = () => openPositionsOf(floor.engine.state.trading)
 
 beforeEach(async () => {
   timer = createManualTimer(BEGIN_MS)

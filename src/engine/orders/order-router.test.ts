@@ -41,7 +41,7 @@ const lastOrder = () =>
     .toSorted((one, other) => (one.submittedAt < other.submittedAt ? -1 : 1))
     .at(-1)
 const types = async () => (await allRecords(log)).map(({ type }) => type)
-const held = () => openPositionsOf(floor.engine.state)
+const held = () => openPositionsOf(floor.engine.state.trading)
 const setLevel = (level: 2 | 3) =>
   floor.engine.execute({
     kind: 'set-kill-switch',

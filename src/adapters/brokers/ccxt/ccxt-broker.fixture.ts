@@ -1,3 +1,4 @@
+import type { Price, Quantity } from '../../../core/shared/money.ts'
 import type { Fault, FaultChoice } from '../../../../test/exchange-server/faults.ts'
 import { fillOpenOrder, liquidate } from '../../../../test/exchange-server/matching.ts'
 import { startExchangeServer, type ExchangeServer } from '../../../../test/exchange-server/exchange-server.ts'
