@@ -1,5 +1,6 @@
 import { viewPosition, viewPositions, type PositionView } from '../../core/views/positions.ts'
 import type { Reader } from './reader.ts'
+import { findPosition } from './trading-records.ts'
 
 export const POSITIONS_MAX = 500
 
@@ -9,6 +10,6 @@ export const openPositions = async (reader: Reader): Promise<readonly PositionVi
 
 /** Closed ones too; null if no position has this id. */
 export const positionOf = async (reader: Reader, id: string): Promise<PositionView | null> => {
-  const position = (await reader.fresh()).trading.positions.get(id)
-  return position === undefined ? null : viewPosition(position)
+  const position = await findPosition(reader, id)
+  return position === null ? null : viewPosition(position)
 }

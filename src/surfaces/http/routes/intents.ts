@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { assert } from '../../../core/shared/assert.ts'
 import { INTENT_FILTERS, intentView, viewIntent, viewIntents } from '../../../core/views/intents.ts'
+import { withLogChecked } from '../../../engine/queries/trading-records.ts'
 import { resultOf, ok, type RouteResult } from '../results.ts'
 import { DENIED_INTENT, INTENT, TRADE_INTENT_ID } from '../examples-trading.ts'
 import { integer, pathText, reasonText } from '../fields.ts'
@@ -80,7 +81,8 @@ const decideIntent = async (
     note: body?.note ?? null,
     surface: 'api',
   } as const
-  return resultOf(await engine.execute({ kind, decision }, { traceId }), () => {
+  const outcome = await engine.execute({ kind, decision }, { traceId })
+  return resultOf(await withLogChecked(engine.log, outcome), () => {
     const decided = engine.state.trading.intents.get(id)
     assert(decided !== undefined, `intent ${id} must be known after the decision`)
     return viewIntent(decided)

@@ -1,8 +1,10 @@
 import { z } from 'zod'
+import { assert } from '../../../core/shared/assert.ts'
 import { ORDER_FILTERS, orderView, viewOrder, viewOrders } from '../../../core/views/orders.ts'
 import { equityHistoryView } from '../../../core/views/equity-history.ts'
 import { portfolioView } from '../../../core/views/portfolio.ts'
 import { equityHistoryOf } from '../../../engine/queries/equity-history.ts'
+import { withLogChecked } from '../../../engine/queries/trading-records.ts'
 import { portfolioOf } from '../../../engine/queries/portfolio.ts'
 import { resultOf, ok } from '../results.ts'
 import { CANCELED_ORDER, EQUITY_HISTORY, ORDER, PORTFOLIO } from '../examples-trading.ts'
@@ -72,16 +74,13 @@ export const portfolioRoutes = [
     example: CANCELED_ORDER,
     problems: ['order.not_found', 'order.not_open'],
     handler: async ({ params: { order_id: orderId }, body, traceId }, { engine }) => {
-      const request = {
-        orderId,
-        operator: engine.nodeId,
-        reason: body?.reason ?? null,
-        surface: 'api',
-      } as const
-      return resultOf(await engine.execute({ kind: 'cancel-order', request }, { traceId }), () => {
+      const reason = body?.reason ?? null
+      const request = { orderId, operator: engine.nodeId, reason, surface: 'api' } as const
+      const outcome = await engine.execute({ kind: 'cancel-order', request }, { traceId })
+      return resultOf(await withLogChecked(engine.log, outcome), () => {
         const { open, ended } = engine.state.trading.orders
         const canceled = open.get(orderId) ?? ended.get(orderId)
-        if (canceled === undefined) throw new Error('an order was canceled and is gone')
+        assert(canceled !== undefined, `order ${orderId} must be known after it was canceled`)
         return viewOrder(canceled)
       })
     },

@@ -1,8 +1,10 @@
 import { z } from 'zod'
+import { assert } from '../../../core/shared/assert.ts'
 import type { Operator } from '../../../core/trading/exits.ts'
 import { closedAllView, viewClosedAll } from '../../../core/views/closing.ts'
 import { POSITION_FILTERS, positionView, viewPosition, viewPositions } from '../../../core/views/positions.ts'
 import { positionOf, POSITIONS_MAX } from '../../../engine/queries/positions.ts'
+import { withLogChecked } from '../../../engine/queries/trading-records.ts'
 import { resultOf, ok, refused, type Refused } from '../results.ts'
 import { POSITION, POSITION_ID } from '../examples.ts'
 import { CLOSED_POSITION } from '../examples-trading.ts'
@@ -89,12 +91,13 @@ export const positionRoutes = [
     problems: ['position.not_found', 'position.not_open', 'price.unavailable'],
     handler: async ({ params: { position_id: positionId }, body: given, traceId }, { engine }) => {
       const by = operatorOf(engine.nodeId, given?.reason)
-      const outcome = await engine.execute({ kind: 'close-position', positionId, by }, { traceId })
+      const command = { kind: 'close-position', positionId, by } as const
+      const outcome = await withLogChecked(engine.log, await engine.execute(command, { traceId }))
       if (outcome.status === 'refused' && outcome.refusal.code === 'position.not_found')
         return unknownPosition()
       return resultOf(outcome, () => {
         const closed = engine.state.trading.positions.get(positionId)
-        if (closed === undefined) throw new Error('a position was closed and is gone')
+        assert(closed !== undefined, `position ${positionId} must be known after it was closed`)
         return viewPosition(closed)
       })
     },
