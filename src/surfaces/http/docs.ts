@@ -16,11 +16,11 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** The page below /docs, from files of this installation only. It shows the same document as /openapi.json. */
+/** The page below /docs, served from local files only. It shows the document of /openapi.json. */
 export const addDocs = async (app: FastifyInstance, openApiText: () => string): Promise<void> => {
   await app.register(async (scope) => {
     scope.addHook('onSend', (_request, reply, _payload, done) => {
-      // Serving files sets another one.
+      // Static files set their own.
       reply.header('cache-control', 'no-store')
       done()
     })

@@ -23,7 +23,7 @@ export const intentRoutes = [
     operationId: 'listIntents',
     tag,
     summary: 'Intents of the brain, newest first',
-    description: 'With what became of them and the reasons for it. Those that ended are kept for a while.',
+    description: 'With their status and reasons: all that have not ended, and the newest ended ones.',
     query: z.object({
       status: z.enum(INTENT_FILTERS).default('all').meta({ description: 'only those with this status' }),
       limit: integer(100, { min: 1, max: 500 }, 'how many'),
@@ -39,7 +39,7 @@ export const intentRoutes = [
     operationId: 'approveIntent',
     tag,
     summary: 'Approve an intent that waits for it',
-    description: 'It is executed at once, with all checks of any entry: the answer says what became of it.',
+    description: 'Executes it at once, with the checks of every entry; the response has its new status.',
     params,
     body: optionalNote('size is fine'),
     bodyIsOptional: true,

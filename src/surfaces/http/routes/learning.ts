@@ -14,7 +14,7 @@ export const learningRoutes = [
     path: '/learning/weights',
     operationId: 'getWeights',
     tag,
-    summary: 'How much each domain counts, and how it came to that',
+    summary: 'Weights of the domains, and the learning runs behind them',
     query: z.object({ limit: integer(20, { min: 1, max: 500 }, 'how many runs') }),
     response: weightsView.meta({ id: 'Weights' }),
     example: WEIGHTS,

@@ -20,7 +20,7 @@ export const portfolioRoutes = [
     path: '/portfolio',
     operationId: 'getPortfolio',
     tag,
-    summary: 'Where the account stands, and its limits',
+    summary: 'Equity, exposure, risk and limits of the account',
     response: portfolioView.meta({ id: 'Portfolio' }),
     example: PORTFOLIO,
     handler: async (_input, { engine, configuration, clock }) =>
@@ -33,7 +33,7 @@ export const portfolioRoutes = [
     tag,
     summary: 'Equity over time',
     description:
-      'What equity was at up to 240 evenly spread times, and what it is now. It is kept in steps of 15 seconds for 6 hours, ' +
+      'Equity at up to 240 evenly spread times, and now. It is kept in steps of 15 seconds for 6 hours, ' +
       '90 seconds for 36 hours, 9 minutes for a week and 42 minutes for a month; a young log has fewer points.',
     query: z.object({ hours: integer(24, { min: 1, max: 720 }, 'how far back') }),
     response: equityHistoryView.meta({ id: 'EquityHistory' }),
@@ -47,7 +47,7 @@ export const portfolioRoutes = [
     operationId: 'listOrders',
     tag,
     summary: 'Orders, newest first',
-    description: 'All that something may still come of, and the newest of those that have ended.',
+    description: 'All orders that are not final, and the newest final ones.',
     query: z.object({
       status: z.enum(ORDER_FILTERS).default('all').meta({ description: 'only those with this status' }),
       limit: integer(100, { min: 1, max: 500 }, 'how many'),
@@ -62,10 +62,10 @@ export const portfolioRoutes = [
     access: 'operator',
     operationId: 'cancelOrder',
     tag,
-    summary: 'Give up what is left of an order',
+    summary: 'Cancel the rest of an order',
     description:
-      'At every level of the kill switch. At a venue it is asked for: the order ends when the venue says so. An order ' +
-      'that nobody can look up is taken as canceled: look at the venue first.',
+      'Works at every level of the kill switch. At a live venue this requests the cancellation: the order ends when the ' +
+      'venue confirms it. An order that the venue cannot look up is recorded as canceled: check at the venue first.',
     isUrgent: true,
     params: z.object({ order_id: pathText('the id of the order', ORDER.order_id) }),
     body: optionalReason('too slow'),

@@ -56,7 +56,8 @@ export const positionRoutes = [
     operationId: 'closeAllPositions',
     tag: 'Positions',
     summary: 'Close all open positions at the market',
-    description: 'At every level of the kill switch. What has no price stays open and is named.',
+    description:
+      'Works at every level of the kill switch. Positions without a price stay open and are listed in `failed`.',
     isUrgent: true,
     body,
     bodyIsOptional: true,
@@ -81,7 +82,7 @@ export const positionRoutes = [
     tag: 'Positions',
     summary: 'Close a position at the market',
     description:
-      'At every level of the kill switch. With partial fills the position is `closing` until its exit is filled.',
+      'Works at every level of the kill switch. With partial fills the position is `closing` until its exit is filled.',
     isUrgent: true,
     params: z.object({ position_id: pathText('the id of the position', POSITION_ID) }),
     body,
