@@ -3,7 +3,7 @@ import { assert } from '../../../core/shared/assert.ts'
 import { INTENT_FILTERS, intentView, viewIntent, viewIntents } from '../../../core/views/intents.ts'
 import { withLogChecked } from '../../../engine/queries/trading-records.ts'
 import { resultOf, ok, type RouteResult } from '../results.ts'
-import { DENIED_INTENT, INTENT, TRADE_INTENT_ID } from '../examples-trading.ts'
+import { DENIED_INTENT, INTENT, TRADE_INTENT_ID } from '../examples.ts'
 import { integer, pathText, reasonText } from '../fields.ts'
 import { defineRoute, type RequestInput, type Service } from '../route.ts'
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { learningRunView, viewLearningRun, weightsView } from '../../../core/views/learning.ts'
 import { weightsOf } from '../../../engine/queries/learning.ts'
 import { resultOf, ok } from '../results.ts'
-import { LEARNING_RUN, WEIGHTS } from '../examples-learning.ts'
+import { LEARNING_RUN, WEIGHTS } from '../examples.ts'
 import { integer } from '../fields.ts'
 import { defineRoute } from '../route.ts'
 

@@ -7,7 +7,7 @@ import { equityHistoryOf } from '../../../engine/queries/equity-history.ts'
 import { withLogChecked } from '../../../engine/queries/trading-records.ts'
 import { portfolioOf } from '../../../engine/queries/portfolio.ts'
 import { resultOf, ok } from '../results.ts'
-import { CANCELED_ORDER, EQUITY_HISTORY, ORDER, PORTFOLIO } from '../examples-trading.ts'
+import { CANCELED_ORDER, EQUITY_HISTORY, ORDER, PORTFOLIO } from '../examples.ts'
 import { integer, optionalReason, pathText } from '../fields.ts'
 import { defineRoute } from '../route.ts'
 
