@@ -2,6 +2,7 @@ import { asKnown, type KnownEvent } from '../../core/events/catalogue.ts'
 import { stampedFrom, type LogRecord } from '../../core/log/event.ts'
 import { symbolRef } from '../../core/log/refs.ts'
 import type { Refusal } from '../../core/shared/decision.ts'
+import type { Json } from '../../core/shared/json.ts'
 import { isPlainText } from '../../core/shared/text.ts'
 import { INITIAL_BOOK } from '../../core/trading/book.ts'
 import { evolvePortfolio } from '../../core/trading/evolve-portfolio.ts'
@@ -40,13 +41,13 @@ export const knownRefusal = async (log: EventLog, refusal: Refusal): Promise<Ref
   const { code, extras } = refusal
   switch (code) {
     case 'position.not_found': {
-      const status = (await positionInLog(log, String(extras['position_id'])))?.status
+      const status = (await positionInLog(log, idOf(extras['position_id'])))?.status
       if (status === undefined) return refusal
       const detail = `the position is ${status}`
       return { code: 'position.not_open', detail, extras: { ...extras, position_status: status } }
     }
     case 'order.not_found': {
-      const status = (await orderInLog(log, String(extras['order_id'])))?.status
+      const status = (await orderInLog(log, idOf(extras['order_id'])))?.status
       if (status === undefined) return refusal
       return {
         code: 'order.not_open',
@@ -55,7 +56,7 @@ export const knownRefusal = async (log: EventLog, refusal: Refusal): Promise<Ref
       }
     }
     case 'intent.not_found': {
-      const status = (await intentInLog(log, String(extras['intent_id'])))?.status
+      const status = (await intentInLog(log, idOf(extras['intent_id'])))?.status
       if (status === undefined) return refusal
       const detail = `the intent does not wait for approval: it is ${status}`
       return { code: 'intent.not_awaiting', detail, extras: { ...extras, intent_status: status } }
@@ -64,6 +65,8 @@ export const knownRefusal = async (log: EventLog, refusal: Refusal): Promise<Ref
       return refusal
   }
 }
+
+const idOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '')
 
 const positionInLog = async (log: EventLog, id: string): Promise<Position | null> => {
   const events = await executionsAbout(log, id)
@@ -92,9 +95,10 @@ const lastBar = async (log: EventLog, symbol: string, before: number): Promise<K
     order: 'desc',
     limit: BARS_EXAMINED,
   })
-  const isLive = (event: KnownEvent): boolean => event.type === 'market.bar.v1' && !event.payload.backfill
-  return records.flatMap(readable).find(isLive) ?? null
+  return records.flatMap(readable).find(isLiveBar) ?? null
 }
+
+const isLiveBar = (event: KnownEvent): boolean => event.type === 'market.bar.v1' && !event.payload.backfill
 
 const orderInLog = async (log: EventLog, id: string): Promise<Order | null> => {
   const { open, ended } = (await executionsAbout(log, id)).reduce(evolveOrders, INITIAL_ORDERS)

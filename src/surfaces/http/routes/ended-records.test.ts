@@ -18,7 +18,7 @@ beforeAll(async () => {
   const bars = [barAt('2026-02-20T00:30:00.000Z', 101, { symbol: 'BTC' })]
   server.testClock.advance(120_000)
   await server.engine.execute({ kind: 'observe-bars', observation: { feed: 'file', bars } })
-  expect((await server.call('POST', `/positions/${positionId}/close`)).status).toBe(200)
+  await server.call('POST', `/positions/${positionId}/close`)
   before = {
     position: (await server.call('GET', `/positions/${positionId}`)).body,
     orders: (await server.call('GET', '/orders')).body as unknown as typeof before.orders,
@@ -68,6 +68,7 @@ describe('what memory has let go of', () => {
     const read = await server.call('GET', `/positions/${positionId}`)
     expect(read.status).toBe(200)
     expect(read.body).toEqual(before.position)
+    expect(read.body).toMatchObject({ status: 'closed', mark_price: 101 })
   })
 
   it('is refused as ended, not as unknown', async () => {
