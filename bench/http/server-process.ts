@@ -60,7 +60,7 @@ const asOperated = (): TestServerOptions => {
   beginEverythingYoung()
   const clock = createSystemClock()
   const logger = createLogger({ level: 'ERROR', jsonOutput: false, secrets: [], clock })
-  return { checkResponses: false, house: { clock, logger } }
+  return { checkResponses: false, dependencies: { clock, logger } }
 }
 
 const storelessSubmit = (): Route => {

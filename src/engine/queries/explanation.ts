@@ -8,7 +8,8 @@ import { payloadOf } from '../../core/views/stored-payload.ts'
 import { canonicalSymbol } from '../../core/shared/symbol.ts'
 import { isPlainText } from '../../core/shared/text.ts'
 import { sha256Hex } from '../sha256.ts'
-import type { Reader } from './views.ts'
+import type { Reader } from './reader.ts'
+import { findIntent } from './trading-records.ts'
 
 export interface ExplanationRequest {
   /** The id of a cycle or of one conviction. */
@@ -74,26 +75,20 @@ const sound = <Type extends typeof CONVICTION | 'brain.cycle.v1' | 'execution.tr
   return parsed.success ? [{ record, payload: parsed.data as PayloadOf<Type> }] : []
 }
 
+type ExplainedIntent = StoredCycle['intents'] extends ReadonlyMap<string, infer Intent> ? Intent : never
+
 const intentsOf = async (reader: Reader, cycleId: string): Promise<StoredCycle['intents']> => {
-  const {
-    trading: { intents },
-  } = await reader.fresh()
   const records = await about(reader, cycleId, 'execution.trade_intent', CONVICTIONS_MAX)
-  return new Map(
-    records
-      .flatMap((record) => sound(record, 'execution.trade_intent.v1'))
-      .map(({ record, payload }) => {
-        const known = intents.get(intentId(record.id))
-        return [
-          payload.conviction_id,
-          {
-            intent_id: record.id,
-            direction: payload.direction,
-            size_pct: payload.size_pct,
-            status: known?.status ?? payload.status,
-            reasons: [...(known?.reasons ?? [])],
-          },
-        ]
-      }),
-  )
+  const intents = new Map<string, ExplainedIntent>()
+  for (const { record, payload } of records.flatMap((one) => sound(one, 'execution.trade_intent.v1'))) {
+    const known = await findIntent(reader, record.id)
+    intents.set(payload.conviction_id, {
+      intent_id: record.id,
+      direction: payload.direction,
+      size_pct: payload.size_pct,
+      status: known?.status ?? payload.status,
+      reasons: [...(known?.reasons ?? [])],
+    })
+  }
+  return intents
 }

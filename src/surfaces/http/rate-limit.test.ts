@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { CALLERS_MAX, RateLimit, WINDOW_MS } from './rate-limit.ts'
 
 describe('the rate limit', () => {
-  it('lets as many pass in a minute as it is told, and says how long to wait', () => {
+  it('allows the configured number of requests per minute, and says how long to wait', () => {
     const limit = new RateLimit()
     for (let count = 0; count < 3; count += 1) expect(limit.take('a', 3, 1000)).toBeNull()
     expect(limit.take('a', 3, 31_000)).toBe(30)
@@ -25,7 +25,7 @@ describe('the rate limit', () => {
     expect(limit.take('a', 2, 2)).toBeNull()
   })
 
-  it('does not lock anybody out when the clock is set back', () => {
+  it('does not lock callers out when the clock is set back', () => {
     const limit = new RateLimit()
     limit.take('a', 1, 10 * WINDOW_MS)
     expect(limit.take('a', 1, 0)).toBeNull()

@@ -45,6 +45,8 @@ export interface StreamResult {
 export interface StreamConnection {
   readonly response: ServerResponse
   readonly requestId: string
+  /** Whether the response is sent in chunks of HTTP/1.1. */
+  readonly isChunked: boolean
   /** Sends status 200, the headers that every response has, these, and the first bytes. */
   readonly begin: (headers: Readonly<Record<string, string>>, first: Buffer) => void
   readonly onClosed: (listener: () => void) => void

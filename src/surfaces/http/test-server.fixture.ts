@@ -29,7 +29,7 @@ export interface TestServerOptions extends HttpServerOptions {
   readonly log?: EventLog
   readonly engineLimits?: Partial<EngineLimits>
   readonly insecureOk?: boolean
-  readonly house?: Partial<HttpDependencies>
+  readonly dependencies?: Partial<HttpDependencies>
 }
 
 /** A real server on a real port, over a log in memory. */
@@ -73,7 +73,7 @@ export const startTestServer = async (options: TestServerOptions = {}) => {
   const integrity: IntegrityCheck = {
     verify: (request) => verifyLog(log, { ...request, checkpoints: null, signatures, clock }),
   }
-  const house: HttpDependencies = {
+  const dependencies: HttpDependencies = {
     engine,
     configuration,
     integrity,
@@ -92,13 +92,13 @@ export const startTestServer = async (options: TestServerOptions = {}) => {
     insecureOk: options.insecureOk ?? false,
     chainOk: true,
     feedStatus: () => null,
-    ...options.house,
+    ...options.dependencies,
   }
-  const server = await createHttpServer(house, { checkResponses: true, ...options })
+  const server = await createHttpServer(dependencies, { checkResponses: true, ...options })
   const { port, baseUrl } = await server.listen({ host: '127.0.0.1', port: 0 })
   const rootUrl = `http://127.0.0.1:${port}`
   return {
-    ...house,
+    ...dependencies,
     log,
     home,
     server,

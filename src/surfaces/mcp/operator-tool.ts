@@ -4,7 +4,8 @@ import type { Stamped } from '../../core/log/event.ts'
 import type { ToolName } from '../../core/views/tools.ts'
 import type { Refusal } from '../../core/shared/decision.ts'
 import type { JsonObject } from '../../core/shared/json.ts'
-import { rehearse } from '../../engine/queries/views.ts'
+import { rehearse } from '../../engine/queries/rehearsal.ts'
+import { knownRefusal, withLogChecked } from '../../engine/queries/trading-records.ts'
 import { checkConfirmation, CONFIRMATION_MS, confirmationOf, type Confirmed } from './confirmation.ts'
 import {
   defineTool,
@@ -83,7 +84,7 @@ const callInTwoSteps = async <Input extends z.ZodObject>(
     case 'expired':
       return failed('confirmation_expired', { detail: 'call again without confirm' })
     case 'valid': {
-      const outcome = await engine.execute(command, { traceId })
+      const outcome = await withLogChecked(engine.log, await engine.execute(command, { traceId }))
       if (outcome.status === 'refused') {
         const { code: reason } = outcome.refusal
         if (reason === 'kill_switch.active') await recordDenial(name, 'kill_switch_active', call)
@@ -120,7 +121,7 @@ const ask = async (
   { engine, clock, configuration, version }: McpDependencies,
 ): Promise<ToolOutcome> => {
   const rehearsal = await rehearse(engine, command, { clock, configuration: configuration(), version })
-  if (rehearsal.status === 'refused') return refusedBy(rehearsal.refusal)
+  if (rehearsal.status === 'refused') return refusedBy(await knownRefusal(engine.log, rehearsal.refusal))
   const expiresMs = clock.now() + CONFIRMATION_MS
   const value = {
     status: 'confirmation_required',

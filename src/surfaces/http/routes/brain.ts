@@ -40,7 +40,7 @@ export const brainRoutes = [
     problems: ['kill_switch.active'],
     handler: async (_input, { engine, clock }) => {
       const cycleId = clock.newId()
-      // The events of a cycle are tied together by the cycle, not by the request.
+      // The events of a cycle share the cycle's id as trace id, not that of the request.
       const outcome = await engine.execute(
         { kind: 'run-cycle', cycleId, trigger: 'api' },
         { traceId: cycleId },
@@ -55,7 +55,7 @@ export const brainRoutes = [
     tag: 'Brain',
     summary: 'Why a cycle decided as it did',
     description:
-      'Every input with its author, quality, share, evidence and contribution, how far the next tier was, and what ' +
+      'Every input with its author, quality, share, evidence and contribution, the distance to the next tier, and what ' +
       'would have changed the decision. `last` is the last cycle.',
     params: z.object({ id: pathText('the id of a cycle or of a conviction, or `last`', CYCLE_ID) }),
     query: z.object({ symbol: textFilter('only this symbol of the cycle') }),

@@ -19,7 +19,7 @@ import { defineRoute, type Service } from '../route.ts'
 
 const configuration = configurationSchema.meta({ id: 'Configuration' })
 
-// The checks are those of the configuration itself, which also knows what each key means.
+// Checked by the configuration itself.
 const changes = z.unknown().meta({
   type: 'object',
   additionalProperties: true,
@@ -30,10 +30,10 @@ const changes = z.unknown().meta({
 const configurationForm = z.object({
   schema: z.custom<JsonObject>(isJsonObject).meta({ type: 'object', additionalProperties: true }),
   path: z.string().meta({ description: 'the file that a change is written to, in the home folder' }),
-  restart_keys: z.array(z.string()).meta({ description: 'a new value counts only after a restart' }),
+  restart_keys: z.array(z.string()).meta({ description: 'a new value takes effect after a restart' }),
   waiting_for_restart: z
     .array(z.string())
-    .meta({ description: 'changed since the service was started, and counting only after a restart' }),
+    .meta({ description: 'changed since the start; takes effect after a restart' }),
   set_by_environment: z.array(z.string()),
 })
 
@@ -54,7 +54,7 @@ export const configRoutes = [
     path: '/config/schema',
     operationId: 'getConfigurationSchema',
     tag: 'Configuration',
-    summary: 'What can be configured, and how',
+    summary: 'Schema of the configuration',
     description:
       '`schema` is JSON Schema. The value of a key in `set_by_environment` cannot be changed here.',
     response: configurationForm,
@@ -69,7 +69,7 @@ export const configRoutes = [
       const { setByEnvironment, waitingForRestart } = service.configuration.describe()
       return ok({
         schema: (jsonSchema ??= configurationJsonSchema() as JsonObject),
-        // Where the home folder is, is nobody's business who only reads.
+        // Readers need not know where the home folder is.
         path: 'config/user.yaml',
         restart_keys: KEYS.filter((key) => needsRestart(key.split('.'))),
         waiting_for_restart: waitingForRestart,
@@ -83,7 +83,7 @@ export const configRoutes = [
     action: 'read',
     operationId: 'validateConfiguration',
     tag: 'Configuration',
-    summary: 'Check a change of the configuration',
+    summary: 'Validate a change of the configuration',
     description: 'Writes nothing.',
     body: changes,
     response: z.object({ ok: z.literal(true), config: configuration }),
@@ -102,7 +102,8 @@ export const configRoutes = [
     operationId: 'changeConfiguration',
     tag: 'Configuration',
     summary: 'Change the configuration',
-    description: 'Writes `config/user.yaml` and works at once, except for the keys in `restart_required`.',
+    description:
+      'Writes `config/user.yaml` and takes effect at once, except for the keys in `restart_required`.',
     body: changes,
     response: z.object({
       ok: z.literal(true),

@@ -28,19 +28,19 @@ export const healthRoutes = [
   }),
 ]
 
-/** A store that hesitates is no reason to look dead. */
+/** A slow store must not make the service look dead. */
 const SIZE_TIMEOUT_MS = 1000
 
 /** 0 if unknown. */
 const sizeOf = async ({ engine, logger }: Service): Promise<number> => {
   try {
     const size = await withinTime(engine.log.sizeBytes(), SIZE_TIMEOUT_MS, (error) =>
-      logger.warn('the size of the store is not known', { error }),
+      logger.warn('could not read the size of the store', { error }),
     )
     return size.status === 'done' ? size.value : 0
   } catch (error) {
-    // Whatever is wrong with the store, the service itself is there and says so.
-    logger.warn('the size of the store is not known', { error })
+    // The service itself runs, whatever is wrong with the store.
+    logger.warn('could not read the size of the store', { error })
     return 0
   }
 }

@@ -13,11 +13,11 @@ export const integrityRoutes = [
     tag: 'Events',
     summary: 'Verify the hash chain and the signatures',
     description:
-      '`full` recomputes the whole log and may take long; who asks while one runs is given its result. ' +
+      '`full` recomputes the whole log and may take long; a request while one runs gets its result. ' +
       'A broken chain is also answered with 200.',
     query: z.object({
       mode: z.enum(['fast', 'full']).default('fast').meta({ description: 'the newest events, or all' }),
-      n: integer(100, { min: 1, max: 100_000 }, 'how many of the newest events `fast` looks at'),
+      n: integer(100, { min: 1, max: 100_000 }, 'how many of the newest events `fast` checks'),
     }),
     response: integrityView.meta({ id: 'Integrity' }),
     example: {
@@ -40,8 +40,8 @@ export const integrityRoutes = [
     path: '/integrity/progress',
     operationId: 'getVerificationProgress',
     tag: 'Events',
-    summary: 'How far a verification of the whole log is',
-    description: 'Hashes first, then signatures; each looks at `total` events. Null while none runs.',
+    summary: 'Progress of a full verification',
+    description: 'Hashes first, then signatures; each step checks `total` events. Null while none runs.',
     response: z.object({
       progress: z
         .object({

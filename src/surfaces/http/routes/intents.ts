@@ -2,8 +2,9 @@ import { intentId } from '../../../core/shared/brand.ts'
 import { z } from 'zod'
 import { assert } from '../../../core/shared/assert.ts'
 import { INTENT_FILTERS, intentView, viewIntent, viewIntents } from '../../../core/views/intents.ts'
+import { withLogChecked } from '../../../engine/queries/trading-records.ts'
 import { resultOf, ok, type RouteResult } from '../results.ts'
-import { DENIED_INTENT, INTENT, TRADE_INTENT_ID } from '../examples-trading.ts'
+import { DENIED_INTENT, INTENT, TRADE_INTENT_ID } from '../examples.ts'
 import { integer, pathText, reasonText } from '../fields.ts'
 import { defineRoute, type RequestInput, type Service } from '../route.ts'
 
@@ -23,7 +24,7 @@ export const intentRoutes = [
     operationId: 'listIntents',
     tag,
     summary: 'Intents of the brain, newest first',
-    description: 'With what became of them and the reasons for it. Those that ended are kept for a while.',
+    description: 'With their status and reasons: all that have not ended, and the newest ended ones.',
     query: z.object({
       status: z.enum(INTENT_FILTERS).default('all').meta({ description: 'only those with this status' }),
       limit: integer(100, { min: 1, max: 500 }, 'how many'),
@@ -39,7 +40,7 @@ export const intentRoutes = [
     operationId: 'approveIntent',
     tag,
     summary: 'Approve an intent that waits for it',
-    description: 'It is executed at once, with all checks of any entry: the answer says what became of it.',
+    description: 'Executes it at once, with the checks of every entry; the response has its new status.',
     params,
     body: optionalNote('size is fine'),
     bodyIsOptional: true,
@@ -81,7 +82,8 @@ const decideIntent = async (
     note: body?.note ?? null,
     surface: 'api',
   } as const
-  return resultOf(await engine.execute({ kind, decision }, { traceId }), () => {
+  const outcome = await engine.execute({ kind, decision }, { traceId })
+  return resultOf(await withLogChecked(engine.log, outcome), () => {
     const decided = engine.state.trading.intents.get(intentId(id))
     assert(decided !== undefined, `intent ${id} must be known after the decision`)
     return viewIntent(decided)

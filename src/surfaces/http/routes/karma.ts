@@ -70,8 +70,9 @@ export const karmaRoutes = [
     operationId: 'settleKarma',
     tag,
     summary: 'Record a settlement of karma intents',
-    description: 'The service moves no money. What cannot be settled is in `skipped`, with the reason.',
-    // Its faults have a code of their own, so the body is looked at below.
+    description:
+      'The service moves no money. Intents that cannot be settled are in `skipped`, with the reason.',
+    // Its faults have a code of their own, so the handler validates the body.
     body: z.unknown().meta({
       ...z.toJSONSchema(settlement, { io: 'input' }),
       examples: [{ intent_ids: [INTENT_ID], tx_hash: null }],
@@ -106,7 +107,7 @@ export const karmaRoutes = [
     summary: 'Change the wallet after it was locked',
     description:
       'After the first live receipt the address and the percentage are locked: the configuration no longer changes ' +
-      'them, only this does, with a reason that stays in the log. The same wallet again writes nothing.',
+      'them, only this endpoint does, with a reason that is logged. The same wallet again writes nothing.',
     body: migration,
     response: treasuryView.meta({ id: 'Treasury' }),
     example: TREASURY,

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { learningRunView, viewLearningRun, weightsView } from '../../../core/views/learning.ts'
 import { weightsOf } from '../../../engine/queries/views.ts'
 import { resultOf, ok } from '../results.ts'
-import { LEARNING_RUN, WEIGHTS } from '../examples-learning.ts'
+import { LEARNING_RUN, WEIGHTS } from '../examples.ts'
 import { integer } from '../fields.ts'
 import { defineRoute } from '../route.ts'
 
@@ -14,7 +14,7 @@ export const learningRoutes = [
     path: '/learning/weights',
     operationId: 'getWeights',
     tag,
-    summary: 'How much each domain counts, and how it came to that',
+    summary: 'Weights of the domains, and the learning runs behind them',
     query: z.object({ limit: integer(20, { min: 1, max: 500 }, 'how many runs') }),
     response: weightsView.meta({ id: 'Weights' }),
     example: WEIGHTS,

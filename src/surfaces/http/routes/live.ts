@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { liveView, viewLive } from '../../../core/views/live.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
 import { resultOf, ok } from '../results.ts'
-import { LIVE } from '../examples-trading.ts'
+import { LIVE } from '../examples.ts'
 import { reasonText } from '../fields.ts'
 import { defineRoute } from '../route.ts'
 
@@ -15,7 +15,7 @@ export const liveRoutes = [
     path: '/live',
     operationId: 'getLive',
     tag,
-    summary: 'Whether real orders are sent, and what keeps them from it',
+    summary: 'Whether live orders are sent, and what blocks them',
     response: live,
     example: LIVE,
     handler: async (_input, { engine, configuration, clock }) =>
@@ -27,8 +27,9 @@ export const liveRoutes = [
     access: 'operator',
     operationId: 'resumeLive',
     tag,
-    summary: 'Let entries go again after the venue held other positions than we do',
-    description: 'Positions that the venue does not hold are let go at their last price.',
+    summary: 'Allow entries again after positions at the venue did not match',
+    description:
+      'Ends reduce-only mode. Positions that the venue does not hold are closed here at their last price.',
     body: z.object({ reason: reasonText() }).meta({ examples: [{ reason: 'bought by hand, closed' }] }),
     response: live,
     example: LIVE,

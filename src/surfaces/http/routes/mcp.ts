@@ -48,7 +48,7 @@ export const mcpRoutes = [
     refusesForeignOrigins: true,
     operationId: 'postMcpMessage',
     tag: 'Agents',
-    summary: 'Model Context Protocol, stateless, one JSON answer per message',
+    summary: 'Model Context Protocol, stateless, one JSON response per message',
     description:
       'Revisions 2026-07-28, 2025-11-25, 2025-06-18, 2025-03-26 and 2024-11-05. Errors are those of JSON-RPC, with ' +
       'status 200, or 400 and 404 where the protocol asks for it; notifications and responses are answered with 202 ' +

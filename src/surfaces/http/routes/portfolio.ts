@@ -1,12 +1,14 @@
 import { orderId } from '../../../core/shared/brand.ts'
 import { z } from 'zod'
+import { assert } from '../../../core/shared/assert.ts'
 import { ORDER_FILTERS, orderView, viewOrder, viewOrders } from '../../../core/views/orders.ts'
 import { equityHistoryView } from '../../../core/views/equity-history.ts'
 import { portfolioView } from '../../../core/views/portfolio.ts'
-import { equityHistoryOf } from '../../../engine/queries/views.ts'
-import { portfolioOf } from '../../../engine/queries/views.ts'
+import { equityHistoryOf } from '../../../engine/queries/equity-history.ts'
+import { withLogChecked } from '../../../engine/queries/trading-records.ts'
+import { portfolioOf } from '../../../engine/queries/portfolio.ts'
 import { resultOf, ok } from '../results.ts'
-import { CANCELED_ORDER, EQUITY_HISTORY, ORDER, PORTFOLIO } from '../examples-trading.ts'
+import { CANCELED_ORDER, EQUITY_HISTORY, ORDER, PORTFOLIO } from '../examples.ts'
 import { integer, optionalReason, pathText } from '../fields.ts'
 import { defineRoute } from '../route.ts'
 
@@ -19,7 +21,7 @@ export const portfolioRoutes = [
     path: '/portfolio',
     operationId: 'getPortfolio',
     tag,
-    summary: 'Where the account stands, and its limits',
+    summary: 'Equity, exposure, risk and limits of the account',
     response: portfolioView.meta({ id: 'Portfolio' }),
     example: PORTFOLIO,
     handler: async (_input, { engine, configuration, clock }) =>
@@ -32,7 +34,7 @@ export const portfolioRoutes = [
     tag,
     summary: 'Equity over time',
     description:
-      'What equity was at up to 240 evenly spread times, and what it is now. It is kept in steps of 15 seconds for 6 hours, ' +
+      'Equity at up to 240 evenly spread times, and now. It is kept in steps of 15 seconds for 6 hours, ' +
       '90 seconds for 36 hours, 9 minutes for a week and 42 minutes for a month; a young log has fewer points.',
     query: z.object({ hours: integer(24, { min: 1, max: 720 }, 'how far back') }),
     response: equityHistoryView.meta({ id: 'EquityHistory' }),
@@ -46,7 +48,7 @@ export const portfolioRoutes = [
     operationId: 'listOrders',
     tag,
     summary: 'Orders, newest first',
-    description: 'All that something may still come of, and the newest of those that have ended.',
+    description: 'All orders that are not final, and the newest final ones.',
     query: z.object({
       status: z.enum(ORDER_FILTERS).default('all').meta({ description: 'only those with this status' }),
       limit: integer(100, { min: 1, max: 500 }, 'how many'),
@@ -61,10 +63,10 @@ export const portfolioRoutes = [
     access: 'operator',
     operationId: 'cancelOrder',
     tag,
-    summary: 'Give up what is left of an order',
+    summary: 'Cancel the rest of an order',
     description:
-      'At every level of the kill switch. At a venue it is asked for: the order ends when the venue says so. An order ' +
-      'that nobody can look up is taken as canceled: look at the venue first.',
+      'Works at every level of the kill switch. At a live venue this requests the cancellation: the order ends when the ' +
+      'venue confirms it. An order that the venue cannot look up is recorded as canceled: check at the venue first.',
     isUrgent: true,
     params: z.object({ order_id: pathText('the id of the order', ORDER.order_id) }),
     body: optionalReason('too slow'),
@@ -74,16 +76,13 @@ export const portfolioRoutes = [
     problems: ['order.not_found', 'order.not_open'],
     handler: async ({ params, body, traceId }, { engine }) => {
       const id = orderId(params.order_id)
-      const request = {
-        orderId: id,
-        operator: engine.nodeId,
-        reason: body?.reason ?? null,
-        surface: 'api',
-      } as const
-      return resultOf(await engine.execute({ kind: 'cancel-order', request }, { traceId }), () => {
+      const reason = body?.reason ?? null
+      const request = { orderId: id, operator: engine.nodeId, reason, surface: 'api' } as const
+      const outcome = await engine.execute({ kind: 'cancel-order', request }, { traceId })
+      return resultOf(await withLogChecked(engine.log, outcome), () => {
         const { open, ended } = engine.state.trading.orders
         const canceled = open.get(id) ?? ended.get(id)
-        if (canceled === undefined) throw new Error('an order was canceled and is gone')
+        assert(canceled !== undefined, `order ${id} must be known after it was canceled`)
         return viewOrder(canceled)
       })
     },

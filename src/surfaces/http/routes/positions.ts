@@ -1,12 +1,13 @@
 import { positionId } from '../../../core/shared/brand.ts'
 import { z } from 'zod'
+import { assert } from '../../../core/shared/assert.ts'
 import type { Operator } from '../../../core/trading/exits.ts'
 import { closedAllView, viewClosedAll } from '../../../core/views/closing.ts'
 import { POSITION_FILTERS, positionView, viewPosition, viewPositions } from '../../../core/views/positions.ts'
-import { positionOf, POSITIONS_MAX } from '../../../engine/queries/views.ts'
+import { positionOf, POSITIONS_MAX } from '../../../engine/queries/positions.ts'
+import { withLogChecked } from '../../../engine/queries/trading-records.ts'
 import { resultOf, ok, refused, type Refused } from '../results.ts'
-import { POSITION, POSITION_ID } from '../examples.ts'
-import { CLOSED_POSITION } from '../examples-trading.ts'
+import { CLOSED_POSITION, POSITION, POSITION_ID } from '../examples.ts'
 import { integer, optionalReason, pathText } from '../fields.ts'
 import { defineRoute } from '../route.ts'
 
@@ -55,7 +56,8 @@ export const positionRoutes = [
     operationId: 'closeAllPositions',
     tag: 'Positions',
     summary: 'Close all open positions at the market',
-    description: 'At every level of the kill switch. What has no price stays open and is named.',
+    description:
+      'Works at every level of the kill switch. Positions without a price stay open and are listed in `failed`.',
     isUrgent: true,
     body,
     bodyIsOptional: true,
@@ -80,7 +82,7 @@ export const positionRoutes = [
     tag: 'Positions',
     summary: 'Close a position at the market',
     description:
-      'At every level of the kill switch. With partial fills the position is `closing` until its exit is filled.',
+      'Works at every level of the kill switch. With partial fills the position is `closing` until its exit is filled.',
     isUrgent: true,
     params: z.object({ position_id: pathText('the id of the position', POSITION_ID) }),
     body,
@@ -91,12 +93,13 @@ export const positionRoutes = [
     handler: async ({ params, body: given, traceId }, { engine }) => {
       const id = positionId(params.position_id)
       const by = operatorOf(engine.nodeId, given?.reason)
-      const outcome = await engine.execute({ kind: 'close-position', positionId: id, by }, { traceId })
+      const command = { kind: 'close-position', positionId: id, by } as const
+      const outcome = await withLogChecked(engine.log, await engine.execute(command, { traceId }))
       if (outcome.status === 'refused' && outcome.refusal.code === 'position.not_found')
         return unknownPosition()
       return resultOf(outcome, () => {
         const closed = engine.state.trading.positions.get(id)
-        if (closed === undefined) throw new Error('a position was closed and is gone')
+        assert(closed !== undefined, `position ${id} must be known after it was closed`)
         return viewPosition(closed)
       })
     },

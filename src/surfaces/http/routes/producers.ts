@@ -28,13 +28,13 @@ const feedback = z
     correct: z.boolean().optional().meta({ description: 'profit or loss, if no outcome is given' }),
     pnl: z.number().optional(),
     note: z.string().max(2000).optional(),
-    window_hours: z.int().min(1).max(720).default(24).meta({ description: 'what the report looks back on' }),
+    window_hours: z.int().min(1).max(720).default(24).meta({ description: 'the period of the report' }),
   })
   .meta({ examples: [{ signal_id: '019c7874-0f70-7c3e-9a51-2f6f0c1b7a10', outcome: 'profit', pnl: 12.5 }] })
 
 type FeedbackBody = z.output<typeof feedback>
 
-const NOTHING_SAID: FeedbackBody = feedback.parse({})
+const NO_FEEDBACK: FeedbackBody = feedback.parse({})
 
 export const producerRoutes = [
   defineRoute({
@@ -104,9 +104,9 @@ export const producerRoutes = [
     path: '/producers/:id/feedback',
     operationId: 'giveFeedback',
     tag,
-    summary: 'Say what came of a signal, and see how its producer does',
+    summary: 'Report the outcome of a signal, and get a report on its producer',
     description:
-      'Without a word on a signal this is only the report. It is weak evidence where the market gave no answer, and never changes money.',
+      'A body without feedback only returns the report. Feedback counts as weak evidence where the market gave none, and never changes money.',
     params: z.object({ id: pathText('the name of the producer, or a source of signals', 'p1') }),
     body: feedback.optional(),
     bodyIsOptional: true,
@@ -122,7 +122,7 @@ export const producerRoutes = [
       matched: true,
     },
     problems: ['producer.not_found'],
-    handler: async ({ params: { id }, body = NOTHING_SAID, traceId }, { engine, clock }) => {
+    handler: async ({ params: { id }, body = NO_FEEDBACK, traceId }, { engine, clock }) => {
       if (!(await isKnownProducer(engine.log, await engine.fresh(), id))) {
         return refused('producer.not_found', 'No such producer', { extras: { name: id } })
       }
@@ -131,10 +131,10 @@ export const producerRoutes = [
         window_hours: body.window_hours,
         ...reportFeedback(engine.state.reputation.feedback.get(id) ?? [], isoNow(clock), body.window_hours),
       })
-      if (!saysAnything(body)) {
+      if (!hasFeedback(body)) {
         return ok({ ...report(), accepted: false, event_id: null, matched: false }, { unchanged: true })
       }
-      const recorded = await matchedFeedback(engine.log, id, saidIn(body), 'api')
+      const recorded = await matchedFeedback(engine.log, id, feedbackIn(body), 'api')
       const outcome = await engine.execute({ kind: 'record-feedback', ...recorded }, { traceId })
       return resultOf(outcome, ([event]) => ({
         ...report(),
@@ -146,10 +146,10 @@ export const producerRoutes = [
   }),
 ]
 
-const saysAnything = ({ signal_id, outcome, correct, pnl, note }: FeedbackBody): boolean =>
+const hasFeedback = ({ signal_id, outcome, correct, pnl, note }: FeedbackBody): boolean =>
   [signal_id, outcome, correct, pnl, note].some((member) => member !== undefined)
 
-const saidIn = ({ signal_id, outcome, correct, pnl, note }: FeedbackBody) => ({
+const feedbackIn = ({ signal_id, outcome, correct, pnl, note }: FeedbackBody) => ({
   signalId: signal_id ?? null,
   outcome: outcome ?? outcomeOf(correct),
   pnl: pnl ?? null,

@@ -24,14 +24,14 @@ const submission = z
   .object({
     event_type: z.string().meta({ description: '`signal.curator.v1`' }),
     node_id: plainText().meta({ description: 'of a registered contributor' }),
-    ts: timestamp().optional().meta({ description: 'when it was said; now if absent' }),
+    ts: timestamp().optional().meta({ description: 'when the signal was made; now if absent' }),
     source: trimmedText().nullable().optional().meta({ description: 'absent or blank becomes node_id' }),
     payload: storableObject({ bytesMax: PAYLOAD_BYTES_MAX, members: curatorPayload })
       .default({})
       .meta({
         type: 'object',
         properties: z.toJSONSchema(curatorPayload).properties ?? {},
-        description: 'stored as it is, with members that nobody knows; at most 64 KiB',
+        description: 'stored as it is, including unknown members; at most 64 KiB',
       }),
     dedupe_key: dedupeKey().optional().meta({ description: 'the same as the header Idempotency-Key' }),
   })
@@ -82,9 +82,9 @@ export const signalRoutes = [
     path: '/signals/submit',
     operationId: 'submitSignal',
     tag: 'Signals',
-    summary: 'Submit an opinion as a contributor',
+    summary: 'Submit a signal as a contributor',
     description:
-      'Stores the signal and who is behind it, as one. A repeated submission under the same key stores nothing and ' +
+      'Stores the signal together with its attribution. A repeated submission under the same key stores nothing and ' +
       'carries the header `Idempotency-Replayed: true`.',
     headers: submissionHeaders,
     body: submission,
@@ -109,7 +109,7 @@ export const signalRoutes = [
     path: '/signals/:signal_id/attribution',
     operationId: 'getSignalAttribution',
     tag: 'Signals',
-    summary: 'Who is behind a signal, and what became of it',
+    summary: 'Author of a signal, and its outcome',
     params: z.object({ signal_id: pathText('the id of the signal', EVENT_ID) }),
     response: attributionView.meta({ id: 'Attribution' }),
     example: ATTRIBUTION,

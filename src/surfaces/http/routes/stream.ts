@@ -29,7 +29,7 @@ export const streamRoutes = [
       'Each message has the event’s id and one line of data: JSON with `id`, `type`, `ts`, `source` and `payload`. ' +
       'Without `since` and `Last-Event-ID` only new events are sent; with both, the later position counts. ' +
       'An unknown id is answered with a comment and new events. ' +
-      'A client that lets more than `stream.buffer_events` events wait is disconnected, and may come back.',
+      'A client with more than `stream.buffer_events` unread events is disconnected, and may reconnect.',
     query,
     headers,
     response: z.string(),

@@ -43,7 +43,7 @@ export const traceRoutes = [
     handler: async ({ body, traceId }, service) => {
       const { label, agent } = body ?? { label: '', agent: null }
       const outcome = await service.engine.execute({ kind: 'open-session', label, agent }, { traceId })
-      return resultOf(outcome, (events) => viewOpened(events, momentOf(service)), { status: 201 })
+      return resultOf(outcome, (events) => viewOpened(events, contextOf(service)), { status: 201 })
     },
   }),
   defineRoute({
@@ -59,7 +59,7 @@ export const traceRoutes = [
     response: z.object({ items: z.array(session) }),
     example: { items: [SESSION] },
     handler: async ({ query }, service) =>
-      ok({ items: viewSessions((await service.engine.fresh()).signals.traces, query, momentOf(service)) }),
+      ok({ items: viewSessions((await service.engine.fresh()).signals.traces, query, contextOf(service)) }),
   }),
   defineRoute({
     method: 'GET',
@@ -72,7 +72,7 @@ export const traceRoutes = [
     example: { ...SESSION, expired: false, events: [{ ...SIGNAL, trace_id: SESSION_ID }] },
     problems: ['trace.session_not_found'],
     handler: async ({ params: { id } }, service) => {
-      const found = await traceSessionOf(service.engine, id, momentOf(service))
+      const found = await traceSessionOf(service.engine, id, contextOf(service))
       return found === null
         ? refused('trace.session_not_found', 'No trace session has this id', { extras: { session_id: id } })
         : ok(found)
@@ -92,7 +92,7 @@ export const traceRoutes = [
     handler: async ({ params: { id }, body, traceId }, service) => {
       const command = { kind: 'append-trace', sessionId: id, traceId: body.trace_id } as const
       return resultOf(await service.engine.execute(command, { traceId }), () =>
-        viewSession(sessionAfter(service, id), momentOf(service)),
+        viewSession(sessionAfter(service, id), contextOf(service)),
       )
     },
   }),
@@ -117,12 +117,12 @@ export const traceRoutes = [
   }),
 ]
 
-const momentOf = ({ clock, configuration }: Service): SessionContext => ({
+const contextOf = ({ clock, configuration }: Service): SessionContext => ({
   now: isoNow(clock),
   ttlHours: configuration.current().trace.session_ttl_hours,
 })
 
-/** The session after a command about it: it was there, and sessions are never forgotten. */
+/** The session after a command about it; sessions are never dropped. */
 const sessionAfter = ({ engine }: Service, id: string): TraceSession => {
   const found = engine.state.signals.traces.sessions.get(id)
   assert(found !== undefined, `trace session ${id} is gone`)

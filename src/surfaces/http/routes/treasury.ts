@@ -9,7 +9,7 @@ export const treasuryRoutes = [
     path: '/treasury',
     operationId: 'getTreasury',
     tag: 'Karma',
-    summary: 'What is owed and what was settled',
+    summary: 'Accrued and settled shares of profit',
     response: treasuryView.meta({ id: 'Treasury' }),
     example: TREASURY,
     handler: async (_input, { engine, configuration }) =>

@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream'
 import type { StreamConnection } from '../results.ts'
 import { KEEP_ALIVE, type Chunk, type StreamFilter } from './frames.ts'
 import type { RecentEvents } from './recent-events.ts'
@@ -10,6 +11,7 @@ export class StreamClient {
   isReading = false
   /** Whether it reached the newest event and only has to keep up since. Set by the hub. */
   isLive = false
+  readonly #onDrain: () => void
   #cursor: number
   #isGone = false
   /** When the connection stopped taking more; null while it takes what is written. */
@@ -23,10 +25,7 @@ export class StreamClient {
     this.connection = connection
     this.filter = filter
     this.#cursor = cursor
-    connection.response.on('drain', () => {
-      this.#blockedSinceMs = null
-      if (!this.#isGone) onDrain()
-    })
+    this.#onDrain = onDrain
   }
 
   /** Every event up to this seq that its filter lets through was written. */
@@ -42,11 +41,11 @@ export class StreamClient {
     return this.#isGone
   }
 
-  send({ bytes, upTo }: Chunk): void {
+  send({ bytes, framed, upTo }: Chunk): void {
     this.#cursor = upTo
     this.#countedTo = upTo
     this.#waiting = 0
-    if (bytes.length > 0) this.#write(bytes)
+    if (bytes.length > 0) this.#write(bytes, framed)
   }
 
   /** Events that wait for a live client; one that still reads the log may take its time. Each is counted once. */
@@ -80,13 +79,18 @@ export class StreamClient {
     this.connection.response.destroy()
   }
 
-  #write(bytes: Buffer): void {
-    const { response } = this.connection
+  /** Past the response where that is possible: it would frame the chunk again, which doubles the time of a write. */
+  #write(bytes: Buffer, framed: Buffer | null = null): void {
+    const { response, isChunked } = this.connection
+    // A pipelined response has no socket before its turn.
     const { socket } = response
-    // Otherwise Node collects the writes of all clients and makes them at once, however long that takes.
-    socket?.cork()
-    const isTaken = response.write(bytes)
-    socket?.uncork()
-    if (!isTaken) this.#blockedSinceMs ??= performance.now()
+    const isDirect = isChunked && framed !== null && socket !== null
+    if (isDirect ? socket.write(framed) : response.write(bytes)) return
+    this.#blockedSinceMs = performance.now()
+    const target: Writable = isDirect ? socket : response
+    target.once('drain', () => {
+      this.#blockedSinceMs = null
+      if (!this.#isGone) this.#onDrain()
+    })
   }
 }

@@ -42,6 +42,7 @@ const connectionOf = (route: Route, exchange: Exchange): StreamConnection => {
   return {
     response,
     requestId: request.id,
+    isChunked: request.raw.httpVersion === '1.1',
     begin: (headers, first) => {
       reply.headers(headers)
       response.writeHead(200, reply.getHeaders() as OutgoingHttpHeaders)

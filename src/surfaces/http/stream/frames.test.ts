@@ -25,7 +25,7 @@ describe('a frame', () => {
     expect(frameOf(record({ type: 'alert.kill_switch' })).category).toBe('alert')
   })
 
-  it('stays one line of JSON whatever somebody did to the stored payload', () => {
+  it('stays one line of JSON however the stored payload was tampered with', () => {
     for (const payload of [
       'not json',
       '{"a":',

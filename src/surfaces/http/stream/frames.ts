@@ -21,6 +21,8 @@ export interface Frame {
 /** Consecutive frames, ready to be written. */
 export interface Chunk {
   readonly bytes: Buffer
+  /** The same as a chunk of HTTP/1.1: framed once, not for each client. */
+  readonly framed: Buffer
   /** A client that has it has every event up to this seq that its filter lets through. */
   readonly upTo: number
 }
@@ -49,10 +51,14 @@ export const frameOf = (record: LogRecord): Frame => ({
   bytes: Buffer.from(`id: ${record.id}\ndata: ${messageText(record)}\n\n`),
 })
 
-export const chunkOf = (frames: readonly Frame[], upTo: number): Chunk => ({
-  bytes: Buffer.concat(frames.map(({ bytes }) => bytes)),
-  upTo,
-})
+export const chunkOf = (frames: readonly Frame[], upTo: number): Chunk => {
+  const length = frames.reduce((sum, { bytes }) => sum + bytes.length, 0)
+  const head = Buffer.from(`${length.toString(16)}\r\n`)
+  const framed = Buffer.concat([head, ...frames.map(({ bytes }) => bytes), CHUNK_END])
+  return { bytes: framed.subarray(head.length, head.length + length), framed, upTo }
+}
+
+const CHUNK_END = Buffer.from('\r\n')
 
 /** A page of the log. A page that is not full reaches up to `before`, whatever its last event is. */
 export const readChunk = async (

@@ -45,18 +45,18 @@ describe('recent events', () => {
           const filter = filterOf(names)
           const wanted = records.filter(({ seq, type }) => seq > after && filter.wants(categoryOf(type)))
           expect(recent.count(after, filter)).toBe(wanted.length)
-          let heard = ''
+          let received = ''
           let events = 0
           for (let cursor = after; cursor < recent.newest;) {
             const chunk = recent.chunkAfter(cursor, filter)
             expect(chunk.upTo).toBeGreaterThan(cursor)
             const longest = Math.max(...records.map((record) => frameOf(record).bytes.length))
             expect(chunk.bytes.length).toBeLessThan(writeBytesMax + longest)
-            heard += chunk.bytes.toString()
+            received += chunk.bytes.toString()
             events += eventsIn(chunk.bytes)
             cursor = chunk.upTo
           }
-          expect(heard).toBe(bytesOf(wanted))
+          expect(received).toBe(bytesOf(wanted))
           expect(events).toBe(wanted.length)
         },
       ),

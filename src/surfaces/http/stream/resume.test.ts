@@ -82,18 +82,18 @@ const wantedOf = (records: readonly LogRecord[], domain: string): readonly strin
   return records.filter(({ type }) => wants(categoryOf(type))).map(({ id }) => id)
 }
 
-/** Everything that a visitor hears from the first event on, over all its visits. */
-const hear = async (
+/** Everything that a visitor receives from the first event on, over all its visits. */
+const receive = async (
   server: TestServer,
   { domain, hops }: Visitor,
   writing: Writing,
 ): Promise<readonly string[]> => {
-  const heard: string[] = []
+  const received: string[] = []
   const stored = async (): Promise<readonly LogRecord[]> => server.log.read({ order: 'asc', limit: 100_000 })
   const firstId = (await stored())[0]?.id ?? ''
   let comeBackWith: Hop['comeBackWith'] = 'since'
-  const visit = async (isEnough: (heard: number) => boolean): Promise<void> => {
-    const last = heard.at(-1)
+  const visit = async (isEnough: (received: number) => boolean): Promise<void> => {
+    const last = received.at(-1)
     const from: ConnectOptions =
       last === undefined
         ? { since: firstId }
@@ -114,18 +114,18 @@ const hear = async (
     client.close()
     const ids = client.messages.map(({ id }) => id)
     if (known === 1) expect(ids[0]).toBe(last)
-    heard.push(...ids.slice(known))
+    received.push(...ids.slice(known))
   }
   for (const next of hops) {
     await visit((count) => count >= next.messages)
     comeBackWith = next.comeBackWith
   }
   await visit(() => false)
-  return heard
+  return received
 }
 
 describe('a client that comes and goes while events are written', () => {
-  it('hears each event that it wants exactly once, in order', async () => {
+  it('receives each event that it wants exactly once, in order', async () => {
     await fc.assert(
       fc.asyncProperty(
         limits,
@@ -143,11 +143,11 @@ describe('a client that comes and goes while events are written', () => {
             const newcomer = await connectClient(server)
             const before = await server.log.head()
             const writing = follow(Promise.all([foreign(), writeOwn(server, commands)]))
-            const heard = await Promise.all(visitors.map((each) => hear(server, each, writing)))
+            const received = await Promise.all(visitors.map((each) => receive(server, each, writing)))
             await writing.done
             const stored = await server.log.read({ order: 'asc', limit: 100_000 })
             for (const [index, { domain }] of visitors.entries())
-              expect(heard[index]).toEqual(wantedOf(stored, domain))
+              expect(received[index]).toEqual(wantedOf(stored, domain))
             await newcomer.until(() => newcomer.messages.at(-1)?.id === stored.at(-1)?.id)
             expect(newcomer.messages.map(({ id }) => id)).toEqual(
               stored.filter(({ seq }) => seq > before.seq).map(({ id }) => id),
