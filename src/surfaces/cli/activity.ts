@@ -31,10 +31,11 @@ export const activityOf = (stored: Stamped): Activity | null => {
   switch (event?.type) {
     case 'execution.position_opened.v1': {
       const { asset, direction, size_notional, entry_price, stop_loss, take_profit } = event.payload
-      const text =
-        `${asset} ${direction} ${usd(size_notional)} at ${price(entry_price)}` +
-        `${stop_loss === null ? '' : ` stop ${price(stop_loss)}`}` +
-        `${take_profit === null ? '' : ` target ${price(take_profit)}`}`
+      const text = [
+        `${asset} ${direction} ${usd(size_notional)} at ${price(entry_price)}`,
+        ...(stop_loss === null ? [] : [`stop ${price(stop_loss)}`]),
+        ...(take_profit === null ? [] : [`target ${price(take_profit)}`]),
+      ].join(' ')
       const fields = { asset, direction, size_notional, entry_price, stop_loss, take_profit }
       return { level: 'info', kind: 'entry', text, fields }
     }

@@ -65,7 +65,7 @@ const EVENT_COLUMNS = {
 
 const EVENTS: Exportable<LogRecord> = {
   plural: 'events',
-  pages: async function* (log, progress) {
+  async *pages(log, progress) {
     const { seq: upTo } = await log.head()
     for await (const records of log.scan({ after: 0, upTo })) {
       yield records
@@ -88,7 +88,7 @@ interface ExportedIntent {
 
 const TREASURY_INTENTS: Exportable<ExportedIntent> = {
   plural: 'intents',
-  pages: async function* (log) {
+  async *pages(log) {
     for (let after = 0; ;) {
       const records = await log.read({ types: ['karma.intent'], after, order: 'asc', limit: PAGE })
       const last = records.at(-1)
