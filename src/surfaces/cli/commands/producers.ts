@@ -24,7 +24,7 @@ export const define: DefineCommand = (command, run) => {
       'after',
       examples(
         'svc producers status',
-        'svc producers register --name p1 --domain onchain --endpoint https://x.example',
+        'svc producers register --name p1 --domain events --endpoint https://x.test',
         'svc producers remove p1',
       ),
     )

@@ -32,7 +32,7 @@ export const define: DefineCommand = (command, run) => {
       'after',
       examples(
         'svc signal "BTC up" --direction bullish --conviction 7',
-        'svc signal add --file note.txt --symbols ETH,SOL --direction bearish --conviction 4',
+        'svc signal add --file note.txt --symbols ETH,SOL --direction bearish',
       ),
     )
     .action(
