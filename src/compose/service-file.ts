@@ -25,7 +25,10 @@ export const writeServiceFile = async (home: string, entry: ServiceEntry): Promi
 }
 
 /** Leaves the file alone if a service that was started later has replaced it. */
-export const removeServiceFile = async (home: string, { pid, started_at_ms }: ServiceEntry): Promise<void> => {
+export const removeServiceFile = async (
+  home: string,
+  { pid, started_at_ms }: ServiceEntry,
+): Promise<void> => {
   const current = await readServiceFile(home)
   if (current?.pid === pid && current.started_at_ms === started_at_ms) await unlink(pathIn(home))
 }

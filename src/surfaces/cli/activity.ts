@@ -5,7 +5,7 @@ import type { LogFields, Logger } from '../../ports/logger.ts'
 import { percent, price, usd } from './table.ts'
 
 /** What an operator wants to see happen, as a line for people and as members for programs. */
-export interface Activity {
+interface Activity {
   readonly level: 'info' | 'warn'
   readonly kind: 'entry' | 'exit' | 'alert' | 'kill switch'
   readonly text: string
@@ -26,7 +26,7 @@ export const logActivity = (events: readonly Stamped[], logger: Logger, jsonOutp
 const KIND_WIDTH = 'entry'.length
 
 /** Null for events that are not worth a line. */
-export const activityOf = (stored: Stamped): Activity | null => {
+const activityOf = (stored: Stamped): Activity | null => {
   const event = asKnown(stored)
   switch (event?.type) {
     case 'execution.position_opened.v1': {

@@ -22,7 +22,7 @@ export const define: DefineCommand = (command, run) => {
       examples(
         'svc export events --output events.jsonl',
         'svc integrity --file events.jsonl',
-        'svc export events --format csv --from 2026-02-01 --to 2026-02-28 > february.csv',
+        'svc export events --format csv --from 2026-02-01 --to 2026-02-28 > feb.csv',
       ),
     )
     .action(run((invocation, options: ExportOptions) => exportItems(invocation, EVENTS, options)))

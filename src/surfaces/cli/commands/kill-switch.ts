@@ -118,7 +118,7 @@ const show = async (
         ['Kill switch', levelCell(view)],
         ['Reason', view.reason ?? quiet('none')],
         ['Changed at', view.changed_at ?? quiet('never')],
-        ['Changed by', view.changed_by ?? quiet('nobody')],
+        ['Changed by', view.changed_by ?? quiet('none')],
         ...remarks,
       ],
       style,
