@@ -1,4 +1,3 @@
-import { intentId } from '../../core/shared/brand.ts'
 import type { Configuration } from '../../core/config/schema.ts'
 import { configurationHashInput } from '../../core/config/secrets.ts'
 import { CATALOGUE, type PayloadOf } from '../../core/events/catalogue.ts'
@@ -8,7 +7,7 @@ import { payloadOf } from '../../core/views/stored-payload.ts'
 import { canonicalSymbol } from '../../core/shared/symbol.ts'
 import { isPlainText } from '../../core/shared/text.ts'
 import { sha256Hex } from '../sha256.ts'
-import type { Reader } from './reader.ts'
+import type { Reader } from './views.ts'
 import { findIntent } from './trading-records.ts'
 
 export interface ExplanationRequest {

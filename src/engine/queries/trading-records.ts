@@ -12,7 +12,7 @@ import type { Position } from '../../core/trading/positions.ts'
 import { payloadOf } from '../../core/views/stored-payload.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import type { Outcome } from '../plan.ts'
-import type { Reader } from './reader.ts'
+import type { Reader } from './views.ts'
 
 // Memory keeps the newest ended positions, orders and intents. Older ones are rebuilt from their own events in the log.
 

@@ -1,4 +1,4 @@
-import { positionId } from '../../core/shared/brand.ts'
+import { findPosition } from './trading-records.ts'
 import type { Configuration } from '../../core/config/schema.ts'
 import type { Command } from '../../core/decide.ts'
 import type { LogRecord } from '../../core/log/event.ts'
@@ -27,8 +27,8 @@ export const openPositions = async (reader: Reader): Promise<readonly PositionVi
 
 /** Open or closed; null if no position has this id. */
 export const positionOf = async (reader: Reader, id: string): Promise<PositionView | null> => {
-  const position = (await reader.fresh()).trading.positions.get(positionId(id))
-  return position === undefined ? null : viewPosition(position)
+  const position = await findPosition(reader, id)
+  return position === null ? null : viewPosition(position)
 }
 
 export const portfolioOf = async (

@@ -5,7 +5,7 @@ import type { LogFields, Logger } from '../../ports/logger.ts'
 import { percent, price, usd } from './table.ts'
 
 /** What an operator wants to see happen, as a line for people and as members for programs. */
-export interface Activity {
+interface Activity {
   readonly level: 'info' | 'warn'
   readonly kind: 'entry' | 'exit' | 'alert' | 'kill switch'
   readonly text: string
@@ -26,15 +26,16 @@ export const logActivity = (events: readonly Stamped[], logger: Logger, jsonOutp
 const KIND_WIDTH = 'entry'.length
 
 /** Null for events that are not worth a line. */
-export const activityOf = (stored: Stamped): Activity | null => {
+const activityOf = (stored: Stamped): Activity | null => {
   const event = asKnown(stored)
   switch (event?.type) {
     case 'execution.position_opened.v1': {
       const { asset, direction, size_notional, entry_price, stop_loss, take_profit } = event.payload
-      const text =
-        `${asset} ${direction} ${usd(size_notional)} at ${price(entry_price)}` +
-        `${stop_loss === null ? '' : ` stop ${price(stop_loss)}`}` +
-        `${take_profit === null ? '' : ` target ${price(take_profit)}`}`
+      const text = [
+        `${asset} ${direction} ${usd(size_notional)} at ${price(entry_price)}`,
+        ...(stop_loss === null ? [] : [`stop ${price(stop_loss)}`]),
+        ...(take_profit === null ? [] : [`target ${price(take_profit)}`]),
+      ].join(' ')
       const fields = { asset, direction, size_notional, entry_price, stop_loss, take_profit }
       return { level: 'info', kind: 'entry', text, fields }
     }

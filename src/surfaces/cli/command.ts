@@ -21,9 +21,9 @@ export interface Invocation {
   readonly readAnswer: (prompt: string) => Promise<string>
 }
 
-/** Turns a command's function into an action for commander, which passes the arguments, then the options. */
+/** Turns a command's function into an action for commander, which passes the arguments, then the options. No exit code is 0. */
 export type Run = <Arguments extends readonly unknown[]>(
-  action: (invocation: Invocation, ...parsed: Arguments) => Promise<ExitCode>,
+  action: (invocation: Invocation, ...parsed: Arguments) => Promise<ExitCode | void>,
 ) => (...parsed: Arguments) => Promise<void>
 
 /** Adds description, options, subcommands and actions to a command that has its name and summary already. */

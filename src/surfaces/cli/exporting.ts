@@ -1,7 +1,7 @@
 import { access, link, open, rename, unlink, type FileHandle } from 'node:fs/promises'
 import type { EventLog } from '../../ports/event-log.ts'
 import type { Invocation } from './command.ts'
-import { EXIT_OK, Failure, UsageError, type ExitCode } from './failure.ts'
+import { Failure, UsageError } from './failure.ts'
 import type { Progress } from './terminal.ts'
 
 export const EXPORT_FORMATS = ['jsonl', 'json', 'csv'] as const
@@ -36,7 +36,7 @@ export const exportItems = async <Item>(
   invocation: Invocation,
   what: Exportable<Item>,
   options: ExportOptions,
-): Promise<ExitCode> => {
+): Promise<void> => {
   const { print } = invocation
   const { output } = options
   if (output !== undefined) return exportToFile(invocation, what, options, output)
@@ -46,7 +46,6 @@ export const exportItems = async <Item>(
     throw new UsageError(`--json prints one JSON document: use --format json, or --output for ${format}`)
   }
   await writeItems(invocation, what, { ...options, format }, (text) => print.asIs(text))
-  return EXIT_OK
 }
 
 const exportToFile = async <Item>(
@@ -54,7 +53,7 @@ const exportToFile = async <Item>(
   what: Exportable<Item>,
   options: ExportOptions,
   path: string,
-): Promise<ExitCode> => {
+): Promise<void> => {
   const { format = 'jsonl' } = options
   const force = options.force === true
   // Checked before the work, not only after it.
@@ -65,7 +64,6 @@ const exportToFile = async <Item>(
   ).finally(() => progress.end())
   const document = { output: path, format, [what.plural]: written }
   await invocation.print.result(document, () => `${written} ${what.plural} written to ${path}\n`)
-  return EXIT_OK
 }
 
 type Write = (text: string) => Promise<void>
@@ -101,6 +99,8 @@ const writeItems = async <Item>(
   }
 }
 
+const nothing = (): string => ''
+
 interface ExportLayout<Item> {
   readonly opening: string
   readonly between: string
@@ -112,7 +112,6 @@ const layoutOf = <Item>(
   { jsonOf, columns, cellsOf }: Exportable<Item>,
   format: ExportFormat,
 ): ExportLayout<Item> => {
-  const nothing = (): string => ''
   switch (format) {
     case 'jsonl':
       return { opening: '', between: '', closing: nothing, textOf: (item) => `${jsonOf(item)}\n` }

@@ -84,7 +84,7 @@ export const runCommandLine = async (
         readSecret: (prompt) => readSecretFrom(stdin, stderr, prompt),
         readAnswer: (prompt) => readAnswerFrom(stdin, stderr, prompt),
       }
-      exitCode = await action(invocation, ...parsed)
+      exitCode = (await action(invocation, ...parsed)) ?? EXIT_OK
     }
   const program = await buildProgram(words, version, run, (stream, text) => {
     texts[stream] += text

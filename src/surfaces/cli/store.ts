@@ -147,12 +147,12 @@ export type RecordInLog = (command: string, ...alongside: readonly EngineCommand
  */
 export const recordingInLog = async <Result>(
   invocation: Invocation,
-  write: (record: RecordInLog) => Promise<Result>,
+  change: (record: RecordInLog) => Promise<Result>,
 ): Promise<Result> => {
   const session = await invocation.dependencies.openExistingStore()
-  if (session === null) return write(async () => undefined)
+  if (session === null) return change(async () => undefined)
   return closing(session, () =>
-    write(async (command, ...alongside) => {
+    change(async (command, ...alongside) => {
       const engine = await session.openEngine()
       for (const engineCommand of alongside) await execute(engine, engineCommand)
       await recordWrite(engine, invocation, command)

@@ -100,7 +100,7 @@ const AGE_UNITS = [
 
 const SHORT_ID_LENGTH_MIN = 8
 
-/** The shortest beginnings by which these ids can be told apart; commands accept them instead of the whole id. */
+/** The shortest distinct beginnings of these ids; commands accept them instead of the whole id. */
 export const shortIds = (ids: readonly string[]): ((id: string) => string) => {
   const distinct = new Set(ids)
   let length = SHORT_ID_LENGTH_MIN

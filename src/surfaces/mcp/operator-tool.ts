@@ -4,7 +4,7 @@ import type { Stamped } from '../../core/log/event.ts'
 import type { ToolName } from '../../core/views/tools.ts'
 import type { Refusal } from '../../core/shared/decision.ts'
 import type { JsonObject } from '../../core/shared/json.ts'
-import { rehearse } from '../../engine/queries/rehearsal.ts'
+import { rehearse } from '../../engine/queries/views.ts'
 import { knownRefusal, withLogChecked } from '../../engine/queries/trading-records.ts'
 import { checkConfirmation, CONFIRMATION_MS, confirmationOf, type Confirmed } from './confirmation.ts'
 import {

@@ -7,7 +7,7 @@ import { explain } from '../../../engine/queries/explanation.ts'
 import { refuseUnknownWord } from '../arguments.ts'
 import { examples, type DefineCommand, type Invocation } from '../command.ts'
 import { openConfiguration } from '../configuration.ts'
-import { EXIT_OK, Failure, failureOf, type ExitCode } from '../failure.ts'
+import { Failure, failureOf } from '../failure.ts'
 import { readState, recordDenial, recordWrite, stateOf, withExistingStore, withStore } from '../store.ts'
 import { bad, fields, good, quiet, shortIds, table, warning, type Cell, type Row } from '../table.ts'
 import type { Style } from '../terminal.ts'
@@ -32,7 +32,7 @@ export const define: DefineCommand = (command, run) => {
     .action(run(showExplanation))
 }
 
-const runCycle = async (invocation: Invocation, _options: unknown, command: Command): Promise<ExitCode> => {
+const runCycle = async (invocation: Invocation, _options: unknown, command: Command): Promise<void> => {
   refuseUnknownWord(command)
   const cycle = await withStore(invocation.dependencies, async (session) => {
     const engine = await session.openEngine()
@@ -49,14 +49,13 @@ const runCycle = async (invocation: Invocation, _options: unknown, command: Comm
     return view
   })
   await invocation.print.result(cycle, (style) => cycleText(cycle, style))
-  return EXIT_OK
 }
 
 const showExplanation = async (
   { dependencies, print }: Invocation,
   wanted: string | undefined,
   { symbol }: { readonly symbol?: string },
-): Promise<ExitCode> => {
+): Promise<void> => {
   const configuration = (await openConfiguration(dependencies)).current()
   const explanation = await withExistingStore(dependencies, async ({ log }) => {
     const fresh = (): Promise<State> => stateOf(log)
@@ -68,10 +67,9 @@ const showExplanation = async (
     return found
   })
   await print.result(explanation, (style) => explanationText(explanation, style))
-  return EXIT_OK
 }
 
-const showStatus = async ({ dependencies, print }: Invocation): Promise<ExitCode> => {
+const showStatus = async ({ dependencies, print }: Invocation): Promise<void> => {
   const status = viewBrainStatus(await readState(dependencies))
   await print.result(status, (style) =>
     fields(
@@ -86,7 +84,6 @@ const showStatus = async ({ dependencies, print }: Invocation): Promise<ExitCode
       style,
     ),
   )
-  return EXIT_OK
 }
 
 /** The cycle, then every trade it proposed and its status. */

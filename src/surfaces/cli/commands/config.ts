@@ -1,16 +1,21 @@
+import { environmentLayer, variableOf } from '../../../core/config/environment.ts'
 import { CONFIGURATION_KEYS, type Key } from '../../../core/config/keys.ts'
 import { asValues } from '../../../core/config/layers.ts'
 import { hintFor } from '../../../core/config/nearest-key.ts'
 import { configurationJsonSchema, type Configuration } from '../../../core/config/schema.ts'
-import { redactedConfiguration } from '../../../core/config/secrets.ts'
+import { configurationHashInput, redactedConfiguration } from '../../../core/config/secrets.ts'
 import { leavesOf } from '../../../core/config/values.ts'
+import { sentenceOf } from '../../../core/shared/faults.ts'
 import type { Json } from '../../../core/shared/json.ts'
+import { lockedSettings } from '../../../core/treasury/wallet.ts'
+import { sha256Hex } from '../../../engine/sha256.ts'
 import type { ConfigurationChanged } from '../../../ports/config-file.ts'
 import { examples, type Invocation, type DefineCommand } from '../command.ts'
-import { changeKey, openConfiguration } from '../configuration.ts'
+import { invalidConfiguration, openConfiguration } from '../configuration.ts'
+import type { CommandDependencies } from '../dependencies.ts'
 import { EXIT_FAILED, EXIT_OK, Failure, type ExitCode } from '../failure.ts'
 import { documentText } from '../terminal.ts'
-import { recordingInLog } from '../store.ts'
+import { readState, recordingInLog, type RecordInLog } from '../store.ts'
 import { bad, fields, good, quiet, warning, type Cell, type Row } from '../table.ts'
 
 export const define: DefineCommand = (command, run) => {
@@ -85,6 +90,32 @@ const setKey = async (invocation: Invocation, key: Key, argument: string): Promi
   }
   await invocation.print.result(document, (style) => fields(changeRows(changed), style))
   return EXIT_OK
+}
+
+/** One key of `config/user.yaml`, given as text like an environment variable. */
+const changeKey = async (
+  dependencies: CommandDependencies,
+  { path }: Key,
+  value: string,
+  record: RecordInLog,
+): Promise<ConfigurationChanged> => {
+  const store = await openConfiguration(dependencies)
+  const { layer } = environmentLayer({ [variableOf(path)]: value })
+  const outcome = await store.change(layer.values, {
+    insecureOk: dependencies.insecureOk,
+    locked: lockedSettings((await readState(dependencies)).treasury),
+  })
+  if (outcome.status !== 'accepted') throw invalidConfiguration(outcome.faults.map(sentenceOf))
+  const { changed, configuration } = outcome
+  if (changed.length > 0) {
+    const configHash = sha256Hex(configurationHashInput(configuration))
+    await record('config set', {
+      kind: 'record-config-change',
+      change: { changed: [...changed], config_hash: configHash },
+      surface: 'cli',
+    })
+  }
+  return outcome
 }
 
 const showSchema = async ({ print }: Invocation): Promise<ExitCode> => {

@@ -9,7 +9,7 @@ import { completeId, parseLimitUpTo } from '../arguments.ts'
 import { examples, type DefineCommand, type Invocation, type Run } from '../command.ts'
 import { openConfiguration } from '../configuration.ts'
 import type { CommandDependencies } from '../dependencies.ts'
-import { EXIT_OK, Failure, UsageError, type ExitCode } from '../failure.ts'
+import { Failure, UsageError } from '../failure.ts'
 import { parsedBy, readState, write } from '../store.ts'
 import { age, fields, percent, printable, quiet, shortIds, table, type Row } from '../table.ts'
 import type { Style } from '../terminal.ts'
@@ -61,14 +61,13 @@ interface Named {
   readonly nodeId?: string
 }
 
-const list = async ({ dependencies, print }: Invocation): Promise<ExitCode> => {
+const list = async ({ dependencies, print }: Invocation): Promise<void> => {
   const all = viewContributors((await readState(dependencies)).signals.contributors)
   await print.result(all, (style) =>
     all.length === 0
       ? 'No contributor is registered yet.\n'
       : contributorTable(all, dependencies.clock.now(), style),
   )
-  return EXIT_OK
 }
 
 interface RegisterOptions {
@@ -81,7 +80,7 @@ interface RegisterOptions {
 const register = async (
   invocation: Invocation,
   { nodeId: node_id, ...rest }: RegisterOptions,
-): Promise<ExitCode> => {
+): Promise<void> => {
   const { node_id: nodeId, ...registration } = parsedBy(contributorRegistration, { node_id, ...rest })
   const events = await write(invocation, 'contributors register', {
     kind: 'register-contributor',
@@ -90,37 +89,33 @@ const register = async (
   })
   const registered = viewRegistered(events)
   await invocation.print.result(registered, (style) => fields(contributorRows(registered), style))
-  return EXIT_OK
 }
 
-const remove = async (invocation: Invocation, id: string | undefined, options: Named): Promise<ExitCode> => {
+const remove = async (invocation: Invocation, id: string | undefined, options: Named): Promise<void> => {
   const found = namedContributor(await readState(invocation.dependencies), id, options)
   await write(invocation, 'contributors remove', { kind: 'remove-contributor', id: found.id, surface: 'cli' })
   await invocation.print.result({ removed: found.id }, () => `${printable(found.nodeId)} is removed\n`)
-  return EXIT_OK
 }
 
 const score = async (
   { dependencies, print }: Invocation,
   id: string | undefined,
   options: Named,
-): Promise<ExitCode> => {
+): Promise<void> => {
   const state = await readState(dependencies)
   const found = viewScore(namedContributor(state, id, options), await scoringOf(dependencies, state))
   await print.result(found, (style) => scoreText(found, style))
-  return EXIT_OK
 }
 
 const leaderboard = async (
   { dependencies, print }: Invocation,
   { limit }: { readonly limit: number },
-): Promise<ExitCode> => {
+): Promise<void> => {
   const state = await readState(dependencies)
   const best = viewLeaderboard(state.signals.contributors, await scoringOf(dependencies, state), limit)
   await print.result(best, (style) =>
     best.length === 0 ? 'No contributor is registered yet.\n' : leaderboardTable(best, style),
   )
-  return EXIT_OK
 }
 
 const scoringOf = async (

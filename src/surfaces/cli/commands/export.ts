@@ -22,7 +22,7 @@ export const define: DefineCommand = (command, run) => {
       examples(
         'svc export events --output events.jsonl',
         'svc integrity --file events.jsonl',
-        'svc export events --format csv --from 2026-02-01 --to 2026-02-28 > february.csv',
+        'svc export events --format csv --from 2026-02-01 --to 2026-02-28 > feb.csv',
       ),
     )
     .action(run((invocation, options: ExportOptions) => exportItems(invocation, EVENTS, options)))
@@ -65,7 +65,7 @@ const EVENT_COLUMNS = {
 
 const EVENTS: Exportable<LogRecord> = {
   plural: 'events',
-  pages: async function* (log, progress) {
+  async *pages(log, progress) {
     const { seq: upTo } = await log.head()
     for await (const records of log.scan({ after: 0, upTo })) {
       yield records
@@ -88,7 +88,7 @@ interface ExportedIntent {
 
 const TREASURY_INTENTS: Exportable<ExportedIntent> = {
   plural: 'intents',
-  pages: async function* (log) {
+  async *pages(log) {
     for (let after = 0; ;) {
       const records = await log.read({ types: ['karma.intent'], after, order: 'asc', limit: PAGE })
       const last = records.at(-1)

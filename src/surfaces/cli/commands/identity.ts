@@ -1,5 +1,5 @@
 import { examples, type Invocation, type DefineCommand } from '../command.ts'
-import { EXIT_OK, Failure, type ExitCode } from '../failure.ts'
+import { Failure } from '../failure.ts'
 import { recordingInLog } from '../store.ts'
 import { fields, good, quiet, warning } from '../table.ts'
 
@@ -18,7 +18,7 @@ export const define: DefineCommand = (command, run) => {
     .action(run(createIdentity))
 }
 
-const showIdentity = async ({ dependencies, print }: Invocation): Promise<ExitCode> => {
+const showIdentity = async ({ dependencies, print }: Invocation): Promise<void> => {
   const { present, error, ...publicMembers } = await dependencies.identity.describe()
   if (!present) {
     throw new Failure('identity.unavailable', `there is no identity in ${dependencies.home} yet`, {
@@ -37,13 +37,9 @@ const showIdentity = async ({ dependencies, print }: Invocation): Promise<ExitCo
       style,
     ),
   )
-  return EXIT_OK
 }
 
-const createIdentity = async (
-  invocation: Invocation,
-  { dev }: { readonly dev?: true },
-): Promise<ExitCode> => {
+const createIdentity = async (invocation: Invocation, { dev }: { readonly dev?: true }): Promise<void> => {
   const { status, path, nodeId, publicKey, encrypted } = await recordingInLog(invocation, async (record) => {
     const created = await invocation.dependencies.identity.create({ development: dev === true })
     if (created.status === 'created') await record('identity create')
@@ -61,5 +57,4 @@ const createIdentity = async (
       style,
     ),
   )
-  return EXIT_OK
 }

@@ -3,7 +3,6 @@ import { BUILT_IN_PRESETS } from '../../../core/config/presets.ts'
 import type { JsonObject } from '../../../core/shared/json.ts'
 import { examples, type Invocation, type DefineCommand } from '../command.ts'
 import type { CommandDependencies } from '../dependencies.ts'
-import { EXIT_OK, type ExitCode } from '../failure.ts'
 import { recordingInLog } from '../store.ts'
 import { fields, good, quiet, warning, type Row } from '../table.ts'
 
@@ -27,7 +26,7 @@ interface InitOptions {
   readonly dev?: true
 }
 
-const initialize = async (invocation: Invocation, { preset, dev }: InitOptions): Promise<ExitCode> => {
+const initialize = async (invocation: Invocation, { preset, dev }: InitOptions): Promise<void> => {
   const { dependencies, print } = invocation
   const { created, configPath, nodeId } = await recordingInLog(invocation, async (record) => {
     const prepared = await prepareHome(dependencies, {
@@ -54,7 +53,6 @@ const initialize = async (invocation: Invocation, { preset, dev }: InitOptions):
       style,
     ),
   )
-  return EXIT_OK
 }
 
 /** An existing file keeps its preset. */

@@ -76,14 +76,15 @@ const checkIntegrity = async (invocation: Invocation, options: IntegrityOptions)
   ])
 }
 
-const checkCombination = ({ fast, file, checkpoints, acceptLoss, reason }: IntegrityOptions): void => {
+const checkCombination = ({ fast, file, checkpoints, reason, ...rest }: IntegrityOptions): void => {
+  const accepts = rest.acceptLoss === true
   if (checkpoints !== undefined && file === undefined) throw new UsageError('--checkpoints goes with --file')
-  if (file !== undefined && (fast !== undefined || acceptLoss === true)) {
+  if (file !== undefined && (fast !== undefined || accepts)) {
     throw new UsageError('--file verifies an export in full: it goes without --fast and --accept-loss')
   }
   const hasReason = reason !== undefined && reason.trim() !== ''
-  if (acceptLoss === true && !hasReason) throw new UsageError('--accept-loss needs --reason')
-  if (acceptLoss !== true && reason !== undefined) throw new UsageError('--reason goes with --accept-loss')
+  if (accepts && !hasReason) throw new UsageError('--accept-loss needs --reason')
+  if (!accepts && reason !== undefined) throw new UsageError('--reason goes with --accept-loss')
 }
 
 /** For a home without a store. */

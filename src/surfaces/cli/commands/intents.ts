@@ -9,7 +9,7 @@ import {
 } from '../../../core/views/intents.ts'
 import { completeId, parseLimitUpTo, parseTextUpTo, refuseUnknownWord } from '../arguments.ts'
 import { examples, type Invocation, type DefineCommand, type Run } from '../command.ts'
-import { EXIT_OK, Failure, type ExitCode } from '../failure.ts'
+import { Failure } from '../failure.ts'
 import { readState, writeAs } from '../store.ts'
 import { age, bad, fields, good, quiet, shortIds, table, warning, type Cell } from '../table.ts'
 import type { Style } from '../terminal.ts'
@@ -63,13 +63,12 @@ const list = async (
   { dependencies, print }: Invocation,
   filter: IntentFilter,
   command: Command,
-): Promise<ExitCode> => {
+): Promise<void> => {
   refuseUnknownWord(command)
   const found = viewIntents((await readState(dependencies)).trading.intents, filter)
   await print.result(found, (style) =>
     found.length === 0 ? 'There are no such intents.\n' : intentTable(found, dependencies.clock.now(), style),
   )
-  return EXIT_OK
 }
 
 const judge = async (
@@ -77,7 +76,7 @@ const judge = async (
   verdict: Verdict,
   typed: string,
   note: string | null,
-): Promise<ExitCode> => {
+): Promise<void> => {
   const id = completeId(typed, (await readState(invocation.dependencies)).trading.intents.keys())
   await writeAs(invocation, `intents ${verdict}`, (operator) => ({
     kind: `${verdict}-intent`,
@@ -87,7 +86,6 @@ const judge = async (
   if (known === undefined) throw new Failure('intent.not_found', `no intent has id ${id}`)
   const view = viewIntent(known)
   await invocation.print.result(view, (style) => intentText(view, style))
-  return EXIT_OK
 }
 
 export const intentTable = (found: readonly IntentView[], nowMs: number, style: Style): string => {

@@ -13,7 +13,7 @@ import { karmaReceipts, settlementOf, settlementStatus } from '../../../engine/q
 import { completeId, parseLimitUpTo, parseReason, parseTextUpTo, refuseUnknownWord } from '../arguments.ts'
 import { examples, type DefineCommand, type Invocation } from '../command.ts'
 import { openConfiguration } from '../configuration.ts'
-import { EXIT_OK, Failure, UsageError, type ExitCode } from '../failure.ts'
+import { Failure, UsageError } from '../failure.ts'
 import { readState, withLog, write, writeAs } from '../store.ts'
 import { age, bad, fields, good, percent, quiet, shortIds, table, warning, type Row } from '../table.ts'
 import type { Style } from '../terminal.ts'
@@ -37,13 +37,13 @@ export const define: DefineCommand = (command, run) => {
     .command('treasury', { isDefault: true })
     .summary('pending and settled amounts (the default)')
     .allowExcessArguments()
-    .action(run(treasury))
-  command.command('intents').summary('list pending intents, oldest first').action(run(intents))
+    .action(run(showTreasury))
+  command.command('intents').summary('list pending intents, oldest first').action(run(showIntents))
   command
     .command('receipts')
     .summary('list receipts of settlements, newest first')
     .option('--limit <number>', `how many, up to ${RECEIPTS_MAX}`, parseLimitUpTo(RECEIPTS_MAX), 500)
-    .action(run(receipts))
+    .action(run(showReceipts))
   command
     .command('settle')
     .summary('record that these intents were paid')
@@ -59,48 +59,45 @@ export const define: DefineCommand = (command, run) => {
     .action(run(migrate))
 }
 
-const treasury = async (
+const showTreasury = async (
   { dependencies, print }: Invocation,
   _options: object,
   command: Command,
-): Promise<ExitCode> => {
+): Promise<void> => {
   refuseUnknownWord(command)
   const rules = (await openConfiguration(dependencies)).current().karma
   const view = viewTreasury((await readState(dependencies)).treasury, rules)
   await print.result(view, (style) => treasuryText(view, style))
-  return EXIT_OK
 }
 
-const intents = async ({ dependencies, print }: Invocation): Promise<ExitCode> => {
+const showIntents = async ({ dependencies, print }: Invocation): Promise<void> => {
   const views = viewKarmaIntents((await readState(dependencies)).treasury)
   await print.result(views, (style) =>
     views.length === 0
       ? 'There is nothing to settle.\n'
       : intentsTable(views, dependencies.clock.now(), style),
   )
-  return EXIT_OK
 }
 
 const RECEIPTS_MAX = 9999
 
-const receipts = async (
+const showReceipts = async (
   { dependencies, print }: Invocation,
   { limit }: { readonly limit: number },
-): Promise<ExitCode> => {
+): Promise<void> => {
   const views = await withLog(dependencies, (log) => karmaReceipts(log, { limit, offset: 0 }), [])
   await print.result(views, (style) =>
     views.length === 0
       ? 'Nothing has been settled yet.\n'
       : receiptsTable(views, dependencies.clock.now(), style),
   )
-  return EXIT_OK
 }
 
 const settle = async (
   invocation: Invocation,
   typedIds: readonly string[],
   { txHash = null }: { readonly txHash?: string | null },
-): Promise<ExitCode> => {
+): Promise<void> => {
   if (typedIds.length > SETTLED_AT_ONCE_MAX) {
     throw new UsageError(`at most ${SETTLED_AT_ONCE_MAX} intents can be settled at once`)
   }
@@ -115,7 +112,6 @@ const settle = async (
   if (settled === null) throw new Failure('karma.settlement_rejected', 'nothing was settled')
   const view = viewSettlement(settled)
   await invocation.print.result(view, (style) => settlementText(view, style))
-  return EXIT_OK
 }
 
 const NOTHING_SETTLED = { isRepeated: false, settledIds: [] } as const
@@ -124,7 +120,7 @@ const migrate = async (
   invocation: Invocation,
   address: string,
   { percentage = null, reason }: { readonly percentage?: number | null; readonly reason: string },
-): Promise<ExitCode> => {
+): Promise<void> => {
   await writeAs(invocation, 'karma migrate-wallet', (operator) => ({
     kind: 'migrate-wallet',
     migration: { address, percentage, reason, operator },
@@ -132,7 +128,6 @@ const migrate = async (
   const rules = (await openConfiguration(invocation.dependencies)).current().karma
   const view = viewTreasury((await readState(invocation.dependencies)).treasury, rules)
   await invocation.print.result(view, (style) => treasuryText(view, style))
-  return EXIT_OK
 }
 
 const parseTxHash = parseTextUpTo(256)

@@ -11,7 +11,7 @@ import type { Decision } from '../../../core/shared/decision.ts'
 import { killSwitchLevel, type KillSwitchLevel } from '../../../core/shared/level.ts'
 import { parseReason, refuseUnknownWord } from '../arguments.ts'
 import { examples, type Invocation, type DefineCommand, type Run } from '../command.ts'
-import { EXIT_OK, failureOf, type ExitCode } from '../failure.ts'
+import { failureOf } from '../failure.ts'
 import { execute, recordWrite, stateOf, withStore } from '../store.ts'
 import { bad, fields, good, quiet, warning, type Cell, type Row } from '../table.ts'
 
@@ -75,7 +75,7 @@ const addReset = (parent: Command, run: Run): void => {
     )
 }
 
-const showStatus = async (invocation: Invocation, _options: unknown, command: Command): Promise<ExitCode> => {
+const showStatus = async (invocation: Invocation, _options: unknown, command: Command): Promise<void> => {
   refuseUnknownWord(command)
   const session = await invocation.dependencies.openExistingStore()
   if (session === null) {
@@ -94,7 +94,7 @@ const move = (
   invocation: Invocation,
   name: string,
   commandBy: (operator: string) => MoveCommand,
-): Promise<ExitCode> =>
+): Promise<void> =>
   withStore(invocation.dependencies, async (session) => {
     const before = await stateOf(session.log)
     const rehearsal = rehearse(before.trading.killSwitch, commandBy('rehearsal'))
@@ -111,20 +111,19 @@ const show = async (
   { print }: Invocation,
   view: KillSwitchView,
   remarks: readonly Row[] = [],
-): Promise<ExitCode> => {
+): Promise<void> => {
   await print.result(view, (style) =>
     fields(
       [
         ['Kill switch', levelCell(view)],
         ['Reason', view.reason ?? quiet('none')],
         ['Changed at', view.changed_at ?? quiet('never')],
-        ['Changed by', view.changed_by ?? quiet('nobody')],
+        ['Changed by', view.changed_by ?? quiet('none')],
         ...remarks,
       ],
       style,
     ),
   )
-  return EXIT_OK
 }
 
 const levelCell = ({ level, state }: KillSwitchView): Cell => {

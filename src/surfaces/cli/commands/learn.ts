@@ -9,7 +9,6 @@ import { DOMAINS } from '../../../core/shared/domains.ts'
 import { parseLimitUpTo, refuseUnknownWord } from '../arguments.ts'
 import { examples, type Invocation, type DefineCommand } from '../command.ts'
 import { openConfiguration } from '../configuration.ts'
-import { EXIT_OK, type ExitCode } from '../failure.ts'
 import { readState, withLog, write } from '../store.ts'
 import { age, bad, fields, good, quiet, table, warning, type Cell, type Row } from '../table.ts'
 import type { Style } from '../terminal.ts'
@@ -35,27 +34,25 @@ export const define: DefineCommand = (command, run) => {
 
 const RUNS_MAX = 500
 
-const learnNow = async (invocation: Invocation, _options: object, command: Command): Promise<ExitCode> => {
+const learnNow = async (invocation: Invocation, _options: object, command: Command): Promise<void> => {
   refuseUnknownWord(command)
   const events = await write(invocation, 'learn', { kind: 'run-learning', cause: { trigger: 'cli' } })
   const made = events.find(({ type }) => type === 'learning.weight_adjustment.v1')
   const view = made === undefined ? null : viewLearningRun(made, made.payload)
   if (view === null) throw new Error('a learning run left no record')
   await invocation.print.result(view, (style) => runText(view, style))
-  return EXIT_OK
 }
 
 const history = async (
   { dependencies, print }: Invocation,
   { limit }: { readonly limit: number },
-): Promise<ExitCode> => {
+): Promise<void> => {
   const configuration = (await openConfiguration(dependencies)).current()
   const { learning } = (await readState(dependencies)).brain
   const query = { types: ['learning.weight_adjustment'], order: 'desc', limit } as const
   const runs = await withLog(dependencies, (log) => log.read(query), [])
   const view = viewWeights(learning, configuration, { nowMs: dependencies.clock.now(), runs })
   await print.result(view, (style) => weightsText(view, dependencies.clock.now(), style))
-  return EXIT_OK
 }
 
 const runText = (view: LearningRunView, style: Style): string =>

@@ -8,7 +8,7 @@ import type { Broker, BrokerCheck } from '../../../ports/broker.ts'
 import { confirm, parseReason, refuseUnknownWord } from '../arguments.ts'
 import { examples, type Invocation, type DefineCommand } from '../command.ts'
 import { openConfiguration } from '../configuration.ts'
-import { EXIT_OK, Failure, type ExitCode } from '../failure.ts'
+import { Failure } from '../failure.ts'
 import { readState, writeAs } from '../store.ts'
 import type { Style } from '../terminal.ts'
 import { bad, fields, good, printable, quiet, warning, type Cell, type Row } from '../table.ts'
@@ -47,7 +47,7 @@ export const define: DefineCommand = (command, run) => {
     .action(run(resume))
 }
 
-const showStatus = async (invocation: Invocation, _options: unknown, command: Command): Promise<ExitCode> => {
+const showStatus = async (invocation: Invocation, _options: unknown, command: Command): Promise<void> => {
   refuseUnknownWord(command)
   return show(invocation)
 }
@@ -55,7 +55,7 @@ const showStatus = async (invocation: Invocation, _options: unknown, command: Co
 const enable = async (
   invocation: Invocation,
   { confirm: typed }: { readonly confirm?: string },
-): Promise<ExitCode> => {
+): Promise<void> => {
   const { dependencies } = invocation
   const configuration = (await openConfiguration(dependencies)).current()
   const { mode, venue } = configuration.execution
@@ -101,7 +101,7 @@ const checked = async (broker: Broker, symbols: readonly string[]): Promise<Usd>
 
 const sentence = ({ name, detail }: BrokerCheck): string => `${name}: ${detail}`
 
-const resume = async (invocation: Invocation, { reason }: { readonly reason: string }): Promise<ExitCode> => {
+const resume = async (invocation: Invocation, { reason }: { readonly reason: string }): Promise<void> => {
   await writeAs(invocation, 'live resume', (operator) => ({
     kind: 'resume-live',
     operator,
@@ -111,11 +111,10 @@ const resume = async (invocation: Invocation, { reason }: { readonly reason: str
   return show(invocation)
 }
 
-const show = async ({ dependencies, print }: Invocation): Promise<ExitCode> => {
+const show = async ({ dependencies, print }: Invocation): Promise<void> => {
   const configuration = (await openConfiguration(dependencies)).current()
   const view = viewLive(await readState(dependencies), configuration, isoNow(dependencies.clock))
   await print.result(view, (style) => liveText(view, style))
-  return EXIT_OK
 }
 
 const liveText = (view: LiveView, style: Style): string =>

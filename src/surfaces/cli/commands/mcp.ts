@@ -5,7 +5,6 @@ import type { Json, JsonObject } from '../../../core/shared/json.ts'
 import { examples, type DefineCommand, type Invocation } from '../command.ts'
 import { openConfiguration } from '../configuration.ts'
 import type { CommandDependencies } from '../dependencies.ts'
-import { EXIT_OK, type ExitCode } from '../failure.ts'
 
 export const define: DefineCommand = (command, run) => {
   command
@@ -13,10 +12,7 @@ export const define: DefineCommand = (command, run) => {
       'Connects an agent that speaks the Model Context Protocol on standard input and output, one message per line, to ' +
         'the running service: the one at SVC_API_BASE_URL with the token SVC_API_TOKEN, else the one of this home.',
     )
-    .addHelpText(
-      'after',
-      examples('svc mcp', 'SVC_API_BASE_URL=http://10.0.0.2:5050/api/v1 svc mcp'),
-    )
+    .addHelpText('after', examples('svc mcp', 'SVC_API_BASE_URL=http://10.0.0.2:5050/api/v1 svc mcp'))
     .action(run((invocation) => bridge(invocation)))
 }
 
@@ -24,13 +20,12 @@ export const define: DefineCommand = (command, run) => {
 const LINE_BYTES_MAX = 1024 * 1024
 
 /** One after the other, so that a fast writer waits for the service and not in our memory. */
-const bridge = async ({ dependencies, stdin, print }: Invocation): Promise<ExitCode> => {
+const bridge = async ({ dependencies, stdin, print }: Invocation): Promise<void> => {
   const service = await serviceOf(dependencies)
   for await (const line of messageLines(stdin, LINE_BYTES_MAX)) {
     const answer = await answerTo(line, service)
     if (answer !== null) await print.asIs(`${JSON.stringify(answer)}\n`)
   }
-  return EXIT_OK
 }
 
 const answerTo = async (line: MessageLine, service: McpService): Promise<JsonObject | null> =>

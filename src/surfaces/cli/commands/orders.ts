@@ -9,7 +9,6 @@ import {
 } from '../../../core/views/orders.ts'
 import { completeId, parseLimitUpTo, parseReason, refuseUnknownWord } from '../arguments.ts'
 import { examples, type Invocation, type DefineCommand } from '../command.ts'
-import { EXIT_OK, type ExitCode } from '../failure.ts'
 import { readState, writeAs } from '../store.ts'
 import { age, bad, plainNumber, price, quiet, shortIds, table } from '../table.ts'
 import type { Style } from '../terminal.ts'
@@ -52,7 +51,7 @@ const cancel = async (
   invocation: Invocation,
   typed: string,
   { reason }: { readonly reason?: string },
-): Promise<ExitCode> => {
+): Promise<void> => {
   const { dependencies } = invocation
   const before = (await readState(dependencies)).trading.orders
   const id = orderId(completeId(typed, [...before.open.keys(), ...before.ended.keys()]))
@@ -65,20 +64,18 @@ const cancel = async (
   await invocation.print.result(found[0] ?? null, (style) =>
     orderTable(found, dependencies.clock.now(), style),
   )
-  return EXIT_OK
 }
 
 const showOrders = async (
   { dependencies, print }: Invocation,
   filter: OrderFilter,
   command: Command,
-): Promise<ExitCode> => {
+): Promise<void> => {
   refuseUnknownWord(command)
   const found = viewOrders((await readState(dependencies)).trading.orders, filter)
   await print.result(found, (style) =>
     found.length === 0 ? 'There are no such orders.\n' : orderTable(found, dependencies.clock.now(), style),
   )
-  return EXIT_OK
 }
 
 const orderTable = (found: readonly OrderView[], nowMs: number, style: Style): string => {

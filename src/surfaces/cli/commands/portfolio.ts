@@ -2,7 +2,6 @@ import { viewPortfolio, type PortfolioView } from '../../../core/views/portfolio
 import { isoNow } from '../../../engine/iso-now.ts'
 import { examples, type Invocation, type DefineCommand } from '../command.ts'
 import { openConfiguration } from '../configuration.ts'
-import { EXIT_OK, type ExitCode } from '../failure.ts'
 import { readState } from '../store.ts'
 import type { Style } from '../terminal.ts'
 import { fields, percent, profit, usd, warning, type Cell, type Row } from '../table.ts'
@@ -14,11 +13,10 @@ export const define: DefineCommand = (command, run) => {
     .action(run((invocation) => showPortfolio(invocation)))
 }
 
-const showPortfolio = async ({ dependencies, print }: Invocation): Promise<ExitCode> => {
+const showPortfolio = async ({ dependencies, print }: Invocation): Promise<void> => {
   const configuration = (await openConfiguration(dependencies)).current()
   const view = viewPortfolio(await readState(dependencies), configuration, isoNow(dependencies.clock))
   await print.result(view, (style) => portfolioText(view, style))
-  return EXIT_OK
 }
 
 const portfolioText = (view: PortfolioView, style: Style): string => {

@@ -10,7 +10,7 @@ import {
 import { isoNow } from '../../../engine/iso-now.ts'
 import { examples, type DefineCommand, type Invocation, type Run } from '../command.ts'
 import { openConfiguration } from '../configuration.ts'
-import { EXIT_OK, UsageError, type ExitCode } from '../failure.ts'
+import { UsageError } from '../failure.ts'
 import { parsedBy, readState, write } from '../store.ts'
 import { age, bad, fields, good, printable, quiet, table, warning, type Cell, type Row } from '../table.ts'
 import type { Style } from '../terminal.ts'
@@ -24,7 +24,7 @@ export const define: DefineCommand = (command, run) => {
       'after',
       examples(
         'svc producers status',
-        'svc producers register --name p1 --domain onchain --endpoint https://example.com/x',
+        'svc producers register --name p1 --domain events --endpoint https://x.test',
         'svc producers remove p1',
       ),
     )
@@ -53,7 +53,7 @@ const addRegister = (parent: Command, run: Run): void => {
     .action(run(register))
 }
 
-const list = async ({ dependencies, print }: Invocation): Promise<ExitCode> => {
+const list = async ({ dependencies, print }: Invocation): Promise<void> => {
   const registered = viewProducers((await readState(dependencies)).signals.producers)
   await print.result({ producers: registered }, (style) =>
     registered.length === 0
@@ -76,16 +76,14 @@ const list = async ({ dependencies, print }: Invocation): Promise<ExitCode> => {
           style,
         ),
   )
-  return EXIT_OK
 }
 
-const showStatus = async ({ dependencies, print }: Invocation): Promise<ExitCode> => {
+const showStatus = async ({ dependencies, print }: Invocation): Promise<void> => {
   const rules = (await openConfiguration(dependencies)).current().karma
   const status = viewProducerStatus(await readState(dependencies), { now: isoNow(dependencies.clock), rules })
   await print.result({ producers: status }, (style) =>
     statusText(Object.values(status), dependencies.clock.now(), style),
   )
-  return EXIT_OK
 }
 
 interface RegisterOptions {
@@ -95,7 +93,7 @@ interface RegisterOptions {
   readonly schedule?: string
 }
 
-const register = async (invocation: Invocation, options: RegisterOptions): Promise<ExitCode> => {
+const register = async (invocation: Invocation, options: RegisterOptions): Promise<void> => {
   const producer = parsedBy(producerRegistration, options)
   const [event] = await write(invocation, 'producers register', {
     kind: 'register-producer',
@@ -104,21 +102,19 @@ const register = async (invocation: Invocation, options: RegisterOptions): Promi
   })
   const registered = viewProducer({ ...producer, registeredAt: event?.ts ?? '' })
   await invocation.print.result(registered, (style) => fields(rowsOf(registered), style))
-  return EXIT_OK
 }
 
 const remove = async (
   invocation: Invocation,
   argument: string | undefined,
   options: { readonly name?: string },
-): Promise<ExitCode> => {
+): Promise<void> => {
   const name = argument ?? options.name
   if (name === undefined || (argument !== undefined && options.name !== undefined)) {
     throw new UsageError('name the producer once')
   }
   await write(invocation, 'producers remove', { kind: 'remove-producer', name, surface: 'cli' })
   await invocation.print.result({ removed: name }, () => `${printable(name)} is removed\n`)
-  return EXIT_OK
 }
 
 const rowsOf = ({ name, domain, schedule, endpoint, registered_at }: ProducerView): readonly Row[] => [

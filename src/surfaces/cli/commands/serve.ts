@@ -1,7 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import { openConfiguration, requireToken, tokenPlaceOf } from '../configuration.ts'
 import { examples, type Invocation, type DefineCommand } from '../command.ts'
-import { EXIT_OK, type ExitCode } from '../failure.ts'
 import { fields, good, quiet, type Row } from '../table.ts'
 
 export const define: DefineCommand = (command, run) => {
@@ -32,7 +31,7 @@ export const runService = async (
   { dependencies, print }: Invocation,
   options: ServeOptions,
   createdFiles: readonly string[],
-): Promise<ExitCode> => {
+): Promise<void> => {
   const configuration = await openConfiguration(dependencies)
   requireToken(dependencies, configuration)
   const service = await dependencies.startService({
@@ -59,7 +58,6 @@ export const runService = async (
   ]
   await print.result(document, (style) => `listening on ${baseUrl}\n${fields(rows, style)}`)
   await service.stopped
-  return EXIT_OK
 }
 
 const PORT_MAX = 65_535

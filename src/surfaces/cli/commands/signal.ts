@@ -12,7 +12,7 @@ import type { Engine } from '../../../engine/engine.ts'
 import { readTextFile } from '../arguments.ts'
 import { examples, type DefineCommand, type Invocation } from '../command.ts'
 import { openConfiguration } from '../configuration.ts'
-import { EXIT_OK, failureOf, UsageError, type ExitCode } from '../failure.ts'
+import { failureOf, UsageError } from '../failure.ts'
 import { execute, parsedBy, recordWrite, withStore } from '../store.ts'
 import { good, quiet, table } from '../table.ts'
 
@@ -32,7 +32,7 @@ export const define: DefineCommand = (command, run) => {
       'after',
       examples(
         'svc signal "BTC up" --direction bullish --conviction 7',
-        'svc signal add --file note.txt --symbols ETH,SOL --direction bearish --conviction 4',
+        'svc signal add --file note.txt --symbols ETH,SOL --direction bearish',
       ),
     )
     .action(
@@ -63,16 +63,12 @@ const submitWords = (
   invocation: Invocation,
   words: readonly string[],
   options: SignalOptions,
-): Promise<ExitCode> => {
+): Promise<void> => {
   if (words.length === 0) throw new UsageError('the text is missing')
   return submitText(invocation, words.join(' '), options)
 }
 
-const submitText = async (
-  invocation: Invocation,
-  text: string,
-  options: SignalOptions,
-): Promise<ExitCode> => {
+const submitText = async (invocation: Invocation, text: string, options: SignalOptions): Promise<void> => {
   const { universe } = (await openConfiguration(invocation.dependencies)).current()
   const { symbols = null, dedupeKey = null } = options
   const drafts = draftsOf({ ...options, text, symbols, dedupeKey }, universe.symbols)
@@ -129,7 +125,7 @@ interface StoredSignals {
   readonly ephemeral: boolean
 }
 
-const show = async ({ print }: Invocation, { events, ephemeral }: StoredSignals): Promise<ExitCode> => {
+const show = async ({ print }: Invocation, { events, ephemeral }: StoredSignals): Promise<void> => {
   const [first] = events
   assert(first !== undefined, 'a submission has at least one symbol')
   const document = {
@@ -150,7 +146,6 @@ const show = async ({ print }: Invocation, { events, ephemeral }: StoredSignals)
     )
     return ephemeral ? `${submitted}\n${style.paint('warning', SHORT_LIVED)}\n` : submitted
   })
-  return EXIT_OK
 }
 
 const SHORT_LIVED =

@@ -1,5 +1,4 @@
 import { examples, type Invocation, type DefineCommand } from '../command.ts'
-import type { ExitCode } from '../failure.ts'
 import { prepareHome } from './init.ts'
 import { runService, withServeOptions, type ServeOptions } from './serve.ts'
 
@@ -14,7 +13,7 @@ export const define: DefineCommand = (command, run) => {
     .action(run(startInHome))
 }
 
-const startInHome = async (invocation: Invocation, options: ServeOptions): Promise<ExitCode> => {
+const startInHome = async (invocation: Invocation, options: ServeOptions): Promise<void> => {
   const { created } = await prepareHome(invocation.dependencies, {
     settings: DEMO_SETTINGS,
     development: true,

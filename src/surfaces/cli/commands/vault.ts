@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander'
 import { examples, type Invocation, type DefineCommand } from '../command.ts'
-import { EXIT_OK, Failure, UsageError, type ExitCode } from '../failure.ts'
+import { Failure, UsageError } from '../failure.ts'
 import { recordingInLog } from '../store.ts'
 import { printable } from '../table.ts'
 
@@ -27,7 +27,7 @@ export const define: DefineCommand = (command, run) => {
     .action(run(removeSecret))
 }
 
-const setSecret = async (invocation: Invocation, name: string): Promise<ExitCode> => {
+const setSecret = async (invocation: Invocation, name: string): Promise<void> => {
   const value = await invocation.readSecret(`Value of ${name}: `)
   if (value === '') throw new UsageError('the value on standard input is empty')
   await recordingInLog(invocation, async (record) => {
@@ -35,24 +35,21 @@ const setSecret = async (invocation: Invocation, name: string): Promise<ExitCode
     await record('vault set')
   })
   await invocation.print.result({ name, stored: true }, () => `${name} is stored\n`)
-  return EXIT_OK
 }
 
-const listSecrets = async ({ dependencies, print }: Invocation): Promise<ExitCode> => {
+const listSecrets = async ({ dependencies, print }: Invocation): Promise<void> => {
   const names = await dependencies.vault.list()
   await print.result({ names }, () =>
     names.length === 0 ? 'The vault is empty.\n' : names.map((name) => `${printable(name)}\n`).join(''),
   )
-  return EXIT_OK
 }
 
-const removeSecret = async (invocation: Invocation, name: string): Promise<ExitCode> => {
+const removeSecret = async (invocation: Invocation, name: string): Promise<void> => {
   await recordingInLog(invocation, async (record) => {
     if (!(await invocation.dependencies.vault.remove(name))) throw notInVault(name)
     await record('vault remove')
   })
   await invocation.print.result({ name, removed: true }, () => `${name} is removed\n`)
-  return EXIT_OK
 }
 
 const notInVault = (name: string): Failure =>
