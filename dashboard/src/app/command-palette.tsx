@@ -1,8 +1,15 @@
-import { useState, type KeyboardEvent } from 'react'
+import { useNavigate } from '@tanstack/react-router'
+import { type KeyboardEvent, useState } from 'react'
+import type { CycleResult } from '../api/trading.ts'
 import { cx } from '../ui/cx.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { inputClass } from '../ui/field.tsx'
-import { useCommands, type Command } from './commands.ts'
+import { toast } from '../ui/toast.tsx'
+import { signOut } from './connection.tsx'
+import { openKillSwitch } from './kill-switch.tsx'
+import { PAGES } from './navigation.ts'
+import { switchTheme } from './theme.ts'
+import { useAction } from './use-action.ts'
 
 /** Type a few letters, press Enter. */
 export const CommandPalette = ({ onClose }: { readonly onClose: () => void }) => {
@@ -77,3 +84,33 @@ const matches = (label: string, text: string): boolean =>
     .toLowerCase()
     .split(/\s+/)
     .every((word) => label.toLowerCase().includes(word))
+
+interface Command {
+  readonly label: string
+  readonly hint: string
+  readonly run: () => void
+}
+
+export const useRunCycle = () =>
+  useAction<void, CycleResult>({
+    request: () => ({ path: '/brain/run' }),
+    done: ({ intents }) => `Cycle done: ${intents.length === 1 ? '1 intent' : `${intents.length} intents`}`,
+    refreshes: ['brain-status', 'intents'],
+  })
+
+/** Everything that can be done from anywhere. */
+const useCommands = (): readonly Command[] => {
+  const navigate = useNavigate()
+  const cycle = useRunCycle()
+  return [
+    ...PAGES.map(({ path, label, key }) => ({
+      label: `Go to ${label}`,
+      hint: `g ${key}`,
+      run: () => void navigate({ to: path }),
+    })),
+    { label: 'Kill switch', hint: 'k', run: openKillSwitch },
+    { label: 'Run a brain cycle now', hint: '', run: () => cycle.mutate() },
+    { label: 'Switch theme', hint: '', run: () => toast(`Theme: ${switchTheme()}`) },
+    { label: 'Sign out', hint: '', run: signOut },
+  ]
+}

@@ -7,8 +7,7 @@ import { cx } from '../ui/cx.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { Time } from '../ui/time.tsx'
 import { Untrusted } from '../ui/untrusted.tsx'
-import { confirm } from './confirm.tsx'
-import { createPrompt } from './prompt.ts'
+import { confirm, createPrompt } from './prompts.tsx'
 import { useAction } from './use-action.ts'
 
 interface LevelWords {

@@ -1,9 +1,49 @@
-import { createRootRoute, createRoute, createRouter, Link } from '@tanstack/react-router'
-import type { ComponentType } from 'react'
-import { Empty, Loading } from '../ui/states.tsx'
-import { lazyPage } from './lazy-page.ts'
-import { PageFailure } from './page-failure.tsx'
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Link,
+  useRouter,
+} from '@tanstack/react-router'
+import { type ComponentType, useEffect } from 'react'
+import { Unreachable } from '../api/client.ts'
+import { useLineStatus } from '../live/use-live.ts'
+import { Empty, Failure, Loading } from '../ui/states.tsx'
 import { Shell } from './shell.tsx'
+
+type LoadPage = () => Promise<{ readonly Page: ComponentType }>
+
+const known: LoadPage[] = []
+
+/** A page is a module with a component `Page`, loaded when somebody goes there, or before. */
+const lazyPage = (load: LoadPage) => {
+  known.push(load)
+  return lazyRouteComponent(() => load().catch(explain), 'Page')
+}
+
+/** In a quiet moment all of them: then one can look around while the service is down. */
+export const loadAllPages = async (): Promise<void> => {
+  for (const load of known) await load().catch(() => undefined)
+}
+
+const RELOADED_AT = 'reloaded-at'
+const RELOAD_PAUSE_MS = 60_000
+
+/** The service is down, or it is a newer one whose pages have other names: then the whole app is loaded again. */
+const explain = async (error: unknown): Promise<never> => {
+  const isServed = await fetch('/healthz').then(
+    ({ ok }) => ok,
+    () => false,
+  )
+  if (!isServed) throw new Unreachable('The service does not answer')
+  const isNew = Date.now() - Number(sessionStorage.getItem(RELOADED_AT) ?? 0) > RELOAD_PAUSE_MS
+  if (!isNew) throw error
+  sessionStorage.setItem(RELOADED_AT, String(Date.now()))
+  location.reload()
+  // Nothing is shown meanwhile.
+  return new Promise(() => undefined)
+}
 
 const root = createRootRoute({ component: Shell })
 
@@ -48,4 +88,15 @@ declare module '@tanstack/react-router' {
   interface Register {
     router: typeof router
   }
+}
+
+/** Instead of a page that could not be loaded or drawn. What only waits for the service goes on by itself. */
+const PageFailure = ({ error }: { readonly error: unknown }) => {
+  const router = useRouter()
+  const isLive = useLineStatus() === 'live'
+  const retry = (): void => void router.invalidate()
+  useEffect(() => {
+    if (isLive && error instanceof Unreachable) void router.invalidate()
+  }, [isLive, error, router])
+  return <Failure error={error} onRetry={retry} />
 }

@@ -5,13 +5,10 @@ import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Toasts } from '../ui/toast.tsx'
 import { CommandPalette } from './command-palette.tsx'
-import { signOut } from './sign-out.ts'
-import { ConfirmDialog } from './confirm.tsx'
-import { HelpDialog } from './help.tsx'
+import { LineBadge, LineBanner, RegimeBadge, signOut } from './connection.tsx'
 import { KillSwitchChip, KillSwitchDialog, openKillSwitch } from './kill-switch.tsx'
-import { LineBadge, LineBanner, RegimeBadge } from './line.tsx'
-import { PAGES, type PageEntry } from './navigation.ts'
-import { OperatorDialog } from './operator.tsx'
+import { type PageEntry, PAGES } from './navigation.ts'
+import { ConfirmDialog, OperatorDialog } from './prompts.tsx'
 import { switchTheme, useTheme } from './theme.ts'
 import { useKeyboard } from './use-keyboard.ts'
 
@@ -165,5 +162,29 @@ const MorePages = ({ onClose }: { readonly onClose: () => void }) => (
         <LogOut className="size-4" aria-hidden /> Sign out
       </button>
     </nav>
+  </Dialog>
+)
+
+const KEYS: readonly (readonly [keys: string, what: string])[] = [
+  ['Ctrl K', 'Commands'],
+  ['?', 'This help'],
+  ['k', 'Kill switch'],
+  ...PAGES.map(({ key, label }) => [`g ${key}`, label] as const),
+  ['↑ ↓', 'From row to row of a list; Enter opens it'],
+  ['Esc', 'Close what is open'],
+]
+
+const HelpDialog = ({ onClose }: { readonly onClose: () => void }) => (
+  <Dialog title="Keyboard" onClose={onClose}>
+    <dl className="grid grid-cols-[auto_1fr] gap-x-6 gap-y-2 text-sm">
+      {KEYS.map(([keys, what]) => (
+        <div key={keys} className="contents">
+          <dt>
+            <kbd className="rounded border border-line bg-raised px-1.5 py-0.5">{keys}</kbd>
+          </dt>
+          <dd>{what}</dd>
+        </div>
+      ))}
+    </dl>
   </Dialog>
 )

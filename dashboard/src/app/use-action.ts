@@ -1,11 +1,11 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type Call, callApi } from '../api/client.ts'
 import type { Resource } from '../api/queries.ts'
-import { callApi, type Call } from '../api/client.ts'
 import { titleOf } from '../ui/states.tsx'
 import { toast } from '../ui/toast.tsx'
-import { asOperator } from './operator.tsx'
+import { asOperator } from './prompts.tsx'
 
-export interface ActionOptions<Input, Result> {
+interface ActionOptions<Input, Result> {
   /** What to ask of the API. */
   readonly request: (input: Input) => { readonly path: string } & Omit<Call, 'operatorToken' | 'signal'>
   /** What to tell when it is done; null = nothing. */

@@ -1,8 +1,5 @@
 import { API, ApiProblem, callApi } from '../api/client.ts'
-import type { EventItem, EventPage } from '../api/log.ts'
-import { pause } from './pause.ts'
-import { nextSession } from './session.ts'
-import { readMessages } from './sse.ts'
+import type { EventItem, EventPage, Session } from '../api/log.ts'
 
 export type LineStatus =
   | 'connecting'
@@ -12,7 +9,7 @@ export type LineStatus =
   /** The session is over: somebody has to sign in, here or in another tab. */
   | 'signed-out'
 
-export interface StreamListener {
+interface StreamListener {
   /** From which event on everything will be told: answers that are asked for from now on miss nothing. */
   readonly onBegin: () => void
   readonly onEvents: (events: readonly EventItem[]) => void
@@ -120,3 +117,81 @@ const isSignedOut = (error: unknown): boolean => error instanceof ApiProblem && 
 
 /** A body that cannot be cancelled any more has ended already. */
 const ignore = (): void => undefined
+
+export interface SseMessage {
+  readonly id: string
+  readonly data: string
+}
+
+/**
+ * Messages of an event stream as they arrive. Own code and not EventSource, since that one tells neither why it failed
+ * nor that the line has gone mute: here every byte, comments too, calls `onBytes`.
+ */
+export const readMessages = async function* (
+  body: ReadableStream<Uint8Array>,
+  onBytes: () => void,
+): AsyncGenerator<readonly SseMessage[]> {
+  const reader = body.getReader()
+  const decoder = new TextDecoder()
+  let rest = ''
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) return
+      onBytes()
+      rest += decoder.decode(value, { stream: true })
+      const blocks = rest.split('\n\n')
+      rest = blocks.pop() ?? ''
+      const messages = blocks.flatMap(messageOf)
+      if (messages.length > 0) yield messages
+    }
+  } finally {
+    reader.releaseLock()
+  }
+}
+
+const messageOf = (block: string): readonly SseMessage[] => {
+  let id = ''
+  let data: string | null = null
+  for (const line of block.split('\n')) {
+    if (line.startsWith('id: ')) id = line.slice(4)
+    if (line.startsWith('data: ')) data = (data === null ? '' : `${data}\n`) + line.slice(6)
+  }
+  return data === null ? [] : [{ id, data }]
+}
+
+const CHECK_MS = 2000
+
+/**
+ * Waits until somebody has signed in again, in whatever tab. The service is asked, not the API: a token that is not good
+ * any more is not tried again and again.
+ */
+const nextSession = async (): Promise<void> => {
+  const over = await readSession()
+  for (;;) {
+    await pause(CHECK_MS)
+    const session = await readSession()
+    if (session?.signed_in === true && session.expires_at !== (over?.expires_at ?? null)) return
+  }
+}
+
+const readSession = async (): Promise<Session | null> => {
+  try {
+    return (await (await fetch('/session')).json()) as Session
+  } catch {
+    // Nobody answers: as good as nobody signed in, until it does.
+    return null
+  }
+}
+
+/** Waits, but not longer than until somebody looks at the page again: a page in the background is woken late. */
+const pause = (ms: number): Promise<void> =>
+  new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer)
+      document.removeEventListener('visibilitychange', end)
+      resolve()
+    }
+    const timer = setTimeout(end, ms)
+    document.addEventListener('visibilitychange', end)
+  })

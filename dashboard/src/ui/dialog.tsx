@@ -1,8 +1,7 @@
 import { X } from 'lucide-react'
 import { Dialog as Radix } from 'radix-ui'
-import { useState, type ReactNode } from 'react'
+import { type ReactNode, useState } from 'react'
 import { cx } from './cx.ts'
-import { returnFocusTo } from './focus.ts'
 
 /** Open as long as it is there. */
 interface DialogProps {
@@ -64,4 +63,17 @@ export const Dialog = ({ title, description, onClose, form = 'centre', children 
       </Radix.Portal>
     </Radix.Root>
   )
+}
+
+/** Where the focus was last, dialogs aside. */
+let lastOutside: HTMLElement | null = null
+
+document.addEventListener('focusin', ({ target }) => {
+  if (target instanceof HTMLElement && target.closest('[role="dialog"]') === null) lastOutside = target
+})
+
+/** Back to what opened a dialog; if that is gone, to where one was before any of them. */
+const returnFocusTo = (opener: Element | null): void => {
+  const target = opener instanceof HTMLElement && opener.isConnected ? opener : lastOutside
+  if (target?.isConnected === true) target.focus({ preventScroll: true })
 }

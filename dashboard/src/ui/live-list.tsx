@@ -1,7 +1,6 @@
-import { useRef, useState, type ReactNode } from 'react'
+import { type ReactNode, useRef, useState, useSyncExternalStore } from 'react'
 import { cx } from './cx.ts'
-import { moveBetweenRows, ROW } from './row-keys.ts'
-import { useIsPhone, useIsTouched } from './use-media.ts'
+import { moveBetweenRows, ROW } from './table.tsx'
 
 interface LiveListProps<Item> {
   readonly label: string
@@ -79,3 +78,20 @@ export const LiveList = <Item,>({
     </div>
   )
 }
+
+/** Whether the screen is like this now. */
+const useMedia = (query: string): boolean =>
+  useSyncExternalStore(
+    (listener) => {
+      const media = matchMedia(query)
+      media.addEventListener('change', listener)
+      return () => media.removeEventListener('change', listener)
+    },
+    () => matchMedia(query).matches,
+  )
+
+/** The width of a phone, as `max-sm:` says it in CSS. */
+const useIsPhone = (): boolean => useMedia('(width < 40rem)')
+
+/** Fingers need more room than a mouse. */
+const useIsTouched = (): boolean => useMedia('(pointer: coarse)')

@@ -1,10 +1,10 @@
 import type { UseQueryResult } from '@tanstack/react-query'
-import { useId, type ReactNode } from 'react'
+import { type ReactNode, useId } from 'react'
 import { useLineStatus } from '../live/use-live.ts'
 import { cx } from './cx.ts'
 import { formatDuration } from './format.ts'
-import { useNow } from './now.ts'
 import { Failure, Loading } from './states.tsx'
+import { useNow } from './time.tsx'
 
 interface PanelProps {
   readonly title: string
@@ -106,4 +106,26 @@ const ageText = (updatedAtMs: number, nowMs: number): string => {
   if (ms < FRESH_MS) return ''
   const coarse = ms < 60_000 ? Math.floor(ms / 10_000) * 10_000 : Math.floor(ms / 60_000) * 60_000
   return `${formatDuration(coarse)} old`
+}
+
+interface SectionProps {
+  readonly title: string
+  readonly hint?: string
+  readonly children: ReactNode
+}
+
+/** A part of a sheet. */
+export const Section = ({ title, hint, children }: SectionProps) => {
+  const id = useId()
+  return (
+    <section aria-labelledby={id} className="grid min-w-0 gap-2">
+      <div className="flex flex-wrap items-baseline justify-between gap-x-3">
+        <h3 id={id} className="text-sm font-semibold">
+          {title}
+        </h3>
+        {hint === undefined ? null : <p className="text-xs text-muted">{hint}</p>}
+      </div>
+      {children}
+    </section>
+  )
 }

@@ -1,7 +1,26 @@
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { ArrowUp, Download, ShieldCheck } from 'lucide-react'
+import { useRef, useState } from 'react'
+import { readAllEvents, useEventPages } from '../../api/event-pages.ts'
+import type { EventItem, EventRecord, Integrity, VerifyProgress } from '../../api/log.ts'
+import { type EventFilter, readVerifyProgress, verifyChain } from '../../api/queries.ts'
+import { summaryOf, symbolOf } from '../../app/event-summary.ts'
+import { FilterForm, UrlField, UrlTimeField, useRoomPx } from '../../app/filter-form.tsx'
 import { useUrlState } from '../../app/use-url-state.ts'
-import { ExplorerPanel } from './explorer-panel.tsx'
-import { RecordSheet } from './record-sheet.tsx'
-import { VerifyPanel } from './verify-panel.tsx'
+import { useEvents } from '../../live/use-live.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Choice } from '../../ui/field.tsx'
+import { formatCount, formatDuration, formatPercent } from '../../ui/format.ts'
+import { Facts, Id } from '../../ui/id.tsx'
+import { LiveList } from '../../ui/live-list.tsx'
+import { DataAge, Panel, QueryContent } from '../../ui/panel.tsx'
+import { Empty, Failure, titleOf } from '../../ui/states.tsx'
+import { Time } from '../../ui/time.tsx'
+import { toast } from '../../ui/toast.tsx'
+import { Untrusted } from '../../ui/untrusted.tsx'
+import { RecordSheet } from './event-sheet.tsx'
 
 /** What was written, by whom, why, and whether it still stands as it was written. */
 export const Page = () => {
@@ -13,4 +32,419 @@ export const Page = () => {
       {event === '' ? null : <RecordSheet id={event} onClose={() => setEvent('')} />}
     </div>
   )
+}
+
+const EXTENTS = [
+  ['100', 'newest 100'],
+  ['1000', 'newest 1,000'],
+  ['10000', 'newest 10,000'],
+  ['100000', 'newest 100,000'],
+  ['all', 'all events'],
+] as const
+
+const POLL_MS = 400
+
+/** Whether the log is what was written: hashes, links, order, signatures and checkpoints. */
+const VerifyPanel = ({ className = '' }: { readonly className?: string }) => {
+  const [extent, setExtent] = useState('1000')
+  const verification = useMutation({
+    mutationFn: (wanted: string) =>
+      verifyChain(wanted === 'all' ? { mode: 'full' } : { mode: 'fast', n: Number(wanted) }),
+  })
+  return (
+    <Panel
+      title="Verification"
+      className={className}
+      actions={
+        <>
+          <Choice
+            label="What to verify"
+            value={extent}
+            choices={EXTENTS}
+            onChoose={setExtent}
+            disabled={verification.isPending}
+          />
+          <Button
+            size="small"
+            look="primary"
+            busy={verification.isPending}
+            onClick={() => verification.mutate(extent)}
+          >
+            <ShieldCheck className="size-3.5" aria-hidden /> Verify
+          </Button>
+        </>
+      }
+    >
+      <div role="status" aria-live="polite">
+        <Outcome verification={verification} />
+      </div>
+    </Panel>
+  )
+}
+
+interface OutcomeProps {
+  readonly verification: {
+    readonly isPending: boolean
+    readonly variables: string | undefined
+    readonly error: Error | null
+    readonly data: Integrity | undefined
+  }
+}
+
+const Outcome = ({ verification: { isPending, variables, error, data } }: OutcomeProps) => {
+  if (isPending) return <Progress isFull={variables === 'all'} />
+  if (error !== null) return <Failure error={error} />
+  if (data !== undefined) return <Result report={data} />
+  return (
+    <p className="text-[13px] text-muted">
+      Recomputes every hash and link and checks every signature, in the service. The newest events take a
+      moment; all of a large log take longer, and the service goes on meanwhile.
+    </p>
+  )
+}
+
+const Progress = ({ isFull }: { readonly isFull: boolean }) => {
+  const { data } = useQuery({
+    queryKey: ['verify-progress'],
+    queryFn: readVerifyProgress,
+    enabled: isFull,
+    refetchInterval: POLL_MS,
+    gcTime: 0,
+  })
+  const share = shareOf(data?.progress ?? null)
+  return (
+    <div className="grid gap-1 text-[13px]">
+      <div className="flex justify-between gap-2">
+        <span>{stepText(data?.progress ?? null)}</span>
+        <span className="text-muted">{share === null ? '' : formatPercent(share, { digits: 0 })}</span>
+      </div>
+      <progress
+        aria-label="Verification"
+        className="w-full"
+        {...(share === null ? {} : { value: share, max: 1 })}
+      />
+    </div>
+  )
+}
+
+/** Hashes are the first half, signatures the second. */
+const shareOf = (progress: VerifyProgress | null): number | null => {
+  if (progress === null || progress.total === 0) return null
+  const part = progress.checked / progress.total
+  return progress.step === 'hashes' ? part / 2 : 0.5 + part / 2
+}
+
+const stepText = (progress: VerifyProgress | null): string =>
+  progress === null || progress.total === 0
+    ? 'Verifying …'
+    : `Verifying ${progress.step}: ${formatCount(progress.checked)} of ${formatCount(progress.total)}`
+
+const Result = ({ report }: { readonly report: Integrity }) => (
+  <div className="grid gap-3">
+    <div className="flex flex-wrap items-center gap-2">
+      <Badge tone={report.ok ? 'good' : 'bad'}>{report.ok ? 'Verified' : 'Broken'}</Badge>
+      <span className="text-[13px]">
+        {report.mode === 'full'
+          ? `All ${formatCount(report.checked)} events`
+          : `The newest ${formatCount(report.checked)} of ${formatCount(report.event_count)} events`}{' '}
+        in {formatDuration(report.elapsed_ms)}
+      </span>
+    </div>
+    {report.ok ? null : <Fault report={report} />}
+    <Facts
+      facts={[
+        ['Head', `no. ${formatCount(report.head_seq)}`],
+        ['Head hash', <Id key="hash" id={report.head_hash} />],
+      ]}
+    />
+  </div>
+)
+
+const Fault = ({ report: { reason, first_bad_seq, first_bad_id } }: { readonly report: Integrity }) => (
+  <div className="rounded-md bg-bad-soft p-3 text-[13px] text-bad">
+    <p>
+      {REASONS[reason ?? ''] ?? `Something is wrong (${reason ?? 'unknown'}).`}
+      {first_bad_seq === null ? '' : ` First at event ${formatCount(first_bad_seq)}.`}
+    </p>
+    {first_bad_id === null ? null : (
+      <Link to="/audit" search={{ event: first_bad_id } as never} className="underline">
+        Look at it
+      </Link>
+    )}
+    <p className="mt-1">Raise the kill switch, and compare with a backup: svc integrity tells more.</p>
+  </div>
+)
+
+const REASONS: Readonly<Record<string, string>> = {
+  hash: 'The content of an event does not give its hash: it was changed.',
+  link: 'An event does not link to the one before it.',
+  sequence: 'An event is missing or doubled.',
+  field: 'A field holds what it never may.',
+  canonical: 'A payload is not in canonical form.',
+  order: 'Times of recording go backwards.',
+  signature: 'A signature is missing, wrong, or by an unknown key.',
+  checkpoint: 'The log contradicts a signed checkpoint: history was rewritten.',
+  truncated: 'The log is shorter than a signed checkpoint: its end was cut off.',
+}
+
+/** Every event of the log, newest first, as far as it passes the filter. */
+const ExplorerPanel = ({ className = '' }: { readonly className?: string }) => {
+  const filter = useAuditFilter()
+  return (
+    <Panel
+      title="Events"
+      flush
+      className={className}
+      actions={
+        <>
+          <PagesAge filter={filter} />
+          <ExportButton filter={queryOfFilter(filter)} />
+        </>
+      }
+    >
+      <FilterBar />
+      <Found key={JSON.stringify(filter)} filter={filter} />
+    </Panel>
+  )
+}
+
+const Found = ({ filter }: { readonly filter: AuditFilter }) => {
+  const query = useEventPages(queryOfFilter(filter))
+  const [, setEvent] = useUrlState('event')
+  const [newer, setNewer] = useState(0)
+  const heightPx = useRoomPx(365)
+  useEvents((events) => setNewer((count) => count + events.filter((event) => passes(event, filter)).length))
+  const { records, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } = query
+  const showNewer = (): void => {
+    setNewer(0)
+    void refetch()
+  }
+  return (
+    <QueryContent query={query} what="events">
+      {() => (
+        <>
+          <NewerBar count={newer} onShow={showNewer} />
+          {records.length === 0 && !hasNextPage ? (
+            <Empty title="No event passes the filter">
+              Types match by whole segments (signal.ta, not signal.t); authors match exactly. Clear a filter
+              to see more.
+            </Empty>
+          ) : (
+            <LiveList
+              label="Events"
+              items={records}
+              itemKey={({ id }) => id}
+              rowPx={34}
+              phoneRowPx={56}
+              heightPx={heightPx}
+              render={(record) => <EventRow record={record} />}
+              onOpen={({ id }) => setEvent(id)}
+            />
+          )}
+          <footer className="flex flex-wrap items-center justify-between gap-2 border-t border-line px-3 py-2 text-xs text-muted">
+            <span>
+              {formatCount(records.length)} {records.length === 1 ? 'event' : 'events'}
+              {hasNextPage ? '' : ', all there are'}
+            </span>
+            {hasNextPage ? (
+              <Button size="small" busy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+                Older events
+              </Button>
+            ) : null}
+          </footer>
+        </>
+      )}
+    </QueryContent>
+  )
+}
+
+/** What is read stays where it is; how old it is, is told. */
+const PagesAge = ({ filter }: { readonly filter: AuditFilter }) => (
+  <DataAge query={useEventPages(queryOfFilter(filter))} isFollowed={false} />
+)
+
+const NewerBar = ({ count, onShow }: { readonly count: number; readonly onShow: () => void }) =>
+  count === 0 ? null : (
+    <button
+      type="button"
+      onClick={onShow}
+      className="flex w-full items-center justify-center gap-1.5 border-b border-line bg-accent-soft py-1 text-xs font-medium text-accent"
+    >
+      <ArrowUp className="size-3.5" aria-hidden />
+      {count === 1 ? 'Show 1 newer event' : `Show ${formatCount(count)} newer events`}
+    </button>
+  )
+
+/** As far as the stream tells. What an event names is only known to the service. */
+const passes = (event: EventItem, { type, symbol, author, about, to }: AuditFilter): boolean =>
+  about === '' &&
+  to === '' &&
+  (type === '' || event.type === type || event.type.startsWith(`${type.replace(/\.$/, '')}.`)) &&
+  (symbol === '' || symbolOf(event)?.toUpperCase() === symbol.trim().toUpperCase()) &&
+  (author === '' || event.source === author)
+
+const EventRow = ({ record }: { readonly record: EventRecord }) => (
+  <span className="grid h-full grid-cols-[4.5rem_5.5rem_minmax(0,16rem)_4rem_minmax(0,9rem)_minmax(0,1fr)] items-center gap-3 px-3 text-[13px] max-lg:grid-cols-[4.5rem_minmax(0,1fr)_4rem_auto] max-sm:grid-cols-[minmax(0,1fr)_3.5rem_auto] max-sm:content-center max-sm:gap-y-0.5">
+    <span className="text-right text-xs text-muted max-sm:hidden">{formatCount(record.seq)}</span>
+    <span className="text-xs text-muted max-lg:order-1">
+      <Time at={record.ts} />
+    </span>
+    <code className="truncate">{record.type}</code>
+    <strong className="truncate font-medium">{symbolOf(record) ?? ''}</strong>
+    <span className="min-w-0 text-muted max-lg:hidden">
+      <Untrusted lines={1} text={record.source ?? '–'} />
+    </span>
+    <span className="min-w-0 text-xs text-muted max-lg:hidden max-sm:order-2 max-sm:col-span-full max-sm:block">
+      <Untrusted lines={1} text={summaryOf(record)} />
+    </span>
+  </span>
+)
+
+interface AuditFilter {
+  readonly type: string
+  readonly symbol: string
+  readonly author: string
+  readonly about: string
+  readonly from: string
+  readonly to: string
+}
+
+/** What of the log is looked at. It is in the address, so that it can be sent to somebody. */
+const useAuditFilter = (): AuditFilter => {
+  const [type] = useUrlState('type')
+  const [symbol] = useUrlState('symbol')
+  const [author] = useUrlState('author')
+  const [about] = useUrlState('about')
+  const [from] = useUrlState('from')
+  const [to] = useUrlState('to')
+  return { type, symbol, author, about, from, to }
+}
+
+const queryOfFilter = ({ type, symbol, author, about, from, to }: AuditFilter): EventFilter => ({
+  ...(type === '' ? {} : { type: type.replace(/\.$/, '') }),
+  ...(symbol === '' ? {} : { symbol }),
+  ...(author === '' ? {} : { source: author }),
+  ...(about === '' ? {} : { about }),
+  ...(isMoment(from) ? { from } : {}),
+  ...(isMoment(to) ? { to } : {}),
+})
+
+const isMoment = (text: string): boolean => !Number.isNaN(Date.parse(text))
+
+const TYPES = [
+  'alert',
+  'attribution',
+  'brain.conviction',
+  'brain.cycle',
+  'brain.regime_change',
+  'contributor',
+  'execution',
+  'execution.order_filled',
+  'execution.position_closed',
+  'execution.position_opened',
+  'execution.trade_intent',
+  'karma',
+  'learning',
+  'market.bar',
+  'producer.run',
+  'signal',
+  'signal.curator',
+  'signal.ta',
+  'system',
+  'system.audit',
+  'system.config_changed',
+  'system.kill_switch',
+  'system.started',
+] as const
+
+const FilterBar = () => {
+  const count = Object.values(useAuditFilter()).filter((value) => value !== '').length
+  return (
+    <FilterForm
+      label="Events"
+      path="/audit"
+      count={count}
+      className="sm:grid-cols-3 xl:grid-cols-[1.4fr_0.7fr_1fr_1.4fr_1.1fr_1.1fr_auto]"
+    >
+      <UrlField name="type" label="Type" placeholder="signal.ta" list="audit-types" />
+      <UrlField name="symbol" label="Symbol" placeholder="BTC" />
+      <UrlField name="author" label="Author" placeholder="exactly, e.g. brain" />
+      <UrlField name="about" label="Trace or id" placeholder="trace:… or the id of anything" />
+      <UrlTimeField name="from" label="From (your time)" />
+      <UrlTimeField name="to" label="To (your time)" />
+      <datalist id="audit-types">
+        {TYPES.map((type) => (
+          <option key={type} value={type} />
+        ))}
+      </datalist>
+    </FilterForm>
+  )
+}
+
+/** More than a browser should hold; the command line has no such limit. */
+const EXPORTED_MAX = 100_000
+
+/** What passes the filter as JSON Lines, oldest first: the form that `svc integrity --file` verifies. */
+const ExportButton = ({ filter }: { readonly filter: EventFilter }) => {
+  const [count, setCount] = useState<number | null>(null)
+  const controller = useRef<AbortController | null>(null)
+  const run = async (): Promise<void> => {
+    controller.current = new AbortController()
+    setCount(0)
+    try {
+      const { lines, isCut } = await collect(filter, controller.current.signal, setCount)
+      save(lines)
+      toast(doneText(lines.length, isCut), isCut ? 'warn' : 'good')
+    } catch (error) {
+      if (controller.current.signal.aborted) toast('Export stopped')
+      else toast(titleOf(error), 'bad')
+    } finally {
+      setCount(null)
+    }
+  }
+  if (count !== null) {
+    return (
+      <Button size="small" onClick={() => controller.current?.abort()}>
+        {formatCount(count)} read · Stop
+      </Button>
+    )
+  }
+  return (
+    <Button
+      size="small"
+      onClick={() => void run()}
+      title="What passes the filter, as JSON Lines. An export of all events can be verified with svc integrity --file."
+    >
+      <Download className="size-3.5" aria-hidden /> Export
+    </Button>
+  )
+}
+
+const collect = async (
+  filter: EventFilter,
+  signal: AbortSignal,
+  onCount: (count: number) => void,
+): Promise<{ readonly lines: readonly string[]; readonly isCut: boolean }> => {
+  const lines: string[] = []
+  for await (const events of readAllEvents(filter, signal)) {
+    for (const event of events) lines.push(`${JSON.stringify(event)}\n`)
+    onCount(lines.length)
+    if (lines.length >= EXPORTED_MAX) return { lines: lines.slice(0, EXPORTED_MAX), isCut: true }
+  }
+  return { lines, isCut: false }
+}
+
+const doneText = (count: number, isCut: boolean): string =>
+  isCut
+    ? `Only the oldest ${formatCount(count)} events: use svc export events for more`
+    : `${formatCount(count)} ${count === 1 ? 'event' : 'events'} exported`
+
+const save = (lines: readonly string[]): void => {
+  const url = URL.createObjectURL(new Blob([...lines], { type: 'application/x-ndjson' }))
+  const link = document.createElement('a')
+  link.href = url
+  link.download = `events-${new Date().toISOString().replaceAll(':', '-').slice(0, 19)}.jsonl`
+  link.click()
+  // Not at once: the browser may still have to open it.
+  setTimeout(() => URL.revokeObjectURL(url), 60_000)
 }

@@ -4,14 +4,12 @@ import { queries } from '../../api/queries.ts'
 import { useUrlState } from '../../app/use-url-state.ts'
 import { useRecentEvents } from '../../live/use-live.ts'
 import { Badge } from '../../ui/badge.tsx'
+import { cx } from '../../ui/cx.ts'
 import { Choice } from '../../ui/field.tsx'
-import { formatDuration } from '../../ui/format.ts'
+import { formatDuration, formatNumber, formatPercent, formatWords, textOf } from '../../ui/format.ts'
 import { QueryPanel } from '../../ui/panel.tsx'
 import { Empty } from '../../ui/states.tsx'
-import { Time } from '../../ui/time.tsx'
-import { EvidenceFacts } from './evidence-facts.tsx'
-import { RegimeStrip } from './regime-strip.tsx'
-import { stretchesOf, type Stretch } from './regimes.ts'
+import { Time, useNow } from '../../ui/time.tsx'
 import { toneOfRegime } from './words.ts'
 
 const CHANGES_MAX = 200
@@ -87,3 +85,127 @@ const Changes = ({ stretches }: { readonly stretches: readonly Stretch[] }) => (
     ))}
   </ul>
 )
+
+const FILLS: Readonly<Record<string, string>> = {
+  BULL: 'bg-good-soft text-good',
+  BEAR: 'bg-bad-soft text-bad',
+  CRISIS: 'bg-bad text-panel',
+  TRANSITION: 'bg-raised text-muted',
+}
+
+const REFRESH_MS = 10_000
+/** Narrower parts bear no word. */
+const WORD_SHARE_MIN = 0.12
+
+interface Part {
+  readonly id: string
+  readonly regime: string | null
+  readonly ms: number
+}
+
+interface RegimeStripProps {
+  /** Newest first. */
+  readonly stretches: readonly Stretch[]
+  readonly spanMs: number
+}
+
+/** Which regime held when: the past on the left, now on the right. */
+const RegimeStrip = ({ stretches, spanMs }: RegimeStripProps) => {
+  const nowMs = useNow((ms) => Math.floor(ms / REFRESH_MS) * REFRESH_MS) + REFRESH_MS
+  const parts = partsOf(stretches, nowMs - spanMs, nowMs)
+  return (
+    <figure className="m-0">
+      <div
+        className="flex h-9 overflow-hidden rounded-md border border-line"
+        role="img"
+        aria-label={wordsOf(parts, spanMs)}
+      >
+        {parts.map(({ id, regime, ms }) => (
+          <span
+            key={id}
+            title={`${regime ?? 'not judged'} for ${formatDuration(ms)}`}
+            className={cx(
+              'grid min-w-px place-items-center overflow-hidden border-r border-panel text-[11px] font-semibold last:border-0',
+              regime === null ? 'text-muted' : (FILLS[regime] ?? 'bg-raised'),
+            )}
+            style={{ width: `${(ms / spanMs) * 100}%` }}
+          >
+            {ms / spanMs < WORD_SHARE_MIN ? null : (regime ?? 'not judged')}
+          </span>
+        ))}
+      </div>
+      <figcaption className="mt-1 flex justify-between text-[11px] text-muted">
+        <span>{formatDuration(spanMs)} ago</span>
+        <span>now</span>
+      </figcaption>
+    </figure>
+  )
+}
+
+const partsOf = (stretches: readonly Stretch[], fromMs: number, nowMs: number): readonly Part[] => {
+  const known = stretches.toReversed().flatMap(({ id, regime, from, to }) => {
+    const begin = Math.max(fromMs, Date.parse(from))
+    const end = to === null ? nowMs : Date.parse(to)
+    return end <= begin ? [] : [{ id, regime, ms: end - begin }]
+  })
+  const first = stretches.at(-1)
+  const unknownMs = first === undefined ? nowMs - fromMs : Date.parse(first.from) - fromMs
+  return unknownMs <= 0 ? known : [{ id: 'before', regime: null, ms: unknownMs }, ...known]
+}
+
+const wordsOf = (parts: readonly Part[], spanMs: number): string => {
+  const byRegime = new Map<string, number>()
+  for (const { regime, ms } of parts) {
+    const name = regime ?? 'not judged'
+    byRegime.set(name, (byRegime.get(name) ?? 0) + ms)
+  }
+  const shares = [...byRegime].map(([name, ms]) => `${name} ${formatPercent(ms / spanMs, { digits: 0 })}`)
+  return `Regimes over ${formatDuration(spanMs)}: ${shares.join(', ')}`
+}
+
+/** A time in which one regime held. */
+interface Stretch {
+  readonly id: string
+  readonly regime: string
+  readonly previous: string | null
+  readonly from: string
+  /** Null for the one that holds now. */
+  readonly to: string | null
+}
+
+/** From changes, newest first; so is the answer. */
+const stretchesOf = (changes: readonly EventItem[]): readonly Stretch[] =>
+  changes.map(({ id, ts, payload }, index) => ({
+    id,
+    regime: textOf(payload['regime']),
+    previous: typeof payload['previous'] === 'string' ? payload['previous'] : null,
+    from: ts,
+    to: changes[index - 1]?.ts ?? null,
+  }))
+
+const NAMES: Readonly<Record<string, string>> = {
+  btc_rsi: 'RSI',
+  fear_greed: 'fear and greed',
+  basis_annualized: 'basis, a year',
+  funding_annualized: 'funding, a year',
+}
+
+const isPercent = (name: string): boolean => name.endsWith('_annualized')
+
+/** The numbers by which the regime is judged now. */
+const EvidenceFacts = ({ evidence }: { readonly evidence: Readonly<Record<string, number | null>> }) => {
+  const entries = Object.entries(evidence)
+  if (entries.length === 0) return <p className="text-xs text-muted">No evidence about the regime yet.</p>
+  return (
+    <dl className="grid grid-cols-2 gap-x-4 gap-y-1.5 text-[13px] sm:grid-cols-3 xl:grid-cols-4">
+      {entries.map(([name, value]) => (
+        <div key={name} className="min-w-0">
+          <dt className="truncate text-xs text-muted">{NAMES[name] ?? formatWords(name)}</dt>
+          <dd className="font-medium">
+            {value === null ? '–' : isPercent(name) ? formatPercent(value / 100) : formatNumber(value, 1)}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  )
+}

@@ -1,6 +1,21 @@
-import { LeaderboardPanel } from './leaderboard-panel.tsx'
+import { useQuery } from '@tanstack/react-query'
+import { type SyntheticEvent, useState } from 'react'
+import type { Contributor, Score } from '../../api/people.ts'
+import { queries } from '../../api/queries.ts'
+import { fieldFaults, FormEnd, RegisterDialog } from '../../app/forms.tsx'
+import { useAction } from '../../app/use-action.ts'
+import { useUrlState } from '../../app/use-url-state.ts'
+import { Button } from '../../ui/button.tsx'
+import { Field, inputClass, TextField } from '../../ui/field.tsx'
+import { formatCount, formatPercent } from '../../ui/format.ts'
+import { Unknown, Usd } from '../../ui/numbers.tsx'
+import { QueryPanel } from '../../ui/panel.tsx'
+import { Empty } from '../../ui/states.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
+import { Time } from '../../ui/time.tsx'
+import { Untrusted } from '../../ui/untrusted.tsx'
 import { ProfileSheet } from './profile-sheet.tsx'
-import { RegisterContributor } from './register-dialog.tsx'
+import { FactorBar, FactorLegend, FACTORS, pointsMaxOf, pointsOf } from './score-factors.tsx'
 
 /** Who submits signals, and how good they are. */
 export const Page = () => (
@@ -10,3 +25,327 @@ export const Page = () => (
     <RegisterContributor />
   </div>
 )
+
+/** As many as the service gives. */
+const PLACES_MAX = 200
+
+interface Place {
+  readonly rank: number
+  readonly score: Score
+}
+
+const LeaderboardPanel = () => {
+  const query = useQuery(queries.leaderboard(PLACES_MAX))
+  const { data: contributors } = useQuery(queries.contributors())
+  const [, openProfile] = useUrlState('contributor')
+  const [, openForm] = useUrlState('form')
+  const [text, setText] = useUrlState('name')
+  const register = (
+    <Button size="small" look="primary" onClick={() => openForm('register')}>
+      Register a contributor
+    </Button>
+  )
+  return (
+    <QueryPanel title="Leaderboard" flush query={query} actions={register}>
+      {(scores) =>
+        scores.length === 0 ? (
+          <Empty title="No contributors yet">
+            <p>People and agents that submit signals are registered first; then their calls are scored.</p>
+            <div className="mt-3">{register}</div>
+          </Empty>
+        ) : (
+          <>
+            <div className="flex flex-wrap items-center justify-between gap-3 border-b border-line px-3 py-2">
+              <FactorLegend />
+              <input
+                type="search"
+                aria-label="Find a contributor"
+                placeholder="Find by name or node id"
+                value={text}
+                onChange={(event) => setText(event.target.value)}
+                className={`${inputClass} max-w-64`}
+              />
+            </div>
+            <Places
+              places={found(scores, text)}
+              total={contributors?.length ?? scores.length}
+              onOpen={openProfile}
+            />
+            <Unplaced contributors={unplaced(contributors ?? [], scores, text)} onOpen={openProfile} />
+          </>
+        )
+      }
+    </QueryPanel>
+  )
+}
+
+const found = (scores: readonly Score[], text: string): readonly Place[] =>
+  scores.map((score, index) => ({ rank: index + 1, score })).filter(({ score }) => isCalled(score, text))
+
+/** Those who are looked for and have no place among the best. */
+const unplaced = (
+  contributors: readonly Contributor[],
+  scores: readonly Score[],
+  text: string,
+): readonly Contributor[] => {
+  if (text.trim() === '' || scores.length < PLACES_MAX) return []
+  const placed = new Set(scores.map(({ contributor_id }) => contributor_id))
+  return contributors.filter((one) => !placed.has(one.id) && isCalled(one, text))
+}
+
+const isCalled = (
+  { name, node_id }: { readonly name: string; readonly node_id: string },
+  text: string,
+): boolean => `${name}\n${node_id}`.toLowerCase().includes(text.trim().toLowerCase())
+
+interface PlacesProps {
+  readonly places: readonly Place[]
+  readonly total: number
+  readonly onOpen: (id: string) => void
+}
+
+const Places = ({ places, total, onOpen }: PlacesProps) => {
+  if (places.length === 0) {
+    return (
+      <Empty
+        title={total > PLACES_MAX ? 'Nobody of the best is called like this' : 'Nobody is called like this'}
+      >
+        Clear the search to see everybody.
+      </Empty>
+    )
+  }
+  return (
+    <>
+      <Table
+        label="Contributors by score"
+        columns={PLACE_COLUMNS}
+        rows={places}
+        rowKey={({ score }) => score.contributor_id}
+        onOpen={({ score }) => onOpen(score.contributor_id)}
+      />
+      {total > PLACES_MAX ? (
+        <p className="px-3 py-2 text-xs text-muted">
+          The best {PLACES_MAX} of {formatCount(total)} contributors.
+        </p>
+      ) : null}
+    </>
+  )
+}
+
+const PLACE_COLUMNS: readonly Column<Place>[] = [
+  {
+    name: 'Contributor',
+    render: ({ rank, score: { name, node_id } }) => (
+      <span className="flex items-baseline gap-2">
+        <span className="w-5 shrink-0 text-right text-xs font-normal text-muted">{rank}</span>
+        <span className="max-w-52 min-w-0 max-md:max-w-32">
+          <span className="underline decoration-line underline-offset-4">
+            <Untrusted lines={1} text={name} />
+          </span>
+          <span className="block text-xs font-normal text-muted">
+            <Untrusted lines={1} text={node_id} />
+          </span>
+        </span>
+      </span>
+    ),
+    sortBy: ({ score }) => score.name.toLowerCase(),
+  },
+  {
+    name: 'Score',
+    render: ({ score }) => (
+      <span className="flex items-center gap-2">
+        <strong className="w-10 shrink-0 text-right font-semibold">{score.score.toFixed(1)}</strong>
+        <FactorBar score={score} />
+      </span>
+    ),
+    sortBy: ({ score }) => score.score,
+  },
+  ...FACTORS.map(({ name, label }) => ({
+    name: label,
+    align: 'right' as const,
+    wide: true,
+    render: ({ score }: Place) => (
+      <span className="whitespace-nowrap">
+        {pointsOf(score, name).toFixed(1)}
+        <span className="text-xs text-muted"> / {pointsMaxOf(score, name).toFixed(0)}</span>
+      </span>
+    ),
+    sortBy: ({ score }: Place) => pointsOf(score, name),
+  })),
+  {
+    name: 'Used',
+    align: 'right',
+    wide: true,
+    render: ({ score }) => `${score.signals_accepted} of ${score.signals_submitted}`,
+    sortBy: ({ score }) => score.signals_accepted,
+  },
+  {
+    name: 'Right',
+    align: 'right',
+    wide: true,
+    render: ({ score }) =>
+      score.signals_resolved === 0 ? (
+        <Unknown why="no call has come to an end yet" />
+      ) : (
+        formatPercent(score.signals_profitable / score.signals_resolved, { digits: 0 })
+      ),
+    sortBy: ({ score }) =>
+      score.signals_resolved === 0 ? -1 : score.signals_profitable / score.signals_resolved,
+  },
+  {
+    name: 'Karma',
+    align: 'right',
+    wide: true,
+    render: ({ score }) => <Usd value={score.total_karma_usd} />,
+    sortBy: ({ score }) => score.total_karma_usd,
+  },
+  {
+    name: 'Last signal',
+    align: 'right',
+    wide: true,
+    render: ({ score }) => <Time at={score.last_active} as="ago" />,
+    sortBy: ({ score }) => score.last_active,
+  },
+]
+
+interface UnplacedProps {
+  readonly contributors: readonly Contributor[]
+  readonly onOpen: (id: string) => void
+}
+
+/** Found by name, below the best: their profile says how they stand. */
+const Unplaced = ({ contributors, onOpen }: UnplacedProps) =>
+  contributors.length === 0 ? null : (
+    <div className="border-t border-line">
+      <h3 className="px-3 pt-3 pb-1 text-sm font-semibold">Not among the best</h3>
+      <Table
+        label="Contributors that are not among the best"
+        columns={UNPLACED_COLUMNS}
+        rows={contributors}
+        rowKey={({ id }) => id}
+        onOpen={({ id }) => onOpen(id)}
+        limit={50}
+      />
+    </div>
+  )
+
+const UNPLACED_COLUMNS: readonly Column<Contributor>[] = [
+  { name: 'Contributor', render: ({ name }) => <Untrusted lines={1} text={name} /> },
+  { name: 'Node id', render: ({ node_id }) => <Untrusted lines={1} text={node_id} /> },
+  { name: 'Role', render: ({ role }) => <Untrusted lines={1} text={role} />, wide: true },
+  { name: 'Registered', align: 'right', render: ({ registered_at }) => <Time at={registered_at} as="ago" /> },
+]
+
+const ROLES = ['curator', 'agent', 'operator', 'tester']
+
+const RegisterContributor = () => (
+  <RegisterDialog
+    title="Register a contributor"
+    description="Then it can submit signals, and its calls are scored."
+  >
+    {(onDone) => <RegisterForm onDone={onDone} />}
+  </RegisterDialog>
+)
+
+interface Draft {
+  readonly node_id: string
+  readonly name: string
+  readonly role: string
+  /** JSON, or nothing. */
+  readonly metadata: string
+}
+
+const RegisterForm = ({ onDone }: { readonly onDone: () => void }) => {
+  const [draft, setDraft] = useState<Draft>({ node_id: '', name: '', role: 'curator', metadata: '' })
+  const metadata = objectIn(draft.metadata)
+  const action = useAction<unknown, Contributor>({
+    request: (body) => ({ path: '/contributors/register', body }),
+    done: ({ name }) => `${name} is registered`,
+    after: onDone,
+    refreshes: ['contributors', 'scores'],
+    quiet: true,
+  })
+  const submit = (event: SyntheticEvent): void => {
+    event.preventDefault()
+    if (metadata === null) return
+    action.mutate({ ...draft, metadata })
+  }
+  const change = (member: keyof Draft) => (event: { target: { value: string } }) =>
+    setDraft({ ...draft, [member]: event.target.value })
+  const faults = fieldFaults(action.error, {
+    code: 'contributor.duplicate',
+    member: 'node_id',
+    text: 'This node id is taken',
+  })
+  return (
+    <form className="grid gap-4" onSubmit={submit}>
+      <TextField
+        label="Node id"
+        hint="How it names itself when it submits; unique, and not changed later"
+        fault={faults.of('node_id')}
+        value={draft.node_id}
+        onChange={change('node_id')}
+        required
+        maxLength={128}
+        autoFocus
+        autoComplete="off"
+      />
+      <TextField
+        label="Name"
+        hint="As people see it"
+        fault={faults.of('name')}
+        value={draft.name}
+        onChange={change('name')}
+        required
+        maxLength={128}
+        autoComplete="off"
+      />
+      <TextField
+        label="Role"
+        hint="curator, agent, operator, tester or another word"
+        fault={faults.of('role')}
+        value={draft.role}
+        onChange={change('role')}
+        list="contributor-roles"
+        required
+        maxLength={64}
+      />
+      <datalist id="contributor-roles">
+        {ROLES.map((role) => (
+          <option key={role} value={role} />
+        ))}
+      </datalist>
+      <Field
+        label="Metadata"
+        hint="A JSON object, if you like: links, an attestation"
+        fault={metadata === null ? 'This is not a JSON object' : faults.of('metadata')}
+      >
+        {(ids) => (
+          <textarea
+            {...ids}
+            rows={3}
+            spellCheck={false}
+            value={draft.metadata}
+            onChange={change('metadata')}
+            className={`${inputClass} h-auto py-2 font-mono text-xs`}
+          />
+        )}
+      </Field>
+      <FormEnd submitLabel="Register" fault={faults.rest} isBusy={action.isPending} onCancel={onDone} />
+    </form>
+  )
+}
+
+/** Null for what is no JSON object. */
+const objectIn = (text: string): Readonly<Record<string, unknown>> | null => {
+  if (text.trim() === '') return {}
+  try {
+    const value = JSON.parse(text) as unknown
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Readonly<Record<string, unknown>>)
+      : null
+  } catch {
+    // Half-typed text is no object yet; the field says so.
+    return null
+  }
+}

@@ -1,24 +1,24 @@
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { ApiProblem } from '../../api/client.ts'
+import type { EventItem, Payload } from '../../api/log.ts'
 import type { Contributor, Score } from '../../api/people.ts'
 import { queries } from '../../api/queries.ts'
-import { confirm } from '../../app/confirm.tsx'
+import { confirm } from '../../app/prompts.tsx'
 import { useAction } from '../../app/use-action.ts'
 import { useUrlState } from '../../app/use-url-state.ts'
-import { Badge } from '../../ui/badge.tsx'
+import { useRecentEvents } from '../../live/use-live.ts'
+import { Badge, DirectionBadge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
-import { formatNumber } from '../../ui/format.ts'
+import { formatNumber, formatPercent, formatWords, textOf } from '../../ui/format.ts'
 import { Facts, Id } from '../../ui/id.tsx'
-import { Json } from '../../ui/json.tsx'
-import { Usd } from '../../ui/numbers.tsx'
-import { QueryContent } from '../../ui/panel.tsx'
-import { Section } from '../../ui/section.tsx'
+import { Unknown, Usd } from '../../ui/numbers.tsx'
+import { QueryContent, Section } from '../../ui/panel.tsx'
+import { Empty } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
-import { Untrusted } from '../../ui/untrusted.tsx'
-import { Calibration } from './calibration.tsx'
-import { FactorBreakdown } from './factor-breakdown.tsx'
-import { History } from './history.tsx'
+import { Json, Untrusted } from '../../ui/untrusted.tsx'
+import { FactorBreakdown, RESOLVED_MIN } from './score-factors.tsx'
 
 /** `?contributor=<id>` */
 export const ProfileSheet = () => {
@@ -128,3 +128,191 @@ const Rating = ({ score }: { readonly score: Score }) => (
     </Section>
   </>
 )
+
+const CALLS_MAX = 500
+
+/** What was claimed beside what happened. */
+const Calibration = ({ score }: { readonly score: Score }) => {
+  const { data } = useQuery(
+    queries.events({ about: score.contributor_id, type: 'attribution.resolved', limit: CALLS_MAX }),
+  )
+  const buckets = bucketsOf(data?.items ?? [])
+  const isEnough = score.signals_resolved >= RESOLVED_MIN
+  return (
+    <div className="grid gap-3">
+      <Facts
+        facts={[
+          [
+            'Brier score',
+            isEnough ? (
+              `${score.brier_score.toFixed(3)}; 0 is perfect, 0.25 is chance`
+            ) : (
+              <Unknown key="brier" why="too few calls with a known outcome" />
+            ),
+          ],
+          [
+            'Usual conviction',
+            score.signals_submitted === 0 ? (
+              <Unknown key="conviction" why="no signal yet" />
+            ) : (
+              `${score.avg_conviction.toFixed(1)} of 10`
+            ),
+          ],
+          ['Known outcomes', `${score.signals_resolved}, of them ${score.signals_profitable} right`],
+        ]}
+      />
+      {buckets.length === 0 ? (
+        <p className="text-xs text-muted">
+          No call has a known outcome yet. One is known when its horizon is over or its trade is closed; then
+          this compares how sure it was with how often it was right.
+        </p>
+      ) : (
+        <ul className="grid gap-1.5" aria-label="Claimed and right, by how sure the calls were">
+          {buckets.map((bucket) => (
+            <BucketRow key={bucket.label} bucket={bucket} />
+          ))}
+        </ul>
+      )}
+    </div>
+  )
+}
+
+const BucketRow = ({ bucket: { label, calls, claimed, right } }: { readonly bucket: Bucket }) => (
+  <li className="grid grid-cols-[5rem_1fr_9rem] items-center gap-2 text-[13px]">
+    <span className="text-muted">{label}</span>
+    <span aria-hidden className="relative h-2.5 rounded-full bg-raised">
+      <span
+        className="absolute inset-y-0 left-0 rounded-full bg-accent"
+        style={{ width: `${right * 100}%` }}
+      />
+      <span
+        className="absolute -inset-y-1 w-0.5 bg-text"
+        style={{ left: `${claimed * 100}%` }}
+        title={`claimed ${formatPercent(claimed, { digits: 0 })}`}
+      />
+    </span>
+    <span className="text-right text-xs text-muted">
+      {formatPercent(right, { digits: 0 })} right, {calls === 1 ? '1 call' : `${calls} calls`}
+    </span>
+  </li>
+)
+
+/** Calls that were about as sure of themselves. */
+interface Bucket {
+  readonly label: string
+  readonly calls: number
+  /** How sure they were on average, as a share. */
+  readonly claimed: number
+  /** How many of them were right, as a share. */
+  readonly right: number
+}
+
+const EDGES = [0, 0.5, 0.6, 0.7, 0.8, 0.9] as const
+
+/** From `attribution.resolved.v1`; calls that are void count for nothing. */
+const bucketsOf = (events: readonly EventItem[]): readonly Bucket[] => {
+  const calls = events.flatMap(({ type, payload }) =>
+    type.startsWith('attribution.resolved') &&
+    typeof payload['hit'] === 'boolean' &&
+    typeof payload['probability'] === 'number'
+      ? [{ isHit: payload['hit'], probability: payload['probability'] }]
+      : [],
+  )
+  return EDGES.flatMap((low, index) => {
+    const high = EDGES[index + 1] ?? 1.01
+    const mine = calls.filter(({ probability }) => probability >= low && probability < high)
+    if (mine.length === 0) return []
+    return [
+      {
+        label: `${low * 100}–${Math.round(Math.min(1, high) * 100)} %`,
+        calls: mine.length,
+        claimed: mine.reduce((sum, { probability }) => sum + probability, 0) / mine.length,
+        right: mine.filter(({ isHit }) => isHit).length / mine.length,
+      },
+    ]
+  })
+}
+
+const EVENTS_MAX = 100
+
+/** All that happened around one contributor. */
+const History = ({ contributorId }: { readonly contributorId: string }) => {
+  const query = useQuery(queries.events({ about: contributorId, limit: EVENTS_MAX }))
+  const events = useRecentEvents(({ payload }) => payload['contributor_id'] === contributorId, {
+    older: query.data?.items,
+    limit: EVENTS_MAX,
+  })
+  return (
+    <QueryContent query={query} what="the history">
+      {() =>
+        events.length === 0 ? (
+          <Empty title="Nothing yet">Its signals and what became of them will stand here.</Empty>
+        ) : (
+          <ol
+            className="grid max-h-96 overflow-y-auto rounded-md border border-line"
+            aria-label="History"
+            tabIndex={0}
+          >
+            {events.map((event) => (
+              <Row key={event.id} event={event} />
+            ))}
+          </ol>
+        )
+      }
+    </QueryContent>
+  )
+}
+
+const Row = ({ event: { type, ts, payload } }: { readonly event: EventItem }) => (
+  <li className="flex items-center justify-between gap-3 border-b border-line px-3 py-1.5 text-[13px] last:border-0">
+    <span className="flex min-w-0 flex-wrap items-center gap-x-2 gap-y-1">
+      <What type={type} payload={payload} />
+    </span>
+    <span className="text-xs text-muted">
+      <Time at={ts} as="ago" />
+    </span>
+  </li>
+)
+
+const What = ({ type, payload }: { readonly type: string; readonly payload: Payload }) => {
+  const symbol = textOf(payload['symbol'])
+  if (type.startsWith('attribution.recorded')) {
+    const signalId = textOf(payload['signal_id'])
+    return (
+      <>
+        <Link
+          to="/signals"
+          search={{ signal: signalId } as never}
+          className="underline decoration-line underline-offset-4"
+        >
+          Signal
+        </Link>
+        <strong className="font-medium">{symbol === '' ? 'no symbol' : symbol}</strong>
+        {typeof payload['direction'] === 'string' ? (
+          <DirectionBadge direction={payload['direction']} />
+        ) : null}
+        {typeof payload['score'] === 'number' ? (
+          <span className="text-muted">conviction {formatNumber(payload['score'], 1)} of 10</span>
+        ) : null}
+      </>
+    )
+  }
+  if (type.startsWith('attribution.resolved')) {
+    return (
+      <>
+        <span>Outcome</span>
+        <strong className="font-medium">{symbol}</strong>
+        <HitBadge hit={payload['hit']} />
+        {typeof payload['return_pct'] === 'number' ? (
+          <span className="text-muted">{formatPercent(payload['return_pct'], { plus: true })}</span>
+        ) : null}
+      </>
+    )
+  }
+  return <span>{formatWords(type.replace(/\.v\d+$/, '').replaceAll('.', ' '))}</span>
+}
+
+const HitBadge = ({ hit }: { readonly hit: unknown }) => {
+  if (typeof hit !== 'boolean') return <Badge>void</Badge>
+  return <Badge tone={hit ? 'good' : 'bad'}>{hit ? 'right' : 'wrong'}</Badge>
+}

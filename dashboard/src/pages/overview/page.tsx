@@ -1,11 +1,37 @@
-import { AccountPanel } from './account-panel.tsx'
-import { AlertsPanel } from './alerts-panel.tsx'
-import { BrainPanel } from './brain-panel.tsx'
-import { EquityPanel } from './equity-panel.tsx'
-import { HealthPanel } from './health-panel.tsx'
-import { LimitsPanel } from './limits-panel.tsx'
-import { PositionsPanel } from './positions-panel.tsx'
-import { SignalsPanel } from './signals-panel.tsx'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { useMemo } from 'react'
+import type { EventItem } from '../../api/log.ts'
+import type { ProducerHealth } from '../../api/people.ts'
+import { queries, verifyChain } from '../../api/queries.ts'
+import type { BrainStatus, EquityHistory, Portfolio, Position, RegimeView } from '../../api/trading.ts'
+import { useRunCycle } from '../../app/command-palette.tsx'
+import { summaryOf, symbolOf } from '../../app/event-summary.ts'
+import { openKillSwitch } from '../../app/kill-switch.tsx'
+import { useUrlState } from '../../app/use-url-state.ts'
+import { useRecentEvents } from '../../live/use-live.ts'
+import { Badge, DirectionBadge, type Tone } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Chart } from '../../ui/chart/chart.tsx'
+import { Choice } from '../../ui/field.tsx'
+import {
+  formatBytes,
+  formatCount,
+  formatDuration,
+  formatNumber,
+  formatUsd,
+  formatWords,
+  textOf,
+} from '../../ui/format.ts'
+import { Facts } from '../../ui/id.tsx'
+import { LiveList } from '../../ui/live-list.tsx'
+import { Meter } from '../../ui/meter.tsx'
+import { Percent, Pnl, Price, Stat, Usd } from '../../ui/numbers.tsx'
+import { QueryContent, QueryPanel } from '../../ui/panel.tsx'
+import { Empty } from '../../ui/states.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
+import { Time } from '../../ui/time.tsx'
+import { Untrusted } from '../../ui/untrusted.tsx'
 
 /** Where the account stands, what is open, what the brain thinks, and whether everything works. */
 export const Page = () => (
@@ -22,3 +48,395 @@ export const Page = () => (
     <HealthPanel className="lg:col-span-4" />
   </div>
 )
+
+const AccountPanel = ({ className }: { readonly className?: string }) => {
+  const query = useQuery(queries.portfolio())
+  return (
+    <QueryPanel
+      title="Account"
+      query={query}
+      {...(className === undefined ? {} : { className })}
+      actions={query.data === undefined ? null : <ModeBadge mode={query.data.mode} />}
+    >
+      {(portfolio) => <Figures portfolio={portfolio} />}
+    </QueryPanel>
+  )
+}
+
+const ModeBadge = ({ mode }: { readonly mode: Portfolio['mode'] }) => (
+  <Badge tone={mode === 'live' ? 'warn' : 'accent'}>{mode === 'live' ? 'live money' : 'paper'}</Badge>
+)
+
+const Figures = ({ portfolio }: { readonly portfolio: Portfolio }) => {
+  const dayPnl = portfolio.equity_usd - portfolio.day_start_equity_usd
+  const dayShare = portfolio.day_start_equity_usd > 0 ? dayPnl / portfolio.day_start_equity_usd : 0
+  return (
+    <dl className="grid grid-cols-2 gap-4 sm:grid-cols-3 xl:grid-cols-6">
+      <Stat label="Equity" note={`started with ${formatUsd(portfolio.start_balance_usd)}`}>
+        <Usd value={portfolio.equity_usd} />
+      </Stat>
+      <Stat label="Today (since 00:00 UTC)" note={<Percent value={dayShare} toned />}>
+        <Pnl value={dayPnl} />
+      </Stat>
+      <Stat label="Unrealized" note={`${portfolio.open_positions} open`}>
+        <Pnl value={portfolio.unrealized_pnl_usd} />
+      </Stat>
+      <Stat label="Realized, net" note={`fees ${formatUsd(portfolio.fees_usd)}`}>
+        <Pnl value={portfolio.realized_pnl_usd} />
+      </Stat>
+      <Stat label="Drawdown" note={`peak ${formatUsd(portfolio.peak_equity_usd)}`}>
+        <Percent value={portfolio.drawdown} />
+      </Stat>
+      <Stat label="Exposure" note={`margin ${formatUsd(portfolio.margin_usd)}`}>
+        <Usd value={portfolio.exposure_usd} />
+      </Stat>
+    </dl>
+  )
+}
+
+const RANGES = [
+  ['1', '1 hour'],
+  ['6', '6 hours'],
+  ['24', '1 day'],
+  ['168', '1 week'],
+] as const
+
+/** The service keeps a point for every 15 seconds; the newest comes with the account. */
+const REFRESH_MS = 15_000
+
+const EquityPanel = ({ className = '' }: { readonly className?: string }) => {
+  const [chosen, setHours] = useUrlState('hours', '6')
+  const hours = RANGES.some(([range]) => range === chosen) ? chosen : '6'
+  const query = useQuery({ ...queries.equity(Number(hours)), refetchInterval: REFRESH_MS })
+  return (
+    <QueryPanel
+      title="Equity"
+      className={className}
+      query={query}
+      actions={<Choice label="Range" value={hours} choices={RANGES} onChoose={setHours} />}
+    >
+      {(history) => <Curve history={history} />}
+    </QueryPanel>
+  )
+}
+
+const Curve = ({ history }: { readonly history: EquityHistory }) => {
+  const { data: portfolio } = useQuery(queries.portfolio())
+  const points = useMemo(() => withNewest(history, portfolio), [history, portfolio])
+  const series = useMemo(
+    () => [
+      { kind: 'area' as const, points: points.map(({ ts, equity_usd }) => ({ ts, value: equity_usd })) },
+    ],
+    [points],
+  )
+  const [first, last] = [points[0], points.at(-1)]
+  if (first === undefined || last === undefined || points.length < 2) {
+    return <Empty title="No curve yet">It begins a few seconds after the first start.</Empty>
+  }
+  const label = `Equity from ${formatUsd(first.equity_usd)} to ${formatUsd(last.equity_usd)}`
+  return <Chart label={label} series={series} heightPx={356} format={formatUsd} />
+}
+
+const withNewest = (
+  { as_of, points }: EquityHistory,
+  portfolio: Portfolio | undefined,
+): EquityHistory['points'] =>
+  portfolio === undefined || portfolio.as_of <= as_of
+    ? points
+    : [...points, { ts: portfolio.as_of, equity_usd: portfolio.equity_usd }]
+
+const LimitsPanel = () => {
+  const query = useQuery(queries.portfolio())
+  return (
+    <QueryPanel title="Against the limits" query={query}>
+      {({ day_loss, heat, drawdown, exposure_usd, equity_usd, limits }) => (
+        <div className="grid gap-3">
+          <Meter label="Heat (loss at all stops)" value={heat} limit={limits.max_portfolio_heat_pct} />
+          <Meter label="Loss today" value={day_loss} limit={limits.daily_loss_limit_pct} />
+          <Meter label="Drawdown" value={drawdown} limit={limits.max_drawdown_pct} />
+          <Meter
+            label="Exposure"
+            value={exposure_usd}
+            limit={equity_usd * limits.max_leverage}
+            format={formatUsd}
+          />
+        </div>
+      )}
+    </QueryPanel>
+  )
+}
+
+const BrainPanel = () => {
+  const status = useQuery(queries.brainStatus())
+  const regime = useQuery(queries.regime())
+  return (
+    <QueryPanel title="Brain and kill switch" query={status}>
+      {(brain) => (
+        <div className="grid gap-3">
+          <State brain={brain} />
+          <QueryContent query={regime} what="the evidence">
+            {(view) => <Evidence view={view} />}
+          </QueryContent>
+          <Buttons level={brain.kill_switch_level} />
+        </div>
+      )}
+    </QueryPanel>
+  )
+}
+
+const State = ({ brain }: { readonly brain: BrainStatus }) => (
+  <Facts
+    facts={[
+      ['Regime', brain.regime ?? 'not judged yet'],
+      ['since', <Time key="since" at={brain.regime_changed_at} as="ago" />],
+      ['Last cycle', <Time key="cycle" at={brain.last_cycle_at} as="ago" />],
+      ['Kill switch', `level ${brain.kill_switch_level}`],
+      ...(brain.kill_switch_reason === null
+        ? []
+        : [['because', <Untrusted key="reason" text={brain.kill_switch_reason} />] as const]),
+    ]}
+  />
+)
+
+const Evidence = ({ view }: { readonly view: RegimeView }) => {
+  const known = Object.entries(view.conditions).filter(([, value]) => value !== null)
+  if (known.length === 0) return <p className="text-xs text-muted">No evidence about the regime yet.</p>
+  return (
+    <p className="flex flex-wrap gap-x-3 gap-y-1 text-xs text-muted">
+      {known.map(([name, value]) => (
+        <span key={name}>
+          {formatWords(name)} <strong className="font-medium text-text">{formatNumber(value ?? 0)}</strong>
+        </span>
+      ))}
+    </p>
+  )
+}
+
+const Buttons = ({ level }: { readonly level: number }) => {
+  const cycle = useRunCycle()
+  return (
+    <div className="flex flex-wrap gap-2">
+      <Button look={level === 0 ? 'danger' : 'plain'} onClick={openKillSwitch}>
+        {level === 0 ? 'Raise kill switch' : 'Kill switch'}
+      </Button>
+      <Button
+        busy={cycle.isPending}
+        disabled={level > 0}
+        title={level > 0 ? 'Refused while the kill switch is up' : undefined}
+        onClick={() => cycle.mutate()}
+      >
+        Run a cycle
+      </Button>
+    </div>
+  )
+}
+
+const COLUMNS: readonly Column<Position>[] = [
+  { name: 'Asset', render: ({ asset }) => asset, sortBy: ({ asset }) => asset },
+  { name: 'Side', render: ({ direction }) => <DirectionBadge direction={direction} /> },
+  {
+    name: 'Size',
+    align: 'right',
+    render: ({ size_notional }) => <Usd value={size_notional} />,
+    sortBy: ({ size_notional }) => size_notional,
+  },
+  { name: 'Entry', align: 'right', wide: true, render: ({ entry_price }) => <Price value={entry_price} /> },
+  { name: 'Mark', align: 'right', wide: true, render: ({ mark_price }) => <Price value={mark_price} /> },
+  { name: 'Stop', align: 'right', wide: true, render: ({ stop_loss }) => <Price value={stop_loss} /> },
+  {
+    name: 'P&L',
+    align: 'right',
+    render: ({ unrealized_pnl }) => <Pnl value={unrealized_pnl} />,
+    sortBy: ({ unrealized_pnl }) => unrealized_pnl ?? 0,
+  },
+  { name: 'Opened', align: 'right', wide: true, render: ({ opened_at }) => <Time at={opened_at} as="ago" /> },
+]
+
+const PositionsPanel = ({ className = '' }: { readonly className?: string }) => {
+  const query = useQuery(queries.positions('open'))
+  const navigate = useNavigate()
+  return (
+    <QueryPanel
+      title="Open positions"
+      flush
+      className={className}
+      query={query}
+      actions={query.data?.length ?? null}
+    >
+      {(positions) =>
+        positions.length === 0 ? (
+          <Empty title="No open positions">
+            The brain opens one when conviction is high enough and all limits allow it.
+          </Empty>
+        ) : (
+          <Table
+            label="Open positions"
+            columns={COLUMNS}
+            rows={positions}
+            rowKey={({ id }) => id}
+            onOpen={({ id }) => void navigate({ to: '/positions', search: { position: id } as never })}
+          />
+        )
+      }
+    </QueryPanel>
+  )
+}
+
+const SHOWN = 8
+const isAlert = ({ type }: EventItem): boolean => type.startsWith('alert.')
+
+const AlertsPanel = ({ className = '' }: { readonly className?: string }) => {
+  const query = useQuery(queries.events({ type: 'alert', limit: SHOWN }))
+  const alerts = useRecentEvents(isAlert, { older: query.data?.items, limit: SHOWN })
+  return (
+    <QueryPanel title="Newest alerts" flush className={className} query={query}>
+      {() =>
+        alerts.length === 0 ? (
+          <Empty title="No alerts">Stops, targets, regime shifts and the kill switch show up here.</Empty>
+        ) : (
+          <ul>
+            {alerts.map((alert) => (
+              <AlertRow key={alert.id} alert={alert} />
+            ))}
+          </ul>
+        )
+      }
+    </QueryPanel>
+  )
+}
+
+const URGENCY_TONES: Readonly<Record<string, Tone>> = { immediate: 'bad', standard: 'warn', low: 'neutral' }
+
+const AlertRow = ({ alert: { type, ts, payload } }: { readonly alert: EventItem }) => (
+  <li className="grid gap-0.5 border-b border-line px-3 py-2 text-[13px] last:border-0">
+    <div className="flex items-center justify-between gap-2">
+      <Badge tone={URGENCY_TONES[textOf(payload['urgency'])] ?? 'neutral'}>
+        {formatWords(type.slice('alert.'.length))}
+      </Badge>
+      <span className="text-xs text-muted">
+        <Time at={ts} as="ago" />
+      </span>
+    </div>
+    <Untrusted text={textOf(payload['message'])} />
+  </li>
+)
+
+const isSignal = ({ type }: EventItem): boolean => type.startsWith('signal.')
+
+const SignalsPanel = ({ className = '' }: { readonly className?: string }) => {
+  const query = useQuery(queries.signals({ limit: 50 }))
+  const signals = useRecentEvents(isSignal, { older: query.data?.items, limit: 100 })
+  const navigate = useNavigate()
+  return (
+    <QueryPanel title="Signal flow" flush className={className} query={query}>
+      {() =>
+        signals.length === 0 ? (
+          <Empty title="No signals yet">
+            Producers write them on their schedules once a market feed runs (
+            <Link to="/settings" search={{ section: 'market' } as never} className="text-accent underline">
+              market settings
+            </Link>
+            ); contributors submit theirs on the Signals page.
+          </Empty>
+        ) : (
+          <LiveList
+            label="Newest signals"
+            items={signals}
+            itemKey={({ id }) => id}
+            rowPx={36}
+            phoneRowPx={56}
+            heightPx={288}
+            render={(signal) => <SignalRow signal={signal} />}
+            onOpen={({ id }) => void navigate({ to: '/signals', search: { signal: id } as never })}
+          />
+        )
+      }
+    </QueryPanel>
+  )
+}
+
+const SignalRow = ({ signal }: { readonly signal: EventItem }) => {
+  const { type, ts, source, payload } = signal
+  const direction = payload['direction'] ?? payload['trend']
+  return (
+    <span className="grid h-full grid-cols-[3.5rem_minmax(0,8rem)_4.5rem_minmax(0,1fr)_auto] items-center gap-2 px-3 text-[13px] max-sm:grid-cols-[3.5rem_minmax(0,1fr)_auto_auto] max-sm:content-center max-sm:gap-y-0.5">
+      <strong className="truncate font-medium">{symbolOf(signal) ?? '–'}</strong>
+      <span title={type}>
+        <Untrusted lines={1} text={source ?? '–'} />
+      </span>
+      <span>{typeof direction === 'string' ? <DirectionBadge direction={direction} /> : null}</span>
+      <span className="min-w-0 text-xs text-muted max-sm:order-1 max-sm:col-span-full">
+        <Untrusted lines={1} text={summaryOf(signal)} />
+      </span>
+      <span className="text-right text-xs text-muted">
+        <Time at={ts} as="ago" />
+      </span>
+    </span>
+  )
+}
+
+const CHAIN_CHECK_MS = 60_000
+
+const HEALTH_TONES: Readonly<Record<ProducerHealth, Tone>> = {
+  ok: 'good',
+  unknown: 'neutral',
+  degraded: 'warn',
+  stale: 'warn',
+  error: 'bad',
+  quarantined: 'bad',
+}
+
+/** Producers, chain and service: whether all of this can be believed. */
+const HealthPanel = ({ className = '' }: { readonly className?: string }) => {
+  const producers = useQuery(queries.producerStatus())
+  return (
+    <QueryPanel title="Health" className={className} query={producers}>
+      {({ producers: byName }) => (
+        <div className="grid gap-3">
+          <ServiceFacts />
+          <ul className="flex flex-wrap gap-1.5" aria-label="Producers">
+            {Object.values(byName).map(({ name, health, last_error }) => (
+              <li key={name}>
+                <Badge tone={HEALTH_TONES[health]} title={last_error ?? health}>
+                  {name}: {health}
+                </Badge>
+              </li>
+            ))}
+          </ul>
+          <Link to="/producers" className="tap text-xs text-accent underline">
+            All about producers
+          </Link>
+        </div>
+      )}
+    </QueryPanel>
+  )
+}
+
+const ServiceFacts = () => {
+  const { data: health } = useQuery(queries.health())
+  const { data: chain } = useQuery({
+    queryKey: ['integrity', 'fast'],
+    queryFn: () => verifyChain({ mode: 'fast' }),
+    refetchInterval: CHAIN_CHECK_MS,
+  })
+  return (
+    <Facts
+      facts={[
+        [
+          'Chain',
+          chain === undefined ? (
+            '…'
+          ) : (
+            <Badge key="chain" tone={chain.ok ? 'good' : 'bad'}>
+              {chain.ok ? `newest ${formatCount(chain.checked)} verified` : `broken: ${chain.reason ?? ''}`}
+            </Badge>
+          ),
+        ],
+        ['Events', chain === undefined ? '…' : formatCount(chain.event_count)],
+        ['Store', health === undefined ? '…' : formatBytes(health.db_size_bytes)],
+        ['Running for', health === undefined ? '…' : formatDuration(health.uptime_seconds * 1000)],
+        ['Version', health?.version ?? '…'],
+      ]}
+    />
+  )
+}

@@ -1,5 +1,5 @@
 import type { Position } from '../../api/trading.ts'
-import { confirm } from '../../app/confirm.tsx'
+import { confirm } from '../../app/prompts.tsx'
 import { useAction } from '../../app/use-action.ts'
 import { formatPrice, formatUsd } from '../../ui/format.ts'
 import { pnlOf } from './figures.ts'

@@ -1,8 +1,26 @@
+import { useQuery } from '@tanstack/react-query'
+import { type SyntheticEvent, useState } from 'react'
+import type { EventItem } from '../../api/log.ts'
+import type { ProducerStatus } from '../../api/people.ts'
+import { queries } from '../../api/queries.ts'
+import { fieldFaults, FormEnd, RegisterDialog } from '../../app/forms.tsx'
+import { useAction } from '../../app/use-action.ts'
+import { useUrlState } from '../../app/use-url-state.ts'
+import { useRecentEvents } from '../../live/use-live.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Choice, Field, inputClass, TextField } from '../../ui/field.tsx'
+import { formatCount, formatDuration } from '../../ui/format.ts'
+import { LiveList } from '../../ui/live-list.tsx'
+import { Stat, Unknown } from '../../ui/numbers.tsx'
+import { QueryPanel } from '../../ui/panel.tsx'
+import { Empty } from '../../ui/states.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
+import { Time } from '../../ui/time.tsx'
+import { Untrusted } from '../../ui/untrusted.tsx'
+import { HEALTH_TONES, HEALTH_WORDS, HEALTHS, isInTrouble, nextRunOf, rhythmOf } from './health.ts'
 import { ProducerSheet } from './producer-sheet.tsx'
-import { ProducersPanel } from './producers-panel.tsx'
-import { RegisterProducer } from './register-dialog.tsx'
-import { RunsPanel } from './runs-panel.tsx'
-import { SummaryPanel } from './summary-panel.tsx'
+import { isRun, runOf, RunRow } from './runs.tsx'
 
 /** Where signals come from, and whether they still come. */
 export const Page = () => (
@@ -14,3 +32,353 @@ export const Page = () => (
     <RegisterProducer />
   </div>
 )
+
+const SummaryPanel = ({ className = '' }: { readonly className?: string }) => {
+  const query = useQuery(queries.producerStatus())
+  return (
+    <QueryPanel title="Now" className={className} query={query}>
+      {({ producers }) => <Figures producers={Object.values(producers)} />}
+    </QueryPanel>
+  )
+}
+
+const Figures = ({ producers }: { readonly producers: readonly ProducerStatus[] }) => {
+  const working = producers.filter(({ health }) => health === 'ok').length
+  const troubled = producers.filter(isInTrouble)
+  const waiting = producers.filter(({ health }) => health === 'unknown').length
+  const signals = producers.reduce((sum, { events_produced }) => sum + events_produced, 0)
+  const newest = producers
+    .map(({ last_run_at }) => last_run_at ?? '')
+    .toSorted()
+    .at(-1)
+  const registered = producers.filter(({ kind }) => kind === 'registered').length
+  return (
+    <dl className="grid grid-cols-2 gap-4 sm:grid-cols-3 lg:grid-cols-5">
+      <Stat label="Working" note={`of ${producers.length} producers`}>
+        <span className="text-good">{working}</span>
+      </Stat>
+      <Stat label="In trouble" note={troubledText(troubled)}>
+        <span className={troubled.length === 0 ? undefined : 'text-bad'}>{troubled.length}</span>
+      </Stat>
+      <Stat label="Not run yet" note="or without a schedule">
+        {waiting}
+      </Stat>
+      <Stat label="Signals" note="written by all of them so far">
+        {formatCount(signals)}
+      </Stat>
+      <Stat label="Newest run" note={`${registered} registered, ${producers.length - registered} built in`}>
+        <Time at={newest} as="ago" />
+      </Stat>
+    </dl>
+  )
+}
+
+const NAMED_MAX = 3
+
+const troubledText = (troubled: readonly ProducerStatus[]): string => {
+  if (troubled.length === 0) return 'nobody needs help'
+  const named = troubled
+    .slice(0, NAMED_MAX)
+    .map(({ name }) => name)
+    .join(', ')
+  return troubled.length > NAMED_MAX ? `${named} and ${troubled.length - NAMED_MAX} more` : named
+}
+
+const FILTERS = [
+  ['all', 'All'],
+  ['trouble', 'In trouble'],
+  ['builtin', 'Built in'],
+  ['registered', 'Registered'],
+] as const
+
+const PASSES: Readonly<Record<string, (producer: ProducerStatus) => boolean>> = {
+  trouble: isInTrouble,
+  builtin: ({ kind }) => kind === 'builtin',
+  registered: ({ kind }) => kind === 'registered',
+}
+
+const ProducersPanel = ({ className = '' }: { readonly className?: string }) => {
+  const query = useQuery(queries.producerStatus())
+  const [filter, setFilter] = useUrlState('show', 'all')
+  const [, open] = useUrlState('producer')
+  const [, openForm] = useUrlState('form')
+  return (
+    <QueryPanel
+      title="Producers"
+      flush
+      className={className}
+      query={query}
+      actions={
+        <>
+          <Choice label="Which producers" value={filter} choices={FILTERS} onChoose={setFilter} />
+          <Button size="small" look="primary" onClick={() => openForm('register')}>
+            Register a producer
+          </Button>
+        </>
+      }
+    >
+      {({ producers }) => {
+        const shown = Object.values(producers).filter(PASSES[filter] ?? (() => true))
+        return shown.length === 0 ? (
+          <Empty title={filter === 'trouble' ? 'Nobody is in trouble' : 'No such producer'}>
+            {filter === 'registered'
+              ? 'A registered producer is an address that is asked for signals on its schedule.'
+              : 'Choose another filter.'}
+          </Empty>
+        ) : (
+          <Table
+            label="Health of producers"
+            columns={COLUMNS}
+            rows={worstFirst(shown)}
+            rowKey={({ name }) => name}
+            onOpen={({ name }) => open(name)}
+          />
+        )
+      }}
+    </QueryPanel>
+  )
+}
+
+const rankOf = ({ health }: ProducerStatus): number => HEALTHS.indexOf(health)
+
+const worstFirst = (producers: readonly ProducerStatus[]): readonly ProducerStatus[] =>
+  producers.toSorted((one, other) => rankOf(one) - rankOf(other) || (one.name < other.name ? -1 : 1))
+
+const COLUMNS: readonly Column<ProducerStatus>[] = [
+  {
+    name: 'Producer',
+    render: ({ name, domain, kind }) => (
+      <span className="block max-w-56 max-md:max-w-36">
+        <span className="underline decoration-line underline-offset-4">
+          <Untrusted lines={1} text={name} />
+        </span>
+        <span className="block text-xs font-normal text-muted">
+          {domain}
+          {kind === 'registered' ? ' · registered' : ''}
+        </span>
+      </span>
+    ),
+    sortBy: ({ name }) => name,
+  },
+  {
+    name: 'Health',
+    render: ({ health }) => (
+      <Badge tone={HEALTH_TONES[health]} title={HEALTH_WORDS[health]}>
+        {health}
+      </Badge>
+    ),
+    sortBy: rankOf,
+  },
+  {
+    name: 'Last run',
+    align: 'right',
+    render: ({ last_run_at }) => <Time at={last_run_at} as="ago" />,
+    sortBy: ({ last_run_at }) => last_run_at ?? '',
+  },
+  {
+    name: 'Next',
+    align: 'right',
+    wide: true,
+    render: (producer) => <Time at={nextRunOf(producer)} as="ago" />,
+    sortBy: (producer) => nextRunOf(producer) ?? '',
+  },
+  {
+    name: 'Rhythm',
+    wide: true,
+    render: (producer) => <span className="text-muted">{rhythmOf(producer)}</span>,
+  },
+  {
+    name: 'Signals',
+    align: 'right',
+    wide: true,
+    render: ({ events_produced }) => formatCount(events_produced),
+    sortBy: ({ events_produced }) => events_produced,
+  },
+  {
+    name: 'Takes',
+    align: 'right',
+    wide: true,
+    render: ({ avg_duration_ms }) =>
+      avg_duration_ms === null ? <Unknown why="has not run" /> : formatDuration(avg_duration_ms),
+    sortBy: ({ avg_duration_ms }) => avg_duration_ms ?? -1,
+  },
+  {
+    name: 'Failures in a row',
+    align: 'right',
+    wide: true,
+    render: ({ consecutive_failures }) => (
+      <span className={consecutive_failures > 0 ? 'font-semibold text-bad' : 'text-muted'}>
+        {consecutive_failures}
+      </span>
+    ),
+    sortBy: ({ consecutive_failures }) => consecutive_failures,
+  },
+  {
+    name: 'Last error',
+    wide: true,
+    render: ({ last_error }) =>
+      last_error === null ? (
+        <span className="text-muted">none</span>
+      ) : (
+        <span className="block max-w-72 text-bad">
+          <Untrusted lines={1} text={last_error} />
+        </span>
+      ),
+  },
+]
+
+const RUNS_MAX = 200
+
+const KINDS = [
+  ['all', 'All runs'],
+  ['faulty', 'With errors or refusals'],
+] as const
+
+/** Of all producers, as they happen. */
+const RunsPanel = ({ className = '' }: { readonly className?: string }) => {
+  const [kind, setKind] = useUrlState('runs', 'all')
+  const query = useQuery(queries.events({ type: 'producer.run', limit: RUNS_MAX }))
+  const events = useRecentEvents(isRun, { older: query.data?.items, limit: RUNS_MAX })
+  const [, open] = useUrlState('producer')
+  const runs = events.filter(kind === 'faulty' ? isFaulty : () => true).map(runOf)
+  return (
+    <QueryPanel
+      title="Last runs"
+      flush
+      className={className}
+      query={query}
+      actions={<Choice label="Which runs" value={kind} choices={KINDS} onChoose={setKind} />}
+    >
+      {() =>
+        runs.length === 0 ? (
+          <Empty title={kind === 'all' ? 'No run yet' : 'No run failed'}>
+            {kind === 'all'
+              ? 'Producers run on their schedules, once the market feed gives them data.'
+              : `Among the newest ${events.length} runs.`}
+          </Empty>
+        ) : (
+          <LiveList
+            label="Runs of all producers"
+            items={runs}
+            itemKey={({ id }) => id}
+            rowPx={34}
+            heightPx={374}
+            render={(run) => <RunRow run={run} />}
+            onOpen={({ name }) => open(name)}
+          />
+        )
+      }
+    </QueryPanel>
+  )
+}
+
+const isFaulty = (event: EventItem): boolean => {
+  const { error, rejected } = runOf(event)
+  return error !== null || rejected.length > 0
+}
+
+const DOMAINS = ['onchain', 'social', 'tradfi', 'technical', 'events', 'curator']
+
+const SCHEDULES = [
+  ['* * * * *', 'every minute'],
+  ['*/5 * * * *', 'every 5 minutes'],
+  ['*/15 * * * *', 'every 15 minutes'],
+  ['0 * * * *', 'every hour'],
+] as const
+
+const RegisterProducer = () => (
+  <RegisterDialog
+    title="Register a producer"
+    description="Its address is asked for signals on its schedule; nothing is asked before the first run."
+  >
+    {(onDone) => <RegisterForm onDone={onDone} />}
+  </RegisterDialog>
+)
+
+interface Draft {
+  readonly name: string
+  readonly domain: string
+  readonly endpoint: string
+  readonly schedule: string
+}
+
+const RegisterForm = ({ onDone }: { readonly onDone: () => void }) => {
+  const [draft, setDraft] = useState<Draft>({
+    name: '',
+    domain: 'onchain',
+    endpoint: '',
+    schedule: '*/15 * * * *',
+  })
+  const action = useAction<Draft, { readonly name: string }>({
+    request: (body) => ({ path: '/producers/register', body }),
+    done: ({ name }) => `${name} is registered`,
+    after: onDone,
+    refreshes: ['producers'],
+    quiet: true,
+  })
+  const submit = (event: SyntheticEvent): void => {
+    event.preventDefault()
+    action.mutate(draft)
+  }
+  const change = (member: keyof Draft) => (event: { target: { value: string } }) =>
+    setDraft({ ...draft, [member]: event.target.value })
+  const faults = fieldFaults(action.error, {
+    code: 'producer.duplicate',
+    member: 'name',
+    text: 'This name is taken',
+  })
+  return (
+    <form className="grid gap-4" onSubmit={submit}>
+      <TextField
+        label="Name"
+        hint="Letters, digits, dots, underscores, colons and hyphens"
+        fault={faults.of('name')}
+        value={draft.name}
+        onChange={change('name')}
+        required
+        maxLength={128}
+        autoFocus
+        autoComplete="off"
+      />
+      <Field label="Domain" hint="Its weight decides how much it counts" fault={faults.of('domain')}>
+        {(ids) => (
+          <select {...ids} value={draft.domain} onChange={change('domain')} className={inputClass}>
+            {DOMAINS.map((domain) => (
+              <option key={domain}>{domain}</option>
+            ))}
+          </select>
+        )}
+      </Field>
+      <TextField
+        label="Endpoint"
+        hint="An http or https address; private addresses are refused when it is asked"
+        fault={faults.of('endpoint')}
+        value={draft.endpoint}
+        onChange={change('endpoint')}
+        placeholder="https://example.com/signals"
+        inputMode="url"
+        required
+        maxLength={2048}
+        autoComplete="off"
+      />
+      <TextField
+        label="Schedule"
+        hint="Minute, hour, day, month, weekday, in UTC"
+        fault={faults.of('schedule')}
+        value={draft.schedule}
+        onChange={change('schedule')}
+        list="producer-schedules"
+        required
+        autoComplete="off"
+      />
+      <datalist id="producer-schedules">
+        {SCHEDULES.map(([cron, words]) => (
+          <option key={cron} value={cron}>
+            {words}
+          </option>
+        ))}
+      </datalist>
+      <FormEnd submitLabel="Register" fault={faults.rest} isBusy={action.isPending} onCancel={onDone} />
+    </form>
+  )
+}

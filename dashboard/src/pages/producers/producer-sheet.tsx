@@ -1,21 +1,24 @@
 import { useQuery } from '@tanstack/react-query'
-import type { ProducerStatus } from '../../api/people.ts'
+import type { ProducerStatus, Provenance } from '../../api/people.ts'
 import { queries } from '../../api/queries.ts'
+import { confirm } from '../../app/prompts.tsx'
+import { useAction } from '../../app/use-action.ts'
 import { useUrlState } from '../../app/use-url-state.ts'
+import { useRecentEvents } from '../../live/use-live.ts'
 import { Badge } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
-import { formatCount, formatDuration } from '../../ui/format.ts'
+import { formatCount, formatDuration, formatPercent } from '../../ui/format.ts'
 import { Facts } from '../../ui/id.tsx'
+import { LiveList } from '../../ui/live-list.tsx'
 import { Unknown } from '../../ui/numbers.tsx'
-import { QueryContent } from '../../ui/panel.tsx'
-import { Section } from '../../ui/section.tsx'
+import { QueryContent, Section } from '../../ui/panel.tsx'
 import { Empty } from '../../ui/states.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { Untrusted } from '../../ui/untrusted.tsx'
-import { ProducerRuns } from './producer-runs.tsx'
-import { ProvenanceFacts } from './provenance-facts.tsx'
-import { RemoveButton } from './remove-button.tsx'
-import { HEALTH_TONES, HEALTH_WORDS, nextRunOf, rhythmOf } from './words.ts'
+import { HEALTH_TONES, HEALTH_WORDS, nextRunOf, rhythmOf } from './health.ts'
+import { isRun, runOf, RunRow } from './runs.tsx'
 
 /** `?producer=<name>` */
 export const ProducerSheet = () => {
@@ -108,4 +111,122 @@ const factsOf = (producer: ProducerStatus): readonly (readonly [string, React.Re
       formatDuration(producer.avg_duration_ms)
     ),
   ],
+]
+
+interface RemoveButtonProps {
+  readonly name: string
+  readonly onRemoved: () => void
+}
+
+const RemoveButton = ({ name, onRemoved }: RemoveButtonProps) => {
+  const remove = useAction<void, { readonly removed: string }>({
+    request: () => ({ path: `/producers/${encodeURIComponent(name)}`, method: 'DELETE' }),
+    done: () => `${name} is removed`,
+    after: onRemoved,
+    refreshes: ['producers'],
+  })
+  const ask = async (): Promise<void> => {
+    const answer = await confirm({
+      title: 'Remove this producer?',
+      text: `${name} is not asked for signals any more. What it said stays in the log.`,
+      confirmLabel: 'Remove',
+      look: 'danger',
+    })
+    if (answer !== null) remove.mutate()
+  }
+  return (
+    <Button size="small" busy={remove.isPending} onClick={() => void ask()}>
+      Remove
+    </Button>
+  )
+}
+
+const RUNS_MAX = 100
+
+const ProducerRuns = ({ name }: { readonly name: string }) => {
+  const query = useQuery(queries.events({ type: 'producer.run', source: name, limit: RUNS_MAX }))
+  const events = useRecentEvents((event) => isRun(event) && event.payload['name'] === name, {
+    older: query.data?.items,
+    limit: RUNS_MAX,
+  })
+  return (
+    <QueryContent query={query} what="the runs">
+      {() =>
+        events.length === 0 ? (
+          <p className="text-sm text-muted">No run yet. Its first is due on its schedule.</p>
+        ) : (
+          <div className="overflow-hidden rounded-md border border-line">
+            <LiveList
+              label="Newest runs"
+              items={events.map(runOf)}
+              itemKey={({ id }) => id}
+              rowPx={34}
+              heightPx={238}
+              render={(run) => <RunRow run={run} withName={false} />}
+            />
+          </div>
+        )
+      }
+    </QueryContent>
+  )
+}
+
+const ProvenanceFacts = ({ name }: { readonly name: string }) => {
+  const query = useQuery(queries.provenance(name))
+  return (
+    <QueryContent query={query} what="the provenance">
+      {(provenance) => (
+        <div className="grid gap-3">
+          {provenance.has_provenance ? <Known provenance={provenance} /> : null}
+          <p className="text-xs text-muted">
+            {provenance.has_provenance ? provenance.note : 'No signal of it has arrived yet.'}
+          </p>
+        </div>
+      )}
+    </QueryContent>
+  )
+}
+
+const Known = ({ provenance }: { readonly provenance: Provenance }) => (
+  <>
+    <Facts
+      facts={[
+        [
+          'Chain',
+          <Badge key="chain" tone={provenance.chain_verified === true ? 'good' : 'bad'}>
+            {provenance.chain_verified === true ? 'newest events verified' : 'does not verify'}
+          </Badge>,
+        ],
+        ['Signals', formatCount(provenance.total_signals ?? 0)],
+        ['First seen', <Time key="first" at={provenance.first_seen} as="full" />],
+        ['Last seen', <Time key="last" at={provenance.last_seen} as="full" />],
+        ['Contributors behind it', formatCount(provenance.operator_coverage ?? 0)],
+        ['Profit and loss', provenance.p_and_l_attributed === true ? 'attributed' : 'not attributed yet'],
+      ]}
+    />
+    <div className="rounded-md border border-line">
+      <Table
+        label="Provenance by window"
+        columns={COLUMNS}
+        rows={Object.entries(provenance.attribution_windows ?? {})}
+        rowKey={([name]) => name}
+      />
+    </div>
+  </>
+)
+
+type Window = readonly [
+  name: string,
+  window: { readonly signals: number; readonly hit_rate: number; readonly max_drawdown_pct: number },
+]
+
+const COLUMNS: readonly Column<Window>[] = [
+  { name: 'Window', render: ([name]) => name.replace('d', ' days') },
+  { name: 'Signals', align: 'right', render: ([, { signals }]) => formatCount(signals) },
+  { name: 'Hit rate', align: 'right', render: ([, { hit_rate }]) => formatPercent(hit_rate, { digits: 0 }) },
+  {
+    name: 'Largest drawdown',
+    align: 'right',
+    render: ([, { max_drawdown_pct }]) => formatPercent(max_drawdown_pct),
+  },
 ]

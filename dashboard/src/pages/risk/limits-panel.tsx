@@ -1,14 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { numberAt } from '../../api/configuration.ts'
 import { queries } from '../../api/queries.ts'
-import type { Portfolio } from '../../api/trading.ts'
+import type { KillSwitchLevel, Portfolio } from '../../api/trading.ts'
 import { Badge } from '../../ui/badge.tsx'
-import { formatCount, formatUsd } from '../../ui/format.ts'
+import { cx } from '../../ui/cx.ts'
+import { formatCount, formatPercent, formatUsd } from '../../ui/format.ts'
 import { Stat, Usd } from '../../ui/numbers.tsx'
 import { QueryPanel } from '../../ui/panel.tsx'
-import { numberAt } from '../../api/configuration.ts'
-import { Gauge } from './gauge.tsx'
-import { heatForEntries, roomOf, whyNoEntries } from './room.ts'
 
 export const LimitsPanel = () => {
   const query = useQuery(queries.portfolio())
@@ -132,4 +131,108 @@ const CrisisVotes = () => {
       format={formatCount}
     />
   )
+}
+
+/** What happens when a value gets there. */
+interface Threshold {
+  readonly at: number
+  readonly effect: string
+}
+
+interface GaugeProps {
+  readonly label: string
+  /** Null: nobody knows it yet. */
+  readonly value: number | null
+  /** Those at 0 are switched off. */
+  readonly thresholds: readonly Threshold[]
+  readonly format?: (value: number) => string
+}
+
+const NEAR = 0.75
+
+/** A value on its way to everything it can set off: the bar ends at the furthest. */
+const Gauge = ({ label, value, thresholds, format = formatPercent }: GaugeProps) => {
+  const active = thresholds.filter(({ at }) => at > 0)
+  const end = Math.max(0, ...active.map(({ at }) => at))
+  const nearest = Math.min(...active.map(({ at }) => at))
+  const known = value ?? 0
+  const text = value === null ? 'not known yet' : format(known)
+  return (
+    <div>
+      <div className="flex items-baseline justify-between gap-2 text-[13px]">
+        <span>{label}</span>
+        <strong className={cx('font-semibold', known >= nearest && 'text-bad')}>{text}</strong>
+      </div>
+      <div
+        role="meter"
+        aria-label={label}
+        aria-valuemin={0}
+        aria-valuemax={end}
+        aria-valuenow={Math.min(Math.max(0, known), end)}
+        aria-valuetext={[text, ...thresholds.map((one) => effectText(one, format))].join('; ')}
+        className="relative mt-1 h-2 overflow-hidden rounded-full bg-raised"
+      >
+        <div
+          className={cx('h-full rounded-full', toneOf(known / nearest))}
+          style={{ width: `${percentOf(known, end)}%` }}
+        />
+        {active
+          .filter(({ at }) => at < end)
+          .map(({ at, effect }) => (
+            <div
+              key={effect}
+              className="absolute inset-y-0 w-0.5 bg-text"
+              style={{ left: `${percentOf(at, end)}%` }}
+            />
+          ))}
+      </div>
+      <ul className="mt-1 flex flex-wrap gap-x-3 text-xs text-muted">
+        {thresholds.map((one) => (
+          <li key={one.effect} className={cx(one.at > 0 && known >= one.at && 'font-medium text-bad')}>
+            {effectText(one, format)}
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+const effectText = ({ at, effect }: Threshold, format: (value: number) => string): string =>
+  at > 0 ? `${effect} at ${format(at)}` : `${effect}: off`
+
+const toneOf = (used: number): string => {
+  if (used >= 1) return 'bg-bad'
+  return used >= NEAR ? 'bg-warn' : 'bg-accent'
+}
+
+const percentOf = (value: number, end: number): number =>
+  end > 0 ? Math.min(100, Math.max(0, (value / end) * 100)) : 0
+
+type Limits = Portfolio['limits']
+
+/** Entries may not use all of the heat: prices move between the decision and the fill. */
+const heatForEntries = (limits: Limits): number => limits.max_portfolio_heat_pct * limits.heat_open_fraction
+
+/** How much could still be opened, as far as the account alone decides. */
+const roomOf = ({ equity_usd, exposure_usd, heat, limits }: Portfolio) => {
+  const exposureUsd = Math.max(0, equity_usd * limits.max_leverage - exposure_usd)
+  return {
+    exposureUsd,
+    heatUsd: Math.max(0, heatForEntries(limits) - heat) * equity_usd,
+    positionUsd: Math.min(exposureUsd, equity_usd * limits.max_position_pct),
+  }
+}
+
+/** Everything that keeps new positions from being opened right now. */
+const whyNoEntries = (portfolio: Portfolio, level: KillSwitchLevel): readonly string[] => {
+  const { day_loss, drawdown, limits } = portfolio
+  const room = roomOf(portfolio)
+  const isOverDayLoss = limits.daily_loss_limit_pct > 0 && day_loss >= limits.daily_loss_limit_pct
+  return [
+    ...(level >= 2 ? [`kill switch at ${level}`] : []),
+    ...(isOverDayLoss ? ['loss of the day'] : []),
+    ...(drawdown >= limits.max_drawdown_pct ? ['drawdown'] : []),
+    ...(room.heatUsd === 0 ? ['heat'] : []),
+    ...(room.exposureUsd === 0 ? ['exposure'] : []),
+  ]
 }

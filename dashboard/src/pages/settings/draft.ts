@@ -1,6 +1,8 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { createContext, useContext, useEffect, useState } from 'react'
+import { ApiProblem, callApi, type Fault } from '../../api/client.ts'
 import { valueAt } from '../../api/configuration.ts'
-import type { Fault } from '../../api/client.ts'
-import type { Configuration } from '../../api/log.ts'
+import type { Configuration, ConfigurationForm } from '../../api/log.ts'
 import type { Setting } from './settings.ts'
 
 /** What was entered and not saved yet, by key. Null: back to the default. */
@@ -114,3 +116,93 @@ const jsonOf = (text: string): unknown => {
     return text
   }
 }
+
+export interface Check {
+  readonly status: 'unchanged' | 'checking' | 'valid' | 'invalid' | 'failed'
+  readonly faults: readonly Fault[]
+  /** What would be in force; null unless valid. */
+  readonly after: Configuration | null
+  readonly error: unknown
+}
+
+const TYPING_MS = 350
+
+/** Asks the service what it thinks of the draft while it is being typed. Nothing is written. */
+export const useCheck = (draft: Draft): Check => {
+  const body = JSON.stringify(bodyOf(draft))
+  const settled = useSettled(body)
+  const isEmpty = draft.size === 0
+  const query = useQuery({
+    queryKey: ['config', 'check', settled] as const,
+    queryFn: async ({ signal }): Promise<{ config: Configuration | null; faults: readonly Fault[] }> => {
+      try {
+        const call = { method: 'POST', body: JSON.parse(settled) as unknown, signal } as const
+        const { config } = await callApi<{ config: Configuration }>('/config/validate', call)
+        return { config, faults: [] }
+      } catch (error) {
+        // Refused is an answer too: it says where.
+        if (error instanceof ApiProblem && error.faults.length > 0) {
+          return { config: null, faults: error.faults }
+        }
+        throw error
+      }
+    },
+    enabled: !isEmpty,
+    placeholderData: keepPreviousData,
+    gcTime: 0,
+  })
+  const faults = query.data?.faults ?? []
+  const common = { faults, after: query.data?.config ?? null, error: query.error }
+  if (isEmpty) return { status: 'unchanged', faults: [], after: null, error: null }
+  if (query.isError) return { ...common, status: 'failed' }
+  if (settled !== body || query.isPlaceholderData || query.data === undefined) {
+    return { ...common, status: 'checking' }
+  }
+  return { ...common, status: faults.length > 0 ? 'invalid' : 'valid' }
+}
+
+/** The value once it has not changed for a moment. */
+const useSettled = (value: string): string => {
+  const [settled, setSettled] = useState(value)
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), TYPING_MS)
+    return () => clearTimeout(timer)
+  }, [value])
+  return settled
+}
+
+/** Everything that a single field needs to know of the whole form. */
+export interface FormState {
+  readonly configuration: Configuration
+  readonly form: ConfigurationForm
+  readonly draft: Draft
+  readonly faults: readonly Fault[]
+  /** What the draft would really change; empty while that is not known. */
+  readonly differences: readonly Difference[]
+  readonly enter: (setting: Setting, text: string) => void
+  /** Back to what the default and the preset say. */
+  readonly reset: (setting: Setting) => void
+}
+
+export const FormContext = createContext<FormState | null>(null)
+
+export const useForm = (): FormState => {
+  const form = useContext(FormContext)
+  if (form === null) throw new Error('there is no form around this field')
+  return form
+}
+
+export const needsRestart = ({ restart_keys }: ConfigurationForm, key: string): boolean =>
+  isAmong(restart_keys, key)
+
+export const waitsForRestart = ({ waiting_for_restart }: ConfigurationForm, key: string): boolean =>
+  isAmong(waiting_for_restart, key)
+
+export const isFixed = ({ set_by_environment }: ConfigurationForm, key: string): boolean =>
+  isAmong(set_by_environment, key)
+
+/** A group of settings in one value has its keys below its own. */
+const isAmong = (keys: readonly string[], key: string): boolean =>
+  keys.some((one) => one === key || one.startsWith(`${key}.`))
+
+export const variableOf = (key: string): string => `SVC_${key.replaceAll('.', '__').toUpperCase()}`

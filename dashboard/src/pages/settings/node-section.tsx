@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { queries } from '../../api/queries.ts'
-import { signOut } from '../../app/sign-out.ts'
+import { signOut } from '../../app/connection.tsx'
 import { switchTheme, useTheme } from '../../app/theme.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'

@@ -1,7 +1,35 @@
 import { useQuery } from '@tanstack/react-query'
+import { useBlocker } from '@tanstack/react-router'
+import { ChevronRight } from 'lucide-react'
+import { type ReactNode, useMemo, useState } from 'react'
+import { valueAt } from '../../api/configuration.ts'
+import type { Configuration, ConfigurationForm as Form } from '../../api/log.ts'
 import { queries } from '../../api/queries.ts'
-import { DataAge, QueryContent } from '../../ui/panel.tsx'
-import { ConfigurationForm } from './configuration-form.tsx'
+import { confirm } from '../../app/prompts.tsx'
+import { useUrlState } from '../../app/use-url-state.ts'
+import { Badge, type Tone } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
+import { cx } from '../../ui/cx.ts'
+import { inputClass } from '../../ui/field.tsx'
+import { DataAge, Panel, QueryContent } from '../../ui/panel.tsx'
+import { Empty } from '../../ui/states.tsx'
+import {
+  type Check,
+  differencesOf,
+  type Draft,
+  type Entry,
+  faultsAt,
+  FormContext,
+  type FormState,
+  useCheck,
+  useForm,
+  valueOfText,
+  withEntry,
+} from './draft.ts'
+import { FieldRow } from './field-row.tsx'
+import { NodeSection } from './node-section.tsx'
+import { PresetSection, ReviewDialog } from './review-dialog.tsx'
+import { readSettings, type Setting, type SettingGroup, type SettingMember, settingsIn } from './settings.ts'
 
 /** Everything that can be configured, as the service itself describes it. */
 export const Page = () => {
@@ -21,5 +49,318 @@ export const Page = () => {
         </QueryContent>
       )}
     </QueryContent>
+  )
+}
+
+const NO_DRAFT: Draft = new Map()
+const NODE = 'node'
+
+interface ConfigurationFormProps {
+  readonly form: Form
+  readonly configuration: Configuration
+  readonly age: ReactNode
+}
+
+const ConfigurationForm = ({ form, configuration, age }: ConfigurationFormProps) => {
+  const members = useMemo(() => readSettings(form.schema), [form.schema])
+  const [draft, setDraft] = useState(NO_DRAFT)
+  const [search, setSearch] = useState('')
+  const [isReviewing, setReviewing] = useState(false)
+  const [sectionId, chooseSection] = useUrlState('section', members[0]?.key ?? NODE)
+  const check = useCheck(draft)
+  useLeavingGuard(draft.size > 0)
+
+  const change = (setting: Setting, entry: Entry): void => {
+    const current = setting.type === 'secret' ? '' : valueAt(configuration, setting.key)
+    setDraft((known) => withEntry(known, { key: setting.key, entry, current }))
+  }
+  const state: FormState = {
+    configuration,
+    form,
+    draft,
+    faults: check.faults,
+    differences: check.after === null ? [] : differencesOf(settingsIn(members), configuration, check.after),
+    enter: (setting, text) => change(setting, { text, value: valueOfText(setting, text) }),
+    reset: (setting) => change(setting, { text: '', value: null }),
+  }
+  const saved = (): void => {
+    setReviewing(false)
+    setDraft(NO_DRAFT)
+  }
+  const sections = [
+    ...members.map((section) => ({
+      id: section.key,
+      name: section.name,
+      changed: settingsIn([section]).filter(({ key }) => draft.has(key)).length,
+      isWrong: faultsAt(check.faults, section.key) !== undefined,
+    })),
+    { id: NODE, name: 'This node', changed: 0, isWrong: false },
+  ]
+  const member = members.find(({ key }) => key === sectionId)
+  return (
+    <FormContext value={state}>
+      <div className="grid gap-3 lg:grid-cols-[13rem_minmax(0,1fr)]">
+        <div className="grid content-start gap-2 lg:sticky lg:top-16 lg:self-start">
+          <input
+            type="search"
+            aria-label="Search settings"
+            placeholder="Search settings"
+            value={search}
+            className={inputClass}
+            onChange={(event) => setSearch(event.target.value)}
+          />
+          <SectionList
+            sections={sections}
+            current={search === '' ? sectionId : ''}
+            onChoose={(id) => {
+              setSearch('')
+              chooseSection(id)
+            }}
+          />
+          <p className="px-2.5 text-xs text-muted">Configuration {age}</p>
+        </div>
+        <div className="grid min-w-0 content-start gap-3">
+          <RestartNote keys={form.waiting_for_restart} />
+          {search === '' ? <Chosen member={member} /> : <SearchResults members={members} search={search} />}
+          <ChangesBar
+            draft={draft}
+            check={check}
+            onReview={() => setReviewing(true)}
+            onDiscard={() => setDraft(NO_DRAFT)}
+          />
+        </div>
+      </div>
+      {isReviewing ? <ReviewDialog onSaved={saved} onClose={() => setReviewing(false)} /> : null}
+    </FormContext>
+  )
+}
+
+const Chosen = ({ member }: { readonly member: SettingMember | undefined }) => {
+  if (member === undefined) return <NodeSection />
+  return member.kind === 'group' ? <Section group={member} /> : <PresetSection setting={member} />
+}
+
+/** Other pages forget the draft, so leaving asks first. Other sections keep it. */
+const useLeavingGuard = (hasChanges: boolean): void => {
+  useBlocker({
+    shouldBlockFn: async ({ current, next }) => {
+      if (!hasChanges || current.pathname === next.pathname) return false
+      const answer = await confirm({
+        title: 'Leave without saving?',
+        text: 'What you changed here is not saved yet and would be lost.',
+        confirmLabel: 'Leave',
+        look: 'danger',
+      })
+      return answer === null
+    },
+    enableBeforeUnload: hasChanges,
+  })
+}
+
+interface SectionEntry {
+  readonly id: string
+  readonly name: string
+  /** Unsaved. */
+  readonly changed: number
+  readonly isWrong: boolean
+}
+
+interface SectionListProps {
+  readonly sections: readonly SectionEntry[]
+  readonly current: string
+  readonly onChoose: (id: string) => void
+}
+
+/** All sections: a list beside the form, a choice above it on phones. */
+const SectionList = ({ sections, current, onChoose }: SectionListProps) => (
+  <>
+    <select
+      aria-label="Section"
+      value={current}
+      className={cx(inputClass, 'lg:hidden')}
+      onChange={(event) => onChoose(event.target.value)}
+    >
+      {sections.map(({ id, name, changed }) => (
+        <option key={id} value={id}>
+          {name}
+          {changed === 0 ? '' : ` (${changed} changed)`}
+        </option>
+      ))}
+    </select>
+    <nav aria-label="Sections" className="grid gap-px max-lg:hidden">
+      {sections.map(({ id, name, changed, isWrong }) => (
+        <button
+          key={id}
+          type="button"
+          aria-current={id === current ? 'true' : undefined}
+          className={cx(
+            'flex items-center justify-between gap-2 rounded-md px-2.5 py-1 text-left text-[13px]',
+            id === current
+              ? 'bg-accent-soft font-medium text-accent'
+              : 'text-muted hover:bg-raised hover:text-text',
+          )}
+          onClick={() => onChoose(id)}
+        >
+          {name}
+          {changed === 0 ? null : (
+            <span className={cx('text-xs', isWrong ? 'text-bad' : 'text-accent')}>
+              {changed}
+              <span className="sr-only">{isWrong ? ' changed, not valid' : ' changed'}</span>
+            </span>
+          )}
+        </button>
+      ))}
+    </nav>
+  </>
+)
+
+/** A section of the configuration: its settings, and below them its groups, closed until asked for. */
+const Section = ({ group }: { readonly group: SettingGroup }) => {
+  const { faults } = useForm()
+  // A fault of the group as a whole, such as weights that do not add up.
+  const fault = faultsAt(
+    faults.filter(({ loc }) => loc.slice(1).join('.') === group.key),
+    group.key,
+  )
+  return (
+    <Panel title={group.name} flush actions={<span className="text-muted">{group.description}</span>}>
+      {fault === undefined ? null : (
+        <p role="alert" className="border-b border-line bg-bad-soft px-3 py-2 text-[13px] text-bad">
+          {fault}
+        </p>
+      )}
+      <Members members={group.members} />
+    </Panel>
+  )
+}
+
+const Members = ({ members }: { readonly members: readonly SettingMember[] }) =>
+  members.map((member) =>
+    member.kind === 'setting' ? (
+      <FieldRow key={member.key} setting={member} />
+    ) : (
+      <Subgroup key={member.key} group={member} />
+    ),
+  )
+
+const Subgroup = ({ group }: { readonly group: SettingGroup }) => {
+  const { draft, faults } = useForm()
+  const settings = settingsIn(group.members)
+  const changed = settings.filter(({ key }) => draft.has(key)).length
+  const isWrong = faultsAt(faults, group.key) !== undefined
+  return (
+    <details className="border-b border-line last:border-0" open={isWrong || undefined}>
+      <summary className="flex flex-wrap items-center gap-2 px-3 py-2.5 text-[13px] hover:bg-raised">
+        <ChevronRight
+          className="size-4 text-muted transition-transform [details[open]>summary>&]:rotate-90"
+          aria-hidden
+        />
+        <strong className="font-medium">{group.name}</strong>
+        <span className="text-xs text-muted">{group.description}</span>
+        <span className="ml-auto flex gap-1.5">
+          {changed === 0 ? null : <Badge tone="accent">{changed} changed</Badge>}
+          {isWrong ? <Badge tone="bad">not valid</Badge> : null}
+          <Badge>{settings.length}</Badge>
+        </span>
+      </summary>
+      <div className="ml-3 border-l-2 border-line">
+        <Members members={group.members} />
+      </div>
+    </details>
+  )
+}
+
+const SHOWN_MAX = 40
+
+/** Settings of all sections in which every word of the search occurs. */
+const SearchResults = ({
+  members,
+  search,
+}: {
+  readonly members: readonly SettingMember[]
+  readonly search: string
+}) => {
+  const words = search.toLowerCase().split(/\s+/)
+  const found = settingsIn(members).filter(({ key, name, description }) => {
+    const text = `${key} ${name} ${description}`.toLowerCase()
+    return words.every((word) => text.includes(word))
+  })
+  return (
+    <Panel
+      title="Found"
+      flush
+      actions={
+        <span className="text-muted">{found.length === 1 ? '1 setting' : `${found.length} settings`}</span>
+      }
+    >
+      {found.length === 0 ? (
+        <Empty title="No setting is called so">Try a part of its key, such as “leverage” or “token”.</Empty>
+      ) : (
+        found.slice(0, SHOWN_MAX).map((setting) => <FieldRow key={setting.key} setting={setting} />)
+      )}
+      {found.length > SHOWN_MAX ? (
+        <p className="px-3 py-2 text-xs text-muted">{found.length - SHOWN_MAX} more: search for more words</p>
+      ) : null}
+    </Panel>
+  )
+}
+
+/** What was saved and does not count yet; the service says so until it is started again. */
+const RestartNote = ({ keys }: { readonly keys: readonly string[] }) =>
+  keys.length === 0 ? null : (
+    <p role="status" className="rounded-lg bg-warn-soft px-3 py-2 text-[13px] text-warn">
+      Restart the service so that what was saved counts:{' '}
+      <code className="wrap-anywhere">{keys.join(', ')}</code>. Until then it works with the old values.
+    </p>
+  )
+
+interface ChangesBarProps {
+  readonly draft: Draft
+  readonly check: Check
+  readonly onReview: () => void
+  readonly onDiscard: () => void
+}
+
+const WORDS: Readonly<Record<Check['status'], readonly [tone: Tone, text: string]>> = {
+  unchanged: ['neutral', 'nothing to save'],
+  checking: ['neutral', 'checking …'],
+  valid: ['good', 'valid'],
+  invalid: ['bad', 'not valid'],
+  failed: ['bad', 'could not be checked'],
+}
+
+/** Always in reach while something is not saved. */
+const ChangesBar = ({ draft, check, onReview, onDiscard }: ChangesBarProps) => {
+  if (draft.size === 0) return null
+  const [tone, text] = WORDS[check.status]
+  const isElsewhere = check.faults.filter(({ loc }) => !draft.has(loc.slice(1).join('.')))
+  return (
+    <div
+      role="region"
+      aria-label="Unsaved changes"
+      className="sticky bottom-18 z-20 flex flex-wrap items-center gap-x-3 gap-y-2 rounded-lg border border-accent bg-panel px-3 py-2 shadow-lg md:bottom-3"
+    >
+      <strong className="text-sm font-semibold">
+        {draft.size} unsaved {draft.size === 1 ? 'change' : 'changes'}
+      </strong>
+      <span role="status">
+        <Badge tone={tone}>{text}</Badge>
+      </span>
+      <div className="ml-auto flex gap-2">
+        <Button onClick={onDiscard}>Discard</Button>
+        <Button look="primary" disabled={check.status !== 'valid'} onClick={onReview}>
+          Review and save
+        </Button>
+      </div>
+      {isElsewhere.length === 0 ? null : (
+        <ul className="basis-full text-xs text-bad">
+          {isElsewhere.map(({ loc, msg }) => (
+            <li key={loc.join('.')}>
+              <code>{loc.slice(1).join('.')}</code>: {msg}
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
   )
 }

@@ -1,11 +1,27 @@
+import { ArrowRight } from 'lucide-react'
+import { valueAt } from '../../api/configuration.ts'
 import type { Configuration, ConfigurationChange } from '../../api/log.ts'
 import { useAction } from '../../app/use-action.ts'
+import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
+import { cx } from '../../ui/cx.ts'
 import { Dialog } from '../../ui/dialog.tsx'
+import { TextField } from '../../ui/field.tsx'
+import { Panel } from '../../ui/panel.tsx'
 import { Empty, Failure } from '../../ui/states.tsx'
-import { bodyOf } from './draft.ts'
-import { Differences } from './differences.tsx'
-import { needsRestart, useForm } from './form.ts'
+import { Untrusted } from '../../ui/untrusted.tsx'
+import {
+  bodyOf,
+  type Difference,
+  faultsAt,
+  isFixed,
+  needsRestart,
+  REDACTED,
+  textOfValue,
+  useForm,
+  variableOf,
+} from './draft.ts'
+import type { Setting, SettingType } from './settings.ts'
 
 interface ReviewDialogProps {
   readonly onSaved: () => void
@@ -68,4 +84,109 @@ export const ReviewDialog = ({ onSaved, onClose }: ReviewDialogProps) => {
       </div>
     </Dialog>
   )
+}
+
+const PRESETS = [
+  ['conservative', 'No leverage, small positions, stops early. People count more than technical signals.'],
+  ['balanced', 'The default: twice the equity at most, moderate limits.'],
+  ['degen', 'Up to five times the equity, large positions, wide limits.'],
+  ['custom', 'Adds nothing: only the defaults and your own settings count.'],
+] as const
+
+/** Weights and risk limits in one step. Settings of your own stay stronger. */
+export const PresetSection = ({ setting }: { readonly setting: Setting }) => {
+  const { configuration, form, draft, differences, faults, enter } = useForm()
+  const chosen = draft.get(setting.key)?.text ?? textOfValue(setting, valueAt(configuration, setting.key))
+  const isByEnvironment = isFixed(form, setting.key)
+  const isOwn = PRESETS.every(([name]) => name !== chosen)
+  return (
+    <Panel title="Preset" actions={<span className="text-muted">Weights and risk limits in one step</span>}>
+      <div className="grid gap-3">
+        <fieldset className="grid gap-2 sm:grid-cols-2" disabled={isByEnvironment}>
+          <legend className="sr-only">Preset</legend>
+          {PRESETS.map(([name, text]) => (
+            <label
+              key={name}
+              className={cx(
+                'flex cursor-pointer gap-2.5 rounded-lg border p-3',
+                chosen === name ? 'border-accent bg-accent-soft' : 'border-line hover:bg-raised',
+              )}
+            >
+              <input
+                type="radio"
+                name="preset"
+                className="mt-1 accent-(--accent)"
+                checked={chosen === name}
+                onChange={() => enter(setting, name)}
+              />
+              <span>
+                <strong className="font-medium">{name}</strong>
+                <span className="block text-xs text-muted">{text}</span>
+              </span>
+            </label>
+          ))}
+        </fieldset>
+        <TextField
+          label="A preset of your own"
+          hint="The name of a file in config/presets, without .yaml"
+          fault={faultsAt(faults, setting.key)}
+          value={isOwn ? chosen : ''}
+          disabled={isByEnvironment}
+          maxLength={64}
+          className="max-w-72"
+          onChange={(event) => enter(setting, event.target.value)}
+        />
+        <p className="text-xs text-muted">
+          {isByEnvironment
+            ? `${variableOf(setting.key)} decides; change it there.`
+            : 'What you set by hand stays stronger than a preset.'}
+        </p>
+        {draft.has(setting.key) && differences.length > 0 ? (
+          <section className="grid gap-2">
+            <h3 className="text-[13px] font-medium">What would change</h3>
+            <ul className="grid gap-2 sm:grid-cols-2 xl:grid-cols-3">
+              <Differences />
+            </ul>
+          </section>
+        ) : null}
+      </div>
+    </Panel>
+  )
+}
+
+/** What would be in force instead of what, one line per setting. */
+const Differences = () =>
+  useForm().differences.map((difference) => (
+    <DifferenceRow key={difference.setting.key} difference={difference} />
+  ))
+
+const DifferenceRow = ({ difference: { setting, before, after } }: { readonly difference: Difference }) => {
+  const { form } = useForm()
+  return (
+    <li className="grid gap-1 rounded-md border border-line px-2.5 py-2 text-[13px]">
+      <div className="flex flex-wrap items-center gap-2">
+        <code className="break-all">{setting.key}</code>
+        {needsRestart(form, setting.key) ? <Badge tone="warn">restart</Badge> : null}
+        {isFixed(form, setting.key) ? <Badge tone="warn">environment decides</Badge> : null}
+      </div>
+      <div className="flex min-w-0 items-center gap-2">
+        <span className="min-w-0 text-muted line-through">
+          <Untrusted text={shownValue(setting.type, before)} />
+        </span>
+        <ArrowRight className="size-3.5 shrink-0 text-muted" aria-label="becomes" />
+        <strong className="min-w-0 font-medium">
+          <Untrusted text={shownValue(setting.type, after)} />
+        </strong>
+      </div>
+    </li>
+  )
+}
+
+/** A value as people read it. */
+export const shownValue = (type: SettingType, value: unknown): string => {
+  if (type === 'secret') return value === REDACTED ? 'set' : 'not set'
+  if (type === 'maybe-flag' && value === null) return 'by mode'
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  const text = textOfValue({ type }, value)
+  return text === '' ? 'empty' : text
 }

@@ -1,8 +1,22 @@
-import { Plus } from 'lucide-react'
-import { useState } from 'react'
+import { Link } from '@tanstack/react-router'
+import { Pause, Play, Plus } from 'lucide-react'
+import { type ReactNode, useState } from 'react'
+import { useEventPages } from '../../api/event-pages.ts'
+import type { EventItem } from '../../api/log.ts'
+import type { EventFilter } from '../../api/queries.ts'
+import { summaryOf, symbolOf } from '../../app/event-summary.ts'
+import { FilterForm, UrlField, useRoomPx } from '../../app/filter-form.tsx'
 import { useUrlState } from '../../app/use-url-state.ts'
+import { useRecentEvents } from '../../live/use-live.ts'
+import { DirectionBadge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
-import { FeedPanel } from './feed-panel.tsx'
+import { cx } from '../../ui/cx.ts'
+import { formatCount, formatNumber } from '../../ui/format.ts'
+import { LiveList } from '../../ui/live-list.tsx'
+import { DataAge, Panel, QueryContent } from '../../ui/panel.tsx'
+import { Empty } from '../../ui/states.tsx'
+import { Time } from '../../ui/time.tsx'
+import { Untrusted } from '../../ui/untrusted.tsx'
 import { SignalSheet } from './signal-sheet.tsx'
 import { SubmitDialog } from './submit-dialog.tsx'
 
@@ -31,4 +45,234 @@ export const Page = () => {
       ) : null}
     </>
   )
+}
+
+/** Beyond it the audit is the better place to look. */
+const SHOWN_MAX = 2000
+
+/** Who says what, as it is said. */
+const FeedPanel = ({ actions }: { readonly actions: ReactNode }) => {
+  const filter = useSignalFilter()
+  return (
+    <div className="grid gap-3">
+      {/* Outside of what begins anew with every filter: somebody may still be typing. */}
+      <div className="rounded-lg border border-b-0 border-line bg-panel">
+        <FilterBar />
+      </div>
+      <Feed key={JSON.stringify(filter)} filter={filter} actions={actions} />
+    </div>
+  )
+}
+
+const Feed = ({ filter, actions }: { readonly filter: SignalFilter; readonly actions: ReactNode }) => {
+  const [, setSignal] = useUrlState('signal')
+  const query = useEventPages(queryOf(filter))
+  const all = useRecentEvents((event) => passes(event, filter), { older: query.records, limit: SHOWN_MAX })
+  const [held, setHeld] = useState<readonly EventItem[] | null>(null)
+  const shown = held ?? all
+  const heightPx = useRoomPx(275)
+  const newer = held === null ? 0 : all.findIndex(({ id }) => id === held[0]?.id)
+  const { hasNextPage, isFetchingNextPage, fetchNextPage } = query
+  return (
+    <Panel
+      title="Signal feed"
+      flush
+      actions={
+        <>
+          <DataAge query={query} />
+          <HoldButton
+            isHeld={held !== null}
+            newer={Math.max(0, newer)}
+            onToggle={() => setHeld(held === null ? all : null)}
+          />
+          {actions}
+        </>
+      }
+    >
+      <QueryContent query={query} what="signals">
+        {() => (
+          <>
+            {shown.length === 0 && !hasNextPage ? (
+              <NoSignals isFiltered={Object.values(filter).some((value) => value !== '')} />
+            ) : (
+              <>
+                <SignalHead />
+                <LiveList
+                  label="Signals"
+                  items={shown}
+                  itemKey={({ id }) => id}
+                  rowPx={38}
+                  phoneRowPx={56}
+                  heightPx={heightPx}
+                  render={(signal) => <SignalRow signal={signal} />}
+                  onOpen={({ id }) => setSignal(id)}
+                />
+              </>
+            )}
+            <footer className="flex min-h-9 flex-wrap items-center justify-between gap-2 border-t border-line px-3 py-1 text-xs text-muted">
+              <span>
+                {formatCount(shown.length)} {shown.length === 1 ? 'signal' : 'signals'}
+                {hasNextPage ? '' : ', all there are'}
+              </span>
+              {hasNextPage && shown.length < SHOWN_MAX ? (
+                <Button
+                  size="small"
+                  busy={isFetchingNextPage}
+                  disabled={held !== null}
+                  onClick={() => void fetchNextPage()}
+                >
+                  Older signals
+                </Button>
+              ) : null}
+            </footer>
+          </>
+        )}
+      </QueryContent>
+    </Panel>
+  )
+}
+
+const queryOf = ({ domain, symbol, author }: SignalFilter): EventFilter => ({
+  type: domain === '' ? 'signal' : `signal.${domain}`,
+  ...(symbol === '' ? {} : { symbol }),
+  ...(author === '' ? {} : { source: author }),
+})
+
+interface HoldButtonProps {
+  readonly isHeld: boolean
+  readonly newer: number
+  readonly onToggle: () => void
+}
+
+/** A feed that moves cannot be read: it waits while somebody does. */
+const HoldButton = ({ isHeld, newer, onToggle }: HoldButtonProps) => (
+  <Button size="small" aria-pressed={isHeld} onClick={onToggle}>
+    {isHeld ? <Play className="size-3.5" aria-hidden /> : <Pause className="size-3.5" aria-hidden />}
+    {isHeld ? `Go on${newer === 0 ? '' : ` · ${formatCount(newer)} new`}` : 'Hold'}
+  </Button>
+)
+
+const NoSignals = ({ isFiltered }: { readonly isFiltered: boolean }) =>
+  isFiltered ? (
+    <Empty title="No signal passes the filter">
+      Authors match exactly, domains by their name in the type. Clear a filter to see more.
+    </Empty>
+  ) : (
+    <Empty title="No signals yet">
+      Producers write them on their schedules once a market feed runs (
+      <Link to="/settings" search={{ section: 'market' } as never} className="text-accent underline">
+        market settings
+      </Link>
+      ); contributors submit theirs here or over the API.
+    </Empty>
+  )
+
+interface SignalFilter {
+  /** Second segment of the type. */
+  readonly domain: string
+  readonly symbol: string
+  readonly author: string
+}
+
+const useSignalFilter = (): SignalFilter => {
+  const [domain] = useUrlState('domain')
+  const [symbol] = useUrlState('symbol')
+  const [author] = useUrlState('author')
+  return { domain, symbol, author }
+}
+
+const passes = (event: EventItem, { domain, symbol, author }: SignalFilter): boolean => {
+  const [category, second] = event.type.split('.')
+  return (
+    category === 'signal' &&
+    (domain === '' || second === domain) &&
+    (symbol === '' || symbolOf(event)?.toUpperCase() === symbol.trim().toUpperCase()) &&
+    (author === '' || event.source === author)
+  )
+}
+
+const DOMAINS = [
+  'aci',
+  'curator',
+  'etf',
+  'events',
+  'onchain',
+  'orderbook',
+  'price_alert',
+  'price_ws',
+  'sentiment',
+  'social',
+  'stablecoin',
+  'ta',
+  'tradfi',
+  'whale',
+] as const
+
+const FilterBar = () => {
+  const count = Object.values(useSignalFilter()).filter((value) => value !== '').length
+  return (
+    <FilterForm label="Signals" path="/signals" count={count} className="sm:grid-cols-[1fr_1fr_1.5fr_auto]">
+      <UrlField name="domain" label="Domain" placeholder="ta, onchain, curator …" list="signal-domains" />
+      <UrlField name="symbol" label="Symbol" placeholder="BTC" />
+      <UrlField name="author" label="Author" placeholder="a producer or contributor, exactly" />
+      <datalist id="signal-domains">
+        {DOMAINS.map((domain) => (
+          <option key={domain} value={domain} />
+        ))}
+      </datalist>
+    </FilterForm>
+  )
+}
+
+const GRID =
+  'grid grid-cols-[6rem_4.5rem_6rem_minmax(0,11rem)_5rem_4rem_minmax(0,1fr)] items-center gap-3 px-3 max-lg:grid-cols-[4rem_5rem_minmax(0,1fr)_5rem_5rem] max-sm:grid-cols-[3.2rem_minmax(0,1fr)_auto_4.2rem] max-sm:content-center max-sm:gap-x-2 max-sm:gap-y-0.5'
+
+/** Above the list; read aloud with each signal are only its values. */
+const SignalHead = () => (
+  <div
+    aria-hidden
+    className={cx(GRID, 'h-7 border-b border-line text-xs font-medium text-muted max-lg:hidden')}
+  >
+    <span>Time</span>
+    <span>Symbol</span>
+    <span>Domain</span>
+    <span>Author</span>
+    <span>Says</span>
+    <span className="text-right">Strength</span>
+    <span>Content</span>
+  </div>
+)
+
+const SignalRow = ({ signal }: { readonly signal: EventItem }) => {
+  const direction = directionOf(signal)
+  const strength = strengthOf(signal)
+  return (
+    <span className={cx(GRID, 'h-full text-[13px]')}>
+      <span className="text-xs text-muted max-lg:order-1 max-lg:text-right">
+        <Time at={signal.ts} />
+      </span>
+      <strong className="truncate font-medium">{symbolOf(signal) ?? '–'}</strong>
+      <code className="truncate text-xs text-muted max-sm:hidden">{signal.type.split('.')[1]}</code>
+      <Untrusted lines={1} text={signal.source ?? '–'} />
+      <span>{direction === null ? null : <DirectionBadge direction={direction} />}</span>
+      <span className="text-right max-lg:hidden">{strength === null ? '' : formatNumber(strength)}</span>
+      <span className="min-w-0 text-xs text-muted max-lg:hidden max-sm:order-2 max-sm:col-span-full max-sm:block">
+        <Untrusted lines={1} text={summaryOf(signal)} />
+      </span>
+    </span>
+  )
+}
+
+export const directionOf = ({ payload }: EventItem): string | null => {
+  const direction = payload['direction'] ?? payload['trend']
+  return typeof direction === 'string' && direction.length <= 10 ? direction : null
+}
+
+/** The strength that a signal states for itself, as the service reads it. */
+export const strengthOf = ({ payload }: EventItem): number | null => {
+  for (const name of ['conviction', 'score', 'consensus_score', 'magnitude']) {
+    const value = payload[name]
+    if (typeof value === 'number') return value
+  }
+  return null
 }

@@ -1,11 +1,26 @@
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { Lock, LockOpen } from 'lucide-react'
+import { useState } from 'react'
+import { numberAt, textAt } from '../../api/configuration.ts'
+import type { Configuration, EventItem } from '../../api/log.ts'
+import type { KarmaIntent, KarmaReceipt, Treasury } from '../../api/people.ts'
 import { queries } from '../../api/queries.ts'
 import { useUrlState } from '../../app/use-url-state.ts'
-import { IntentDetails, ReceiptDetails } from './details.tsx'
-import { IntentsPanel } from './intents-panel.tsx'
-import { ReceiptsPanel } from './receipts-panel.tsx'
-import { SummaryPanel } from './summary-panel.tsx'
-import { WalletPanel } from './wallet-panel.tsx'
+import { useRecentEvents } from '../../live/use-live.ts'
+import { Badge, type Tone } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
+import { formatUsd, shortId, textOf } from '../../ui/format.ts'
+import { Facts, Id } from '../../ui/id.tsx'
+import { Percent, Pnl, Stat, Unknown } from '../../ui/numbers.tsx'
+import { QueryPanel } from '../../ui/panel.tsx'
+import { Empty } from '../../ui/states.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
+import { Time } from '../../ui/time.tsx'
+import { Untrusted } from '../../ui/untrusted.tsx'
+import { IntentDetails, MigrateDialog, ReceiptDetails, SettleDialog } from './dialogs.tsx'
+import { formatKarma, Karma } from './karma-amount.tsx'
+import { SignatureBadge } from './signatures.tsx'
 
 /** What winning trades owe to those whose signals made them, and what was paid. */
 export const Page = () => {
@@ -29,3 +44,415 @@ const Opened = ({ id, onClose }: { readonly id: string; readonly onClose: () => 
   const receipt = receipts?.items.find((one) => one.id === id)
   return receipt === undefined ? null : <ReceiptDetails item={receipt} onClose={onClose} />
 }
+
+const SummaryPanel = ({ className }: { readonly className: string }) => {
+  const query = useQuery(queries.treasury())
+  const { data: configuration } = useQuery(queries.config())
+  return (
+    <QueryPanel title="Karma" className={className} query={query}>
+      {(treasury) => (
+        <div className="grid gap-3">
+          <WhyNothing treasury={treasury} />
+          <dl className="grid grid-cols-2 gap-4 sm:grid-cols-4">
+            <Stat label="Waiting to be settled" note={countText(treasury.pending_intents, 'intent')}>
+              <Karma usd={treasury.pending_usd} />
+            </Stat>
+            <Stat label="Settled" note={countText(treasury.receipts, 'receipt')}>
+              <Karma usd={treasury.settled_usd} />
+            </Stat>
+            <Stat label="Rate" note="of the net profit of each winning trade">
+              <Percent value={treasury.percentage} />
+            </Stat>
+            <Stat label="Settlement" note={whenText(configuration)}>
+              {textAt(configuration, 'karma.settlement_mode') || '…'}
+            </Stat>
+          </dl>
+        </div>
+      )}
+    </QueryPanel>
+  )
+}
+
+/** Why no karma arises, where that is so. */
+const WhyNothing = ({ treasury }: { readonly treasury: Treasury }) => {
+  const why = !treasury.enabled
+    ? 'Karma is switched off (karma.enabled).'
+    : treasury.treasury_address === ''
+      ? 'No treasury address is set, so winning trades owe nothing (karma.treasury_address).'
+      : treasury.percentage === 0
+        ? 'The rate is zero (karma.percentage).'
+        : null
+  if (why === null) return null
+  return (
+    <p role="status" className="rounded-md bg-warn-soft px-3 py-2 text-[13px] text-warn">
+      {why}{' '}
+      <Link to="/settings" search={{ section: 'karma' } as never} className="font-medium underline">
+        Open the settings of karma
+      </Link>
+    </p>
+  )
+}
+
+const countText = (count: number, word: string): string => `${count} ${count === 1 ? word : `${word}s`}`
+
+const whenText = (configuration: Configuration | undefined): string => {
+  switch (textAt(configuration, 'karma.settlement_mode')) {
+    case 'manual':
+      return 'only by hand, below'
+    case 'daily':
+      return 'all that waits, at 00:00 UTC'
+    case 'weekly':
+      return 'all that waits, Mondays at 00:00 UTC'
+    case 'threshold':
+      return `all that waits, from ${formatUsd(numberAt(configuration, 'karma.threshold_usd') ?? 0)}`
+    default:
+      return ''
+  }
+}
+
+/** More do not fit into one settlement. */
+const SETTLED_AT_ONCE_MAX = 250
+
+interface IntentsPanelProps {
+  readonly className: string
+  readonly onOpen: (intent: KarmaIntent) => void
+}
+
+const IntentsPanel = ({ className, onOpen }: IntentsPanelProps) => {
+  const query = useQuery(queries.karmaIntents())
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
+  const [isSettling, setSettling] = useState(false)
+  const intents = query.data?.items ?? []
+  // What was settled meanwhile, by whomever, is no longer selected.
+  const chosen = intents.filter(({ id }) => selected.has(id))
+  // Without a choice all of it is meant.
+  const settled = chosen.length > 0 ? chosen : intents.slice(0, SETTLED_AT_ONCE_MAX)
+  const toggle = (id: string): void =>
+    setSelected((known) =>
+      known.has(id) ? new Set([...known].filter((one) => one !== id)) : new Set([...known, id]),
+    )
+  const close = (): void => {
+    setSettling(false)
+    setSelected(new Set())
+  }
+  return (
+    <QueryPanel
+      title="Waiting to be settled"
+      flush
+      className={className}
+      query={query}
+      actions={
+        intents.length === 0 ? null : (
+          <>
+            <SelectButtons intents={intents} chosen={chosen} onSelect={setSelected} />
+            <SettleButton settled={settled} isAll={chosen.length === 0} onSettle={() => setSettling(true)} />
+          </>
+        )
+      }
+    >
+      {({ items }) =>
+        items.length === 0 ? (
+          <Empty title="Nothing waits">
+            Each trade that closes with a profit owes its share here, once karma is on and has an address.
+          </Empty>
+        ) : (
+          <>
+            <Table
+              label="Karma intents"
+              columns={columnsFor(selected, toggle, onOpen)}
+              rows={items}
+              rowKey={({ id }) => id}
+            />
+            {isSettling ? <SettleDialog intents={settled} onClose={close} /> : null}
+          </>
+        )
+      }
+    </QueryPanel>
+  )
+}
+
+interface SelectButtonsProps {
+  readonly intents: readonly KarmaIntent[]
+  readonly chosen: readonly KarmaIntent[]
+  readonly onSelect: (ids: ReadonlySet<string>) => void
+}
+
+/** Paper and live are settled apart, so that is how they are selected. */
+const SelectButtons = ({ intents, chosen, onSelect }: SelectButtonsProps) => {
+  const modes = [...new Set(intents.map(({ mode }) => mode))]
+  const select = (mode: KarmaIntent['mode']): void =>
+    onSelect(
+      new Set(
+        intents
+          .filter((intent) => intent.mode === mode)
+          .slice(0, SETTLED_AT_ONCE_MAX)
+          .map(({ id }) => id),
+      ),
+    )
+  return (
+    <>
+      {modes.map((mode) => (
+        <Button key={mode} size="small" look="quiet" onClick={() => select(mode)}>
+          Select all{modes.length > 1 ? ` ${mode}` : ''}
+        </Button>
+      ))}
+      {chosen.length === 0 ? null : (
+        <Button size="small" look="quiet" onClick={() => onSelect(new Set())}>
+          None
+        </Button>
+      )}
+    </>
+  )
+}
+
+interface SettleButtonProps {
+  readonly settled: readonly KarmaIntent[]
+  readonly isAll: boolean
+  readonly onSettle: () => void
+}
+
+const SettleButton = ({ settled, isAll, onSettle }: SettleButtonProps) => {
+  const fault = whyNot(settled)
+  return (
+    <Button
+      size="small"
+      look="primary"
+      disabled={fault !== null}
+      title={fault ?? undefined}
+      onClick={onSettle}
+    >
+      Settle {isAll ? 'all' : settled.length} ({formatKarma(totalOf(settled))})
+    </Button>
+  )
+}
+
+const whyNot = (intents: readonly KarmaIntent[]): string | null => {
+  if (new Set(intents.map(({ mode }) => mode)).size > 1) return 'Paper and live cannot be settled together'
+  return intents.length > SETTLED_AT_ONCE_MAX ? `At most ${SETTLED_AT_ONCE_MAX} at once` : null
+}
+
+const totalOf = (intents: readonly KarmaIntent[]): number =>
+  intents.reduce((sum, { karma_amount_usd: amount }) => sum + amount, 0)
+
+const columnsFor = (
+  selected: ReadonlySet<string>,
+  toggle: (id: string) => void,
+  onOpen: (intent: KarmaIntent) => void,
+): readonly Column<KarmaIntent>[] => [
+  {
+    name: 'Select',
+    render: ({ id, karma_amount_usd }) => (
+      <input
+        type="checkbox"
+        aria-label={`Select ${id}, ${karma_amount_usd} USD`}
+        checked={selected.has(id)}
+        className="size-4 accent-(--accent)"
+        onChange={() => toggle(id)}
+      />
+    ),
+  },
+  {
+    name: 'Arose',
+    render: (intent) => (
+      <button type="button" className="text-left font-medium underline" onClick={() => onOpen(intent)}>
+        <Time at={intent.created_at} />
+      </button>
+    ),
+    sortBy: ({ created_at }) => created_at,
+  },
+  {
+    name: 'Trade',
+    wide: true,
+    render: ({ trade_id }) => (
+      <Link to="/positions" search={{ position: trade_id } as never} className="underline">
+        <code title={trade_id}>{shortId(trade_id)}</code>
+      </Link>
+    ),
+  },
+  {
+    name: 'Profit',
+    align: 'right',
+    wide: true,
+    render: ({ realized_pnl_usd }) => <Pnl value={realized_pnl_usd} />,
+    sortBy: ({ realized_pnl_usd }) => realized_pnl_usd,
+  },
+  {
+    name: 'Karma',
+    align: 'right',
+    render: ({ karma_amount_usd }) => <Karma usd={karma_amount_usd} />,
+    sortBy: ({ karma_amount_usd }) => karma_amount_usd,
+  },
+  {
+    name: 'Shared by',
+    align: 'right',
+    wide: true,
+    render: ({ contributors }) => (contributors.length === 0 ? 'nobody' : contributors.length),
+  },
+  { name: 'Mode', render: ({ mode }) => <Badge tone={mode === 'live' ? 'warn' : 'neutral'}>{mode}</Badge> },
+  { name: 'Signature', wide: true, render: (intent) => <SignatureBadge signed={intent} /> },
+]
+
+export const RECEIPT_TONES: Readonly<Record<KarmaReceipt['status'], Tone>> = {
+  pending: 'neutral',
+  submitted: 'accent',
+  confirmed: 'good',
+  failed: 'bad',
+}
+
+interface ReceiptsPanelProps {
+  readonly className: string
+  readonly onOpen: (receipt: KarmaReceipt) => void
+}
+
+const ReceiptsPanel = ({ className, onOpen }: ReceiptsPanelProps) => {
+  const query = useQuery(queries.karmaReceipts())
+  return (
+    <QueryPanel title="Receipts" flush className={className} query={query}>
+      {({ items }) =>
+        items.length === 0 ? (
+          <Empty title="No receipts yet">
+            Every settlement leaves one, signed by this node. Anybody can check it without this service.
+          </Empty>
+        ) : (
+          <Table
+            label="All receipts"
+            columns={COLUMNS}
+            rows={items}
+            rowKey={({ id }) => id}
+            onOpen={onOpen}
+          />
+        )
+      }
+    </QueryPanel>
+  )
+}
+
+const COLUMNS: readonly Column<KarmaReceipt>[] = [
+  {
+    name: 'Settled',
+    render: ({ created_at }) => <Time at={created_at} />,
+    sortBy: ({ created_at }) => created_at,
+  },
+  {
+    name: 'Total',
+    align: 'right',
+    render: ({ total_usd }) => <Karma usd={total_usd} />,
+    sortBy: ({ total_usd }) => total_usd,
+  },
+  { name: 'Intents', align: 'right', wide: true, render: ({ intent_ids }) => intent_ids.length },
+  { name: 'To', wide: true, render: ({ destination_wallet }) => <Id id={destination_wallet} /> },
+  {
+    name: 'Transaction',
+    wide: true,
+    render: ({ tx_hash }) => (tx_hash === null ? <Unknown why="none was told" /> : <Id id={tx_hash} />),
+  },
+  {
+    name: 'Status',
+    wide: true,
+    render: ({ status }) => <Badge tone={RECEIPT_TONES[status]}>{status}</Badge>,
+  },
+  {
+    name: 'Mode',
+    wide: true,
+    render: ({ mode }) => <Badge tone={mode === 'live' ? 'warn' : 'neutral'}>{mode}</Badge>,
+  },
+  { name: 'Signature', align: 'right', render: (receipt) => <SignatureBadge signed={receipt} /> },
+]
+
+const MOVES_MAX = 20
+const isMigration = ({ type }: EventItem): boolean => type.startsWith('karma.wallet_migration.')
+
+/** Where karma goes, and who may still change that. */
+const WalletPanel = ({ className }: { readonly className: string }) => {
+  const query = useQuery(queries.treasury())
+  const { data: receipts } = useQuery(queries.karmaReceipts())
+  const { data: older } = useQuery(queries.events({ type: 'karma.wallet_migration', limit: MOVES_MAX }))
+  const migrations = useRecentEvents(isMigration, { older: older?.items, limit: MOVES_MAX })
+  // The first live receipt locks it, and only a locked wallet can be migrated.
+  const isLocked = migrations.length > 0 || receipts?.items.some(({ mode }) => mode === 'live') === true
+  return (
+    <QueryPanel
+      title="Wallet"
+      className={className}
+      query={query}
+      actions={<LockBadge isLocked={receipts === undefined ? null : isLocked} />}
+    >
+      {(treasury) => (
+        <div className="grid gap-3">
+          <Facts
+            facts={[
+              [
+                'Address',
+                treasury.treasury_address === '' ? (
+                  'not set'
+                ) : (
+                  <Id key="id" id={treasury.treasury_address} whole />
+                ),
+              ],
+              ['Rate', <Percent key="rate" value={treasury.percentage} />],
+            ]}
+          />
+          <HowToChange isLocked={isLocked} treasury={treasury} />
+          {migrations.length === 0 ? null : <Migrations migrations={migrations} />}
+        </div>
+      )}
+    </QueryPanel>
+  )
+}
+
+const LockBadge = ({ isLocked }: { readonly isLocked: boolean | null }) => {
+  if (isLocked === null) return null
+  const Icon = isLocked ? Lock : LockOpen
+  return (
+    <Badge tone={isLocked ? 'good' : 'neutral'}>
+      <Icon className="size-3" aria-hidden /> {isLocked ? 'locked' : 'not locked yet'}
+    </Badge>
+  )
+}
+
+const HowToChange = ({ isLocked, treasury }: { readonly isLocked: boolean; readonly treasury: Treasury }) => {
+  const [isMigrating, setMigrating] = useState(false)
+  if (!isLocked) {
+    return (
+      <p className="text-xs text-muted">
+        The settings decide until the first live receipt; from then on address and rate are locked.{' '}
+        <Link to="/settings" search={{ section: 'karma' } as never} className="tap text-accent underline">
+          Change them in the settings
+        </Link>
+      </p>
+    )
+  }
+  return (
+    <>
+      <p className="text-xs text-muted">
+        Locked by the first live receipt: the settings no longer decide. A change needs a reason, which stays
+        in the log.
+      </p>
+      <Button className="justify-self-start" onClick={() => setMigrating(true)}>
+        Change the wallet
+      </Button>
+      {isMigrating ? <MigrateDialog treasury={treasury} onClose={() => setMigrating(false)} /> : null}
+    </>
+  )
+}
+
+const Migrations = ({ migrations }: { readonly migrations: readonly EventItem[] }) => (
+  <div className="grid gap-1">
+    <h3 className="text-xs font-medium text-muted">Changes</h3>
+    <ul className="max-h-48 overflow-y-auto text-[13px]" tabIndex={0} aria-label="Changes of the wallet">
+      {migrations.map(({ id, ts, payload }) => (
+        <li key={id} className="grid gap-0.5 border-b border-line py-1 last:border-0">
+          <span className="flex justify-between gap-2">
+            <code>
+              {shortId(textOf(payload['old_address']))} → {shortId(textOf(payload['new_address']))}
+            </code>
+            <span className="text-xs text-muted">
+              <Time at={ts} as="ago" />
+            </span>
+          </span>
+          <Untrusted text={textOf(payload['reason'])} />
+        </li>
+      ))}
+    </ul>
+  </div>
+)

@@ -1,14 +1,14 @@
 import {
   AreaSeries,
+  type AutoscaleInfo,
   CandlestickSeries,
   createChart,
   createSeriesMarkers,
+  type IChartApi,
+  type ISeriesApi,
   LineSeries,
   LineStyle,
   LineType,
-  type AutoscaleInfo,
-  type IChartApi,
-  type ISeriesApi,
   type SeriesType,
   type Time,
   type UTCTimestamp,
@@ -17,7 +17,7 @@ import { useEffect, useRef } from 'react'
 import { useIsDark } from '../../app/theme.ts'
 import type { Tone } from '../badge.tsx'
 import { formatPrice } from '../format.ts'
-import type { ChartProps, ChartSeries, Level, Marker } from './chart-props.ts'
+import type { ChartProps, ChartSeries, Level, Marker } from './chart.tsx'
 import { notTooFlat } from './scale.ts'
 
 /** Draws with TradingView's Lightweight Charts. Loaded lazily: see chart.tsx. */

@@ -1,0 +1,90 @@
+import { useQuery } from '@tanstack/react-query'
+import { queries } from '../api/queries.ts'
+import type { Regime } from '../api/trading.ts'
+import { useLineStatus, useLiveState } from '../live/use-live.ts'
+import { Badge, type Tone } from '../ui/badge.tsx'
+import { Button } from '../ui/button.tsx'
+import { cx } from '../ui/cx.ts'
+
+const WORDS = {
+  connecting: 'Connecting',
+  live: 'Live',
+  reconnecting: 'Reconnecting',
+  'signed-out': 'Signed out',
+} as const
+
+/** Whether what is shown follows the service. */
+export const LineBadge = () => {
+  const { status, count } = useLiveState()
+  return (
+    <span
+      role="status"
+      title={`${count} events since the page was loaded`}
+      className={cx(
+        'inline-flex items-center gap-1.5 text-xs',
+        status === 'live' ? 'text-muted' : 'text-warn',
+      )}
+    >
+      <span
+        className={cx('size-2 rounded-full', status === 'live' ? 'bg-good' : 'animate-pulse bg-warn')}
+        aria-hidden
+      />
+      {WORDS[status]}
+    </span>
+  )
+}
+
+const REGIME_TONES: Readonly<Record<Regime, Tone>> = {
+  BULL: 'good',
+  BEAR: 'bad',
+  CRISIS: 'bad',
+  TRANSITION: 'neutral',
+}
+
+export const RegimeBadge = () => {
+  const { data } = useQuery(queries.brainStatus())
+  const regime = data?.regime ?? null
+  if (regime === null) return <Badge title="No cycle has judged the market yet">No regime</Badge>
+  return (
+    <Badge tone={REGIME_TONES[regime]} title="Market regime">
+      {regime}
+    </Badge>
+  )
+}
+
+/** Above everything, while nothing new can come. */
+export const LineBanner = () => {
+  const status = useLineStatus()
+  if (status === 'live' || status === 'connecting') return null
+  return (
+    <div
+      role="alert"
+      className="flex flex-wrap items-center justify-center gap-3 bg-warn-soft px-4 py-2 text-sm text-warn"
+    >
+      {status === 'signed-out' ? (
+        <>
+          The session is over. What you see is the last that was known.
+          <Button size="small" onClick={signInAgain}>
+            Sign in again
+          </Button>
+        </>
+      ) : (
+        'The line to the service is down. What you see is the last that was known; it goes on by itself.'
+      )}
+    </div>
+  )
+}
+
+export const signOut = (): void => leaveFor('/')
+
+/** Through the sign-in page, back to where one is. */
+const signInAgain = (): void => leaveFor(location.pathname + location.search)
+
+/** The form's way, so that the browser drops the cookie and loads the sign-in page. */
+const leaveFor = (next: string): void => {
+  const form = document.createElement('form')
+  form.method = 'post'
+  form.action = `/logout?next=${encodeURIComponent(next)}`
+  document.body.append(form)
+  form.submit()
+}

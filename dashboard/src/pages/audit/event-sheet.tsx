@@ -1,0 +1,202 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { ApiProblem, callApi, queryOf } from '../../api/client.ts'
+import type { EventPage, EventRecord } from '../../api/log.ts'
+import { queries } from '../../api/queries.ts'
+import { summaryOf, symbolOf } from '../../app/event-summary.ts'
+import { Dialog } from '../../ui/dialog.tsx'
+import { formatCount } from '../../ui/format.ts'
+import { Facts, Id } from '../../ui/id.tsx'
+import { Unknown } from '../../ui/numbers.tsx'
+import { QueryContent, Section } from '../../ui/panel.tsx'
+import { Time } from '../../ui/time.tsx'
+import { Json, Untrusted } from '../../ui/untrusted.tsx'
+import { ChainProof } from './chain-proof.tsx'
+
+/** One event as it is stored, proven, with what is around it. */
+export const RecordSheet = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
+  const query = useQuery({ ...queries.event(id), staleTime: Infinity })
+  return (
+    <Dialog title={query.data?.type ?? 'Event'} form="sheet" onClose={onClose}>
+      <QueryContent query={query} what="the event">
+        {(record) => <RecordContent key={record.id} record={record} />}
+      </QueryContent>
+    </Dialog>
+  )
+}
+
+const RecordContent = ({ record }: { readonly record: EventRecord }) => (
+  <div className="grid gap-6">
+    <Facts facts={factsOf(record)} />
+    <Section title="Payload" hint="as stored">
+      <Json value={record.payload} />
+    </Section>
+    <RelatedEvents record={record} />
+    <ChainProof record={record} inAudit />
+  </div>
+)
+
+const factsOf = (record: EventRecord): readonly (readonly [string, React.ReactNode])[] => {
+  return [
+    ['Id', <Id key="id" id={record.id} whole />],
+    ['Time', <Time key="ts" at={record.ts} as="full" />],
+    ['Symbol', symbolOf(record) ?? <Unknown key="symbol" why="about no symbol" />],
+    [
+      'Author',
+      record.source === null ? (
+        <Unknown key="source" />
+      ) : (
+        <FilterLink key="source" filter={{ author: record.source }} text={record.source} />
+      ),
+    ],
+    [
+      'Trace',
+      record.trace_id === null ? (
+        <Unknown key="trace" why="part of no trace" />
+      ) : (
+        <FilterLink key="trace" filter={{ about: `trace:${record.trace_id}` }} text={record.trace_id} />
+      ),
+    ],
+    [
+      'Dedupe key',
+      record.dedupe_key === null ? (
+        <Unknown key="key" why="none" />
+      ) : (
+        <Untrusted key="key" text={record.dedupe_key} />
+      ),
+    ],
+    ['Schema', record.schema_version],
+  ]
+}
+
+const FilterLink = ({
+  filter,
+  text,
+}: {
+  readonly filter: Readonly<Record<string, string>>
+  readonly text: string
+}) => (
+  <Link
+    to="/audit"
+    search={filter as never}
+    className="text-accent underline underline-offset-2"
+    title="Show all events of it"
+  >
+    <Untrusted text={text} />
+  </Link>
+)
+
+/** What led to an event and what came of it, as far as events name each other. */
+const RelatedEvents = ({ record }: { readonly record: EventRecord }) => {
+  const trail = useQuery({
+    // Its past never changes; its future may.
+    queryKey: ['events', 'trail', record.id],
+    queryFn: ({ signal }) => readTrail(record, signal),
+  })
+  return (
+    <QueryContent query={trail} what="causes and consequences">
+      {({ causes, consequences, isCut }) => (
+        <>
+          <Section title="What led to it">
+            <EventLinks events={causes} otherwise="It names no earlier event: it began something." />
+          </Section>
+          <Section title="What came of it">
+            <EventLinks events={consequences} otherwise="Nothing names it yet." />
+            {isCut ? <p className="text-xs text-muted">There is more than is shown here.</p> : null}
+          </Section>
+        </>
+      )}
+    </QueryContent>
+  )
+}
+
+interface EventLinksProps {
+  readonly events: readonly EventRecord[]
+  readonly otherwise: string
+}
+
+/** Events in a few words, each with a link to its record. */
+export const EventLinks = ({ events, otherwise }: EventLinksProps) =>
+  events.length === 0 ? (
+    <p className="text-[13px] text-muted">{otherwise}</p>
+  ) : (
+    <ol className="overflow-hidden rounded-md border border-line">
+      {events.map((event) => (
+        <li key={event.id} className="border-b border-line last:border-0">
+          <Link
+            to="/audit"
+            search={{ event: event.id } as never}
+            className="grid gap-x-3 px-3 py-1.5 text-[13px] hover:bg-raised"
+          >
+            <span className="flex items-baseline justify-between gap-3">
+              <code className="min-w-0 truncate text-accent">{event.type}</code>
+              <span className="text-xs whitespace-nowrap text-muted">
+                no. {formatCount(event.seq)} · <Time at={event.ts} />
+              </span>
+            </span>
+            <span className="min-w-0 text-xs text-muted">
+              <Untrusted lines={1} text={summaryOf(event)} />
+            </span>
+          </Link>
+        </li>
+      ))}
+    </ol>
+  )
+
+interface Trail {
+  /** Both oldest first. */
+  readonly causes: readonly EventRecord[]
+  readonly consequences: readonly EventRecord[]
+  readonly isCut: boolean
+}
+
+/** Members that name an event, and members that name what several events tell of. */
+const EVENT_MEMBERS = ['signal_id', 'conviction_id', 'intent_id', 'signal_ids', 'intent_ids'] as const
+const THING_MEMBERS = ['order_id', 'position_id', 'receipt_id', 'session_id'] as const
+
+const NAMED_MAX = 20
+const SHOWN_MAX = 25
+
+/** Events that this one names or that name it, and those of the same order, position, receipt or cycle around it. */
+const readTrail = async (record: EventRecord, signal: AbortSignal): Promise<Trail> => {
+  const { id, seq, payload, trace_id } = record
+  const things = THING_MEMBERS.flatMap((name) => textsIn(payload[name])).slice(0, 3)
+  const named = EVENT_MEMBERS.flatMap((name) => textsIn(payload[name]))
+  // A trace is wide: it only helps where the event itself names nothing.
+  const isSilent = things.length === 0 && named.length === 0
+  const around = isSilent && trace_id !== null ? [`trace:${trace_id}`] : things
+  const before = { before_seq: seq, order: 'desc', limit: SHOWN_MAX } as const
+  const after = { after_seq: seq, order: 'asc', limit: SHOWN_MAX } as const
+  const list = async (query: object): Promise<readonly EventRecord[]> =>
+    (await callApi<EventPage>(`/events${queryOf({ ...query })}`, { signal })).items
+  const [direct, earlier, later] = await Promise.all([
+    Promise.all(named.slice(0, NAMED_MAX).map((one) => find(one, signal))),
+    Promise.all(around.map((about) => list({ about, ...before }))),
+    Promise.all([id, ...around].map((about) => list({ about, ...after }))),
+  ])
+  const causes = unique([...direct.filter((one) => one !== null), ...earlier.flat()], id)
+  const consequences = unique(later.flat(), id)
+  return {
+    causes: causes.slice(-SHOWN_MAX),
+    consequences: consequences.slice(0, SHOWN_MAX),
+    isCut: consequences.length > SHOWN_MAX || later.some(({ length }) => length === SHOWN_MAX),
+  }
+}
+
+const find = async (id: string, signal: AbortSignal): Promise<EventRecord | null> => {
+  try {
+    return await callApi<EventRecord>(`/events/${encodeURIComponent(id)}`, { signal })
+  } catch (error) {
+    // Strangers may name what never was.
+    if (error instanceof ApiProblem && error.status === 404) return null
+    throw error
+  }
+}
+
+const textsIn = (value: unknown): readonly string[] =>
+  (Array.isArray(value) ? value : [value]).filter((one): one is string => typeof one === 'string')
+
+const unique = (events: readonly EventRecord[], exceptId: string): readonly EventRecord[] =>
+  [...new Map(events.map((event) => [event.id, event])).values()]
+    .filter(({ id }) => id !== exceptId)
+    .toSorted((one, other) => one.seq - other.seq)
