@@ -2,7 +2,7 @@ import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@ta
 import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
-import { ApiProblem } from './api/client.ts'
+import { ApiError } from './api/client.ts'
 import { loadAllPages, router } from './app/router.tsx'
 import { Live } from './live/live.ts'
 import { LiveContext } from './live/use-live.ts'
@@ -11,7 +11,7 @@ const RETRIES_MAX = 2
 const START_WAIT_MS = 1500
 
 const onError = (error: unknown): void => {
-  if (error instanceof ApiProblem && error.status === 401) live.doubtSession()
+  if (error instanceof ApiError && error.status === 401) live.doubtSession()
 }
 
 const client = new QueryClient({
@@ -24,7 +24,7 @@ const client = new QueryClient({
       refetchOnWindowFocus: false,
       // What the service refuses, it refuses again.
       retry: (failures, error) =>
-        !(error instanceof ApiProblem && error.status < 500) && failures < RETRIES_MAX,
+        !(error instanceof ApiError && error.status < 500) && failures < RETRIES_MAX,
     },
   },
 })

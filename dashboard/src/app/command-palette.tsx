@@ -1,6 +1,6 @@
 import { useNavigate } from '@tanstack/react-router'
 import { type KeyboardEvent, useState } from 'react'
-import type { CycleResult } from '../api/trading.ts'
+import { api } from '../api/client.ts'
 import { cx } from '../ui/cx.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { inputClass } from '../ui/field.tsx'
@@ -92,8 +92,8 @@ interface Command {
 }
 
 export const useRunCycle = () =>
-  useAction<void, CycleResult>({
-    request: () => ({ path: '/brain/run' }),
+  useAction({
+    send: (_input: void, headers) => api.POST('/brain/run', { headers }),
     done: ({ intents }) => `Cycle done: ${intents.length === 1 ? '1 intent' : `${intents.length} intents`}`,
     refreshes: ['brain-status', 'intents'],
   })

@@ -1,8 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { queries } from '../api/queries.ts'
-import type { Regime } from '../api/trading.ts'
 import { useLineStatus, useLiveState } from '../live/use-live.ts'
-import { Badge, type Tone } from '../ui/badge.tsx'
+import { Badge, RegimeBadge } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
 import { cx } from '../ui/cx.ts'
 
@@ -34,22 +33,11 @@ export const LineBadge = () => {
   )
 }
 
-const REGIME_TONES: Readonly<Record<Regime, Tone>> = {
-  BULL: 'good',
-  BEAR: 'bad',
-  CRISIS: 'bad',
-  TRANSITION: 'neutral',
-}
-
-export const RegimeBadge = () => {
+export const CurrentRegime = () => {
   const { data } = useQuery(queries.brainStatus())
   const regime = data?.regime ?? null
-  if (regime === null) return <Badge title="No cycle has judged the market yet">No regime</Badge>
-  return (
-    <Badge tone={REGIME_TONES[regime]} title="Market regime">
-      {regime}
-    </Badge>
-  )
+  if (regime === null) return <Badge title="No cycle has judged the market regime yet">No regime</Badge>
+  return <RegimeBadge regime={regime} />
 }
 
 /** Above everything, while nothing new can come. */

@@ -1,4 +1,4 @@
-import type { EventItem } from '../api/log.ts'
+import type { EventItem } from '../api/types.ts'
 import { formatNumber, formatWords } from '../ui/format.ts'
 
 /** What an event is about, if it is about a symbol. */

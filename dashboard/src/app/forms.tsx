@@ -1,23 +1,23 @@
 import type { ReactNode } from 'react'
-import { ApiProblem } from '../api/client.ts'
+import { ApiError } from '../api/client.ts'
 import { Button, type ButtonLook } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { titleOf } from '../ui/states.tsx'
 import { useUrlState } from './use-url-state.ts'
 
-interface FieldFaults {
-  /** What the service says of one field. */
+interface FormErrors {
+  /** What the service reports about one field. */
   readonly of: (member: string) => string | undefined
-  /** What it says of none of them; null if nothing. */
+  /** What it reports about none of them; null if nothing. */
   readonly rest: string | null
 }
 
-/** `known`: a refusal that is about one field, though the service names none. */
-export const fieldFaults = (
+/** `known`: an error code that is about one field, though the service names none. */
+export const formErrors = (
   error: Error | null,
   known: { readonly code: string; readonly member: string; readonly text: string } | null = null,
-): FieldFaults => {
-  if (!(error instanceof ApiProblem)) {
+): FormErrors => {
+  if (!(error instanceof ApiError)) {
     return { of: () => undefined, rest: error === null ? null : titleOf(error) }
   }
   const isKnown = error.code === known?.code
@@ -25,15 +25,15 @@ export const fieldFaults = (
     of: (member) =>
       isKnown && member === known?.member
         ? known.text
-        : error.faults.find(({ loc }) => loc.includes(member))?.msg,
-    rest: isKnown || error.faults.length > 0 ? null : titleOf(error),
+        : error.fieldErrors.find(({ loc }) => loc.includes(member))?.msg,
+    rest: isKnown || error.fieldErrors.length > 0 ? null : titleOf(error),
   }
 }
 
 interface FormEndProps {
   readonly submitLabel: string
   readonly look?: ButtonLook
-  readonly fault: string | null
+  readonly error: string | null
   readonly isBusy: boolean
   readonly isReady?: boolean
   readonly onCancel: () => void
@@ -43,15 +43,15 @@ interface FormEndProps {
 export const FormEnd = ({
   submitLabel,
   look = 'primary',
-  fault,
+  error,
   isBusy,
   isReady = true,
   onCancel,
 }: FormEndProps) => (
   <>
-    {fault === null ? null : (
+    {error === null ? null : (
       <p role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-sm text-bad">
-        {fault}
+        {error}
       </p>
     )}
     <div className="flex justify-end gap-2">

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { OctagonX, ShieldCheck } from 'lucide-react'
+import { api } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
-import type { KillSwitch, KillSwitchLevel } from '../api/trading.ts'
 import { Button } from '../ui/button.tsx'
 import { cx } from '../ui/cx.ts'
 import { Dialog } from '../ui/dialog.tsx'
@@ -11,7 +11,7 @@ import { confirm, createPrompt } from './prompts.tsx'
 import { useAction } from './use-action.ts'
 
 interface LevelWords {
-  readonly level: KillSwitchLevel
+  readonly level: number
   readonly name: string
   readonly effect: string
 }
@@ -23,7 +23,7 @@ export const LEVELS: readonly LevelWords[] = [
   { level: 3, name: 'Lockdown', effect: 'No trades at all but by an operator' },
 ]
 
-const LOOKS: Readonly<Record<KillSwitchLevel, string>> = {
+const LOOKS: Readonly<Record<number, string>> = {
   0: 'bg-good-soft text-good',
   1: 'bg-warn-soft text-warn',
   2: 'bg-bad-soft text-bad',
@@ -32,12 +32,13 @@ const LOOKS: Readonly<Record<KillSwitchLevel, string>> = {
 
 /** Raising is one press and a confirmation; lowering asks for a reason and a word. */
 const useKillSwitch = () => {
-  const action = useAction<{ level: KillSwitchLevel; reason: string }, KillSwitch>({
-    request: (body) => ({ path: '/kill-switch', body }),
+  const action = useAction({
+    send: (body: { readonly level: number; readonly reason: string }, headers) =>
+      api.POST('/kill-switch', { body, headers }),
     done: ({ level, state }) => `Kill switch is at ${level}, ${state}`,
     refreshes: ['kill-switch', 'brain-status'],
   })
-  const move = async (from: KillSwitchLevel, { level, name, effect }: LevelWords): Promise<void> => {
+  const move = async (from: number, { level, name, effect }: LevelWords): Promise<void> => {
     const isRaise = level > from
     const answer = await confirm({
       title: `${isRaise ? 'Raise' : 'Lower'} the kill switch to ${level}, ${name.toLowerCase()}?`,

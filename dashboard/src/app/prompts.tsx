@@ -1,5 +1,5 @@
 import { type SyntheticEvent, useState, useSyncExternalStore } from 'react'
-import { ApiProblem } from '../api/client.ts'
+import { ApiError } from '../api/client.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
@@ -111,31 +111,34 @@ const ConfirmForm = ({ question }: { readonly question: Confirmation }) => {
   )
 }
 
-const operatorPrompt = createPrompt<{ readonly fault: string | null }, string>()
+const operatorPrompt = createPrompt<{ readonly error: string | null }, string>()
+
+export type OperatorHeaders = Readonly<Record<string, string>>
 
 /**
- * Does something that may need the operator token: asks for it when the service says so, sends it with that one
- * request, and forgets it. Null if the person would rather not.
+ * Sends a request that may need the operator token: asks for the token when the service requires it, sends it with
+ * that one request, and forgets it. Null if the user cancels.
  */
 export const asOperator = async <Result,>(
-  act: (operatorToken: string | undefined) => Promise<Result>,
+  send: (headers: OperatorHeaders) => Promise<Result>,
 ): Promise<Result | null> => {
-  let operatorToken: string | undefined
-  for (;;) {
+  let headers: OperatorHeaders = {}
+  for (let hasToken = false; ; hasToken = true) {
     try {
-      return await act(operatorToken)
+      return await send(headers)
     } catch (error) {
-      const isWrong = operatorToken !== undefined && hasStatus(error, 401)
+      const isWrong = hasToken && hasStatus(error, 401)
       if (!isWrong && !(hasStatus(error, 403) && error.code === 'auth.forbidden')) throw error
-      const given = await operatorPrompt.ask({ fault: isWrong ? 'This is not the operator token' : null })
-      if (given === null) return null
-      operatorToken = given
+      const token = await operatorPrompt.ask({ error: isWrong ? 'This is not the operator token' : null })
+      if (token === null) return null
+      // Percent-encoded: a browser sends only Latin-1 in a header.
+      headers = { 'x-operator-token': encodeURIComponent(token) }
     }
   }
 }
 
-const hasStatus = (error: unknown, status: number): error is ApiProblem =>
-  error instanceof ApiProblem && error.status === status
+const hasStatus = (error: unknown, status: number): error is ApiError =>
+  error instanceof ApiError && error.status === status
 
 export const OperatorDialog = () => {
   const question = operatorPrompt.useQuestion()
@@ -146,12 +149,12 @@ export const OperatorDialog = () => {
       description="This action needs api.operator_token. It is sent once and not kept."
       onClose={() => operatorPrompt.answer(null)}
     >
-      <OperatorForm fault={question.fault} />
+      <OperatorForm error={question.error} />
     </Dialog>
   )
 }
 
-const OperatorForm = ({ fault }: { readonly fault: string | null }) => {
+const OperatorForm = ({ error }: { readonly error: string | null }) => {
   const [token, setToken] = useState('')
   const submit = (event: SyntheticEvent): void => {
     event.preventDefault()
@@ -165,7 +168,7 @@ const OperatorForm = ({ fault }: { readonly fault: string | null }) => {
         autoComplete="off"
         autoFocus
         value={token}
-        fault={fault ?? undefined}
+        error={error ?? undefined}
         onChange={(event) => setToken(event.target.value)}
       />
       <div className="flex justify-end gap-2">

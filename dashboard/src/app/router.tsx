@@ -7,7 +7,7 @@ import {
   useRouter,
 } from '@tanstack/react-router'
 import { type ComponentType, useEffect } from 'react'
-import { Unreachable } from '../api/client.ts'
+import { UnreachableError } from '../api/client.ts'
 import { useLineStatus } from '../live/use-live.ts'
 import { Empty, Failure, Loading } from '../ui/states.tsx'
 import { Shell } from './shell.tsx'
@@ -36,7 +36,7 @@ const explain = async (error: unknown): Promise<never> => {
     ({ ok }) => ok,
     () => false,
   )
-  if (!isServed) throw new Unreachable('The service does not answer')
+  if (!isServed) throw new UnreachableError()
   const isNew = Date.now() - Number(sessionStorage.getItem(RELOADED_AT) ?? 0) > RELOAD_PAUSE_MS
   if (!isNew) throw error
   sessionStorage.setItem(RELOADED_AT, String(Date.now()))
@@ -96,7 +96,7 @@ const PageFailure = ({ error }: { readonly error: unknown }) => {
   const isLive = useLineStatus() === 'live'
   const retry = (): void => void router.invalidate()
   useEffect(() => {
-    if (isLive && error instanceof Unreachable) void router.invalidate()
+    if (isLive && error instanceof UnreachableError) void router.invalidate()
   }, [isLive, error, router])
   return <Failure error={error} onRetry={retry} />
 }

@@ -5,7 +5,7 @@ import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Toasts } from '../ui/toast.tsx'
 import { CommandPalette } from './command-palette.tsx'
-import { LineBadge, LineBanner, RegimeBadge, signOut } from './connection.tsx'
+import { LineBadge, LineBanner, CurrentRegime, signOut } from './connection.tsx'
 import { KillSwitchChip, KillSwitchDialog, openKillSwitch } from './kill-switch.tsx'
 import { type PageEntry, PAGES } from './navigation.ts'
 import { ConfirmDialog, OperatorDialog } from './prompts.tsx'
@@ -42,7 +42,7 @@ export const Shell = () => {
           <div className="flex h-12 items-center gap-2 px-3 md:px-4">
             <h1 className="mr-auto truncate text-base font-semibold">{page.label}</h1>
             <LineBadge />
-            <RegimeBadge />
+            <CurrentRegime />
             <div className="max-md:hidden">
               <KillSwitchChip />
             </div>

@@ -1,5 +1,5 @@
 import type { QueryClient } from '@tanstack/react-query'
-import type { EventItem } from '../api/log.ts'
+import type { EventItem } from '../api/types.ts'
 import type { Resource } from '../api/queries.ts'
 import { type LineStatus, openStream, type Stream } from './stream.ts'
 

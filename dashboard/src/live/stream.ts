@@ -1,5 +1,6 @@
-import { API, ApiProblem, callApi } from '../api/client.ts'
-import type { EventItem, EventPage, Session } from '../api/log.ts'
+import { API, ApiError } from '../api/client.ts'
+import { readEvents } from '../api/queries.ts'
+import type { EventItem, Session } from '../api/types.ts'
 
 export type LineStatus =
   | 'connecting'
@@ -54,7 +55,7 @@ const run = async (listener: StreamListener, nextLine: () => AbortSignal): Promi
       lastId ??= await newestId(dropped)
       listener.onBegin()
       const response = await connect(lastId, dropped)
-      if (response.status === 401) throw new ApiProblem(401, {})
+      if (response.status === 401) throw new ApiError(401, {})
       if (!response.ok || response.body === null) throw new Error(`the stream answered ${response.status}`)
       failures = 0
       listener.onStatus('live')
@@ -109,11 +110,11 @@ const listen = async (
 }
 
 const newestId = async (signal: AbortSignal): Promise<string | null> => {
-  const { items } = await callApi<EventPage>('/events?limit=1', { signal })
+  const { items } = await readEvents({ limit: 1 }, signal)
   return items[0]?.id ?? null
 }
 
-const isSignedOut = (error: unknown): boolean => error instanceof ApiProblem && error.status === 401
+const isSignedOut = (error: unknown): boolean => error instanceof ApiError && error.status === 401
 
 /** A body that cannot be cancelled any more has ended already. */
 const ignore = (): void => undefined

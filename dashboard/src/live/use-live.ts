@@ -1,5 +1,5 @@
 import { createContext, useContext, useEffect, useRef, useState, useSyncExternalStore } from 'react'
-import type { EventItem } from '../api/log.ts'
+import type { EventItem } from '../api/types.ts'
 import type { Live, LiveState } from './live.ts'
 
 export const LiveContext = createContext<Live | null>(null)

@@ -1,4 +1,4 @@
-import type { EventRecord } from '../api/log.ts'
+import type { EventRecord } from '../api/types.ts'
 
 /** RFC 8785: what is hashed and signed. Equal to the text that the service stored. */
 export const canonicalJson = (value: unknown): string => {
@@ -52,7 +52,7 @@ const importKey = async (subtle: SubtleCrypto, publicKeyHex: string): Promise<Cr
   try {
     return await subtle.importKey('raw', bytesOfHex(publicKeyHex), 'Ed25519', false, ['verify'])
   } catch (error) {
-    // Older browsers do not know the algorithm: that is no fault of what was signed.
+    // Older browsers do not know the algorithm: that is no error of what was signed.
     if (error instanceof DOMException) return null
     throw error
   }

@@ -41,3 +41,11 @@ const directionTone = (direction: string): Tone => {
 export const DirectionBadge = ({ direction }: { readonly direction: string }) => (
   <Badge tone={directionTone(direction)}>{direction}</Badge>
 )
+
+const REGIME_TONES: Readonly<Record<string, Tone>> = { BULL: 'good', BEAR: 'bad', CRISIS: 'bad' }
+
+export const RegimeBadge = ({ regime }: { readonly regime: string }) => (
+  <Badge tone={REGIME_TONES[regime] ?? 'neutral'} title="Market regime">
+    {regime}
+  </Badge>
+)

@@ -1,6 +1,6 @@
 import { CircleAlert, Inbox, LoaderCircle } from 'lucide-react'
 import type { ReactNode } from 'react'
-import { ApiProblem, Unreachable } from '../api/client.ts'
+import { ApiError, UnreachableError } from '../api/client.ts'
 import { Button } from './button.tsx'
 
 export const Loading = ({ what = 'data' }: { readonly what?: string }) => (
@@ -32,15 +32,14 @@ export const Failure = ({ error, onRetry }: { readonly error: unknown; readonly 
 )
 
 export const titleOf = (error: unknown): string => {
-  if (error instanceof Unreachable) return 'The service does not answer'
+  if (error instanceof UnreachableError) return 'The service does not answer'
   return error instanceof Error ? error.message : String(error)
 }
 
 const adviceOf = (error: unknown): string => {
-  if (error instanceof Unreachable) return 'Is it running? The page tries again by itself.'
-  if (!(error instanceof ApiProblem)) return 'Reload the page. If it stays, look at the log of the service.'
-  const requestId =
-    typeof error.body['request_id'] === 'string' ? ` Request ${error.body['request_id']}.` : ''
+  if (error instanceof UnreachableError) return 'Is it running? The page tries again by itself.'
+  if (!(error instanceof ApiError)) return 'Reload the page. If it stays, look at the log of the service.'
+  const requestId = error.requestId === null ? '' : ` Request ${error.requestId}.`
   switch (error.status) {
     case 401:
       return 'The session is over. Sign in again.'

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { callApi, queryOf } from '../../api/client.ts'
-import type { EventPage, EventRecord } from '../../api/log.ts'
+import { readEvents } from '../../api/queries.ts'
+import type { EventRecord } from '../../api/types.ts'
 import { bytesOfHex, canonicalJson, keysFrom, verifyEd25519 } from '../../proof/signatures.ts'
 import { Badge, type Tone } from '../../ui/badge.tsx'
 import { formatCount } from '../../ui/format.ts'
@@ -125,9 +125,7 @@ const proveLink = async ({ seq, prev_hash }: EventRecord): Promise<Finding> => {
     const isFirst = prev_hash === ''
     return { what: 'Link', verdict: isFirst ? 'pass' : 'fail', text: 'The first event of the log.' }
   }
-  const { items } = await callApi<EventPage>(
-    `/events${queryOf({ after_seq: seq - 2, before_seq: seq, limit: 1 })}`,
-  )
+  const { items } = await readEvents({ after_seq: seq - 2, before_seq: seq, limit: 1 })
   const isRight = items[0]?.hash === prev_hash
   return {
     what: 'Link',
@@ -155,9 +153,7 @@ const finding = (verdict: Verdict, text: string): Finding => ({ what: 'Signature
 /** A process introduces its key when it starts. */
 const publicKeyOf = async (nodeId: string): Promise<string | null> => {
   for (const order of ['desc', 'asc'] as const) {
-    const { items } = await callApi<EventPage>(
-      `/events${queryOf({ type: 'system.started', order, limit: 100 })}`,
-    )
+    const { items } = await readEvents({ type: 'system.started', order, limit: 100 })
     const key = keysFrom(items).get(nodeId)
     if (key !== undefined) return key
   }

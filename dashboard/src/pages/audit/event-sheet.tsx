@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { ApiProblem, callApi, queryOf } from '../../api/client.ts'
-import type { EventPage, EventRecord } from '../../api/log.ts'
-import { queries } from '../../api/queries.ts'
+import { isNotFound } from '../../api/client.ts'
+import { queries, readEvent, readEvents } from '../../api/queries.ts'
+import type { EventFilter, EventRecord } from '../../api/types.ts'
 import { summaryOf, symbolOf } from '../../app/event-summary.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { formatCount } from '../../ui/format.ts'
@@ -167,8 +167,8 @@ const readTrail = async (record: EventRecord, signal: AbortSignal): Promise<Trai
   const around = isSilent && trace_id !== null ? [`trace:${trace_id}`] : things
   const before = { before_seq: seq, order: 'desc', limit: SHOWN_MAX } as const
   const after = { after_seq: seq, order: 'asc', limit: SHOWN_MAX } as const
-  const list = async (query: object): Promise<readonly EventRecord[]> =>
-    (await callApi<EventPage>(`/events${queryOf({ ...query })}`, { signal })).items
+  const list = async (filter: EventFilter): Promise<readonly EventRecord[]> =>
+    (await readEvents(filter, signal)).items
   const [direct, earlier, later] = await Promise.all([
     Promise.all(named.slice(0, NAMED_MAX).map((one) => find(one, signal))),
     Promise.all(around.map((about) => list({ about, ...before }))),
@@ -185,10 +185,10 @@ const readTrail = async (record: EventRecord, signal: AbortSignal): Promise<Trai
 
 const find = async (id: string, signal: AbortSignal): Promise<EventRecord | null> => {
   try {
-    return await callApi<EventRecord>(`/events/${encodeURIComponent(id)}`, { signal })
+    return await readEvent(id, signal)
   } catch (error) {
     // Strangers may name what never was.
-    if (error instanceof ApiProblem && error.status === 404) return null
+    if (isNotFound(error)) return null
     throw error
   }
 }

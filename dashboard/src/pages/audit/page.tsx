@@ -2,9 +2,9 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { ArrowUp, Download, ShieldCheck } from 'lucide-react'
 import { useRef, useState } from 'react'
-import { readAllEvents, useEventPages } from '../../api/event-pages.ts'
-import type { EventItem, EventRecord, Integrity, VerifyProgress } from '../../api/log.ts'
-import { type EventFilter, readVerifyProgress, verifyChain } from '../../api/queries.ts'
+import { api, dataOf } from '../../api/client.ts'
+import { useEventPages, verifyChain } from '../../api/queries.ts'
+import type { EventFilter, EventItem, EventRecord, Integrity, VerifyProgress } from '../../api/types.ts'
 import { summaryOf, symbolOf } from '../../app/event-summary.ts'
 import { FilterForm, UrlField, UrlTimeField, useRoomPx } from '../../app/filter-form.tsx'
 import { useUrlState } from '../../app/use-url-state.ts'
@@ -106,7 +106,7 @@ const Outcome = ({ verification: { isPending, variables, error, data } }: Outcom
 const Progress = ({ isFull }: { readonly isFull: boolean }) => {
   const { data } = useQuery({
     queryKey: ['verify-progress'],
-    queryFn: readVerifyProgress,
+    queryFn: ({ signal }) => dataOf(api.GET('/integrity/progress', { signal })),
     enabled: isFull,
     refetchInterval: POLL_MS,
     gcTime: 0,
@@ -150,7 +150,7 @@ const Result = ({ report }: { readonly report: Integrity }) => (
         in {formatDuration(report.elapsed_ms)}
       </span>
     </div>
-    {report.ok ? null : <Fault report={report} />}
+    {report.ok ? null : <BrokenChain report={report} />}
     <Facts
       facts={[
         ['Head', `no. ${formatCount(report.head_seq)}`],
@@ -160,7 +160,7 @@ const Result = ({ report }: { readonly report: Integrity }) => (
   </div>
 )
 
-const Fault = ({ report: { reason, first_bad_seq, first_bad_id } }: { readonly report: Integrity }) => (
+const BrokenChain = ({ report: { reason, first_bad_seq, first_bad_id } }: { readonly report: Integrity }) => (
   <div className="rounded-md bg-bad-soft p-3 text-[13px] text-bad">
     <p>
       {REASONS[reason ?? ''] ?? `Something is wrong (${reason ?? 'unknown'}).`}
@@ -426,12 +426,17 @@ const collect = async (
   onCount: (count: number) => void,
 ): Promise<{ readonly lines: readonly string[]; readonly isCut: boolean }> => {
   const lines: string[] = []
-  for await (const events of readAllEvents(filter, signal)) {
-    for (const event of events) lines.push(`${JSON.stringify(event)}\n`)
+  let after = {}
+  for (;;) {
+    const query = { ...filter, order: 'asc', limit: 500, ...after } as const
+    // As the service sends them: an export is verified byte by byte.
+    const { items, next_seq } = await dataOf(api.GET('/events', { params: { query }, signal }))
+    for (const event of items) lines.push(`${JSON.stringify(event)}\n`)
     onCount(lines.length)
     if (lines.length >= EXPORTED_MAX) return { lines: lines.slice(0, EXPORTED_MAX), isCut: true }
+    if (next_seq === null) return { lines, isCut: false }
+    after = { after_seq: next_seq }
   }
-  return { lines, isCut: false }
 }
 
 const doneText = (count: number, isCut: boolean): string =>

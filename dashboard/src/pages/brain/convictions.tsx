@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { ApiProblem } from '../../api/client.ts'
+import { isNotFound } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
-import type { ConvictionInput, Direction, ExplainedConviction } from '../../api/trading.ts'
+import type { ConvictionInput, ExplainedConviction } from '../../api/types.ts'
 import { useUrlState } from '../../app/use-url-state.ts'
 import { Badge, DirectionBadge } from '../../ui/badge.tsx'
 import { cx } from '../../ui/cx.ts'
@@ -21,7 +21,7 @@ const TITLE = 'Conviction by symbol'
 export const ConvictionsPanel = ({ className = '' }: { readonly className?: string }) => {
   const query = useQuery(queries.explanation('last'))
   const [, open] = useUrlState('why')
-  if (query.error instanceof ApiProblem && query.error.status === 404) {
+  if (isNotFound(query.error)) {
     return (
       <Panel title={TITLE} className={className}>
         <Empty title="No cycle yet">
@@ -211,11 +211,15 @@ const useTiers = (): readonly number[] => {
 const placeOf = (conviction: number): string =>
   `${Math.min(100, Math.max(0, ((conviction - NOTHING) / (FULL - NOTHING)) * 100))}%`
 
-const FILLS: Readonly<Record<Direction, string>> = { long: 'bg-good', short: 'bg-bad', neutral: 'bg-muted' }
+const FILLS: Readonly<Record<ExplainedConviction['direction'], string>> = {
+  long: 'bg-good',
+  short: 'bg-bad',
+  neutral: 'bg-muted',
+}
 
 interface ConvictionBarProps {
   readonly value: number
-  readonly direction: Direction
+  readonly direction: ExplainedConviction['direction']
 }
 
 /** How strong a conviction is, from 50 (nothing) to 100, with the steps from which a trade follows. */

@@ -1,7 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
-import type { EventItem } from '../../api/log.ts'
 import { queries } from '../../api/queries.ts'
-import type { Intent } from '../../api/trading.ts'
+import type { EventItem, Intent } from '../../api/types.ts'
 import { useRecentEvents } from '../../live/use-live.ts'
 import { cx } from '../../ui/cx.ts'
 import { formatCount, formatPercent } from '../../ui/format.ts'

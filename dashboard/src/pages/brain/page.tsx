@@ -1,11 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
-import type { EventItem } from '../../api/log.ts'
 import { queries } from '../../api/queries.ts'
-import type { BrainStatus, Explanation, Intent, IntentStatus, Weights } from '../../api/trading.ts'
+import type { BrainStatus, EventItem, Explanation, Intent, IntentStatus } from '../../api/types.ts'
 import { useRunCycle } from '../../app/command-palette.tsx'
 import { useUrlState } from '../../app/use-url-state.ts'
 import { useRecentEvents } from '../../live/use-live.ts'
-import { Badge, DirectionBadge } from '../../ui/badge.tsx'
+import { Badge, DirectionBadge, RegimeBadge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Choice } from '../../ui/field.tsx'
 import { formatDuration, formatNumber, formatPercent, formatWords, textOf } from '../../ui/format.ts'
@@ -20,7 +19,7 @@ import { FunnelPanel } from './funnel-panel.tsx'
 import { RegimePanel } from './regime-panel.tsx'
 import { CycleSheet, WhySheet } from './sheets.tsx'
 import { WeightsPanel } from './weights-panel.tsx'
-import { INTENT_TONES, refusalReason, REGIME_TONES, toneOfRegime } from './words.ts'
+import { INTENT_TONES, refusalReason } from './words.ts'
 
 /** What the brain thinks, why, and what became of it. */
 export const Page = () => (
@@ -97,11 +96,7 @@ const Figures = ({ brain, last }: FiguresProps) => {
             )
           }
         >
-          {brain.regime === null ? (
-            <Badge>not judged yet</Badge>
-          ) : (
-            <Badge tone={REGIME_TONES[brain.regime]}>{brain.regime}</Badge>
-          )}
+          {brain.regime === null ? <Badge>not judged yet</Badge> : <RegimeBadge regime={brain.regime} />}
         </Stat>
         <Stat
           label="Last cycle"
@@ -259,7 +254,7 @@ const columnsFor = (byCycle: ByCycle): readonly Column<Cycle>[] => [
   { name: 'By', wide: true, render: ({ trigger }) => trigger },
   {
     name: 'Regime',
-    render: ({ regime }) => <Badge tone={toneOfRegime(regime)}>{regime}</Badge>,
+    render: ({ regime }) => <RegimeBadge regime={regime} />,
   },
   {
     name: 'Kill switch',
@@ -321,7 +316,6 @@ export interface Cycle {
   readonly intents: number
   readonly durationMs: number
   readonly warnings: readonly string[]
-  readonly weights: Weights
 }
 
 const CYCLES_MAX = 100
@@ -345,15 +339,7 @@ const cycleOf = ({ ts, payload }: EventItem): Cycle => ({
   intents: Number(payload['intents'] ?? 0),
   durationMs: Number(payload['duration_ms'] ?? 0),
   warnings: textsOf(payload['warnings']),
-  weights: numbersOf(payload['weights']),
 })
 
 export const textsOf = (value: unknown): readonly string[] =>
   Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
-
-const numbersOf = (value: unknown): Weights =>
-  typeof value === 'object' && value !== null
-    ? Object.fromEntries(
-        Object.entries(value).filter((entry): entry is [string, number] => typeof entry[1] === 'number'),
-      )
-    : {}

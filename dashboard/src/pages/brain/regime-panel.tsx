@@ -1,16 +1,15 @@
 import { useQuery } from '@tanstack/react-query'
-import type { EventItem } from '../../api/log.ts'
 import { queries } from '../../api/queries.ts'
+import type { EventItem } from '../../api/types.ts'
 import { useUrlState } from '../../app/use-url-state.ts'
 import { useRecentEvents } from '../../live/use-live.ts'
-import { Badge } from '../../ui/badge.tsx'
+import { RegimeBadge } from '../../ui/badge.tsx'
 import { cx } from '../../ui/cx.ts'
 import { Choice } from '../../ui/field.tsx'
 import { formatDuration, formatNumber, formatPercent, formatWords, textOf } from '../../ui/format.ts'
 import { QueryPanel } from '../../ui/panel.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { Time, useNow } from '../../ui/time.tsx'
-import { toneOfRegime } from './words.ts'
 
 const CHANGES_MAX = 200
 const LISTED_MAX = 20
@@ -67,15 +66,11 @@ const Changes = ({ stretches }: { readonly stretches: readonly Stretch[] }) => (
         className="flex flex-wrap items-center justify-between gap-x-3 gap-y-1 border-b border-line py-1.5 text-[13px] last:border-0"
       >
         <span className="flex items-center gap-1.5">
-          {previous === null ? (
-            <span className="text-muted">first</span>
-          ) : (
-            <Badge tone={toneOfRegime(previous)}>{previous}</Badge>
-          )}
+          {previous === null ? <span className="text-muted">first</span> : <RegimeBadge regime={previous} />}
           <span aria-label="to" className="text-muted">
             →
           </span>
-          <Badge tone={toneOfRegime(regime)}>{regime}</Badge>
+          <RegimeBadge regime={regime} />
         </span>
         <span className="text-xs text-muted">
           <Time at={from} />

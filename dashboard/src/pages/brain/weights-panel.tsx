@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
-import { ApiProblem } from '../../api/client.ts'
+import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
-import type { LearnedWeights, LearningRun, Weights } from '../../api/trading.ts'
+import type { LearnedWeights, LearningRun, Weights } from '../../api/types.ts'
 import { confirm } from '../../app/prompts.tsx'
 import { useAction } from '../../app/use-action.ts'
 import { Badge } from '../../ui/badge.tsx'
@@ -9,17 +9,12 @@ import { Button } from '../../ui/button.tsx'
 import { cx } from '../../ui/cx.ts'
 import { formatNumber, formatPercent, formatWords } from '../../ui/format.ts'
 import { QueryPanel } from '../../ui/panel.tsx'
-import { Empty } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
-import { type Cycle, useCycles } from './page.tsx'
 import { DOMAINS } from './words.ts'
 
 /** How much each domain counts, now and before. */
 export const WeightsPanel = ({ className = '' }: { readonly className?: string }) => {
   const learned = useQuery(queries.weights())
-  if (learned.error instanceof ApiProblem && learned.error.status === 404) {
-    return <WeightsOfCycles className={className} />
-  }
   return (
     <QueryPanel title="Weights of the domains" className={className} query={learned} actions={<LearnNow />}>
       {(weights) => (
@@ -41,8 +36,8 @@ export const WeightsPanel = ({ className = '' }: { readonly className?: string }
 }
 
 const LearnNow = () => {
-  const learn = useAction<void, LearningRun>({
-    request: () => ({ path: '/learning/run' }),
+  const learn = useAction({
+    send: (_input: void, headers) => api.POST('/learning/run', { headers }),
     done: ({ applied, reason }) => (applied ? 'Weights moved' : `Weights stay: ${formatWords(reason)}`),
     refreshes: ['learning'],
   })
@@ -95,30 +90,6 @@ const pointsOf = ({ history, weights }: LearnedWeights): readonly WeightPoint[] 
     { ts: null, weights },
   ]
 }
-
-/** A service that does not learn still tells with every cycle which weights it used. */
-const WeightsOfCycles = ({ className }: { readonly className: string }) => {
-  const { query, cycles } = useCycles()
-  return (
-    <QueryPanel title="Weights of the domains" className={className} query={query}>
-      {() =>
-        cycles.length === 0 ? (
-          <Empty title="Not known yet">Every cycle tells which weights it used.</Empty>
-        ) : (
-          <div className="grid gap-3">
-            <WeightLines points={usedIn(cycles)} configured={null} />
-            <p className="text-xs text-muted">
-              As used by the newest {cycles.length} cycles. This service keeps no history of learned weights.
-            </p>
-          </div>
-        )
-      }
-    </QueryPanel>
-  )
-}
-
-const usedIn = (cycles: readonly Cycle[]): readonly WeightPoint[] =>
-  cycles.toReversed().map(({ ts, weights }) => ({ ts, weights }))
 
 interface WeightPoint {
   /** Null for now. */

@@ -1,18 +1,9 @@
+import type { IntentStatus } from '../../api/types.ts'
 import type { Tone } from '../../ui/badge.tsx'
 import { formatWords } from '../../ui/format.ts'
-import type { IntentStatus, Regime } from '../../api/trading.ts'
 
 /** In the order in which domains are always shown. */
 export const DOMAINS = ['curator', 'onchain', 'tradfi', 'social', 'technical', 'events'] as const
-
-export const REGIME_TONES: Readonly<Record<Regime, Tone>> = {
-  BULL: 'good',
-  BEAR: 'bad',
-  CRISIS: 'bad',
-  TRANSITION: 'neutral',
-}
-
-export const toneOfRegime = (regime: string): Tone => REGIME_TONES[regime as Regime] ?? 'neutral'
 
 /** Why no intent follows from a conviction. */
 const HOLD_REASONS: Readonly<Record<string, string>> = {

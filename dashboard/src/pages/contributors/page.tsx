@@ -1,8 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { type SyntheticEvent, useState } from 'react'
-import type { Contributor, Score } from '../../api/people.ts'
+import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
-import { fieldFaults, FormEnd, RegisterDialog } from '../../app/forms.tsx'
+import type { Contributor, Payload, Score } from '../../api/types.ts'
+import { FormEnd, formErrors, RegisterDialog } from '../../app/forms.tsx'
 import { useAction } from '../../app/use-action.ts'
 import { useUrlState } from '../../app/use-url-state.ts'
 import { Button } from '../../ui/button.tsx'
@@ -258,8 +259,9 @@ interface Draft {
 const RegisterForm = ({ onDone }: { readonly onDone: () => void }) => {
   const [draft, setDraft] = useState<Draft>({ node_id: '', name: '', role: 'curator', metadata: '' })
   const metadata = objectIn(draft.metadata)
-  const action = useAction<unknown, Contributor>({
-    request: (body) => ({ path: '/contributors/register', body }),
+  const action = useAction({
+    send: (body: Omit<Draft, 'metadata'> & { readonly metadata: Payload }, headers) =>
+      api.POST('/contributors/register', { body, headers }),
     done: ({ name }) => `${name} is registered`,
     after: onDone,
     refreshes: ['contributors', 'scores'],
@@ -272,7 +274,7 @@ const RegisterForm = ({ onDone }: { readonly onDone: () => void }) => {
   }
   const change = (member: keyof Draft) => (event: { target: { value: string } }) =>
     setDraft({ ...draft, [member]: event.target.value })
-  const faults = fieldFaults(action.error, {
+  const errors = formErrors(action.error, {
     code: 'contributor.duplicate',
     member: 'node_id',
     text: 'This node id is taken',
@@ -282,7 +284,7 @@ const RegisterForm = ({ onDone }: { readonly onDone: () => void }) => {
       <TextField
         label="Node id"
         hint="How it names itself when it submits; unique, and not changed later"
-        fault={faults.of('node_id')}
+        error={errors.of('node_id')}
         value={draft.node_id}
         onChange={change('node_id')}
         required
@@ -293,7 +295,7 @@ const RegisterForm = ({ onDone }: { readonly onDone: () => void }) => {
       <TextField
         label="Name"
         hint="As people see it"
-        fault={faults.of('name')}
+        error={errors.of('name')}
         value={draft.name}
         onChange={change('name')}
         required
@@ -303,7 +305,7 @@ const RegisterForm = ({ onDone }: { readonly onDone: () => void }) => {
       <TextField
         label="Role"
         hint="curator, agent, operator, tester or another word"
-        fault={faults.of('role')}
+        error={errors.of('role')}
         value={draft.role}
         onChange={change('role')}
         list="contributor-roles"
@@ -318,7 +320,7 @@ const RegisterForm = ({ onDone }: { readonly onDone: () => void }) => {
       <Field
         label="Metadata"
         hint="A JSON object, if you like: links, an attestation"
-        fault={metadata === null ? 'This is not a JSON object' : faults.of('metadata')}
+        error={metadata === null ? 'This is not a JSON object' : errors.of('metadata')}
       >
         {(ids) => (
           <textarea
@@ -331,7 +333,7 @@ const RegisterForm = ({ onDone }: { readonly onDone: () => void }) => {
           />
         )}
       </Field>
-      <FormEnd submitLabel="Register" fault={faults.rest} isBusy={action.isPending} onCancel={onDone} />
+      <FormEnd submitLabel="Register" error={errors.rest} isBusy={action.isPending} onCancel={onDone} />
     </form>
   )
 }

@@ -1,9 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { ApiProblem } from '../../api/client.ts'
-import type { EventItem, Payload } from '../../api/log.ts'
-import type { Contributor, Score } from '../../api/people.ts'
+import { api, isNotFound } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
+import type { Contributor, EventItem, Payload, Score } from '../../api/types.ts'
 import { confirm } from '../../app/prompts.tsx'
 import { useAction } from '../../app/use-action.ts'
 import { useUrlState } from '../../app/use-url-state.ts'
@@ -30,7 +29,7 @@ export const ProfileSheet = () => {
 const Sheet = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
   const contributor = useQuery(queries.contributor(id))
   const score = useQuery(queries.score(id))
-  const isRemoved = contributor.error instanceof ApiProblem && contributor.error.status === 404
+  const isRemoved = isNotFound(contributor.error)
   return (
     <Dialog title="Contributor" form="sheet" onClose={onClose}>
       <div className="grid gap-5">
@@ -96,8 +95,9 @@ const Head = ({ contributor, score, onRemoved }: HeadProps) => (
 )
 
 const RemoveButton = ({ contributor, onRemoved }: Omit<HeadProps, 'score'>) => {
-  const remove = useAction<void, { readonly removed: string }>({
-    request: () => ({ path: `/contributors/${encodeURIComponent(contributor.id)}`, method: 'DELETE' }),
+  const remove = useAction({
+    send: (_input: void, headers) =>
+      api.DELETE('/contributors/{id}', { params: { path: { id: contributor.id } }, headers }),
     done: () => 'The contributor is removed',
     after: onRemoved,
     refreshes: ['contributors', 'scores'],

@@ -1,4 +1,4 @@
-import type { FactorName, Score } from '../../api/people.ts'
+import type { FactorName, Score } from '../../api/types.ts'
 import { cx } from '../../ui/cx.ts'
 import { formatPercent } from '../../ui/format.ts'
 

@@ -1,10 +1,16 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useMemo } from 'react'
-import type { EventItem } from '../../api/log.ts'
-import type { ProducerHealth } from '../../api/people.ts'
 import { queries, verifyChain } from '../../api/queries.ts'
-import type { BrainStatus, EquityHistory, Portfolio, Position, RegimeView } from '../../api/trading.ts'
+import type {
+  BrainStatus,
+  EquityHistory,
+  EventItem,
+  Portfolio,
+  Position,
+  ProducerHealth,
+  RegimeView,
+} from '../../api/types.ts'
 import { useRunCycle } from '../../app/command-palette.tsx'
 import { summaryOf, symbolOf } from '../../app/event-summary.ts'
 import { openKillSwitch } from '../../app/kill-switch.tsx'
@@ -324,8 +330,8 @@ const AlertRow = ({ alert: { type, ts, payload } }: { readonly alert: EventItem 
 const isSignal = ({ type }: EventItem): boolean => type.startsWith('signal.')
 
 const SignalsPanel = ({ className = '' }: { readonly className?: string }) => {
-  const query = useQuery(queries.signals({ limit: 50 }))
-  const signals = useRecentEvents(isSignal, { older: query.data?.items, limit: 100 })
+  const query = useQuery(queries.signals(50))
+  const signals = useRecentEvents(isSignal, { older: query.data, limit: 100 })
   const navigate = useNavigate()
   return (
     <QueryPanel title="Signal flow" flush className={className} query={query}>

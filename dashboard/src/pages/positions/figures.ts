@@ -1,4 +1,4 @@
-import type { Position } from '../../api/trading.ts'
+import type { Position } from '../../api/types.ts'
 
 export const isOpen = ({ status }: Position): boolean => status !== 'closed' && status !== 'liquidated'
 

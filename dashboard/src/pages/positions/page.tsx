@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { queries } from '../../api/queries.ts'
-import type { Position } from '../../api/trading.ts'
+import type { Position } from '../../api/types.ts'
 import { useUrlState } from '../../app/use-url-state.ts'
 import { Badge, DirectionBadge, type Tone } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'

@@ -1,10 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useMemo, useState } from 'react'
-import { ApiProblem, callApi, queryOf } from '../../api/client.ts'
-import type { EventItem, EventPage } from '../../api/log.ts'
-import { queries } from '../../api/queries.ts'
-import type { ExplainedConviction, Position } from '../../api/trading.ts'
+import { isNotFound } from '../../api/client.ts'
+import { queries, readEvents } from '../../api/queries.ts'
+import type { EventItem, ExplainedConviction, Position } from '../../api/types.ts'
 import { useRecentEvents } from '../../live/use-live.ts'
 import { Badge, DirectionBadge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -336,19 +335,15 @@ const readAll = async (
     ...(toMs === null ? {} : { to: new Date(toMs).toISOString() }),
   }
   const found: EventItem[] = []
-  let beforeSeq: number | undefined
+  let before = {}
   for (;;) {
-    const query = {
-      type,
-      symbol: position.asset,
-      limit: PAGE_BARS,
-      before_seq: beforeSeq,
-      ...range,
-    }
-    const page = await callApi<EventPage>(`/events${queryOf(query)}`, { signal })
+    const page = await readEvents(
+      { type, symbol: position.asset, limit: PAGE_BARS, ...range, ...before },
+      signal,
+    )
     found.push(...page.items)
     if (page.next_seq === null || found.length >= BARS_MAX) return found
-    beforeSeq = page.next_seq
+    before = { before_seq: page.next_seq }
   }
 }
 
@@ -382,7 +377,7 @@ const Reasons = ({ convictionId, symbol }: ReasonsProps) => (
 
 const Conviction = ({ id, symbol }: { readonly id: string; readonly symbol: string }) => {
   const query = useQuery(queries.explanation(id))
-  if (query.error instanceof ApiProblem && query.error.status === 404) {
+  if (isNotFound(query.error)) {
     return (
       <p className="text-[13px] text-muted">The conviction behind it is not in the log of this service.</p>
     )

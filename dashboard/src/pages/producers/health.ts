@@ -1,4 +1,4 @@
-import type { ProducerHealth, ProducerStatus } from '../../api/people.ts'
+import type { ProducerHealth, ProducerStatus } from '../../api/types.ts'
 import type { Tone } from '../../ui/badge.tsx'
 import { formatDuration } from '../../ui/format.ts'
 

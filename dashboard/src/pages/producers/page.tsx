@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { type SyntheticEvent, useState } from 'react'
-import type { EventItem } from '../../api/log.ts'
-import type { ProducerStatus } from '../../api/people.ts'
+import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
-import { fieldFaults, FormEnd, RegisterDialog } from '../../app/forms.tsx'
+import type { EventItem, ProducerStatus } from '../../api/types.ts'
+import { FormEnd, formErrors, RegisterDialog } from '../../app/forms.tsx'
 import { useAction } from '../../app/use-action.ts'
 import { useUrlState } from '../../app/use-url-state.ts'
 import { useRecentEvents } from '../../live/use-live.ts'
@@ -231,7 +231,7 @@ const RUNS_MAX = 200
 
 const KINDS = [
   ['all', 'All runs'],
-  ['faulty', 'With errors or refusals'],
+  ['failed', 'With errors or refusals'],
 ] as const
 
 /** Of all producers, as they happen. */
@@ -240,7 +240,7 @@ const RunsPanel = ({ className = '' }: { readonly className?: string }) => {
   const query = useQuery(queries.events({ type: 'producer.run', limit: RUNS_MAX }))
   const events = useRecentEvents(isRun, { older: query.data?.items, limit: RUNS_MAX })
   const [, open] = useUrlState('producer')
-  const runs = events.filter(kind === 'faulty' ? isFaulty : () => true).map(runOf)
+  const runs = events.filter(kind === 'failed' ? hasErrors : () => true).map(runOf)
   return (
     <QueryPanel
       title="Last runs"
@@ -272,7 +272,7 @@ const RunsPanel = ({ className = '' }: { readonly className?: string }) => {
   )
 }
 
-const isFaulty = (event: EventItem): boolean => {
+const hasErrors = (event: EventItem): boolean => {
   const { error, rejected } = runOf(event)
   return error !== null || rejected.length > 0
 }
@@ -309,8 +309,8 @@ const RegisterForm = ({ onDone }: { readonly onDone: () => void }) => {
     endpoint: '',
     schedule: '*/15 * * * *',
   })
-  const action = useAction<Draft, { readonly name: string }>({
-    request: (body) => ({ path: '/producers/register', body }),
+  const action = useAction({
+    send: (body: Draft, headers) => api.POST('/producers/register', { body, headers }),
     done: ({ name }) => `${name} is registered`,
     after: onDone,
     refreshes: ['producers'],
@@ -322,7 +322,7 @@ const RegisterForm = ({ onDone }: { readonly onDone: () => void }) => {
   }
   const change = (member: keyof Draft) => (event: { target: { value: string } }) =>
     setDraft({ ...draft, [member]: event.target.value })
-  const faults = fieldFaults(action.error, {
+  const errors = formErrors(action.error, {
     code: 'producer.duplicate',
     member: 'name',
     text: 'This name is taken',
@@ -332,7 +332,7 @@ const RegisterForm = ({ onDone }: { readonly onDone: () => void }) => {
       <TextField
         label="Name"
         hint="Letters, digits, dots, underscores, colons and hyphens"
-        fault={faults.of('name')}
+        error={errors.of('name')}
         value={draft.name}
         onChange={change('name')}
         required
@@ -340,7 +340,7 @@ const RegisterForm = ({ onDone }: { readonly onDone: () => void }) => {
         autoFocus
         autoComplete="off"
       />
-      <Field label="Domain" hint="Its weight decides how much it counts" fault={faults.of('domain')}>
+      <Field label="Domain" hint="Its weight decides how much it counts" error={errors.of('domain')}>
         {(ids) => (
           <select {...ids} value={draft.domain} onChange={change('domain')} className={inputClass}>
             {DOMAINS.map((domain) => (
@@ -352,7 +352,7 @@ const RegisterForm = ({ onDone }: { readonly onDone: () => void }) => {
       <TextField
         label="Endpoint"
         hint="An http or https address; private addresses are refused when it is asked"
-        fault={faults.of('endpoint')}
+        error={errors.of('endpoint')}
         value={draft.endpoint}
         onChange={change('endpoint')}
         placeholder="https://example.com/signals"
@@ -364,7 +364,7 @@ const RegisterForm = ({ onDone }: { readonly onDone: () => void }) => {
       <TextField
         label="Schedule"
         hint="Minute, hour, day, month, weekday, in UTC"
-        fault={faults.of('schedule')}
+        error={errors.of('schedule')}
         value={draft.schedule}
         onChange={change('schedule')}
         list="producer-schedules"
@@ -378,7 +378,7 @@ const RegisterForm = ({ onDone }: { readonly onDone: () => void }) => {
           </option>
         ))}
       </datalist>
-      <FormEnd submitLabel="Register" fault={faults.rest} isBusy={action.isPending} onCancel={onDone} />
+      <FormEnd submitLabel="Register" error={errors.rest} isBusy={action.isPending} onCancel={onDone} />
     </form>
   )
 }

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
-import type { ProducerStatus, Provenance } from '../../api/people.ts'
+import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
+import type { ProducerStatus, Provenance } from '../../api/types.ts'
 import { confirm } from '../../app/prompts.tsx'
 import { useAction } from '../../app/use-action.ts'
 import { useUrlState } from '../../app/use-url-state.ts'
@@ -119,8 +120,8 @@ interface RemoveButtonProps {
 }
 
 const RemoveButton = ({ name, onRemoved }: RemoveButtonProps) => {
-  const remove = useAction<void, { readonly removed: string }>({
-    request: () => ({ path: `/producers/${encodeURIComponent(name)}`, method: 'DELETE' }),
+  const remove = useAction({
+    send: (_input: void, headers) => api.DELETE('/producers/{name}', { params: { path: { name } }, headers }),
     done: () => `${name} is removed`,
     after: onRemoved,
     refreshes: ['producers'],
@@ -187,38 +188,36 @@ const ProvenanceFacts = ({ name }: { readonly name: string }) => {
   )
 }
 
-const Known = ({ provenance }: { readonly provenance: Provenance }) => (
+const Known = ({ provenance }: { readonly provenance: KnownProvenance }) => (
   <>
     <Facts
       facts={[
         [
           'Chain',
-          <Badge key="chain" tone={provenance.chain_verified === true ? 'good' : 'bad'}>
-            {provenance.chain_verified === true ? 'newest events verified' : 'does not verify'}
+          <Badge key="chain" tone={provenance.chain_verified ? 'good' : 'bad'}>
+            {provenance.chain_verified ? 'newest events verified' : 'does not verify'}
           </Badge>,
         ],
-        ['Signals', formatCount(provenance.total_signals ?? 0)],
+        ['Signals', formatCount(provenance.total_signals)],
         ['First seen', <Time key="first" at={provenance.first_seen} as="full" />],
         ['Last seen', <Time key="last" at={provenance.last_seen} as="full" />],
-        ['Contributors behind it', formatCount(provenance.operator_coverage ?? 0)],
-        ['Profit and loss', provenance.p_and_l_attributed === true ? 'attributed' : 'not attributed yet'],
+        ['Contributors behind it', formatCount(provenance.operator_coverage)],
+        ['Profit and loss', provenance.p_and_l_attributed ? 'attributed' : 'not attributed yet'],
       ]}
     />
     <div className="rounded-md border border-line">
       <Table
         label="Provenance by window"
         columns={COLUMNS}
-        rows={Object.entries(provenance.attribution_windows ?? {})}
+        rows={Object.entries(provenance.attribution_windows)}
         rowKey={([name]) => name}
       />
     </div>
   </>
 )
 
-type Window = readonly [
-  name: string,
-  window: { readonly signals: number; readonly hit_rate: number; readonly max_drawdown_pct: number },
-]
+type KnownProvenance = Extract<Provenance, { readonly has_provenance: true }>
+type Window = readonly [name: string, window: NonNullable<KnownProvenance['attribution_windows']['7d']>]
 
 const COLUMNS: readonly Column<Window>[] = [
   { name: 'Window', render: ([name]) => name.replace('d', ' days') },

@@ -1,4 +1,4 @@
-import type { EventItem } from '../../api/log.ts'
+import type { EventItem } from '../../api/types.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { cx } from '../../ui/cx.ts'
 import { formatDuration, textOf } from '../../ui/format.ts'

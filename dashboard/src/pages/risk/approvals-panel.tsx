@@ -1,9 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { numberAt, valueAt } from '../../api/configuration.ts'
-import type { Configuration } from '../../api/log.ts'
+import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
-import type { Intent } from '../../api/trading.ts'
+import type { Configuration, Intent } from '../../api/types.ts'
 import { confirm } from '../../app/prompts.tsx'
 import { useAction } from '../../app/use-action.ts'
 import { Badge, DirectionBadge } from '../../ui/badge.tsx'
@@ -56,22 +55,23 @@ const NothingWaits = () => {
   )
 }
 
-const whatWaits = (configuration: Configuration): string => {
-  const isLive = valueAt(configuration, 'execution.mode') === 'live'
-  const isRequired = valueAt(configuration, 'execution.require_approval') ?? isLive
-  if (isRequired !== true) return 'Entries are executed without asking: only live trading asks by default.'
-  const threshold = numberAt(configuration, 'execution.confirmation_threshold_usd') ?? 0
+const whatWaits = ({ execution }: Configuration): string => {
+  const isLive = execution.mode === 'live'
+  if (!(execution.require_approval ?? isLive))
+    return 'Entries need no approval. By default only live trading asks for it.'
   return isLive
-    ? `Entries of the largest tier, and all of ${formatUsd(threshold)} and more, wait here for a person.`
-    : 'Entries of the largest tier wait here for a person.'
+    ? `Entries of the largest tier, and all of ${formatUsd(execution.confirmation_threshold_usd)} and more, need approval.`
+    : 'Entries of the largest tier need approval.'
 }
 
 const useJudgement = (verb: 'approve' | 'deny') =>
-  useAction<{ readonly intent: Intent; readonly note: string }, Intent>({
-    request: ({ intent: { intent_id: id }, note }) => ({
-      path: `/intents/${encodeURIComponent(id)}/${verb}`,
-      body: { note },
-    }),
+  useAction({
+    send: ({ intent, note }: { readonly intent: Intent; readonly note: string }, headers) =>
+      api.POST(`/intents/{id}/${verb}`, {
+        params: { path: { id: intent.intent_id } },
+        body: { note },
+        headers,
+      }),
     done: ({ symbol, status, reasons }) =>
       `${symbol}: ${formatWords(status)}${reasons.length > 0 ? ` (${reasons.map(formatWords).join(', ')})` : ''}`,
     refreshes: ['intents', 'orders', 'positions', 'portfolio'],

@@ -1,8 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { numberAt } from '../../api/configuration.ts'
 import { queries } from '../../api/queries.ts'
-import type { KillSwitchLevel, Portfolio } from '../../api/trading.ts'
+import type { Portfolio } from '../../api/types.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { cx } from '../../ui/cx.ts'
 import { formatCount, formatPercent, formatUsd } from '../../ui/format.ts'
@@ -125,9 +124,7 @@ const CrisisVotes = () => {
     <Gauge
       label="Crisis votes of the regime"
       value={regime?.conditions['crisis_votes'] ?? null}
-      thresholds={[
-        { at: numberAt(configuration, 'kill_switch.l3_crisis_threshold') ?? 0, effect: 'level 3' },
-      ]}
+      thresholds={[{ at: configuration?.kill_switch.l3_crisis_threshold ?? 0, effect: 'level 3' }]}
       format={formatCount}
     />
   )
@@ -224,7 +221,7 @@ const roomOf = ({ equity_usd, exposure_usd, heat, limits }: Portfolio) => {
 }
 
 /** Everything that keeps new positions from being opened right now. */
-const whyNoEntries = (portfolio: Portfolio, level: KillSwitchLevel): readonly string[] => {
+const whyNoEntries = (portfolio: Portfolio, level: number): readonly string[] => {
   const { day_loss, drawdown, limits } = portfolio
   const room = roomOf(portfolio)
   const isOverDayLoss = limits.daily_loss_limit_pct > 0 && day_loss >= limits.daily_loss_limit_pct

@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { ApiProblem } from '../../api/client.ts'
+import { api, ApiError } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
-import type { Order } from '../../api/trading.ts'
+import type { Order } from '../../api/types.ts'
 import { confirm } from '../../app/prompts.tsx'
 import { useAction } from '../../app/use-action.ts'
 import { useUrlState } from '../../app/use-url-state.ts'
@@ -130,8 +130,13 @@ const COLUMNS: readonly Column<Order>[] = [
 
 const CancelButton = ({ order }: { readonly order: Order }) => {
   const what = `${order.side} ${formatQuantity(order.quantity)} ${order.symbol}`
-  const action = useAction<{ readonly reason: string }, Partial<Order>>({
-    request: (body) => ({ path: `/orders/${encodeURIComponent(order.order_id)}/cancel`, body }),
+  const action = useAction({
+    send: (body: { readonly reason: string }, headers) =>
+      api.POST('/orders/{order_id}/cancel', {
+        params: { path: { order_id: order.order_id } },
+        body,
+        headers,
+      }),
     done: () => `Canceling ${what}`,
     refreshes: ['orders', 'intents'],
     quiet: true,
@@ -145,7 +150,7 @@ const CancelButton = ({ order }: { readonly order: Order }) => {
       reason: { suggestion: 'canceled on the dashboard' },
     })
     if (answer === null) return
-    action.mutate({ reason: answer.reason }, { onError: (error) => toast(faultOf(error), 'bad') })
+    action.mutate({ reason: answer.reason }, { onError: (error) => toast(errorText(error), 'bad') })
   }
   return (
     <Button size="small" busy={action.isPending} onClick={() => void cancel()}>
@@ -154,7 +159,7 @@ const CancelButton = ({ order }: { readonly order: Order }) => {
   )
 }
 
-const faultOf = (error: unknown): string =>
-  error instanceof ApiProblem && error.code === 'route.not_found'
+const errorText = (error: unknown): string =>
+  error instanceof ApiError && error.code === 'route.not_found'
     ? 'This version of the service cannot cancel single orders'
     : titleOf(error)

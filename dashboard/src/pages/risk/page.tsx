@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { X } from 'lucide-react'
 import { type SyntheticEvent, useState } from 'react'
-import { textsAt } from '../../api/configuration.ts'
-import type { ConfigurationChange, EventItem } from '../../api/log.ts'
+import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
+import type { EventItem } from '../../api/types.ts'
 import { KillSwitchLevels, LEVELS } from '../../app/kill-switch.tsx'
 import { confirm } from '../../app/prompts.tsx'
 import { useAction } from '../../app/use-action.ts'
@@ -122,7 +122,7 @@ const BlacklistPanel = () => {
     <QueryPanel title="Never to be entered (DCG)" query={query}>
       {(configuration) => (
         <div className="grid gap-3">
-          <Symbols symbols={textsAt(configuration, KEY)} />
+          <Symbols symbols={configuration.execution.dcg_symbols} />
           <Violations />
         </div>
       )}
@@ -131,10 +131,11 @@ const BlacklistPanel = () => {
 }
 
 const Symbols = ({ symbols }: { readonly symbols: readonly string[] }) => {
-  const { data: form } = useQuery(queries.configForm())
-  const isFixed = form?.set_by_environment.includes(KEY) === true
-  const save = useAction<readonly string[], ConfigurationChange>({
-    request: (listed) => ({ path: '/config', body: { execution: { dcg_symbols: listed } } }),
+  const { data: schema } = useQuery(queries.configSchema())
+  const isFixed = schema?.set_by_environment.includes(KEY) === true
+  const save = useAction({
+    send: (listed: readonly string[], headers) =>
+      api.POST('/config', { body: { execution: { dcg_symbols: listed } }, headers }),
     done: (_result, listed) => (listed.length > symbols.length ? 'Symbol blocked' : 'Symbol allowed again'),
     refreshes: ['config'],
   })

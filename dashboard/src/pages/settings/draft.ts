@@ -1,9 +1,8 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { createContext, useContext, useEffect, useState } from 'react'
-import { ApiProblem, callApi, type Fault } from '../../api/client.ts'
-import { valueAt } from '../../api/configuration.ts'
-import type { Configuration, ConfigurationForm } from '../../api/log.ts'
-import type { Setting } from './settings.ts'
+import { api, ApiError, dataOf, type FieldError } from '../../api/client.ts'
+import type { Configuration, ConfigurationSchema, Payload } from '../../api/types.ts'
+import { valueAt, type Setting } from './settings.ts'
 
 /** What was entered and not saved yet, by key. Null: back to the default. */
 export type Draft = ReadonlyMap<string, Entry>
@@ -58,7 +57,7 @@ export const withEntry = (
 }
 
 /** The body of a change: nested, and only what was entered. */
-export const bodyOf = (draft: Draft): Configuration => {
+export const bodyOf = (draft: Draft): Payload => {
   const body: Record<string, unknown> = {}
   for (const [key, { value }] of draft) {
     const segments = key.split('.')
@@ -90,9 +89,9 @@ export const differencesOf = (
     }))
     .filter((difference) => !isSame(difference.before, difference.after))
 
-/** The faults of a key or of something in it, without the word `body` that all of them begin with. */
-export const faultsAt = (faults: readonly Fault[], key: string): string | undefined => {
-  const found = faults.filter(({ loc }) => {
+/** The errors of a key or of something in it, without the word `body` that all of them begin with. */
+export const errorsAt = (errors: readonly FieldError[], key: string): string | undefined => {
+  const found = errors.filter(({ loc }) => {
     const path = loc.slice(1).join('.')
     return path === key || path.startsWith(`${key}.`)
   })
@@ -119,7 +118,7 @@ const jsonOf = (text: string): unknown => {
 
 export interface Check {
   readonly status: 'unchanged' | 'checking' | 'valid' | 'invalid' | 'failed'
-  readonly faults: readonly Fault[]
+  readonly errors: readonly FieldError[]
   /** What would be in force; null unless valid. */
   readonly after: Configuration | null
   readonly error: unknown
@@ -134,15 +133,15 @@ export const useCheck = (draft: Draft): Check => {
   const isEmpty = draft.size === 0
   const query = useQuery({
     queryKey: ['config', 'check', settled] as const,
-    queryFn: async ({ signal }): Promise<{ config: Configuration | null; faults: readonly Fault[] }> => {
+    queryFn: async ({ signal }): Promise<{ config: Configuration | null; errors: readonly FieldError[] }> => {
       try {
-        const call = { method: 'POST', body: JSON.parse(settled) as unknown, signal } as const
-        const { config } = await callApi<{ config: Configuration }>('/config/validate', call)
-        return { config, faults: [] }
+        const body = JSON.parse(settled) as Payload
+        const { config } = await dataOf(api.POST('/config/validate', { body, signal }))
+        return { config, errors: [] }
       } catch (error) {
         // Refused is an answer too: it says where.
-        if (error instanceof ApiProblem && error.faults.length > 0) {
-          return { config: null, faults: error.faults }
+        if (error instanceof ApiError && error.fieldErrors.length > 0) {
+          return { config: null, errors: error.fieldErrors }
         }
         throw error
       }
@@ -151,14 +150,14 @@ export const useCheck = (draft: Draft): Check => {
     placeholderData: keepPreviousData,
     gcTime: 0,
   })
-  const faults = query.data?.faults ?? []
-  const common = { faults, after: query.data?.config ?? null, error: query.error }
-  if (isEmpty) return { status: 'unchanged', faults: [], after: null, error: null }
+  const errors = query.data?.errors ?? []
+  const common = { errors, after: query.data?.config ?? null, error: query.error }
+  if (isEmpty) return { status: 'unchanged', errors: [], after: null, error: null }
   if (query.isError) return { ...common, status: 'failed' }
   if (settled !== body || query.isPlaceholderData || query.data === undefined) {
     return { ...common, status: 'checking' }
   }
-  return { ...common, status: faults.length > 0 ? 'invalid' : 'valid' }
+  return { ...common, status: errors.length > 0 ? 'invalid' : 'valid' }
 }
 
 /** The value once it has not changed for a moment. */
@@ -174,9 +173,9 @@ const useSettled = (value: string): string => {
 /** Everything that a single field needs to know of the whole form. */
 export interface FormState {
   readonly configuration: Configuration
-  readonly form: ConfigurationForm
+  readonly schema: ConfigurationSchema
   readonly draft: Draft
-  readonly faults: readonly Fault[]
+  readonly errors: readonly FieldError[]
   /** What the draft would really change; empty while that is not known. */
   readonly differences: readonly Difference[]
   readonly enter: (setting: Setting, text: string) => void
@@ -192,13 +191,13 @@ export const useForm = (): FormState => {
   return form
 }
 
-export const needsRestart = ({ restart_keys }: ConfigurationForm, key: string): boolean =>
+export const needsRestart = ({ restart_keys }: ConfigurationSchema, key: string): boolean =>
   isAmong(restart_keys, key)
 
-export const waitsForRestart = ({ waiting_for_restart }: ConfigurationForm, key: string): boolean =>
+export const waitsForRestart = ({ waiting_for_restart }: ConfigurationSchema, key: string): boolean =>
   isAmong(waiting_for_restart, key)
 
-export const isFixed = ({ set_by_environment }: ConfigurationForm, key: string): boolean =>
+export const isFixed = ({ set_by_environment }: ConfigurationSchema, key: string): boolean =>
   isAmong(set_by_environment, key)
 
 /** A group of settings in one value has its keys below its own. */

@@ -1,12 +1,11 @@
 import { RotateCcw } from 'lucide-react'
 import { useId } from 'react'
-import { valueAt } from '../../api/configuration.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { cx } from '../../ui/cx.ts'
 import { inputClass } from '../../ui/field.tsx'
 import { formatDuration, formatPercent, formatUsd } from '../../ui/format.ts'
 import {
-  faultsAt,
+  errorsAt,
   isFixed,
   isSame,
   needsRestart,
@@ -17,18 +16,18 @@ import {
   waitsForRestart,
 } from './draft.ts'
 import { shownValue } from './review-dialog.tsx'
-import type { Setting } from './settings.ts'
+import { type Setting, valueAt } from './settings.ts'
 
 /** One setting: what it is, its value, and what is special about it. */
 export const FieldRow = ({ setting }: { readonly setting: Setting }) => {
   const id = useId()
-  const { configuration, form, draft, faults, enter, reset } = useForm()
+  const { configuration, schema, draft, errors, enter, reset } = useForm()
   const { key, name, description, fallback } = setting
   const current = valueAt(configuration, key)
   const entry = draft.get(key)
   const isSecret = setting.type === 'secret'
-  const isByEnvironment = isFixed(form, key)
-  const fault = faultsAt(faults, key)
+  const isByEnvironment = isFixed(schema, key)
+  const error = errorsAt(errors, key)
   const text = entry?.text ?? (isSecret ? '' : textOfValue(setting, current))
   const canReset = !isByEnvironment && entry?.value !== null && !isSame(entry?.value ?? current, fallback)
   return (
@@ -51,11 +50,11 @@ export const FieldRow = ({ setting }: { readonly setting: Setting }) => {
           text={text}
           isDisabled={isByEnvironment}
           hasSecret={current === REDACTED}
-          ids={{ id, 'aria-describedby': `${id}-note`, 'aria-invalid': fault !== undefined }}
+          ids={{ id, 'aria-describedby': `${id}-note`, 'aria-invalid': error !== undefined }}
           onText={(next) => enter(setting, next)}
         />
         <div id={`${id}-note`} className="flex flex-wrap items-center gap-x-2 text-xs text-muted">
-          {fault === undefined ? null : <strong className="basis-full font-medium text-bad">{fault}</strong>}
+          {error === undefined ? null : <strong className="basis-full font-medium text-bad">{error}</strong>}
           {isByEnvironment ? (
             <span>{variableOf(key)} decides; change it there</span>
           ) : (
@@ -80,9 +79,9 @@ export const FieldRow = ({ setting }: { readonly setting: Setting }) => {
 }
 
 const RestartBadge = ({ settingKey }: { readonly settingKey: string }) => {
-  const { form } = useForm()
-  if (!needsRestart(form, settingKey)) return null
-  return waitsForRestart(form, settingKey) ? (
+  const { schema } = useForm()
+  if (!needsRestart(schema, settingKey)) return null
+  return waitsForRestart(schema, settingKey) ? (
     <Badge tone="warn" title="Saved; counts when the service is started again">
       waits for a restart
     </Badge>

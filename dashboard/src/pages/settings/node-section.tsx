@@ -62,7 +62,7 @@ const ChainAtStart = ({ integrity }: { readonly integrity: unknown }) => {
 
 const ServicePanel = () => {
   const query = useQuery(queries.health())
-  const { data: form } = useQuery(queries.configForm())
+  const { data: schema } = useQuery(queries.configSchema())
   return (
     <QueryPanel title="Service" query={query}>
       {({ version, uptime_seconds, db_size_bytes }) => (
@@ -71,12 +71,12 @@ const ServicePanel = () => {
             ['Version', version],
             ['Running for', formatDuration(uptime_seconds * 1000)],
             ['Store', formatBytes(db_size_bytes)],
-            ['Settings', form === undefined ? '…' : <Id key="path" id={form.path} whole />],
+            ['Settings', schema === undefined ? '…' : <Id key="path" id={schema.path} whole />],
             [
               'By environment',
-              form === undefined || form.set_by_environment.length === 0
+              schema === undefined || schema.set_by_environment.length === 0
                 ? 'nothing'
-                : form.set_by_environment.join(', '),
+                : schema.set_by_environment.join(', '),
             ],
           ]}
         />

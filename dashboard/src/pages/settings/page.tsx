@@ -2,9 +2,8 @@ import { useQuery } from '@tanstack/react-query'
 import { useBlocker } from '@tanstack/react-router'
 import { ChevronRight } from 'lucide-react'
 import { type ReactNode, useMemo, useState } from 'react'
-import { valueAt } from '../../api/configuration.ts'
-import type { Configuration, ConfigurationForm as Form } from '../../api/log.ts'
 import { queries } from '../../api/queries.ts'
+import type { Configuration, ConfigurationSchema } from '../../api/types.ts'
 import { confirm } from '../../app/prompts.tsx'
 import { useUrlState } from '../../app/use-url-state.ts'
 import { Badge, type Tone } from '../../ui/badge.tsx'
@@ -18,7 +17,7 @@ import {
   differencesOf,
   type Draft,
   type Entry,
-  faultsAt,
+  errorsAt,
   FormContext,
   type FormState,
   useCheck,
@@ -29,19 +28,26 @@ import {
 import { FieldRow } from './field-row.tsx'
 import { NodeSection } from './node-section.tsx'
 import { PresetSection, ReviewDialog } from './review-dialog.tsx'
-import { readSettings, type Setting, type SettingGroup, type SettingMember, settingsIn } from './settings.ts'
+import {
+  readSettings,
+  type Setting,
+  type SettingGroup,
+  type SettingMember,
+  settingsIn,
+  valueAt,
+} from './settings.ts'
 
 /** Everything that can be configured, as the service itself describes it. */
 export const Page = () => {
   const configuration = useQuery(queries.config())
-  const form = useQuery(queries.configForm())
+  const schema = useQuery(queries.configSchema())
   return (
-    <QueryContent query={form} what="what can be configured">
+    <QueryContent query={schema} what="the settings">
       {(described) => (
         <QueryContent query={configuration} what="the configuration">
           {(values) => (
             <ConfigurationForm
-              form={described}
+              schema={described}
               configuration={values}
               age={<DataAge query={configuration} />}
             />
@@ -56,13 +62,13 @@ const NO_DRAFT: Draft = new Map()
 const NODE = 'node'
 
 interface ConfigurationFormProps {
-  readonly form: Form
+  readonly schema: ConfigurationSchema
   readonly configuration: Configuration
   readonly age: ReactNode
 }
 
-const ConfigurationForm = ({ form, configuration, age }: ConfigurationFormProps) => {
-  const members = useMemo(() => readSettings(form.schema), [form.schema])
+const ConfigurationForm = ({ schema, configuration, age }: ConfigurationFormProps) => {
+  const members = useMemo(() => readSettings(schema.schema), [schema.schema])
   const [draft, setDraft] = useState(NO_DRAFT)
   const [search, setSearch] = useState('')
   const [isReviewing, setReviewing] = useState(false)
@@ -76,9 +82,9 @@ const ConfigurationForm = ({ form, configuration, age }: ConfigurationFormProps)
   }
   const state: FormState = {
     configuration,
-    form,
+    schema,
     draft,
-    faults: check.faults,
+    errors: check.errors,
     differences: check.after === null ? [] : differencesOf(settingsIn(members), configuration, check.after),
     enter: (setting, text) => change(setting, { text, value: valueOfText(setting, text) }),
     reset: (setting) => change(setting, { text: '', value: null }),
@@ -92,7 +98,7 @@ const ConfigurationForm = ({ form, configuration, age }: ConfigurationFormProps)
       id: section.key,
       name: section.name,
       changed: settingsIn([section]).filter(({ key }) => draft.has(key)).length,
-      isWrong: faultsAt(check.faults, section.key) !== undefined,
+      isWrong: errorsAt(check.errors, section.key) !== undefined,
     })),
     { id: NODE, name: 'This node', changed: 0, isWrong: false },
   ]
@@ -120,7 +126,7 @@ const ConfigurationForm = ({ form, configuration, age }: ConfigurationFormProps)
           <p className="px-2.5 text-xs text-muted">Configuration {age}</p>
         </div>
         <div className="grid min-w-0 content-start gap-3">
-          <RestartNote keys={form.waiting_for_restart} />
+          <RestartNote keys={schema.waiting_for_restart} />
           {search === '' ? <Chosen member={member} /> : <SearchResults members={members} search={search} />}
           <ChangesBar
             draft={draft}
@@ -216,17 +222,17 @@ const SectionList = ({ sections, current, onChoose }: SectionListProps) => (
 
 /** A section of the configuration: its settings, and below them its groups, closed until asked for. */
 const Section = ({ group }: { readonly group: SettingGroup }) => {
-  const { faults } = useForm()
-  // A fault of the group as a whole, such as weights that do not add up.
-  const fault = faultsAt(
-    faults.filter(({ loc }) => loc.slice(1).join('.') === group.key),
+  const { errors } = useForm()
+  // A error of the group as a whole, such as weights that do not add up.
+  const error = errorsAt(
+    errors.filter(({ loc }) => loc.slice(1).join('.') === group.key),
     group.key,
   )
   return (
     <Panel title={group.name} flush actions={<span className="text-muted">{group.description}</span>}>
-      {fault === undefined ? null : (
+      {error === undefined ? null : (
         <p role="alert" className="border-b border-line bg-bad-soft px-3 py-2 text-[13px] text-bad">
-          {fault}
+          {error}
         </p>
       )}
       <Members members={group.members} />
@@ -244,10 +250,10 @@ const Members = ({ members }: { readonly members: readonly SettingMember[] }) =>
   )
 
 const Subgroup = ({ group }: { readonly group: SettingGroup }) => {
-  const { draft, faults } = useForm()
+  const { draft, errors } = useForm()
   const settings = settingsIn(group.members)
   const changed = settings.filter(({ key }) => draft.has(key)).length
-  const isWrong = faultsAt(faults, group.key) !== undefined
+  const isWrong = errorsAt(errors, group.key) !== undefined
   return (
     <details className="border-b border-line last:border-0" open={isWrong || undefined}>
       <summary className="flex flex-wrap items-center gap-2 px-3 py-2.5 text-[13px] hover:bg-raised">
@@ -333,7 +339,7 @@ const WORDS: Readonly<Record<Check['status'], readonly [tone: Tone, text: string
 const ChangesBar = ({ draft, check, onReview, onDiscard }: ChangesBarProps) => {
   if (draft.size === 0) return null
   const [tone, text] = WORDS[check.status]
-  const isElsewhere = check.faults.filter(({ loc }) => !draft.has(loc.slice(1).join('.')))
+  const isElsewhere = check.errors.filter(({ loc }) => !draft.has(loc.slice(1).join('.')))
   return (
     <div
       role="region"

@@ -1,6 +1,6 @@
 import { ArrowRight } from 'lucide-react'
-import { valueAt } from '../../api/configuration.ts'
-import type { Configuration, ConfigurationChange } from '../../api/log.ts'
+import { api } from '../../api/client.ts'
+import type { Payload } from '../../api/types.ts'
 import { useAction } from '../../app/use-action.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -13,7 +13,7 @@ import { Untrusted } from '../../ui/untrusted.tsx'
 import {
   bodyOf,
   type Difference,
-  faultsAt,
+  errorsAt,
   isFixed,
   needsRestart,
   REDACTED,
@@ -21,7 +21,7 @@ import {
   useForm,
   variableOf,
 } from './draft.ts'
-import type { Setting, SettingType } from './settings.ts'
+import { type Setting, type SettingType, valueAt } from './settings.ts'
 
 interface ReviewDialogProps {
   readonly onSaved: () => void
@@ -30,9 +30,9 @@ interface ReviewDialogProps {
 
 /** What saving would change, before it does. */
 export const ReviewDialog = ({ onSaved, onClose }: ReviewDialogProps) => {
-  const { draft, form, differences } = useForm()
-  const save = useAction<Configuration, ConfigurationChange>({
-    request: (body) => ({ path: '/config', body }),
+  const { draft, schema, differences } = useForm()
+  const save = useAction({
+    send: (body: Payload, headers) => api.POST('/config', { body, headers }),
     done: ({ path }) => `Saved to ${path}`,
     after: onSaved,
     refreshes: ['config', 'portfolio', 'karma'],
@@ -42,11 +42,11 @@ export const ReviewDialog = ({ onSaved, onClose }: ReviewDialogProps) => {
   const secrets = [...draft.keys()].filter(
     (key) => key.endsWith('_token') && differences.every(({ setting }) => setting.key !== key),
   )
-  const restarts = differences.filter(({ setting: { key } }) => needsRestart(form, key))
+  const restarts = differences.filter(({ setting: { key } }) => needsRestart(schema, key))
   return (
     <Dialog
       title="Save these changes?"
-      description={`They are written to ${form.path} and recorded in the log.`}
+      description={`They are written to ${schema.path} and recorded in the log.`}
       onClose={onClose}
     >
       <div className="grid gap-4">
@@ -95,9 +95,9 @@ const PRESETS = [
 
 /** Weights and risk limits in one step. Settings of your own stay stronger. */
 export const PresetSection = ({ setting }: { readonly setting: Setting }) => {
-  const { configuration, form, draft, differences, faults, enter } = useForm()
+  const { configuration, schema, draft, differences, errors, enter } = useForm()
   const chosen = draft.get(setting.key)?.text ?? textOfValue(setting, valueAt(configuration, setting.key))
-  const isByEnvironment = isFixed(form, setting.key)
+  const isByEnvironment = isFixed(schema, setting.key)
   const isOwn = PRESETS.every(([name]) => name !== chosen)
   return (
     <Panel title="Preset" actions={<span className="text-muted">Weights and risk limits in one step</span>}>
@@ -129,7 +129,7 @@ export const PresetSection = ({ setting }: { readonly setting: Setting }) => {
         <TextField
           label="A preset of your own"
           hint="The name of a file in config/presets, without .yaml"
-          fault={faultsAt(faults, setting.key)}
+          error={errorsAt(errors, setting.key)}
           value={isOwn ? chosen : ''}
           disabled={isByEnvironment}
           maxLength={64}
@@ -161,13 +161,13 @@ const Differences = () =>
   ))
 
 const DifferenceRow = ({ difference: { setting, before, after } }: { readonly difference: Difference }) => {
-  const { form } = useForm()
+  const { schema } = useForm()
   return (
     <li className="grid gap-1 rounded-md border border-line px-2.5 py-2 text-[13px]">
       <div className="flex flex-wrap items-center gap-2">
         <code className="break-all">{setting.key}</code>
-        {needsRestart(form, setting.key) ? <Badge tone="warn">restart</Badge> : null}
-        {isFixed(form, setting.key) ? <Badge tone="warn">environment decides</Badge> : null}
+        {needsRestart(schema, setting.key) ? <Badge tone="warn">restart</Badge> : null}
+        {isFixed(schema, setting.key) ? <Badge tone="warn">environment decides</Badge> : null}
       </div>
       <div className="flex min-w-0 items-center gap-2">
         <span className="min-w-0 text-muted line-through">

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import type { Attribution, EventRecord, SignalCall, SignalTrade, SignalUse } from '../../api/log.ts'
+import type { Attribution, EventRecord } from '../../api/types.ts'
 import { queries } from '../../api/queries.ts'
 import { symbolOf } from '../../app/event-summary.ts'
 import { Badge, DirectionBadge } from '../../ui/badge.tsx'
@@ -94,7 +94,7 @@ const Content = ({ record }: { readonly record: EventRecord }) => {
 const Story = ({ attribution }: { readonly attribution: Attribution }) => (
   <ol className="ml-1.5 border-l border-line text-[13px]">
     <Said attribution={attribution} />
-    {attribution.call === undefined || attribution.call === null ? null : <Called call={attribution.call} />}
+    {attribution.call === null ? null : <Called call={attribution.call} />}
     <Used attribution={attribution} />
     <Traded attribution={attribution} />
     <Ended attribution={attribution} />
@@ -154,7 +154,7 @@ const Said = ({ attribution }: { readonly attribution: Attribution }) => {
   )
 }
 
-const Called = ({ call }: { readonly call: SignalCall }) => {
+const Called = ({ call }: { readonly call: NonNullable<Attribution['call']> }) => {
   const { direction, probability, due_at, status, hit, return_pct, ref_price, exit_price } = call
   const verdict =
     status === 'open'
@@ -200,7 +200,7 @@ const Used = ({ attribution: { accepted, uses } }: { readonly attribution: Attri
       </Step>
     )
   }
-  if (uses === undefined || uses.length === 0) return <Step title="Used by the brain" />
+  if (uses.length === 0) return <Step title="Used by the brain" />
   return (
     <Step
       title={uses.length === 1 ? 'Used in 1 cycle' : `Used in ${uses.length} cycles`}
@@ -215,7 +215,7 @@ const Used = ({ attribution: { accepted, uses } }: { readonly attribution: Attri
   )
 }
 
-const UseLine = ({ use }: { readonly use: SignalUse }) => (
+const UseLine = ({ use }: { readonly use: Attribution['uses'][number] }) => (
   <li className="flex flex-wrap items-baseline justify-between gap-x-3">
     <Link
       to="/brain"
@@ -234,7 +234,7 @@ const UseLine = ({ use }: { readonly use: SignalUse }) => (
 const Traded = ({ attribution: { linked_trade_ids, trades } }: { readonly attribution: Attribution }) => {
   if (linked_trade_ids.length === 0) return <Step title="Behind no trade" done={false} />
   const count = linked_trade_ids.length
-  const known = new Map((trades ?? []).map((trade) => [trade.position_id, trade]))
+  const known = new Map(trades.map((trade) => [trade.position_id, trade]))
   return (
     <Step title={count === 1 ? 'Behind 1 trade' : `Behind ${count} trades`}>
       <ul>
@@ -246,7 +246,13 @@ const Traded = ({ attribution: { linked_trade_ids, trades } }: { readonly attrib
   )
 }
 
-const TradeLine = ({ id, trade }: { readonly id: string; readonly trade: SignalTrade | null }) => (
+const TradeLine = ({
+  id,
+  trade,
+}: {
+  readonly id: string
+  readonly trade: Attribution['trades'][number] | null
+}) => (
   <li className="flex flex-wrap items-baseline justify-between gap-x-3">
     <Link
       to="/positions"

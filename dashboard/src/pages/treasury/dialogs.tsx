@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type SyntheticEvent, useState } from 'react'
-import { ApiProblem } from '../../api/client.ts'
-import type { KarmaIntent, KarmaReceipt, Treasury } from '../../api/people.ts'
+import { api, ApiError } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
+import type { KarmaIntent, KarmaReceipt, Treasury } from '../../api/types.ts'
 import { FormEnd } from '../../app/forms.tsx'
 import { useAction } from '../../app/use-action.ts'
 import { Badge } from '../../ui/badge.tsx'
@@ -19,11 +19,6 @@ import { formatKarma, Karma } from './karma-amount.tsx'
 import { RECEIPT_TONES } from './page.tsx'
 import { commandFor, SignatureBadge, type Signed, signedText, usePublicKey } from './signatures.tsx'
 
-interface Settlement {
-  readonly receipt: KarmaReceipt
-  readonly skipped: readonly { readonly id: string; readonly reason: string }[]
-}
-
 interface SettleDialogProps {
   readonly intents: readonly KarmaIntent[]
   readonly onClose: () => void
@@ -33,11 +28,9 @@ interface SettleDialogProps {
 export const SettleDialog = ({ intents, onClose }: SettleDialogProps) => {
   const { data: treasury } = useQuery(queries.treasury())
   const [txHash, setTxHash] = useState('')
-  const settle = useAction<
-    { readonly intent_ids: readonly string[]; readonly tx_hash: string | null },
-    Settlement
-  >({
-    request: (body) => ({ path: '/karma/settle', body }),
+  const settle = useAction({
+    send: (body: { readonly intent_ids: string[]; readonly tx_hash: string | null }, headers) =>
+      api.POST('/karma/settle', { body, headers }),
     done: ({ receipt, skipped }) =>
       `Settled ${formatKarma(receipt.total_usd)}${skipped.length > 0 ? `, ${skipped.length} skipped` : ''}`,
     after: onClose,
@@ -76,7 +69,7 @@ export const SettleDialog = ({ intents, onClose }: SettleDialogProps) => {
         />
         <FormEnd
           submitLabel="Settle"
-          fault={settle.isError ? faultOf(settle.error) : null}
+          error={settle.isError ? errorText(settle.error) : null}
           isBusy={settle.isPending}
           isReady={address !== ''}
           onCancel={onClose}
@@ -86,8 +79,8 @@ export const SettleDialog = ({ intents, onClose }: SettleDialogProps) => {
   )
 }
 
-const faultOf = (error: unknown): string =>
-  error instanceof ApiProblem && error.status === 404
+const errorText = (error: unknown): string =>
+  error instanceof ApiError && error.status === 404
     ? 'This version of the service cannot settle karma'
     : titleOf(error)
 
@@ -101,8 +94,11 @@ export const MigrateDialog = ({ treasury, onClose }: MigrateDialogProps) => {
   const [address, setAddress] = useState('')
   const [rate, setRate] = useState(String(treasury.percentage))
   const [reason, setReason] = useState('')
-  const migrate = useAction<{ address: string; percentage: number; reason: string }, Treasury>({
-    request: (body) => ({ path: '/karma/migrate-wallet', body }),
+  const migrate = useAction({
+    send: (
+      body: { readonly address: string; readonly percentage: number; readonly reason: string },
+      headers,
+    ) => api.POST('/karma/migrate-wallet', { body, headers }),
     done: () => 'The wallet is changed',
     after: onClose,
     refreshes: ['karma'],
@@ -134,7 +130,7 @@ export const MigrateDialog = ({ treasury, onClose }: MigrateDialogProps) => {
         <TextField
           label="Rate"
           hint={isRate ? `${formatPercent(percentage)} of the net profit` : undefined}
-          fault={isRate ? undefined : 'A share from 0 to 1, such as 0.005'}
+          error={isRate ? undefined : 'A share from 0 to 1, such as 0.005'}
           inputMode="decimal"
           value={rate}
           onChange={(event) => setRate(event.target.value)}
@@ -149,7 +145,7 @@ export const MigrateDialog = ({ treasury, onClose }: MigrateDialogProps) => {
         <FormEnd
           submitLabel="Change the wallet"
           look="danger"
-          fault={migrate.isError ? titleOf(migrate.error) : null}
+          error={migrate.isError ? titleOf(migrate.error) : null}
           isBusy={migrate.isPending}
           isReady={isReady}
           onCancel={onClose}

@@ -2,10 +2,8 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Lock, LockOpen } from 'lucide-react'
 import { useState } from 'react'
-import { numberAt, textAt } from '../../api/configuration.ts'
-import type { Configuration, EventItem } from '../../api/log.ts'
-import type { KarmaIntent, KarmaReceipt, Treasury } from '../../api/people.ts'
 import { queries } from '../../api/queries.ts'
+import type { Configuration, EventItem, KarmaIntent, KarmaReceipt, Treasury } from '../../api/types.ts'
 import { useUrlState } from '../../app/use-url-state.ts'
 import { useRecentEvents } from '../../live/use-live.ts'
 import { Badge, type Tone } from '../../ui/badge.tsx'
@@ -64,7 +62,7 @@ const SummaryPanel = ({ className }: { readonly className: string }) => {
               <Percent value={treasury.percentage} />
             </Stat>
             <Stat label="Settlement" note={whenText(configuration)}>
-              {textAt(configuration, 'karma.settlement_mode') || '…'}
+              {configuration?.karma.settlement_mode ?? '…'}
             </Stat>
           </dl>
         </div>
@@ -96,7 +94,7 @@ const WhyNothing = ({ treasury }: { readonly treasury: Treasury }) => {
 const countText = (count: number, word: string): string => `${count} ${count === 1 ? word : `${word}s`}`
 
 const whenText = (configuration: Configuration | undefined): string => {
-  switch (textAt(configuration, 'karma.settlement_mode')) {
+  switch (configuration?.karma.settlement_mode) {
     case 'manual':
       return 'only by hand, below'
     case 'daily':
@@ -104,7 +102,7 @@ const whenText = (configuration: Configuration | undefined): string => {
     case 'weekly':
       return 'all that waits, Mondays at 00:00 UTC'
     case 'threshold':
-      return `all that waits, from ${formatUsd(numberAt(configuration, 'karma.threshold_usd') ?? 0)}`
+      return `all that waits, from ${formatUsd(configuration.karma.threshold_usd)}`
     default:
       return ''
   }
@@ -212,13 +210,13 @@ interface SettleButtonProps {
 }
 
 const SettleButton = ({ settled, isAll, onSettle }: SettleButtonProps) => {
-  const fault = whyNot(settled)
+  const error = whyNot(settled)
   return (
     <Button
       size="small"
       look="primary"
-      disabled={fault !== null}
-      title={fault ?? undefined}
+      disabled={error !== null}
+      title={error ?? undefined}
       onClick={onSettle}
     >
       Settle {isAll ? 'all' : settled.length} ({formatKarma(totalOf(settled))})
