@@ -11,9 +11,10 @@ import { tsImport } from 'tsx/esm/api'
 const OUTPUT = join(import.meta.dirname, 'src/api/schema.gen.ts')
 const PREFIX = '/api/v1'
 
+const load = (file) => tsImport(`../src/surfaces/http/${file}`, import.meta.url)
+
 /** The document that GET /openapi.json answers, without starting a service. */
 const readDocument = async () => {
-  const load = (file) => tsImport(`../src/surfaces/http/${file}`, import.meta.url)
   const [{ addOpenApi, openApiTextOf }, { schemaOf }, { ROUTES }] = await Promise.all(
     ['openapi.ts', 'route-schema.ts', 'routes/all.ts'].map(load),
   )
@@ -119,14 +120,14 @@ const typeOf = (schema) => {
 
 const ANNOTATIONS = new Set(['$id', 'default', 'description', 'examples', 'title'])
 
-const objectType = ({ properties = {}, required = [], additionalProperties = false }) => {
+const objectType = ({ properties = {}, required = [], additionalProperties }) => {
   const named = members(
     Object.entries(properties).map(([name, schema]) => [
       text(name) + (required.includes(name) ? '' : '?'),
       typeOf(schema),
     ]),
   )
-  if (additionalProperties === false) return named
+  if (!additionalProperties) return named
   const others = `{ readonly [name: string]: ${typeOf(additionalProperties)} }`
   return Object.keys(properties).length === 0 ? others : `${named} & ${others}`
 }

@@ -92,11 +92,11 @@ declare module '@tanstack/react-router' {
 
 /** Instead of a page that could not be loaded or drawn. What only waits for the service goes on by itself. */
 const PageFailure = ({ error }: { readonly error: unknown }) => {
-  const router = useRouter()
+  const { invalidate } = useRouter()
   const isLive = useLineStatus() === 'live'
-  const retry = (): void => void router.invalidate()
+  const retry = (): void => void invalidate()
   useEffect(() => {
-    if (isLive && error instanceof UnreachableError) void router.invalidate()
-  }, [isLive, error, router])
+    if (isLive && error instanceof UnreachableError) void invalidate()
+  }, [isLive, error, invalidate])
   return <Failure error={error} onRetry={retry} />
 }

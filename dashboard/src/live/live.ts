@@ -140,15 +140,15 @@ const STALE_BY: Readonly<Record<string, readonly Resource[]>> = {
   'brain.cycle': ['brain-status', 'explanation', 'intents', 'attribution', 'scores'],
   'brain.regime_change': ['brain-status', 'regime'],
   contributor: ['contributors', 'scores'],
-  execution: ['portfolio', 'equity', 'positions', 'orders', 'intents', 'attribution'],
+  execution: ['portfolio', 'equity', 'positions', 'orders', 'intents', 'attribution', 'live'],
   karma: ['karma', 'scores'],
   learning: ['learning', 'brain-status', 'producers'],
   'market.bar': ['portfolio', 'positions'],
   producer: ['producers'],
   signal: ['signals'],
   system: [],
-  'system.config_changed': ['config', 'portfolio', 'karma'],
-  'system.kill_switch': ['brain-status', 'kill-switch'],
+  'system.config_changed': ['config', 'portfolio', 'karma', 'live'],
+  'system.kill_switch': ['brain-status', 'kill-switch', 'live'],
   'system.started': ['health', 'config'],
 }
 

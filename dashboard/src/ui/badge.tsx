@@ -49,3 +49,10 @@ export const RegimeBadge = ({ regime }: { readonly regime: string }) => (
     {regime}
   </Badge>
 )
+
+/** A position that was found at the venue and not opened here. */
+export const AdoptedBadge = () => (
+  <Badge tone="warn" title="Found at the venue, not opened here. It has no stop and no target.">
+    adopted
+  </Badge>
+)

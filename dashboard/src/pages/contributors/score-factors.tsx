@@ -68,7 +68,7 @@ const factorNote = (score: Score, name: FactorName): string => {
 }
 
 const evidenceNote = ({ inputs }: Score): string =>
-  inputs === undefined ? '' : `; counts ${formatPercent(inputs.evidence, { digits: 0 })} for want of outcomes`
+  `; counts ${formatPercent(inputs.evidence, { digits: 0 })} for want of outcomes`
 
 /** A score of 100 in its five parts. The numbers beside it say it. */
 export const FactorBar = ({ score }: { readonly score: Score }) => (
@@ -100,7 +100,7 @@ export const FactorLegend = () => (
 /** Where the points of a score come from, and what keeps the others away. */
 export const FactorBreakdown = ({ score }: { readonly score: Score }) => (
   <div className="grid gap-3">
-    {score.inputs?.gated === true ? (
+    {score.inputs.gated ? (
       <p className="rounded-md bg-warn-soft px-3 py-2 text-[13px] text-warn">
         Fewer than one signal in ten was used: the score is 0 until that changes.
       </p>

@@ -16,7 +16,7 @@ import { summaryOf, symbolOf } from '../../app/event-summary.ts'
 import { openKillSwitch } from '../../app/kill-switch.tsx'
 import { useUrlState } from '../../app/use-url-state.ts'
 import { useRecentEvents } from '../../live/use-live.ts'
-import { Badge, DirectionBadge, type Tone } from '../../ui/badge.tsx'
+import { AdoptedBadge, Badge, DirectionBadge, type Tone } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Chart } from '../../ui/chart/chart.tsx'
 import { Choice } from '../../ui/field.tsx'
@@ -42,6 +42,7 @@ import { Untrusted } from '../../ui/untrusted.tsx'
 /** Where the account stands, what is open, what the brain thinks, and whether everything works. */
 export const Page = () => (
   <div className="grid gap-3 lg:grid-cols-12">
+    <OperatorNotices />
     <AccountPanel className="lg:col-span-12" />
     <EquityPanel className="lg:col-span-8" />
     <div className="grid content-start gap-3 lg:col-span-4">
@@ -54,6 +55,36 @@ export const Page = () => (
     <HealthPanel className="lg:col-span-4" />
   </div>
 )
+
+/** What only an operator can resolve; nothing on most days. */
+const OperatorNotices = () => {
+  const { data: orders = [] } = useQuery(queries.orders())
+  const { data: live } = useQuery(queries.live())
+  const lost = orders.filter(({ needs_operator }) => needs_operator).length
+  const adopted = live?.adopted_positions.length ?? 0
+  const notices: readonly (readonly [text: string, to: '/risk' | '/positions', isShown: boolean])[] = [
+    [lost === 1 ? '1 order needs an operator' : `${lost} orders need an operator`, '/risk', lost > 0],
+    ['Live trading is reduce only', '/risk', live !== undefined && live.reduce_only !== null],
+    [adopted === 1 ? '1 adopted position' : `${adopted} adopted positions`, '/positions', adopted > 0],
+  ]
+  const shown = notices.filter(([, , isShown]) => isShown)
+  if (shown.length === 0) return null
+  return (
+    <ul
+      role="alert"
+      aria-label="Operator needed"
+      className="flex flex-wrap gap-x-6 gap-y-1 rounded-lg bg-bad-soft px-3 py-2 text-sm font-medium text-bad lg:col-span-12"
+    >
+      {shown.map(([text, to]) => (
+        <li key={text}>
+          <Link to={to} className="tap underline">
+            {text}
+          </Link>
+        </li>
+      ))}
+    </ul>
+  )
+}
 
 const AccountPanel = ({ className }: { readonly className?: string }) => {
   const query = useQuery(queries.portfolio())
@@ -238,7 +269,15 @@ const Buttons = ({ level }: { readonly level: number }) => {
 }
 
 const COLUMNS: readonly Column<Position>[] = [
-  { name: 'Asset', render: ({ asset }) => asset, sortBy: ({ asset }) => asset },
+  {
+    name: 'Asset',
+    render: ({ asset, adopted }) => (
+      <span className="flex flex-wrap items-center gap-1.5">
+        {asset} {adopted ? <AdoptedBadge /> : null}
+      </span>
+    ),
+    sortBy: ({ asset }) => asset,
+  },
   { name: 'Side', render: ({ direction }) => <DirectionBadge direction={direction} /> },
   {
     name: 'Size',

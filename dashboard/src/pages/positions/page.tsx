@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { queries } from '../../api/queries.ts'
 import type { Position } from '../../api/types.ts'
 import { useUrlState } from '../../app/use-url-state.ts'
-import { Badge, DirectionBadge, type Tone } from '../../ui/badge.tsx'
+import { AdoptedBadge, Badge, DirectionBadge, type Tone } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { formatCount, formatDuration, formatPercent, formatUsd, formatWords } from '../../ui/format.ts'
 import { Percent, Pnl, Price, Stat, Unknown, Usd } from '../../ui/numbers.tsx'
@@ -132,9 +132,10 @@ const OpenPanel = () => {
 const columnsWith = (button: (position: Position) => React.ReactNode): readonly Column<Position>[] => [
   {
     name: 'Asset',
-    render: ({ asset, direction, status }) => (
+    render: ({ asset, direction, status, adopted }) => (
       <span className="flex flex-wrap items-center gap-1.5">
         {asset} <DirectionBadge direction={direction} />
+        {adopted ? <AdoptedBadge /> : null}
         {status === 'degrading' || status === 'closing' ? <Badge tone="warn">{status}</Badge> : null}
       </span>
     ),
@@ -245,9 +246,10 @@ const ClosedPanel = () => {
 const COLUMNS: readonly Column<Position>[] = [
   {
     name: 'Asset',
-    render: ({ asset, direction }) => (
+    render: ({ asset, direction, adopted }) => (
       <span className="flex flex-wrap items-center gap-1.5">
         {asset} <DirectionBadge direction={direction} />
+        {adopted ? <AdoptedBadge /> : null}
       </span>
     ),
     sortBy: ({ asset }) => asset,

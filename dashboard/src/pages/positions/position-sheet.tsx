@@ -5,7 +5,7 @@ import { isNotFound } from '../../api/client.ts'
 import { queries, readEvents } from '../../api/queries.ts'
 import type { EventItem, ExplainedConviction, Position } from '../../api/types.ts'
 import { useRecentEvents } from '../../live/use-live.ts'
-import { Badge, DirectionBadge } from '../../ui/badge.tsx'
+import { AdoptedBadge, Badge, DirectionBadge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { type Candle, Chart, type ChartSeries, type Level, type Marker } from '../../ui/chart/chart.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
@@ -33,7 +33,7 @@ export const PositionSheet = ({ id, onClose }: { readonly id: string; readonly o
             <Result position={position} />
             <PriceChart key={position.closed_at} position={position} />
             <Terms position={position} />
-            <Reasons convictionId={position.conviction_id} symbol={position.asset} />
+            <Reasons position={position} />
             <History id={position.id} />
           </div>
         )}
@@ -52,6 +52,7 @@ const Result = ({ position }: { readonly position: Position }) => {
         <div className="flex flex-wrap gap-1.5">
           <DirectionBadge direction={position.direction} />
           <Badge tone={isOpen(position) ? 'accent' : 'neutral'}>{formatWords(position.status)}</Badge>
+          {position.adopted ? <AdoptedBadge /> : null}
           {position.exit_reason === null ? null : <ExitBadge reason={position.exit_reason} />}
         </div>
         {isOpen(position) ? (
@@ -359,18 +360,22 @@ const candleOf = ({ ts: toldAt, payload }: EventItem): readonly Candle[] => {
   return [{ ts, open, high, low, close }]
 }
 
-interface ReasonsProps {
-  readonly convictionId: string | null
-  readonly symbol: string
-}
-
-/** What was known when it was opened: the conviction, and who had which part in it. */
-const Reasons = ({ convictionId, symbol }: ReasonsProps) => (
+/** What was known when it was opened: the conviction, and the share of each signal in it. */
+const Reasons = ({
+  position: { adopted, conviction_id, asset, platform },
+}: {
+  readonly position: Position
+}) => (
   <Section title="Why it was opened">
-    {convictionId === null ? (
+    {adopted ? (
+      <p className="text-[13px] text-muted">
+        It was not opened here: {platform} holds it, so it was adopted. It has no stop and no target, and the
+        brain does not exit it. Close it here, or at the venue.
+      </p>
+    ) : conviction_id === null ? (
       <p className="text-[13px] text-muted">It was not opened by a conviction of the brain.</p>
     ) : (
-      <Conviction id={convictionId} symbol={symbol} />
+      <Conviction id={conviction_id} symbol={asset} />
     )}
   </Section>
 )

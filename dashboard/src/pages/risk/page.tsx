@@ -18,6 +18,7 @@ import { Time } from '../../ui/time.tsx'
 import { Untrusted } from '../../ui/untrusted.tsx'
 import { ApprovalsPanel } from './approvals-panel.tsx'
 import { LimitsPanel } from './limits-panel.tsx'
+import { LivePanel } from './live-panel.tsx'
 import { OrdersPanel } from './orders-panel.tsx'
 
 /** What may go wrong, how far away it is, and what can be done about it. */
@@ -35,6 +36,7 @@ export const Page = () => {
       </div>
       <div className="grid min-w-0 content-start gap-3 lg:col-span-4">
         <KillSwitchPanel />
+        <LivePanel />
         <HistoryPanel />
         <BlacklistPanel />
       </div>

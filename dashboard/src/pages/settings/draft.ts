@@ -135,8 +135,9 @@ export const useCheck = (draft: Draft): Check => {
     queryKey: ['config', 'check', settled] as const,
     queryFn: async ({ signal }): Promise<{ config: Configuration | null; errors: readonly FieldError[] }> => {
       try {
-        const body = JSON.parse(settled) as Payload
-        const { config } = await dataOf(api.POST('/config/validate', { body, signal }))
+        const { config } = await dataOf(
+          api.POST('/config/validate', { body: JSON.parse(settled) as Payload, signal }),
+        )
         return { config, errors: [] }
       } catch (error) {
         // Refused is an answer too: it says where.
