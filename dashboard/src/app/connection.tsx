@@ -1,20 +1,21 @@
 import { useQuery } from '@tanstack/react-query'
 import { queries } from '../api/queries.ts'
-import { useLineStatus, useLiveState } from '../live/use-live.ts'
+import { useConnectionStatus, useEventCount } from '../live/live.ts'
 import { Badge, RegimeBadge } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
 import { cx } from '../ui/cx.ts'
 
-const WORDS = {
+const STATUS_TEXTS = {
   connecting: 'Connecting',
   live: 'Live',
   reconnecting: 'Reconnecting',
   'signed-out': 'Signed out',
 } as const
 
-/** Whether what is shown follows the service. */
-export const LineBadge = () => {
-  const { status, count } = useLiveState()
+/** Whether the page follows the service. */
+export const ConnectionBadge = () => {
+  const status = useConnectionStatus()
+  const count = useEventCount()
   return (
     <span
       role="status"
@@ -28,7 +29,7 @@ export const LineBadge = () => {
         className={cx('size-2 rounded-full', status === 'live' ? 'bg-good' : 'animate-pulse bg-warn')}
         aria-hidden
       />
-      {WORDS[status]}
+      {STATUS_TEXTS[status]}
     </span>
   )
 }
@@ -36,13 +37,13 @@ export const LineBadge = () => {
 export const CurrentRegime = () => {
   const { data } = useQuery(queries.brainStatus())
   const regime = data?.regime ?? null
-  if (regime === null) return <Badge title="No cycle has judged the market regime yet">No regime</Badge>
+  if (regime === null) return <Badge title="The first cycle determines the market regime">No regime</Badge>
   return <RegimeBadge regime={regime} />
 }
 
-/** Above everything, while nothing new can come. */
-export const LineBanner = () => {
-  const status = useLineStatus()
+/** Shown above every page while no updates arrive. */
+export const ConnectionBanner = () => {
+  const status = useConnectionStatus()
   if (status === 'live' || status === 'connecting') return null
   return (
     <div
@@ -51,13 +52,13 @@ export const LineBanner = () => {
     >
       {status === 'signed-out' ? (
         <>
-          The session is over. What you see is the last that was known.
+          The session is over. This page shows the last known state.
           <Button size="small" onClick={signInAgain}>
             Sign in again
           </Button>
         </>
       ) : (
-        'The line to the service is down. What you see is the last that was known; it goes on by itself.'
+        'No connection to the service. This page shows the last known state and reconnects automatically.'
       )}
     </div>
   )

@@ -1,48 +1,29 @@
-import { type SyntheticEvent, useState, useSyncExternalStore } from 'react'
+import { useState, type SyntheticEvent } from 'react'
 import { ApiError } from '../api/client.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
+import { createStore } from '../ui/store.ts'
 
-/** A question that one dialog of the shell asks, and whoever waits for the answer. */
-interface Prompt<Question, Answer> {
-  readonly ask: (question: Question) => Promise<Answer | null>
-  readonly useQuestion: () => Question | null
-  /** Null = never mind. */
-  readonly answer: (answer: Answer | null) => void
-}
-
-export const createPrompt = <Question, Answer>(): Prompt<Question, Answer> => {
-  let question: Question | null = null
+/** A question that one dialog of the shell asks. `ask` resolves with the answer, or null if the user cancels. */
+export const createPrompt = <Question, Answer>() => {
+  const question = createStore<Question | null>(null)
   let resolve: ((answer: Answer | null) => void) | null = null
-  const listeners = new Set<() => void>()
-  const tell = (): void => {
-    for (const listener of listeners) listener()
-  }
   const answer = (given: Answer | null): void => {
-    const waiting = resolve
-    question = null
+    const settle = resolve
     resolve = null
-    tell()
-    waiting?.(given)
+    question.set(null)
+    settle?.(given)
   }
-  const subscribe = (listener: () => void): (() => void) => {
-    listeners.add(listener)
-    return () => listeners.delete(listener)
+  const ask = (next: Question): Promise<Answer | null> => {
+    // One question at a time: an older one is canceled.
+    answer(null)
+    question.set(next)
+    return new Promise((settle) => {
+      resolve = settle
+    })
   }
-  return {
-    ask: (next) => {
-      // Only one question at a time: an older one is withdrawn.
-      answer(null)
-      question = next
-      tell()
-      return new Promise((settle) => {
-        resolve = settle
-      })
-    },
-    useQuestion: () => useSyncExternalStore(subscribe, () => question),
-    answer,
-  }
+  return { ask, answer, useQuestion: question.use }
 }
 
 interface Confirmation {
@@ -51,15 +32,14 @@ interface Confirmation {
   readonly text: string
   readonly confirmLabel: string
   readonly look?: 'primary' | 'danger'
-  /** Asks for a reason; the log keeps it. `suggestion` may be sent as it is. */
+  /** Asks for a reason, which is stored in the log. */
   readonly reason?: { readonly suggestion: string }
-  /** Has to be typed, so that it is not done by accident. */
+  /** Has to be typed, so that nothing happens by accident. */
   readonly word?: string
 }
 
 const confirmPrompt = createPrompt<Confirmation, { readonly reason: string }>()
 
-/** Asks the person; null if they would rather not. */
 export const confirm = confirmPrompt.ask
 
 export const ConfirmDialog = () => {
@@ -78,12 +58,14 @@ const ConfirmForm = ({ question }: { readonly question: Confirmation }) => {
   const isReady =
     (question.reason === undefined || reason.trim() !== '') &&
     (question.word === undefined || word.trim().toUpperCase() === question.word)
-  const submit = (event: SyntheticEvent): void => {
-    event.preventDefault()
-    if (isReady) confirmPrompt.answer({ reason: reason.trim() })
-  }
   return (
-    <form className="grid gap-4" onSubmit={submit}>
+    <PromptForm
+      submitLabel={question.confirmLabel}
+      look={question.look ?? 'primary'}
+      isReady={isReady}
+      onSubmit={() => confirmPrompt.answer({ reason: reason.trim() })}
+      onCancel={() => confirmPrompt.answer(null)}
+    >
       {question.reason === undefined ? null : (
         <TextField
           label="Reason"
@@ -101,13 +83,7 @@ const ConfirmForm = ({ question }: { readonly question: Confirmation }) => {
           onChange={(event) => setWord(event.target.value)}
         />
       )}
-      <div className="flex justify-end gap-2">
-        <Button onClick={() => confirmPrompt.answer(null)}>Cancel</Button>
-        <Button type="submit" look={question.look ?? 'primary'} disabled={!isReady}>
-          {question.confirmLabel}
-        </Button>
-      </div>
-    </form>
+    </PromptForm>
   )
 }
 
@@ -146,7 +122,7 @@ export const OperatorDialog = () => {
   return (
     <Dialog
       title="Operator token"
-      description="This action needs api.operator_token. It is sent once and not kept."
+      description="This action needs api.operator_token. It is sent once and not stored."
       onClose={() => operatorPrompt.answer(null)}
     >
       <OperatorForm error={question.error} />
@@ -156,12 +132,14 @@ export const OperatorDialog = () => {
 
 const OperatorForm = ({ error }: { readonly error: string | null }) => {
   const [token, setToken] = useState('')
-  const submit = (event: SyntheticEvent): void => {
-    event.preventDefault()
-    if (token.trim() !== '') operatorPrompt.answer(token.trim())
-  }
   return (
-    <form className="grid gap-4" onSubmit={submit}>
+    <PromptForm
+      submitLabel="Continue"
+      look="primary"
+      isReady={token.trim() !== ''}
+      onSubmit={() => operatorPrompt.answer(token.trim())}
+      onCancel={() => operatorPrompt.answer(null)}
+    >
       <TextField
         label="Operator token"
         type="password"
@@ -171,10 +149,31 @@ const OperatorForm = ({ error }: { readonly error: string | null }) => {
         error={error ?? undefined}
         onChange={(event) => setToken(event.target.value)}
       />
+    </PromptForm>
+  )
+}
+
+interface PromptFormProps {
+  readonly submitLabel: string
+  readonly look: 'primary' | 'danger'
+  readonly isReady: boolean
+  readonly onSubmit: () => void
+  readonly onCancel: () => void
+  readonly children: React.ReactNode
+}
+
+const PromptForm = ({ submitLabel, look, isReady, onSubmit, onCancel, children }: PromptFormProps) => {
+  const submit = (event: SyntheticEvent): void => {
+    event.preventDefault()
+    if (isReady) onSubmit()
+  }
+  return (
+    <form className="grid gap-4" onSubmit={submit}>
+      {children}
       <div className="flex justify-end gap-2">
-        <Button onClick={() => operatorPrompt.answer(null)}>Cancel</Button>
-        <Button type="submit" look="primary" disabled={token.trim() === ''}>
-          Go on
+        <Button onClick={onCancel}>Cancel</Button>
+        <Button type="submit" look={look} disabled={!isReady}>
+          {submitLabel}
         </Button>
       </div>
     </form>

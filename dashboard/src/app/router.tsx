@@ -8,7 +8,7 @@ import {
 } from '@tanstack/react-router'
 import { type ComponentType, useEffect } from 'react'
 import { UnreachableError } from '../api/client.ts'
-import { useLineStatus } from '../live/use-live.ts'
+import { useConnectionStatus } from '../live/live.ts'
 import { Empty, Failure, Loading } from '../ui/states.tsx'
 import { Shell } from './shell.tsx'
 
@@ -93,7 +93,7 @@ declare module '@tanstack/react-router' {
 /** Instead of a page that could not be loaded or drawn. What only waits for the service goes on by itself. */
 const PageFailure = ({ error }: { readonly error: unknown }) => {
   const { invalidate } = useRouter()
-  const isLive = useLineStatus() === 'live'
+  const isLive = useConnectionStatus() === 'live'
   const retry = (): void => void invalidate()
   useEffect(() => {
     if (isLive && error instanceof UnreachableError) void invalidate()

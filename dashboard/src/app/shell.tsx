@@ -5,7 +5,7 @@ import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Toasts } from '../ui/toast.tsx'
 import { CommandPalette } from './command-palette.tsx'
-import { LineBadge, LineBanner, CurrentRegime, signOut } from './connection.tsx'
+import { ConnectionBadge, ConnectionBanner, CurrentRegime, signOut } from './connection.tsx'
 import { KillSwitchChip, KillSwitchDialog, openKillSwitch } from './kill-switch.tsx'
 import { type PageEntry, PAGES } from './navigation.ts'
 import { ConfirmDialog, OperatorDialog } from './prompts.tsx'
@@ -41,7 +41,7 @@ export const Shell = () => {
         <header className="sticky top-0 z-30 border-b border-line bg-panel">
           <div className="flex h-12 items-center gap-2 px-3 md:px-4">
             <h1 className="mr-auto truncate text-base font-semibold">{page.label}</h1>
-            <LineBadge />
+            <ConnectionBadge />
             <CurrentRegime />
             <div className="max-md:hidden">
               <KillSwitchChip />
@@ -57,7 +57,7 @@ export const Shell = () => {
               <Command className="size-4" aria-hidden />
             </Button>
           </div>
-          <LineBanner />
+          <ConnectionBanner />
         </header>
         <main id="content" tabIndex={-1} className="min-w-0 flex-1 p-3 outline-none md:p-4">
           <Outlet />

@@ -4,8 +4,8 @@ import { readMessages, type SseMessage } from './stream.ts'
 const STREAM =
   'retry: 2000\n\nid: 1\ndata: {"a":"ü"}\n\n: keep-alive\n\nid: 2\ndata: {"b":2}\n\nid: 3\ndata: cut off'
 
-/** In pieces of so many bytes, wherever that cuts. */
-const inPieces = (text: string, size: number): ReadableStream<Uint8Array> => {
+/** In chunks of `size` bytes. */
+const inChunks = (text: string, size: number): ReadableStream<Uint8Array> => {
   const bytes = new TextEncoder().encode(text)
   return new ReadableStream({
     start: (controller) => {
@@ -17,15 +17,15 @@ const inPieces = (text: string, size: number): ReadableStream<Uint8Array> => {
 
 const read = async (
   size: number,
-): Promise<{ readonly messages: readonly SseMessage[]; readonly signs: number }> => {
+): Promise<{ readonly messages: readonly SseMessage[]; readonly chunks: number }> => {
   const messages: SseMessage[] = []
-  let signs = 0
-  for await (const batch of readMessages(inPieces(STREAM, size), () => (signs += 1))) messages.push(...batch)
-  return { messages, signs }
+  let chunks = 0
+  for await (const batch of readMessages(inChunks(STREAM, size), () => (chunks += 1))) messages.push(...batch)
+  return { messages, chunks }
 }
 
 describe('readMessages', () => {
-  it.each([1, 2, 3, 7, 50, 1000])('reads whole messages from pieces of %i bytes', async (size) => {
+  it.each([1, 2, 3, 7, 50, 1000])('reads whole messages from chunks of %i bytes', async (size) => {
     const { messages } = await read(size)
     expect(messages).toEqual([
       { id: '1', data: '{"a":"ü"}' },
@@ -33,8 +33,8 @@ describe('readMessages', () => {
     ])
   })
 
-  it('tells of every sign of life, comments too', async () => {
-    const { signs } = await read(10)
-    expect(signs).toBe(Math.ceil(new TextEncoder().encode(STREAM).length / 10))
+  it('reports every chunk, comments included', async () => {
+    const { chunks } = await read(10)
+    expect(chunks).toBe(Math.ceil(new TextEncoder().encode(STREAM).length / 10))
   })
 })

@@ -1,6 +1,6 @@
 import type { UseQueryResult } from '@tanstack/react-query'
 import { type ReactNode, useId } from 'react'
-import { useLineStatus } from '../live/use-live.ts'
+import { useConnectionStatus } from '../live/live.ts'
 import { cx } from './cx.ts'
 import { formatDuration } from './format.ts'
 import { Failure, Loading } from './states.tsx'
@@ -82,7 +82,7 @@ export const DataAge = ({
   /** Events refresh it; otherwise it is as old as it says. */
   readonly isFollowed?: boolean
 }) => {
-  const isLive = useLineStatus() === 'live' && !query.isError
+  const isLive = useConnectionStatus() === 'live' && !query.isError
   const { dataUpdatedAt } = query
   const age = useNow((nowMs) => ageText(dataUpdatedAt, nowMs))
   if (dataUpdatedAt === 0) return null

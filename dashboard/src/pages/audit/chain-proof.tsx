@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { readEvents } from '../../api/queries.ts'
 import type { EventRecord } from '../../api/types.ts'
+import { PageLink } from '../../app/page-link.tsx'
 import { bytesOfHex, canonicalJson, keysFrom, verifyEd25519 } from '../../proof/signatures.ts'
 import { Badge, type Tone } from '../../ui/badge.tsx'
 import { formatCount } from '../../ui/format.ts'
@@ -35,29 +35,20 @@ export const ChainProof = ({
         {(findings) => <Findings findings={findings} />}
       </QueryContent>
       <Facts
-        facts={[
-          ['Event', `no. ${formatCount(record.seq)} of the log`],
-          ['Recorded', <Time key="recorded" at={record.recorded_at} as="full" />],
-          ['Hash', <Id key="hash" id={record.hash} whole />],
-          [
-            'Previous hash',
-            record.prev_hash === '' ? 'none: the first event' : <Id key="prev" id={record.prev_hash} whole />,
-          ],
-          [
-            'Signature',
-            record.signature === null ? 'none' : <Id key="signature" id={record.signature} whole />,
-          ],
-          ['Signer', record.signer === null ? 'none' : <Id key="signer" id={record.signer} whole />],
-        ]}
+        facts={{
+          Event: `no. ${formatCount(record.seq)} of the log`,
+          Recorded: <Time at={record.recorded_at} as="full" />,
+          Hash: <Id id={record.hash} whole />,
+          'Previous hash':
+            record.prev_hash === '' ? 'none: the first event' : <Id id={record.prev_hash} whole />,
+          Signature: record.signature === null ? 'none' : <Id id={record.signature} whole />,
+          Signer: record.signer === null ? 'none' : <Id id={record.signer} whole />,
+        }}
       />
       {inAudit ? null : (
-        <Link
-          to="/audit"
-          search={{ event: record.id } as never}
-          className="text-[13px] text-accent underline underline-offset-2"
-        >
+        <PageLink to="/audit" search={{ event: record.id }}>
           Open in the audit
-        </Link>
+        </PageLink>
       )}
     </Section>
   )

@@ -4,6 +4,7 @@ import { isNotFound } from '../../api/client.ts'
 import { queries, readEvent, readEvents } from '../../api/queries.ts'
 import type { EventFilter, EventRecord } from '../../api/types.ts'
 import { summaryOf, symbolOf } from '../../app/event-summary.ts'
+import { PageLink } from '../../app/page-link.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { formatCount } from '../../ui/format.ts'
 import { Facts, Id } from '../../ui/id.tsx'
@@ -36,38 +37,25 @@ const RecordContent = ({ record }: { readonly record: EventRecord }) => (
   </div>
 )
 
-const factsOf = (record: EventRecord): readonly (readonly [string, React.ReactNode])[] => {
-  return [
-    ['Id', <Id key="id" id={record.id} whole />],
-    ['Time', <Time key="ts" at={record.ts} as="full" />],
-    ['Symbol', symbolOf(record) ?? <Unknown key="symbol" why="about no symbol" />],
-    [
-      'Author',
-      record.source === null ? (
-        <Unknown key="source" />
-      ) : (
-        <FilterLink key="source" filter={{ author: record.source }} text={record.source} />
-      ),
-    ],
-    [
-      'Trace',
-      record.trace_id === null ? (
-        <Unknown key="trace" why="part of no trace" />
-      ) : (
-        <FilterLink key="trace" filter={{ about: `trace:${record.trace_id}` }} text={record.trace_id} />
-      ),
-    ],
-    [
-      'Dedupe key',
-      record.dedupe_key === null ? (
-        <Unknown key="key" why="none" />
-      ) : (
-        <Untrusted key="key" text={record.dedupe_key} />
-      ),
-    ],
-    ['Schema', record.schema_version],
-  ]
-}
+const factsOf = (record: EventRecord) => ({
+  Id: <Id id={record.id} whole />,
+  Time: <Time at={record.ts} as="full" />,
+  Symbol: symbolOf(record) ?? <Unknown why="about no symbol" />,
+  Author:
+    record.source === null ? (
+      <Unknown />
+    ) : (
+      <FilterLink filter={{ author: record.source }} text={record.source} />
+    ),
+  Trace:
+    record.trace_id === null ? (
+      <Unknown why="part of no trace" />
+    ) : (
+      <FilterLink filter={{ about: `trace:${record.trace_id}` }} text={record.trace_id} />
+    ),
+  'Dedupe key': record.dedupe_key === null ? <Unknown why="none" /> : <Untrusted text={record.dedupe_key} />,
+  Schema: record.schema_version,
+})
 
 const FilterLink = ({
   filter,
@@ -76,14 +64,9 @@ const FilterLink = ({
   readonly filter: Readonly<Record<string, string>>
   readonly text: string
 }) => (
-  <Link
-    to="/audit"
-    search={filter as never}
-    className="text-accent underline underline-offset-2"
-    title="Show all events of it"
-  >
+  <PageLink to="/audit" search={filter} title="Show all events of it">
     <Untrusted text={text} />
-  </Link>
+  </PageLink>
 )
 
 /** What led to an event and what came of it, as far as events name each other. */

@@ -1,5 +1,4 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { ArrowUp, Download, ShieldCheck } from 'lucide-react'
 import { useRef, useState } from 'react'
 import { api, dataOf } from '../../api/client.ts'
@@ -7,8 +6,9 @@ import { useEventPages, verifyChain } from '../../api/queries.ts'
 import type { EventFilter, EventItem, EventRecord, Integrity, VerifyProgress } from '../../api/types.ts'
 import { summaryOf, symbolOf } from '../../app/event-summary.ts'
 import { FilterForm, UrlField, UrlTimeField, useRoomPx } from '../../app/filter-form.tsx'
+import { PageLink } from '../../app/page-link.tsx'
 import { useUrlState } from '../../app/use-url-state.ts'
-import { useEvents } from '../../live/use-live.ts'
+import { useEvents } from '../../live/live.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Choice } from '../../ui/field.tsx'
@@ -152,10 +152,7 @@ const Result = ({ report }: { readonly report: Integrity }) => (
     </div>
     {report.ok ? null : <BrokenChain report={report} />}
     <Facts
-      facts={[
-        ['Head', `no. ${formatCount(report.head_seq)}`],
-        ['Head hash', <Id key="hash" id={report.head_hash} />],
-      ]}
+      facts={{ Head: `no. ${formatCount(report.head_seq)}`, 'Head hash': <Id id={report.head_hash} /> }}
     />
   </div>
 )
@@ -167,9 +164,9 @@ const BrokenChain = ({ report: { reason, first_bad_seq, first_bad_id } }: { read
       {first_bad_seq === null ? '' : ` First at event ${formatCount(first_bad_seq)}.`}
     </p>
     {first_bad_id === null ? null : (
-      <Link to="/audit" search={{ event: first_bad_id } as never} className="underline">
+      <PageLink to="/audit" search={{ event: first_bad_id }}>
         Look at it
-      </Link>
+      </PageLink>
     )}
     <p className="mt-1">Raise the kill switch, and compare with a backup: svc integrity tells more.</p>
   </div>

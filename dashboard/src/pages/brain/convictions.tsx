@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { isNotFound } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import type { ConvictionInput, ExplainedConviction } from '../../api/types.ts'
+import { PageLink } from '../../app/page-link.tsx'
 import { useUrlState } from '../../app/use-url-state.ts'
 import { Badge, DirectionBadge } from '../../ui/badge.tsx'
 import { cx } from '../../ui/cx.ts'
@@ -141,14 +141,10 @@ const COLUMNS: readonly Column<ConvictionInput>[] = [
   {
     name: 'Author',
     render: ({ author, signal_id, domain }) => (
-      <Link
-        to="/signals"
-        search={{ signal: signal_id } as never}
-        className="block max-w-44 underline decoration-line underline-offset-4 max-sm:max-w-28"
-      >
+      <PageLink to="/signals" search={{ signal: signal_id }} className="block max-w-44 max-sm:max-w-28">
         <Untrusted lines={1} text={author} />
         <span className="block text-xs text-muted no-underline">{domain}</span>
-      </Link>
+      </PageLink>
     ),
     sortBy: ({ author }) => author,
   },

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { queries } from '../../api/queries.ts'
 import type { EventItem, Intent } from '../../api/types.ts'
-import { useRecentEvents } from '../../live/use-live.ts'
+import { useRecentEvents } from '../../live/live.ts'
 import { cx } from '../../ui/cx.ts'
 import { formatCount, formatPercent } from '../../ui/format.ts'
 import { QueryPanel } from '../../ui/panel.tsx'

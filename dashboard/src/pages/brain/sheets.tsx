@@ -66,21 +66,19 @@ const Reasons = ({ explanation, conviction }: ReasonsProps) => (
     </Section>
     <Section title="Scores">
       <Facts
-        facts={[
-          ['Primary case', `${formatNumber(conviction.pcs_score)} of 100`],
-          ['Counter thesis', `${formatNumber(conviction.cts_score)} of 100`],
-          ['Final', `${formatNumber(conviction.final_score)} of 100 (50 = neutral)`],
-          ['Confidence', formatPercent(conviction.confidence, { digits: 0 })],
-          ['Coverage', `${formatPercent(conviction.coverage, { digits: 0 })} of all weight had signals`],
-          ['Regime', explanation.regime ?? 'not judged'],
-          [
-            'Kill switch',
+        facts={{
+          'Primary case': `${formatNumber(conviction.pcs_score)} of 100`,
+          'Counter thesis': `${formatNumber(conviction.cts_score)} of 100`,
+          Final: `${formatNumber(conviction.final_score)} of 100 (50 = neutral)`,
+          Confidence: formatPercent(conviction.confidence, { digits: 0 }),
+          Coverage: `${formatPercent(conviction.coverage, { digits: 0 })} of all weight had signals`,
+          Regime: explanation.regime ?? 'not judged',
+          'Kill switch':
             explanation.kill_switch_level === null ? '–' : `level ${explanation.kill_switch_level}`,
-          ],
-          ['Judged', <Time key="ts" at={explanation.ts} as="full" />],
-          ['Cycle', <Id key="cycle" id={explanation.cycle_id} />],
-          ['Conviction', <Id key="conviction" id={conviction.conviction_id} />],
-        ]}
+          Judged: <Time at={explanation.ts} as="full" />,
+          Cycle: <Id id={explanation.cycle_id} />,
+          Conviction: <Id id={conviction.conviction_id} />,
+        }}
       />
     </Section>
   </div>
@@ -240,16 +238,14 @@ const CycleDialog = ({ id, onClose }: { readonly id: string; readonly onClose: (
 const Content = ({ explanation }: { readonly explanation: Explanation }) => (
   <div className="grid gap-5">
     <Facts
-      facts={[
-        ['Time', <Time key="ts" at={explanation.ts} as="full" />],
-        ['Run by', explanation.trigger ?? 'not known'],
-        ['Regime', explanation.regime ?? 'not judged'],
-        [
-          'Kill switch',
+      facts={{
+        Time: <Time at={explanation.ts} as="full" />,
+        'Run by': explanation.trigger ?? 'not known',
+        Regime: explanation.regime ?? 'not judged',
+        'Kill switch':
           explanation.kill_switch_level === null ? '–' : `level ${explanation.kill_switch_level}`,
-        ],
-        ['Cycle', <Id key="id" id={explanation.cycle_id} />],
-      ]}
+        Cycle: <Id id={explanation.cycle_id} />,
+      }}
     />
     {explanation.warnings.length === 0 ? null : (
       <Section title="Warnings">

@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { api, isNotFound } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import type { Contributor, EventItem, Payload, Score } from '../../api/types.ts'
+import { PageLink } from '../../app/page-link.tsx'
 import { confirm } from '../../app/prompts.tsx'
 import { useAction } from '../../app/use-action.ts'
 import { useUrlState } from '../../app/use-url-state.ts'
-import { useRecentEvents } from '../../live/use-live.ts'
+import { useRecentEvents } from '../../live/live.ts'
 import { Badge, DirectionBadge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
@@ -80,16 +80,15 @@ const Head = ({ contributor, score, onRemoved }: HeadProps) => (
       <RemoveButton contributor={contributor} onRemoved={onRemoved} />
     </div>
     <Facts
-      facts={[
-        ['Node id', <Untrusted key="node" text={contributor.node_id} />],
-        ['Id', <Id key="id" id={contributor.id} />],
-        ['Registered', <Time key="registered" at={contributor.registered_at} as="full" />],
-        ['Last signal', <Time key="active" at={score?.last_active} as="ago" />],
-        ['Karma paid out', <Usd key="karma" value={score?.total_karma_usd} />],
-        ...(score?.karma === undefined
-          ? []
-          : [['Karma score', `${formatNumber(score.karma, 1)} of 100; 50 is chance`] as const]),
-      ]}
+      facts={{
+        'Node id': <Untrusted text={contributor.node_id} />,
+        Id: <Id id={contributor.id} />,
+        Registered: <Time at={contributor.registered_at} as="full" />,
+        'Last signal': <Time at={score?.last_active} as="ago" />,
+        'Karma paid out': <Usd value={score?.total_karma_usd} />,
+        'Karma score':
+          score?.karma === undefined ? undefined : `${formatNumber(score.karma, 1)} of 100; 50 is chance`,
+      }}
     />
   </div>
 )
@@ -141,25 +140,20 @@ const Calibration = ({ score }: { readonly score: Score }) => {
   return (
     <div className="grid gap-3">
       <Facts
-        facts={[
-          [
-            'Brier score',
-            isEnough ? (
-              `${score.brier_score.toFixed(3)}; 0 is perfect, 0.25 is chance`
-            ) : (
-              <Unknown key="brier" why="too few calls with a known outcome" />
-            ),
-          ],
-          [
-            'Usual conviction',
+        facts={{
+          'Brier score': isEnough ? (
+            `${score.brier_score.toFixed(3)}; 0 is perfect, 0.25 is chance`
+          ) : (
+            <Unknown why="too few calls with a known outcome" />
+          ),
+          'Usual conviction':
             score.signals_submitted === 0 ? (
-              <Unknown key="conviction" why="no signal yet" />
+              <Unknown why="no signal yet" />
             ) : (
               `${score.avg_conviction.toFixed(1)} of 10`
             ),
-          ],
-          ['Known outcomes', `${score.signals_resolved}, of them ${score.signals_profitable} right`],
-        ]}
+          'Known outcomes': `${score.signals_resolved}, of them ${score.signals_profitable} right`,
+        }}
       />
       {buckets.length === 0 ? (
         <p className="text-xs text-muted">
@@ -280,13 +274,9 @@ const What = ({ type, payload }: { readonly type: string; readonly payload: Payl
     const signalId = textOf(payload['signal_id'])
     return (
       <>
-        <Link
-          to="/signals"
-          search={{ signal: signalId } as never}
-          className="underline decoration-line underline-offset-4"
-        >
+        <PageLink to="/signals" search={{ signal: signalId }}>
           Signal
-        </Link>
+        </PageLink>
         <strong className="font-medium">{symbol === '' ? 'no symbol' : symbol}</strong>
         {typeof payload['direction'] === 'string' ? (
           <DirectionBadge direction={payload['direction']} />

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link, useNavigate } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { queries, verifyChain } from '../../api/queries.ts'
 import type {
@@ -14,8 +14,9 @@ import type {
 import { useRunCycle } from '../../app/command-palette.tsx'
 import { summaryOf, symbolOf } from '../../app/event-summary.ts'
 import { openKillSwitch } from '../../app/kill-switch.tsx'
+import { PageLink } from '../../app/page-link.tsx'
 import { useUrlState } from '../../app/use-url-state.ts'
-import { useRecentEvents } from '../../live/use-live.ts'
+import { useRecentEvents } from '../../live/live.ts'
 import { AdoptedBadge, Badge, DirectionBadge, type Tone } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Chart } from '../../ui/chart/chart.tsx'
@@ -77,9 +78,7 @@ const OperatorNotices = () => {
     >
       {shown.map(([text, to]) => (
         <li key={text}>
-          <Link to={to} className="tap underline">
-            {text}
-          </Link>
+          <PageLink to={to}>{text}</PageLink>
         </li>
       ))}
     </ul>
@@ -223,15 +222,13 @@ const BrainPanel = () => {
 
 const State = ({ brain }: { readonly brain: BrainStatus }) => (
   <Facts
-    facts={[
-      ['Regime', brain.regime ?? 'not judged yet'],
-      ['since', <Time key="since" at={brain.regime_changed_at} as="ago" />],
-      ['Last cycle', <Time key="cycle" at={brain.last_cycle_at} as="ago" />],
-      ['Kill switch', `level ${brain.kill_switch_level}`],
-      ...(brain.kill_switch_reason === null
-        ? []
-        : [['because', <Untrusted key="reason" text={brain.kill_switch_reason} />] as const]),
-    ]}
+    facts={{
+      Regime: brain.regime ?? 'not judged yet',
+      since: <Time at={brain.regime_changed_at} as="ago" />,
+      'Last cycle': <Time at={brain.last_cycle_at} as="ago" />,
+      'Kill switch': `level ${brain.kill_switch_level}`,
+      because: brain.kill_switch_reason === null ? undefined : <Untrusted text={brain.kill_switch_reason} />,
+    }}
   />
 )
 
@@ -378,9 +375,9 @@ const SignalsPanel = ({ className = '' }: { readonly className?: string }) => {
         signals.length === 0 ? (
           <Empty title="No signals yet">
             Producers write them on their schedules once a market feed runs (
-            <Link to="/settings" search={{ section: 'market' } as never} className="text-accent underline">
+            <PageLink to="/settings" search={{ section: 'market' }}>
               market settings
-            </Link>
+            </PageLink>
             ); contributors submit theirs on the Signals page.
           </Empty>
         ) : (
@@ -448,9 +445,9 @@ const HealthPanel = ({ className = '' }: { readonly className?: string }) => {
               </li>
             ))}
           </ul>
-          <Link to="/producers" className="tap text-xs text-accent underline">
+          <PageLink to="/producers" className="text-xs">
             All about producers
-          </Link>
+          </PageLink>
         </div>
       )}
     </QueryPanel>
@@ -466,22 +463,20 @@ const ServiceFacts = () => {
   })
   return (
     <Facts
-      facts={[
-        [
-          'Chain',
+      facts={{
+        Chain:
           chain === undefined ? (
             '…'
           ) : (
-            <Badge key="chain" tone={chain.ok ? 'good' : 'bad'}>
+            <Badge tone={chain.ok ? 'good' : 'bad'}>
               {chain.ok ? `newest ${formatCount(chain.checked)} verified` : `broken: ${chain.reason ?? ''}`}
             </Badge>
           ),
-        ],
-        ['Events', chain === undefined ? '…' : formatCount(chain.event_count)],
-        ['Store', health === undefined ? '…' : formatBytes(health.db_size_bytes)],
-        ['Running for', health === undefined ? '…' : formatDuration(health.uptime_seconds * 1000)],
-        ['Version', health?.version ?? '…'],
-      ]}
+        Events: chain === undefined ? '…' : formatCount(chain.event_count),
+        Store: health === undefined ? '…' : formatBytes(health.db_size_bytes),
+        'Running for': health === undefined ? '…' : formatDuration(health.uptime_seconds * 1000),
+        Version: health?.version ?? '…',
+      }}
     />
   )
 }

@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
-import { type ReactNode, useMemo, useState } from 'react'
+import { useMemo, useState } from 'react'
 import { isNotFound } from '../../api/client.ts'
 import { queries, readEvents } from '../../api/queries.ts'
 import type { EventItem, ExplainedConviction, Position } from '../../api/types.ts'
-import { useRecentEvents } from '../../live/use-live.ts'
+import { PageLink } from '../../app/page-link.tsx'
+import { useRecentEvents } from '../../live/live.ts'
 import { AdoptedBadge, Badge, DirectionBadge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { type Candle, Chart, type ChartSeries, type Level, type Marker } from '../../ui/chart/chart.tsx'
@@ -92,35 +92,31 @@ const Terms = ({ position }: { readonly position: Position }) => (
   </Section>
 )
 
-type FactList = readonly (readonly [string, ReactNode])[]
+const pricesOf = (position: Position) => ({
+  Entry: <Price value={position.entry_price} />,
+  ...(isOpen(position)
+    ? { Mark: <Price value={position.mark_price} /> }
+    : { Exit: <Price value={position.exit_price} /> }),
+  Stop: <Price value={position.stop_loss} />,
+  Target: <Price value={position.take_profit} />,
+  Size: <Usd value={position.size_notional} />,
+  Quantity: <Quantity value={position.quantity} unit={position.asset} />,
+})
 
-const pricesOf = (position: Position): FactList => [
-  ['Entry', <Price key="entry" value={position.entry_price} />],
-  isOpen(position)
-    ? ['Mark', <Price key="mark" value={position.mark_price} />]
-    : ['Exit', <Price key="exit" value={position.exit_price} />],
-  ['Stop', <Price key="stop" value={position.stop_loss} />],
-  ['Target', <Price key="target" value={position.take_profit} />],
-  ['Size', <Usd key="size" value={position.size_notional} />],
-  ['Quantity', <Quantity key="quantity" value={position.quantity} unit={position.asset} />],
-]
-
-const circumstancesOf = (position: Position): FactList => [
-  ['Opened', <Time key="opened" at={position.opened_at} />],
-  ['Closed', <Time key="closed" at={position.closed_at} />],
-  ['Fees', <Usd key="fees" value={position.fees_usd} />],
-  [
-    'Leverage',
+const circumstancesOf = (position: Position) => ({
+  Opened: <Time at={position.opened_at} />,
+  Closed: <Time at={position.closed_at} />,
+  Fees: <Usd value={position.fees_usd} />,
+  Leverage:
     position.leverage === null ? (
-      <Unknown key="leverage" />
+      <Unknown />
     ) : (
       `${formatNumber(position.leverage)}×, ${position.margin_type ?? ''}`
     ),
-  ],
-  ['Regime at entry', position.regime_at_entry ?? <Unknown key="regime" />],
-  ['Venue', position.platform],
-  ['Id', <Id key="id" id={position.id} />],
-]
+  'Regime at entry': position.regime_at_entry ?? <Unknown />,
+  Venue: position.platform,
+  Id: <Id id={position.id} />,
+})
 
 /** Every event about it, oldest first. */
 const History = ({ id }: { readonly id: string }) => {
@@ -132,13 +128,9 @@ const History = ({ id }: { readonly id: string }) => {
           <>
             <EventLinks events={items} otherwise="No event is about it." />
             {next_seq === null ? null : (
-              <Link
-                to="/audit"
-                search={{ about: id } as never}
-                className="text-[13px] text-accent underline underline-offset-2"
-              >
+              <PageLink to="/audit" search={{ about: id }}>
                 All events about it
-              </Link>
+              </PageLink>
             )}
           </>
         )}
@@ -410,27 +402,17 @@ const Explained = ({ conviction }: { readonly conviction: ExplainedConviction })
   return (
     <div className="grid gap-3">
       <Facts
-        facts={[
-          [
-            'Conviction',
-            `${conviction.direction}, ${formatNumber(conviction.effective_conviction, 1)} after the counter-thesis`,
-          ],
-          [
-            'For and against',
-            `${formatNumber(conviction.pcs_score, 1)} for, ${formatNumber(conviction.cts_score, 1)} against`,
-          ],
-          ['Confidence', formatPercent(conviction.confidence, { digits: 0 })],
-          ['Domains heard', formatPercent(conviction.coverage, { digits: 0 })],
-        ]}
+        facts={{
+          Conviction: `${conviction.direction}, ${formatNumber(conviction.effective_conviction, 1)} after the counter-thesis`,
+          'For and against': `${formatNumber(conviction.pcs_score, 1)} for, ${formatNumber(conviction.cts_score, 1)} against`,
+          Confidence: formatPercent(conviction.confidence, { digits: 0 }),
+          'Domains heard': formatPercent(conviction.coverage, { digits: 0 }),
+        }}
       />
       <InputsTable inputs={inputs} />
-      <Link
-        to="/brain"
-        search={{ why: conviction.conviction_id } as never}
-        className="text-[13px] text-accent underline underline-offset-2"
-      >
+      <PageLink to="/brain" search={{ why: conviction.conviction_id }}>
         The whole decision
-      </Link>
+      </PageLink>
     </div>
   )
 }

@@ -5,7 +5,7 @@ import type { ProducerStatus, Provenance } from '../../api/types.ts'
 import { confirm } from '../../app/prompts.tsx'
 import { useAction } from '../../app/use-action.ts'
 import { useUrlState } from '../../app/use-url-state.ts'
-import { useRecentEvents } from '../../live/use-live.ts'
+import { useRecentEvents } from '../../live/live.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
@@ -80,39 +80,32 @@ const Status = ({ producer, onRemoved }: StatusProps) => (
   </div>
 )
 
-const factsOf = (producer: ProducerStatus): readonly (readonly [string, React.ReactNode])[] => [
-  ['Kind', producer.kind === 'builtin' ? 'built in' : 'registered: asked over HTTP'],
-  ['Domain', producer.domain],
-  ...(producer.endpoint === null
-    ? []
-    : [['Endpoint', <Untrusted key="endpoint" lines="all" text={producer.endpoint} />] as const]),
-  [
-    'Schedule',
+const factsOf = (producer: ProducerStatus) => ({
+  Kind: producer.kind === 'builtin' ? 'built in' : 'registered: asked over HTTP',
+  Domain: producer.domain,
+  Endpoint: producer.endpoint === null ? undefined : <Untrusted lines="all" text={producer.endpoint} />,
+  Schedule:
     producer.schedule === null ? (
       rhythmOf(producer)
     ) : (
-      <span key="schedule">
+      <span>
         {rhythmOf(producer)} <code className="text-muted">{producer.schedule}</code>
       </span>
     ),
-  ],
-  ['Last run', <Time key="run" at={producer.last_run_at} as="full" />],
-  ['Last success', <Time key="success" at={producer.last_success_at} as="full" />],
-  ['Next run', <Time key="next" at={nextRunOf(producer)} as="ago" />],
-  ...(producer.quarantined_until === null
-    ? []
-    : [['Rests until', <Time key="rest" at={producer.quarantined_until} as="full" />] as const]),
-  ['Failures in a row', formatCount(producer.consecutive_failures)],
-  ['Signals written', formatCount(producer.events_produced)],
-  [
-    'Takes on average',
+  'Last run': <Time at={producer.last_run_at} as="full" />,
+  'Last success': <Time at={producer.last_success_at} as="full" />,
+  'Next run': <Time at={nextRunOf(producer)} as="ago" />,
+  'Rests until':
+    producer.quarantined_until === null ? undefined : <Time at={producer.quarantined_until} as="full" />,
+  'Failures in a row': formatCount(producer.consecutive_failures),
+  'Signals written': formatCount(producer.events_produced),
+  'Takes on average':
     producer.avg_duration_ms === null ? (
-      <Unknown key="takes" why="has not run" />
+      <Unknown why="has not run" />
     ) : (
       formatDuration(producer.avg_duration_ms)
     ),
-  ],
-]
+})
 
 interface RemoveButtonProps {
   readonly name: string
@@ -191,19 +184,18 @@ const ProvenanceFacts = ({ name }: { readonly name: string }) => {
 const Known = ({ provenance }: { readonly provenance: KnownProvenance }) => (
   <>
     <Facts
-      facts={[
-        [
-          'Chain',
-          <Badge key="chain" tone={provenance.chain_verified ? 'good' : 'bad'}>
+      facts={{
+        Chain: (
+          <Badge tone={provenance.chain_verified ? 'good' : 'bad'}>
             {provenance.chain_verified ? 'newest events verified' : 'does not verify'}
-          </Badge>,
-        ],
-        ['Signals', formatCount(provenance.total_signals)],
-        ['First seen', <Time key="first" at={provenance.first_seen} as="full" />],
-        ['Last seen', <Time key="last" at={provenance.last_seen} as="full" />],
-        ['Contributors behind it', formatCount(provenance.operator_coverage)],
-        ['Profit and loss', provenance.p_and_l_attributed ? 'attributed' : 'not attributed yet'],
-      ]}
+          </Badge>
+        ),
+        Signals: formatCount(provenance.total_signals),
+        'First seen': <Time at={provenance.first_seen} as="full" />,
+        'Last seen': <Time at={provenance.last_seen} as="full" />,
+        'Contributors behind it': formatCount(provenance.operator_coverage),
+        'Profit and loss': provenance.p_and_l_attributed ? 'attributed' : 'not attributed yet',
+      }}
     />
     <div className="rounded-md border border-line">
       <Table

@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import type { Configuration, Intent } from '../../api/types.ts'
+import { PageLink } from '../../app/page-link.tsx'
 import { confirm } from '../../app/prompts.tsx'
 import { useAction } from '../../app/use-action.ts'
 import { Badge, DirectionBadge } from '../../ui/badge.tsx'
@@ -44,13 +44,9 @@ const NothingWaits = () => {
   return (
     <Empty title="Nothing waits">
       {configuration === undefined ? null : whatWaits(configuration)}
-      <Link
-        to="/settings"
-        search={{ section: 'execution' } as never}
-        className="tap block text-accent underline"
-      >
+      <PageLink to="/settings" search={{ section: 'execution' }} className="block">
         Change what needs approval
-      </Link>
+      </PageLink>
     </Empty>
   )
 }
@@ -126,13 +122,9 @@ const WaitingIntent = ({ intent }: { readonly intent: Intent }) => {
         <Button size="small" busy={isBusy} onClick={() => void judge('deny')}>
           Deny<span className="sr-only"> {what}</span>
         </Button>
-        <Link
-          to="/brain"
-          search={{ cycle: intent.cycle_id } as never}
-          className="ml-auto self-center text-xs text-accent underline"
-        >
+        <PageLink to="/brain" search={{ cycle: intent.cycle_id }} className="ml-auto self-center text-xs">
           Why?
-        </Link>
+        </PageLink>
       </div>
     </li>
   )

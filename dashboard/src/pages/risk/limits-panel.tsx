@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { queries } from '../../api/queries.ts'
 import type { Portfolio } from '../../api/types.ts'
+import { PageLink } from '../../app/page-link.tsx'
 import { Badge } from '../../ui/badge.tsx'
 import { cx } from '../../ui/cx.ts'
 import { formatCount, formatPercent, formatUsd } from '../../ui/format.ts'
@@ -15,9 +15,9 @@ export const LimitsPanel = () => {
       title="Limits"
       query={query}
       actions={
-        <Link to="/settings" search={{ section: 'risk' } as never} className="tap text-accent underline">
+        <PageLink to="/settings" search={{ section: 'risk' }}>
           Change limits
-        </Link>
+        </PageLink>
       }
     >
       {(portfolio) => (

@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import type { Live } from '../../api/types.ts'
 import { openKillSwitch } from '../../app/kill-switch.tsx'
+import { PageLink } from '../../app/page-link.tsx'
 import { confirm } from '../../app/prompts.tsx'
 import { useAction } from '../../app/use-action.ts'
 import { Badge } from '../../ui/badge.tsx'
@@ -27,28 +27,22 @@ export const LivePanel = () => {
       {(live) => (
         <div className="grid gap-3">
           <Facts
-            facts={[
-              ['Mode', live.mode],
-              ['Venue', live.venue ?? 'none'],
-              [
-                'Confirmed',
+            facts={{
+              Mode: live.mode,
+              Venue: live.venue ?? 'none',
+              Confirmed:
                 live.confirmed === null ? (
                   'never'
                 ) : (
-                  <span key="confirmed">
+                  <>
                     {live.confirmed.venue}, <Time at={live.confirmed.at} as="ago" />
-                  </span>
+                  </>
                 ),
-              ],
-              ...(live.adopted_positions.length === 0
-                ? []
-                : [
-                    [
-                      'Adopted positions',
-                      <AdoptedLink key="adopted" count={live.adopted_positions.length} />,
-                    ] as const,
-                  ]),
-            ]}
+              'Adopted positions':
+                live.adopted_positions.length === 0 ? undefined : (
+                  <PageLink to="/positions">{live.adopted_positions.length} not opened here</PageLink>
+                ),
+            }}
           />
           {live.held_back_by.length === 0 ? null : (
             <ul className="grid gap-2" aria-label="What holds live trading back">
@@ -72,16 +66,10 @@ const SendsBadge = ({ live: { sends_entries: sends, mode } }: { readonly live: L
   </Badge>
 )
 
-const AdoptedLink = ({ count }: { readonly count: number }) => (
-  <Link to="/positions" className="tap text-accent underline">
-    {count === 1 ? '1 position' : `${count} positions`} not opened here
-  </Link>
-)
-
 const SettingsLink = ({ children }: { readonly children: ReactNode }) => (
-  <Link to="/settings" search={{ section: 'execution' } as never} className="tap text-accent underline">
+  <PageLink to="/settings" search={{ section: 'execution' }}>
     {children}
-  </Link>
+  </PageLink>
 )
 
 /** What is in the way, and how to remove it. */

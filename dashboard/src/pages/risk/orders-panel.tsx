@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import type { EventItem, Order } from '../../api/types.ts'
+import { PageLink } from '../../app/page-link.tsx'
 import { confirm } from '../../app/prompts.tsx'
 import { useAction } from '../../app/use-action.ts'
 import { useUrlState } from '../../app/use-url-state.ts'
-import { useRecentEvents } from '../../live/use-live.ts'
+import { useRecentEvents } from '../../live/live.ts'
 import { Badge, type Tone } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Choice } from '../../ui/field.tsx'
@@ -15,7 +15,7 @@ import { Id } from '../../ui/id.tsx'
 import { Price, Quantity } from '../../ui/numbers.tsx'
 import { QueryPanel } from '../../ui/panel.tsx'
 import { Empty } from '../../ui/states.tsx'
-import { Table, type Column } from '../../ui/table.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { Untrusted } from '../../ui/untrusted.tsx'
 import { refusalReason } from '../brain/words.ts'
@@ -116,9 +116,9 @@ const columnsWith = (endReasons: ReadonlyMap<string, string>): readonly Column<O
     render: ({ side, symbol, reduce_only, position_id }) => (
       <span className="flex flex-wrap items-center gap-x-1.5">
         <Badge tone={side === 'buy' ? 'good' : 'bad'}>{side}</Badge>
-        <Link to="/positions" search={{ position: position_id } as never} className="font-medium underline">
+        <PageLink to="/positions" search={{ position: position_id }} className="font-medium">
           {symbol}
-        </Link>
+        </PageLink>
         <span className="text-xs text-muted">{reduce_only ? 'exit' : 'entry'}</span>
       </span>
     ),

@@ -30,23 +30,19 @@ const IdentityPanel = () => {
           </Empty>
         ) : (
           <Facts
-            facts={[
-              ['Node', <Id key="node" id={textOf(started.payload['node_id'])} whole />],
-              ['Public key', <Id key="key" id={textOf(started.payload['public_key'])} whole />],
-              ['Algorithm', 'Ed25519'],
-              [
-                'Kept',
+            facts={{
+              Node: <Id id={textOf(started.payload['node_id'])} whole />,
+              'Public key': <Id id={textOf(started.payload['public_key'])} whole />,
+              Algorithm: 'Ed25519',
+              Kept:
                 started.payload['ephemeral'] === true ? (
-                  <Badge key="kept" tone="warn">
-                    in memory only: another node after a restart
-                  </Badge>
+                  <Badge tone="warn">in memory only: another node after a restart</Badge>
                 ) : (
                   'in identity/identity.json'
                 ),
-              ],
-              ['Last start', <Time key="start" at={started.ts} as="full" />],
-              ['Chain at start', <ChainAtStart key="chain" integrity={started.payload['integrity']} />],
-            ]}
+              'Last start': <Time at={started.ts} as="full" />,
+              'Chain at start': <ChainAtStart integrity={started.payload['integrity']} />,
+            }}
           />
         )
       }
@@ -67,18 +63,16 @@ const ServicePanel = () => {
     <QueryPanel title="Service" query={query}>
       {({ version, uptime_seconds, db_size_bytes }) => (
         <Facts
-          facts={[
-            ['Version', version],
-            ['Running for', formatDuration(uptime_seconds * 1000)],
-            ['Store', formatBytes(db_size_bytes)],
-            ['Settings', schema === undefined ? '…' : <Id key="path" id={schema.path} whole />],
-            [
-              'By environment',
+          facts={{
+            Version: version,
+            'Running for': formatDuration(uptime_seconds * 1000),
+            Store: formatBytes(db_size_bytes),
+            Settings: schema === undefined ? '…' : <Id id={schema.path} whole />,
+            'By environment':
               schema === undefined || schema.set_by_environment.length === 0
                 ? 'nothing'
                 : schema.set_by_environment.join(', '),
-            ],
-          ]}
+          }}
         />
       )}
     </QueryPanel>
@@ -92,24 +86,20 @@ const SessionPanel = () => {
     <Panel title="This browser">
       <div className="grid gap-3">
         <Facts
-          facts={[
-            [
-              'Session',
+          facts={{
+            Session:
               session === undefined ? (
                 '…'
               ) : session.sign_in_needed ? (
-                <span key="session">
+                <span>
                   ends <Time at={session.expires_at} as="ago" />
                 </span>
               ) : (
-                <Badge key="session" tone="warn">
-                  no sign-in: the service runs without a token
-                </Badge>
+                <Badge tone="warn">no sign-in: the service runs without a token</Badge>
               ),
-            ],
-            ['Theme', theme],
-            ['Time zone', Intl.DateTimeFormat().resolvedOptions().timeZone],
-          ]}
+            Theme: theme,
+            'Time zone': Intl.DateTimeFormat().resolvedOptions().timeZone,
+          }}
         />
         <div className="flex flex-wrap gap-2">
           <Button onClick={() => void switchTheme()}>Switch theme</Button>

@@ -1,12 +1,12 @@
-import { Link } from '@tanstack/react-router'
 import { Pause, Play, Plus } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import { useEventPages } from '../../api/queries.ts'
 import type { EventFilter, EventItem } from '../../api/types.ts'
 import { summaryOf, symbolOf } from '../../app/event-summary.ts'
 import { FilterForm, UrlField, useRoomPx } from '../../app/filter-form.tsx'
+import { PageLink } from '../../app/page-link.tsx'
 import { useUrlState } from '../../app/use-url-state.ts'
-import { useRecentEvents } from '../../live/use-live.ts'
+import { useRecentEvents } from '../../live/live.ts'
 import { DirectionBadge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { cx } from '../../ui/cx.ts'
@@ -159,9 +159,9 @@ const NoSignals = ({ isFiltered }: { readonly isFiltered: boolean }) =>
   ) : (
     <Empty title="No signals yet">
       Producers write them on their schedules once a market feed runs (
-      <Link to="/settings" search={{ section: 'market' } as never} className="text-accent underline">
+      <PageLink to="/settings" search={{ section: 'market' }}>
         market settings
-      </Link>
+      </PageLink>
       ); contributors submit theirs here or over the API.
     </Empty>
   )

@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import type { Attribution, EventRecord } from '../../api/types.ts'
 import { queries } from '../../api/queries.ts'
+import type { Attribution, EventRecord } from '../../api/types.ts'
 import { symbolOf } from '../../app/event-summary.ts'
+import { PageLink } from '../../app/page-link.tsx'
 import { Badge, DirectionBadge } from '../../ui/badge.tsx'
 import { cx } from '../../ui/cx.ts'
 import { Dialog } from '../../ui/dialog.tsx'
@@ -61,24 +61,15 @@ const Content = ({ record }: { readonly record: EventRecord }) => {
         </blockquote>
       ) : null}
       <Facts
-        facts={[
-          ['Symbol', symbolOf(record) ?? <Unknown key="symbol" why="about no symbol" />],
-          [
-            'Direction',
-            direction === null ? (
-              <Unknown key="direction" why="states none" />
-            ) : (
-              <DirectionBadge key="direction" direction={direction} />
-            ),
-          ],
-          [
-            'Strength',
-            strength === null ? <Unknown key="strength" why="states none" /> : formatNumber(strength),
-          ],
-          ['Author', <Untrusted key="author" text={record.source ?? '–'} />],
-          ['Time', <Time key="time" at={record.ts} as="full" />],
-          ['Id', <Id key="id" id={record.id} />],
-        ]}
+        facts={{
+          Symbol: symbolOf(record) ?? <Unknown why="about no symbol" />,
+          Direction:
+            direction === null ? <Unknown why="states none" /> : <DirectionBadge direction={direction} />,
+          Strength: strength === null ? <Unknown why="states none" /> : formatNumber(strength),
+          Author: <Untrusted text={record.source ?? '–'} />,
+          Time: <Time at={record.ts} as="full" />,
+          Id: <Id id={record.id} />,
+        }}
       />
       <details>
         <summary className="text-[13px] text-accent">Whole payload</summary>
@@ -137,13 +128,9 @@ const Said = ({ attribution }: { readonly attribution: Attribution }) => {
       {contributor === null ? (
         <Untrusted text={producer_id ?? 'nobody is named'} />
       ) : (
-        <Link
-          to="/contributors"
-          search={{ contributor: contributor.id } as never}
-          className="text-accent underline underline-offset-2"
-        >
+        <PageLink to="/contributors" search={{ contributor: contributor.id }}>
           <Untrusted text={`${contributor.name} (${contributor.node_id}), ${contributor.role}`} />
-        </Link>
+        </PageLink>
       )}
       {received_at === emitted_at ? null : (
         <p>
@@ -217,13 +204,9 @@ const Used = ({ attribution: { accepted, uses } }: { readonly attribution: Attri
 
 const UseLine = ({ use }: { readonly use: Attribution['uses'][number] }) => (
   <li className="flex flex-wrap items-baseline justify-between gap-x-3">
-    <Link
-      to="/brain"
-      search={{ why: use.conviction_id } as never}
-      className="text-accent underline underline-offset-2"
-    >
+    <PageLink to="/brain" search={{ why: use.conviction_id }}>
       {use.symbol}: {use.action}
-    </Link>
+    </PageLink>
     <span>
       share {formatPercent(use.share, { digits: 0 })}, adds {formatNumber(use.contribution, 3)} ·{' '}
       <Time at={use.at} />
@@ -254,14 +237,9 @@ const TradeLine = ({
   readonly trade: Attribution['trades'][number] | null
 }) => (
   <li className="flex flex-wrap items-baseline justify-between gap-x-3">
-    <Link
-      to="/positions"
-      search={{ position: id } as never}
-      className="text-accent underline underline-offset-2"
-      title={id}
-    >
+    <PageLink to="/positions" search={{ position: id }} title={id}>
       Position {shortId(id)}
-    </Link>
+    </PageLink>
     {trade === null ? null : (
       <span>
         {trade.weight === null ? '' : `part ${formatPercent(trade.weight, { digits: 0 })} · `}

@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { type SyntheticEvent, useState } from 'react'
 import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import type { Contributor } from '../../api/types.ts'
 import { FormEnd, formErrors } from '../../app/forms.tsx'
+import { PageLink } from '../../app/page-link.tsx'
 import { useAction } from '../../app/use-action.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field, inputClass, TextField } from '../../ui/field.tsx'
@@ -30,10 +30,8 @@ export const SubmitDialog = ({
         {(contributors) =>
           contributors.length === 0 ? (
             <Empty title="Nobody may submit yet">
-              <Link to="/contributors" className="text-accent underline">
-                Register a contributor
-              </Link>{' '}
-              first: a signal needs somebody who stands behind it.
+              <PageLink to="/contributors">Register a contributor</PageLink> first: a signal needs somebody
+              who stands behind it.
             </Empty>
           ) : (
             <SubmitForm contributors={contributors} onClose={onClose} onDone={onDone} />

@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { type SyntheticEvent, useState } from 'react'
 import { api, ApiError } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import type { KarmaIntent, KarmaReceipt, Treasury } from '../../api/types.ts'
 import { FormEnd } from '../../app/forms.tsx'
+import { PageLink } from '../../app/page-link.tsx'
 import { useAction } from '../../app/use-action.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
@@ -52,11 +52,11 @@ export const SettleDialog = ({ intents, onClose }: SettleDialogProps) => {
     >
       <form className="grid gap-4" onSubmit={submit}>
         <Facts
-          facts={[
-            ['Intents', intents.length],
-            ['Mode', intents[0]?.mode ?? ''],
-            ['To', address === '' ? 'no address is set' : <Id key="address" id={address} whole />],
-          ]}
+          facts={{
+            Intents: intents.length,
+            Mode: intents[0]?.mode ?? '',
+            To: address === '' ? 'no address is set' : <Id id={address} whole />,
+          }}
         />
         <TextField
           label="Transaction"
@@ -164,24 +164,18 @@ export const IntentDetails = ({ item: intent, onClose }: DetailsProps<KarmaInten
   <Dialog title={`Karma of ${formatKarma(intent.karma_amount_usd)}`} form="sheet" onClose={onClose}>
     <div className="grid gap-5">
       <Facts
-        facts={[
-          ['Arose', <Time key="at" at={intent.created_at} as="full" />],
-          [
-            'Trade',
-            <Link
-              key="trade"
-              to="/positions"
-              search={{ position: intent.trade_id } as never}
-              className="text-accent underline"
-            >
+        facts={{
+          Arose: <Time at={intent.created_at} as="full" />,
+          Trade: (
+            <PageLink to="/positions" search={{ position: intent.trade_id }}>
               {intent.trade_id}
-            </Link>,
-          ],
-          ['Net profit', <Pnl key="pnl" value={intent.realized_pnl_usd} />],
-          ['Rate', <Percent key="rate" value={intent.karma_percentage} />],
-          ['Mode', intent.mode],
-          ['Intent', <Id key="id" id={intent.id} whole />],
-        ]}
+            </PageLink>
+          ),
+          'Net profit': <Pnl value={intent.realized_pnl_usd} />,
+          Rate: <Percent value={intent.karma_percentage} />,
+          Mode: intent.mode,
+          Intent: <Id id={intent.id} whole />,
+        }}
       />
       <Shares intent={intent} />
       <Proof signed={intent} />
@@ -204,13 +198,9 @@ const Shares = ({ intent }: { readonly intent: KarmaIntent }) => {
       <ul className="grid gap-1 text-[13px]">
         {intent.contributors.map(({ contributor_id, node_id, share }) => (
           <li key={contributor_id} className="flex items-baseline justify-between gap-3">
-            <Link
-              to="/contributors"
-              search={{ contributor: contributor_id } as never}
-              className="min-w-0 text-accent underline"
-            >
+            <PageLink to="/contributors" search={{ contributor: contributor_id }} className="min-w-0">
               <Untrusted lines={1} text={known.find(({ id }) => id === contributor_id)?.name ?? node_id} />
-            </Link>
+            </PageLink>
             <span className="whitespace-nowrap">
               <Percent value={share} digits={1} /> <span className="text-muted">·</span>{' '}
               <Karma usd={share * intent.karma_amount_usd} />
@@ -226,34 +216,22 @@ export const ReceiptDetails = ({ item: receipt, onClose }: DetailsProps<KarmaRec
   <Dialog title={`Receipt of ${formatKarma(receipt.total_usd)}`} form="sheet" onClose={onClose}>
     <div className="grid gap-5">
       <Facts
-        facts={[
-          ['Settled', <Time key="at" at={receipt.created_at} as="full" />],
-          [
-            'Status',
-            <Badge key="status" tone={RECEIPT_TONES[receipt.status]}>
-              {receipt.status}
-            </Badge>,
-          ],
-          ['To', <Id key="to" id={receipt.destination_wallet} whole />],
-          [
-            'Transaction',
-            receipt.tx_hash === null ? (
-              <Unknown key="tx" why="none was told" />
-            ) : (
-              <Id key="tx" id={receipt.tx_hash} whole />
-            ),
-          ],
-          ['Mode', receipt.mode],
-          ['Receipt', <Id key="id" id={receipt.id} whole />],
-          [
-            `Intents (${receipt.intent_ids.length})`,
-            <span key="intents" className="grid gap-0.5">
+        facts={{
+          Settled: <Time at={receipt.created_at} as="full" />,
+          Status: <Badge tone={RECEIPT_TONES[receipt.status]}>{receipt.status}</Badge>,
+          To: <Id id={receipt.destination_wallet} whole />,
+          Transaction:
+            receipt.tx_hash === null ? <Unknown why="none was told" /> : <Id id={receipt.tx_hash} whole />,
+          Mode: receipt.mode,
+          Receipt: <Id id={receipt.id} whole />,
+          [`Intents (${receipt.intent_ids.length})`]: (
+            <span className="grid gap-0.5">
               {receipt.intent_ids.map((id) => (
                 <Id key={id} id={id} whole />
               ))}
-            </span>,
-          ],
-        ]}
+            </span>
+          ),
+        }}
       />
       <Proof signed={receipt} />
     </div>
@@ -269,11 +247,11 @@ const Proof = ({ signed }: { readonly signed: Signed }) => {
         Proof <SignatureBadge signed={signed} />
       </h3>
       <Facts
-        facts={[
-          ['Signed by', <Id key="node" id={signed.node_id} whole />],
-          ['Public key', key === undefined ? 'not in the log' : <Id key="key" id={key} whole />],
-          ['Signature', <Id key="signature" id={signed.signature_b64} whole />],
-        ]}
+        facts={{
+          'Signed by': <Id id={signed.node_id} whole />,
+          'Public key': key === undefined ? 'not in the log' : <Id id={key} whole />,
+          Signature: <Id id={signed.signature_b64} whole />,
+        }}
       />
       <Text label="What was signed" text={signedText(signed)} />
       {key === undefined ? null : <Text label="Check it yourself" text={commandFor(signed, key)} />}

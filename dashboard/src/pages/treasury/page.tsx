@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { Lock, LockOpen } from 'lucide-react'
 import { useState } from 'react'
 import { queries } from '../../api/queries.ts'
 import type { Configuration, EventItem, KarmaIntent, KarmaReceipt, Treasury } from '../../api/types.ts'
+import { PageLink } from '../../app/page-link.tsx'
 import { useUrlState } from '../../app/use-url-state.ts'
-import { useRecentEvents } from '../../live/use-live.ts'
+import { useRecentEvents } from '../../live/live.ts'
 import { Badge, type Tone } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { formatUsd, shortId, textOf } from '../../ui/format.ts'
@@ -84,9 +84,9 @@ const WhyNothing = ({ treasury }: { readonly treasury: Treasury }) => {
   return (
     <p role="status" className="rounded-md bg-warn-soft px-3 py-2 text-[13px] text-warn">
       {why}{' '}
-      <Link to="/settings" search={{ section: 'karma' } as never} className="font-medium underline">
+      <PageLink to="/settings" search={{ section: 'karma' }} className="font-medium">
         Open the settings of karma
-      </Link>
+      </PageLink>
     </p>
   )
 }
@@ -262,9 +262,9 @@ const columnsFor = (
     name: 'Trade',
     wide: true,
     render: ({ trade_id }) => (
-      <Link to="/positions" search={{ position: trade_id } as never} className="underline">
+      <PageLink to="/positions" search={{ position: trade_id }}>
         <code title={trade_id}>{shortId(trade_id)}</code>
-      </Link>
+      </PageLink>
     ),
   },
   {
@@ -378,17 +378,11 @@ const WalletPanel = ({ className }: { readonly className: string }) => {
       {(treasury) => (
         <div className="grid gap-3">
           <Facts
-            facts={[
-              [
-                'Address',
-                treasury.treasury_address === '' ? (
-                  'not set'
-                ) : (
-                  <Id key="id" id={treasury.treasury_address} whole />
-                ),
-              ],
-              ['Rate', <Percent key="rate" value={treasury.percentage} />],
-            ]}
+            facts={{
+              Address:
+                treasury.treasury_address === '' ? 'not set' : <Id id={treasury.treasury_address} whole />,
+              Rate: <Percent value={treasury.percentage} />,
+            }}
           />
           <HowToChange isLocked={isLocked} treasury={treasury} />
           {migrations.length === 0 ? null : <Migrations migrations={migrations} />}
@@ -414,9 +408,9 @@ const HowToChange = ({ isLocked, treasury }: { readonly isLocked: boolean; reado
     return (
       <p className="text-xs text-muted">
         The settings decide until the first live receipt; from then on address and rate are locked.{' '}
-        <Link to="/settings" search={{ section: 'karma' } as never} className="tap text-accent underline">
+        <PageLink to="/settings" search={{ section: 'karma' }}>
           Change them in the settings
-        </Link>
+        </PageLink>
       </p>
     )
   }
