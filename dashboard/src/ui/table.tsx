@@ -1,6 +1,7 @@
 import { ArrowDown, ArrowUp } from 'lucide-react'
 import { type KeyboardEvent, type ReactNode, useState } from 'react'
 import { cx } from './cx.ts'
+import { Time } from './time.tsx'
 
 export interface Column<Row> {
   readonly name: string
@@ -182,3 +183,34 @@ export const moveBetweenRows = (event: KeyboardEvent<HTMLElement>): void => {
   event.preventDefault()
   next.focus()
 }
+
+interface ColumnOptions {
+  readonly wide?: boolean
+}
+
+/** A column of numbers on the right, sortable; `Show` draws one of them. */
+export const numberColumn = <Row,>(
+  name: string,
+  valueOf: (row: Row) => number | null,
+  Show: (props: { readonly value: number | null }) => ReactNode,
+  options: ColumnOptions = {},
+): Column<Row> => ({
+  name,
+  align: 'right',
+  render: (row) => <Show value={valueOf(row)} />,
+  sortBy: (row) => valueOf(row) ?? -Infinity,
+  ...options,
+})
+
+/** A column of ages on the right, sortable. */
+export const ageColumn = <Row,>(
+  name: string,
+  atOf: (row: Row) => string | null,
+  options: ColumnOptions = {},
+): Column<Row> => ({
+  name,
+  align: 'right',
+  render: (row) => <Time at={atOf(row)} as="ago" />,
+  sortBy: (row) => atOf(row) ?? '',
+  ...options,
+})

@@ -12,7 +12,7 @@ import { formatCount, formatPercent } from '../../ui/format.ts'
 import { Unknown, Usd } from '../../ui/numbers.tsx'
 import { QueryPanel } from '../../ui/panel.tsx'
 import { Empty } from '../../ui/states.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
+import { ageColumn, type Column, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { Untrusted } from '../../ui/untrusted.tsx'
 import { ProfileSheet } from './profile-sheet.tsx'
@@ -234,7 +234,7 @@ const UNPLACED_COLUMNS: readonly Column<Contributor>[] = [
   { name: 'Contributor', render: ({ name }) => <Untrusted lines={1} text={name} /> },
   { name: 'Node id', render: ({ node_id }) => <Untrusted lines={1} text={node_id} /> },
   { name: 'Role', render: ({ role }) => <Untrusted lines={1} text={role} />, wide: true },
-  { name: 'Registered', align: 'right', render: ({ registered_at }) => <Time at={registered_at} as="ago" /> },
+  ageColumn('Registered', ({ registered_at }) => registered_at),
 ]
 
 const ROLES = ['curator', 'agent', 'operator', 'tester']

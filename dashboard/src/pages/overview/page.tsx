@@ -36,7 +36,7 @@ import { Meter } from '../../ui/meter.tsx'
 import { Percent, Pnl, Price, Stat, Usd } from '../../ui/numbers.tsx'
 import { QueryContent, QueryPanel } from '../../ui/panel.tsx'
 import { Empty } from '../../ui/states.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
+import { ageColumn, type Column, numberColumn, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { Untrusted } from '../../ui/untrusted.tsx'
 
@@ -276,22 +276,12 @@ const COLUMNS: readonly Column<Position>[] = [
     sortBy: ({ asset }) => asset,
   },
   { name: 'Side', render: ({ direction }) => <DirectionBadge direction={direction} /> },
-  {
-    name: 'Size',
-    align: 'right',
-    render: ({ size_notional }) => <Usd value={size_notional} />,
-    sortBy: ({ size_notional }) => size_notional,
-  },
-  { name: 'Entry', align: 'right', wide: true, render: ({ entry_price }) => <Price value={entry_price} /> },
-  { name: 'Mark', align: 'right', wide: true, render: ({ mark_price }) => <Price value={mark_price} /> },
-  { name: 'Stop', align: 'right', wide: true, render: ({ stop_loss }) => <Price value={stop_loss} /> },
-  {
-    name: 'P&L',
-    align: 'right',
-    render: ({ unrealized_pnl }) => <Pnl value={unrealized_pnl} />,
-    sortBy: ({ unrealized_pnl }) => unrealized_pnl ?? 0,
-  },
-  { name: 'Opened', align: 'right', wide: true, render: ({ opened_at }) => <Time at={opened_at} as="ago" /> },
+  numberColumn('Size', ({ size_notional }) => size_notional, Usd),
+  numberColumn('Entry', ({ entry_price }) => entry_price, Price, { wide: true }),
+  numberColumn('Mark', ({ mark_price }) => mark_price, Price, { wide: true }),
+  numberColumn('Stop', ({ stop_loss }) => stop_loss, Price, { wide: true }),
+  numberColumn('P&L', ({ unrealized_pnl }) => unrealized_pnl, Pnl),
+  ageColumn('Opened', ({ opened_at }) => opened_at, { wide: true }),
 ]
 
 const PositionsPanel = ({ className = '' }: { readonly className?: string }) => {

@@ -8,8 +8,7 @@ import { formatCount, formatDuration, formatPercent, formatUsd, formatWords } fr
 import { Percent, Pnl, Price, Stat, Unknown, Usd } from '../../ui/numbers.tsx'
 import { QueryPanel } from '../../ui/panel.tsx'
 import { Empty } from '../../ui/states.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
-import { Time } from '../../ui/time.tsx'
+import { ageColumn, type Column, numberColumn, Table } from '../../ui/table.tsx'
 import { distanceTo, heldMs, recordOf, returnOf } from './figures.ts'
 import { PositionSheet } from './position-sheet.tsx'
 import { useClose, useCloseAll } from './use-close.ts'
@@ -141,15 +140,9 @@ const columnsWith = (button: (position: Position) => React.ReactNode): readonly 
     ),
     sortBy: ({ asset }) => asset,
   },
-  {
-    name: 'Size',
-    align: 'right',
-    wide: true,
-    render: ({ size_notional }) => <Usd value={size_notional} />,
-    sortBy: ({ size_notional }) => size_notional,
-  },
-  { name: 'Entry', align: 'right', wide: true, render: ({ entry_price }) => <Price value={entry_price} /> },
-  { name: 'Mark', align: 'right', wide: true, render: ({ mark_price }) => <Price value={mark_price} /> },
+  numberColumn('Size', ({ size_notional }) => size_notional, Usd, { wide: true }),
+  numberColumn('Entry', ({ entry_price }) => entry_price, Price, { wide: true }),
+  numberColumn('Mark', ({ mark_price }) => mark_price, Price, { wide: true }),
   {
     name: 'Stop',
     align: 'right',
@@ -177,13 +170,7 @@ const columnsWith = (button: (position: Position) => React.ReactNode): readonly 
     ),
     sortBy: ({ unrealized_pnl }) => unrealized_pnl ?? 0,
   },
-  {
-    name: 'Opened',
-    align: 'right',
-    wide: true,
-    render: ({ opened_at }) => <Time at={opened_at} as="ago" />,
-    sortBy: ({ opened_at }) => opened_at,
-  },
+  ageColumn('Opened', ({ opened_at }) => opened_at, { wide: true }),
   { name: 'Action', align: 'right', render: button },
 ]
 
@@ -255,21 +242,10 @@ const COLUMNS: readonly Column<Position>[] = [
     sortBy: ({ asset }) => asset,
   },
   { name: 'Exit', render: ({ exit_reason }) => <ExitBadge reason={exit_reason} /> },
-  {
-    name: 'Size',
-    align: 'right',
-    wide: true,
-    render: ({ size_notional }) => <Usd value={size_notional} />,
-    sortBy: ({ size_notional }) => size_notional,
-  },
-  { name: 'Entry', align: 'right', wide: true, render: ({ entry_price }) => <Price value={entry_price} /> },
-  {
-    name: 'Exit price',
-    align: 'right',
-    wide: true,
-    render: ({ exit_price }) => <Price value={exit_price} />,
-  },
-  { name: 'Fees', align: 'right', wide: true, render: ({ fees_usd }) => <Usd value={fees_usd} /> },
+  numberColumn('Size', ({ size_notional }) => size_notional, Usd, { wide: true }),
+  numberColumn('Entry', ({ entry_price }) => entry_price, Price, { wide: true }),
+  numberColumn('Exit price', ({ exit_price }) => exit_price, Price, { wide: true }),
+  numberColumn('Fees', ({ fees_usd }) => fees_usd, Usd, { wide: true }),
   {
     name: 'P&L, net',
     align: 'right',
@@ -290,10 +266,5 @@ const COLUMNS: readonly Column<Position>[] = [
     render: (position) => formatDuration(heldMs(position, 0)),
     sortBy: (position) => heldMs(position, 0),
   },
-  {
-    name: 'Closed',
-    align: 'right',
-    render: ({ closed_at }) => <Time at={closed_at} as="ago" />,
-    sortBy: ({ closed_at }) => closed_at ?? '',
-  },
+  ageColumn('Closed', ({ closed_at }) => closed_at),
 ]

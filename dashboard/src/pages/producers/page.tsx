@@ -15,7 +15,7 @@ import { LiveList } from '../../ui/live-list.tsx'
 import { Stat, Unknown } from '../../ui/numbers.tsx'
 import { QueryPanel } from '../../ui/panel.tsx'
 import { Empty } from '../../ui/states.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
+import { ageColumn, type Column, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { Untrusted } from '../../ui/untrusted.tsx'
 import { HEALTH_TONES, HEALTH_WORDS, HEALTHS, isInTrouble, nextRunOf, rhythmOf } from './health.ts'
@@ -169,12 +169,7 @@ const COLUMNS: readonly Column<ProducerStatus>[] = [
     ),
     sortBy: rankOf,
   },
-  {
-    name: 'Last run',
-    align: 'right',
-    render: ({ last_run_at }) => <Time at={last_run_at} as="ago" />,
-    sortBy: ({ last_run_at }) => last_run_at ?? '',
-  },
+  ageColumn('Last run', ({ last_run_at }) => last_run_at),
   {
     name: 'Next',
     align: 'right',

@@ -15,7 +15,7 @@ import { Id } from '../../ui/id.tsx'
 import { Price, Quantity } from '../../ui/numbers.tsx'
 import { QueryPanel } from '../../ui/panel.tsx'
 import { Empty } from '../../ui/states.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
+import { type Column, numberColumn, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { Untrusted } from '../../ui/untrusted.tsx'
 import { refusalReason } from '../brain/words.ts'
@@ -134,12 +134,7 @@ const columnsWith = (endReasons: ReadonlyMap<string, string>): readonly Column<O
       </>
     ),
   },
-  {
-    name: 'Sent at',
-    align: 'right',
-    wide: true,
-    render: ({ reference_price }) => <Price value={reference_price} />,
-  },
+  numberColumn('Sent at', ({ reference_price }) => reference_price, Price, { wide: true }),
   { name: 'Venue', wide: true, render: ({ venue }) => venue },
   {
     name: 'Submitted',

@@ -13,7 +13,7 @@ import { Facts, Id } from '../../ui/id.tsx'
 import { Percent, Pnl, Stat, Unknown } from '../../ui/numbers.tsx'
 import { QueryPanel } from '../../ui/panel.tsx'
 import { Empty } from '../../ui/states.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
+import { type Column, numberColumn, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { Untrusted } from '../../ui/untrusted.tsx'
 import { IntentDetails, MigrateDialog, ReceiptDetails, SettleDialog } from './dialogs.tsx'
@@ -267,13 +267,7 @@ const columnsFor = (
       </PageLink>
     ),
   },
-  {
-    name: 'Profit',
-    align: 'right',
-    wide: true,
-    render: ({ realized_pnl_usd }) => <Pnl value={realized_pnl_usd} />,
-    sortBy: ({ realized_pnl_usd }) => realized_pnl_usd,
-  },
+  numberColumn('Profit', ({ realized_pnl_usd }) => realized_pnl_usd, Pnl, { wide: true }),
   {
     name: 'Karma',
     align: 'right',
