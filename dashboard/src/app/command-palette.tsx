@@ -71,9 +71,7 @@ export const CommandPalette = ({ onClose }: { readonly onClose: () => void }) =>
           </li>
         ))}
       </ul>
-      {found.length === 0 ? (
-        <p className="px-2 py-4 text-sm text-muted">Nothing is called like this.</p>
-      ) : null}
+      {found.length === 0 ? <p className="px-2 py-4 text-sm text-muted">No matching command.</p> : null}
     </Dialog>
   )
 }
@@ -98,7 +96,7 @@ export const useRunCycle = () =>
     refreshes: ['brain-status', 'intents'],
   })
 
-/** Everything that can be done from anywhere. */
+/** The commands of every page. */
 const useCommands = (): readonly Command[] => {
   const navigate = useNavigate()
   const cycle = useRunCycle()

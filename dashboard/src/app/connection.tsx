@@ -66,10 +66,10 @@ export const ConnectionBanner = () => {
 
 export const signOut = (): void => leaveFor('/')
 
-/** Through the sign-in page, back to where one is. */
+/** Through the sign-in page, back to this page. */
 const signInAgain = (): void => leaveFor(location.pathname + location.search)
 
-/** The form's way, so that the browser drops the cookie and loads the sign-in page. */
+/** As a form, so that the browser drops the cookie and loads the sign-in page. */
 const leaveFor = (next: string): void => {
   const form = document.createElement('form')
   form.method = 'post'

@@ -22,7 +22,7 @@ const FIRST_BY_TYPE: Readonly<Record<string, readonly string[]>> = {
   'market.bar': ['open', 'high', 'low', 'close'],
 }
 
-/** What an event says, in one line: its words if it has any, else its first numbers. A stranger may have written it. */
+/** An event in one line: its text if it has any, else its first numbers. Untrusted text. */
 export const summaryOf = ({ type, payload }: EventItem): string => {
   for (const name of ['message', 'rationale', 'reason', 'note', 'error', 'resource']) {
     const text = payload[name]

@@ -72,7 +72,7 @@ export const UrlField = ({ name, ...field }: UrlFieldProps) => {
   useEffect(() => {
     latest.current.setValue = setValue
   })
-  // Somebody else changed the address: a link, the back button.
+  // The address changed from outside: a link, the back button.
   useEffect(() => {
     if (value !== latest.current.sent) setText(value)
     latest.current.sent = value
@@ -98,7 +98,7 @@ export const UrlField = ({ name, ...field }: UrlFieldProps) => {
   )
 }
 
-/** A moment in the viewer's zone; the address holds UTC. */
+/** A time in the viewer's zone; the address holds UTC. */
 export const UrlTimeField = ({ name, label }: Pick<UrlFieldProps, 'name' | 'label'>) => {
   const [value, setValue] = useUrlState(name)
   return (
@@ -115,20 +115,20 @@ export const UrlTimeField = ({ name, label }: Pick<UrlFieldProps, 'name' | 'labe
   )
 }
 
-/** As the input wants it: without a zone, in the viewer's. */
+/** In the format of the input: local time without a zone. */
 const localText = (iso: string): string => {
   const moment = new Date(iso)
   if (iso === '' || Number.isNaN(moment.getTime())) return ''
   return new Date(moment.getTime() - moment.getTimezoneOffset() * 60_000).toISOString().slice(0, 19)
 }
 
-const ROOM_PX_MIN = 300
+const HEIGHT_PX_MIN = 300
 
 const subscribe = (listener: () => void): (() => void) => {
   addEventListener('resize', listener)
   return () => removeEventListener('resize', listener)
 }
 
-/** What is left of the height of the window beside `takenPx`: for lists that fill the page. */
-export const useRoomPx = (takenPx: number): number =>
-  useSyncExternalStore(subscribe, () => Math.max(ROOM_PX_MIN, innerHeight - takenPx))
+/** Height of the window minus `takenPx`, for lists that fill the page. */
+export const useRemainingPx = (takenPx: number): number =>
+  useSyncExternalStore(subscribe, () => Math.max(HEIGHT_PX_MIN, innerHeight - takenPx))

@@ -39,7 +39,7 @@ interface FormEndProps {
   readonly onCancel: () => void
 }
 
-/** What went wrong, and the two ways out of a form. */
+/** Error, cancel and submit of a form. */
 export const FormEnd = ({
   submitLabel,
   look = 'primary',

@@ -10,17 +10,17 @@ import { Untrusted } from '../ui/untrusted.tsx'
 import { confirm, createPrompt } from './prompts.tsx'
 import { useAction } from './use-action.ts'
 
-interface LevelWords {
+interface Level {
   readonly level: number
   readonly name: string
   readonly effect: string
 }
 
-export const LEVELS: readonly LevelWords[] = [
+export const LEVELS: readonly Level[] = [
   { level: 0, name: 'Normal', effect: 'No restrictions' },
-  { level: 1, name: 'Caution', effect: 'Trades with warnings; cycles by hand are refused' },
-  { level: 2, name: 'Crisis', effect: 'No new positions; exits go on' },
-  { level: 3, name: 'Lockdown', effect: 'No trades at all but by an operator' },
+  { level: 1, name: 'Caution', effect: 'Trading continues with warnings; manual cycles are refused' },
+  { level: 2, name: 'Crisis', effect: 'No new positions; exits continue' },
+  { level: 3, name: 'Lockdown', effect: 'No trades except by an operator' },
 ]
 
 const LOOKS: Readonly<Record<number, string>> = {
@@ -30,7 +30,7 @@ const LOOKS: Readonly<Record<number, string>> = {
   3: 'bg-bad text-panel',
 }
 
-/** Raising is one press and a confirmation; lowering asks for a reason and a word. */
+/** Raising needs a confirmation; lowering needs a reason and a typed word. */
 const useKillSwitch = () => {
   const action = useAction({
     send: (body: { readonly level: number; readonly reason: string }, headers) =>
@@ -38,14 +38,14 @@ const useKillSwitch = () => {
     done: ({ level, state }) => `Kill switch is at ${level}, ${state}`,
     refreshes: ['kill-switch', 'brain-status'],
   })
-  const move = async (from: number, { level, name, effect }: LevelWords): Promise<void> => {
+  const move = async (from: number, { level, name, effect }: Level): Promise<void> => {
     const isRaise = level > from
     const answer = await confirm({
       title: `${isRaise ? 'Raise' : 'Lower'} the kill switch to ${level}, ${name.toLowerCase()}?`,
       text: `${effect}. It is at ${from} now.`,
       confirmLabel: isRaise ? `Raise to ${level}` : `Lower to ${level}`,
       look: isRaise ? 'danger' : 'primary',
-      reason: { suggestion: isRaise ? 'raised by hand on the dashboard' : '' },
+      reason: { suggestion: isRaise ? 'raised on the dashboard' : '' },
       ...(isRaise ? {} : { word: 'LOWER' }),
     })
     if (answer === null) return
@@ -57,12 +57,12 @@ const useKillSwitch = () => {
 
 const panel = createPrompt<true, never>()
 
-/** From anywhere: the palette, the keyboard, the chip. */
+/** From the palette, the keyboard and the chip. */
 export const openKillSwitch = (): void => {
   panel.ask(true).catch(() => undefined)
 }
 
-/** Always in sight: the level in a word and a number. */
+/** The level as a number and a word, visible on every page. */
 export const KillSwitchChip = ({ isLarge = false }: { readonly isLarge?: boolean }) => {
   const { data } = useQuery(queries.brainStatus())
   const level = data?.kill_switch_level
@@ -93,7 +93,7 @@ export const KillSwitchDialog = () => {
   return (
     <Dialog
       title="Kill switch"
-      description="It rises by itself and falls only by hand."
+      description="Raised automatically or by an operator, lowered only by an operator."
       onClose={() => panel.answer(null)}
     >
       <KillSwitchLevels />

@@ -14,24 +14,24 @@ import { Shell } from './shell.tsx'
 
 type LoadPage = () => Promise<{ readonly Page: ComponentType }>
 
-const known: LoadPage[] = []
+const pages: LoadPage[] = []
 
-/** A page is a module with a component `Page`, loaded when somebody goes there, or before. */
+/** A page is a module with a component `Page`, loaded on demand or ahead of time. */
 const lazyPage = (load: LoadPage) => {
-  known.push(load)
-  return lazyRouteComponent(() => load().catch(explain), 'Page')
+  pages.push(load)
+  return lazyRouteComponent(() => load().catch(onLoadError), 'Page')
 }
 
-/** In a quiet moment all of them: then one can look around while the service is down. */
+/** Preloads all pages, so that they open while the service is down. */
 export const loadAllPages = async (): Promise<void> => {
-  for (const load of known) await load().catch(() => undefined)
+  for (const load of pages) await load().catch(() => undefined)
 }
 
 const RELOADED_AT = 'reloaded-at'
 const RELOAD_PAUSE_MS = 60_000
 
-/** The service is down, or it is a newer one whose pages have other names: then the whole app is loaded again. */
-const explain = async (error: unknown): Promise<never> => {
+/** The service is down, or it was updated and its pages have other names: then the app is reloaded. */
+const onLoadError = async (error: unknown): Promise<never> => {
   const isServed = await fetch('/healthz').then(
     ({ ok }) => ok,
     () => false,
@@ -41,7 +41,7 @@ const explain = async (error: unknown): Promise<never> => {
   if (!isNew) throw error
   sessionStorage.setItem(RELOADED_AT, String(Date.now()))
   location.reload()
-  // Nothing is shown meanwhile.
+  // Nothing is shown until the reload.
   return new Promise(() => undefined)
 }
 
@@ -76,7 +76,7 @@ export const router = createRouter({
   defaultPendingComponent: () => <Loading what="the page" />,
   defaultErrorComponent: ({ error }) => <PageFailure error={error} />,
   defaultNotFoundComponent: () => (
-    <Empty title="There is no such page">
+    <Empty title="Page not found">
       <Link to="/" className="text-accent underline">
         Go to the overview
       </Link>
@@ -90,7 +90,7 @@ declare module '@tanstack/react-router' {
   }
 }
 
-/** Instead of a page that could not be loaded or drawn. What only waits for the service goes on by itself. */
+/** Shown for a page that could not be loaded or drawn. Retries when the service is back. */
 const PageFailure = ({ error }: { readonly error: unknown }) => {
   const { invalidate } = useRouter()
   const isLive = useConnectionStatus() === 'live'

@@ -116,7 +116,7 @@ const ThemeButton = () => {
   )
 }
 
-/** For thumbs: the three pages one looks at, everything else, and the kill switch in the middle. */
+/** The main pages, everything else, and the kill switch in the middle. */
 const BottomBar = ({ onMore }: { readonly onMore: () => void }) => {
   const primary = PAGES.filter(({ isPrimary }) => isPrimary === true)
   const item =

@@ -19,7 +19,7 @@ interface SignedBytes {
   readonly text: string
 }
 
-/** Checked in the browser itself: nobody has to believe the service. Null where the browser cannot. */
+/** Verified in the browser, independent of the service. Null where the browser cannot. */
 export const verifyEd25519 = async ({
   publicKeyHex,
   signature,
@@ -33,8 +33,7 @@ export const verifyEd25519 = async ({
 }
 
 /**
- * Public keys by node, from what processes say when they start. A node's id ends with the beginning of its key: others
- * are not believed.
+ * Public keys by node, from the start events. A node id ends with the first digits of its key; others are ignored.
  */
 export const keysFrom = (starts: readonly EventRecord[]): ReadonlyMap<string, string> =>
   new Map(

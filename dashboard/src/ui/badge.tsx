@@ -11,7 +11,7 @@ const TONES: Readonly<Record<Tone, string>> = {
   bad: 'bg-bad-soft text-bad',
 }
 
-/** A state in one word. The word says it; the colour only helps. */
+/** A state in one word. The colour is never the only information. */
 export const Badge = ({
   tone = 'neutral',
   children,

@@ -16,7 +16,7 @@ interface FieldProps {
   }) => ReactNode
 }
 
-/** A labelled input of any kind, with its hint and its error told to everybody. */
+/** A labelled input of any kind; hint and error are announced to screen readers. */
 export const Field = ({ label, hint, error, children }: FieldProps) => {
   const id = useId()
   const hasNote = hint !== undefined || error !== undefined

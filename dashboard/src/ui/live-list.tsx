@@ -4,7 +4,7 @@ import { moveBetweenRows, ROW } from './table.tsx'
 
 interface LiveListProps<Item> {
   readonly label: string
-  /** Newest first. Bounded by whoever hands them over. */
+  /** Newest first, bounded by the caller. */
   readonly items: readonly Item[]
   readonly itemKey: (item: Item) => string
   /** Every row has this height: that is what makes drawing only the visible ones possible. */
@@ -18,8 +18,8 @@ interface LiveListProps<Item> {
 
 const MARGIN_ROWS = 6
 
-/** What a finger hits. */
-const TOUCHED_ROW_PX = 44
+/** Minimum size of a touch target. */
+const TOUCH_ROW_PX = 44
 
 /** Draws the rows that can be seen and no others, however fast new ones come. */
 export const LiveList = <Item,>({
@@ -33,7 +33,7 @@ export const LiveList = <Item,>({
   onOpen,
 }: LiveListProps<Item>) => {
   const heightOfRowPx = useIsPhone() ? phoneRowPx : wideRowPx
-  const rowPx = useIsTouched() ? Math.max(heightOfRowPx, TOUCHED_ROW_PX) : heightOfRowPx
+  const rowPx = useIsTouch() ? Math.max(heightOfRowPx, TOUCH_ROW_PX) : heightOfRowPx
   const [scrollPx, setScrollPx] = useState(0)
   const box = useRef<HTMLDivElement>(null)
   const first = Math.max(0, Math.floor(scrollPx / rowPx) - MARGIN_ROWS)
@@ -93,5 +93,5 @@ const useMedia = (query: string): boolean =>
 /** The width of a phone, as `max-sm:` says it in CSS. */
 const useIsPhone = (): boolean => useMedia('(width < 40rem)')
 
-/** Fingers need more room than a mouse. */
-const useIsTouched = (): boolean => useMedia('(pointer: coarse)')
+/** Fingers need larger targets than a mouse. */
+const useIsTouch = (): boolean => useMedia('(pointer: coarse)')

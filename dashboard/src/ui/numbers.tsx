@@ -7,7 +7,7 @@ const toneOf = (value: number): string => {
   return value < 0 ? 'text-bad' : 'text-muted'
 }
 
-/** A dash where nothing is known: never a zero. */
+/** A dash for unknown values: never a zero. */
 export const Unknown = ({ why = 'not known' }: { readonly why?: string }) => (
   <span className="text-muted" title={why}>
     –

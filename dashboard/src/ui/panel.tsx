@@ -64,7 +64,7 @@ interface QueryContentProps<Data> {
   readonly children: (data: Data) => ReactNode
 }
 
-/** Old data stays on the screen when a refresh fails; its age tells. */
+/** Old data stays on the screen when a refresh fails; its age shows. */
 export const QueryContent = <Data,>({ query, what, children }: QueryContentProps<Data>) => {
   if (query.data !== undefined) return children(query.data)
   if (query.isError) return <Failure error={query.error} onRetry={() => void query.refetch()} />
@@ -73,20 +73,20 @@ export const QueryContent = <Data,>({ query, what, children }: QueryContentProps
 
 const FRESH_MS = 10_000
 
-/** How old what is shown may be: silent while the line is up, loud when nothing new can come. */
+/** The age of the data: discreet while the page is live, prominent when no updates arrive. */
 export const DataAge = ({
   query,
-  isFollowed = true,
+  isLiveUpdated = true,
 }: {
   readonly query: Pick<UseQueryResult, 'dataUpdatedAt' | 'isError'>
-  /** Events refresh it; otherwise it is as old as it says. */
-  readonly isFollowed?: boolean
+  /** Events refresh it; otherwise its age counts from loading. */
+  readonly isLiveUpdated?: boolean
 }) => {
   const isLive = useConnectionStatus() === 'live' && !query.isError
   const { dataUpdatedAt } = query
   const age = useNow((nowMs) => ageText(dataUpdatedAt, nowMs))
   if (dataUpdatedAt === 0) return null
-  if (isLive && !isFollowed) return <span className="text-muted">{age === '' ? 'loaded now' : age}</span>
+  if (isLive && !isLiveUpdated) return <span className="text-muted">{age === '' ? 'loaded now' : age}</span>
   if (isLive) {
     return (
       <span className="text-muted" title="Refreshed by events as they happen">

@@ -121,7 +121,7 @@ const HeadCell = <Row,>({ column, sorting, onSort }: HeadCellProps<Row>) => {
       </th>
     )
   }
-  // Once down, once up, once as it came.
+  // Descending, ascending, unsorted.
   const next =
     current === null
       ? { name, isDescending: true }
@@ -171,7 +171,7 @@ const sorted = <Row,>(
 /** On the button of each row; the list around them takes the keys. */
 export const ROW = { 'data-row': '' } as const
 
-/** Up and down go from row to row, so that nobody has to press Tab a hundred times. */
+/** Up and down move between rows, instead of a hundred presses of Tab. */
 export const moveBetweenRows = (event: KeyboardEvent<HTMLElement>): void => {
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
   if (step === undefined || !(event.target instanceof HTMLElement)) return

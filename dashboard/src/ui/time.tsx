@@ -48,7 +48,7 @@ const Clock = ({ at, isFull }: { readonly at: string; readonly isFull: boolean }
 const isSameDay = (one: number, other: number): boolean =>
   Math.abs(one - other) < DAY_MS && new Date(one).getDate() === new Date(other).getDate()
 
-/** Coarser the longer it is: nobody needs the seconds of yesterday. */
+/** Coarser with age. */
 const agoText = (atMs: number, nowMs: number): string => {
   const ms = nowMs - atMs
   if (Math.abs(ms) < 1500) return 'now'

@@ -2,8 +2,7 @@
 const TRICKS = /(?![\n\t\u200c\u200d])[\p{Cc}\p{Cf}]/gu
 
 /**
- * Text that a stranger wrote: escaped (as all text here), isolated from the direction of the text around it, and never
- * longer than its box.
+ * Text from outside: escaped like all text here, isolated from the direction of the text around it, and bounded.
  */
 export const Untrusted = ({ text, lines = 3 }: { readonly text: string; readonly lines?: 1 | 3 | 'all' }) => (
   <bdi

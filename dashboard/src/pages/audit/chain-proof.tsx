@@ -10,18 +10,18 @@ import { QueryContent, Section } from '../../ui/panel.tsx'
 import { Time } from '../../ui/time.tsx'
 
 const WORDS: Readonly<Record<Verdict, readonly [tone: Tone, word: string]>> = {
-  pass: ['good', 'right'],
-  fail: ['bad', 'wrong'],
+  pass: ['good', 'valid'],
+  fail: ['bad', 'invalid'],
   unknown: ['neutral', 'not checked'],
 }
 
-/** Where an event stands in the chain, and whether that is so: checked anew in this browser. */
+/** Position of an event in the chain, verified in this browser. */
 export const ChainProof = ({
   record,
   inAudit = false,
 }: {
   readonly record: EventRecord
-  /** No link to where one is already. */
+  /** Already on the audit page: no link to it. */
   readonly inAudit?: boolean
 }) => {
   const proof = useQuery({
@@ -80,9 +80,9 @@ interface Finding {
   readonly text: string
 }
 
-/** Recomputed here, in the browser, from the record itself: what the service thinks of it does not matter. */
+/** Recomputed in the browser from the record itself, independent of the service. */
 const proveRecord = async (record: EventRecord): Promise<readonly Finding[]> => {
-  // Only pages that come over TLS or from this machine may compute hashes.
+  // Browsers offer Web Crypto only over HTTPS and on localhost.
   if (!isSecureContext) {
     return [{ what: 'Hash', verdict: 'unknown', text: 'The browser computes hashes only over HTTPS.' }]
   }
@@ -128,12 +128,12 @@ const proveLink = async ({ seq, prev_hash }: EventRecord): Promise<Finding> => {
 }
 
 const proveSignature = async ({ signature, signer, payload }: EventRecord): Promise<Finding> => {
-  if (signature === null || signer === null) return finding('fail', 'It is not signed.')
+  if (signature === null || signer === null) return finding('fail', 'Not signed.')
   const publicKey = await publicKeyOf(signer)
-  if (publicKey === null) return finding('unknown', `The log introduces no key of ${signer} that was found.`)
+  if (publicKey === null) return finding('unknown', `No public key of ${signer} in the log.`)
   const text = canonicalJson(payload)
   const isRight = await verifyEd25519({ publicKeyHex: publicKey, signature: bytesOfHex(signature), text })
-  if (isRight === null) return finding('unknown', 'This browser knows no Ed25519.')
+  if (isRight === null) return finding('unknown', 'This browser does not support Ed25519.')
   return isRight
     ? finding('pass', `Ed25519 signature of ${signer} over the payload.`)
     : finding('fail', `The signature is not of ${signer} over this payload.`)
@@ -141,7 +141,7 @@ const proveSignature = async ({ signature, signer, payload }: EventRecord): Prom
 
 const finding = (verdict: Verdict, text: string): Finding => ({ what: 'Signature', verdict, text })
 
-/** A process introduces its key when it starts. */
+/** Every start of the service records its public key. */
 const publicKeyOf = async (nodeId: string): Promise<string | null> => {
   for (const order of ['desc', 'asc'] as const) {
     const { items } = await readEvents({ type: 'system.started', order, limit: 100 })

@@ -14,19 +14,19 @@ import { Time } from '../../ui/time.tsx'
 import { Json, Untrusted } from '../../ui/untrusted.tsx'
 import { ChainProof } from './chain-proof.tsx'
 
-/** One event as it is stored, proven, with what is around it. */
-export const RecordSheet = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
+/** One stored event with its proof and its related events. */
+export const EventSheet = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
   const query = useQuery({ ...queries.event(id), staleTime: Infinity })
   return (
     <Dialog title={query.data?.type ?? 'Event'} form="sheet" onClose={onClose}>
       <QueryContent query={query} what="the event">
-        {(record) => <RecordContent key={record.id} record={record} />}
+        {(record) => <EventContent key={record.id} record={record} />}
       </QueryContent>
     </Dialog>
   )
 }
 
-const RecordContent = ({ record }: { readonly record: EventRecord }) => (
+const EventContent = ({ record }: { readonly record: EventRecord }) => (
   <div className="grid gap-6">
     <Facts facts={factsOf(record)} />
     <Section title="Payload" hint="as stored">
@@ -40,7 +40,7 @@ const RecordContent = ({ record }: { readonly record: EventRecord }) => (
 const factsOf = (record: EventRecord) => ({
   Id: <Id id={record.id} whole />,
   Time: <Time at={record.ts} as="full" />,
-  Symbol: symbolOf(record) ?? <Unknown why="about no symbol" />,
+  Symbol: symbolOf(record) ?? <Unknown why="no symbol" />,
   Author:
     record.source === null ? (
       <Unknown />
@@ -49,7 +49,7 @@ const factsOf = (record: EventRecord) => ({
     ),
   Trace:
     record.trace_id === null ? (
-      <Unknown why="part of no trace" />
+      <Unknown why="no trace" />
     ) : (
       <FilterLink filter={{ about: `trace:${record.trace_id}` }} text={record.trace_id} />
     ),
@@ -64,28 +64,28 @@ const FilterLink = ({
   readonly filter: Readonly<Record<string, string>>
   readonly text: string
 }) => (
-  <PageLink to="/audit" search={filter} title="Show all events of it">
+  <PageLink to="/audit" search={filter} title="Show all its events">
     <Untrusted text={text} />
   </PageLink>
 )
 
-/** What led to an event and what came of it, as far as events name each other. */
+/** Causes and effects of an event, as far as events refer to each other. */
 const RelatedEvents = ({ record }: { readonly record: EventRecord }) => {
-  const trail = useQuery({
-    // Its past never changes; its future may.
-    queryKey: ['events', 'trail', record.id],
-    queryFn: ({ signal }) => readTrail(record, signal),
+  const related = useQuery({
+    // Causes never change; effects may be added.
+    queryKey: ['events', 'related', record.id],
+    queryFn: ({ signal }) => readRelated(record, signal),
   })
   return (
-    <QueryContent query={trail} what="causes and consequences">
+    <QueryContent query={related} what="causes and consequences">
       {({ causes, consequences, isCut }) => (
         <>
-          <Section title="What led to it">
-            <EventLinks events={causes} otherwise="It names no earlier event: it began something." />
+          <Section title="Causes">
+            <EventLinks events={causes} otherwise="It refers to no earlier event." />
           </Section>
-          <Section title="What came of it">
-            <EventLinks events={consequences} otherwise="Nothing names it yet." />
-            {isCut ? <p className="text-xs text-muted">There is more than is shown here.</p> : null}
+          <Section title="Effects">
+            <EventLinks events={consequences} otherwise="No later event refers to it." />
+            {isCut ? <p className="text-xs text-muted">More than shown here.</p> : null}
           </Section>
         </>
       )}
@@ -98,7 +98,7 @@ interface EventLinksProps {
   readonly otherwise: string
 }
 
-/** Events in a few words, each with a link to its record. */
+/** Events in short, each with a link. */
 export const EventLinks = ({ events, otherwise }: EventLinksProps) =>
   events.length === 0 ? (
     <p className="text-[13px] text-muted">{otherwise}</p>
@@ -126,28 +126,28 @@ export const EventLinks = ({ events, otherwise }: EventLinksProps) =>
     </ol>
   )
 
-interface Trail {
+interface Related {
   /** Both oldest first. */
   readonly causes: readonly EventRecord[]
   readonly consequences: readonly EventRecord[]
   readonly isCut: boolean
 }
 
-/** Members that name an event, and members that name what several events tell of. */
+/** Members that hold an event id, and members that hold the id of an order, a position and the like. */
 const EVENT_MEMBERS = ['signal_id', 'conviction_id', 'intent_id', 'signal_ids', 'intent_ids'] as const
-const THING_MEMBERS = ['order_id', 'position_id', 'receipt_id', 'session_id'] as const
+const ENTITY_MEMBERS = ['order_id', 'position_id', 'receipt_id', 'session_id'] as const
 
 const NAMED_MAX = 20
 const SHOWN_MAX = 25
 
-/** Events that this one names or that name it, and those of the same order, position, receipt or cycle around it. */
-const readTrail = async (record: EventRecord, signal: AbortSignal): Promise<Trail> => {
+/** Events that this one refers to or that refer to it, and those of the same order, position, receipt or cycle. */
+const readRelated = async (record: EventRecord, signal: AbortSignal): Promise<Related> => {
   const { id, seq, payload, trace_id } = record
-  const things = THING_MEMBERS.flatMap((name) => textsIn(payload[name])).slice(0, 3)
+  const entities = ENTITY_MEMBERS.flatMap((name) => textsIn(payload[name])).slice(0, 3)
   const named = EVENT_MEMBERS.flatMap((name) => textsIn(payload[name]))
-  // A trace is wide: it only helps where the event itself names nothing.
-  const isSilent = things.length === 0 && named.length === 0
-  const around = isSilent && trace_id !== null ? [`trace:${trace_id}`] : things
+  // A trace is wide: it is used only where the event itself refers to nothing.
+  const hasNoReferences = entities.length === 0 && named.length === 0
+  const around = hasNoReferences && trace_id !== null ? [`trace:${trace_id}`] : entities
   const before = { before_seq: seq, order: 'desc', limit: SHOWN_MAX } as const
   const after = { after_seq: seq, order: 'asc', limit: SHOWN_MAX } as const
   const list = async (filter: EventFilter): Promise<readonly EventRecord[]> =>
@@ -170,7 +170,7 @@ const find = async (id: string, signal: AbortSignal): Promise<EventRecord | null
   try {
     return await readEvent(id, signal)
   } catch (error) {
-    // Strangers may name what never was.
+    // A payload may refer to an event that does not exist.
     if (isNotFound(error)) return null
     throw error
   }

@@ -5,7 +5,7 @@ import { api, dataOf } from '../../api/client.ts'
 import { useEventPages, verifyChain } from '../../api/queries.ts'
 import type { EventFilter, EventItem, EventRecord, Integrity, VerifyProgress } from '../../api/types.ts'
 import { summaryOf, symbolOf } from '../../app/event-summary.ts'
-import { FilterForm, UrlField, UrlTimeField, useRoomPx } from '../../app/filter-form.tsx'
+import { FilterForm, UrlField, UrlTimeField, useRemainingPx } from '../../app/filter-form.tsx'
 import { PageLink } from '../../app/page-link.tsx'
 import { useUrlState } from '../../app/use-url-state.ts'
 import { useEvents } from '../../live/live.ts'
@@ -20,16 +20,16 @@ import { Empty, Failure, titleOf } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
 import { toast } from '../../ui/toast.tsx'
 import { Untrusted } from '../../ui/untrusted.tsx'
-import { RecordSheet } from './event-sheet.tsx'
+import { EventSheet } from './event-sheet.tsx'
 
-/** What was written, by whom, why, and whether it still stands as it was written. */
+/** Event explorer and chain verification. */
 export const Page = () => {
   const [event, setEvent] = useUrlState('event')
   return (
     <div className="grid gap-3">
       <VerifyPanel />
       <ExplorerPanel />
-      {event === '' ? null : <RecordSheet id={event} onClose={() => setEvent('')} />}
+      {event === '' ? null : <EventSheet id={event} onClose={() => setEvent('')} />}
     </div>
   )
 }
@@ -44,7 +44,7 @@ const EXTENTS = [
 
 const POLL_MS = 400
 
-/** Whether the log is what was written: hashes, links, order, signatures and checkpoints. */
+/** Verifies hashes, links, order, signatures and checkpoints. */
 const VerifyPanel = ({ className = '' }: { readonly className?: string }) => {
   const [extent, setExtent] = useState('1000')
   const verification = useMutation({
@@ -97,8 +97,8 @@ const Outcome = ({ verification: { isPending, variables, error, data } }: Outcom
   if (data !== undefined) return <Result report={data} />
   return (
     <p className="text-[13px] text-muted">
-      Recomputes every hash and link and checks every signature, in the service. The newest events take a
-      moment; all of a large log take longer, and the service goes on meanwhile.
+      The service recomputes every hash and link and checks every signature. All events of a large log take a
+      while; trading continues meanwhile.
     </p>
   )
 }
@@ -160,15 +160,15 @@ const Result = ({ report }: { readonly report: Integrity }) => (
 const BrokenChain = ({ report: { reason, first_bad_seq, first_bad_id } }: { readonly report: Integrity }) => (
   <div className="rounded-md bg-bad-soft p-3 text-[13px] text-bad">
     <p>
-      {REASONS[reason ?? ''] ?? `Something is wrong (${reason ?? 'unknown'}).`}
+      {REASONS[reason ?? ''] ?? `Verification failed (${reason ?? 'unknown'}).`}
       {first_bad_seq === null ? '' : ` First at event ${formatCount(first_bad_seq)}.`}
     </p>
     {first_bad_id === null ? null : (
       <PageLink to="/audit" search={{ event: first_bad_id }}>
-        Look at it
+        Open it
       </PageLink>
     )}
-    <p className="mt-1">Raise the kill switch, and compare with a backup: svc integrity tells more.</p>
+    <p className="mt-1">Raise the kill switch and compare with a backup. Run svc integrity for details.</p>
   </div>
 )
 
@@ -184,7 +184,7 @@ const REASONS: Readonly<Record<string, string>> = {
   truncated: 'The log is shorter than a signed checkpoint: its end was cut off.',
 }
 
-/** Every event of the log, newest first, as far as it passes the filter. */
+/** Events that match the filter, newest first. */
 const ExplorerPanel = ({ className = '' }: { readonly className?: string }) => {
   const filter = useAuditFilter()
   return (
@@ -209,7 +209,7 @@ const Found = ({ filter }: { readonly filter: AuditFilter }) => {
   const query = useEventPages(queryOfFilter(filter))
   const [, setEvent] = useUrlState('event')
   const [newer, setNewer] = useState(0)
-  const heightPx = useRoomPx(365)
+  const heightPx = useRemainingPx(365)
   useEvents((events) => setNewer((count) => count + events.filter((event) => passes(event, filter)).length))
   const { records, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } = query
   const showNewer = (): void => {
@@ -222,7 +222,7 @@ const Found = ({ filter }: { readonly filter: AuditFilter }) => {
         <>
           <NewerBar count={newer} onShow={showNewer} />
           {records.length === 0 && !hasNextPage ? (
-            <Empty title="No event passes the filter">
+            <Empty title="No matching events">
               Types match by whole segments (signal.ta, not signal.t); authors match exactly. Clear a filter
               to see more.
             </Empty>
@@ -241,7 +241,7 @@ const Found = ({ filter }: { readonly filter: AuditFilter }) => {
           <footer className="flex flex-wrap items-center justify-between gap-2 border-t border-line px-3 py-2 text-xs text-muted">
             <span>
               {formatCount(records.length)} {records.length === 1 ? 'event' : 'events'}
-              {hasNextPage ? '' : ', all there are'}
+              {hasNextPage ? '' : ' in total'}
             </span>
             {hasNextPage ? (
               <Button size="small" busy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
@@ -255,9 +255,9 @@ const Found = ({ filter }: { readonly filter: AuditFilter }) => {
   )
 }
 
-/** What is read stays where it is; how old it is, is told. */
+/** The list does not move while it is read, so it shows its age. */
 const PagesAge = ({ filter }: { readonly filter: AuditFilter }) => (
-  <DataAge query={useEventPages(queryOfFilter(filter))} isFollowed={false} />
+  <DataAge query={useEventPages(queryOfFilter(filter))} isLiveUpdated={false} />
 )
 
 const NewerBar = ({ count, onShow }: { readonly count: number; readonly onShow: () => void }) =>
@@ -272,7 +272,7 @@ const NewerBar = ({ count, onShow }: { readonly count: number; readonly onShow: 
     </button>
   )
 
-/** As far as the stream tells. What an event names is only known to the service. */
+/** As far as the stream shows. Only the service knows which ids an event refers to. */
 const passes = (event: EventItem, { type, symbol, author, about, to }: AuditFilter): boolean =>
   about === '' &&
   to === '' &&
@@ -306,7 +306,7 @@ interface AuditFilter {
   readonly to: string
 }
 
-/** What of the log is looked at. It is in the address, so that it can be sent to somebody. */
+/** The filter is in the address, so that it can be shared. */
 const useAuditFilter = (): AuditFilter => {
   const [type] = useUrlState('type')
   const [symbol] = useUrlState('symbol')
@@ -322,11 +322,11 @@ const queryOfFilter = ({ type, symbol, author, about, from, to }: AuditFilter): 
   ...(symbol === '' ? {} : { symbol }),
   ...(author === '' ? {} : { source: author }),
   ...(about === '' ? {} : { about }),
-  ...(isMoment(from) ? { from } : {}),
-  ...(isMoment(to) ? { to } : {}),
+  ...(isTimestamp(from) ? { from } : {}),
+  ...(isTimestamp(to) ? { to } : {}),
 })
 
-const isMoment = (text: string): boolean => !Number.isNaN(Date.parse(text))
+const isTimestamp = (text: string): boolean => !Number.isNaN(Date.parse(text))
 
 const TYPES = [
   'alert',
@@ -366,7 +366,7 @@ const FilterBar = () => {
       <UrlField name="type" label="Type" placeholder="signal.ta" list="audit-types" />
       <UrlField name="symbol" label="Symbol" placeholder="BTC" />
       <UrlField name="author" label="Author" placeholder="exactly, e.g. brain" />
-      <UrlField name="about" label="Trace or id" placeholder="trace:… or the id of anything" />
+      <UrlField name="about" label="Trace or id" placeholder="trace:… or any id" />
       <UrlTimeField name="from" label="From (your time)" />
       <UrlTimeField name="to" label="To (your time)" />
       <datalist id="audit-types">
@@ -381,7 +381,7 @@ const FilterBar = () => {
 /** More than a browser should hold; the command line has no such limit. */
 const EXPORTED_MAX = 100_000
 
-/** What passes the filter as JSON Lines, oldest first: the form that `svc integrity --file` verifies. */
+/** Matching events as JSON Lines, oldest first: the form that `svc integrity --file` verifies. */
 const ExportButton = ({ filter }: { readonly filter: EventFilter }) => {
   const [count, setCount] = useState<number | null>(null)
   const controller = useRef<AbortController | null>(null)
@@ -410,7 +410,7 @@ const ExportButton = ({ filter }: { readonly filter: EventFilter }) => {
     <Button
       size="small"
       onClick={() => void run()}
-      title="What passes the filter, as JSON Lines. An export of all events can be verified with svc integrity --file."
+      title="Matching events as JSON Lines. An export of all events can be verified with svc integrity --file."
     >
       <Download className="size-3.5" aria-hidden /> Export
     </Button>
@@ -447,6 +447,6 @@ const save = (lines: readonly string[]): void => {
   link.href = url
   link.download = `events-${new Date().toISOString().replaceAll(':', '-').slice(0, 19)}.jsonl`
   link.click()
-  // Not at once: the browser may still have to open it.
+  // Later: the browser may not have opened it yet.
   setTimeout(() => URL.revokeObjectURL(url), 60_000)
 }

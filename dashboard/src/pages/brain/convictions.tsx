@@ -13,11 +13,11 @@ import { Empty } from '../../ui/states.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { Untrusted } from '../../ui/untrusted.tsx'
-import { actionWord, DOMAINS, holdReason, toneOfAction } from './words.ts'
+import { actionText, DOMAINS, holdText, toneOfAction } from './labels.ts'
 
 const TITLE = 'Conviction by symbol'
 
-/** What the newest cycle thinks of each symbol, and what each domain has to do with it. */
+/** The convictions of the newest cycle, with the contribution of each domain. */
 export const ConvictionsPanel = ({ className = '' }: { readonly className?: string }) => {
   const query = useQuery(queries.explanation('last'))
   const [, open] = useUrlState('why')
@@ -46,9 +46,7 @@ export const ConvictionsPanel = ({ className = '' }: { readonly className?: stri
     >
       {({ convictions }) =>
         convictions.length === 0 ? (
-          <Empty title="This cycle judged no symbol">
-            No symbol has signals. Look at the producers: somebody has to say something.
-          </Empty>
+          <Empty title="No symbols in this cycle">No symbol has usable signals. Check the producers.</Empty>
         ) : (
           <Table
             label="Convictions"
@@ -128,10 +126,10 @@ const DomainCell = ({ conviction, domain, strongest }: DomainCellProps) => {
 
 const Decision = ({ conviction: { decision, intent } }: { readonly conviction: ExplainedConviction }) => (
   <span className="flex items-center gap-2">
-    <Badge tone={toneOfAction(decision.action)}>{actionWord(decision.action)}</Badge>
+    <Badge tone={toneOfAction(decision.action)}>{actionText(decision.action)}</Badge>
     <span className="text-xs text-muted max-md:hidden">
       {intent === null
-        ? (decision.reasons ?? []).map(holdReason).join('; ')
+        ? (decision.reasons ?? []).map(holdText).join('; ')
         : `intent ${formatWords(intent.status)}`}
     </span>
   </span>
@@ -149,7 +147,7 @@ const COLUMNS: readonly Column<ConvictionInput>[] = [
     sortBy: ({ author }) => author,
   },
   {
-    name: 'Says',
+    name: 'Evidence',
     align: 'right',
     render: ({ evidence }) => <Evidence value={evidence} />,
     sortBy: ({ evidence }) => evidence,
@@ -161,14 +159,14 @@ const COLUMNS: readonly Column<ConvictionInput>[] = [
     sortBy: ({ share }) => share,
   },
   {
-    name: 'Fresh',
+    name: 'Quality',
     align: 'right',
     wide: true,
     render: ({ quality }) => formatNumber(quality),
     sortBy: ({ quality }) => quality,
   },
   {
-    name: 'Adds',
+    name: 'Contribution',
     align: 'right',
     render: ({ contribution }) => <Evidence value={contribution} />,
     sortBy: ({ contribution }) => Math.abs(contribution),
@@ -177,7 +175,7 @@ const COLUMNS: readonly Column<ConvictionInput>[] = [
 
 export const InputsTable = ({ inputs }: { readonly inputs: readonly ConvictionInput[] }) =>
   inputs.length === 0 ? (
-    <p className="text-sm text-muted">Nobody said anything about this symbol that still counts.</p>
+    <p className="text-sm text-muted">No usable signals for this symbol.</p>
   ) : (
     <div className="rounded-md border border-line">
       <Table

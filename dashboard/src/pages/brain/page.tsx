@@ -19,9 +19,9 @@ import { FunnelPanel } from './funnel-panel.tsx'
 import { RegimePanel } from './regime-panel.tsx'
 import { CycleSheet, WhySheet } from './sheets.tsx'
 import { WeightsPanel } from './weights-panel.tsx'
-import { INTENT_TONES, refusalReason } from './words.ts'
+import { INTENT_TONES, rejectionText } from './labels.ts'
 
-/** What the brain thinks, why, and what became of it. */
+/** Convictions, decisions and what followed from them. */
 export const Page = () => (
   <div className="grid gap-3 lg:grid-cols-12">
     <StatePanel className="lg:col-span-12" />
@@ -41,7 +41,7 @@ const StatePanel = ({ className = '' }: { readonly className?: string }) => {
   const { data: last } = useQuery(queries.explanation('last'))
   return (
     <QueryPanel
-      title="Now"
+      title="Status"
       className={className}
       query={status}
       actions={<RunCycle level={status.data?.kill_switch_level} />}
@@ -56,7 +56,7 @@ const RunCycle = ({ level }: { readonly level: number | undefined }) => {
   const isBlocked = level !== undefined && level > 0
   return (
     <>
-      {isBlocked ? <span className="text-warn">Cycles by hand wait for level 0</span> : null}
+      {isBlocked ? <span className="text-warn">Manual cycles need level 0</span> : null}
       <Button
         size="small"
         look="primary"
@@ -88,7 +88,7 @@ const Figures = ({ brain, last }: FiguresProps) => {
           label="Regime"
           note={
             brain.regime_changed_at === null ? (
-              'the first cycle judges it'
+              'set by the first cycle'
             ) : (
               <>
                 since <Time at={brain.regime_changed_at} as="ago" />
@@ -96,7 +96,7 @@ const Figures = ({ brain, last }: FiguresProps) => {
             )
           }
         >
-          {brain.regime === null ? <Badge>not judged yet</Badge> : <RegimeBadge regime={brain.regime} />}
+          {brain.regime === null ? <Badge>unknown</Badge> : <RegimeBadge regime={brain.regime} />}
         </Stat>
         <Stat
           label="Last cycle"
@@ -104,17 +104,17 @@ const Figures = ({ brain, last }: FiguresProps) => {
         >
           <Time at={brain.last_cycle_at} as="ago" />
         </Stat>
-        <Stat label="Judged" note="symbols in the last cycle">
+        <Stat label="Symbols" note="in the last cycle">
           {convictions.length}
         </Stat>
-        <Stat label="Intents" note="of the last cycle">
+        <Stat label="Intents" note="in the last cycle">
           {traded}
         </Stat>
         <Stat
           label="Strongest"
           note={
             strongest === undefined
-              ? 'nothing judged yet'
+              ? 'no cycle yet'
               : `conviction ${strongest.effective_conviction.toFixed(1)}`
           }
         >
@@ -139,7 +139,7 @@ const Figures = ({ brain, last }: FiguresProps) => {
 
 const STATUSES = [
   ['all', 'All'],
-  ['rejected', 'Refused'],
+  ['rejected', 'Rejected'],
   ['expired', 'Expired'],
   ['awaiting_approval', 'Waiting for approval'],
   ['executing', 'Executing'],
@@ -168,11 +168,11 @@ const COLUMNS: readonly Column<Intent>[] = [
     sortBy: ({ size_pct }) => size_pct,
   },
   {
-    name: 'What became of it',
+    name: 'Outcome',
     render: ({ status, reasons }) => (
       <span className="flex flex-wrap items-center gap-x-2 gap-y-1">
-        <Badge tone={INTENT_TONES[status]}>{status === 'rejected' ? 'refused' : formatWords(status)}</Badge>
-        <span className="text-xs text-muted">{reasons.map(refusalReason).join('; ')}</span>
+        <Badge tone={INTENT_TONES[status]}>{formatWords(status)}</Badge>
+        <span className="text-xs text-muted">{reasons.map(rejectionText).join('; ')}</span>
       </span>
     ),
     sortBy: ({ status }) => status,
@@ -195,7 +195,7 @@ const IntentsPanel = ({ className = '' }: { readonly className?: string }) => {
         intents.length === 0 ? (
           <Empty title={status === 'all' ? 'No intents yet' : 'No such intents'}>
             {status === 'all'
-              ? 'One follows when conviction reaches the first step and nothing holds it back. The funnel says what does.'
+              ? 'An intent follows when conviction reaches the first tier and no rule blocks it. The funnel shows what does.'
               : 'Choose another status.'}
           </Empty>
         ) : (
@@ -217,7 +217,7 @@ const IntentsPanel = ({ className = '' }: { readonly className?: string }) => {
 
 const SHOWN_MAX = 50
 
-/** Every cycle, what it wanted, and what was refused and why. */
+/** Every cycle with its intents and why some were rejected. */
 const CyclesPanel = ({ className = '' }: { readonly className?: string }) => {
   const { query, cycles } = useCycles()
   const { data: intents = [] } = useQuery(queries.intents('all', 500))
@@ -227,8 +227,8 @@ const CyclesPanel = ({ className = '' }: { readonly className?: string }) => {
       {() =>
         cycles.length === 0 ? (
           <Empty title="No cycle yet">
-            Cycles run on schedule (brain.cycle_interval_seconds) and by hand, not while the kill switch is
-            up.
+            Cycles run on schedule (brain.cycle_interval_seconds) and on request, not while the kill switch is
+            raised.
           </Empty>
         ) : (
           <div className="max-h-[26rem] overflow-y-auto">
@@ -266,10 +266,10 @@ const columnsFor = (byCycle: ByCycle): readonly Column<Cycle>[] => [
         <Badge tone="warn">level {killSwitchLevel}</Badge>
       ),
   },
-  { name: 'Judged', align: 'right', wide: true, render: ({ symbols }) => symbols.length },
+  { name: 'Symbols', align: 'right', wide: true, render: ({ symbols }) => symbols.length },
   { name: 'Intents', align: 'right', render: ({ intents }) => intents },
   {
-    name: 'What became of them',
+    name: 'Outcome',
     render: (cycle) => <Outcome cycle={cycle} intents={byCycle.get(cycle.id) ?? []} />,
   },
   { name: 'Took', align: 'right', wide: true, render: ({ durationMs }) => formatDuration(durationMs) },
@@ -282,13 +282,13 @@ const Outcome = ({ cycle, intents }: { readonly cycle: Cycle; readonly intents: 
   return (
     <span className="flex flex-wrap items-center gap-1.5">
       {filled.length === 0 ? null : <Badge tone="good">{symbolsOf(filled)} filled</Badge>}
-      {underWay === 0 ? null : <Badge tone="accent">{underWay} under way</Badge>}
+      {underWay === 0 ? null : <Badge tone="accent">{underWay} in progress</Badge>}
       {refused.map((intent) => (
-        <Badge key={intent.intent_id} tone="bad" title={intent.reasons.map(refusalReason).join('; ')}>
+        <Badge key={intent.intent_id} tone="bad" title={intent.reasons.map(rejectionText).join('; ')}>
           <span>
-            {intent.symbol} {intent.status === 'expired' ? 'expired' : 'refused'}
+            {intent.symbol} {intent.status}
             <span className="font-normal max-md:hidden">
-              {intent.reasons[0] === undefined ? '' : `: ${refusalReason(intent.reasons[0])}`}
+              {intent.reasons[0] === undefined ? '' : `: ${rejectionText(intent.reasons[0])}`}
             </span>
           </span>
         </Badge>

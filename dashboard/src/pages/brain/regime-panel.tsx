@@ -27,7 +27,7 @@ export const RegimePanel = ({ className = '' }: { readonly className?: string })
   const [hours, setHours] = useUrlState('regime_hours', '6')
   const query = useQuery(queries.events({ type: 'brain.regime_change', limit: CHANGES_MAX }))
   const changes = useRecentEvents(isChange, { older: query.data?.items, limit: CHANGES_MAX })
-  const stretches = stretchesOf(changes)
+  const periods = periodsOf(changes)
   return (
     <QueryPanel
       title="Regime"
@@ -36,15 +36,15 @@ export const RegimePanel = ({ className = '' }: { readonly className?: string })
       actions={<Choice label="Span of the timeline" value={hours} choices={SPANS} onChoose={setHours} />}
     >
       {() =>
-        stretches.length === 0 ? (
-          <Empty title="Not judged yet">
-            The first cycle judges the market by the regime symbol&apos;s data.
+        periods.length === 0 ? (
+          <Empty title="No regime yet">
+            The first cycle determines it from the data of the regime symbol.
           </Empty>
         ) : (
           <div className="grid gap-4">
-            <RegimeStrip stretches={stretches} spanMs={Number(hours) * 3_600_000} />
+            <RegimeStrip periods={periods} spanMs={Number(hours) * 3_600_000} />
             <CurrentEvidence />
-            <Changes stretches={stretches} />
+            <Changes periods={periods} />
           </div>
         )
       }
@@ -58,9 +58,9 @@ const CurrentEvidence = () => {
   return <EvidenceFacts evidence={data.conditions} />
 }
 
-const Changes = ({ stretches }: { readonly stretches: readonly Stretch[] }) => (
+const Changes = ({ periods }: { readonly periods: readonly RegimePeriod[] }) => (
   <ul className="grid max-h-64 overflow-y-auto" aria-label="Changes of the regime" tabIndex={0}>
-    {stretches.slice(0, LISTED_MAX).map(({ id, regime, previous, from, to }) => (
+    {periods.slice(0, LISTED_MAX).map(({ id, regime, previous, from, to }) => (
       <li
         key={id}
         className="flex flex-wrap items-center justify-between gap-x-3 gap-y-1 border-b border-line py-1.5 text-[13px] last:border-0"
@@ -74,7 +74,7 @@ const Changes = ({ stretches }: { readonly stretches: readonly Stretch[] }) => (
         </span>
         <span className="text-xs text-muted">
           <Time at={from} />
-          {to === null ? ' · holds' : ` · lasted ${formatDuration(Date.parse(to) - Date.parse(from))}`}
+          {to === null ? ' · current' : ` · lasted ${formatDuration(Date.parse(to) - Date.parse(from))}`}
         </span>
       </li>
     ))}
@@ -89,8 +89,8 @@ const FILLS: Readonly<Record<string, string>> = {
 }
 
 const REFRESH_MS = 10_000
-/** Narrower parts bear no word. */
-const WORD_SHARE_MIN = 0.12
+/** Narrower parts have no label. */
+const LABEL_SHARE_MIN = 0.12
 
 interface Part {
   readonly id: string
@@ -100,32 +100,32 @@ interface Part {
 
 interface RegimeStripProps {
   /** Newest first. */
-  readonly stretches: readonly Stretch[]
+  readonly periods: readonly RegimePeriod[]
   readonly spanMs: number
 }
 
-/** Which regime held when: the past on the left, now on the right. */
-const RegimeStrip = ({ stretches, spanMs }: RegimeStripProps) => {
+/** Regimes over time: the past on the left, now on the right. */
+const RegimeStrip = ({ periods, spanMs }: RegimeStripProps) => {
   const nowMs = useNow((ms) => Math.floor(ms / REFRESH_MS) * REFRESH_MS) + REFRESH_MS
-  const parts = partsOf(stretches, nowMs - spanMs, nowMs)
+  const parts = partsOf(periods, nowMs - spanMs, nowMs)
   return (
     <figure className="m-0">
       <div
         className="flex h-9 overflow-hidden rounded-md border border-line"
         role="img"
-        aria-label={wordsOf(parts, spanMs)}
+        aria-label={labelOf(parts, spanMs)}
       >
         {parts.map(({ id, regime, ms }) => (
           <span
             key={id}
-            title={`${regime ?? 'not judged'} for ${formatDuration(ms)}`}
+            title={`${regime ?? 'unknown'} for ${formatDuration(ms)}`}
             className={cx(
               'grid min-w-px place-items-center overflow-hidden border-r border-panel text-[11px] font-semibold last:border-0',
               regime === null ? 'text-muted' : (FILLS[regime] ?? 'bg-raised'),
             )}
             style={{ width: `${(ms / spanMs) * 100}%` }}
           >
-            {ms / spanMs < WORD_SHARE_MIN ? null : (regime ?? 'not judged')}
+            {ms / spanMs < LABEL_SHARE_MIN ? null : (regime ?? 'unknown')}
           </span>
         ))}
       </div>
@@ -137,29 +137,29 @@ const RegimeStrip = ({ stretches, spanMs }: RegimeStripProps) => {
   )
 }
 
-const partsOf = (stretches: readonly Stretch[], fromMs: number, nowMs: number): readonly Part[] => {
-  const known = stretches.toReversed().flatMap(({ id, regime, from, to }) => {
+const partsOf = (periods: readonly RegimePeriod[], fromMs: number, nowMs: number): readonly Part[] => {
+  const known = periods.toReversed().flatMap(({ id, regime, from, to }) => {
     const begin = Math.max(fromMs, Date.parse(from))
     const end = to === null ? nowMs : Date.parse(to)
     return end <= begin ? [] : [{ id, regime, ms: end - begin }]
   })
-  const first = stretches.at(-1)
+  const first = periods.at(-1)
   const unknownMs = first === undefined ? nowMs - fromMs : Date.parse(first.from) - fromMs
   return unknownMs <= 0 ? known : [{ id: 'before', regime: null, ms: unknownMs }, ...known]
 }
 
-const wordsOf = (parts: readonly Part[], spanMs: number): string => {
+const labelOf = (parts: readonly Part[], spanMs: number): string => {
   const byRegime = new Map<string, number>()
   for (const { regime, ms } of parts) {
-    const name = regime ?? 'not judged'
+    const name = regime ?? 'unknown'
     byRegime.set(name, (byRegime.get(name) ?? 0) + ms)
   }
   const shares = [...byRegime].map(([name, ms]) => `${name} ${formatPercent(ms / spanMs, { digits: 0 })}`)
   return `Regimes over ${formatDuration(spanMs)}: ${shares.join(', ')}`
 }
 
-/** A time in which one regime held. */
-interface Stretch {
+/** A period in which one regime was in effect. */
+interface RegimePeriod {
   readonly id: string
   readonly regime: string
   readonly previous: string | null
@@ -168,8 +168,8 @@ interface Stretch {
   readonly to: string | null
 }
 
-/** From changes, newest first; so is the answer. */
-const stretchesOf = (changes: readonly EventItem[]): readonly Stretch[] =>
+/** Newest first, like the changes. */
+const periodsOf = (changes: readonly EventItem[]): readonly RegimePeriod[] =>
   changes.map(({ id, ts, payload }, index) => ({
     id,
     regime: textOf(payload['regime']),
@@ -187,10 +187,10 @@ const NAMES: Readonly<Record<string, string>> = {
 
 const isPercent = (name: string): boolean => name.endsWith('_annualized')
 
-/** The numbers by which the regime is judged now. */
+/** The current values of the regime conditions. */
 const EvidenceFacts = ({ evidence }: { readonly evidence: Readonly<Record<string, number | null>> }) => {
   const entries = Object.entries(evidence)
-  if (entries.length === 0) return <p className="text-xs text-muted">No evidence about the regime yet.</p>
+  if (entries.length === 0) return <p className="text-xs text-muted">No regime data yet.</p>
   return (
     <dl className="grid grid-cols-2 gap-x-4 gap-y-1.5 text-[13px] sm:grid-cols-3 xl:grid-cols-4">
       {entries.map(([name, value]) => (

@@ -12,9 +12,9 @@ import { QueryContent, Section } from '../../ui/panel.tsx'
 import { Time } from '../../ui/time.tsx'
 import { Untrusted } from '../../ui/untrusted.tsx'
 import { ConvictionBar, Evidence, InputsTable, SignedBar } from './convictions.tsx'
-import { actionWord, DOMAINS, holdReason, INTENT_TONES, refusalReason, toneOfAction } from './words.ts'
+import { actionText, DOMAINS, holdText, INTENT_TONES, rejectionText, toneOfAction } from './labels.ts'
 
-/** Why one symbol was judged as it was: `?why=<id of the conviction>`. */
+/** Why the brain decided as it did on one symbol: `?why=<conviction id>`. */
 export const WhySheet = () => {
   const [id, setId] = useUrlState('why')
   if (id === '') return null
@@ -27,7 +27,7 @@ const WhyDialog = ({ id, onClose }: { readonly id: string; readonly onClose: () 
   return (
     <Dialog
       title={conviction === undefined ? 'Why?' : `Why ${conviction.symbol}?`}
-      description="Everything the decision was made of, as the log keeps it."
+      description="All inputs of the decision, from the log."
       form="sheet"
       onClose={onClose}
     >
@@ -47,7 +47,7 @@ interface ReasonsProps {
 
 const Reasons = ({ explanation, conviction }: ReasonsProps) => (
   <div className="grid gap-5">
-    <Verdict conviction={conviction} />
+    <DecisionSummary conviction={conviction} />
     <Section title="Domains" hint="What each adds to the evidence, by its weight">
       <DomainBars domains={conviction.domains} value={conviction.value} />
     </Section>
@@ -58,8 +58,8 @@ const Reasons = ({ explanation, conviction }: ReasonsProps) => (
       title="What would have changed it"
       hint={
         explanation.rules_changed
-          ? 'The configuration has changed since: this follows the one of today'
-          : 'One thing different, all else equal'
+          ? 'The configuration has changed since; this uses the current one'
+          : 'One change, all else equal'
       }
     >
       <WhatIfs whatIfs={conviction.what_if} />
@@ -72,10 +72,10 @@ const Reasons = ({ explanation, conviction }: ReasonsProps) => (
           Final: `${formatNumber(conviction.final_score)} of 100 (50 = neutral)`,
           Confidence: formatPercent(conviction.confidence, { digits: 0 }),
           Coverage: `${formatPercent(conviction.coverage, { digits: 0 })} of all weight had signals`,
-          Regime: explanation.regime ?? 'not judged',
+          Regime: explanation.regime ?? 'unknown',
           'Kill switch':
             explanation.kill_switch_level === null ? '–' : `level ${explanation.kill_switch_level}`,
-          Judged: <Time at={explanation.ts} as="full" />,
+          Time: <Time at={explanation.ts} as="full" />,
           Cycle: <Id id={explanation.cycle_id} />,
           Conviction: <Id id={conviction.conviction_id} />,
         }}
@@ -84,7 +84,7 @@ const Reasons = ({ explanation, conviction }: ReasonsProps) => (
   </div>
 )
 
-const Verdict = ({ conviction }: { readonly conviction: ExplainedConviction }) => {
+const DecisionSummary = ({ conviction }: { readonly conviction: ExplainedConviction }) => {
   const { decision, direction, effective_conviction, value, next_tier, intent } = conviction
   return (
     <div className="grid gap-3 rounded-lg bg-raised/60 p-3">
@@ -93,7 +93,7 @@ const Verdict = ({ conviction }: { readonly conviction: ExplainedConviction }) =
         <span aria-hidden className="text-muted">
           →
         </span>
-        <Badge tone={toneOfAction(decision.action)}>{actionWord(decision.action)}</Badge>
+        <Badge tone={toneOfAction(decision.action)}>{actionText(decision.action)}</Badge>
         {intent === null ? null : (
           <Badge tone={INTENT_TONES[intent.status]}>intent {formatWords(intent.status)}</Badge>
         )}
@@ -101,10 +101,10 @@ const Verdict = ({ conviction }: { readonly conviction: ExplainedConviction }) =
       <ConvictionBar value={effective_conviction} direction={direction} />
       <ul className="grid list-disc gap-1 pl-4 text-[13px]">
         {(decision.reasons ?? []).map((reason) => (
-          <li key={reason}>{holdReason(reason)}</li>
+          <li key={reason}>{holdText(reason)}</li>
         ))}
         {intent?.reasons.map((reason) => (
-          <li key={reason}>intent refused: {refusalReason(reason)}</li>
+          <li key={reason}>intent rejected: {rejectionText(reason)}</li>
         ))}
         {intent === null ? null : <li>asks for {formatPercent(intent.size_pct)} of equity</li>}
         <li>
@@ -122,8 +122,8 @@ const distanceText = ({
   value_missing,
 }: NonNullable<ExplainedConviction['next_tier']>): string =>
   value_needed === null || value_missing === null
-    ? `step ${tier} is out of reach in this regime`
-    : `step ${tier} needs ${formatNumber(value_needed, 3)}, ${formatNumber(value_missing, 3)} more`
+    ? `tier ${tier} is out of reach in this regime`
+    : `tier ${tier} needs ${formatNumber(value_needed, 3)}, ${formatNumber(value_missing, 3)} more`
 
 interface DomainBarsProps {
   readonly domains: ExplainedConviction['domains']
@@ -150,7 +150,7 @@ const DomainBars = ({ domains, value }: DomainBarsProps) => {
           </li>
         ))}
         <li className="grid grid-cols-[5.5rem_3.5rem_1fr_4.5rem] items-center gap-2 border-t border-line pt-1.5 font-semibold">
-          <span>together</span>
+          <span>total</span>
           <span />
           <span />
           <span className="text-right">
@@ -160,7 +160,7 @@ const DomainBars = ({ domains, value }: DomainBarsProps) => {
       </ul>
       {missing.length === 0 ? null : (
         <p className="text-xs text-muted">
-          Without usable signals: {missing.join(', ')}. The others carry their weight.
+          Without usable signals: {missing.join(', ')}. Their weight goes to the others.
         </p>
       )}
     </div>
@@ -210,16 +210,16 @@ const WhatIfRow = ({ whatIf }: { readonly whatIf: WhatIf }) => (
     </span>
     <span className="flex items-center gap-2 whitespace-nowrap">
       <span className="text-muted">conviction {formatNumber(whatIf.effective_conviction, 1)}</span>
-      <Badge tone={toneOfAction(whatIf.action)}>{actionWord(whatIf.action)}</Badge>
+      <Badge tone={toneOfAction(whatIf.action)}>{actionText(whatIf.action)}</Badge>
     </span>
   </li>
 )
 
-/** One cycle whole: `?cycle=<id>`. From here to the reasons of each symbol. */
+/** One cycle: `?cycle=<id>`. */
 export const CycleSheet = () => {
   const [id, setId] = useUrlState('cycle')
   const [why] = useUrlState('why')
-  // One sheet at a time: the reasons lie above, and closing them leads back here.
+  // One sheet at a time: closing the explanation leads back here.
   if (id === '' || why !== '') return null
   return <CycleDialog id={id} onClose={() => setId('')} />
 }
@@ -227,7 +227,7 @@ export const CycleSheet = () => {
 const CycleDialog = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
   const query = useQuery(queries.explanation(id))
   return (
-    <Dialog title="Cycle" description="What it thought of each symbol." form="sheet" onClose={onClose}>
+    <Dialog title="Cycle" description="Decisions per symbol." form="sheet" onClose={onClose}>
       <QueryContent query={query} what="the cycle">
         {(explanation) => <Content explanation={explanation} />}
       </QueryContent>
@@ -241,7 +241,7 @@ const Content = ({ explanation }: { readonly explanation: Explanation }) => (
       facts={{
         Time: <Time at={explanation.ts} as="full" />,
         'Run by': explanation.trigger ?? 'not known',
-        Regime: explanation.regime ?? 'not judged',
+        Regime: explanation.regime ?? 'unknown',
         'Kill switch':
           explanation.kill_switch_level === null ? '–' : `level ${explanation.kill_switch_level}`,
         Cycle: <Id id={explanation.cycle_id} />,
@@ -271,18 +271,15 @@ const Content = ({ explanation }: { readonly explanation: Explanation }) => (
 const SymbolRow = ({ conviction }: { readonly conviction: ExplainedConviction }) => {
   const [, openWhy] = useUrlState('why')
   const { symbol, direction, decision, intent, effective_conviction } = conviction
-  const reasons =
-    intent === null ? (decision.reasons ?? []).map(holdReason) : intent.reasons.map(refusalReason)
+  const reasons = intent === null ? (decision.reasons ?? []).map(holdText) : intent.reasons.map(rejectionText)
   return (
     <li className="grid gap-2 rounded-lg border border-line p-2.5">
       <div className="flex flex-wrap items-center gap-2">
         <strong className="font-semibold">{symbol}</strong>
         <DirectionBadge direction={direction} />
-        <Badge tone={toneOfAction(decision.action)}>{actionWord(decision.action)}</Badge>
+        <Badge tone={toneOfAction(decision.action)}>{actionText(decision.action)}</Badge>
         {intent === null ? null : (
-          <Badge tone={INTENT_TONES[intent.status]}>
-            {intent.status === 'rejected' ? 'refused' : formatWords(intent.status)}
-          </Badge>
+          <Badge tone={INTENT_TONES[intent.status]}>{formatWords(intent.status)}</Badge>
         )}
         <Button
           size="small"

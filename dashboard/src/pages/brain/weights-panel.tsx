@@ -10,7 +10,7 @@ import { cx } from '../../ui/cx.ts'
 import { formatNumber, formatPercent, formatWords } from '../../ui/format.ts'
 import { QueryPanel } from '../../ui/panel.tsx'
 import { Time } from '../../ui/time.tsx'
-import { DOMAINS } from './words.ts'
+import { DOMAINS } from './labels.ts'
 
 /** How much each domain counts, now and before. */
 export const WeightsPanel = ({ className = '' }: { readonly className?: string }) => {
@@ -38,13 +38,14 @@ export const WeightsPanel = ({ className = '' }: { readonly className?: string }
 const LearnNow = () => {
   const learn = useAction({
     send: (_input: void, headers) => api.POST('/learning/run', { headers }),
-    done: ({ applied, reason }) => (applied ? 'Weights moved' : `Weights stay: ${formatWords(reason)}`),
+    done: ({ applied, reason }) =>
+      applied ? 'Weights adjusted' : `Weights unchanged: ${formatWords(reason)}`,
     refreshes: ['learning'],
   })
   const ask = async (): Promise<void> => {
     const answer = await confirm({
       title: 'Learn from closed trades now?',
-      text: 'What otherwise happens on schedule. Weights move by a small step, or stay if there is too little to learn from.',
+      text: 'Normally this runs on schedule. Weights change by a small step, or not at all if there is too little data.',
       confirmLabel: 'Learn now',
     })
     if (answer !== null) learn.mutate()

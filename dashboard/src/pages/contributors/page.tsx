@@ -18,7 +18,7 @@ import { Untrusted } from '../../ui/untrusted.tsx'
 import { ProfileSheet } from './profile-sheet.tsx'
 import { FactorBar, FactorLegend, FACTORS, pointsMaxOf, pointsOf } from './score-factors.tsx'
 
-/** Who submits signals, and how good they are. */
+/** Contributors by score. */
 export const Page = () => (
   <div className="grid gap-3">
     <LeaderboardPanel />
@@ -27,7 +27,7 @@ export const Page = () => (
   </div>
 )
 
-/** As many as the service gives. */
+/** The maximum of the API. */
 const PLACES_MAX = 200
 
 interface Place {
@@ -51,7 +51,7 @@ const LeaderboardPanel = () => {
       {(scores) =>
         scores.length === 0 ? (
           <Empty title="No contributors yet">
-            <p>People and agents that submit signals are registered first; then their calls are scored.</p>
+            <p>Register people and agents before they submit signals; their calls are then scored.</p>
             <div className="mt-3">{register}</div>
           </Empty>
         ) : (
@@ -81,9 +81,9 @@ const LeaderboardPanel = () => {
 }
 
 const found = (scores: readonly Score[], text: string): readonly Place[] =>
-  scores.map((score, index) => ({ rank: index + 1, score })).filter(({ score }) => isCalled(score, text))
+  scores.map((score, index) => ({ rank: index + 1, score })).filter(({ score }) => matches(score, text))
 
-/** Those who are looked for and have no place among the best. */
+/** Search results that are not on the leaderboard. */
 const unplaced = (
   contributors: readonly Contributor[],
   scores: readonly Score[],
@@ -91,10 +91,10 @@ const unplaced = (
 ): readonly Contributor[] => {
   if (text.trim() === '' || scores.length < PLACES_MAX) return []
   const placed = new Set(scores.map(({ contributor_id }) => contributor_id))
-  return contributors.filter((one) => !placed.has(one.id) && isCalled(one, text))
+  return contributors.filter((one) => !placed.has(one.id) && matches(one, text))
 }
 
-const isCalled = (
+const matches = (
   { name, node_id }: { readonly name: string; readonly node_id: string },
   text: string,
 ): boolean => `${name}\n${node_id}`.toLowerCase().includes(text.trim().toLowerCase())
@@ -108,10 +108,8 @@ interface PlacesProps {
 const Places = ({ places, total, onOpen }: PlacesProps) => {
   if (places.length === 0) {
     return (
-      <Empty
-        title={total > PLACES_MAX ? 'Nobody of the best is called like this' : 'Nobody is called like this'}
-      >
-        Clear the search to see everybody.
+      <Empty title={total > PLACES_MAX ? `No match among the top ${PLACES_MAX}` : 'No match'}>
+        Clear the search to see all contributors.
       </Empty>
     )
   }
@@ -181,12 +179,12 @@ const PLACE_COLUMNS: readonly Column<Place>[] = [
     sortBy: ({ score }) => score.signals_accepted,
   },
   {
-    name: 'Right',
+    name: 'Hits',
     align: 'right',
     wide: true,
     render: ({ score }) =>
       score.signals_resolved === 0 ? (
-        <Unknown why="no call has come to an end yet" />
+        <Unknown why="no call resolved yet" />
       ) : (
         formatPercent(score.signals_profitable / score.signals_resolved, { digits: 0 })
       ),
@@ -214,13 +212,13 @@ interface UnplacedProps {
   readonly onOpen: (id: string) => void
 }
 
-/** Found by name, below the best: their profile says how they stand. */
+/** Found by name, but not on the leaderboard. */
 const Unplaced = ({ contributors, onOpen }: UnplacedProps) =>
   contributors.length === 0 ? null : (
     <div className="border-t border-line">
-      <h3 className="px-3 pt-3 pb-1 text-sm font-semibold">Not among the best</h3>
+      <h3 className="px-3 pt-3 pb-1 text-sm font-semibold">Below the top 200</h3>
       <Table
-        label="Contributors that are not among the best"
+        label="Contributors below the top 200"
         columns={UNPLACED_COLUMNS}
         rows={contributors}
         rowKey={({ id }) => id}
@@ -283,7 +281,7 @@ const RegisterForm = ({ onDone }: { readonly onDone: () => void }) => {
     <form className="grid gap-4" onSubmit={submit}>
       <TextField
         label="Node id"
-        hint="How it names itself when it submits; unique, and not changed later"
+        hint="Used in submissions; unique and permanent"
         error={errors.of('node_id')}
         value={draft.node_id}
         onChange={change('node_id')}
@@ -294,7 +292,7 @@ const RegisterForm = ({ onDone }: { readonly onDone: () => void }) => {
       />
       <TextField
         label="Name"
-        hint="As people see it"
+        hint="Display name"
         error={errors.of('name')}
         value={draft.name}
         onChange={change('name')}
@@ -304,7 +302,7 @@ const RegisterForm = ({ onDone }: { readonly onDone: () => void }) => {
       />
       <TextField
         label="Role"
-        hint="curator, agent, operator, tester or another word"
+        hint="curator, agent, operator, tester or any other"
         error={errors.of('role')}
         value={draft.role}
         onChange={change('role')}
@@ -319,7 +317,7 @@ const RegisterForm = ({ onDone }: { readonly onDone: () => void }) => {
       </datalist>
       <Field
         label="Metadata"
-        hint="A JSON object, if you like: links, an attestation"
+        hint="Optional JSON object: links, an attestation"
         error={metadata === null ? 'This is not a JSON object' : errors.of('metadata')}
       >
         {(ids) => (

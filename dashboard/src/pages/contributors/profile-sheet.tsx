@@ -35,7 +35,7 @@ const Sheet = ({ id, onClose }: { readonly id: string; readonly onClose: () => v
       <div className="grid gap-5">
         {isRemoved ? (
           <p className="rounded-md bg-warn-soft px-3 py-2 text-sm text-warn">
-            Not registered, or removed. What it said stays in the log.
+            Not registered or removed. Its signals stay in the log.
           </p>
         ) : (
           <QueryContent query={contributor} what="the contributor">
@@ -104,7 +104,7 @@ const RemoveButton = ({ contributor, onRemoved }: Omit<HeadProps, 'score'>) => {
   const ask = async (): Promise<void> => {
     const answer = await confirm({
       title: 'Remove this contributor?',
-      text: `${contributor.node_id.slice(0, 80)} cannot submit any more. Its history stays, and the node id may register again as a new contributor.`,
+      text: `${contributor.node_id.slice(0, 80)} can no longer submit. Its history stays, and the node id may register again as a new contributor.`,
       confirmLabel: 'Remove',
       look: 'danger',
     })
@@ -122,7 +122,7 @@ const Rating = ({ score }: { readonly score: Score }) => (
     <Section title={`Score ${score.score.toFixed(1)} of 100`} hint="Five factors, each with its part">
       <FactorBreakdown score={score} />
     </Section>
-    <Section title="Calibration" hint="Is it as often right as it is sure?">
+    <Section title="Calibration" hint="Hit rate compared with stated probability">
       <Calibration score={score} />
     </Section>
   </>
@@ -130,7 +130,7 @@ const Rating = ({ score }: { readonly score: Score }) => (
 
 const CALLS_MAX = 500
 
-/** What was claimed beside what happened. */
+/** What was stated beside what happened. */
 const Calibration = ({ score }: { readonly score: Score }) => {
   const { data } = useQuery(
     queries.events({ about: score.contributor_id, type: 'attribution.resolved', limit: CALLS_MAX }),
@@ -144,7 +144,7 @@ const Calibration = ({ score }: { readonly score: Score }) => {
           'Brier score': isEnough ? (
             `${score.brier_score.toFixed(3)}; 0 is perfect, 0.25 is chance`
           ) : (
-            <Unknown why="too few calls with a known outcome" />
+            <Unknown why="too few resolved calls" />
           ),
           'Usual conviction':
             score.signals_submitted === 0 ? (
@@ -152,16 +152,15 @@ const Calibration = ({ score }: { readonly score: Score }) => {
             ) : (
               `${score.avg_conviction.toFixed(1)} of 10`
             ),
-          'Known outcomes': `${score.signals_resolved}, of them ${score.signals_profitable} right`,
+          'Resolved calls': `${score.signals_resolved}, ${score.signals_profitable} hits`,
         }}
       />
       {buckets.length === 0 ? (
         <p className="text-xs text-muted">
-          No call has a known outcome yet. One is known when its horizon is over or its trade is closed; then
-          this compares how sure it was with how often it was right.
+          No resolved calls yet. A call resolves at its horizon or when its trade closes.
         </p>
       ) : (
-        <ul className="grid gap-1.5" aria-label="Claimed and right, by how sure the calls were">
+        <ul className="grid gap-1.5" aria-label="Hit rate by stated probability">
           {buckets.map((bucket) => (
             <BucketRow key={bucket.label} bucket={bucket} />
           ))}
@@ -171,39 +170,39 @@ const Calibration = ({ score }: { readonly score: Score }) => {
   )
 }
 
-const BucketRow = ({ bucket: { label, calls, claimed, right } }: { readonly bucket: Bucket }) => (
+const BucketRow = ({ bucket: { label, calls, stated, hitRate } }: { readonly bucket: Bucket }) => (
   <li className="grid grid-cols-[5rem_1fr_9rem] items-center gap-2 text-[13px]">
     <span className="text-muted">{label}</span>
     <span aria-hidden className="relative h-2.5 rounded-full bg-raised">
       <span
         className="absolute inset-y-0 left-0 rounded-full bg-accent"
-        style={{ width: `${right * 100}%` }}
+        style={{ width: `${hitRate * 100}%` }}
       />
       <span
         className="absolute -inset-y-1 w-0.5 bg-text"
-        style={{ left: `${claimed * 100}%` }}
-        title={`claimed ${formatPercent(claimed, { digits: 0 })}`}
+        style={{ left: `${stated * 100}%` }}
+        title={`stated ${formatPercent(stated, { digits: 0 })}`}
       />
     </span>
     <span className="text-right text-xs text-muted">
-      {formatPercent(right, { digits: 0 })} right, {calls === 1 ? '1 call' : `${calls} calls`}
+      {formatPercent(hitRate, { digits: 0 })} hits, {calls === 1 ? '1 call' : `${calls} calls`}
     </span>
   </li>
 )
 
-/** Calls that were about as sure of themselves. */
+/** Calls with a similar stated probability. */
 interface Bucket {
   readonly label: string
   readonly calls: number
-  /** How sure they were on average, as a share. */
-  readonly claimed: number
-  /** How many of them were right, as a share. */
-  readonly right: number
+  /** Mean stated probability. */
+  readonly stated: number
+  /** Share of hits. */
+  readonly hitRate: number
 }
 
 const EDGES = [0, 0.5, 0.6, 0.7, 0.8, 0.9] as const
 
-/** From `attribution.resolved.v1`; calls that are void count for nothing. */
+/** From `attribution.resolved.v1`; void calls do not count. */
 const bucketsOf = (events: readonly EventItem[]): readonly Bucket[] => {
   const calls = events.flatMap(({ type, payload }) =>
     type.startsWith('attribution.resolved') &&
@@ -220,8 +219,8 @@ const bucketsOf = (events: readonly EventItem[]): readonly Bucket[] => {
       {
         label: `${low * 100}–${Math.round(Math.min(1, high) * 100)} %`,
         calls: mine.length,
-        claimed: mine.reduce((sum, { probability }) => sum + probability, 0) / mine.length,
-        right: mine.filter(({ isHit }) => isHit).length / mine.length,
+        stated: mine.reduce((sum, { probability }) => sum + probability, 0) / mine.length,
+        hitRate: mine.filter(({ isHit }) => isHit).length / mine.length,
       },
     ]
   })
@@ -229,7 +228,7 @@ const bucketsOf = (events: readonly EventItem[]): readonly Bucket[] => {
 
 const EVENTS_MAX = 100
 
-/** All that happened around one contributor. */
+/** All events about one contributor. */
 const History = ({ contributorId }: { readonly contributorId: string }) => {
   const query = useQuery(queries.events({ about: contributorId, limit: EVENTS_MAX }))
   const events = useRecentEvents(({ payload }) => payload['contributor_id'] === contributorId, {
@@ -240,7 +239,7 @@ const History = ({ contributorId }: { readonly contributorId: string }) => {
     <QueryContent query={query} what="the history">
       {() =>
         events.length === 0 ? (
-          <Empty title="Nothing yet">Its signals and what became of them will stand here.</Empty>
+          <Empty title="Nothing yet">Its signals and their outcomes appear here.</Empty>
         ) : (
           <ol
             className="grid max-h-96 overflow-y-auto rounded-md border border-line"
@@ -304,5 +303,5 @@ const What = ({ type, payload }: { readonly type: string; readonly payload: Payl
 
 const HitBadge = ({ hit }: { readonly hit: unknown }) => {
   if (typeof hit !== 'boolean') return <Badge>void</Badge>
-  return <Badge tone={hit ? 'good' : 'bad'}>{hit ? 'right' : 'wrong'}</Badge>
+  return <Badge tone={hit ? 'good' : 'bad'}>{hit ? 'hit' : 'miss'}</Badge>
 }

@@ -2,7 +2,7 @@ import type { FactorName, Score } from '../../api/types.ts'
 import { cx } from '../../ui/cx.ts'
 import { formatPercent } from '../../ui/format.ts'
 
-interface FactorWords {
+interface Factor {
   readonly name: FactorName
   readonly label: string
   /** What it asks. */
@@ -11,20 +11,20 @@ interface FactorWords {
   readonly fill: string
 }
 
-/** Calls that came to an end before hit rate and calibration count. */
+/** Resolved calls before hit rate and calibration count. */
 export const RESOLVED_MIN = 5
 
-export const FACTORS: readonly FactorWords[] = [
+export const FACTORS: readonly Factor[] = [
   {
     name: 'hit_rate',
     label: 'Hit rate',
-    question: 'How many of all calls were right?',
+    question: 'How many calls were hits?',
     fill: 'bg-accent',
   },
   {
     name: 'calibration',
     label: 'Calibration',
-    question: 'Does what is said to be likely happen as often as said?',
+    question: 'Do calls come true as often as their probability says?',
     fill: 'bg-accent/75',
   },
   { name: 'volume', label: 'Volume', question: 'How many signals did the brain use?', fill: 'bg-accent/55' },
@@ -50,11 +50,11 @@ export const pointsMaxOf = (score: Score, name: FactorName): number => score.fac
 /** What a factor is made of, in numbers. */
 const factorNote = (score: Score, name: FactorName): string => {
   const isEnough = score.signals_resolved >= RESOLVED_MIN
-  const missing = `${score.signals_resolved} of ${RESOLVED_MIN} calls with a known outcome that it needs`
+  const missing = `needs ${RESOLVED_MIN} resolved calls, has ${score.signals_resolved}`
   switch (name) {
     case 'hit_rate':
       return isEnough
-        ? `${score.signals_profitable} of ${score.signals_resolved} calls right, ${formatPercent(score.hit_rate, { digits: 0 })}`
+        ? `${score.signals_profitable} of ${score.signals_resolved} calls hit, ${formatPercent(score.hit_rate, { digits: 0 })}`
         : missing
     case 'calibration':
       return isEnough ? `Brier score ${score.brier_score.toFixed(3)}; 0.25 is no better than chance` : missing
@@ -68,9 +68,9 @@ const factorNote = (score: Score, name: FactorName): string => {
 }
 
 const evidenceNote = ({ inputs }: Score): string =>
-  `; counts ${formatPercent(inputs.evidence, { digits: 0 })} for want of outcomes`
+  `; counts ${formatPercent(inputs.evidence, { digits: 0 })} for lack of outcomes`
 
-/** A score of 100 in its five parts. The numbers beside it say it. */
+/** A score of 100 in its five parts. */
 export const FactorBar = ({ score }: { readonly score: Score }) => (
   <span
     className="flex h-2 w-full min-w-20 gap-px overflow-hidden rounded-full bg-raised"
@@ -97,7 +97,7 @@ export const FactorLegend = () => (
   </ul>
 )
 
-/** Where the points of a score come from, and what keeps the others away. */
+/** The points of a score by factor. */
 export const FactorBreakdown = ({ score }: { readonly score: Score }) => (
   <div className="grid gap-3">
     {score.inputs.gated ? (

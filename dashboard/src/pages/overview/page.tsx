@@ -40,7 +40,7 @@ import { ageColumn, type Column, numberColumn, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { Untrusted } from '../../ui/untrusted.tsx'
 
-/** Where the account stands, what is open, what the brain thinks, and whether everything works. */
+/** Account, positions, brain and health at a glance. */
 export const Page = () => (
   <div className="grid gap-3 lg:grid-cols-12">
     <OperatorNotices />
@@ -57,7 +57,7 @@ export const Page = () => (
   </div>
 )
 
-/** What only an operator can resolve; nothing on most days. */
+/** What only an operator can resolve. */
 const OperatorNotices = () => {
   const { data: orders = [] } = useQuery(queries.orders())
   const { data: live } = useQuery(queries.live())
@@ -137,7 +137,7 @@ const RANGES = [
   ['168', '1 week'],
 ] as const
 
-/** The service keeps a point for every 15 seconds; the newest comes with the account. */
+/** The service keeps one point per 15 seconds; the newest comes with the account. */
 const REFRESH_MS = 15_000
 
 const EquityPanel = ({ className = '' }: { readonly className?: string }) => {
@@ -184,7 +184,7 @@ const withNewest = (
 const LimitsPanel = () => {
   const query = useQuery(queries.portfolio())
   return (
-    <QueryPanel title="Against the limits" query={query}>
+    <QueryPanel title="Limits" query={query}>
       {({ day_loss, heat, drawdown, exposure_usd, equity_usd, limits }) => (
         <div className="grid gap-3">
           <Meter label="Heat (loss at all stops)" value={heat} limit={limits.max_portfolio_heat_pct} />
@@ -210,7 +210,7 @@ const BrainPanel = () => {
       {(brain) => (
         <div className="grid gap-3">
           <State brain={brain} />
-          <QueryContent query={regime} what="the evidence">
+          <QueryContent query={regime} what="the regime">
             {(view) => <Evidence view={view} />}
           </QueryContent>
           <Buttons level={brain.kill_switch_level} />
@@ -223,18 +223,18 @@ const BrainPanel = () => {
 const State = ({ brain }: { readonly brain: BrainStatus }) => (
   <Facts
     facts={{
-      Regime: brain.regime ?? 'not judged yet',
-      since: <Time at={brain.regime_changed_at} as="ago" />,
+      Regime: brain.regime ?? 'unknown',
+      Since: <Time at={brain.regime_changed_at} as="ago" />,
       'Last cycle': <Time at={brain.last_cycle_at} as="ago" />,
       'Kill switch': `level ${brain.kill_switch_level}`,
-      because: brain.kill_switch_reason === null ? undefined : <Untrusted text={brain.kill_switch_reason} />,
+      Reason: brain.kill_switch_reason === null ? undefined : <Untrusted text={brain.kill_switch_reason} />,
     }}
   />
 )
 
 const Evidence = ({ view }: { readonly view: RegimeView }) => {
   const known = Object.entries(view.conditions).filter(([, value]) => value !== null)
-  if (known.length === 0) return <p className="text-xs text-muted">No evidence about the regime yet.</p>
+  if (known.length === 0) return <p className="text-xs text-muted">No regime data yet.</p>
   return (
     <p className="flex flex-wrap gap-x-3 gap-y-1 text-xs text-muted">
       {known.map(([name, value]) => (
@@ -256,7 +256,7 @@ const Buttons = ({ level }: { readonly level: number }) => {
       <Button
         busy={cycle.isPending}
         disabled={level > 0}
-        title={level > 0 ? 'Refused while the kill switch is up' : undefined}
+        title={level > 0 ? 'Not possible while the kill switch is raised' : undefined}
         onClick={() => cycle.mutate()}
       >
         Run a cycle
@@ -360,7 +360,7 @@ const SignalsPanel = ({ className = '' }: { readonly className?: string }) => {
   const signals = useRecentEvents(isSignal, { older: query.data, limit: 100 })
   const navigate = useNavigate()
   return (
-    <QueryPanel title="Signal flow" flush className={className} query={query}>
+    <QueryPanel title="Newest signals" flush className={className} query={query}>
       {() =>
         signals.length === 0 ? (
           <Empty title="No signals yet">
@@ -418,7 +418,7 @@ const HEALTH_TONES: Readonly<Record<ProducerHealth, Tone>> = {
   quarantined: 'bad',
 }
 
-/** Producers, chain and service: whether all of this can be believed. */
+/** Producers, hash chain and service. */
 const HealthPanel = ({ className = '' }: { readonly className?: string }) => {
   const producers = useQuery(queries.producerStatus())
   return (
@@ -436,7 +436,7 @@ const HealthPanel = ({ className = '' }: { readonly className?: string }) => {
             ))}
           </ul>
           <PageLink to="/producers" className="text-xs">
-            All about producers
+            All producers
           </PageLink>
         </div>
       )}

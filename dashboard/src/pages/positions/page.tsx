@@ -13,7 +13,7 @@ import { distanceTo, heldMs, recordOf, returnOf } from './figures.ts'
 import { PositionSheet } from './position-sheet.tsx'
 import { useClose, useCloseAll } from './use-close.ts'
 
-/** What is held, what it was worth to hold it, and why it was bought. */
+/** Open and closed positions. */
 export const Page = () => {
   const [position, setPosition] = useUrlState('position')
   return (
@@ -28,7 +28,7 @@ export const Page = () => {
   )
 }
 
-/** What all positions come to. */
+/** Results of all positions. */
 const SummaryPanel = () => {
   const portfolio = useQuery(queries.portfolio())
   const closed = useQuery(queries.positions('closed'))
@@ -49,7 +49,7 @@ const SummaryPanel = () => {
           <Stat label="Realized, net" note={`fees ${formatUsd(account.fees_usd)}`}>
             <Pnl value={account.realized_pnl_usd} />
           </Stat>
-          <Stat label="Won" note={`${formatCount(record.wins)} of ${formatCount(record.count)} closed`}>
+          <Stat label="Win rate" note={`${formatCount(record.wins)} of ${formatCount(record.count)} closed`}>
             {record.count === 0 ? (
               <Unknown why="nothing closed yet" />
             ) : (
@@ -82,7 +82,7 @@ const OpenPanel = () => {
       disabled={position.status === 'closing'}
       aria-label={`Close ${position.asset}`}
       onClick={(event) => {
-        // The row would open its details.
+        // Otherwise the row opens its details.
         event.stopPropagation()
         void close(position)
       }}
@@ -110,8 +110,8 @@ const OpenPanel = () => {
       {(positions) =>
         positions.length === 0 ? (
           <Empty title="No open positions">
-            The brain opens one when conviction is high enough and all limits allow it. The Brain page tells
-            why it did not.
+            The brain opens one when conviction is high enough and all limits allow it. The Brain page shows
+            why not.
           </Empty>
         ) : (
           <Table
@@ -174,7 +174,7 @@ const columnsWith = (button: (position: Position) => React.ReactNode): readonly 
   { name: 'Action', align: 'right', render: button },
 ]
 
-/** A price, and how far it is. */
+/** A level and its distance from the price. */
 const LevelCell = ({ level, mark }: { readonly level: number | null; readonly mark: number | null }) => {
   const distance = distanceTo(level, mark)
   return (
@@ -210,8 +210,8 @@ const ClosedPanel = () => {
       {(positions) =>
         positions.length === 0 ? (
           <Empty title="No closed positions">
-            A position closes at its stop, at its target, after its time, when the brain changes its mind, or
-            by your hand.
+            A position closes at its stop or target, after its maximum holding time, when the conviction
+            flips, or manually.
           </Empty>
         ) : (
           <Table

@@ -17,11 +17,11 @@ import { Empty } from '../../ui/states.tsx'
 import { Time, useNow } from '../../ui/time.tsx'
 import { EventLinks } from '../audit/event-sheet.tsx'
 import { InputsTable } from '../brain/convictions.tsx'
-import { heldMs, isOpen, pnlOf, returnOf, riskMultipleOf } from './figures.ts'
+import { heldMs, isOpen, pnlOf, returnOf, rMultipleOf } from './figures.ts'
 import { ExitBadge } from './page.tsx'
 import { useClose } from './use-close.ts'
 
-/** One position: result, price, why it was opened, and everything that happened to it. */
+/** One position: result, price chart, terms, reasons and events. */
 export const PositionSheet = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
   const query = useQuery(queries.position(id))
   const title = query.data === undefined ? 'Position' : `${query.data.asset} ${query.data.direction}`
@@ -45,7 +45,7 @@ export const PositionSheet = ({ id, onClose }: { readonly id: string; readonly o
 const Result = ({ position }: { readonly position: Position }) => {
   const { close, closingId } = useClose()
   const held = useNow((nowMs) => formatDuration(heldMs(position, nowMs)))
-  const multiple = riskMultipleOf(position)
+  const multiple = rMultipleOf(position)
   return (
     <div className="grid gap-3">
       <div className="flex flex-wrap items-center justify-between gap-2">
@@ -71,11 +71,11 @@ const Result = ({ position }: { readonly position: Position }) => {
         <Stat label={isOpen(position) ? 'Unrealized' : 'Realized, net'}>
           <Pnl value={pnlOf(position)} />
         </Stat>
-        <Stat label="Of its size">
+        <Stat label="Return">
           <Percent value={returnOf(position)} toned />
         </Stat>
-        <Stat label="Risks won">
-          {multiple === null ? <Unknown why="it has no stop" /> : `${formatNumber(multiple)} R`}
+        <Stat label="R multiple">
+          {multiple === null ? <Unknown why="no stop" /> : `${formatNumber(multiple)} R`}
         </Stat>
         <Stat label="Held">{held}</Stat>
       </dl>
@@ -118,15 +118,15 @@ const circumstancesOf = (position: Position) => ({
   Id: <Id id={position.id} />,
 })
 
-/** Every event about it, oldest first. */
+/** All events about the position, oldest first. */
 const History = ({ id }: { readonly id: string }) => {
   const query = useQuery(queries.events({ about: id, order: 'asc', limit: 100 }))
   return (
-    <Section title="What happened">
+    <Section title="Events">
       <QueryContent query={query} what="its events">
         {({ items, next_seq }) => (
           <>
-            <EventLinks events={items} otherwise="No event is about it." />
+            <EventLinks events={items} otherwise="No events." />
             {next_seq === null ? null : (
               <PageLink to="/audit" search={{ about: id }}>
                 All events about it
@@ -139,7 +139,7 @@ const History = ({ id }: { readonly id: string }) => {
   )
 }
 
-/** What the price did while the position was held, and where it went in and out. */
+/** The price while the position was open, with entry and exit. */
 const PriceChart = ({ position }: { readonly position: Position }) => {
   const { query, prices } = usePrices(position)
   const [fitLevels, setFitLevels] = useState(true)
@@ -148,9 +148,9 @@ const PriceChart = ({ position }: { readonly position: Position }) => {
       <QueryContent query={query} what="prices">
         {() =>
           prices.candles.length === 0 ? (
-            <Empty title="No prices of this time">
-              Prices are drawn from the bars of the market feed, or from those that producers tell; none was
-              stored while this position was held.
+            <Empty title="No prices for this period">
+              Prices come from the bars of the market feed or from price signals; none was stored while this
+              position was open.
             </Empty>
           ) : (
             <>
@@ -165,9 +165,7 @@ const PriceChart = ({ position }: { readonly position: Position }) => {
               </label>
               <Candles position={position} prices={prices} fitLevels={fitLevels} />
               {prices.isCut ? (
-                <p className="text-xs text-muted">
-                  It was held for longer than the bars shown here reach back.
-                </p>
+                <p className="text-xs text-muted">The chart does not reach back to the entry.</p>
               ) : null}
             </>
           )
@@ -206,7 +204,7 @@ const Candles = ({ position, prices, fitLevels }: CandlesProps) => {
   const first = candles[0]?.ts ?? ''
   const markers = useMemo(
     (): readonly Marker[] => [
-      // A marker before the first bar would be drawn at it, and lie.
+      // A marker before the first bar would be drawn at the wrong time.
       ...(opened_at < first
         ? []
         : [{ ts: opened_at, text: direction, tone: 'accent' as const, place: placeOf(direction, 'in') }]),
@@ -235,7 +233,7 @@ const Candles = ({ position, prices, fitLevels }: CandlesProps) => {
   )
 }
 
-/** What is bought stands below the price, what is sold above. */
+/** Buys below the price, sells above. */
 const placeOf = (direction: Position['direction'], way: 'in' | 'out'): Marker['place'] =>
   (direction === 'long') === (way === 'in') ? 'below' : 'above'
 
@@ -259,7 +257,7 @@ const MARGIN_SHARE = 0.5
 const MARGIN_MS_MIN = 10 * 60_000
 
 interface Prices {
-  /** Bars of the market feed, or where there is none, prices that producers told. */
+  /** Bars of the market feed, or price signals where there are none. */
   readonly kind: 'bars' | 'quotes'
   readonly candles: readonly Candle[]
   /** The entry is older than what is shown. */
@@ -292,13 +290,13 @@ const usePrices = (position: Position) => {
         .toReversed()
       return { kind: hasBars ? 'bars' : 'quotes', candles, isCut: (candles[0]?.ts ?? '') > opened_at }
     },
-    // The newest bar tells whether there is anything new.
+    // A new bar or price refetches.
     [newest, query.data, opened_at],
   )
   return { query, prices }
 }
 
-/** Open positions go on: they have no end. */
+/** An open position has no end. */
 const rangeOf = ({
   opened_at,
   closed_at,
@@ -340,10 +338,10 @@ const readAll = async (
   }
 }
 
-const candleOf = ({ ts: toldAt, payload }: EventItem): readonly Candle[] => {
+const candleOf = ({ ts: at, payload }: EventItem): readonly Candle[] => {
   const { price } = payload
   if (typeof price === 'number') {
-    return [{ ts: toldAt, open: price, high: price, low: price, close: price }]
+    return [{ ts: at, open: price, high: price, low: price, close: price }]
   }
   const { open_ts: ts, open, high, low, close } = payload
   if (typeof ts !== 'string') return []
@@ -375,9 +373,7 @@ const Reasons = ({
 const Conviction = ({ id, symbol }: { readonly id: string; readonly symbol: string }) => {
   const query = useQuery(queries.explanation(id))
   if (isNotFound(query.error)) {
-    return (
-      <p className="text-[13px] text-muted">The conviction behind it is not in the log of this service.</p>
-    )
+    return <p className="text-[13px] text-muted">Its conviction is not in the log.</p>
   }
   return (
     <QueryContent query={query} what="the inputs">
@@ -386,7 +382,7 @@ const Conviction = ({ id, symbol }: { readonly id: string; readonly symbol: stri
           convictions.find(({ conviction_id }) => conviction_id === id) ??
           convictions.find((conviction) => conviction.symbol === symbol)
         return found === undefined ? (
-          <p className="text-[13px] text-muted">The cycle says nothing about {symbol}.</p>
+          <p className="text-[13px] text-muted">The cycle has no conviction for {symbol}.</p>
         ) : (
           <Explained conviction={found} />
         )
@@ -406,12 +402,12 @@ const Explained = ({ conviction }: { readonly conviction: ExplainedConviction })
           Conviction: `${conviction.direction}, ${formatNumber(conviction.effective_conviction, 1)} after the counter-thesis`,
           'For and against': `${formatNumber(conviction.pcs_score, 1)} for, ${formatNumber(conviction.cts_score, 1)} against`,
           Confidence: formatPercent(conviction.confidence, { digits: 0 }),
-          'Domains heard': formatPercent(conviction.coverage, { digits: 0 }),
+          Coverage: formatPercent(conviction.coverage, { digits: 0 }),
         }}
       />
       <InputsTable inputs={inputs} />
       <PageLink to="/brain" search={{ why: conviction.conviction_id }}>
-        The whole decision
+        Full decision
       </PageLink>
     </div>
   )

@@ -14,7 +14,7 @@ export const useClose = () => {
       api.POST('/positions/{position_id}/close', { params: { path: { position_id: id } }, headers }),
     done: (closed) =>
       closed.realized_pnl === null
-        ? `${closed.asset}: the exit is on its way`
+        ? `${closed.asset}: exit order sent`
         : `${closed.asset} closed: ${formatUsd(closed.realized_pnl, { plus: true })}`,
     refreshes: REFRESHES,
   })
@@ -33,7 +33,7 @@ export const useClose = () => {
 const textFor = (position: Position): string => {
   const { size_notional, mark_price } = position
   const pnl = pnlOf(position)
-  const now = mark_price === null ? 'No price is known now' : `The last price is ${formatPrice(mark_price)}`
+  const now = mark_price === null ? 'No recent price' : `The last price is ${formatPrice(mark_price)}`
   const result = pnl === null ? '' : `, which makes ${formatUsd(pnl, { plus: true })} before the exit fee`
   return `${formatUsd(size_notional)} are closed at the market. ${now}${result}.`
 }

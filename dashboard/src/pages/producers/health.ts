@@ -2,7 +2,7 @@ import type { ProducerHealth, ProducerStatus } from '../../api/types.ts'
 import type { Tone } from '../../ui/badge.tsx'
 import { formatDuration } from '../../ui/format.ts'
 
-/** Worst first: what needs somebody stands on top. */
+/** Worst first. */
 export const HEALTHS: readonly ProducerHealth[] = [
   'quarantined',
   'error',
@@ -21,27 +21,27 @@ export const HEALTH_TONES: Readonly<Record<ProducerHealth, Tone>> = {
   quarantined: 'bad',
 }
 
-/** What a health means, and what to do. */
-export const HEALTH_WORDS: Readonly<Record<ProducerHealth, string>> = {
-  ok: 'Runs when it should, without errors.',
+/** What a health state means, and what to do. */
+export const HEALTH_TEXTS: Readonly<Record<ProducerHealth, string>> = {
+  ok: 'Runs on schedule without errors.',
   unknown: 'Has not run yet.',
-  degraded: 'Failed lately, or part of what it said was refused. It is tried again on schedule.',
-  stale: 'Has missed three runs. Is the feed or its endpoint there?',
+  degraded: 'Failed recently, or some of its signals were rejected. The next run is on schedule.',
+  stale: 'Missed three runs. Check the feed or the endpoint.',
   error: 'Its last run failed. The error says why.',
-  quarantined: 'Failed too often and rests for a while; then it is tried again by itself.',
+  quarantined: 'Failed too often and is paused; it is retried automatically.',
 }
 
 export const toneOfHealth = (health: string): Tone => HEALTH_TONES[health as ProducerHealth] ?? 'neutral'
 
-export const isInTrouble = ({ health }: ProducerStatus): boolean => health !== 'ok' && health !== 'unknown'
+export const isFailing = ({ health }: ProducerStatus): boolean => health !== 'ok' && health !== 'unknown'
 
 /** "every 15 min"; the schedule itself for what has no even interval. */
-export const rhythmOf = ({ schedule, expected_interval_ms }: ProducerStatus): string => {
-  if (schedule === null) return 'when signals arrive'
+export const scheduleText = ({ schedule, expected_interval_ms }: ProducerStatus): string => {
+  if (schedule === null) return 'on incoming signals'
   return expected_interval_ms === null ? schedule : `every ${formatDuration(expected_interval_ms)}`
 }
 
-/** Schedules begin with the hour, so the next run is at the next multiple of the interval, or after a rest. */
+/** Schedules start at the full hour, so the next run is at the next multiple of the interval, or after quarantine. */
 export const nextRunOf = ({
   last_run_at,
   expected_interval_ms,

@@ -18,11 +18,11 @@ import { Empty } from '../../ui/states.tsx'
 import { ageColumn, type Column, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { Untrusted } from '../../ui/untrusted.tsx'
-import { HEALTH_TONES, HEALTH_WORDS, HEALTHS, isInTrouble, nextRunOf, rhythmOf } from './health.ts'
+import { HEALTH_TONES, HEALTH_TEXTS, HEALTHS, isFailing, nextRunOf, scheduleText } from './health.ts'
 import { ProducerSheet } from './producer-sheet.tsx'
 import { isRun, runOf, RunRow } from './runs.tsx'
 
-/** Where signals come from, and whether they still come. */
+/** The sources of signals and their health. */
 export const Page = () => (
   <div className="grid gap-3 lg:grid-cols-12">
     <SummaryPanel className="lg:col-span-12" />
@@ -36,7 +36,7 @@ export const Page = () => (
 const SummaryPanel = ({ className = '' }: { readonly className?: string }) => {
   const query = useQuery(queries.producerStatus())
   return (
-    <QueryPanel title="Now" className={className} query={query}>
+    <QueryPanel title="Status" className={className} query={query}>
       {({ producers }) => <Figures producers={Object.values(producers)} />}
     </QueryPanel>
   )
@@ -44,7 +44,7 @@ const SummaryPanel = ({ className = '' }: { readonly className?: string }) => {
 
 const Figures = ({ producers }: { readonly producers: readonly ProducerStatus[] }) => {
   const working = producers.filter(({ health }) => health === 'ok').length
-  const troubled = producers.filter(isInTrouble)
+  const failing = producers.filter(isFailing)
   const waiting = producers.filter(({ health }) => health === 'unknown').length
   const signals = producers.reduce((sum, { events_produced }) => sum + events_produced, 0)
   const newest = producers
@@ -57,8 +57,8 @@ const Figures = ({ producers }: { readonly producers: readonly ProducerStatus[] 
       <Stat label="Working" note={`of ${producers.length} producers`}>
         <span className="text-good">{working}</span>
       </Stat>
-      <Stat label="In trouble" note={troubledText(troubled)}>
-        <span className={troubled.length === 0 ? undefined : 'text-bad'}>{troubled.length}</span>
+      <Stat label="Failing" note={failingText(failing)}>
+        <span className={failing.length === 0 ? undefined : 'text-bad'}>{failing.length}</span>
       </Stat>
       <Stat label="Not run yet" note="or without a schedule">
         {waiting}
@@ -75,24 +75,24 @@ const Figures = ({ producers }: { readonly producers: readonly ProducerStatus[] 
 
 const NAMED_MAX = 3
 
-const troubledText = (troubled: readonly ProducerStatus[]): string => {
-  if (troubled.length === 0) return 'nobody needs help'
-  const named = troubled
+const failingText = (failing: readonly ProducerStatus[]): string => {
+  if (failing.length === 0) return 'none'
+  const named = failing
     .slice(0, NAMED_MAX)
     .map(({ name }) => name)
     .join(', ')
-  return troubled.length > NAMED_MAX ? `${named} and ${troubled.length - NAMED_MAX} more` : named
+  return failing.length > NAMED_MAX ? `${named} and ${failing.length - NAMED_MAX} more` : named
 }
 
 const FILTERS = [
   ['all', 'All'],
-  ['trouble', 'In trouble'],
+  ['failing', 'Failing'],
   ['builtin', 'Built in'],
   ['registered', 'Registered'],
 ] as const
 
 const PASSES: Readonly<Record<string, (producer: ProducerStatus) => boolean>> = {
-  trouble: isInTrouble,
+  failing: isFailing,
   builtin: ({ kind }) => kind === 'builtin',
   registered: ({ kind }) => kind === 'registered',
 }
@@ -120,9 +120,9 @@ const ProducersPanel = ({ className = '' }: { readonly className?: string }) => 
       {({ producers }) => {
         const shown = Object.values(producers).filter(PASSES[filter] ?? (() => true))
         return shown.length === 0 ? (
-          <Empty title={filter === 'trouble' ? 'Nobody is in trouble' : 'No such producer'}>
+          <Empty title={filter === 'failing' ? 'No producer is failing' : 'No such producer'}>
             {filter === 'registered'
-              ? 'A registered producer is an address that is asked for signals on its schedule.'
+              ? 'A registered producer is an endpoint that is polled for signals on its schedule.'
               : 'Choose another filter.'}
           </Empty>
         ) : (
@@ -163,7 +163,7 @@ const COLUMNS: readonly Column<ProducerStatus>[] = [
   {
     name: 'Health',
     render: ({ health }) => (
-      <Badge tone={HEALTH_TONES[health]} title={HEALTH_WORDS[health]}>
+      <Badge tone={HEALTH_TONES[health]} title={HEALTH_TEXTS[health]}>
         {health}
       </Badge>
     ),
@@ -178,9 +178,9 @@ const COLUMNS: readonly Column<ProducerStatus>[] = [
     sortBy: (producer) => nextRunOf(producer) ?? '',
   },
   {
-    name: 'Rhythm',
+    name: 'Schedule',
     wide: true,
-    render: (producer) => <span className="text-muted">{rhythmOf(producer)}</span>,
+    render: (producer) => <span className="text-muted">{scheduleText(producer)}</span>,
   },
   {
     name: 'Signals',
@@ -190,7 +190,7 @@ const COLUMNS: readonly Column<ProducerStatus>[] = [
     sortBy: ({ events_produced }) => events_produced,
   },
   {
-    name: 'Takes',
+    name: 'Duration',
     align: 'right',
     wide: true,
     render: ({ avg_duration_ms }) =>
@@ -226,10 +226,10 @@ const RUNS_MAX = 200
 
 const KINDS = [
   ['all', 'All runs'],
-  ['failed', 'With errors or refusals'],
+  ['failed', 'With errors or rejected signals'],
 ] as const
 
-/** Of all producers, as they happen. */
+/** Runs of all producers, live. */
 const RunsPanel = ({ className = '' }: { readonly className?: string }) => {
   const [kind, setKind] = useUrlState('runs', 'all')
   const query = useQuery(queries.events({ type: 'producer.run', limit: RUNS_MAX }))
@@ -282,10 +282,7 @@ const SCHEDULES = [
 ] as const
 
 const RegisterProducer = () => (
-  <RegisterDialog
-    title="Register a producer"
-    description="Its address is asked for signals on its schedule; nothing is asked before the first run."
-  >
+  <RegisterDialog title="Register a producer" description="The service polls its endpoint on its schedule.">
     {(onDone) => <RegisterForm onDone={onDone} />}
   </RegisterDialog>
 )
@@ -335,7 +332,7 @@ const RegisterForm = ({ onDone }: { readonly onDone: () => void }) => {
         autoFocus
         autoComplete="off"
       />
-      <Field label="Domain" hint="Its weight decides how much it counts" error={errors.of('domain')}>
+      <Field label="Domain" hint="Decides its weight" error={errors.of('domain')}>
         {(ids) => (
           <select {...ids} value={draft.domain} onChange={change('domain')} className={inputClass}>
             {DOMAINS.map((domain) => (
@@ -346,7 +343,7 @@ const RegisterForm = ({ onDone }: { readonly onDone: () => void }) => {
       </Field>
       <TextField
         label="Endpoint"
-        hint="An http or https address; private addresses are refused when it is asked"
+        hint="An http or https address; private addresses are refused"
         error={errors.of('endpoint')}
         value={draft.endpoint}
         onChange={change('endpoint')}

@@ -18,7 +18,7 @@ import { Empty } from '../../ui/states.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { Untrusted } from '../../ui/untrusted.tsx'
-import { HEALTH_TONES, HEALTH_WORDS, nextRunOf, rhythmOf } from './health.ts'
+import { HEALTH_TONES, HEALTH_TEXTS, nextRunOf, scheduleText } from './health.ts'
 import { isRun, runOf, RunRow } from './runs.tsx'
 
 /** `?producer=<name>` */
@@ -38,7 +38,7 @@ const Sheet = ({ name, onClose }: { readonly name: string; readonly onClose: () 
             const producer = producers[name]
             return producer === undefined ? (
               <Empty title="Not registered">
-                It was removed, or never was. What it said stays in the log.
+                It was removed or never registered. Its signals stay in the log.
               </Empty>
             ) : (
               <Status producer={producer} onRemoved={onClose} />
@@ -48,7 +48,7 @@ const Sheet = ({ name, onClose }: { readonly name: string; readonly onClose: () 
         <Section title="Runs" hint="Newest first">
           <ProducerRuns name={name} />
         </Section>
-        <Section title="Provenance" hint="What this engine has seen of it">
+        <Section title="Provenance" hint="From the log of this service">
           <ProvenanceFacts name={name} />
         </Section>
       </div>
@@ -66,7 +66,7 @@ const Status = ({ producer, onRemoved }: StatusProps) => (
     <div className="flex items-start justify-between gap-3">
       <p className="flex min-w-0 flex-wrap items-center gap-2 text-[13px]">
         <Badge tone={HEALTH_TONES[producer.health]}>{producer.health}</Badge>
-        <span className="text-muted">{HEALTH_WORDS[producer.health]}</span>
+        <span className="text-muted">{HEALTH_TEXTS[producer.health]}</span>
       </p>
       {producer.kind === 'registered' ? <RemoveButton name={producer.name} onRemoved={onRemoved} /> : null}
     </div>
@@ -81,25 +81,25 @@ const Status = ({ producer, onRemoved }: StatusProps) => (
 )
 
 const factsOf = (producer: ProducerStatus) => ({
-  Kind: producer.kind === 'builtin' ? 'built in' : 'registered: asked over HTTP',
+  Kind: producer.kind === 'builtin' ? 'built in' : 'registered, polled over HTTP',
   Domain: producer.domain,
   Endpoint: producer.endpoint === null ? undefined : <Untrusted lines="all" text={producer.endpoint} />,
   Schedule:
     producer.schedule === null ? (
-      rhythmOf(producer)
+      scheduleText(producer)
     ) : (
       <span>
-        {rhythmOf(producer)} <code className="text-muted">{producer.schedule}</code>
+        {scheduleText(producer)} <code className="text-muted">{producer.schedule}</code>
       </span>
     ),
   'Last run': <Time at={producer.last_run_at} as="full" />,
   'Last success': <Time at={producer.last_success_at} as="full" />,
   'Next run': <Time at={nextRunOf(producer)} as="ago" />,
-  'Rests until':
+  'Quarantined until':
     producer.quarantined_until === null ? undefined : <Time at={producer.quarantined_until} as="full" />,
   'Failures in a row': formatCount(producer.consecutive_failures),
   'Signals written': formatCount(producer.events_produced),
-  'Takes on average':
+  'Average duration':
     producer.avg_duration_ms === null ? (
       <Unknown why="has not run" />
     ) : (
@@ -122,7 +122,7 @@ const RemoveButton = ({ name, onRemoved }: RemoveButtonProps) => {
   const ask = async (): Promise<void> => {
     const answer = await confirm({
       title: 'Remove this producer?',
-      text: `${name} is not asked for signals any more. What it said stays in the log.`,
+      text: `${name} is no longer polled. Its signals stay in the log.`,
       confirmLabel: 'Remove',
       look: 'danger',
     })
@@ -147,7 +147,7 @@ const ProducerRuns = ({ name }: { readonly name: string }) => {
     <QueryContent query={query} what="the runs">
       {() =>
         events.length === 0 ? (
-          <p className="text-sm text-muted">No run yet. Its first is due on its schedule.</p>
+          <p className="text-sm text-muted">No runs yet. The first one follows its schedule.</p>
         ) : (
           <div className="overflow-hidden rounded-md border border-line">
             <LiveList
@@ -173,7 +173,7 @@ const ProvenanceFacts = ({ name }: { readonly name: string }) => {
         <div className="grid gap-3">
           {provenance.has_provenance ? <Known provenance={provenance} /> : null}
           <p className="text-xs text-muted">
-            {provenance.has_provenance ? provenance.note : 'No signal of it has arrived yet.'}
+            {provenance.has_provenance ? provenance.note : 'No signals from it yet.'}
           </p>
         </div>
       )}
@@ -193,7 +193,7 @@ const Known = ({ provenance }: { readonly provenance: KnownProvenance }) => (
         Signals: formatCount(provenance.total_signals),
         'First seen': <Time at={provenance.first_seen} as="full" />,
         'Last seen': <Time at={provenance.last_seen} as="full" />,
-        'Contributors behind it': formatCount(provenance.operator_coverage),
+        Contributors: formatCount(provenance.operator_coverage),
         'Profit and loss': provenance.p_and_l_attributed ? 'attributed' : 'not attributed yet',
       }}
     />

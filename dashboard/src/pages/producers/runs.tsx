@@ -6,7 +6,7 @@ import { Time } from '../../ui/time.tsx'
 import { Untrusted } from '../../ui/untrusted.tsx'
 import { toneOfHealth } from './health.ts'
 
-/** One run in one line of a list. */
+/** One run as a row of a list. */
 export const RunRow = ({ run, withName = true }: { readonly run: Run; readonly withName?: boolean }) => (
   <span
     className={cx(
@@ -26,13 +26,13 @@ export const RunRow = ({ run, withName = true }: { readonly run: Run; readonly w
       <Badge tone={toneOfHealth(run.health)}>{run.health}</Badge>
     </span>
     <span className="min-w-0 max-md:hidden">
-      <WhatCame run={run} withCount={withName} />
+      <RunResult run={run} withCount={withName} />
     </span>
     <span className="text-right text-xs text-muted max-md:hidden">{formatDuration(run.durationMs)}</span>
   </span>
 )
 
-const WhatCame = ({ run, withCount }: { readonly run: Run; readonly withCount: boolean }) => {
+const RunResult = ({ run, withCount }: { readonly run: Run; readonly withCount: boolean }) => {
   if (run.error !== null) {
     return (
       <span className="text-bad">
@@ -44,7 +44,7 @@ const WhatCame = ({ run, withCount }: { readonly run: Run; readonly withCount: b
   if (first !== undefined) {
     return (
       <span className="text-warn">
-        <Untrusted lines={1} text={`${run.rejected.length} refused: ${first}`} />
+        <Untrusted lines={1} text={`${run.rejected.length} rejected: ${first}`} />
       </span>
     )
   }

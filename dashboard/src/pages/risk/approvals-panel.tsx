@@ -26,9 +26,9 @@ export const ApprovalsPanel = () => {
     >
       {(intents) =>
         intents.length === 0 ? (
-          <NothingWaits />
+          <NothingToApprove />
         ) : (
-          <ul className="max-h-[32rem] overflow-y-auto" tabIndex={0} aria-label="Intents that wait">
+          <ul className="max-h-[32rem] overflow-y-auto" tabIndex={0} aria-label="Intents awaiting approval">
             {intents.map((intent) => (
               <WaitingIntent key={intent.intent_id} intent={intent} />
             ))}
@@ -39,11 +39,11 @@ export const ApprovalsPanel = () => {
   )
 }
 
-const NothingWaits = () => {
+const NothingToApprove = () => {
   const { data: configuration } = useQuery(queries.config())
   return (
-    <Empty title="Nothing waits">
-      {configuration === undefined ? null : whatWaits(configuration)}
+    <Empty title="Nothing to approve">
+      {configuration === undefined ? null : whatNeedsApproval(configuration)}
       <PageLink to="/settings" search={{ section: 'execution' }} className="block">
         Change what needs approval
       </PageLink>
@@ -51,7 +51,7 @@ const NothingWaits = () => {
   )
 }
 
-const whatWaits = ({ execution }: Configuration): string => {
+const whatNeedsApproval = ({ execution }: Configuration): string => {
   const isLive = execution.mode === 'live'
   if (!(execution.require_approval ?? isLive))
     return 'Entries need no approval. By default only live trading asks for it.'
@@ -60,7 +60,7 @@ const whatWaits = ({ execution }: Configuration): string => {
     : 'Entries of the largest tier need approval.'
 }
 
-const useJudgement = (verb: 'approve' | 'deny') =>
+const useDecision = (verb: 'approve' | 'deny') =>
   useAction({
     send: ({ intent, note }: { readonly intent: Intent; readonly note: string }, headers) =>
       api.POST(`/intents/{id}/${verb}`, {
@@ -74,18 +74,18 @@ const useJudgement = (verb: 'approve' | 'deny') =>
   })
 
 const WaitingIntent = ({ intent }: { readonly intent: Intent }) => {
-  const approve = useJudgement('approve')
-  const deny = useJudgement('deny')
+  const approve = useDecision('approve')
+  const deny = useDecision('deny')
   const { data: portfolio } = useQuery(queries.portfolio())
   const notional = portfolio === undefined ? null : portfolio.equity_usd * intent.size_pct
   const what = `${intent.direction} ${intent.symbol}, ${notional === null ? formatPercent(intent.size_pct) : formatUsd(notional)}`
-  const judge = async (verb: 'approve' | 'deny'): Promise<void> => {
+  const decide = async (verb: 'approve' | 'deny'): Promise<void> => {
     const isApproval = verb === 'approve'
     const answer = await confirm({
       title: `${isApproval ? 'Approve' : 'Deny'} ${what}?`,
       text: isApproval
         ? 'It is executed at once, with all checks of any entry.'
-        : 'It ends here. The brain may ask again in a later cycle.',
+        : 'The intent ends. The brain may create another one in a later cycle.',
       confirmLabel: isApproval ? 'Approve' : 'Deny',
       look: isApproval ? 'primary' : 'danger',
       reason: { suggestion: isApproval ? 'approved on the dashboard' : 'denied on the dashboard' },
@@ -116,10 +116,10 @@ const WaitingIntent = ({ intent }: { readonly intent: Intent }) => {
       </dl>
       <Untrusted text={intent.rationale} />
       <div className="flex flex-wrap gap-2">
-        <Button size="small" look="primary" busy={isBusy} onClick={() => void judge('approve')}>
+        <Button size="small" look="primary" busy={isBusy} onClick={() => void decide('approve')}>
           Approve<span className="sr-only"> {what}</span>
         </Button>
-        <Button size="small" busy={isBusy} onClick={() => void judge('deny')}>
+        <Button size="small" busy={isBusy} onClick={() => void decide('deny')}>
           Deny<span className="sr-only"> {what}</span>
         </Button>
         <PageLink to="/brain" search={{ cycle: intent.cycle_id }} className="ml-auto self-center text-xs">

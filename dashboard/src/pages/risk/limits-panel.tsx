@@ -34,11 +34,11 @@ export const LimitsPanel = () => {
   )
 }
 
-/** The answer to the first question: may it trade, and how much more? */
+/** Whether new positions are allowed, and how large. */
 const Entries = ({ portfolio }: { readonly portfolio: Portfolio }) => {
   const { data: brain } = useQuery(queries.brainStatus())
   const reasons = whyNoEntries(portfolio, brain?.kill_switch_level ?? 0)
-  const room = roomOf(portfolio)
+  const headroom = headroomOf(portfolio)
   const open = reasons.length === 0
   return (
     <dl className="grid grid-cols-2 gap-4 border-b border-line pb-4 sm:grid-cols-4">
@@ -46,13 +46,13 @@ const Entries = ({ portfolio }: { readonly portfolio: Portfolio }) => {
         <Badge tone={open ? 'good' : 'bad'}>{open ? 'allowed' : 'stopped'}</Badge>
       </Stat>
       <Stat label="Largest new position" note="of any one symbol">
-        <Usd value={room.positionUsd} />
+        <Usd value={headroom.positionUsd} />
       </Stat>
       <Stat label="Heat left" note="loss at stops that may be added">
-        <Usd value={room.heatUsd} />
+        <Usd value={headroom.heatUsd} />
       </Stat>
       <Stat label="Exposure left" note={`${formatUsd(portfolio.equity_usd)} equity`}>
-        <Usd value={room.exposureUsd} />
+        <Usd value={headroom.exposureUsd} />
       </Stat>
     </dl>
   )
@@ -211,7 +211,7 @@ type Limits = Portfolio['limits']
 const heatForEntries = (limits: Limits): number => limits.max_portfolio_heat_pct * limits.heat_open_fraction
 
 /** How much could still be opened, as far as the account alone decides. */
-const roomOf = ({ equity_usd, exposure_usd, heat, limits }: Portfolio) => {
+const headroomOf = ({ equity_usd, exposure_usd, heat, limits }: Portfolio) => {
   const exposureUsd = Math.max(0, equity_usd * limits.max_leverage - exposure_usd)
   return {
     exposureUsd,
@@ -220,16 +220,16 @@ const roomOf = ({ equity_usd, exposure_usd, heat, limits }: Portfolio) => {
   }
 }
 
-/** Everything that keeps new positions from being opened right now. */
+/** Everything that blocks new positions now. */
 const whyNoEntries = (portfolio: Portfolio, level: number): readonly string[] => {
   const { day_loss, drawdown, limits } = portfolio
-  const room = roomOf(portfolio)
+  const headroom = headroomOf(portfolio)
   const isOverDayLoss = limits.daily_loss_limit_pct > 0 && day_loss >= limits.daily_loss_limit_pct
   return [
     ...(level >= 2 ? [`kill switch at ${level}`] : []),
-    ...(isOverDayLoss ? ['loss of the day'] : []),
+    ...(isOverDayLoss ? ['daily loss'] : []),
     ...(drawdown >= limits.max_drawdown_pct ? ['drawdown'] : []),
-    ...(room.heatUsd === 0 ? ['heat'] : []),
-    ...(room.exposureUsd === 0 ? ['exposure'] : []),
+    ...(headroom.heatUsd === 0 ? ['heat'] : []),
+    ...(headroom.exposureUsd === 0 ? ['exposure'] : []),
   ]
 }

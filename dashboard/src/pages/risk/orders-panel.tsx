@@ -18,7 +18,7 @@ import { Empty } from '../../ui/states.tsx'
 import { type Column, numberColumn, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { Untrusted } from '../../ui/untrusted.tsx'
-import { refusalReason } from '../brain/words.ts'
+import { rejectionText } from '../brain/labels.ts'
 
 const OPEN: ReadonlySet<Order['status']> = new Set(['submitting', 'open', 'partial', 'unknown'])
 
@@ -179,7 +179,7 @@ const CANCEL_REASONS: Readonly<Record<string, string>> = {
   remainder: 'the venue canceled the rest',
 }
 
-const reasonText = (reason: string): string => CANCEL_REASONS[reason] ?? refusalReason(reason)
+const reasonText = (reason: string): string => CANCEL_REASONS[reason] ?? rejectionText(reason)
 
 const ENDS_MAX = 100
 const isEnd = ({ type }: EventItem): boolean =>

@@ -21,17 +21,17 @@ import { LimitsPanel } from './limits-panel.tsx'
 import { LivePanel } from './live-panel.tsx'
 import { OrdersPanel } from './orders-panel.tsx'
 
-/** What may go wrong, how far away it is, and what can be done about it. */
+/** Limits, approvals, orders, kill switch, live trading and blocked symbols. */
 export const Page = () => {
   const { data: waiting = [] } = useQuery(queries.intents('awaiting_approval'))
-  const isAsked = waiting.length > 0
+  const hasApprovals = waiting.length > 0
   return (
     <div className="grid gap-3 lg:grid-cols-12">
       <div className="grid min-w-0 content-start gap-3 lg:col-span-8">
-        {/* A question that expires comes before everything else. */}
-        {isAsked ? <ApprovalsPanel /> : null}
+        {/* Approvals expire, so they come first. */}
+        {hasApprovals ? <ApprovalsPanel /> : null}
         <LimitsPanel />
-        {isAsked ? null : <ApprovalsPanel />}
+        {hasApprovals ? null : <ApprovalsPanel />}
         <OrdersPanel />
       </div>
       <div className="grid min-w-0 content-start gap-3 lg:col-span-4">
@@ -52,7 +52,7 @@ const KillSwitchPanel = () => {
         <div className="grid gap-3">
           <KillSwitchLevels />
           <p className="text-xs text-muted">
-            It rises by itself when a limit is reached, and falls only by hand. A restart does not change it.
+            Raised automatically when a limit is reached, lowered only by an operator. It survives restarts.
           </p>
         </div>
       )}
@@ -61,21 +61,21 @@ const KillSwitchPanel = () => {
 }
 
 const CHANGES_MAX = 50
-const isMove = ({ type }: EventItem): boolean => type.startsWith('system.kill_switch.')
+const isLevelChange = ({ type }: EventItem): boolean => type.startsWith('system.kill_switch.')
 
-/** Every move of the kill switch, by the engine and by people. */
+/** Every change of the kill switch, automatic or by an operator. */
 const HistoryPanel = () => {
   const query = useQuery(queries.events({ type: 'system.kill_switch', limit: CHANGES_MAX }))
-  const moves = useRecentEvents(isMove, { older: query.data?.items, limit: CHANGES_MAX })
+  const changes = useRecentEvents(isLevelChange, { older: query.data?.items, limit: CHANGES_MAX })
   return (
     <QueryPanel title="Kill switch history" flush query={query}>
       {() =>
-        moves.length === 0 ? (
-          <Empty title="Never moved">Every raise and reset stays here, with its reason.</Empty>
+        changes.length === 0 ? (
+          <Empty title="No changes yet">Every change is listed here with its reason.</Empty>
         ) : (
-          <ol className="max-h-96 overflow-y-auto" tabIndex={0} aria-label="Moves of the kill switch">
-            {moves.map((move) => (
-              <Move key={move.id} move={move} />
+          <ol className="max-h-96 overflow-y-auto" tabIndex={0} aria-label="Kill switch changes">
+            {changes.map((change) => (
+              <LevelChange key={change.id} change={change} />
             ))}
           </ol>
         )
@@ -86,7 +86,7 @@ const HistoryPanel = () => {
 
 const TONES: readonly Tone[] = ['good', 'warn', 'bad', 'bad']
 
-const Move = ({ move: { ts, payload } }: { readonly move: EventItem }) => {
+const LevelChange = ({ change: { ts, payload } }: { readonly change: EventItem }) => {
   const level = Number(payload['level'])
   const before = Number(payload['prev_level'])
   const by = payload['triggered_by'] ?? payload['reset_by']
@@ -99,7 +99,7 @@ const Move = ({ move: { ts, payload } }: { readonly move: EventItem }) => {
           </Badge>
           <span className="text-xs text-muted">
             {by === 'risk_monitor' ? (
-              'by itself'
+              'automatic'
             ) : (
               <Untrusted lines={1} text={`by ${textOf(by, 'unknown')}`} />
             )}
@@ -117,11 +117,11 @@ const Move = ({ move: { ts, payload } }: { readonly move: EventItem }) => {
 const KEY = 'execution.dcg_symbols'
 const VIOLATIONS_MAX = 20
 
-/** Symbols that are never entered, and whoever tried. */
+/** Symbols that may not be entered, and trades refused because of it. */
 const BlacklistPanel = () => {
   const query = useQuery(queries.config())
   return (
-    <QueryPanel title="Never to be entered (DCG)" query={query}>
+    <QueryPanel title="Blocked symbols (DCG)" query={query}>
       {(configuration) => (
         <div className="grid gap-3">
           <Symbols symbols={configuration.execution.dcg_symbols} />
@@ -227,11 +227,10 @@ const isViolation = ({ type }: EventItem): boolean => type.startsWith('system.dc
 const Violations = () => {
   const { data } = useQuery(queries.events({ type: 'system.dcg_violation', limit: VIOLATIONS_MAX }))
   const violations = useRecentEvents(isViolation, { older: data?.items, limit: VIOLATIONS_MAX })
-  if (violations.length === 0)
-    return <p className="text-xs text-muted">No trade was refused because of it yet.</p>
+  if (violations.length === 0) return <p className="text-xs text-muted">No trades refused yet.</p>
   return (
     <div className="grid gap-1">
-      <h3 className="text-xs font-medium text-muted">Refused because of it</h3>
+      <h3 className="text-xs font-medium text-muted">Refused trades</h3>
       <ul className="max-h-48 overflow-y-auto text-[13px]" tabIndex={0} aria-label="Refused trades">
         {violations.map(({ id, ts, payload }) => (
           <li key={id} className="flex items-center gap-2 py-0.5">

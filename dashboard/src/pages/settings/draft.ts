@@ -24,7 +24,7 @@ export const textOfValue = ({ type }: Pick<Setting, 'type'>, value: unknown): st
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-/** What a text means. What cannot be read is sent as it is: the service says what is wrong with it. */
+/** The value of a text. What cannot be parsed is sent as it is: the service reports the error. */
 export const valueOfText = ({ type }: Pick<Setting, 'type'>, text: string): unknown => {
   const trimmed = text.trim()
   switch (type) {
@@ -35,9 +35,9 @@ export const valueOfText = ({ type }: Pick<Setting, 'type'>, text: string): unkn
     case 'number':
       return trimmed === '' ? null : numberOf(trimmed)
     case 'texts':
-      return wordsOf(trimmed)
+      return listOf(trimmed)
     case 'numbers':
-      return trimmed === '' ? null : wordsOf(trimmed).map(numberOf)
+      return trimmed === '' ? null : listOf(trimmed).map(numberOf)
     case 'json':
       return trimmed === '' ? null : jsonOf(trimmed)
     default:
@@ -45,7 +45,7 @@ export const valueOfText = ({ type }: Pick<Setting, 'type'>, text: string): unkn
   }
 }
 
-/** With the change; without it if it says what is the case anyway. */
+/** With the entry, unless it equals the current value. */
 export const withEntry = (
   draft: Draft,
   { key, entry, current }: { readonly key: string; readonly entry: Entry; readonly current: unknown },
@@ -75,7 +75,7 @@ export interface Difference {
   readonly after: unknown
 }
 
-/** What would really be different: a preset changes more than its own key. */
+/** All effective changes: a preset changes more than its own key. */
 export const differencesOf = (
   settings: readonly Setting[],
   before: Configuration,
@@ -100,7 +100,7 @@ export const errorsAt = (errors: readonly FieldError[], key: string): string | u
 
 export const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
 
-const wordsOf = (text: string): readonly string[] =>
+const listOf = (text: string): readonly string[] =>
   text
     .split(/[,\n]/)
     .map((word) => word.trim())
@@ -119,14 +119,14 @@ const jsonOf = (text: string): unknown => {
 export interface Check {
   readonly status: 'unchanged' | 'checking' | 'valid' | 'invalid' | 'failed'
   readonly errors: readonly FieldError[]
-  /** What would be in force; null unless valid. */
+  /** The effective configuration; null unless valid. */
   readonly after: Configuration | null
   readonly error: unknown
 }
 
 const TYPING_MS = 350
 
-/** Asks the service what it thinks of the draft while it is being typed. Nothing is written. */
+/** Validates the draft while it is typed. Nothing is written. */
 export const useCheck = (draft: Draft): Check => {
   const body = JSON.stringify(bodyOf(draft))
   const settled = useSettled(body)
@@ -140,7 +140,7 @@ export const useCheck = (draft: Draft): Check => {
         )
         return { config, errors: [] }
       } catch (error) {
-        // Refused is an answer too: it says where.
+        // An invalid draft is a result, not a failure.
         if (error instanceof ApiError && error.fieldErrors.length > 0) {
           return { config: null, errors: error.fieldErrors }
         }
@@ -171,7 +171,7 @@ const useSettled = (value: string): string => {
   return settled
 }
 
-/** Everything that a single field needs to know of the whole form. */
+/** What a field needs to know of the whole form. */
 export interface FormState {
   readonly configuration: Configuration
   readonly schema: ConfigurationSchema
@@ -180,7 +180,7 @@ export interface FormState {
   /** What the draft would really change; empty while that is not known. */
   readonly differences: readonly Difference[]
   readonly enter: (setting: Setting, text: string) => void
-  /** Back to what the default and the preset say. */
+  /** Back to the default or the preset. */
   readonly reset: (setting: Setting) => void
 }
 
@@ -188,7 +188,7 @@ export const FormContext = createContext<FormState | null>(null)
 
 export const useForm = (): FormState => {
   const form = useContext(FormContext)
-  if (form === null) throw new Error('there is no form around this field')
+  if (form === null) throw new Error('no form around this field')
   return form
 }
 

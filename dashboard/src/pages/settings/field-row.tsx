@@ -56,7 +56,7 @@ export const FieldRow = ({ setting }: { readonly setting: Setting }) => {
         <div id={`${id}-note`} className="flex flex-wrap items-center gap-x-2 text-xs text-muted">
           {error === undefined ? null : <strong className="basis-full font-medium text-bad">{error}</strong>}
           {isByEnvironment ? (
-            <span>{variableOf(key)} decides; change it there</span>
+            <span>set by {variableOf(key)}</span>
           ) : (
             <Limits setting={setting} />
           )}

@@ -10,7 +10,7 @@ import { Panel, QueryPanel } from '../../ui/panel.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
 
-/** Who this node is, what runs, and who is signed in. */
+/** Identity, service and session. */
 export const NodeSection = () => (
   <>
     <IdentityPanel />
@@ -34,9 +34,9 @@ const IdentityPanel = () => {
               Node: <Id id={textOf(started.payload['node_id'])} whole />,
               'Public key': <Id id={textOf(started.payload['public_key'])} whole />,
               Algorithm: 'Ed25519',
-              Kept:
+              Stored:
                 started.payload['ephemeral'] === true ? (
-                  <Badge tone="warn">in memory only: another node after a restart</Badge>
+                  <Badge tone="warn">in memory only: new identity after a restart</Badge>
                 ) : (
                   'in identity/identity.json'
                 ),

@@ -37,7 +37,7 @@ import {
   valueAt,
 } from './settings.ts'
 
-/** Everything that can be configured, as the service itself describes it. */
+/** The configuration form, built from the schema of the service. */
 export const Page = () => {
   const configuration = useQuery(queries.config())
   const schema = useQuery(queries.configSchema())
@@ -146,14 +146,14 @@ const Chosen = ({ member }: { readonly member: SettingMember | undefined }) => {
   return member.kind === 'group' ? <Section group={member} /> : <PresetSection setting={member} />
 }
 
-/** Other pages forget the draft, so leaving asks first. Other sections keep it. */
+/** Leaving the page discards the draft, so it asks first. Sections keep it. */
 const useLeavingGuard = (hasChanges: boolean): void => {
   useBlocker({
     shouldBlockFn: async ({ current, next }) => {
       if (!hasChanges || current.pathname === next.pathname) return false
       const answer = await confirm({
         title: 'Leave without saving?',
-        text: 'What you changed here is not saved yet and would be lost.',
+        text: 'Your unsaved changes would be lost.',
         confirmLabel: 'Leave',
         look: 'danger',
       })
@@ -300,12 +300,12 @@ const SearchResults = ({
       }
     >
       {found.length === 0 ? (
-        <Empty title="No setting is called so">Try a part of its key, such as “leverage” or “token”.</Empty>
+        <Empty title="No matching settings">Try a part of its key, such as “leverage” or “token”.</Empty>
       ) : (
         found.slice(0, SHOWN_MAX).map((setting) => <FieldRow key={setting.key} setting={setting} />)
       )}
       {found.length > SHOWN_MAX ? (
-        <p className="px-3 py-2 text-xs text-muted">{found.length - SHOWN_MAX} more: search for more words</p>
+        <p className="px-3 py-2 text-xs text-muted">{found.length - SHOWN_MAX} more: refine the search</p>
       ) : null}
     </Panel>
   )
@@ -315,8 +315,7 @@ const SearchResults = ({
 const RestartNote = ({ keys }: { readonly keys: readonly string[] }) =>
   keys.length === 0 ? null : (
     <p role="status" className="rounded-lg bg-warn-soft px-3 py-2 text-[13px] text-warn">
-      Restart the service so that what was saved counts:{' '}
-      <code className="wrap-anywhere">{keys.join(', ')}</code>. Until then it works with the old values.
+      Restart the service to apply: <code className="wrap-anywhere">{keys.join(', ')}</code>.
     </p>
   )
 
@@ -335,7 +334,7 @@ const WORDS: Readonly<Record<Check['status'], readonly [tone: Tone, text: string
   failed: ['bad', 'could not be checked'],
 }
 
-/** Always in reach while something is not saved. */
+/** Visible while there are unsaved changes. */
 const ChangesBar = ({ draft, check, onReview, onDiscard }: ChangesBarProps) => {
   if (draft.size === 0) return null
   const [tone, text] = WORDS[check.status]

@@ -28,7 +28,7 @@ interface ReviewDialogProps {
   readonly onClose: () => void
 }
 
-/** What saving would change, before it does. */
+/** The changes before they are saved. */
 export const ReviewDialog = ({ onSaved, onClose }: ReviewDialogProps) => {
   const { draft, schema, differences } = useForm()
   const save = useAction({
@@ -38,7 +38,7 @@ export const ReviewDialog = ({ onSaved, onClose }: ReviewDialogProps) => {
     refreshes: ['config', 'portfolio', 'karma'],
     quiet: true,
   })
-  // A secret that is replaced looks the same before and after.
+  // A replaced secret looks the same before and after.
   const secrets = [...draft.keys()].filter(
     (key) => key.endsWith('_token') && differences.every(({ setting }) => setting.key !== key),
   )
@@ -51,7 +51,7 @@ export const ReviewDialog = ({ onSaved, onClose }: ReviewDialogProps) => {
     >
       <div className="grid gap-4">
         {differences.length === 0 && secrets.length === 0 ? (
-          <Empty title="Nothing would be different">What was entered is in force already.</Empty>
+          <Empty title="No changes">The entered values are already in effect.</Empty>
         ) : (
           <ul className="grid gap-2">
             <Differences />
@@ -64,15 +64,13 @@ export const ReviewDialog = ({ onSaved, onClose }: ReviewDialogProps) => {
         )}
         {draft.has('api.auth_token') ? (
           <p className="text-[13px] text-warn">
-            Everybody, you included, has to sign in again with the new token.
+            All users, including you, must sign in again with the new token.
           </p>
         ) : null}
         {restarts.length === 0 ? (
-          <p className="text-[13px] text-muted">All of it counts at once.</p>
+          <p className="text-[13px] text-muted">All changes take effect immediately.</p>
         ) : (
-          <p className="text-[13px] text-warn">
-            Restart the service for what is marked so. Until then the old values count.
-          </p>
+          <p className="text-[13px] text-warn">Settings marked “restart” take effect after a restart.</p>
         )}
         {save.isError ? <Failure error={save.error} /> : null}
         <div className="flex justify-end gap-2">
@@ -90,7 +88,7 @@ const PRESETS = [
   ['conservative', 'No leverage, small positions, stops early. People count more than technical signals.'],
   ['balanced', 'The default: twice the equity at most, moderate limits.'],
   ['degen', 'Up to five times the equity, large positions, wide limits.'],
-  ['custom', 'Adds nothing: only the defaults and your own settings count.'],
+  ['custom', 'No preset: defaults and your own settings.'],
 ] as const
 
 /** Weights and risk limits in one step. Settings of your own stay stronger. */
@@ -127,7 +125,7 @@ export const PresetSection = ({ setting }: { readonly setting: Setting }) => {
           ))}
         </fieldset>
         <TextField
-          label="A preset of your own"
+          label="Your own preset"
           hint="The name of a file in config/presets, without .yaml"
           error={errorsAt(errors, setting.key)}
           value={isOwn ? chosen : ''}
@@ -137,9 +135,7 @@ export const PresetSection = ({ setting }: { readonly setting: Setting }) => {
           onChange={(event) => enter(setting, event.target.value)}
         />
         <p className="text-xs text-muted">
-          {isByEnvironment
-            ? `${variableOf(setting.key)} decides; change it there.`
-            : 'What you set by hand stays stronger than a preset.'}
+          {isByEnvironment ? `Set by ${variableOf(setting.key)}` : 'Your own settings override the preset.'}
         </p>
         {draft.has(setting.key) && differences.length > 0 ? (
           <section className="grid gap-2">
@@ -154,7 +150,7 @@ export const PresetSection = ({ setting }: { readonly setting: Setting }) => {
   )
 }
 
-/** What would be in force instead of what, one line per setting. */
+/** Value before and after, per setting. */
 const Differences = () =>
   useForm().differences.map((difference) => (
     <DifferenceRow key={difference.setting.key} difference={difference} />
@@ -167,7 +163,7 @@ const DifferenceRow = ({ difference: { setting, before, after } }: { readonly di
       <div className="flex flex-wrap items-center gap-2">
         <code className="break-all">{setting.key}</code>
         {needsRestart(schema, setting.key) ? <Badge tone="warn">restart</Badge> : null}
-        {isFixed(schema, setting.key) ? <Badge tone="warn">environment decides</Badge> : null}
+        {isFixed(schema, setting.key) ? <Badge tone="warn">set by environment</Badge> : null}
       </div>
       <div className="flex min-w-0 items-center gap-2">
         <span className="min-w-0 text-muted line-through">
@@ -182,7 +178,7 @@ const DifferenceRow = ({ difference: { setting, before, after } }: { readonly di
   )
 }
 
-/** A value as people read it. */
+/** A value as text. */
 export const shownValue = (type: SettingType, value: unknown): string => {
   if (type === 'secret') return value === REDACTED ? 'set' : 'not set'
   if (type === 'maybe-flag' && value === null) return 'by mode'

@@ -3,7 +3,7 @@ import { type ReactNode, useState } from 'react'
 import { useEventPages } from '../../api/queries.ts'
 import type { EventFilter, EventItem } from '../../api/types.ts'
 import { summaryOf, symbolOf } from '../../app/event-summary.ts'
-import { FilterForm, UrlField, useRoomPx } from '../../app/filter-form.tsx'
+import { FilterForm, UrlField, useRemainingPx } from '../../app/filter-form.tsx'
 import { PageLink } from '../../app/page-link.tsx'
 import { useUrlState } from '../../app/use-url-state.ts'
 import { useRecentEvents } from '../../live/live.ts'
@@ -19,7 +19,7 @@ import { Untrusted } from '../../ui/untrusted.tsx'
 import { SignalSheet } from './signal-sheet.tsx'
 import { SubmitDialog } from './submit-dialog.tsx'
 
-/** Everything that is said about the market, who says it, and what becomes of it. */
+/** Signals as they arrive, with attribution and proof. */
 export const Page = () => {
   const [signal, setSignal] = useUrlState('signal')
   const [isSubmitting, setIsSubmitting] = useState(false)
@@ -46,15 +46,14 @@ export const Page = () => {
   )
 }
 
-/** Beyond it the audit is the better place to look. */
+/** For more there is the audit page. */
 const SHOWN_MAX = 2000
 
-/** Who says what, as it is said. */
 const FeedPanel = ({ actions }: { readonly actions: ReactNode }) => {
   const filter = useSignalFilter()
   return (
     <div className="grid gap-3">
-      {/* Outside of what begins anew with every filter: somebody may still be typing. */}
+      {/* Outside of what is remounted with every filter: the user may still be typing. */}
       <div className="rounded-lg border border-b-0 border-line bg-panel">
         <FilterBar />
       </div>
@@ -67,10 +66,10 @@ const Feed = ({ filter, actions }: { readonly filter: SignalFilter; readonly act
   const [, setSignal] = useUrlState('signal')
   const query = useEventPages(queryOf(filter))
   const all = useRecentEvents((event) => passes(event, filter), { older: query.records, limit: SHOWN_MAX })
-  const [held, setHeld] = useState<readonly EventItem[] | null>(null)
-  const shown = held ?? all
-  const heightPx = useRoomPx(275)
-  const newer = held === null ? 0 : all.findIndex(({ id }) => id === held[0]?.id)
+  const [paused, setPaused] = useState<readonly EventItem[] | null>(null)
+  const shown = paused ?? all
+  const heightPx = useRemainingPx(275)
+  const newer = paused === null ? 0 : all.findIndex(({ id }) => id === paused[0]?.id)
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = query
   return (
     <Panel
@@ -79,10 +78,10 @@ const Feed = ({ filter, actions }: { readonly filter: SignalFilter; readonly act
       actions={
         <>
           <DataAge query={query} />
-          <HoldButton
-            isHeld={held !== null}
+          <PauseButton
+            isPaused={paused !== null}
             newer={Math.max(0, newer)}
-            onToggle={() => setHeld(held === null ? all : null)}
+            onToggle={() => setPaused(paused === null ? all : null)}
           />
           {actions}
         </>
@@ -111,13 +110,13 @@ const Feed = ({ filter, actions }: { readonly filter: SignalFilter; readonly act
             <footer className="flex min-h-9 flex-wrap items-center justify-between gap-2 border-t border-line px-3 py-1 text-xs text-muted">
               <span>
                 {formatCount(shown.length)} {shown.length === 1 ? 'signal' : 'signals'}
-                {hasNextPage ? '' : ', all there are'}
+                {hasNextPage ? '' : ' in total'}
               </span>
               {hasNextPage && shown.length < SHOWN_MAX ? (
                 <Button
                   size="small"
                   busy={isFetchingNextPage}
-                  disabled={held !== null}
+                  disabled={paused !== null}
                   onClick={() => void fetchNextPage()}
                 >
                   Older signals
@@ -138,22 +137,22 @@ const queryOf = ({ domain, symbol, author }: SignalFilter): EventFilter => ({
 })
 
 interface HoldButtonProps {
-  readonly isHeld: boolean
+  readonly isPaused: boolean
   readonly newer: number
   readonly onToggle: () => void
 }
 
-/** A feed that moves cannot be read: it waits while somebody does. */
-const HoldButton = ({ isHeld, newer, onToggle }: HoldButtonProps) => (
-  <Button size="small" aria-pressed={isHeld} onClick={onToggle}>
-    {isHeld ? <Play className="size-3.5" aria-hidden /> : <Pause className="size-3.5" aria-hidden />}
-    {isHeld ? `Go on${newer === 0 ? '' : ` · ${formatCount(newer)} new`}` : 'Hold'}
+/** Stops the feed while the user reads. */
+const PauseButton = ({ isPaused, newer, onToggle }: HoldButtonProps) => (
+  <Button size="small" aria-pressed={isPaused} onClick={onToggle}>
+    {isPaused ? <Play className="size-3.5" aria-hidden /> : <Pause className="size-3.5" aria-hidden />}
+    {isPaused ? `Resume${newer === 0 ? '' : ` · ${formatCount(newer)} new`}` : 'Pause'}
   </Button>
 )
 
 const NoSignals = ({ isFiltered }: { readonly isFiltered: boolean }) =>
   isFiltered ? (
-    <Empty title="No signal passes the filter">
+    <Empty title="No matching signals">
       Authors match exactly, domains by their name in the type. Clear a filter to see more.
     </Empty>
   ) : (
@@ -226,7 +225,7 @@ const FilterBar = () => {
 const GRID =
   'grid grid-cols-[6rem_4.5rem_6rem_minmax(0,11rem)_5rem_4rem_minmax(0,1fr)] items-center gap-3 px-3 max-lg:grid-cols-[4rem_5rem_minmax(0,1fr)_5rem_5rem] max-sm:grid-cols-[3.2rem_minmax(0,1fr)_auto_4.2rem] max-sm:content-center max-sm:gap-x-2 max-sm:gap-y-0.5'
 
-/** Above the list; read aloud with each signal are only its values. */
+/** Hidden from screen readers: they read the values of each signal. */
 const SignalHead = () => (
   <div
     aria-hidden
@@ -236,7 +235,7 @@ const SignalHead = () => (
     <span>Symbol</span>
     <span>Domain</span>
     <span>Author</span>
-    <span>Says</span>
+    <span>Direction</span>
     <span className="text-right">Strength</span>
     <span>Content</span>
   </div>

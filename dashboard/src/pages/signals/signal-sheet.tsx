@@ -16,7 +16,7 @@ import { Json, Untrusted } from '../../ui/untrusted.tsx'
 import { ChainProof } from '../audit/chain-proof.tsx'
 import { directionOf, strengthOf } from './page.tsx'
 
-/** One signal: what it says, who is behind it, what became of it, and the proof that it was said like this. */
+/** One signal: content, attribution and chain proof. */
 export const SignalSheet = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
   const query = useQuery({ ...queries.event(id), staleTime: Infinity })
   const symbol = query.data === undefined ? null : symbolOf(query.data)
@@ -35,9 +35,9 @@ const SignalContent = ({ record }: { readonly record: EventRecord }) => {
   return (
     <div className="grid gap-6">
       <Content record={record} />
-      <Section title="Attribution story">
-        <QueryContent query={attribution} what="the story">
-          {(story) => <Story attribution={story} />}
+      <Section title="Attribution">
+        <QueryContent query={attribution} what="the attribution">
+          {(data) => <AttributionSteps attribution={data} />}
         </QueryContent>
       </Section>
       <ChainProof record={record} />
@@ -50,7 +50,7 @@ const Content = ({ record }: { readonly record: EventRecord }) => {
   const strength = strengthOf(record)
   const rationale = record.payload['rationale']
   return (
-    <Section title="What it says">
+    <Section title="Content">
       {typeof rationale === 'string' && rationale !== '' ? (
         <blockquote
           tabIndex={0}
@@ -62,10 +62,9 @@ const Content = ({ record }: { readonly record: EventRecord }) => {
       ) : null}
       <Facts
         facts={{
-          Symbol: symbolOf(record) ?? <Unknown why="about no symbol" />,
-          Direction:
-            direction === null ? <Unknown why="states none" /> : <DirectionBadge direction={direction} />,
-          Strength: strength === null ? <Unknown why="states none" /> : formatNumber(strength),
+          Symbol: symbolOf(record) ?? <Unknown why="no symbol" />,
+          Direction: direction === null ? <Unknown why="none" /> : <DirectionBadge direction={direction} />,
+          Strength: strength === null ? <Unknown why="none" /> : formatNumber(strength),
           Author: <Untrusted text={record.source ?? '–'} />,
           Time: <Time at={record.ts} as="full" />,
           Id: <Id id={record.id} />,
@@ -81,15 +80,15 @@ const Content = ({ record }: { readonly record: EventRecord }) => {
   )
 }
 
-/** From being said to being paid for: what happened, and what has not happened yet. */
-const Story = ({ attribution }: { readonly attribution: Attribution }) => (
+/** From the signal to the outcome of its trades: what happened, and what is still open. */
+const AttributionSteps = ({ attribution }: { readonly attribution: Attribution }) => (
   <ol className="ml-1.5 border-l border-line text-[13px]">
-    <Said attribution={attribution} />
-    {attribution.call === null ? null : <Called call={attribution.call} />}
+    <Emitted attribution={attribution} />
+    {attribution.call === null ? null : <Call call={attribution.call} />}
     <Used attribution={attribution} />
     <Traded attribution={attribution} />
-    <Ended attribution={attribution} />
-    <Fed attribution={attribution} />
+    <Outcome attribution={attribution} />
+    <Feedback attribution={attribution} />
   </ol>
 )
 
@@ -121,12 +120,15 @@ const Step = ({ title, at = null, done = true, children }: StepProps) => (
   </li>
 )
 
-const Said = ({ attribution }: { readonly attribution: Attribution }) => {
+const Emitted = ({ attribution }: { readonly attribution: Attribution }) => {
   const { contributor, producer_id, emitted_at, received_at } = attribution
   return (
-    <Step title={contributor === null ? 'Said by a producer' : 'Said by a contributor'} at={emitted_at}>
+    <Step
+      title={contributor === null ? 'Emitted by a producer' : 'Submitted by a contributor'}
+      at={emitted_at}
+    >
       {contributor === null ? (
-        <Untrusted text={producer_id ?? 'nobody is named'} />
+        <Untrusted text={producer_id ?? 'unknown'} />
       ) : (
         <PageLink to="/contributors" search={{ contributor: contributor.id }}>
           <Untrusted text={`${contributor.name} (${contributor.node_id}), ${contributor.role}`} />
@@ -141,20 +143,13 @@ const Said = ({ attribution }: { readonly attribution: Attribution }) => {
   )
 }
 
-const Called = ({ call }: { readonly call: NonNullable<Attribution['call']> }) => {
+const Call = ({ call }: { readonly call: NonNullable<Attribution['call']> }) => {
   const { direction, probability, due_at, status, hit, return_pct, ref_price, exit_price } = call
-  const verdict =
-    status === 'open'
-      ? 'waits for the market'
-      : status === 'void'
-        ? 'not judged'
-        : hit === true
-          ? 'right'
-          : 'wrong'
+  const verdict = status === 'open' ? 'open' : status === 'void' ? 'void' : hit === true ? 'hit' : 'miss'
   return (
-    <Step title={`Its call: ${verdict}`} at={call.resolved_at} done={status !== 'open'}>
+    <Step title={`Call: ${verdict}`} at={call.resolved_at} done={status !== 'open'}>
       {direction ?? 'no direction'}
-      {probability === null ? '' : `, ${formatPercent(probability, { digits: 0 })} sure`}
+      {probability === null ? '' : `, ${formatPercent(probability, { digits: 0 })} probability`}
       {ref_price === null ? null : (
         <>
           , from <Price value={ref_price} />
@@ -183,7 +178,7 @@ const Used = ({ attribution: { accepted, uses } }: { readonly attribution: Attri
   if (!accepted) {
     return (
       <Step title="Not used by a cycle yet" done={false}>
-        The brain uses what names a symbol it follows, while it is fresh and has a share.
+        The brain uses fresh signals about symbols of its universe.
       </Step>
     )
   }
@@ -215,11 +210,11 @@ const UseLine = ({ use }: { readonly use: Attribution['uses'][number] }) => (
 )
 
 const Traded = ({ attribution: { linked_trade_ids, trades } }: { readonly attribution: Attribution }) => {
-  if (linked_trade_ids.length === 0) return <Step title="Behind no trade" done={false} />
+  if (linked_trade_ids.length === 0) return <Step title="No trades" done={false} />
   const count = linked_trade_ids.length
   const known = new Map(trades.map((trade) => [trade.position_id, trade]))
   return (
-    <Step title={count === 1 ? 'Behind 1 trade' : `Behind ${count} trades`}>
+    <Step title={count === 1 ? 'Used in 1 trade' : `Used in ${count} trades`}>
       <ul>
         {linked_trade_ids.map((id) => (
           <TradeLine key={id} id={id} trade={known.get(id) ?? null} />
@@ -242,7 +237,7 @@ const TradeLine = ({
     </PageLink>
     {trade === null ? null : (
       <span>
-        {trade.weight === null ? '' : `part ${formatPercent(trade.weight, { digits: 0 })} · `}
+        {trade.weight === null ? '' : `weight ${formatPercent(trade.weight, { digits: 0 })} · `}
         {trade.pnl === null ? 'open' : <Pnl value={trade.pnl} />}
         {trade.exit_reason === null ? '' : ` · ${formatWords(trade.exit_reason)}`}
       </span>
@@ -250,11 +245,11 @@ const TradeLine = ({
   </li>
 )
 
-const Ended = ({ attribution: { outcome, linked_trade_ids } }: { readonly attribution: Attribution }) => {
+const Outcome = ({ attribution: { outcome, linked_trade_ids } }: { readonly attribution: Attribution }) => {
   if (outcome !== null) {
     return (
       <Step title="Outcome" at={outcome.realized_at}>
-        All its trades together: <Pnl value={outcome.pnl} />
+        All its trades: <Pnl value={outcome.pnl} />
       </Step>
     )
   }
@@ -265,7 +260,7 @@ const Ended = ({ attribution: { outcome, linked_trade_ids } }: { readonly attrib
   )
 }
 
-const Fed = ({ attribution: { feedback } }: { readonly attribution: Attribution }) =>
+const Feedback = ({ attribution: { feedback } }: { readonly attribution: Attribution }) =>
   feedback === null ? null : (
     <Step title="Feedback" at={feedback.at}>
       <Badge>{formatWords(feedback.outcome)}</Badge>{' '}

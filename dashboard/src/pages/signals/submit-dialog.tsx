@@ -11,7 +11,7 @@ import { Field, inputClass, TextField } from '../../ui/field.tsx'
 import { QueryContent } from '../../ui/panel.tsx'
 import { Empty } from '../../ui/states.tsx'
 
-/** An opinion, written down in the name of a contributor. */
+/** A signal in the name of a contributor. */
 export const SubmitDialog = ({
   onClose,
   onDone,
@@ -23,15 +23,15 @@ export const SubmitDialog = ({
   return (
     <Dialog
       title="Submit a signal"
-      description="It is stored for ever in the name of its contributor, and counts in the next cycle."
+      description="Stored permanently, attributed to its contributor, and used in the next cycle."
       onClose={onClose}
     >
       <QueryContent query={query} what="contributors">
         {(contributors) =>
           contributors.length === 0 ? (
-            <Empty title="Nobody may submit yet">
-              <PageLink to="/contributors">Register a contributor</PageLink> first: a signal needs somebody
-              who stands behind it.
+            <Empty title="No contributors yet">
+              <PageLink to="/contributors">Register a contributor</PageLink> first: every signal is attributed
+              to one.
             </Empty>
           ) : (
             <SubmitForm contributors={contributors} onClose={onClose} onDone={onDone} />
@@ -56,7 +56,7 @@ const SubmitForm = ({ contributors, onClose, onDone }: SubmitFormProps) => {
   const [direction, setDirection] = useState<(typeof DIRECTIONS)[number]>('bullish')
   const [conviction, setConviction] = useState('5')
   const [rationale, setRationale] = useState('')
-  // One key per form: pressed twice, or sent again after a lost answer, it is stored once.
+  // One key per form: a repeated submission is stored once.
   const [key] = useState(() => `dashboard-${Date.now()}-${Math.random().toString(36).slice(2)}`)
   const action = useAction({
     send: (_input: void, headers) =>
@@ -139,7 +139,7 @@ const SubmitForm = ({ contributors, onClose, onDone }: SubmitFormProps) => {
         error={errors.of('conviction')}
         onChange={(event) => setConviction(event.target.value)}
       />
-      <Field label="Rationale" hint="Why; everybody can read it, for ever" error={errors.of('rationale')}>
+      <Field label="Rationale" hint="Public and permanent" error={errors.of('rationale')}>
         {(ids) => (
           <textarea
             {...ids}

@@ -24,7 +24,7 @@ interface SettleDialogProps {
   readonly onClose: () => void
 }
 
-/** Records that these were paid. Paying is somebody else's work: the service moves no money. */
+/** Records a payment. The service itself moves no money. */
 export const SettleDialog = ({ intents, onClose }: SettleDialogProps) => {
   const { data: treasury } = useQuery(queries.treasury())
   const [txHash, setTxHash] = useState('')
@@ -89,7 +89,7 @@ interface MigrateDialogProps {
   readonly onClose: () => void
 }
 
-/** The only way to change a locked wallet: typed anew, with a reason. */
+/** The only way to change a locked wallet. */
 export const MigrateDialog = ({ treasury, onClose }: MigrateDialogProps) => {
   const [address, setAddress] = useState('')
   const [rate, setRate] = useState(String(treasury.percentage))
@@ -165,7 +165,7 @@ export const IntentDetails = ({ item: intent, onClose }: DetailsProps<KarmaInten
     <div className="grid gap-5">
       <Facts
         facts={{
-          Arose: <Time at={intent.created_at} as="full" />,
+          Accrued: <Time at={intent.created_at} as="full" />,
           Trade: (
             <PageLink to="/positions" search={{ position: intent.trade_id }}>
               {intent.trade_id}
@@ -186,11 +186,7 @@ export const IntentDetails = ({ item: intent, onClose }: DetailsProps<KarmaInten
 const Shares = ({ intent }: { readonly intent: KarmaIntent }) => {
   const { data: known = [] } = useQuery(queries.contributors())
   if (intent.contributors.length === 0) {
-    return (
-      <p className="text-[13px] text-muted">
-        No contributor had a part in this trade: built-in signals decided.
-      </p>
-    )
+    return <p className="text-[13px] text-muted">No contributor had a share in this trade.</p>
   }
   return (
     <section className="grid gap-1.5">
@@ -220,8 +216,7 @@ export const ReceiptDetails = ({ item: receipt, onClose }: DetailsProps<KarmaRec
           Settled: <Time at={receipt.created_at} as="full" />,
           Status: <Badge tone={RECEIPT_TONES[receipt.status]}>{receipt.status}</Badge>,
           To: <Id id={receipt.destination_wallet} whole />,
-          Transaction:
-            receipt.tx_hash === null ? <Unknown why="none was told" /> : <Id id={receipt.tx_hash} whole />,
+          Transaction: receipt.tx_hash === null ? <Unknown why="none" /> : <Id id={receipt.tx_hash} whole />,
           Mode: receipt.mode,
           Receipt: <Id id={receipt.id} whole />,
           [`Intents (${receipt.intent_ids.length})`]: (
@@ -238,7 +233,7 @@ export const ReceiptDetails = ({ item: receipt, onClose }: DetailsProps<KarmaRec
   </Dialog>
 )
 
-/** Everything that somebody needs to check a signature without this page. */
+/** What is needed to verify a signature without this page. */
 const Proof = ({ signed }: { readonly signed: Signed }) => {
   const { key } = usePublicKey(signed.node_id)
   return (

@@ -20,7 +20,7 @@ import { IntentDetails, MigrateDialog, ReceiptDetails, SettleDialog } from './di
 import { formatKarma, Karma } from './karma-amount.tsx'
 import { SignatureBadge } from './signatures.tsx'
 
-/** What winning trades owe to those whose signals made them, and what was paid. */
+/** Shares of profit: pending, settled, and the wallet they go to. */
 export const Page = () => {
   const [opened, open] = useUrlState('item')
   return (
@@ -50,9 +50,9 @@ const SummaryPanel = ({ className }: { readonly className: string }) => {
     <QueryPanel title="Karma" className={className} query={query}>
       {(treasury) => (
         <div className="grid gap-3">
-          <WhyNothing treasury={treasury} />
+          <NothingAccrues treasury={treasury} />
           <dl className="grid grid-cols-2 gap-4 sm:grid-cols-4">
-            <Stat label="Waiting to be settled" note={countText(treasury.pending_intents, 'intent')}>
+            <Stat label="Pending" note={countText(treasury.pending_intents, 'intent')}>
               <Karma usd={treasury.pending_usd} />
             </Stat>
             <Stat label="Settled" note={countText(treasury.receipts, 'receipt')}>
@@ -71,12 +71,12 @@ const SummaryPanel = ({ className }: { readonly className: string }) => {
   )
 }
 
-/** Why no karma arises, where that is so. */
-const WhyNothing = ({ treasury }: { readonly treasury: Treasury }) => {
+/** Why nothing accrues. */
+const NothingAccrues = ({ treasury }: { readonly treasury: Treasury }) => {
   const why = !treasury.enabled
     ? 'Karma is switched off (karma.enabled).'
     : treasury.treasury_address === ''
-      ? 'No treasury address is set, so winning trades owe nothing (karma.treasury_address).'
+      ? 'Nothing accrues: no treasury address is set (karma.treasury_address).'
       : treasury.percentage === 0
         ? 'The rate is zero (karma.percentage).'
         : null
@@ -96,19 +96,19 @@ const countText = (count: number, word: string): string => `${count} ${count ===
 const whenText = (configuration: Configuration | undefined): string => {
   switch (configuration?.karma.settlement_mode) {
     case 'manual':
-      return 'only by hand, below'
+      return 'manual, below'
     case 'daily':
-      return 'all that waits, at 00:00 UTC'
+      return 'all pending, daily at 00:00 UTC'
     case 'weekly':
-      return 'all that waits, Mondays at 00:00 UTC'
+      return 'all pending, Mondays at 00:00 UTC'
     case 'threshold':
-      return `all that waits, from ${formatUsd(configuration.karma.threshold_usd)}`
+      return `all pending, from ${formatUsd(configuration.karma.threshold_usd)}`
     default:
       return ''
   }
 }
 
-/** More do not fit into one settlement. */
+/** The maximum of one settlement. */
 const SETTLED_AT_ONCE_MAX = 250
 
 interface IntentsPanelProps {
@@ -121,9 +121,9 @@ const IntentsPanel = ({ className, onOpen }: IntentsPanelProps) => {
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
   const [isSettling, setSettling] = useState(false)
   const intents = query.data?.items ?? []
-  // What was settled meanwhile, by whomever, is no longer selected.
+  // Intents that were settled meanwhile are no longer selected.
   const chosen = intents.filter(({ id }) => selected.has(id))
-  // Without a choice all of it is meant.
+  // Without a selection all are settled.
   const settled = chosen.length > 0 ? chosen : intents.slice(0, SETTLED_AT_ONCE_MAX)
   const toggle = (id: string): void =>
     setSelected((known) =>
@@ -135,7 +135,7 @@ const IntentsPanel = ({ className, onOpen }: IntentsPanelProps) => {
   }
   return (
     <QueryPanel
-      title="Waiting to be settled"
+      title="Pending intents"
       flush
       className={className}
       query={query}
@@ -150,8 +150,8 @@ const IntentsPanel = ({ className, onOpen }: IntentsPanelProps) => {
     >
       {({ items }) =>
         items.length === 0 ? (
-          <Empty title="Nothing waits">
-            Each trade that closes with a profit owes its share here, once karma is on and has an address.
+          <Empty title="Nothing pending">
+            A share of every profitable trade accrues here once karma is enabled and has an address.
           </Empty>
         ) : (
           <>
@@ -175,7 +175,7 @@ interface SelectButtonsProps {
   readonly onSelect: (ids: ReadonlySet<string>) => void
 }
 
-/** Paper and live are settled apart, so that is how they are selected. */
+/** Paper and live are settled separately. */
 const SelectButtons = ({ intents, chosen, onSelect }: SelectButtonsProps) => {
   const modes = [...new Set(intents.map(({ mode }) => mode))]
   const select = (mode: KarmaIntent['mode']): void =>
@@ -210,7 +210,7 @@ interface SettleButtonProps {
 }
 
 const SettleButton = ({ settled, isAll, onSettle }: SettleButtonProps) => {
-  const error = whyNot(settled)
+  const error = whyNotSettled(settled)
   return (
     <Button
       size="small"
@@ -224,7 +224,7 @@ const SettleButton = ({ settled, isAll, onSettle }: SettleButtonProps) => {
   )
 }
 
-const whyNot = (intents: readonly KarmaIntent[]): string | null => {
+const whyNotSettled = (intents: readonly KarmaIntent[]): string | null => {
   if (new Set(intents.map(({ mode }) => mode)).size > 1) return 'Paper and live cannot be settled together'
   return intents.length > SETTLED_AT_ONCE_MAX ? `At most ${SETTLED_AT_ONCE_MAX} at once` : null
 }
@@ -250,7 +250,7 @@ const columnsFor = (
     ),
   },
   {
-    name: 'Arose',
+    name: 'Accrued',
     render: (intent) => (
       <button type="button" className="text-left font-medium underline" onClick={() => onOpen(intent)}>
         <Time at={intent.created_at} />
@@ -278,7 +278,7 @@ const columnsFor = (
     name: 'Shared by',
     align: 'right',
     wide: true,
-    render: ({ contributors }) => (contributors.length === 0 ? 'nobody' : contributors.length),
+    render: ({ contributors }) => (contributors.length === 0 ? 'none' : contributors.length),
   },
   { name: 'Mode', render: ({ mode }) => <Badge tone={mode === 'live' ? 'warn' : 'neutral'}>{mode}</Badge> },
   { name: 'Signature', wide: true, render: (intent) => <SignatureBadge signed={intent} /> },
@@ -303,7 +303,7 @@ const ReceiptsPanel = ({ className, onOpen }: ReceiptsPanelProps) => {
       {({ items }) =>
         items.length === 0 ? (
           <Empty title="No receipts yet">
-            Every settlement leaves one, signed by this node. Anybody can check it without this service.
+            Every settlement creates one, signed by this node and verifiable without the service.
           </Empty>
         ) : (
           <Table
@@ -336,7 +336,7 @@ const COLUMNS: readonly Column<KarmaReceipt>[] = [
   {
     name: 'Transaction',
     wide: true,
-    render: ({ tx_hash }) => (tx_hash === null ? <Unknown why="none was told" /> : <Id id={tx_hash} />),
+    render: ({ tx_hash }) => (tx_hash === null ? <Unknown why="none" /> : <Id id={tx_hash} />),
   },
   {
     name: 'Status',
@@ -354,7 +354,7 @@ const COLUMNS: readonly Column<KarmaReceipt>[] = [
 const MOVES_MAX = 20
 const isMigration = ({ type }: EventItem): boolean => type.startsWith('karma.wallet_migration.')
 
-/** Where karma goes, and who may still change that. */
+/** The address that payments go to, and how to change it. */
 const WalletPanel = ({ className }: { readonly className: string }) => {
   const query = useQuery(queries.treasury())
   const { data: receipts } = useQuery(queries.karmaReceipts())

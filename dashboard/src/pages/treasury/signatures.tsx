@@ -46,7 +46,7 @@ const WORDS: Readonly<Record<Verdict, readonly [tone: Tone, text: string, title:
   'unknown-key': ['warn', 'key not known', 'No start of this node is in the log'],
   unsupported: [
     'warn',
-    'check by command',
+    'verify by command',
     'This browser cannot check Ed25519 here; the details have a command',
   ],
 }

@@ -6,7 +6,7 @@ const TimeChart = lazy(async () => {
   try {
     return { default: (await import('./time-chart.tsx')).TimeChart }
   } catch {
-    // The service is down, or a newer one: the rest of the page is worth seeing all the same.
+    // The service is down or was updated: the rest of the page still works.
     return { default: NoChart }
   }
 })
@@ -62,7 +62,7 @@ export interface Marker {
 }
 
 export interface ChartProps {
-  /** What it shows, in a sentence: for those who cannot see it. */
+  /** What it shows, in a sentence, for screen readers. */
   readonly label: string
   /** Hand over the same array while nothing changed (useMemo). */
   readonly series: readonly ChartSeries[]

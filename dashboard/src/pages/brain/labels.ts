@@ -6,27 +6,27 @@ import { formatWords } from '../../ui/format.ts'
 export const DOMAINS = ['curator', 'onchain', 'tradfi', 'social', 'technical', 'events'] as const
 
 /** Why no intent follows from a conviction. */
-const HOLD_REASONS: Readonly<Record<string, string>> = {
+const HOLD_TEXTS: Readonly<Record<string, string>> = {
   neutral: 'evidence too weak for a direction',
   coverage: 'too few domains with usable signals',
-  kill_switch: 'kill switch is up',
+  kill_switch: 'kill switch raised',
   regime_crisis: 'no entries in a crisis',
-  hold: 'already held or under way',
+  hold: 'already held or ordered',
   below_threshold: 'conviction below the first tier',
 }
 
 /** Why an intent does not become a trade. */
-const REFUSAL_REASONS: Readonly<Record<string, string>> = {
+const REJECTION_TEXTS: Readonly<Record<string, string>> = {
   dcg_symbol: 'symbol is on the do-not-trade list',
   expired: 'no longer valid',
-  kill_switch: 'kill switch is up',
-  approval_required: 'waits for an operator',
-  venue_unavailable: 'venue is not available',
+  kill_switch: 'kill switch raised',
+  approval_required: 'awaits approval',
+  venue_unavailable: 'venue not available',
   venue_rejected: 'venue rejected it',
-  no_price: 'nobody tells a price',
+  no_price: 'no recent price',
   price_moved: 'price moved too far since the decision',
-  duplicate_position: 'symbol is held already',
-  size_zero: 'nothing left to buy after all limits',
+  duplicate_position: 'symbol already held',
+  size_zero: 'size is zero after all limits',
   position_limit: 'limit of one position',
   heat_limit: 'heat limit: loss at all stops',
   exposure_limit: 'exposure limit',
@@ -37,9 +37,9 @@ const REFUSAL_REASONS: Readonly<Record<string, string>> = {
   denied: 'denied by an operator',
 }
 
-export const holdReason = (reason: string): string => HOLD_REASONS[reason] ?? formatWords(reason)
+export const holdText = (reason: string): string => HOLD_TEXTS[reason] ?? formatWords(reason)
 
-export const refusalReason = (reason: string): string => REFUSAL_REASONS[reason] ?? formatWords(reason)
+export const rejectionText = (reason: string): string => REJECTION_TEXTS[reason] ?? formatWords(reason)
 
 export const INTENT_TONES: Readonly<Record<IntentStatus, Tone>> = {
   awaiting_approval: 'warn',
@@ -67,4 +67,4 @@ const ACTIONS: Readonly<Record<string, string>> = {
   exit: 'exit',
 }
 
-export const actionWord = (action: string): string => ACTIONS[action] ?? action
+export const actionText = (action: string): string => ACTIONS[action] ?? action
