@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { Command } from '../src/core/commands.ts'
+import type { Command } from '../src/core/decide.ts'
 import { DEFAULT_CONFIGURATION } from '../src/core/config/validate.ts'
 import type { EventType, NewEvent, SignalType } from '../src/core/events/catalogue.ts'
 import type { Stamped } from '../src/core/log/event.ts'
@@ -14,8 +14,8 @@ export const NOW = '2026-02-20T00:30:00.000Z'
 
 /** Tests speak in events: given what happened, when this is asked, then that follows. */
 export const given = (...happened: readonly NewEvent[]) => ({
-  when: (command: Command, moment: DecisionContext = testContext()) =>
-    then(run(stateAfter(happened), command, moment)),
+  when: (command: Command, context: DecisionContext = testContext()) =>
+    then(run(stateAfter(happened), command, context)),
 })
 
 export const stateAfter = (happened: readonly NewEvent[]): State =>

@@ -1,4 +1,4 @@
-import type { Command } from '../../src/core/commands.ts'
+import type { Command } from '../../src/core/decide.ts'
 import type { PayloadOf } from '../../src/core/events/catalogue.ts'
 import { run } from '../../src/core/run.ts'
 import { encodeState } from '../../src/core/state-codec.ts'
@@ -75,7 +75,7 @@ const traded = (before: State, first: number, end: number): State => {
     const price = ENTRY_PRICE * (trade % 2 === 0 ? 1 - STOP_PCT - 0.01 : 1 + TARGET_PCT + 0.01)
     const tick = { symbol: 'BTC', price, ts: now, confirms: null }
     state = done(state, { kind: 'observe-tick', tick }, now, trade)
-    if (state.book.count > 0) throw new Error('the position is still open')
+    if (state.trading.book.count > 0) throw new Error('the position is still open')
   }
   return state
 }

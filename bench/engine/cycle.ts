@@ -85,7 +85,7 @@ const cycleMs = (state: State, symbols: number): number => {
     ...DEFAULT_CONFIGURATION,
     universe: { max_size: symbols, symbols: Array.from({ length: symbols }, (_, index) => `S${index}`) },
   }
-  const moment = {
+  const context = {
     now: state.recordedAt,
     newId: () => `n-${(ids += 1)}`,
     traceId: null,
@@ -97,7 +97,7 @@ const cycleMs = (state: State, symbols: number): number => {
     elapsedMs: () => 0,
   }
   const begin = performance.now()
-  const result = run(state, { kind: 'run-cycle', cycleId: 'c', trigger: 'schedule' }, moment)
+  const result = run(state, { kind: 'run-cycle', cycleId: 'c', trigger: 'schedule' }, context)
   if (result.status !== 'accepted') throw new Error(result.refusal.detail)
   return performance.now() - begin
 }
@@ -113,5 +113,5 @@ const heapGrowthMb = async (events: number): Promise<string> => {
   const before = used()
   const state = folded(100, events)
   const after = used()
-  return `${(after - before).toFixed(1)} (${state.board.postings.size} words on the board)`
+  return `${(after - before).toFixed(1)} (${state.signals.latest.postings.size} words on the board)`
 }

@@ -113,7 +113,7 @@ const openWatch = async (path: string, signer: Signer, levels: number): Promise<
       return performance.now() - beganMs
     },
     close: async () => {
-      if (engine.state.book.count !== SYMBOLS * levels) throw new Error('a position was closed')
+      if (engine.state.trading.book.count !== SYMBOLS * levels) throw new Error('a position was closed')
       await bed.close()
     },
   }

@@ -1,4 +1,4 @@
-import type { Command } from '../../src/core/commands.ts'
+import type { Command } from '../../src/core/decide.ts'
 import { DEFAULT_CONFIGURATION } from '../../src/core/config/validate.ts'
 import type { Stamped } from '../../src/core/log/event.ts'
 import type { FeedBar } from '../../src/core/market/bar.ts'
@@ -214,10 +214,10 @@ const outcomeAt = (close: number): JsonObject => {
 const leaderboardMs = (state: State): number => {
   const scoring = {
     asOf: state.recordedAt,
-    outcomes: state.outcomes,
+    outcomes: state.reputation.outcomes,
     rules: DEFAULT_CONFIGURATION.karma,
   }
-  return msOf(() => viewLeaderboard(state.contributors, scoring, 20))
+  return msOf(() => viewLeaderboard(state.signals.contributors, scoring, 20))
 }
 
 const learningMs = (state: State): number =>
@@ -238,7 +238,7 @@ const settleMs = (before: State): number => {
   return elapsed
 }
 
-const resolvedIn = ({ contributors }: State): number =>
+const resolvedIn = ({ signals: { contributors } }: State): number =>
   contributors.byId.reduce((sum, { record }) => sum + record.resolved, 0)
 
 const opinionOf = (index: number): Command => ({

@@ -37,7 +37,7 @@ export const benchStops = async (quick: boolean): Promise<readonly BenchRow[]> =
     ])
     const used = process.cpuUsage(usedBefore)
     const loneMs = await loneDelays(bed)
-    const crashed = bed.engine.state.book.count
+    const crashed = bed.engine.state.trading.book.count
     const crashMs = await crash(bed)
     await bed.close()
     return [
@@ -144,7 +144,8 @@ const crash = async ({ engine }: Bed): Promise<number> => {
     desk.take({ symbol: symbolAt(index), price: stopAt(LEVELS), atMs: Date.now() })
   }
   await desk.settled()
-  if (engine.state.book.count > 0) throw new Error(`${engine.state.book.count} positions are still open`)
+  if (engine.state.trading.book.count > 0)
+    throw new Error(`${engine.state.trading.book.count} positions are still open`)
   return performance.now() - beganMs
 }
 

@@ -1,10 +1,11 @@
-import type { Command } from '../../src/core/commands.ts'
+import type { Command } from '../../src/core/decide.ts'
 import type { Configuration } from '../../src/core/config/schema.ts'
 import { DEFAULT_CONFIGURATION } from '../../src/core/config/validate.ts'
 import { foldingOf } from '../../src/core/operations/folding.ts'
 import type { Stamped } from '../../src/core/log/event.ts'
 import { run } from '../../src/core/run.ts'
-import { equityOf, INITIAL_STATE, type State } from '../../src/core/state.ts'
+import { INITIAL_STATE, type State } from '../../src/core/state.ts'
+import { equityOf } from '../../src/core/trading/evolve.ts'
 import { usdNumber } from '../../src/core/shared/money.ts'
 import { sha256Hex } from '../../src/engine/sha256.ts'
 import { BEGIN_MS, courseOf, type Course } from './course.ts'
@@ -46,7 +47,7 @@ export const live = (plan: LifePlan): LifeReport => {
   const barCount = plan.days * BARS_PER_DAY
   const course = courseOf(configuration, barCount + AHEAD_BARS)
   const plans = POPULATIONS[plan.population]
-  const voices = voicesOf(plans, course, { seed: plan.seed, blind: plan.market === 'walk' })
+  const authors = voicesOf(plans, course, { seed: plan.seed, blind: plan.market === 'walk' })
   const desk = createDesk(configuration)
   const observer = createObserver(plans, configuration)
   // Who speaks all the time is heard only by an engine that listens all the time.
@@ -61,10 +62,10 @@ export const live = (plan: LifePlan): LifeReport => {
     const bars = course.bars[bar] ?? []
     observer.see(desk.do({ kind: 'observe-bars', observation: { feed: 'simulated', bars } }), desk.state)
     if (bar === turnBar) observer.turn(desk.state)
-    speak(voices, course, { bar, turned: bar >= turnBar, closeMs }, desk, observer.heard)
+    speak(authors, course, { bar, turned: bar >= turnBar, closeMs }, desk, observer.heard)
     desk.at(closeMs + QUIET_MS)
     const isNext = (everyBars: number): boolean => (bar + 1) % everyBars === 0
-    if (isNext(FUNDING_BARS) && desk.state.book.count > 0) {
+    if (isNext(FUNDING_BARS) && desk.state.trading.book.count > 0) {
       desk.do({ kind: 'apply-funding', at: new Date(closeMs).toISOString() })
     }
     if (isNext(cycleBars)) {
@@ -78,10 +79,10 @@ export const live = (plan: LifePlan): LifeReport => {
       desk.do({ kind: 'run-learning', cause: { trigger: 'schedule', due: new Date(closeMs).toISOString() } })
     }
   }
-  const start = usdNumber(desk.state.ledger.startBalance)
+  const start = usdNumber(desk.state.trading.ledger.startBalance)
   return {
     plan,
-    netReturn: usdNumber(equityOf(desk.state)) / start - 1,
+    netReturn: usdNumber(equityOf(desk.state.trading)) / start - 1,
     ...observer.observed(desk.state, new Date(desk.nowMs()).toISOString()),
   }
 }
@@ -90,13 +91,13 @@ export const live = (plan: LifePlan): LifeReport => {
 const QUIET_MS = 600_000
 
 const speak = (
-  voices: readonly Voice[],
+  authors: readonly Voice[],
   course: Course,
   { bar, turned, closeMs }: { readonly bar: number; readonly turned: boolean; readonly closeMs: number },
   desk: Desk,
   heard: (name: string, isRight: boolean) => void,
 ): void => {
-  for (const [place, voice] of voices.entries()) {
+  for (const [place, voice] of authors.entries()) {
     for (const symbol of course.symbols.keys()) {
       if (!voice.speaks(bar, symbol)) continue
       desk.at(closeMs + 1000 * (place + 1))
@@ -200,7 +201,7 @@ const createDesk = (configuration: Configuration): Desk => {
   let state = INITIAL_STATE
   let nowMs = 0
   let ids = 0
-  const moment = {
+  const context = {
     newId: () => `id-${(ids += 1)}`,
     traceId: null,
     configuration,
@@ -219,7 +220,7 @@ const createDesk = (configuration: Configuration): Desk => {
       nowMs = ms
     },
     do: (command) => {
-      const result = run(state, command, { ...moment, now: new Date(nowMs).toISOString() })
+      const result = run(state, command, { ...context, now: new Date(nowMs).toISOString() })
       if (result.status === 'refused') throw new Error(`${command.kind}: ${result.refusal.detail}`)
       state = result.state
       return result.events

@@ -78,7 +78,7 @@ export const createObserver = (plans: readonly AuthorPlan[], configuration: Conf
     if (seen === undefined || plan === undefined) return
     seen.resolved += 1
     if (seen.resolved === CALLS_COUNTED) {
-      karmas.set(plan.name, karmaAt(state.outcomes, keyOf(state, plan), at, configuration.karma))
+      karmas.set(plan.name, karmaAt(state.reputation.outcomes, keyOf(state, plan), at, configuration.karma))
     }
     if (verdict.resolved_by === 'horizon') count(authorBins, verdict.probability, verdict.hit)
     if (turn === null || plan.mind.kind !== 'turning') return
@@ -132,13 +132,14 @@ export const createObserver = (plans: readonly AuthorPlan[], configuration: Conf
     observed: (state: State, at: string): Observed => ({
       authors: plans.map((plan) => {
         const seen = words.get(plan.name) ?? { words: 0, right: 0, resolved: 0 }
-        const contributor = plan.role === 'contributor' ? activeByNode(state.contributors, plan.name) : null
+        const contributor =
+          plan.role === 'contributor' ? activeByNode(state.signals.contributors, plan.name) : null
         const list = shares.get(plan.name) ?? []
         return {
           name: plan.name,
           ...seen,
           karmaAfterCalls: karmas.get(plan.name) ?? null,
-          karma: karmaAt(state.outcomes, keyOf(state, plan), at, configuration.karma),
+          karma: karmaAt(state.reputation.outcomes, keyOf(state, plan), at, configuration.karma),
           score: contributor === null ? null : scoreAt(contributor.record, at, configuration.karma).score,
           share: mean(list.slice(-Math.floor(list.length / 3))),
         }
@@ -156,7 +157,10 @@ export const createObserver = (plans: readonly AuthorPlan[], configuration: Conf
 }
 
 const keyOf = (state: State, { name, role }: AuthorPlan): string =>
-  authorKey(role === 'contributor' ? (activeByNode(state.contributors, name)?.id ?? null) : null, name)
+  authorKey(
+    role === 'contributor' ? (activeByNode(state.signals.contributors, name)?.id ?? null) : null,
+    name,
+  )
 
 type Bin = { -readonly [Member in keyof ReliabilityBin]: number }
 

@@ -1,6 +1,7 @@
 import { asKnown, type PayloadOf } from '../core/events/catalogue.ts'
 import type { Stamped } from '../core/log/event.ts'
-import { equityOf, type State } from '../core/state.ts'
+import type { State } from '../core/state.ts'
+import { equityOf } from '../core/trading/evolve.ts'
 import { usdNumber } from '../core/shared/money.ts'
 import { DAY_MS } from '../core/shared/time.ts'
 import { meanOf, type EquityCourse } from './figures.ts'
@@ -48,7 +49,7 @@ export class AccountWatch {
 
   /** With what the account begins. */
   begin(state: State): void {
-    this.#start = usdNumber(equityOf(state))
+    this.#start = usdNumber(equityOf(state.trading))
     this.#equity = this.#start
     this.#peak = this.#start
   }
@@ -58,7 +59,7 @@ export class AccountWatch {
     const day = Math.floor(openMs / DAY_MS)
     if (this.#day !== null && day > this.#day) this.#days.push(this.#equity)
     this.#day = Math.max(this.#day ?? day, day)
-    this.#equity = usdNumber(equityOf(state))
+    this.#equity = usdNumber(equityOf(state.trading))
     this.#peak = Math.max(this.#peak, this.#equity)
     if (this.#peak > 0) this.#maxDrawdown = Math.max(this.#maxDrawdown, 1 - this.#equity / this.#peak)
   }

@@ -3,7 +3,7 @@ import type { Configuration } from '../core/config/schema.ts'
 import { foldingOf } from '../core/operations/folding.ts'
 import type { Stamped } from '../core/log/event.ts'
 import type { FeedBar } from '../core/market/bar.ts'
-import type { Quote } from '../core/market/market.ts'
+import type { Quote } from '../core/shared/quote.ts'
 import { canonicalSymbol } from '../core/shared/symbol.ts'
 import { DAY_MS } from '../core/shared/time.ts'
 import { MarketRunner } from '../engine/market/market-runner.ts'
@@ -135,7 +135,7 @@ class Run {
       lastCloseMs: this.#lastCloseMs,
       bars: this.#bars,
       resolutionSeconds: this.#tradedFromMs === null ? null : this.#settings.market.bar_seconds,
-      openPositions: this.#desk.state.book.count,
+      openPositions: this.#desk.state.trading.book.count,
       account: this.#watch.course(),
     }
   }
@@ -246,7 +246,7 @@ class Run {
   }
 
   async #beginDay(): Promise<void> {
-    if (!this.#parts.resetsDaily || this.#desk.state.killSwitch.level === 0) return
+    if (!this.#parts.resetsDaily || this.#desk.state.trading.killSwitch.level === 0) return
     const move = { level: 0, reason: 'a new day', operator: BACKTEST_NODE, surface: 'cli' } as const
     await this.#desk.execute({ kind: 'reset-kill-switch', move })
   }

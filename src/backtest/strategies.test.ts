@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Command } from '../core/commands.ts'
+import type { Command } from '../core/decide.ts'
 import { DEFAULT_CONFIGURATION } from '../core/config/validate.ts'
 import { barsFrom } from '../core/market/bars.fixture.ts'
 import { INITIAL_STATE } from '../core/state.ts'

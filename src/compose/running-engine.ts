@@ -106,7 +106,7 @@ const introduce = async (
     Pick<EngineOptions, 'announce' | 'configuration'> & { readonly version: string },
 ): Promise<void> => {
   const { nodeId: node_id, publicKey: public_key, ephemeral } = signer
-  const isKnown = engine.state.nodes.publicKeys.get(node_id) === public_key
+  const isKnown = engine.state.operations.nodes.publicKeys.get(node_id) === public_key
   if (announce === 'if-unknown' && isKnown && integrity.ok) return
   const { ok, reason, first_bad_seq } = integrity
   const started = {

@@ -60,7 +60,7 @@ export const openTrading = (parts: TradingDependencies): Promise<{ close(): Prom
 const isWanted = (state: State, { execution: { mode, venue } }: Configuration): boolean =>
   mode === 'live' ||
   (venue !== '' &&
-    (state.orders.open.some((order) => order.venue === venue) ||
-      openPositionsOf(state).some(({ terms }) => terms.platform === venue)))
+    (state.trading.orders.open.some((order) => order.venue === venue) ||
+      openPositionsOf(state.trading).some(({ terms }) => terms.platform === venue)))
 
 const nothingToClose = (closers: Closers): { close(): Promise<void> } => ({ close: () => closers.closeAll() })

@@ -1,4 +1,4 @@
-import type { Command } from './commands.ts'
+import type { Command } from './decide.ts'
 import { isSignal, type KnownEvent, type PayloadOf, type StoredSignal } from './events/catalogue.ts'
 
 /** The wiring of the whole engine: what follows from an event, in the same batch. */
@@ -27,10 +27,10 @@ export const consequencesOf = (event: KnownEvent): readonly Command[] => {
       return [
         { kind: 'record-outcome', close: event.payload },
         { kind: 'settle-position', positionId: event.payload.position_id },
-        { kind: 'owe-karma', close: event.payload },
+        { kind: 'accrue-shares', close: event.payload },
       ]
     case 'karma.intent.v1':
-      return [{ kind: 'settle-due-karma' }]
+      return [{ kind: 'settle-due-shares' }]
     case 'system.kill_switch.v1': {
       const { level, prev_level: before } = event.payload
       if (level >= 2) return [{ kind: 'cancel-entries', reason: 'kill_switch' }]

@@ -1,4 +1,4 @@
-import type { Command } from './commands.ts'
+import type { Command } from './decide.ts'
 import { decide } from './decide.ts'
 import { asKnown, type NewEvent } from './events/catalogue.ts'
 import { consequencesOf, touchesRisk } from './consequences.ts'
@@ -17,7 +17,7 @@ export type RunResult =
 const FOLLOW_UPS_MAX = 100_000
 
 /** A command and all that follows from it, as one batch. Only the first command can be refused. */
-export const run = (before: State, command: Command, moment: DecisionContext): RunResult => {
+export const run = (before: State, command: Command, context: DecisionContext): RunResult => {
   const events: Stamped[] = []
   const pending: Command[] = [command]
   let state = before
@@ -25,13 +25,13 @@ export const run = (before: State, command: Command, moment: DecisionContext): R
   for (let step = 0; step < pending.length; step += 1) {
     assert(step < FOLLOW_UPS_MAX, `${command.kind} sets off more than ${FOLLOW_UPS_MAX} commands`)
     const next = pending[step] as Command
-    const decision = decide(state, next, moment)
+    const decision = decide(state, next, context)
     if (decision.status === 'refused') {
       assert(step === 0, `follow-up ${next.kind} was refused: ${decision.refusal.code}`)
       return decision
     }
     for (const event of decision.events) {
-      const stamped = stamp(event, state.seq + 1, moment)
+      const stamped = stamp(event, state.seq + 1, context)
       state = evolve(state, stamped)
       events.push(stamped)
       const known = asKnown(stamped)

@@ -22,8 +22,8 @@ describe('the state as text', () => {
     const state = stateAfter([started('b'), started('a')])
     const back = decodeState(encodeState(state))
     expect(encodeState(back)).toBe(encodeState(state))
-    expect(back.nodes.publicKeys.get('a')).toBe('key of a')
-    expect(back.nodes.starts).toBe(2)
+    expect(back.operations.nodes.publicKeys.get('a')).toBe('key of a')
+    expect(back.operations.nodes.starts).toBe(2)
   })
 
   it('does not depend on the order in which a map was filled', () => {
@@ -71,7 +71,7 @@ describe('the state as text', () => {
     expect(encodeState(back)).toBe(encodeState(state))
     expect(canonicalJson(JSON.parse(encodeState(state)) as JsonObject)).toBe(encodeState(state))
     for (const node of nodes) {
-      const known = back.contributors.byId.get(back.contributors.idOfNode.get(node) ?? '')
+      const known = back.signals.contributors.byId.get(back.signals.contributors.idOfNode.get(node) ?? '')
       expect(known, node).toMatchObject({ nodeId: node, name: '$map' })
       expect(canonicalJson(known?.metadata ?? {})).toBe(canonicalJson(JSON.parse(text) as JsonObject))
     }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { MemoryLog } from '../adapters/storage/memory/memory-log.ts'
-import type { Command } from '../core/commands.ts'
+import type { Command } from '../core/decide.ts'
 import { CommandQueue } from './command-queue.ts'
 import { QueueFullError } from './errors.ts'
 import { access, openEngine, set } from './engine.fixture.ts'

@@ -1,4 +1,4 @@
-import type { Command } from '../core/commands.ts'
+import type { Command } from '../core/decide.ts'
 
 /**
  * Commands that wait, each lane in the order in which they came. What ends a risk, or is an operator's word about it,

@@ -1,5 +1,5 @@
 import { testClock, testSigner } from '../../test/parts.ts'
-import type { Command } from '../core/commands.ts'
+import type { Command } from '../core/decide.ts'
 import type { LogRecord } from '../core/log/event.ts'
 import type { KillSwitchLevel } from '../core/shared/level.ts'
 import type { EventLog } from '../ports/event-log.ts'

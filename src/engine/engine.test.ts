@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { testClock, testSigner } from '../../test/parts.ts'
 import { MemoryLog } from '../adapters/storage/memory/memory-log.ts'
-import type { Command } from '../core/commands.ts'
+import type { Command } from '../core/decide.ts'
 import { encodeState } from '../core/state-codec.ts'
 import { STATE_VERSION } from '../core/state.ts'
 import { EngineClosedError, QueueFullError } from './errors.ts'
@@ -56,7 +56,7 @@ describe('a command', () => {
       signature: expect.stringMatching(/^[0-9a-f]{128}$/),
     })
     expect(await log.verifyHashes({ after: 0, upTo: 2 })).toEqual({ ok: true, checked: 2 })
-    expect(engine.state.killSwitch.level).toBe(2)
+    expect(engine.state.trading.killSwitch.level).toBe(2)
   })
 
   it('that is refused stores nothing', async () => {
@@ -149,7 +149,7 @@ describe('two engines on one log', () => {
       await other.execute({ kind: 'escalate', to: 2, cause: { reason: 'x', triggers: [] } }),
     ).toMatchObject({ events: [] })
     await other.execute(set(1))
-    expect((await one.fresh()).killSwitch.level).toBe(1)
+    expect((await one.fresh()).trading.killSwitch.level).toBe(1)
   })
 
   it('tell on the feed what the other stored', async () => {
@@ -193,7 +193,10 @@ describe('a snapshot', () => {
     const log = new MemoryLog()
     const engine = await openEngine(log)
     await engine.execute(set(1))
-    const state = encodeState({ ...engine.state, killSwitch: { ...engine.state.killSwitch, level: 0 } })
+    const state = encodeState({
+      ...engine.state,
+      trading: { ...engine.state.trading, killSwitch: { ...engine.state.trading.killSwitch, level: 0 } },
+    })
     await log.saveSnapshot({
       seq: 2,
       chainHash: engine.head.hash,
@@ -201,6 +204,6 @@ describe('a snapshot', () => {
       stateHash: 'not its hash',
       state,
     })
-    expect((await openEngine(log)).state.killSwitch.level).toBe(1)
+    expect((await openEngine(log)).state.trading.killSwitch.level).toBe(1)
   })
 })

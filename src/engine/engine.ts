@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Command } from '../core/commands.ts'
+import type { Command } from '../core/decide.ts'
 import type { Configuration } from '../core/config/schema.ts'
 import { DEFAULT_CONFIGURATION } from '../core/config/validate.ts'
 import { stampedFrom, type Head, type Stamped } from '../core/log/event.ts'
@@ -211,7 +211,7 @@ export class Engine implements Executor {
     ).toISOString()
     const { clock, version = 'unknown', configuration = () => DEFAULT_CONFIGURATION } = this.#parts
     let turnBeganMs = performance.now()
-    const moment = {
+    const context = {
       now,
       newId: () => clock.newId(),
       configuration: configuration(),
@@ -228,14 +228,14 @@ export class Engine implements Executor {
       return isUrgent(command) || !this.#queue.hasUrgent
     }
     const turns = { requestsMax: this.#limits.turnMax, next }
-    const planned = await plan(requests, before, known, moment, turns)
+    const planned = await plan(requests, before, known, context, turns)
     const keys = planned.events.flatMap(({ dedupeKey }) => dedupeKey ?? [])
     if (keys.length === 0) return planned
     const stored = await this.log.findByDedupeKeys(keys)
     if (stored.size === 0) return planned
     for (const record of stored.values()) remember(known, stampedFrom(record))
     // Those that were left for later were not looked up.
-    return plan(requests.slice(0, planned.answers.length), before, known, moment, turns)
+    return plan(requests.slice(0, planned.answers.length), before, known, context, turns)
   }
 
   /** Called once per batch, in order. */

@@ -1,4 +1,4 @@
-import type { Command } from '../core/commands.ts'
+import type { Command } from '../core/decide.ts'
 import type { State } from '../core/state.ts'
 import type { Outcome } from './plan.ts'
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { testClock } from '../../test/parts.ts'
 import { MemoryLog } from '../adapters/storage/memory/memory-log.ts'
-import type { Command } from '../core/commands.ts'
+import type { Command } from '../core/decide.ts'
 import type { KillSwitchLevel } from '../core/shared/level.ts'
 import type { Engine } from './engine.ts'
 import { access, openEngine, set } from './engine.fixture.ts'

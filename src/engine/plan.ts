@@ -1,4 +1,4 @@
-import type { Command } from '../core/commands.ts'
+import type { Command } from '../core/decide.ts'
 import { canonicalJson } from '../core/log/canonical-json.ts'
 import type { Stamped } from '../core/log/event.ts'
 import { chain, type ChainedRecord } from '../core/log/hash-chain.ts'
@@ -47,7 +47,7 @@ export const plan = async (
   requests: readonly Request[],
   before: Memory,
   known: KnownKeys,
-  moment: Omit<DecisionContext, 'traceId'>,
+  context: Omit<DecisionContext, 'traceId'>,
   turns: Turns,
 ): Promise<Plan> => {
   const answers: Answer[] = []
@@ -55,12 +55,12 @@ export const plan = async (
   const records: ChainedRecord[] = []
   const keys = new Map(known)
   let { state, head } = before
-  let current: DecisionContext = { ...moment, traceId: null }
+  let current: DecisionContext = { ...context, traceId: null }
   for (const [index, request] of requests.entries()) {
     const isTurnOver = index > 0 && index % turns.requestsMax === 0
     if (isTurnOver && !(await turns.next(request))) break
     const { command, traceId, alongside } = request
-    if (traceId !== current.traceId) current = { ...moment, traceId }
+    if (traceId !== current.traceId) current = { ...context, traceId }
     const tried = tryRun(state, head.hash, command, current, alongside)
     if (tried.status !== 'accepted') {
       answers.push(tried)
@@ -100,14 +100,15 @@ const tryRun = (
   state: State,
   prevHash: string,
   command: Command,
-  moment: DecisionContext,
+  context: DecisionContext,
   alongside: Command | null,
 ): Tried => {
   try {
-    const result = run(state, command, moment)
+    const result = run(state, command, context)
     if (result.status === 'refused') return result
     const { status, events } = result
-    const both = alongside === null || events.length === 0 ? result : withAlongside(result, alongside, moment)
+    const both =
+      alongside === null || events.length === 0 ? result : withAlongside(result, alongside, context)
     const all = both.events
     return { status, events, all, state: both.state, records: chain(all, { hash: prevHash }, sha256Hex) }
   } catch (error) {
@@ -117,8 +118,8 @@ const tryRun = (
 
 type Accepted = Extract<RunResult, { status: 'accepted' }>
 
-const withAlongside = (result: Accepted, alongside: Command, moment: DecisionContext): Accepted => {
-  const second = run(result.state, alongside, moment)
+const withAlongside = (result: Accepted, alongside: Command, context: DecisionContext): Accepted => {
+  const second = run(result.state, alongside, context)
   if (second.status === 'refused') throw new Error(`${alongside.kind} alongside was refused`)
   return { status: 'accepted', events: [...result.events, ...second.events], state: second.state }
 }

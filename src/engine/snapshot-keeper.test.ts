@@ -61,8 +61,8 @@ const largeMemoryAt = (seq: number): Memory => {
     `node-${index}`,
     'ü'.repeat(200),
   ])
-  const nodes = { ...state.nodes, publicKeys: PersistentMap(keys) }
-  return { ...memoryAt(seq), state: { ...state, nodes } }
+  const nodes = { ...state.operations.nodes, publicKeys: PersistentMap(keys) }
+  return { ...memoryAt(seq), state: { ...state, operations: { ...state.operations, nodes } } }
 }
 
 it('lets others have their turn while it writes a large state, and waits for itself', async () => {

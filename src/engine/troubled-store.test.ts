@@ -66,7 +66,7 @@ describe('trouble with the store', () => {
     const engine = await openEngine(log)
     await engine.execute(set(1))
     await expect(engine.execute(set(2))).rejects.toBeInstanceOf(StoreUnavailableError)
-    expect(engine.state.killSwitch.level).toBe(1)
+    expect(engine.state.trading.killSwitch.level).toBe(1)
     await engine.execute(set(3))
     expect((await everything(log)).at(-2)?.payload).toContain('"prev_level":1')
   })
@@ -75,7 +75,7 @@ describe('trouble with the store', () => {
     const log = new TroubledLog(['store-then-fail'])
     const engine = await openEngine(log)
     await expect(engine.execute(set(2))).rejects.toBeInstanceOf(StoreUnavailableError)
-    expect((await engine.fresh()).killSwitch.level).toBe(2)
+    expect((await engine.fresh()).trading.killSwitch.level).toBe(2)
   })
 
   it('in any order leaves a valid chain: the acknowledged commands once, in state and log alike', async () => {

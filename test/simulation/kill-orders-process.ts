@@ -100,7 +100,7 @@ const setLevel = async ({ engine }: Floor, level: KillSwitchLevel): Promise<void
   say('level ?')
   const move = { level, reason: 'test', operator: 'op', surface: 'cli' } as const
   await engine.execute({ kind: 'set-kill-switch', move })
-  say(`level ${engine.state.killSwitch.level}`)
+  say(`level ${engine.state.trading.killSwitch.level}`)
 }
 
 const fillResting = async (): Promise<void> => {
@@ -122,13 +122,13 @@ const act = async (floor: Floor, timer: Timer): Promise<void> => {
   await floor.bars(prices)
   if (chance.happens(0.1)) await fillResting()
   if (chance.happens(0.05)) await setLevel(floor, chance.below(4) as KillSwitchLevel)
-  else if (engine.state.killSwitch.level !== 0 && chance.happens(0.4)) await setLevel(floor, 0)
+  else if (engine.state.trading.killSwitch.level !== 0 && chance.happens(0.4)) await setLevel(floor, 0)
   if (chance.happens(0.25)) await engine.execute(CLOSE_ALL)
   await engine.execute({ kind: 'expire-intents' })
-  const { checked } = engine.state.venue
-  const mayEnter = checked?.ok === true && engine.state.killSwitch.level < 2
+  const { checked } = engine.state.trading.venue
+  const mayEnter = checked?.ok === true && engine.state.trading.killSwitch.level < 2
   for (const symbol of symbols) {
-    const [held] = positionsOf(engine.state, symbol)
+    const [held] = positionsOf(engine.state.trading, symbol)
     const price = prices[symbol] ?? 100
     if (held !== undefined && chance.happens(0.2))
       await tick(floor, timer, symbol, round(price * (held.terms.direction === 'long' ? 0.9 : 1.1)))
@@ -154,7 +154,10 @@ const end = async (floor: Floor, timer: Timer): Promise<void> => {
   for (;;) {
     await fillResting()
     await engine.execute({ kind: 'expire-intents' })
-    const { orders, book } = engine.state
+    const {
+      trading: { orders },
+      trading: { book },
+    } = engine.state
     if (orders.open.size === 0 && book.count === 0 && timer.now() > endMs) break
     if (orders.open.size === 0) await engine.execute(CLOSE_ALL)
     await sleep(50)
@@ -171,7 +174,7 @@ await once(orders, 'line')
 const timer = createFastTimer(pace)
 const floor = await openTrading(timer)
 say('open')
-say(`level ${floor.engine.state.killSwitch.level}`)
+say(`level ${floor.engine.state.trading.killSwitch.level}`)
 await floor.desk.start()
 say('trading')
 if (kind === 'trade') await trade(floor, timer)

@@ -203,7 +203,10 @@ describe('orders at a venue, by an engine that is killed again and again', () =>
   })
 
   it('end the intents that they came from, each in one state', () => {
-    const { orders, intents } = story.state
+    const {
+      trading: { orders },
+      trading: { intents },
+    } = story.state
     expect(orders.open.size).toBe(0)
     const left = [...intents.values()].filter(
       ({ status }) => !['filled', 'rejected', 'expired'].includes(status),
@@ -215,8 +218,8 @@ describe('orders at a venue, by an engine that is killed again and again', () =>
 
   it('leave the cash that the trades of the venue come to, to the millionth of a dollar', () => {
     const cash = story.journal.trades.reduce((sum, trade) => sum + cashOf(trade), START_CASH)
-    expect(story.state.ledger.cash).toBe(cash)
-    expect(story.state.book.count).toBe(0)
+    expect(story.state.trading.ledger.cash).toBe(cash)
+    expect(story.state.trading.book.count).toBe(0)
     expect(story.journal.positions).toEqual([])
   })
 

@@ -45,7 +45,7 @@ interface EventBuilder {
 const processOf = async (story: EventBuilder, stepsToLive: number): Promise<void> => {
   const { log, exchange, timer, chance } = story
   const floor = await openFloor({ log, broker: exchange, timer, symbols: SYMBOLS, stepsToLive })
-  if (story.level !== null) expect(floor.engine.state.killSwitch.level).toBe(story.level)
+  if (story.level !== null) expect(floor.engine.state.trading.killSwitch.level).toBe(story.level)
   let isOver = false
   const ended = floor.dropped.then(() => {
     isOver = true
@@ -82,10 +82,10 @@ const act = async (
   else if (story.level !== 0 && chance.happens(0.5)) await during(setLevel(story, floor, 0))
   if (chance.happens(0.3)) await during(floor.engine.execute(CLOSE_ALL))
   const { state } = floor.engine
-  if (state.killSwitch.level >= 2 || state.venue.checked?.ok !== true) return
-  if (state.orders.open.some(({ status }) => status === 'unknown')) return
+  if (state.trading.killSwitch.level >= 2 || state.trading.venue.checked?.ok !== true) return
+  if (state.trading.orders.open.some(({ status }) => status === 'unknown')) return
   for (const symbol of SYMBOLS) {
-    if (chance.happens(0.5) || positionsOf(floor.engine.state, symbol).length > 0) continue
+    if (chance.happens(0.5) || positionsOf(floor.engine.state.trading, symbol).length > 0) continue
     await during(floor.intend({ symbol, direction: chance.happens(0.5) ? 'long' : 'short' }))
   }
 }
@@ -99,7 +99,7 @@ const setLevel = async (story: EventBuilder, floor: Floor, level: KillSwitchLeve
     kind: 'set-kill-switch',
     move: { level, reason: 'test', operator: 'op', surface: 'cli' },
   })
-  story.level = floor.engine.state.killSwitch.level
+  story.level = floor.engine.state.trading.killSwitch.level
 }
 
 /** A last process that lives until nothing is under way, and everything is sold. */
@@ -114,7 +114,10 @@ const ending = async (story: EventBuilder): Promise<Floor> => {
     await settle()
     // As the schedule does.
     await floor.engine.execute({ kind: 'expire-intents' })
-    const { orders, book } = floor.engine.state
+    const {
+      trading: { orders },
+      trading: { book },
+    } = floor.engine.state
     if (orders.open.size === 0 && book.count === 0 && minute > INTENT_MINUTES) return floor
     if (orders.open.size === 0) await floor.engine.execute(CLOSE_ALL)
   }
@@ -159,7 +162,7 @@ describe('lives of orders through crashes and a venue that misbehaves', () => {
       const recorded = of('execution.order_filled.v1').map(({ venue_trade_id: id }) => String(id))
       expect(recorded.toSorted()).toEqual(trades.map(({ venueTradeId }) => venueTradeId).toSorted())
 
-      const intents = [...floor.engine.state.intents.values()]
+      const intents = [...floor.engine.state.trading.intents.values()]
       const left = intents.filter(({ status }) => !['filled', 'rejected', 'expired'].includes(status))
       expect(left.map(({ id, status }) => `${id} ${status}`)).toEqual([])
       const ends = new Map<string, number>()
@@ -167,7 +170,7 @@ describe('lives of orders through crashes and a venue that misbehaves', () => {
         if (typeof id === 'string') ends.set(id, (ends.get(id) ?? 0) + 1)
       expect([...ends.values()].filter((count) => count !== 1)).toEqual([])
 
-      expect(openPositionsOf(floor.engine.state)).toEqual([])
+      expect(openPositionsOf(floor.engine.state.trading)).toEqual([])
       expect(SYMBOLS.filter((symbol) => exchange.netOf(symbol) !== 0n)).toEqual([])
       expect(of('execution.position_adopted.v1')).toEqual([])
       expect(of('execution.venue_differs.v1')).toEqual([])
@@ -180,7 +183,7 @@ describe('lives of orders through crashes and a venue that misbehaves', () => {
           }, sum),
         10_000_000_000n,
       )
-      expect(floor.engine.state.ledger.cash).toBe(cash)
+      expect(floor.engine.state.trading.ledger.cash).toBe(cash)
       expect(submitted.length).toBeGreaterThanOrEqual(ORDERS_PER_STORY)
       expect(trades.length).toBeGreaterThan(100)
       await floor.close()

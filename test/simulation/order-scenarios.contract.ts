@@ -38,8 +38,8 @@ export const orderScenarios = (name: string, open: (wishes: GroundOptions) => Pr
     return intent
   }
   const state = () => ground.floor.engine.state
-  const statusOf = (intent: string) => state().intents.get(intent)?.status
-  const held = () => openPositionsOf(state())
+  const statusOf = (intent: string) => state().trading.intents.get(intent)?.status
+  const held = () => openPositionsOf(state().trading)
   const setLevel = (level: 2 | 3) =>
     ground.floor.engine.execute({
       kind: 'set-kill-switch',
@@ -62,7 +62,9 @@ export const orderScenarios = (name: string, open: (wishes: GroundOptions) => Pr
       await ground.price({ BTC: 56_000, ETH: 3000 })
       await ground.settle()
       expect(held()).toEqual([])
-      const { ledger } = state()
+      const {
+        trading: { ledger },
+      } = state()
       expect(ledger.cash).toBe(ledger.startBalance + ledger.realized)
       expect(ledger.realized).toBeLessThan(0n)
     })
@@ -91,11 +93,11 @@ export const orderScenarios = (name: string, open: (wishes: GroundOptions) => Pr
     it('are filled in parts, and the position grows with them', async () => {
       const intent = await begin(true)
       await ground.fillSome()
-      const [waiting] = [...state().orders.open.values()]
+      const [waiting] = [...state().trading.orders.open.values()]
       expect(waiting?.status).toBe('partial')
       expect(held()[0]?.holding.quantity).toBe(waiting?.filled)
       await ground.fillRest()
-      expect(state().orders.open.size).toBe(0)
+      expect(state().trading.orders.open.size).toBe(0)
       expect(held()[0]?.holding.quantity).toBe(waiting?.quantity)
       expect(statusOf(intent)).toBe('filled')
     })
@@ -103,21 +105,21 @@ export const orderScenarios = (name: string, open: (wishes: GroundOptions) => Pr
     it('are canceled by an operator, and what was filled stays', async () => {
       const intent = await begin(true)
       await ground.fillSome()
-      const [waiting] = [...state().orders.open.values()]
-      const wish = { orderId: waiting?.id ?? '', operator: 'op', reason: null, surface: 'cli' } as const
-      expect((await ground.floor.engine.execute({ kind: 'cancel-order', wish })).status).toBe('done')
+      const [waiting] = [...state().trading.orders.open.values()]
+      const request = { orderId: waiting?.id ?? '', operator: 'op', reason: null, surface: 'cli' } as const
+      expect((await ground.floor.engine.execute({ kind: 'cancel-order', request })).status).toBe('done')
       await ground.settle()
-      expect(state().orders.open.size).toBe(0)
-      expect(state().orders.ended.get(wish.orderId)?.status).toBe('canceled')
+      expect(state().trading.orders.open.size).toBe(0)
+      expect(state().trading.orders.ended.get(request.orderId)?.status).toBe('canceled')
       expect(held()[0]?.holding.quantity).toBe(waiting?.filled)
       expect(statusOf(intent)).toBe('filled')
-      expect((await ground.floor.engine.execute({ kind: 'cancel-order', wish })).status).toBe('refused')
+      expect((await ground.floor.engine.execute({ kind: 'cancel-order', request })).status).toBe('refused')
     })
 
     it('are not even made for a symbol without a price', async () => {
       await begin()
       expect(statusOf(await enter('HYPE'))).toBe('rejected')
-      expect(state().orders.open.size).toBe(0)
+      expect(state().trading.orders.open.size).toBe(0)
       expect(held()).toHaveLength(1)
     })
 
@@ -126,7 +128,7 @@ export const orderScenarios = (name: string, open: (wishes: GroundOptions) => Pr
       await setLevel(2)
       ground = await ground.restart()
       await ground.settle()
-      expect(state().killSwitch.level).toBe(2)
+      expect(state().trading.killSwitch.level).toBe(2)
       expect(held()).toHaveLength(1)
       await ground.price({ BTC: 56_000, ETH: 3000 })
       await ground.settle()

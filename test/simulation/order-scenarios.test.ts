@@ -50,9 +50,12 @@ const atVenue = async (log: MemoryLog, stage: CcxtBrokerStage): Promise<Ground> 
     const { engine } = floor
     for (let turn = 0; turn < 1000; turn += 1) {
       await stage.run(nextTurn())
-      const { orders, venue } = engine.state
+      const {
+        trading: { orders },
+        trading: { venue },
+      } = engine.state
       const isMoving =
-        engine.state.killSwitch.level < 3 &&
+        engine.state.trading.killSwitch.level < 3 &&
         orders.open.some(({ status, cancelReason }) => status !== 'partial' || cancelReason !== null)
       if (turn > 3 && venue.checked?.ok === true && !isMoving) return
     }
@@ -67,8 +70,8 @@ const atVenue = async (log: MemoryLog, stage: CcxtBrokerStage): Promise<Ground> 
     },
     fillSome: rest,
     fillRest: async () => {
-      for (const { id } of floor.engine.state.orders.open.values()) stage.fillRest(clientOrderId(id))
-      while (floor.engine.state.orders.open.size > 0) await stage.run(nextTurn())
+      for (const { id } of floor.engine.state.trading.orders.open.values()) stage.fillRest(clientOrderId(id))
+      while (floor.engine.state.trading.orders.open.size > 0) await stage.run(nextTurn())
     },
     settle: rest,
     restart: async () => {

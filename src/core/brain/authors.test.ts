@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { NOW, stateAfter } from '../../../test/given.ts'
 import { DEFAULT_CONFIGURATION } from '../config/validate.ts'
 import type { NewEvent } from '../events/catalogue.ts'
-import { authorsForBrain } from './authors.ts'
+import { authorsForCycle } from './authors.ts'
 
 const resolved = (producer_id: string, hit: boolean): NewEvent => ({
   type: 'attribution.resolved.v1',
@@ -45,8 +45,8 @@ const state = stateAfter([
 
 const authorsWith = (enabled: boolean) => {
   const learning = { ...DEFAULT_CONFIGURATION.learning, enabled }
-  const voices = authorsForBrain(state, NOW, { ...DEFAULT_CONFIGURATION, learning })
-  return Object.fromEntries(voices.map(({ author }) => [author.id, author]))
+  const authors = authorsForCycle(state, NOW, { ...DEFAULT_CONFIGURATION, learning })
+  return Object.fromEntries(authors.map(({ author }) => [author.id, author]))
 }
 
 it('authors are worth what came of their calls', () => {

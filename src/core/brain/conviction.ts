@@ -123,11 +123,11 @@ const inputsOf = (
   heard.forEach(({ domain, signals, shares, evidences }, index) => {
     const weight = weighed[index]?.weight ?? 0
     for (let place = 0; place < signals.length; place += 1) {
-      const { speaker, signal, quality } = signals[place] as FreshSignal
+      const { weighted, signal, quality } = signals[place] as FreshSignal
       const [share, evidence] = [shares[place] ?? 0, evidences[place] ?? 0]
       inputs.push({
         signalId: signal.id,
-        authorId: speaker.author.id,
+        authorId: weighted.author.id,
         domain,
         share,
         quality,

@@ -3,67 +3,67 @@ import type { Holding } from './decision.ts'
 import type { ContributorOf } from './intent-payload.ts'
 import type { Configuration } from '../config/schema.ts'
 import { weightsInForce } from './learning.ts'
-import type { Quote } from '../market/market.ts'
+import type { Quote } from '../shared/quote.ts'
 import { dayFactsOf, markOf, type PriceTrust } from '../market/readings.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
 import type { LatestSignal } from '../signals/latest-signals.ts'
-import { authorsForBrain, type AuthorWithSignals } from './authors.ts'
+import { authorsForCycle, type AuthorWithLatest } from './authors.ts'
 import { isLive } from '../trading/intents.ts'
 import { openPositionsOf } from '../trading/book.ts'
-import type { State } from '../state.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
+import type { BrainFacts } from './evolve.ts'
 
 /** What the brain is handed of the other rooms: plain data, as of now. */
 export const cycleInputsOf = (
-  state: State,
-  moment: DecisionContext,
-): CycleInputs & { readonly voices: readonly AuthorWithSignals[] } => {
-  const { now, configuration } = moment
+  state: BrainFacts,
+  context: DecisionContext,
+): CycleInputs & { readonly authors: readonly AuthorWithLatest[] } => {
+  const { now, configuration } = context
   const trust = priceTrustOf(state, configuration)
   return {
     asOfMs: Date.parse(now),
     symbols: configuration.universe.symbols,
-    voices: authorsForBrain(state, now, configuration),
+    authors: authorsForCycle(state, now, configuration),
     market: configuration.universe.symbols.map((symbol) => ({
       symbol,
       ...dayFactsOf(state.market, symbol),
-      mark: markBy(trust, state, symbol, moment)?.price ?? null,
+      mark: markBy(trust, state, symbol, context)?.price ?? null,
     })),
-    regimeBefore: state.mind.regime?.regime ?? null,
-    killSwitchLevel: state.killSwitch.level,
-    weights: weightsInForce(state.learning, configuration).weights,
+    regimeBefore: state.brain.regime?.regime ?? null,
+    killSwitchLevel: state.trading.killSwitch.level,
+    weights: weightsInForce(state.brain.learning, configuration).weights,
     holdings: holdingsOf(state),
-    staleness: state.mind.staleness,
+    staleness: state.brain.staleness,
   }
 }
 
 /** Who is behind the signals of contributors. Looked up only when a cycle wants a trade. */
-export const contributorsOfSignals = (voices: readonly AuthorWithSignals[]): ContributorOf => {
+export const contributorsOfSignals = (authors: readonly AuthorWithLatest[]): ContributorOf => {
   let known: Map<string, LatestSignal> | null = null
   return (signalId) => {
-    known ??= postingsOfContributors(voices)
-    const posting = known.get(signalId)
-    if (posting === undefined || posting.contributorId === null) return null
-    return { contributorId: posting.contributorId, nodeId: posting.authorId }
+    known ??= postingsOfContributors(authors)
+    const signal = known.get(signalId)
+    if (signal === undefined || signal.contributorId === null) return null
+    return { contributorId: signal.contributorId, nodeId: signal.authorId }
   }
 }
 
-const postingsOfContributors = (voices: readonly AuthorWithSignals[]): Map<string, LatestSignal> => {
-  const postings = new Map<string, LatestSignal>()
-  for (const { author, said } of voices) {
+const postingsOfContributors = (authors: readonly AuthorWithLatest[]): Map<string, LatestSignal> => {
+  const signals = new Map<string, LatestSignal>()
+  for (const { author, said } of authors) {
     if (author.kind !== 'contributor') continue
-    for (const posting of said) postings.set(posting.id, posting)
+    for (const signal of said) signals.set(signal.id, signal)
   }
-  return postings
+  return signals
 }
 
 /** The price a decision may be made on; null when nobody told one lately. */
-export const markNow = (state: State, symbol: string, moment: DecisionContext): Quote | null =>
-  markBy(priceTrustOf(state, moment.configuration), state, symbol, moment)
+export const markNow = (state: BrainFacts, symbol: string, context: DecisionContext): Quote | null =>
+  markBy(priceTrustOf(state, context.configuration), state, symbol, context)
 
 const markBy = (
   trust: PriceTrust,
-  { market }: State,
+  { market }: BrainFacts,
   symbol: string,
   { now, prices }: DecisionContext,
 ): Quote | null => {
@@ -73,7 +73,7 @@ const markBy = (
 
 /** Beside the feed, trusted names may tell prices; where there is no feed, every registered producer. */
 export const priceTrustOf = (
-  { producers, market: { quotes } }: State,
+  { signals: { producers }, market: { quotes } }: BrainFacts,
   { market }: Configuration,
 ): PriceTrust => ({
   maxAgeMs: market.max_mark_age_seconds * 1000,
@@ -84,14 +84,14 @@ export const priceTrustOf = (
 })
 
 /** What is open, and what may still open. */
-const holdingsOf = (state: State): readonly Holding[] => [
-  ...openPositionsOf(state).map(({ id, terms }) => ({
+const holdingsOf = (state: BrainFacts): readonly Holding[] => [
+  ...openPositionsOf(state.trading).map(({ id, terms }) => ({
     kind: 'position' as const,
     id,
     symbol: terms.asset,
     side: terms.direction,
   })),
-  ...[...state.intents.values()]
+  ...[...state.trading.intents.values()]
     .filter(({ status }) => isLive(status))
     .map(({ id, intent }) => ({
       kind: 'intent' as const,

@@ -9,7 +9,7 @@ import {
   HOUR_MS,
   NOW_MS,
   type BrainSignal,
-  voicesOf,
+  authorsOf,
 } from './scenario.fixture.ts'
 import { MINUTE_MS, registered, regimeSignals, RULES, signalOf } from './scenario.fixture.ts'
 
@@ -244,8 +244,8 @@ describe('cycle', () => {
 describe('watchRegime', () => {
   it('reads the regime as a cycle does', () => {
     const signals = regimeSignals('CRISIS')
-    const voices = voicesOf(signals)
-    expect(watchRegime({ voices, asOfMs: NOW_MS }, RULES.brain)).toStrictEqual(cycleOf({ signals }).regime)
-    expect(watchRegime({ voices, asOfMs: NOW_MS + 100 * HOUR_MS }, RULES.brain).regime).toBe('TRANSITION')
+    const authors = authorsOf(signals)
+    expect(watchRegime({ authors, asOfMs: NOW_MS }, RULES.brain)).toStrictEqual(cycleOf({ signals }).regime)
+    expect(watchRegime({ authors, asOfMs: NOW_MS + 100 * HOUR_MS }, RULES.brain).regime).toBe('TRANSITION')
   })
 })

@@ -10,14 +10,15 @@ import { gaugesOf } from './gauges.ts'
 import type { QualitySeconds } from './quality.ts'
 import { detectRegime, regimeChange, type RegimeRules } from './regime.ts'
 import type { Regime, RegimeChange, RegimeReading } from './regime.ts'
-import { UNSEEN_MARKET, type MarketFacts, type Voice } from './signal.ts'
+import { type AuthorSignals } from './signal.ts'
+import { UNSEEN_MARKET, type MarketFacts } from '../market/readings.ts'
 
 export interface CycleInputs {
   readonly asOfMs: number
   /** The universe. Two spellings of one symbol are one symbol, called by the first. */
   readonly symbols: readonly string[]
   /** One per author. */
-  readonly voices: readonly Voice[]
+  readonly authors: readonly AuthorSignals[]
   readonly market: readonly (MarketFacts & { readonly symbol: string })[]
   readonly regimeBefore: Regime | null
   readonly killSwitchLevel: KillSwitchLevel
@@ -75,7 +76,7 @@ export const runCycle = <Kept>(
   keep: (conviction: DecidedConviction) => Kept,
 ): CycleResult<Kept> => {
   const { asOfMs, killSwitchLevel, weights, regimeBefore } = inputs
-  const heard = heardBySymbol(inputs.voices)
+  const heard = heardBySymbol(inputs.authors)
   const market = new Map(inputs.market.map((facts) => [canonicalSymbol(facts.symbol), facts]))
   const holdings = bySymbol(inputs.holdings)
   const regime = regimeIn(heard, asOfMs, rules.brain)
@@ -108,9 +109,9 @@ export const runCycle = <Kept>(
 
 /** The regime alone, for the levels at which no cycle runs. */
 export const watchRegime = (
-  { voices, asOfMs }: Pick<CycleInputs, 'voices' | 'asOfMs'>,
+  { authors, asOfMs }: Pick<CycleInputs, 'authors' | 'asOfMs'>,
   rules: RegimeWatchRules,
-): RegimeReading => regimeIn(heardBySymbol(voices), asOfMs, rules)
+): RegimeReading => regimeIn(heardBySymbol(authors), asOfMs, rules)
 
 const regimeIn = (
   heard: ReadonlyMap<string, Heard>,

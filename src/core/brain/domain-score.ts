@@ -3,8 +3,8 @@ import { evidenceIn } from '../signals/evidence.ts'
 import type { FreshSignal } from './fresh-signals.ts'
 import type { PartRules } from '../signals/types/all.ts'
 import { sharesOf, type Claim } from './shares.ts'
-import type { MarketFacts } from './signal.ts'
-import type { Speaker } from './author-voice.ts'
+import type { MarketFacts } from '../market/readings.ts'
+import type { WeightedAuthor } from './weighted-author.ts'
 
 /** What all authors together say in one domain. */
 export interface DomainScore {
@@ -60,25 +60,25 @@ interface Talk {
 }
 
 interface AuthorClaim extends Claim {
-  readonly speaker: Speaker
+  readonly weighted: WeightedAuthor
   signals: number
   bestQuality: number
   qualities: number
   weight: number
 }
 
-const claim = (claims: AuthorClaim[], { speaker, quality }: FreshSignal): void => {
-  const { standing, capGroup } = speaker
+const claim = (claims: AuthorClaim[], { weighted, quality }: FreshSignal): void => {
+  const { weight: authorWeight, capGroup } = weighted
   const last = claims.at(-1)
-  if (last?.speaker !== speaker) {
-    const weight = quality * standing
-    claims.push({ speaker, signals: 1, bestQuality: quality, qualities: quality, weight, capGroup })
+  if (last?.weighted !== weighted) {
+    const weight = quality * authorWeight
+    claims.push({ weighted, signals: 1, bestQuality: quality, qualities: quality, weight, capGroup })
     return
   }
   last.signals += 1
   last.bestQuality = Math.max(last.bestQuality, quality)
   last.qualities += quality
-  last.weight = last.bestQuality * standing
+  last.weight = last.bestQuality * authorWeight
 }
 
 const scoreDomain = (domain: Domain, { signals, evidences, claims }: Talk, shareCap: number): HeardDomain => {

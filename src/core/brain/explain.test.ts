@@ -52,7 +52,7 @@ describe('what would have changed a decision', () => {
     expect(outcomes.find(({ subject }) => subject === 'CRISIS')).toMatchObject({ action: 'none' })
   })
 
-  it('keeps a lone voice under its cap', () => {
+  it('keeps a lone authorSignals under its cap', () => {
     const outcomes = explained([
       signalOf('curator', { direction: 'bearish', conviction: 10 }, { id: 'b', author: builtin('house') }),
       curatorCall('bullish', 10),

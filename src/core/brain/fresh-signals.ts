@@ -2,19 +2,19 @@ import { canonicalSymbol } from '../shared/symbol.ts'
 import { freshMsOf, qualityAt, type QualitySeconds } from './quality.ts'
 import { READERS, type PartRules } from '../signals/types/all.ts'
 import type { Reader } from '../signals/types/reader.ts'
-import type { Said, Voice } from './signal.ts'
-import { authorKeyOf, speakerOf, type Speaker } from './author-voice.ts'
+import type { AuthorSignal, AuthorSignals } from './signal.ts'
+import { authorKeyOf, weightedAuthorOf, type WeightedAuthor } from './weighted-author.ts'
 
 /** What was said about one symbol: who said it, and what, place by place. Authors stand in the order of their names. */
 export interface Heard {
-  readonly speakers: readonly Speaker[]
-  readonly signals: readonly Said[]
+  readonly weightedAuthors: readonly WeightedAuthor[]
+  readonly signals: readonly AuthorSignal[]
 }
 
 /** A signal that may still speak. */
 export interface FreshSignal {
-  readonly speaker: Speaker
-  readonly signal: Said
+  readonly weighted: WeightedAuthor
+  readonly signal: AuthorSignal
   readonly reader: Reader<PartRules>
   /** Above 0, up to 1. */
   readonly quality: number
@@ -24,19 +24,19 @@ export interface FreshSignal {
 const GLOBAL = 'GLOBAL'
 
 /** By canonical symbol. Authors come in order whatever way their words came: equal facts make equal events. */
-export const heardBySymbol = (voices: readonly Voice[]): ReadonlyMap<string, Heard> => {
+export const heardBySymbol = (authors: readonly AuthorSignals[]): ReadonlyMap<string, Heard> => {
   const bySymbol = new Map<string, HeardSoFar>()
   // Few symbols are named by many signals.
   const bySpelling = new Map<string, HeardSoFar | null>()
-  for (const { author, said } of inOrder(voices)) {
+  for (const { author, said } of inOrder(authors)) {
     if (author.kind !== 'contributor' && author.quarantined) continue
-    const speaker = speakerOf(author)
+    const weighted = weightedAuthorOf(author)
     for (const signal of said) {
       const spelling = signal.symbol ?? ''
       const known = bySpelling.get(spelling)
       const heard = known === undefined ? spelt(spelling) : known
       if (heard === null) continue
-      heard.speakers.push(speaker)
+      heard.weightedAuthors.push(weighted)
       heard.signals.push(signal)
     }
   }
@@ -45,7 +45,7 @@ export const heardBySymbol = (voices: readonly Voice[]): ReadonlyMap<string, Hea
   function spelt(spelling: string): HeardSoFar | null {
     const symbol = canonicalSymbol(spelling)
     const isNone = symbol === '' || symbol === GLOBAL
-    const heard = isNone ? null : (bySymbol.get(symbol) ?? { speakers: [], signals: [] })
+    const heard = isNone ? null : (bySymbol.get(symbol) ?? { weightedAuthors: [], signals: [] })
     if (heard !== null) bySymbol.set(symbol, heard)
     bySpelling.set(spelling, heard)
     return heard
@@ -60,36 +60,36 @@ export const freshIn = (
 ): readonly FreshSignal[] => {
   const fresh: FreshSignal[] = []
   if (heard === undefined) return fresh
-  const { speakers, signals } = heard
+  const { weightedAuthors, signals } = heard
   for (let place = 0; place < signals.length; place += 1) {
-    const [speaker, signal] = [speakers[place] as Speaker, signals[place] as Said]
+    const [weighted, signal] = [weightedAuthors[place] as WeightedAuthor, signals[place] as AuthorSignal]
     const reader = READERS.get(signal.type)
     if (reader === undefined) continue
-    const freshMs = freshMsOf(reader.domain, speaker.author, qualitySeconds)
+    const freshMs = freshMsOf(reader.domain, weighted.author, qualitySeconds)
     const quality = qualityAt(asOfMs - signal.effectiveTimeMs, freshMs)
-    if (quality !== 0) admit(fresh, { speaker, signal, reader, quality })
+    if (quality !== 0) admit(fresh, { weighted, signal, reader, quality })
   }
   return fresh
 }
 
 interface HeardSoFar extends Heard {
-  readonly speakers: Speaker[]
-  readonly signals: Said[]
+  readonly weightedAuthors: WeightedAuthor[]
+  readonly signals: AuthorSignal[]
 }
 
-const inOrder = (voices: readonly Voice[]): readonly Voice[] =>
-  voices
-    .map((voice) => ({ key: authorKeyOf(voice.author), voice }))
+const inOrder = (authors: readonly AuthorSignals[]): readonly AuthorSignals[] =>
+  authors
+    .map((authorSignals) => ({ key: authorKeyOf(authorSignals.author), authorSignals }))
     .toSorted((one, other) => (one.key < other.key ? -1 : 1))
-    .map(({ voice }) => voice)
+    .map(({ authorSignals }) => authorSignals)
 
 /** One signal of a type, by the names of the types. */
 const admit = (admitted: FreshSignal[], fresh: FreshSignal): void => {
   const { type, effectiveTimeMs } = fresh.signal
   let at = admitted.length
   for (; at > 0; at -= 1) {
-    const { speaker, signal } = admitted[at - 1] as FreshSignal
-    if (speaker !== fresh.speaker || signal.type < type) break
+    const { weighted, signal } = admitted[at - 1] as FreshSignal
+    if (weighted !== fresh.weighted || signal.type < type) break
     if (signal.type > type) continue
     // Of two at the same time the one that was stored later counts.
     if (signal.effectiveTimeMs <= effectiveTimeMs) admitted[at - 1] = fresh

@@ -9,12 +9,12 @@ import {
   RULES,
   signalOf,
   type BrainSignal,
-  voicesOf,
+  authorsOf,
 } from './scenario.fixture.ts'
 import type { Author } from './signal.ts'
 
 const gauges = (...signals: readonly BrainSignal[]) =>
-  gaugesOf(freshIn(heardBySymbol(voicesOf(signals)).get('ETH'), NOW_MS, RULES.brain.quality_seconds))
+  gaugesOf(freshIn(heardBySymbol(authorsOf(signals)).get('ETH'), NOW_MS, RULES.brain.quality_seconds))
 
 const funding = (value: number, author: Author, ageMs = 0) =>
   signalOf('tradfi', { funding_annualized: value }, { author, ageMs })

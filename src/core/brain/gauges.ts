@@ -26,8 +26,8 @@ export const gaugesOf = (fresh: readonly FreshSignal[]): Gauges => ({
 const gauge = (fresh: readonly FreshSignal[], type: Reader<never>, member: string): number | null => {
   const own: number[] = []
   const registered: number[] = []
-  for (const { speaker, signal, reader } of fresh) {
-    const { kind } = speaker.author
+  for (const { weighted, signal, reader } of fresh) {
+    const { kind } = weighted.author
     if (reader !== type || kind === 'contributor') continue
     const value = numberIn(signal.payload, member)
     if (value !== null) (kind === 'builtin' ? own : registered).push(value)

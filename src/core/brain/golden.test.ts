@@ -16,7 +16,7 @@ import {
   signalOf,
   type BrainSignal,
 } from './scenario.fixture.ts'
-import type { MarketFacts } from './signal.ts'
+import type { MarketFacts } from '../market/readings.ts'
 
 const NO_GAUGES = { rsi: null, funding: null, basis: null, fearGreed: null }
 

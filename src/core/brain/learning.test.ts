@@ -63,8 +63,8 @@ const closed = (
   )
 
 const learnAt = (state: State, day: number, configuration = DEFAULT_CONFIGURATION) => {
-  const moment = testContext({ now: at(day), configuration })
-  const result = run(state, { kind: 'run-learning', cause: { trigger: 'cli' } }, moment)
+  const context = testContext({ now: at(day), configuration })
+  const result = run(state, { kind: 'run-learning', cause: { trigger: 'cli' } }, context)
   if (result.status === 'refused') throw new Error('refused')
   return { events: result.events, state: result.state, run: result.events[0]?.payload as unknown as Run }
 }
@@ -150,7 +150,7 @@ describe('a learning run', () => {
     expect(made.deltas['social']).toBeLessThan(-0.009)
     const sum = Object.values(made.new_weights).reduce((total, one) => total + Math.round(one * 1e9), 0)
     expect(sum).toBe(1e9)
-    expect(weightsInForce(state.learning, DEFAULT_CONFIGURATION)).toEqual({
+    expect(weightsInForce(state.brain.learning, DEFAULT_CONFIGURATION)).toEqual({
       weights: made.new_weights,
       version: 1,
     })
@@ -186,7 +186,7 @@ describe('a learning run', () => {
 
   it('goes back towards the configured weights when three runs in a row found a lower return', () => {
     let { state } = learnAt(history(0, lately(100, 40)), 100)
-    const learnedFirst = state.learning.learned?.weights
+    const learnedFirst = state.brain.learning.learned?.weights
     const reasons: string[] = []
     for (const day of [101, 102, 103]) {
       state = closed(state, day - 0.5, { ...telling(false), netReturn: -0.1 })
@@ -201,7 +201,7 @@ describe('a learning run', () => {
       Math.abs((weights['curator'] ?? 0) - DEFAULT_CONFIGURATION.weights.curator)
     // The mean did not fall again: learning goes on.
     expect(distance(after)).toBeGreaterThanOrEqual(distance(before))
-    expect(state.learning.lastRun).toMatchObject({ falls: 3 })
+    expect(state.brain.learning.lastRun).toMatchObject({ falls: 3 })
   })
 })
 
@@ -255,7 +255,7 @@ describe('learned weights', () => {
   const other = { ...weights, curator: 0.2, onchain: 0.3 }
 
   it('give way to newly configured ones', () => {
-    expect(weightsInForce(state.learning, { ...DEFAULT_CONFIGURATION, weights: other })).toEqual({
+    expect(weightsInForce(state.brain.learning, { ...DEFAULT_CONFIGURATION, weights: other })).toEqual({
       weights: other,
       version: 0,
     })
@@ -266,17 +266,17 @@ describe('learned weights', () => {
   it('do not come back when the old ones are configured again', () => {
     const change = { changed: ['weights.curator'], config_hash: 'h' }
     const after = told(state, 'system.config_changed.v1', change, at(96))
-    expect(weightsInForce(after.learning, DEFAULT_CONFIGURATION)).toEqual({ weights, version: 0 })
+    expect(weightsInForce(after.brain.learning, DEFAULT_CONFIGURATION)).toEqual({ weights, version: 0 })
     const unrelated = told(state, 'system.config_changed.v1', { ...change, changed: ['risk.x'] }, at(96))
-    expect(weightsInForce(unrelated.learning, DEFAULT_CONFIGURATION).version).toBe(1)
+    expect(weightsInForce(unrelated.brain.learning, DEFAULT_CONFIGURATION).version).toBe(1)
   })
 
   it('end with the first cycle that does not use them', () => {
     const cycle = { cycle_id: 'c', started_at: at(96), stale_cycles: 0, signals_used: {} }
     const used = told(state, 'brain.cycle.v1', { ...cycle, weights_version: 1 }, at(96))
-    expect(weightsInForce(used.learning, DEFAULT_CONFIGURATION).version).toBe(1)
+    expect(weightsInForce(used.brain.learning, DEFAULT_CONFIGURATION).version).toBe(1)
     const unused = told(state, 'brain.cycle.v1', { ...cycle, weights_version: 0 }, at(96))
-    expect(weightsInForce(unused.learning, DEFAULT_CONFIGURATION).version).toBe(0)
+    expect(weightsInForce(unused.brain.learning, DEFAULT_CONFIGURATION).version).toBe(0)
     // A version is never given twice.
     expect(learnAt(unused, 97).run.weights_version).toBe(2)
   })
@@ -284,9 +284,9 @@ describe('learned weights', () => {
   it('rest while learning is off', () => {
     const learning = { ...DEFAULT_CONFIGURATION.learning, enabled: false }
     const off = { ...DEFAULT_CONFIGURATION, learning }
-    expect(weightsInForce(state.learning, off)).toEqual({ weights, version: 0 })
-    const moment = testContext({ now: at(96), configuration: off })
-    expect(run(state, { kind: 'run-learning', cause: { trigger: 'api' } }, moment)).toMatchObject({
+    expect(weightsInForce(state.brain.learning, off)).toEqual({ weights, version: 0 })
+    const context = testContext({ now: at(96), configuration: off })
+    expect(run(state, { kind: 'run-learning', cause: { trigger: 'api' } }, context)).toMatchObject({
       status: 'refused',
       refusal: { code: 'learning.disabled' },
     })
@@ -304,7 +304,10 @@ describe('learned weights', () => {
     )
     if (result.status === 'refused') throw new Error('refused')
     const cycle = result.events.find(({ type }) => type === 'brain.cycle.v1')
-    expect(cycle?.payload).toMatchObject({ weights_version: 1, weights: state.learning.learned?.weights })
+    expect(cycle?.payload).toMatchObject({
+      weights_version: 1,
+      weights: state.brain.learning.learned?.weights,
+    })
   })
 })
 
@@ -312,22 +315,22 @@ describe('what is remembered of closes', () => {
   it('is bounded, and the newest stay', () => {
     const many = Array.from({ length: CLOSES_KEPT + 250 }, (_, index) => index)
     const after = many.reduce((state, index) => closed(state, index / 100, { won: true }), INITIAL_STATE)
-    const kept = closesAfter(after.learning.closes, '')
+    const kept = closesAfter(after.brain.learning.closes, '')
     expect(kept.length).toBeGreaterThanOrEqual(CLOSES_KEPT)
     expect(kept.length).toBeLessThanOrEqual(CLOSES_KEPT + 100)
     expect(kept.at(-1)?.at).toBe(at((CLOSES_KEPT + 249) / 100))
-    expect(closesAfter(after.learning.closes, at(100))).toHaveLength(249)
+    expect(closesAfter(after.brain.learning.closes, at(100))).toHaveLength(249)
   })
 })
 
 describe('the next run', () => {
   it('is due when a moment of the grid has passed since the last, or since the log began', () => {
     const begun = told(INITIAL_STATE, 'system.started.v1', { node_id: 'n', public_key: 'k' }, at(3))
-    expect(isLearningDue(INITIAL_STATE.learning, BEGIN_MS)).toBe(false)
-    expect(isLearningDue(begun.learning, BEGIN_MS + 3 * DAY_MS)).toBe(false)
-    expect(isLearningDue(begun.learning, BEGIN_MS + 7 * DAY_MS)).toBe(true)
+    expect(isLearningDue(INITIAL_STATE.brain.learning, BEGIN_MS)).toBe(false)
+    expect(isLearningDue(begun.brain.learning, BEGIN_MS + 3 * DAY_MS)).toBe(false)
+    expect(isLearningDue(begun.brain.learning, BEGIN_MS + 7 * DAY_MS)).toBe(true)
     const ran = learnAt(begun, 7).state
-    expect(isLearningDue(ran.learning, BEGIN_MS + 7 * DAY_MS)).toBe(false)
-    expect(isLearningDue(ran.learning, BEGIN_MS + 14 * DAY_MS)).toBe(true)
+    expect(isLearningDue(ran.brain.learning, BEGIN_MS + 7 * DAY_MS)).toBe(false)
+    expect(isLearningDue(ran.brain.learning, BEGIN_MS + 14 * DAY_MS)).toBe(true)
   })
 })

@@ -1,16 +1,30 @@
 import type { NewEvent, PayloadOf } from '../events/catalogue.ts'
+import { accept, type Decision } from '../shared/decision.ts'
 import { r9 } from '../shared/numbers.ts'
+import type { BrainFacts } from './evolve.ts'
 import type { Trade } from './trades.ts'
 
 /** The trade, as the portfolio knew it. */
-export interface TradeTerms {
+interface TradeTerms {
   readonly direction: 'long' | 'short'
   readonly openedAt: string
   readonly regimeAtEntry: string
 }
 
+/** What the engine may learn from a trade that is over. */
+export const recordOutcome = (
+  { brain, trading }: BrainFacts,
+  close: PayloadOf<'execution.position_closed.v1'>,
+  now: string,
+): Decision => {
+  const trade = brain.learning.trades.held.get(close.position_id)
+  const position = trading.positions.get(close.position_id)
+  if (trade === undefined || position === undefined) return accept()
+  return accept(outcomeEvent(trade, position.terms, close, now))
+}
+
 /** What came of a trade, beside what was believed when it began. */
-export const outcomeEvent = (
+const outcomeEvent = (
   trade: Trade,
   terms: TradeTerms,
   close: PayloadOf<'execution.position_closed.v1'>,

@@ -1,14 +1,14 @@
 import { sizeFor } from './decision.ts'
 import type { NewEvent } from '../events/catalogue.ts'
 import { exitSymbol } from '../trading/exits.ts'
-import { markNow } from './cycle-inputs.ts'
+import { markNow } from '../signals/prices.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
 import { isLive } from '../trading/intents.ts'
 import { positionsOf } from '../trading/book.ts'
-import type { State } from '../state.ts'
 import { accept, type Decision } from '../shared/decision.ts'
 import type { Direction } from '../shared/money.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
+import type { BrainFacts } from './evolve.ts'
 
 /** A trade that a plain rule wants, as a benchmark for the brain. */
 export interface Proposal {
@@ -21,25 +21,27 @@ export interface Proposal {
 }
 
 /** Judged like the brain's own: the same sizes, limits and exits, and never the other way round at once. */
-export const proposeTrade = (state: State, proposal: Proposal, moment: DecisionContext): Decision => {
+export const proposeTrade = (state: BrainFacts, proposal: Proposal, context: DecisionContext): Decision => {
   const { symbol, direction } = proposal
-  const positions = positionsOf(state, symbol)
-  if (positions.some(({ terms }) => terms.direction !== direction)) return exitSymbol(state, proposal, moment)
-  if (positions.length > 0 || hasLiveIntent(state, symbol) || state.killSwitch.level >= 2) return accept()
-  return accept(intentEvent(state, proposal, moment))
+  const positions = positionsOf(state.trading, symbol)
+  if (positions.some(({ terms }) => terms.direction !== direction))
+    return exitSymbol(state, proposal, context)
+  if (positions.length > 0 || hasLiveIntent(state, symbol) || state.trading.killSwitch.level >= 2)
+    return accept()
+  return accept(intentEvent(state, proposal, context))
 }
 
-const hasLiveIntent = ({ intents }: State, symbol: string): boolean => {
+const hasLiveIntent = ({ trading: { intents } }: BrainFacts, symbol: string): boolean => {
   const key = canonicalSymbol(symbol)
   return intents.some(({ status, intent }) => isLive(status) && canonicalSymbol(intent.symbol) === key)
 }
 
 const intentEvent = (
-  state: State,
+  state: BrainFacts,
   { rule, symbol, direction, conviction }: Proposal,
-  moment: DecisionContext,
+  context: DecisionContext,
 ): NewEvent => {
-  const { now, configuration } = moment
+  const { now, configuration } = context
   const { execution } = configuration
   const { sizePct, leverage, approvalRequired } = sizeFor(conviction, configuration)
   const cycleId = `${rule}:${now}`
@@ -55,10 +57,10 @@ const intentEvent = (
       conviction_score: conviction,
       cycle_id: cycleId,
       direction,
-      intended_price: markNow(state, symbol, moment)?.price ?? null,
+      intended_price: markNow(state, symbol, context)?.price ?? null,
       leverage,
       rationale: `${rule}: ${direction} ${symbol}`,
-      regime: state.mind.regime?.regime ?? 'TRANSITION',
+      regime: state.brain.regime?.regime ?? 'TRANSITION',
       signal_ids: [],
       size_pct: sizePct,
       status: 'ready',

@@ -10,8 +10,9 @@ import { freshMsOf, qualityAt } from './quality.ts'
 import { READERS } from '../signals/types/all.ts'
 import { cycleOf, NOW_MS, RULES, type BrainSignal } from './scenario.fixture.ts'
 import { sharesOf } from './shares.ts'
-import type { Author, MarketFacts } from './signal.ts'
-import { authorKeyOf } from './author-voice.ts'
+import type { Author } from './signal.ts'
+import type { MarketFacts } from '../market/readings.ts'
+import { authorKeyOf } from './weighted-author.ts'
 import { signalsOf, views } from './views.fixture.ts'
 
 const MARKET: MarketFacts = { volume24hUsd: 2e9, return24hPct: 3, mark: 3000 }

@@ -9,8 +9,8 @@ import {
 } from './cycle.ts'
 import type { IntentRules } from './intent-payload.ts'
 import type { Regime } from './regime.ts'
-import type { Author, Contributor, Producer, Said, Voice } from './signal.ts'
-import { authorKeyOf } from './author-voice.ts'
+import type { Author, Contributor, Producer, AuthorSignal, AuthorSignals } from './signal.ts'
+import { authorKeyOf } from './weighted-author.ts'
 
 export const NOW_MS = Date.UTC(2026, 1, 20)
 
@@ -93,11 +93,11 @@ export const regimeSignals = (regime: Regime): readonly BrainSignal[] => {
 const btc = (kind: string): SignalChanges => ({ id: `btc-${kind}`, symbol: 'BTC' })
 
 /** A signal with its author. */
-export interface BrainSignal extends Said {
+export interface BrainSignal extends AuthorSignal {
   readonly author: Author
 }
 
-export const voicesOf = (signals: readonly BrainSignal[]): readonly Voice[] => {
+export const authorsOf = (signals: readonly BrainSignal[]): readonly AuthorSignals[] => {
   const keys = new Set(signals.map(({ author }) => authorKeyOf(author)))
   return [...keys].flatMap((key) => {
     const said = signals.filter(({ author }) => authorKeyOf(author) === key)
@@ -105,14 +105,14 @@ export const voicesOf = (signals: readonly BrainSignal[]): readonly Voice[] => {
   })
 }
 
-export type Scenario = Partial<Omit<CycleInputs, 'voices'>> & { readonly signals?: readonly BrainSignal[] }
+export type Scenario = Partial<Omit<CycleInputs, 'authors'>> & { readonly signals?: readonly BrainSignal[] }
 
 export const cycleOf = ({ signals = [], ...inputs }: Scenario = {}, rules: CycleRules = RULES): CycleResult =>
   runCycle(
     {
       asOfMs: NOW_MS,
       symbols: ['ETH'],
-      voices: voicesOf(signals),
+      authors: authorsOf(signals),
       market: [],
       regimeBefore: null,
       killSwitchLevel: 0,

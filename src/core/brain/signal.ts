@@ -26,13 +26,13 @@ export interface Contributor {
 }
 
 /** An author and what stands of his words. */
-export interface Voice {
+export interface AuthorSignals {
   readonly author: Author
   /** In the order of the log. */
-  readonly said: readonly Said[]
+  readonly said: readonly AuthorSignal[]
 }
 
-export interface Said {
+export interface AuthorSignal {
   readonly id: string
   readonly type: string
   /** In any spelling; null for a signal that names none. */
@@ -41,12 +41,3 @@ export interface Said {
   readonly effectiveTimeMs: number
   readonly payload: JsonObject
 }
-
-/** What the market itself showed. */
-export interface MarketFacts {
-  readonly volume24hUsd: number | null
-  readonly return24hPct: number | null
-  readonly mark: number | null
-}
-
-export const UNSEEN_MARKET: MarketFacts = { volume24hUsd: null, return24hPct: null, mark: null }

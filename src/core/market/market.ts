@@ -1,14 +1,10 @@
 import { Map as PersistentMap } from 'immutable'
 import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
+import type { Quote } from '../shared/quote.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
 import { dayOf } from '../shared/time.ts'
 import { analysed, INITIAL_ANALYSIS, type Analysis, type AnalysisRules } from './analysis.ts'
 import type { FeedBar } from './bar.ts'
-
-export interface Quote {
-  readonly price: number
-  readonly atMs: number
-}
 
 /** What is known of one symbol. Its size does not grow with history. */
 export interface SymbolMarket {

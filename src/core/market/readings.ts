@@ -1,6 +1,7 @@
 import { canonicalSymbol } from '../shared/symbol.ts'
 import { DAY_MS, dayOf } from '../shared/time.ts'
-import type { Market, Quote, SymbolMarket } from './market.ts'
+import type { Market, SymbolMarket } from './market.ts'
+import type { Quote } from '../shared/quote.ts'
 import type { AnalysisBar, MarketView, SymbolView } from './view.ts'
 
 /** What producers are shown. A symbol whose last bar is old is left out: nobody knows how it stands now. */
@@ -28,6 +29,15 @@ export interface DayFacts {
   readonly volume24hUsd: number | null
   readonly return24hPct: number | null
 }
+
+/** What the market itself showed. */
+export interface MarketFacts {
+  readonly volume24hUsd: number | null
+  readonly return24hPct: number | null
+  readonly mark: number | null
+}
+
+export const UNSEEN_MARKET: MarketFacts = { volume24hUsd: null, return24hPct: null, mark: null }
 
 /** Null where less than a day was seen: a part of a day says nothing about a whole one. */
 export const dayFactsOf = (market: Market, symbol: string): DayFacts => {

@@ -66,7 +66,7 @@ const feedback = (outcome: 'profit' | 'loss', counted = true): NewEvent => ({
 })
 
 const karmaAfter = (events: readonly NewEvent[], asOf = NOW): number =>
-  karmaAt(stateAfter(events).outcomes, authorKey(null, 'p1'), asOf, rules)
+  karmaAt(stateAfter(events).reputation.outcomes, authorKey(null, 'p1'), asOf, rules)
 
 const cases = (count: number, hits: number, rate: number): readonly Case[] =>
   Array.from({ length: count }, (_, index) => ({ hit: index < hits, rate }))
@@ -130,7 +130,9 @@ describe('26: the karma of an author', () => {
     const events = Array.from({ length: 200 }, (_, index) =>
       resolved({ hit: true, rate: 0.4, ts: dayAt(index) }),
     )
-    const { outcomes } = stateAfter(events)
+    const {
+      reputation: { outcomes },
+    } = stateAfter(events)
     expect(outcomes.byAuthor.get(authorKey(null, 'p1'))).toHaveLength(90 * 8)
     expect(tallyWithin(outcomes, authorKey(null, 'p1'), dayAt(199), 90)).toMatchObject({
       resolved: 90,
@@ -146,7 +148,9 @@ describe('26: the karma of an author', () => {
   })
 
   it('keeps a contributor and a producer of the same name apart', () => {
-    const { outcomes } = stateAfter([
+    const {
+      reputation: { outcomes },
+    } = stateAfter([
       resolved({ hit: true, rate: 0.4 }, { contributor_id: 'c1', producer_id: 'p1' }),
       resolved({ hit: false, rate: 0.4 }),
     ])

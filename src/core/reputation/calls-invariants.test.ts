@@ -111,7 +111,7 @@ class Life {
         return
       case 'cycle':
         this.cycles += 1
-        if (desk.state.killSwitch.level < 2) {
+        if (desk.state.trading.killSwitch.level < 2) {
           desk.do({ kind: 'run-cycle', cycleId: `cycle-${this.cycles}`, trigger: 'schedule' })
         }
         return
@@ -145,14 +145,19 @@ class Life {
         submitted_by: 'api',
         contributor_id: signal.source,
       },
-      standing: { isVoid: true, isRepeated: false },
+      status: { isVoid: true, isRepeated: false },
     })
-    const { calls, contributors, ledger, karma } = this.desk.state
+    const {
+      reputation: { calls },
+      signals: { contributors },
+      trading: { ledger },
+      treasury: karma,
+    } = this.desk.state
     this.isFeedbackHarmless &&=
-      calls === before.calls &&
-      contributors === before.contributors &&
-      ledger === before.ledger &&
-      karma === before.karma
+      calls === before.reputation.calls &&
+      contributors === before.signals.contributors &&
+      ledger === before.trading.ledger &&
+      karma === before.treasury
   }
 }
 
@@ -173,7 +178,7 @@ describe('whatever is said, whatever the market does', () => {
             ({ contributor_id, hit }) => contributor_id === node && hit !== null,
           )
           const hits = decided.filter(({ hit }) => hit === true)
-          expect(state.contributors.byId.get(node)?.record).toMatchObject({
+          expect(state.signals.contributors.byId.get(node)?.record).toMatchObject({
             resolved: decided.length,
             profitable: hits.length,
           })
@@ -210,7 +215,7 @@ const expectSoundCredits = (log: readonly Stamped[]): void => {
 
 /** Nothing stays behind: all indexes are about calls that are open. */
 const expectSoundIndexes = ({ desk }: Life): void => {
-  const { open, current, ofSignal, ofPosition, due } = desk.state.calls
+  const { open, current, ofSignal, ofPosition, due } = desk.state.reputation.calls
   for (const index of [current, ofSignal, due.places]) {
     expect([...index.values()].every((id) => open.has(id))).toBe(true)
   }

@@ -1,6 +1,6 @@
 import { evidenceOf } from '../signals/evidence.ts'
 import type { Configuration } from '../config/schema.ts'
-import { markNow } from '../brain/cycle-inputs.ts'
+import { markNow } from '../signals/prices.ts'
 import { CURATOR_TYPE, SIGNALS } from '../events/signal.ts'
 import { dayFactsOf, sigmaOf } from '../market/readings.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
@@ -14,21 +14,21 @@ import {
 } from './open-call.ts'
 import { callSlot } from './calls.ts'
 import { directionOf } from '../signals/reading.ts'
-import type { CallMade, CallOf, SaidSignal } from '../signals/signals.ts'
-import type { State } from '../state.ts'
+import type { CallMade, CallOf, NewSignal } from '../signals/signals.ts'
 import { authorKey } from '../shared/author-key.ts'
 import { derivedId } from '../shared/derived-id.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
+import type { ReputationFacts } from './evolve.ts'
 
 /** The calls that the signals of one command make. Of two that say the same the second joins the first. */
-export const callsOfSignals = (state: State, moment: DecisionContext): CallOf => {
+export const callsOfSignals = (facts: ReputationFacts, context: DecisionContext): CallOf => {
   const opened = new Map<string, CallTerms | null>()
-  return (said) => {
-    const claim = claimOf(state, said, moment.configuration)
-    if (claim === null) return { direction: directionOf(said.payload), ...NO_CALL }
+  return (signal) => {
+    const claim = claimOf(facts, signal, context.configuration)
+    if (claim === null) return { direction: directionOf(signal.payload), ...NO_CALL }
     const slot = callSlot(claim.author, claim.symbol, claim.direction)
     const before = opened.get(slot)
-    const terms = before === undefined ? termsOf(state, said, claim, moment) : before
+    const terms = before === undefined ? termsOf(facts, signal, claim, context) : before
     opened.set(slot, terms)
     return made(claim, terms)
   }
@@ -56,17 +56,22 @@ const made = ({ direction, probability }: Claim, terms: CallTerms | null): CallM
         ref_sigma: terms.refSigma,
       }
 
-const termsOf = (state: State, said: SaidSignal, claim: Claim, moment: DecisionContext): CallTerms | null => {
-  const { now, configuration, sha256Hex } = moment
-  const joined = joinedCall(state.calls, claim, now)
+const termsOf = (
+  facts: ReputationFacts,
+  signal: NewSignal,
+  claim: Claim,
+  context: DecisionContext,
+): CallTerms | null => {
+  const { now, configuration, sha256Hex } = context
+  const joined = joinedCall(facts.reputation.calls, claim, now)
   if (joined !== null) return joined
-  return openedCall(state.calls, claim, {
-    id: derivedId('call', said.signalId, sha256Hex),
+  return openedCall(facts.reputation.calls, claim, {
+    id: derivedId('call', signal.signalId, sha256Hex),
     now,
     reference: {
-      price: markNow(state, claim.symbol, moment)?.price ?? null,
-      sigma: sigmaOf(state.market, claim.symbol),
-      barSeconds: state.market.rules.barSeconds,
+      price: markNow(facts, claim.symbol, context)?.price ?? null,
+      sigma: sigmaOf(facts.market, claim.symbol),
+      barSeconds: facts.market.rules.barSeconds,
     },
     rules: configuration.settlement,
   })
@@ -76,13 +81,13 @@ const termsOf = (state: State, said: SaidSignal, claim: Claim, moment: DecisionC
 const GLOBAL = 'GLOBAL'
 
 /** What a signal claims about a symbol; null if that is nothing. */
-const claimOf = (state: State, said: SaidSignal, configuration: Configuration): Claim | null => {
-  const { type, payload, contributorId, producerId } = said
+const claimOf = (facts: ReputationFacts, signal: NewSignal, configuration: Configuration): Claim | null => {
+  const { type, payload, contributorId, producerId } = signal
   const domain = SIGNALS[type]?.domain ?? null
   const symbol = typeof payload['symbol'] === 'string' ? canonicalSymbol(payload['symbol']) : ''
   if (domain === null || symbol === '' || symbol === GLOBAL) return null
   const view =
-    type === CURATOR_TYPE ? opinionIn(said, configuration) : readingOf(state, said, symbol, configuration)
+    type === CURATOR_TYPE ? opinionIn(signal, configuration) : readingOf(facts, signal, symbol, configuration)
   if (view === null) return null
   const author = authorKey(contributorId, producerId)
   return { author, symbol, domain, asked: payload['horizon'], ...view }
@@ -91,7 +96,7 @@ const claimOf = (state: State, said: SaidSignal, configuration: Configuration): 
 type View = Pick<Claim, 'direction' | 'probability'>
 
 /** A person says it himself, and how sure he is, also of calm. */
-const opinionIn = ({ payload }: SaidSignal, { brain }: Configuration): View | null => {
+const opinionIn = ({ payload }: NewSignal, { brain }: Configuration): View | null => {
   const direction = directionOf(payload)
   if (direction === null) return null
   const { conviction } = payload
@@ -101,8 +106,8 @@ const opinionIn = ({ payload }: SaidSignal, { brain }: Configuration): View | nu
 
 /** What a measurement means is what the brain reads in it. */
 const readingOf = (
-  { market }: State,
-  { type, payload }: SaidSignal,
+  { market }: ReputationFacts,
+  { type, payload }: NewSignal,
   symbol: string,
   { brain, settlement }: Configuration,
 ): View | null => {

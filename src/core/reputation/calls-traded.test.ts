@@ -38,7 +38,7 @@ describe('a call that is traded on', () => {
     })
     const events = desk.bar('BTC', 120, { open: 111 })
     expect(payloadOf(events, 'execution.position_closed.v1')).toMatchObject({ exit_reason: 'take_profit' })
-    const [position] = [...desk.state.positions.values()]
+    const [position] = [...desk.state.trading.positions.values()]
     expect(verdictsIn(events)).toMatchObject([
       {
         call_id: callId,
@@ -53,8 +53,8 @@ describe('a call that is traded on', () => {
     expect(typesOf(events).indexOf(RESOLVED)).toBeGreaterThan(
       typesOf(events).indexOf('execution.position_closed.v1'),
     )
-    expect(desk.state.calls.rates.trades).toEqual({ wins: 1, count: 1, lastId: position?.id })
-    expect(desk.state.calls).toMatchObject({
+    expect(desk.state.reputation.calls.rates.trades).toEqual({ wins: 1, count: 1, lastId: position?.id })
+    expect(desk.state.reputation.calls).toMatchObject({
       open: expect.objectContaining({ size: 0 }),
       ofPosition: expect.objectContaining({ size: 0 }),
     })
@@ -63,12 +63,12 @@ describe('a call that is traded on', () => {
   it('is measured at its time though the trade is over, and once', () => {
     const { desk, callId } = traded()
     expect(verdictsIn(desk.bar('BTC', 90))).toMatchObject([{ call_id: callId, hit: false }])
-    expect(desk.state.outcomes.byAuthor.size).toBe(0)
+    expect(desk.state.reputation.outcomes.byAuthor.size).toBe(0)
     expect(say(desk, 'ann', bullish)['call_id']).not.toBe(callId)
     const events = barAfter(desk, 24 * HOUR_MS - 60_000, 105)
     expect(payloadOf(events, 'attribution.measured.v1')).toMatchObject({ call_id: callId, hit: true })
-    expect(desk.state.calls.open.has(textOf(callId))).toBe(false)
-    expect(desk.state.outcomes.byAuthor.get('contributor:id of ann')?.slice(5, 7)).toEqual([1, 1])
+    expect(desk.state.reputation.calls.open.has(textOf(callId))).toBe(false)
+    expect(desk.state.reputation.outcomes.byAuthor.get('contributor:id of ann')?.slice(5, 7)).toEqual([1, 1])
     expect(recordOf(desk, 'ann')).toMatchObject({ resolved: 1, profitable: 0 })
   })
 
@@ -83,14 +83,14 @@ describe('a call that is traded on', () => {
     const { desk, signalId } = traded()
     desk.configure({ execution: { max_positions_per_symbol: 2 } })
     desk.intend({ signal_ids: [signalId], attribution: [{ signal_id: signalId, weight: 1 }] })
-    const ids = [...desk.state.positions.keys()]
+    const ids = [...desk.state.trading.positions.keys()]
     expect(ids).toHaveLength(2)
     const by = { operator: 'svc-1', surface: 'api' } as const
     desk.bar('BTC', 103)
     expect(verdictsIn(desk.do({ kind: 'close-position', positionId: ids[0] ?? '', by }))).toEqual([])
     const [verdict] = verdictsIn(desk.do({ kind: 'close-position', positionId: ids[1] ?? '', by }))
     expect(verdict).toMatchObject({ hit: true, position_id: ids[1] })
-    const [first, second] = ids.map((id) => desk.state.positions.get(id))
+    const [first, second] = ids.map((id) => desk.state.trading.positions.get(id))
     const net = Number((first?.end?.realized ?? 0n) + (second?.end?.realized ?? 0n))
     const entered = Number((first?.holding.notional ?? 0n) + (second?.holding.notional ?? 0n))
     expect(verdict?.['return_pct']).toBeCloseTo(net / entered, 9)
@@ -113,7 +113,7 @@ describe('a call that is traded on', () => {
     barAfter(desk, 24 * HOUR_MS - 60_000, 100)
     desk.wait(60_001)
     desk.intend({ signal_ids: [signalId], attribution: [{ signal_id: signalId, weight: 1 }] })
-    expect(desk.state.positions.size).toBe(1)
+    expect(desk.state.trading.positions.size).toBe(1)
     desk.wait(-1)
     expect(verdictsIn(desk.bar('BTC', 103))).toMatchObject([{ resolved_by: 'horizon', hit: true }])
   })

@@ -47,7 +47,7 @@ export const verdictsIn = (events: readonly Stamped[]): readonly JsonObject[] =>
 export const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '')
 
 export const recordOf = (desk: Desk, nodeId: string) =>
-  desk.state.contributors.byId.get(`id of ${nodeId}`)?.record
+  desk.state.signals.contributors.byId.get(`id of ${nodeId}`)?.record
 
 /** Time goes by without a word from the market; then its next minute. */
 export const barAfter = (desk: Desk, ms: number, close: number): readonly Stamped[] => {

@@ -55,7 +55,7 @@ describe('a call', () => {
     for (const payload of [{ symbol: '' }, { symbol: 'global' }, { direction: null }, { direction: 'up' }]) {
       expect(say(desk, 'ann', { ...bullish, ...payload })).toMatchObject({ call_id: null, due_at: null })
     }
-    expect(desk.state.calls.open.size).toBe(0)
+    expect(desk.state.reputation.calls.open.size).toBe(0)
   })
 
   it('takes the horizon it asks for, if it is one', () => {
@@ -77,15 +77,15 @@ describe('a call', () => {
       say(desk, 'bob', bullish),
     ]
     expect(new Set([first, ...others].map(({ call_id }) => call_id)).size).toBe(4)
-    expect(desk.state.calls.open.size).toBe(4)
+    expect(desk.state.reputation.calls.open.size).toBe(4)
   })
 
   it('remembers its first and its newest signals', () => {
     const desk = house()
     const ids = Array.from({ length: CALL_SIGNALS_MAX + 5 }, () => say(desk, 'ann', bullish)['signal_id'])
-    const [call] = [...desk.state.calls.open.values()]
+    const [call] = [...desk.state.reputation.calls.open.values()]
     expect(call?.signalIds).toEqual([ids[0], ...ids.slice(1 - CALL_SIGNALS_MAX)])
-    expect(desk.state.calls.ofSignal.size).toBe(CALL_SIGNALS_MAX)
+    expect(desk.state.reputation.calls.ofSignal.size).toBe(CALL_SIGNALS_MAX)
   })
 
   it('remembers its first and its newest signal alone while there are too many of all calls', () => {
@@ -95,7 +95,10 @@ describe('a call', () => {
       `s${index}`,
       'others',
     ])
-    const full = { ...desk.state.calls, ofSignal: desk.state.calls.ofSignal.merge(PersistentMap(others)) }
+    const full = {
+      ...desk.state.reputation.calls,
+      ofSignal: desk.state.reputation.calls.ofSignal.merge(PersistentMap(others)),
+    }
     const repeated = (id: string) =>
       ({ type: 'attribution.recorded.v1', payload: { ...said, signal_id: id } }) as unknown as KnownEvent
     const after = ['a', 'b', 'c'].map(repeated).reduce(evolveCalls, full)
@@ -126,7 +129,7 @@ describe('a call', () => {
         durationMs: 1,
       },
     })
-    expect(desk.state.calls.open.size).toBe(2)
+    expect(desk.state.reputation.calls.open.size).toBe(2)
   })
 })
 
@@ -161,7 +164,7 @@ describe('a call that nobody trades on', () => {
     expect(verdictsIn(desk.bar('BTC', 102))).toEqual([])
     expect(recordOf(desk, 'ann')).toMatchObject({ resolved: 1, profitable: 1, weightSum: 2 })
     expect(recordOf(desk, 'ann')?.brierSum).toBeCloseTo(0.01, 12)
-    expect(desk.state.calls).toMatchObject({
+    expect(desk.state.reputation.calls).toMatchObject({
       open: expect.objectContaining({ size: 0 }),
       current: expect.objectContaining({ size: 0 }),
       ofSignal: expect.objectContaining({ size: 0 }),
@@ -180,7 +183,7 @@ describe('a call that nobody trades on', () => {
       ['neutral', false, 0.2],
       ['bullish', false, 0.4],
     ])
-    expect(desk.state.calls.rates.moves['24h']).toEqual({ up: 0, flat: 0, down: 3 })
+    expect(desk.state.reputation.calls.rates.moves['24h']).toEqual({ up: 0, flat: 0, down: 3 })
     expect(recordOf(desk, 'ann')).toMatchObject({ resolved: 2, profitable: 1 })
   })
 
@@ -190,7 +193,7 @@ describe('a call that nobody trades on', () => {
     const [verdict] = verdictsIn(barAfter(desk, 24 * HOUR_MS, 100))
     expect(verdict).toMatchObject({ hit: null, void_reason: 'no_price', base_rate: null, return_pct: null })
     expect(recordOf(desk, 'ann')).toMatchObject({ resolved: 0 })
-    expect(desk.state.outcomes.byAuthor.size).toBe(0)
+    expect(desk.state.reputation.outcomes.byAuthor.size).toBe(0)
   })
 
   it('is void when no bar comes in time, be it by a late bar or by the clock', () => {
@@ -204,12 +207,12 @@ describe('a call that nobody trades on', () => {
     say(silent, 'ann', bullish)
     silent.wait(24 * HOUR_MS + 1_800_000)
     const { settlement } = silent.configuration
-    expect(isAnyOverdue(silent.state.calls, silent.now, settlement)).toBe(false)
+    expect(isAnyOverdue(silent.state.reputation.calls, silent.now, settlement)).toBe(false)
     expect(silent.do({ kind: 'settle-overdue' })).toEqual([])
     silent.wait(1)
-    expect(isAnyOverdue(silent.state.calls, silent.now, settlement)).toBe(true)
+    expect(isAnyOverdue(silent.state.reputation.calls, silent.now, settlement)).toBe(true)
     expect(verdictsIn(silent.do({ kind: 'settle-overdue' }))).toMatchObject([{ void_reason: 'no_bar' }])
-    expect(isAnyOverdue(silent.state.calls, silent.now, settlement)).toBe(false)
+    expect(isAnyOverdue(silent.state.reputation.calls, silent.now, settlement)).toBe(false)
   })
 
   it('is decided within the grace', () => {
@@ -226,7 +229,7 @@ describe('a call that nobody trades on', () => {
     desk.wait(24 * HOUR_MS)
     const second = say(desk, 'ann', bullish)
     expect(second['call_id']).not.toBe(first['call_id'])
-    expect(desk.state.calls.open.size).toBe(2)
+    expect(desk.state.reputation.calls.open.size).toBe(2)
     expect(verdictsIn(desk.bar('BTC', 101))).toMatchObject([{ call_id: first['call_id'] }])
     expect(say(desk, 'ann', bullish)).toMatchObject({ call_id: second['call_id'] })
   })

@@ -1,15 +1,15 @@
 import type { DecisionContext } from '../shared/decision-context.ts'
 import { BUILTIN_PRODUCERS } from '../signals/builtin-producers.ts'
 import { karmaByName } from './author-reputation.ts'
-import type { State } from '../state.ts'
 import { r9 } from '../shared/numbers.ts'
+import type { ReputationFacts } from './evolve.ts'
 
 /** More would not fit into a report. */
 const NAMES_MAX = 400
 
 /** Karma of everyone who may speak as a producer, by name. */
 export const producerScoresOf = (
-  { producers, outcomes }: State,
+  { signals: { producers }, reputation: { outcomes } }: ReputationFacts,
   { now, configuration }: DecisionContext,
 ): Record<string, number> => {
   const names = [...Object.keys(BUILTIN_PRODUCERS), ...producers.registered.keys()].toSorted()

@@ -1,6 +1,6 @@
-import type { DecisionContext } from '../shared/decision-context.ts'
-import { isOpen, type Position } from '../trading/positions.ts'
-import type { Call } from './calls.ts'
+import type { Configuration } from '../config/schema.ts'
+import { isOpen, type Position, type Positions } from '../trading/positions.ts'
+import type { Call, Calls } from './calls.ts'
 import {
   isAnyLeft,
   settledByBar,
@@ -9,21 +9,24 @@ import {
   type DecidingBar,
   type TradeResult,
 } from './resolve-call.ts'
-import type { State } from '../state.ts'
 import { accept, type Decision } from '../shared/decision.ts'
 import { ratioOf } from '../shared/money.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
+import type { ReputationFacts } from './evolve.ts'
 
 export type ClosedBar = DecidingBar
 
 /** The calls that a bar decides. */
-export const settleBar = ({ calls }: State, bar: ClosedBar, { configuration }: DecisionContext): Decision => {
+export const settleBar = (calls: Calls, bar: ClosedBar, rules: Configuration['settlement']): Decision => {
   const symbol = canonicalSymbol(bar.symbol)
-  return accept(...settledByBar(calls, { ...bar, symbol }, configuration.settlement))
+  return accept(...settledByBar(calls, { ...bar, symbol }, rules))
 }
 
 /** Bars that decide more calls than were judged at once with them. */
-export const barsLeftOver = ({ calls, market }: Pick<State, 'calls' | 'market'>): readonly ClosedBar[] =>
+export const barsLeftOver = ({
+  reputation: { calls },
+  market,
+}: Pick<ReputationFacts, 'reputation' | 'market'>): readonly ClosedBar[] =>
   calls.open.size === 0
     ? []
     : [...market.symbols].flatMap(([symbol, { last }]) => {
@@ -32,33 +35,33 @@ export const barsLeftOver = ({ calls, market }: Pick<State, 'calls' | 'market'>)
       })
 
 /** The calls that no bar will decide any more. */
-export const settleOverdue = ({ calls }: State, { now, configuration }: DecisionContext): Decision =>
-  accept(...settledByTime(calls, now, configuration.settlement))
+export const settleOverdue = (calls: Calls, now: string, rules: Configuration['settlement']): Decision =>
+  accept(...settledByTime(calls, now, rules))
 
 /** A position closed: calls of which it was the last are decided by what all their positions made. */
 export const settlePosition = (
-  state: State,
+  calls: Calls,
   positionId: string,
-  { configuration }: DecisionContext,
+  positions: Positions,
+  { settlement, execution }: Configuration,
 ): Decision => {
-  const { settlement, execution } = configuration
   const rules = {
     prior: settlement.prior,
     band_min: settlement.band_min,
     stopPct: execution.stop_loss_pct,
     targetPct: execution.take_profit_pct,
   }
-  const calls = (state.calls.ofPosition.get(positionId) ?? []).flatMap((id) => state.calls.open.get(id) ?? [])
+  const bound = (calls.ofPosition.get(positionId) ?? []).flatMap((id) => calls.open.get(id) ?? [])
   return accept(
-    ...calls.flatMap((call) => {
-      const result = resultOf(state, call, positionId)
-      return result === null ? [] : [settledByTrade(state.calls, call, result, rules)]
+    ...bound.flatMap((call) => {
+      const result = resultOf(positions, call, positionId)
+      return result === null ? [] : [settledByTrade(calls, call, result, rules)]
     }),
   )
 }
 
 /** Null as long as one of them is open. */
-const resultOf = ({ positions }: State, call: Call, positionId: string): TradeResult | null => {
+const resultOf = (positions: Positions, call: Call, positionId: string): TradeResult | null => {
   const bound = call.positionIds.flatMap((id) => positions.get(id) ?? [])
   const last = positions.get(positionId)?.end
   if (last === undefined || last === null || bound.some(isOpen)) return null

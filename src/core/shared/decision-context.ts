@@ -1,6 +1,6 @@
 import type { Configuration } from '../config/schema.ts'
 import type { Sha256Hex } from '../log/hash-chain.ts'
-import type { Quote } from '../market/market.ts'
+import type { Quote } from './quote.ts'
 
 /** What a decision may know beyond the log: time, chance, and the operator's settings at that time. */
 export interface DecisionContext {

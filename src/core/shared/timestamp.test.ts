@@ -17,8 +17,8 @@ describe('a moment', () => {
     ['1970-01-01', '1970-01-01T00:00:00.000Z'],
     ['1969-12-31T23:30-01:00', '1970-01-01T00:30:00.000Z'],
     ['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z'],
-  ])('%s is %s', (text, moment) => {
-    expect(parseTimestamp(text)).toBe(moment)
+  ])('%s is %s', (text, context) => {
+    expect(parseTimestamp(text)).toBe(context)
   })
 
   it.each([

@@ -29,7 +29,7 @@ const word = (
   },
 })
 const groupsAfter = (...events: readonly NewEvent[]) =>
-  Object.fromEntries(linkedGroups(stateAfter(events).links, RULES, Date.parse(NOW)))
+  Object.fromEntries(linkedGroups(stateAfter(events).signals.coSignals, RULES, Date.parse(NOW)))
 /** Two who speak one after the other, so many times, a day apart. */
 const together = (one: string, other: string, times: number, gapMs = 60_000, symbol = 'BTC') =>
   Array.from({ length: times }, (_, index) => (times - index) * DAY_MS).flatMap((ageMs) => [
@@ -67,7 +67,7 @@ describe('contributors are linked', () => {
   })
 
   it('and remembered for a year, however long they go on', () => {
-    const { company } = stateAfter(together('a', 'b', 400)).links
+    const { company } = stateAfter(together('a', 'b', 400)).signals.coSignals
     expect([...company.values()].map(({ days }) => days.length)).toEqual([366])
   })
 

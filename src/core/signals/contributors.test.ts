@@ -59,7 +59,9 @@ const register = { kind: 'register-contributor', registration, surface: 'api' } 
 
 describe('a contributor', () => {
   it('registers and is found by its id and its node', () => {
-    const { contributors } = given()
+    const {
+      signals: { contributors },
+    } = given()
       .when(register)
       .then({
         type: 'contributor.registered.v1',
@@ -75,7 +77,9 @@ describe('a contributor', () => {
   })
 
   it('may come back as somebody new after it was removed', () => {
-    const { contributors } = given(registered('c1', 'n1'), removed('c1', 'n1'))
+    const {
+      signals: { contributors },
+    } = given(registered('c1', 'n1'), removed('c1', 'n1'))
       .when(register)
       .then({ type: 'contributor.registered.v1', payload: { contributor_id: 'id-1' } })
     expect(activeByNode(contributors, 'n1')?.id).toBe('id-1')
@@ -134,7 +138,7 @@ describe('the node that writes', () => {
 
 describe('what a contributor has said', () => {
   const recordAfter = (...events: readonly NewEvent[]) =>
-    stateAfter([registered('c1', 'n1'), ...events]).contributors.byId.get('c1')?.record
+    stateAfter([registered('c1', 'n1'), ...events]).signals.contributors.byId.get('c1')?.record
 
   it('is counted', () => {
     expect(recordAfter(attributed('s1', 'c1'), attributed('s2', 'c1'), attributed('s3', null))).toMatchObject(
@@ -183,7 +187,11 @@ describe('what a contributor has said', () => {
 
   it('is not waited for when nothing can use it any more', () => {
     const events = [registered('c1', 'n1'), attributed('s1', 'c1', '2026-02-16T00:00:00.000Z')]
-    expect(stateAfter([...events, cycle('2026-02-20T00:00:00.000Z')]).contributors.unused.size).toBe(1)
-    expect(stateAfter([...events, cycle('2026-02-20T00:00:00.001Z')]).contributors.unused.size).toBe(0)
+    expect(stateAfter([...events, cycle('2026-02-20T00:00:00.000Z')]).signals.contributors.unused.size).toBe(
+      1,
+    )
+    expect(stateAfter([...events, cycle('2026-02-20T00:00:00.001Z')]).signals.contributors.unused.size).toBe(
+      0,
+    )
   })
 })

@@ -6,7 +6,7 @@ import { evidenceOf } from './evidence.ts'
 import { READERS } from './types/all.ts'
 import { RULES } from '../brain/scenario.fixture.ts'
 import { DOMAINS } from '../shared/domains.ts'
-import { UNSEEN_MARKET, type MarketFacts } from '../brain/signal.ts'
+import { UNSEEN_MARKET, type MarketFacts } from '../market/readings.ts'
 
 const OBSERVED: MarketFacts = { volume24hUsd: 1e9, return24hPct: 2.5, mark: 100 }
 

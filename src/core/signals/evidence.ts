@@ -2,7 +2,7 @@ import type { JsonObject } from '../shared/json.ts'
 import { clamp } from '../shared/numbers.ts'
 import { READERS, type PartRules } from './types/all.ts'
 import type { Parts } from './types/reader.ts'
-import type { MarketFacts } from '../brain/signal.ts'
+import type { MarketFacts } from '../market/readings.ts'
 
 /** What a signal says, from -1 (lower) to 1 (higher); null if it says nothing. */
 export const evidenceOf = (

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { given, NOW, stateAfter } from '../../../test/given.ts'
-import type { Command } from '../commands.ts'
+import type { Command } from '../decide.ts'
 import type { NewEvent, PayloadOf } from '../events/catalogue.ts'
 import type { ProducerReport, Row } from './producer-runs.ts'
 
@@ -162,7 +162,10 @@ describe('silence', () => {
     const state = given(ranAt(quarterHours(3.1)))
       .when({ kind: 'notice-stale-producers' })
       .then({ type: 'producer.run.v1', payload: { name: NAME, health: 'stale', prev_health: 'ok' } })
-    expect(state.producers.runs.get(NAME)).toMatchObject({ health: 'stale', lastRunAt: quarterHours(3.1) })
+    expect(state.signals.producers.runs.get(NAME)).toMatchObject({
+      health: 'stale',
+      lastRunAt: quarterHours(3.1),
+    })
     given(ranAt(quarterHours(3)))
       .when({ kind: 'notice-stale-producers' })
       .thenNothing()
@@ -176,6 +179,6 @@ describe('silence', () => {
       .when({ kind: 'notice-stale-producers' })
       .thenNothing()
     given().when({ kind: 'notice-stale-producers' }).thenNothing()
-    expect(stateAfter([ran('stale')]).producers.runs.get(NAME)?.health).toBe('stale')
+    expect(stateAfter([ran('stale')]).signals.producers.runs.get(NAME)?.health).toBe('stale')
   })
 })

@@ -37,9 +37,9 @@ const remove = (name: string) => ({ kind: 'remove-producer', name, surface: 'api
 
 describe('a producer', () => {
   it('registers under a name that is free', () => {
-    const { producers } = given()
-      .when(register('p1'))
-      .then({ type: 'producer.registered.v1', payload: record })
+    const {
+      signals: { producers },
+    } = given().when(register('p1')).then({ type: 'producer.registered.v1', payload: record })
     expect(producers.registered.get('p1')).toEqual({ ...record, registeredAt: NOW })
     given(registered).when(register('p1')).thenRefused('producer.duplicate', { name: 'p1' })
     given(registered, removed).when(register('p1')).then({ type: 'producer.registered.v1' })
@@ -63,7 +63,7 @@ describe('a producer', () => {
 
 describe('the runs of a producer', () => {
   const runAfter = (...events: readonly NewEvent[]) =>
-    stateAfter([registered, ...events]).producers.runs.get('p1')
+    stateAfter([registered, ...events]).signals.producers.runs.get('p1')
 
   it('are none in the beginning, and none of one that was removed', () => {
     expect(runAfter()).toBeUndefined()
@@ -119,10 +119,13 @@ describe('feedback', () => {
     payload: { ...payload, ...changes },
   })
   const judgementsAfter = (...events: readonly NewEvent[]) =>
-    (stateAfter(events).judgements.get('p1') ?? []).map(({ signalId, outcome }) => [signalId, outcome])
+    (stateAfter(events).reputation.feedback.get('p1') ?? []).map(({ signalId, outcome }) => [
+      signalId,
+      outcome,
+    ])
 
-  const judge = (standing: { isVoid: boolean; isRepeated: boolean }, changes: Partial<typeof payload> = {}) =>
-    ({ kind: 'record-feedback', feedback: { ...payload, ...changes }, standing }) as const
+  const judge = (status: { isVoid: boolean; isRepeated: boolean }, changes: Partial<typeof payload> = {}) =>
+    ({ kind: 'record-feedback', feedback: { ...payload, ...changes }, status }) as const
   const silent = { isVoid: true, isRepeated: false }
 
   it('is recorded as it is', () => {

@@ -1,22 +1,21 @@
 import type { NewEvent } from '../events/catalogue.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
-import { callsOfSignals } from '../reputation/calls-of-signals.ts'
 import { runEvent, rowFaultOf, type ProducerReport, type Row } from './producer-runs.ts'
-import { emitSignal, type Speaker } from './signals.ts'
-import type { State } from '../state.ts'
+import { emitSignal, type CallOf, type Emitter } from './signals.ts'
+import type { Producers } from './producers.ts'
 import { accept, refuse, type Decision } from '../shared/decision.ts'
 
 /** A producer ran: what it said, and how it went. Rows that may not be said are counted, not lost silently. */
 export const runProducer = (
-  state: State,
+  producers: Producers,
   report: ProducerReport,
-  speaker: Speaker,
-  moment: DecisionContext,
+  emitter: Emitter,
+  { now, newId, configuration }: DecisionContext,
+  callOf: CallOf,
 ): Decision => {
   const { name } = report
-  if (speaker.kind !== 'producer')
-    return refuse('producer.not_found', `no producer is known as ${name}`, { name })
-  const { now, configuration } = moment
+  if (emitter.kind !== 'producer')
+    return refuse('producer.not_found', `no producer is named ${name}`, { name })
   const skewSecondsMax = configuration.signals.max_future_skew_seconds
   const faults = report.rows.map((row) => rowFaultOf(row, { now, skewSecondsMax }))
   const rows = report.rows.filter((_, index) => faults[index] === null)
@@ -32,21 +31,20 @@ export const runProducer = (
     quarantineAfter: quarantine_after,
     quarantineSeconds: quarantine_seconds,
   }
-  const listening = { now, newId: moment.newId, callOf: callsOfSignals(state, moment) }
   return accept(
-    ...rows.flatMap((row) => signalEvents(name, row, speaker, listening)),
-    runEvent(state.producers, { ...report, rows, rejected, end }, rules),
+    ...rows.flatMap((row) => signalEvents(name, row, emitter, { now, newId, callOf })),
+    runEvent(producers, { ...report, rows, rejected, end }, rules),
   )
 }
 
 const signalEvents = (
   name: string,
   row: Row,
-  speaker: Speaker,
-  moment: Parameters<typeof emitSignal>[2],
+  emitter: Emitter,
+  context: Parameters<typeof emitSignal>[2],
 ): readonly NewEvent[] => {
   const { type, payload, ts, dedupeKey } = row
-  const decision = emitSignal({ producerId: name, type, payload, ts, dedupeKey: null }, speaker, moment)
+  const decision = emitSignal({ producerId: name, type, payload, ts, dedupeKey: null }, emitter, context)
   if (decision.status === 'refused') return []
   const [signal, ...others] = decision.events
   return signal === undefined ? others : [{ ...signal, dedupeKey }, ...others]

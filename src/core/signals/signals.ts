@@ -23,14 +23,14 @@ export interface Emission {
   readonly dedupeKey: string | null
 }
 
-/** The contributor behind a signal, as far as this room may see it. */
-export interface Author {
+/** The contributor behind a signal. */
+export interface SignalContributor {
   readonly contributorId: string
   readonly nodeId: string
 }
 
 /** A signal about to be stored. */
-export interface SaidSignal {
+export interface NewSignal {
   readonly signalId: string
   readonly type: string
   readonly payload: JsonObject
@@ -44,78 +44,80 @@ export type CallMade = Pick<
   'direction' | 'probability' | 'call_id' | 'horizon' | 'due_at' | 'ref_price' | 'ref_sigma'
 >
 
-export type CallOf = (said: SaidSignal) => CallMade
+export type CallOf = (signal: NewSignal) => CallMade
 
-interface DecisionContext {
+interface SignalContext {
   readonly now: string
   readonly newId: () => string
   readonly callOf: CallOf
 }
 
-/** A contributor speaks: the signal and who is behind it, as one. */
+/** The signal of a contributor, and the attribution to them. */
 export const submitSignal = (
   submission: Submission,
-  author: Author | null,
-  moment: DecisionContext,
+  contributor: SignalContributor | null,
+  context: SignalContext,
 ): Decision => {
   const { eventType, nodeId, dedupeKey } = submission
   if (eventType !== CURATOR_TYPE) {
     return refuse('signal.invalid_type', `event_type must be ${CURATOR_TYPE}`, { event_type: eventType })
   }
-  if (author === null) {
+  if (contributor === null) {
     return refuse('contributor.not_found', `no contributor has node_id ${nodeId}`, { node_id: nodeId })
   }
   return attributed(
     {
       type: CURATOR_TYPE,
-      source: spoken(submission.source) ?? nodeId,
-      ts: submission.ts ?? moment.now,
+      source: sourceOf(submission.source) ?? nodeId,
+      ts: submission.ts ?? context.now,
       payload: submission.payload,
-      dedupeKey: dedupeKey === null ? null : submissionKey(author.contributorId, dedupeKey),
+      dedupeKey: dedupeKey === null ? null : submissionKey(contributor.contributorId, dedupeKey),
     },
-    author,
+    contributor,
     nodeId,
-    moment,
+    context,
   )
 }
 
-/** A blank source says nothing. */
-const spoken = (source: string | null): string | null => {
+/** A blank source counts as none. */
+const sourceOf = (source: string | null): string | null => {
   const trimmed = source?.trim() ?? ''
   return trimmed === '' ? null : trimmed
 }
 
-/** Who stands behind an emission. */
-export type Speaker =
+/** Who emits. */
+export type Emitter =
   | { readonly kind: 'producer' }
-  | { readonly kind: 'contributor'; readonly author: Author }
-  | { readonly kind: 'stranger' }
+  | { readonly kind: 'contributor'; readonly contributor: SignalContributor }
+  | { readonly kind: 'unknown' }
 
-/** A producer speaks. Only types that carry weight are attributed: nothing else is ever settled. */
-export const emitSignal = (emission: Emission, speaker: Speaker, moment: DecisionContext): Decision => {
+/** Only types that carry weight are attributed: nothing else is ever settled. */
+export const emitSignal = (emission: Emission, emitter: Emitter, context: SignalContext): Decision => {
   const { producerId, type, dedupeKey } = emission
-  if (speaker.kind === 'stranger') {
-    return refuse('producer.not_found', `nobody is known as ${producerId}`, { name: producerId })
+  if (emitter.kind === 'unknown') {
+    return refuse('producer.not_found', `no producer or contributor is named ${producerId}`, {
+      name: producerId,
+    })
   }
-  // Opinions are for people who stand behind them, measurements for producers.
-  if ((speaker.kind === 'contributor') !== (type === CURATOR_TYPE)) {
+  // Curator signals come from contributors, measurements from producers.
+  if ((emitter.kind === 'contributor') !== (type === CURATOR_TYPE)) {
     return refuse('signal.type_not_allowed', `${producerId} may not emit ${type}`, { signal_type: type })
   }
   const signal = {
     type,
     source: producerId,
-    ts: emission.ts ?? moment.now,
+    ts: emission.ts ?? context.now,
     payload: emission.payload,
     dedupeKey: dedupeKey === null ? null : `emit:${producerId}:${dedupeKey}`,
   }
-  const author = speaker.kind === 'contributor' ? speaker.author : null
+  const contributor = emitter.kind === 'contributor' ? emitter.contributor : null
   const carriesWeight = (SIGNALS[type]?.domain ?? null) !== null
   return carriesWeight
-    ? attributed(signal, author, producerId, moment)
-    : accept(eventOf(signal, moment.newId()))
+    ? attributed(signal, contributor, producerId, context)
+    : accept(eventOf(signal, context.newId()))
 }
 
-interface Spoken {
+interface SignalFields {
   readonly type: string
   readonly source: string
   readonly ts: string
@@ -124,27 +126,27 @@ interface Spoken {
 }
 
 const attributed = (
-  words: Spoken,
-  author: Author | null,
+  signal: SignalFields,
+  contributor: SignalContributor | null,
   producerId: string,
-  { now, newId, callOf }: DecisionContext,
+  { now, newId, callOf }: SignalContext,
 ): Decision => {
   const id = newId()
-  const { type, payload } = words
+  const { type, payload } = signal
   const { symbol } = payload
-  const contributorId = author?.contributorId ?? null
+  const contributorId = contributor?.contributorId ?? null
   const call = callOf({ signalId: id, type, payload, contributorId, producerId })
-  return accept(eventOf(words, id), {
+  return accept(eventOf(signal, id), {
     type: 'attribution.recorded.v1',
-    source: words.source,
-    // In the order of canonical JSON: what stands in order is written several times as fast.
+    source: signal.source,
+    // Members in canonical order are serialised several times as fast.
     payload: {
       call_id: call.call_id,
       contributor_id: contributorId,
       direction: call.direction,
       due_at: call.due_at,
       horizon: call.horizon,
-      node_id: author?.nodeId ?? null,
+      node_id: contributor?.nodeId ?? null,
       probability: call.probability,
       producer_id: producerId,
       received_at: now,
@@ -157,7 +159,7 @@ const attributed = (
   })
 }
 
-const eventOf = ({ type, source, ts, payload, dedupeKey }: Spoken, id: string) => ({
+const eventOf = ({ type, source, ts, payload, dedupeKey }: SignalFields, id: string) => ({
   type: type as `signal.${string}`,
   id,
   source,

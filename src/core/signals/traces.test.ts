@@ -33,7 +33,9 @@ const LATER = '2026-02-20T05:00:00.000Z'
 
 describe('a trace session', () => {
   it('opens with its own id as first trace id', () => {
-    const { traces } = given()
+    const {
+      signals: { traces },
+    } = given()
       .when({ kind: 'open-session', label: 'x', agent: 'a' })
       .then({
         type: 'trace.session_opened.v1',
@@ -68,7 +70,9 @@ describe('a trace session', () => {
 
   it('closes once', () => {
     const close = { kind: 'close-session', sessionId: 's' } as const
-    const { traces } = given(opened('s')).when(close).then({ type: 'trace.session_closed.v1' })
+    const {
+      signals: { traces },
+    } = given(opened('s')).when(close).then({ type: 'trace.session_closed.v1' })
     expect(traces.sessions.get('s')?.closedAt).toBe(NOW)
     expect(traces.sessionsOfTrace.size).toBe(0)
     given(opened('s'), closed('s')).when(close).thenNothing()
@@ -86,7 +90,9 @@ describe('a trace session', () => {
   })
 
   it('lives on with every event that carries one of its trace ids', () => {
-    const { traces } = stateAfter([
+    const {
+      signals: { traces },
+    } = stateAfter([
       opened('a', YESTERDAY),
       opened('b', YESTERDAY),
       opened('c', YESTERDAY),
@@ -101,7 +107,9 @@ describe('a trace session', () => {
   })
 
   it('is not forgotten by its own trace id when another session takes it', () => {
-    const { traces } = stateAfter([
+    const {
+      signals: { traces },
+    } = stateAfter([
       opened('a', YESTERDAY),
       opened('b', YESTERDAY),
       appended('b', 'a'),
@@ -113,7 +121,9 @@ describe('a trace session', () => {
 
   it('shares a trace id with a few others only', () => {
     const ids = Array.from({ length: SESSIONS_PER_TRACE_MAX + 5 }, (_, index) => `s${index}`)
-    const { traces } = stateAfter([
+    const {
+      signals: { traces },
+    } = stateAfter([
       ...ids.map((id) => opened(id, YESTERDAY)),
       ...ids.map((id) => appended(id, 'shared')),
       signal('shared', LATER),
@@ -123,7 +133,7 @@ describe('a trace session', () => {
   })
 
   it('is open, expired or closed', () => {
-    const session = stateAfter([opened('s')]).traces.sessions.get('s')
+    const session = stateAfter([opened('s')]).signals.traces.sessions.get('s')
     if (session === undefined) throw new Error('no session')
     expect(statusOf(session, '2026-02-20T01:30:00.000Z', 1)).toBe('open')
     expect(statusOf(session, '2026-02-20T01:30:00.001Z', 1)).toBe('expired')

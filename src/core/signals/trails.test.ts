@@ -29,7 +29,8 @@ const submitted = (nodeId: string, contributorId: string, ts = NOW) => [
   signal('signal.curator.v1', 'somebody-else', ts),
   attributed(nodeId, contributorId, ts),
 ]
-const trailAfter = (name: string, ...events: readonly NewEvent[]) => trailOf(stateAfter(events).trails, name)
+const trailAfter = (name: string, ...events: readonly NewEvent[]) =>
+  trailOf(stateAfter(events).signals.trails, name)
 
 const dayAt = (index: number): string => new Date(Date.UTC(2026, 0, 1 + index, 12)).toISOString()
 
@@ -58,7 +59,7 @@ describe('a trail', () => {
 
   it('is not made by what is left of a damaged event', () => {
     const damaged = { ...attributed('n1', 'c1'), payload: {} } as unknown as NewEvent
-    expect(stateAfter([damaged]).trails.byNode.size).toBe(0)
+    expect(stateAfter([damaged]).signals.trails.byNode.size).toBe(0)
   })
 
   it('of a contributor is not mixed with that of a producer of the same name', () => {

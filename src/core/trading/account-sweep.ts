@@ -5,14 +5,14 @@ import type { DecisionContext } from '../shared/decision-context.ts'
 import { filledEvent, type Fill } from './paper.ts'
 import { openPositionsOf } from './book.ts'
 import type { Position } from './positions.ts'
-import type { State } from '../state.ts'
 import { accept, refuse, type Decision } from '../shared/decision.ts'
 import { derivedId } from '../shared/derived-id.ts'
 import { notionalOf, signOf, unitsFrom, unitsNumber, usdNumber } from '../shared/money.ts'
 import type { Direction, Price, Quantity, Usd } from '../shared/money.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
-import { markNow } from '../brain/cycle-inputs.ts'
+import { markNow } from '../signals/prices.ts'
 import { reduceOnlyEvent } from './decide-venue.ts'
+import type { TradingFacts } from './evolve.ts'
 
 /** What a venue holds for us in one symbol, as it says. */
 export interface VenueHolding {
@@ -43,31 +43,35 @@ export interface AccountSweep {
 }
 
 /** Holds what the venue says against what we know. Symbols with orders under way wait for the next time. */
-export const compareAccount = (state: State, sweep: AccountSweep, moment: DecisionContext): Decision => {
-  const differing = differencesOf(state, sweep)
+export const compareAccount = (
+  facts: TradingFacts,
+  sweep: AccountSweep,
+  context: DecisionContext,
+): Decision => {
+  const differing = differencesOf(facts, sweep)
   if (differing.length === 0) return accept()
-  const events = differing.flatMap((difference) => eventsOf(state, difference, sweep, moment))
+  const events = differing.flatMap((difference) => eventsOf(facts, difference, sweep, context))
   const isAlarming = events.some(({ type }) => type !== 'execution.order_filled.v1' && CAUSES.has(type))
-  if (!isAlarming || state.venue.reduceOnly !== null) return accept(...events)
+  if (!isAlarming || facts.trading.venue.reduceOnly !== null) return accept(...events)
   return accept(...events, reduceOnlyEvent(true, 'the venue holds other positions than we do', null))
 }
 
 /** Symbols in which the venue and we do not agree, as keys that stay the same while the difference does. */
-export const differingSymbols = (state: State, sweep: AccountSweep): readonly string[] =>
-  differencesOf(state, sweep).map(({ symbol, ours, theirs }) => `${symbol}|${ours}|${theirs}`)
+export const differingSymbols = (facts: TradingFacts, sweep: AccountSweep): readonly string[] =>
+  differencesOf(facts, sweep).map(({ symbol, ours, theirs }) => `${symbol}|${ours}|${theirs}`)
 
 /** An operator looked at it: what the venue does not hold is let go, and entries are sent again. */
 export const resumeLive = (
-  state: State,
+  facts: TradingFacts,
   {
     operator,
     reason,
     surface,
   }: { readonly operator: string; readonly reason: string; readonly surface: 'api' | 'cli' },
 ): Decision => {
-  const { reduceOnly, missing } = state.venue
+  const { reduceOnly, missing } = facts.trading.venue
   if (reduceOnly === null) return refuse('live.not_reduce_only', 'entries are not held back')
-  const released = openPositionsOf(state)
+  const released = openPositionsOf(facts.trading)
     .filter(({ terms }) => terms.platform !== 'paper' && missing.includes(canonicalSymbol(terms.asset)))
     .flatMap((position) =>
       closedEvents(position, fillAtMark(position), {
@@ -90,10 +94,10 @@ interface Difference {
   readonly told: readonly VenueHolding[]
 }
 
-const differencesOf = (state: State, sweep: AccountSweep): readonly Difference[] => {
-  const held = openPositionsOf(state).filter(({ terms }) => terms.platform === sweep.venue)
+const differencesOf = (facts: TradingFacts, sweep: AccountSweep): readonly Difference[] => {
+  const held = openPositionsOf(facts.trading).filter(({ terms }) => terms.platform === sweep.venue)
   const busy = new Set(
-    [...state.orders.open.values()]
+    [...facts.trading.orders.open.values()]
       .filter(({ venue }) => venue === sweep.venue)
       .map(({ symbol }) => canonicalSymbol(symbol)),
   )
@@ -116,19 +120,19 @@ const differencesOf = (state: State, sweep: AccountSweep): readonly Difference[]
 const leftOf = ({ holding }: Position): Quantity => holding.quantity - (holding.exit?.quantity ?? 0n)
 
 const eventsOf = (
-  state: State,
+  facts: TradingFacts,
   difference: Difference,
   sweep: AccountSweep,
-  moment: DecisionContext,
+  context: DecisionContext,
 ): readonly NewEvent[] => {
   const liquidated = liquidatedBy(difference, sweep)
   if (liquidated.length > 0) return liquidated
   const { ours, theirs, symbol } = difference
   const excess = theirs - ours
   const isMore = ours === 0n || (ours > 0n ? excess > 0n : excess < 0n)
-  if (isMore) return adoption(state, difference, sweep, moment)
+  if (isMore) return adoption(facts, difference, sweep, context)
   // Said once, until an operator has looked at it.
-  return state.venue.missing.includes(symbol) ? [] : missingEvents(difference, sweep)
+  return facts.trading.venue.missing.includes(symbol) ? [] : missingEvents(difference, sweep)
 }
 
 /** All that is left of a position, ended by the venue after it was opened. */
@@ -157,10 +161,10 @@ const liquidatedBy = ({ held, symbol }: Difference, sweep: AccountSweep): readon
   })
 
 const adoption = (
-  state: State,
+  facts: TradingFacts,
   { symbol, ours, theirs, told, held }: Difference,
   { venue }: AccountSweep,
-  moment: DecisionContext,
+  context: DecisionContext,
 ): readonly NewEvent[] => {
   const excess = theirs - ours
   const direction: Direction = excess > 0n ? 'long' : 'short'
@@ -168,9 +172,9 @@ const adoption = (
   const like = told.find((position) => position.direction === direction)
   if (like === undefined) return []
   const entry = like.entryPrice
-  const mark = markNow(state, symbol, moment)?.price ?? unitsNumber(entry)
-  const cause = `${venue}|${symbol}|${moment.now}|${held.length}`
-  const positionId = derivedId('adopted', cause, moment.sha256Hex)
+  const mark = markNow(facts, symbol, context)?.price ?? unitsNumber(entry)
+  const cause = `${venue}|${symbol}|${context.now}|${held.length}`
+  const positionId = derivedId('adopted', cause, context.sha256Hex)
   const notional = usdNumber(notionalOf(entry, quantity))
   return [
     {

@@ -1,5 +1,5 @@
 import type { RiskFacts } from './conditions.ts'
-import { equityOf, type State } from '../state.ts'
+import { equityOf, type TradingState } from './evolve.ts'
 import { ratioOf, type Usd } from '../shared/money.ts'
 import { r9 } from '../shared/numbers.ts'
 import { dayOf } from '../shared/time.ts'
@@ -19,7 +19,7 @@ export interface AccountStatus {
 
 /** As of now: equity may have a new peak, and the day may have changed since the last event. */
 export const accountStatusOf = (
-  state: Pick<State, 'ledger' | 'book' | 'risk'>,
+  state: Pick<TradingState, 'ledger' | 'book' | 'risk'>,
   now: string,
 ): AccountStatus => {
   const { ledger, book, risk } = state
@@ -40,16 +40,16 @@ export const accountStatusOf = (
   }
 }
 
-export const riskFactsOf = (state: State, now: string): RiskFacts => {
-  const { dayLoss, drawdown, heat } = accountStatusOf(state, now)
+export const riskFactsOf = (trading: TradingState, now: string): RiskFacts => {
+  const { dayLoss, drawdown, heat } = accountStatusOf(trading, now)
   return {
     dayLoss,
     drawdown,
     heat,
-    lossStreak: state.ledger.lossStreak,
-    staleCycles: state.mind.staleness.staleCycles,
-    crisisVotes: state.mind.regime?.evidence['crisis_votes'] ?? 0,
-    fillDivergence: state.orders.lastDivergence,
+    lossStreak: trading.ledger.lossStreak,
+    staleCycles: trading.cycles.staleCycles,
+    crisisVotes: trading.cycles.crisisVotes,
+    fillDivergence: trading.orders.lastDivergence,
   }
 }
 

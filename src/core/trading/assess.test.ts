@@ -51,9 +51,9 @@ describe('a trigger', () => {
     expect(lowered['acknowledged']).toEqual({ daily_loss_pct: expect.any(Number) })
     desk.bar('BTC', 60)
     desk.bar('BTC', 52)
-    expect(desk.state.killSwitch.level).toBe(0)
+    expect(desk.state.trading.killSwitch.level).toBe(0)
     desk.bar('BTC', 47)
-    expect(desk.state.killSwitch.level).toBe(1)
+    expect(desk.state.trading.killSwitch.level).toBe(1)
   })
 
   it('fires again after it was over', () => {
@@ -63,9 +63,9 @@ describe('a trigger', () => {
     expect(payloadOf(desk.bar('BTC', 90), 'system.kill_switch_rearmed.v1')).toEqual({
       conditions: ['daily_loss_pct'],
     })
-    expect(desk.state.killSwitch.acknowledged).toEqual({})
+    expect(desk.state.trading.killSwitch.acknowledged).toEqual({})
     desk.bar('BTC', 60)
-    expect(desk.state.killSwitch.level).toBe(1)
+    expect(desk.state.trading.killSwitch.level).toBe(1)
   })
 
   it('by losses in a row counts anew after a lowering', () => {
@@ -76,14 +76,14 @@ describe('a trigger', () => {
       desk.bar('BTC', 94)
     }
     lose()
-    expect(desk.state.killSwitch.level).toBe(0)
+    expect(desk.state.trading.killSwitch.level).toBe(0)
     lose()
-    expect(desk.state.killSwitch).toMatchObject({ level: 2, reason: 'loss_streak=2' })
+    expect(desk.state.trading.killSwitch).toMatchObject({ level: 2, reason: 'loss_streak=2' })
     expect(payloadOf(desk.do(lower(0)), 'system.kill_switch.v1')['acknowledged']).toEqual({ loss_streak: 2 })
     lose()
-    expect(desk.state.killSwitch.level).toBe(0)
+    expect(desk.state.trading.killSwitch.level).toBe(0)
     lose()
-    expect(desk.state.killSwitch.level).toBe(2)
+    expect(desk.state.trading.killSwitch.level).toBe(2)
   })
 
   it('by crisis comes from the brain', () => {
@@ -94,7 +94,7 @@ describe('a trigger', () => {
       payload: { regime: 'CRISIS', previous: null, evidence: { crisis_votes: 2 } },
     })
     crisis.bar('BTC', 100)
-    expect(crisis.state.killSwitch).toMatchObject({ level: 3, reason: 'crisis_conditions=2' })
+    expect(crisis.state.trading.killSwitch).toMatchObject({ level: 3, reason: 'crisis_conditions=2' })
   })
 
   it('looks at the configuration when it changes', () => {
@@ -106,7 +106,7 @@ describe('a trigger', () => {
       change: { changed: ['kill_switch.l1_daily_loss_pct'], config_hash: 'x' },
       surface: 'api',
     })
-    expect(desk.state.killSwitch.level).toBe(1)
+    expect(desk.state.trading.killSwitch.level).toBe(1)
   })
 })
 
@@ -130,7 +130,7 @@ describe('what was never real', () => {
       ['BTC', 125],
       ['ETH', 125],
     ])
-    expect(desk.state.killSwitch.level).toBe(0)
+    expect(desk.state.trading.killSwitch.level).toBe(0)
   })
 
   it('is no halt: one absurd price is held', () => {
@@ -138,7 +138,7 @@ describe('what was never real', () => {
     desk.configure({ market: { max_bar_move_pct: 0.3 } })
     expect(typesOf(desk.bar('BTC', 5))).toEqual(['market.bar_held.v1'])
     expect(typesOf(desk.bar('BTC', 100)).slice(0, 2)).toEqual(['system.audit.v1', 'market.bar.v1'])
-    expect(desk.state.killSwitch.level).toBe(0)
+    expect(desk.state.trading.killSwitch.level).toBe(0)
   })
 })
 
@@ -148,5 +148,5 @@ it('a day begins at midnight UTC with what is there', () => {
   desk.do(lower(0))
   desk.wait(Date.parse('2026-02-21T00:00:00.000Z') - Date.parse(desk.now))
   expect(payloadOf(desk.bar('BTC', 59), 'system.kill_switch_rearmed.v1')).toBeDefined()
-  expect(desk.state.risk.dayStart.day).toBe('2026-02-21')
+  expect(desk.state.trading.risk.dayStart.day).toBe('2026-02-21')
 })

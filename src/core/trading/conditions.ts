@@ -1,3 +1,4 @@
+import type { KnownEvent } from '../events/catalogue.ts'
 import type { KillSwitchLevel } from '../shared/level.ts'
 
 /** What the triggers of the kill switch are held against. */
@@ -9,6 +10,28 @@ export interface RiskFacts {
   readonly staleCycles: number
   readonly crisisVotes: number
   readonly fillDivergence: number
+}
+
+/** What the brain's cycles say of risk. Trading reads it from the brain's events, not from the brain. */
+export interface CycleFacts {
+  readonly staleCycles: number
+  readonly crisisVotes: number
+}
+
+export const INITIAL_CYCLES: CycleFacts = { staleCycles: 0, crisisVotes: 0 }
+
+export const evolveCycles = (cycles: CycleFacts, event: KnownEvent): CycleFacts => {
+  switch (event.type) {
+    case 'brain.regime_change.v1':
+      return { ...cycles, crisisVotes: event.payload.evidence['crisis_votes'] ?? 0 }
+    case 'brain.cycle.v1':
+      return { ...cycles, staleCycles: event.payload.stale_cycles }
+    case 'system.kill_switch.v1':
+      // Lowering the level restarts the count.
+      return event.payload.reset_by === undefined ? cycles : { ...cycles, staleCycles: 0 }
+    default:
+      return cycles
+  }
 }
 
 export interface TriggerRules {

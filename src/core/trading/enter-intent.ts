@@ -1,35 +1,35 @@
 import { accountStatusOf } from './account.ts'
-import { markNow } from '../brain/cycle-inputs.ts'
+import { markNow } from '../signals/prices.ts'
 import { destinationOf } from './destination.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
 import { enter } from './entry.ts'
 import { positionsOf } from './book.ts'
-import type { State } from '../state.ts'
 import { accept, type Decision } from '../shared/decision.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
+import type { TradingFacts } from './evolve.ts'
 
 /** A ready intent becomes an order, or is rejected with every reason. */
-export const enterIntent = (state: State, intentId: string, moment: DecisionContext): Decision => {
-  const known = state.intents.get(intentId)
+export const enterIntent = (facts: TradingFacts, intentId: string, context: DecisionContext): Decision => {
+  const known = facts.trading.intents.get(intentId)
   if (known === undefined) return accept()
   const { symbol } = known.intent
-  const { now, configuration, sha256Hex } = moment
-  const mark = markNow(state, symbol, moment)
+  const { now, configuration, sha256Hex } = context
+  const mark = markNow(facts, symbol, context)
   return enter(known, {
     now,
-    level: state.killSwitch.level,
+    level: facts.trading.killSwitch.level,
     mark: mark === null ? null : { price: mark.price, ts: new Date(mark.atMs).toISOString() },
-    account: accountStatusOf(state, now),
-    closes: state.ledger.closes,
-    heldInSymbol: positionsOf(state, symbol).length + entriesUnderWay(state, symbol),
-    destination: destinationOf(state, symbol, moment),
+    account: accountStatusOf(facts.trading, now),
+    closes: facts.trading.ledger.closes,
+    heldInSymbol: positionsOf(facts.trading, symbol).length + entriesUnderWay(facts, symbol),
+    destination: destinationOf(facts, symbol, context),
     rules: configuration,
     sha256Hex,
   })
 }
 
 /** Those that have no position yet; the others are counted as one. */
-const entriesUnderWay = ({ orders }: State, symbol: string): number =>
+const entriesUnderWay = ({ trading: { orders } }: TradingFacts, symbol: string): number =>
   orders.open.count(
     (order) =>
       !order.isExit && order.filled === 0n && canonicalSymbol(order.symbol) === canonicalSymbol(symbol),

@@ -19,7 +19,7 @@ const openDesk = (changes: ConstructorParameters<typeof Desk>[0] = {}): Desk => 
 }
 const reasonsOf = (desk: Desk, ...intent: Parameters<Desk['intend']>) =>
   payloadOf(desk.intend(...intent), 'execution.order_failed.v1')['reasons']
-const statusOf = (desk: Desk, id: string) => desk.state.intents.get(id)?.status
+const statusOf = (desk: Desk, id: string) => desk.state.trading.intents.get(id)?.status
 
 describe('an order', () => {
   it('has the ids that everybody finds alike', () => {
@@ -126,19 +126,19 @@ describe('approval', () => {
   it('comes before anything is sent', () => {
     const desk = awaiting()
     expect(desk.do({ kind: 'execute-intent', intentId: 'i' })).toEqual([])
-    expect(typesOf(desk.do({ kind: 'approve-intent', judgement: judgement('i') }))).toEqual([
+    expect(typesOf(desk.do({ kind: 'approve-intent', decision: judgement('i') }))).toEqual([
       'execution.intent_approved.v1',
       'execution.order_submitted.v1',
       'execution.order_filled.v1',
       'execution.position_opened.v1',
     ])
-    expect(desk.refusalOf({ kind: 'approve-intent', judgement: judgement('i') })).toBe('intent.not_awaiting')
-    expect(desk.refusalOf({ kind: 'deny-intent', judgement: judgement('i') })).toBe('intent.not_awaiting')
+    expect(desk.refusalOf({ kind: 'approve-intent', decision: judgement('i') })).toBe('intent.not_awaiting')
+    expect(desk.refusalOf({ kind: 'deny-intent', decision: judgement('i') })).toBe('intent.not_awaiting')
   })
 
   it('may be denied', () => {
     const desk = awaiting()
-    const events = desk.do({ kind: 'deny-intent', judgement: judgement('i') })
+    const events = desk.do({ kind: 'deny-intent', decision: judgement('i') })
     expect(payloadOf(events, 'execution.order_failed.v1')).toMatchObject({
       reasons: ['approval_denied'],
       details: { denied_by: 'svc-1' },
@@ -148,13 +148,13 @@ describe('approval', () => {
 
   it('is refused for strangers, above level 1 and too late', () => {
     const desk = awaiting()
-    expect(desk.refusalOf({ kind: 'approve-intent', judgement: judgement('x') })).toBe('intent.not_found')
-    expect(desk.refusalOf({ kind: 'deny-intent', judgement: judgement('x') })).toBe('intent.not_found')
+    expect(desk.refusalOf({ kind: 'approve-intent', decision: judgement('x') })).toBe('intent.not_found')
+    expect(desk.refusalOf({ kind: 'deny-intent', decision: judgement('x') })).toBe('intent.not_found')
     desk.do(level(2))
-    expect(desk.refusalOf({ kind: 'approve-intent', judgement: judgement('i') })).toBe('kill_switch.active')
+    expect(desk.refusalOf({ kind: 'approve-intent', decision: judgement('i') })).toBe('kill_switch.active')
     desk.do(level(1))
     desk.wait(300_001)
-    expect(desk.refusalOf({ kind: 'approve-intent', judgement: judgement('i') })).toBe('intent.not_awaiting')
+    expect(desk.refusalOf({ kind: 'approve-intent', decision: judgement('i') })).toBe('intent.not_awaiting')
     expect(payloadOf(desk.do({ kind: 'expire-intents' }), 'execution.order_failed.v1')['reasons']).toEqual([
       'expired',
     ])
@@ -168,7 +168,7 @@ describe('approval', () => {
       'system.dcg_violation.v1',
       'execution.order_failed.v1',
     ])
-    expect(desk.refusalOf({ kind: 'approve-intent', judgement: judgement('i') })).toBe('intent.not_awaiting')
+    expect(desk.refusalOf({ kind: 'approve-intent', decision: judgement('i') })).toBe('intent.not_awaiting')
   })
 })
 
@@ -189,7 +189,7 @@ describe('with partial fills', () => {
     })
     expect(statusOf(desk, 'i')).toBe('filled')
     desk.bar('BTC', 100, { volume: 10 })
-    expect([...desk.state.positions.values()]).toMatchObject([{ status: 'monitoring' }])
+    expect([...desk.state.trading.positions.values()]).toMatchObject([{ status: 'monitoring' }])
   })
 
   it('an entry without any fill is rejected, and may end on a bar', () => {
@@ -200,8 +200,8 @@ describe('with partial fills', () => {
       'market.bar.v1',
       'execution.order_canceled.v1',
     ])
-    expect(desk.state.intents.get('i')).toMatchObject({ status: 'rejected', reasons: ['expired'] })
-    expect(desk.state.positions.size).toBe(0)
+    expect(desk.state.trading.intents.get('i')).toMatchObject({ status: 'rejected', reasons: ['expired'] })
+    expect(desk.state.trading.positions.size).toBe(0)
   })
 
   it('level 2 cancels what is still entering', () => {
@@ -226,9 +226,9 @@ describe('with partial fills', () => {
       'execution.order_submitted.v1',
     ])
     desk.do(level(3))
-    expect([...desk.state.positions.values()]).toMatchObject([{ status: 'closing' }])
+    expect([...desk.state.trading.positions.values()]).toMatchObject([{ status: 'closing' }])
     desk.bar('BTC', 93, { volume: 15 })
-    expect([...desk.state.positions.values()]).toMatchObject([{ status: 'closing' }])
+    expect([...desk.state.trading.positions.values()]).toMatchObject([{ status: 'closing' }])
     const last = desk.bar('BTC', 92, { volume: 15 })
     expect(payloadOf(last, 'execution.position_closed.v1')).toMatchObject({
       exit_reason: 'stop_loss',

@@ -1,24 +1,25 @@
-import type { NewEvent } from '../events/catalogue.ts'
+import { asKnown, type NewEvent } from '../events/catalogue.ts'
+import { assert } from '../shared/assert.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
-import { evolve, type State } from '../state.ts'
 import type { JsonObject } from '../shared/json.ts'
+import { evolveTrading, type TradingFacts } from './evolve.ts'
 
-/** Events that follow from one another: each is decided on what the ones before it came to. */
+/** Events that follow from one another inside one decision: each is decided on the state after the ones before it. */
 export class EventBuilder {
   readonly events: NewEvent[] = []
-  state: State
+  facts: TradingFacts
   readonly #now: string
 
-  constructor(state: State, { now }: DecisionContext) {
-    this.state = state
+  constructor(facts: TradingFacts, { now }: DecisionContext) {
+    this.facts = facts
     this.#now = now
   }
 
-  tell(...told: readonly NewEvent[]): void {
-    for (const event of told) {
+  append(...events: readonly NewEvent[]): void {
+    for (const event of events) {
       this.events.push(event)
-      this.state = evolve(this.state, {
-        seq: this.state.seq + 1,
+      const known = asKnown({
+        seq: 0,
         id: '',
         type: event.type,
         ts: event.ts ?? this.#now,
@@ -28,6 +29,8 @@ export class EventBuilder {
         payload: event.payload as unknown as JsonObject,
         recordedAt: this.#now,
       })
+      assert(known !== null, `trading wrote an event of unknown type ${event.type}`)
+      this.facts = { ...this.facts, trading: evolveTrading(this.facts.trading, known) }
     }
   }
 }

@@ -17,7 +17,7 @@ const longAt100 = (desk = new Desk()): Desk => {
   return desk
 }
 const closingOf = (desk: Desk) => payloadOf(desk.log, 'execution.position_closed.v1')
-const statusesOf = (desk: Desk) => [...desk.state.positions.values()].map(({ status }) => status)
+const statusesOf = (desk: Desk) => [...desk.state.trading.positions.values()].map(({ status }) => status)
 
 describe('a bar', () => {
   it.each<[string, Partial<FeedBar>, object | null]>([
@@ -52,7 +52,7 @@ describe('a bar', () => {
     desk.bar('BTC', 90, { backfill: true })
     desk.bar('BTC', 50)
     expect(statusesOf(desk)).toEqual(['open'])
-    expect(desk.state.killSwitch.level).toBe(0)
+    expect(desk.state.trading.killSwitch.level).toBe(0)
   })
 
   it('remembers how far it went either way', () => {
@@ -144,7 +144,7 @@ describe('under lockdown', () => {
   it('an operator may still close', () => {
     const desk = longAt100()
     desk.do(level(3))
-    const [id = ''] = desk.state.positions.keys()
+    const [id = ''] = desk.state.trading.positions.keys()
     expect(typesOf(desk.do({ kind: 'close-position', positionId: id, by }))).toEqual([
       'execution.order_submitted.v1',
       'execution.order_filled.v1',
@@ -165,7 +165,7 @@ it.each([0, 1, 2] as const)('a stop is left in the same batch at level %d', (to)
 describe('by hand', () => {
   it('closes once, and refuses what cannot be closed', () => {
     const desk = longAt100()
-    const [id = ''] = desk.state.positions.keys()
+    const [id = ''] = desk.state.trading.positions.keys()
     expect(desk.refusalOf({ kind: 'close-position', positionId: 'nobody', by })).toBe('position.not_found')
     desk.wait(DAY_MS)
     expect(desk.refusalOf({ kind: 'close-position', positionId: id, by })).toBe('price.unavailable')
@@ -243,7 +243,9 @@ describe('a price that a producer tells', () => {
   it('moves the mark and ends at the stop', () => {
     const desk = onQuotes()
     tell(desk, 101)
-    expect([...desk.state.positions.values()]).toMatchObject([{ status: 'monitoring', mark: { price: 101 } }])
+    expect([...desk.state.trading.positions.values()]).toMatchObject([
+      { status: 'monitoring', mark: { price: 101 } },
+    ])
     desk.wait(1000)
     tell(desk, 94)
     expect(closingOf(desk)).toMatchObject({ exit_reason: 'stop_loss', trigger: { kind: 'quote', price: 94 } })
@@ -274,7 +276,7 @@ describe('a price that a producer tells', () => {
     const desk = onQuotes()
     tell(desk, 1)
     expect(statusesOf(desk)).toEqual(['open'])
-    expect(desk.state.killSwitch.level).toBe(0)
+    expect(desk.state.trading.killSwitch.level).toBe(0)
     // It stays so for longer than a price is young: then it is what it is.
     desk.wait(181_000)
     tell(desk, 1)
@@ -288,7 +290,7 @@ it('a start looks at the stops before anything else', () => {
     type: 'execution.position_updated.v1',
     source: 'oms',
     payload: {
-      position_id: [...desk.state.positions.keys()][0] ?? '',
+      position_id: [...desk.state.trading.positions.keys()][0] ?? '',
       status: 'open',
       stop_loss: 95.0475,
       take_profit: 110.055,

@@ -1,4 +1,4 @@
-import { markNow } from '../brain/cycle-inputs.ts'
+import { markNow } from '../signals/prices.ts'
 import type { NewEvent } from '../events/catalogue.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
 import { givenUp } from './cancel.ts'
@@ -9,11 +9,11 @@ import { openPositionsOf, positionsOf } from './book.ts'
 import { closingEvent } from './closing.ts'
 import { exitAlert, type Exit } from './monitor.ts'
 import { isOpen, type ClosedBy, type ExitReason, type Position, type Trigger } from './positions.ts'
-import type { State } from '../state.ts'
 import { accept, refuse, type Decision } from '../shared/decision.ts'
 import { derivedId } from '../shared/derived-id.ts'
 import type { Direction } from '../shared/money.ts'
 import { notionalOf, unitsFrom, unitsNumber, usdNumber } from '../shared/money.ts'
+import type { TradingFacts } from './evolve.ts'
 
 /** An operator who acts through a surface. */
 export interface Operator {
@@ -28,52 +28,52 @@ export type ExitRequest = Exit & { readonly by?: Operator }
 
 /** By hand, at every level. */
 export const closePosition = (
-  state: State,
+  facts: TradingFacts,
   positionId: string,
   by: Operator,
-  moment: DecisionContext,
+  context: DecisionContext,
 ): Decision => {
-  const position = state.positions.get(positionId)
+  const position = facts.trading.positions.get(positionId)
   const extras = { position_id: positionId }
   if (position === undefined) return refuse('position.not_found', `no position has id ${positionId}`, extras)
-  if (!isOpen(position) || isLeaving(state, position)) {
+  if (!isOpen(position) || isLeaving(facts, position)) {
     return refuse('position.not_open', `the position is ${position.status}`, {
       ...extras,
       position_status: position.status,
     })
   }
-  const exit = exitNow(state, position, 'manual', moment)
+  const exit = exitNow(facts, position, 'manual', context)
   if (exit === null) {
     return refuse('price.unavailable', `nobody tells a price of ${position.terms.asset}`, extras)
   }
-  return accept(...exitEvents(state, { ...exit, by }, moment))
+  return accept(...exitEvents(facts, { ...exit, by }, context))
 }
 
 /** All at once; what has no price cannot be closed, and that is recorded. */
-export const closeAll = (state: State, by: Operator, moment: DecisionContext): Decision =>
+export const closeAll = (facts: TradingFacts, by: Operator, context: DecisionContext): Decision =>
   accept(
-    ...openPositionsOf(state)
-      .filter((position) => !isLeaving(state, position))
+    ...openPositionsOf(facts.trading)
+      .filter((position) => !isLeaving(facts, position))
       .flatMap((position) => {
-        const exit = exitNow(state, position, 'manual', moment)
-        return exit === null ? [unpriced(position, moment)] : exitEvents(state, { ...exit, by }, moment)
+        const exit = exitNow(facts, position, 'manual', context)
+        return exit === null ? [unpriced(position, context)] : exitEvents(facts, { ...exit, by }, context)
       }),
   )
 
 /** The brain turned around: positions against its direction end. */
 export const exitSymbol = (
-  state: State,
+  facts: TradingFacts,
   { symbol, direction }: { readonly symbol: string; readonly direction: Direction },
-  moment: DecisionContext,
+  context: DecisionContext,
 ): Decision => {
-  if (state.killSwitch.level === LOCKDOWN) return accept()
+  if (facts.trading.killSwitch.level === LOCKDOWN) return accept()
   return accept(
-    ...positionsOf(state, symbol)
+    ...positionsOf(facts.trading, symbol)
       .filter(
         ({ terms, status }) => !terms.isAdopted && terms.direction !== direction && status !== 'closing',
       )
-      .flatMap((position) => exitNow(state, position, 'bias_flip', moment) ?? [])
-      .flatMap((exit) => exitEvents(state, exit, moment)),
+      .flatMap((position) => exitNow(facts, position, 'bias_flip', context) ?? [])
+      .flatMap((exit) => exitEvents(facts, exit, context)),
   )
 }
 
@@ -81,13 +81,17 @@ export const exitSymbol = (
  * Order, fill and close in one batch; with partial fills the order alone, and the bars do the rest. At a venue the
  * order alone, too: what becomes of it is told by the venue.
  */
-export const exitEvents = (state: State, exit: ExitRequest, moment: DecisionContext): readonly NewEvent[] => {
+export const exitEvents = (
+  facts: TradingFacts,
+  exit: ExitRequest,
+  context: DecisionContext,
+): readonly NewEvent[] => {
   const { position, basePrice, reason, trigger, by } = exit
-  const { execution } = moment.configuration
+  const { execution } = context.configuration
   const quantity = position.holding.quantity - (position.holding.exit?.quantity ?? 0n)
   const side = position.terms.direction === 'long' ? 'sell' : 'buy'
-  const order = { id: nextExitId(position, moment), positionId: position.id, intentId: null }
-  const entry = state.orders.open.get(position.terms.orderId)
+  const order = { id: nextExitId(position, context), positionId: position.id, intentId: null }
+  const entry = facts.trading.orders.open.get(position.terms.orderId)
   const submitted: NewEvent = {
     type: 'execution.order_submitted.v1',
     source: by?.surface ?? 'oms',
@@ -105,7 +109,7 @@ export const exitEvents = (state: State, exit: ExitRequest, moment: DecisionCont
       quantity: unitsNumber(quantity),
       limit_price: null,
       reference_price: unitsNumber(basePrice),
-      reference_ts: trigger?.ts ?? moment.now,
+      reference_ts: trigger?.ts ?? context.now,
       trigger,
       limits: {},
       exit_reason: reason,
@@ -154,18 +158,18 @@ const nextExitId = (position: Position, { sha256Hex }: DecisionContext): string 
 
 /** A venue has a price of its own: there it goes without ours, and the last one seen is the reference. */
 export const exitNow = (
-  state: State,
+  facts: TradingFacts,
   position: Position,
   reason: ExitReason,
-  moment: DecisionContext,
+  context: DecisionContext,
 ): Exit | null => {
   const { terms, mark: seen } = position
-  const price = markNow(state, terms.asset, moment)?.price ?? (terms.platform === PAPER ? null : seen.price)
+  const price = markNow(facts, terms.asset, context)?.price ?? (terms.platform === PAPER ? null : seen.price)
   return price === null ? null : { position, reason, basePrice: unitsFrom(price), trigger: null }
 }
 
 /** Whether an exit is under way; one that failed is not. */
-const isLeaving = ({ orders }: State, { status, holding }: Position): boolean =>
+const isLeaving = ({ trading: { orders } }: TradingFacts, { status, holding }: Position): boolean =>
   status === 'closing' && holding.exit !== null && orders.open.has(holding.exit.orderId)
 
 const unpriced = (position: Position, { sha256Hex }: DecisionContext): NewEvent => ({

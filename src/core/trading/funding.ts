@@ -2,10 +2,10 @@ import type { NewEvent } from '../events/catalogue.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
 import { openPositionsOf } from './book.ts'
 import type { Position } from './positions.ts'
-import type { State } from '../state.ts'
 import { accept, type Decision } from '../shared/decision.ts'
 import { periodShareOf, signOf, usdNumber, type Usd } from '../shared/money.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
+import type { TradingFacts, TradingState } from './evolve.ts'
 
 /** Three times a day. */
 const PERIODS_PER_YEAR = 1095n
@@ -22,16 +22,16 @@ export interface VenueFunding {
 
 /** Longs pay a positive rate, shorts get it. Where nobody knows the rate nothing is charged. */
 export const applyFunding = (
-  state: State,
-  { at, toldBy }: { readonly at: string; readonly toldBy?: string | undefined },
+  facts: TradingFacts,
+  { at, reportedBy }: { readonly at: string; readonly reportedBy?: string | undefined },
   { configuration }: DecisionContext,
 ): Decision => {
   if (!configuration.execution.apply_funding) return accept()
   return accept(
-    ...openPositionsOf(state)
-      .filter(({ terms }) => terms.openedAt < at && terms.platform !== toldBy)
+    ...openPositionsOf(facts.trading)
+      .filter(({ terms }) => terms.openedAt < at && terms.platform !== reportedBy)
       .flatMap((position) => {
-        const rate = rateOf(state, position, Date.parse(at))
+        const rate = rateOf(facts, position, Date.parse(at))
         return rate === null ? [] : chargeOf(position, rate, at)
       }),
   )
@@ -39,7 +39,7 @@ export const applyFunding = (
 
 /** The payment of a venue, shared by size among the positions that were held in its symbol when it was made. */
 export const recordFunding = (
-  { positions }: Pick<State, 'positions'>,
+  { positions }: Pick<TradingState, 'positions'>,
   { venue, payment }: { readonly venue: string; readonly payment: VenueFunding },
 ): Decision => {
   const at = new Date(payment.atMs).toISOString()
@@ -86,7 +86,7 @@ const paymentOf = (
   },
 })
 
-const rateOf = ({ market }: State, { terms }: Position, atMs: number): number | null => {
+const rateOf = ({ market }: TradingFacts, { terms }: Position, atMs: number): number | null => {
   const last = market.symbols.get(canonicalSymbol(terms.asset))?.last
   if (last === undefined || atMs - Date.parse(last.close_ts) > PERIOD_MS) return null
   return last.funding_annualized

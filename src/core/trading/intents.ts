@@ -28,7 +28,7 @@ export const INITIAL_INTENTS: Intents = PersistentMap()
 const ENDED_KEPT = 1000
 
 /** An operator who decides about an intent that waits for it. */
-export interface Judgement {
+export interface IntentDecision {
   readonly intentId: string
   readonly operator: string
   readonly note: string | null
@@ -37,7 +37,7 @@ export interface Judgement {
 
 export const approveIntent = (
   intents: Intents,
-  { intentId, operator, note, surface }: Judgement,
+  { intentId, operator, note, surface }: IntentDecision,
   { level, now }: { readonly level: KillSwitchLevel; readonly now: string },
 ): Decision => {
   const known = intents.get(intentId)
@@ -54,7 +54,7 @@ export const approveIntent = (
 
 export const denyIntent = (
   intents: Intents,
-  { intentId, operator, note, surface }: Judgement,
+  { intentId, operator, note, surface }: IntentDecision,
   sha256Hex: Sha256Hex,
 ): Decision => {
   const known = intents.get(intentId)

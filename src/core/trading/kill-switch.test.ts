@@ -39,7 +39,7 @@ describe('an operator', () => {
     const state = given(raisedTo(3))
       .when({ kind: 'set-kill-switch', move: move(1) })
       .then({ type: 'system.kill_switch.v1', payload: { level: 1, prev_level: 3, reset_by: 'svc-1' } })
-    expect(state.killSwitch).toEqual({
+    expect(state.trading.killSwitch).toEqual({
       level: 1,
       reason: 'because',
       changedAt: expect.any(String),
@@ -82,12 +82,13 @@ describe('an automatic cause', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...levels)), fc.constantFrom(...levels), (raises, to) => {
         const happened = raises.map(raisedTo)
-        const before = stateAfter(happened).killSwitch.level
+        const before = stateAfter(happened).trading.killSwitch.level
         const decision = given(...happened).when({ kind: 'escalate', to, cause })
         if (to <= before) decision.thenNothing()
         else
           expect(
-            decision.then({ type: 'system.kill_switch.v1' }, { type: 'alert.kill_switch' }).killSwitch.level,
+            decision.then({ type: 'system.kill_switch.v1' }, { type: 'alert.kill_switch' }).trading.killSwitch
+              .level,
           ).toBe(to)
       }),
     )
@@ -99,7 +100,7 @@ describe('a malformed kill-switch event', () => {
     '%j folds to level 3',
     (payload) => {
       const event = { ...raisedTo(0), payload } as unknown as NewEvent
-      expect(stateAfter([event]).killSwitch).toMatchObject({ level: 3, reason: 'integrity_failed' })
+      expect(stateAfter([event]).trading.killSwitch).toMatchObject({ level: 3, reason: 'integrity_failed' })
     },
   )
 })
@@ -117,7 +118,7 @@ describe('a start', () => {
     const state = given()
       .when({ kind: 'start', started: started(true) })
       .then({ type: 'system.started.v1' }, { type: 'contributor.registered.v1' })
-    expect(state.nodes.publicKeys.get('svc-1')).toBe('ab')
+    expect(state.operations.nodes.publicKeys.get('svc-1')).toBe('ab')
   })
 
   it('on a damaged log raises to lockdown in the same batch', () => {

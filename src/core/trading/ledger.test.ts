@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { equityOf } from '../state.ts'
+import { equityOf } from './evolve.ts'
 import { Desk } from './trading.fixture.ts'
 import { usdFrom } from '../shared/money.ts'
 
@@ -21,26 +21,26 @@ describe('the account', () => {
   it('begins with what the configuration says, and is no drawdown for it', () => {
     const desk = new Desk()
     desk.do({ kind: 'start', started: started(2500) })
-    expect(equityOf(desk.state)).toBe(usdFrom(2500))
+    expect(equityOf(desk.state.trading)).toBe(usdFrom(2500))
     desk.bar('BTC', 100)
     desk.bar('BTC', 100)
-    expect(desk.state.risk.peak).toBe(usdFrom(2500))
-    expect(desk.state.killSwitch.level).toBe(0)
+    expect(desk.state.trading.risk.peak).toBe(usdFrom(2500))
+    expect(desk.state.trading.killSwitch.level).toBe(0)
   })
 
   it('begins with 10000 if nobody says so', () => {
     const desk = new Desk()
     desk.do({ kind: 'start', started: started() })
-    expect(equityOf(desk.state)).toBe(usdFrom(10_000))
+    expect(equityOf(desk.state.trading)).toBe(usdFrom(10_000))
   })
 
   it('keeps its beginning once something was traded', () => {
     const desk = new Desk()
     desk.bar('BTC', 100)
     desk.intend()
-    const before = equityOf(desk.state)
+    const before = equityOf(desk.state.trading)
     desk.do({ kind: 'start', started: started(1) })
-    expect(equityOf(desk.state)).toBe(before)
+    expect(equityOf(desk.state.trading)).toBe(before)
   })
 
   it('remembers the last 50 closes, and a streak that a tiny result does not break', () => {
@@ -67,10 +67,10 @@ describe('the account', () => {
       })
     const streaks = [-1, -0.01, -0.009, 0.009, -2, 0.01].map((net) => {
       close(net)
-      return desk.state.ledger.lossStreak
+      return desk.state.trading.ledger.lossStreak
     })
     expect(streaks).toEqual([1, 2, 2, 2, 3, 0])
     for (let count = 0; count < 60; count += 1) close(1)
-    expect(desk.state.ledger.closes).toHaveLength(50)
+    expect(desk.state.trading.ledger.closes).toHaveLength(50)
   })
 })

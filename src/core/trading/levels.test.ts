@@ -67,12 +67,12 @@ describe.each<[KillSwitchLevel, Expected]>([
   })
 
   it('an approval', () => {
-    const judgement = { intentId: 'waiting', note: null, ...by }
+    const decision = { intentId: 'waiting', note: null, ...by }
     const desk = deskAt(level)
-    expect(desk.refusalOf({ kind: 'approve-intent', judgement })).toBe(
+    expect(desk.refusalOf({ kind: 'approve-intent', decision })).toBe(
       expected.entry ? null : 'kill_switch.active',
     )
-    expect(desk.refusalOf({ kind: 'deny-intent', judgement })).toBeNull()
+    expect(desk.refusalOf({ kind: 'deny-intent', decision })).toBeNull()
   })
 
   it('an automatic exit', () => {
@@ -82,7 +82,7 @@ describe.each<[KillSwitchLevel, Expected]>([
   })
 
   it('an operator who closes, a signal, an expiry', () => {
-    const [positionId = ''] = deskAt(level).state.positions.keys()
+    const [positionId = ''] = deskAt(level).state.trading.positions.keys()
     expect(typesOf(deskAt(level).do({ kind: 'close-position', positionId, by }))).toContain(CLOSED)
     expect(typesOf(deskAt(level).do({ kind: 'close-all', by }))).toContain(CLOSED)
     expect(typesOf(deskAt(level).do(signal))).toContain('signal.ta.v1')
@@ -95,7 +95,7 @@ describe.each<[KillSwitchLevel, Expected]>([
     const desk = liveDesk()
     desk.intend()
     const order = onlyOrder(desk)
-    desk.do({ kind: 'doubt-order', orderId: order.id, reason: 'no answer' })
+    desk.do({ kind: 'mark-order-unknown', orderId: order.id, reason: 'no answer' })
     raise(desk, level)
     const found = reportOf('filled', [fillOf('t1', 100, Number(order.quantity) / 1e8)])
     expect(typesOf(report(desk, order, found, 1))).toEqual(
@@ -109,8 +109,8 @@ describe.each<[KillSwitchLevel, Expected]>([
     desk.do({ kind: 'close-all', by })
     const { id: orderId } = onlyOrder(desk)
     raise(desk, level)
-    const wish = { orderId, operator: 'op', reason: null, surface: 'cli' } as const
-    expect(desk.refusalOf({ kind: 'cancel-order', wish })).toBeNull()
+    const request = { orderId, operator: 'op', reason: null, surface: 'cli' } as const
+    expect(desk.refusalOf({ kind: 'cancel-order', request })).toBeNull()
   })
 
   it('settlement and learning', () => {
@@ -134,6 +134,6 @@ describe.each<[KillSwitchLevel, Expected]>([
         integrity: { ok: true, reason: null, first_bad_seq: null },
       },
     })
-    expect(desk.state.killSwitch.level).toBe(level)
+    expect(desk.state.trading.killSwitch.level).toBe(level)
   })
 })

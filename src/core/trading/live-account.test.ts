@@ -3,7 +3,7 @@ import type { VenueHolding, VenueLiquidation } from './account-sweep.ts'
 import { Desk, payloadOf, typesOf } from './trading.fixture.ts'
 import { checkedVenue, enterLive, liveDesk, onlyOrder, VENUE } from './live.fixture.ts'
 import { openPositionsOf } from './book.ts'
-import { equityOf } from '../state.ts'
+import { equityOf } from './evolve.ts'
 import { unitsFrom, usdFrom } from '../shared/money.ts'
 
 const holding = (quantity: number, changes: Partial<VenueHolding> = {}): VenueHolding => ({
@@ -44,7 +44,7 @@ describe('what the venue holds', () => {
       'alert.execution',
       'execution.reduce_only.v1',
     ])
-    const [adopted] = openPositionsOf(desk.state)
+    const [adopted] = openPositionsOf(desk.state.trading)
     expect(adopted).toMatchObject({
       status: 'open',
       terms: { isAdopted: true, direction: 'short', platform: VENUE },
@@ -63,13 +63,13 @@ describe('what the venue holds', () => {
     const desk = liveDesk()
     const events = sweep(desk, [holding(3, { entryPrice: unitsFrom(entry) })])
     expect(payloadOf(events, 'execution.position_adopted.v1')).toMatchObject({ loss_at_stop_usd: risked })
-    expect(desk.state.book.lossAtStop).toBe(usdFrom(risked))
+    expect(desk.state.trading.book.lossAtStop).toBe(usdFrom(risked))
   })
 
   it('that is adopted raises the switch when it is larger than all risk that is allowed', () => {
     const desk = liveDesk()
     sweep(desk, [holding(7)])
-    expect(desk.state.killSwitch.level).toBe(2)
+    expect(desk.state.trading.killSwitch.level).toBe(2)
   })
 
   it('is adopted as far as it is more than ours', () => {
@@ -85,7 +85,7 @@ describe('what the venue holds', () => {
     const desk = liveDesk()
     sweep(desk, [holding(0.5)])
     expect(typesOf(desk.bar('BTC', 80))).not.toContain('execution.order_submitted.v1')
-    const [adopted] = openPositionsOf(desk.state)
+    const [adopted] = openPositionsOf(desk.state.trading)
     const by = { operator: 'op', surface: 'cli' } as const
     desk.do({ kind: 'close-position', positionId: adopted?.id ?? '', by })
     expect(onlyOrder(desk)).toMatchObject({ isExit: true, quantity: unitsFrom(0.5), side: 'sell' })
@@ -100,14 +100,14 @@ describe('what the venue holds', () => {
       venue_quantity: 0,
     })
     expect(payloadOf(events, 'alert.execution')).toMatchObject({ cause: 'position_missing' })
-    expect(desk.state.venue.reduceOnly).not.toBeNull()
+    expect(desk.state.trading.venue.reduceOnly).not.toBeNull()
     expect(sweep(desk, [])).toEqual([])
     const resume = { kind: 'resume-live', operator: 'op', reason: 'sold by hand', surface: 'cli' } as const
     expect(payloadOf(desk.do(resume), 'execution.position_closed.v1')).toMatchObject({
       exit_reason: 'manual',
       closed_by: 'op',
     })
-    expect(desk.state.venue).toMatchObject({ reduceOnly: null, missing: [] })
+    expect(desk.state.trading.venue).toMatchObject({ reduceOnly: null, missing: [] })
     expect(desk.refusalOf(resume)).toBe('live.not_reduce_only')
   })
 
@@ -129,9 +129,9 @@ describe('what the venue holds', () => {
       mode: 'live',
       fees_usd: 2.01,
     })
-    expect([...desk.state.positions.values()].at(-1)?.status).toBe('liquidated')
-    expect(equityOf(desk.state)).toBe(10_000_000_000n - 199_000_000n - 2_010_000n)
-    expect(desk.state.venue.reduceOnly).toBeNull()
+    expect([...desk.state.trading.positions.values()].at(-1)?.status).toBe('liquidated')
+    expect(equityOf(desk.state.trading)).toBe(10_000_000_000n - 199_000_000n - 2_010_000n)
+    expect(desk.state.trading.venue.reduceOnly).toBeNull()
   })
 })
 
@@ -145,16 +145,16 @@ describe('going live', () => {
     expect(desk.refusalOf({ kind: 'confirm-live', confirmation })).toBe('live.positions_open')
     desk.do({ kind: 'close-all', by: { operator: 'op', surface: 'cli' } })
     desk.do({ kind: 'confirm-live', confirmation })
-    expect(equityOf(desk.state)).toBe(777_000_000n)
-    expect(desk.state.ledger).toMatchObject({ account: VENUE, fees: 0n, hasTraded: false })
+    expect(equityOf(desk.state.trading)).toBe(777_000_000n)
+    expect(desk.state.trading.ledger).toMatchObject({ account: VENUE, fees: 0n, hasTraded: false })
   })
 
   it('changes nothing in the ledger when it is confirmed again', () => {
     const desk = liveDesk()
     enterLive(desk)
-    const before = desk.state.ledger
+    const before = desk.state.trading.ledger
     desk.do({ kind: 'confirm-live', confirmation })
-    expect(desk.state.ledger).toBe(before)
+    expect(desk.state.trading.ledger).toBe(before)
   })
 
   it('tells a check only when it says something new', () => {

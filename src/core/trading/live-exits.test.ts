@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { payloadOf, typesOf, type Desk } from './trading.fixture.ts'
 import { enterLive, fillOf, liveDesk, onlyOrder, report, reportOf, VENUE } from './live.fixture.ts'
-import { equityOf } from '../state.ts'
+import { equityOf } from './evolve.ts'
 import { unitsNumber } from '../shared/money.ts'
 
 const quantityOf = (desk: Desk): number => unitsNumber(onlyOrder(desk).quantity)
 const position = (desk: Desk) => {
-  const found = [...desk.state.positions.values()].find(({ terms }) => terms.platform === VENUE)
+  const found = [...desk.state.trading.positions.values()].find(({ terms }) => terms.platform === VENUE)
   if (found === undefined) throw new Error('no position at the venue')
   return found
 }
@@ -33,7 +33,7 @@ describe('an exit at a venue', () => {
       fees_usd: 0.51,
       realized_pnl: -30.36,
     })
-    expect(equityOf(desk.state)).toBe(10_000_000_000n - 30_360_000n)
+    expect(equityOf(desk.state.trading)).toBe(10_000_000_000n - 30_360_000n)
   })
 
   it('is tried again, later each time, for what is left, under a name of its own', () => {
@@ -56,7 +56,7 @@ describe('an exit at a venue', () => {
     desk.do({ kind: 'retry-exits' })
     const closed = report(desk, onlyOrder(desk), reportOf('filled', [fillOf('x2', 93, 3.975, 0.4)]))
     expect(payloadOf(closed, 'execution.position_closed.v1')).toMatchObject({ fees_usd: 0.51 })
-    expect(equityOf(desk.state)).toBe(10_000_000_000n - 6_000_000n - 27_825_000n - 510_000n)
+    expect(equityOf(desk.state.trading)).toBe(10_000_000_000n - 6_000_000n - 27_825_000n - 510_000n)
   })
 
   it('ends after so many attempts; an operator can go on', () => {
@@ -68,7 +68,7 @@ describe('an exit at a venue', () => {
       desk.wait(60_000)
       desk.do({ kind: 'retry-exits' })
     }
-    expect(desk.state.orders.open.size).toBe(0)
+    expect(desk.state.trading.orders.open.size).toBe(0)
     desk.bar('BTC', 94)
     const by = { operator: 'op', surface: 'api', note: 'enough' } as const
     const events = desk.do({ kind: 'close-position', positionId: position(desk).id, by })
@@ -94,7 +94,7 @@ describe('an exit at a venue', () => {
     report(desk, entry, reportOf('partial', [fillOf('t1', 100, 2)]))
     const events = desk.bar('BTC', 94)
     expect(typesOf(events)).toContain('execution.cancel_requested.v1')
-    const exit = [...desk.state.orders.open.values()].find(({ isExit }) => isExit)
+    const exit = [...desk.state.trading.orders.open.values()].find(({ isExit }) => isExit)
     if (exit === undefined) throw new Error('no exit')
     report(desk, exit, reportOf('filled', [fillOf('x1', 94, 2)]))
     // Not closed: more of the entry may come.
@@ -114,7 +114,7 @@ describe('an exit at a venue', () => {
     const entry = onlyOrder(desk)
     report(desk, entry, reportOf('partial', [fillOf('t1', 100, 2)]))
     desk.bar('BTC', 94)
-    const exit = [...desk.state.orders.open.values()].find(({ isExit }) => isExit)
+    const exit = [...desk.state.trading.orders.open.values()].find(({ isExit }) => isExit)
     if (exit === undefined) throw new Error('no exit')
     report(desk, exit, reportOf('filled', [fillOf('x1', 94, 2)]))
     expect(typesOf(report(desk, entry, reportOf('canceled', [fillOf('t1', 100, 2)])))).toEqual(
@@ -137,7 +137,7 @@ describe('the kill switch', () => {
     expect(typesOf(desk.do({ kind: 'record-unsent', orderId, reason: 'late' }))).toEqual([
       'execution.order_canceled.v1',
     ])
-    expect(desk.state.orders.ended.get(orderId)?.status).toBe('canceled')
+    expect(desk.state.trading.orders.ended.get(orderId)?.status).toBe('canceled')
   })
 
   it('lets no exit go by itself at level 3, and an operator may', () => {

@@ -15,13 +15,13 @@ import { unitsNumber } from '../shared/money.ts'
 
 const quantityOf = (desk: Desk): number => unitsNumber(onlyOrder(desk).quantity)
 const position = (desk: Desk) => {
-  const found = [...desk.state.positions.values()].find(({ terms }) => terms.platform === VENUE)
+  const found = [...desk.state.trading.positions.values()].find(({ terms }) => terms.platform === VENUE)
   if (found === undefined) throw new Error('no position at the venue')
   return found
 }
-const intentStatus = (desk: Desk) => [...desk.state.intents.values()].at(-1)?.status
+const intentStatus = (desk: Desk) => [...desk.state.trading.intents.values()].at(-1)?.status
 const doubt = (desk: Desk) =>
-  desk.do({ kind: 'doubt-order', orderId: onlyOrder(desk).id, reason: 'no answer' })
+  desk.do({ kind: 'mark-order-unknown', orderId: onlyOrder(desk).id, reason: 'no answer' })
 const notFound = (desk: Desk) =>
   desk.do({ kind: 'record-not-found', orderId: onlyOrder(desk).id, lookups: 3 })
 
@@ -39,7 +39,7 @@ describe('an entry at a venue', () => {
     // 500 USD at the worst price, cut to thousandths.
     expect(quantityOf(desk)).toBe(4.975)
     expect(intentStatus(desk)).toBe('executing')
-    expect(openPositionsOf(desk.state)).toEqual([])
+    expect(openPositionsOf(desk.state.trading)).toEqual([])
   })
 
   it('rounds the limit of a sale up, never to the worse side', () => {
@@ -68,7 +68,7 @@ describe('an entry at a venue', () => {
       'execution.order_filled.v1',
       'execution.position_updated.v1',
     ])
-    expect(desk.state.orders.open.size).toBe(0)
+    expect(desk.state.trading.orders.open.size).toBe(0)
     expect(intentStatus(desk)).toBe('filled')
     expect(unitsNumber(position(desk).holding.quantity)).toBe(4.975)
     expect(report(desk, order, reportOf('filled', [first, second]))).toEqual([])
@@ -98,7 +98,7 @@ describe('an entry at a venue', () => {
       reasons: ['venue_rejected'],
       details: { venue_reason: 'insufficient margin' },
     })
-    expect(desk.state.orders.ended.get(order.id)?.status).toBe('rejected')
+    expect(desk.state.trading.orders.ended.get(order.id)?.status).toBe('rejected')
     expect(intentStatus(desk)).toBe('rejected')
   })
 })
@@ -147,7 +147,7 @@ describe('nothing is sent', () => {
       desk.bar(symbol, 100)
       if (symbol !== 'S500') desk.intend({ symbol, size_pct: 0.001 })
     }
-    expect(desk.state.orders.open.size).toBe(500)
+    expect(desk.state.trading.orders.open.size).toBe(500)
     expect(reasonsOf(desk, { symbol: 'S500', size_pct: 0.001 })).toEqual(['venue_unavailable'])
   })
 
@@ -221,22 +221,24 @@ describe('an order of unknown fate', () => {
     desk.intend()
     doubt(desk)
     const { id: orderId } = onlyOrder(desk)
-    const events = desk.do({ kind: 'record-unfindable', orderId })
+    const events = desk.do({ kind: 'record-lookup-unsupported', orderId })
     expect(typesOf(events)).toEqual(['execution.order_reconciled.v1', 'alert.execution'])
-    expect(desk.do({ kind: 'record-unfindable', orderId })).toEqual([])
+    expect(desk.do({ kind: 'record-lookup-unsupported', orderId })).toEqual([])
     expect(onlyOrder(desk)).toMatchObject({ status: 'unknown', needsOperator: true })
-    const wish = { orderId, operator: 'op', reason: null, surface: 'cli' } as const
-    expect(typesOf(desk.do({ kind: 'cancel-order', wish }))).toEqual(['execution.order_canceled.v1'])
-    expect(desk.refusalOf({ kind: 'cancel-order', wish })).toBe('order.not_open')
-    expect(desk.refusalOf({ kind: 'cancel-order', wish: { ...wish, orderId: 'x' } })).toBe('order.not_found')
+    const request = { orderId, operator: 'op', reason: null, surface: 'cli' } as const
+    expect(typesOf(desk.do({ kind: 'cancel-order', request }))).toEqual(['execution.order_canceled.v1'])
+    expect(desk.refusalOf({ kind: 'cancel-order', request })).toBe('order.not_open')
+    expect(desk.refusalOf({ kind: 'cancel-order', request: { ...request, orderId: 'x' } })).toBe(
+      'order.not_found',
+    )
   })
 
   it('is what every order becomes after a restart', () => {
     const desk = liveDesk()
     desk.intend()
-    expect(typesOf(desk.do({ kind: 'doubt-orders', reason: 'restart' }))).toEqual([
+    expect(typesOf(desk.do({ kind: 'mark-orders-unknown', reason: 'restart' }))).toEqual([
       'execution.order_unknown.v1',
     ])
-    expect(desk.do({ kind: 'doubt-orders', reason: 'restart' })).toEqual([])
+    expect(desk.do({ kind: 'mark-orders-unknown', reason: 'restart' })).toEqual([])
   })
 })

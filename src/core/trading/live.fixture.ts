@@ -55,7 +55,7 @@ export const checkedVenue = (ok = true, symbols: readonly string[] = ['BTC', 'ET
 
 /** The one order under way. */
 export const onlyOrder = (desk: Desk): Order => {
-  const [order, ...others] = [...desk.state.orders.open.values()]
+  const [order, ...others] = [...desk.state.trading.orders.open.values()]
   if (order === undefined || others.length > 0) throw new Error(`${1 + others.length} orders are open`)
   return order
 }

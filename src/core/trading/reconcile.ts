@@ -6,19 +6,23 @@ import { canceledEvent, givenUp } from './cancel.ts'
 import { PAPER } from './venue-destination.ts'
 import type { Order } from './orders.ts'
 import { isOpen } from './positions.ts'
-import type { State } from '../state.ts'
 import { EventBuilder } from './event-builder.ts'
 import { accept, refuse, type Decision } from '../shared/decision.ts'
 import { rejectedEvent, settled } from './venue-report.ts'
+import type { TradingFacts } from './evolve.ts'
 
 /** Nobody knows any more what the venue made of it. */
-export const markOrderUnknown = ({ orders }: State, orderId: string, reason: string): Decision => {
+export const markOrderUnknown = (
+  { trading: { orders } }: TradingFacts,
+  orderId: string,
+  reason: string,
+): Decision => {
   const order = orders.open.get(orderId)
   return order === undefined || order.status === 'unknown' ? accept() : accept(unknownEvent(order, reason))
 }
 
 /** After a restart nobody knows it of any order. */
-export const markOrdersUnknown = ({ orders }: State, reason: string): Decision =>
+export const markOrdersUnknown = ({ trading: { orders } }: TradingFacts, reason: string): Decision =>
   accept(
     ...[...orders.open.values()]
       .filter(({ venue, status }) => venue !== PAPER && status !== 'unknown')
@@ -28,45 +32,45 @@ export const markOrdersUnknown = ({ orders }: State, reason: string): Decision =
 
 /** The venue said no. */
 export const recordRejection = (
-  state: State,
+  facts: TradingFacts,
   orderId: string,
   reason: string,
-  moment: DecisionContext,
+  context: DecisionContext,
 ): Decision => {
-  const order = state.orders.open.get(orderId)
+  const order = facts.trading.orders.open.get(orderId)
   if (order === undefined || order.status !== 'submitting') return accept()
-  return accept(...ended(state, order, rejectedEvent(order, reason.slice(0, 500)), moment))
+  return accept(...ended(facts, order, rejectedEvent(order, reason.slice(0, 500)), context))
 }
 
 /** It was to be sent, and never was. */
 export const recordUnsent = (
-  state: State,
+  facts: TradingFacts,
   orderId: string,
   reason: string,
-  moment: DecisionContext,
+  context: DecisionContext,
 ): Decision => {
-  const order = state.orders.open.get(orderId)
+  const order = facts.trading.orders.open.get(orderId)
   if (order === undefined || order.status !== 'submitting') return accept()
-  return accept(...ended(state, order, canceledEvent(order, order.cancelReason ?? reason), moment))
+  return accept(...ended(facts, order, canceledEvent(order, order.cancelReason ?? reason), context))
 }
 
 /** The venue does not have it, asked often enough: it is sent again under the same name, or given up. */
 export const recordNotFound = (
-  state: State,
+  facts: TradingFacts,
   orderId: string,
   lookups: number,
-  moment: DecisionContext,
+  context: DecisionContext,
 ): Decision => {
-  const order = state.orders.open.get(orderId)
+  const order = facts.trading.orders.open.get(orderId)
   if (order === undefined || order.status !== 'unknown') return accept()
-  const mayResend = order.resends < RESENDS_MAX && order.filled === 0n && isStillWanted(state, order, moment)
+  const mayResend = order.resends < RESENDS_MAX && order.filled === 0n && isStillWanted(facts, order, context)
   const reconciled = reconciledEvent(order, lookups, mayResend ? 'resend' : 'fail')
   if (mayResend) return accept(reconciled)
-  return accept(reconciled, ...ended(state, order, notFoundEvent(order), moment))
+  return accept(reconciled, ...ended(facts, order, notFoundEvent(order), context))
 }
 
 /** The venue offers no search: it stays as it is until an operator says what became of it. */
-export const recordLookupUnsupported = ({ orders }: State, orderId: string): Decision => {
+export const recordLookupUnsupported = ({ trading: { orders } }: TradingFacts, orderId: string): Decision => {
   const order = orders.open.get(orderId)
   if (order === undefined || order.status !== 'unknown' || order.needsOperator) return accept()
   const { id, symbol, positionId, venue } = order
@@ -94,14 +98,14 @@ export interface CancelRequest {
 
 /** By hand, at every level. */
 export const cancelOrder = (
-  state: State,
+  facts: TradingFacts,
   { orderId, operator, reason, surface }: CancelRequest,
-  moment: DecisionContext,
+  context: DecisionContext,
 ): Decision => {
-  const order = state.orders.open.get(orderId)
+  const order = facts.trading.orders.open.get(orderId)
   const extras = { order_id: orderId }
   if (order === undefined) {
-    const over = state.orders.ended.get(orderId)
+    const over = facts.trading.orders.ended.get(orderId)
     return over === undefined
       ? refuse('order.not_found', `no order has id ${orderId}`, extras)
       : refuse('order.not_open', `the order is ${over.status}`, { ...extras, order_status: over.status })
@@ -109,7 +113,7 @@ export const cancelOrder = (
   const why = reason ?? 'manual'
   // The operator looked at the venue, which nobody else can.
   const events = order.needsOperator
-    ? ended(state, order, canceledEvent(order, why), moment)
+    ? ended(facts, order, canceledEvent(order, why), context)
     : givenUp(order, why, operator)
   if (events.length === 0) {
     return refuse('order.not_open', 'the venue has been asked to cancel it', {
@@ -126,27 +130,36 @@ const RESENDS_MAX = 3
 const LOCKDOWN = 3
 const NOT_FOUND = 'not_found_on_venue'
 
-const isStillWanted = (state: State, order: Order, moment: DecisionContext): boolean => {
-  const { level } = state.killSwitch
+const isStillWanted = (facts: TradingFacts, order: Order, context: DecisionContext): boolean => {
+  const { level } = facts.trading.killSwitch
   if (order.cancelReason !== null) return false
   if (order.isExit) {
-    const position = state.positions.get(order.positionId)
+    const position = facts.trading.positions.get(order.positionId)
     return position !== undefined && isOpen(position) && (level < LOCKDOWN || order.exitReason === 'manual')
   }
-  const others = { ...state, orders: { ...state.orders, open: state.orders.open.delete(order.id) } }
+  const { orders } = facts.trading
+  const others = {
+    ...facts,
+    trading: { ...facts.trading, orders: { ...orders, open: orders.open.delete(order.id) } },
+  }
   return (
     level < 2 &&
-    (order.validUntil === null || moment.now <= order.validUntil) &&
-    destinationOf(others, order.symbol, moment).isAvailable
+    (order.validUntil === null || context.now <= order.validUntil) &&
+    destinationOf(others, order.symbol, context).isAvailable
   )
 }
 
 /** The end of an order, and what follows from it for its position. */
-const ended = (state: State, order: Order, event: NewEvent, moment: DecisionContext): readonly NewEvent[] => {
-  const story = new EventBuilder(state, moment)
-  story.tell(event)
-  story.tell(...settled(story.state, order))
-  return story.events
+const ended = (
+  facts: TradingFacts,
+  order: Order,
+  event: NewEvent,
+  context: DecisionContext,
+): readonly NewEvent[] => {
+  const builder = new EventBuilder(facts, context)
+  builder.append(event)
+  builder.append(...settled(builder.facts, order))
+  return builder.events
 }
 
 const unknownEvent = ({ id, symbol }: Order, reason: string): NewEvent => ({

@@ -7,10 +7,10 @@ import type { Order } from './orders.ts'
 import { filledEvent, levelsOf, paperFill, type Fill } from './paper.ts'
 import { withFill } from './growing.ts'
 import { updateOf } from './monitor.ts'
-import type { State } from '../state.ts'
 import { accept, type Decision } from '../shared/decision.ts'
 import { unitsFrom, type Quantity } from '../shared/money.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
+import type { TradingFacts } from './evolve.ts'
 
 export interface TradedBar {
   readonly symbol: string
@@ -20,11 +20,11 @@ export interface TradedBar {
 }
 
 /** Paper orders that wait for volume take their share of a bar. */
-export const fillResting = (state: State, bar: TradedBar, moment: DecisionContext): Decision => {
-  if (state.orders.open.size === 0) return accept()
+export const fillResting = (facts: TradingFacts, bar: TradedBar, context: DecisionContext): Decision => {
+  if (facts.trading.orders.open.size === 0) return accept()
   const symbol = canonicalSymbol(bar.symbol)
   return accept(
-    ...[...state.orders.open.values()]
+    ...[...facts.trading.orders.open.values()]
       .filter(
         (order) =>
           order.venue === 'paper' &&
@@ -32,18 +32,18 @@ export const fillResting = (state: State, bar: TradedBar, moment: DecisionContex
           order.submittedAt < bar.closeTs,
       )
       .toSorted((one, other) => (one.id < other.id ? -1 : 1))
-      .flatMap((order) => fillEvents(state, order, bar, moment)),
+      .flatMap((order) => fillEvents(facts, order, bar, context)),
   )
 }
 
 const fillEvents = (
-  state: State,
+  facts: TradingFacts,
   order: Order,
   bar: TradedBar,
-  moment: DecisionContext,
+  context: DecisionContext,
 ): readonly NewEvent[] => {
-  const { execution } = moment.configuration
-  const isLate = order.validUntil !== null && order.validUntil < moment.now
+  const { execution } = context.configuration
+  const isLate = order.validUntil !== null && order.validUntil < context.now
   if (!order.isExit && isLate) return [canceledEvent(order, 'expired')]
   const available = unitsFrom(bar.volume * execution.paper_max_volume_share)
   const wanted = order.quantity - order.filled
@@ -54,13 +54,13 @@ const fillEvents = (
   return [
     filledEvent(order, fill, { fillNo: order.fills + 1, remaining }),
     ...(order.isExit
-      ? exitProgress(state, order, fill, remaining)
-      : entryProgress(state, order, fill, { remaining, mid: bar.close, moment })),
+      ? exitProgress(facts, order, fill, remaining)
+      : entryProgress(facts, order, fill, { remaining, mid: bar.close, context })),
   ]
 }
 
 const exitProgress = (
-  { positions }: State,
+  { trading: { positions } }: TradingFacts,
   { positionId }: Order,
   fill: Fill,
   remaining: Quantity,
@@ -73,18 +73,18 @@ const exitProgress = (
 
 /** The first fill opens; each further one moves the average, and stop and target with it. */
 export const entryProgress = (
-  { intents, positions }: State,
+  { trading: { intents }, trading: { positions } }: TradingFacts,
   order: Order,
   fill: Fill,
   {
     remaining,
     mid,
-    moment,
-  }: { readonly remaining: Quantity; readonly mid: number; readonly moment: DecisionContext },
+    context,
+  }: { readonly remaining: Quantity; readonly mid: number; readonly context: DecisionContext },
 ): readonly NewEvent[] => {
   const known = intents.get(order.intentId ?? '')
   if (known === undefined) return []
-  const rules = moment.configuration
+  const rules = context.configuration
   const position = positions.get(order.positionId)
   if (position === undefined) {
     return [openedEvent(known, order, fill, { mid: unitsFrom(mid), remaining, rules })]

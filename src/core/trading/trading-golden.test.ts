@@ -5,7 +5,7 @@ import { levelsOf, paperFill, perUsdOf } from './paper.ts'
 import { kellyFraction } from './sizing.ts'
 import { DEFAULT_CONFIGURATION } from '../config/validate.ts'
 import { trueConditions, type RiskFacts } from './conditions.ts'
-import { equityOf } from '../state.ts'
+import { equityOf } from './evolve.ts'
 import { r9 } from '../shared/numbers.ts'
 import { quantityFor, ratioOf, slippedPrice, unitsFrom, unitsNumber } from '../shared/money.ts'
 import { usdFrom, usdNumber } from '../shared/money.ts'
@@ -127,9 +127,9 @@ describe('14, 15: a long of 500 at 100', () => {
     desk.intend()
     desk.bar('BTC', 105, { high: 112 })
     desk.bar('BTC', 100)
-    desk.intend({ size_pct: 500 / usdNumber(equityOf(desk.state)) })
+    desk.intend({ size_pct: 500 / usdNumber(equityOf(desk.state.trading)) })
     desk.bar('BTC', 99, { low: 90 })
-    expect(usdNumber(equityOf(desk.state))).toBe(10_023.272807)
+    expect(usdNumber(equityOf(desk.state.trading))).toBe(10_023.272807)
   })
 })
 
@@ -188,7 +188,7 @@ it('18: heat is what all stops would cost', () => {
   const told = desk.log
     .filter(({ type }) => type === 'execution.position_opened.v1')
     .map(({ payload }) => usdFrom(payload['loss_at_stop_usd'] as number))
-  expect(told.reduce((sum, loss) => sum + loss, 0n)).toBe(desk.state.book.lossAtStop)
+  expect(told.reduce((sum, loss) => sum + loss, 0n)).toBe(desk.state.trading.book.lossAtStop)
 })
 
 it('19: a partial fill takes its share of each bar', () => {
@@ -203,14 +203,16 @@ it('19: a partial fill takes its share of each bar', () => {
   desk.bar('BTC', 102, { volume: 200 })
   const fills = desk.log.filter(({ type }) => type === 'execution.order_filled.v1')
   expect(fills.map(({ payload }) => payload['fill_size'])).toEqual([4, 3, 3])
-  const [position] = desk.state.positions.values()
+  const [position] = desk.state.trading.positions.values()
   expect(position).toMatchObject({ status: 'monitoring', holding: { isEntryDone: true } })
   if (position === undefined) throw new Error('nothing was opened')
   expect(usdNumber(position.holding.notional)).toBe(1009.5045)
   expect(usdNumber(position.holding.fees)).toBe(0.605703)
   expect(unitsNumber(position.holding.entryPrice)).toBe(100.95045)
   expect(unitsNumber(position.holding.stopLoss ?? 0n)).toBe(95.9029275)
-  expect([...desk.state.intents.values()]).toMatchObject([{ status: 'filled', positionId: position.id }])
+  expect([...desk.state.trading.intents.values()]).toMatchObject([
+    { status: 'filled', positionId: position.id },
+  ])
 })
 
 describe('20: funding', () => {
@@ -224,7 +226,7 @@ describe('20: funding', () => {
     desk.bar('BTC', direction === 'long' ? 100.05 : 99.95, { funding_annualized })
     const [event] = desk.do({ kind: 'apply-funding', at: '2026-02-20T08:00:00.000Z' })
     expect(event?.payload).toMatchObject({ amount_usd })
-    expect(usdNumber(desk.state.ledger.funding)).toBe(amount_usd)
+    expect(usdNumber(desk.state.trading.ledger.funding)).toBe(amount_usd)
   })
 })
 
@@ -264,7 +266,7 @@ describe('21: triggers', () => {
       const desk = new Desk({ execution: { paper_slippage_bps } })
       desk.bar('BTC', 100)
       desk.intend()
-      return riskFactsOf(desk.state, desk.now).fillDivergence
+      return riskFactsOf(desk.state.trading, desk.now).fillDivergence
     }
     expect([divergenceAt(50), divergenceAt(51)]).toEqual([0.005, 0.0051])
   })

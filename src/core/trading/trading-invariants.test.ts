@@ -1,13 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { accountStatusOf } from './account.ts'
-import type { Command } from '../commands.ts'
+import type { Command } from '../decide.ts'
 import { Desk, typesOf } from './trading.fixture.ts'
 import type { Stamped } from '../log/event.ts'
 import { openPositionsOf } from './book.ts'
 import { isOpen } from './positions.ts'
 import { decodeState, encodeState } from '../state-codec.ts'
-import { equityOf, evolve, INITIAL_STATE, type State } from '../state.ts'
+import { evolve, INITIAL_STATE, type State } from '../state.ts'
+import { equityOf } from './evolve.ts'
 import { unitsFrom, usdFrom } from '../shared/money.ts'
 
 const SYMBOLS = ['BTC', 'eth/usdt', 'SOL-PERP', 'FORBIDDEN'] as const
@@ -128,16 +129,22 @@ const act = (desk: Desk, step: Step, prices: number[]): void => {
       desk.wait(step.minutes * 60_000)
       return
     case 'judge': {
-      const waiting = [...desk.state.intents.values()].filter(({ status }) => status === 'awaiting_approval')
+      const waiting = [...desk.state.trading.intents.values()].filter(
+        ({ status }) => status === 'awaiting_approval',
+      )
       const chosen = waiting[step.nth % Math.max(1, waiting.length)]
-      if (chosen === undefined || desk.state.killSwitch.level >= 2 || chosen.intent.valid_until < desk.now)
+      if (
+        chosen === undefined ||
+        desk.state.trading.killSwitch.level >= 2 ||
+        chosen.intent.valid_until < desk.now
+      )
         return
-      const judgement = { intentId: chosen.id, note: null, ...by }
-      desk.do({ kind: step.approves ? 'approve-intent' : 'deny-intent', judgement })
+      const decision = { intentId: chosen.id, note: null, ...by }
+      desk.do({ kind: step.approves ? 'approve-intent' : 'deny-intent', decision })
       return
     }
     case 'close': {
-      const open = openPositionsOf(desk.state).filter(({ status }) => status !== 'closing')
+      const open = openPositionsOf(desk.state.trading).filter(({ status }) => status !== 'closing')
       const position = open[step.nth % Math.max(1, open.length)]
       if (position === undefined || position.mark.atMs < Date.parse(desk.now) - 170_000) return
       desk.do({ kind: 'close-position', positionId: position.id, by })
@@ -169,16 +176,16 @@ describe('whatever happens', () => {
       fc.property(life, (drawn) => {
         walk(drawn, ({ desk }) => {
           const { state, log } = desk
-          const open = openPositionsOf(state)
+          const open = openPositionsOf(state.trading)
           const nets = payloadsOf(log, 'execution.position_closed.v1').map(({ realized_pnl }) =>
             amount(realized_pnl),
           )
           const running = open.map(({ mark, holding }) => mark.unrealized - holding.fees - holding.funding)
-          expect(equityOf(state)).toBe(state.ledger.startBalance + sum(nets) + sum(running))
+          expect(equityOf(state.trading)).toBe(state.trading.ledger.startBalance + sum(nets) + sum(running))
           const fees = payloadsOf(log, 'execution.order_filled.v1').map(({ fee_usd }) => amount(fee_usd))
           expect(fees.every((fee) => fee >= 0n)).toBe(true)
-          expect(state.ledger.fees).toBe(sum(fees))
-          expect(state.book).toMatchObject({
+          expect(state.trading.ledger.fees).toBe(sum(fees))
+          expect(state.trading.book).toMatchObject({
             count: open.length,
             unrealized: sum(open.map(({ mark }) => mark.unrealized)),
             exposure: sum(open.map(({ mark }) => mark.exposure)),
@@ -196,16 +203,16 @@ describe('whatever happens', () => {
       fc.property(life, (drawn) => {
         walk({ ...drawn, partial: false }, ({ desk, before, step, events }) => {
           if (step.kind !== 'intent' || !typesOf(events).includes('execution.position_opened.v1')) return
-          const { equity, heat, exposure, margin } = accountStatusOf(desk.state, desk.now)
+          const { equity, heat, exposure, margin } = accountStatusOf(desk.state.trading, desk.now)
           const { risk } = desk.configuration
           expect(heat).toBeLessThanOrEqual(0.9 * Math.min(risk.max_portfolio_heat_pct, 0.06))
           expect(Number(exposure)).toBeLessThanOrEqual(risk.max_leverage * Number(equity))
           expect(margin <= equity).toBe(true)
           const [opened] = payloadsOf(events, 'execution.position_opened.v1')
           const size = Number(amount(opened?.['size_notional']))
-          expect(size).toBeLessThanOrEqual(risk.max_position_pct * Number(equityOf(before)))
-          expect(Math.max(...[...desk.state.book.bySymbol.values()].map((ids) => ids.length))).toBe(1)
-          expect(desk.state.killSwitch.reason ?? '').not.toContain('portfolio_heat')
+          expect(size).toBeLessThanOrEqual(risk.max_position_pct * Number(equityOf(before.trading)))
+          expect(Math.max(...[...desk.state.trading.book.bySymbol.values()].map((ids) => ids.length))).toBe(1)
+          expect(desk.state.trading.killSwitch.reason ?? '').not.toContain('portfolio_heat')
         })
       }),
       RUNS,
@@ -217,8 +224,8 @@ describe('whatever happens', () => {
       fc.property(life, (drawn) => {
         walk(drawn, ({ desk, before, step, events }) => {
           const types = typesOf(events)
-          const { level } = before.killSwitch
-          if (step.kind !== 'level') expect(desk.state.killSwitch.level).toBeGreaterThanOrEqual(level)
+          const { level } = before.trading.killSwitch
+          if (step.kind !== 'level') expect(desk.state.trading.killSwitch.level).toBeGreaterThanOrEqual(level)
           if (level >= 2 && step.kind !== 'level') expect(types).not.toContain('execution.position_opened.v1')
           const isByHand =
             step.kind === 'close' || (step.kind === 'command' && step.command.kind === 'close-all')
@@ -242,7 +249,7 @@ describe('whatever happens', () => {
         expect(payloadsOf(log, 'system.dcg_violation.v1')).toHaveLength(refused.length)
         const closed = payloadsOf(log, 'execution.position_closed.v1').map(({ position_id }) => position_id)
         expect(new Set(closed).size).toBe(closed.length)
-        for (const position of state.positions.values()) {
+        for (const position of state.trading.positions.values()) {
           const { holding, terms } = position
           if (!isOpen(position)) expect(holding.exit?.quantity).toBe(holding.quantity)
           const entry = holding.entryPrice
@@ -300,12 +307,12 @@ describe('whatever happens', () => {
 /** Who stood through the whole bar and was touched is out, or on the way. */
 const expectStopsLeft = (before: State, after: State, events: readonly Stamped[]): void => {
   for (const bar of payloadsOf(events, 'market.bar.v1')) {
-    for (const { id, terms, holding } of openPositionsOf(before)) {
+    for (const { id, terms, holding } of openPositionsOf(before.trading)) {
       const isSame = (bar['symbol'] as string).toUpperCase().startsWith(terms.asset)
       if (!isSame || holding.stopLoss === null || terms.openedAt > (bar['open_ts'] as string)) continue
       const worst = unitsFrom((terms.direction === 'long' ? bar['low'] : bar['high']) as number)
       const isHit = terms.direction === 'long' ? worst <= holding.stopLoss : worst >= holding.stopLoss
-      if (isHit) expect(['closed', 'closing']).toContain(after.positions.get(id)?.status)
+      if (isHit) expect(['closed', 'closing']).toContain(after.trading.positions.get(id)?.status)
     }
   }
 }

@@ -1,5 +1,5 @@
 import { testContext } from '../../../test/given.ts'
-import type { Command } from '../commands.ts'
+import type { Command } from '../decide.ts'
 import type { Configuration } from '../config/schema.ts'
 import { DEFAULT_CONFIGURATION } from '../config/validate.ts'
 import type { NewEvent, PayloadOf } from '../events/catalogue.ts'
@@ -46,7 +46,7 @@ export class Desk {
   }
 
   do(command: Command): readonly Stamped[] {
-    const result = run(this.state, command, this.#moment())
+    const result = run(this.state, command, this.#context())
     if (result.status === 'refused') throw new Error(`refused: ${result.refusal.code}`)
     this.state = result.state
     this.log.push(...result.events)
@@ -55,7 +55,7 @@ export class Desk {
 
   /** The code of the refusal; null for what is accepted. Nothing changes either way. */
   refusalOf(command: Command): RefusalCode | null {
-    const result = run(this.state, command, this.#moment())
+    const result = run(this.state, command, this.#context())
     return result.status === 'refused' ? result.refusal.code : null
   }
 
@@ -99,7 +99,7 @@ export class Desk {
     return this.do({ kind: 'execute-intent', intentId: id })
   }
 
-  #moment() {
+  #context() {
     return testContext({
       now: this.now,
       newId: () => this.#newId(),

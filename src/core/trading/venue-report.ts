@@ -1,5 +1,5 @@
 import { executionAlert } from './execution-alert.ts'
-import { markNow } from '../brain/cycle-inputs.ts'
+import { markNow } from '../signals/prices.ts'
 import type { NewEvent } from '../events/catalogue.ts'
 import { closedEvents } from './exits.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
@@ -8,10 +8,10 @@ import type { Order } from './orders.ts'
 import { filledEvent, type Fill } from './paper.ts'
 import type { Position } from './positions.ts'
 import { entryProgress } from './resting-fills.ts'
-import type { State } from '../state.ts'
 import { EventBuilder } from './event-builder.ts'
 import { accept, type Decision } from '../shared/decision.ts'
 import { notionalOf, unitsNumber, type Price, type Quantity, type Usd } from '../shared/money.ts'
+import type { TradingFacts } from './evolve.ts'
 
 /** A trade at the venue, under the name it has there. */
 export interface VenueFill {
@@ -32,26 +32,27 @@ export interface VenueReport {
 
 /** What is new in it. `lookups`: how often was asked, where the order had been unknown. */
 export const recordReport = (
-  state: State,
+  facts: TradingFacts,
   { orderId, report, lookups }: ReportCommand,
-  moment: DecisionContext,
+  context: DecisionContext,
 ): Decision => {
-  const order = state.orders.open.get(orderId)
+  const order = facts.trading.orders.open.get(orderId)
   if (order === undefined) return accept()
-  const story = new EventBuilder(state, moment)
-  if (order.status === 'unknown') story.tell(reconciledEvent(order, report, lookups ?? 0))
+  const builder = new EventBuilder(facts, context)
+  if (order.status === 'unknown') builder.append(reconciledEvent(order, report, lookups ?? 0))
   if (order.venueOrderId === null) {
-    story.tell({
+    builder.append({
       type: 'execution.order_acknowledged.v1',
       source: 'oms',
       payload: { order_id: order.id, venue_order_id: report.venueOrderId },
     })
   }
-  for (const fill of newFills(order, report)) story.tell(...fillEvents(story.state, order.id, fill, moment))
-  const rest = story.state.orders.open.get(order.id)
-  if (rest !== undefined && hasEnded(report, rest)) story.tell(endEvent(rest, report))
-  story.tell(...settled(story.state, order))
-  return accept(...story.events)
+  for (const fill of newFills(order, report))
+    builder.append(...fillEvents(builder.facts, order.id, fill, context))
+  const rest = builder.facts.trading.orders.open.get(order.id)
+  if (rest !== undefined && hasEnded(report, rest)) builder.append(endEvent(rest, report))
+  builder.append(...settled(builder.facts, order))
+  return accept(...builder.events)
 }
 
 export interface ReportCommand {
@@ -61,13 +62,16 @@ export interface ReportCommand {
 }
 
 /** What follows for a position when one of its orders has ended: it is closed, or its exit has failed. */
-export const settled = (state: State, { id, positionId, symbol, isExit }: Order): readonly NewEvent[] => {
-  const position = state.positions.get(positionId)
+export const settled = (
+  facts: TradingFacts,
+  { id, positionId, symbol, isExit }: Order,
+): readonly NewEvent[] => {
+  const position = facts.trading.positions.get(positionId)
   if (position === undefined || position.status !== 'closing') return []
   const { exit, quantity } = position.holding
-  if (exit === null || state.orders.open.has(position.terms.orderId)) return []
+  if (exit === null || facts.trading.orders.open.has(position.terms.orderId)) return []
   if (exit.quantity >= quantity) return closedBy(position)
-  if (!isExit || state.orders.open.has(id)) return []
+  if (!isExit || facts.trading.orders.open.has(id)) return []
   const left = unitsNumber(quantity - exit.quantity)
   return [
     executionAlert({
@@ -99,12 +103,12 @@ const newFills = ({ tradeIds }: Order, { fills }: VenueReport): readonly VenueFi
 }
 
 const fillEvents = (
-  state: State,
+  facts: TradingFacts,
   orderId: string,
   told: VenueFill,
-  moment: DecisionContext,
+  context: DecisionContext,
 ): readonly NewEvent[] => {
-  const order = state.orders.open.get(orderId)
+  const order = facts.trading.orders.open.get(orderId)
   // More than was ordered: the venue's position will tell.
   if (order === undefined) return []
   const { price, quantity, feeUsd: fee, venueTradeId } = told
@@ -113,8 +117,8 @@ const fillEvents = (
   const remaining = left > 0n ? left : 0n
   const filled = filledEvent(order, fill, { fillNo: order.fills + 1, remaining, venueTradeId })
   if (order.isExit) return [filled]
-  const mid = markNow(state, order.symbol, moment)?.price ?? unitsNumber(price)
-  return [filled, ...entryProgress(state, order, fill, { remaining, mid, moment })]
+  const mid = markNow(facts, order.symbol, context)?.price ?? unitsNumber(price)
+  return [filled, ...entryProgress(facts, order, fill, { remaining, mid, context })]
 }
 
 /** Not before every trade that the order speaks of is recorded. */

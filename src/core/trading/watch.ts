@@ -1,26 +1,28 @@
-import { priceTrustOf } from '../brain/cycle-inputs.ts'
+import { priceTrustOf } from '../signals/prices.ts'
 import type { NewEvent } from '../events/catalogue.ts'
 import { exitEvents } from './exits.ts'
 import { markOf } from '../market/readings.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
-import { openPositionsOf, positionsOf } from './book.ts'
+import { openPositionsOf, positionsOf, type Portfolio } from './book.ts'
 import { monitored, quoted, unseen, type Finding, type MonitorRules, type PriceSeen } from './monitor.ts'
 import type { Position } from './positions.ts'
-import type { State } from '../state.ts'
 import { accept, type Decision } from '../shared/decision.ts'
 import { unitsFrom } from '../shared/money.ts'
+import type { TradingFacts } from './evolve.ts'
 
 /** A bar was stored: the positions of its symbol are held against it. */
 export const watchBar = (
-  state: State,
+  facts: TradingFacts,
   symbol: string,
   seen: PriceSeen,
-  moment: DecisionContext,
+  context: DecisionContext,
 ): Decision => {
-  const positions = positionsOf(state, symbol)
+  const positions = positionsOf(facts.trading, symbol)
   if (positions.length === 0) return accept()
-  const rules = monitorRules(state, moment)
-  return accept(...positions.flatMap((position) => eventsOf(state, monitored(position, seen, rules), moment)))
+  const rules = monitorRules(facts, context)
+  return accept(
+    ...positions.flatMap((position) => eventsOf(facts, monitored(position, seen, rules), context)),
+  )
 }
 
 export interface Quoted {
@@ -32,25 +34,25 @@ export interface Quoted {
 
 /** The same for a price that a producer told, if it is one that may be traded on. */
 export const watchQuote = (
-  state: State,
+  facts: TradingFacts,
   { symbol, price, ts, producer }: Quoted,
-  moment: DecisionContext,
+  context: DecisionContext,
 ): Decision => {
-  const positions = positionsOf(state, symbol)
+  const positions = positionsOf(facts.trading, symbol)
   if (positions.length === 0) return accept()
-  const trust = priceTrustOf(state, moment.configuration)
-  const nowMs = Date.parse(moment.now)
-  const mark = markOf(state.market, symbol, nowMs, trust)
+  const trust = priceTrustOf(facts, context.configuration)
+  const nowMs = Date.parse(context.now)
+  const mark = markOf(facts.market, symbol, nowMs, trust)
   if (mark?.price !== price || !trust.producers.includes(producer)) return accept()
-  const rules = monitorRules(state, moment)
-  const { max_bar_move_pct: moveMax } = moment.configuration.market
+  const rules = monitorRules(facts, context)
+  const { max_bar_move_pct: moveMax } = context.configuration.market
   const believable = positions.filter(
     (position) => !isAbsurd(position, price, { moveMax, oldMs: nowMs - trust.maxAgeMs }),
   )
   return accept(
     ...believable.flatMap((position) => [
       quoted(position, price),
-      ...eventsOf(state, monitored(position, { kind: 'quote', price, ts }, rules), moment),
+      ...eventsOf(facts, monitored(position, { kind: 'quote', price, ts }, rules), context),
     ]),
   )
 }
@@ -64,30 +66,26 @@ export interface FeedTick {
 }
 
 /** A price of the feed between two bars. Only one that ends a position is recorded, as what set it off. */
-export const observeTick = (state: State, tick: FeedTick, moment: DecisionContext): Decision => {
-  const rules = monitorRules(state, moment)
+export const observeTick = (facts: TradingFacts, tick: FeedTick, context: DecisionContext): Decision => {
+  const rules = monitorRules(facts, context)
   const { price, ts } = tick
-  const findings = positionsOf(state, tick.symbol)
-    .filter((position) => isBelieved(position, tick, moment))
+  const findings = positionsOf(facts.trading, tick.symbol)
+    .filter((position) => isBelieved(position, tick, context))
     .map((position) => ({ position, finding: monitored(position, { kind: 'tick', price, ts }, rules) }))
     .filter(({ finding }) => finding.kind === 'exit' || isAlarm(finding))
   return accept(
     ...findings.flatMap(({ position, finding }) =>
       finding.kind === 'exit'
-        ? [quoted(position, price), ...eventsOf(state, finding, moment)]
-        : eventsOf(state, finding, moment),
+        ? [quoted(position, price), ...eventsOf(facts, finding, context)]
+        : eventsOf(facts, finding, context),
     ),
   )
 }
 
 /** Whether a price of the feed reaches the stop or the target of a position; the rest can wait for the bar. */
-export const reachesLevel = (
-  state: Pick<State, 'positions' | 'book'>,
-  symbol: string,
-  price: number,
-): boolean => {
+export const reachesLevel = (facts: Portfolio, symbol: string, price: number): boolean => {
   const units = unitsFrom(price)
-  return positionsOf(state, symbol).some(({ status, terms, holding }) => {
+  return positionsOf(facts, symbol).some(({ status, terms, holding }) => {
     if (status === 'closing') return false
     const [lower, upper] =
       terms.direction === 'long'
@@ -114,15 +112,15 @@ const isAlarm = (finding: Finding): boolean =>
   finding.kind === 'note' && finding.event.type !== 'execution.position_updated.v1'
 
 /** At a start, when a lockdown ends, and every minute: by the last price, or by its absence. */
-export const checkPositions = (state: State, moment: DecisionContext): Decision => {
-  const rules = monitorRules(state, moment)
-  const oldMs = Date.parse(moment.now) - moment.configuration.market.max_mark_age_seconds * 1000
+export const checkPositions = (facts: TradingFacts, context: DecisionContext): Decision => {
+  const rules = monitorRules(facts, context)
+  const oldMs = Date.parse(context.now) - context.configuration.market.max_mark_age_seconds * 1000
   return accept(
-    ...openPositionsOf(state).flatMap((position) => {
+    ...openPositionsOf(facts.trading).flatMap((position) => {
       const { price, atMs } = position.mark
-      if (atMs < oldMs) return eventsOf(state, unseen(position, rules), moment)
+      if (atMs < oldMs) return eventsOf(facts, unseen(position, rules), context)
       const ts = new Date(atMs).toISOString()
-      return eventsOf(state, checked(position, { kind: 'mark', price, ts }, rules), moment)
+      return eventsOf(facts, checked(position, { kind: 'mark', price, ts }, rules), context)
     }),
   )
 }
@@ -134,10 +132,10 @@ const checked = (position: Position, seen: PriceSeen, rules: MonitorRules): Find
   return isStatus ? { kind: 'nothing' } : finding
 }
 
-const eventsOf = (state: State, finding: Finding, moment: DecisionContext): readonly NewEvent[] => {
+const eventsOf = (facts: TradingFacts, finding: Finding, context: DecisionContext): readonly NewEvent[] => {
   switch (finding.kind) {
     case 'exit':
-      return exitEvents(state, finding.exit, moment)
+      return exitEvents(facts, finding.exit, context)
     case 'note':
       return [finding.event]
     case 'nothing':
@@ -152,7 +150,10 @@ const isAbsurd = (
   { moveMax, oldMs }: { readonly moveMax: number; readonly oldMs: number },
 ): boolean => mark.atMs >= oldMs && Math.abs(price / mark.price - 1) > moveMax
 
-const monitorRules = ({ killSwitch }: State, { now, configuration }: DecisionContext): MonitorRules => {
+const monitorRules = (
+  { trading: { killSwitch } }: TradingFacts,
+  { now, configuration }: DecisionContext,
+): MonitorRules => {
   const { execution, alerts } = configuration
   return {
     now,

@@ -1,5 +1,5 @@
 import { testContext } from '../../../test/given.ts'
-import type { Command } from '../commands.ts'
+import type { Command } from '../decide.ts'
 import type { Configuration } from '../config/schema.ts'
 import { DEFAULT_CONFIGURATION } from '../config/validate.ts'
 import { Desk } from '../trading/trading.fixture.ts'
@@ -34,12 +34,12 @@ export const tellIntent = (desk: Desk, changes: Partial<Profit>): string => {
 export const settle = (
   intentIds: readonly string[],
   txHash: string | null = null,
-  standing: SettlementStatus = { isRepeated: false, settledIds: [] },
-): Command => ({ kind: 'settle-karma', request: { intentIds, txHash }, standing })
+  status: SettlementStatus = { isRepeated: false, settledIds: [] },
+): Command => ({ kind: 'settle-shares', request: { intentIds, txHash }, status })
 
 /** What was settled on a desk. */
 export const receiptsOf = ({ state }: Desk): readonly PayloadOf<'karma.receipt.v1'>[] =>
-  [...state.karma.receipts.values()].map(({ receipt }) => receipt)
+  [...state.treasury.receipts.values()].map(({ receipt }) => receipt)
 
 export const deskWith = (changes: Partial<Configuration['karma']> = {}): Desk =>
   new Desk({ karma: rules(changes) })

@@ -1,10 +1,13 @@
-import type { NewEvent } from '../events/catalogue.ts'
+import type { NewEvent, PayloadOf } from '../events/catalogue.ts'
 import { canonicalJson } from '../log/canonical-json.ts'
 import type { Sha256Hex } from '../log/hash-chain.ts'
+import { accept, type Decision } from '../shared/decision.ts'
+import type { DecisionContext } from '../shared/decision-context.ts'
 import { derivedId } from '../shared/derived-id.ts'
 import type { Json } from '../shared/json.ts'
 import { nearestShareOf, usdFrom, usdNumber } from '../shared/money.ts'
-import type { Wallet } from './wallet.ts'
+import type { TreasuryFacts } from './evolve.ts'
+import { walletInForce, type Wallet } from './wallet.ts'
 
 /** A trade that is over. */
 export interface Profit {
@@ -23,7 +26,33 @@ export interface ReceiptSigner {
   readonly sha256Hex: Sha256Hex
 }
 
-/** What a profitable close owes; null if nothing. */
+/** What a profit pays to those whose signals led to it. */
+export const accrueShares = (
+  { treasury, brain }: TreasuryFacts,
+  close: PayloadOf<'execution.position_closed.v1'>,
+  context: DecisionContext,
+): Decision => {
+  const { karma: rules } = context.configuration
+  const trade = brain.learning.trades.held.get(close.position_id)
+  if (!rules.enabled || trade === undefined) return accept()
+  const profit = {
+    positionId: close.position_id,
+    realizedUsd: close.realized_pnl,
+    mode: close.mode,
+    contributors: trade.contributors,
+  }
+  const event = karmaIntentEvent(profit, walletInForce(treasury, rules), receiptSignerOf(context))
+  return accept(...(event === null ? [] : [event]))
+}
+
+export const receiptSignerOf = ({ now, nodeId, sign, sha256Hex }: DecisionContext): ReceiptSigner => ({
+  now,
+  nodeId,
+  sign,
+  sha256Hex,
+})
+
+/** What a profitable close pays; null if nothing. */
 export const karmaIntentEvent = (
   profit: Profit,
   wallet: Wallet,

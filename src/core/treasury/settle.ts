@@ -5,7 +5,7 @@ import { accept, refuse, type Decision } from '../shared/decision.ts'
 import { derivedId } from '../shared/derived-id.ts'
 import type { Json } from '../shared/json.ts'
 import { usdFrom, usdNumber } from '../shared/money.ts'
-import type { Karma, KarmaIntent, Skipped } from './treasury-state.ts'
+import type { TreasuryState, KarmaIntent, Skipped } from './evolve.ts'
 import { signed, type ReceiptSigner } from './accrue.ts'
 import { walletInForce, type KarmaRules, type Wallet } from './wallet.ts'
 
@@ -25,8 +25,8 @@ export interface SettlementStatus {
 export const SETTLED_AT_ONCE_MAX = 250
 
 /** Records that intents were paid. The same request again is the first receipt: nothing is written. */
-export const settleKarma = (
-  karma: Karma,
+export const settleShares = (
+  karma: TreasuryState,
   { intentIds, txHash }: SettlementRequest,
   { isRepeated, settledIds }: SettlementStatus,
   { rules, receiptSigner }: { readonly rules: KarmaRules; readonly receiptSigner: ReceiptSigner },
@@ -42,7 +42,11 @@ export const settleKarma = (
 }
 
 /** All that waits, paper and live apart. What cannot be settled now waits on. */
-export const settleAllKarma = (karma: Karma, rules: KarmaRules, receiptSigner: ReceiptSigner): Decision => {
+export const settleAllShares = (
+  karma: TreasuryState,
+  rules: KarmaRules,
+  receiptSigner: ReceiptSigner,
+): Decision => {
   const wallet = walletInForce(karma, rules)
   if (!rules.enabled || wallet.address === '') return accept()
   const oldestFirst = [...karma.pending.values()].sort((one, other) => orderOf(one, other))
@@ -65,12 +69,12 @@ export const receiptIdOf = (
 ): string => derivedId('karma.receipt', canonicalJson([uniqueOf(requestedIds).sort(), txHash]), sha256Hex)
 
 /** Whether those that wait have reached what is settled at once. */
-export const hasReached = ({ pendingUsd }: Karma, thresholdUsd: number): boolean =>
+export const hasReached = ({ pendingUsd }: TreasuryState, thresholdUsd: number): boolean =>
   pendingUsd > 0n && pendingUsd >= usdFrom(thresholdUsd)
 
 /** Whether something waits since before a moment. */
-export const waitsSinceBefore = ({ pending }: Karma, moment: string): boolean =>
-  pending.some(({ created_at: createdAt }) => createdAt < moment)
+export const waitsSinceBefore = ({ pending }: TreasuryState, context: string): boolean =>
+  pending.some(({ created_at: createdAt }) => createdAt < context)
 
 /** What may be settled of what was asked for, or why nothing is. */
 type Settleable =
@@ -82,7 +86,7 @@ type Settleable =
   | { readonly status: 'rejected'; readonly detail: string; readonly skipped: readonly Skipped[] }
 
 const settleable = (
-  karma: Karma,
+  karma: TreasuryState,
   requestedIds: readonly string[],
   settledIds: ReadonlySet<string>,
   rules: KarmaRules,

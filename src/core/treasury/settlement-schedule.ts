@@ -1,29 +1,33 @@
 import type { Configuration } from '../config/schema.ts'
-import { receiptSignerOf } from './after-close.ts'
-import { hasReached, settleAllKarma, waitsSinceBefore } from './settle.ts'
+import { receiptSignerOf } from './accrue.ts'
+import { hasReached, settleAllShares, waitsSinceBefore } from './settle.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
-import type { State } from '../state.ts'
 import { accept, type Decision } from '../shared/decision.ts'
 import { DAY_MS } from '../shared/time.ts'
+import type { TreasuryState } from './evolve.ts'
 
 /** Everything that waits, if the configuration says that its time has come. */
-export const settleDueKarma = (state: State, moment: DecisionContext): Decision =>
-  isKarmaDue(state, moment.configuration, moment.now)
-    ? settleAllKarma(state.karma, moment.configuration.karma, receiptSignerOf(moment))
+export const settleDueShares = (treasury: TreasuryState, context: DecisionContext): Decision =>
+  isSettlementDue(treasury, context.configuration, context.now)
+    ? settleAllShares(treasury, context.configuration.karma, receiptSignerOf(context))
     : accept()
 
 /** A missed midnight is made up for: what waits since before the last one is due. */
-export const isKarmaDue = ({ karma }: State, { karma: rules }: Configuration, now: string): boolean => {
-  if (karma.pending.size === 0) return false
+export const isSettlementDue = (
+  treasury: TreasuryState,
+  { karma: rules }: Configuration,
+  now: string,
+): boolean => {
+  if (treasury.pending.size === 0) return false
   switch (rules.settlement_mode) {
     case 'manual':
       return false
     case 'daily':
-      return waitsSinceBefore(karma, midnightOf(now, 0))
+      return waitsSinceBefore(treasury, midnightOf(now, 0))
     case 'weekly':
-      return waitsSinceBefore(karma, midnightOf(now, daysSinceMonday(now)))
+      return waitsSinceBefore(treasury, midnightOf(now, daysSinceMonday(now)))
     case 'threshold':
-      return hasReached(karma, rules.threshold_usd)
+      return hasReached(treasury, rules.threshold_usd)
   }
 }
 

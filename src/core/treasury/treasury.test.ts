@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { testContext } from '../../../test/given.ts'
 import { testSigner } from '../../../test/parts.ts'
-import type { Command } from '../commands.ts'
+import type { Command } from '../decide.ts'
 import type { Configuration } from '../config/schema.ts'
 import { typesOf } from '../trading/trading.fixture.ts'
 import type { State } from '../state.ts'
@@ -30,8 +30,8 @@ describe('settling by itself', () => {
     tellIntent(desk, {})
     tellIntent(desk, { positionId: 'live', mode: 'live' })
     desk.wait(Date.parse(now) - Date.parse(desk.now))
-    desk.do({ kind: 'settle-due-karma' })
-    return desk.state.karma.receipts.size
+    desk.do({ kind: 'settle-due-shares' })
+    return desk.state.treasury.receipts.size
   }
   // 2026-02-20 is a Friday.
   it.each([
@@ -49,8 +49,8 @@ describe('settling by itself', () => {
   it('at a threshold, in the batch that reaches it', () => {
     const desk = deskWith({ settlement_mode: 'threshold', threshold_usd: 0.4 })
     tellIntent(desk, {})
-    desk.do({ kind: 'settle-due-karma' })
-    expect(desk.state.karma.receipts.size).toBe(0)
+    desk.do({ kind: 'settle-due-shares' })
+    expect(desk.state.treasury.receipts.size).toBe(0)
     desk.bar('BTC', 100)
     desk.intend()
     expect(typesOf(desk.bar('BTC', 111)).slice(-3)).toEqual([
@@ -58,7 +58,7 @@ describe('settling by itself', () => {
       'karma.settlement.v1',
       'karma.receipt.v1',
     ])
-    expect(desk.state.karma.pending.size).toBe(0)
+    expect(desk.state.treasury.pending.size).toBe(0)
   })
 
   it('takes as many at once as an event can hold', () => {
@@ -66,7 +66,7 @@ describe('settling by itself', () => {
     for (let count = 0; count <= SETTLED_AT_ONCE_MAX; count += 1)
       tellIntent(desk, { positionId: `p${count}` })
     desk.wait(86_400_000)
-    desk.do({ kind: 'settle-due-karma' })
+    desk.do({ kind: 'settle-due-shares' })
     expect(
       viewKarmaReceipts(receiptsOf(desk))
         .map(({ intent_ids: ids }) => ids.length)
@@ -91,7 +91,7 @@ describe('the wallet', () => {
     migration: { address, percentage, reason: 'new wallet', operator: 'svc-op' },
   })
   const walletOf = (state: State, changes: Partial<Configuration['karma']>) => {
-    const { treasury_address: address, percentage } = viewTreasury(state.karma, rules(changes))
+    const { treasury_address: address, percentage } = viewTreasury(state.treasury, rules(changes))
     return { address, percentage }
   }
 
@@ -114,7 +114,7 @@ describe('the wallet', () => {
     desk.bar('BTC', 100)
     desk.intend()
     desk.bar('BTC', 111)
-    expect(viewKarmaIntents(desk.state.karma)).toMatchObject([{ karma_percentage: 0.005 }])
+    expect(viewKarmaIntents(desk.state.treasury)).toMatchObject([{ karma_percentage: 0.005 }])
     const [event] = desk.do(migrate('0xnew'))
     expect(event).toMatchObject({
       type: 'karma.wallet_migration.v1',
@@ -148,7 +148,7 @@ it('anyone can verify what is owed and paid with the public key alone', () => {
   )
   if (intent?.type !== 'karma.intent.v1') throw new Error('nothing is owed')
   desk.tell(intent)
-  const [shown] = viewKarmaIntents(desk.state.karma)
+  const [shown] = viewKarmaIntents(desk.state.treasury)
   const spki = Buffer.from(`302a300506032b6570032100${signer.publicKey}`, 'hex')
   const key = createPublicKey({ key: spki, format: 'der', type: 'spki' })
   const isSigned = ({ signature_b64: signature, ...rest }: NonNullable<typeof shown>): boolean =>
@@ -170,7 +170,7 @@ it('one intent per profitable close, none for losses, and what was settled is wh
           desk.bar('BTC', 100)
           desk.intend()
           desk.bar('BTC', up ? 111 : 94)
-          const pending = [...desk.state.karma.pending.keys()]
+          const pending = [...desk.state.treasury.pending.keys()]
           if (settles && pending.length > 0) {
             desk.do(settle(pending))
             expect(desk.do(settle(pending))).toEqual([])
@@ -192,7 +192,10 @@ it('one intent per profitable close, none for losses, and what was settled is wh
           expect(usdFrom(total)).toBe(ids.reduce((sum, id) => sum + (amounts.get(id) ?? 0n), 0n))
         }
         const owedUsd = intents.reduce((sum, { payload }) => sum + (payload['karma_amount_usd'] as number), 0)
-        const { pending_usd: pendingUsd, settled_usd: settledUsd } = viewTreasury(desk.state.karma, rules())
+        const { pending_usd: pendingUsd, settled_usd: settledUsd } = viewTreasury(
+          desk.state.treasury,
+          rules(),
+        )
         expect(pendingUsd + settledUsd).toBeCloseTo(owedUsd, 6)
       },
     ),

@@ -4,7 +4,7 @@ import { run } from '../run.ts'
 import { INITIAL_STATE } from '../state.ts'
 import { brainStatusView, viewBrainStatus } from './brain-status.ts'
 
-const moment = testContext()
+const context = testContext()
 
 describe('the status of the brain', () => {
   it('is null in all but the level before anything happened', () => {
@@ -28,13 +28,13 @@ describe('the status of the brain', () => {
         kind: 'set-kill-switch',
         move: { level: 2, reason: 'delayed fills', operator: 'svc-1', surface: 'api' },
       },
-      moment,
+      context,
     )
     if (raised.status !== 'accepted') throw new Error('refused')
     expect(viewBrainStatus(raised.state)).toMatchObject({
       kill_switch_level: 2,
       kill_switch_reason: 'delayed fills',
-      kill_switch_changed_at: moment.now,
+      kill_switch_changed_at: context.now,
     })
   })
 })

@@ -14,14 +14,14 @@ export const brainStatusView = z.object({
 export type BrainStatusView = z.infer<typeof brainStatusView>
 
 export const viewBrainStatus = ({
-  killSwitch,
-  mind,
-}: Pick<State, 'killSwitch' | 'mind'>): BrainStatusView => ({
-  regime: mind.regime?.regime ?? null,
-  regime_changed_at: mind.regime?.changedAt ?? null,
+  trading: { killSwitch },
+  brain,
+}: Pick<State, 'trading' | 'brain'>): BrainStatusView => ({
+  regime: brain.regime?.regime ?? null,
+  regime_changed_at: brain.regime?.changedAt ?? null,
   kill_switch_level: killSwitch.level,
   kill_switch_reason: killSwitch.reason,
   kill_switch_changed_at: killSwitch.changedAt,
-  last_cycle_id: mind.lastCycle?.id ?? null,
-  last_cycle_at: mind.lastCycle?.at ?? null,
+  last_cycle_id: brain.lastCycle?.id ?? null,
+  last_cycle_at: brain.lastCycle?.at ?? null,
 })

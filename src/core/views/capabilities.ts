@@ -31,15 +31,15 @@ export const capabilitiesView = z.object({
 export type CapabilitiesView = z.infer<typeof capabilitiesView>
 
 export const viewCapabilities = (
-  state: Pick<State, 'producers' | 'trails'>,
+  state: Pick<State, 'signals'>,
   storedDomains: Iterable<string>,
   now: string,
 ): CapabilitiesView => ({
   tools: TOOLS.map(({ name, description }) => ({ name, description })),
   event_domains: [...new Set([...DOCUMENTED, ...[...storedDomains].map(categoryOf)])].sort(),
-  producers: viewProducers(state.producers).map(({ name, domain, schedule }) => {
-    const trail = state.trails.bySource.get(name)
-    const health = healthAt(state.producers.runs.get(name), intervalMsOf(schedule), now)
+  producers: viewProducers(state.signals.producers).map(({ name, domain, schedule }) => {
+    const trail = state.signals.trails.bySource.get(name)
+    const health = healthAt(state.signals.producers.runs.get(name), intervalMsOf(schedule), now)
     return {
       producer_id: name,
       signal_types: typesOf(domain, trail?.types ?? []),

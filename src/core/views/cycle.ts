@@ -35,7 +35,7 @@ export type CycleView = z.infer<typeof cycleView>
 /** What a cycle came to: its intents as they stand after everything that followed in the same batch. */
 export const viewCycle = (
   cycle: { readonly id: string; readonly events: readonly Stamped[] },
-  { intents, mind, killSwitch }: Pick<State, 'intents' | 'mind' | 'killSwitch'>,
+  { trading: { intents, killSwitch }, brain }: Pick<State, 'trading' | 'brain'>,
 ): CycleView => ({
   cycle_id: cycle.id,
   ts: cycle.events[0]?.ts ?? '',
@@ -43,7 +43,7 @@ export const viewCycle = (
     .filter(({ type }) => type === 'execution.trade_intent.v1')
     .flatMap(({ id }) => intents.get(id) ?? [])
     .map(viewIntent),
-  regime: mind.regime?.regime ?? null,
+  regime: brain.regime?.regime ?? null,
   kill_switch_level: killSwitch.level,
 })
 

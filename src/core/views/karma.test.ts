@@ -1,7 +1,12 @@
 import { Map as PersistentMap } from 'immutable'
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_CONFIGURATION } from '../config/validate.ts'
-import { INITIAL_KARMA, type Karma, type KarmaIntent, type KarmaReceipt } from '../treasury/treasury-state.ts'
+import {
+  INITIAL_TREASURY,
+  type TreasuryState,
+  type KarmaIntent,
+  type KarmaReceipt,
+} from '../treasury/evolve.ts'
 import {
   karmaIntentView,
   karmaReceiptView,
@@ -49,8 +54,8 @@ const receipt = (id: string, createdAt: string, totalUsd: number): [string, Karm
 const DAY_1 = '2026-02-20T00:00:00.000Z'
 const DAY_2 = '2026-02-21T00:00:00.000Z'
 
-const karma: Karma = {
-  ...INITIAL_KARMA,
+const karma: TreasuryState = {
+  ...INITIAL_TREASURY,
   pending: PersistentMap([intent('c', DAY_2, 0.1), intent('b', DAY_1, 0.2), intent('a', DAY_1, 0.3675)]),
   pendingUsd: 667_500n,
   receiptOfIntent: PersistentMap([['x', 'q']]),

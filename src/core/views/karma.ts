@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Karma, KarmaIntent, KarmaReceipt } from '../treasury/treasury-state.ts'
+import type { TreasuryState, KarmaIntent, KarmaReceipt } from '../treasury/evolve.ts'
 import { walletInForce, type KarmaRules } from '../treasury/wallet.ts'
 import { usdNumber } from '../shared/money.ts'
 
@@ -55,7 +55,7 @@ export const treasuryView = z.object({
 export type TreasuryView = z.infer<typeof treasuryView>
 
 export const viewTreasury = (
-  karma: Pick<Karma, 'pending' | 'pendingUsd' | 'receiptCount' | 'settledUsd' | 'lockedWallet'>,
+  karma: Pick<TreasuryState, 'pending' | 'pendingUsd' | 'receiptCount' | 'settledUsd' | 'lockedWallet'>,
   rules: KarmaRules,
 ): TreasuryView => {
   const { address, percentage } = walletInForce(karma, rules)
@@ -71,7 +71,7 @@ export const viewTreasury = (
 }
 
 /** Pending ones, oldest first. */
-export const viewKarmaIntents = ({ pending }: Pick<Karma, 'pending'>): KarmaIntentView[] =>
+export const viewKarmaIntents = ({ pending }: Pick<TreasuryState, 'pending'>): KarmaIntentView[] =>
   [...pending.values()].map(viewIntent).sort(oldestFirst)
 
 /** Newest first. */

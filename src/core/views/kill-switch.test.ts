@@ -10,11 +10,11 @@ const set = (level: 0 | 1 | 2 | 3) =>
     move: { level, reason: 'because', operator: 'svc-1', surface: 'api' },
   }) as const
 
-const moment = testContext()
+const context = testContext()
 
 describe('the kill switch as it is shown', () => {
   it('is normal in the beginning', () => {
-    expect(viewKillSwitch(stateAfter([]).killSwitch)).toEqual({
+    expect(viewKillSwitch(stateAfter([]).trading.killSwitch)).toEqual({
       level: 0,
       state: 'normal',
       reason: null,
@@ -28,17 +28,17 @@ describe('the kill switch as it is shown', () => {
     [2, 'crisis'],
     [3, 'lockdown'],
   ] as const)('has a name for level %d: %s', (level, state) => {
-    const result = run(INITIAL_STATE, set(level), moment)
+    const result = run(INITIAL_STATE, set(level), context)
     if (result.status !== 'accepted') throw new Error('refused')
-    const shown = viewKillSwitch(result.state.killSwitch)
-    expect(shown).toEqual({ level, state, reason: 'because', changed_at: moment.now, changed_by: 'svc-1' })
+    const shown = viewKillSwitch(result.state.trading.killSwitch)
+    expect(shown).toEqual({ level, state, reason: 'because', changed_at: context.now, changed_by: 'svc-1' })
     expect(killSwitchView.parse(shown)).toEqual(shown)
-    expect(viewKillSwitchAfter(INITIAL_STATE.killSwitch, result.events)).toEqual(shown)
+    expect(viewKillSwitchAfter(INITIAL_STATE.trading.killSwitch, result.events)).toEqual(shown)
   })
 
   it('stays as it is after a command that changed nothing', () => {
-    expect(viewKillSwitchAfter(INITIAL_STATE.killSwitch, [])).toEqual(
-      viewKillSwitch(INITIAL_STATE.killSwitch),
+    expect(viewKillSwitchAfter(INITIAL_STATE.trading.killSwitch, [])).toEqual(
+      viewKillSwitch(INITIAL_STATE.trading.killSwitch),
     )
   })
 })

@@ -46,11 +46,11 @@ export type LiveView = z.infer<typeof liveView>
 /** Whether real orders are sent, and everything that keeps them from it. */
 export const viewLive = (state: State, configuration: Configuration, now: string): LiveView => {
   const { mode, venue } = configuration.execution
-  const { confirmed, checked, reduceOnly } = state.venue
+  const { confirmed, checked, reduceOnly } = state.trading.venue
   const heldBackBy = [
     ...(mode === 'paper' ? (['mode_paper'] as const) : []),
     ...liveBlockers(state, { now, configuration }),
-    ...(state.killSwitch.level >= 2 ? (['kill_switch'] as const) : []),
+    ...(state.trading.killSwitch.level >= 2 ? (['kill_switch'] as const) : []),
   ]
   return {
     mode,
@@ -63,11 +63,11 @@ export const viewLive = (state: State, configuration: Configuration, now: string
         ? null
         : { at: checked.at, ok: checked.ok, items: checked.checks.map((check) => ({ ...check })) },
     reduce_only: reduceOnly,
-    unknown_orders: [...state.orders.open.values()]
+    unknown_orders: [...state.trading.orders.open.values()]
       .filter(({ status }) => status === 'unknown')
       .map(({ id }) => id)
       .toSorted(),
-    adopted_positions: openPositionsOf(state)
+    adopted_positions: openPositionsOf(state.trading)
       .filter(({ terms }) => terms.isAdopted)
       .map(({ id }) => id),
   }

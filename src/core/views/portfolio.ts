@@ -49,8 +49,11 @@ export type PortfolioView = z.infer<typeof portfolioView>
 /** Where the account stands, beside the limits it is held against. */
 export const viewPortfolio = (state: State, configuration: Configuration, now: string): PortfolioView => {
   const { execution, risk, kill_switch: killSwitch } = configuration
-  const { ledger, book } = state
-  const standing = accountStatusOf(state, now)
+  const {
+    trading: { ledger },
+    trading: { book },
+  } = state
+  const standing = accountStatusOf(state.trading, now)
   return {
     as_of: now,
     mode: execution.mode,

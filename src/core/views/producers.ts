@@ -66,7 +66,7 @@ export const viewProducer = ({ name, domain, endpoint, schedule, registeredAt }:
 
 /** Built-in and registered ones, by name. */
 export const viewProducerStatus = (
-  { producers, outcomes }: Pick<State, 'producers' | 'outcomes'>,
+  { signals: { producers }, reputation: { outcomes } }: Pick<State, 'signals' | 'reputation'>,
   { now, rules }: { readonly now: string; readonly rules: KarmaRules & TrustRules },
 ): Record<string, ProducerStatusView> =>
   Object.fromEntries(

@@ -40,7 +40,7 @@ export const provenanceView = z.discriminatedUnion('has_provenance', [
 export type ProvenanceView = z.infer<typeof provenanceView>
 
 export const viewProvenance = (
-  { trails, outcomes }: Pick<State, 'trails' | 'outcomes'>,
+  { signals: { trails }, reputation: { outcomes } }: Pick<State, 'signals' | 'reputation'>,
   producerId: string,
   { chainOk, now }: { readonly chainOk: boolean; readonly now: string },
 ): ProvenanceView => {

@@ -9,8 +9,8 @@ export const regimeView = z.object({
   conditions: z.record(z.string(), z.number().nullable()),
 })
 
-export const viewRegime = ({ mind }: Pick<State, 'mind'>): z.infer<typeof regimeView> => ({
-  regime: mind.regime?.regime ?? null,
-  changed_at: mind.regime?.changedAt ?? null,
-  conditions: mind.regime?.evidence ?? {},
+export const viewRegime = ({ brain }: Pick<State, 'brain'>): z.infer<typeof regimeView> => ({
+  regime: brain.regime?.regime ?? null,
+  changed_at: brain.regime?.changedAt ?? null,
+  conditions: brain.regime?.evidence ?? {},
 })

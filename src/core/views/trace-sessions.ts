@@ -54,30 +54,30 @@ export const viewSession = (session: TraceSession, { now, ttlHours }: SessionCon
 })
 
 /** What these events opened. */
-export const viewOpened = (events: readonly Stamped[], moment: SessionContext): TraceSessionView => {
+export const viewOpened = (events: readonly Stamped[], context: SessionContext): TraceSessionView => {
   const { sessions } = events.flatMap((event) => asKnown(event) ?? []).reduce(evolveTraces, INITIAL_TRACES)
   const [session] = sessions.values()
   assert(session !== undefined, 'opening a session opens one')
-  return viewSession(session, moment)
+  return viewSession(session, context)
 }
 
 /** Newest first. */
 export const viewSessions = (
   { sessions }: Traces,
   { limit, offset }: { readonly limit: number; readonly offset: number },
-  moment: SessionContext,
+  context: SessionContext,
 ): TraceSessionView[] =>
   [...sessions.values()]
     .sort(newestFirst)
     .slice(offset, offset + limit)
-    .map((session) => viewSession(session, moment))
+    .map((session) => viewSession(session, context))
 
 export const viewSessionDetail = (
   session: TraceSession,
   records: readonly LogRecord[],
-  moment: SessionContext,
+  context: SessionContext,
 ): TraceSessionDetailView => {
-  const view = viewSession(session, moment)
+  const view = viewSession(session, context)
   return { ...view, expired: view.status === 'expired', events: records.map(viewTraced) }
 }
 

@@ -23,7 +23,7 @@ describe('the portfolio', () => {
     const view = viewPortfolio(desk.state, desk.configuration, desk.now)
     expect(portfolioView.strict().parse(view)).toEqual(view)
     expect(view.equity_usd).toBeCloseTo(view.cash_usd + view.unrealized_pnl_usd, 6)
-    expect(view.unrealized_pnl_usd).toBe(usdNumber(desk.state.book.unrealized))
+    expect(view.unrealized_pnl_usd).toBe(usdNumber(desk.state.trading.book.unrealized))
     expect(view).toMatchObject({ open_positions: 1, realized_pnl_usd: 0, loss_streak: 0 })
     desk.do({ kind: 'close-all', by: BY })
     const after = viewPortfolio(desk.state, desk.configuration, desk.now)
@@ -37,7 +37,7 @@ describe('intents and orders', () => {
   it('are shown newest first, with what became of them', () => {
     const desk = traded()
     desk.intend({ cycle_id: 'second' })
-    const intents = viewIntents(desk.state.intents, ALL)
+    const intents = viewIntents(desk.state.trading.intents, ALL)
     expect(intents).toMatchObject([
       { intent_id: 'second', status: 'rejected', position_id: null },
       { intent_id: 'first', status: 'filled', reasons: [], approved: false },
@@ -45,15 +45,15 @@ describe('intents and orders', () => {
     expect(intents[0]?.reasons).not.toEqual([])
     for (const intent of intents) expect(intentView.strict().parse(intent)).toEqual(intent)
     desk.wait(1000)
-    const closed = viewClosedAll(desk.do({ kind: 'close-all', by: BY }), desk.state.positions)
+    const closed = viewClosedAll(desk.do({ kind: 'close-all', by: BY }), desk.state.trading.positions)
     expect(closed).toMatchObject({ positions: [{ status: 'closed', exit_reason: 'manual' }], failed: [] })
-    const orders = viewOrders(desk.state.orders, ALL)
+    const orders = viewOrders(desk.state.trading.orders, ALL)
     expect(orders).toMatchObject([
       { reduce_only: true, side: 'sell', intent_id: null, status: 'filled' },
       { reduce_only: false, side: 'buy', intent_id: 'first', order_id: intents[1]?.order_id },
     ])
     for (const order of orders) expect(orderView.strict().parse(order)).toEqual(order)
-    expect(viewOrders(desk.state.orders, { status: 'open', limit: 100 })).toEqual([])
-    expect(viewOrders(desk.state.orders, { status: 'filled', limit: 1 })).toEqual(orders.slice(0, 1))
+    expect(viewOrders(desk.state.trading.orders, { status: 'open', limit: 100 })).toEqual([])
+    expect(viewOrders(desk.state.trading.orders, { status: 'filled', limit: 1 })).toEqual(orders.slice(0, 1))
   })
 })

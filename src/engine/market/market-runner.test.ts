@@ -109,7 +109,7 @@ const verdicts = async (): Promise<readonly JsonObject[]> =>
   (await engine.log.read({ types: ['attribution.resolved'], order: 'asc', limit: 100_000 })).map(
     ({ payload }) => JSON.parse(payload) as JsonObject,
   )
-const healthOf = (name: string) => engine.state.producers.runs.get(name)
+const healthOf = (name: string) => engine.state.signals.producers.runs.get(name)
 
 describe('a market desk', () => {
   it('stores bars and lets producers look when their time has come, on the time of the bars', async () => {
@@ -223,7 +223,7 @@ describe('a market desk', () => {
     await feed.tell(0)
     await foretell(2 * SETTLED_AT_ONCE_MAX + 1)
     await feed.tell(24 * 60, 103)
-    expect(engine.state.calls.open.size).toBe(0)
+    expect(engine.state.reputation.calls.open.size).toBe(0)
     const all = await verdicts()
     expect(all).toHaveLength(2 * SETTLED_AT_ONCE_MAX + 1)
     // The same price and the same odds for all, whenever their turn came.
@@ -239,9 +239,9 @@ describe('a market desk', () => {
     nowMs = Date.parse(at(24 * 60 + 1))
     const bars = [barAt(at(24 * 60), 103)]
     await engine.execute({ kind: 'observe-bars', observation: { feed: 'told', bars } })
-    expect(engine.state.calls.open.size).toBe(1)
+    expect(engine.state.reputation.calls.open.size).toBe(1)
     await deskOf(new RecordedBarsFeed()).start()
-    expect(engine.state.calls.open.size).toBe(0)
+    expect(engine.state.reputation.calls.open.size).toBe(0)
   })
 
   it('tells of trouble and goes on', async () => {

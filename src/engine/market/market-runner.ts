@@ -41,7 +41,7 @@ export class MarketRunner {
   async start(): Promise<void> {
     const { feed, onError } = this.#parts
     // What a stop came between.
-    await this.#judgeRest(this.#parts.engine.state.calls.rates)
+    await this.#judgeRest(this.#parts.engine.state.reputation.calls.rates)
     await feed.start(this.#whereToGoOn(), {
       onBars: (bars) => this.#take(bars),
       onTick: (tick) => this.#tickDesk.take(tick),
@@ -67,14 +67,18 @@ export class MarketRunner {
       const known = engine.state.market.symbols.get(canonicalSymbol(symbol))
       return known === undefined ? [] : [[symbol, known.last]]
     })
-    return { symbols, segment: Math.max(1, engine.state.nodes.starts), lastBars: new Map(lastBars) }
+    return {
+      symbols,
+      segment: Math.max(1, engine.state.operations.nodes.starts),
+      lastBars: new Map(lastBars),
+    }
   }
 
   async #take(bars: readonly FeedBar[]): Promise<void> {
     const { engine, feed, onError } = this.#parts
     try {
       for (const some of isPast(bars) ? [bars] : inParts(bars)) {
-        const { rates } = engine.state.calls
+        const { rates } = engine.state.reputation.calls
         await engine.execute({ kind: 'observe-bars', observation: { feed: feed.name, bars: some } })
         await this.#judgeRest(rates)
       }

@@ -43,7 +43,7 @@ export class ProducerRunner {
     const { name } = producer
     const { schedule } = BUILTIN_PRODUCERS[name] ?? { schedule: null }
     const nowMs = this.#clock.now()
-    const record = this.#engine.state.producers.runs.get(name)
+    const record = this.#engine.state.signals.producers.runs.get(name)
     if (schedule === null || !mayRun(record, new Date(nowMs).toISOString())) return
     const result = attempted(producer, view)
     const ts = new Date(view.asOfMs).toISOString()

@@ -85,7 +85,7 @@ describe('calls', () => {
     expect(await typesOf('attribution.resolved')).toEqual([])
     await passing(3 * MINUTE_MS)
     expect(await typesOf('attribution.resolved')).toHaveLength(1)
-    expect(engine.state.calls.open.size).toBe(0)
+    expect(engine.state.reputation.calls.open.size).toBe(0)
   })
 })
 
@@ -97,9 +97,9 @@ describe('cycles', () => {
     await passing(200)
     await passing(30 * MINUTE_MS)
     expect(await typesOf('brain.cycle')).toHaveLength(2)
-    expect(engine.state.mind.lastCycle).toMatchObject({ at: '2026-02-20T01:00:00.000Z' })
+    expect(engine.state.brain.lastCycle).toMatchObject({ at: '2026-02-20T01:00:00.000Z' })
     // Another service on the same log comes to the same id and finds that the cycle has been run.
-    const cycleId = engine.state.mind.lastCycle?.id ?? ''
+    const cycleId = engine.state.brain.lastCycle?.id ?? ''
     await engine.execute({ kind: 'run-cycle', cycleId, trigger: 'schedule' })
     expect(await typesOf('brain.cycle')).toHaveLength(2)
   })
@@ -188,7 +188,7 @@ it('notices who has been silent for too long', async () => {
   } as const
   await engine.execute({ kind: 'run-producer', report })
   await passing(47 * MINUTE_MS)
-  expect(engine.state.producers.runs.get('technical-analysis')?.health).toBe('stale')
+  expect(engine.state.signals.producers.runs.get('technical-analysis')?.health).toBe('stale')
   expect(await typesOf('producer.run')).toHaveLength(2)
 })
 
@@ -212,15 +212,15 @@ describe('an open position', () => {
       })
     }
     await engine.execute({ kind: 'run-cycle', cycleId: 'c', trigger: 'api' })
-    expect(engine.state.book.count).toBe(1)
+    expect(engine.state.trading.book.count).toBe(1)
   }
 
   it('is looked at every minute: without a price it counts as degrading', async () => {
     await holdBtc()
     await observe('2026-02-20T00:29:00.000Z', 12)
-    expect([...engine.state.positions.values()]).toMatchObject([{ status: 'monitoring' }])
+    expect([...engine.state.trading.positions.values()]).toMatchObject([{ status: 'monitoring' }])
     await passing(5 * MINUTE_MS)
-    expect([...engine.state.positions.values()]).toMatchObject([{ status: 'degrading' }])
+    expect([...engine.state.trading.positions.values()]).toMatchObject([{ status: 'degrading' }])
   })
 
   it('is charged funding at 08:00 UTC, once', async () => {

@@ -1,5 +1,5 @@
 import type { Configuration } from '../../core/config/schema.ts'
-import { isKarmaDue } from '../../core/treasury/settlement-schedule.ts'
+import { isSettlementDue } from '../../core/treasury/settlement-schedule.ts'
 import { isLearningDue } from '../../core/brain/learning.ts'
 import { isLive } from '../../core/trading/intents.ts'
 import { mayRun } from '../../core/signals/producer-health.ts'
@@ -71,20 +71,22 @@ export const doDue = async (parts: DueDependencies, beforeMs: number, nowMs: num
   const { engine, configuration, fundingToldBy } = parts
   if (isNewMinute(beforeMs, nowMs)) {
     await engine.execute({ kind: 'notice-stale-producers' })
-    if (engine.state.book.count > 0) await engine.execute({ kind: 'check-positions' })
+    if (engine.state.trading.book.count > 0) await engine.execute({ kind: 'check-positions' })
     // In batches: many may have waited for a price that never came.
-    while (isAnyOverdue(engine.state.calls, new Date(nowMs).toISOString(), configuration().settlement)) {
+    while (
+      isAnyOverdue(engine.state.reputation.calls, new Date(nowMs).toISOString(), configuration().settlement)
+    ) {
       const outcome = await engine.execute({ kind: 'settle-overdue' })
       if (outcome.status === 'refused' || outcome.events.length === 0) break
     }
-    if (isKarmaDue(engine.state, configuration(), new Date(nowMs).toISOString())) {
-      await engine.execute({ kind: 'settle-due-karma' })
+    if (isSettlementDue(engine.state.treasury, configuration(), new Date(nowMs).toISOString())) {
+      await engine.execute({ kind: 'settle-due-shares' })
     }
   }
   const fundingMs = Math.floor(nowMs / FUNDING_PERIOD_MS) * FUNDING_PERIOD_MS
-  if (fundingMs > beforeMs && engine.state.book.count > 0) {
+  if (fundingMs > beforeMs && engine.state.trading.book.count > 0) {
     const at = new Date(fundingMs).toISOString()
-    await engine.execute({ kind: 'apply-funding', at, toldBy: fundingToldBy?.() })
+    await engine.execute({ kind: 'apply-funding', at, reportedBy: fundingToldBy?.() })
   }
   await learnIfDue(engine, configuration(), nowMs)
   if (hasOverdueIntent(engine, nowMs)) await engine.execute({ kind: 'expire-intents' })
@@ -97,13 +99,13 @@ const isNewMinute = (beforeMs: number, nowMs: number): boolean =>
 const learnIfDue = async (engine: Executor, { learning }: Configuration, nowMs: number): Promise<void> => {
   const intervalMs = learning.interval_seconds * 1000
   const dueMs = Math.floor(nowMs / intervalMs) * intervalMs
-  if (!learning.enabled || !isLearningDue(engine.state.learning, dueMs)) return
+  if (!learning.enabled || !isLearningDue(engine.state.brain.learning, dueMs)) return
   const cause = { trigger: 'schedule', due: new Date(dueMs).toISOString() } as const
   await engine.execute({ kind: 'run-learning', cause })
 }
 
 const hasOverdueIntent = (engine: Executor, nowMs: number): boolean =>
-  [...engine.state.intents.values()].some(
+  [...engine.state.trading.intents.values()].some(
     ({ status, intent }) => isLive(status) && Date.parse(intent.valid_until) < nowMs,
   )
 
@@ -117,7 +119,11 @@ export const runDueCycle = async (
   const intervalMs = configuration().brain.cycle_interval_seconds * 1000
   const gridMs = Math.floor(nowMs / intervalMs) * intervalMs
   if (gridMs <= beforeMs) return
-  const { board, mind, killSwitch } = engine.state
+  const {
+    signals: { latest: board },
+    brain: mind,
+    trading: { killSwitch },
+  } = engine.state
   if (board.postings.size === 0 && !mind.staleness.everScored) return
   if (killSwitch.level >= 2) {
     await engine.execute({ kind: 'watch-regime' })
@@ -140,7 +146,7 @@ class Polls {
   }
 
   begin(afterMs: number, upToMs: number): void {
-    const { registered, runs } = this.#parts.engine.state.producers
+    const { registered, runs } = this.#parts.engine.state.signals.producers
     const now = new Date(upToMs).toISOString()
     for (const [name, producer] of registered) {
       if (this.#underWay.has(name) || !mayRun(runs.get(name), now)) continue

@@ -47,7 +47,7 @@ const told = async (price: number, atMs = nowMs): Promise<void> => {
   await desk.settled()
 }
 const newest = async (count: number) => log.read({ order: 'desc', limit: count })
-const status = () => [...engine.state.positions.values()][0]?.status
+const status = () => [...engine.state.trading.positions.values()][0]?.status
 
 describe('a price between bars', () => {
   it('that reaches nothing leaves log and state as they were', async () => {
@@ -79,7 +79,7 @@ describe('a price between bars', () => {
     await told(1)
     await told(200)
     expect(await log.head()).toEqual(before)
-    expect(engine.state.killSwitch.level).toBe(0)
+    expect(engine.state.trading.killSwitch.level).toBe(0)
     await told(1, nowMs + 2000)
     await told(1.05, nowMs + 4000)
     expect(status()).toBe('closed')

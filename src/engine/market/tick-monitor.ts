@@ -28,9 +28,9 @@ export class TickMonitor {
 
   take(tick: Tick): void {
     const { state } = this.#engine
-    if (state.book.count === 0) return
+    if (state.trading.book.count === 0) return
     const symbol = canonicalSymbol(tick.symbol)
-    if (!reachesLevel(state, symbol, tick.price)) {
+    if (!reachesLevel(state.trading, symbol, tick.price)) {
       this.#followed.delete(symbol)
       return
     }

@@ -56,12 +56,12 @@ export class AccountWatch {
   }
 
   #symbols(): readonly string[] {
-    const held = openPositionsOf(this.#parts.engine.state).map(({ terms }) => terms.asset)
+    const held = openPositionsOf(this.#parts.engine.state.trading).map(({ terms }) => terms.asset)
     return [...new Set([...this.#parts.symbols(), ...held].map(canonicalSymbol))]
   }
 
   #busySymbols(): ReadonlySet<string> {
-    const { open } = this.#parts.engine.state.orders
+    const { open } = this.#parts.engine.state.trading.orders
     return new Set(
       [...open.values()].filter(({ venue }) => venue !== PAPER).map(({ symbol }) => canonicalSymbol(symbol)),
     )

@@ -1,4 +1,4 @@
-import type { Command } from '../../core/commands.ts'
+import type { Command } from '../../core/decide.ts'
 import { clientOrderId } from '../../core/trading/entry.ts'
 import type { Order } from '../../core/trading/orders.ts'
 import type { Broker, BrokerOrder, LookupAnswer } from '../../ports/broker.ts'
@@ -24,14 +24,14 @@ export interface VenueLine {
 export const sendOrder = async (order: Order, line: VenueLine): Promise<Command> => {
   const { id: orderId } = order
   const answer = await answered(line, line.broker.submit(brokerOrderOf(order, line)))
-  if (answer.kind === 'none') return { kind: 'doubt-order', orderId, reason: answer.reason }
+  if (answer.kind === 'none') return { kind: 'mark-order-unknown', orderId, reason: answer.reason }
   switch (answer.value.status) {
     case 'accepted':
       return { kind: 'record-report', orderId, report: answer.value.report, lookups: null }
     case 'rejected':
       return { kind: 'record-rejection', orderId, reason: answer.value.reason }
     case 'unclear':
-      return { kind: 'doubt-order', orderId, reason: answer.value.reason }
+      return { kind: 'mark-order-unknown', orderId, reason: answer.value.reason }
   }
 }
 
@@ -58,7 +58,7 @@ export const lookUp = async (order: Order, line: VenueLine, lookups: number | nu
     case 'not_found':
       return { kind: 'nothing-found' }
     case 'impossible':
-      return { kind: 'record', command: { kind: 'record-unfindable', orderId: order.id } }
+      return { kind: 'record', command: { kind: 'record-lookup-unsupported', orderId: order.id } }
     case 'unclear':
       return { kind: 'unclear', reason: answer.value.reason }
   }

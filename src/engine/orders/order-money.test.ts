@@ -20,7 +20,7 @@ let floor: Floor
 
 const pass = (ms: number): Promise<void> => passTime(timer, ms)
 const types = async () => (await everything(log)).map(({ type }) => type)
-const held = () => openPositionsOf(floor.engine.state)
+const held = () => openPositionsOf(floor.engine.state.trading)
 
 beforeEach(async () => {
   timer = createManualTimer(BEGIN_MS)
@@ -48,7 +48,7 @@ it('records what the venue charged for holding a position, once, and estimates n
   await settle()
   await floor.bars({ BTC: 100 })
   await pass(60_000)
-  const { cash } = floor.engine.state.ledger
+  const { cash } = floor.engine.state.trading.ledger
   exchange.takeFunding('BTC', 0.75)
   exchange.takeFunding('BTC', -0.25)
   exchange.takeFunding('ETH', 9)
@@ -56,11 +56,11 @@ it('records what the venue charged for holding a position, once, and estimates n
   await floor.engine.execute({
     kind: 'apply-funding',
     at: new Date(timer.now()).toISOString(),
-    toldBy: VENUE,
+    reportedBy: VENUE,
   })
   expect((await types()).filter((type) => type === 'execution.funding_applied.v1')).toHaveLength(2)
   expect(held()[0]?.holding.funding).toBe(500_000n)
-  expect(floor.engine.state.ledger.cash).toBe(cash - 500_000n)
+  expect(floor.engine.state.trading.ledger.cash).toBe(cash - 500_000n)
 })
 
 it('still counts what the venue charged when the position is closed already', async () => {
@@ -72,9 +72,11 @@ it('still counts what the venue charged when the position is closed already', as
   await floor.bars({ BTC: 94 })
   await settle()
   expect(held()).toEqual([])
-  const { cash, realized } = floor.engine.state.ledger
+  const { cash, realized } = floor.engine.state.trading.ledger
   await pass(60_000)
-  const { ledger } = floor.engine.state
+  const {
+    trading: { ledger },
+  } = floor.engine.state
   expect(ledger).toMatchObject({ cash: cash - 750_000n, realized: realized - 750_000n, funding: 750_000n })
   expect(ledger.cash).toBe(ledger.startBalance + ledger.realized)
 })

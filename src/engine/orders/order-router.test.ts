@@ -26,14 +26,17 @@ const open = async (parts: Partial<FloorDependencies> = {}): Promise<Floor> => {
   return floor
 }
 const pass = (ms: number): Promise<void> => passTime(timer, ms)
-const statusOf = (intentId: string) => floor.engine.state.intents.get(intentId)?.status
-const orders = () => [...floor.engine.state.orders.open.values(), ...floor.engine.state.orders.ended.values()]
+const statusOf = (intentId: string) => floor.engine.state.trading.intents.get(intentId)?.status
+const orders = () => [
+  ...floor.engine.state.trading.orders.open.values(),
+  ...floor.engine.state.trading.orders.ended.values(),
+]
 const lastOrder = () =>
   orders()
     .toSorted((one, other) => (one.submittedAt < other.submittedAt ? -1 : 1))
     .at(-1)
 const types = async () => (await everything(log)).map(({ type }) => type)
-const held = () => openPositionsOf(floor.engine.state)
+const held = () => openPositionsOf(floor.engine.state.trading)
 const setLevel = (level: 2 | 3) =>
   floor.engine.execute({
     kind: 'set-kill-switch',
@@ -157,8 +160,8 @@ describe('an order desk', () => {
     await pass(60_000)
     expect(lastOrder()).toMatchObject({ status: 'unknown', needsOperator: true })
     expect(await types()).toContain('alert.execution')
-    const wish = { orderId: lastOrder()?.id ?? '', operator: 'op', reason: null, surface: 'cli' } as const
-    await floor.engine.execute({ kind: 'cancel-order', wish })
+    const request = { orderId: lastOrder()?.id ?? '', operator: 'op', reason: null, surface: 'cli' } as const
+    await floor.engine.execute({ kind: 'cancel-order', request })
     expect(statusOf(intent)).toBe('rejected')
   })
 
@@ -195,15 +198,15 @@ describe('an order desk', () => {
     exchange.treat('fill-some')
     await floor.bars({ BTC: 94 })
     await settle()
-    const wish = {
+    const request = {
       orderId: lastOrder()?.id ?? '',
       operator: 'op',
       reason: 'too slow',
       surface: 'cli',
     } as const
-    await floor.engine.execute({ kind: 'cancel-order', wish })
+    await floor.engine.execute({ kind: 'cancel-order', request })
     await settle()
-    expect(exchange.orders.get(wish.orderId.replaceAll('-', ''))?.status).toBe('canceled')
+    expect(exchange.orders.get(request.orderId.replaceAll('-', ''))?.status).toBe('canceled')
     await pass(3000)
     expect(held()).toEqual([])
     expect(exchange.netOf('BTC')).toBe(0n)
@@ -263,7 +266,7 @@ describe('after a restart', () => {
     await setLevel(2)
     await restart()
     await pass(40_000)
-    expect(floor.engine.state.killSwitch.level).toBe(2)
+    expect(floor.engine.state.trading.killSwitch.level).toBe(2)
     expect(statusOf(intent)).toBe('rejected')
     expect(exchange.arrivals).toEqual([])
   })
@@ -313,6 +316,6 @@ describe('after a restart', () => {
     exchange.tradeByHand('BTC', -Number(position?.holding.quantity ?? 0n) / 1e8)
     await pass(120_000)
     expect((await types()).filter((type) => type === 'execution.venue_differs.v1')).toHaveLength(1)
-    expect(floor.engine.state.venue.reduceOnly).not.toBeNull()
+    expect(floor.engine.state.trading.venue.reduceOnly).not.toBeNull()
   })
 })

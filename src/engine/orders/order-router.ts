@@ -1,4 +1,4 @@
-import type { Command } from '../../core/commands.ts'
+import type { Command } from '../../core/decide.ts'
 import type { Configuration } from '../../core/config/schema.ts'
 import { hasStrandedExit } from '../../core/trading/retry-exits.ts'
 import type { Order } from '../../core/trading/orders.ts'
@@ -61,7 +61,7 @@ export class OrderRouter {
   async start(): Promise<void> {
     const { engine } = this.#parts
     await this.#watch.begin()
-    await engine.execute({ kind: 'doubt-orders', reason: 'restart' })
+    await engine.execute({ kind: 'mark-orders-unknown', reason: 'restart' })
     this.#stopListening = engine.feed.subscribe(({ events }) => {
       if (events.some(({ type }) => type.startsWith('execution.') || type === 'system.kill_switch.v1'))
         this.#look()
@@ -97,7 +97,7 @@ export class OrderRouter {
     if (orders.length === 0) return
     const nowMs = timer.now()
     const facts = {
-      level: engine.state.killSwitch.level,
+      level: engine.state.trading.killSwitch.level,
       nowMs,
       isAnyUnknown: orders.some(({ status }) => status === 'unknown'),
       wasSent: ({ id, resends }: Order) => (this.#sent.get(id) ?? -1) >= resends,
@@ -123,7 +123,11 @@ export class OrderRouter {
       case 'withhold':
         return this.#record({ kind: 'record-unsent', orderId, reason: act.reason })
       case 'doubt':
-        return this.#record({ kind: 'doubt-order', orderId, reason: 'the answer could not be recorded' })
+        return this.#record({
+          kind: 'mark-order-unknown',
+          orderId,
+          reason: 'the answer could not be recorded',
+        })
       case 'cancel':
         this.#inquiries.begin(order, this.#parts.timer.now())
         return this.#take(order, await cancelAtVenue(order, this.#line()))
@@ -146,7 +150,7 @@ export class OrderRouter {
       case 'nothing-found': {
         const orderId = order.id
         if (order.status !== 'unknown')
-          return this.#record({ kind: 'doubt-order', orderId, reason: 'the venue does not have it' })
+          return this.#record({ kind: 'mark-order-unknown', orderId, reason: 'the venue does not have it' })
         const lookups = this.#inquiries.nothingFound(order, nowMs)
         if (lookups !== null) await this.#record({ kind: 'record-not-found', orderId, lookups })
       }
@@ -176,7 +180,10 @@ export class OrderRouter {
 
   async #retryExits(): Promise<void> {
     const { engine } = this.#parts
-    if (this.#isRetrying || !openPositionsOf(engine.state).some((one) => hasStrandedExit(engine.state, one)))
+    if (
+      this.#isRetrying ||
+      !openPositionsOf(engine.state.trading).some((one) => hasStrandedExit(engine.state.trading, one))
+    )
       return
     this.#isRetrying = true
     await this.#record({ kind: 'retry-exits' })
@@ -185,7 +192,7 @@ export class OrderRouter {
 
   #orders(): readonly Order[] {
     const { engine, venue } = this.#parts
-    return [...engine.state.orders.open.values()].filter((order) => order.venue === venue)
+    return [...engine.state.trading.orders.open.values()].filter((order) => order.venue === venue)
   }
 
   #line(): VenueLine {
@@ -198,7 +205,7 @@ export class OrderRouter {
       spelling: (symbol) =>
         universe.symbols.find((name) => canonicalSymbol(name) === canonicalSymbol(symbol)) ?? symbol,
       // The least there is, should nobody know any more: no position is nearer to its liquidation than was decided.
-      leverageOf: ({ intentId }) => engine.state.intents.get(intentId ?? '')?.intent.leverage ?? 1,
+      leverageOf: ({ intentId }) => engine.state.trading.intents.get(intentId ?? '')?.intent.leverage ?? 1,
     }
   }
 }

@@ -15,7 +15,16 @@ export const attributionOf = async (reader: Reader, signalId: string): Promise<A
   const signal = await findSignal(log, signalId)
   if (signal === null) return null
   const attribution = await recordedAttribution(log, signalId)
-  const [verdict, measure, uses, trades, feedback, { contributors }] = await Promise.all([
+  const [
+    verdict,
+    measure,
+    uses,
+    trades,
+    feedback,
+    {
+      signals: { contributors },
+    },
+  ] = await Promise.all([
     verdictOn(log, attribution),
     measureOf(log, attribution),
     usesOf(log, signalId),

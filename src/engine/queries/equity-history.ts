@@ -21,7 +21,7 @@ export const equityHistoryOf = async (
     nowMs,
     sinceMs: Math.min(nowMs, Math.max(nowMs - hours * HOUR_MS, beganMs)),
     points: POINTS,
-    equity: accountStatusOf(state, isoNow(clock)).equity,
-    curve: state.risk.curve,
+    equity: accountStatusOf(state.trading, isoNow(clock)).equity,
+    curve: state.trading.risk.curve,
   })
 }

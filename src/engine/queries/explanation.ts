@@ -74,7 +74,9 @@ const sound = <Type extends typeof CONVICTION | 'brain.cycle.v1' | 'execution.tr
 }
 
 const intentsOf = async (reader: Reader, cycleId: string): Promise<StoredCycle['intents']> => {
-  const { intents } = await reader.fresh()
+  const {
+    trading: { intents },
+  } = await reader.fresh()
   const records = await about(reader, cycleId, 'execution.trade_intent', CONVICTIONS_MAX)
   return new Map(
     records

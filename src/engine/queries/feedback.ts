@@ -20,7 +20,8 @@ export interface Feedback {
 
 /** Whether anybody can be meant: registered, built-in, a contributor who spoke, or the source of a stored signal. */
 export const isKnownProducer = async (log: EventLog, state: State, id: string): Promise<boolean> => {
-  if (isBuiltin(id) || state.producers.registered.has(id) || state.trails.byNode.has(id)) return true
+  if (isBuiltin(id) || state.signals.producers.registered.has(id) || state.signals.trails.byNode.has(id))
+    return true
   if (!isPlainText(id)) return false
   const signals = await log.read({ about: sourceRef(id), order: 'desc', limit: 1 })
   return signals.length > 0
@@ -29,7 +30,7 @@ export const isKnownProducer = async (log: EventLog, state: State, id: string): 
 /** What was said, and what the log knows about whether it may be evidence. */
 export interface MatchedFeedback {
   readonly feedback: Omit<PayloadOf<'learning.feedback.v1'>, 'counted' | 'weight'>
-  readonly standing: FeedbackStatus
+  readonly status: FeedbackStatus
 }
 
 /** The feedback with the signal it is about, if that is one of this producer. */
@@ -54,12 +55,12 @@ export const matchedFeedback = async (
     submitted_by: submittedBy,
     contributor_id: attribution?.contributor_id ?? null,
   }
-  if (signal === null || attribution === null) return { feedback, standing: NOT_JUDGED }
+  if (signal === null || attribution === null) return { feedback, status: NOT_JUDGED }
   const [isVoid, isRepeated] = await Promise.all([
     hasNoAnswer(log, attribution),
     wasCounted(log, signal.id, submittedBy),
   ])
-  return { feedback, standing: { isVoid, isRepeated } }
+  return { feedback, status: { isVoid, isRepeated } }
 }
 
 const NOT_JUDGED: FeedbackStatus = { isVoid: false, isRepeated: false }

@@ -1,5 +1,5 @@
 import { karmaEvents } from '../../core/events/karma.ts'
-import type { Karma, KarmaReceipt } from '../../core/treasury/treasury-state.ts'
+import type { TreasuryState, KarmaReceipt } from '../../core/treasury/evolve.ts'
 import { receiptIdOf, type SettlementRequest, type SettlementStatus } from '../../core/treasury/settle.ts'
 import { viewKarmaReceipts, type KarmaReceiptView } from '../../core/views/karma.ts'
 import { payloadOf } from '../../core/views/stored-payload.ts'
@@ -37,7 +37,7 @@ export const karmaReceipts = async (
 /** What the log says of a request to settle. Those that wait were never settled: nobody has to look for them. */
 export const settlementStatus = async (
   log: EventLog,
-  { pending }: Pick<Karma, 'pending'>,
+  { pending }: Pick<TreasuryState, 'pending'>,
   { intentIds, txHash }: SettlementRequest,
 ): Promise<SettlementStatus> => {
   const asked = [...new Set(intentIds)].filter((id) => isPlainText(id) && !pending.has(id))
@@ -51,7 +51,7 @@ export const settlementStatus = async (
 /** What a request to settle came to, the first time it was made; null if it never was. */
 export const settlementOf = async (
   log: EventLog,
-  { receipts }: Pick<Karma, 'receipts'>,
+  { receipts }: Pick<TreasuryState, 'receipts'>,
   { intentIds, txHash }: SettlementRequest,
 ): Promise<KarmaReceipt | null> => {
   const id = receiptIdOf(intentIds, txHash, sha256Hex)

@@ -9,7 +9,9 @@ export const weightsOf = async (
   configuration: Configuration,
   { clock, limit }: { readonly clock: Clock; readonly limit: number },
 ): Promise<WeightsView> => {
-  const { learning } = await reader.fresh()
+  const {
+    brain: { learning },
+  } = await reader.fresh()
   const runs = await reader.log.read({ types: ['learning.weight_adjustment'], order: 'desc', limit })
   return viewWeights(learning, configuration, { nowMs: clock.now(), runs })
 }

@@ -17,7 +17,7 @@ export const provenanceOf = async (
   producerId: string,
 ): Promise<ProvenanceView> => {
   const state = await engine.fresh()
-  if (trailOf(state.trails, producerId) === null) return unknownProvenance(producerId)
+  if (trailOf(state.signals.trails, producerId) === null) return unknownProvenance(producerId)
   const chainOk = await recentChainOk()
   return viewProvenance(state, producerId, { chainOk, now: isoNow(clock) })
 }

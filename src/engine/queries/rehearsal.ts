@@ -1,4 +1,4 @@
-import type { Command } from '../../core/commands.ts'
+import type { Command } from '../../core/decide.ts'
 import type { Configuration } from '../../core/config/schema.ts'
 import { run, type RunResult } from '../../core/run.ts'
 import type { Clock } from '../../ports/clock.ts'

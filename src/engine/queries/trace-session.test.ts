@@ -24,7 +24,7 @@ afterEach(() => engine.close())
 const open = async (traceIds: readonly string[]): Promise<string> => {
   const outcome = await engine.execute({ kind: 'open-session', label: '', agent: null })
   if (outcome.status !== 'done') throw new Error('refused')
-  const sessionId = String(engine.state.traces.sessions.keySeq().first())
+  const sessionId = String(engine.state.signals.traces.sessions.keySeq().first())
   for (const traceId of traceIds) await engine.execute({ kind: 'append-trace', sessionId, traceId })
   return sessionId
 }

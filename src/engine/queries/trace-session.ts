@@ -14,11 +14,11 @@ export const SESSION_EVENTS_MAX = 1000
 export const traceSessionOf = async (
   reader: Reader,
   id: string,
-  moment: SessionContext,
+  context: SessionContext,
 ): Promise<TraceSessionDetailView | null> => {
-  const session = (await reader.fresh()).traces.sessions.get(id)
+  const session = (await reader.fresh()).signals.traces.sessions.get(id)
   if (session === undefined) return null
-  return viewSessionDetail(session, await eventsOf(reader.log, session.traceIds), moment)
+  return viewSessionDetail(session, await eventsOf(reader.log, session.traceIds), context)
 }
 
 /** A session may have many trace ids; the store is not asked for all of them at once. */

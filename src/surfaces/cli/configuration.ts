@@ -32,7 +32,7 @@ export const changeKey = async (
   const { layer } = environmentLayer({ [variableOf(path)]: value })
   const outcome = await store.change(layer.values, {
     insecureOk: dependencies.insecureOk,
-    locked: lockedSettings((await readState(dependencies)).karma),
+    locked: lockedSettings((await readState(dependencies)).treasury),
   })
   if (outcome.status !== 'accepted') throw invalidConfiguration(outcome.faults.map(sentenceOf))
   const { changed, configuration } = outcome

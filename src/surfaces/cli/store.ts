@@ -1,4 +1,4 @@
-import type { Command as EngineCommand } from '../../core/commands.ts'
+import type { Command as EngineCommand } from '../../core/decide.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { catchUp, recall } from '../../engine/memory.ts'
 import type { LogRecord, Stamped } from '../../core/log/event.ts'

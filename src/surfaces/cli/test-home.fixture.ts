@@ -111,7 +111,7 @@ export const openTestHome = async () => {
           version: VERSION,
           onError: (what) => failLoudly(new Error(what)),
         })
-        if (!engine.state.nodes.publicKeys.has(signer.nodeId)) {
+        if (!engine.state.operations.nodes.publicKeys.has(signer.nodeId)) {
           await engine.execute({
             kind: 'start',
             started: {

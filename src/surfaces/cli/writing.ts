@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { Command as EngineCommand } from '../../core/commands.ts'
+import type { Command as EngineCommand } from '../../core/decide.ts'
 import type { Stamped } from '../../core/log/event.ts'
 import type { RunResult } from '../../core/run.ts'
 import { faultsOf, sentenceOf } from '../../core/shared/faults.ts'

@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { categoryOf } from '../../core/log/domain.ts'
-import { equityOf } from '../../core/state.ts'
+import { equityOf } from '../../core/trading/evolve.ts'
 import { viewProducerStatus } from '../../core/views/producers.ts'
 import { usdNumber } from '../../core/shared/money.ts'
 import type { Engine } from '../../engine/engine.ts'
@@ -75,7 +75,7 @@ const ordersOpen = (engine: Engine): Gauge =>
       for (const status of OPEN_STATUSES)
         this.set(
           { status },
-          engine.state.orders.open.count((order) => order.status === status),
+          engine.state.trading.orders.open.count((order) => order.status === status),
         )
     },
   })
@@ -88,7 +88,7 @@ const killSwitchLevel = (engine: Engine): Gauge =>
     help: '0 normal, 1 caution, 2 crisis, 3 lockdown',
     registers: [],
     collect() {
-      this.set(engine.state.killSwitch.level)
+      this.set(engine.state.trading.killSwitch.level)
     },
   })
 
@@ -157,7 +157,7 @@ const openPositions = (engine: Engine): Gauge =>
     help: 'Positions that are neither closed nor liquidated',
     registers: [],
     collect() {
-      this.set(engine.state.book.count)
+      this.set(engine.state.trading.book.count)
     },
   })
 
@@ -167,7 +167,7 @@ const equity = (engine: Engine): Gauge =>
     help: 'Cash, and what open positions would bring at their marks',
     registers: [],
     collect() {
-      this.set(usdNumber(equityOf(engine.state)))
+      this.set(usdNumber(equityOf(engine.state.trading)))
     },
   })
 

@@ -44,7 +44,7 @@ const NOTHING_THERE = new Set([
   'denyIntent',
   'migrateWallet',
   'resumeLive',
-  'settleKarma',
+  'settleShares',
 ])
 
 describe('the OpenAPI document', () => {

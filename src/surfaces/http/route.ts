@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { Command } from '../../core/commands.ts'
+import type { Command } from '../../core/decide.ts'
 import type { Configuration } from '../../core/config/schema.ts'
 import type { Json } from '../../core/shared/json.ts'
 import type { Answer } from './answers.ts'

@@ -14,9 +14,9 @@ export const startTrading = async (options: TestServerOptions = {}) => {
   await server.engine.execute({ kind: 'observe-bars', observation: { feed: 'file', bars } })
   /** Opens a position through the intent of its symbol. */
   const open = async (intentId: string): Promise<string> => {
-    const judgement = { intentId, operator: server.engine.nodeId, note: null, surface: 'api' } as const
-    await server.engine.execute({ kind: 'approve-intent', judgement })
-    const id = server.engine.state.intents.get(intentId)?.positionId
+    const decision = { intentId, operator: server.engine.nodeId, note: null, surface: 'api' } as const
+    await server.engine.execute({ kind: 'approve-intent', decision })
+    const id = server.engine.state.trading.intents.get(intentId)?.positionId
     if (id === null || id === undefined) throw new Error(`${intentId} did not become a position`)
     return id
   }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Judgement } from '../../core/trading/intents.ts'
+import type { IntentDecision } from '../../core/trading/intents.ts'
 import { reasonInput } from './operator-tool.ts'
 
 export const judgementInput = z.object({
@@ -10,4 +10,4 @@ export const judgementInput = z.object({
 export const judgementOf = (
   { intent_id: intentId, note }: z.output<typeof judgementInput>,
   operator: string,
-): Judgement => ({ intentId, operator, note: note ?? null, surface: 'api' })
+): IntentDecision => ({ intentId, operator, note: note ?? null, surface: 'api' })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Command } from '../../core/commands.ts'
+import type { Command } from '../../core/decide.ts'
 import type { Stamped } from '../../core/log/event.ts'
 import type { ToolName } from '../../core/views/tools.ts'
 import type { Refusal } from '../../core/shared/decision.ts'

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../shared/json.ts'
 import type { Domain } from '../../shared/domains.ts'
-import type { MarketFacts } from '../../brain/signal.ts'
+import type { MarketFacts } from '../../market/readings.ts'
 
 /** Signed pieces of evidence by name, still unclamped; null where the facts are missing. */
 export type Parts = Readonly<Record<string, number | null>>

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../shared/json.ts'
 import { clamp } from '../../shared/numbers.ts'
-import type { MarketFacts } from '../../brain/signal.ts'
+import type { MarketFacts } from '../../market/readings.ts'
 import { above, below, flowIn, numberIn, type Reader } from './reader.ts'
 
 export interface TradfiRules {

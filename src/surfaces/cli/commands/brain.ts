@@ -66,7 +66,7 @@ const showExplanation = async (
   const configuration = (await openConfiguration(dependencies)).current()
   const explanation = await withExistingStore(dependencies, async ({ log }) => {
     const fresh = (): Promise<State> => stateOf(log)
-    const id = wanted ?? (await fresh()).mind.lastCycle?.id
+    const id = wanted ?? (await fresh()).brain.lastCycle?.id
     if (id === undefined)
       throw new Failure('decision.not_found', 'no cycle has run yet', { advice: 'Run one with "svc brain".' })
     const found = await explain({ log, fresh }, { id, symbol: symbol ?? null }, configuration)

@@ -68,7 +68,7 @@ interface Named {
 }
 
 const list = async ({ dependencies, print }: Bench): Promise<ExitCode> => {
-  const all = viewContributors((await readState(dependencies)).contributors)
+  const all = viewContributors((await readState(dependencies)).signals.contributors)
   await print.result(all, (paint) =>
     all.length === 0 ? 'Nobody is registered yet.\n' : contributorTable(all, paint),
   )
@@ -117,20 +117,27 @@ const leaderboard = async (
   { limit }: { readonly limit: number },
 ): Promise<ExitCode> => {
   const state = await readState(dependencies)
-  const best = viewLeaderboard(state.contributors, await scoringOf(dependencies, state), limit)
+  const best = viewLeaderboard(state.signals.contributors, await scoringOf(dependencies, state), limit)
   await print.result(best, (paint) =>
     best.length === 0 ? 'Nobody is registered yet.\n' : leaderboardTable(best, paint),
   )
   return EXIT_OK
 }
 
-const scoringOf = async (dependencies: CommandDependencies, { outcomes }: State): Promise<Scoring> => ({
+const scoringOf = async (
+  dependencies: CommandDependencies,
+  { reputation: { outcomes } }: State,
+): Promise<Scoring> => ({
   asOf: isoNow(dependencies.clock),
   outcomes,
   rules: (await openConfiguration(dependencies)).current().karma,
 })
 
-const meant = ({ contributors: known }: State, id: string | undefined, { nodeId }: Named): Contributor => {
+const meant = (
+  { signals: { contributors: known } }: State,
+  id: string | undefined,
+  { nodeId }: Named,
+): Contributor => {
   if ((id === undefined) === (nodeId === undefined)) {
     throw new UsageError('name the contributor by its id or by --node-id')
   }

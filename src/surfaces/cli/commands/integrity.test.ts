@@ -87,7 +87,13 @@ describe('of the store', () => {
     const log = home.log()
     if (log === null) throw new Error('no log')
     const memory = await catchUp(log, EMPTY_MEMORY)
-    const state = { ...memory.state, killSwitch: { ...memory.state.killSwitch, level: 0 as const } }
+    const state = {
+      ...memory.state,
+      trading: {
+        ...memory.state.trading,
+        killSwitch: { ...memory.state.trading.killSwitch, level: 0 as const },
+      },
+    }
     await log.saveSnapshot(snapshotOf({ ...memory, state }))
     const { exitCode, report } = await integrity()
     expect(exitCode).toBe(1)

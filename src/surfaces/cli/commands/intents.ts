@@ -66,7 +66,7 @@ const list = async (
   command: Command,
 ): Promise<ExitCode> => {
   refuseUnknownWord(command)
-  const found = viewIntents((await readState(dependencies)).intents, filter)
+  const found = viewIntents((await readState(dependencies)).trading.intents, filter)
   await print.result(found, (paint) =>
     found.length === 0 ? 'There is no such intent.\n' : intentTable(found, paint),
   )
@@ -81,9 +81,9 @@ const judge = async (
 ): Promise<ExitCode> => {
   await writeAs(bench, `intents ${verdict}`, (operator) => ({
     kind: `${verdict}-intent`,
-    judgement: { intentId, operator, note, surface: 'cli' },
+    decision: { intentId, operator, note, surface: 'cli' },
   }))
-  const known = (await readState(bench.dependencies)).intents.get(intentId)
+  const known = (await readState(bench.dependencies)).trading.intents.get(intentId)
   if (known === undefined) throw new Failure('intent.not_found', `no intent has id ${intentId}`)
   const view = viewIntent(known)
   await bench.print.result(view, (paint) => intentText(view, paint))

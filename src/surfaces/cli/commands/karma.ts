@@ -63,13 +63,13 @@ const treasury = async (
 ): Promise<ExitCode> => {
   refuseUnknownWord(command)
   const rules = (await openConfiguration(dependencies)).current().karma
-  const view = viewTreasury((await readState(dependencies)).karma, rules)
+  const view = viewTreasury((await readState(dependencies)).treasury, rules)
   await print.result(view, (paint) => treasuryText(view, paint))
   return EXIT_OK
 }
 
 const intents = async ({ dependencies, print }: Bench): Promise<ExitCode> => {
-  const views = viewKarmaIntents((await readState(dependencies)).karma)
+  const views = viewKarmaIntents((await readState(dependencies)).treasury)
   await print.result(views, (paint) =>
     views.length === 0 ? 'Nothing waits to be settled.\n' : intentsTable(views, paint),
   )
@@ -99,14 +99,10 @@ const settle = async (
   }
   const { dependencies } = bench
   const request = { intentIds, txHash }
-  const { karma: before } = await readState(dependencies)
-  const standing = await withLog(
-    dependencies,
-    (log) => settlementStatus(log, before, request),
-    NOTHING_SETTLED,
-  )
-  await write(bench, 'karma settle', { kind: 'settle-karma', request, standing })
-  const { karma: after } = await readState(dependencies)
+  const { treasury: before } = await readState(dependencies)
+  const status = await withLog(dependencies, (log) => settlementStatus(log, before, request), NOTHING_SETTLED)
+  await write(bench, 'karma settle', { kind: 'settle-shares', request, status })
+  const { treasury: after } = await readState(dependencies)
   const settled = await withLog(dependencies, (log) => settlementOf(log, after, request), null)
   if (settled === null) throw new Failure('karma.settlement_rejected', 'nothing was settled')
   const view = viewSettlement(settled)
@@ -126,7 +122,7 @@ const migrate = async (
     migration: { address, percentage, reason, operator },
   }))
   const rules = (await openConfiguration(bench.dependencies)).current().karma
-  const view = viewTreasury((await readState(bench.dependencies)).karma, rules)
+  const view = viewTreasury((await readState(bench.dependencies)).treasury, rules)
   await bench.print.result(view, (paint) => treasuryText(view, paint))
   return EXIT_OK
 }

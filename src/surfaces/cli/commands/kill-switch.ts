@@ -91,7 +91,7 @@ const showStatus = async (bench: Bench, _options: unknown, command: Command): Pr
     return show(bench, viewKillSwitch(INITIAL_KILL_SWITCH), [['Store', nothingStored]])
   }
   try {
-    return await show(bench, viewKillSwitch((await stateOf(session.log)).killSwitch))
+    return await show(bench, viewKillSwitch((await stateOf(session.log)).trading.killSwitch))
   } finally {
     await session.close()
   }
@@ -101,14 +101,14 @@ const showStatus = async (bench: Bench, _options: unknown, command: Command): Pr
 const move = (bench: Bench, name: string, commandBy: (operator: string) => MoveCommand): Promise<ExitCode> =>
   withStore(bench.dependencies, async (session) => {
     const before = await stateOf(session.log)
-    const rehearsal = rehearse(before.killSwitch, commandBy('rehearsal'))
+    const rehearsal = rehearse(before.trading.killSwitch, commandBy('rehearsal'))
     if (rehearsal.status === 'refused') throw failureOf(rehearsal.refusal)
-    if (rehearsal.events.length === 0) return show(bench, viewKillSwitch(before.killSwitch))
+    if (rehearsal.events.length === 0) return show(bench, viewKillSwitch(before.trading.killSwitch))
 
     const engine = await session.openEngine()
     const events = await execute(engine, commandBy(engine.nodeId))
     if (events.length > 0) await recordWrite(engine, bench, name)
-    return show(bench, viewKillSwitch(engine.state.killSwitch))
+    return show(bench, viewKillSwitch(engine.state.trading.killSwitch))
   })
 
 const show = async (

@@ -59,7 +59,9 @@ const history = async (
   { limit }: { readonly limit: number },
 ): Promise<ExitCode> => {
   const configuration = (await openConfiguration(dependencies)).current()
-  const { learning } = await readState(dependencies)
+  const {
+    brain: { learning },
+  } = await readState(dependencies)
   const runs = await readStored(dependencies, { types: ['learning.weight_adjustment'], order: 'desc', limit })
   const view = viewWeights(learning, configuration, { nowMs: dependencies.clock.now(), runs })
   await print.result(view, (paint) => weightsText(view, paint))

@@ -64,9 +64,9 @@ const cancel = async (
 ): Promise<ExitCode> => {
   await writeAs(bench, 'orders cancel', (operator) => ({
     kind: 'cancel-order',
-    wish: { orderId, operator, reason: reason ?? null, surface: 'cli' },
+    request: { orderId, operator, reason: reason ?? null, surface: 'cli' },
   }))
-  const { open, ended } = (await readState(bench.dependencies)).orders
+  const { open, ended } = (await readState(bench.dependencies)).trading.orders
   const found = [open.get(orderId) ?? ended.get(orderId)].flatMap((order) => order ?? []).map(viewOrder)
   await bench.print.result(found[0] ?? null, (paint) => orderTable(found, paint))
   return EXIT_OK
@@ -78,7 +78,7 @@ const showOrders = async (
   command: Command,
 ): Promise<ExitCode> => {
   refuseUnknownWord(command)
-  const found = viewOrders((await readState(dependencies)).orders, filter)
+  const found = viewOrders((await readState(dependencies)).trading.orders, filter)
   await print.result(found, (paint) =>
     found.length === 0 ? 'There is no such order.\n' : orderTable(found, paint),
   )

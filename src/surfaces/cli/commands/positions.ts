@@ -64,7 +64,10 @@ const showPositions = async (
   command: Command,
 ): Promise<ExitCode> => {
   refuseUnknownWord(command)
-  const found = viewPositions((await readState(dependencies)).positions, { status, limit: POSITIONS_MAX })
+  const found = viewPositions((await readState(dependencies)).trading.positions, {
+    status,
+    limit: POSITIONS_MAX,
+  })
   await print.result(found, (paint) =>
     found.length === 0 ? `${NOTHING[status]}\n` : positionTable(found, paint),
   )
@@ -108,7 +111,7 @@ const closeOne = async (
 }
 
 const closeAll = async (bench: Bench, { yes, reason }: CloseOptions): Promise<ExitCode> => {
-  const { count } = (await readState(bench.dependencies)).book
+  const { count } = (await readState(bench.dependencies)).trading.book
   if (count === 0) return show(bench, { positions: [], failed: [] })
   await confirm(bench, {
     yes: yes === true,
@@ -119,7 +122,7 @@ const closeAll = async (bench: Bench, { yes, reason }: CloseOptions): Promise<Ex
     kind: 'close-all',
     by: operatorOf(operator, reason),
   }))
-  return show(bench, viewClosedAll(events, (await readState(bench.dependencies)).positions))
+  return show(bench, viewClosedAll(events, (await readState(bench.dependencies)).trading.positions))
 }
 
 const operatorOf = (operator: string, reason: string | undefined): Operator => ({
@@ -140,7 +143,7 @@ const closedText = ({ positions: closed, failed }: ClosedAllView, paint: Paint):
 }
 
 const positionOf = async ({ dependencies }: Bench, id: string) => {
-  const found = (await readState(dependencies)).positions.get(id)
+  const found = (await readState(dependencies)).trading.positions.get(id)
   if (found !== undefined) return found
   throw new Failure('position.not_found', `no position has id ${id}`, {
     advice: 'See what is held with "svc positions".',

@@ -58,7 +58,7 @@ const addRegister = (parent: Command, task: Task): void => {
 }
 
 const list = async ({ dependencies, print }: Bench): Promise<ExitCode> => {
-  const registered = viewProducers((await readState(dependencies)).producers)
+  const registered = viewProducers((await readState(dependencies)).signals.producers)
   await print.result({ producers: registered }, (paint) =>
     registered.length === 0
       ? 'No producer is registered. The built-in ones: svc producers status\n'

@@ -35,7 +35,13 @@ it('folds everything again and finds the same', async () => {
 
 it('names the part of memory that a wrong snapshot gives', async () => {
   const memory = await catchUp(logOf(), EMPTY_MEMORY)
-  const state = { ...memory.state, killSwitch: { ...memory.state.killSwitch, level: 0 as const } }
+  const state = {
+    ...memory.state,
+    trading: {
+      ...memory.state.trading,
+      killSwitch: { ...memory.state.trading.killSwitch, level: 0 as const },
+    },
+  }
   await logOf().saveSnapshot(snapshotOf({ ...memory, state }))
   const { exitCode, result } = await replay()
   expect(exitCode).toBe(1)

@@ -83,8 +83,8 @@ const say = async (bench: Bench, text: string, options: SignalOptions): Promise<
 /** Whoever writes here is a contributor. It may have been removed. */
 const welcomeOperator = async (engine: Engine, ephemeral: boolean): Promise<void> => {
   const { nodeId, state } = engine
-  if (activeByNode(state.contributors, nodeId) !== null) return
-  const publicKey = state.nodes.publicKeys.get(nodeId)
+  if (activeByNode(state.signals.contributors, nodeId) !== null) return
+  const publicKey = state.operations.nodes.publicKeys.get(nodeId)
   assert(publicKey !== undefined, 'the log knows the key of every node that writes')
   await execute(engine, { kind: 'welcome-node', node: { nodeId, publicKey, ephemeral } })
 }

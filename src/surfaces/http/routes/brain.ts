@@ -66,7 +66,7 @@ export const brainRoutes = [
     example: EXPLANATION,
     problems: ['decision.not_found'],
     handler: async ({ params, query }, { engine, configuration }) => {
-      const id = params.id === 'last' ? ((await engine.fresh()).mind.lastCycle?.id ?? '') : params.id
+      const id = params.id === 'last' ? ((await engine.fresh()).brain.lastCycle?.id ?? '') : params.id
       const symbol = query.symbol ?? null
       const explanation = await explain(engine, { id, symbol }, configuration.current())
       return explanation === null

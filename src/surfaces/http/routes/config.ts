@@ -141,7 +141,7 @@ export const configRoutes = [
 
 const rulesOf = async ({ engine, insecureOk }: Service): Promise<ChangeOptions> => ({
   insecureOk,
-  locked: lockedSettings((await engine.fresh()).karma),
+  locked: lockedSettings((await engine.fresh()).treasury),
 })
 
 const SCHEMA = configurationJsonSchema() as JsonObject

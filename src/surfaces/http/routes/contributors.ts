@@ -34,7 +34,7 @@ export const contributorRoutes = [
     summary: 'Contributors, oldest first',
     response: z.array(contributor),
     example: [CONTRIBUTOR],
-    handler: async (_parts, { engine }) => ok(viewContributors((await engine.fresh()).contributors)),
+    handler: async (_parts, { engine }) => ok(viewContributors((await engine.fresh()).signals.contributors)),
   }),
   defineRoute({
     method: 'POST',
@@ -66,7 +66,10 @@ export const contributorRoutes = [
     response: z.array(score),
     example: [SCORE],
     handler: async ({ query: { limit } }, { engine, clock, configuration }) => {
-      const { contributors, outcomes } = await engine.fresh()
+      const {
+        signals: { contributors },
+        reputation: { outcomes },
+      } = await engine.fresh()
       const scoring = { asOf: isoNow(clock), outcomes, rules: configuration.current().karma }
       return ok(viewLeaderboard(contributors, scoring, limit))
     },
@@ -80,7 +83,7 @@ export const contributorRoutes = [
     summary: 'Contributors with an attestation UID in their metadata',
     response: z.array(attestedView),
     example: [{ contributor_id: CONTRIBUTOR_ID, node_id: 'n1', uid: '0x1' }],
-    handler: async (_parts, { engine }) => ok(viewAttested((await engine.fresh()).contributors)),
+    handler: async (_parts, { engine }) => ok(viewAttested((await engine.fresh()).signals.contributors)),
   }),
   defineRoute({
     method: 'GET',
@@ -94,7 +97,7 @@ export const contributorRoutes = [
     example: CONTRIBUTOR,
     problems: ['contributor.not_found'],
     handler: async ({ params: { id } }, { engine }) => {
-      const found = activeById((await engine.fresh()).contributors, id)
+      const found = activeById((await engine.fresh()).signals.contributors, id)
       return found === null ? unknownContributor(id) : ok(viewContributor(found))
     },
   }),
@@ -127,7 +130,10 @@ export const contributorRoutes = [
     example: SCORE,
     problems: ['contributor.not_found'],
     handler: async ({ params: { id } }, { engine, clock, configuration }) => {
-      const { contributors, outcomes } = await engine.fresh()
+      const {
+        signals: { contributors },
+        reputation: { outcomes },
+      } = await engine.fresh()
       const found = activeById(contributors, id)
       const scoring = { asOf: isoNow(clock), outcomes, rules: configuration.current().karma }
       return found === null ? unknownContributor(id) : ok(viewScore(found, scoring))
@@ -145,7 +151,7 @@ export const contributorRoutes = [
     example: { contributor_id: CONTRIBUTOR_ID, uid: '0x1', attestation: { schema: '0x2' } },
     problems: ['contributor.not_found', 'contributor.attestation_not_found'],
     handler: async ({ params: { id } }, { engine }) => {
-      const found = activeById((await engine.fresh()).contributors, id)
+      const found = activeById((await engine.fresh()).signals.contributors, id)
       if (found === null) return unknownContributor(id)
       const attestation = viewAttestation(found)
       return attestation === null

@@ -9,7 +9,7 @@ import type { Service } from '../service.ts'
 const tag = 'Intents'
 const intent = intentView.meta({ id: 'Intent' })
 const params = z.object({ id: pathText('the id of the intent', TRADE_INTENT_ID) })
-const judgement = (note: string) =>
+const decision = (note: string) =>
   z
     .object({ note: z.string().trim().min(1).max(500).optional().meta({ description: 'why, for the log' }) })
     .meta({ examples: [{ note }] })
@@ -30,7 +30,7 @@ export const intentRoutes = [
     }),
     response: z.array(intent),
     example: [INTENT],
-    handler: async ({ query }, { engine }) => ok(viewIntents((await engine.fresh()).intents, query)),
+    handler: async ({ query }, { engine }) => ok(viewIntents((await engine.fresh()).trading.intents, query)),
   }),
   defineRoute({
     method: 'POST',
@@ -41,7 +41,7 @@ export const intentRoutes = [
     summary: 'Approve an intent that waits for it',
     description: 'It is executed at once, with all checks of any entry: the answer says what became of it.',
     params,
-    body: judgement('size is fine'),
+    body: decision('size is fine'),
     bodyIsOptional: true,
     response: intent,
     example: INTENT,
@@ -56,7 +56,7 @@ export const intentRoutes = [
     tag,
     summary: 'Deny an intent that waits for approval',
     params,
-    body: judgement('too large before the weekend'),
+    body: decision('too large before the weekend'),
     bodyIsOptional: true,
     response: intent,
     example: DENIED_INTENT,
@@ -79,10 +79,10 @@ const judge = async (
 ): Promise<Answer<z.input<typeof intent>>> => {
   const command = {
     kind,
-    judgement: { intentId: id, operator: engine.nodeId, note: body?.note ?? null, surface: 'api' },
+    decision: { intentId: id, operator: engine.nodeId, note: body?.note ?? null, surface: 'api' },
   } as const
   return answerTo(await engine.execute(command, { traceId }), () => {
-    const known = engine.state.intents.get(id)
+    const known = engine.state.trading.intents.get(id)
     if (known === undefined) throw new Error('an intent was judged and is gone')
     return viewIntent(known)
   })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { appendTo } from '../../../../test/records.ts'
 import { MemoryLog } from '../../../adapters/storage/memory/memory-log.ts'
-import { RECEIPTS_KEPT } from '../../../core/treasury/treasury-state.ts'
+import { RECEIPTS_KEPT } from '../../../core/treasury/evolve.ts'
 import { receiptIdOf } from '../../../core/treasury/settle.ts'
 import { sha256Hex } from '../../../engine/sha256.ts'
 import { expectFault, expectProblem } from '../expectations.fixture.ts'
@@ -73,8 +73,8 @@ const namesFrom = (first: number, count: number): readonly string[] =>
 
 describe('settlements that memory has let go', () => {
   it('are counted, and answered as they were the first time', async () => {
-    expect(server.engine.state.karma.receipts.size).toBe(RECEIPTS_KEPT)
-    expect(server.engine.state.karma.receiptOfIntent.size).toBe(RECEIPTS_KEPT)
+    expect(server.engine.state.treasury.receipts.size).toBe(RECEIPTS_KEPT)
+    expect(server.engine.state.treasury.receiptOfIntent.size).toBe(RECEIPTS_KEPT)
     expect((await server.call('GET', '/treasury')).body).toMatchObject({ receipts: SETTLED, pending_usd: 0 })
     const { seq } = await server.log.head()
     const { receipt_id: id, ...receipt } = receiptOf('i0')

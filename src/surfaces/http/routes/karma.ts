@@ -48,7 +48,7 @@ export const karmaRoutes = [
     summary: 'Karma intents that wait to be settled, oldest first',
     response: z.object({ items: z.array(karmaIntentView.meta({ id: 'KarmaIntent' })) }),
     example: { items: [KARMA_INTENT] },
-    handler: async (_parts, { engine }) => ok({ items: viewKarmaIntents((await engine.fresh()).karma) }),
+    handler: async (_parts, { engine }) => ok({ items: viewKarmaIntents((await engine.fresh()).treasury) }),
   }),
   defineRoute({
     method: 'GET',
@@ -69,7 +69,7 @@ export const karmaRoutes = [
     method: 'POST',
     path: '/karma/settle',
     access: 'operator',
-    operationId: 'settleKarma',
+    operationId: 'settleShares',
     tag,
     summary: 'Record a settlement of karma intents',
     description: 'The service moves no money. What cannot be settled is in `skipped`, with the reason.',
@@ -89,10 +89,10 @@ export const karmaRoutes = [
       }
       const { intent_ids: intentIds, tx_hash: txHash = null } = parsed.data
       const request = { intentIds, txHash }
-      const standing = await settlementStatus(engine.log, (await engine.fresh()).karma, request)
-      const outcome = await engine.execute({ kind: 'settle-karma', request, standing }, { traceId })
+      const status = await settlementStatus(engine.log, (await engine.fresh()).treasury, request)
+      const outcome = await engine.execute({ kind: 'settle-shares', request, status }, { traceId })
       const settled =
-        outcome.status === 'refused' ? null : await settlementOf(engine.log, engine.state.karma, request)
+        outcome.status === 'refused' ? null : await settlementOf(engine.log, engine.state.treasury, request)
       return answerTo(outcome, () => {
         if (settled === null) throw new Error('a settlement left no receipt')
         return viewSettlement(settled)
@@ -120,7 +120,7 @@ export const karmaRoutes = [
         migration: { address, percentage, reason, operator: engine.nodeId },
       } as const
       return answerTo(await engine.execute(command, { traceId }), () =>
-        viewTreasury(engine.state.karma, configuration.current().karma),
+        viewTreasury(engine.state.treasury, configuration.current().karma),
       )
     },
   }),

@@ -28,7 +28,7 @@ export const killSwitchRoutes = [
     summary: 'Level of the kill switch',
     response,
     example: { level: 0, state: 'normal', reason: null, changed_at: null, changed_by: null },
-    handler: async (_parts, { engine }) => ok(viewKillSwitch((await engine.fresh()).killSwitch)),
+    handler: async (_parts, { engine }) => ok(viewKillSwitch((await engine.fresh()).trading.killSwitch)),
   }),
   defineRoute({
     method: 'POST',
@@ -49,7 +49,7 @@ export const killSwitchRoutes = [
         move: { level: level as KillSwitchLevel, reason, operator: engine.nodeId, surface: 'api' },
       } as const
       return answerTo(await engine.execute(command, { traceId }), (events) =>
-        viewKillSwitchAfter(engine.state.killSwitch, events),
+        viewKillSwitchAfter(engine.state.trading.killSwitch, events),
       )
     },
   }),

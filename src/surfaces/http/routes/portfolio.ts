@@ -56,7 +56,7 @@ export const portfolioRoutes = [
     }),
     response: z.array(order),
     example: [ORDER],
-    handler: async ({ query }, { engine }) => ok(viewOrders((await engine.fresh()).orders, query)),
+    handler: async ({ query }, { engine }) => ok(viewOrders((await engine.fresh()).trading.orders, query)),
   }),
   defineRoute({
     method: 'POST',
@@ -81,9 +81,14 @@ export const portfolioRoutes = [
     example: CANCELED_ORDER,
     problems: ['order.not_found', 'order.not_open', 'store.busy'],
     handler: async ({ params: { order_id: orderId }, body, traceId }, { engine }) => {
-      const wish = { orderId, operator: engine.nodeId, reason: body?.reason ?? null, surface: 'api' } as const
-      return answerTo(await engine.execute({ kind: 'cancel-order', wish }, { traceId }), () => {
-        const { open, ended } = engine.state.orders
+      const request = {
+        orderId,
+        operator: engine.nodeId,
+        reason: body?.reason ?? null,
+        surface: 'api',
+      } as const
+      return answerTo(await engine.execute({ kind: 'cancel-order', request }, { traceId }), () => {
+        const { open, ended } = engine.state.trading.orders
         const canceled = open.get(orderId) ?? ended.get(orderId)
         if (canceled === undefined) throw new Error('an order was canceled and is gone')
         return viewOrder(canceled)

@@ -35,7 +35,8 @@ export const positionRoutes = [
     }),
     response: z.array(position),
     example: [POSITION],
-    handler: async ({ query }, { engine }) => ok(viewPositions((await engine.fresh()).positions, query)),
+    handler: async ({ query }, { engine }) =>
+      ok(viewPositions((await engine.fresh()).trading.positions, query)),
   }),
   defineRoute({
     method: 'GET',
@@ -73,7 +74,7 @@ export const positionRoutes = [
       const alongside = { ...writeEntry, entry }
       return answerTo(
         await engine.execute({ kind: 'close-all', by }, { traceId, alongside }),
-        (events) => viewClosedAll(events, engine.state.positions),
+        (events) => viewClosedAll(events, engine.state.trading.positions),
         { isAudited: true },
       )
     },
@@ -100,7 +101,7 @@ export const positionRoutes = [
       if (outcome.status === 'refused' && outcome.refusal.code === 'position.not_found')
         return unknownPosition()
       return answerTo(outcome, () => {
-        const closed = engine.state.positions.get(positionId)
+        const closed = engine.state.trading.positions.get(positionId)
         if (closed === undefined) throw new Error('a position was closed and is gone')
         return viewPosition(closed)
       })

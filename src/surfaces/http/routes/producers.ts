@@ -47,7 +47,8 @@ export const producerRoutes = [
     summary: 'Registered producers, by name',
     response: z.object({ producers: z.array(producer) }),
     example: { producers: [PRODUCER] },
-    handler: async (_parts, { engine }) => ok({ producers: viewProducers((await engine.fresh()).producers) }),
+    handler: async (_parts, { engine }) =>
+      ok({ producers: viewProducers((await engine.fresh()).signals.producers) }),
   }),
   defineRoute({
     method: 'GET',
@@ -134,7 +135,7 @@ export const producerRoutes = [
       const report = () => ({
         producer_id: id,
         window_hours: body.window_hours,
-        ...reportFeedback(engine.state.judgements.get(id) ?? [], isoNow(clock), body.window_hours),
+        ...reportFeedback(engine.state.reputation.feedback.get(id) ?? [], isoNow(clock), body.window_hours),
       })
       if (!saysAnything(body)) {
         return ok({ ...report(), accepted: false, event_id: null, matched: false }, { unchanged: true })

@@ -64,7 +64,7 @@ export const traceRoutes = [
     response: z.object({ items: z.array(session) }),
     example: { items: [SESSION] },
     handler: async ({ query }, service) =>
-      ok({ items: viewSessions((await service.engine.fresh()).traces, query, momentOf(service)) }),
+      ok({ items: viewSessions((await service.engine.fresh()).signals.traces, query, momentOf(service)) }),
   }),
   defineRoute({
     method: 'GET',
@@ -132,7 +132,7 @@ const momentOf = ({ clock, configuration }: Service): SessionContext => ({
 
 /** The session after a command about it: it was there, and sessions are never forgotten. */
 const sessionAfter = ({ engine }: Service, id: string): TraceSession => {
-  const found = engine.state.traces.sessions.get(id)
+  const found = engine.state.signals.traces.sessions.get(id)
   assert(found !== undefined, `trace session ${id} is gone`)
   return found
 }

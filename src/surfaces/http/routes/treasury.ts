@@ -14,6 +14,6 @@ export const treasuryRoutes = [
     response: treasuryView.meta({ id: 'Treasury' }),
     example: TREASURY,
     handler: async (_parts, { engine, configuration }) =>
-      ok(viewTreasury((await engine.fresh()).karma, configuration.current().karma)),
+      ok(viewTreasury((await engine.fresh()).treasury, configuration.current().karma)),
   }),
 ]

@@ -6,5 +6,5 @@ export const approveIntent = defineOperatorTool({
   title: 'Approve an intent',
   input: judgementInput,
   errors: ['intent_not_found', 'intent_not_awaiting', 'kill_switch_active'],
-  command: (said, operator) => ({ kind: 'approve-intent', judgement: judgementOf(said, operator) }),
+  command: (said, operator) => ({ kind: 'approve-intent', decision: judgementOf(said, operator) }),
 })

@@ -1,4 +1,4 @@
-import type { Command } from '../../../core/commands.ts'
+import type { Command } from '../../../core/decide.ts'
 import { startTestServer } from '../../http/test-server.fixture.ts'
 import { callersOf, resultOf, type ToolAnswer } from '../caller.fixture.ts'
 

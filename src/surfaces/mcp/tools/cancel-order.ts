@@ -11,6 +11,6 @@ export const cancelOrder = defineOperatorTool({
   errors: ['order_not_found', 'order_not_open'],
   command: ({ order_id: orderId, reason }, operator) => ({
     kind: 'cancel-order',
-    wish: { orderId, operator, reason: reason ?? null, surface: 'api' },
+    request: { orderId, operator, reason: reason ?? null, surface: 'api' },
   }),
 })

@@ -6,5 +6,5 @@ export const denyIntent = defineOperatorTool({
   title: 'Deny an intent',
   input: judgementInput,
   errors: ['intent_not_found', 'intent_not_awaiting'],
-  command: (said, operator) => ({ kind: 'deny-intent', judgement: judgementOf(said, operator) }),
+  command: (said, operator) => ({ kind: 'deny-intent', decision: judgementOf(said, operator) }),
 })

@@ -19,7 +19,7 @@ export const explainDecision = defineTool({
   }),
   output: orError(explanationView, [NOT_FOUND]),
   call: async ({ input, house: { engine, configuration } }) => {
-    const id = input.id ?? (await engine.fresh()).mind.lastCycle?.id ?? ''
+    const id = input.id ?? (await engine.fresh()).brain.lastCycle?.id ?? ''
     const explanation = await explain(engine, { id, symbol: input.symbol ?? null }, configuration())
     return explanation === null ? failed(NOT_FOUND, { id }) : found(explanation)
   },

@@ -13,5 +13,6 @@ export const getIntents = defineTool({
     limit: howMany,
   }),
   output: itemsOf(intentView),
-  call: async ({ input, house: { engine } }) => found(viewIntents((await engine.fresh()).intents, input)),
+  call: async ({ input, house: { engine } }) =>
+    found(viewIntents((await engine.fresh()).trading.intents, input)),
 })

@@ -11,5 +11,6 @@ export const getOrders = defineTool({
     limit: howMany,
   }),
   output: itemsOf(orderView),
-  call: async ({ input, house: { engine } }) => found(viewOrders((await engine.fresh()).orders, input)),
+  call: async ({ input, house: { engine } }) =>
+    found(viewOrders((await engine.fresh()).trading.orders, input)),
 })

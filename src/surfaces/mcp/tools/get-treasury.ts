@@ -8,5 +8,5 @@ export const getTreasury = defineTool({
   input: z.object({}),
   output: treasuryView,
   call: async ({ house: { engine, configuration } }) =>
-    found(viewTreasury((await engine.fresh()).karma, configuration().karma)),
+    found(viewTreasury((await engine.fresh()).treasury, configuration().karma)),
 })

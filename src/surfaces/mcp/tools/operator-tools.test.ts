@@ -56,7 +56,7 @@ describe('a tool for operators', () => {
     const done = await call('close_position', { position_id, confirm })
     expect(done).toMatchObject({ isError: false, value: { status: 'done' } })
     expect(typesIn(done.structuredContent['stored'])).toEqual(would)
-    expect(server.engine.state.positions.get(position_id)?.status).toBe('closed')
+    expect(server.engine.state.trading.positions.get(position_id)?.status).toBe('closed')
     expect((await server.auditEntries()).at(-1)).toMatchObject({ resource: '/mcp', outcome: 'allowed' })
     expect(await call('close_position', { position_id, confirm })).toMatchObject({
       isError: true,
@@ -71,7 +71,7 @@ describe('a tool for operators', () => {
     expect(typesIn(structuredContent['stored'])).toContain('execution.position_opened.v1')
     const denial = { intent_id: INTENT_IDS.ETH }
     await call('deny_intent', { ...denial, confirm: await codeFor('deny_intent', denial) })
-    expect(server.engine.state.intents.get(INTENT_IDS.ETH)).toMatchObject({
+    expect(server.engine.state.trading.intents.get(INTENT_IDS.ETH)).toMatchObject({
       status: 'rejected',
       reasons: ['approval_denied'],
     })
@@ -84,7 +84,7 @@ describe('a tool for operators', () => {
       ...everything,
       confirm: await codeFor('close_all_positions', everything),
     })
-    for (const id of ids) expect(server.engine.state.positions.get(id)?.status).toBe('closed')
+    for (const id of ids) expect(server.engine.state.trading.positions.get(id)?.status).toBe('closed')
     for (const level of [3, 0]) {
       const move = { level, reason: `now ${level}` }
       const asked = await call('set_kill_switch', move)

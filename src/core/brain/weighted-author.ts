@@ -1,16 +1,16 @@
 import type { Author } from './signal.ts'
 
 /** An author, and what counts of him in every domain and for every symbol: worked out once, not per signal. */
-export interface Speaker {
+export interface WeightedAuthor {
   readonly author: Author
-  readonly standing: number
+  readonly weight: number
   /** Whose cap his shares come under; null is free of any. */
   readonly capGroup: string | null
 }
 
-export const speakerOf = (author: Author): Speaker => ({
+export const weightedAuthorOf = (author: Author): WeightedAuthor => ({
   author,
-  standing: accountStatusOf(author),
+  weight: weightOf(author),
   capGroup: capGroupOf(author),
 })
 
@@ -18,7 +18,7 @@ export const speakerOf = (author: Author): Speaker => ({
 export const authorKeyOf = ({ kind, id }: Author): string => `${kind}:${id}`
 
 /** A person without a record counts 1, the best 5; a producer 1 at chance. Both are trusted as they do these days. */
-const accountStatusOf = (author: Author): number =>
+const weightOf = (author: Author): number =>
   author.trust *
   (author.kind === 'contributor' ? 1 + author.score / 25 : Math.max(0.2, Math.min(2, author.karma / 50)))
 

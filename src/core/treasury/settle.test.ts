@@ -72,7 +72,7 @@ describe('a trade', () => {
       expect.arrayContaining(['execution.position_closed.v1', 'learning.outcome.v1', 'karma.intent.v1']),
     )
     const closed = payloadOf(desk.log, 'execution.position_closed.v1')
-    expect(viewKarmaIntents(desk.state.karma)).toMatchObject([
+    expect(viewKarmaIntents(desk.state.treasury)).toMatchObject([
       {
         trade_id: closed['position_id'],
         realized_pnl_usd: closed['realized_pnl'],
@@ -87,7 +87,7 @@ describe('a trade', () => {
   it('that ends badly owes nothing', () => {
     const desk = deskWith()
     expect(trade(desk, 94)).not.toContain('karma.intent.v1')
-    expect(desk.state.karma.pending.size).toBe(0)
+    expect(desk.state.treasury.pending.size).toBe(0)
   })
 
   it.each([{ enabled: false }, { treasury_address: '' }, { percentage: 0 }])(
@@ -114,7 +114,7 @@ describe('a settlement', () => {
     expect(viewKarmaReceipts(receiptsOf(desk))).toMatchObject([
       { intent_ids: [two, one], total_usd: 0.295476, tx_hash: '0xfeed', status: 'submitted' },
     ])
-    expect(viewTreasury(desk.state.karma, rules())).toMatchObject({
+    expect(viewTreasury(desk.state.treasury, rules())).toMatchObject({
       pending_intents: 0,
       receipts: 1,
       pending_usd: 0,

@@ -1,11 +1,19 @@
 import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
+import type { ReputationFacts } from '../reputation/evolve.ts'
 import type { Staleness } from './cycle.ts'
+import { evolveLearning, INITIAL_LEARNING, type Learning } from './learning.ts'
 
 /** What the brain remembers between cycles. */
 export interface BrainState {
   readonly regime: RegimeMemory | null
   readonly lastCycle: { readonly id: string; readonly at: string } | null
   readonly staleness: Staleness
+  readonly learning: Learning
+}
+
+/** What the brain reads: everything that a decision to trade depends on. */
+export interface BrainFacts extends ReputationFacts {
+  readonly brain: BrainState
 }
 
 export interface RegimeMemory {
@@ -14,33 +22,39 @@ export interface RegimeMemory {
   readonly evidence: PayloadOf<'brain.regime_change.v1'>['evidence']
 }
 
-export const INITIAL_BRAIN_STATE: BrainState = {
+export const INITIAL_BRAIN: BrainState = {
   regime: null,
   lastCycle: null,
   staleness: { staleCycles: 0, everScored: false },
+  learning: INITIAL_LEARNING,
 }
 
-export const evolveBrainState = (mind: BrainState, event: KnownEvent): BrainState => {
+export const evolveBrain = (brain: BrainState, event: KnownEvent): BrainState => ({
+  ...evolveCycles(brain, event),
+  learning: evolveLearning(brain.learning, event),
+})
+
+const evolveCycles = (brain: BrainState, event: KnownEvent): BrainState => {
   switch (event.type) {
     case 'brain.regime_change.v1': {
       const { regime, evidence } = event.payload
-      return { ...mind, regime: { regime, changedAt: event.ts, evidence } }
+      return { ...brain, regime: { regime, changedAt: event.ts, evidence } }
     }
     case 'brain.cycle.v1': {
       const { cycle_id: id, started_at: at, stale_cycles: staleCycles, signals_used: used } = event.payload
       const scored = Object.values(used).some((ids) => ids.length > 0)
       return {
-        ...mind,
+        ...brain,
         lastCycle: { id, at },
-        staleness: { staleCycles, everScored: mind.staleness.everScored || scored },
+        staleness: { staleCycles, everScored: brain.staleness.everScored || scored },
       }
     }
     case 'system.kill_switch.v1':
-      // Whoever lowers the level starts the count anew.
+      // Lowering the level restarts the count.
       return event.payload.reset_by === undefined
-        ? mind
-        : { ...mind, staleness: { ...mind.staleness, staleCycles: 0 } }
+        ? brain
+        : { ...brain, staleness: { ...brain.staleness, staleCycles: 0 } }
     default:
-      return mind
+      return brain
   }
 }

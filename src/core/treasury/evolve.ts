@@ -1,6 +1,7 @@
 import { Map as PersistentMap } from 'immutable'
 import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
 import { usdFrom, type Usd } from '../shared/money.ts'
+import type { BrainState } from '../brain/evolve.ts'
 import type { Wallet } from './wallet.ts'
 
 export type KarmaIntent = PayloadOf<'karma.intent.v1'>
@@ -17,7 +18,7 @@ export interface Skipped {
 }
 
 /** What is owed and what was settled. */
-export interface Karma {
+export interface TreasuryState {
   /** Waiting to be settled, by id. */
   readonly pending: PersistentMap<string, KarmaIntent>
   readonly pendingUsd: Usd
@@ -36,7 +37,13 @@ export interface Karma {
   readonly lockedWallet: Wallet | null
 }
 
-export const INITIAL_KARMA: Karma = {
+/** What the treasury reads: its own state, and which signals led to a trade. */
+export interface TreasuryFacts {
+  readonly treasury: TreasuryState
+  readonly brain: BrainState
+}
+
+export const INITIAL_TREASURY: TreasuryState = {
   pending: PersistentMap(),
   pendingUsd: 0n,
   receipts: PersistentMap(),
@@ -51,7 +58,7 @@ export const INITIAL_KARMA: Karma = {
 /** More than can be settled between a look at the log and a decision. */
 export const RECEIPTS_KEPT = 1000
 
-export const evolveKarma = (karma: Karma, event: KnownEvent): Karma => {
+export const evolveTreasury = (karma: TreasuryState, event: KnownEvent): TreasuryState => {
   switch (event.type) {
     case 'karma.intent.v1':
       return {
@@ -72,7 +79,7 @@ export const evolveKarma = (karma: Karma, event: KnownEvent): Karma => {
   }
 }
 
-const settled = (karma: Karma, receipt: PayloadOf<'karma.receipt.v1'>): Karma => {
+const settled = (karma: TreasuryState, receipt: PayloadOf<'karma.receipt.v1'>): TreasuryState => {
   const { settling } = karma
   const known = settling?.receipt_id === receipt.receipt_id ? settling : null
   const paid = receipt.intent_ids.flatMap((id) => karma.pending.get(id) ?? [])
@@ -91,7 +98,7 @@ const settled = (karma: Karma, receipt: PayloadOf<'karma.receipt.v1'>): Karma =>
   }
 }
 
-type Remembered = Pick<Karma, 'receipts' | 'receiptIds' | 'receiptOfIntent'>
+type Remembered = Pick<TreasuryState, 'receipts' | 'receiptIds' | 'receiptOfIntent'>
 
 /** The oldest make room; who asks for one of them is answered from the log. */
 const withNewest = (

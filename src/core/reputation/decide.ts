@@ -1,0 +1,34 @@
+import type { PayloadOf } from '../events/catalogue.ts'
+import type { Decision } from '../shared/decision.ts'
+import type { DecisionContext } from '../shared/decision-context.ts'
+import type { ReputationFacts } from './evolve.ts'
+import { recordFeedback, type FeedbackStatus } from './feedback.ts'
+import { settleBar, settleOverdue, settlePosition, type ClosedBar } from './settle-calls.ts'
+
+export type ReputationCommand =
+  | { readonly kind: 'settle-bar'; readonly bar: ClosedBar }
+  | { readonly kind: 'settle-position'; readonly positionId: string }
+  | { readonly kind: 'settle-overdue' }
+  | {
+      readonly kind: 'record-feedback'
+      readonly feedback: Omit<PayloadOf<'learning.feedback.v1'>, 'counted' | 'weight'>
+      readonly status: FeedbackStatus
+    }
+
+export const decideReputation = (
+  facts: ReputationFacts,
+  command: ReputationCommand,
+  { now, configuration }: DecisionContext,
+): Decision => {
+  const { calls, feedback } = facts.reputation
+  switch (command.kind) {
+    case 'settle-bar':
+      return settleBar(calls, command.bar, configuration.settlement)
+    case 'settle-position':
+      return settlePosition(calls, command.positionId, facts.trading.positions, configuration)
+    case 'settle-overdue':
+      return settleOverdue(calls, now, configuration.settlement)
+    case 'record-feedback':
+      return recordFeedback(feedback, command.feedback, command.status, configuration.karma)
+  }
+}

@@ -1,0 +1,33 @@
+import type { KnownEvent } from '../events/catalogue.ts'
+import type { Market } from '../market/market.ts'
+import type { SignalsState } from '../signals/evolve.ts'
+import type { TradingState } from '../trading/evolve.ts'
+import { evolveCalls, INITIAL_CALLS, type Calls } from './calls.ts'
+import { evolveFeedback, INITIAL_FEEDBACK, type FeedbackLedger } from './feedback.ts'
+import { evolveOutcomes, INITIAL_OUTCOMES, type Outcomes } from './outcomes.ts'
+
+export interface ReputationState {
+  readonly calls: Calls
+  readonly outcomes: Outcomes
+  readonly feedback: FeedbackLedger
+}
+
+/** What reputation reads: its own state, prices, who signals, and the trades that calls led to. */
+export interface ReputationFacts {
+  readonly reputation: ReputationState
+  readonly market: Market
+  readonly signals: SignalsState
+  readonly trading: TradingState
+}
+
+export const INITIAL_REPUTATION: ReputationState = {
+  calls: INITIAL_CALLS,
+  outcomes: INITIAL_OUTCOMES,
+  feedback: INITIAL_FEEDBACK,
+}
+
+export const evolveReputation = (state: ReputationState, event: KnownEvent): ReputationState => ({
+  calls: evolveCalls(state.calls, event),
+  outcomes: evolveOutcomes(state.outcomes, event),
+  feedback: evolveFeedback(state.feedback, event),
+})

@@ -1,0 +1,35 @@
+import type { Configuration } from '../config/schema.ts'
+import type { Market } from '../market/market.ts'
+import { markOf, type PriceTrust } from '../market/readings.ts'
+import type { DecisionContext } from '../shared/decision-context.ts'
+import type { Quote } from '../shared/quote.ts'
+import { canonicalSymbol } from '../shared/symbol.ts'
+import type { SignalsState } from './evolve.ts'
+
+export interface PriceFacts {
+  readonly market: Market
+  readonly signals: SignalsState
+}
+
+/** The price that a decision may be made on; null if there is no recent one. */
+export const markNow = (
+  facts: PriceFacts,
+  symbol: string,
+  { now, prices, configuration }: DecisionContext,
+): Quote | null => {
+  const given = prices?.get(canonicalSymbol(symbol))
+  if (given !== undefined) return given
+  return markOf(facts.market, symbol, Date.parse(now), priceTrustOf(facts, configuration))
+}
+
+/** Beside the feed, trusted sources may report prices; without a feed, every registered producer may. */
+export const priceTrustOf = (
+  { market: { quotes }, signals: { producers } }: PriceFacts,
+  { market }: Configuration,
+): PriceTrust => ({
+  maxAgeMs: market.max_mark_age_seconds * 1000,
+  producers:
+    market.feed === 'none' && quotes.size > 0
+      ? [...new Set([...producers.registered.keys(), ...market.trusted_price_sources])]
+      : market.trusted_price_sources,
+})
