@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { APP_HTML, startTestDashboard, type TestDashboard } from './dashboard.fixture.ts'
 import { loadPages } from './pages.ts'
-import { APP_HTML, startTestDashboard, type TestDashboard } from './test-dashboard.fixture.ts'
 
 let dashboard: TestDashboard
 beforeAll(async () => {

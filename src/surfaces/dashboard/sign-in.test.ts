@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { TOKEN } from '../http/test-server.fixture.ts'
-import { APP_HTML, form, json, startTestDashboard, type TestDashboard } from './test-dashboard.fixture.ts'
+import { APP_HTML, form, json, startTestDashboard, type TestDashboard } from './dashboard.fixture.ts'
 
 let dashboard: TestDashboard
 beforeEach(async () => {

@@ -4,12 +4,12 @@ import { request as httpRequest } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { startTestServer, TOKEN, type TestServerOptions } from '../http/test-server.fixture.ts'
-import type { DashboardLimits } from './dependencies.ts'
+import { startTestServer, type TestServerOptions, TOKEN } from '../http/test-server.fixture.ts'
+import type { DashboardLimits } from './context.ts'
 import { createDashboardServer } from './server.ts'
 
 const SIGN_IN_HTML =
-  '<form method="post" action="/login"><!--fault--><input type="hidden" name="next" value="/" /></form>'
+  '<form method="post" action="/login"><!--error--><input type="hidden" name="next" value="/" /></form>'
 export const APP_HTML = '<div id="app"></div>'
 
 export interface TestDashboardOptions {
@@ -52,7 +52,7 @@ export const startTestDashboard = async ({
   if (server === null) throw new Error('the pages are there')
   const { url } = await server.listen({ host: '127.0.0.1', port: 0 })
   const host = new URL(url).host
-  const ask = (method: string, path: string, given: Ask = {}): Promise<Told> =>
+  const ask = (method: string, path: string, given: Ask = {}): Promise<Response> =>
     exchange(url, method, path, given)
   return {
     api,
@@ -80,14 +80,19 @@ export interface Ask {
   readonly body?: string
 }
 
-export interface Told {
+export interface Response {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly text: string
 }
 
 /** Not fetch: that one sets Origin, Host and Sec-Fetch-Site as it likes. */
-const exchange = (url: string, method: string, path: string, { headers = {}, body }: Ask): Promise<Told> =>
+const exchange = (
+  url: string,
+  method: string,
+  path: string,
+  { headers = {}, body }: Ask,
+): Promise<Response> =>
   new Promise((resolve, reject) => {
     const request = httpRequest(url, { method, path, headers, agent: false })
     request.on('error', reject)

@@ -9,11 +9,11 @@ import {
   type Variables,
 } from '../interface/service.ts'
 
-export interface PaperEngine extends RunningService {
+export interface RunningEngine extends RunningService {
   readonly dashboardUrl: string
 }
 
-/** A simulated market that is quick enough to watch. */
+/** A fast simulated market. */
 export const LIVELY: Variables = {
   SVC_MARKET__FEED: 'simulated',
   SVC_MARKET__SEED: '2',
@@ -22,8 +22,8 @@ export const LIVELY: Variables = {
   SVC_BRAIN__CYCLE_INTERVAL_SECONDS: '5',
 }
 
-/** The built service with its dashboard. The identity is kept, so that sessions outlive a restart. */
-export const startEngine = async (variables: Variables = {}, home?: string): Promise<PaperEngine> => {
+/** The built service with its dashboard. The identity is saved, so that sessions survive a restart. */
+export const startEngine = async (variables: Variables = {}, home?: string): Promise<RunningEngine> => {
   const service = await startService(home ?? (await newHome()), {
     SVC_DEV_MODE: '1',
     SVC_KARMA__TREASURY_ADDRESS: '0x00000000000000000000000000000000000000aa',
@@ -34,8 +34,8 @@ export const startEngine = async (variables: Variables = {}, home?: string): Pro
   return { ...service, dashboardUrl }
 }
 
-/** What the brain wants in a bull market, on prices that the test tells. */
-export const twoIntents = async (engine: PaperEngine): Promise<void> => {
+/** Two intents in a bull market, on prices of the test. */
+export const twoIntents = async (engine: RunningEngine): Promise<void> => {
   await registerProducer(engine, 'ticker', 'technical')
   await bullMarket(engine)
   for (const symbol of ['ETH', 'SOL']) {
@@ -45,17 +45,17 @@ export const twoIntents = async (engine: PaperEngine): Promise<void> => {
   await engine.call('POST', '/brain/run')
 }
 
-/** Two positions on prices that the test tells: one open, one closed with profit, so that karma is owed. */
-export const openPositions = async (engine: PaperEngine): Promise<void> => {
+/** Two positions on prices of the test: one open, one closed with profit, so that karma accrues. */
+export const openPositions = async (engine: RunningEngine): Promise<void> => {
   await twoIntents(engine)
-  // An order that meets the next price before it is filled would be refused: the price moved.
+  // A price before the fill would cancel the order: the price moved.
   await untilHeld(engine, ['ETH', 'SOL'])
   await price(engine, 'SOL', 111)
   await untilHeld(engine, ['ETH'])
   await price(engine, 'ETH', 102)
 }
 
-const untilHeld = async (engine: PaperEngine, assets: readonly string[]): Promise<void> => {
+const untilHeld = async (engine: RunningEngine, assets: readonly string[]): Promise<void> => {
   const held = async (): Promise<readonly string[]> => {
     const positions = (await engine.call('GET', '/positions')).body as readonly { asset: string }[]
     return positions.map(({ asset }) => asset).sort()
@@ -63,11 +63,11 @@ const untilHeld = async (engine: PaperEngine, assets: readonly string[]): Promis
   await vi.waitFor(async () => expect(await held()).toEqual(assets), { timeout: 30_000 })
 }
 
-export const price = (engine: PaperEngine, symbol: string, value: number): Promise<string> =>
+export const price = (engine: RunningEngine, symbol: string, value: number): Promise<string> =>
   emit(engine, 'ticker', 'signal.price_ws.v1', { symbol, price: value })
 
-/** How many events are stored. */
-export const headSeq = async (engine: PaperEngine): Promise<number> => {
+/** Number of stored events. */
+export const headSeq = async (engine: RunningEngine): Promise<number> => {
   const { items } = (await engine.call('GET', '/events?limit=1')).body as { items: { seq: number }[] }
   return items[0]?.seq ?? 0
 }

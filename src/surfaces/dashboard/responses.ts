@@ -12,8 +12,8 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** On every answer of the dashboard. */
-export const SAFETY_HEADERS: Readonly<Record<string, string>> = {
+/** On every response of the dashboard. */
+export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'Content-Security-Policy': POLICY,
   'Cross-Origin-Opener-Policy': 'same-origin',
   // Not `no-referrer`: a form would then be sent with the origin "null".
@@ -22,7 +22,7 @@ export const SAFETY_HEADERS: Readonly<Record<string, string>> = {
   'X-Frame-Options': 'DENY',
 }
 
-export type Headers = Readonly<Record<string, string>>
+type Headers = Readonly<Record<string, string>>
 
 export const sendText = (
   response: ServerResponse,
@@ -62,7 +62,7 @@ const REFUSALS = {
 
 export type RefusalCode = keyof typeof REFUSALS
 
-/** A "no" in the form that the API has, too. */
+/** An error in the format of the API. */
 export const refuse = (
   response: ServerResponse,
   code: RefusalCode,

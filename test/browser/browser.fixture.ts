@@ -12,33 +12,33 @@ export const BROWSER = findBrowser()
 export const launch = (): Promise<Browser> =>
   chromium.launch({ executablePath: BROWSER ?? '', args: ['--no-sandbox', '--disable-dev-shm-usage'] })
 
-export interface Watched {
+export interface ObservedPage {
   readonly page: Page
-  /** What the page complained about: errors, refused by the policy, requests that left the origin. */
-  readonly complaints: string[]
+  /** What Errors, content blocked by the policy, and requests to other origins. */
+  readonly problems: string[]
   readonly close: () => Promise<void>
 }
 
-/** A page of its own session, watched from its first request. */
+/** A page with its own session, observed from its first request. */
 export const openPage = async (
   browser: Browser,
   origin: string,
   options: BrowserContextOptions = {},
-): Promise<Watched> => {
+): Promise<ObservedPage> => {
   const context = await browser.newContext({ viewport: DESKTOP, ...options })
   const page = await context.newPage()
-  const complaints: string[] = []
-  page.on('pageerror', (error) => complaints.push(`error: ${error.message}`))
+  const problems: string[] = []
+  page.on('pageerror', (error) => problems.push(`error: ${error.message}`))
   page.on('console', (message) => {
-    // A refused answer is logged by the browser itself; whether it should have been is for the test to say.
+    // The browser logs every error response; tests check those themselves.
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
-      complaints.push(`console: ${message.text()}`)
+      problems.push(`console: ${message.text()}`)
   })
   page.on('request', (request) => {
     const url = new URL(request.url())
-    if (url.origin !== origin && url.protocol !== 'data:') complaints.push(`left the origin: ${url.href}`)
+    if (url.origin !== origin && url.protocol !== 'data:') problems.push(`left the origin: ${url.href}`)
   })
-  return { page, complaints, close: () => context.close() }
+  return { page, problems, close: () => context.close() }
 }
 
 export const DESKTOP = { width: 1440, height: 900 }
@@ -56,14 +56,14 @@ export interface Rules {
   readonly but?: string
 }
 
-/** What axe calls serious or worse, in one line each. */
+/** Serious and critical findings of axe, one line each. */
 export const violationsOn = async (page: Page, { only, but }: Rules = {}): Promise<readonly string[]> => {
   const options = {
     resultTypes: ['violations'],
     ...(only === undefined ? {} : { runOnly: [only] }),
     ...(but === undefined ? {} : { rules: { [but]: { enabled: false } } }),
   }
-  // Evaluated from outside the page, so that its policy does not forbid it.
+  // Evaluated from outside the page, where its policy does not apply.
   await page.evaluate(axe.source)
   const { violations } = (await page.evaluate(`axe.run(document, ${JSON.stringify(options)})`)) as AxeResults
   return violations
@@ -102,17 +102,17 @@ export const settled = async (page: Page, title: string): Promise<void> => {
 
 const SCREENSHOTS = fileURLToPath(new URL('screenshots/', import.meta.url))
 
-/** The whole page, in the folder that people look at. */
-export const photograph = async (page: Page, name: string): Promise<void> => {
+/** The whole page, for review by people. */
+export const takeScreenshot = async (page: Page, name: string): Promise<void> => {
   await page.screenshot({ path: `${SCREENSHOTS}${name.toLowerCase()}.png`, fullPage: true })
 }
 
-/** What a finger would miss: controls that are lower than 40 px, the room around a link in a text included. */
+/** Controls lower than 40 px, including the padding around a link in a text. */
 export const smallTargetsOn = (page: Page): Promise<readonly string[]> =>
   page.evaluate<
     readonly string[]
   >(`[...document.querySelectorAll('button, select, summary, input, nav a')].flatMap((control) => {
     const { width, height } = (control.matches('[type=radio], [type=checkbox]') ? control.closest('label') ?? control : control).getBoundingClientRect()
-    const room = Number.parseFloat(getComputedStyle(control, '::after').height) || 0
-    return width === 0 || Math.max(height, room) >= 40 ? [] : [control.outerHTML.slice(0, 120)]
+    const padding = Number.parseFloat(getComputedStyle(control, '::after').height) || 0
+    return width === 0 || Math.max(height, padding) >= 40 ? [] : [control.outerHTML.slice(0, 120)]
   })`)

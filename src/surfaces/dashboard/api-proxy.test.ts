@@ -1,9 +1,9 @@
 import { once } from 'node:events'
-import { createServer, request as httpRequest, type IncomingMessage } from 'node:http'
+import { createServer, type IncomingMessage, request as httpRequest } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { OPERATOR_TOKEN } from '../http/test-server.fixture.ts'
-import { json, startTestDashboard, type TestDashboard } from './test-dashboard.fixture.ts'
+import { json, startTestDashboard, type TestDashboard } from './dashboard.fixture.ts'
 
 let dashboard: TestDashboard
 let cookie: string
