@@ -18,6 +18,8 @@ export interface TestDashboardOptions {
   readonly sessionSecret?: Uint8Array
   /** Another API than the real one. */
   readonly apiUrl?: string
+  /** Other pages than the small ones made here. */
+  readonly folder?: string
 }
 
 /** A real dashboard server before a real API; only the pages are small. */
@@ -26,6 +28,7 @@ export const startTestDashboard = async ({
   limits,
   sessionSecret,
   apiUrl,
+  folder: builtPages,
 }: TestDashboardOptions = {}) => {
   const api = await startTestServer(apiOptions)
   const folder = await mkdtemp(join(tmpdir(), 'svc-pages-'))
@@ -43,7 +46,7 @@ export const startTestDashboard = async ({
       configuration: () => configuration.current(),
       insecureOk: apiOptions?.insecureOk ?? false,
       sessionSecret: sessionSecret ?? randomBytes(32),
-      folder,
+      folder: builtPages ?? folder,
       logger,
       clock: testClock,
     },
@@ -60,7 +63,7 @@ export const startTestDashboard = async ({
     host,
     server,
     ask,
-    /** The `Cookie` header of somebody who is signed in. */
+    /** The `Cookie` header of a signed-in user. */
     signIn: async (token = TOKEN): Promise<string> => {
       const { headers } = await ask('POST', '/login', form({ token }))
       return String(headers['set-cookie']).split(';')[0] ?? ''
