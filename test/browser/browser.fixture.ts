@@ -64,7 +64,7 @@ export const violationsOn = async (page: Page, { only, but }: Rules = {}): Promi
     ...(but === undefined ? {} : { rules: { [but]: { enabled: false } } }),
   }
   // Evaluated from outside the page, where its policy does not apply.
-  await page.evaluate(axe.source)
+  if (await page.evaluate("typeof axe === 'undefined'")) await page.evaluate(axe.source)
   const { violations } = (await page.evaluate(`axe.run(document, ${JSON.stringify(options)})`)) as AxeResults
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
@@ -97,7 +97,7 @@ export const settled = async (page: Page, title: string): Promise<void> => {
   await page.getByText('Live', { exact: true }).waitFor()
   await page.locator('.animate-spin').first().waitFor({ state: 'detached' })
   // Charts draw in the frame after their data.
-  await page.waitForTimeout(300)
+  await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))')
 }
 
 const SCREENSHOTS = fileURLToPath(new URL('screenshots/', import.meta.url))

@@ -1,6 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { register, submit } from '../interface/acts.ts'
 import { agreementOn, bullMarket } from '../interface/opinions.ts'
 import { cleanUp, TOKEN } from '../interface/service.ts'
@@ -39,11 +38,14 @@ describe.skipIf(BROWSER === undefined)('every page', () => {
     for (const symbol of ['ETH', 'SOL']) await agreementOn(engine, symbol, `fan of ${symbol}`)
     await engine.call('POST', '/kill-switch', { body: { level: 1, reason: 'drill' } })
     await engine.call('POST', '/kill-switch', { body: { level: 0, reason: 'drill over' } })
-    // The market needs a moment for its first price, and the brain for its first trade.
-    for (let attempt = 0; attempt < 20 && (await positions()) === 0; attempt += 1) {
-      await sleep(1000)
-      await engine.call('POST', '/brain/run')
-    }
+    // The first trade needs a price of the simulated market.
+    await vi.waitFor(
+      async () => {
+        await engine.call('POST', '/brain/run')
+        expect(await positions()).toBeGreaterThan(0)
+      },
+      { timeout: 60_000, interval: 500 },
+    )
     await register(engine, 'mallory')
     for (const rationale of HOSTILE) {
       await submit(engine, 'mallory', { symbol: 'BTC', direction: 'bearish', conviction: 3, rationale })

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { queries } from '../../api/queries.ts'
-import type { EventItem } from '../../api/types.ts'
+import type { EventItem, RegimeView } from '../../api/types.ts'
 import { useUrlState } from '../../app/use-url-state.ts'
 import { useRecentEvents } from '../../live/live.ts'
 import { RegimeBadge } from '../../ui/badge.tsx'
@@ -55,7 +55,7 @@ export const RegimePanel = ({ className = '' }: { readonly className?: string })
 const CurrentEvidence = () => {
   const { data } = useQuery(queries.regime())
   if (data === undefined) return null
-  return <EvidenceFacts evidence={data.conditions} />
+  return <RegimeConditions conditions={data.conditions} />
 }
 
 const Changes = ({ periods }: { readonly periods: readonly RegimePeriod[] }) => (
@@ -188,8 +188,8 @@ const NAMES: Readonly<Record<string, string>> = {
 const isPercent = (name: string): boolean => name.endsWith('_annualized')
 
 /** The current values of the regime conditions. */
-const EvidenceFacts = ({ evidence }: { readonly evidence: Readonly<Record<string, number | null>> }) => {
-  const entries = Object.entries(evidence)
+export const RegimeConditions = ({ conditions }: { readonly conditions: RegimeView['conditions'] }) => {
+  const entries = Object.entries(conditions)
   if (entries.length === 0) return <p className="text-xs text-muted">No regime data yet.</p>
   return (
     <dl className="grid grid-cols-2 gap-x-4 gap-y-1.5 text-[13px] sm:grid-cols-3 xl:grid-cols-4">

@@ -2,15 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { queries, verifyChain } from '../../api/queries.ts'
-import type {
-  BrainStatus,
-  EquityHistory,
-  EventItem,
-  Portfolio,
-  Position,
-  ProducerHealth,
-  RegimeView,
-} from '../../api/types.ts'
+import type { BrainStatus, EquityHistory, EventItem, Portfolio, Position } from '../../api/types.ts'
 import { useRunCycle } from '../../app/command-palette.tsx'
 import { summaryOf, symbolOf } from '../../app/event-summary.ts'
 import { openKillSwitch } from '../../app/kill-switch.tsx'
@@ -21,24 +13,18 @@ import { AdoptedBadge, Badge, DirectionBadge, type Tone } from '../../ui/badge.t
 import { Button } from '../../ui/button.tsx'
 import { Chart } from '../../ui/chart/chart.tsx'
 import { Choice } from '../../ui/field.tsx'
-import {
-  formatBytes,
-  formatCount,
-  formatDuration,
-  formatNumber,
-  formatUsd,
-  formatWords,
-  textOf,
-} from '../../ui/format.ts'
+import { formatBytes, formatCount, formatDuration, formatUsd, formatWords, textOf } from '../../ui/format.ts'
+import { Gauge } from '../../ui/gauge.tsx'
 import { Facts } from '../../ui/id.tsx'
 import { LiveList } from '../../ui/live-list.tsx'
-import { Meter } from '../../ui/meter.tsx'
 import { Percent, Pnl, Price, Stat, Usd } from '../../ui/numbers.tsx'
 import { QueryContent, QueryPanel } from '../../ui/panel.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { ageColumn, type Column, numberColumn, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { Untrusted } from '../../ui/untrusted.tsx'
+import { RegimeConditions } from '../brain/regime-panel.tsx'
+import { HEALTH_TONES } from '../producers/health.ts'
 
 /** Account, positions, brain and health at a glance. */
 export const Page = () => (
@@ -187,13 +173,25 @@ const LimitsPanel = () => {
     <QueryPanel title="Limits" query={query}>
       {({ day_loss, heat, drawdown, exposure_usd, equity_usd, limits }) => (
         <div className="grid gap-3">
-          <Meter label="Heat (loss at all stops)" value={heat} limit={limits.max_portfolio_heat_pct} />
-          <Meter label="Loss today" value={day_loss} limit={limits.daily_loss_limit_pct} />
-          <Meter label="Drawdown" value={drawdown} limit={limits.max_drawdown_pct} />
-          <Meter
+          <Gauge
+            label="Heat (loss at all stops)"
+            value={heat}
+            thresholds={[{ at: limits.max_portfolio_heat_pct, effect: 'limit' }]}
+          />
+          <Gauge
+            label="Loss today"
+            value={Math.max(0, day_loss)}
+            thresholds={[{ at: limits.daily_loss_limit_pct, effect: 'limit' }]}
+          />
+          <Gauge
+            label="Drawdown"
+            value={drawdown}
+            thresholds={[{ at: limits.max_drawdown_pct, effect: 'limit' }]}
+          />
+          <Gauge
             label="Exposure"
             value={exposure_usd}
-            limit={equity_usd * limits.max_leverage}
+            thresholds={[{ at: equity_usd * limits.max_leverage, effect: 'limit' }]}
             format={formatUsd}
           />
         </div>
@@ -211,7 +209,7 @@ const BrainPanel = () => {
         <div className="grid gap-3">
           <State brain={brain} />
           <QueryContent query={regime} what="the regime">
-            {(view) => <Evidence view={view} />}
+            {({ conditions }) => <RegimeConditions conditions={conditions} />}
           </QueryContent>
           <Buttons level={brain.kill_switch_level} />
         </div>
@@ -231,20 +229,6 @@ const State = ({ brain }: { readonly brain: BrainStatus }) => (
     }}
   />
 )
-
-const Evidence = ({ view }: { readonly view: RegimeView }) => {
-  const known = Object.entries(view.conditions).filter(([, value]) => value !== null)
-  if (known.length === 0) return <p className="text-xs text-muted">No regime data yet.</p>
-  return (
-    <p className="flex flex-wrap gap-x-3 gap-y-1 text-xs text-muted">
-      {known.map(([name, value]) => (
-        <span key={name}>
-          {formatWords(name)} <strong className="font-medium text-text">{formatNumber(value ?? 0)}</strong>
-        </span>
-      ))}
-    </p>
-  )
-}
 
 const Buttons = ({ level }: { readonly level: number }) => {
   const cycle = useRunCycle()
@@ -408,15 +392,6 @@ const SignalRow = ({ signal }: { readonly signal: EventItem }) => {
 }
 
 const CHAIN_CHECK_MS = 60_000
-
-const HEALTH_TONES: Readonly<Record<ProducerHealth, Tone>> = {
-  ok: 'good',
-  unknown: 'neutral',
-  degraded: 'warn',
-  stale: 'warn',
-  error: 'bad',
-  quarantined: 'bad',
-}
 
 /** Producers, hash chain and service. */
 const HealthPanel = ({ className = '' }: { readonly className?: string }) => {

@@ -55,11 +55,7 @@ export const FieldRow = ({ setting }: { readonly setting: Setting }) => {
         />
         <div id={`${id}-note`} className="flex flex-wrap items-center gap-x-2 text-xs text-muted">
           {error === undefined ? null : <strong className="basis-full font-medium text-bad">{error}</strong>}
-          {isByEnvironment ? (
-            <span>set by {variableOf(key)}</span>
-          ) : (
-            <Limits setting={setting} />
-          )}
+          {isByEnvironment ? <span>set by {variableOf(key)}</span> : <Limits setting={setting} />}
           {canReset ? (
             <button
               type="button"
