@@ -74,4 +74,3 @@ const toneOf = (used: number): string => {
 
 const percentOf = (value: number, end: number): number =>
   end > 0 ? Math.min(100, Math.max(0, (value / end) * 100)) : 0
-

@@ -18,21 +18,21 @@ const register = (headers: Readonly<Record<string, string>>, body: object = ann)
   dashboard.ask('POST', '/api/v1/contributors/register', json(body, { cookie, ...headers }))
 
 describe('the API through the dashboard', () => {
-  it('is for those who are signed in', async () => {
+  it('requires a session', async () => {
     const denied = await dashboard.ask('GET', '/api/v1/brain/status')
     expect(JSON.parse(denied.text)).toMatchObject({ status: 401, code: 'auth.missing_token' })
     const { status, text } = await dashboard.ask('GET', '/api/v1/brain/status', { headers: { cookie } })
     expect([status, JSON.parse(text)]).toMatchObject([200, { kill_switch_level: 0 }])
   })
 
-  it('takes no token from the page', async () => {
+  it('ignores tokens from the page', async () => {
     const headers = { authorization: 'Bearer wrong', cookie }
     expect((await dashboard.ask('GET', '/api/v1/brain/status', { headers })).status).toBe(200)
     const alone = { authorization: `Bearer ${OPERATOR_TOKEN}` }
     expect((await dashboard.ask('GET', '/api/v1/brain/status', { headers: alone })).status).toBe(401)
   })
 
-  it('is written only by its own pages', async () => {
+  it('accepts writes only from its own pages', async () => {
     for (const headers of [
       {},
       { origin: 'https://evil.example' },
@@ -49,7 +49,7 @@ describe('the API through the dashboard', () => {
     expect((await register({ 'sec-fetch-site': 'same-origin' }, { ...ann, node_id: 'bob' })).status).toBe(200)
   })
 
-  it('hands refusals on as they are', async () => {
+  it('forwards error responses unchanged', async () => {
     const own = { 'sec-fetch-site': 'same-origin' }
     const invalid = await register(own, { node_id: 1 })
     expect([invalid.status, invalid.headers['content-type']]).toEqual([422, 'application/problem+json'])
@@ -80,7 +80,7 @@ describe('the API through the dashboard', () => {
     expect([status, JSON.parse(text)]).toMatchObject([401, { code: 'auth.invalid_token' }])
   })
 
-  it('says so when the API is gone', async () => {
+  it('reports an unreachable API', async () => {
     await dashboard.api.server.close()
     const { status, text } = await dashboard.ask('GET', '/api/v1/brain/status', { headers: { cookie } })
     expect([status, JSON.parse(text)]).toMatchObject([502, { code: 'dashboard.api_unreachable' }])
@@ -88,7 +88,7 @@ describe('the API through the dashboard', () => {
 })
 
 describe('the stream through the dashboard', () => {
-  const listen = async (headers: Readonly<Record<string, string>> = {}): Promise<IncomingMessage> => {
+  const openStream = async (headers: Readonly<Record<string, string>> = {}): Promise<IncomingMessage> => {
     const request = httpRequest(dashboard.url, {
       path: '/api/v1/events/stream',
       headers: { cookie, ...headers },
@@ -98,12 +98,12 @@ describe('the stream through the dashboard', () => {
     const [response] = (await once(request, 'response')) as [IncomingMessage]
     return response.setEncoding('utf8')
   }
-  /** However it ends. */
+  /** With or without an error. */
   const endOf = (stream: IncomingMessage): Promise<void> =>
     new Promise((resolve) => {
       stream.on('error', () => undefined).on('close', resolve)
     })
-  /** What came since the last time, up to where the word is in it. Nothing is lost in between: a pause keeps it. */
+  /** Reads until the text arrives. The stream is paused between calls, so nothing is lost. */
   const readUntil = async (stream: IncomingMessage, word: string): Promise<string> => {
     let read = ''
     while (!read.includes(word)) {
@@ -115,24 +115,24 @@ describe('the stream through the dashboard', () => {
     return read
   }
 
-  it('tells events as they happen and goes on behind the last one seen', async () => {
-    const stream = await listen()
+  it('sends events as they happen and resumes after the last one', async () => {
+    const stream = await openStream()
     expect(stream.headers['content-type']).toContain('text/event-stream')
     await readUntil(stream, 'retry: 2000')
     await register({ 'sec-fetch-site': 'same-origin' })
-    const told = await readUntil(stream, 'contributor.registered.v1')
-    const lastId = /id: (\S+)\ndata: [^\n]*contributor\.registered/.exec(told)?.[1] ?? ''
+    const received = await readUntil(stream, 'contributor.registered.v1')
+    const lastId = /id: (\S+)\ndata: [^\n]*contributor\.registered/.exec(received)?.[1] ?? ''
     stream.destroy()
     await register({ 'sec-fetch-site': 'same-origin' }, { ...ann, node_id: 'bob' })
-    const again = await listen({ 'last-event-id': lastId })
+    const again = await openStream({ 'last-event-id': lastId })
     const rest = await readUntil(again, '"node_id":"bob"')
     expect(rest).not.toContain('"node_id":"ann"')
     again.destroy()
   })
 
-  it('is let go by the API when the browser leaves', async () => {
+  it('is closed at the API when the browser disconnects', async () => {
     const clients = async () => (await dashboard.api.callRoot('GET', '/metrics')).text
-    const stream = await listen()
+    const stream = await openStream()
     await readUntil(stream, 'retry')
     expect(await clients()).toContain('\nsvc_stream_clients 1\n')
     stream.destroy()
@@ -140,7 +140,7 @@ describe('the stream through the dashboard', () => {
   })
 
   it('ends with the server, at once', async () => {
-    const stream = await listen()
+    const stream = await openStream()
     await readUntil(stream, 'retry')
     const ended = endOf(stream)
     await dashboard.server.close()
@@ -161,8 +161,8 @@ describe('the stream through the dashboard', () => {
   })
 })
 
-describe('a strange API', () => {
-  it('that breaks off in the middle breaks the answer off', async () => {
+describe('an API', () => {
+  it('that aborts a response aborts it for the browser', async () => {
     const broken = createServer((_request, response) => {
       response.writeHead(200, {
         'content-length': '100',

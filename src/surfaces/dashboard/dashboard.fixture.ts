@@ -52,7 +52,7 @@ export const startTestDashboard = async ({
     },
     limits,
   )
-  if (server === null) throw new Error('the pages are there')
+  if (server === null) throw new Error('the pages are not built')
   const { url } = await server.listen({ host: '127.0.0.1', port: 0 })
   const host = new URL(url).host
   const ask = (method: string, path: string, given: Ask = {}): Promise<Response> =>
@@ -89,7 +89,7 @@ export interface Response {
   readonly text: string
 }
 
-/** Not fetch: that one sets Origin, Host and Sec-Fetch-Site as it likes. */
+/** Not fetch, which sets Origin, Host and Sec-Fetch-Site itself. */
 const exchange = (
   url: string,
   method: string,

@@ -73,7 +73,7 @@ const urlOf = ({ address, family, port }: AddressInfo): string =>
   `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
 
 /** The routes of the dashboard's server. */
-export const answerRequest = async (
+const answerRequest = async (
   context: DashboardContext,
   request: IncomingMessage,
   response: ServerResponse,

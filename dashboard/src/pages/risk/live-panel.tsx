@@ -107,7 +107,7 @@ const Blocker = ({
       )
     case 'check_failed':
       return (
-        <Step title="Venue check failed">Fix what is marked below; the check is repeated by itself.</Step>
+        <Step title="Venue check failed">Fix what is marked below; the check is repeated automatically.</Step>
       )
     case 'order_unknown':
       return (
