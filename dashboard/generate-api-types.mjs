@@ -113,7 +113,7 @@ const typeOf = (schema) => {
     case 'object':
       return objectType(schema)
     default:
-      // A schema that nobody reads would become `unknown`, and drift would compile.
+      // Not `unknown`: then drift would compile.
       throw new Error(`no type for the schema ${JSON.stringify(schema)}`)
   }
 }

@@ -102,7 +102,7 @@ const Blocker = ({
     case 'not_checked':
       return (
         <Step title="Venue not checked yet">
-          The service checks it when it starts and after a change of the settings. If this stays, see the log.
+          The service checks it after the start and then regularly. If this stays, see the log.
         </Step>
       )
     case 'check_failed':
