@@ -1,5 +1,5 @@
 /**
- * Writes src/api/schema.gen.ts: the types of the HTTP API, from its OpenAPI document, in the form that openapi-fetch
+ * Writes src/api/schema.generated.ts: the types of the HTTP API, from its OpenAPI document, in the form that openapi-fetch
  * reads. openapi-typescript does the same, but needs the compiler API that TypeScript 7 no longer has.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { fastify } from 'fastify'
 import { tsImport } from 'tsx/esm/api'
 
-const OUTPUT = join(import.meta.dirname, 'src/api/schema.gen.ts')
+const OUTPUT = join(import.meta.dirname, 'src/api/schema.generated.ts')
 const PREFIX = '/api/v1'
 
 const load = (file) => tsImport(`../src/surfaces/http/${file}`, import.meta.url)

@@ -121,6 +121,7 @@ describe.skipIf(BROWSER === undefined)('live trading', () => {
       'Paper period is not over',
     ])
       await blockers.getByText(title, { exact: true }).waitFor()
+    await page.getByRole('region', { name: 'Limits' }).getByText('live trading is held back').waitFor()
     expect(await violationsOn(page)).toEqual([])
   })
 

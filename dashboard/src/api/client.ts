@@ -1,5 +1,5 @@
 import createClient from 'openapi-fetch'
-import type { paths } from './schema.gen.ts'
+import type { paths } from './schema.generated.ts'
 import type { Payload, WithPayload } from './types.ts'
 
 export const API = '/api/v1'

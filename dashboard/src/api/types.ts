@@ -1,5 +1,5 @@
 /** Short names for the types of the API. All of them come from its OpenAPI document; nothing is declared twice. */
-import type { components, paths } from './schema.gen.ts'
+import type { components, paths } from './schema.generated.ts'
 
 type Schemas = components['schemas']
 

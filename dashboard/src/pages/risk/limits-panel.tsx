@@ -37,7 +37,12 @@ export const LimitsPanel = () => {
 /** Whether new positions are allowed, and how large. */
 const Entries = ({ portfolio }: { readonly portfolio: Portfolio }) => {
   const { data: brain } = useQuery(queries.brainStatus())
-  const reasons = whyNoEntries(portfolio, brain?.kill_switch_level ?? 0)
+  const { data: live } = useQuery(queries.live())
+  const isHeldBack = live?.mode === 'live' && !live.sends_entries
+  const reasons = [
+    ...whyNoEntries(portfolio, brain?.kill_switch_level ?? 0),
+    ...(isHeldBack ? ['live trading is held back'] : []),
+  ]
   const headroom = headroomOf(portfolio)
   const open = reasons.length === 0
   return (

@@ -6,14 +6,13 @@ import { queries } from '../../api/queries.ts'
 import type { Configuration, ConfigurationSchema } from '../../api/types.ts'
 import { confirm } from '../../app/prompts.tsx'
 import { useUrlState } from '../../app/use-url-state.ts'
-import { Badge, type Tone } from '../../ui/badge.tsx'
-import { Button } from '../../ui/button.tsx'
+import { Badge } from '../../ui/badge.tsx'
 import { cx } from '../../ui/cx.ts'
 import { inputClass } from '../../ui/field.tsx'
 import { DataAge, Panel, QueryContent } from '../../ui/panel.tsx'
 import { Empty } from '../../ui/states.tsx'
+import { ChangesBar, RestartNote } from './changes-bar.tsx'
 import {
-  type Check,
   differencesOf,
   type Draft,
   type Entry,
@@ -312,60 +311,3 @@ const SearchResults = ({
 }
 
 /** What was saved and does not count yet; the service says so until it is started again. */
-const RestartNote = ({ keys }: { readonly keys: readonly string[] }) =>
-  keys.length === 0 ? null : (
-    <p role="status" className="rounded-lg bg-warn-soft px-3 py-2 text-[13px] text-warn">
-      Restart the service to apply: <code className="wrap-anywhere">{keys.join(', ')}</code>.
-    </p>
-  )
-
-interface ChangesBarProps {
-  readonly draft: Draft
-  readonly check: Check
-  readonly onReview: () => void
-  readonly onDiscard: () => void
-}
-
-const WORDS: Readonly<Record<Check['status'], readonly [tone: Tone, text: string]>> = {
-  unchanged: ['neutral', 'nothing to save'],
-  checking: ['neutral', 'checking …'],
-  valid: ['good', 'valid'],
-  invalid: ['bad', 'not valid'],
-  failed: ['bad', 'could not be checked'],
-}
-
-/** Visible while there are unsaved changes. */
-const ChangesBar = ({ draft, check, onReview, onDiscard }: ChangesBarProps) => {
-  if (draft.size === 0) return null
-  const [tone, text] = WORDS[check.status]
-  const isElsewhere = check.errors.filter(({ loc }) => !draft.has(loc.slice(1).join('.')))
-  return (
-    <div
-      role="region"
-      aria-label="Unsaved changes"
-      className="sticky bottom-18 z-20 flex flex-wrap items-center gap-x-3 gap-y-2 rounded-lg border border-accent bg-panel px-3 py-2 shadow-lg md:bottom-3"
-    >
-      <strong className="text-sm font-semibold">
-        {draft.size} unsaved {draft.size === 1 ? 'change' : 'changes'}
-      </strong>
-      <span role="status">
-        <Badge tone={tone}>{text}</Badge>
-      </span>
-      <div className="ml-auto flex gap-2">
-        <Button onClick={onDiscard}>Discard</Button>
-        <Button look="primary" disabled={check.status !== 'valid'} onClick={onReview}>
-          Review and save
-        </Button>
-      </div>
-      {isElsewhere.length === 0 ? null : (
-        <ul className="basis-full text-xs text-bad">
-          {isElsewhere.map(({ loc, msg }) => (
-            <li key={loc.join('.')}>
-              <code>{loc.slice(1).join('.')}</code>: {msg}
-            </li>
-          ))}
-        </ul>
-      )}
-    </div>
-  )
-}

@@ -16,7 +16,7 @@ import { titleOf } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
 import { Untrusted } from '../../ui/untrusted.tsx'
 import { formatKarma, Karma } from './karma-amount.tsx'
-import { RECEIPT_TONES } from './page.tsx'
+import { RECEIPT_TONES } from './pending-panel.tsx'
 import { commandFor, SignatureBadge, type Signed, signedText, usePublicKey } from './signatures.tsx'
 
 interface SettleDialogProps {
