@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { DatabaseSync } from '@photostructure/sqlite'
-import { RECORD_COLUMNS } from '../../src/adapters/storage/sqlite/rows.ts'
+import { RECORD_COLUMNS } from '../../src/adapters/storage/sqlite/records.ts'
 import { stampedFrom, type LogRecord } from '../../src/core/log/event.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
 import { interleave, medianRatio, rateOf, type BenchRow } from '../harness.ts'

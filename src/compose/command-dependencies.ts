@@ -8,7 +8,7 @@ import { loadConfiguration } from '../adapters/platform/config-file/load.ts'
 import { userSettingsPath } from '../adapters/platform/config-file/sources.ts'
 import { checkpointFile } from '../adapters/platform/checkpoint-file/checkpoint-file.ts'
 import { createSystemTimer } from '../adapters/platform/timer/system-timer.ts'
-import { signaturePool } from '../adapters/platform/signatures/signature-pool.ts'
+import { signatures } from '../adapters/platform/signatures/signatures.ts'
 import type { Configuration } from '../core/config/schema.ts'
 import { Failure } from '../surfaces/cli/failure.ts'
 import type {
@@ -53,7 +53,7 @@ export const createCommandDependencies = (surroundings: Environment): CommandDep
     vault: vaultCommands(surroundings),
     openExistingStore: async () => (storeExists(home, await loaded()) ? session() : null),
     openStore: session,
-    openSignatures: () => Promise.resolve(signaturePool()),
+    openSignatures: () => Promise.resolve(signatures),
     checkpointsIn: checkpointFile,
     openBroker: async () => {
       // The library behind it is large, and few commands need it.

@@ -15,13 +15,13 @@ export const openSigner = async (
 ): Promise<Signer> => {
   const { home, masterPassword, devMode, clock } = surroundings
   const nodePrefix = configuration.identity.node_prefix
-  const onThreadFault = (error: Error): void => logger.error('the signing thread failed', { error })
+  const onThreadLost = (error: Error): void => logger.error('the signing thread ended', { error })
   try {
     const { identity } = await loadIdentity({ home, password: masterPassword, devMode, nodePrefix, clock })
-    return createSigner(identity, onThreadFault)
+    return createSigner(identity, onThreadLost)
   } catch (error) {
     if (!(error instanceof SecurityError)) throw error
     logger.warn(`${error.message} This process signs with an identity that ends with it.`)
-    return createSigner(createEphemeralIdentity(nodePrefix), onThreadFault)
+    return createSigner(createEphemeralIdentity(nodePrefix), onThreadLost)
   }
 }

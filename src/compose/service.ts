@@ -16,7 +16,6 @@ import { openRunningEngine } from './running-engine.ts'
 import { knownSecretsOf } from './secrets.ts'
 import { openMemoryStore, openStore } from './store.ts'
 import type { Environment } from './environment.ts'
-import { beginEverythingYoung } from './young-memory.ts'
 
 /** What the command line says instead of the configuration; null = as configured. */
 export interface ServiceRequest {
@@ -48,7 +47,6 @@ export const startService = (
   { host, port, dashboardPort, dashboard, inMemory }: ServiceRequest,
 ): Promise<Service> =>
   opening(async (closers) => {
-    beginEverythingYoung()
     const { clock, insecureOk, version } = surroundings
     const startedAtMs = clock.now()
     const { store: configuration, warnings } = await openConfiguration(surroundings)

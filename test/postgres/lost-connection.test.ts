@@ -7,9 +7,9 @@ import { stampedFrom, type LogRecord } from '../../src/core/log/event.ts'
 import { refsOf } from '../../src/core/log/refs.ts'
 import { StoreUnavailableError, type EventLog } from '../../src/ports/event-log.ts'
 import { appendTo, headAfter, recordsAfter } from '../records.ts'
-import { openLine, type Line } from './line.ts'
-import { everything } from './records.ts'
-import { postgresMissing, startPostgres, type PostgresServer } from './server.ts'
+import { openLine, type Line } from './line.fixture.ts'
+import { everything } from './records.fixture.ts'
+import { postgresMissing, startPostgres, type PostgresServer } from './server.fixture.ts'
 
 const BATCH = 3
 

@@ -1,6 +1,10 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { postgresMissing, startPostgres, type PostgresServer } from '../../../../test/postgres/server.ts'
+import {
+  postgresMissing,
+  startPostgres,
+  type PostgresServer,
+} from '../../../../test/postgres/server.fixture.ts'
 import { appendTo, type Said } from '../../../../test/records.ts'
 import { stampedFrom, type LogRecord } from '../../../core/log/event.ts'
 import { refsOf, sourceRef, symbolRef, traceRef } from '../../../core/log/refs.ts'

@@ -1,7 +1,11 @@
 import { Client } from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { appendAgainstOthers } from '../../../../test/postgres/records.ts'
-import { postgresMissing, startPostgres, type PostgresServer } from '../../../../test/postgres/server.ts'
+import { appendAgainstOthers } from '../../../../test/postgres/records.fixture.ts'
+import {
+  postgresMissing,
+  startPostgres,
+  type PostgresServer,
+} from '../../../../test/postgres/server.fixture.ts'
 import { appendTo, type Said } from '../../../../test/records.ts'
 import { symbolRef } from '../../../core/log/refs.ts'
 import type { EventLog } from '../../../ports/event-log.ts'

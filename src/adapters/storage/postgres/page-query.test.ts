@@ -1,6 +1,10 @@
 import { escapeLiteral, type Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { postgresMissing, startPostgres, type PostgresServer } from '../../../../test/postgres/server.ts'
+import {
+  postgresMissing,
+  startPostgres,
+  type PostgresServer,
+} from '../../../../test/postgres/server.fixture.ts'
 import { appendTo, type Said } from '../../../../test/records.ts'
 import { allPage, branchesOf, branchesPage, timePage, type SqlQuery } from './page-query.ts'
 import { openPostgresLog } from './postgres-log.ts'

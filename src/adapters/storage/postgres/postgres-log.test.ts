@@ -1,7 +1,11 @@
 import { Client } from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { everything } from '../../../../test/postgres/records.ts'
-import { postgresMissing, startPostgres, type PostgresServer } from '../../../../test/postgres/server.ts'
+import { everything } from '../../../../test/postgres/records.fixture.ts'
+import {
+  postgresMissing,
+  startPostgres,
+  type PostgresServer,
+} from '../../../../test/postgres/server.fixture.ts'
 import { appendTo, headAfter, recordsAfter } from '../../../../test/records.ts'
 import { EMPTY_HEAD } from '../../../core/log/event.ts'
 import { eventLogContract, type Tampering } from '../../../ports/event-log.contract.ts'

@@ -1,7 +1,11 @@
 import fc from 'fast-check'
 import { Client, type Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { postgresMissing, startPostgres, type PostgresServer } from '../../../../test/postgres/server.ts'
+import {
+  postgresMissing,
+  startPostgres,
+  type PostgresServer,
+} from '../../../../test/postgres/server.fixture.ts'
 import { appendTo, sha256Hex } from '../../../../test/records.ts'
 import { EMPTY_HEAD, headOf } from '../../../core/log/event.ts'
 import { chainFaultOf, missingFault, type ChainFault, type EventLog } from '../../../ports/event-log.ts'

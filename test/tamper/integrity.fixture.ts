@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeEach } from 'vitest'
+import { afterEach, beforeEach } from 'vitest'
 import { checkpointFile } from '../../src/adapters/platform/checkpoint-file/checkpoint-file.ts'
-import { signaturePool } from '../../src/adapters/platform/signatures/signature-pool.ts'
+import { signatures } from '../../src/adapters/platform/signatures/signatures.ts'
 import { MemoryLog } from '../../src/adapters/storage/memory/memory-log.ts'
 import type { SignedCheckpoint } from '../../src/core/log/checkpoint.ts'
 import type { LogRecord } from '../../src/core/log/event.ts'
@@ -20,13 +20,13 @@ import { verifyLog, type VerifyOptions } from '../../src/engine/integrity/verify
 import type { CheckpointStore } from '../../src/ports/checkpoints.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
 import type { Signatures } from '../../src/ports/signatures.ts'
-import { fill, nodeOf, notes, recordsOf, started } from './signed-log.ts'
+import { fill, nodeOf, notes, recordsOf, started } from './signed-log.fixture.ts'
 
 export const node = nodeOf(1)
 export const other = nodeOf(2)
 
 /** Logs in memory and checkpoints in a file, with a clock that stands still; new for every test. */
-export interface Bench {
+export interface IntegrityFixture {
   readonly signatures: Signatures
   nowMs: number
   readonly path: () => string
@@ -38,12 +38,11 @@ export interface Bench {
   readonly verify: (log: EventLog, options?: Partial<VerifyOptions>) => Promise<IntegrityReport>
 }
 
-export const useBench = (): Bench => {
-  const signatures = signaturePool({ threads: 0 })
+export const useIntegrityFixture = (): IntegrityFixture => {
   let folder = ''
   const path = (): string => join(folder, 'events.db.checkpoints')
   const store = (): CheckpointStore => checkpointFile(path())
-  const bench: Bench = {
+  const fixture: IntegrityFixture = {
     signatures,
     nowMs: 0,
     path,
@@ -55,7 +54,7 @@ export const useBench = (): Bench => {
         checkpoints: store(),
         signer: node,
         signatures,
-        clock: { now: () => bench.nowMs },
+        clock: { now: () => fixture.nowMs },
         everyEvents: 10,
         everyMs: 1000,
         stepMax: 10_000,
@@ -63,7 +62,7 @@ export const useBench = (): Bench => {
       }),
     checkpointAt: async (records, ...sizes) => {
       for (const size of sizes) {
-        const step = await bench.checkpointerOf(await logWith(records.slice(0, size))).step('now')
+        const step = await fixture.checkpointerOf(await logWith(records.slice(0, size))).step('now')
         if (step.status !== 'signed') throw new Error(`no checkpoint at ${size}: ${step.status}`)
       }
     },
@@ -72,11 +71,10 @@ export const useBench = (): Bench => {
   }
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'integrity-'))
-    bench.nowMs = Date.UTC(2026, 5, 1)
+    fixture.nowMs = Date.UTC(2026, 5, 1)
   })
   afterEach(() => rm(folder, { recursive: true, force: true }))
-  afterAll(() => signatures.close())
-  return bench
+  return fixture
 }
 
 export const logWith = async (records: readonly LogRecord[]): Promise<MemoryLog> => {

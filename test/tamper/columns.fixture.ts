@@ -23,6 +23,8 @@ export interface ColumnCase {
   readonly swap: Expected
 }
 
+const ZERO_HASH = `'${'00'.repeat(32)}'`
+
 const at15 = (reason: IntegrityReason): Expected => ({ reason, seq: 15 })
 
 const hashed = (other: string): ColumnCase => ({
@@ -38,27 +40,32 @@ export const COLUMNS: Readonly<Record<string, ColumnCase>> = {
   id: hashed(`'019b7000-0000-7000-8000-00000000ffff'`),
   type: hashed(`'brain.other.v1'`),
   // Outside of the hash, and made from the type: by it events are found.
-  dom: { other: '99', modify: at15('field'), setNull: at15('field'), swap: at15('field') },
+  dom: { other: `'other.domain'`, modify: at15('field'), setNull: at15('field'), swap: at15('field') },
   ts: hashed(`'2026-01-01T00:00:00.000Z'`),
   schema_version: { ...hashed(`'v2'`), swap: 'the same' },
   source: hashed(`'somebody'`),
   trace_id: hashed(`'other'`),
   dedupe_key: hashed(`'other'`),
   payload: hashed(`'{"number":15,"symbol":"ETH"}'`),
-  prev_hash: { other: 'zeroblob(32)', modify: at15('link'), setNull: at15('link'), swap: at15('link') },
-  hash: hashed('zeroblob(32)'),
+  prev_hash: { other: ZERO_HASH, modify: at15('link'), setNull: at15('link'), swap: at15('link') },
+  hash: hashed(ZERO_HASH),
   // Outside of the hash, too: only key, order and checkpoints hold them.
   signature: {
-    other: 'zeroblob(64)',
+    other: `'${'00'.repeat(64)}'`,
     modify: at15('signature'),
     setNull: at15('signature'),
     swap: at15('signature'),
   },
-  signer: { other: '99', modify: at15('signature'), setNull: at15('signature'), swap: at15('signature') },
+  signer: {
+    other: `'svc-ffffffffffffffff'`,
+    modify: at15('signature'),
+    setNull: at15('signature'),
+    swap: at15('signature'),
+  },
   recorded_at: {
-    other: 'recorded_at - 86400000',
+    other: `'2025-01-01T00:00:00.000Z'`,
     modify: at15('order'),
-    setNull: at15('order'),
+    setNull: at15('field'),
     swap: { reason: 'order', seq: 16 },
   },
 }

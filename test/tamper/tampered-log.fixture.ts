@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite'
 import { checkpointFile } from '../../src/adapters/platform/checkpoint-file/checkpoint-file.ts'
-import { signaturePool } from '../../src/adapters/platform/signatures/signature-pool.ts'
+import { signatures } from '../../src/adapters/platform/signatures/signatures.ts'
 import { openSqliteLog } from '../../src/adapters/storage/sqlite/sqlite-log.ts'
 import type { LogRecord } from '../../src/core/log/event.ts'
 import { CHECKPOINT_PACE, createCheckpointer } from '../../src/engine/integrity/checkpointer.ts'
@@ -12,7 +12,7 @@ import { verifyLog } from '../../src/engine/integrity/verify.ts'
 import type { CheckpointStore } from '../../src/ports/checkpoints.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
 import type { Signer } from '../../src/ports/signer.ts'
-import { fill, headAfter, nodeOf, recordsOf, started, type Said } from './signed-log.ts'
+import { fill, headAfter, nodeOf, recordsOf, started, type Said } from './signed-log.fixture.ts'
 
 export const node = nodeOf(1)
 export const other = nodeOf(2)
@@ -27,7 +27,7 @@ const CHECKPOINT_SIZES = [3, 10, 20, 30, 38]
 export type Raw = DatabaseSyncInstance
 
 /** A sound log in a file, its records, and copies of it to break. */
-export interface House {
+export interface TamperedLogs {
   readonly records: readonly LogRecord[]
   /** The log as a file with checkpoints, changed by hand behind the back of the service. */
   broken(edit: (raw: Raw) => void, options?: { readonly copyOf?: 'newest' | 'older' }): Promise<BrokenLog>
@@ -43,15 +43,14 @@ export interface BrokenLog {
   ) => Promise<IntegrityReport>
 }
 
-export const buildHouse = async (): Promise<House> => {
+export const buildTamperedLogs = async (): Promise<TamperedLogs> => {
   const folder = await mkdtemp(join(tmpdir(), 'tamper-'))
-  const signatures = signaturePool({ threads: 0 })
   const opened: EventLog[] = []
   const records = await sampleRecords()
   const newest = join(folder, 'newest.db')
   const older = join(folder, 'older.db')
-  await writeLog(newest, records, signatures)
-  await writeLog(older, records.slice(0, 25), signatures)
+  await writeLog(newest, records)
+  await writeLog(older, records.slice(0, 25))
   let copies = 0
   return {
     records,
@@ -74,28 +73,23 @@ export const buildHouse = async (): Promise<House> => {
     },
     end: async () => {
       await Promise.all(opened.map((log) => log.close()))
-      await signatures.close()
       await rm(folder, { recursive: true, force: true })
     },
   }
 }
 
-/** What somebody with the file and a tool can do; the triggers that forbid it are the first to go. */
+/** What anyone with the file and a tool can do; the rules that forbid it are the first to go. */
 const editRaw = (path: string, edit: (raw: Raw) => void): void => {
   const raw = new DatabaseSync(path)
   try {
-    raw.exec('DROP TRIGGER events_no_update; DROP TRIGGER events_no_delete')
+    raw.exec('DROP TRIGGER events_no_update; DROP TRIGGER events_no_delete; DROP INDEX events_dedupe_key')
     edit(raw)
   } finally {
     raw.close()
   }
 }
 
-const writeLog = async (
-  path: string,
-  records: readonly LogRecord[],
-  signatures: ReturnType<typeof signaturePool>,
-): Promise<void> => {
+const writeLog = async (path: string, records: readonly LogRecord[]): Promise<void> => {
   const log = await openSqliteLog({ path })
   const checkpoints = checkpointFile(`${path}.checkpoints`)
   const parts = { log, checkpoints, signer: node, signatures, clock: Date, ...CHECKPOINT_PACE }

@@ -1,5 +1,6 @@
+import { domainOf } from '../../src/core/log/domain.ts'
 import type { LogRecord } from '../../src/core/log/event.ts'
-import type { Raw } from './house.ts'
+import type { Raw } from './tampered-log.fixture.ts'
 
 /** What can be done to a log by hand. */
 
@@ -61,7 +62,7 @@ export const copy = (
   )
 }
 
-/** Writes the records over the rows of the same number, or behind them. The names are those of the file. */
+/** Writes the records over the rows of the same number, or behind them. */
 export const overwrite =
   (records: readonly LogRecord[]) =>
   (raw: Raw): void => {
@@ -88,23 +89,22 @@ const ALL_COLUMNS = [
   'recorded_at',
 ]
 
-const OVERWRITE = `REPLACE INTO events VALUES (?, ?, ?, (SELECT dom FROM events WHERE type = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?,
-  (SELECT id FROM dict WHERE kind = 'node' AND name = ?), ?)`
+const OVERWRITE = `REPLACE INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
-const valuesOf = (record: LogRecord): readonly (string | number | null | Uint8Array)[] => [
+const valuesOf = (record: LogRecord): readonly (string | number | null)[] => [
   record.seq,
   record.id,
   record.type,
-  record.type,
+  domainOf(record.type),
   record.ts,
   record.schemaVersion,
   record.source,
   record.traceId,
   record.dedupeKey,
   record.payload,
-  Buffer.from(record.prevHash, 'hex'),
-  Buffer.from(record.hash, 'hex'),
-  record.signature === null ? null : Buffer.from(record.signature, 'hex'),
+  record.prevHash,
+  record.hash,
+  record.signature,
   record.signer,
-  Date.parse(record.recordedAt),
+  record.recordedAt,
 ]
