@@ -6,9 +6,9 @@ import {
   type PostgresServer,
 } from '../../../../test/postgres/server.fixture.ts'
 import { appendTo, type Said } from '../../../../test/records.ts'
-import { allPage, branchesOf, branchesPage, timePage, type SqlQuery } from './page-query.ts'
+import { connect, disconnect } from './connection.ts'
 import { openPostgresLog } from './postgres-log.ts'
-import { connect, disconnect } from './session.ts'
+import { aboutPage, allPage, branchesOf, branchesPage, timePage, type SqlQuery } from './records.ts'
 
 const EVENTS = 6_000
 const LIMIT = 20
@@ -52,20 +52,22 @@ describe.skipIf(postgresMissing !== null)(
       ['of everything', allPage(newest)],
       ['of a domain that ended long ago', branchesPage(branchesOf(['signal.old'], []), newest)],
       ['of a category', branchesPage(branchesOf(['signal'], signals), newest)],
-      ['of signals by time', timePage(signals, { limit: LIMIT, offset: 0, upTo: EVENTS })],
+      ['of signals by time', timePage({ domain: null, limit: LIMIT, offset: 0 })],
+      ['of signals of a domain by time', timePage({ domain: 'signal.ta', limit: LIMIT, offset: 0 })],
+      ['about a symbol', aboutPage('symbol:BTC', undefined, newest)],
+      ['about a symbol that ended long ago', aboutPage('symbol:OLD', undefined, newest)],
     ])('%s, and no more', async (_, query) => {
       const nodes = scansAndSortsOf(await planOf(client, query))
       const scans = nodes.filter((node) => node['Relation Name'] !== undefined)
       expect(scans.filter((node) => !node['Node Type'].startsWith('Index'))).toEqual([])
-      // The places of a run are put in order, since runs already are; a sort of everything would be called Sort.
-      expect(nodes.filter((node) => node['Node Type'] === 'Sort')).toEqual([])
+      expect(nodes.filter((node) => node['Node Type'].includes('Sort'))).toEqual([])
       // Each merged branch is one row ahead.
       const rowsOf = (table: string): number =>
         scans
           .filter((node) => node['Relation Name'] === table)
           .reduce((sum, node) => sum + rowsTouchedBy(node), 0)
       expect(rowsOf('events')).toBeLessThanOrEqual(LIMIT + 5)
-      expect(rowsOf('domain_runs')).toBeLessThanOrEqual(LIMIT)
+      expect(rowsOf('about')).toBeLessThanOrEqual(LIMIT)
     })
   },
 )

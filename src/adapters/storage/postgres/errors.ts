@@ -12,9 +12,9 @@ export const isRefusedStatement = (error: unknown): error is DatabaseError =>
 export const isUniqueViolation = (error: DatabaseError): boolean => error.code === '23505'
 
 /** What the server cannot do now is StoreUnavailableError; what it will never do is a bug, and a plain Error. */
-export const asStoreFault = (error: unknown): Error => {
+export const asStoreError = (error: unknown): Error => {
   if (error instanceof StoreUnavailableError) return error
-  if (isRefusedStatement(error) && !isPassing(error.code ?? ''))
+  if (isRefusedStatement(error) && !isTransient(error.code ?? ''))
     return new Error(error.message, { cause: error })
   return unavailable('PostgreSQL did not answer', error)
 }
@@ -23,7 +23,7 @@ export const unavailable = (what: string, cause: unknown): StoreUnavailableError
   new StoreUnavailableError(`${what}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
 
 // https://www.postgresql.org/docs/current/errcodes-appendix.html
-const PASSING_CLASSES = [
+const TRANSIENT_CLASSES = [
   '08', // connection exceptions
   '40', // a deadlock, a serialization failure
   '53', // disk full, out of memory, too many connections
@@ -35,5 +35,5 @@ const PASSING_CLASSES = [
 // A server that became a standby takes no writes until the address leads to the new primary.
 const READ_ONLY_TRANSACTION = '25006'
 
-const isPassing = (code: string): boolean =>
-  code === READ_ONLY_TRANSACTION || PASSING_CLASSES.some((passing) => code.startsWith(passing))
+const isTransient = (code: string): boolean =>
+  code === READ_ONLY_TRANSACTION || TRANSIENT_CLASSES.some((code_class) => code.startsWith(code_class))
