@@ -1,6 +1,6 @@
 import { domainOf } from '../../../core/log/domain.ts'
 import { stampedFrom, type Head, type LogRecord } from '../../../core/log/event.ts'
-import { refsOf } from '../../../core/log/refs.ts'
+import { refsInText, refsOf } from '../../../core/log/refs.ts'
 import { assertLinked, isTimestamp, type AppendResult } from '../../../ports/event-log.ts'
 import { firstRow, prepare, prepareRows, type Database, type Statement } from './database.ts'
 import type { SnapshotPart } from './snapshots.ts'
@@ -75,13 +75,18 @@ export class EventWriter {
       record.signer,
       record.recordedAt,
     )
-    for (const ref of refsOf(stampedFrom(record))) this.#insertAbout.run(ref, record.seq)
+    for (const ref of refsIn(record)) this.#insertAbout.run(ref, record.seq)
   }
 }
+
+/** Parsing a payload costs as much as storing the event, so it is parsed only if its text names something. */
+const refsIn = (record: LogRecord): readonly string[] =>
+  refsInText(record).length === 0 ? [] : refsOf(stampedFrom(record))
 
 /** What the driver would change on its way (a NUL, half a surrogate pair), and what could not be found again. */
 const assertStorable = (record: LogRecord): void => {
   const { seq, id, type, ts, schemaVersion, source, traceId, dedupeKey, payload, recordedAt } = record
+  if (!payload.startsWith('{') || !payload.endsWith('}')) throw new Error(`record ${seq} has no JSON object`)
   const all = [id, type, ts, schemaVersion, payload, source, traceId, dedupeKey].join(' ')
   if (all.includes('\0') || !all.isWellFormed())
     throw new Error(`record ${seq} holds text that cannot be stored`)
