@@ -69,13 +69,14 @@ const openFilled = async (path: string, events: number): Promise<EventLog> => {
   const [template] = sampleEvents(0, 1)
   const db = new DatabaseSync(path)
   db.exec(`PRAGMA synchronous = OFF; BEGIN;
+    WITH RECURSIVE numbers(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM numbers WHERE value < ${events})
     INSERT INTO events
     SELECT value, printf('00000000-0000-7000-8000-%012x', value), 'signal.ta.v1', 'signal.ta',
       strftime('%Y-%m-%dT%H:%M:%fZ', 1767225600 + value / 1000.0, 'unixepoch'), 'v1', 'producer:technical-analysis', NULL,
       'ta:' || lower(hex(randomblob(16))), json_set('${JSON.stringify(template?.payload)}', '$.ema_20', value),
       '${'ab'.repeat(32)}', '${'ab'.repeat(32)}', '${'a1'.repeat(64)}', 'svc-0123456789abcdef',
       '2026-01-01T00:00:00.000Z'
-    FROM generate_series(1, ${events});
+    FROM numbers;
     INSERT INTO about SELECT 'symbol:SYM' || (seq % 50) || '/USDT', seq FROM events;
     INSERT INTO about SELECT 'source:producer:technical-analysis', seq FROM events;
     INSERT INTO counters VALUES ('signal.ta', ${events});

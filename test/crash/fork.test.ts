@@ -37,4 +37,4 @@ it('eight processes append to one file at once: no fork, no gap, nothing lost, n
   const keys = records.map(({ dedupeKey }) => dedupeKey ?? '')
   expect((await log.findByDedupeKeys(keys)).size).toBe(total)
   await log.close()
-}, 120_000)
+}, 600_000)

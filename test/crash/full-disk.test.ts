@@ -42,5 +42,5 @@ it.each([2_000, 12_000])(
     expect((await log.findByDedupeKeys(['key-1', `key-${seq}`, `key-${seq + 500}`])).size).toBe(3)
     await log.close()
   },
-  60_000,
+  600_000,
 )

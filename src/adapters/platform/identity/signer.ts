@@ -1,6 +1,6 @@
 import type { Signer } from '../../../ports/signer.ts'
 import { WorkerLostError, WorkerThread } from '../../worker.ts'
-import { yieldToEventLoop } from '../../yield-to-event-loop.ts'
+import { yieldToEventLoop } from '../../../ports/yield-to-event-loop.ts'
 import { signerOf } from '../crypto/ed25519.ts'
 import type { Identity } from './identity.ts'
 

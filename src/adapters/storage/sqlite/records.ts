@@ -1,7 +1,7 @@
 import { hasTypePrefix } from '../../../core/log/domain.ts'
 import { EMPTY_HEAD, type Head, type LogRecord } from '../../../core/log/event.ts'
 import type { EventLog, LogQuery } from '../../../ports/event-log.ts'
-import { yieldToEventLoop } from '../../yield-to-event-loop.ts'
+import { yieldToEventLoop } from '../../../ports/yield-to-event-loop.ts'
 import {
   allRows,
   firstRow,

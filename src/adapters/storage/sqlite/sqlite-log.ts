@@ -11,7 +11,7 @@ import {
   type VerifyRange,
 } from '../../../ports/event-log.ts'
 import { WorkerLostError, WorkerThread } from '../../worker.ts'
-import { yieldToEventLoop } from '../../yield-to-event-loop.ts'
+import { yieldToEventLoop } from '../../../ports/yield-to-event-loop.ts'
 import { unavailable, type Database } from './database.ts'
 import { Records } from './records.ts'
 import { openDatabase } from './schema.ts'
