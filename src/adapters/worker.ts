@@ -21,7 +21,8 @@ export class WorkerThread<Request, Answer> {
 
   request(request: Request): Promise<Answer> {
     if (this.#closed) return Promise.reject(new Error('the worker thread is closed'))
-    const { worker, waiting } = (this.#running ??= this.#start())
+    this.#running ??= this.#start()
+    const { worker, waiting } = this.#running
     return new Promise((resolve, reject) => {
       waiting.push({ resolve, reject })
       // An idle thread does not keep the process alive; a caller who waits does.
@@ -74,8 +75,9 @@ export class WorkerLostError extends Error {
 }
 
 /** The thread's side: answers each request until the owner closes it. What it throws ends the thread. */
-export const answerRequests = <Request, Answer>(
-  answer: (request: Request) => Answer,
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the type of the messages
+export const answerRequests = <Request>(
+  answer: (request: Request) => unknown,
   onClose: () => void = () => undefined,
 ): void => {
   const port = parentPort
@@ -88,7 +90,7 @@ export const answerRequests = <Request, Answer>(
 }
 
 /** The thread's side: what the owner passed as `data`. */
-export const threadData = <Data>(): Data => workerData as Data
+export const threadData: unknown = workerData
 
 const CLOSE = 'close the thread'
 

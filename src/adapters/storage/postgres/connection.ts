@@ -94,8 +94,8 @@ export class ConnectionKeeper {
   #pausedUntilMs = 0
   #closed = false
 
-  constructor(connect: (onLost: () => void) => Promise<Client>) {
-    this.#connect = connect
+  constructor(open: (onLost: () => void) => Promise<Client>) {
+    this.#connect = open
   }
 
   /** How long until `get` tries again. */

@@ -80,7 +80,7 @@ const whileBusy = async <Result>(attempt: () => Result): Promise<Result> => {
 const RETRY_EVERY_MS = 20
 
 /** Creates the tables in an empty file. Throws for a file of something else, or of another release. */
-export const ensureSchema = (writing: Database, reading: Database): void => {
+const ensureSchema = (writing: Database, reading: Database): void => {
   if (isOurs(reading)) return
   writing.exec('BEGIN IMMEDIATE')
   try {

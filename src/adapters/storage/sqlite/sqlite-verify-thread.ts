@@ -2,7 +2,7 @@ import { answerRequests, threadData } from '../../worker.ts'
 import { connect, unavailable, type Database } from './database.ts'
 import { SliceVerifier, type Slice, type VerifyAnswer } from './verify.ts'
 
-const path = threadData<string>()
+const path = threadData as string
 
 let db: Database | null = null
 let verifier: SliceVerifier | null = null

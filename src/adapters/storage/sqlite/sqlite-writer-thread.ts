@@ -3,7 +3,7 @@ import { connect, isConstraintError, isSqliteError, unavailable, type Database }
 import { SnapshotWriter } from './snapshots.ts'
 import { EventWriter, type WriterAnswer, type WriterRequest } from './writer.ts'
 
-const path = threadData<string>()
+const path = threadData as string
 
 interface Connection {
   readonly db: Database
