@@ -90,7 +90,7 @@ export class SliceVerifier {
     let previous = after === 0 ? EMPTY_HEAD : this.#headAt(after)
     if (previous === null) return missingFault(after)
     while (previous.seq < upTo) {
-      const rows = allRows(this.#page, previous.seq, upTo, PAGE)
+      const rows = allRows(this.#page, previous.seq, Math.min(previous.seq + PAGE, upTo))
       if (rows.length === 0) return missingFault(previous.seq + 1)
       for (const row of rows) {
         const event = row as PageRow
@@ -131,11 +131,12 @@ SELECT seq, hash, recorded_at,
   concat_ws('|', prev_hash, ts, id, type, schema_version, ifnull(source, ''), ifnull(trace_id, ''),
     ifnull(dedupe_key, ''), payload),
   iif(source IS '' OR trace_id IS '' OR dedupe_key IS '', -1, length(payload))
-FROM events WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?`
+FROM events WHERE seq > ? AND seq <= ? ORDER BY seq`
 
 /** False for anything unusual, which is then checked as a whole. */
 const isSound = ([seq, sum, recordedAt, preimage, payloadLength]: PageRow, previous: Head): boolean => {
-  if (seq !== previous.seq + 1 || !preimage.startsWith(`${previous.hash}|`)) return false
+  if (seq !== previous.seq + 1 || !preimage.startsWith(previous.hash)) return false
+  if (preimage.charAt(previous.hash.length) !== '|') return false
   // If a field held a bar, the payload would not begin behind the eighth.
   BEFORE_PAYLOAD.lastIndex = 0
   if (!BEFORE_PAYLOAD.test(preimage) || BEFORE_PAYLOAD.lastIndex !== preimage.length - payloadLength)
@@ -149,7 +150,7 @@ const FIELD = '[^|\\u0000-\\u001f\\u007f]'
 /** The previous hash, four fields that are never empty, three that may be absent. */
 const BEFORE_PAYLOAD = new RegExp(`[0-9a-f]*\\|(?:${FIELD}+\\|){4}(?:${FIELD}*\\|){3}`, 'y')
 
-const PAGE = 1000
+const PAGE = 250
 /** Short enough that no thread is left alone with much at the end. */
 const SLICE_EVENTS = 10_000
 
