@@ -12,7 +12,6 @@ import { benchInterface } from './http/interface.ts'
 import { benchStream } from './http/stream.ts'
 import { benchLearning } from './learning/learning.ts'
 import { benchPostgres } from './store/postgres.ts'
-import { benchSignatures } from './store/signatures.ts'
 import { benchSqlite } from './store/sqlite.ts'
 import { benchStartup } from './startup/startup.ts'
 
@@ -34,7 +33,6 @@ const GROUPS: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> = {
   ],
   postgres: () => benchPostgres(rounds),
   settle: () => benchSettle(events, rounds),
-  signatures: () => benchSignatures(rounds),
   sqlite: () => benchSqlite({ rounds, events }),
   start: () => benchStart(events, rounds),
   startup: () => benchStartup(rounds),

@@ -96,7 +96,8 @@ const contentHash = (root, inputs) => {
 
 const filesOf = (root, input) => {
   const found = statSync(join(root, input), { throwIfNoEntry: false })
-  if (found?.isDirectory() !== true) return found === undefined || input.includes('.generated.') ? [] : [input]
+  if (found?.isDirectory() !== true)
+    return found === undefined || input.includes('.generated.') ? [] : [input]
   return readdirSync(join(root, input)).flatMap((name) => filesOf(root, `${input}/${name}`))
 }
 

@@ -1,17 +1,13 @@
-/**
- * Verifies a log: `verify-process.ts <path> <up to>`. Asked with a number of threads, or 0 for as many as there are
- * cores, it answers with the milliseconds it took.
- */
+/** Verifies a log: `verify-process.ts <path> <up to>`. Each message is answered with the milliseconds it took. */
 import { on } from 'node:events'
 import { verifyInThreads } from '../../src/adapters/storage/sqlite/verify.ts'
 
 const [path = '', upTo] = process.argv.slice(2)
 const { signal } = new AbortController()
 
-for await (const [threads] of on(process, 'message') as AsyncIterable<[number]>) {
+for await (const _message of on(process, 'message')) {
   const start = performance.now()
-  const range = { after: 0, upTo: Number(upTo) }
-  const report = await verifyInThreads(path, range, threads === 0 ? { signal } : { signal, threads })
+  const report = await verifyInThreads(path, { after: 0, upTo: Number(upTo) }, { signal })
   if (!report.ok) throw new Error(report.detail)
   process.send?.(performance.now() - start)
 }

@@ -58,8 +58,8 @@ export const createCommandDependencies = (environment: Environment): CommandDepe
     openExistingStore,
     openStore,
     openSignatures: async () => {
-      const { signaturePool } = await import('../adapters/platform/signatures/signature-pool.ts')
-      return signaturePool()
+      const { signatures } = await import('../adapters/platform/signatures/signatures.ts')
+      return signatures
     },
     openCheckpoints: async (file) => {
       const { checkpointFile } = await import('../adapters/platform/checkpoint-file/checkpoint-file.ts')

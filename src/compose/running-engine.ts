@@ -1,4 +1,4 @@
-import { signaturePool } from '../adapters/platform/signatures/signature-pool.ts'
+import { signatures } from '../adapters/platform/signatures/signatures.ts'
 import type { Configuration } from '../core/config/schema.ts'
 import { foldingOf } from '../core/operations/folding.ts'
 import { Engine } from '../engine/engine.ts'
@@ -49,10 +49,6 @@ export const openRunningEngine = (options: EngineOptions): Promise<RunningEngine
     const { clock, version } = environment
     const onError = (what: string, error: unknown): void => logger.error(what, { error })
 
-    const signatures = signaturePool({
-      onThreadLost: (error) => onError('a verifying thread failed', error),
-    })
-    closers.add(() => signatures.close())
     const signer = await openSigner(environment, configuration, logger)
     closers.add(() => signer.close())
     const integrity = await verifyLog(log, {

@@ -14,7 +14,6 @@ import type { Drivers } from './drivers.ts'
 import { openRunningEngine } from './running-engine.ts'
 import { removeServiceFile, writeServiceFile, type ServiceEntry } from './service-file.ts'
 import { openMemoryStore, openStore } from './store.ts'
-import { beginEverythingYoung } from './young-memory.ts'
 import { Failure } from '../surfaces/cli/failure.ts'
 import type { RunningService, ServiceOptions } from '../surfaces/cli/dependencies.ts'
 import { asFailure } from './identity-commands.ts'
@@ -50,7 +49,6 @@ export const startService = (
   { host, port, dashboardPort, dashboard, inMemory }: ServiceRequest,
 ): Promise<Service> =>
   opening(async (closers) => {
-    beginEverythingYoung()
     const { clock, insecureOk, version } = environment
     const startedAtMs = clock.now()
     const { store: configuration, warnings } = await openConfiguration(environment)

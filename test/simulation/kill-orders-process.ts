@@ -114,7 +114,10 @@ const fillResting = async (): Promise<void> => {
 const tick = async (live: LiveEngine, timer: Timer, symbol: string, price: number): Promise<void> => {
   await setPrices({ [symbol]: price })
   const ts = new Date(timer.now()).toISOString()
-  await live.engine.execute({ kind: 'observe-tick', tick: { symbol, price: priceFrom(price), ts: ts as Timestamp, confirms: null } })
+  await live.engine.execute({
+    kind: 'observe-tick',
+    tick: { symbol, price: priceFrom(price), ts: ts as Timestamp, confirms: null },
+  })
 }
 
 const act = async (live: LiveEngine, timer: Timer): Promise<void> => {

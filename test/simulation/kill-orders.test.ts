@@ -203,7 +203,10 @@ describe('orders at a venue, by an engine that is killed again and again', () =>
   })
 
   it('end the intents that they came from, each in one state', () => {
-    const { trading: { orders }, trading: { intents } } = simulation.state
+    const {
+      trading: { orders },
+      trading: { intents },
+    } = simulation.state
     expect(orders.open.size).toBe(0)
     const left = [...intents.values()].filter(
       ({ status }) => !['filled', 'rejected', 'expired'].includes(status),

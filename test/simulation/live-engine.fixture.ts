@@ -123,7 +123,7 @@ export const openLiveEngine = async (parts: LiveEngineDependencies): Promise<Liv
         'execution.trade_intent.v1',
         intentAt(timer.now(), changes),
       )
-      await engine.execute({ kind: 'execute-intent', intentId: ((id) as IntentId) })
+      await engine.execute({ kind: 'execute-intent', intentId: id as IntentId })
       return id
     },
     dropped: lifetime.over,

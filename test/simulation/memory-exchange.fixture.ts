@@ -10,7 +10,17 @@ import type {
   SubmitResult,
   VenuePosition,
 } from '../../src/ports/broker.ts'
-import { NO_QUANTITY, notionalOf, plus, priceFrom, quantityFrom, usdFrom, type Price, type Quantity, type Usd } from '../../src/core/shared/money.ts'
+import {
+  NO_QUANTITY,
+  notionalOf,
+  plus,
+  priceFrom,
+  quantityFrom,
+  usdFrom,
+  type Price,
+  type Quantity,
+  type Usd,
+} from '../../src/core/shared/money.ts'
 
 /** How the exchange handles the next order. */
 export type Treatment =
@@ -140,7 +150,7 @@ export const createMemoryExchange = (now: () => number): MemoryExchange => {
     treat: (...next) => void treatments.push(...next),
     failLookups: (...next) => void lookupFailures.push(...next),
     setPrice: (symbol, price) => void prices.set(symbol, priceFrom(price)),
-    netOf: (symbol) => ((nets.get(symbol) ?? 0n) as Quantity),
+    netOf: (symbol) => (nets.get(symbol) ?? 0n) as Quantity,
     duplicates: () => duplicates,
     takeFunding: (symbol, usd) => {
       fundings.push({ id: `f${fundings.length}`, symbol, paidUsd: usdFrom(usd), atMs: now() })
@@ -211,7 +221,8 @@ export const createMemoryExchange = (now: () => number): MemoryExchange => {
   }
 }
 
-const filledOf = ({ fills }: HeldOrder): Quantity => ((fills.reduce((sum, { quantity }) => sum + quantity, 0n)) as Quantity)
+const filledOf = ({ fills }: HeldOrder): Quantity =>
+  fills.reduce((sum, { quantity }) => sum + quantity, 0n) as Quantity
 
 const cut = (quantity: Quantity): Quantity => (quantity - (quantity % quantityFrom(0.001))) as Quantity
 

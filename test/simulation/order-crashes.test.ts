@@ -114,7 +114,10 @@ const ending = async (simulation: Simulation): Promise<LiveEngine> => {
     await settle()
     // As the schedule does.
     await live.engine.execute({ kind: 'expire-intents' })
-    const { trading: { orders }, trading: { book } } = live.engine.state
+    const {
+      trading: { orders },
+      trading: { book },
+    } = live.engine.state
     if (orders.open.size === 0 && book.count === 0 && minute > INTENT_MINUTES) return live
     if (orders.open.size === 0) await live.engine.execute(CLOSE_ALL)
   }

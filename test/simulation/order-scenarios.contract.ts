@@ -42,7 +42,7 @@ export const orderScenarios = (
     return intent
   }
   const state = () => fixture.live.engine.state
-  const statusOf = (intent: string) => state().trading.intents.get(((intent) as IntentId))?.status
+  const statusOf = (intent: string) => state().trading.intents.get(intent as IntentId)?.status
   const held = () => openPositionsOf(state().trading)
   const setLevel = (level: 2 | 3) =>
     fixture.live.engine.execute({
@@ -110,7 +110,12 @@ export const orderScenarios = (
       const intent = await begin(true)
       await fixture.fillSome()
       const [waiting] = [...state().trading.orders.open.values()]
-      const request = { orderId: (waiting?.id ?? '') as OrderId, operator: 'op', reason: null, surface: 'cli' } as const
+      const request = {
+        orderId: (waiting?.id ?? '') as OrderId,
+        operator: 'op',
+        reason: null,
+        surface: 'cli',
+      } as const
       expect((await fixture.live.engine.execute({ kind: 'cancel-order', request })).status).toBe('done')
       await fixture.settle()
       expect(state().trading.orders.open.size).toBe(0)

@@ -13,7 +13,7 @@ import { describeIdentity } from '../../adapters/platform/identity/describe-iden
 import { createEphemeralIdentity } from '../../adapters/platform/identity/identity.ts'
 import { loadIdentity } from '../../adapters/platform/identity/load-identity.ts'
 import { createSigner } from '../../adapters/platform/identity/signer.ts'
-import { signaturePool } from '../../adapters/platform/signatures/signature-pool.ts'
+import { signatures } from '../../adapters/platform/signatures/signatures.ts'
 import { createVault, type Vault } from '../../adapters/platform/vault/vault.ts'
 import { MemoryLog } from '../../adapters/storage/memory/memory-log.ts'
 import type { LogRecord } from '../../core/log/event.ts'
@@ -166,7 +166,7 @@ export const openTestHome = async () => {
         vault: vaultWith(password),
         openExistingStore: async () => (log === null ? null : sessionOn(log)),
         openStore: async () => sessionOn((log ??= new MemoryLog())),
-        openSignatures: async () => signaturePool({ threads: 0 }),
+        openSignatures: async () => signatures,
         openCheckpoints: async (file) => checkpointFile(file),
         openBroker: () => Promise.reject(new Failure('live.not_ready', 'this home has no venue')),
         backtest: async (request) => {
@@ -225,7 +225,6 @@ export const openTestHome = async () => {
           .identity,
         failLoudly,
       )
-      const signatures = signaturePool({ threads: 0 })
       const checkpointer = createCheckpointer({
         log,
         checkpoints,
@@ -237,7 +236,6 @@ export const openTestHome = async () => {
         stepMax: 1_000_000,
       })
       await checkpointer.step('now')
-      await signatures.close()
       await signer.close()
     },
     close: async (): Promise<void> => {

@@ -27,10 +27,5 @@ export const withSignatures = async <Result>(
   dependencies: CommandDependencies,
   use: (signatures: Signatures) => Promise<Result>,
 ): Promise<Result> => {
-  const signatures = await dependencies.openSignatures()
-  try {
-    return await use(signatures)
-  } finally {
-    await signatures.close()
-  }
+  return use(await dependencies.openSignatures())
 }

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import { testClock, testSigner } from '../../../test/parts.ts'
 import { openConfigurationStore } from '../../adapters/platform/config-file/configuration-store.ts'
 import { createLogger } from '../../adapters/platform/logger/logger.ts'
-import { signaturePool } from '../../adapters/platform/signatures/signature-pool.ts'
+import { signatures } from '../../adapters/platform/signatures/signatures.ts'
 import { MemoryLog } from '../../adapters/storage/memory/memory-log.ts'
 import type { EnvironmentVariables } from '../../core/config/environment.ts'
 import { Engine, type EngineLimits } from '../../engine/engine.ts'
@@ -69,7 +69,6 @@ export const startTestServer = async (options: TestServerOptions = {}) => {
     integrity: { ok: true, reason: null, first_bad_seq: null },
   }
   await engine.execute({ kind: 'start', started })
-  const signatures = signaturePool({ threads: 0 })
   const integrity: IntegrityCheck = {
     verify: (request) => verifyLog(log, { ...request, checkpoints: null, signatures, clock }),
   }
@@ -122,7 +121,6 @@ export const startTestServer = async (options: TestServerOptions = {}) => {
     close: async () => {
       await server.close()
       await engine.close()
-      await signatures.close()
       await rm(home, { recursive: true, force: true })
     },
   }

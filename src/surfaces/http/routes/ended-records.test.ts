@@ -59,10 +59,10 @@ const repeatTrade = async (): Promise<void> => {
 describe('what memory has let go of', () => {
   it('is no longer in memory', async () => {
     const { positions, orders, intents } = (await server.engine.fresh()).trading
-    expect(positions.has(((positionId) as PositionId))).toBe(false)
-    for (const { order_id: id } of before.orders) expect(orders.ended.has(((id) as OrderId))).toBe(false)
+    expect(positions.has(positionId as PositionId)).toBe(false)
+    for (const { order_id: id } of before.orders) expect(orders.ended.has(id as OrderId)).toBe(false)
     expect(before.orders).toHaveLength(2)
-    expect(intents.has(((INTENT_IDS.BTC) as IntentId))).toBe(false)
+    expect(intents.has(INTENT_IDS.BTC as IntentId)).toBe(false)
   })
 
   it('is read from the log: a position', async () => {
