@@ -3,7 +3,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { MemoryLog } from '../../src/adapters/storage/memory/memory-log.ts'
 import type { JsonObject } from '../../src/core/shared/json.ts'
-import { quantityFrom } from '../../src/core/shared/money.ts'
+import { priceFrom, quantityFrom } from '../../src/core/shared/money.ts'
 import { startTestDashboard, type TestDashboard } from '../../src/surfaces/dashboard/dashboard.fixture.ts'
 import { TOKEN } from '../../src/surfaces/http/test-server.fixture.ts'
 import { appendTo, timeAt } from '../records.ts'
@@ -82,7 +82,7 @@ describe.skipIf(BROWSER === undefined)('live trading', () => {
             symbol: 'ETH',
             direction: 'short',
             quantity: quantityFrom(2),
-            entryPrice: quantityFrom(100),
+            entryPrice: priceFrom(100),
             leverage: 1,
           },
         ],
