@@ -225,8 +225,8 @@ export const CASES: readonly Case[] = [
 export const CLEAN: Tree = {
   'src/core/vocabulary/json.ts': [],
   'src/core/log/event.ts': ['src/core/vocabulary/json.ts'],
-  'src/core/events/signal.ts': ['src/core/log/event.ts', 'zod'],
-  'src/core/karma/karma.ts': ['src/core/events/signal.ts', 'immutable'],
+  'src/core/events/brain.ts': ['src/core/log/event.ts', 'zod'],
+  'src/core/karma/karma.ts': ['src/core/events/brain.ts', 'immutable'],
   'src/core/state.ts': ['src/core/karma/karma.ts'],
   'src/core/views/status.ts': ['src/core/state.ts', 'src/core/karma/karma.ts'],
   'src/ports/clock.ts': ['src/core/log/event.ts'],

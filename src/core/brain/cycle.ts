@@ -1,17 +1,29 @@
 import type { DomainWeights } from '../shared/domains.ts'
 import type { KillSwitchLevel } from '../shared/level.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
-import { convictionOf, type Conviction, type ConvictionRules } from './conviction.ts'
-import { decisionOf, intentOf, type DecisionRules, type Holding } from './decision.ts'
-import type { TradeDecision, TradeIntent } from './decision.ts'
+import { type Conviction, convictionOf, type ConvictionRules } from './conviction.ts'
+import {
+  decisionOf,
+  type DecisionRules,
+  type Holding,
+  intentOf,
+  type TradeDecision,
+  type TradeIntent,
+} from './decision.ts'
 import { scoreDomains, type ScoreRules } from './domain-score.ts'
-import { freshIn, heardBySymbol, type Heard } from './fresh-signals.ts'
+import { freshIn, type Heard, heardBySymbol } from './fresh-signals.ts'
 import { gaugesOf } from './gauges.ts'
 import type { QualitySeconds } from './quality.ts'
-import { detectRegime, regimeChange, type RegimeRules } from './regime.ts'
-import type { Regime, RegimeChange, RegimeReading } from './regime.ts'
-import { type AuthorSignals } from './signal.ts'
-import { UNSEEN_MARKET, type MarketFacts } from '../market/readings.ts'
+import {
+  detectRegime,
+  type Regime,
+  regimeChange,
+  type RegimeChange,
+  type RegimeReading,
+  type RegimeRules,
+} from './regime.ts'
+import type { AuthorSignals } from './signal.ts'
+import { type MarketFacts, UNSEEN_MARKET } from '../signal-types/declare.ts'
 
 export interface CycleInputs {
   readonly asOfMs: number

@@ -1,9 +1,8 @@
-import { DOMAINS, type Domain } from '../shared/domains.ts'
-import { evidenceIn } from '../signals/evidence.ts'
+import { type Domain, DOMAINS } from '../shared/domains.ts'
+import { evidenceIn, type PartSettings } from '../signal-types/all.ts'
 import type { FreshSignal } from './fresh-signals.ts'
-import type { PartRules } from '../signals/types/all.ts'
-import { sharesOf, type Claim } from './shares.ts'
-import type { MarketFacts } from '../market/readings.ts'
+import { type Claim, sharesOf } from './shares.ts'
+import type { MarketFacts } from '../signal-types/declare.ts'
 import type { WeightedAuthor } from './weighted-author.ts'
 
 /** What all authors together say in one domain. */
@@ -24,7 +23,7 @@ export interface HeardDomain extends DomainScore {
 
 export interface ScoreRules {
   readonly share_cap: number
-  readonly parts: PartRules
+  readonly parts: PartSettings
 }
 
 /** Only domains in which somebody says something. What one author says stands together. */
@@ -35,8 +34,8 @@ export const scoreDomains = (
 ): readonly HeardDomain[] => {
   const byDomain = new Map<Domain, Talk>()
   for (const signal of fresh) {
-    const { domain } = signal.reader
-    const evidence = evidenceIn(signal.reader.partsOf(signal.signal.payload, rules.parts, market))
+    const { domain } = signal.declaration
+    const evidence = evidenceIn(signal.declaration, signal.signal.payload, market, rules.parts)
     if (evidence === null) continue
     let talk = byDomain.get(domain)
     if (talk === undefined) byDomain.set(domain, (talk = { signals: [], evidences: [], claims: [] }))

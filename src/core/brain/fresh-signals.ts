@@ -1,9 +1,8 @@
 import { canonicalSymbol } from '../shared/symbol.ts'
 import { freshMsOf, qualityAt, type QualitySeconds } from './quality.ts'
-import { READERS, type PartRules } from '../signals/types/all.ts'
-import type { Reader } from '../signals/types/reader.ts'
+import { type ScoredType, weightedTypeOf } from '../signal-types/all.ts'
 import type { AuthorSignal, AuthorSignals } from './signal.ts'
-import { authorKeyOf, weightedAuthorOf, type WeightedAuthor } from './weighted-author.ts'
+import { authorKeyOf, type WeightedAuthor, weightedAuthorOf } from './weighted-author.ts'
 
 /** What was said about one symbol: who said it, and what, place by place. Authors stand in the order of their names. */
 export interface Heard {
@@ -15,7 +14,7 @@ export interface Heard {
 export interface FreshSignal {
   readonly weighted: WeightedAuthor
   readonly signal: AuthorSignal
-  readonly reader: Reader<PartRules>
+  readonly declaration: ScoredType
   /** Above 0, up to 1. */
   readonly quality: number
 }
@@ -63,11 +62,11 @@ export const freshIn = (
   const { weightedAuthors, signals } = heard
   for (let place = 0; place < signals.length; place += 1) {
     const [weighted, signal] = [weightedAuthors[place] as WeightedAuthor, signals[place] as AuthorSignal]
-    const reader = READERS.get(signal.type)
-    if (reader === undefined) continue
-    const freshMs = freshMsOf(reader.domain, weighted.author, qualitySeconds)
+    const declaration = weightedTypeOf(signal.type)
+    if (declaration === undefined) continue
+    const freshMs = freshMsOf(declaration.domain, weighted.author, qualitySeconds)
     const quality = qualityAt(asOfMs - signal.effectiveTimeMs, freshMs)
-    if (quality !== 0) admit(fresh, { weighted, signal, reader, quality })
+    if (quality !== 0) admit(fresh, { weighted, signal, declaration, quality })
   }
   return fresh
 }

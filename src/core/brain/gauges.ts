@@ -1,8 +1,8 @@
 import type { FreshSignal } from './fresh-signals.ts'
-import { numberIn, type Reader } from '../signals/types/reader.ts'
-import { marketMood } from '../signals/types/social.ts'
-import { indicators } from '../signals/types/technical.ts'
-import { derivatives } from '../signals/types/tradfi.ts'
+import { numberIn } from '../signal-types/declare.ts'
+import { sentiment } from '../signal-types/sentiment.ts'
+import { ta } from '../signal-types/ta.ts'
+import { tradfi } from '../signal-types/tradfi.ts'
 
 /** Raw values of a symbol that decide the regime and how crowded a side is; null where nobody fresh tells. */
 export interface Gauges {
@@ -16,19 +16,19 @@ export interface Gauges {
 }
 
 export const gaugesOf = (fresh: readonly FreshSignal[]): Gauges => ({
-  rsi: gauge(fresh, indicators, 'rsi_14'),
-  funding: gauge(fresh, derivatives, 'funding_annualized'),
-  basis: gauge(fresh, derivatives, 'basis_annualized'),
-  fearGreed: gauge(fresh, marketMood, 'fear_greed'),
+  rsi: gauge(fresh, ta.type, 'rsi_14'),
+  funding: gauge(fresh, tradfi.type, 'funding_annualized'),
+  basis: gauge(fresh, tradfi.type, 'basis_annualized'),
+  fearGreed: gauge(fresh, sentiment.type, 'fear_greed'),
 })
 
 /** Our own producer is believed; of registered ones the median, so that one stranger alone moves little. */
-const gauge = (fresh: readonly FreshSignal[], type: Reader<never>, member: string): number | null => {
+const gauge = (fresh: readonly FreshSignal[], type: string, member: string): number | null => {
   const own: number[] = []
   const registered: number[] = []
-  for (const { weighted, signal, reader } of fresh) {
+  for (const { weighted, signal } of fresh) {
     const { kind } = weighted.author
-    if (reader !== type || kind === 'contributor') continue
+    if (signal.type !== type || kind === 'contributor') continue
     const value = numberIn(signal.payload, member)
     if (value !== null) (kind === 'builtin' ? own : registered).push(value)
   }

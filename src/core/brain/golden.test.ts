@@ -5,6 +5,7 @@ import { counterThesis } from './counter-thesis.ts'
 import { freshMsOf, qualityAt } from './quality.ts'
 import { detectRegime, type Regime } from './regime.ts'
 import {
+  type BrainSignal,
   contributor,
   curatorCall,
   cycleOf,
@@ -14,9 +15,8 @@ import {
   regimeSignals,
   RULES,
   signalOf,
-  type BrainSignal,
 } from './scenario.fixture.ts'
-import type { MarketFacts } from '../market/readings.ts'
+import type { MarketFacts } from '../signal-types/declare.ts'
 
 const NO_GAUGES = { rsi: null, funding: null, basis: null, fearGreed: null }
 

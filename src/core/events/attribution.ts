@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { HORIZONS } from '../shared/horizon.ts'
-import { DIRECTIONS } from './signal.ts'
+import { DIRECTIONS } from '../signal-types/declare.ts'
 
 const textOrNull = z.string().nullable()
 const numberOrNull = z.number().nullable()

@@ -1,3 +1,4 @@
+import type { MarketFacts } from '../signal-types/declare.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
 import { DAY_MS, dayOf } from '../shared/time.ts'
 import type { Market, SymbolMarket } from './market.ts'
@@ -24,23 +25,11 @@ export const marketView = (market: Market, symbols: readonly string[]): MarketVi
 /** So many analysis bars may pass without a word about a symbol. */
 const CURRENT_BARS = 2
 
-/** What the brain asks of a symbol. */
-export interface DayFacts {
-  readonly volume24hUsd: number | null
-  readonly return24hPct: number | null
-}
-
-/** What the market itself showed. */
-export interface MarketFacts {
-  readonly volume24hUsd: number | null
-  readonly return24hPct: number | null
-  readonly mark: number | null
-}
-
-export const UNSEEN_MARKET: MarketFacts = { volume24hUsd: null, return24hPct: null, mark: null }
-
 /** Null where less than a day was seen: a part of a day says nothing about a whole one. */
-export const dayFactsOf = (market: Market, symbol: string): DayFacts => {
+export const dayFactsOf = (
+  market: Market,
+  symbol: string,
+): Pick<MarketFacts, 'volume24hUsd' | 'return24hPct'> => {
   const known = market.symbols.get(canonicalSymbol(symbol))
   if (known === undefined) return { volume24hUsd: null, return24hPct: null }
   const dayAgo = barADayAgo(known, market.rules.barSeconds)

@@ -1,16 +1,16 @@
-import { evidenceOf } from '../signals/evidence.ts'
+import { evidenceOf, weightedTypeOf } from '../signal-types/all.ts'
 import type { Configuration } from '../config/schema.ts'
 import { markNow } from '../signals/prices.ts'
-import { CURATOR_TYPE, SIGNALS } from '../events/signal.ts'
+import { CURATOR_TYPE } from '../signal-types/curator.ts'
 import { dayFactsOf, sigmaOf } from '../market/readings.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
 import {
+  type CallTerms,
+  type Claim,
   directionOfEvidence,
   joinedCall,
   openedCall,
   probabilityOf,
-  type CallTerms,
-  type Claim,
 } from './open-call.ts'
 import { callSlot } from './calls.ts'
 import { directionOf } from '../signals/reading.ts'
@@ -83,7 +83,7 @@ const GLOBAL = 'GLOBAL'
 /** What a signal claims about a symbol; null if that is nothing. */
 const claimOf = (facts: ReputationFacts, signal: NewSignal, configuration: Configuration): Claim | null => {
   const { type, payload, contributorId, producerId } = signal
-  const domain = SIGNALS[type]?.domain ?? null
+  const domain = weightedTypeOf(type)?.domain ?? null
   const symbol = typeof payload['symbol'] === 'string' ? canonicalSymbol(payload['symbol']) : ''
   if (domain === null || symbol === '' || symbol === GLOBAL) return null
   const view =

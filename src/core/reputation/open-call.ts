@@ -1,14 +1,14 @@
-import type { BrainDomain } from '../events/signal.ts'
-import { HORIZON_MS, horizonIn, type Horizon } from '../shared/horizon.ts'
+import type { Domain } from '../shared/domains.ts'
+import { type Horizon, HORIZON_MS, horizonIn } from '../shared/horizon.ts'
 import { clamp01, r9 } from '../shared/numbers.ts'
-import { callSlot, CALLS_MAX, type Call, type CallDirection, type Calls } from './calls.ts'
+import { type Call, type CallDirection, type Calls, CALLS_MAX, callSlot } from './calls.ts'
 
 /** What a signal says, as far as a call is concerned. */
 export interface Claim {
   readonly author: string
   /** Canonical. */
   readonly symbol: string
-  readonly domain: BrainDomain
+  readonly domain: Domain
   readonly direction: CallDirection
   readonly probability: number
   /** The horizon that the signal asks for, if it is one. */
@@ -26,7 +26,7 @@ export interface Reference {
 }
 
 export interface OpeningRules {
-  readonly horizons: Readonly<Record<BrainDomain, Horizon>>
+  readonly horizons: Readonly<Record<Domain, Horizon>>
 }
 
 /** The open call of the same author, symbol and direction; null if the signal has to open one. */

@@ -1,5 +1,5 @@
 import type { DecisionContext } from '../shared/decision-context.ts'
-import { BUILTIN_PRODUCERS } from '../signals/builtin-producers.ts'
+import { BUILTIN_PRODUCERS } from '../signal-types/all.ts'
 import { karmaByName } from './author-reputation.ts'
 import { r9 } from '../shared/numbers.ts'
 import type { ReputationFacts } from './evolve.ts'

@@ -1,6 +1,7 @@
 import { Map as PersistentMap } from 'immutable'
 import { isSignal, type KnownEvent, type StoredSignal } from '../events/catalogue.ts'
-import { CURATOR_TYPE, SIGNALS } from '../events/signal.ts'
+import { CURATOR_TYPE } from '../signal-types/curator.ts'
+import { weightedTypeOf } from '../signal-types/all.ts'
 import type { JsonObject } from '../shared/json.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
 import { DAY_MS } from '../shared/time.ts'
@@ -59,7 +60,7 @@ const posted = (
   contributorId: string | null,
 ): LatestSignals => {
   const { symbol } = signal.payload
-  if (typeof symbol !== 'string' || (SIGNALS[signal.type]?.domain ?? null) === null) return board
+  if (typeof symbol !== 'string' || weightedTypeOf(signal.type) === undefined) return board
   const effectiveTimeMs = Math.min(Date.parse(signal.ts), Date.parse(signal.recordedAt))
   const key = `${signal.type}|${authorId}|${canonicalSymbol(symbol)}`
   const before = board.postings.get(key)

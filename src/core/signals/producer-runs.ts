@@ -1,11 +1,11 @@
 import type { NewEvent, PayloadOf } from '../events/catalogue.ts'
-import { CURATOR_TYPE, SIGNAL_TYPE, SIGNALS } from '../events/signal.ts'
+import { CURATOR_TYPE } from '../signal-types/curator.ts'
+import { BUILTIN_PRODUCERS, SIGNAL_TYPE_PATTERN, signalTypeOf } from '../signal-types/all.ts'
 import { accept, type Decision } from '../shared/decision.ts'
 import type { JsonObject } from '../shared/json.ts'
 import { isTooFarAhead } from '../shared/timestamp.ts'
 import { intervalMsOf } from '../shared/cron.ts'
-import { BUILTIN_PRODUCERS } from './builtin-producers.ts'
-import { healthAfter, isOverdue, type HealthRules, type RunEnd } from './producer-health.ts'
+import { healthAfter, type HealthRules, isOverdue, type RunEnd } from './producer-health.ts'
 import type { Producers } from './producers.ts'
 
 /** What a producer wants said. */
@@ -34,10 +34,10 @@ export const rowFaultOf = (
   { type, payload, ts }: Row,
   { now, skewSecondsMax }: { readonly now: string; readonly skewSecondsMax: number },
 ): string | null => {
-  if (!SIGNAL_TYPE.test(type)) return 'type is no signal type'
+  if (!SIGNAL_TYPE_PATTERN.test(type)) return 'type is no signal type'
   if (type === CURATOR_TYPE) return 'type is for contributors only'
   if (isTooFarAhead(ts, now, skewSecondsMax)) return 'ts is in the future'
-  const issue = SIGNALS[type]?.payload.safeParse(payload).error?.issues[0]
+  const issue = signalTypeOf(type)?.payload.safeParse(payload).error?.issues[0]
   return issue === undefined ? null : `${['payload', ...issue.path].join('.')}: ${issue.message}`
 }
 

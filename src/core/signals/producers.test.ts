@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { given, NOW, stateAfter } from '../../../test/given.ts'
 import type { NewEvent, PayloadOf } from '../events/catalogue.ts'
-import { BUILTIN_PRODUCERS } from './builtin-producers.ts'
+import { BUILTIN_PRODUCERS } from '../signal-types/all.ts'
 import { JUDGEMENTS_KEPT } from '../reputation/feedback.ts'
 
 const record = {

@@ -1,7 +1,7 @@
 import { Map as PersistentMap } from 'immutable'
 import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
-import { accept, refuse, type Decision } from '../shared/decision.ts'
-import { BUILTIN_PRODUCERS } from './builtin-producers.ts'
+import { accept, type Decision, refuse } from '../shared/decision.ts'
+import { BUILTIN_PRODUCERS } from '../signal-types/all.ts'
 
 export interface Producer {
   readonly name: string

@@ -1,4 +1,4 @@
-import { DIRECTIONS } from '../events/signal.ts'
+import { DIRECTIONS } from '../signal-types/declare.ts'
 import type { JsonObject } from '../shared/json.ts'
 
 type Direction = (typeof DIRECTIONS)[number]

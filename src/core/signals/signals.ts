@@ -1,6 +1,7 @@
 import type { PayloadOf } from '../events/catalogue.ts'
-import { CURATOR_TYPE, SIGNALS } from '../events/signal.ts'
-import { accept, refuse, type Decision } from '../shared/decision.ts'
+import { CURATOR_TYPE } from '../signal-types/curator.ts'
+import { weightedTypeOf } from '../signal-types/all.ts'
+import { accept, type Decision, refuse } from '../shared/decision.ts'
 import type { JsonObject } from '../shared/json.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
 import { scoreOf } from './reading.ts'
@@ -111,7 +112,7 @@ export const emitSignal = (emission: Emission, emitter: Emitter, context: Signal
     dedupeKey: dedupeKey === null ? null : `emit:${producerId}:${dedupeKey}`,
   }
   const contributor = emitter.kind === 'contributor' ? emitter.contributor : null
-  const carriesWeight = (SIGNALS[type]?.domain ?? null) !== null
+  const carriesWeight = weightedTypeOf(type) !== undefined
   return carriesWeight
     ? attributed(signal, contributor, producerId, context)
     : accept(eventOf(signal, context.newId()))

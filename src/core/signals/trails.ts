@@ -1,6 +1,6 @@
 import { Map as PersistentMap } from 'immutable'
 import { isSignal, type KnownEvent } from '../events/catalogue.ts'
-import { CURATOR_TYPE } from '../events/signal.ts'
+import { CURATOR_TYPE } from '../signal-types/curator.ts'
 import { dayNumber } from '../shared/time.ts'
 
 /** What an author has said, as counters by day: enough for every window, however long the history. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Contributors } from '../signals/contributors.ts'
 import { FEEDBACK_OUTCOMES } from '../events/learning.ts'
-import { DIRECTIONS } from '../events/signal.ts'
+import { DIRECTIONS } from '../signal-types/declare.ts'
 import type { PayloadOf } from '../events/catalogue.ts'
 import type { Stamped } from '../log/event.ts'
 import { scoreOf } from '../signals/reading.ts'

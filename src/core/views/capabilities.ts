@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { CATALOGUE } from '../events/catalogue.ts'
-import { SIGNALS } from '../events/signal.ts'
+import { SIGNAL_TYPES } from '../signal-types/all.ts'
 import { categoryOf } from '../log/domain.ts'
 import type { Producer } from '../signals/producers.ts'
 import type { State } from '../state.ts'
@@ -55,13 +55,15 @@ type SignalTypes = CapabilitiesView['producers'][number]['signal_types']
 
 /** What producers of a domain may say; of a domain that nobody documented, what was heard so far. */
 const typesOf = (domain: Producer['domain'], seen: readonly string[]): SignalTypes => {
-  const documented = Object.keys(SIGNALS).filter((type) => SIGNALS[type]?.domain === domain)
+  const documented: readonly string[] = SIGNAL_TYPES.filter((declared) => declared.domain === domain).map(
+    ({ type }) => type,
+  )
   const names = documented.length > 0 ? documented : seen.toSorted()
   return names.map((name) => ({ name, schema: SCHEMAS[name] ?? ANY_OBJECT }))
 }
 
 const SCHEMAS: Readonly<Record<string, Record<string, unknown>>> = Object.fromEntries(
-  Object.entries(SIGNALS).map(([type, { payload }]) => [type, { ...z.toJSONSchema(payload) }]),
+  SIGNAL_TYPES.map(({ type, payload }) => [type, { ...z.toJSONSchema(payload) }]),
 )
 
 const ANY_OBJECT = { type: 'object' }

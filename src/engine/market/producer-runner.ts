@@ -1,5 +1,5 @@
 import type { ProducerReport, Row } from '../../core/signals/producer-runs.ts'
-import { BUILTIN_PRODUCERS } from '../../core/signals/builtin-producers.ts'
+import { BUILTIN_PRODUCERS } from '../../core/signal-types/all.ts'
 import { mayRun } from '../../core/signals/producer-health.ts'
 import { canonicalSymbol } from '../../core/shared/symbol.ts'
 import { intervalMsOf } from '../../core/shared/cron.ts'

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { CURATOR_TYPE, curatorPayload, type DIRECTIONS } from '../../core/events/signal.ts'
+import { CURATOR_TYPE, curatorPayload } from '../../core/signal-types/curator.ts'
+import type { DIRECTIONS } from '../../core/signal-types/declare.ts'
 import type { Submission } from '../../core/signals/signals.ts'
 import { storableObject } from '../../core/shared/json-object.ts'
 import { canonicalSymbol } from '../../core/shared/symbol.ts'

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { SIGNALS } from '../../../core/events/signal.ts'
+import { signalTypeOf } from '../../../core/signal-types/all.ts'
 import type { MarketView } from '../../../core/market/view.ts'
 import type { JsonObject } from '../../../core/shared/json.ts'
 import { createDraws } from './draws.ts'
 import { pathOf, sha256Hex } from './path.fixture.ts'
-import { hiddenSymbolsOf, simulatedProducers, type Background } from './producers.ts'
+import { type Background, hiddenSymbolsOf, simulatedProducers } from './producers.ts'
 
 const drawsOf = (stream: string) => createDraws(42, 1, stream, sha256Hex)
 const viewAt = (asOfMs: number, ...symbols: readonly string[]) =>
@@ -73,7 +73,7 @@ describe('what a source says', () => {
     ] as const) {
       for (const run of runAll(backgroundOf(drift, stretch)).values()) {
         for (const { type, payload } of run.status === 'ran' ? run.rows : []) {
-          expect(() => SIGNALS[type]?.payload.parse(payload)).not.toThrow()
+          expect(() => signalTypeOf(type)?.payload.parse(payload)).not.toThrow()
         }
       }
     }

@@ -1,4 +1,4 @@
-import type { DIRECTIONS } from '../../../core/events/signal.ts'
+import type { DIRECTIONS } from '../../../core/signal-types/declare.ts'
 import type { AnalysisBar, MarketView, SymbolView } from '../../../core/market/view.ts'
 import type { JsonObject } from '../../../core/shared/json.ts'
 import { clamp, r9 } from '../../../core/shared/numbers.ts'

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { parts } from './brain-parts.ts'
+import { PARTS_SHAPE } from '../../signal-types/all.ts'
+import { byDomain, DOMAIN_DEFAULTS, type Domain } from '../../shared/domains.ts'
 import { cts, regime } from './brain-regime.ts'
 import { group, number, positiveShare, share, symbol, whole } from './kinds.ts'
 
@@ -8,7 +9,12 @@ const threshold = z.number().min(50).max(100)
 const magnitude = (fallback: number, description: string) =>
   number(fallback, { min: 0, max: 10 }, description)
 
-const freshFor = (fallback: number, description: string) => whole(fallback, 1, 31_536_000, description)
+const freshFor = (domain: Domain) => {
+  const seconds = DOMAIN_DEFAULTS[domain].freshSeconds
+  return whole(seconds, 1, 31_536_000, FRESH_FOR[seconds])
+}
+
+const FRESH_FOR = { 900: 'a quarter of an hour', 21_600: 'six hours', 86_400: 'one day' } as const
 
 export const brain = group('The cycle that turns signals into conviction and trade intents', {
   cycle_interval_seconds: whole(1800, 1, 86_400, 'seconds between scheduled cycles'),
@@ -32,15 +38,11 @@ export const brain = group('The cycle that turns signals into conviction and tra
     window_seconds: whole(600, 1, 86_400, 'seconds apart, at most'),
     agreement: share(0.9, 'share of the pairs with equal direction'),
   }),
-  quality_seconds: group('A signal keeps full weight this long, then fades over three times as long', {
-    curator: freshFor(86_400, 'one day'),
-    onchain: freshFor(21_600, 'six hours'),
-    tradfi: freshFor(21_600, 'six hours'),
-    social: freshFor(21_600, 'six hours'),
-    technical: freshFor(900, 'a quarter of an hour'),
-    events: freshFor(21_600, 'six hours'),
-  }),
-  parts,
+  quality_seconds: group(
+    'A signal keeps full weight this long, then fades over three times as long',
+    byDomain(freshFor),
+  ),
+  parts: group('What turns raw values into evidence between -1 and 1', PARTS_SHAPE),
   cts,
   regime,
 })

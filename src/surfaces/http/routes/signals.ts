@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { curatorPayload } from '../../../core/events/signal.ts'
+import { curatorPayload } from '../../../core/signal-types/curator.ts'
 import { attributionView } from '../../../core/views/attribution.ts'
 import { signalItemText, signalItemView } from '../../../core/views/signals.ts'
 import { submissionView, viewSubmission } from '../../../core/views/submission.ts'

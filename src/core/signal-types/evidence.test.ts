@@ -2,11 +2,12 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../shared/json.ts'
 import { r9 } from '../shared/numbers.ts'
-import { evidenceOf } from './evidence.ts'
-import { READERS } from './types/all.ts'
+import { readdirSync } from 'node:fs'
+import { DEFAULT_CONFIGURATION } from '../config/validate.ts'
+import { BUILTIN_PRODUCERS, evidenceOf, SIGNAL_TYPES, weightedTypeOf } from './all.ts'
 import { RULES } from '../brain/scenario.fixture.ts'
 import { DOMAINS } from '../shared/domains.ts'
-import { UNSEEN_MARKET, type MarketFacts } from '../market/readings.ts'
+import { type MarketFacts, UNSEEN_MARKET } from './declare.ts'
 
 const OBSERVED: MarketFacts = { volume24hUsd: 1e9, return24hPct: 2.5, mark: 100 }
 
@@ -19,6 +20,8 @@ const MEMBERS = `rsi_14 trend_strength volume_ratio bb_position ema_20 ema_50 em
   support_distance imbalance bid_depth_usd ask_depth_usd whale_netflow exchange_flow volume_24h_usd
   smart_money_netflow supply_change_7d funding_annualized oi_change_pct daily_flow_usd score fear_greed
   consensus_score dispersion models_queried models_responded headline_sentiment impact_score`.split(/\s+/)
+
+const TYPES = SIGNAL_TYPES.map(({ type }) => type)
 
 describe('evidenceOf', () => {
   it.each<readonly [string, JsonObject, number | null]>([
@@ -88,7 +91,7 @@ describe('evidenceOf', () => {
     const members = fc.constantFrom(...MEMBERS)
     const values = fc.oneof(fc.double(), fc.integer(), fc.jsonValue()) as fc.Arbitrary<Json>
     fc.assert(
-      fc.property(fc.constantFrom(...READERS.keys()), fc.dictionary(members, values), (type, payload) => {
+      fc.property(fc.constantFrom(...TYPES), fc.dictionary(members, values), (type, payload) => {
         const evidence = evidenceOf({ type, payload }, OBSERVED, RULES.brain.parts)
         expect(evidence === null || Math.abs(evidence) <= 1).toBe(true)
       }),
@@ -97,11 +100,43 @@ describe('evidenceOf', () => {
   })
 })
 
-describe('readers', () => {
-  it('score in every domain, and only for their own types', () => {
-    expect(new Set([...READERS.values()].map(({ domain }) => domain))).toStrictEqual(new Set(DOMAINS))
+describe('the list of signal types', () => {
+  const weighted = SIGNAL_TYPES.flatMap(({ type }) => weightedTypeOf(type) ?? [])
+
+  it('is alphabetical and has each type once', () => {
+    expect(TYPES).toStrictEqual([...new Set(TYPES)].toSorted())
+  })
+
+  it('has a file for each of its types, and a type for each file', () => {
+    const files = readdirSync(new URL('.', import.meta.url)).filter((name) => !name.includes('.test.'))
+    const declared = SIGNAL_TYPES.map(({ name }) => `${name.replaceAll('_', '-')}.ts`)
+    expect(files.toSorted()).toStrictEqual([...declared, 'all.ts', 'declare.ts'].toSorted())
+  })
+
+  it('covers every domain', () => {
+    expect(new Set(weighted.map(({ domain }) => domain))).toStrictEqual(new Set(DOMAINS))
+  })
+
+  it.each(weighted)(
+    'declares domain, reading and defaults of $type',
+    ({ name, domain, settings, partsOf }) => {
+      const parts = DEFAULT_CONFIGURATION.brain.parts as Readonly<Record<string, unknown>>
+      expect(parts[name]).toStrictEqual(settings === null ? undefined : settings.parse({}))
+      expect(DOMAINS).toContain(domain)
+      expect(DEFAULT_CONFIGURATION.brain.quality_seconds[domain]).toBeGreaterThan(0)
+      expect(DEFAULT_CONFIGURATION.settlement.horizons[domain]).toBeTypeOf('string')
+      expect(Object.keys(partsOf({}, (parts[name] ?? null) as never, OBSERVED)).length).toBeGreaterThan(0)
+    },
+  )
+
+  it('names every built-in producer once', () => {
+    const producers = SIGNAL_TYPES.flatMap(({ producer }) => producer ?? [])
+    expect(Object.keys(BUILTIN_PRODUCERS)).toHaveLength(producers.length)
+  })
+
+  it('gives no weight to other types', () => {
     for (const type of ['signal.price_ws.v1', 'constructor']) {
-      expect(READERS.has(type)).toBe(false)
+      expect(weightedTypeOf(type)).toBeUndefined()
       expect(evidenceOf({ type, payload: { rsi_14: 20, score: 9 } }, OBSERVED, RULES.brain.parts)).toBeNull()
     }
   })
