@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { CATALOGUE } from '../core/events/catalogue.ts'
 import { BUILTIN_PRODUCERS, signalTypeOf } from '../core/signal-types/all.ts'
 import { barFaultOf, type FeedBar } from '../core/market/bar.ts'
-import type { MarketView } from '../core/market/view.ts'
+import type { MarketView } from '../core/market/readings.ts'
 import { settle } from './manual-timer.fixture.ts'
 import type { FeedListener, FeedStart, MarketFeed, Tick } from './market-feed.ts'
 

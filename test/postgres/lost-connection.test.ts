@@ -2,14 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openPostgresLog } from '../../src/adapters/storage/postgres/postgres-log.ts'
-import { domainOf } from '../../src/core/log/domain.ts'
-import { stampedFrom, type LogRecord } from '../../src/core/log/event.ts'
+import { domainOf, type LogRecord, stampedFrom } from '../../src/core/log/event.ts'
 import { refsOf } from '../../src/core/log/refs.ts'
-import { StoreUnavailableError, type EventLog } from '../../src/ports/event-log.ts'
+import { type EventLog, StoreUnavailableError } from '../../src/ports/event-log.ts'
 import { appendTo, headAfter, recordsAfter } from '../records.ts'
-import { openLine, type Line } from './line.ts'
+import { type Line, openLine } from './line.ts'
 import { everything } from './records.ts'
-import { postgresMissing, startPostgres, type PostgresServer } from './server.ts'
+import { postgresMissing, type PostgresServer, startPostgres } from './server.ts'
 
 const BATCH = 3
 

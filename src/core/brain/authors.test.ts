@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { NOW, stateAfter } from '../../../test/given.ts'
 import { DEFAULT_CONFIGURATION } from '../config/validate.ts'
 import type { NewEvent } from '../events/catalogue.ts'
-import { authorsForCycle } from './authors.ts'
+import { authorsForCycle } from './run-cycle.ts'
 
 const resolved = (producer_id: string, hit: boolean): NewEvent => ({
   type: 'attribution.resolved.v1',

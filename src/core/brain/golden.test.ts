@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { r9 } from '../shared/numbers.ts'
-import { judge } from './conviction.ts'
-import { counterThesis } from './counter-thesis.ts'
-import { freshMsOf, qualityAt } from './quality.ts'
+import { counterThesis, strengthOf } from './conviction.ts'
+import { freshMsOf, qualityAt } from './fresh-signals.ts'
 import { detectRegime, type Regime } from './regime.ts'
 import {
   type BrainSignal,
@@ -196,7 +195,9 @@ describe('golden numbers', () => {
     [0.9, 'TRANSITION', 80],
     [0.9, 'CRISIS', 70],
   ] as const)('10: %d in %s is a conviction of %d', (value, regime, effectiveConviction) => {
-    expect(judge(value, { regime, gauges: NO_GAUGES }, RULES.brain)).toMatchObject({ effectiveConviction })
+    expect(strengthOf(value, { regime, gauges: NO_GAUGES }, RULES.brain)).toMatchObject({
+      effectiveConviction,
+    })
   })
 
   it.each([

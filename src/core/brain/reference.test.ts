@@ -6,12 +6,11 @@ import { canonicalSymbol } from '../shared/symbol.ts'
 import type { ConvictionInput } from './conviction.ts'
 import { evidenceOf, weightedTypeOf } from '../signal-types/all.ts'
 import { convictionPayload, cyclePayload } from './payloads.ts'
-import { freshMsOf, qualityAt } from './quality.ts'
+import { freshMsOf, qualityAt } from './fresh-signals.ts'
 import { type BrainSignal, cycleOf, NOW_MS, RULES } from './scenario.fixture.ts'
-import { sharesOf } from './shares.ts'
-import type { Author } from './signal.ts'
+import { sharesOf } from './domain-score.ts'
+import { type Author, authorKeyOf } from './authors.ts'
 import type { MarketFacts } from '../signal-types/declare.ts'
-import { authorKeyOf } from './weighted-author.ts'
 import { signalsOf, views } from './views.fixture.ts'
 
 const MARKET: MarketFacts = { volume24hUsd: 2e9, return24hPct: 3, mark: 3000 }
@@ -125,7 +124,7 @@ const placeOf = ({ author, type }: BrainSignal): string => `${authorKeyOf(author
 
 const accountStatusOf = (author: Author): number =>
   author.trust *
-  (author.kind === 'contributor' ? 1 + author.score / 25 : Math.max(0.2, Math.min(2, author.karma / 50)))
+  (author.kind === 'contributor' ? 1 + author.score / 25 : Math.max(0.2, Math.min(2, author.reputation / 50)))
 
 const capGroupOf = (author: Author): string | null => {
   if (author.kind === 'builtin') return null

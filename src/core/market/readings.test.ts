@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { stateAfter } from '../../../test/given.ts'
 import type { NewEvent } from '../events/catalogue.ts'
-import { ANALYSIS_BARS_MAX } from './analysis.ts'
+import { ANALYSIS_BARS_MAX } from './evolve.ts'
 import type { FeedBar } from './bar.ts'
 import { barAt, barsFrom } from './bars.fixture.ts'
 import { dayFactsOf, markOf, marketView } from './readings.ts'

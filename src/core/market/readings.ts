@@ -1,9 +1,8 @@
 import type { MarketFacts } from '../signal-types/declare.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
 import { DAY_MS, dayOf } from '../shared/time.ts'
-import type { Market, SymbolMarket } from './market.ts'
+import type { AnalysisBar, Market, SymbolMarket } from './evolve.ts'
 import type { Quote } from '../shared/quote.ts'
-import type { AnalysisBar, MarketView, SymbolView } from './view.ts'
 
 /** What producers are shown. A symbol whose last bar is old is left out: nobody knows how it stands now. */
 export const marketView = (market: Market, symbols: readonly string[]): MarketView => {
@@ -127,4 +126,35 @@ const lastOpenedBy = (bars: readonly AnalysisBar[], ms: number): number => {
     else high = middle
   }
   return low - 1
+}
+
+/** What the folded market knows of a symbol. */
+export interface SymbolView {
+  readonly symbol: string
+  /** Oldest first, at most 400. */
+  readonly analysisBars: readonly AnalysisBar[]
+  /** Of the returns of analysis bars; null before the second. */
+  readonly variance: number | null
+  /** Of the newest stored bar. */
+  readonly close: number
+  readonly return1h: number | null
+  readonly return24h: number | null
+  readonly volume24hUsd: number | null
+  readonly fundingAnnualized: number | null
+  readonly basisAnnualized: number | null
+  readonly openInterestUsd: number | null
+  /** Against 24 hours before, in percent. */
+  readonly openInterestChangePct: number | null
+  readonly bidDepthUsd: number | null
+  readonly askDepthUsd: number | null
+  readonly fearGreed: number | null
+  readonly fearGreedChange7d: number | null
+}
+
+export interface MarketView {
+  /** Close time of the newest bar. */
+  readonly asOfMs: number
+  readonly analysisBarSeconds: number
+  /** Symbols of the universe that have a bar. */
+  readonly symbols: readonly SymbolView[]
 }

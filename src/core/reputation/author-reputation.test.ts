@@ -4,7 +4,7 @@ import { NOW, stateAfter } from '../../../test/given.ts'
 import type { NewEvent, PayloadOf } from '../events/catalogue.ts'
 import { authorKey } from '../shared/author-key.ts'
 import { DAY_MS } from '../shared/time.ts'
-import { karmaAt, karmaByName } from './author-reputation.ts'
+import { reputationAt } from './author-reputation.ts'
 import { tallyWithin } from './outcomes.ts'
 
 const rules = { producer_k: 20, producer_window_days: 90 }
@@ -66,7 +66,7 @@ const feedback = (outcome: 'profit' | 'loss', counted = true): NewEvent => ({
 })
 
 const karmaAfter = (events: readonly NewEvent[], asOf = NOW): number =>
-  karmaAt(stateAfter(events).reputation.outcomes, authorKey(null, 'p1'), asOf, rules)
+  reputationAt(stateAfter(events).reputation.outcomes, authorKey(null, 'p1'), asOf, rules)
 
 const cases = (count: number, hits: number, rate: number): readonly Case[] =>
   Array.from({ length: count }, (_, index) => ({ hit: index < hits, rate }))
@@ -154,11 +154,9 @@ describe('26: the karma of an author', () => {
       resolved({ hit: true, rate: 0.4 }, { contributor_id: 'c1', producer_id: 'p1' }),
       resolved({ hit: false, rate: 0.4 }),
     ])
-    expect(karmaByName(outcomes, ['p1', 'nobody'], NOW, rules)).toEqual({
-      p1: 50 - 50 / 21,
-      nobody: 50,
-    })
-    expect(karmaAt(outcomes, authorKey('c1', 'p1'), NOW, rules)).toBeGreaterThan(50)
+    expect(reputationAt(outcomes, authorKey(null, 'p1'), NOW, rules)).toBe(50 - 50 / 21)
+    expect(reputationAt(outcomes, authorKey(null, 'nobody'), NOW, rules)).toBe(50)
+    expect(reputationAt(outcomes, authorKey('c1', 'p1'), NOW, rules)).toBeGreaterThan(50)
   })
 
   it('is not changed by what is left of damaged events', () => {

@@ -1,10 +1,9 @@
+import { moveOf, NO_RATES, withMove, withTrade, type BaseRates } from './base-rates.ts'
 import { Map as PersistentMap } from 'immutable'
 import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
 import { authorKey } from '../shared/author-key.ts'
-import { HORIZONS, type Horizon } from '../shared/horizon.ts'
-import { NO_RATES, withMove, withTrade, type BaseRates } from './base-rates.ts'
-import { nextPlace, NO_QUEUES, withLast, withoutPlace, type DueQueues } from './due-queues.ts'
-import { moveOf } from './verdict.ts'
+import { type Horizon, HORIZONS } from '../shared/horizon.ts'
+import { type DueQueues, nextPlace, NO_QUEUES, withLast, withoutPlace } from './due-queues.ts'
 
 export type CallDirection = PayloadOf<'attribution.resolved.v1'>['direction']
 

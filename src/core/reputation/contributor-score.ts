@@ -2,13 +2,13 @@ import { naturalLog } from '../shared/portable-math.ts'
 import { DAY_MS } from '../shared/time.ts'
 import type { TrackRecord } from '../signals/track-record.ts'
 
-export interface Factor {
+interface Factor {
   readonly value: number
   readonly weight: number
   readonly contribution: number
 }
 
-export interface Score {
+interface Score {
   /** 0..100 */
   readonly score: number
   readonly gated: boolean

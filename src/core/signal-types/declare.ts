@@ -16,7 +16,7 @@ export const UNSEEN_MARKET: MarketFacts = { volume24hUsd: null, return24hPct: nu
 export type Parts = Readonly<Record<string, number | null>>
 
 /** A producer that ships with the engine. Whether it has data depends on the feed. */
-export interface BuiltinProducer {
+interface BuiltinProducer {
   readonly name: string
   /** Five-field cron; null for one that has nothing to poll. */
   readonly schedule: string | null

@@ -1,16 +1,19 @@
 import { Map as PersistentMap } from 'immutable'
-import type { KnownEvent, NewEvent } from '../events/catalogue.ts'
-import { accept, refuse, type Decision } from '../shared/decision.ts'
+import type { KnownEvent, NewEvent, PayloadOf } from '../events/catalogue.ts'
+import { accept, type Decision, refuse } from '../shared/decision.ts'
 import type { JsonObject } from '../shared/json.ts'
 import {
   countAccepted,
-  countKarma,
+  countAccrued,
   countResolved,
   countSubmitted,
   NO_RECORD,
   type TrackRecord,
 } from './track-record.ts'
-import { INITIAL_UNUSED, remembered, swept, usedIn, type Unused } from './unused-signals.ts'
+import { z } from 'zod'
+import { storableObject } from '../shared/json-object.ts'
+import { plainText } from '../shared/text.ts'
+import { DAY_MS } from '../shared/time.ts'
 
 export interface Contributor {
   readonly id: string
@@ -22,6 +25,11 @@ export interface Contributor {
   readonly removed: boolean
   readonly record: TrackRecord
 }
+
+/** Signals of contributors that wait to be used, by id: each counts as accepted once, the first time. */
+type Unused = PersistentMap<string, { readonly contributorId: string; readonly receivedAt: string }>
+
+const INITIAL_UNUSED: Unused = PersistentMap()
 
 /** Removed contributors stay: their history is theirs. Only an active one answers to its node id. */
 export interface Contributors {
@@ -35,6 +43,40 @@ export const INITIAL_CONTRIBUTORS: Contributors = {
   byId: PersistentMap(),
   idOfNode: PersistentMap(),
   unused: INITIAL_UNUSED,
+}
+
+/** Beyond this, new signals are not waited for until a cycle has let go of old ones. */
+export const UNUSED_MAX = 200_000
+
+/** The brain uses nothing that is older than four days. */
+const WAIT_MS_MAX = 4 * DAY_MS
+
+export const remembered = (
+  unused: Unused,
+  signalId: string,
+  contributorId: string,
+  receivedAt: string,
+): Unused => (unused.size >= UNUSED_MAX ? unused : unused.set(signalId, { contributorId, receivedAt }))
+
+/** What a conviction uses for the first time. It also lists signals that had no share in it. */
+const usedIn = (
+  unused: Unused,
+  /** Absent from what is left of a damaged event. */
+  inputs: PayloadOf<'brain.conviction.v1'>['inputs'] | undefined = [],
+): readonly { readonly signalId: string; readonly contributorId: string }[] => {
+  if (unused.size === 0) return []
+  return inputs.flatMap(({ signal_id: signalId, share }) => {
+    const waiting = share > 0 ? unused.get(signalId) : undefined
+    return waiting === undefined ? [] : [{ signalId, contributorId: waiting.contributorId }]
+  })
+}
+
+export const swept = (unused: Unused, now: string): Unused => {
+  const oldest = new Date(Date.parse(now) - WAIT_MS_MAX).toISOString()
+  const old: string[] = []
+  // Looked for first: most cycles find none, and a new map of all that stays would cost more than the cycle.
+  for (const [id, { receivedAt }] of unused) if (receivedAt < oldest) old.push(id)
+  return old.length === 0 ? unused : unused.deleteAll(old)
 }
 
 export interface Registration {
@@ -145,7 +187,7 @@ export const evolveContributors = (contributors: Contributors, event: KnownEvent
       const { contributors: shares, karma_amount_usd: amount } = event.payload
       const byId = shares.reduce(
         (known, { contributor_id: id, share }) =>
-          recorded(known, id, (record) => countKarma(record, amount * share)),
+          recorded(known, id, (record) => countAccrued(record, amount * share)),
         contributors.byId,
       )
       return { ...contributors, byId }
@@ -203,4 +245,14 @@ const removal = (id: string, nodeId: string, source: string): NewEvent => ({
   type: 'contributor.removed.v1',
   source,
   payload: { contributor_id: id, node_id: nodeId },
+})
+
+const METADATA_BYTES_MAX = 16 * 1024
+
+/** What a contributor says of itself. */
+export const contributorRegistration = z.object({
+  node_id: plainText(128),
+  name: z.string().min(1).max(128),
+  role: z.string().min(1).max(64).meta({ description: 'usually operator, agent, curator or tester' }),
+  metadata: storableObject({ bytesMax: METADATA_BYTES_MAX }).default({}),
 })

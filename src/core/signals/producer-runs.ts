@@ -1,12 +1,13 @@
 import type { NewEvent, PayloadOf } from '../events/catalogue.ts'
 import { CURATOR_TYPE } from '../signal-types/curator.ts'
 import { BUILTIN_PRODUCERS, SIGNAL_TYPE_PATTERN, signalTypeOf } from '../signal-types/all.ts'
-import { accept, type Decision } from '../shared/decision.ts'
+import { accept, type Decision, refuse } from '../shared/decision.ts'
 import type { JsonObject } from '../shared/json.ts'
 import { isTooFarAhead } from '../shared/timestamp.ts'
 import { intervalMsOf } from '../shared/cron.ts'
-import { healthAfter, type HealthRules, isOverdue, type RunEnd } from './producer-health.ts'
-import type { Producers } from './producers.ts'
+import { healthAfter, type HealthRules, isOverdue, type Producers, type RunEnd } from './producers.ts'
+import type { DecisionContext } from '../shared/decision-context.ts'
+import { type CallOf, emitSignal, type Emitter } from './signals.ts'
 
 /** What a producer wants said. */
 export interface Row {
@@ -30,7 +31,7 @@ export interface ProducerReport {
 const REJECTED_SHOWN = 20
 
 /** Why a row may not be said, or null. */
-export const rowFaultOf = (
+const rowFaultOf = (
   { type, payload, ts }: Row,
   { now, skewSecondsMax }: { readonly now: string; readonly skewSecondsMax: number },
 ): string | null => {
@@ -42,7 +43,7 @@ export const rowFaultOf = (
 }
 
 /** What is recorded of a run, after the signals it brought. */
-export const runEvent = (producers: Producers, report: ProducerReport, rules: HealthRules): NewEvent => {
+const runEvent = (producers: Producers, report: ProducerReport, rules: HealthRules): NewEvent => {
   const before = producers.runs.get(report.name)
   const { name, rows, rejected, error, durationMs } = report
   return {
@@ -89,3 +90,48 @@ export const noticeStale = (
       ]
     }),
   )
+
+/** A producer ran: what it said, and how it went. Rows that may not be said are counted, not lost silently. */
+export const runProducer = (
+  producers: Producers,
+  report: ProducerReport,
+  emitter: Emitter,
+  { now, newId, configuration }: DecisionContext,
+  callOf: CallOf,
+): Decision => {
+  const { name } = report
+  if (emitter.kind !== 'producer')
+    return refuse('producer.not_found', `no producer is named ${name}`, { name })
+  const skewSecondsMax = configuration.signals.max_future_skew_seconds
+  const faults = report.rows.map((row) => rowFaultOf(row, { now, skewSecondsMax }))
+  const rows = report.rows.filter((_, index) => faults[index] === null)
+  const rejected = [
+    ...report.rejected,
+    ...faults.flatMap((reason, index) => (reason === null ? [] : [{ index, reason }])),
+  ]
+  const isNothingLeft = report.end === 'usable' && rows.length === 0 && report.rows.length > 0
+  const end = isNothingLeft ? 'unusable' : report.end
+  const { quarantine_after, quarantine_seconds } = configuration.producers
+  const rules = {
+    now,
+    quarantineAfter: quarantine_after,
+    quarantineSeconds: quarantine_seconds,
+  }
+  return accept(
+    ...rows.flatMap((row) => signalEvents(name, row, emitter, { now, newId, callOf })),
+    runEvent(producers, { ...report, rows, rejected, end }, rules),
+  )
+}
+
+const signalEvents = (
+  name: string,
+  row: Row,
+  emitter: Emitter,
+  context: Parameters<typeof emitSignal>[2],
+): readonly NewEvent[] => {
+  const { type, payload, ts, dedupeKey } = row
+  const decision = emitSignal({ producerId: name, type, payload, ts, dedupeKey: null }, emitter, context)
+  if (decision.status === 'refused') return []
+  const [signal, ...others] = decision.events
+  return signal === undefined ? others : [{ ...signal, dedupeKey }, ...others]
+}

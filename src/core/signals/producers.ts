@@ -2,6 +2,9 @@ import { Map as PersistentMap } from 'immutable'
 import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
 import { accept, type Decision, refuse } from '../shared/decision.ts'
 import { BUILTIN_PRODUCERS } from '../signal-types/all.ts'
+import { z } from 'zod'
+import { cronText } from '../shared/cron.ts'
+import { httpUrl } from '../shared/http-url.ts'
 
 export interface Producer {
   readonly name: string
@@ -102,3 +105,68 @@ const errorsAfter = (before: number, health: Health): number => {
   if (health === 'ok') return 0
   return health === 'error' || health === 'quarantined' ? before + 1 : before
 }
+
+const DEFAULT_SCHEDULE = '*/15 * * * *'
+
+/** What a producer says of itself. Its endpoint is not contacted now. */
+export const producerRegistration = z.object({
+  name: z
+    .string()
+    .max(128)
+    .regex(/^[A-Za-z0-9][A-Za-z0-9._:-]*$/, {
+      error:
+        'must begin with a letter or digit and hold only letters, digits, dots, underscores, colons and hyphens',
+    }),
+  domain: z
+    .string()
+    .max(64)
+    .regex(/^[A-Za-z][A-Za-z0-9_-]*$/, {
+      error: 'must begin with a letter and hold only letters, digits, underscores and hyphens',
+    })
+    .toLowerCase()
+    .meta({ description: 'curator, onchain, tradfi, social, technical and events carry weight' }),
+  endpoint: httpUrl(),
+  schedule: cronText().default(DEFAULT_SCHEDULE),
+})
+
+/** How a run ended. `usable`: it had something to say, be it new or known already. */
+export type RunEnd = 'usable' | 'unusable' | 'error'
+
+export interface HealthRules {
+  readonly now: string
+  /** So many errors in a row end it for a while. */
+  readonly quarantineAfter: number
+  readonly quarantineSeconds: number
+}
+
+interface HealthAfterRun {
+  readonly health: Health
+  readonly consecutive_failures: number
+  readonly quarantined_until: string | null
+}
+
+/** Degraded runs count as failures, but neither as errors nor as an end of a row of errors. */
+export const healthAfter = (
+  before: RunRecord | undefined,
+  end: RunEnd,
+  { now, quarantineAfter, quarantineSeconds }: HealthRules,
+): HealthAfterRun => {
+  if (end === 'usable') return { health: 'ok', consecutive_failures: 0, quarantined_until: null }
+  const consecutive_failures = (before?.consecutiveFailures ?? 0) + 1
+  if (end === 'unusable') return { health: 'degraded', consecutive_failures, quarantined_until: null }
+  const isOut = before?.health === 'quarantined' || (before?.errorsInARow ?? 0) + 1 >= quarantineAfter
+  return {
+    health: isOut ? 'quarantined' : 'error',
+    consecutive_failures,
+    quarantined_until: isOut ? new Date(Date.parse(now) + quarantineSeconds * 1000).toISOString() : null,
+  }
+}
+
+/** Whether it may be run: one in quarantine gets a trial when its time is over. */
+export const mayRun = (record: RunRecord | undefined, now: string): boolean =>
+  record === undefined || record.quarantinedUntil === null || record.quarantinedUntil <= now
+
+/** Whether it should have run again long ago. */
+export const isOverdue = (record: RunRecord, intervalMs: number, intervals: number, now: string): boolean =>
+  (record.health === 'ok' || record.health === 'degraded') &&
+  Date.parse(now) - Date.parse(record.lastRunAt) > intervals * intervalMs

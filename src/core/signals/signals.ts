@@ -4,8 +4,7 @@ import { weightedTypeOf } from '../signal-types/all.ts'
 import { accept, type Decision, refuse } from '../shared/decision.ts'
 import type { JsonObject } from '../shared/json.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
-import { scoreOf } from './reading.ts'
-import { submissionKey } from './submission-key.ts'
+import { DIRECTIONS } from '../signal-types/declare.ts'
 
 export interface Submission {
   readonly eventType: string
@@ -168,3 +167,25 @@ const eventOf = ({ type, source, ts, payload, dedupeKey }: SignalFields, id: str
   payload,
   ...(dedupeKey === null ? {} : { dedupeKey }),
 })
+
+/** Keys are each contributor's own: two may use the same word for different things. */
+const submissionKey = (contributorId: string, key: string): string => `submit:${contributorId}:${key}`
+
+/** Whose key it is; null for one that is no submission's. */
+export const contributorOfKey = (dedupeKey: string | null): string | null =>
+  /^submit:([^:]+):/.exec(dedupeKey ?? '')?.[1] ?? null
+
+type Direction = (typeof DIRECTIONS)[number]
+
+/** The strength a signal states for itself: the first of these members that is a number. */
+export const scoreOf = (payload: JsonObject): number | null => {
+  for (const member of ['conviction', 'score', 'consensus_score', 'magnitude']) {
+    const value = payload[member]
+    if (typeof value === 'number') return value
+  }
+  return null
+}
+
+/** The direction a signal states for itself. What its numbers imply is the brain's business. */
+export const directionOf = (payload: JsonObject): Direction | null =>
+  DIRECTIONS.find((direction) => direction === payload['direction']) ?? null

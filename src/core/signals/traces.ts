@@ -26,7 +26,7 @@ export const TRACE_IDS_MAX = 1000
 /** One event is access to so many sessions; to older ones that share its trace id it is not. */
 export const SESSIONS_PER_TRACE_MAX = 10
 
-export type SessionStatus = 'open' | 'closed' | 'expired'
+type SessionStatus = 'open' | 'closed' | 'expired'
 
 export const statusOf = (session: TraceSession, now: string, ttlHours: number): SessionStatus => {
   if (session.closedAt !== null) return 'closed'

@@ -14,7 +14,7 @@ export interface TrackRecord {
   readonly brierSum: number
   readonly convictionSum: number
   readonly convictionCount: number
-  readonly karmaUsd: number
+  readonly accruedUsd: number
   readonly lastActiveAt: string | null
   /** Consecutive UTC days with an accepted signal, ending at `streakDay`. */
   readonly streakDays: number
@@ -31,7 +31,7 @@ export const NO_RECORD: TrackRecord = {
   brierSum: 0,
   convictionSum: 0,
   convictionCount: 0,
-  karmaUsd: 0,
+  accruedUsd: 0,
   lastActiveAt: null,
   streakDays: 0,
   streakDay: null,
@@ -47,7 +47,7 @@ export const countSubmitted = (record: TrackRecord, at: string, conviction: numb
   brierSum: record.brierSum,
   convictionSum: record.convictionSum + (conviction ?? 0),
   convictionCount: record.convictionCount + (conviction === null ? 0 : 1),
-  karmaUsd: record.karmaUsd,
+  accruedUsd: record.accruedUsd,
   lastActiveAt: at,
   streakDays: record.streakDays,
   streakDay: record.streakDay,
@@ -74,7 +74,7 @@ export const countResolved = (record: TrackRecord, verdict: Verdict): TrackRecor
     brierSum: record.brierSum + miss * miss,
     convictionSum: record.convictionSum,
     convictionCount: record.convictionCount,
-    karmaUsd: record.karmaUsd,
+    accruedUsd: record.accruedUsd,
     lastActiveAt: record.lastActiveAt,
     streakDays: record.streakDays,
     streakDay: record.streakDay,
@@ -82,9 +82,9 @@ export const countResolved = (record: TrackRecord, verdict: Verdict): TrackRecor
 }
 
 /** Rounded as money is, so that dust does not add up. */
-export const countKarma = (record: TrackRecord, amountUsd: number): TrackRecord => ({
+export const countAccrued = (record: TrackRecord, amountUsd: number): TrackRecord => ({
   ...record,
-  karmaUsd: usdNumber(usdFrom(record.karmaUsd + amountUsd)),
+  accruedUsd: usdNumber(usdFrom(record.accruedUsd + amountUsd)),
 })
 
 type Verdict = Pick<

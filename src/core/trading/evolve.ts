@@ -1,5 +1,5 @@
 import type { KnownEvent } from '../events/catalogue.ts'
-import type { Market } from '../market/market.ts'
+import type { Market } from '../market/evolve.ts'
 import type { Usd } from '../shared/money.ts'
 import type { SignalsState } from '../signals/evolve.ts'
 import { INITIAL_BOOK, type Book } from './book.ts'

@@ -1,6 +1,6 @@
 import { Map as PersistentMap } from 'immutable'
 import type { PayloadOf } from '../events/catalogue.ts'
-import type { EXIT_REASONS, POSITION_STATUSES } from '../events/execution.ts'
+import type { EXIT_REASONS, POSITION_STATUSES } from '../events/trading.ts'
 import type { Direction, Price, Quantity, Usd } from '../shared/money.ts'
 
 export type PositionStatus = (typeof POSITION_STATUSES)[number]

@@ -41,7 +41,7 @@ export const accrueShares = (
     mode: close.mode,
     contributors: trade.contributors,
   }
-  const event = karmaIntentEvent(profit, walletInForce(treasury, rules), receiptSignerOf(context))
+  const event = accrualEvent(profit, walletInForce(treasury, rules), receiptSignerOf(context))
   return accept(...(event === null ? [] : [event]))
 }
 
@@ -53,7 +53,7 @@ export const receiptSignerOf = ({ now, nodeId, sign, sha256Hex }: DecisionContex
 })
 
 /** What a profitable close pays; null if nothing. */
-export const karmaIntentEvent = (
+export const accrualEvent = (
   profit: Profit,
   wallet: Wallet,
   receiptSigner: ReceiptSigner,

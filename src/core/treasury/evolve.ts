@@ -4,9 +4,9 @@ import { usdFrom, type Usd } from '../shared/money.ts'
 import type { BrainState } from '../brain/evolve.ts'
 import type { Wallet } from './wallet.ts'
 
-export type KarmaIntent = PayloadOf<'karma.intent.v1'>
+export type ShareAccrual = PayloadOf<'karma.intent.v1'>
 
-export interface KarmaReceipt {
+export interface SettlementReceipt {
   readonly receipt: PayloadOf<'karma.receipt.v1'>
   /** What the first answer said was left out. */
   readonly skipped: readonly Skipped[]
@@ -20,10 +20,10 @@ export interface Skipped {
 /** What is owed and what was settled. */
 export interface TreasuryState {
   /** Waiting to be settled, by id. */
-  readonly pending: PersistentMap<string, KarmaIntent>
+  readonly pending: PersistentMap<string, ShareAccrual>
   readonly pendingUsd: Usd
   /** The newest receipts, by id. The log has all of them. */
-  readonly receipts: PersistentMap<string, KarmaReceipt>
+  readonly receipts: PersistentMap<string, SettlementReceipt>
   /** Their ids, oldest first. */
   readonly receiptIds: readonly string[]
   /** The receipt of each intent that they settled, by the intent's id. */
@@ -103,7 +103,7 @@ type Remembered = Pick<TreasuryState, 'receipts' | 'receiptIds' | 'receiptOfInte
 /** The oldest make room; who asks for one of them is answered from the log. */
 const withNewest = (
   { receipts, receiptIds, receiptOfIntent }: Remembered,
-  newest: KarmaReceipt,
+  newest: SettlementReceipt,
 ): Remembered => {
   const { receipt_id: id, intent_ids: intentIds } = newest.receipt
   const ids = [...receiptIds, id]

@@ -7,7 +7,7 @@ export interface Wallet {
 }
 
 /** The sections of the configuration that karma reads. */
-export interface KarmaRules {
+export interface TreasuryRules {
   readonly enabled: boolean
   readonly percentage: number
   readonly treasury_address: string
@@ -24,7 +24,7 @@ export interface Migration {
 /** Once money has moved for real, the configuration no longer decides where to. */
 export const walletInForce = (
   { lockedWallet }: { readonly lockedWallet: Wallet | null },
-  { treasury_address: address, percentage }: KarmaRules,
+  { treasury_address: address, percentage }: TreasuryRules,
 ): Wallet => lockedWallet ?? { address, percentage }
 
 /** Settings that no longer decide, and the only values they may still be given. */

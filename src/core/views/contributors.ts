@@ -24,7 +24,7 @@ export type ContributorView = z.infer<typeof contributorView>
 
 export const attestedView = z.object({ contributor_id: z.string(), node_id: z.string(), uid: z.string() })
 
-export type AttestedView = z.infer<typeof attestedView>
+type AttestedView = z.infer<typeof attestedView>
 
 export const attestationView = z.object({
   contributor_id: z.string(),
@@ -32,7 +32,7 @@ export const attestationView = z.object({
   attestation: jsonObject,
 })
 
-export type AttestationView = z.infer<typeof attestationView>
+type AttestationView = z.infer<typeof attestationView>
 
 export const viewContributor = (contributor: Contributor): ContributorView => ({
   id: contributor.id,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { NOW, stateAfter } from '../../../test/given.ts'
 import type { NewEvent } from '../events/catalogue.ts'
 import { DAY_MS } from '../shared/time.ts'
-import { provenanceView, viewProvenance } from './provenance.ts'
+import { provenanceView, viewProvenance } from './reputation.ts'
 
 const daysBefore = (days: number): string => new Date(Date.parse(NOW) - days * DAY_MS).toISOString()
 

@@ -1,12 +1,11 @@
 import type { SignedCheckpoint } from '../../core/log/checkpoint.ts'
-import { domainOf } from '../../core/log/domain.ts'
-import { headOf, type Head, type LogRecord } from '../../core/log/event.ts'
+import { domainOf, type Head, headOf, type LogRecord } from '../../core/log/event.ts'
 import type { Signatures } from '../../ports/signatures.ts'
 import type { Findings } from './findings.ts'
 import { othersFirst, SLICE_LENGTH } from './yield-to-event-loop.ts'
 import { canonicalFaultOf, columnFaultOf, faultAt, withTexts } from './record-check.ts'
 import { keyIn, type SignerKeys } from './signer-keys.ts'
-import { createTreeCheck, type Claim } from './tree-check.ts'
+import { type Claim, createTreeCheck } from './tree-check.ts'
 
 export interface AuditOptions {
   /** The event before the first one. */

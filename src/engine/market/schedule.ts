@@ -1,10 +1,9 @@
 import type { Configuration } from '../../core/config/schema.ts'
-import { isSettlementDue } from '../../core/treasury/settlement-schedule.ts'
+import { isSettlementDue } from '../../core/treasury/settle.ts'
 import { isLearningDue } from '../../core/brain/learning.ts'
 import { isLive } from '../../core/trading/intents.ts'
-import { mayRun } from '../../core/signals/producer-health.ts'
-import type { Producer as RegisteredProducer } from '../../core/signals/producers.ts'
-import { isAnyOverdue } from '../../core/reputation/resolve-call.ts'
+import { mayRun, type Producer as RegisteredProducer } from '../../core/signals/producers.ts'
+import { isAnyOverdue } from '../../core/reputation/settle-calls.ts'
 import { firesBetween } from '../../core/shared/cron.ts'
 import { derivedId } from '../../core/shared/derived-id.ts'
 import type { Timer } from '../../ports/timer.ts'
@@ -124,7 +123,7 @@ export const runDueCycle = async (
     brain: mind,
     trading: { killSwitch },
   } = engine.state
-  if (board.postings.size === 0 && !mind.staleness.everScored) return
+  if (board.signals.size === 0 && !mind.staleness.everScored) return
   if (killSwitch.level >= 2) {
     await engine.execute({ kind: 'watch-regime' })
     return

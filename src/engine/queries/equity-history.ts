@@ -1,5 +1,5 @@
 import { accountStatusOf } from '../../core/trading/account.ts'
-import { viewEquityHistory, type EquityHistoryView } from '../../core/views/equity-history.ts'
+import { viewEquityHistory, type EquityHistoryView } from '../../core/views/portfolio.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { isoNow } from '../iso-now.ts'
 import type { Reader } from './reader.ts'

@@ -1,4 +1,4 @@
-import { unknownProvenance, viewProvenance, type ProvenanceView } from '../../core/views/provenance.ts'
+import { unknownProvenance, viewProvenance, type ProvenanceView } from '../../core/views/reputation.ts'
 import { trailOf } from '../../core/signals/trails.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { isoNow } from '../iso-now.ts'

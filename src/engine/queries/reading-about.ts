@@ -1,4 +1,4 @@
-import { payloadOf } from '../../core/views/stored-payload.ts'
+import { payloadOf } from '../../core/views/log.ts'
 import { stampedFrom, type LogRecord, type Stamped } from '../../core/log/event.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 

@@ -1,5 +1,5 @@
 import type { ContributorView } from '../../core/views/contributors.ts'
-import type { ScoreView } from '../../core/views/score.ts'
+import type { ScoreView } from '../../core/views/reputation.ts'
 import type { Paint } from './style.ts'
 import { fields, quiet, table, type Cell } from './table.ts'
 

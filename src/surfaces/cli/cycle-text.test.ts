@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { CycleView } from '../../core/views/cycle.ts'
+import type { CycleView } from '../../core/views/brain.ts'
 import { cycleText } from './cycle-text.ts'
 import { PLAIN } from './style.ts'
 

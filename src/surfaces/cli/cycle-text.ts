@@ -1,4 +1,4 @@
-import type { CycleView } from '../../core/views/cycle.ts'
+import type { CycleView } from '../../core/views/brain.ts'
 import type { Paint } from './style.ts'
 import { bad, fields, good, quiet, table, warning, type Cell } from './table.ts'
 

@@ -1,5 +1,5 @@
 import type { LogRecord } from '../../core/log/event.ts'
-import { eventRecordText } from '../../core/views/event-record.ts'
+import { eventRecordText } from '../../core/views/log.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import { layoutsOf } from './export-layout.ts'
 import type { Exportable } from './exporting.ts'

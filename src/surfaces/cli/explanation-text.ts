@@ -1,4 +1,4 @@
-import type { ExplanationView } from '../../core/views/explanation.ts'
+import type { ExplanationView } from '../../core/views/brain.ts'
 import type { Paint } from './style.ts'
 import { fields, good, quiet, table, warning, type Cell } from './table.ts'
 

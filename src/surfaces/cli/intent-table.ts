@@ -1,4 +1,4 @@
-import type { IntentView } from '../../core/views/intents.ts'
+import type { IntentView } from '../../core/views/orders.ts'
 import type { Paint } from './style.ts'
 import { bad, fields, good, quiet, table, warning, type Cell } from './table.ts'
 

@@ -1,12 +1,12 @@
 import type { LogRecord } from '../../core/log/event.ts'
-import { karmaIntentView } from '../../core/views/karma.ts'
-import { payloadOf } from '../../core/views/stored-payload.ts'
+import { shareAccrualView } from '../../core/views/treasury.ts'
+import { payloadOf } from '../../core/views/log.ts'
 import type { Json, JsonObject } from '../../core/shared/json.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import { layoutsOf } from './export-layout.ts'
 import type { Exportable } from './exporting.ts'
 
-const MEMBERS = Object.keys(karmaIntentView.shape)
+const MEMBERS = Object.keys(shareAccrualView.shape)
 
 interface ExportedIntent {
   readonly createdAt: string

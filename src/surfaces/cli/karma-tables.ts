@@ -1,9 +1,9 @@
 import type {
-  KarmaIntentView,
-  KarmaReceiptView,
+  ShareAccrualView,
+  ReceiptView,
   SettlementView,
   TreasuryView,
-} from '../../core/views/karma.ts'
+} from '../../core/views/treasury.ts'
 import type { Paint } from './style.ts'
 import { bad, fields, good, quiet, table, warning, type Cell } from './table.ts'
 
@@ -19,10 +19,10 @@ export const treasuryText = (view: TreasuryView, paint: Paint): string =>
     paint,
   )
 
-export const intentsTable = (intents: readonly KarmaIntentView[], paint: Paint): string =>
+export const intentsTable = (intents: readonly ShareAccrualView[], paint: Paint): string =>
   table(INTENT_COLUMNS, intents.map(intentRow), paint)
 
-export const receiptsTable = (receipts: readonly KarmaReceiptView[], paint: Paint): string =>
+export const receiptsTable = (receipts: readonly ReceiptView[], paint: Paint): string =>
   table(RECEIPT_COLUMNS, receipts.map(receiptRow), paint)
 
 export const settlementText = ({ receipt, skipped }: SettlementView, paint: Paint): string =>
@@ -47,7 +47,7 @@ const INTENT_COLUMNS = [
   { title: 'Intent' },
 ] as const
 
-const intentRow = (intent: KarmaIntentView): readonly Cell[] => [
+const intentRow = (intent: ShareAccrualView): readonly Cell[] => [
   intent.created_at,
   usd(intent.karma_amount_usd),
   usd(intent.realized_pnl_usd),
@@ -68,7 +68,7 @@ const RECEIPT_COLUMNS = [
   { title: 'Receipt' },
 ] as const
 
-const receiptRow = (receipt: KarmaReceiptView): readonly Cell[] => [
+const receiptRow = (receipt: ReceiptView): readonly Cell[] => [
   receipt.created_at,
   usd(receipt.total_usd),
   String(receipt.intent_ids.length),

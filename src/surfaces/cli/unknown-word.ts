@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { nearest } from '../../core/config/nearest-key.ts'
+import { nearest } from '../../core/config/keys.ts'
 import { UsageError } from './failure.ts'
 
 /** For a default command: every word that is no command ends up there, and deserves a better answer than silence. */

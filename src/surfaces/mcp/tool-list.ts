@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { TOOLS } from '../../core/views/tools.ts'
+import { TOOLS } from '../../core/views/capabilities.ts'
 import type { JsonObject } from '../../core/shared/json.ts'
 import type { Tool } from './tool.ts'
 import { TOOL_BY_NAME } from './tools/all.ts'

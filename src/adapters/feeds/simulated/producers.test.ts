@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { signalTypeOf } from '../../../core/signal-types/all.ts'
-import type { MarketView } from '../../../core/market/view.ts'
+import type { MarketView } from '../../../core/market/readings.ts'
 import type { JsonObject } from '../../../core/shared/json.ts'
 import { createDraws } from './draws.ts'
 import { pathOf, sha256Hex } from './path.fixture.ts'

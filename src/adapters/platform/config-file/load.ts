@@ -1,6 +1,6 @@
 import { effectiveConfiguration, type SourcedFault } from '../../../core/config/layers.ts'
 import type { Configuration } from '../../../core/config/schema.ts'
-import { warningsOf } from '../../../core/config/warnings.ts'
+import { warningsOf } from '../../../core/config/validate.ts'
 import { type ReadingPlace, readSources, userSettingsPath } from './sources.ts'
 
 export interface LoadedConfiguration {

@@ -1,6 +1,5 @@
 import type { QueryConfig } from 'pg'
-import { domainOf } from '../../../core/log/domain.ts'
-import type { Head, LogRecord } from '../../../core/log/event.ts'
+import { domainOf, type Head, type LogRecord } from '../../../core/log/event.ts'
 import { bytesArray, integerArray, textArray } from './binary-arrays.ts'
 
 /** Where every process hears that the head moved. */

@@ -1,5 +1,4 @@
-import { domainOf } from '../../../core/log/domain.ts'
-import type { LogRecord } from '../../../core/log/event.ts'
+import { domainOf, type LogRecord } from '../../../core/log/event.ts'
 import { refKey, refsInText } from '../../../core/log/refs.ts'
 import { integerArray, textArray } from './binary-arrays.ts'
 import type { SqlQuery } from './page-query.ts'

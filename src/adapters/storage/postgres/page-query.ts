@@ -1,4 +1,4 @@
-import { domainOf, hasTypePrefix } from '../../../core/log/domain.ts'
+import { domainOf, hasTypePrefix } from '../../../core/log/event.ts'
 import type { LogQuery } from '../../../ports/event-log.ts'
 import { COLUMNS } from './rows.ts'
 import { INDEXED_UP_TO, runsOf, seqsOfRuns } from './runs.ts'

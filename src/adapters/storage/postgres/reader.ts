@@ -1,8 +1,14 @@
-import { categoryOf, domainOf, hasTypePrefix } from '../../../core/log/domain.ts'
-import { EMPTY_HEAD, type Head, type LogRecord } from '../../../core/log/event.ts'
+import {
+  categoryOf,
+  domainOf,
+  EMPTY_HEAD,
+  hasTypePrefix,
+  type Head,
+  type LogRecord,
+} from '../../../core/log/event.ts'
 import type { EventLog, LogQuery } from '../../../ports/event-log.ts'
 import { readAbout } from './about.ts'
-import { recordsOf, type Ask } from './ask.ts'
+import { type Ask, recordsOf } from './ask.ts'
 import { allPage, branchesOf, branchesPage, isCategory, timePage } from './page-query.ts'
 import { COLUMNS } from './rows.ts'
 import { INDEXED_UP_TO } from './runs.ts'

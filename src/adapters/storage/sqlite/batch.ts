@@ -1,5 +1,4 @@
-import { domainOf } from '../../../core/log/domain.ts'
-import type { Head, LogRecord } from '../../../core/log/event.ts'
+import { domainOf, type Head, type LogRecord } from '../../../core/log/event.ts'
 import { refKey, refsInText } from '../../../core/log/refs.ts'
 import { assertLinked } from '../../../ports/event-log.ts'
 import { dedupeHash } from './dedupe-hash.ts'

@@ -1,6 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { hasTypePrefix } from '../../../core/log/domain.ts'
-import { stampedFrom, type LogRecord } from '../../../core/log/event.ts'
+import { hasTypePrefix, type LogRecord, stampedFrom } from '../../../core/log/event.ts'
 import { refKey, refsOf } from '../../../core/log/refs.ts'
 import type { LogQuery } from '../../../ports/event-log.ts'
 import { AboutReader } from './about-index.ts'

@@ -1,6 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { categoryOf } from '../../../core/log/domain.ts'
-import type { LogRecord } from '../../../core/log/event.ts'
+import { categoryOf, type LogRecord } from '../../../core/log/event.ts'
 import type { EventLog } from '../../../ports/event-log.ts'
 import type { Database, Row } from './database.ts'
 import type { KnownNames } from './dictionary.ts'

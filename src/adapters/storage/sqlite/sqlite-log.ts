@@ -1,19 +1,18 @@
 import { stat } from 'node:fs/promises'
 import { setImmediate } from 'node:timers/promises'
-import { hasTypePrefix } from '../../../core/log/domain.ts'
-import type { Head, LogRecord } from '../../../core/log/event.ts'
+import { hasTypePrefix, type Head, type LogRecord } from '../../../core/log/event.ts'
 import {
-  StoreUnavailableError,
   type AppendResult,
   type ChainReport,
   type EventLog,
   type LogQuery,
   type Snapshot,
+  StoreUnavailableError,
   type VerifyRange,
 } from '../../../ports/event-log.ts'
 import { encodeBatch } from './batch.ts'
 import { Checkpointer } from './wal-checkpointer.ts'
-import { allRows, prepareRows, unavailable, type Database, type Statement } from './database.ts'
+import { allRows, type Database, prepareRows, type Statement, unavailable } from './database.ts'
 import { DedupeIndex } from './dedupe-index.ts'
 import { KnownNames } from './dictionary.ts'
 import { RecordFinder } from './find-records.ts'

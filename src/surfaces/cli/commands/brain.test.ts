@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { cycleView } from '../../../core/views/cycle.ts'
-import { explanationView } from '../../../core/views/explanation.ts'
+import { cycleView, explanationView } from '../../../core/views/brain.ts'
 import { openTestHome, type TestHome } from '../test-home.fixture.ts'
 
 let home: TestHome

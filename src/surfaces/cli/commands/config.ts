@@ -1,17 +1,16 @@
-import { CONFIGURATION_KEYS, type Key } from '../../../core/config/keys.ts'
+import { CONFIGURATION_KEYS, hintFor, type Key } from '../../../core/config/keys.ts'
 import { asValues } from '../../../core/config/layers.ts'
-import { hintFor } from '../../../core/config/nearest-key.ts'
-import { configurationJsonSchema, type Configuration } from '../../../core/config/schema.ts'
+import { type Configuration, configurationJsonSchema } from '../../../core/config/schema.ts'
 import { redactedConfiguration } from '../../../core/config/secrets.ts'
 import { leavesOf } from '../../../core/config/values.ts'
 import type { Json } from '../../../core/shared/json.ts'
 import type { ConfigurationChanged } from '../../../ports/config-file.ts'
-import { examples, type Bench, type CliCommand } from '../command.ts'
+import { type Bench, type CliCommand, examples } from '../command.ts'
 import { changeKey, openConfiguration } from '../configuration.ts'
-import { EXIT_FAILED, EXIT_OK, Failure, type ExitCode } from '../failure.ts'
+import { EXIT_FAILED, EXIT_OK, type ExitCode, Failure } from '../failure.ts'
 import { documentText } from '../output.ts'
 import { recordingInLog } from '../store.ts'
-import { bad, fields, good, quiet, warning, type Cell } from '../table.ts'
+import { bad, type Cell, fields, good, quiet, warning } from '../table.ts'
 
 export const config: CliCommand = {
   group: 'Settings',

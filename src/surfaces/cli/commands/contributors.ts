@@ -1,14 +1,18 @@
-import { InvalidArgumentError, type Command } from 'commander'
-import { activeById, activeByNode, type Contributor } from '../../../core/signals/contributors.ts'
-import { contributorRegistration } from '../../../core/signals/contributor-registration.ts'
+import { type Command, InvalidArgumentError } from 'commander'
+import {
+  activeById,
+  activeByNode,
+  type Contributor,
+  contributorRegistration,
+} from '../../../core/signals/contributors.ts'
 import type { State } from '../../../core/state.ts'
 import { viewContributors, viewRegistered } from '../../../core/views/contributors.ts'
-import { viewLeaderboard, viewScore, type Scoring } from '../../../core/views/score.ts'
+import { type Scoring, viewLeaderboard, viewScore } from '../../../core/views/reputation.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
-import { examples, type Bench, type CliCommand, type Task } from '../command.ts'
+import { type Bench, type CliCommand, examples, type Task } from '../command.ts'
 import { openConfiguration } from '../configuration.ts'
 import { contributorRows, contributorTable, leaderboardTable, scoreText } from '../contributor-tables.ts'
-import { EXIT_OK, Failure, UsageError, type ExitCode } from '../failure.ts'
+import { EXIT_OK, type ExitCode, Failure, UsageError } from '../failure.ts'
 import { parseLimitUpTo } from '../limit.ts'
 import { readState } from '../store.ts'
 import { fields, printable } from '../table.ts'

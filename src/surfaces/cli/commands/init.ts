@@ -1,5 +1,5 @@
 import { Option } from 'commander'
-import { BUILT_IN_PRESETS } from '../../../core/config/presets.ts'
+import { BUILT_IN_PRESETS } from '../../../core/config/layers.ts'
 import { examples, type Bench, type CliCommand } from '../command.ts'
 import { EXIT_OK, type ExitCode } from '../failure.ts'
 import { prepareHome, USER_SETTINGS } from '../home.ts'

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
-import { INTENT_FILTERS, viewIntent, viewIntents, type IntentFilter } from '../../../core/views/intents.ts'
+import { INTENT_FILTERS, viewIntent, viewIntents, type IntentFilter } from '../../../core/views/orders.ts'
 import { examples, type Bench, type CliCommand, type Task } from '../command.ts'
 import { EXIT_OK, Failure, type ExitCode } from '../failure.ts'
 import { intentTable, intentText } from '../intent-table.ts'

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import { SETTLED_AT_ONCE_MAX } from '../../../core/treasury/settle.ts'
-import { viewKarmaIntents, viewSettlement, viewTreasury } from '../../../core/views/karma.ts'
+import { viewPendingAccruals, viewSettlement, viewTreasury } from '../../../core/views/treasury.ts'
 import { karmaReceipts, settlementOf, settlementStatus } from '../../../engine/queries/karma.ts'
 import { examples, type Bench, type CliCommand } from '../command.ts'
 import { openConfiguration } from '../configuration.ts'
@@ -69,7 +69,7 @@ const treasury = async (
 }
 
 const intents = async ({ dependencies, print }: Bench): Promise<ExitCode> => {
-  const views = viewKarmaIntents((await readState(dependencies)).treasury)
+  const views = viewPendingAccruals((await readState(dependencies)).treasury)
   await print.result(views, (paint) =>
     views.length === 0 ? 'Nothing waits to be settled.\n' : intentsTable(views, paint),
   )

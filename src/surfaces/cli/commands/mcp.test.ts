@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { TOOLS } from '../../../core/views/tools.ts'
+import { TOOLS } from '../../../core/views/capabilities.ts'
 import { startTestServer, TOKEN, type TestServer } from '../../http/test-server.fixture.ts'
 import { openTestHome, type TestHome } from '../test-home.fixture.ts'
 

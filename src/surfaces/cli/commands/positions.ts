@@ -1,16 +1,17 @@
-import { Option, type Command } from 'commander'
+import { type Command, Option } from 'commander'
 import type { Operator } from '../../../core/trading/exits.ts'
-import { viewClosedAll, type ClosedAllView } from '../../../core/views/closing.ts'
 import {
+  type ClosedAllView,
   POSITION_FILTERS,
+  type PositionFilter,
+  viewClosedAll,
   viewPosition,
   viewPositions,
-  type PositionFilter,
 } from '../../../core/views/positions.ts'
 import { POSITIONS_MAX } from '../../../engine/queries/positions.ts'
-import { examples, type Bench, type CliCommand } from '../command.ts'
+import { type Bench, type CliCommand, examples } from '../command.ts'
 import { confirm } from '../confirmation.ts'
-import { EXIT_FAILED, EXIT_OK, Failure, UsageError, type ExitCode } from '../failure.ts'
+import { EXIT_FAILED, EXIT_OK, type ExitCode, Failure, UsageError } from '../failure.ts'
 import { positionTable } from '../position-table.ts'
 import { parseReason } from '../reason.ts'
 import { readState } from '../store.ts'

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { activeByNode } from '../../../core/signals/contributors.ts'
 import { DIRECTIONS } from '../../../core/signal-types/declare.ts'
-import { viewSubmission } from '../../../core/views/submission.ts'
+import { viewSubmission } from '../../../core/views/signals.ts'
 import { assert } from '../../../core/shared/assert.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import { type Bench, type CliCommand, examples } from '../command.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { TOOLS } from '../../../core/views/tools.ts'
+import { TOOLS } from '../../../core/views/capabilities.ts'
 import { appendTo } from '../../../../test/records.ts'
 import { expectProblem } from '../expectations.fixture.ts'
 import { startTestServer, type TestServer } from '../test-server.fixture.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { needsRestart } from '../../../core/config/restart.ts'
+import { needsRestart } from '../../../core/config/change.ts'
 import {
   configurationJsonSchema,
   configurationSchema,

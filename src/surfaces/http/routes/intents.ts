@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { INTENT_FILTERS, intentView, viewIntent, viewIntents } from '../../../core/views/intents.ts'
+import { INTENT_FILTERS, intentView, viewIntent, viewIntents } from '../../../core/views/orders.ts'
 import { answerTo, ok, type Answer } from '../answers.ts'
 import { DENIED_INTENT, INTENT, TRADE_INTENT_ID } from '../examples-trading.ts'
 import { integer, pathText } from '../fields.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { PROVENANCE_NOTICE, provenanceView } from '../../../core/views/provenance.ts'
+import { PROVENANCE_NOTICE, provenanceView } from '../../../core/views/reputation.ts'
 import { provenanceOf } from '../../../engine/queries/provenance.ts'
 import { ok } from '../answers.ts'
 import { TS } from '../examples.ts'

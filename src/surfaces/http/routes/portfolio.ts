@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { ORDER_FILTERS, orderView, viewOrder, viewOrders } from '../../../core/views/orders.ts'
-import { equityHistoryView } from '../../../core/views/equity-history.ts'
-import { portfolioView } from '../../../core/views/portfolio.ts'
+import { equityHistoryView, portfolioView } from '../../../core/views/portfolio.ts'
 import { equityHistoryOf } from '../../../engine/queries/equity-history.ts'
 import { portfolioOf } from '../../../engine/queries/portfolio.ts'
 import { answerTo, ok } from '../answers.ts'

@@ -1,7 +1,13 @@
 import { z } from 'zod'
 import type { Operator } from '../../../core/trading/exits.ts'
-import { closedAllView, viewClosedAll } from '../../../core/views/closing.ts'
-import { POSITION_FILTERS, positionView, viewPosition, viewPositions } from '../../../core/views/positions.ts'
+import {
+  closedAllView,
+  POSITION_FILTERS,
+  positionView,
+  viewClosedAll,
+  viewPosition,
+  viewPositions,
+} from '../../../core/views/positions.ts'
 import { positionOf, POSITIONS_MAX } from '../../../engine/queries/positions.ts'
 import { answerTo, ok, refused, type Refused } from '../answers.ts'
 import { POSITION, POSITION_ID } from '../examples.ts'

@@ -1,8 +1,12 @@
 import { z } from 'zod'
 import { curatorPayload } from '../../../core/signal-types/curator.ts'
-import { attributionView } from '../../../core/views/attribution.ts'
-import { signalItemText, signalItemView } from '../../../core/views/signals.ts'
-import { submissionView, viewSubmission } from '../../../core/views/submission.ts'
+import {
+  attributionView,
+  signalItemText,
+  signalItemView,
+  submissionView,
+  viewSubmission,
+} from '../../../core/views/signals.ts'
 import type { Fault } from '../../../core/shared/faults.ts'
 import { storableObject } from '../../../core/shared/json-object.ts'
 import { plainText, trimmedText } from '../../../core/shared/text.ts'

@@ -1,4 +1,4 @@
-import { categoryOf } from '../../../core/log/domain.ts'
+import { categoryOf } from '../../../core/log/event.ts'
 
 /** Which events a client wants. */
 export interface Filter {

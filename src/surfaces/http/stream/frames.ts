@@ -1,5 +1,4 @@
-import { categoryOf } from '../../../core/log/domain.ts'
-import type { LogRecord } from '../../../core/log/event.ts'
+import { categoryOf, type LogRecord } from '../../../core/log/event.ts'
 import { signalItemText } from '../../../core/views/signals.ts'
 
 /** An event as it goes over the wire, made once for all clients. */

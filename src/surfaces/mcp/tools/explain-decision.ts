@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { explanationView } from '../../../core/views/explanation.ts'
+import { explanationView } from '../../../core/views/brain.ts'
 import { explain } from '../../../engine/queries/explanation.ts'
 import { LIMITS_NOTE } from '../limits.ts'
 import { defineTool, failed, found, orError, READS } from '../tool.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { brainStatusView, viewBrainStatus } from '../../../core/views/brain-status.ts'
+import { brainStatusView, viewBrainStatus } from '../../../core/views/brain.ts'
 import { defineTool, found, READS } from '../tool.ts'
 
 export const getBrainStatus = defineTool({

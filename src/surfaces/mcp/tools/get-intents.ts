@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { INTENT_FILTERS, intentView, viewIntents } from '../../../core/views/intents.ts'
+import { INTENT_FILTERS, intentView, viewIntents } from '../../../core/views/orders.ts'
 import { howMany } from '../how-many.ts'
 import { LIMITS_NOTE } from '../limits.ts'
 import { defineTool, found, itemsOf, READS } from '../tool.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { attributionView } from '../../../core/views/attribution.ts'
+import { attributionView } from '../../../core/views/signals.ts'
 import { attributionOf } from '../../../engine/queries/attribution.ts'
 import { LIMITS_NOTE } from '../limits.ts'
 import { defineTool, failed, found, orError, READS } from '../tool.ts'

@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import type { TreasuryState, KarmaIntent, KarmaReceipt } from '../treasury/evolve.ts'
-import { walletInForce, type KarmaRules } from '../treasury/wallet.ts'
+import type { TreasuryState, ShareAccrual, SettlementReceipt } from '../treasury/evolve.ts'
+import { walletInForce, type TreasuryRules } from '../treasury/wallet.ts'
 import { usdNumber } from '../shared/money.ts'
 
 const mode = z.enum(['paper', 'live'])
 
-export const karmaIntentView = z.object({
+export const shareAccrualView = z.object({
   id: z.string(),
   trade_id: z.string(),
   node_id: z.string(),
@@ -18,9 +18,9 @@ export const karmaIntentView = z.object({
   created_at: z.string(),
 })
 
-export type KarmaIntentView = z.infer<typeof karmaIntentView>
+export type ShareAccrualView = z.infer<typeof shareAccrualView>
 
-export const karmaReceiptView = z.object({
+export const receiptView = z.object({
   id: z.string(),
   intent_ids: z.array(z.string()),
   total_usd: z.number(),
@@ -33,10 +33,10 @@ export const karmaReceiptView = z.object({
   created_at: z.string(),
 })
 
-export type KarmaReceiptView = z.infer<typeof karmaReceiptView>
+export type ReceiptView = z.infer<typeof receiptView>
 
 export const settlementView = z.object({
-  receipt: karmaReceiptView,
+  receipt: receiptView,
   skipped: z.array(z.object({ id: z.string(), reason: z.enum(['unknown', 'already_settled']) })),
 })
 
@@ -56,7 +56,7 @@ export type TreasuryView = z.infer<typeof treasuryView>
 
 export const viewTreasury = (
   karma: Pick<TreasuryState, 'pending' | 'pendingUsd' | 'receiptCount' | 'settledUsd' | 'lockedWallet'>,
-  rules: KarmaRules,
+  rules: TreasuryRules,
 ): TreasuryView => {
   const { address, percentage } = walletInForce(karma, rules)
   return {
@@ -71,22 +71,22 @@ export const viewTreasury = (
 }
 
 /** Pending ones, oldest first. */
-export const viewKarmaIntents = ({ pending }: Pick<TreasuryState, 'pending'>): KarmaIntentView[] =>
+export const viewPendingAccruals = ({ pending }: Pick<TreasuryState, 'pending'>): ShareAccrualView[] =>
   [...pending.values()].map(viewIntent).sort(oldestFirst)
 
 /** Newest first. */
-export const viewKarmaReceipts = (receipts: Iterable<KarmaReceipt['receipt']>): KarmaReceiptView[] =>
+export const viewReceipts = (receipts: Iterable<SettlementReceipt['receipt']>): ReceiptView[] =>
   [...receipts].map(viewReceipt).sort(oldestFirst).reverse()
 
 /** What a settlement answers, the first time and every time after. */
-export const viewSettlement = ({ receipt, skipped }: KarmaReceipt): SettlementView => ({
+export const viewSettlement = ({ receipt, skipped }: SettlementReceipt): SettlementView => ({
   receipt: viewReceipt(receipt),
   skipped: [...skipped],
 })
 
-const viewIntent = ({ intent_id: id, ...members }: KarmaIntent): KarmaIntentView => ({ id, ...members })
+const viewIntent = ({ intent_id: id, ...members }: ShareAccrual): ShareAccrualView => ({ id, ...members })
 
-const viewReceipt = ({ receipt_id: id, ...members }: KarmaReceipt['receipt']): KarmaReceiptView => ({
+const viewReceipt = ({ receipt_id: id, ...members }: SettlementReceipt['receipt']): ReceiptView => ({
   id,
   ...members,
 })

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { HORIZONS } from '../shared/horizon.ts'
 import { DIRECTIONS } from '../signal-types/declare.ts'
+import type { JsonObject } from '../shared/json.ts'
 
 const textOrNull = z.string().nullable()
 const numberOrNull = z.number().nullable()
@@ -73,4 +74,48 @@ export const attributionEvents = {
     due_at: z.string(),
     probability: z.number(),
   }),
+} as const
+
+export const contributorEvents = {
+  'contributor.registered.v1': z.object({
+    contributor_id: z.string(),
+    node_id: z.string(),
+    name: z.string(),
+    role: z.string(),
+    metadata: z.custom<JsonObject>((value) => typeof value === 'object' && value !== null),
+  }),
+  'contributor.removed.v1': z.object({ contributor_id: z.string(), node_id: z.string() }),
+} as const
+
+export const PRODUCER_HEALTHS = ['unknown', 'ok', 'degraded', 'stale', 'error', 'quarantined'] as const
+
+export const producerEvents = {
+  'producer.registered.v1': z.object({
+    name: z.string(),
+    domain: z.string(),
+    endpoint: z.string(),
+    schedule: z.string(),
+  }),
+  'producer.removed.v1': z.object({ name: z.string() }),
+  'producer.run.v1': z.object({
+    name: z.string(),
+    health: z.enum(PRODUCER_HEALTHS),
+    prev_health: z.enum(PRODUCER_HEALTHS),
+    events_published: z.int(),
+    duration_ms: z.number(),
+    error: z.string().nullable(),
+    consecutive_failures: z.int(),
+    quarantined_until: z.string().nullable(),
+    rejected: z.array(z.object({ index: z.int(), reason: z.string() })),
+  }),
+} as const
+
+export const traceEvents = {
+  'trace.session_opened.v1': z.object({
+    session_id: z.string(),
+    label: z.string(),
+    agent: z.string().nullable(),
+  }),
+  'trace.session_appended.v1': z.object({ session_id: z.string(), trace_id: z.string() }),
+  'trace.session_closed.v1': z.object({ session_id: z.string() }),
 } as const
