@@ -14,16 +14,16 @@ import { derivedId } from '../shared/derived-id.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
 import type { ReputationFacts } from './evolve.ts'
 
-/** What a signal says, as far as a call is concerned. */
-interface Claim {
+/** The call that a signal makes, before it is known whether it opens or joins one. */
+interface CallClaim {
   readonly author: string
   /** Canonical. */
   readonly symbol: string
   readonly domain: Domain
   readonly direction: CallDirection
   readonly probability: number
-  /** The horizon that the signal asks for, if it is one. */
-  readonly asked: unknown
+  /** From the payload, not checked yet. */
+  readonly requestedHorizon: unknown
 }
 
 type CallTerms = Pick<Call, 'id' | 'horizon' | 'dueAt' | 'refPrice' | 'refSigma'>
@@ -41,17 +41,17 @@ interface OpeningRules {
 }
 
 /** The open call of the same author, symbol and direction; null if the signal has to open one. */
-const joinedCall = (calls: Calls, { author, symbol, direction }: Claim, now: string): Call | null => {
+const joinedCall = (calls: Calls, { author, symbol, direction }: CallClaim, now: string): Call | null => {
   const id = calls.current.get(callSlot(author, symbol, direction))
   const call = id === undefined ? undefined : calls.open.get(id)
-  // One whose time has come is over, be it traded on or not: what is said now is about later.
+  // A due call takes no more signals, traded on or not: a new signal is about a later time.
   return call === undefined || call.dueAt <= now ? null : call
 }
 
-/** Null when there are too many already. */
-const openedCall = (calls: Calls, claim: Claim, { id, now, reference, rules }: Opening): CallTerms | null => {
+/** Null if the limit of open calls is reached. */
+const openedCall = (calls: Calls, claim: CallClaim, { id, now, reference, rules }: Opening): CallTerms | null => {
   if (calls.open.size >= CALLS_MAX) return null
-  const horizon = horizonIn(claim.asked) ?? rules.horizons[claim.domain]
+  const horizon = horizonIn(claim.requestedHorizon) ?? rules.horizons[claim.domain]
   const { price, sigma, barSeconds } = reference
   return {
     id,
@@ -69,16 +69,16 @@ interface Opening {
   readonly rules: OpeningRules
 }
 
-/** Which way evidence points; little of it points nowhere. */
+/** Evidence inside the dead zone is a neutral call. */
 export const directionOfEvidence = (evidence: number, deadZone: number): CallDirection => {
   if (Math.abs(evidence) < deadZone) return 'neutral'
   return evidence > 0 ? 'bullish' : 'bearish'
 }
 
-/** From 0.5, no idea, to 1, certain. */
+/** From 0.5 (chance) to 1 (certain). */
 export const probabilityOf = (strength: number): number => r9(0.5 + clamp01(strength) / 2)
 
-/** The calls that the signals of one command make. Of two that say the same the second joins the first. */
+/** The calls that the signals of one command make. Of two equal ones the second joins the first. */
 export const callsOfSignals = (facts: ReputationFacts, context: DecisionContext): CallOf => {
   const opened = new Map<string, CallTerms | null>()
   return (signal) => {
@@ -101,7 +101,7 @@ const NO_CALL = {
   ref_sigma: null,
 } as const
 
-const made = ({ direction, probability }: Claim, terms: CallTerms | null): CallMade =>
+const made = ({ direction, probability }: CallClaim, terms: CallTerms | null): CallMade =>
   terms === null
     ? { direction, ...NO_CALL, probability }
     : {
@@ -117,7 +117,7 @@ const made = ({ direction, probability }: Claim, terms: CallTerms | null): CallM
 const termsOf = (
   facts: ReputationFacts,
   signal: NewSignal,
-  claim: Claim,
+  claim: CallClaim,
   context: DecisionContext,
 ): CallTerms | null => {
   const { now, configuration, sha256Hex } = context
@@ -135,26 +135,26 @@ const termsOf = (
   })
 }
 
-/** Names everything and therefore nothing. */
-const GLOBAL = 'GLOBAL'
+/** Signals about the market as a whole make no call. */
+const GLOBAL_SYMBOL = 'GLOBAL'
 
-/** What a signal claims about a symbol; null if that is nothing. */
-const claimOf = (facts: ReputationFacts, signal: NewSignal, configuration: Configuration): Claim | null => {
+/** Null for a signal that makes no call. */
+const claimOf = (facts: ReputationFacts, signal: NewSignal, configuration: Configuration): CallClaim | null => {
   const { type, payload, contributorId, producerId } = signal
   const domain = weightedTypeOf(type)?.domain ?? null
   const symbol = typeof payload['symbol'] === 'string' ? canonicalSymbol(payload['symbol']) : ''
-  if (domain === null || symbol === '' || symbol === GLOBAL) return null
+  if (domain === null || symbol === '' || symbol === GLOBAL_SYMBOL) return null
   const view =
     type === CURATOR_TYPE ? opinionIn(signal, configuration) : readingOf(facts, signal, symbol, configuration)
   if (view === null) return null
   const author = authorKey(contributorId, producerId)
-  return { author, symbol, domain, asked: payload['horizon'], ...view }
+  return { author, symbol, domain, requestedHorizon: payload['horizon'], ...view }
 }
 
-type View = Pick<Claim, 'direction' | 'probability'>
+type StatedView = Pick<CallClaim, 'direction' | 'probability'>
 
-/** A person says it himself, and how sure he is, also of calm. */
-const opinionIn = ({ payload }: NewSignal, { brain }: Configuration): View | null => {
+/** A contributor states the direction, also neutral, and the conviction. */
+const opinionIn = ({ payload }: NewSignal, { brain }: Configuration): StatedView | null => {
   const direction = directionOf(payload)
   if (direction === null) return null
   const { conviction } = payload
@@ -162,13 +162,13 @@ const opinionIn = ({ payload }: NewSignal, { brain }: Configuration): View | nul
   return { direction, probability: probabilityOf(strength) }
 }
 
-/** What a measurement means is what the brain reads in it. */
+/** The direction of a measurement follows from its evidence. */
 const readingOf = (
   { market }: ReputationFacts,
   { type, payload }: NewSignal,
   symbol: string,
   { brain, settlement }: Configuration,
-): View | null => {
+): StatedView | null => {
   const facts = { ...dayFactsOf(market, symbol), mark: null }
   const evidence = evidenceOf({ type, payload }, facts, brain.parts)
   if (evidence === null) return null

@@ -11,19 +11,17 @@ import { HORIZONS } from '../shared/horizon.ts'
 import { r9 } from '../shared/numbers.ts'
 import { waitingIn } from './due-queues.ts'
 
-export type ClosedBar = DecidingBar
-
 /** The calls that a bar decides. */
-export const settleBar = (calls: Calls, bar: ClosedBar, rules: Configuration['settlement']): Decision => {
+export const settleBar = (calls: Calls, bar: DecidingBar, rules: Configuration['settlement']): Decision => {
   const symbol = canonicalSymbol(bar.symbol)
   return accept(...settledByBar(calls, { ...bar, symbol }, rules))
 }
 
-/** Bars that decide more calls than were judged at once with them. */
+/** Bars that still have due calls, because one batch settles a limited number. */
 export const barsLeftOver = ({
   reputation: { calls },
   market,
-}: Pick<ReputationFacts, 'reputation' | 'market'>): readonly ClosedBar[] =>
+}: Pick<ReputationFacts, 'reputation' | 'market'>): readonly DecidingBar[] =>
   calls.open.size === 0
     ? []
     : [...market.symbols].flatMap(([symbol, { last }]) => {
@@ -31,11 +29,11 @@ export const barsLeftOver = ({
         return !last.backfill && isAnyLeft(calls, { symbol, closeTs }) ? [{ symbol, close, closeTs }] : []
       })
 
-/** The calls that no bar will decide any more. */
+/** Voids the calls that no bar has decided in time. */
 export const settleOverdue = (calls: Calls, now: string, rules: Configuration['settlement']): Decision =>
   accept(...settledByTime(calls, now, rules))
 
-/** A position closed: calls of which it was the last are decided by what all their positions made. */
+/** A position closed: settles each call whose positions are now all closed, by their summed result. */
 export const settlePosition = (
   calls: Calls,
   positionId: string,
@@ -57,7 +55,7 @@ export const settlePosition = (
   )
 }
 
-/** Null as long as one of them is open. */
+/** Null while a position of the call is open. */
 const resultOf = (positions: Positions, call: Call, positionId: string): TradeResult | null => {
   const bound = call.positionIds.flatMap((id) => positions.get(id) ?? [])
   const last = positions.get(positionId)?.end
@@ -82,19 +80,18 @@ interface SettlementRules {
   readonly prior: number
 }
 
-/** So many calls are judged at once, lest others wait; the rest follow in batches of their own. */
+/** Per batch, so that other commands do not wait; the rest follows in batches of its own. */
 export const SETTLED_AT_ONCE_MAX = 1000
 
-interface DecidingBar {
+export interface DecidingBar {
   /** Canonical. */
   readonly symbol: string
   readonly close: number
   readonly closeTs: string
-  /** What was to be expected before the bar, if some of its calls are judged already: all are measured alike. */
+  /** The base rates before the bar, if an earlier batch settled some of its calls: all use the same ones. */
   readonly rates?: BaseRates
 }
 
-/** A bar closed: it decides the calls on its symbol that are due. */
 const settledByBar = (
   calls: Calls,
   { symbol, close, closeTs, rates = calls.rates }: DecidingBar,
@@ -105,14 +102,14 @@ const settledByBar = (
     dueIn(calls, symbolQueue(horizon, symbol), ({ dueAt }) => dueAt <= closeTs),
   )
   return due.slice(0, SETTLED_AT_ONCE_MAX).map((call) => {
-    if (call.refPrice === null) return told(call, silence('no_price'))
+    if (call.refPrice === null) return settledByMove(call, unknownMove('no_price'))
     return Date.parse(call.dueAt) < tooLateMs
-      ? told(call, silence('no_bar'))
-      : told(call, answerOf(rates, call, { refPrice: call.refPrice, exitPrice: close }, rules))
+      ? settledByMove(call, unknownMove('no_bar'))
+      : settledByMove(call, priceMoveOf(rates, call, { refPrice: call.refPrice, exitPrice: close }, rules))
   })
 }
 
-/** Whether a bar that was looked at has left calls behind that it decides. */
+/** Whether a settled bar has left due calls. */
 const isAnyLeft = (calls: Calls, { symbol, closeTs }: Pick<DecidingBar, 'symbol' | 'closeTs'>): boolean =>
   HORIZONS.some((horizon) => {
     const [first] = waitingIn(calls.due, symbolQueue(horizon, symbol))
@@ -120,15 +117,14 @@ const isAnyLeft = (calls: Calls, { symbol, closeTs }: Pick<DecidingBar, 'symbol'
     return call !== undefined && call.dueAt <= closeTs
   })
 
-/** What no bar has decided in time never will be. */
 const settledByTime = (calls: Calls, now: string, rules: SettlementRules): readonly NewEvent[] => {
   const latest = new Date(Date.parse(now) - rules.grace_seconds * 1000).toISOString()
   return HORIZONS.flatMap((horizon) => dueIn(calls, horizonQueue(horizon), ({ dueAt }) => dueAt < latest))
     .slice(0, SETTLED_AT_ONCE_MAX)
-    .map((call) => told(call, silence(call.refPrice === null ? 'no_price' : 'no_bar')))
+    .map((call) => settledByMove(call, unknownMove(call.refPrice === null ? 'no_price' : 'no_bar')))
 }
 
-/** Whether anything would come of `settledByTime`. */
+/** Whether `settle-overdue` would settle anything. */
 export const isAnyOverdue = (
   calls: Calls,
   now: string,
@@ -141,11 +137,11 @@ export const isAnyOverdue = (
   })
 }
 
-/** What all trades on a call came to. */
+/** The result of all trades on a call. */
 interface TradeResult {
   readonly positionId: string
   readonly exitPrice: number
-  /** Net, over what the positions were entered with. */
+  /** Net profit over entry notional. */
   readonly netReturn: number
   readonly isProfit: boolean
 }
@@ -163,7 +159,7 @@ const settledByTrade = (
   { positionId, exitPrice, netReturn, isProfit }: TradeResult,
   { prior, band_min, stopPct, targetPct }: TradeRules,
 ): NewEvent =>
-  resolution(call, {
+  resolvedEvent(call, {
     resolved_by: 'trade',
     position_id: positionId,
     exit_price: exitPrice,
@@ -174,32 +170,32 @@ const settledByTrade = (
     void_reason: null,
   })
 
-/** What the market says of a call at its time. */
-type Answer = Pick<
+/** What the price did by the due time of a call. */
+type PriceMove = Pick<
   PayloadOf<'attribution.measured.v1'>,
   'exit_price' | 'return_pct' | 'band_pct' | 'hit' | 'base_rate' | 'void_reason'
 >
 
-const answerOf = (
+const priceMoveOf = (
   rates: BaseRates,
   call: Call,
   { refPrice, exitPrice }: { readonly refPrice: number; readonly exitPrice: number },
   rules: SettlementRules,
-): Answer => {
+): PriceMove => {
   const moved = r9(exitPrice / refPrice - 1)
   const band = r9(bandOf(call.refSigma, rules))
-  const wanted = MOVE_OF[call.direction]
+  const expected = MOVE_OF[call.direction]
   return {
     exit_price: exitPrice,
     return_pct: moved,
     band_pct: band,
-    hit: moveOf(moved, band) === wanted,
-    base_rate: r9(moveRate(rates, call.horizon, wanted, rules.prior)),
+    hit: moveOf(moved, band) === expected,
+    base_rate: r9(moveRate(rates, call.horizon, expected, rules.prior)),
     void_reason: null,
   }
 }
 
-const silence = (reason: 'no_price' | 'no_bar'): Answer => ({
+const unknownMove = (reason: 'no_price' | 'no_bar'): PriceMove => ({
   exit_price: null,
   return_pct: null,
   band_pct: null,
@@ -208,17 +204,17 @@ const silence = (reason: 'no_price' | 'no_bar'): Answer => ({
   void_reason: reason,
 })
 
-/** It decides a call that nobody traded on; of the others it is only told. */
-const told = (call: Call, answer: Answer): NewEvent =>
+/** The price move resolves a call that was not traded on; for a traded call it is only recorded. */
+const settledByMove = (call: Call, move: PriceMove): NewEvent =>
   isBound(call)
-    ? measurement(call, answer)
-    : resolution(call, { resolved_by: 'horizon', position_id: null, ...answer })
+    ? measuredEvent(call, move)
+    : resolvedEvent(call, { resolved_by: 'horizon', position_id: null, ...move })
 
-const measurement = (call: Call, answer: Answer): NewEvent => ({
+const measuredEvent = (call: Call, move: PriceMove): NewEvent => ({
   type: 'attribution.measured.v1',
   source: 'learning',
   payload: {
-    ...answer,
+    ...move,
     call_id: call.id,
     producer_id: call.producerId,
     contributor_id: call.contributorId,
@@ -230,13 +226,13 @@ const measurement = (call: Call, answer: Answer): NewEvent => ({
   },
 })
 
-type Verdict = Answer & Pick<PayloadOf<'attribution.resolved.v1'>, 'resolved_by' | 'position_id'>
+type Resolution = PriceMove & Pick<PayloadOf<'attribution.resolved.v1'>, 'resolved_by' | 'position_id'>
 
-const resolution = (call: Call, verdict: Verdict): NewEvent => ({
+const resolvedEvent = (call: Call, resolution: Resolution): NewEvent => ({
   type: 'attribution.resolved.v1',
   source: 'learning',
   payload: {
-    ...verdict,
+    ...resolution,
     call_id: call.id,
     signal_ids: [...call.signalIds],
     producer_id: call.producerId,
@@ -251,7 +247,7 @@ const resolution = (call: Call, verdict: Verdict): NewEvent => ({
   },
 })
 
-/** From the front of a queue, as long as they are due: those behind are due later. */
+/** From the front of a queue while they are due: later entries are due later. */
 const dueIn = (calls: Calls, queue: string, isDue: (call: Call) => boolean): readonly Call[] => {
   const due: Call[] = []
   for (const id of waitingIn(calls.due, queue)) {
