@@ -1,3 +1,4 @@
+import { ContradictionError } from '../core/shared/assert.ts'
 import { createHash } from 'node:crypto'
 import { isSound } from '../core/events/catalogue.ts'
 import { decodeState, encodedParts, encodeState } from '../core/state-codec.ts'
@@ -96,12 +97,15 @@ export function* snapshotSteps({ state, head }: Memory): Generator<undefined, Sn
 
 export const stateHashOf = (state: State): string => sha256Hex(encodeState(state))
 
-/** An event that no longer is what its type says was damaged: verification reports it, and it changes nothing. */
+/**
+ * A damaged event changes nothing, and verification reports it. So does an event that contradicts the ones before it:
+ * a batch is folded before it is stored, so its contradiction means that the stored log was changed.
+ */
 const fold = (state: State, event: Stamped): State => {
   try {
     return evolve(state, event)
   } catch (error) {
-    if (isSound(event)) throw error
+    if (isSound(event) && !(error instanceof ContradictionError)) throw error
     return evolve(state, { ...event, type: 'damaged' })
   }
 }

@@ -51,14 +51,14 @@ const authorsWith = (enabled: boolean) => {
 
 it('authors are worth what came of their calls', () => {
   expect(authorsWith(true)).toMatchObject({
-    'technical-analysis': { karma: 50 + 50 / 21, trust: 1.5 },
-    'orderbook-depth': { karma: 50 - 50 / 21, trust: 0.5 },
+    'technical-analysis': { reputation: 50 + 50 / 21, trust: 1.5 },
+    'orderbook-depth': { reputation: 50 - 50 / 21, trust: 0.5 },
   })
 })
 
 it('authors are worth the same where learning is off', () => {
   expect(authorsWith(false)).toMatchObject({
-    'technical-analysis': { karma: 50, trust: 1 },
-    'orderbook-depth': { karma: 50, trust: 1 },
+    'technical-analysis': { reputation: 50, trust: 1 },
+    'orderbook-depth': { reputation: 50, trust: 1 },
   })
 })

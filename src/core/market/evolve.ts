@@ -1,3 +1,4 @@
+import { assertFold } from '../shared/assert.ts'
 import { Map as PersistentMap } from 'immutable'
 import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
 import type { Quote } from '../shared/quote.ts'
@@ -20,11 +21,11 @@ export interface AnalysisBar {
 /** What is known of one symbol. Its size does not grow with history. */
 export interface SymbolMarket {
   readonly last: FeedBar
-  /** A bar so far from the last one that a second has to confirm it. */
+  /** A bar so far from the last one that a second bar must confirm it. */
   readonly held: FeedBar | null
-  /** The last close that is no backfill: the past has no price to trade at. */
+  /** The last close that is not backfill: backfill is not tradable. */
   readonly mark: Quote | null
-  /** Closes of the last hour and the one before it, oldest first. */
+  /** Closes of the last hour and the last one before it, oldest first. */
   readonly closes: readonly Quote[]
   readonly analysis: Analysis
   /** The last value of each of the last days, oldest first. */
@@ -38,7 +39,7 @@ export interface Market {
   readonly rules: AnalysisRules
   /** By canonical symbol. */
   readonly symbols: PersistentMap<string, SymbolMarket>
-  /** Prices that producers tell, by canonical symbol. Who of them is believed is decided when a price is needed. */
+  /** Prices reported by producers, by canonical symbol. Which of them are trusted is decided on use. */
   readonly quotes: PersistentMap<string, Quotes>
 }
 
@@ -51,7 +52,7 @@ export const INITIAL_MARKET: Market = {
 const NO_QUOTES: Quotes = PersistentMap()
 const HOUR_MS = 3_600_000
 const FEAR_GREED_DAYS = 8
-/** More than anybody has; beyond it new symbols, and new producers of a symbol, are not listened to. */
+/** Beyond these limits, new symbols and new producers of a symbol are ignored. */
 const QUOTED_SYMBOLS_MAX = 2000
 const QUOTES_PER_SYMBOL_MAX = 100
 
@@ -64,7 +65,7 @@ export const evolveMarket = (market: Market, event: KnownEvent): Market => {
     case 'market.bar_held.v1': {
       const key = canonicalSymbol(event.payload.symbol)
       const known = market.symbols.get(key)
-      if (known === undefined) return market
+      assertFold(known !== undefined, `a bar of ${key} is held without one before it`)
       return { ...market, symbols: market.symbols.set(key, { ...known, held: barOf(event.payload) }) }
     }
     case 'signal.price_ws.v1':
@@ -99,7 +100,7 @@ const afterBar = (known: SymbolMarket | undefined, bar: FeedBar, rules: Analysis
   }
 }
 
-/** From the last one that is an hour old: against that one the return of an hour is taken. */
+/** From the last close that is an hour old: the reference of the hourly return. */
 const lastHour = (closes: readonly Quote[], atMs: number): readonly Quote[] =>
   closes.slice(
     Math.max(
@@ -135,14 +136,14 @@ const quoted = (market: Market, event: Extract<KnownEvent, { type: `signal.${str
   const before = quotes?.get(event.source)
   const isFull = quotes !== undefined && quotes.size >= QUOTES_PER_SYMBOL_MAX
   if (before === undefined ? isFull : before.atMs > atMs) return market
-  const told = (quotes ?? NO_QUOTES).set(event.source, { price, atMs })
-  return { rules: market.rules, symbols: market.symbols, quotes: market.quotes.set(key, told) }
+  const updated = (quotes ?? NO_QUOTES).set(event.source, { price, atMs })
+  return { rules: market.rules, symbols: market.symbols, quotes: market.quotes.set(key, updated) }
 }
 
-/** Bars of another length are of no use for indicators: those begin anew. */
-const restarted = (market: Market, told: PayloadOf<'system.started.v1'>['folding']): Market => {
-  if (told === undefined) return market
-  const rules = { barSeconds: told.analysis_bar_seconds, varianceDecay: told.variance_decay }
+/** A new bar length restarts the analysis bars. */
+const restarted = (market: Market, folding: PayloadOf<'system.started.v1'>['folding']): Market => {
+  if (folding === undefined) return market
+  const rules = { barSeconds: folding.analysis_bar_seconds, varianceDecay: folding.variance_decay }
   const isSameLength = rules.barSeconds === market.rules.barSeconds
   return {
     rules,
@@ -153,7 +154,7 @@ const restarted = (market: Market, told: PayloadOf<'system.started.v1'>['folding
   }
 }
 
-/** How bars are put together for indicators. Told by the events of a start, so that every fold does it alike. */
+/** How bars are aggregated for indicators. Part of system.started, so that every fold does it alike. */
 interface AnalysisRules {
   readonly barSeconds: number
   readonly varianceDecay: number
@@ -168,10 +169,10 @@ interface Analysis {
 
 const INITIAL_ANALYSIS: Analysis = { bars: [], forming: null, variance: null }
 
-/** Enough for the slowest indicator to have forgotten how it began. */
+/** Enough for the slowest indicator to converge. */
 export const ANALYSIS_BARS_MAX = 400
 
-/** Takes the next bar. Bars come in order; an analysis bar with a gap in it is closed with what it has. */
+/** Adds the next bar. Bars come in order; an analysis bar with a gap is closed with what it has. */
 const analysed = (before: Analysis, bar: FeedBar, rules: AnalysisRules): Analysis => {
   const lengthMs = rules.barSeconds * 1000
   const openMs = Math.floor(Date.parse(bar.open_ts) / lengthMs) * lengthMs

@@ -4,7 +4,7 @@ import { DAY_MS, dayOf } from '../shared/time.ts'
 import type { AnalysisBar, Market, SymbolMarket } from './evolve.ts'
 import type { Quote } from '../shared/quote.ts'
 
-/** What producers are shown. A symbol whose last bar is old is left out: nobody knows how it stands now. */
+/** What producers see. A symbol without a recent bar is left out. */
 export const marketView = (market: Market, symbols: readonly string[]): MarketView => {
   const known = symbols.flatMap((symbol) => {
     const found = market.symbols.get(canonicalSymbol(symbol))
@@ -21,10 +21,10 @@ export const marketView = (market: Market, symbols: readonly string[]): MarketVi
   }
 }
 
-/** So many analysis bars may pass without a word about a symbol. */
+/** A symbol is current for this many analysis bars after its last bar. */
 const CURRENT_BARS = 2
 
-/** Null where less than a day was seen: a part of a day says nothing about a whole one. */
+/** Null with less than a day of bars. */
 export const dayFactsOf = (
   market: Market,
   symbol: string,
@@ -51,7 +51,7 @@ export interface PriceTrust {
   readonly producers: readonly string[]
 }
 
-/** The newest price that may be traded on; null when none is young enough: then nothing is ever guessed. */
+/** The newest price that may be traded on; null if none is recent enough. */
 export const markOf = (market: Market, symbol: string, nowMs: number, trust: PriceTrust): Quote | null => {
   const key = canonicalSymbol(symbol)
   let newest = market.symbols.get(key)?.mark ?? null
@@ -89,7 +89,7 @@ const symbolView = (symbol: string, known: SymbolMarket, market: Market): Symbol
 const changePct = (from: number | null, to: number | null): number | null =>
   from === null || to === null || from === 0 ? null : (to / from - 1) * 100
 
-/** Against the last close that is an hour old; unknown if prices were missing just then. */
+/** Against the last close that is an hour old; null if there is none near that time. */
 const hourReturn = ({ closes, last }: SymbolMarket): number | null => {
   const [oldest] = closes
   if (oldest === undefined) return null
@@ -117,7 +117,7 @@ const barADayAgo = (
   return bar === undefined ? null : { index, bar }
 }
 
-/** Halving, as they stand in the order of their times: it is asked for every signal. */
+/** Binary search: this runs for every signal. */
 const lastOpenedBy = (bars: readonly AnalysisBar[], ms: number): number => {
   let [low, high] = [0, bars.length]
   while (low < high) {

@@ -1,3 +1,4 @@
+import { assertFold } from '../shared/assert.ts'
 import { moveOf, NO_RATES, withMove, withTrade, type BaseRates } from './base-rates.ts'
 import { Map as PersistentMap } from 'immutable'
 import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
@@ -157,7 +158,7 @@ export const isBound = ({ positionIds }: Call): boolean => positionIds.length > 
 
 const resolved = (calls: Calls, verdict: PayloadOf<'attribution.resolved.v1'>): Calls => {
   const call = calls.open.get(verdict.call_id)
-  if (call === undefined) return calls
+  assertFold(call !== undefined, `call ${verdict.call_id} is resolved but not open`)
   const slot = slotOf(call)
   const isOver = call.isMeasured || verdict.resolved_by === 'horizon'
   return {
@@ -174,7 +175,7 @@ const resolved = (calls: Calls, verdict: PayloadOf<'attribution.resolved.v1'>): 
 
 const measured = (calls: Calls, measure: PayloadOf<'attribution.measured.v1'>): Calls => {
   const call = calls.open.get(measure.call_id)
-  if (call === undefined || call.isMeasured) return calls
+  assertFold(call !== undefined && !call.isMeasured, `call ${measure.call_id} is measured but not open`)
   return {
     open: call.isDecided
       ? calls.open.delete(call.id)

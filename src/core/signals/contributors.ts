@@ -1,3 +1,4 @@
+import { assertFold } from '../shared/assert.ts'
 import { Map as PersistentMap } from 'immutable'
 import type { KnownEvent, NewEvent, PayloadOf } from '../events/catalogue.ts'
 import { accept, type Decision, refuse } from '../shared/decision.ts'
@@ -26,12 +27,12 @@ export interface Contributor {
   readonly record: TrackRecord
 }
 
-/** Signals of contributors that wait to be used, by id: each counts as accepted once, the first time. */
+/** Signals of contributors that no cycle has used yet, by id: each counts as accepted once. */
 type Unused = PersistentMap<string, { readonly contributorId: string; readonly receivedAt: string }>
 
 const INITIAL_UNUSED: Unused = PersistentMap()
 
-/** Removed contributors stay: their history is theirs. Only an active one answers to its node id. */
+/** Removed contributors stay, for their history. Only an active one is found by its node id. */
 export interface Contributors {
   readonly byId: PersistentMap<string, Contributor>
   readonly idOfNode: PersistentMap<string, string>
@@ -45,7 +46,7 @@ export const INITIAL_CONTRIBUTORS: Contributors = {
   unused: INITIAL_UNUSED,
 }
 
-/** Beyond this, new signals are not waited for until a cycle has let go of old ones. */
+/** Beyond this, new signals are not tracked until a cycle sweeps. */
 export const UNUSED_MAX = 200_000
 
 /** The brain uses nothing that is older than four days. */
@@ -58,10 +59,10 @@ export const remembered = (
   receivedAt: string,
 ): Unused => (unused.size >= UNUSED_MAX ? unused : unused.set(signalId, { contributorId, receivedAt }))
 
-/** What a conviction uses for the first time. It also lists signals that had no share in it. */
+/** The signals that a conviction uses for the first time. Inputs without a share are not used. */
 const usedIn = (
   unused: Unused,
-  /** Absent from what is left of a damaged event. */
+  /** Absent from a damaged event. */
   inputs: PayloadOf<'brain.conviction.v1'>['inputs'] | undefined = [],
 ): readonly { readonly signalId: string; readonly contributorId: string }[] => {
   if (unused.size === 0) return []
@@ -74,7 +75,7 @@ const usedIn = (
 export const swept = (unused: Unused, now: string): Unused => {
   const oldest = new Date(Date.parse(now) - WAIT_MS_MAX).toISOString()
   const old: string[] = []
-  // Looked for first: most cycles find none, and a new map of all that stays would cost more than the cycle.
+  // Most cycles find none: searching first avoids a copy of the map.
   for (const [id, { receivedAt }] of unused) if (receivedAt < oldest) old.push(id)
   return old.length === 0 ? unused : unused.deleteAll(old)
 }
@@ -116,14 +117,14 @@ export const removeContributor = (contributors: Contributors, id: string, source
   return accept(removal(id, contributor.nodeId, source))
 }
 
-/** The node that writes here, as far as this room may see it. */
+/** The node that this process writes as. */
 export interface WritingNode {
   readonly nodeId: string
   readonly publicKey: string
   readonly ephemeral: boolean
 }
 
-/** Every node is a contributor of its own. Those that ended with their process make room. */
+/** Registers the node as a contributor and removes ephemeral nodes of earlier processes. */
 export const welcomeNode = (contributors: Contributors, node: WritingNode, newId: () => string): Decision => {
   const gone = [...contributors.idOfNode.values()]
     .flatMap((id) => contributors.byId.get(id) ?? [])
@@ -138,7 +139,7 @@ export const welcomeNode = (contributors: Contributors, node: WritingNode, newId
 const LOCAL_OPERATOR = 'local-operator'
 const OPERATOR = 'operator'
 
-/** Others may say what they like in their metadata, and stay. */
+/** Metadata alone is not enough: other contributors may set it. */
 const isEphemeralNode = ({ name, role, metadata }: Contributor): boolean =>
   name === LOCAL_OPERATOR && role === OPERATOR && metadata['ephemeral'] === true
 
@@ -148,15 +149,17 @@ export const evolveContributors = (contributors: Contributors, event: KnownEvent
       return registered(contributors, event)
     case 'contributor.removed.v1': {
       const { contributor_id: id, node_id: nodeId } = event.payload
+      const known = contributors.byId.get(id)
+      assertFold(known !== undefined, `contributor ${id} is removed but not registered`)
       return {
         ...contributors,
-        byId: contributors.byId.update(id, (known) => known && { ...known, removed: true }),
+        byId: contributors.byId.set(id, { ...known, removed: true }),
         idOfNode: contributors.idOfNode.delete(nodeId),
       }
     }
     case 'attribution.recorded.v1': {
       const { contributor_id: id, signal_id: signalId, score } = event.payload
-      // Also for what is left of a damaged event, which says nothing.
+      // Null for producers, absent from a damaged event.
       if (typeof id !== 'string') return contributors
       const at = event.recordedAt
       return {
@@ -249,7 +252,7 @@ const removal = (id: string, nodeId: string, source: string): NewEvent => ({
 
 const METADATA_BYTES_MAX = 16 * 1024
 
-/** What a contributor says of itself. */
+/** The body of a registration. */
 export const contributorRegistration = z.object({
   node_id: plainText(128),
   name: z.string().min(1).max(128),

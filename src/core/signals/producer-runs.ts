@@ -9,7 +9,7 @@ import { healthAfter, type HealthRules, isOverdue, type Producers, type RunEnd }
 import type { DecisionContext } from '../shared/decision-context.ts'
 import { type CallOf, emitSignal, type Emitter } from './signals.ts'
 
-/** What a producer wants said. */
+/** A signal that a producer returned. */
 export interface Row {
   readonly type: string
   readonly payload: JsonObject
@@ -21,16 +21,15 @@ export interface ProducerReport {
   readonly name: string
   readonly end: RunEnd
   readonly rows: readonly Row[]
-  /** Rows that were not taken, by their place in the answer. */
+  /** Rows that were rejected, by index in the answer. */
   readonly rejected: readonly PayloadOf<'producer.run.v1'>['rejected'][number][]
   readonly error: string | null
   readonly durationMs: number
 }
 
-/** As many as an operator looks at. */
 const REJECTED_SHOWN = 20
 
-/** Why a row may not be said, or null. */
+/** Why a row is rejected, or null. */
 const rowFaultOf = (
   { type, payload, ts }: Row,
   { now, skewSecondsMax }: { readonly now: string; readonly skewSecondsMax: number },
@@ -42,7 +41,7 @@ const rowFaultOf = (
   return issue === undefined ? null : `${['payload', ...issue.path].join('.')}: ${issue.message}`
 }
 
-/** What is recorded of a run, after the signals it brought. */
+/** Recorded after the signals of the run. */
 const runEvent = (producers: Producers, report: ProducerReport, rules: HealthRules): NewEvent => {
   const before = producers.runs.get(report.name)
   const { name, rows, rejected, error, durationMs } = report
@@ -61,7 +60,7 @@ const runEvent = (producers: Producers, report: ProducerReport, rules: HealthRul
   }
 }
 
-/** Tells of every producer that has been silent for too long, once. */
+/** Marks producers as stale, once each. */
 export const noticeStale = (
   producers: Producers,
   { now, staleIntervals }: { readonly now: string; readonly staleIntervals: number },
@@ -91,7 +90,7 @@ export const noticeStale = (
     }),
   )
 
-/** A producer ran: what it said, and how it went. Rows that may not be said are counted, not lost silently. */
+/** Stores the signals of a run and its result. Rejected rows are recorded with their reason. */
 export const runProducer = (
   producers: Producers,
   report: ProducerReport,

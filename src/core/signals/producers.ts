@@ -1,3 +1,4 @@
+import { assertFold } from '../shared/assert.ts'
 import { Map as PersistentMap } from 'immutable'
 import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
 import { accept, type Decision, refuse } from '../shared/decision.ts'
@@ -50,7 +51,7 @@ export const registerProducer = (
   return accept({ type: 'producer.registered.v1', source, payload: record })
 }
 
-/** Its signals stay; only the polling ends. */
+/** Its signals stay; polling ends. */
 export const removeProducer = (producers: Producers, name: string, source: string): Decision => {
   if (!producers.registered.has(name))
     return refuse('producer.not_found', `no producer is registered as ${name}`, { name })
@@ -67,11 +68,11 @@ export const evolveProducers = (producers: Producers, event: KnownEvent): Produc
           registeredAt: event.ts,
         }),
       }
-    case 'producer.removed.v1':
-      return {
-        registered: producers.registered.delete(event.payload.name),
-        runs: producers.runs.delete(event.payload.name),
-      }
+    case 'producer.removed.v1': {
+      const { name } = event.payload
+      assertFold(producers.registered.has(name), `producer ${name} is removed but not registered`)
+      return { registered: producers.registered.delete(name), runs: producers.runs.delete(name) }
+    }
     case 'producer.run.v1':
       return {
         ...producers,
@@ -87,7 +88,7 @@ const afterRun = (
   { ts, payload }: Extract<KnownEvent, { type: 'producer.run.v1' }>,
 ): RunRecord => ({
   health: payload.health,
-  // Being noticed as stale is no run.
+  // Health turns stale without a run.
   lastRunAt: payload.health === 'stale' ? (before?.lastRunAt ?? ts) : ts,
   lastSuccessAt: payload.health === 'ok' ? ts : (before?.lastSuccessAt ?? null),
   lastError: payload.error,
@@ -108,7 +109,7 @@ const errorsAfter = (before: number, health: Health): number => {
 
 const DEFAULT_SCHEDULE = '*/15 * * * *'
 
-/** What a producer says of itself. Its endpoint is not contacted now. */
+/** The body of a registration. The endpoint is not contacted yet. */
 export const producerRegistration = z.object({
   name: z
     .string()
@@ -129,12 +130,12 @@ export const producerRegistration = z.object({
   schedule: cronText().default(DEFAULT_SCHEDULE),
 })
 
-/** How a run ended. `usable`: it had something to say, be it new or known already. */
+/** How a run ended. `usable`: it returned signals, new or already known. */
 export type RunEnd = 'usable' | 'unusable' | 'error'
 
 export interface HealthRules {
   readonly now: string
-  /** So many errors in a row end it for a while. */
+  /** After this many errors in a row the producer is quarantined. */
   readonly quarantineAfter: number
   readonly quarantineSeconds: number
 }
@@ -145,7 +146,7 @@ interface HealthAfterRun {
   readonly quarantined_until: string | null
 }
 
-/** Degraded runs count as failures, but neither as errors nor as an end of a row of errors. */
+/** Degraded runs count as failures; they neither add to nor end a series of errors. */
 export const healthAfter = (
   before: RunRecord | undefined,
   end: RunEnd,
@@ -162,11 +163,11 @@ export const healthAfter = (
   }
 }
 
-/** Whether it may be run: one in quarantine gets a trial when its time is over. */
+/** A quarantined producer may run again when its quarantine ends. */
 export const mayRun = (record: RunRecord | undefined, now: string): boolean =>
   record === undefined || record.quarantinedUntil === null || record.quarantinedUntil <= now
 
-/** Whether it should have run again long ago. */
+/** Whether several expected runs are missing. */
 export const isOverdue = (record: RunRecord, intervalMs: number, intervals: number, now: string): boolean =>
   (record.health === 'ok' || record.health === 'degraded') &&
   Date.parse(now) - Date.parse(record.lastRunAt) > intervals * intervalMs

@@ -91,7 +91,7 @@ export type Emitter =
   | { readonly kind: 'contributor'; readonly contributor: SignalContributor }
   | { readonly kind: 'unknown' }
 
-/** Only types that carry weight are attributed: nothing else is ever settled. */
+/** Only weighted types are attributed: other types make no calls. */
 export const emitSignal = (emission: Emission, emitter: Emitter, context: SignalContext): Decision => {
   const { producerId, type, dedupeKey } = emission
   if (emitter.kind === 'unknown') {
@@ -139,7 +139,7 @@ const attributed = (
   return accept(eventOf(signal, id), {
     type: 'attribution.recorded.v1',
     source: signal.source,
-    // Members in canonical order are serialised several times as fast.
+    // Members in canonical order serialise several times faster.
     payload: {
       call_id: call.call_id,
       contributor_id: contributorId,
@@ -168,10 +168,10 @@ const eventOf = ({ type, source, ts, payload, dedupeKey }: SignalFields, id: str
   ...(dedupeKey === null ? {} : { dedupeKey }),
 })
 
-/** Keys are each contributor's own: two may use the same word for different things. */
+/** Idempotency keys are scoped to the contributor. */
 const submissionKey = (contributorId: string, key: string): string => `submit:${contributorId}:${key}`
 
-/** Whose key it is; null for one that is no submission's. */
+/** The contributor of a submission key; null for other keys. */
 export const contributorOfKey = (dedupeKey: string | null): string | null =>
   /^submit:([^:]+):/.exec(dedupeKey ?? '')?.[1] ?? null
 
@@ -186,6 +186,6 @@ export const scoreOf = (payload: JsonObject): number | null => {
   return null
 }
 
-/** The direction a signal states for itself. What its numbers imply is the brain's business. */
+/** The direction a signal states. What its numbers imply is evidence. */
 export const directionOf = (payload: JsonObject): Direction | null =>
   DIRECTIONS.find((direction) => direction === payload['direction']) ?? null

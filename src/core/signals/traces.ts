@@ -1,3 +1,4 @@
+import { assertFold } from '../shared/assert.ts'
 import { Map as PersistentMap } from 'immutable'
 import type { KnownEvent } from '../events/catalogue.ts'
 import { accept, refuse, type Decision } from '../shared/decision.ts'
@@ -105,17 +106,19 @@ const appended = (
   id: string,
   traceId: string,
   at: string,
-): Traces => ({
-  sessions: sessions.update(
-    id,
-    (session) => session && { ...session, lastAccessedAt: at, traceIds: [...session.traceIds, traceId] },
-  ),
-  sessionsOfTrace: linked(sessionsOfTrace, traceId, id),
-})
+): Traces => {
+  const session = sessions.get(id)
+  assertFold(session !== undefined, `trace session ${id} is extended but not open`)
+  const traceIds = [...session.traceIds, traceId]
+  return {
+    sessions: sessions.set(id, { ...session, lastAccessedAt: at, traceIds }),
+    sessionsOfTrace: linked(sessionsOfTrace, traceId, id),
+  }
+}
 
 const closed = (traces: Traces, id: string, at: string): Traces => {
   const session = traces.sessions.get(id)
-  if (session === undefined) return traces
+  assertFold(session !== undefined, `trace session ${id} is closed but not open`)
   return {
     sessions: traces.sessions.set(id, { ...session, closedAt: at }),
     sessionsOfTrace: session.traceIds.reduce(

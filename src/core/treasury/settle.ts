@@ -17,9 +17,9 @@ export interface SettlementRequest {
   readonly txHash: string | null
 }
 
-/** What the log says of a request. What was settled a moment ago may be missing: that is still remembered. */
+/** What the log says of a request. The newest settlements may be missing; the state has them. */
 export interface SettlementStatus {
-  /** The same was asked for before, and done. */
+  /** The same request was settled before. */
   readonly isRepeated: boolean
   readonly settledIds: readonly string[]
 }
@@ -27,7 +27,7 @@ export interface SettlementStatus {
 /** More would not fit into one event. */
 export const SETTLED_AT_ONCE_MAX = 250
 
-/** Records that intents were paid. The same request again is the first receipt: nothing is written. */
+/** Records that intents were paid. A repeated request writes nothing and has the first receipt. */
 export const settleShares = (
   karma: TreasuryState,
   { intentIds, txHash }: SettlementRequest,
@@ -44,7 +44,7 @@ export const settleShares = (
   return accept(...settlementEvents({ ...found, requestedIds: intentIds, txHash }, wallet, receiptSigner))
 }
 
-/** All that waits, paper and live apart. What cannot be settled now waits on. */
+/** All pending shares, paper and live separately. */
 const settleAllShares = (
   karma: TreasuryState,
   rules: TreasuryRules,
@@ -54,7 +54,7 @@ const settleAllShares = (
   if (!rules.enabled || wallet.address === '') return accept()
   const oldestFirst = [...karma.pending.values()].sort((one, other) => orderOf(one, other))
   const settlements = (['paper', 'live'] as const).flatMap((mode) =>
-    piecesOf(oldestFirst.filter((intent) => intent.mode === mode)),
+    chunksOf(oldestFirst.filter((intent) => intent.mode === mode)),
   )
   return accept(
     ...settlements.flatMap((intents) => {
@@ -71,15 +71,14 @@ export const receiptIdOf = (
   sha256Hex: Sha256Hex,
 ): string => derivedId('karma.receipt', canonicalJson([uniqueOf(requestedIds).sort(), txHash]), sha256Hex)
 
-/** Whether those that wait have reached what is settled at once. */
+/** Whether the pending sum has reached the threshold. */
 const hasReached = ({ pendingUsd }: TreasuryState, thresholdUsd: number): boolean =>
   pendingUsd > 0n && pendingUsd >= usdFrom(thresholdUsd)
 
-/** Whether something waits since before a moment. */
-const waitsSinceBefore = ({ pending }: TreasuryState, context: string): boolean =>
-  pending.some(({ created_at: createdAt }) => createdAt < context)
+const waitsSinceBefore = ({ pending }: TreasuryState, time: string): boolean =>
+  pending.some(({ created_at: createdAt }) => createdAt < time)
 
-/** What may be settled of what was asked for, or why nothing is. */
+/** The settleable part of a request, or why there is none. */
 type Settleable =
   | {
       readonly status: 'settleable'
@@ -165,7 +164,7 @@ const settlementEvents = (
   ]
 }
 
-const piecesOf = (intents: readonly ShareAccrual[]): readonly (readonly ShareAccrual[])[] =>
+const chunksOf = (intents: readonly ShareAccrual[]): readonly (readonly ShareAccrual[])[] =>
   Array.from({ length: Math.ceil(intents.length / SETTLED_AT_ONCE_MAX) }, (_, index) =>
     intents.slice(index * SETTLED_AT_ONCE_MAX, (index + 1) * SETTLED_AT_ONCE_MAX),
   )
@@ -177,13 +176,13 @@ const orderOf = (one: ShareAccrual, other: ShareAccrual): number => {
 
 const uniqueOf = (ids: readonly string[]): string[] => [...new Set(ids)]
 
-/** Everything that waits, if the configuration says that its time has come. */
+/** All pending shares, if the configured settlement is due. */
 export const settleDueShares = (treasury: TreasuryState, context: DecisionContext): Decision =>
   isSettlementDue(treasury, context.configuration, context.now)
     ? settleAllShares(treasury, context.configuration.karma, receiptSignerOf(context))
     : accept()
 
-/** A missed midnight is made up for: what waits since before the last one is due. */
+/** Also after a missed midnight: everything accrued before the last one is due. */
 export const isSettlementDue = (
   treasury: TreasuryState,
   { karma: rules }: Configuration,
