@@ -49,7 +49,11 @@ const joinedCall = (calls: Calls, { author, symbol, direction }: CallClaim, now:
 }
 
 /** Null if the limit of open calls is reached. */
-const openedCall = (calls: Calls, claim: CallClaim, { id, now, reference, rules }: Opening): CallTerms | null => {
+const openedCall = (
+  calls: Calls,
+  claim: CallClaim,
+  { id, now, reference, rules }: Opening,
+): CallTerms | null => {
   if (calls.open.size >= CALLS_MAX) return null
   const horizon = horizonIn(claim.requestedHorizon) ?? rules.horizons[claim.domain]
   const { price, sigma, barSeconds } = reference
@@ -139,7 +143,11 @@ const termsOf = (
 const GLOBAL_SYMBOL = 'GLOBAL'
 
 /** Null for a signal that makes no call. */
-const claimOf = (facts: ReputationFacts, signal: NewSignal, configuration: Configuration): CallClaim | null => {
+const claimOf = (
+  facts: ReputationFacts,
+  signal: NewSignal,
+  configuration: Configuration,
+): CallClaim | null => {
   const { type, payload, contributorId, producerId } = signal
   const domain = weightedTypeOf(type)?.domain ?? null
   const symbol = typeof payload['symbol'] === 'string' ? canonicalSymbol(payload['symbol']) : ''

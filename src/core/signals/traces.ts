@@ -101,12 +101,7 @@ const opened = (
   return { sessions: sessions.set(id, session), sessionsOfTrace: linked(sessionsOfTrace, id, id) }
 }
 
-const appended = (
-  { sessions, sessionsOfTrace }: Traces,
-  id: string,
-  traceId: string,
-  at: string,
-): Traces => {
+const appended = ({ sessions, sessionsOfTrace }: Traces, id: string, traceId: string, at: string): Traces => {
   const session = sessions.get(id)
   assertFold(session !== undefined, `trace session ${id} is extended but not open`)
   const traceIds = [...session.traceIds, traceId]
