@@ -13,7 +13,7 @@ import {
   withMove,
   withTrade,
 } from '../../src/core/reputation/base-rates.ts'
-import { type Horizon, HORIZON_MS } from '../../src/core/shared/horizon.ts'
+import { type Horizon, HORIZON_MS } from '../../src/core/shared/time.ts'
 
 const page = readFileSync(new URL('../../docs/karma.md', import.meta.url), 'utf8')
 const { karma: rules, settlement } = DEFAULT_CONFIGURATION

@@ -1,10 +1,9 @@
-import { type Fault, FAULTS_MAX, faultsOf } from '../shared/faults.ts'
+import { type Fault, FAULTS_MAX, faultsOf, type FaultType } from '../shared/faults.ts'
 import type { JsonObject } from '../shared/json.ts'
 import { hintFor } from './keys.ts'
 import { type Configuration, configurationSchema } from './schema.ts'
 import { isObject, type KeyPath, valueAt, withoutValue } from './values.ts'
 import { isSandbox } from '../shared/sandbox.ts'
-import type { FaultType } from '../shared/fault-types.ts'
 
 type Validation =
   | { readonly status: 'valid'; readonly configuration: Configuration }

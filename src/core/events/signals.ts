@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { HORIZONS } from '../shared/horizon.ts'
+import { HORIZONS } from '../shared/time.ts'
 import { DIRECTIONS } from '../signal-types/declare.ts'
 import type { JsonObject } from '../shared/json.ts'
 

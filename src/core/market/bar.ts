@@ -1,6 +1,6 @@
 import type { PayloadOf } from '../events/catalogue.ts'
 import { r9 } from '../shared/numbers.ts'
-import { isTimestamp } from '../shared/timestamp.ts'
+import { isTimestamp } from '../shared/time.ts'
 
 /** A bar as a feed reports it, not validated yet: see `barFaultOf`. */
 export type FeedBar = Omit<PayloadOf<'market.bar.v1'>, 'feed'>

@@ -1,4 +1,4 @@
-import type { Horizon } from '../shared/horizon.ts'
+import type { Horizon } from '../shared/time.ts'
 
 /** Whether the price left its band upwards or downwards, or stayed inside. */
 export type Move = 'up' | 'flat' | 'down'

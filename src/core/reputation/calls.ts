@@ -3,7 +3,7 @@ import { moveOf, NO_RATES, withMove, withTrade, type BaseRates } from './base-ra
 import { Map as PersistentMap } from 'immutable'
 import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
 import { authorKey } from '../shared/author-key.ts'
-import { type Horizon, HORIZONS } from '../shared/horizon.ts'
+import { type Horizon, HORIZONS } from '../shared/time.ts'
 import { type DueQueues, nextPlace, NO_QUEUES, withLast, withoutPlace } from './due-queues.ts'
 
 export type CallDirection = PayloadOf<'attribution.resolved.v1'>['direction']

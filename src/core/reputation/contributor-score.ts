@@ -1,4 +1,4 @@
-import { naturalLog } from '../shared/portable-math.ts'
+import { naturalLog } from '../shared/numbers.ts'
 import { DAY_MS } from '../shared/time.ts'
 import type { TrackRecord } from '../signals/track-record.ts'
 

@@ -1,5 +1,5 @@
 import type { Domain } from '../shared/domains.ts'
-import { type Horizon, HORIZON_MS, horizonIn } from '../shared/horizon.ts'
+import { type Horizon, HORIZON_MS, horizonIn } from '../shared/time.ts'
 import { clamp01, r9 } from '../shared/numbers.ts'
 import { type Call, type CallDirection, type Calls, CALLS_MAX, callSlot } from './calls.ts'
 import { evidenceOf, weightedTypeOf } from '../signal-types/all.ts'

@@ -1,7 +1,7 @@
 import { Map as PersistentMap } from 'immutable'
 import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
 import { authorKey } from '../shared/author-key.ts'
-import { powerOfTwo } from '../shared/portable-math.ts'
+import { powerOfTwo } from '../shared/numbers.ts'
 import { dayNumber } from '../shared/time.ts'
 
 /** The sums of an author's newest outcomes; each newer outcome discounts the older ones. */

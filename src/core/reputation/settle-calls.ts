@@ -7,7 +7,7 @@ import { ratioOf } from '../shared/money.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
 import type { ReputationFacts } from './evolve.ts'
 import type { NewEvent, PayloadOf } from '../events/catalogue.ts'
-import { HORIZONS } from '../shared/horizon.ts'
+import { HORIZONS } from '../shared/time.ts'
 import { r9 } from '../shared/numbers.ts'
 import { waitingIn } from './due-queues.ts'
 

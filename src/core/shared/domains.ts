@@ -1,4 +1,4 @@
-import type { Horizon } from './horizon.ts'
+import type { Horizon } from './time.ts'
 
 interface DomainDefaults {
   /** In the preset `balanced`; the six add up to 1. */

@@ -3,6 +3,7 @@ import { Map as PersistentMap } from 'immutable'
 import type { KnownEvent, NewEvent, PayloadOf } from '../events/catalogue.ts'
 import { accept, type Decision, refuse } from '../shared/decision.ts'
 import type { JsonObject } from '../shared/json.ts'
+import { storableObject } from '../shared/json-object.ts'
 import {
   countAccepted,
   countAccrued,
@@ -12,7 +13,6 @@ import {
   type TrackRecord,
 } from './track-record.ts'
 import { z } from 'zod'
-import { storableObject } from '../shared/json-object.ts'
 import { plainText } from '../shared/text.ts'
 import { DAY_MS } from '../shared/time.ts'
 

@@ -5,7 +5,7 @@ import { accept, type Decision, refuse } from '../shared/decision.ts'
 import { BUILTIN_PRODUCERS } from '../signal-types/all.ts'
 import { z } from 'zod'
 import { cronText } from '../shared/cron.ts'
-import { httpUrl } from '../shared/http-url.ts'
+import { httpUrl } from '../shared/text.ts'
 
 export interface Producer {
   readonly name: string

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import {
-  evolveContributors,
-  INITIAL_CONTRIBUTORS,
   type Contributor,
   type Contributors,
+  evolveContributors,
+  INITIAL_CONTRIBUTORS,
 } from '../signals/contributors.ts'
 import { asKnown } from '../events/catalogue.ts'
 import type { Stamped } from '../log/event.ts'

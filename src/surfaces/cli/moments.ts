@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander'
-import { parseTimestamp } from '../../core/shared/timestamp.ts'
+import { parseTimestamp } from '../../core/shared/time.ts'
 
 /** The first moment of what was written: a day begins at midnight UTC. */
 export const parseFrom = (text: string): string => {

@@ -1,6 +1,6 @@
 import type { FastifySchema } from 'fastify'
 import { z } from 'zod'
-import { FAULT_TYPES } from '../../core/shared/fault-types.ts'
+import { FAULT_TYPES } from '../../core/shared/faults.ts'
 import { plainText } from '../../core/shared/text.ts'
 import { JSON_TYPE } from './answers.ts'
 import { isBare, meaningOf, PROBLEM_CODES, PROBLEM_TYPE, statusOf, type ProblemCode } from './problems.ts'

@@ -1,5 +1,5 @@
-import type { Json } from '../../core/shared/json.ts'
 import { isJsonObject } from '../../core/shared/json-object.ts'
+import type { Json } from '../../core/shared/json.ts'
 
 /**
  * What strangers wrote ends up before a model. It is passed on as data, and never so much of it that it crowds out

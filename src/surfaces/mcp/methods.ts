@@ -1,8 +1,8 @@
+import { isJsonObject } from '../../core/shared/json-object.ts'
 import type { JsonObject } from '../../core/shared/json.ts'
-import { callTool, type Call } from './call-tool.ts'
+import { type Call, callTool } from './call-tool.ts'
 import type { Generation } from './callers.ts'
 import type { Answered } from './answered.ts'
-import { isJsonObject } from '../../core/shared/json-object.ts'
 import { revisionFor, SUPPORTED_REVISIONS } from './revisions.ts'
 import { toolList } from './tool-list.ts'
 

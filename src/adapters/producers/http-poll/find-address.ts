@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
-import { httpUrl } from '../../../core/shared/http-url.ts'
+import { httpUrl } from '../../../core/shared/text.ts'
 import { refusedKindOf } from './address-kind.ts'
 
 /** The addresses of a host name. Rejects if it has none. */

@@ -2,11 +2,11 @@ import { z } from 'zod'
 import { CURATOR_TYPE } from '../../../core/signal-types/curator.ts'
 import { SIGNAL_TYPE_PATTERN, signalTypeOf } from '../../../core/signal-types/all.ts'
 import { faultOf, faultsOf, sentenceOf } from '../../../core/shared/faults.ts'
-import { storableObject } from '../../../core/shared/json-object.ts'
 import type { JsonObject } from '../../../core/shared/json.ts'
+import { storableObject } from '../../../core/shared/json-object.ts'
 import { canonicalSymbol } from '../../../core/shared/symbol.ts'
 import { plainText } from '../../../core/shared/text.ts'
-import { isTooFarAhead, timestamp } from '../../../core/shared/timestamp.ts'
+import { isTooFarAhead, timestamp } from '../../../core/shared/time.ts'
 
 export interface PolledRow {
   readonly type: string

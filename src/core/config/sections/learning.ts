@@ -1,5 +1,5 @@
 import { byDomain, DOMAIN_DEFAULTS, type Domain } from '../../shared/domains.ts'
-import { HORIZONS } from '../../shared/horizon.ts'
+import { HORIZONS } from '../../shared/time.ts'
 import { choice, flag, group, number, share, text, whole } from './kinds.ts'
 
 const horizonOf = (domain: Domain) =>

@@ -10,7 +10,7 @@ import {
 import type { Fault } from '../../../core/shared/faults.ts'
 import { storableObject } from '../../../core/shared/json-object.ts'
 import { plainText, trimmedText } from '../../../core/shared/text.ts'
-import { isTooFarAhead, timestamp } from '../../../core/shared/timestamp.ts'
+import { isTooFarAhead, timestamp } from '../../../core/shared/time.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
 import { attributionOf } from '../../../engine/queries/attribution.ts'
 import { signalItems } from '../../../engine/queries/signals.ts'

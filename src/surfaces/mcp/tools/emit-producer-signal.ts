@@ -3,7 +3,7 @@ import { SIGNAL_TYPE_PATTERN, signalTypeOf } from '../../../core/signal-types/al
 import type { Refusal } from '../../../core/shared/decision.ts'
 import { storableObject } from '../../../core/shared/json-object.ts'
 import { plainText } from '../../../core/shared/text.ts'
-import { isTooFarAhead, timestamp } from '../../../core/shared/timestamp.ts'
+import { isTooFarAhead, timestamp } from '../../../core/shared/time.ts'
 import { defineTool, failed, orError, type ToolOutcome } from '../tool.ts'
 
 const PAYLOAD_BYTES_MAX = 64 * 1024
