@@ -7,7 +7,7 @@ import type { DecisionContext } from '../src/core/shared/decision-context.ts'
 import { run, type RunResult } from '../src/core/run.ts'
 import { sha256Hex } from '../src/engine/sha256.ts'
 import { evolve, INITIAL_STATE, type State } from '../src/core/state.ts'
-import type { RefusalCode } from '../src/core/shared/refusals.ts'
+import type { RefusalCode } from '../src/core/shared/decision.ts'
 import type { JsonObject } from '../src/core/shared/json.ts'
 
 export const NOW = '2026-02-20T00:30:00.000Z'

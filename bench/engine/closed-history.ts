@@ -1,4 +1,4 @@
-import { timestamp } from '../../src/core/shared/brand.ts'
+import { timestampOf } from '../../src/core/shared/brand.ts'
 import { priceFrom } from '../../src/core/shared/money.ts'
 import { type IntentId } from '../../src/core/shared/brand.ts'
 import type { Command } from '../../src/core/decide.ts'
@@ -76,7 +76,7 @@ const traded = (before: State, first: number, end: number): State => {
     state = folded(state, 'execution.trade_intent.v1', intentAt(nowMs), now, id)
     state = done(state, { kind: 'execute-intent', intentId: id as IntentId }, now, trade)
     const price = ENTRY_PRICE * (trade % 2 === 0 ? 1 - STOP_PCT - 0.01 : 1 + TARGET_PCT + 0.01)
-    const tick = { symbol: 'BTC', price: priceFrom(price), ts: timestamp(now), confirms: null }
+    const tick = { symbol: 'BTC', price: priceFrom(price), ts: timestampOf(now), confirms: null }
     state = done(state, { kind: 'observe-tick', tick }, now, trade)
     if (state.trading.book.count > 0) throw new Error('the position is still open')
   }

@@ -113,5 +113,5 @@ const heapGrowthMb = async (events: number): Promise<string> => {
   const before = used()
   const state = folded(100, events)
   const after = used()
-  return `${(after - before).toFixed(1)} (${state.signals.latest.postings.size} words on the board)`
+  return `${(after - before).toFixed(1)} (${state.signals.latest.signals.size} latest signals)`
 }

@@ -1,7 +1,7 @@
 import type { Command } from '../../src/core/decide.ts'
 import type { Configuration } from '../../src/core/config/schema.ts'
 import { DEFAULT_CONFIGURATION } from '../../src/core/config/validate.ts'
-import { foldingOf } from '../../src/core/operations/folding.ts'
+import { foldingOf } from '../../src/core/operations/decide.ts'
 import type { Stamped } from '../../src/core/log/event.ts'
 import { run } from '../../src/core/run.ts'
 import { INITIAL_STATE, type State } from '../../src/core/state.ts'

@@ -3,7 +3,7 @@ import { scoreAt } from '../../src/core/reputation/contributor-score.ts'
 import { activeByNode } from '../../src/core/signals/contributors.ts'
 import { asKnown, type PayloadOf } from '../../src/core/events/catalogue.ts'
 import type { Stamped } from '../../src/core/log/event.ts'
-import { karmaAt } from '../../src/core/reputation/author-reputation.ts'
+import { reputationAt } from '../../src/core/reputation/author-reputation.ts'
 import type { State } from '../../src/core/state.ts'
 import { authorKey } from '../../src/core/shared/author-key.ts'
 import type { AuthorPlan } from './population.ts'
@@ -78,7 +78,10 @@ export const createObserver = (plans: readonly AuthorPlan[], configuration: Conf
     if (seen === undefined || plan === undefined) return
     seen.resolved += 1
     if (seen.resolved === CALLS_COUNTED) {
-      karmas.set(plan.name, karmaAt(state.reputation.outcomes, keyOf(state, plan), at, configuration.karma))
+      karmas.set(
+        plan.name,
+        reputationAt(state.reputation.outcomes, keyOf(state, plan), at, configuration.karma),
+      )
     }
     if (verdict.resolved_by === 'horizon') count(authorBins, verdict.probability, verdict.hit)
     if (turn === null || plan.mind.kind !== 'turning') return
@@ -139,7 +142,7 @@ export const createObserver = (plans: readonly AuthorPlan[], configuration: Conf
           name: plan.name,
           ...seen,
           karmaAfterCalls: karmas.get(plan.name) ?? null,
-          karma: karmaAt(state.reputation.outcomes, keyOf(state, plan), at, configuration.karma),
+          karma: reputationAt(state.reputation.outcomes, keyOf(state, plan), at, configuration.karma),
           score: contributor === null ? null : scoreAt(contributor.record, at, configuration.karma).score,
           share: mean(list.slice(-Math.floor(list.length / 3))),
         }

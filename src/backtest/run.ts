@@ -1,7 +1,7 @@
 import { priceFrom } from '../core/shared/money.ts'
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { Configuration } from '../core/config/schema.ts'
-import { foldingOf } from '../core/operations/folding.ts'
+import { foldingOf } from '../core/operations/decide.ts'
 import type { Stamped } from '../core/log/event.ts'
 import type { FeedBar } from '../core/market/bar.ts'
 import type { Quote } from '../core/shared/quote.ts'

@@ -1,6 +1,6 @@
 import { signatures } from '../adapters/platform/signatures/signatures.ts'
 import type { Configuration } from '../core/config/schema.ts'
-import { foldingOf } from '../core/operations/folding.ts'
+import { foldingOf } from '../core/operations/decide.ts'
 import { Engine } from '../engine/engine.ts'
 import { CHECKPOINT_PACE, createCheckpointer } from '../engine/integrity/checkpointer.ts'
 import { keepCheckpoints } from '../engine/integrity/keep-checkpoints.ts'

@@ -1,5 +1,5 @@
 import type { Command } from './decide.ts'
-import { intentId, positionId, timestamp } from './shared/brand.ts'
+import { intentId, positionId, timestampOf } from './shared/brand.ts'
 import { blocksEntries, blocksExits, KILL_SWITCH } from './shared/level.ts'
 import { priceFrom } from './shared/money.ts'
 import { isSignal, type KnownEvent, type PayloadOf, type StoredSignal } from './events/catalogue.ts'
@@ -76,8 +76,8 @@ const afterBar = (bar: PayloadOf<'market.bar.v1'>): readonly Command[] => {
     high: priceFrom(bar.high),
     low: priceFrom(bar.low),
     close: priceFrom(close),
-    openTs: timestamp(bar.open_ts),
-    ts: timestamp(closeTs),
+    openTs: timestampOf(bar.open_ts),
+    ts: timestampOf(closeTs),
   } as const
   return [
     { kind: 'fill-resting', bar: { symbol, close: seen.close, volume, closeTs } },
@@ -91,7 +91,10 @@ const afterSignal = ({ type, payload, source, ts }: StoredSignal): readonly Comm
   if (type !== 'signal.price_ws.v1' || source === null) return []
   if (typeof symbol !== 'string' || typeof price !== 'number' || !(price > 0)) return []
   return [
-    { kind: 'watch-quote', quoted: { symbol, price: priceFrom(price), ts: timestamp(ts), producer: source } },
+    {
+      kind: 'watch-quote',
+      quoted: { symbol, price: priceFrom(price), ts: timestampOf(ts), producer: source },
+    },
   ]
 }
 

@@ -1,7 +1,7 @@
 import { decideBrain, type BrainCommand } from './brain/decide.ts'
 import { decideMarket, type MarketCommand } from './market/decide.ts'
 import { decideOperations, type OperationsCommand } from './operations/decide.ts'
-import { callsOfSignals } from './reputation/calls-of-signals.ts'
+import { callsOfSignals } from './reputation/open-call.ts'
 import { decideReputation, type ReputationCommand } from './reputation/decide.ts'
 import type { Decision } from './shared/decision.ts'
 import type { DecisionContext } from './shared/decision-context.ts'

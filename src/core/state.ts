@@ -1,7 +1,7 @@
 import { evolveBrain, INITIAL_BRAIN, type BrainState } from './brain/evolve.ts'
 import { asKnown } from './events/catalogue.ts'
 import type { Stamped } from './log/event.ts'
-import { evolveMarket, INITIAL_MARKET, type Market } from './market/market.ts'
+import { evolveMarket, INITIAL_MARKET, type Market } from './market/evolve.ts'
 import { evolveOperations, INITIAL_OPERATIONS, type OperationsState } from './operations/evolve.ts'
 import { evolveReputation, INITIAL_REPUTATION, type ReputationState } from './reputation/evolve.ts'
 import { evolveSignals, INITIAL_SIGNALS, type SignalsState } from './signals/evolve.ts'

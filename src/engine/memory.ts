@@ -1,3 +1,4 @@
+import { ContradictionError } from '../core/shared/assert.ts'
 import { createHash } from 'node:crypto'
 import { isSound } from '../core/events/catalogue.ts'
 import { decodeState, encodedParts, encodeState } from '../core/state-codec.ts'
@@ -101,7 +102,7 @@ const fold = (state: State, event: Stamped): State => {
   try {
     return evolve(state, event)
   } catch (error) {
-    if (isSound(event)) throw error
+    if (isSound(event) && !(error instanceof ContradictionError)) throw error
     return evolve(state, { ...event, type: 'damaged' })
   }
 }

@@ -1,9 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { CATALOGUE } from '../core/events/catalogue.ts'
-import { SIGNALS } from '../core/events/signal.ts'
+import { BUILTIN_PRODUCERS, signalTypeOf } from '../core/signal-types/all.ts'
 import { barFaultOf, type FeedBar } from '../core/market/bar.ts'
-import type { MarketView } from '../core/market/view.ts'
-import { BUILTIN_PRODUCERS } from '../core/signals/builtin-producers.ts'
+import type { MarketView } from '../core/market/readings.ts'
 import { settle } from './manual-timer.fixture.ts'
 import type { FeedListener, FeedStart, MarketFeed, Tick } from './market-feed.ts'
 
@@ -205,8 +204,8 @@ export const marketFeedContract = (name: string, open: () => Promise<FeedFixture
       const run = producer.run(view)
       expect(producer.run(view)).toEqual(run)
       for (const { type, payload } of run.status === 'ran' ? run.rows : []) {
-        expect(SIGNALS[type]?.domain).toBe(BUILTIN_PRODUCERS[producer.name]?.domain)
-        expect(() => SIGNALS[type]?.payload.parse(payload)).not.toThrow()
+        expect(signalTypeOf(type)?.domain).toBe(BUILTIN_PRODUCERS[producer.name]?.domain)
+        expect(() => signalTypeOf(type)?.payload.parse(payload)).not.toThrow()
       }
     }
   })

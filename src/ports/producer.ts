@@ -1,4 +1,4 @@
-import type { MarketView } from '../core/market/view.ts'
+import type { MarketView } from '../core/market/readings.ts'
 import type { JsonObject } from '../core/shared/json.ts'
 
 export interface ProducedRow {

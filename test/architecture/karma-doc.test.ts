@@ -3,11 +3,17 @@ import { describe, expect, it } from 'vitest'
 import { DEFAULT_CONFIGURATION } from '../../src/core/config/validate.ts'
 import { scoreAt } from '../../src/core/reputation/contributor-score.ts'
 import { NO_RECORD } from '../../src/core/signals/track-record.ts'
-import { karmaOf } from '../../src/core/reputation/author-reputation.ts'
-import { recentSkillAfter, NO_RECENT_SKILL, trustOf } from '../../src/core/reputation/recent-skill.ts'
-import { moveRate, NO_RATES, tradeRate, withMove, withTrade } from '../../src/core/reputation/base-rates.ts'
-import { bandOf } from '../../src/core/reputation/verdict.ts'
-import { HORIZON_MS, type Horizon } from '../../src/core/shared/horizon.ts'
+import { reputationOf, trustOf } from '../../src/core/reputation/author-reputation.ts'
+import { NO_RECENT_SKILL, recentSkillAfter } from '../../src/core/reputation/outcomes.ts'
+import {
+  bandOf,
+  moveRate,
+  NO_RATES,
+  tradeRate,
+  withMove,
+  withTrade,
+} from '../../src/core/reputation/base-rates.ts'
+import { type Horizon, HORIZON_MS } from '../../src/core/shared/time.ts'
 
 const page = readFileSync(new URL('../../docs/karma.md', import.meta.url), 'utf8')
 const { karma: rules, settlement } = DEFAULT_CONFIGURATION
@@ -65,7 +71,7 @@ describe('docs/karma.md', () => {
     expectRows('Calls', (given) => {
       const [calls = 0, rate = 0, hits = 0] = given.map(Number)
       const sums = { gainMax: calls * (1 - rate), lossMax: calls * rate, weight: calls }
-      return karmaOf({ surplus: hits - calls * rate, ...sums }, rules.producer_k)
+      return reputationOf({ surplus: hits - calls * rate, ...sums }, rules.producer_k)
     })
   })
 

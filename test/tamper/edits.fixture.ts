@@ -1,4 +1,4 @@
-import { domainOf } from '../../src/core/log/domain.ts'
+import { domainOf } from '../../src/core/log/event.ts'
 import type { LogRecord } from '../../src/core/log/event.ts'
 import type { Raw } from './tampered-log.fixture.ts'
 

@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { SIGNALS } from '../../core/events/signal.ts'
+import { BUILTIN_PRODUCERS, signalTypeOf } from '../../core/signal-types/all.ts'
 import { canonicalJson } from '../../core/log/canonical-json.ts'
-import { BUILTIN_PRODUCERS } from '../../core/signals/builtin-producers.ts'
 import { BUILT_IN_PRODUCERS } from './all.ts'
 import { barsOf, marketView, symbolView } from './market-view.fixture.ts'
 
@@ -52,7 +51,7 @@ describe.each(BUILT_IN_PRODUCERS.map((producer) => [producer.name, producer] as 
             return
           }
           for (const { type, payload } of run.rows) {
-            expect(SIGNALS[type]?.payload.safeParse(payload).error).toBeUndefined()
+            expect(signalTypeOf(type)?.payload.safeParse(payload).error).toBeUndefined()
             // Throws for NaN and infinity.
             expect(canonicalJson(payload)).not.toBe('')
           }

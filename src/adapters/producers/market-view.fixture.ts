@@ -1,4 +1,5 @@
-import type { AnalysisBar, MarketView, SymbolView } from '../../core/market/view.ts'
+import type { AnalysisBar } from '../../core/market/evolve.ts'
+import type { MarketView, SymbolView } from '../../core/market/readings.ts'
 
 export const BAR_SECONDS = 900
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { creditsOf } from './attribution.ts'
+import { creditsOf } from './decision.ts'
 import { cycleOf, regimeSignals } from './scenario.fixture.ts'
 import { signalsOf, views } from './views.fixture.ts'
 

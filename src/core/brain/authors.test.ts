@@ -2,9 +2,10 @@ import { expect, it } from 'vitest'
 import { NOW, stateAfter } from '../../../test/given.ts'
 import { DEFAULT_CONFIGURATION } from '../config/validate.ts'
 import type { NewEvent } from '../events/catalogue.ts'
-import { authorsForCycle } from './authors.ts'
+import { withItsCall, type Resolved } from '../reputation/calls.fixture.ts'
+import { authorsForCycle } from './run-cycle.ts'
 
-const resolved = (producer_id: string, hit: boolean): NewEvent => ({
+const resolved = (producer_id: string, hit: boolean): Resolved => ({
   type: 'attribution.resolved.v1',
   source: 'learning',
   payload: {
@@ -39,8 +40,8 @@ const spoken = (source: string): NewEvent => ({
 const state = stateAfter([
   spoken('technical-analysis'),
   spoken('orderbook-depth'),
-  resolved('technical-analysis', true),
-  resolved('orderbook-depth', false),
+  ...withItsCall(resolved('technical-analysis', true)),
+  ...withItsCall(resolved('orderbook-depth', false)),
 ])
 
 const authorsWith = (enabled: boolean) => {
@@ -51,14 +52,14 @@ const authorsWith = (enabled: boolean) => {
 
 it('authors are worth what came of their calls', () => {
   expect(authorsWith(true)).toMatchObject({
-    'technical-analysis': { karma: 50 + 50 / 21, trust: 1.5 },
-    'orderbook-depth': { karma: 50 - 50 / 21, trust: 0.5 },
+    'technical-analysis': { reputation: 50 + 50 / 21, trust: 1.5 },
+    'orderbook-depth': { reputation: 50 - 50 / 21, trust: 0.5 },
   })
 })
 
 it('authors are worth the same where learning is off', () => {
   expect(authorsWith(false)).toMatchObject({
-    'technical-analysis': { karma: 50, trust: 1 },
-    'orderbook-depth': { karma: 50, trust: 1 },
+    'technical-analysis': { reputation: 50, trust: 1 },
+    'orderbook-depth': { reputation: 50, trust: 1 },
   })
 })

@@ -1,43 +1,40 @@
-import { r9 } from '../shared/numbers.ts'
-import { counterThesis, type CounterThesisRules, type CrowdGauges, type Side } from './counter-thesis.ts'
-import type { HeardDomain } from './domain-score.ts'
+import { clamp01, r9 } from '../shared/numbers.ts'
+import { type DomainScore, type Synthesis, synthesize, type WeighedDomain } from './domain-score.ts'
 import type { FreshSignal } from './fresh-signals.ts'
-import type { Regime } from './regime.ts'
+import type { Gauges, Regime } from './regime.ts'
 import type { Domain, DomainWeights } from '../shared/domains.ts'
-import { synthesize, type Synthesis, type WeighedDomain } from './synthesis.ts'
 
-export type Direction = 'long' | 'short' | 'neutral'
+type Direction = 'long' | 'short' | 'neutral'
 
 export const TIMEFRAME = '4h' as const
 
-/** What the doubt and the regime leave of a value. */
-export interface Judgement {
+/** How strong a value is after counter-thesis and regime. */
+export interface ConvictionStrength {
   readonly side: Side
   readonly direction: Direction
-  /** Points against the own side. */
+  /** Counter-thesis: points for a crowded own side. */
   readonly ctsScore: number
-  /** V': -1 to 1, nine decimals. */
+  /** V' = V damped by the counter-thesis: -1 to 1, nine decimals. */
   readonly dampedValue: number
   /** 0 to 10. */
   readonly preCapMagnitude: number
-  /** 0 to 10, after the cap of the regime. */
+  /** 0 to 10, capped by the regime. */
   readonly magnitude: number
-  /** Strength in the own direction, 50 to 100. */
+  /** 50 to 100, in the own direction. */
   readonly effectiveConviction: number
 }
 
-/** What the engine thinks of one symbol, and why. */
-export interface Conviction extends Judgement, Synthesis {
+/** The conviction on one symbol, with what it follows from. */
+export interface Conviction extends ConvictionStrength, Synthesis {
   readonly symbol: string
   readonly regime: Regime
-  /** What the doubt was measured by. */
+  /** Inputs of the counter-thesis. */
   readonly gauges: CrowdGauges
   /** PCS: 0 to 100, 50 is neutral. */
   readonly pcsScore: number
   readonly finalScore: number
   readonly confidence: number
   readonly inputs: readonly ConvictionInput[]
-  /** Those of the inputs. */
   readonly signalIds: readonly string[]
 }
 
@@ -48,11 +45,11 @@ export interface ConvictionInput {
   readonly share: number
   readonly quality: number
   readonly evidence: number
-  /** What it adds to V; all together are V. */
+  /** Share of V; the shares add up to V. */
   readonly contribution: number
 }
 
-export interface Circumstances {
+interface Circumstances {
   readonly regime: Regime
   readonly gauges: CrowdGauges
 }
@@ -70,34 +67,34 @@ export interface ConvictionRules {
 
 export const convictionOf = (
   symbol: string,
-  heard: readonly HeardDomain[],
+  scores: readonly DomainScore[],
   weights: DomainWeights,
   { regime, gauges }: Circumstances,
   rules: ConvictionRules,
 ): Conviction => {
-  const synthesis = synthesize(heard, weights)
-  const judgement = judge(synthesis.value, { regime, gauges }, rules)
+  const synthesis = synthesize(scores, weights)
+  const strength = strengthOf(synthesis.value, { regime, gauges }, rules)
   const { value, coverage, agreement, domains } = synthesis
-  const inputs = inputsOf(heard, domains)
+  const inputs = inputsOf(scores, domains)
   return {
     symbol,
     regime,
     gauges,
     ...synthesis,
-    ...judgement,
+    ...strength,
     pcsScore: scoreOf(value),
-    finalScore: scoreOf(judgement.dampedValue),
-    confidence: r9((Math.abs(judgement.dampedValue) + coverage + agreement) / 3),
+    finalScore: scoreOf(strength.dampedValue),
+    confidence: r9((Math.abs(strength.dampedValue) + coverage + agreement) / 3),
     inputs,
     signalIds: inputs.map(({ signalId }) => signalId),
   }
 }
 
-export const judge = (
+export const strengthOf = (
   value: number,
   { regime, gauges }: Circumstances,
   rules: ConvictionRules,
-): Judgement => {
+): ConvictionStrength => {
   const side = sideOf(value)
   const ctsScore = counterThesis(side, gauges, regime, rules.cts)
   const dampedValue = r9(value * (1 - ctsScore / rules.cts.damping_points))
@@ -114,17 +111,16 @@ export const judge = (
   }
 }
 
-/** What was heard, with what each domain came to weigh. */
 const inputsOf = (
-  heard: readonly HeardDomain[],
+  scores: readonly DomainScore[],
   weighed: readonly WeighedDomain[],
 ): readonly ConvictionInput[] => {
   const inputs: ConvictionInput[] = []
-  heard.forEach(({ domain, signals, shares, evidences }, index) => {
-    const weight = weighed[index]?.weight ?? 0
-    for (let place = 0; place < signals.length; place += 1) {
-      const { weighted, signal, quality } = signals[place] as FreshSignal
-      const [share, evidence] = [shares[place] ?? 0, evidences[place] ?? 0]
+  scores.forEach(({ domain, signals, shares, evidences }, domainIndex) => {
+    const weight = weighed[domainIndex]?.weight ?? 0
+    for (let index = 0; index < signals.length; index += 1) {
+      const { weighted, signal, quality } = signals[index] as FreshSignal
+      const [share, evidence] = [shares[index] ?? 0, evidences[index] ?? 0]
       inputs.push({
         signalId: signal.id,
         authorId: weighted.author.id,
@@ -164,3 +160,42 @@ const capOf = (side: Side, regime: Regime, caps: ConvictionRules['caps']): numbe
 
 /** From -1..1 to 0..100. */
 const scoreOf = (value: number): number => r9(50 + 50 * value)
+
+/** 1 long, -1 short, 0 neither. */
+type Side = -1 | 0 | 1
+
+type CrowdGauges = Pick<Gauges, 'rsi' | 'funding' | 'basis'>
+
+interface Ramp {
+  readonly neutral: number
+  readonly from: number
+  readonly to: number
+  readonly points: number
+}
+
+interface CounterThesisRules {
+  readonly rsi: Ramp
+  readonly funding: Ramp
+  readonly basis: Ramp
+  readonly crisis_points: number
+  readonly max_points: number
+  readonly damping_points: number
+}
+
+/** How crowded the own side is, in points. */
+export const counterThesis = (
+  side: Side,
+  { rsi, funding, basis }: CrowdGauges,
+  regime: Regime,
+  rules: CounterThesisRules,
+): number => {
+  const points =
+    climb(side, rsi, rules.rsi) +
+    climb(side, funding, rules.funding) +
+    climb(side, basis, rules.basis) +
+    (regime === 'CRISIS' ? rules.crisis_points : 0)
+  return Math.min(points, rules.max_points)
+}
+
+const climb = (side: Side, value: number | null, { neutral, from, to, points }: Ramp): number =>
+  value === null ? 0 : points * clamp01((side * (value - neutral) - from) / (to - from))

@@ -177,11 +177,11 @@ describe('inputs', () => {
   })
 
   it('count by the standing of their authors', () => {
-    const shareOf = (karma: number) =>
+    const shareOf = (reputation: number) =>
       firstOf(
         inBull({
           signals: [
-            signalOf('social', { score: 1 }, { id: 'a', author: builtin('a', { karma }) }),
+            signalOf('social', { score: 1 }, { id: 'a', author: builtin('a', { reputation }) }),
             signalOf('social', { score: 1 }, { id: 'b', author: builtin('b') }),
           ],
         }),

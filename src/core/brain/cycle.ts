@@ -1,23 +1,35 @@
+import { UNSEEN_MARKET, type MarketFacts } from '../signal-types/declare.ts'
 import type { DomainWeights } from '../shared/domains.ts'
 import type { KillSwitchLevel } from '../shared/level.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
+import type { AuthorSignals } from './authors.ts'
 import { convictionOf, type Conviction, type ConvictionRules } from './conviction.ts'
-import { decisionOf, intentOf, type DecisionRules, type Holding } from './decision.ts'
-import type { TradeDecision, TradeIntent } from './decision.ts'
+import {
+  decisionOf,
+  intentOf,
+  type DecisionRules,
+  type Holding,
+  type TradeDecision,
+  type TradeIntent,
+} from './decision.ts'
 import { scoreDomains, type ScoreRules } from './domain-score.ts'
-import { freshIn, heardBySymbol, type Heard } from './fresh-signals.ts'
-import { gaugesOf } from './gauges.ts'
-import type { QualitySeconds } from './quality.ts'
-import { detectRegime, regimeChange, type RegimeRules } from './regime.ts'
-import type { Regime, RegimeChange, RegimeReading } from './regime.ts'
-import { type AuthorSignals } from './signal.ts'
-import { UNSEEN_MARKET, type MarketFacts } from '../market/readings.ts'
+import type { Staleness } from './evolve.ts'
+import { freshSignals, signalsBySymbol, type QualitySeconds, type SymbolSignals } from './fresh-signals.ts'
+import {
+  detectRegime,
+  gaugesOf,
+  regimeChange,
+  type Regime,
+  type RegimeChange,
+  type RegimeReading,
+  type RegimeRules,
+} from './regime.ts'
 
 export interface CycleInputs {
   readonly asOfMs: number
-  /** The universe. Two spellings of one symbol are one symbol, called by the first. */
+  /** The universe. Two spellings of one symbol count once, under the first spelling. */
   readonly symbols: readonly string[]
-  /** One per author. */
+  /** One entry per author. */
   readonly authors: readonly AuthorSignals[]
   readonly market: readonly (MarketFacts & { readonly symbol: string })[]
   readonly regimeBefore: Regime | null
@@ -27,18 +39,11 @@ export interface CycleInputs {
   readonly staleness: Staleness
 }
 
-export interface Staleness {
-  /** Cycles in a row without any usable signal. */
-  readonly staleCycles: number
-  /** Data never seen is not stale. */
-  readonly everScored: boolean
-}
-
 export interface DecidedConviction extends Conviction {
   readonly decision: TradeDecision
 }
 
-/** An intent and the conviction behind it. */
+/** An intent with the conviction behind it. */
 export interface DecidedIntent extends TradeIntent {
   readonly conviction: DecidedConviction
 }
@@ -60,31 +65,28 @@ export interface CycleRules extends DecisionRules {
   readonly brain: DecisionRules['brain'] & ConvictionRules & ScoreRules & RegimeWatchRules
 }
 
-export interface RegimeWatchRules {
+interface RegimeWatchRules {
   readonly regime_symbol: string
   readonly quality_seconds: QualitySeconds
   readonly regime: RegimeRules
 }
 
-/**
- * `keep` says what stays of a conviction: all of them at once, with all that was said, are more than a cycle needs
- * to hold in memory.
- */
+/** `keep` reduces each conviction at once: all of them with all inputs would take much memory. */
 export const runCycle = <Kept>(
   inputs: CycleInputs,
   rules: CycleRules,
   keep: (conviction: DecidedConviction) => Kept,
 ): CycleResult<Kept> => {
   const { asOfMs, killSwitchLevel, weights, regimeBefore } = inputs
-  const heard = heardBySymbol(inputs.authors)
+  const signals = signalsBySymbol(inputs.authors)
   const market = new Map(inputs.market.map((facts) => [canonicalSymbol(facts.symbol), facts]))
   const holdings = bySymbol(inputs.holdings)
-  const regime = regimeIn(heard, asOfMs, rules.brain)
+  const regime = regimeIn(signals, asOfMs, rules.brain)
   const convictions: Kept[] = []
   const intents: DecidedIntent[] = []
   let anyScored = false
   for (const [key, symbol] of distinct(inputs.symbols)) {
-    const fresh = freshIn(heard.get(key), asOfMs, rules.brain.quality_seconds)
+    const fresh = freshSignals(signals.get(key), asOfMs, rules.brain.quality_seconds)
     const facts = market.get(key) ?? UNSEEN_MARKET
     const scores = scoreDomains(fresh, facts, rules.brain)
     const circumstances = { regime: regime.regime, gauges: gaugesOf(fresh) }
@@ -102,24 +104,24 @@ export const runCycle = <Kept>(
     weights,
     convictions,
     intents,
-    staleness: ageOf(inputs.staleness, anyScored),
+    staleness: stalenessAfter(inputs.staleness, anyScored),
     warnings: killSwitchLevel === 0 ? [] : [`kill_switch_level_${killSwitchLevel}`],
   }
 }
 
-/** The regime alone, for the levels at which no cycle runs. */
+/** The regime alone, for kill-switch levels at which no cycle runs. */
 export const watchRegime = (
   { authors, asOfMs }: Pick<CycleInputs, 'authors' | 'asOfMs'>,
   rules: RegimeWatchRules,
-): RegimeReading => regimeIn(heardBySymbol(authors), asOfMs, rules)
+): RegimeReading => regimeIn(signalsBySymbol(authors), asOfMs, rules)
 
 const regimeIn = (
-  heard: ReadonlyMap<string, Heard>,
+  signals: ReadonlyMap<string, SymbolSignals>,
   asOfMs: number,
   rules: RegimeWatchRules,
 ): RegimeReading => {
-  const ofSymbol = heard.get(canonicalSymbol(rules.regime_symbol))
-  return detectRegime(gaugesOf(freshIn(ofSymbol, asOfMs, rules.quality_seconds)), rules.regime)
+  const ofSymbol = signals.get(canonicalSymbol(rules.regime_symbol))
+  return detectRegime(gaugesOf(freshSignals(ofSymbol, asOfMs, rules.quality_seconds)), rules.regime)
 }
 
 const intentsOf = (
@@ -132,12 +134,12 @@ const intentsOf = (
   return [{ ...intentOf(conviction, action, mark, rules), conviction }]
 }
 
-const ageOf = (before: Staleness, anyScored: boolean): Staleness => {
+const stalenessAfter = (before: Staleness, anyScored: boolean): Staleness => {
   if (anyScored) return { staleCycles: 0, everScored: true }
   return before.everScored ? { ...before, staleCycles: before.staleCycles + 1 } : before
 }
 
-/** [canonical, first spelling] */
+/** Pairs of canonical symbol and first spelling. */
 const distinct = (symbols: readonly string[]): readonly (readonly [string, string])[] => {
   const spellings = new Map<string, string>()
   for (const symbol of symbols) {

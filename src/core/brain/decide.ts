@@ -1,22 +1,17 @@
-import { configurationHashInput } from '../config/secrets.ts'
 import type { PayloadOf } from '../events/catalogue.ts'
-import { producerScoresOf } from '../reputation/producer-scores.ts'
+import { reputationAt } from '../reputation/author-reputation.ts'
+import { authorKey } from '../shared/author-key.ts'
 import type { Decision } from '../shared/decision.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
-import { contributorsOfSignals, cycleInputsOf } from './cycle-inputs.ts'
+import { r9 } from '../shared/numbers.ts'
+import { BUILTIN_PRODUCERS } from '../signal-types/all.ts'
 import type { BrainFacts } from './evolve.ts'
-import { weightsInForce } from './learning.ts'
-import { recordOutcome } from './outcome.ts'
 import { proposeTrade, type Proposal } from './propose-trade.ts'
-import { runBrainCycle, watchBrainRegime } from './run-brain-cycle.ts'
-import { runLearning, type LearningCause } from './run-learning.ts'
+import { runBrainCycle, watchBrainRegime, type CycleRequest } from './run-cycle.ts'
+import { recordOutcome, runLearning, type LearningCause } from './run-learning.ts'
 
 export type BrainCommand =
-  | {
-      readonly kind: 'run-cycle'
-      readonly cycleId: string
-      readonly trigger: 'api' | 'schedule' | 'cli' | 'backtest'
-    }
+  | ({ readonly kind: 'run-cycle' } & CycleRequest)
   /** Instead of a cycle while the kill switch blocks entries. */
   | { readonly kind: 'watch-regime' }
   | { readonly kind: 'propose-trade'; readonly proposal: Proposal }
@@ -24,47 +19,37 @@ export type BrainCommand =
   | { readonly kind: 'run-learning'; readonly cause: LearningCause }
 
 export const decideBrain = (facts: BrainFacts, command: BrainCommand, context: DecisionContext): Decision => {
-  const { now, configuration } = context
   switch (command.kind) {
     case 'run-cycle':
-      return runCycle(facts, command, context)
+      return runBrainCycle(facts, command, context)
     case 'watch-regime':
-      return watchBrainRegime(cycleInputsOf(facts, context), configuration)
+      return watchBrainRegime(facts, context)
     case 'propose-trade':
       return proposeTrade(facts, command.proposal, context)
     case 'record-outcome':
-      return recordOutcome(facts, command.close, now)
+      return recordOutcome(facts.brain.learning, facts.trading.positions, command.close, context.now)
     case 'run-learning':
       return runLearning(facts.brain.learning, {
         cause: command.cause,
-        configuration,
+        configuration: context.configuration,
         producerScores: producerScoresOf(facts, context),
-        now,
+        now: context.now,
       })
   }
 }
 
-const runCycle = (
-  facts: BrainFacts,
-  { cycleId, trigger }: Extract<BrainCommand, { kind: 'run-cycle' }>,
-  context: DecisionContext,
-): Decision => {
-  const { now, configuration, newId, sha256Hex, elapsedMs, version } = context
-  const inputs = cycleInputsOf(facts, context)
-  return runBrainCycle({
-    inputs,
-    rules: configuration,
-    context: {
-      cycleId,
-      trigger,
-      startedAt: now,
-      weightsVersion: weightsInForce(facts.brain.learning, configuration).version,
-      configHash: sha256Hex(configurationHashInput(configuration)),
-      engineVersion: version,
-    },
-    contributorOf: contributorsOfSignals(inputs.authors),
-    newId,
-    sha256Hex,
-    elapsedMs,
-  })
+/** More would not fit into a report. */
+const PRODUCERS_REPORTED_MAX = 400
+
+/** Reputation of built-in and registered producers, by name. */
+const producerScoresOf = (
+  { signals: { producers }, reputation: { outcomes } }: BrainFacts,
+  { now, configuration }: DecisionContext,
+): Record<string, number> => {
+  const names = [...Object.keys(BUILTIN_PRODUCERS), ...producers.registered.keys()].toSorted()
+  return Object.fromEntries(
+    names
+      .slice(0, PRODUCERS_REPORTED_MAX)
+      .map((name) => [name, r9(reputationAt(outcomes, authorKey(null, name), now, configuration.karma))]),
+  )
 }

@@ -1,16 +1,15 @@
 import type { KillSwitchLevel } from '../shared/level.ts'
-import { creditsOf, type Credit } from './attribution.ts'
 import type { Conviction } from './conviction.ts'
 import type { Regime } from './regime.ts'
 
-export type Action = 'none' | 'long' | 'short' | 'hold' | 'exit'
+type Action = 'none' | 'long' | 'short' | 'hold' | 'exit'
 
-/** Why no intent follows. */
-export type HoldReason = 'neutral' | 'coverage' | 'kill_switch' | 'regime_crisis' | 'hold' | 'below_threshold'
+/** Why the cycle proposes no trade. */
+type HoldReason = 'neutral' | 'coverage' | 'kill_switch' | 'regime_crisis' | 'hold' | 'below_threshold'
 
 export interface TradeDecision {
   readonly action: Action
-  /** All that apply; none exactly when an intent follows. */
+  /** All that apply; empty exactly when an intent follows. */
   readonly reasons: readonly HoldReason[]
   /** Open positions that the action `exit` closes. */
   readonly exitPositionIds: readonly string[]
@@ -30,7 +29,7 @@ export interface TradeIntent {
   /** Notional over equity, at most. */
   readonly sizePct: number
   readonly leverage: number
-  /** The largest size asks for an operator where approval is switched on. */
+  /** The largest tier waits for an operator where approval is switched on. */
   readonly approvalRequired: boolean
   readonly effectiveConviction: number
   readonly regime: Regime
@@ -64,7 +63,7 @@ export const decisionOf = (
   if (reasons.length === 0 && direction !== 'neutral')
     return { action: direction, reasons, exitPositionIds: [] }
   const opposed = holdings.filter(({ kind, side }) => kind === 'position' && side !== direction)
-  // Never the other way round in the same cycle: first out, and perhaps in again with the next.
+  // A cycle closes or opens, never both: a reversal takes two cycles.
   if (direction !== 'neutral' && isStrong && opposed.length > 0) {
     return { action: 'exit', reasons, exitPositionIds: opposed.map(({ id }) => id) }
   }
@@ -116,3 +115,28 @@ const tierOf = (effectiveConviction: number, [, medium, large]: readonly [number
 
 const reasonsThat = (applies: Readonly<Record<HoldReason, boolean>>): readonly HoldReason[] =>
   (Object.keys(applies) as readonly HoldReason[]).filter((reason) => applies[reason])
+
+/** A signal's part in a trade. */
+interface Credit {
+  readonly signalId: string
+  /** Whole; all credits of a trade add up to exactly a billion. */
+  readonly weightBillionths: number
+}
+
+const BILLION = 1e9
+
+/** Inputs for the side taken share the credit by contribution. The rounding residue goes to the largest. */
+export const creditsOf = ({ inputs, side }: Pick<Conviction, 'inputs' | 'side'>): readonly Credit[] => {
+  const supporters = inputs.filter(({ contribution }) => contribution * side > 0)
+  const total = supporters.reduce((sum, { contribution }) => sum + Math.abs(contribution), 0)
+  const credits = supporters.map(({ signalId, contribution }) => ({
+    signalId,
+    weightBillionths: Math.round((Math.abs(contribution) / total) * BILLION),
+  }))
+  const residue = BILLION - credits.reduce((sum, { weightBillionths }) => sum + weightBillionths, 0)
+  const largest = credits.reduce((most, { weightBillionths }) => Math.max(most, weightBillionths), 0)
+  const receiver = credits.findIndex(({ weightBillionths }) => weightBillionths === largest)
+  return credits.map((credit, index) =>
+    index === receiver ? { ...credit, weightBillionths: largest + residue } : credit,
+  )
+}

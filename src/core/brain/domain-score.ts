@@ -1,22 +1,17 @@
-import { DOMAINS, type Domain } from '../shared/domains.ts'
-import { evidenceIn } from '../signals/evidence.ts'
+import { evidenceIn, type PartSettings } from '../signal-types/all.ts'
+import type { MarketFacts } from '../signal-types/declare.ts'
+import { DOMAINS, type Domain, type DomainWeights } from '../shared/domains.ts'
+import { clamp01, r9 } from '../shared/numbers.ts'
+import type { WeightedAuthor } from './authors.ts'
 import type { FreshSignal } from './fresh-signals.ts'
-import type { PartRules } from '../signals/types/all.ts'
-import { sharesOf, type Claim } from './shares.ts'
-import type { MarketFacts } from '../market/readings.ts'
-import type { WeightedAuthor } from './weighted-author.ts'
 
-/** What all authors together say in one domain. */
+/** The score of one domain, with its inputs as parallel lists: one object per input would be slow. */
 export interface DomainScore {
   readonly domain: Domain
   /** -1 to 1. */
   readonly value: number
   /** That of the freshest input. */
   readonly quality: number
-}
-
-/** A score and what it comes from, place by place: one object per signal would cost more than all else. */
-export interface HeardDomain extends DomainScore {
   readonly signals: readonly FreshSignal[]
   readonly evidences: readonly number[]
   readonly shares: readonly number[]
@@ -24,77 +19,185 @@ export interface HeardDomain extends DomainScore {
 
 export interface ScoreRules {
   readonly share_cap: number
-  readonly parts: PartRules
+  readonly parts: PartSettings
 }
 
-/** Only domains in which somebody says something. What one author says stands together. */
+/** Only domains with evidence. `fresh` is ordered by author. */
 export const scoreDomains = (
   fresh: readonly FreshSignal[],
   market: MarketFacts,
   rules: ScoreRules,
-): readonly HeardDomain[] => {
-  const byDomain = new Map<Domain, Talk>()
-  for (const signal of fresh) {
-    const { domain } = signal.reader
-    const evidence = evidenceIn(signal.reader.partsOf(signal.signal.payload, rules.parts, market))
+): readonly DomainScore[] => {
+  const byDomain = new Map<Domain, DomainInputs>()
+  for (const one of fresh) {
+    const { declaration, signal } = one
+    const evidence = evidenceIn(declaration, signal.payload, market, rules.parts)
     if (evidence === null) continue
-    let talk = byDomain.get(domain)
-    if (talk === undefined) byDomain.set(domain, (talk = { signals: [], evidences: [], claims: [] }))
-    talk.signals.push(signal)
-    talk.evidences.push(evidence)
-    claim(talk.claims, signal)
+    let inputs = byDomain.get(declaration.domain)
+    if (inputs === undefined) {
+      inputs = { signals: [], evidences: [], claims: [] }
+      byDomain.set(declaration.domain, inputs)
+    }
+    inputs.signals.push(one)
+    inputs.evidences.push(evidence)
+    addToClaim(inputs.claims, one)
   }
-  const scores: HeardDomain[] = []
+  const scores: DomainScore[] = []
   for (const domain of DOMAINS) {
-    const talk = byDomain.get(domain)
-    if (talk !== undefined) scores.push(scoreDomain(domain, talk, rules.share_cap))
+    const inputs = byDomain.get(domain)
+    if (inputs !== undefined) scores.push(scoreDomain(domain, inputs, rules.share_cap))
   }
   return scores
 }
 
-interface Talk {
+interface DomainInputs {
   readonly signals: FreshSignal[]
   readonly evidences: number[]
-  /** In the order of the signals. */
+  /** One per author, in the order of the signals. */
   readonly claims: AuthorClaim[]
 }
 
-interface AuthorClaim extends Claim {
+interface AuthorClaim extends ShareClaim {
   readonly weighted: WeightedAuthor
-  signals: number
+  signalCount: number
   bestQuality: number
-  qualities: number
+  qualitySum: number
   weight: number
 }
 
-const claim = (claims: AuthorClaim[], { weighted, quality }: FreshSignal): void => {
+const addToClaim = (claims: AuthorClaim[], { weighted, quality }: FreshSignal): void => {
   const { weight: authorWeight, capGroup } = weighted
   const last = claims.at(-1)
   if (last?.weighted !== weighted) {
     const weight = quality * authorWeight
-    claims.push({ weighted, signals: 1, bestQuality: quality, qualities: quality, weight, capGroup })
+    claims.push({ weighted, signalCount: 1, bestQuality: quality, qualitySum: quality, weight, capGroup })
     return
   }
-  last.signals += 1
+  last.signalCount += 1
   last.bestQuality = Math.max(last.bestQuality, quality)
-  last.qualities += quality
+  last.qualitySum += quality
   last.weight = last.bestQuality * authorWeight
 }
 
-const scoreDomain = (domain: Domain, { signals, evidences, claims }: Talk, shareCap: number): HeardDomain => {
-  const ofAuthors = sharesOf(claims, shareCap)
+const scoreDomain = (
+  domain: Domain,
+  { signals, evidences, claims }: DomainInputs,
+  shareCap: number,
+): DomainScore => {
+  const authorShares = sharesOf(claims, shareCap)
   const shares: number[] = []
   let value = 0
-  let best = 0
-  claims.forEach(({ signals: count, bestQuality, qualities }, index) => {
-    best = Math.max(best, bestQuality)
-    for (const end = shares.length + count; shares.length < end;) {
-      const place = shares.length
-      // Within an author's share his signals count by their quality.
-      const share = ((ofAuthors[index] ?? 0) * (signals[place]?.quality ?? 0)) / qualities
-      value += share * (evidences[place] ?? 0)
+  let quality = 0
+  claims.forEach(({ signalCount, bestQuality, qualitySum }, claimIndex) => {
+    quality = Math.max(quality, bestQuality)
+    for (const end = shares.length + signalCount; shares.length < end;) {
+      const index = shares.length
+      // An author's share is divided among their signals by quality.
+      const share = ((authorShares[claimIndex] ?? 0) * (signals[index]?.quality ?? 0)) / qualitySum
+      value += share * (evidences[index] ?? 0)
       shares.push(share)
     }
   })
-  return { domain, value, quality: best, signals, evidences, shares }
+  return { domain, value, quality, signals, evidences, shares }
 }
+
+/** What one author claims of a domain. */
+export interface ShareClaim {
+  /** Above 0. */
+  readonly weight: number
+  /** Claims of one group count as one, the strongest of them, and share one cap; null means no cap. */
+  readonly capGroup: string | null
+}
+
+/**
+ * The share of each claim: proportional to weight, but no group above the cap. Excess goes to the other claims in
+ * proportion. If all of them are at the cap, the shares add up to less than 1.
+ */
+export const sharesOf = (claims: readonly ShareClaim[], cap: number): readonly number[] => {
+  const { groups, groupOf } = groupsOf(claims)
+  const atCap = new Set<CapGroup>()
+  for (;;) {
+    const rate = Math.max(0, 1 - cap * atCap.size) / weightOutside(atCap, claims, groups)
+    const before = atCap.size
+    for (const group of groups) if (group.strongest * rate > cap) atCap.add(group)
+    if (atCap.size > before) continue
+    return claims.map(({ weight }, index) => {
+      const group = groupOf[index] ?? null
+      if (group === null) return weight * rate
+      // The share of a group is divided among its claims by weight.
+      return ((atCap.has(group) ? cap : group.strongest * rate) * weight) / group.sum
+    })
+  }
+}
+
+interface CapGroup {
+  strongest: number
+  sum: number
+}
+
+/** All groups, and the group of each claim; null for claims without a cap. */
+const groupsOf = (
+  claims: readonly ShareClaim[],
+): { readonly groups: readonly CapGroup[]; readonly groupOf: readonly (CapGroup | null)[] } => {
+  const byName = new Map<string, CapGroup>()
+  const groupOf = claims.map(({ weight, capGroup }) => {
+    if (capGroup === null) return null
+    const known = byName.get(capGroup)
+    const group = known ?? { strongest: weight, sum: 0 }
+    if (known === undefined) byName.set(capGroup, group)
+    group.strongest = Math.max(group.strongest, weight)
+    group.sum += weight
+    return group
+  })
+  return { groups: [...byName.values()], groupOf }
+}
+
+const weightOutside = (
+  atCap: ReadonlySet<CapGroup>,
+  claims: readonly ShareClaim[],
+  groups: readonly CapGroup[],
+): number => {
+  let sum = 0
+  for (const { weight, capGroup } of claims) if (capGroup === null) sum += weight
+  for (const group of groups) if (!atCap.has(group)) sum += group.strongest
+  return sum
+}
+
+/** All domains combined. */
+export interface Synthesis {
+  /** V: -1 to 1, nine decimals. */
+  readonly value: number
+  /** The weighted quality of all domains, 0 to 1. */
+  readonly coverage: number
+  /** 1 if all domains point one way, 0 if they cancel out. */
+  readonly agreement: number
+  readonly domains: readonly WeighedDomain[]
+}
+
+export interface WeighedDomain {
+  readonly domain: Domain
+  readonly value: number
+  readonly quality: number
+  /** By configured weight and quality, among the domains with evidence; these add up to 1. */
+  readonly weight: number
+  /** weight · value */
+  readonly contribution: number
+}
+
+export const synthesize = (scores: readonly DomainScore[], weights: DomainWeights): Synthesis => {
+  const total = sumOf(scores.map(({ domain, quality }) => weights[domain] * quality))
+  const domains = scores.map(({ domain, value, quality }): WeighedDomain => {
+    const weight = total === 0 ? 0 : (weights[domain] * quality) / total
+    return { domain, value, quality, weight, contribution: weight * value }
+  })
+  const net = sumOf(domains.map(({ contribution }) => contribution))
+  const gross = sumOf(domains.map(({ contribution }) => Math.abs(contribution)))
+  return {
+    value: r9(net),
+    coverage: clamp01(total),
+    agreement: gross === 0 ? 0 : clamp01(Math.abs(net) / gross),
+    domains,
+  }
+}
+
+const sumOf = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)

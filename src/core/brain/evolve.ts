@@ -1,6 +1,5 @@
 import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
 import type { ReputationFacts } from '../reputation/evolve.ts'
-import type { Staleness } from './cycle.ts'
 import { evolveLearning, INITIAL_LEARNING, type Learning } from './learning.ts'
 
 /** What the brain remembers between cycles. */
@@ -11,12 +10,19 @@ export interface BrainState {
   readonly learning: Learning
 }
 
+export interface Staleness {
+  /** Cycles in a row without any usable signal. */
+  readonly staleCycles: number
+  /** Data that was never there is not stale. */
+  readonly everScored: boolean
+}
+
 /** What the brain reads: everything that a decision to trade depends on. */
 export interface BrainFacts extends ReputationFacts {
   readonly brain: BrainState
 }
 
-export interface RegimeMemory {
+interface RegimeMemory {
   readonly regime: PayloadOf<'brain.regime_change.v1'>['regime']
   readonly changedAt: string
   readonly evidence: PayloadOf<'brain.regime_change.v1'>['evidence']

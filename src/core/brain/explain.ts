@@ -1,9 +1,9 @@
 import type { PayloadOf } from '../events/catalogue.ts'
 import { REGIMES } from '../events/brain.ts'
 import { r9 } from '../shared/numbers.ts'
-import { judge, type ConvictionRules, type Judgement } from './conviction.ts'
+import { strengthOf, type ConvictionRules, type ConvictionStrength } from './conviction.ts'
 import type { Regime } from './regime.ts'
-import { sharesOf } from './shares.ts'
+import { sharesOf } from './domain-score.ts'
 
 export type StoredConviction = PayloadOf<'brain.conviction.v1'>
 type StoredInput = StoredConviction['inputs'][number]
@@ -17,20 +17,20 @@ export interface ExplainRules {
 }
 
 /** What would have come out if one thing had been different. */
-export interface WhatIf {
+interface WhatIf {
   readonly change: 'without_author' | 'without_domain' | 'other_regime'
   /** The author, domain or regime. */
   readonly subject: string
   readonly value: number
-  readonly direction: Judgement['direction']
+  readonly direction: ConvictionStrength['direction']
   readonly effective_conviction: number
   readonly action: StoredConviction['decision']['action']
   /** Whether something else would have been done. */
   readonly changes_decision: boolean
 }
 
-/** How far the evidence was from the next step up. */
-export interface Distance {
+/** How far the evidence was from the next tier. */
+interface Distance {
   readonly tier: number
   /** The strength of evidence (|V|) that reaches it; null if the regime's cap keeps it out of reach. */
   readonly value_needed: number | null
@@ -38,8 +38,8 @@ export interface Distance {
 }
 
 /**
- * Computed from the stored event alone, with the rules that hold now. What the others would have taken over of a
- * missing author's share follows from how the shares stood.
+ * Computed from the stored event and the current rules. The share of a missing author goes to the others in
+ * proportion to their stored shares.
  */
 export const whatIfs = (
   conviction: StoredConviction,
@@ -86,7 +86,7 @@ export const distanceOf = (conviction: StoredConviction, { brain }: ExplainRules
   const value = valueOf(conviction)
   const magnitude = (tier - 50) / 5
   const damping = 1 - conviction.cts_score / brain.cts.damping_points
-  const strongest = judge(value < 0 ? -1 : 1, circumstancesOf(conviction), brain)
+  const strongest = strengthOf(value < 0 ? -1 : 1, circumstancesOf(conviction), brain)
   const isInReach = damping > 0 && strongest.magnitude >= magnitude && magnitude / 10 / damping <= 1
   if (!isInReach) return { tier, value_needed: null, value_missing: null }
   const needed = magnitude / 10 / damping
@@ -107,7 +107,7 @@ const circumstancesOf = ({ regime, counter_thesis }: StoredConviction) => ({
   },
 })
 
-interface Supposition {
+interface Hypothesis {
   readonly inputs: readonly StoredInput[]
   readonly regime: Regime
   readonly rules: ExplainRules
@@ -117,7 +117,7 @@ interface Supposition {
 const outcomeOf = (
   conviction: StoredConviction,
   named: Pick<WhatIf, 'change' | 'subject'>,
-  { inputs, regime, rules, isCapped }: Supposition,
+  { inputs, regime, rules, isCapped }: Hypothesis,
 ): WhatIf => {
   const domains = domainsWithout(conviction, inputs, rules.brain.share_cap, isCapped)
   const total = domains.reduce((sum, { weight }) => sum + weight, 0)
@@ -125,7 +125,7 @@ const outcomeOf = (
     total === 0 ? 0 : domains.reduce((sum, { weight, value: own }) => sum + (weight / total) * own, 0),
   )
   const circumstances = { ...circumstancesOf(conviction), regime }
-  const { direction, effectiveConviction } = judge(value, circumstances, rules.brain)
+  const { direction, effectiveConviction } = strengthOf(value, circumstances, rules.brain)
   const action = actionOf(
     conviction,
     { direction, effectiveConviction, domains: domains.length, regime },
@@ -141,19 +141,19 @@ const outcomeOf = (
   }
 }
 
-interface SupposedDomain {
+interface HypotheticalDomain {
   readonly weight: number
   readonly value: number
 }
 
-/** The domains that still speak, with what their remaining authors say. */
+/** The domains that still have inputs, with their new weight and value. */
 const domainsWithout = (
   conviction: StoredConviction,
   inputs: readonly StoredInput[],
   cap: number,
   isCapped: (author: string) => boolean,
-): readonly SupposedDomain[] =>
-  conviction.domains_used.flatMap((domain): readonly SupposedDomain[] => {
+): readonly HypotheticalDomain[] =>
+  conviction.domains_used.flatMap((domain): readonly HypotheticalDomain[] => {
     const before = conviction.inputs.filter((input) => input.domain === domain)
     const after = inputs.filter((input) => input.domain === domain)
     if (after.length === 0) return []
@@ -191,17 +191,17 @@ const sharesAgain = (
   )
 }
 
-interface Supposed {
-  readonly direction: Judgement['direction']
+interface HypotheticalResult {
+  readonly direction: ConvictionStrength['direction']
   readonly effectiveConviction: number
   readonly domains: number
   readonly regime: Regime
 }
 
-/** Kill switch and holdings stay as they were. */
+/** With kill switch and holdings as they were. */
 const actionOf = (
   { decision }: StoredConviction,
-  { direction, effectiveConviction, domains, regime }: Supposed,
+  { direction, effectiveConviction, domains, regime }: HypotheticalResult,
   { brain }: ExplainRules,
 ): WhatIf['action'] => {
   if (decision.reasons.includes('hold')) return decision.action === 'exit' ? 'exit' : 'hold'

@@ -1,79 +1,102 @@
+import { weightedTypeOf, type ScoredType } from '../signal-types/all.ts'
+import type { Domain } from '../shared/domains.ts'
+import { clamp01 } from '../shared/numbers.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
-import { freshMsOf, qualityAt, type QualitySeconds } from './quality.ts'
-import { READERS, type PartRules } from '../signals/types/all.ts'
-import type { Reader } from '../signals/types/reader.ts'
-import type { AuthorSignal, AuthorSignals } from './signal.ts'
-import { authorKeyOf, weightedAuthorOf, type WeightedAuthor } from './weighted-author.ts'
+import {
+  authorKeyOf,
+  weightedAuthorOf,
+  type Author,
+  type AuthorSignal,
+  type AuthorSignals,
+  type WeightedAuthor,
+} from './authors.ts'
 
-/** What was said about one symbol: who said it, and what, place by place. Authors stand in the order of their names. */
-export interface Heard {
-  readonly weightedAuthors: readonly WeightedAuthor[]
+/** The signals on one symbol and their authors, as parallel lists, ordered by author. */
+export interface SymbolSignals {
+  readonly authors: readonly WeightedAuthor[]
   readonly signals: readonly AuthorSignal[]
 }
 
-/** A signal that may still speak. */
+/** A signal that still has quality. */
 export interface FreshSignal {
   readonly weighted: WeightedAuthor
   readonly signal: AuthorSignal
-  readonly reader: Reader<PartRules>
+  readonly declaration: ScoredType
   /** Above 0, up to 1. */
   readonly quality: number
 }
 
-/** Names everything and therefore nothing. */
-const GLOBAL = 'GLOBAL'
+export type QualitySeconds = Readonly<Record<Domain, number>>
 
-/** By canonical symbol. Authors come in order whatever way their words came: equal facts make equal events. */
-export const heardBySymbol = (authors: readonly AuthorSignals[]): ReadonlyMap<string, Heard> => {
-  const bySymbol = new Map<string, HeardSoFar>()
-  // Few symbols are named by many signals.
-  const bySpelling = new Map<string, HeardSoFar | null>()
-  for (const { author, said } of inOrder(authors)) {
+/** A signal on this symbol is about the market as a whole and scores no single symbol. */
+export const GLOBAL_SYMBOL = 'GLOBAL'
+
+/** By canonical symbol. Ordered by author whatever the order of arrival, so that equal facts give equal events. */
+export const signalsBySymbol = (authors: readonly AuthorSignals[]): ReadonlyMap<string, SymbolSignals> => {
+  const bySymbol = new Map<string, GrowingSignals>()
+  // Symbols come in few spellings: each is canonicalised once.
+  const bySpelling = new Map<string, GrowingSignals | null>()
+  for (const { author, signals } of inOrder(authors)) {
     if (author.kind !== 'contributor' && author.quarantined) continue
     const weighted = weightedAuthorOf(author)
-    for (const signal of said) {
+    for (const signal of signals) {
       const spelling = signal.symbol ?? ''
       const known = bySpelling.get(spelling)
-      const heard = known === undefined ? spelt(spelling) : known
-      if (heard === null) continue
-      heard.weightedAuthors.push(weighted)
-      heard.signals.push(signal)
+      const list = known === undefined ? listFor(spelling) : known
+      if (list === null) continue
+      list.authors.push(weighted)
+      list.signals.push(signal)
     }
   }
   return bySymbol
 
-  function spelt(spelling: string): HeardSoFar | null {
+  function listFor(spelling: string): GrowingSignals | null {
     const symbol = canonicalSymbol(spelling)
-    const isNone = symbol === '' || symbol === GLOBAL
-    const heard = isNone ? null : (bySymbol.get(symbol) ?? { weightedAuthors: [], signals: [] })
-    if (heard !== null) bySymbol.set(symbol, heard)
-    bySpelling.set(spelling, heard)
-    return heard
+    const isNone = symbol === '' || symbol === GLOBAL_SYMBOL
+    const list = isNone ? null : (bySymbol.get(symbol) ?? { authors: [], signals: [] })
+    if (list !== null) bySymbol.set(symbol, list)
+    bySpelling.set(spelling, list)
+    return list
   }
 }
 
-/** The newest signal per type and author, while it has any quality; what an author said stands together. */
-export const freshIn = (
-  heard: Heard | undefined,
+/** The newest signal per type and author that still has quality. The signals of one author are adjacent. */
+export const freshSignals = (
+  of: SymbolSignals | undefined,
   asOfMs: number,
   qualitySeconds: QualitySeconds,
 ): readonly FreshSignal[] => {
   const fresh: FreshSignal[] = []
-  if (heard === undefined) return fresh
-  const { weightedAuthors, signals } = heard
-  for (let place = 0; place < signals.length; place += 1) {
-    const [weighted, signal] = [weightedAuthors[place] as WeightedAuthor, signals[place] as AuthorSignal]
-    const reader = READERS.get(signal.type)
-    if (reader === undefined) continue
-    const freshMs = freshMsOf(reader.domain, weighted.author, qualitySeconds)
+  if (of === undefined) return fresh
+  const { authors, signals } = of
+  for (let index = 0; index < signals.length; index += 1) {
+    const [weighted, signal] = [authors[index] as WeightedAuthor, signals[index] as AuthorSignal]
+    const declaration = weightedTypeOf(signal.type)
+    if (declaration === undefined) continue
+    const freshMs = freshMsOf(declaration.domain, weighted.author, qualitySeconds)
     const quality = qualityAt(asOfMs - signal.effectiveTimeMs, freshMs)
-    if (quality !== 0) admit(fresh, { weighted, signal, reader, quality })
+    if (quality !== 0) insert(fresh, { weighted, signal, declaration, quality })
   }
   return fresh
 }
 
-interface HeardSoFar extends Heard {
-  readonly weightedAuthors: WeightedAuthor[]
+/** After its fresh time a signal fades over three times as long. */
+const FADING_TIMES = 3
+
+/** Age lowers the weight of a signal, never its value. A signal from the future has no quality. */
+export const qualityAt = (ageMs: number, freshMs: number): number => {
+  if (ageMs < 0) return 0
+  return clamp01(1 - (ageMs - freshMs) / (FADING_TIMES * freshMs))
+}
+
+/** A producer's signal stays fresh at least until its next scheduled run. */
+export const freshMsOf = (domain: Domain, author: Author, qualitySeconds: QualitySeconds): number => {
+  const domainMs = qualitySeconds[domain] * 1000
+  return author.kind === 'contributor' ? domainMs : Math.max(domainMs, author.intervalMs ?? 0)
+}
+
+interface GrowingSignals extends SymbolSignals {
+  readonly authors: WeightedAuthor[]
   readonly signals: AuthorSignal[]
 }
 
@@ -83,18 +106,18 @@ const inOrder = (authors: readonly AuthorSignals[]): readonly AuthorSignals[] =>
     .toSorted((one, other) => (one.key < other.key ? -1 : 1))
     .map(({ authorSignals }) => authorSignals)
 
-/** One signal of a type, by the names of the types. */
-const admit = (admitted: FreshSignal[], fresh: FreshSignal): void => {
+/** Keeps one signal per type of the last author, sorted by type. */
+const insert = (list: FreshSignal[], fresh: FreshSignal): void => {
   const { type, effectiveTimeMs } = fresh.signal
-  let at = admitted.length
+  let at = list.length
   for (; at > 0; at -= 1) {
-    const { weighted, signal } = admitted[at - 1] as FreshSignal
+    const { weighted, signal } = list[at - 1] as FreshSignal
     if (weighted !== fresh.weighted || signal.type < type) break
     if (signal.type > type) continue
-    // Of two at the same time the one that was stored later counts.
-    if (signal.effectiveTimeMs <= effectiveTimeMs) admitted[at - 1] = fresh
+    // Of two signals with the same time the one stored later counts.
+    if (signal.effectiveTimeMs <= effectiveTimeMs) list[at - 1] = fresh
     return
   }
-  if (at === admitted.length) admitted.push(fresh)
-  else admitted.splice(at, 0, fresh)
+  if (at === list.length) list.push(fresh)
+  else list.splice(at, 0, fresh)
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { freshIn, heardBySymbol } from './fresh-signals.ts'
-import { gaugesOf } from './gauges.ts'
+import { freshSignals, signalsBySymbol } from './fresh-signals.ts'
+import { gaugesOf } from './regime.ts'
 import {
   builtin,
   HOUR_MS,
@@ -11,10 +11,10 @@ import {
   type BrainSignal,
   authorsOf,
 } from './scenario.fixture.ts'
-import type { Author } from './signal.ts'
+import type { Author } from './authors.ts'
 
 const gauges = (...signals: readonly BrainSignal[]) =>
-  gaugesOf(freshIn(heardBySymbol(authorsOf(signals)).get('ETH'), NOW_MS, RULES.brain.quality_seconds))
+  gaugesOf(freshSignals(signalsBySymbol(authorsOf(signals)).get('ETH'), NOW_MS, RULES.brain.quality_seconds))
 
 const funding = (value: number, author: Author, ageMs = 0) =>
   signalOf('tradfi', { funding_annualized: value }, { author, ageMs })

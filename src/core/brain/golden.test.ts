@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { r9 } from '../shared/numbers.ts'
-import { judge } from './conviction.ts'
-import { counterThesis } from './counter-thesis.ts'
-import { freshMsOf, qualityAt } from './quality.ts'
+import { counterThesis, strengthOf } from './conviction.ts'
+import { freshMsOf, qualityAt } from './fresh-signals.ts'
 import { detectRegime, type Regime } from './regime.ts'
 import {
+  type BrainSignal,
   contributor,
   curatorCall,
   cycleOf,
@@ -14,9 +14,8 @@ import {
   regimeSignals,
   RULES,
   signalOf,
-  type BrainSignal,
 } from './scenario.fixture.ts'
-import type { MarketFacts } from '../market/readings.ts'
+import type { MarketFacts } from '../signal-types/declare.ts'
 
 const NO_GAUGES = { rsi: null, funding: null, basis: null, fearGreed: null }
 
@@ -196,7 +195,9 @@ describe('golden numbers', () => {
     [0.9, 'TRANSITION', 80],
     [0.9, 'CRISIS', 70],
   ] as const)('10: %d in %s is a conviction of %d', (value, regime, effectiveConviction) => {
-    expect(judge(value, { regime, gauges: NO_GAUGES }, RULES.brain)).toMatchObject({ effectiveConviction })
+    expect(strengthOf(value, { regime, gauges: NO_GAUGES }, RULES.brain)).toMatchObject({
+      effectiveConviction,
+    })
   })
 
   it.each([

@@ -10,7 +10,7 @@ import { decodeState, encodeState } from '../state-codec.ts'
 import { DOMAINS } from '../shared/domains.ts'
 import type { JsonObject } from '../shared/json.ts'
 import { DAY_MS } from '../shared/time.ts'
-import { closesAfter, CLOSES_KEPT } from './closes.ts'
+import { closesAfter, CLOSES_KEPT } from './trades.ts'
 import { isLearningDue, weightsInForce } from './learning.ts'
 
 const BEGIN_MS = Date.parse('2026-01-01T00:00:00.000Z')

@@ -1,31 +1,30 @@
 import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
 import { DOMAINS, type DomainWeights } from '../shared/domains.ts'
-import { closeOf, NO_CLOSES, withClose, type Closes } from './closes.ts'
-import { evolveTrades, NO_TRADES, type Trades } from './trades.ts'
+import { closeOf, type Closes, evolveTrades, NO_CLOSES, NO_TRADES, type Trades, withClose } from './trades.ts'
 
-/** What the engine has learned from its trades, and what it needs to learn more. */
+/** Learned weights, and the trades that the next run learns from. */
 export interface Learning {
-  /** When the log began: nothing is due before. */
+  /** When the log began: no run is due before. */
   readonly beganAt: string | null
   readonly firstCloseAt: string | null
   readonly closes: Closes
   readonly trades: Trades
   /** Null while the configured weights are in force. */
   readonly learned: Learned | null
-  /** Of the newest vector that was ever learned: no two share one. */
+  /** The highest version ever learned; versions are never reused. */
   readonly newestVersion: number
   readonly lastRun: LastRun | null
 }
 
-export interface Learned {
+interface Learned {
   readonly weights: DomainWeights
   readonly version: number
   readonly at: string
-  /** What they were learned from. When these change, they have the last word. */
+  /** The configured weights at that time. When these change, the learned ones are dropped. */
   readonly configured: DomainWeights
 }
 
-export interface LastRun {
+interface LastRun {
   readonly at: string
   readonly meanReturn: number | null
   /** How many runs in a row found a lower mean return than the one before. */
@@ -42,19 +41,19 @@ export const INITIAL_LEARNING: Learning = {
   lastRun: null,
 }
 
-export interface WeightsInForce {
+interface WeightsInForce {
   readonly weights: DomainWeights
   /** 0 for the configured ones. */
   readonly version: number
 }
 
 /** The sections of the configuration that decide about weights. */
-export interface WeightRules {
+interface WeightRules {
   readonly weights: DomainWeights
   readonly learning: { readonly enabled: boolean }
 }
 
-/** What was learned, unless learning is off or other weights were configured since. */
+/** The learned weights, unless learning is off or other weights were configured since. */
 export const weightsInForce = (
   { learned }: Pick<Learning, 'learned'>,
   { weights: configured, learning: { enabled } }: WeightRules,
@@ -63,13 +62,13 @@ export const weightsInForce = (
     ? { weights: configured, version: 0 }
     : { weights: learned.weights, version: learned.version }
 
-/** How many runs in a row the mean return has fallen, if one finds this now. */
+/** How many runs in a row the mean return has fallen, with a run that finds `meanReturn` now. */
 export const fallsAfter = (lastRun: LastRun | null, meanReturn: number | null): number =>
   meanReturn !== null && lastRun !== null && lastRun.meanReturn !== null && meanReturn < lastRun.meanReturn
     ? lastRun.falls + 1
     : 0
 
-/** Whether the moment of a run has passed since the last one. Several missed ones are one. */
+/** Whether a scheduled time has passed since the last run. Several missed runs count as one. */
 export const isLearningDue = ({ lastRun, beganAt }: Learning, dueMs: number): boolean => {
   const after = lastRun?.at ?? beganAt
   return after !== null && dueMs > Date.parse(after)
@@ -93,7 +92,7 @@ export const evolveLearning = (learning: Learning, event: KnownEvent): Learning 
         : learning
     case 'brain.cycle.v1': {
       const next = withTrades(learning, event)
-      // Settings may also change while nobody listens. A cycle with other weights shows it.
+      // Settings may also change while the service is down. A cycle with other weights shows it.
       const { weights_version: version } = event.payload
       return Number.isInteger(version) && version !== next.learned?.version ? withoutLearned(next) : next
     }

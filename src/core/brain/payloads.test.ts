@@ -1,8 +1,14 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { canonicalJson } from '../log/canonical-json.ts'
-import { tradeIntentPayload, type IntentRules } from './intent-payload.ts'
-import { commitmentText, convictionPayload, cyclePayload, regimeChangePayload } from './payloads.ts'
+import {
+  commitmentText,
+  convictionPayload,
+  cyclePayload,
+  type IntentRules,
+  regimeChangePayload,
+  tradeIntentPayload,
+} from './payloads.ts'
 import { curatorCall, cycleOf, firstOf, NOW_MS, regimeSignals, RULES, signalOf } from './scenario.fixture.ts'
 
 const sha256Hex = (text: string): string => createHash('sha256').update(text).digest('hex')

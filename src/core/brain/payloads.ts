@@ -2,8 +2,8 @@ import { canonicalJson } from '../log/canonical-json.ts'
 import type { Sha256Hex } from '../log/hash-chain.ts'
 import { DOMAINS, type DomainWeights } from '../shared/domains.ts'
 import { r9 } from '../shared/numbers.ts'
-import { TIMEFRAME, type Conviction } from './conviction.ts'
-import type { CycleResult, DecidedConviction } from './cycle.ts'
+import { type Conviction, TIMEFRAME } from './conviction.ts'
+import type { CycleResult, DecidedConviction, DecidedIntent } from './cycle.ts'
 import type { RegimeChange } from './regime.ts'
 
 export interface CycleContext {
@@ -16,7 +16,7 @@ export interface CycleContext {
   readonly engineVersion: string
 }
 
-// Members stand in the order of their names: such a payload needs no second walk to become the text of the log.
+// Members are in alphabetical order: canonical JSON then needs no sorting, which is measurably faster.
 
 /** brain.conviction.v1 */
 export const convictionPayload = (
@@ -25,7 +25,7 @@ export const convictionPayload = (
 ) => ({
   commitment_hash: sha256Hex(commitmentText(conviction)),
   confidence: conviction.confidence,
-  // With this and the weights the stored event alone says what would have changed it: see `explain`.
+  // Lets `explain` recompute the conviction from the stored event alone.
   counter_thesis: {
     basis_annualized: shown(conviction.gauges.basis),
     funding_annualized: shown(conviction.gauges.funding),
@@ -59,7 +59,7 @@ export const convictionPayload = (
   timeframe: TIMEFRAME,
 })
 
-/** What `commitment_hash` is the digest of. It fixes the content, not the time. */
+/** The input of `commitment_hash`, a digest of the content. It proves no time. */
 export const commitmentText = (conviction: Conviction): string =>
   canonicalJson({
     cts_score: conviction.ctsScore,
@@ -72,7 +72,7 @@ export const commitmentText = (conviction: Conviction): string =>
     timeframe: TIMEFRAME,
   })
 
-/** What the event of a cycle says of a conviction. */
+/** What brain.cycle.v1 contains of a conviction. */
 type Summary = Pick<Conviction, 'symbol' | 'domains' | 'signalIds'>
 
 /** brain.cycle.v1 */
@@ -121,8 +121,8 @@ const byDomain = (
 ): Record<string, number> => {
   const values: Record<string, number> = {}
   for (const name of DOMAINS_BY_NAME) {
-    const heard = domains.find(({ domain }) => domain === name)
-    if (heard !== undefined) values[name] = r9(valueOf(heard))
+    const scored = domains.find(({ domain }) => domain === name)
+    if (scored !== undefined) values[name] = r9(valueOf(scored))
   }
   return values
 }
@@ -137,3 +137,88 @@ const bySymbol = <Value>(
   Object.fromEntries(convictions.map((conviction) => [conviction.symbol, valueOf(conviction)]))
 
 const shown = (value: number | null): number | null => (value === null ? null : r9(value))
+
+export type ContributorOf = (
+  signalId: string,
+) => { readonly contributorId: string; readonly nodeId: string } | null
+
+interface IntentContext {
+  readonly cycleId: string
+  /** Id of the brain.conviction.v1 event behind it. */
+  readonly convictionId: string
+  readonly asOfMs: number
+  /** The contributor of a signal; null for producers. */
+  readonly contributorOf: ContributorOf
+  /** The expected order size; null if unknown, which counts as large in live mode. */
+  readonly notionalUsd: number | null
+}
+
+export interface IntentRules {
+  readonly execution: {
+    readonly mode: 'paper' | 'live'
+    /** Null: only in live mode. */
+    readonly require_approval: boolean | null
+    readonly confirmation_threshold_usd: number
+    readonly stop_loss_pct: number
+    readonly take_profit_pct: number
+    readonly intent_ttl_seconds: number
+    readonly approval_ttl_seconds: number
+  }
+}
+
+/** execution.trade_intent.v1 */
+export const tradeIntentPayload = (intent: DecidedIntent, context: IntentContext, rules: IntentRules) => {
+  const { execution } = rules
+  const awaits = awaitsApproval(intent, context, rules)
+  const lifetimeSeconds = awaits ? execution.approval_ttl_seconds : execution.intent_ttl_seconds
+  return {
+    approval_required: intent.approvalRequired || awaits,
+    attribution: intent.credits.map(({ signalId, weightBillionths }) => {
+      const contributor = context.contributorOf(signalId)
+      return {
+        contributor_id: contributor?.contributorId ?? null,
+        node_id: contributor?.nodeId ?? null,
+        signal_id: signalId,
+        weight: weightBillionths / 1e9,
+      }
+    }),
+    conviction_id: context.convictionId,
+    conviction_score: intent.effectiveConviction,
+    cts_score: intent.conviction.ctsScore,
+    cycle_id: context.cycleId,
+    direction: intent.direction,
+    intended_price: intent.intendedPrice,
+    leverage: intent.leverage,
+    pcs_score: intent.conviction.pcsScore,
+    rationale: rationaleOf(intent),
+    regime: intent.regime,
+    signal_ids: intent.credits.map(({ signalId }) => signalId),
+    size_pct: intent.sizePct,
+    status: awaits ? ('awaiting_approval' as const) : ('ready' as const),
+    stop_loss_pct: execution.stop_loss_pct,
+    symbol: intent.symbol,
+    take_profit_pct: execution.take_profit_pct,
+    valid_until: new Date(context.asOfMs + lifetimeSeconds * 1000).toISOString(),
+  }
+}
+
+const awaitsApproval = (
+  { approvalRequired }: DecidedIntent,
+  { notionalUsd }: IntentContext,
+  { execution }: IntentRules,
+): boolean => {
+  const isLive = execution.mode === 'live'
+  if (!(execution.require_approval ?? isLive)) return false
+  return approvalRequired || (isLive && (notionalUsd ?? Infinity) >= execution.confirmation_threshold_usd)
+}
+
+/** One line for people, strongest domain first. */
+const rationaleOf = ({ conviction, direction, symbol }: DecidedIntent): string => {
+  const pulls = conviction.domains
+    .toSorted((one, other) => Math.abs(other.contribution) - Math.abs(one.contribution))
+    .map(
+      ({ domain, contribution }) => `${domain} ${contribution < 0 ? '' : '+'}${r9(contribution).toFixed(3)}`,
+    )
+  const strength = conviction.effectiveConviction.toFixed(1)
+  return `${direction} ${symbol} with conviction ${strength} in ${conviction.regime}: ${pulls.join(', ')}; counter-thesis ${conviction.ctsScore.toFixed(1)}`
+}

@@ -4,7 +4,7 @@ import { byDomain, DOMAINS, type Domain, type DomainWeights } from '../shared/do
 /** Weights are whole billionths that add up to exactly a billion. */
 export const BILLION = 1e9
 
-export interface Bounds {
+interface Bounds {
   /** By how much a weight may move. */
   readonly step: number
   readonly floor: number
@@ -12,15 +12,15 @@ export interface Bounds {
 }
 
 /**
- * The weights nearest to where the moves lead that keep to the bounds and add up to 1: all are shifted by the same
- * amount, found by bisection, and those at a bound stay there.
+ * Moves the weights, then shifts all of them by one amount, found by bisection, so that they add up to 1 within the
+ * bounds. Weights at a bound stay there.
  */
 export const projected = (previous: DomainWeights, moves: DomainWeights, bounds: Bounds): DomainWeights => {
   const before = unitsOf(previous)
   const box = boxAround(before, bounds)
-  const wished = byDomain((domain) => before[domain] + moves[domain] * BILLION)
-  const shift = shiftFor(wished, box)
-  const units = byDomain((domain) => Math.round(within(box, domain, wished[domain] + shift)))
+  const moved = byDomain((domain) => before[domain] + moves[domain] * BILLION)
+  const shift = shiftFor(moved, box)
+  const units = byDomain((domain) => Math.round(within(box, domain, moved[domain] + shift)))
   return weightsOf(settled(units, box))
 }
 
@@ -46,7 +46,7 @@ const unitsOf = (weights: DomainWeights): DomainWeights => {
 
 const weightsOf = (units: DomainWeights): DomainWeights => byDomain((domain) => units[domain] / BILLION)
 
-/** Weights beyond floor or ceiling move there, a step at a time. */
+/** Weights beyond floor or ceiling move back, one step per run. */
 const boxAround = (before: DomainWeights, bounds: Bounds): Box => {
   const step = Math.round(bounds.step * BILLION)
   const floor = Math.round(bounds.floor * BILLION)
@@ -56,7 +56,7 @@ const boxAround = (before: DomainWeights, bounds: Bounds): Box => {
     high: byDomain((domain) => Math.min(before[domain] + step, Math.max(ceiling, before[domain] - step))),
   }
   if (sumOf(strict.low) <= BILLION && BILLION <= sumOf(strict.high)) return strict
-  // Where all cannot move there at once, none has to: staying is always inside.
+  // If these bounds cannot hold the sum, weights outside may stay where they are.
   return {
     low: byDomain((domain) => Math.max(before[domain] - step, Math.min(floor, before[domain]))),
     high: byDomain((domain) => Math.min(before[domain] + step, Math.max(ceiling, before[domain]))),
@@ -65,12 +65,12 @@ const boxAround = (before: DomainWeights, bounds: Bounds): Box => {
 
 const ANYWHERE: Box = { low: byDomain(() => 0), high: byDomain(() => BILLION) }
 
-const shiftFor = (wished: DomainWeights, box: Box): number => {
+const shiftFor = (moved: DomainWeights, box: Box): number => {
   let low = -BILLION
   let high = BILLION
   for (let count = 0; count < BISECTIONS; count += 1) {
     const middle = (low + high) / 2
-    const sum = sumOf(byDomain((domain) => within(box, domain, wished[domain] + middle)))
+    const sum = sumOf(byDomain((domain) => within(box, domain, moved[domain] + middle)))
     if (sum < BILLION) low = middle
     else high = middle
   }
@@ -80,15 +80,15 @@ const shiftFor = (wished: DomainWeights, box: Box): number => {
 const within = ({ low, high }: Box, domain: Domain, value: number): number =>
   Math.min(high[domain], Math.max(low[domain], value))
 
-/** What rounding left over is handed out unit by unit, in the order of the domains. */
+/** Distributes the rounding residue unit by unit, in the order of the domains. */
 const settled = (units: DomainWeights, box: Box): DomainWeights => {
   const after = { ...units }
   let residue = BILLION - sumOf(units)
   while (residue !== 0) {
     const unit = Math.sign(residue)
-    const takers = DOMAINS.filter((domain) => within(box, domain, after[domain] + unit) !== after[domain])
-    assert(takers.length > 0, 'weights inside their bounds can add up to 1')
-    for (const domain of takers.slice(0, Math.abs(residue))) after[domain] += unit
+    const receivers = DOMAINS.filter((domain) => within(box, domain, after[domain] + unit) !== after[domain])
+    assert(receivers.length > 0, 'weights inside their bounds can add up to 1')
+    for (const domain of receivers.slice(0, Math.abs(residue))) after[domain] += unit
     residue = BILLION - sumOf(after)
   }
   return after

@@ -11,17 +11,17 @@ import type { Direction } from '../shared/money.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
 import type { BrainFacts } from './evolve.ts'
 
-/** A trade that a plain rule wants, as a benchmark for the brain. */
+/** A trade proposed by a simple rule, as a benchmark for the brain. */
 export interface Proposal {
-  /** What the rule is called. */
+  /** The name of the rule. */
   readonly rule: string
   readonly symbol: string
   readonly direction: Direction
-  /** As the brain's effective conviction: it decides the size. */
+  /** Decides the size, as the brain's effective conviction does. */
   readonly conviction: number
 }
 
-/** Judged like the brain's own: the same sizes, limits and exits, and never the other way round at once. */
+/** Same sizes, limits and exits as for the brain's trades. A reversal takes two steps: exit, then entry. */
 export const proposeTrade = (state: BrainFacts, proposal: Proposal, context: DecisionContext): Decision => {
   const { symbol, direction } = proposal
   const positions = positionsOf(state.trading, symbol)
@@ -53,7 +53,7 @@ const intentEvent = (
     payload: {
       approval_required: approvalRequired,
       attribution: [],
-      // Nobody was convinced: there is a rule and a moment.
+      // There is no conviction event: rule and time identify the proposal.
       conviction_id: cycleId,
       conviction_score: conviction,
       cycle_id: cycleId,

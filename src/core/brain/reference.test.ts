@@ -4,15 +4,13 @@ import { canonicalJson } from '../log/canonical-json.ts'
 import { DOMAINS } from '../shared/domains.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
 import type { ConvictionInput } from './conviction.ts'
-import { evidenceOf } from '../signals/evidence.ts'
+import { evidenceOf, weightedTypeOf } from '../signal-types/all.ts'
 import { convictionPayload, cyclePayload } from './payloads.ts'
-import { freshMsOf, qualityAt } from './quality.ts'
-import { READERS } from '../signals/types/all.ts'
-import { cycleOf, NOW_MS, RULES, type BrainSignal } from './scenario.fixture.ts'
-import { sharesOf } from './shares.ts'
-import type { Author } from './signal.ts'
-import type { MarketFacts } from '../market/readings.ts'
-import { authorKeyOf } from './weighted-author.ts'
+import { freshMsOf, qualityAt } from './fresh-signals.ts'
+import { type BrainSignal, cycleOf, NOW_MS, RULES } from './scenario.fixture.ts'
+import { sharesOf } from './domain-score.ts'
+import { type Author, authorKeyOf } from './authors.ts'
+import type { MarketFacts } from '../signal-types/declare.ts'
 import { signalsOf, views } from './views.fixture.ts'
 
 const MARKET: MarketFacts = { volume24hUsd: 2e9, return24hPct: 3, mark: 3000 }
@@ -74,7 +72,7 @@ const plainInputs = (signals: readonly BrainSignal[], symbol: string): readonly 
     .filter((signal, index, all) => isNewest(signal, index, all))
     .map((signal) => ({
       signal,
-      domain: READERS.get(signal.type)?.domain,
+      domain: weightedTypeOf(signal.type)?.domain,
       quality: qualityOf(signal),
       evidence: evidenceOf(signal, MARKET, RULES.brain.parts),
     }))
@@ -108,7 +106,7 @@ const plainInputs = (signals: readonly BrainSignal[], symbol: string): readonly 
 }
 
 const qualityOf = ({ type, author, effectiveTimeMs }: BrainSignal): number => {
-  const domain = READERS.get(type)?.domain
+  const domain = weightedTypeOf(type)?.domain
   if (domain === undefined) return 0
   return qualityAt(NOW_MS - effectiveTimeMs, freshMsOf(domain, author, RULES.brain.quality_seconds))
 }
@@ -126,7 +124,7 @@ const placeOf = ({ author, type }: BrainSignal): string => `${authorKeyOf(author
 
 const accountStatusOf = (author: Author): number =>
   author.trust *
-  (author.kind === 'contributor' ? 1 + author.score / 25 : Math.max(0.2, Math.min(2, author.karma / 50)))
+  (author.kind === 'contributor' ? 1 + author.score / 25 : Math.max(0.2, Math.min(2, author.reputation / 50)))
 
 const capGroupOf = (author: Author): string | null => {
   if (author.kind === 'builtin') return null

@@ -1,4 +1,8 @@
-import type { Gauges } from './gauges.ts'
+import type { FreshSignal } from './fresh-signals.ts'
+import { numberIn } from '../signal-types/declare.ts'
+import { sentiment } from '../signal-types/sentiment.ts'
+import { ta } from '../signal-types/ta.ts'
+import { tradfi } from '../signal-types/tradfi.ts'
 
 export type Regime = 'BULL' | 'BEAR' | 'CRISIS' | 'TRANSITION'
 
@@ -8,14 +12,14 @@ export interface RegimeReading {
   readonly votes: Votes
 }
 
-export interface Votes {
+interface Votes {
   readonly bull: number
   readonly bear: number
   readonly crisis: number
 }
 
 export interface RegimeChange extends RegimeReading {
-  /** Null for the first detection, which is no alarm. */
+  /** Null for the first detection, which raises no alert. */
   readonly previous: Regime | null
 }
 
@@ -45,7 +49,7 @@ export interface RegimeRules {
   }
 }
 
-/** What nobody fresh tells does not vote. */
+/** A gauge without a fresh signal does not vote. */
 export const detectRegime = (gauges: Gauges, rules: RegimeRules): RegimeReading => {
   const votes: Votes = {
     bull: bullVotes(gauges, rules.bull),
@@ -89,3 +93,42 @@ const crisisVotes = ({ funding, basis, fearGreed }: Gauges, rules: RegimeRules['
   )
 
 const count = (...votes: readonly boolean[]): number => votes.filter(Boolean).length
+
+/** Raw values of a symbol that decide the regime and the counter-thesis; null without a fresh signal. */
+export interface Gauges {
+  readonly rsi: number | null
+  /** % per year. */
+  readonly funding: number | null
+  /** % per year. */
+  readonly basis: number | null
+  /** 0 to 100. */
+  readonly fearGreed: number | null
+}
+
+export const gaugesOf = (fresh: readonly FreshSignal[]): Gauges => ({
+  rsi: gauge(fresh, ta.type, 'rsi_14'),
+  funding: gauge(fresh, tradfi.type, 'funding_annualized'),
+  basis: gauge(fresh, tradfi.type, 'basis_annualized'),
+  fearGreed: gauge(fresh, sentiment.type, 'fear_greed'),
+})
+
+/** The built-in producer decides; without one the median of the registered ones, so that a single one moves little. */
+const gauge = (fresh: readonly FreshSignal[], type: string, member: string): number | null => {
+  const own: number[] = []
+  const registered: number[] = []
+  for (const { weighted, signal } of fresh) {
+    const { kind } = weighted.author
+    if (signal.type !== type || kind === 'contributor') continue
+    const value = numberIn(signal.payload, member)
+    if (value !== null) (kind === 'builtin' ? own : registered).push(value)
+  }
+  return median(own) ?? median(registered)
+}
+
+const median = (values: readonly number[]): number | null => {
+  const sorted = values.toSorted((one, other) => one - other)
+  const lower = sorted[Math.floor((sorted.length - 1) / 2)]
+  const upper = sorted[Math.floor(sorted.length / 2)]
+  if (lower === undefined || upper === undefined) return null
+  return lower + (upper - lower) / 2
+}

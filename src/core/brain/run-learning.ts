@@ -1,23 +1,66 @@
-import type { NewEvent } from '../events/catalogue.ts'
-import { DOMAINS } from '../shared/domains.ts'
-import { accept, refuse, type Decision } from '../shared/decision.ts'
-import { adjust, type Adjustment, type LearningSettings } from './adjust.ts'
-import { weightsInForce, type Learning } from './learning.ts'
+import { positionId } from '../shared/brand.ts'
+import type { NewEvent, PayloadOf } from '../events/catalogue.ts'
+import { byDomain, type Domain, DOMAINS, type DomainWeights } from '../shared/domains.ts'
+import { accept, type Decision, refuse } from '../shared/decision.ts'
+import { fallsAfter, type Learning, weightsInForce } from './learning.ts'
+import { r9 } from '../shared/numbers.ts'
+import { DAY_MS } from '../shared/time.ts'
+import { closesAfter, type Close, type Trade } from './trades.ts'
+import type { Positions, Terms } from '../trading/positions.ts'
+import { differenceOf, normalized, projected } from './projection.ts'
 
-/** Who asked: the clock at a moment of its grid, or an operator through a surface. */
+/** The result of a closed trade, with the domain scores at its entry. Adopted positions have none. */
+export const recordOutcome = (
+  { trades }: Pick<Learning, 'trades'>,
+  positions: Positions,
+  close: PayloadOf<'execution.position_closed.v1'>,
+  now: string,
+): Decision => {
+  const trade = trades.held.get(close.position_id)
+  const position = positions.get(positionId(close.position_id))
+  if (trade === undefined || position === undefined) return accept()
+  return accept(outcomeEvent(trade, position.terms, close, now))
+}
+
+const outcomeEvent = (
+  trade: Trade,
+  { direction, openedAt, origin }: Terms,
+  close: PayloadOf<'execution.position_closed.v1'>,
+  now: string,
+): NewEvent => ({
+  type: 'learning.outcome.v1',
+  source: 'learning',
+  payload: {
+    position_id: close.position_id,
+    conviction_id: trade.convictionId,
+    direction,
+    realized_pnl: close.realized_pnl,
+    net_return: close.realized_pnl_pct,
+    direction_correct: close.gross_pnl > 0,
+    time_held_hours: r9((Date.parse(now) - Date.parse(openedAt)) / HOUR_MS),
+    max_drawdown_pct: close.max_adverse_pct,
+    regime_at_entry: origin.kind === 'intent' ? origin.regimeAtEntry : '',
+    domain_scores_at_entry: trade.domainScores,
+    signal_ids: [...trade.signalIds],
+  },
+})
+
+const HOUR_MS = 3_600_000
+
+/** The schedule, or an operator through a surface. */
 export type LearningCause =
   | { readonly trigger: 'schedule'; readonly due: string }
   | { readonly trigger: 'api' | 'cli' }
 
-export interface LearningRequest {
+interface LearningRequest {
   readonly cause: LearningCause
   readonly configuration: LearningSettings
-  /** Karma by name. */
+  /** Reputation by producer name. */
   readonly producerScores: Readonly<Record<string, number>>
   readonly now: string
 }
 
-/** Recorded, whatever it comes to. */
+/** Every run is recorded, also one that changes nothing. */
 export const runLearning = (learning: Learning, request: LearningRequest): Decision => {
   const { cause, configuration, now } = request
   if (!configuration.learning.enabled)
@@ -30,7 +73,7 @@ export const runLearning = (learning: Learning, request: LearningRequest): Decis
     {
       type: 'learning.weight_adjustment.v1',
       source: SOURCE,
-      // Several services on one log come to the same moment: the first one learns.
+      // Several processes on one log derive the same key: only the first run is stored.
       ...(cause.trigger === 'schedule' ? { dedupeKey: `learning:${cause.due}` } : {}),
       payload: {
         cycle_type: 'weekly',
@@ -77,3 +120,128 @@ const alertOf = ({ previous, weights, deltas, observations, reason }: Adjustment
     repeat: 0,
   },
 })
+
+/** The sections of the configuration that a run reads. */
+interface LearningSettings {
+  readonly weights: DomainWeights
+  readonly learning: LearningRules
+}
+
+interface LearningRules {
+  readonly enabled: boolean
+  readonly window_days: number
+  readonly min_positions: number
+  readonly max_step: number
+  readonly min_pairs: number
+  readonly floor: number
+  readonly ceiling: number
+  readonly cold_days: number
+  readonly warm_days: number
+  readonly revert_after: number
+}
+
+type LearningReason =
+  | 'cold_start_no_history'
+  | 'cold_start_baseline'
+  | 'insufficient_data'
+  | 'reverted'
+  | 'adjusted'
+  | 'unchanged'
+
+interface Adjustment {
+  readonly reason: LearningReason
+  readonly step: number
+  readonly previous: DomainWeights
+  readonly weights: DomainWeights
+  readonly deltas: DomainWeights
+  readonly correlations: DomainWeights
+  readonly observations: number
+  /** Number of signals behind the trades of the window. */
+  readonly attributions: number
+  readonly meanReturn: number | null
+}
+
+/** The result of a learning run: new weights, the step, and why. */
+const adjust = (learning: Learning, configuration: LearningSettings, now: string): Adjustment => {
+  const { weights: configured, learning: rules } = configuration
+  const previous = normalized(weightsInForce(learning, configuration).weights)
+  const from = new Date(Date.parse(now) - rules.window_days * DAY_MS).toISOString()
+  const closes = closesAfter(learning.closes, from)
+  const meanReturn = closes.length === 0 ? null : r9(meanOf(closes.map(({ netReturn }) => netReturn)))
+  const correlations = byDomain((domain) => correlationOf(closes, domain, rules.min_pairs))
+  const pace = paceOf(learning.firstCloseAt, closes, rules, now)
+  const isReverting = pace.step > 0 && fallsAfter(learning.lastRun, meanReturn) >= rules.revert_after
+  const moves = isReverting
+    ? byDomain((domain) => limited(normalized(configured)[domain] - previous[domain], pace.step))
+    : byDomain((domain) => correlations[domain] * pace.step)
+  const weights = pace.step === 0 ? previous : projected(previous, moves, { ...rules, step: pace.step })
+  return {
+    reason: pace.reason ?? reasonOf(isReverting, previous, weights),
+    step: pace.step,
+    previous,
+    weights,
+    deltas: differenceOf(previous, weights),
+    correlations,
+    observations: closes.length,
+    attributions: closes.reduce((sum, { signals }) => sum + signals, 0),
+    meanReturn,
+  }
+}
+
+interface Pace {
+  readonly step: number
+  /** Why the weights stay; null if they may move. */
+  readonly reason: LearningReason | null
+}
+
+/** No step in the first days after the first close, then half steps, then full ones. */
+const paceOf = (
+  firstCloseAt: string | null,
+  closes: readonly Close[],
+  rules: LearningRules,
+  now: string,
+): Pace => {
+  if (firstCloseAt === null) return { step: 0, reason: 'cold_start_no_history' }
+  const days = (Date.parse(now) - Date.parse(firstCloseAt)) / DAY_MS
+  if (days < rules.cold_days) return { step: 0, reason: 'cold_start_baseline' }
+  if (closes.length < rules.min_positions) return { step: 0, reason: 'insufficient_data' }
+  return { step: days < rules.warm_days ? rules.max_step / 2 : rules.max_step, reason: null }
+}
+
+const reasonOf = (isReverting: boolean, previous: DomainWeights, weights: DomainWeights): LearningReason => {
+  if (DOMAINS.every((domain) => previous[domain] === weights[domain])) return 'unchanged'
+  return isReverting ? 'reverted' : 'adjusted'
+}
+
+const limited = (move: number, step: number): number => Math.max(-step, Math.min(step, move))
+
+/**
+ * Pearson's r between a domain's evidence for the side taken and winning, over the trades that it scored.
+ * A bearish domain is credited for a short that won. 0 with too few pairs or no variance.
+ */
+const correlationOf = (closes: readonly Close[], domain: Domain, pairsMin: number): number => {
+  const pairs = closes.flatMap(({ values, side, won }) => {
+    const value = values[domain]
+    return value === undefined ? [] : [{ evidence: value * side, result: won ? 1 : -1 }]
+  })
+  if (pairs.length < pairsMin) return 0
+  const evidence = meanOf(pairs.map((pair) => pair.evidence))
+  const result = meanOf(pairs.map((pair) => pair.result))
+  let covariance = 0
+  let evidenceVariance = 0
+  let resultVariance = 0
+  for (const pair of pairs) {
+    covariance += (pair.evidence - evidence) * (pair.result - result)
+    evidenceVariance += (pair.evidence - evidence) ** 2
+    resultVariance += (pair.result - result) ** 2
+  }
+  // A constant domain differs from its own mean by rounding alone.
+  if (evidenceVariance <= pairs.length * NOISE || resultVariance <= pairs.length * NOISE) return 0
+  return r9(Math.max(-1, Math.min(1, covariance / Math.sqrt(evidenceVariance * resultVariance))))
+}
+
+const meanOf = (values: readonly number[]): number =>
+  values.reduce((sum, value) => sum + value, 0) / values.length
+
+/** Values have nine decimals: a smaller variance is rounding. */
+const NOISE = 1e-20

@@ -1,16 +1,22 @@
 import { DEFAULT_CONFIGURATION } from '../config/validate.ts'
 import type { JsonObject } from '../shared/json.ts'
 import {
-  runCycle,
   type CycleInputs,
   type CycleResult,
   type CycleRules,
   type DecidedConviction,
+  runCycle,
 } from './cycle.ts'
-import type { IntentRules } from './intent-payload.ts'
+import type { IntentRules } from './payloads.ts'
 import type { Regime } from './regime.ts'
-import type { Author, Contributor, Producer, AuthorSignal, AuthorSignals } from './signal.ts'
-import { authorKeyOf } from './weighted-author.ts'
+import {
+  type Author,
+  authorKeyOf,
+  type AuthorSignal,
+  type AuthorSignals,
+  type ContributorAuthor,
+  type ProducerAuthor,
+} from './authors.ts'
 
 export const NOW_MS = Date.UTC(2026, 1, 20)
 
@@ -24,11 +30,11 @@ export const RULES: CycleRules & IntentRules = DEFAULT_CONFIGURATION
 const WEIGHTS = DEFAULT_CONFIGURATION.weights
 
 const producer =
-  (kind: Producer['kind']) =>
-  (id: string, changes: Partial<Producer> = {}): Producer => ({
+  (kind: ProducerAuthor['kind']) =>
+  (id: string, changes: Partial<ProducerAuthor> = {}): ProducerAuthor => ({
     kind,
     id,
-    karma: 50,
+    reputation: 50,
     trust: 1,
     intervalMs: null,
     quarantined: false,
@@ -39,7 +45,7 @@ export const builtin = producer('builtin')
 
 export const registered = producer('registered')
 
-export const contributor = (id: string, score = 0, groupId: string | null = null): Contributor => ({
+export const contributor = (id: string, score = 0, groupId: string | null = null): ContributorAuthor => ({
   kind: 'contributor',
   id,
   score,
@@ -47,7 +53,7 @@ export const contributor = (id: string, score = 0, groupId: string | null = null
   groupId,
 })
 
-export interface SignalChanges {
+interface SignalChanges {
   readonly id?: string
   readonly symbol?: string | null
   readonly author?: Author
@@ -100,12 +106,12 @@ export interface BrainSignal extends AuthorSignal {
 export const authorsOf = (signals: readonly BrainSignal[]): readonly AuthorSignals[] => {
   const keys = new Set(signals.map(({ author }) => authorKeyOf(author)))
   return [...keys].flatMap((key) => {
-    const said = signals.filter(({ author }) => authorKeyOf(author) === key)
-    return said[0] === undefined ? [] : [{ author: said[0].author, said }]
+    const own = signals.filter(({ author }) => authorKeyOf(author) === key)
+    return own[0] === undefined ? [] : [{ author: own[0].author, signals: own }]
   })
 }
 
-export type Scenario = Partial<Omit<CycleInputs, 'authors'>> & { readonly signals?: readonly BrainSignal[] }
+type Scenario = Partial<Omit<CycleInputs, 'authors'>> & { readonly signals?: readonly BrainSignal[] }
 
 export const cycleOf = ({ signals = [], ...inputs }: Scenario = {}, rules: CycleRules = RULES): CycleResult =>
   runCycle(

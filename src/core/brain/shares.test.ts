@@ -9,10 +9,10 @@ import {
   signalOf,
   type BrainSignal,
 } from './scenario.fixture.ts'
-import { sharesOf, type Claim } from './shares.ts'
+import { sharesOf, type ShareClaim } from './domain-score.ts'
 
 describe('17: shares', () => {
-  const claims: fc.Arbitrary<readonly Claim[]> = fc.array(
+  const claims: fc.Arbitrary<readonly ShareClaim[]> = fc.array(
     fc.record({
       weight: fc.double({ min: 1e-6, max: 10, noNaN: true }),
       capGroup: fc.constantFrom(null, 'a', 'b', 'c', 'd'),
@@ -79,7 +79,10 @@ describe('17: shares', () => {
         of(contributor('c', 0, 'gang')),
       ]),
     ).toStrictEqual({ a: 0.5 / 3, b: 0.5 / 3, c: 0.5 / 3 })
-    expect(inputs([of(registered('p')), of(builtin('h', { karma: 10 }))])).toStrictEqual({ p: 0.5, h: 0.5 })
+    expect(inputs([of(registered('p')), of(builtin('h', { reputation: 10 }))])).toStrictEqual({
+      p: 0.5,
+      h: 0.5,
+    })
     expect(inputs([of(builtin('h'))])).toStrictEqual({ h: 1 })
     // A group is named by whoever links contributors; the name of another author is no way into his cap.
     expect(inputs([of(contributor('a', 0, 'contributor:b')), of(contributor('b'))])).toStrictEqual({

@@ -1,25 +1,26 @@
 import { Map as PersistentMap } from 'immutable'
 import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
 import { DAY_MS } from '../shared/time.ts'
+import { r9 } from '../shared/numbers.ts'
 
-/** What was believed when a trade began, and by whom. */
+/** The signals and domain scores behind a trade. */
 export interface Trade {
   readonly convictionId: string
   readonly domainScores: Readonly<Record<string, number>>
   readonly signalIds: readonly string[]
-  /** Who is behind each signal of a contributor that the intent lists. */
+  /** One entry per contributor signal that the intent lists. */
   readonly contributors: readonly { readonly contributorId: string; readonly nodeId: string }[]
 }
 
-/** From the conviction to the close. Nothing stays longer than its trade. */
+/** Followed from the conviction to the close, then dropped. */
 export interface Trades {
   /** Domain scores of convictions, until their cycle ends. */
   readonly convictions: PersistentMap<string, Readonly<Record<string, number>>>
-  /** By intent, until it opens a position or can no longer. */
+  /** By intent, until it opens a position or can no longer do so. */
   readonly wanted: PersistentMap<string, Trade & { readonly validUntil: string }>
   /** By position. */
   readonly held: PersistentMap<string, Trade>
-  /** Closed positions. What follows from a close is done by the next cycle: then they go. */
+  /** Closed positions. Their outcome and shares are recorded in the same batch; the next cycle drops them. */
   readonly closed: readonly string[]
 }
 
@@ -34,7 +35,7 @@ export const evolveTrades = (trades: Trades, event: KnownEvent): Trades => {
   switch (event.type) {
     case 'brain.conviction.v1': {
       const { decision, domain_scores: scores } = event.payload
-      // Absent from what is left of a damaged event.
+      // A damaged event may lack it.
       const action = (decision as typeof decision | undefined)?.action
       if (action !== 'long' && action !== 'short') return trades
       return { ...trades, convictions: trades.convictions.set(event.id, scores) }
@@ -88,18 +89,67 @@ const opened = (trades: Trades, position: PayloadOf<'execution.position_opened.v
   }
 }
 
-/** An order whose fate is unclear may still be filled after its time. */
+/** An order in status UNKNOWN may still fill after it expired. */
 const GRACE_MS = DAY_MS
 
 const swept = (trades: Trades, now: string): Trades => {
   const overdue = new Date(Date.parse(now) - GRACE_MS).toISOString()
-  const hopeless = [...trades.wanted].flatMap(([id, { validUntil }]) => (validUntil < overdue ? [id] : []))
+  const expired = [...trades.wanted].flatMap(([id, { validUntil }]) => (validUntil < overdue ? [id] : []))
   const { convictions, wanted, held, closed } = trades
-  if (convictions.size === 0 && hopeless.length === 0 && closed.length === 0) return trades
+  if (convictions.size === 0 && expired.length === 0 && closed.length === 0) return trades
   return {
     convictions: NO_TRADES.convictions,
-    wanted: hopeless.length === 0 ? wanted : wanted.deleteAll(hopeless),
+    wanted: expired.length === 0 ? wanted : wanted.deleteAll(expired),
     held: closed.length === 0 ? held : held.deleteAll(closed),
     closed: [],
   }
+}
+
+/** A closed trade, as far as learning needs it. */
+export interface Close {
+  readonly at: string
+  readonly won: boolean
+  readonly netReturn: number
+  /** 1 for a long, -1 for a short. */
+  readonly side: 1 | -1
+  /** Domain values at entry, -1 to 1. */
+  readonly values: Readonly<Record<string, number>>
+  readonly signals: number
+}
+
+/** The newest closes, oldest first, in chunks: adding one copies a chunk, not all. */
+export type Closes = readonly (readonly Close[])[]
+
+export const NO_CLOSES: Closes = []
+
+const CHUNK = 100
+const CHUNKS_MAX = 101
+
+/** At least as many as any configuration asks for. */
+export const CLOSES_KEPT = CHUNK * (CHUNKS_MAX - 1)
+
+export const closeOf = (outcome: PayloadOf<'learning.outcome.v1'>, at: string): Close => ({
+  at,
+  won: outcome.realized_pnl > 0,
+  netReturn: outcome.net_return,
+  side: outcome.direction === 'long' ? 1 : -1,
+  values: Object.fromEntries(
+    Object.entries(outcome.domain_scores_at_entry).map(([domain, score]) => [domain, r9(2 * score - 1)]),
+  ),
+  signals: outcome.signal_ids.length,
+})
+
+export const withClose = (closes: Closes, close: Close): Closes => {
+  const last = closes.at(-1)
+  if (last !== undefined && last.length < CHUNK) return [...closes.slice(0, -1), [...last, close]]
+  return [...closes.slice(-(CHUNKS_MAX - 1)), [close]]
+}
+
+/** Those after a time, oldest first. Times never decrease, so older chunks are skipped. */
+export const closesAfter = (closes: Closes, from: string): readonly Close[] => {
+  const first = closes.findLastIndex((chunk) => (chunk[0]?.at ?? '') <= from)
+  return closes
+    .slice(Math.max(0, first))
+    .flat()
+    .filter(({ at }) => at > from)
 }

@@ -8,9 +8,9 @@ import {
   signalOf,
   type BrainSignal,
 } from './scenario.fixture.ts'
-import type { Author } from './signal.ts'
+import type { Author } from './authors.ts'
 
-export type Mirror = 1 | -1
+type Mirror = 1 | -1
 
 /** What somebody says about ETH, or exactly the opposite. */
 export interface View {
@@ -102,7 +102,7 @@ const standings = fc.constantFrom(0, 13, 50, 100)
 // Who has one name has one standing.
 const authors: fc.Arbitrary<Author> = fc.oneof(
   fc.constant(builtin('house')),
-  standings.map((karma) => registered(`p${karma}`, { karma })),
+  standings.map((reputation) => registered(`p${reputation}`, { reputation })),
   fc
     .tuple(standings, fc.constantFrom(null, 'gang'))
     .map(([score, groupId]) => contributor(`a${score}${groupId}`, score, groupId)),

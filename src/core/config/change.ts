@@ -12,7 +12,6 @@ import {
   NO_LAYER,
   setsKey,
 } from './layers.ts'
-import { needsRestart } from './restart.ts'
 import type { Configuration } from './schema.ts'
 import { isRedactedSecret, isSecret } from './secrets.ts'
 import { faultsOfKeys } from './validate.ts'
@@ -27,7 +26,7 @@ import {
   withValue,
 } from './values.ts'
 
-export interface ChangeRequest {
+interface ChangeRequest {
   /** What a client sent, parsed but not looked at. */
   readonly body: unknown
   readonly layers: Layers
@@ -197,3 +196,31 @@ const overridden = (wishes: readonly Leaf[], layers: Layers): readonly KeyPath[]
 }
 
 const dotted = (path: KeyPath): string => path.join('.')
+
+const RESTART_KEYS: ReadonlySet<string> = new Set([
+  'api.host',
+  'api.port',
+  'store.url',
+  'store.checkpoint_file',
+  'identity.node_prefix',
+  'brain.link.window_seconds',
+  'execution.mode',
+  'execution.venue',
+  'execution.venue_url',
+  'ta.bar_seconds',
+  'ta.variance_decay',
+])
+
+/** Of the market everything belongs to the feed, which is opened once, but these. */
+const LIVE_MARKET_KEYS: ReadonlySet<string> = new Set([
+  'market.max_mark_age_seconds',
+  'market.max_bar_move_pct',
+  'market.trusted_price_sources',
+])
+
+/** Whether a new value of the key counts only after a restart. */
+export const needsRestart = (path: KeyPath): boolean => {
+  const key = path.join('.')
+  if (path[0] === 'market') return !LIVE_MARKET_KEYS.has(key)
+  return path[0] === 'dashboard' || RESTART_KEYS.has(key)
+}

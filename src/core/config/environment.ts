@@ -1,12 +1,11 @@
 import type { Json } from '../shared/json.ts'
-import { CONFIGURATION_KEYS, type Key, type KeyKind } from './keys.ts'
+import { CONFIGURATION_KEYS, type Key, type KeyKind, nearest } from './keys.ts'
 import type { Layer } from './layers.ts'
-import { nearest } from './nearest-key.ts'
 import { isList, isObject, type KeyPath, withValue } from './values.ts'
 
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>
 
-export interface EnvironmentLayer {
+interface EnvironmentLayer {
   readonly layer: Layer
   readonly warnings: readonly string[]
 }

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { CONFIGURATION_KEYS, namesIn } from './keys.ts'
-import { hintFor, nearest } from './nearest-key.ts'
+import { CONFIGURATION_KEYS, hintFor, namesIn, nearest } from './keys.ts'
 
 describe('hintFor', () => {
   it.each([

@@ -2,9 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { CONFIGURATION_KEYS, isKnown, namesIn } from './keys.ts'
 import { asValues } from './layers.ts'
 import { configurationJsonSchema } from './schema.ts'
-import { DEFAULT_CONFIGURATION } from './validate.ts'
+import { DEFAULT_CONFIGURATION, warningsOf } from './validate.ts'
 import { leavesOf } from './values.ts'
-import { warningsOf } from './warnings.ts'
 
 describe('keys', () => {
   it('are all described, and the defaults hold exactly them', () => {

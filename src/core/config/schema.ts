@@ -1,10 +1,9 @@
 import { z } from 'zod'
 import { brain } from './sections/brain.ts'
-import { alerts, execution, killSwitch, universe } from './sections/execution.ts'
+import { alerts, execution, killSwitch, risk, universe } from './sections/trading.ts'
 import { plainText } from './sections/kinds.ts'
-import { karma, learning, producers, settlement, signals } from './sections/learning.ts'
+import { karma, learning, producers, settlement, signals, weights } from './sections/learning.ts'
 import { market, technicalAnalysis } from './sections/market.ts'
-import { risk } from './sections/risk.ts'
 import {
   api,
   audit,
@@ -16,7 +15,6 @@ import {
   stream,
   trace,
 } from './sections/service.ts'
-import { weights } from './sections/weights.ts'
 
 export const configurationSchema = z.strictObject({
   preset: plainText(1, 64)

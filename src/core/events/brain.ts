@@ -68,3 +68,84 @@ export const brainEvents = {
     warnings: z.array(z.string()),
   }),
 } as const
+
+export const FEEDBACK_OUTCOMES = ['profit', 'loss', 'breakeven', 'no_fill', 'unknown'] as const
+
+const LEARNING_REASONS = [
+  'cold_start_no_history',
+  'cold_start_baseline',
+  'insufficient_data',
+  'reverted',
+  'adjusted',
+  'unchanged',
+] as const
+
+const reason = z.enum(LEARNING_REASONS)
+
+export const learningEvents = {
+  /** What an agent says came of a signal: weak evidence, never money. */
+  'learning.feedback.v1': z.object({
+    producer_id: z.string(),
+    signal_id: z.string().nullable(),
+    outcome: z.enum(FEEDBACK_OUTCOMES).nullable(),
+    pnl: z.number().nullable(),
+    note: z.string().nullable(),
+    /** False when the signal is unknown or of another producer: then it has no effect. */
+    matched: z.boolean(),
+    signal_type: z.string().nullable(),
+    score: z.number().nullable(),
+    submitted_by: z.string(),
+    contributor_id: z.string().nullish(),
+    /** Whether it is evidence: once per signal and caller, and only where the market gave no answer. */
+    counted: z.boolean().optional(),
+    /** Against an outcome that the market decided. */
+    weight: z.number().optional(),
+  }),
+  /** A trade that is over, with what was believed when it began. */
+  'learning.outcome.v1': z.object({
+    position_id: z.string(),
+    conviction_id: z.string(),
+    direction: z.enum(['long', 'short']),
+    realized_pnl: z.number(),
+    /** Of what was put in, after all costs. */
+    net_return: z.number(),
+    /** Whether the price went the right way, whatever it cost. */
+    direction_correct: z.boolean(),
+    time_held_hours: z.number(),
+    max_drawdown_pct: z.number(),
+    regime_at_entry: z.string(),
+    /** (1 + v) / 2 by domain. */
+    domain_scores_at_entry: numbers,
+    signal_ids: z.array(z.string()),
+  }),
+  /** A learning run, also one that changes nothing. */
+  'learning.weight_adjustment.v1': z.object({
+    cycle_type: z.literal('weekly'),
+    trigger: z.enum(['schedule', 'api', 'cli']),
+    previous_weights: numbers,
+    new_weights: numbers,
+    deltas: numbers,
+    observations: z.int(),
+    reason,
+    applied: z.boolean(),
+    correlations: numbers,
+    step: z.number(),
+    /** In force after this run; 0 for the configured weights. */
+    weights_version: z.int(),
+    window_mean_return: z.number().nullable(),
+    /** Learned weights hold as long as these do. */
+    configured_weights: numbers,
+  }),
+  'learning.report.v1': z.object({
+    /** Signals behind the trades of the window. */
+    attributions: z.int(),
+    weight_adjustment: z.object({
+      applied: z.boolean(),
+      reason,
+      observations: z.int(),
+      deltas: numbers,
+    }),
+    /** Karma by name. */
+    producer_scores: numbers,
+  }),
+} as const

@@ -1,18 +1,12 @@
 import type { z } from 'zod'
 import type { Stamped } from '../log/event.ts'
 import type { JsonObject } from '../shared/json.ts'
-import { alertEvents } from './alert.ts'
-import { attributionEvents } from './attribution.ts'
-import { brainEvents } from './brain.ts'
-import { contributorEvents } from './contributor.ts'
-import { venueEvents } from './execution-venue.ts'
-import { executionEvents } from './execution.ts'
-import { karmaEvents } from './karma.ts'
-import { learningEvents } from './learning.ts'
+import { alertEvents, systemEvents } from './system.ts'
+import { attributionEvents, contributorEvents, producerEvents, traceEvents } from './signals.ts'
+import { brainEvents, learningEvents } from './brain.ts'
+import { executionEvents, venueEvents } from './trading.ts'
+import { karmaEvents } from './treasury.ts'
 import { marketEvents } from './market.ts'
-import { producerEvents } from './producer.ts'
-import { systemEvents } from './system.ts'
-import { traceEvents } from './trace.ts'
 
 /** Every event the engine writes besides signals, with the schema of its payload. */
 export const CATALOGUE = {

@@ -31,7 +31,7 @@ export interface SignedCheckpoint extends Checkpoint {
   readonly signature: string
 }
 
-export interface NoteSignature {
+interface NoteSignature {
   readonly keyName: string
   /** 64 hex digits. */
   readonly publicKey: string

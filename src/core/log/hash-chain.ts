@@ -8,7 +8,7 @@ export type Sha256Hex = (text: string) => string
 export type ChainedRecord = Omit<LogRecord, 'signature' | 'signer'>
 
 /** The members that go into the hash, besides the previous hash. */
-export type HashedFields = Omit<ChainedRecord, 'prevHash' | 'hash' | 'seq' | 'recordedAt'>
+type HashedFields = Omit<ChainedRecord, 'prevHash' | 'hash' | 'seq' | 'recordedAt'>
 
 /** Everything of the preimage behind the previous hash. Nine parts, joined with `|`. */
 const preimageTail = (record: HashedFields): string =>

@@ -14,7 +14,7 @@ export interface Frontier {
 }
 
 /** What a leaf commits to: the event's hash, and what stands beside the hash in the log. */
-export interface LeafFields {
+interface LeafFields {
   readonly hash: string
   readonly signature: string | null
   readonly publicKey: string | null

@@ -1,20 +1,20 @@
 import type { PayloadOf } from '../events/catalogue.ts'
 import { r9 } from '../shared/numbers.ts'
-import { isTimestamp } from '../shared/timestamp.ts'
+import { isTimestamp } from '../shared/time.ts'
 
-/** A bar as a feed tells it. Nothing of it is trusted yet: see `barFaultOf`. */
+/** A bar as a feed reports it, not validated yet: see `barFaultOf`. */
 export type FeedBar = Omit<PayloadOf<'market.bar.v1'>, 'feed'>
 
-/** Why a bar is not taken. */
+/** Why a bar is refused. */
 export type BarFault = 'invalid' | 'off_grid' | 'repeated' | 'out_of_order' | 'in_future' | 'price_jump'
 
 /** Clocks of venues differ a little from ours. */
 const SKEW_MS_MAX = 5000
 
-/** No asset costs that much: a unit was mistaken. */
+/** A higher price is a unit error. */
 const PRICE_MAX = 1e12
 
-/** What is wrong with a bar, whatever its price says about the market. Null if nothing is. */
+/** Null for a valid bar. Price jumps are judged elsewhere. */
 export const barFaultOf = (bar: FeedBar, last: FeedBar | null, nowMs: number): BarFault | null => {
   if (!isSoundBar(bar)) return 'invalid'
   const openMs = Date.parse(bar.open_ts)
@@ -25,7 +25,7 @@ export const barFaultOf = (bar: FeedBar, last: FeedBar | null, nowMs: number): B
   return bar.open_ts === last.open_ts ? 'repeated' : 'out_of_order'
 }
 
-/** How far a close is from another, as a part of it. */
+/** The relative distance of two closes. */
 export const moveBetween = (from: FeedBar, to: FeedBar): number => r9(Math.abs(to.close / from.close - 1))
 
 const isSoundBar = (bar: FeedBar): boolean => {

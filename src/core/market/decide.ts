@@ -1,7 +1,10 @@
-import type { Decision } from '../shared/decision.ts'
+import { accept, type Decision } from '../shared/decision.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
-import type { Market } from './market.ts'
-import { observeBars, type Observation } from './observe.ts'
+import type { Market } from './evolve.ts'
+import type { NewEvent } from '../events/catalogue.ts'
+import { r9 } from '../shared/numbers.ts'
+import { canonicalSymbol } from '../shared/symbol.ts'
+import { type BarFault, barFaultOf, type FeedBar, moveBetween } from './bar.ts'
 
 export interface MarketCommand {
   readonly kind: 'observe-bars'
@@ -14,3 +17,69 @@ export const decideMarket = (
   { now, configuration }: DecisionContext,
 ): Decision =>
   observeBars(market, command.observation, { now, moveMax: configuration.market.max_bar_move_pct })
+
+interface Observation {
+  /** Name of the feed. */
+  readonly feed: string
+  /** Of one close time, each symbol once. */
+  readonly bars: readonly FeedBar[]
+}
+
+interface ObservationRules {
+  readonly now: string
+  /** A larger jump needs a second bar that confirms it. */
+  readonly moveMax: number
+}
+
+/** Takes the bars that are sound. What is refused says why; nothing is repaired. */
+const observeBars = (market: Market, { feed, bars }: Observation, rules: ObservationRules): Decision =>
+  accept(...bars.flatMap((bar) => observed(market, bar, feed, rules)))
+
+/** How near a second bar has to be to confirm a jump. */
+const CONFIRMING_MOVE_MAX = 0.1
+
+const observed = (
+  market: Market,
+  bar: FeedBar,
+  feed: string,
+  { now, moveMax }: ObservationRules,
+): readonly NewEvent[] => {
+  const known = market.symbols.get(canonicalSymbol(bar.symbol))
+  const last = known?.held ?? known?.last ?? null
+  const fault = barFaultOf(bar, last, Date.parse(now))
+  if (fault !== null) return [refused(bar, fault)]
+  if (known === undefined) return [barEvent(bar, feed)]
+  const { held } = known
+  if (isOpenAstray(bar, last, moveMax)) return [refused(bar, 'price_jump')]
+  if (held !== null && moveBetween(held, bar) <= CONFIRMING_MOVE_MAX) {
+    return [barEvent(held, feed), barEvent(bar, feed)]
+  }
+  const dropped = held === null ? [] : [refused(held, 'price_jump')]
+  const taken = moveBetween(known.last, bar) > moveMax ? heldEvent(bar, feed) : barEvent(bar, feed)
+  return [...dropped, taken]
+}
+
+/** An open that belongs neither to what was nor to its own end: nobody traded there, and no stop may fill there. */
+const isOpenAstray = ({ open, close }: FeedBar, last: FeedBar | null, moveMax: number): boolean =>
+  last !== null && r9(Math.abs(open / last.close - 1)) > moveMax && r9(Math.abs(open / close - 1)) > moveMax
+
+const barEvent = (bar: FeedBar, feed: string): NewEvent => ({
+  type: 'market.bar.v1',
+  source: 'market',
+  ts: bar.close_ts,
+  dedupeKey: `bar:${feed}:${bar.symbol}:${bar.resolution_s}:${bar.open_ts}`,
+  payload: { ...bar, feed },
+})
+
+const heldEvent = (bar: FeedBar, feed: string): NewEvent => ({
+  type: 'market.bar_held.v1',
+  source: 'market',
+  ts: bar.close_ts,
+  payload: { ...bar, feed },
+})
+
+const refused = ({ symbol }: FeedBar, reason: BarFault): NewEvent => ({
+  type: 'system.audit.v1',
+  source: 'market',
+  payload: { resource: `market:${symbol}`, action: 'write', outcome: 'denied', reason, request_id: null },
+})

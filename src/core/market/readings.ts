@@ -1,10 +1,10 @@
+import type { MarketFacts } from '../signal-types/declare.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
 import { DAY_MS, dayOf } from '../shared/time.ts'
-import type { Market, SymbolMarket } from './market.ts'
+import type { AnalysisBar, Market, SymbolMarket } from './evolve.ts'
 import type { Quote } from '../shared/quote.ts'
-import type { AnalysisBar, MarketView, SymbolView } from './view.ts'
 
-/** What producers are shown. A symbol whose last bar is old is left out: nobody knows how it stands now. */
+/** What producers see. A symbol without a recent bar is left out. */
 export const marketView = (market: Market, symbols: readonly string[]): MarketView => {
   const known = symbols.flatMap((symbol) => {
     const found = market.symbols.get(canonicalSymbol(symbol))
@@ -21,26 +21,14 @@ export const marketView = (market: Market, symbols: readonly string[]): MarketVi
   }
 }
 
-/** So many analysis bars may pass without a word about a symbol. */
+/** A symbol is current for this many analysis bars after its last bar. */
 const CURRENT_BARS = 2
 
-/** What the brain asks of a symbol. */
-export interface DayFacts {
-  readonly volume24hUsd: number | null
-  readonly return24hPct: number | null
-}
-
-/** What the market itself showed. */
-export interface MarketFacts {
-  readonly volume24hUsd: number | null
-  readonly return24hPct: number | null
-  readonly mark: number | null
-}
-
-export const UNSEEN_MARKET: MarketFacts = { volume24hUsd: null, return24hPct: null, mark: null }
-
-/** Null where less than a day was seen: a part of a day says nothing about a whole one. */
-export const dayFactsOf = (market: Market, symbol: string): DayFacts => {
+/** Null with less than a day of bars. */
+export const dayFactsOf = (
+  market: Market,
+  symbol: string,
+): Pick<MarketFacts, 'volume24hUsd' | 'return24hPct'> => {
   const known = market.symbols.get(canonicalSymbol(symbol))
   if (known === undefined) return { volume24hUsd: null, return24hPct: null }
   const dayAgo = barADayAgo(known, market.rules.barSeconds)
@@ -63,7 +51,7 @@ export interface PriceTrust {
   readonly producers: readonly string[]
 }
 
-/** The newest price that may be traded on; null when none is young enough: then nothing is ever guessed. */
+/** The newest price that may be traded on; null if none is recent enough. */
 export const markOf = (market: Market, symbol: string, nowMs: number, trust: PriceTrust): Quote | null => {
   const key = canonicalSymbol(symbol)
   let newest = market.symbols.get(key)?.mark ?? null
@@ -101,7 +89,7 @@ const symbolView = (symbol: string, known: SymbolMarket, market: Market): Symbol
 const changePct = (from: number | null, to: number | null): number | null =>
   from === null || to === null || from === 0 ? null : (to / from - 1) * 100
 
-/** Against the last close that is an hour old; unknown if prices were missing just then. */
+/** Against the last close that is an hour old; null if there is none near that time. */
 const hourReturn = ({ closes, last }: SymbolMarket): number | null => {
   const [oldest] = closes
   if (oldest === undefined) return null
@@ -129,7 +117,7 @@ const barADayAgo = (
   return bar === undefined ? null : { index, bar }
 }
 
-/** Halving, as they stand in the order of their times: it is asked for every signal. */
+/** Binary search: this runs for every signal. */
 const lastOpenedBy = (bars: readonly AnalysisBar[], ms: number): number => {
   let [low, high] = [0, bars.length]
   while (low < high) {
@@ -138,4 +126,35 @@ const lastOpenedBy = (bars: readonly AnalysisBar[], ms: number): number => {
     else high = middle
   }
   return low - 1
+}
+
+/** What the folded market knows of a symbol. */
+export interface SymbolView {
+  readonly symbol: string
+  /** Oldest first, at most 400. */
+  readonly analysisBars: readonly AnalysisBar[]
+  /** Of the returns of analysis bars; null before the second. */
+  readonly variance: number | null
+  /** Of the newest stored bar. */
+  readonly close: number
+  readonly return1h: number | null
+  readonly return24h: number | null
+  readonly volume24hUsd: number | null
+  readonly fundingAnnualized: number | null
+  readonly basisAnnualized: number | null
+  readonly openInterestUsd: number | null
+  /** Against 24 hours before, in percent. */
+  readonly openInterestChangePct: number | null
+  readonly bidDepthUsd: number | null
+  readonly askDepthUsd: number | null
+  readonly fearGreed: number | null
+  readonly fearGreedChange7d: number | null
+}
+
+export interface MarketView {
+  /** Close time of the newest bar. */
+  readonly asOfMs: number
+  readonly analysisBarSeconds: number
+  /** Symbols of the universe that have a bar. */
+  readonly symbols: readonly SymbolView[]
 }

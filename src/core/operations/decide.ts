@@ -1,6 +1,6 @@
 import type { PayloadOf } from '../events/catalogue.ts'
 import { accept, type Decision } from '../shared/decision.ts'
-import { recordAccess, type AccessEntry } from './audit.ts'
+import type { Configuration } from '../config/schema.ts'
 
 export type OperationsCommand =
   /** The first event a process writes: it carries the key that all its later signatures need. */
@@ -25,3 +25,40 @@ export const decideOperations = (command: OperationsCommand): Decision => {
       return accept({ type: 'system.restore.v1', source: 'system', payload: command.restore })
   }
 }
+
+export type AccessEntry = PayloadOf<'system.audit.v1'>
+
+const RESOURCE_LENGTH_MAX = 256
+
+/** Who wanted what, and whether it was allowed. */
+export const recordAccess = (entry: AccessEntry, surface: 'api' | 'cli'): Decision =>
+  accept({
+    type: 'system.audit.v1',
+    source: surface,
+    // In the order of canonical JSON: what stands in order is written several times as fast.
+    payload: {
+      action: entry.action,
+      outcome: entry.outcome,
+      reason: entry.reason,
+      request_id: entry.request_id,
+      resource: entry.resource.slice(0, RESOURCE_LENGTH_MAX),
+    },
+  })
+
+/** The settings that the fold itself depends on: they stand in the log, so that it folds the same for ever. */
+export const foldingOf = ({
+  brain,
+  execution,
+  karma,
+  ta,
+}: Configuration): NonNullable<PayloadOf<'system.started.v1'>['folding']> => ({
+  analysis_bar_seconds: ta.bar_seconds,
+  variance_decay: ta.variance_decay,
+  link_window_seconds: brain.link.window_seconds,
+  start_balance_usd: execution.paper_start_balance,
+  form_half_life: karma.trust.half_life,
+  outcome_days: Math.max(PROVENANCE_DAYS, karma.producer_window_days),
+})
+
+/** The longest window that is told of an author, whatever karma looks back on. */
+const PROVENANCE_DAYS = 90

@@ -1,5 +1,14 @@
 import type { KnownEvent } from '../events/catalogue.ts'
-import { evolveNodes, INITIAL_NODES, type Nodes } from './nodes.ts'
+import { Map as PersistentMap } from 'immutable'
+
+/** Every node that ever signed here, with the key its signatures are checked against. */
+interface Nodes {
+  readonly publicKeys: PersistentMap<string, string>
+  /** How often a process started on this store. */
+  readonly starts: number
+}
+
+const INITIAL_NODES: Nodes = { publicKeys: PersistentMap(), starts: 0 }
 
 export interface OperationsState {
   readonly nodes: Nodes
@@ -13,3 +22,9 @@ export const evolveOperations = (state: OperationsState, event: KnownEvent): Ope
   nodes: evolveNodes(state.nodes, event),
   configHash: event.type === 'system.config_changed.v1' ? event.payload.config_hash : state.configHash,
 })
+
+const evolveNodes = (nodes: Nodes, event: KnownEvent): Nodes => {
+  if (event.type !== 'system.started.v1') return nodes
+  const { node_id, public_key } = event.payload
+  return { publicKeys: nodes.publicKeys.set(node_id, public_key), starts: nodes.starts + 1 }
+}

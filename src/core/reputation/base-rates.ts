@@ -1,14 +1,14 @@
-import type { Horizon } from '../shared/horizon.ts'
+import type { Horizon } from '../shared/time.ts'
 
-/** What a call can come to: the price left its band upwards or downwards, or stayed in it. */
+/** Whether the price left its band upwards or downwards, or stayed inside. */
 export type Move = 'up' | 'flat' | 'down'
 
 type Moves = Readonly<Record<Move, number>>
 
-/** How moves and trades came out so far, whoever spoke: what the same calls earn without skill. */
+/** Counts of past moves and trades over all authors: how often such calls hit without skill. */
 export interface BaseRates {
   readonly moves: Readonly<Partial<Record<Horizon, Moves>>>
-  /** Each trade once, however many calls it decided: the newest of them is remembered. */
+  /** Each trade counts once, however many calls it decides; `lastId` detects repetition. */
   readonly trades: { readonly wins: number; readonly count: number; readonly lastId: string | null }
 }
 
@@ -16,15 +16,15 @@ export const NO_RATES: BaseRates = { moves: {}, trades: { wins: 0, count: 0, las
 
 const NO_MOVES: Moves = { up: 0, flat: 0, down: 0 }
 
-/** What is believed before anything was seen. */
-const BELIEVED: Moves = { up: 0.4, flat: 0.2, down: 0.4 }
+/** Shares assumed before any observation. */
+const PRIOR_SHARES: Moves = { up: 0.4, flat: 0.2, down: 0.4 }
 
 export const moveRate = (rates: BaseRates, horizon: Horizon, move: Move, prior: number): number => {
   const seen = rates.moves[horizon] ?? NO_MOVES
-  return (prior * BELIEVED[move] + seen[move]) / (prior + seen.up + seen.flat + seen.down)
+  return (prior * PRIOR_SHARES[move] + seen[move]) / (prior + seen.up + seen.flat + seen.down)
 }
 
-/** A price that only wanders reaches the nearer of stop and target more often. */
+/** The prior is a random walk, which reaches the nearer of stop and target more often. */
 export const tradeRate = (
   { trades }: BaseRates,
   {
@@ -49,4 +49,25 @@ export const withTrade = (rates: BaseRates, positionId: string | null, isWin: bo
     moves: rates.moves,
     trades: { wins: wins + (isWin ? 1 : 0), count: count + 1, lastId: positionId },
   }
+}
+
+interface BandRules {
+  readonly band_min: number
+  readonly band_sigma: number
+}
+
+/** Smaller moves count as flat: at least the costs of a round trip, and a part of the usual move. */
+export const bandOf = (refSigma: number | null, { band_min, band_sigma }: BandRules): number =>
+  Math.max(band_min, band_sigma * (refSigma ?? 0))
+
+export const moveOf = (moved: number, band: number): Move => {
+  if (moved > band) return 'up'
+  return moved < -band ? 'down' : 'flat'
+}
+
+/** The move with which a call hits. */
+export const MOVE_OF: Readonly<Record<'bullish' | 'bearish' | 'neutral', Move>> = {
+  bullish: 'up',
+  bearish: 'down',
+  neutral: 'flat',
 }

@@ -1,16 +1,18 @@
 import { describe, expect, it } from 'vitest'
 import {
+  bandOf,
+  type BaseRates,
+  type Move,
+  MOVE_OF,
+  moveOf,
   moveRate,
   NO_RATES,
   tradeRate,
   withMove,
   withTrade,
-  type BaseRates,
-  type Move,
 } from './base-rates.ts'
 import { nextPlace, NO_QUEUES, waitingIn, withLast, withoutPlace } from './due-queues.ts'
 import { directionOfEvidence, probabilityOf } from './open-call.ts'
-import { bandOf, MOVE_OF, moveOf } from './verdict.ts'
 
 const rules = { band_min: 0.0022, band_sigma: 0.25 }
 const SIGMA = 0.004

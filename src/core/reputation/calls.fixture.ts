@@ -1,3 +1,4 @@
+import type { NewEvent, PayloadOf } from '../events/catalogue.ts'
 import { TradingScenario, payloadOf } from '../trading/trading.fixture.ts'
 import type { Stamped } from '../log/event.ts'
 import type { Json, JsonObject } from '../shared/json.ts'
@@ -53,4 +54,28 @@ export const recordOf = (scenario: TradingScenario, nodeId: string) =>
 export const barAfter = (scenario: TradingScenario, ms: number, close: number): readonly Stamped[] => {
   scenario.wait(ms - 60_000)
   return scenario.bar('BTC', close)
+}
+
+export type Resolved = Extract<NewEvent, { readonly type: 'attribution.resolved.v1' }>
+
+/** A resolution, after the attribution that opened its call. */
+export const withItsCall = (resolved: Resolved): readonly NewEvent[] => {
+  const { payload } = resolved
+  const opened: PayloadOf<'attribution.recorded.v1'> = {
+    signal_id: `signal of ${payload.call_id}`,
+    contributor_id: payload.contributor_id,
+    node_id: null,
+    producer_id: payload.producer_id,
+    received_at: payload.opened_at,
+    symbol: payload.symbol,
+    direction: payload.direction,
+    score: null,
+    probability: payload.probability,
+    call_id: payload.call_id,
+    horizon: payload.horizon,
+    due_at: payload.due_at,
+    ref_price: payload.ref_price,
+    ref_sigma: null,
+  }
+  return [{ type: 'attribution.recorded.v1', source: payload.producer_id, payload: opened }, resolved]
 }

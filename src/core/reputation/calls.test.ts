@@ -4,7 +4,7 @@ import { HOUR_MS, house, say, bullish, verdictsIn, recordOf, barAfter } from './
 import { BEGIN, payloadOf } from '../trading/trading.fixture.ts'
 import type { KnownEvent } from '../events/catalogue.ts'
 import { CALL_SIGNALS_MAX, evolveCalls, SIGNALS_MAX } from './calls.ts'
-import { isAnyOverdue } from './resolve-call.ts'
+import { isAnyOverdue } from './settle-calls.ts'
 import type { JsonObject } from '../shared/json.ts'
 
 describe('a call', () => {

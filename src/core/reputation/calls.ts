@@ -1,15 +1,15 @@
 import { positionId, type PositionId } from '../shared/brand.ts'
+import { assertFold } from '../shared/assert.ts'
+import { moveOf, NO_RATES, withMove, withTrade, type BaseRates } from './base-rates.ts'
 import { Map as PersistentMap } from 'immutable'
 import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
 import { authorKey } from '../shared/author-key.ts'
-import { HORIZONS, type Horizon } from '../shared/horizon.ts'
-import { NO_RATES, withMove, withTrade, type BaseRates } from './base-rates.ts'
-import { nextPlace, NO_QUEUES, withLast, withoutPlace, type DueQueues } from './due-queues.ts'
-import { moveOf } from './verdict.ts'
+import { type Horizon, HORIZONS } from '../shared/time.ts'
+import { type DueQueues, nextPlace, NO_QUEUES, withLast, withoutPlace } from './due-queues.ts'
 
 export type CallDirection = PayloadOf<'attribution.resolved.v1'>['direction']
 
-/** What an author says a symbol will do, until the market has answered. */
+/** A prediction by an author on a symbol that is not settled yet. */
 export interface Call {
   readonly id: string
   readonly producerId: string
@@ -24,13 +24,13 @@ export interface Call {
   readonly probability: number
   /** The first and the newest of the signals that make it. */
   readonly signalIds: readonly string[]
-  /** Positions that were opened on it: then these decide, not the horizon. */
+  /** Positions opened on it. If there are any, their result decides, not the horizon. */
   readonly positionIds: readonly PositionId[]
-  /** Decided by its trades; only what the price does by its time is still to be seen. */
+  /** Resolved by its trades; the price move until `dueAt` is still to be measured. */
   readonly isDecided: boolean
-  /** What the price did by its time has been seen; its trades are still to end. */
+  /** The price move is measured; its trades are still open. */
   readonly isMeasured: boolean
-  /** Where it waits: in the queue of its symbol, and in that of its horizon. */
+  /** Its places in the due queues of its symbol and of its horizon. */
   readonly places: { readonly ofSymbol: number; readonly ofHorizon: number }
 }
 
@@ -53,11 +53,11 @@ export const INITIAL_CALLS: Calls = {
   rates: NO_RATES,
 }
 
-/** Beyond this, signals make no new calls until some are judged. */
+/** Beyond this, signals open no new calls. */
 export const CALLS_MAX = 200_000
-/** Repeating oneself adds nothing: of more signals than these the ones between are not kept. */
+/** Signals kept per call. Beyond this the first and the newest stay. */
 export const CALL_SIGNALS_MAX = 100
-/** Beyond this, repetition makes the ones between go at once, whatever their call has. */
+/** Over all calls. Beyond this a call keeps only its first and newest signal. */
 export const SIGNALS_MAX = 2 * CALLS_MAX
 
 export const callSlot = (author: string, symbol: string, direction: CallDirection): string =>
@@ -81,27 +81,27 @@ export const evolveCalls = (calls: Calls, event: KnownEvent): Calls => {
   }
 }
 
-const recorded = (calls: Calls, said: PayloadOf<'attribution.recorded.v1'>): Calls => {
-  const { call_id: callId, signal_id: signalId } = said
-  // Also for what is left of a damaged event, which says nothing.
+const recorded = (calls: Calls, attribution: PayloadOf<'attribution.recorded.v1'>): Calls => {
+  const { call_id: callId, signal_id: signalId } = attribution
+  // Null for a signal that makes no call, absent from a damaged event.
   if (typeof callId !== 'string') return calls
   const known = calls.open.get(callId)
   if (known !== undefined) return joined(calls, known, signalId)
-  const { symbol, direction, horizon, due_at: dueAt } = said
+  const { symbol, direction, horizon, due_at: dueAt } = attribution
   if (symbol === null || direction === null || !isHorizon(horizon) || typeof dueAt !== 'string') return calls
   const [ofSymbol, ofHorizon] = [symbolQueue(horizon, symbol), horizonQueue(horizon)]
   const call: Call = {
     id: callId,
-    producerId: said.producer_id,
-    contributorId: said.contributor_id,
+    producerId: attribution.producer_id,
+    contributorId: attribution.contributor_id,
     symbol,
     direction,
     horizon,
-    openedAt: said.received_at,
+    openedAt: attribution.received_at,
     dueAt,
-    refPrice: said.ref_price ?? null,
-    refSigma: said.ref_sigma ?? null,
-    probability: said.probability ?? 0.5,
+    refPrice: attribution.ref_price ?? null,
+    refSigma: attribution.ref_sigma ?? null,
+    probability: attribution.probability ?? 0.5,
     signalIds: [signalId],
     positionIds: [],
     isDecided: false,
@@ -120,7 +120,7 @@ const recorded = (calls: Calls, said: PayloadOf<'attribution.recorded.v1'>): Cal
 
 const joined = (calls: Calls, call: Call, signalId: string): Calls => {
   const most = calls.ofSignal.size < SIGNALS_MAX ? CALL_SIGNALS_MAX : 2
-  // One copy, as this happens with every repetition.
+  // A single copy, because this runs for every repeated signal.
   const signalIds = call.signalIds.concat(signalId)
   const dropped = call.signalIds.length < most ? undefined : signalIds.splice(1, 1)[0]
   const remembered = dropped === undefined ? calls.ofSignal : calls.ofSignal.delete(dropped)
@@ -136,30 +136,30 @@ const joined = (calls: Calls, call: Call, signalId: string): Calls => {
 
 const withSignals = (call: Call, signalIds: readonly string[]): Call => Object.assign({}, call, { signalIds })
 
-/** A trade that was made on a call before it was due takes the judgement over. */
+/** A trade made on a call before its due time decides it. */
 const bound = (before: Calls, opened: PayloadOf<'execution.position_opened.v1'>, at: string): Calls => {
-  const id = positionId(opened.position_id)
-  // Absent from what is left of a damaged event.
+  const openedId = positionId(opened.position_id)
+  // A damaged event may lack them.
   const signalIds = (opened.signal_ids as readonly string[] | undefined) ?? []
   const ids = new Set(signalIds.flatMap((signalId) => before.ofSignal.get(signalId) ?? []))
   let { open } = before
-  const taken: string[] = []
-  for (const callId of ids) {
-    const call = open.get(callId)
+  const boundIds: string[] = []
+  for (const id of ids) {
+    const call = open.get(id)
     if (call === undefined || (!isBound(call) && call.dueAt < at)) continue
-    open = open.set(callId, Object.assign({}, call, { positionIds: [...call.positionIds, id] }))
-    taken.push(callId)
+    open = open.set(id, Object.assign({}, call, { positionIds: [...call.positionIds, openedId] }))
+    boundIds.push(id)
   }
-  if (taken.length === 0) return before
+  if (boundIds.length === 0) return before
   const { current, ofSignal, due, rates } = before
-  return { open, current, ofSignal, ofPosition: before.ofPosition.set(id, taken), due, rates }
+  return { open, current, ofSignal, ofPosition: before.ofPosition.set(openedId, boundIds), due, rates }
 }
 
 export const isBound = ({ positionIds }: Call): boolean => positionIds.length > 0
 
 const resolved = (calls: Calls, verdict: PayloadOf<'attribution.resolved.v1'>): Calls => {
   const call = calls.open.get(verdict.call_id)
-  if (call === undefined) return calls
+  assertFold(call !== undefined, `call ${verdict.call_id} is resolved but not open`)
   const slot = slotOf(call)
   const isOver = call.isMeasured || verdict.resolved_by === 'horizon'
   return {
@@ -174,9 +174,9 @@ const resolved = (calls: Calls, verdict: PayloadOf<'attribution.resolved.v1'>): 
   }
 }
 
-const measured = (calls: Calls, seen: PayloadOf<'attribution.measured.v1'>): Calls => {
-  const call = calls.open.get(seen.call_id)
-  if (call === undefined || call.isMeasured) return calls
+const measured = (calls: Calls, measure: PayloadOf<'attribution.measured.v1'>): Calls => {
+  const call = calls.open.get(measure.call_id)
+  assertFold(call !== undefined && !call.isMeasured, `call ${measure.call_id} is measured but not open`)
   return {
     open: call.isDecided
       ? calls.open.delete(call.id)
@@ -185,7 +185,7 @@ const measured = (calls: Calls, seen: PayloadOf<'attribution.measured.v1'>): Cal
     ofSignal: calls.ofSignal,
     ofPosition: calls.ofPosition,
     due: withoutCall(calls.due, call),
-    rates: withMoveOf(calls.rates, seen),
+    rates: withMoveOf(calls.rates, measure),
   }
 }
 

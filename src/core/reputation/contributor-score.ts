@@ -1,19 +1,19 @@
-import { naturalLog } from '../shared/portable-math.ts'
+import { naturalLog } from '../shared/numbers.ts'
 import { DAY_MS } from '../shared/time.ts'
 import type { TrackRecord } from '../signals/track-record.ts'
 
-export interface Factor {
+interface Factor {
   readonly value: number
   readonly weight: number
   readonly contribution: number
 }
 
-export interface Score {
+interface Score {
   /** 0..100 */
   readonly score: number
   readonly gated: boolean
   readonly brierScore: number
-  /** From near 0 to 1: how much activity counts, by what is known of its outcomes. */
+  /** 0 to 1: how much activity counts, by the number of resolved calls. */
   readonly evidence: number
   readonly factors: Readonly<
     Record<'hit_rate' | 'calibration' | 'volume' | 'consistency' | 'recency', Factor>
@@ -21,7 +21,7 @@ export interface Score {
 }
 
 export interface ScoreRules {
-  /** Activity counts little without outcomes: so many resolved calls make it count half. */
+  /** With this many resolved calls activity counts half. */
   readonly evidence_k: number
 }
 
@@ -29,8 +29,8 @@ const RESOLVED_MIN = 5
 const LOG_101 = naturalLog(101)
 
 /**
- * Five factors, 0..100, as of a time. Hit rate, calibration and recency use everything submitted, accepted or not,
- * so being picked cannot flatter.
+ * Five factors, 0..100, as of a time. Hit rate, calibration and recency use all submitted signals, accepted or not,
+ * so that the brain's selection does not distort them.
  */
 export const scoreAt = (record: TrackRecord, asOf: string, rules: ScoreRules): Score => {
   const evidence = evidenceOf(record, rules)
@@ -49,7 +49,7 @@ export const scoreAt = (record: TrackRecord, asOf: string, rules: ScoreRules): S
   }
 }
 
-/** The score alone, for thousands of contributors at once: what depends on the time alone is worked out once. */
+/** The score alone, for many contributors: what depends only on the time is computed once. */
 export const pointsAt = (asOf: string, rules: ScoreRules): ((record: TrackRecord) => number) => {
   const recencyOf = recencyAt(asOf)
   return (record) => {
@@ -112,7 +112,7 @@ const recencyAt = (asOf: string): ((lastActiveAt: string | null) => number) => {
   const fresh = before(FRESH_DAYS)
   const forgotten = before(FRESH_DAYS + FADING_DAYS)
   return (lastActiveAt) => {
-    // Timestamps compare as text, which is much faster than reading them.
+    // Timestamps compare as text, which is much faster than parsing them.
     if (lastActiveAt === null || lastActiveAt <= forgotten) return 0
     if (lastActiveAt >= fresh) return 1
     return clamp01(1 - ((asOfMs - Date.parse(lastActiveAt)) / DAY_MS - FRESH_DAYS) / FADING_DAYS)

@@ -4,10 +4,10 @@ import type { Decision } from '../shared/decision.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
 import type { ReputationFacts } from './evolve.ts'
 import { recordFeedback, type FeedbackStatus } from './feedback.ts'
-import { settleBar, settleOverdue, settlePosition, type ClosedBar } from './settle-calls.ts'
+import { settleBar, settleOverdue, settlePosition, type DecidingBar } from './settle-calls.ts'
 
 export type ReputationCommand =
-  | { readonly kind: 'settle-bar'; readonly bar: ClosedBar }
+  | { readonly kind: 'settle-bar'; readonly bar: DecidingBar }
   | { readonly kind: 'settle-position'; readonly positionId: PositionId }
   | { readonly kind: 'settle-overdue' }
   | {

@@ -1,16 +1,13 @@
 import { Map as PersistentMap } from 'immutable'
 
-/**
- * Queues by name. What comes in later is due later, so each stays in order by itself:
- * what is due stands in front, and nobody has to look at the rest.
- */
+/** FIFO queues by name. Later entries are due later, so that due entries are always in front. */
 export interface DueQueues {
   readonly bounds: PersistentMap<string, Bounds>
-  /** By queue and place. Whoever left early leaves a gap. */
+  /** By queue and place. Removed entries leave gaps. */
   readonly places: PersistentMap<string, string>
 }
 
-/** From the first place that is taken to the next that is free. */
+/** `head` is the first taken place, `tail` the next free one. */
 interface Bounds {
   readonly head: number
   readonly tail: number
@@ -20,7 +17,7 @@ export const NO_QUEUES: DueQueues = { bounds: PersistentMap(), places: Persisten
 
 const EMPTY: Bounds = { head: 0, tail: 0 }
 
-/** The place that the next one in gets. */
+/** The place of the next entry. */
 export const nextPlace = ({ bounds }: DueQueues, name: string): number => (bounds.get(name) ?? EMPTY).tail
 
 export const withLast = ({ bounds, places }: DueQueues, name: string, id: string): DueQueues => {
@@ -31,7 +28,7 @@ export const withLast = ({ bounds, places }: DueQueues, name: string, id: string
   }
 }
 
-/** An empty queue is forgotten; its places count up from 0 again. */
+/** An empty queue is dropped; its places begin at 0 again. */
 export const withoutPlace = (queues: DueQueues, name: string, place: number): DueQueues => {
   const places = queues.places.delete(placeKey(name, place))
   const { head, tail } = queues.bounds.get(name) ?? EMPTY
@@ -44,7 +41,7 @@ export const withoutPlace = (queues: DueQueues, name: string, place: number): Du
   }
 }
 
-/** From the front, as long as somebody asks for more. */
+/** Lazily, from the front. */
 export function* waitingIn({ bounds, places }: DueQueues, name: string): Generator<string> {
   const { head, tail } = bounds.get(name) ?? EMPTY
   for (let place = head; place < tail; place += 1) {

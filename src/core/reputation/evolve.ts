@@ -1,5 +1,5 @@
 import type { KnownEvent } from '../events/catalogue.ts'
-import type { Market } from '../market/market.ts'
+import type { Market } from '../market/evolve.ts'
 import type { SignalsState } from '../signals/evolve.ts'
 import type { TradingState } from '../trading/evolve.ts'
 import { evolveCalls, INITIAL_CALLS, type Calls } from './calls.ts'

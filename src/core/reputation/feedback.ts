@@ -4,43 +4,43 @@ import { accept, type Decision } from '../shared/decision.ts'
 
 type FeedbackPayload = PayloadOf<'learning.feedback.v1'>
 
-/** The newest word on a signal, as far as it counts. */
-export interface Judgement {
+/** The newest feedback with an outcome on one signal. */
+export interface FeedbackEntry {
   readonly signalId: string
   readonly signalType: string
   readonly score: number | null
   readonly outcome: NonNullable<FeedbackPayload['outcome']>
   readonly at: string
-  /** Callers whose word on it was taken as evidence. */
+  /** Callers whose feedback on it counted. */
   readonly countedBy: readonly string[]
 }
 
 /** By producer, newest last. */
-export type FeedbackLedger = PersistentMap<string, readonly Judgement[]>
+export type FeedbackLedger = PersistentMap<string, readonly FeedbackEntry[]>
 
 export const INITIAL_FEEDBACK: FeedbackLedger = PersistentMap()
 
-/** So many signals of one producer are reported on; older ones fall out. */
-export const JUDGEMENTS_KEPT = 1000
+/** Per producer; older entries are dropped. */
+export const FEEDBACK_KEPT = 1000
 
-/** What the log says of a signal that feedback is about. */
+/** What the log says of the signal that the feedback is about. */
 export interface FeedbackStatus {
-  /** The market gave no answer, and never will. */
+  /** Its call is void: the market will not decide it. */
   readonly isVoid: boolean
-  /** This caller's word on it was taken as evidence before. */
+  /** Feedback of this caller on it counted before. */
   readonly isRepeated: boolean
 }
 
-/** Evidence once per signal and caller, and only where the market is silent; else it is only kept. */
+/** Counts once per signal and caller, and only for void calls; otherwise it is only recorded. */
 export const recordFeedback = (
-  judgements: FeedbackLedger,
+  ledger: FeedbackLedger,
   feedback: Omit<FeedbackPayload, 'counted' | 'weight'>,
   { isVoid, isRepeated }: FeedbackStatus,
   { feedback_weight: weight }: { readonly feedback_weight: number },
 ): Decision => {
   const { matched, outcome, producer_id: producerId, signal_id: signalId, submitted_by: caller } = feedback
-  // Two words at the same time: the log may not have the first one yet.
-  const isKnown = judgements
+  // Concurrent feedback: the log read may not have included the first one yet.
+  const isKnown = ledger
     .get(producerId)
     ?.some((earlier) => earlier.signalId === signalId && earlier.countedBy.includes(caller))
   const isVerdict = outcome === 'profit' || outcome === 'loss'
@@ -52,15 +52,15 @@ export const recordFeedback = (
   })
 }
 
-export const evolveFeedback = (judgements: FeedbackLedger, event: KnownEvent): FeedbackLedger => {
-  if (event.type !== 'learning.feedback.v1') return judgements
+export const evolveFeedback = (ledger: FeedbackLedger, event: KnownEvent): FeedbackLedger => {
+  if (event.type !== 'learning.feedback.v1') return ledger
   const { producer_id, signal_id: signalId, signal_type: signalType, outcome, score, matched } = event.payload
-  if (!matched || signalId === null || signalType === null || outcome === null) return judgements
+  if (!matched || signalId === null || signalType === null || outcome === null) return ledger
   const { counted, submitted_by: caller } = event.payload
-  return judgements.update(producer_id, [], (known) => {
+  return ledger.update(producer_id, [], (known) => {
     const before = known.find((earlier) => earlier.signalId === signalId)?.countedBy ?? []
     const countedBy = counted === true ? [...before, caller] : before
-    const judgement = { signalId, signalType, score, outcome, at: event.ts, countedBy }
-    return [...known.filter((earlier) => earlier.signalId !== signalId), judgement].slice(-JUDGEMENTS_KEPT)
+    const entry = { signalId, signalType, score, outcome, at: event.ts, countedBy }
+    return [...known.filter((earlier) => earlier.signalId !== signalId), entry].slice(-FEEDBACK_KEPT)
   })
 }

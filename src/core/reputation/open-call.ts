@@ -1,50 +1,62 @@
-import type { BrainDomain } from '../events/signal.ts'
-import { HORIZON_MS, horizonIn, type Horizon } from '../shared/horizon.ts'
+import { priceNumberOrNull } from '../shared/money.ts'
+import type { Domain } from '../shared/domains.ts'
+import { type Horizon, HORIZON_MS, horizonIn } from '../shared/time.ts'
 import { clamp01, r9 } from '../shared/numbers.ts'
-import { callSlot, CALLS_MAX, type Call, type CallDirection, type Calls } from './calls.ts'
+import { type Call, type CallDirection, type Calls, CALLS_MAX, callSlot } from './calls.ts'
+import { evidenceOf, weightedTypeOf } from '../signal-types/all.ts'
+import type { Configuration } from '../config/schema.ts'
+import { markNow } from '../signals/prices.ts'
+import { CURATOR_TYPE } from '../signal-types/curator.ts'
+import { dayFactsOf, sigmaOf } from '../market/readings.ts'
+import type { DecisionContext } from '../shared/decision-context.ts'
+import { type CallMade, type CallOf, directionOf, type NewSignal } from '../signals/signals.ts'
+import { authorKey } from '../shared/author-key.ts'
+import { derivedId } from '../shared/derived-id.ts'
+import { canonicalSymbol } from '../shared/symbol.ts'
+import type { ReputationFacts } from './evolve.ts'
 
-/** What a signal says, as far as a call is concerned. */
-export interface Claim {
+/** The call that a signal makes, before it is known whether it opens or joins one. */
+interface CallClaim {
   readonly author: string
   /** Canonical. */
   readonly symbol: string
-  readonly domain: BrainDomain
+  readonly domain: Domain
   readonly direction: CallDirection
   readonly probability: number
-  /** The horizon that the signal asks for, if it is one. */
-  readonly asked: unknown
+  /** From the payload, not checked yet. */
+  readonly requestedHorizon: unknown
 }
 
-export type CallTerms = Pick<Call, 'id' | 'horizon' | 'dueAt' | 'refPrice' | 'refSigma'>
+type CallTerms = Pick<Call, 'id' | 'horizon' | 'dueAt' | 'refPrice' | 'refSigma'>
 
 /** What is known of the price when a call is opened. */
-export interface Reference {
+interface Reference {
   readonly price: number | null
   /** Standard deviation of the return of one analysis bar. */
   readonly sigma: number | null
   readonly barSeconds: number
 }
 
-export interface OpeningRules {
-  readonly horizons: Readonly<Record<BrainDomain, Horizon>>
+interface OpeningRules {
+  readonly horizons: Readonly<Record<Domain, Horizon>>
 }
 
 /** The open call of the same author, symbol and direction; null if the signal has to open one. */
-export const joinedCall = (calls: Calls, { author, symbol, direction }: Claim, now: string): Call | null => {
+const joinedCall = (calls: Calls, { author, symbol, direction }: CallClaim, now: string): Call | null => {
   const id = calls.current.get(callSlot(author, symbol, direction))
   const call = id === undefined ? undefined : calls.open.get(id)
-  // One whose time has come is over, be it traded on or not: what is said now is about later.
+  // A due call takes no more signals, traded on or not: a new signal is about a later time.
   return call === undefined || call.dueAt <= now ? null : call
 }
 
-/** Null when there are too many already. */
-export const openedCall = (
+/** Null if the limit of open calls is reached. */
+const openedCall = (
   calls: Calls,
-  claim: Claim,
+  claim: CallClaim,
   { id, now, reference, rules }: Opening,
 ): CallTerms | null => {
   if (calls.open.size >= CALLS_MAX) return null
-  const horizon = horizonIn(claim.asked) ?? rules.horizons[claim.domain]
+  const horizon = horizonIn(claim.requestedHorizon) ?? rules.horizons[claim.domain]
   const { price, sigma, barSeconds } = reference
   return {
     id,
@@ -62,11 +74,115 @@ interface Opening {
   readonly rules: OpeningRules
 }
 
-/** Which way evidence points; little of it points nowhere. */
+/** Evidence inside the dead zone is a neutral call. */
 export const directionOfEvidence = (evidence: number, deadZone: number): CallDirection => {
   if (Math.abs(evidence) < deadZone) return 'neutral'
   return evidence > 0 ? 'bullish' : 'bearish'
 }
 
-/** From 0.5, no idea, to 1, certain. */
+/** From 0.5 (chance) to 1 (certain). */
 export const probabilityOf = (strength: number): number => r9(0.5 + clamp01(strength) / 2)
+
+/** The calls that the signals of one command make. Of two equal ones the second joins the first. */
+export const callsOfSignals = (facts: ReputationFacts, context: DecisionContext): CallOf => {
+  const opened = new Map<string, CallTerms | null>()
+  return (signal) => {
+    const claim = claimOf(facts, signal, context.configuration)
+    if (claim === null) return { direction: directionOf(signal.payload), ...NO_CALL }
+    const slot = callSlot(claim.author, claim.symbol, claim.direction)
+    const before = opened.get(slot)
+    const terms = before === undefined ? termsOf(facts, signal, claim, context) : before
+    opened.set(slot, terms)
+    return made(claim, terms)
+  }
+}
+
+const NO_CALL = {
+  probability: null,
+  call_id: null,
+  horizon: null,
+  due_at: null,
+  ref_price: null,
+  ref_sigma: null,
+} as const
+
+const made = ({ direction, probability }: CallClaim, terms: CallTerms | null): CallMade =>
+  terms === null
+    ? { direction, ...NO_CALL, probability }
+    : {
+        direction,
+        probability,
+        call_id: terms.id,
+        horizon: terms.horizon,
+        due_at: terms.dueAt,
+        ref_price: terms.refPrice,
+        ref_sigma: terms.refSigma,
+      }
+
+const termsOf = (
+  facts: ReputationFacts,
+  signal: NewSignal,
+  claim: CallClaim,
+  context: DecisionContext,
+): CallTerms | null => {
+  const { now, configuration, sha256Hex } = context
+  const joined = joinedCall(facts.reputation.calls, claim, now)
+  if (joined !== null) return joined
+  return openedCall(facts.reputation.calls, claim, {
+    id: derivedId('call', signal.signalId, sha256Hex),
+    now,
+    reference: {
+      price: priceNumberOrNull(markNow(facts, claim.symbol, context)?.price ?? null),
+      sigma: sigmaOf(facts.market, claim.symbol),
+      barSeconds: facts.market.rules.barSeconds,
+    },
+    rules: configuration.settlement,
+  })
+}
+
+/** Signals about the market as a whole make no call. */
+const GLOBAL_SYMBOL = 'GLOBAL'
+
+/** Null for a signal that makes no call. */
+const claimOf = (
+  facts: ReputationFacts,
+  signal: NewSignal,
+  configuration: Configuration,
+): CallClaim | null => {
+  const { type, payload, contributorId, producerId } = signal
+  const domain = weightedTypeOf(type)?.domain ?? null
+  const symbol = typeof payload['symbol'] === 'string' ? canonicalSymbol(payload['symbol']) : ''
+  if (domain === null || symbol === '' || symbol === GLOBAL_SYMBOL) return null
+  const view =
+    type === CURATOR_TYPE ? opinionIn(signal, configuration) : readingOf(facts, signal, symbol, configuration)
+  if (view === null) return null
+  const author = authorKey(contributorId, producerId)
+  return { author, symbol, domain, requestedHorizon: payload['horizon'], ...view }
+}
+
+type StatedView = Pick<CallClaim, 'direction' | 'probability'>
+
+/** A contributor states the direction, also neutral, and the conviction. */
+const opinionIn = ({ payload }: NewSignal, { brain }: Configuration): StatedView | null => {
+  const direction = directionOf(payload)
+  if (direction === null) return null
+  const { conviction } = payload
+  const strength = typeof conviction === 'number' ? conviction / brain.parts.curator.conviction_scale : 0
+  return { direction, probability: probabilityOf(strength) }
+}
+
+/** The direction of a measurement follows from its evidence. */
+const readingOf = (
+  { market }: ReputationFacts,
+  { type, payload }: NewSignal,
+  symbol: string,
+  { brain, settlement }: Configuration,
+): StatedView | null => {
+  const facts = { ...dayFactsOf(market, symbol), mark: null }
+  const evidence = evidenceOf({ type, payload }, facts, brain.parts)
+  if (evidence === null) return null
+  return {
+    direction: directionOfEvidence(evidence, settlement.dead_zone),
+    probability: probabilityOf(Math.abs(evidence)),
+  }
+}

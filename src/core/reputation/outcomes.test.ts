@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
 import { authorKey } from '../shared/author-key.ts'
 import { DAY_MS } from '../shared/time.ts'
-import { NO_RECENT_SKILL } from './recent-skill.ts'
-import { AUTHORS_MAX, evolveOutcomes, INITIAL_OUTCOMES, type Outcomes } from './outcomes.ts'
+import { AUTHORS_MAX, evolveOutcomes, INITIAL_OUTCOMES, NO_RECENT_SKILL, type Outcomes } from './outcomes.ts'
 
 const dayAt = (index: number): string => new Date(Date.UTC(2026, 0, 1 + index, 12)).toISOString()
 
@@ -40,8 +39,8 @@ describe('what is remembered of outcomes', () => {
     expect([...after(spoken, cycle(89)).byAuthor.keys()].toSorted()).toEqual([ann, bob])
     const later = after(spoken, cycle(90))
     expect([...later.byAuthor.keys()]).toEqual([bob])
-    // Their form looks at the newest outcomes, however old.
-    expect([...later.form.keys()].toSorted()).toEqual([ann, bob])
+    // Recent skill looks at the newest outcomes, however old.
+    expect([...later.recentSkill.keys()].toSorted()).toEqual([ann, bob])
   })
 
   it('is tidied once a day', () => {
@@ -54,16 +53,16 @@ describe('as many authors as are kept', () => {
   const crowd = PersistentMap(
     Array.from({ length: AUTHORS_MAX - 1 }, (_, index) => [`a${index}`, NO_RECENT_SKILL]),
   )
-  const full = after({ ...INITIAL_OUTCOMES, form: crowd }, hit('ann', 0))
+  const full = after({ ...INITIAL_OUTCOMES, recentSkill: crowd }, hit('ann', 0))
 
   it('leave no room for another', () => {
-    expect(full.form.size).toBe(AUTHORS_MAX)
+    expect(full.recentSkill.size).toBe(AUTHORS_MAX)
     expect(after(full, hit('bob', 0))).toBe(full)
     expect(after(full, hit('ann', 0)).byAuthor.get(ann)?.[5]).toBe(2)
   })
 
   it('make room when they are silent', () => {
     const next = after(full, cycle(1), hit('bob', 1))
-    expect([...next.form.keys()].toSorted()).toEqual([ann, bob])
+    expect([...next.recentSkill.keys()].toSorted()).toEqual([ann, bob])
   })
 })

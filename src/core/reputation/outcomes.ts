@@ -1,42 +1,37 @@
 import { Map as PersistentMap } from 'immutable'
 import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
 import { authorKey } from '../shared/author-key.ts'
+import { powerOfTwo } from '../shared/numbers.ts'
 import { dayNumber } from '../shared/time.ts'
-import {
-  lastDayOf,
-  NO_TALLY,
-  sumOf,
-  talliesFrom,
-  withOutcome,
-  type DayRows,
-  type DayTally,
-  type Tally,
-} from './day-rows.ts'
-import { recentSkillAfter, NO_RECENT_SKILL, type RecentSkill } from './recent-skill.ts'
 
-/** What came of the calls of each author. */
+/** The sums of an author's newest outcomes; each newer outcome discounts the older ones. */
+export type RecentSkill = Pick<Tally, 'surplus' | 'gainMax' | 'lossMax' | 'weight'>
+
+export const NO_RECENT_SKILL: RecentSkill = { surplus: 0, gainMax: 0, lossMax: 0, weight: 0 }
+
+/** The outcomes of each author's calls. */
 export interface Outcomes {
   readonly daysKept: number
   readonly byAuthor: PersistentMap<string, DayRows>
-  /** After so many newer outcomes one counts half in the form of its author. */
-  readonly formHalfLife: number
-  readonly form: PersistentMap<string, RecentSkill>
-  /** The UTC day on which those who have long been silent were last let go. */
+  /** After this many newer outcomes an outcome counts half in `recentSkill`. */
+  readonly recentSkillHalfLife: number
+  readonly recentSkill: PersistentMap<string, RecentSkill>
+  /** The UTC day of the last sweep. */
   readonly sweptDay: number
 }
 
 export const INITIAL_OUTCOMES: Outcomes = {
   daysKept: 90,
   byAuthor: PersistentMap(),
-  formHalfLife: 10,
-  form: PersistentMap(),
+  recentSkillHalfLife: 10,
+  recentSkill: PersistentMap(),
   sweptDay: 0,
 }
 
-/** Beyond this, newcomers are not judged until a day has passed and the silent have made room. */
+/** Beyond this, outcomes of new authors are not counted until the daily sweep makes room. */
 export const AUTHORS_MAX = 100_000
 
-/** Nobody knows how often agents praise by chance. */
+/** The base rate of feedback is unknown. */
 const FEEDBACK_BASE_RATE = 0.5
 
 export const evolveOutcomes = (outcomes: Outcomes, event: KnownEvent): Outcomes => {
@@ -44,22 +39,22 @@ export const evolveOutcomes = (outcomes: Outcomes, event: KnownEvent): Outcomes 
     case 'attribution.measured.v1':
       return measured(outcomes, event.payload, event.ts)
     case 'attribution.resolved.v1':
-      // What trades came to is no measure of one author: all who were for it share one result.
+      // The result of a trade measures no single author: all who supported it share it.
       return event.payload.resolved_by === 'trade' ? outcomes : measured(outcomes, event.payload, event.ts)
     case 'learning.feedback.v1': {
       const { contributor_id, producer_id, outcome, counted: counts, weight } = event.payload
       if (counts !== true || typeof weight !== 'number') return outcomes
       const author = authorKey(contributor_id ?? null, producer_id)
-      const said = judged(outcome === 'profit', FEEDBACK_BASE_RATE, weight, NO_TALLY)
-      return counted(outcomes, author, event.ts, said)
+      const tally = judged(outcome === 'profit', FEEDBACK_BASE_RATE, weight, NO_TALLY)
+      return counted(outcomes, author, event.ts, tally)
     }
     case 'system.started.v1': {
-      const { outcome_days: daysKept, form_half_life: formHalfLife } = event.payload.folding ?? {}
+      const { outcome_days: daysKept, form_half_life: halfLife } = event.payload.folding ?? {}
       return {
         daysKept: daysKept ?? outcomes.daysKept,
         byAuthor: outcomes.byAuthor,
-        formHalfLife: formHalfLife ?? outcomes.formHalfLife,
-        form: outcomes.form,
+        recentSkillHalfLife: halfLife ?? outcomes.recentSkillHalfLife,
+        recentSkill: outcomes.recentSkill,
         sweptDay: outcomes.sweptDay,
       }
     }
@@ -70,7 +65,7 @@ export const evolveOutcomes = (outcomes: Outcomes, event: KnownEvent): Outcomes 
   }
 }
 
-/** Oldest first, the days up to that of `asOf`. */
+/** The days of the window that ends with `asOf`, oldest first. */
 export const daysWithin = (
   { byAuthor }: Outcomes,
   author: string,
@@ -78,7 +73,6 @@ export const daysWithin = (
   windowDays: number,
 ): readonly DayTally[] => talliesFrom(byAuthor.get(author) ?? [], dayNumber(asOf) - windowDays + 1)
 
-/** All of them. */
 export const tallyWithin = (outcomes: Outcomes, author: string, asOf: string, windowDays: number): Tally =>
   sumOf(daysWithin(outcomes, author, asOf, windowDays).map(({ tally }) => tally))
 
@@ -89,37 +83,40 @@ type Measure = Pick<
 
 const measured = (outcomes: Outcomes, measure: Measure, at: string): Outcomes => {
   const { contributor_id, producer_id, hit, base_rate: rate } = measure
-  // Also for what is left of a damaged event, which says nothing.
+  // A damaged event may lack them.
   if (typeof hit !== 'boolean' || typeof rate !== 'number') return outcomes
   const market = { resolved: 1, hits: hit ? 1 : 0, returns: returnOf(measure) }
   return counted(outcomes, authorKey(contributor_id, producer_id), at, judged(hit, rate, 1, market))
 }
 
 const counted = (outcomes: Outcomes, author: string, at: string, outcome: Tally): Outcomes => {
-  const { daysKept, byAuthor, formHalfLife, form, sweptDay } = outcomes
-  const known = form.get(author)
-  if (known === undefined && form.size >= AUTHORS_MAX) return outcomes
+  const { daysKept, byAuthor, recentSkillHalfLife, recentSkill, sweptDay } = outcomes
+  const known = recentSkill.get(author)
+  if (known === undefined && recentSkill.size >= AUTHORS_MAX) return outcomes
   const rows = withOutcome(byAuthor.get(author) ?? [], dayNumber(at), outcome, daysKept)
   return {
     daysKept,
     byAuthor: byAuthor.set(author, rows),
-    formHalfLife,
-    form: form.set(author, recentSkillAfter(known ?? NO_RECENT_SKILL, outcome, formHalfLife)),
+    recentSkillHalfLife,
+    recentSkill: recentSkill.set(
+      author,
+      recentSkillAfter(known ?? NO_RECENT_SKILL, outcome, recentSkillHalfLife),
+    ),
     sweptDay,
   }
 }
 
-/** Once a day. Days that no window reaches go; the form of the silent goes only where others need the room. */
+/** Once a day. Drops days that no window reaches, and the recent skill of inactive authors if the table is full. */
 const swept = (outcomes: Outcomes, today: number): Outcomes => {
-  const { daysKept, formHalfLife } = outcomes
+  const { daysKept, recentSkillHalfLife } = outcomes
   if (!(today > outcomes.sweptDay)) return outcomes
-  const silent = keysOf(outcomes.byAuthor, (rows) => lastDayOf(rows) <= today - daysKept)
-  const byAuthor = silent.length === 0 ? outcomes.byAuthor : outcomes.byAuthor.deleteAll(silent)
-  const form =
-    outcomes.form.size < AUTHORS_MAX
-      ? outcomes.form
-      : outcomes.form.filter((_form, author) => byAuthor.has(author))
-  return { daysKept, byAuthor, formHalfLife, form, sweptDay: today }
+  const inactive = keysOf(outcomes.byAuthor, (rows) => lastDayOf(rows) <= today - daysKept)
+  const byAuthor = inactive.length === 0 ? outcomes.byAuthor : outcomes.byAuthor.deleteAll(inactive)
+  const recentSkill =
+    outcomes.recentSkill.size < AUTHORS_MAX
+      ? outcomes.recentSkill
+      : outcomes.recentSkill.filter((_skill, author) => byAuthor.has(author))
+  return { daysKept, byAuthor, recentSkillHalfLife, recentSkill, sweptDay: today }
 }
 
 const keysOf = (rows: Outcomes['byAuthor'], isMeant: (rows: DayRows) => boolean): readonly string[] => {
@@ -128,6 +125,21 @@ const keysOf = (rows: Outcomes['byAuthor'], isMeant: (rows: DayRows) => boolean)
     if (isMeant(own)) keys.push(author)
   })
   return keys
+}
+
+/** After as many outcomes as `halfLife` an outcome counts half. */
+export const recentSkillAfter = (
+  before: RecentSkill,
+  outcome: RecentSkill,
+  halfLife: number,
+): RecentSkill => {
+  const kept = powerOfTwo(-outcome.weight / halfLife)
+  return {
+    surplus: kept * before.surplus + outcome.surplus,
+    gainMax: kept * before.gainMax + outcome.gainMax,
+    lossMax: kept * before.lossMax + outcome.lossMax,
+    weight: kept * before.weight + outcome.weight,
+  }
 }
 
 const judged = (
@@ -149,3 +161,95 @@ const returnOf = ({ direction, return_pct: moved }: Measure): number => {
   if (moved === null || direction === 'neutral') return 0
   return direction === 'bearish' ? -moved : moved
 }
+
+/** The sums of the outcomes of some days. */
+export interface Tally {
+  /** Hits minus base rates. */
+  readonly surplus: number
+  /** The surplus if all had hit, and the deficit if none had. */
+  readonly gainMax: number
+  readonly lossMax: number
+  /** 1 per outcome that the market decided, less for feedback. */
+  readonly weight: number
+  /** Outcomes decided by the market, and the hits among them. */
+  readonly resolved: number
+  readonly hits: number
+  /** Sum of returns in the direction of the calls. */
+  readonly returns: number
+}
+
+/**
+ * The UTC days with outcomes of an author, oldest first: `[day, ...tally, day, ...tally, …]` in the order of `Tally`.
+ * Plain numbers, because ten thousand authors with ninety days each have to fit.
+ */
+type DayRows = readonly number[]
+
+interface DayTally {
+  /** Since 1970. */
+  readonly day: number
+  readonly tally: Tally
+}
+
+export const NO_TALLY: Tally = {
+  surplus: 0,
+  gainMax: 0,
+  lossMax: 0,
+  weight: 0,
+  resolved: 0,
+  hits: 0,
+  returns: 0,
+}
+
+/** Adds an outcome of today, which is never before the last day in `rows`. Drops days beyond `daysKept`. */
+const withOutcome = (rows: DayRows, today: number, outcome: Tally, daysKept: number): DayRows => {
+  let first = 0
+  while (first < rows.length && (rows[first] ?? 0) <= today - daysKept) first += STRIDE
+  const counted = rows.slice(first)
+  const last = counted.length - STRIDE
+  const at = counted[last] === today ? last : counted.length
+  const before = at === last ? tallyAt(counted, last) : NO_TALLY
+  counted[at] = today
+  counted[at + 1] = before.surplus + outcome.surplus
+  counted[at + 2] = before.gainMax + outcome.gainMax
+  counted[at + 3] = before.lossMax + outcome.lossMax
+  counted[at + 4] = before.weight + outcome.weight
+  counted[at + 5] = before.resolved + outcome.resolved
+  counted[at + 6] = before.hits + outcome.hits
+  counted[at + 7] = before.returns + outcome.returns
+  return counted
+}
+
+const talliesFrom = (rows: DayRows, oldest: number): readonly DayTally[] => {
+  const days: DayTally[] = []
+  for (let index = 0; index < rows.length; index += STRIDE) {
+    const day = rows[index] ?? 0
+    if (day >= oldest) days.push({ day, tally: tallyAt(rows, index) })
+  }
+  return days
+}
+
+const lastDayOf = (rows: DayRows): number => rows[rows.length - STRIDE] ?? 0
+
+export const sumOf = (days: readonly Tally[]): Tally => days.reduce(added, NO_TALLY)
+
+const STRIDE = 8
+
+const tallyAt = (rows: DayRows, index: number): Tally => ({
+  surplus: rows[index + 1] ?? 0,
+  gainMax: rows[index + 2] ?? 0,
+  lossMax: rows[index + 3] ?? 0,
+  weight: rows[index + 4] ?? 0,
+  resolved: rows[index + 5] ?? 0,
+  hits: rows[index + 6] ?? 0,
+  returns: rows[index + 7] ?? 0,
+})
+
+const added = (one: Tally, other: Tally): Tally => ({
+  surplus: one.surplus + other.surplus,
+  gainMax: one.gainMax + other.gainMax,
+  lossMax: one.lossMax + other.lossMax,
+  weight: one.weight + other.weight,
+  resolved: one.resolved + other.resolved,
+  hits: one.hits + other.hits,
+  returns: one.returns + other.returns,
+})

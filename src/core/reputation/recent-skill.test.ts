@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_CONFIGURATION } from '../config/validate.ts'
-import { recentSkillAfter, NO_RECENT_SKILL, trustOf, type RecentSkill } from './recent-skill.ts'
+import { NO_RECENT_SKILL, type RecentSkill, recentSkillAfter } from './outcomes.ts'
+import { trustOf } from './author-reputation.ts'
 
 const rules = DEFAULT_CONFIGURATION.karma
 const { half_life: halfLife } = rules.trust

@@ -1,33 +1,28 @@
 import type { Configuration } from '../config/schema.ts'
 import { isOpen, type ClosedPosition, type Positions } from '../trading/positions.ts'
-import type { Call, Calls } from './calls.ts'
-import {
-  isAnyLeft,
-  settledByBar,
-  settledByTime,
-  settledByTrade,
-  type DecidingBar,
-  type TradeResult,
-} from './resolve-call.ts'
+import { bandOf, type BaseRates, MOVE_OF, moveOf, moveRate, tradeRate } from './base-rates.ts'
+import { type Call, type Calls, horizonQueue, isBound, symbolQueue } from './calls.ts'
 import { accept, type Decision } from '../shared/decision.ts'
 import type { PositionId } from '../shared/brand.ts'
 import { priceNumber, ratioOf, sumOf } from '../shared/money.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
 import type { ReputationFacts } from './evolve.ts'
-
-export type ClosedBar = DecidingBar
+import type { NewEvent, PayloadOf } from '../events/catalogue.ts'
+import { HORIZONS } from '../shared/time.ts'
+import { r9 } from '../shared/numbers.ts'
+import { waitingIn } from './due-queues.ts'
 
 /** The calls that a bar decides. */
-export const settleBar = (calls: Calls, bar: ClosedBar, rules: Configuration['settlement']): Decision => {
+export const settleBar = (calls: Calls, bar: DecidingBar, rules: Configuration['settlement']): Decision => {
   const symbol = canonicalSymbol(bar.symbol)
   return accept(...settledByBar(calls, { ...bar, symbol }, rules))
 }
 
-/** Bars that decide more calls than were judged at once with them. */
+/** Bars that still have due calls, because one batch settles a limited number. */
 export const barsLeftOver = ({
   reputation: { calls },
   market,
-}: Pick<ReputationFacts, 'reputation' | 'market'>): readonly ClosedBar[] =>
+}: Pick<ReputationFacts, 'reputation' | 'market'>): readonly DecidingBar[] =>
   calls.open.size === 0
     ? []
     : [...market.symbols].flatMap(([symbol, { last }]) => {
@@ -35,11 +30,11 @@ export const barsLeftOver = ({
         return !last.backfill && isAnyLeft(calls, { symbol, closeTs }) ? [{ symbol, close, closeTs }] : []
       })
 
-/** The calls that no bar will decide any more. */
+/** Voids the calls that no bar has decided in time. */
 export const settleOverdue = (calls: Calls, now: string, rules: Configuration['settlement']): Decision =>
   accept(...settledByTime(calls, now, rules))
 
-/** A position closed: calls of which it was the last are decided by what all their positions made. */
+/** A position closed: settles each call whose positions are now all closed, by their summed result. */
 export const settlePosition = (
   calls: Calls,
   positionId: PositionId,
@@ -61,7 +56,7 @@ export const settlePosition = (
   )
 }
 
-/** Null while one of them is open. */
+/** Null while a position of the call is open. */
 const resultOf = (positions: Positions, call: Call, closedId: PositionId): TradeResult | null => {
   const bound = call.positionIds.flatMap((id) => positions.get(id) ?? [])
   const closed = bound.filter((position): position is ClosedPosition => !isOpen(position))
@@ -75,4 +70,189 @@ const resultOf = (positions: Positions, call: Call, closedId: PositionId): Trade
     netReturn: entered === 0n ? 0 : ratioOf(net, entered),
     isProfit: net > 0n,
   }
+}
+
+interface SettlementRules {
+  readonly grace_seconds: number
+  readonly band_min: number
+  readonly band_sigma: number
+  readonly prior: number
+}
+
+/** Per batch, so that other commands do not wait; the rest follows in batches of its own. */
+export const SETTLED_AT_ONCE_MAX = 1000
+
+export interface DecidingBar {
+  /** Canonical. */
+  readonly symbol: string
+  readonly close: number
+  readonly closeTs: string
+  /** The base rates before the bar, if an earlier batch settled some of its calls: all use the same ones. */
+  readonly rates?: BaseRates
+}
+
+const settledByBar = (
+  calls: Calls,
+  { symbol, close, closeTs, rates = calls.rates }: DecidingBar,
+  rules: SettlementRules,
+): readonly NewEvent[] => {
+  const tooLateMs = Date.parse(closeTs) - rules.grace_seconds * 1000
+  const due = HORIZONS.flatMap((horizon) =>
+    dueIn(calls, symbolQueue(horizon, symbol), ({ dueAt }) => dueAt <= closeTs),
+  )
+  return due.slice(0, SETTLED_AT_ONCE_MAX).map((call) => {
+    if (call.refPrice === null) return settledByMove(call, unknownMove('no_price'))
+    return Date.parse(call.dueAt) < tooLateMs
+      ? settledByMove(call, unknownMove('no_bar'))
+      : settledByMove(call, priceMoveOf(rates, call, { refPrice: call.refPrice, exitPrice: close }, rules))
+  })
+}
+
+/** Whether a settled bar has left due calls. */
+const isAnyLeft = (calls: Calls, { symbol, closeTs }: Pick<DecidingBar, 'symbol' | 'closeTs'>): boolean =>
+  HORIZONS.some((horizon) => {
+    const [first] = waitingIn(calls.due, symbolQueue(horizon, symbol))
+    const call = first === undefined ? undefined : calls.open.get(first)
+    return call !== undefined && call.dueAt <= closeTs
+  })
+
+const settledByTime = (calls: Calls, now: string, rules: SettlementRules): readonly NewEvent[] => {
+  const latest = new Date(Date.parse(now) - rules.grace_seconds * 1000).toISOString()
+  return HORIZONS.flatMap((horizon) => dueIn(calls, horizonQueue(horizon), ({ dueAt }) => dueAt < latest))
+    .slice(0, SETTLED_AT_ONCE_MAX)
+    .map((call) => settledByMove(call, unknownMove(call.refPrice === null ? 'no_price' : 'no_bar')))
+}
+
+/** Whether `settle-overdue` would settle anything. */
+export const isAnyOverdue = (
+  calls: Calls,
+  now: string,
+  rules: Pick<SettlementRules, 'grace_seconds'>,
+): boolean => {
+  const latest = new Date(Date.parse(now) - rules.grace_seconds * 1000).toISOString()
+  return HORIZONS.some((horizon) => {
+    const [first] = waitingIn(calls.due, horizonQueue(horizon))
+    return first !== undefined && (calls.open.get(first)?.dueAt ?? latest) < latest
+  })
+}
+
+/** The result of all trades on a call. */
+interface TradeResult {
+  readonly positionId: string
+  readonly exitPrice: number
+  /** Net profit over entry notional. */
+  readonly netReturn: number
+  readonly isProfit: boolean
+}
+
+interface TradeRules {
+  readonly prior: number
+  readonly band_min: number
+  readonly stopPct: number
+  readonly targetPct: number
+}
+
+const settledByTrade = (
+  calls: Calls,
+  call: Call,
+  { positionId, exitPrice, netReturn, isProfit }: TradeResult,
+  { prior, band_min, stopPct, targetPct }: TradeRules,
+): NewEvent =>
+  resolvedEvent(call, {
+    resolved_by: 'trade',
+    position_id: positionId,
+    exit_price: exitPrice,
+    return_pct: r9(netReturn),
+    band_pct: r9(band_min),
+    hit: isProfit,
+    base_rate: r9(tradeRate(calls.rates, { prior, stopPct, targetPct })),
+    void_reason: null,
+  })
+
+/** What the price did by the due time of a call. */
+type PriceMove = Pick<
+  PayloadOf<'attribution.measured.v1'>,
+  'exit_price' | 'return_pct' | 'band_pct' | 'hit' | 'base_rate' | 'void_reason'
+>
+
+const priceMoveOf = (
+  rates: BaseRates,
+  call: Call,
+  { refPrice, exitPrice }: { readonly refPrice: number; readonly exitPrice: number },
+  rules: SettlementRules,
+): PriceMove => {
+  const moved = r9(exitPrice / refPrice - 1)
+  const band = r9(bandOf(call.refSigma, rules))
+  const expected = MOVE_OF[call.direction]
+  return {
+    exit_price: exitPrice,
+    return_pct: moved,
+    band_pct: band,
+    hit: moveOf(moved, band) === expected,
+    base_rate: r9(moveRate(rates, call.horizon, expected, rules.prior)),
+    void_reason: null,
+  }
+}
+
+const unknownMove = (reason: 'no_price' | 'no_bar'): PriceMove => ({
+  exit_price: null,
+  return_pct: null,
+  band_pct: null,
+  hit: null,
+  base_rate: null,
+  void_reason: reason,
+})
+
+/** The price move resolves a call that was not traded on; for a traded call it is only recorded. */
+const settledByMove = (call: Call, move: PriceMove): NewEvent =>
+  isBound(call)
+    ? measuredEvent(call, move)
+    : resolvedEvent(call, { resolved_by: 'horizon', position_id: null, ...move })
+
+const measuredEvent = (call: Call, move: PriceMove): NewEvent => ({
+  type: 'attribution.measured.v1',
+  source: 'learning',
+  payload: {
+    ...move,
+    call_id: call.id,
+    producer_id: call.producerId,
+    contributor_id: call.contributorId,
+    symbol: call.symbol,
+    direction: call.direction,
+    horizon: call.horizon,
+    due_at: call.dueAt,
+    ref_price: call.refPrice,
+  },
+})
+
+type Resolution = PriceMove & Pick<PayloadOf<'attribution.resolved.v1'>, 'resolved_by' | 'position_id'>
+
+const resolvedEvent = (call: Call, resolution: Resolution): NewEvent => ({
+  type: 'attribution.resolved.v1',
+  source: 'learning',
+  payload: {
+    ...resolution,
+    call_id: call.id,
+    signal_ids: [...call.signalIds],
+    producer_id: call.producerId,
+    contributor_id: call.contributorId,
+    symbol: call.symbol,
+    direction: call.direction,
+    ref_price: call.refPrice,
+    horizon: call.horizon,
+    opened_at: call.openedAt,
+    due_at: call.dueAt,
+    probability: call.probability,
+  },
+})
+
+/** From the front of a queue while they are due: later entries are due later. */
+const dueIn = (calls: Calls, queue: string, isDue: (call: Call) => boolean): readonly Call[] => {
+  const due: Call[] = []
+  for (const id of waitingIn(calls.due, queue)) {
+    const call = calls.open.get(id)
+    if (call === undefined || !isDue(call) || due.length === SETTLED_AT_ONCE_MAX) break
+    due.push(call)
+  }
+  return due
 }

@@ -13,4 +13,4 @@ export type Timestamp = Brand<string, 'Timestamp'>
 export const orderId = (id: string): OrderId => id as OrderId
 export const positionId = (id: string): PositionId => id as PositionId
 export const intentId = (id: string): IntentId => id as IntentId
-export const timestamp = (text: string): Timestamp => text as Timestamp
+export const timestampOf = (text: string): Timestamp => text as Timestamp

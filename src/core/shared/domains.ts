@@ -1,12 +1,51 @@
-/** In the order of the configured weights. Sums over domains run in this order, so equal facts give equal bits. */
-export const DOMAINS = ['curator', 'onchain', 'tradfi', 'social', 'technical', 'events'] as const
+import type { Horizon } from './time.ts'
 
-export type Domain = (typeof DOMAINS)[number]
+interface DomainDefaults {
+  /** In the preset `balanced`; the six add up to 1. */
+  readonly weight: number
+  readonly about: string
+  /** How long a signal keeps full quality. */
+  readonly freshSeconds: number
+  /** After how long a call is judged, unless the signal names a horizon. */
+  readonly horizon: Horizon
+}
+
+/** The domains of evidence, with the defaults of their settings. */
+export const DOMAIN_DEFAULTS = {
+  curator: { weight: 0.25, about: "people's own calls", freshSeconds: 86_400, horizon: '24h' },
+  onchain: {
+    weight: 0.25,
+    about: 'flows on chain, whales, stablecoins',
+    freshSeconds: 21_600,
+    horizon: '24h',
+  },
+  tradfi: {
+    weight: 0.2,
+    about: 'funding, basis, exchange-traded funds',
+    freshSeconds: 21_600,
+    horizon: '24h',
+  },
+  social: {
+    weight: 0.15,
+    about: 'mood, social intelligence, model consensus',
+    freshSeconds: 21_600,
+    horizon: '24h',
+  },
+  technical: { weight: 0.1, about: 'indicators and order book', freshSeconds: 900, horizon: '4h' },
+  events: { weight: 0.05, about: 'news and scheduled events', freshSeconds: 21_600, horizon: '24h' },
+} as const satisfies Readonly<Record<string, DomainDefaults>>
+
+export type Domain = keyof typeof DOMAIN_DEFAULTS
+
+/** Sums over domains run in this order, so that equal facts give equal bits. */
+export const DOMAINS = Object.keys(DOMAIN_DEFAULTS) as readonly Domain[]
+
+export type ByDomain<Value> = Readonly<Record<Domain, Value>>
 
 /** How much each domain counts. */
-export type DomainWeights = Readonly<Record<Domain, number>>
+export type DomainWeights = ByDomain<number>
 
-export const byDomain = (valueOf: (domain: Domain) => number): DomainWeights => ({
+export const byDomain = <Value>(valueOf: (domain: Domain) => Value): ByDomain<Value> => ({
   curator: valueOf('curator'),
   onchain: valueOf('onchain'),
   tradfi: valueOf('tradfi'),

@@ -1,8 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { FAULT_TYPES, type FaultType } from './fault-types.ts'
-import { FAULTS_MAX, type Fault, faultOf, faultsOf, sentenceOf } from './faults.ts'
+import {
+  type Fault,
+  FAULT_TYPES,
+  faultOf,
+  FAULTS_MAX,
+  faultsOf,
+  type FaultType,
+  sentenceOf,
+} from './faults.ts'
 
 const faultsFor = (schema: z.ZodType, input: unknown): readonly Fault[] => {
   const parsed = schema.safeParse(input)

@@ -1,6 +1,4 @@
 import type { z } from 'zod'
-import { FAULT_TYPES, type FaultType } from './fault-types.ts'
-import { formatMessage, oneOf, tooBig, tooSmall, typeFault, UNTOLD } from './issue-words.ts'
 
 /** One thing wrong with what a stranger sent, as the wire shows it. */
 export interface Fault {
@@ -12,7 +10,7 @@ export interface Fault {
 /** More than this many faults help nobody and would only make a long answer longer. */
 export const FAULTS_MAX = 1000
 
-export interface FaultContext {
+interface FaultContext {
   /** What the schema was given. With it a missing member is told from one of the wrong kind. */
   readonly input?: unknown
   /** The words after "is not a known key", for instance which key was meant. */
@@ -100,7 +98,7 @@ const unknownKey = (
 /** What stood at the path, if anybody told: the caller, or zod with `reportInput`. */
 const valueAt = (issue: Issue, path: readonly PropertyKey[], context: FaultContext): unknown => {
   if ('input' in context) return path.reduce(memberOf, context.input)
-  return 'input' in issue ? issue.input : UNTOLD
+  return 'input' in issue ? issue.input : UNKNOWN_INPUT
 }
 
 const memberOf = (value: unknown, name: PropertyKey): unknown =>
@@ -110,7 +108,7 @@ const memberOf = (value: unknown, name: PropertyKey): unknown =>
 
 const isMissing = (issue: Issue, path: readonly PropertyKey[], context: FaultContext): boolean => {
   const value = valueAt(issue, path, context)
-  return value === UNTOLD ? issue.message.endsWith('received undefined') : value === undefined
+  return value === UNKNOWN_INPUT ? issue.message.endsWith('received undefined') : value === undefined
 }
 
 /** The faults of the branch that came nearest: the one that got past the kind of value it expects. */
@@ -136,3 +134,99 @@ const unionFaults = (
 
 const isKindFault = (issue: Issue): boolean =>
   issue.path.length === 0 && (issue.code === 'invalid_type' || issue.code === 'invalid_value')
+
+/** Every word a client may find as `type` of a validation error. Words are only added. */
+export const FAULT_TYPES = [
+  'missing',
+  'string_type',
+  'string_too_short',
+  'string_too_long',
+  'string_pattern',
+  'unicode_invalid',
+  'number_type',
+  'number_not_finite',
+  'int_type',
+  'greater_than_equal',
+  'less_than_equal',
+  'enum',
+  'boolean_type',
+  'object_type',
+  'array_type',
+  'too_deep',
+  'too_large',
+  'timestamp_invalid',
+  'timestamp_in_future',
+  'url_invalid',
+  'cron_invalid',
+  'unknown_key',
+  'conflict',
+] as const
+
+export type FaultType = (typeof FAULT_TYPES)[number]
+
+/** The wire's word and a line for people. */
+export type Words = readonly [FaultType, string]
+
+/** Nobody kept the value that was wrong. */
+const UNKNOWN_INPUT = Symbol('unknown input')
+
+const typeFault = (issue: z.core.$ZodIssueInvalidType, value: unknown): Words => {
+  if (isNotFinite(issue, value)) return ['number_not_finite', 'must be a finite number']
+  switch (issue.expected) {
+    case 'string':
+      return ['string_type', 'must be a string']
+    case 'number':
+      return ['number_type', 'must be a number']
+    case 'int':
+      return ['int_type', 'must be a whole number']
+    case 'boolean':
+      return ['boolean_type', 'must be true or false']
+    case 'array':
+    case 'tuple':
+      return ['array_type', 'must be a list']
+    case 'object':
+    case 'record':
+      return ['object_type', 'must be an object']
+    default:
+      return ['conflict', `must be ${issue.expected}`]
+  }
+}
+
+const isNotFinite = (issue: z.core.$ZodIssueInvalidType, value: unknown): boolean =>
+  value === UNKNOWN_INPUT ? /received (NaN|-?Infinity)$/.test(issue.message) : isInfinite(value)
+
+const isInfinite = (value: unknown): boolean => typeof value === 'number' && !Number.isFinite(value)
+
+const tooSmall = (issue: z.core.$ZodIssueTooSmall): Words => {
+  if (issue.origin === 'string')
+    return ['string_too_short', `must have ${atLeast(issue)} ${characters(issue.minimum)}`]
+  if (issue.origin === 'array') return ['missing', `must have ${atLeast(issue)} ${items(issue.minimum)}`]
+  const bound = issue.inclusive === false ? 'greater than' : 'at least'
+  return ['greater_than_equal', `must be ${bound} ${issue.minimum}`]
+}
+
+const tooBig = (issue: z.core.$ZodIssueTooBig): Words => {
+  if (issue.origin === 'string')
+    return ['string_too_long', `must have ${atMost(issue)} ${characters(issue.maximum)}`]
+  if (issue.origin === 'array') return ['too_large', `must have ${atMost(issue)} ${items(issue.maximum)}`]
+  const bound = issue.inclusive === false ? 'less than' : 'at most'
+  return ['less_than_equal', `must be ${bound} ${issue.maximum}`]
+}
+
+const atLeast = (issue: z.core.$ZodIssueTooSmall): string =>
+  `${issue.exact === true ? 'exactly' : 'at least'} ${issue.minimum}`
+
+const atMost = (issue: z.core.$ZodIssueTooBig): string =>
+  `${issue.exact === true ? 'exactly' : 'at most'} ${issue.maximum}`
+
+const characters = (count: number | bigint): string => (Number(count) === 1 ? 'character' : 'characters')
+
+const items = (count: number | bigint): string => (Number(count) === 1 ? 'item' : 'items')
+
+const formatMessage = (issue: z.core.$ZodIssueInvalidStringFormat): string => {
+  if (issue.format === 'url') return 'must be a URL'
+  return issue.pattern === undefined ? `must be a valid ${issue.format}` : `must match ${issue.pattern}`
+}
+
+export const oneOf = (values: readonly unknown[]): string =>
+  values.length === 1 ? String(values[0]) : `one of ${values.map(String).join(', ')}`

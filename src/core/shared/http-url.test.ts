@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { faultsOf } from './faults.ts'
-import { httpUrl } from './http-url.ts'
+import { httpUrl } from './text.ts'
 
 const faultsIn = (value: unknown) => {
   const parsed = httpUrl().safeParse(value)

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { canonicalJson, NotCanonicalError, type CanonicalFault } from '../log/canonical-json.ts'
 import { utf8 } from '../log/bytes.ts'
-import type { FaultType } from './fault-types.ts'
-import { faultOf } from './faults.ts'
+import { faultOf, type FaultType } from './faults.ts'
 import type { Json, JsonObject } from './json.ts'
 
 export const isJsonObject = (value: unknown): value is JsonObject =>

@@ -1,3 +1,5 @@
+import { assert } from './assert.ts'
+
 /** From here on a double is coarser than 1e-9, and the multiplication below could overflow. */
 const COARSE = 2 ** 23
 
@@ -16,3 +18,42 @@ export const clamp = (value: number): number => Math.max(-1, Math.min(1, value))
 
 /** Into [0, 1]. */
 export const clamp01 = (value: number): number => Math.max(0, Math.min(1, value))
+
+/**
+ * Of the functions of `Math` that are no plain arithmetic only `sqrt` is the same everywhere. The last digit of the others
+ * is left to those who build Node, and may differ between x64 and arm64. What is folded into memory must not: a log is
+ * read on other machines than those that wrote it. So it is computed here, with operations that all processors round alike.
+ */
+
+/** 2 to this power. */
+export const powerOfTwo = (exponent: number): number => {
+  if (exponent < -EXPONENT_MAX) return 0
+  assert(exponent <= EXPONENT_MAX, `2 to the power of ${exponent} must be a number`)
+  const whole = Math.round(exponent)
+  const rest = (exponent - whole) * Math.LN2
+  // 1 + x + x²/2 + x³/6 + …, from its far end.
+  let power = 1
+  for (let term = POWER_TERMS; term > 0; term -= 1) power = 1 + (rest / term) * power
+  for (let left = whole; left > 0; left -= 1) power *= 2
+  for (let left = whole; left < 0; left += 1) power /= 2
+  return power
+}
+
+export const naturalLog = (value: number): number => {
+  assert(value > 0 && value < Infinity, `${value} must have a logarithm`)
+  let doublings = 0
+  let rest = value
+  for (; rest > Math.SQRT2; rest /= 2) doublings += 1
+  for (; rest < Math.SQRT1_2; rest *= 2) doublings -= 1
+  // 2 (x + x³/3 + x⁵/5 + …) with x = (rest - 1) / (rest + 1), from its far end.
+  const part = (rest - 1) / (rest + 1)
+  let sum = 0
+  for (let term = LOG_TERMS; term >= 0; term -= 1) sum = 1 / (2 * term + 1) + part * part * sum
+  return 2 * part * sum + doublings * Math.LN2
+}
+
+/** Beyond it lies infinity; what is as far on the other side is so small that it counts as zero. */
+const EXPONENT_MAX = 1023
+/** What comes after them is smaller than the last digit. */
+const POWER_TERMS = 16
+const LOG_TERMS = 12

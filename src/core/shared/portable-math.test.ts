@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { naturalLog, powerOfTwo } from './portable-math.ts'
+import { naturalLog, powerOfTwo } from './numbers.ts'
 
 /** The last digit may differ from the one of `Math`, and the one before it a little. */
 const DIGITS = 1e-15

@@ -1,3 +1,5 @@
+import { z } from 'zod'
+
 /** The UTC day of a timestamp in the wire's form. */
 export const dayOf = (ts: string): string => ts.slice(0, 10)
 
@@ -5,3 +7,75 @@ export const DAY_MS = 86_400_000
 
 /** UTC days since 1970. */
 export const dayNumber = (ts: string): number => Math.floor(Date.parse(ts) / DAY_MS)
+
+/**
+ * A moment in any of the forms we read, in the one form we write; null for what is no moment.
+ * A day alone is its midnight, no zone is UTC, digits behind the millisecond are cut.
+ */
+export const parseTimestamp = (text: string): string | null => {
+  const [, day, hour = '00', minute = '00', second = '00', fraction = '', zone = 'Z'] = FORM.exec(text) ?? []
+  if (day === undefined || !isInCalendar(day)) return null
+  const milliseconds = fraction.slice(0, 3).padEnd(3, '0')
+  const offset = zone.toUpperCase().replace(/^([+-]\d\d):?(\d\d)$/, '$1:$2')
+  const ms = Date.parse(`${day}T${hour}:${minute}:${second}.${milliseconds}${offset}`)
+  return ms >= FIRST_MS && ms <= LAST_MS ? new Date(ms).toISOString() : null
+}
+
+/** Whether it stands in the one form we write already. */
+export const isTimestamp = (text: string): boolean => {
+  const ms = Date.parse(text)
+  return ms >= FIRST_MS && ms <= LAST_MS && new Date(ms).toISOString() === text
+}
+
+/** A moment that a stranger wrote, in our form. */
+export const timestamp = () =>
+  z
+    .string()
+    .max(LENGTH_MAX)
+    .transform((text, context) => {
+      const ts = parseTimestamp(text)
+      if (ts !== null) return ts
+      context.addIssue({
+        code: 'custom',
+        message: 'must be a date and time such as 2026-02-20T00:29:58Z, from 1970 to 9999',
+        params: { type: 'timestamp_invalid' },
+      })
+      return z.NEVER
+    })
+    .meta({ type: 'string', format: 'date-time', examples: ['2026-02-20T00:29:58.000Z'] })
+
+/** Clocks differ a little; what is further ahead than that has not happened. */
+export const isTooFarAhead = (ts: string, now: string, skewSecondsMax: number): boolean =>
+  Date.parse(ts) > Date.parse(now) + skewSecondsMax * 1000
+
+const LENGTH_MAX = 256
+
+const FORM =
+  /^(\d{4}-\d{2}-\d{2})(?:[Tt ]([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:\.(\d+))?)?(Z|z|[+-](?:[01]\d|2[0-3]):?[0-5]\d)?)?$/
+
+const FIRST_MS = 0
+const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
+
+/** 30 February would otherwise become a day in March. */
+const isInCalendar = (day: string): boolean => {
+  const [year = 0, month = 0, date = 0] = day.split('-').map(Number)
+  return new Date(Date.UTC(year, month - 1, date)).toISOString().startsWith(day)
+}
+
+/** After how long a call may be judged. */
+export const HORIZONS = ['1h', '4h', '24h', '3d', '7d'] as const
+
+export type Horizon = (typeof HORIZONS)[number]
+
+const HOUR_MS = 3_600_000
+
+export const HORIZON_MS: Readonly<Record<Horizon, number>> = {
+  '1h': HOUR_MS,
+  '4h': 4 * HOUR_MS,
+  '24h': 24 * HOUR_MS,
+  '3d': 72 * HOUR_MS,
+  '7d': 168 * HOUR_MS,
+}
+
+export const horizonIn = (value: unknown): Horizon | null =>
+  HORIZONS.find((horizon) => horizon === value) ?? null

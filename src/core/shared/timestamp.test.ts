@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { faultsOf } from './faults.ts'
-import { isTimestamp, isTooFarAhead, parseTimestamp, timestamp } from './timestamp.ts'
+import { isTimestamp, isTooFarAhead, parseTimestamp, timestamp } from './time.ts'
 
 describe('a moment', () => {
   it.each([

@@ -67,8 +67,8 @@ describe('contributors are linked', () => {
   })
 
   it('and remembered for a year, however long they go on', () => {
-    const { company } = stateAfter(together('a', 'b', 400)).signals.coSignals
-    expect([...company.values()].map(({ days }) => days.length)).toEqual([366])
+    const { pairs } = stateAfter(together('a', 'b', 400)).signals.coSignals
+    expect([...pairs.values()].map(({ days }) => days.length)).toEqual([366])
   })
 
   it('through others', () => {

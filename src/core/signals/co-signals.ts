@@ -2,64 +2,64 @@ import { Map as PersistentMap } from 'immutable'
 import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
 import { DAY_MS } from '../shared/time.ts'
 
-/** One word of a contributor on a symbol, a moment ago. */
-interface RecentWord {
+/** A recent signal of a contributor on a symbol. */
+interface RecentSignal {
   readonly contributorId: string
   readonly direction: string
   readonly atMs: number
 }
 
-/** How often two contributors spoke about the same symbol at the same time, by day, and how often alike. */
-export interface CoSignalPair {
+/** How often two contributors signalled on one symbol at the same time, by day, and how often alike. */
+interface CoSignalPair {
   readonly days: readonly { readonly day: number; readonly pairs: number; readonly alike: number }[]
 }
 
-/** Who speaks together with whom. Bounded: it forgets after a month, and beyond its limits it learns no new pairs. */
+/** Which contributors signal together. Bounded: old days are dropped, and beyond a limit no new pairs are added. */
 export interface CoSignals {
-  /** Words no further apart than this are a pair. */
+  /** Two signals no further apart than this are a pair. */
   readonly windowSeconds: number
-  readonly recent: PersistentMap<string, readonly RecentWord[]>
+  readonly recent: PersistentMap<string, readonly RecentSignal[]>
   /** By both contributors, in order, and the symbol. */
-  readonly company: PersistentMap<string, CoSignalPair>
+  readonly pairs: PersistentMap<string, CoSignalPair>
 }
 
 export const NO_CO_SIGNALS: CoSignals = {
   windowSeconds: 600,
   recent: PersistentMap(),
-  company: PersistentMap(),
+  pairs: PersistentMap(),
 }
 
 /** Longer than any configuration looks back. */
 const DAYS_KEPT = 365
-const RECENT_WORDS_MAX = 64
+const RECENT_SIGNALS_MAX = 64
 const SYMBOLS_MAX = 2000
-const COMPANY_MAX = 50_000
+const PAIRS_MAX = 50_000
 
-/** What counts as acting as one. */
-export interface LinkRules {
+/** From when on contributors count as linked. */
+interface LinkRules {
   readonly days: number
   readonly pairs: number
   readonly agreement: number
 }
 
-export const evolveCoSignals = (links: CoSignals, event: KnownEvent): CoSignals => {
+export const evolveCoSignals = (coSignals: CoSignals, event: KnownEvent): CoSignals => {
   switch (event.type) {
     case 'attribution.recorded.v1':
-      return attributed(links, event.payload)
+      return attributed(coSignals, event.payload)
     case 'brain.cycle.v1':
-      return swept(links, Date.parse(event.ts))
+      return swept(coSignals, Date.parse(event.ts))
     case 'system.started.v1': {
-      const windowSeconds = event.payload.folding?.link_window_seconds ?? links.windowSeconds
-      return windowSeconds === links.windowSeconds ? links : { ...links, windowSeconds }
+      const windowSeconds = event.payload.folding?.link_window_seconds ?? coSignals.windowSeconds
+      return windowSeconds === coSignals.windowSeconds ? coSignals : { ...coSignals, windowSeconds }
     }
     default:
-      return links
+      return coSignals
   }
 }
 
-/** For each contributor who acts as one with others, the name of the group: that of its first member. */
+/** The group of each linked contributor, named after its first member. */
 export const linkedGroups = (
-  links: CoSignals,
+  coSignals: CoSignals,
   rules: LinkRules,
   nowMs: number,
 ): ReadonlyMap<string, string> => {
@@ -69,7 +69,7 @@ export const linkedGroups = (
     const next = leaders.get(id) ?? id
     return next === id ? id : leaderOf(next)
   }
-  for (const [key, { days }] of links.company) {
+  for (const [key, { days }] of coSignals.pairs) {
     const counted = days.filter(({ day }) => day >= oldestDay)
     const pairs = counted.reduce((sum, one) => sum + one.pairs, 0)
     const alike = counted.reduce((sum, one) => sum + one.alike, 0)
@@ -85,63 +85,67 @@ export const linkedGroups = (
 
 const SEPARATOR = '|'
 
-const attributed = (links: CoSignals, said: PayloadOf<'attribution.recorded.v1'>): CoSignals => {
-  const { contributor_id: contributorId, symbol, direction, received_at } = said
-  if (contributorId === null || symbol === null || direction === null) return links
-  return spoken(links, symbol, { contributorId, direction, atMs: Date.parse(received_at) })
+const attributed = (coSignals: CoSignals, recorded: PayloadOf<'attribution.recorded.v1'>): CoSignals => {
+  const { contributor_id: contributorId, symbol, direction, received_at } = recorded
+  if (contributorId === null || symbol === null || direction === null) return coSignals
+  return withSignal(coSignals, symbol, { contributorId, direction, atMs: Date.parse(received_at) })
 }
 
-const spoken = (links: CoSignals, symbol: string, word: RecentWord): CoSignals => {
-  const known = links.recent.get(symbol) ?? []
-  const near: RecentWord[] = []
-  let { company } = links
+const withSignal = (coSignals: CoSignals, symbol: string, signal: RecentSignal): CoSignals => {
+  const known = coSignals.recent.get(symbol) ?? []
+  const near: RecentSignal[] = []
+  let { pairs } = coSignals
   for (const other of known) {
-    if (word.atMs - other.atMs > links.windowSeconds * 1000) continue
+    if (signal.atMs - other.atMs > coSignals.windowSeconds * 1000) continue
     near.push(other)
-    if (other.contributorId !== word.contributorId) company = withPair(company, symbol, word, other)
+    if (other.contributorId !== signal.contributorId) pairs = withPair(pairs, symbol, signal, other)
   }
-  if (known.length === 0 && links.recent.size >= SYMBOLS_MAX) return { ...links, company }
-  near.push(word)
-  if (near.length > RECENT_WORDS_MAX) near.shift()
-  return { ...links, recent: links.recent.set(symbol, near), company }
+  if (known.length === 0 && coSignals.recent.size >= SYMBOLS_MAX) return { ...coSignals, pairs }
+  near.push(signal)
+  if (near.length > RECENT_SIGNALS_MAX) near.shift()
+  return { ...coSignals, recent: coSignals.recent.set(symbol, near), pairs }
 }
 
 const withPair = (
-  company: CoSignals['company'],
+  pairs: CoSignals['pairs'],
   symbol: string,
-  word: RecentWord,
-  other: RecentWord,
-): CoSignals['company'] => {
-  const key = [...[word.contributorId, other.contributorId].toSorted(), symbol].join(SEPARATOR)
-  const before = company.get(key)
-  if (before === undefined && company.size >= COMPANY_MAX) return company
-  const day = Math.floor(word.atMs / DAY_MS)
+  signal: RecentSignal,
+  other: RecentSignal,
+): CoSignals['pairs'] => {
+  const key = [...[signal.contributorId, other.contributorId].toSorted(), symbol].join(SEPARATOR)
+  const before = pairs.get(key)
+  if (before === undefined && pairs.size >= PAIRS_MAX) return pairs
+  const day = Math.floor(signal.atMs / DAY_MS)
   const days = recentDays(before?.days ?? [], day)
   const last = days.at(-1)
   const today = last?.day === day ? last : { day, pairs: 0, alike: 0 }
   const counted = {
     day,
     pairs: today.pairs + 1,
-    alike: today.alike + (word.direction === other.direction ? 1 : 0),
+    alike: today.alike + (signal.direction === other.direction ? 1 : 0),
   }
-  return company.set(key, { days: [...(last?.day === day ? days.slice(0, -1) : days), counted] })
+  return pairs.set(key, { days: [...(last?.day === day ? days.slice(0, -1) : days), counted] })
 }
 
-/** Two who never stop speaking together are not remembered for ever either. */
+/** Also bounds a pair that never stops. */
 const recentDays = (days: CoSignalPair['days'], today: number): CoSignalPair['days'] =>
   (days[0]?.day ?? today) < today - DAYS_KEPT ? days.filter(({ day }) => day >= today - DAYS_KEPT) : days
 
-/** A cycle takes down what is too old to count. */
-const swept = (links: CoSignals, nowMs: number): CoSignals => {
+/** Drops what is too old to count. */
+const swept = (coSignals: CoSignals, nowMs: number): CoSignals => {
   const oldestDay = Math.floor(nowMs / DAY_MS) - DAYS_KEPT
-  const oldestMs = nowMs - links.windowSeconds * 1000
-  const apart = keysOf(links.company, ({ days }) => (days.at(-1)?.day ?? 0) < oldestDay)
-  const silent = keysOf(links.recent, (words) => (words.at(-1)?.atMs ?? 0) < oldestMs)
-  if (apart.length === 0 && silent.length === 0) return links
-  return { ...links, recent: links.recent.deleteAll(silent), company: links.company.deleteAll(apart) }
+  const oldestMs = nowMs - coSignals.windowSeconds * 1000
+  const oldPairs = keysOf(coSignals.pairs, ({ days }) => (days.at(-1)?.day ?? 0) < oldestDay)
+  const oldSymbols = keysOf(coSignals.recent, (signals) => (signals.at(-1)?.atMs ?? 0) < oldestMs)
+  if (oldPairs.length === 0 && oldSymbols.length === 0) return coSignals
+  return {
+    ...coSignals,
+    recent: coSignals.recent.deleteAll(oldSymbols),
+    pairs: coSignals.pairs.deleteAll(oldPairs),
+  }
 }
 
 const keysOf = <Value>(
   map: PersistentMap<string, Value>,
-  isMeant: (value: Value) => boolean,
-): readonly string[] => [...map].filter(([, value]) => isMeant(value)).map(([key]) => key)
+  matches: (value: Value) => boolean,
+): readonly string[] => [...map].filter(([, value]) => matches(value)).map(([key]) => key)

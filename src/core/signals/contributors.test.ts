@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { ContradictionError } from '../shared/assert.ts'
 import { given, NOW, stateAfter } from '../../../test/given.ts'
 import type { NewEvent } from '../events/catalogue.ts'
 import type { JsonObject } from '../shared/json.ts'
@@ -181,8 +182,10 @@ describe('what a contributor has said', () => {
 
   it('is not changed by what is left of a damaged event', () => {
     const left = (type: string): NewEvent => ({ type, source: 'x', payload: {} }) as unknown as NewEvent
-    const damaged = ['attribution.recorded.v1', 'brain.conviction.v1', 'contributor.removed.v1'].map(left)
+    const damaged = ['attribution.recorded.v1', 'brain.conviction.v1'].map(left)
     expect(recordAfter(attributed('s1', 'c1'), ...damaged)).toMatchObject({ submitted: 1, accepted: 0 })
+    // Replay ignores such an event.
+    expect(() => recordAfter(left('contributor.removed.v1'))).toThrow(ContradictionError)
   })
 
   it('is not waited for when nothing can use it any more', () => {

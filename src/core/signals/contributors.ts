@@ -1,16 +1,20 @@
+import { assertFold } from '../shared/assert.ts'
 import { Map as PersistentMap } from 'immutable'
-import type { KnownEvent, NewEvent } from '../events/catalogue.ts'
-import { accept, refuse, type Decision } from '../shared/decision.ts'
+import type { KnownEvent, NewEvent, PayloadOf } from '../events/catalogue.ts'
+import { accept, type Decision, refuse } from '../shared/decision.ts'
 import type { JsonObject } from '../shared/json.ts'
+import { storableObject } from '../shared/json-object.ts'
 import {
   countAccepted,
-  countKarma,
+  countAccrued,
   countResolved,
   countSubmitted,
   NO_RECORD,
   type TrackRecord,
 } from './track-record.ts'
-import { INITIAL_UNUSED, remembered, swept, usedIn, type Unused } from './unused-signals.ts'
+import { z } from 'zod'
+import { plainText } from '../shared/text.ts'
+import { DAY_MS } from '../shared/time.ts'
 
 export interface Contributor {
   readonly id: string
@@ -23,7 +27,12 @@ export interface Contributor {
   readonly record: TrackRecord
 }
 
-/** Removed contributors stay: their history is theirs. Only an active one answers to its node id. */
+/** Signals of contributors that no cycle has used yet, by id: each counts as accepted once. */
+type Unused = PersistentMap<string, { readonly contributorId: string; readonly receivedAt: string }>
+
+const INITIAL_UNUSED: Unused = PersistentMap()
+
+/** Removed contributors stay, for their history. Only an active one is found by its node id. */
 export interface Contributors {
   readonly byId: PersistentMap<string, Contributor>
   readonly idOfNode: PersistentMap<string, string>
@@ -35,6 +44,40 @@ export const INITIAL_CONTRIBUTORS: Contributors = {
   byId: PersistentMap(),
   idOfNode: PersistentMap(),
   unused: INITIAL_UNUSED,
+}
+
+/** Beyond this, new signals are not tracked until a cycle sweeps. */
+export const UNUSED_MAX = 200_000
+
+/** The brain uses nothing that is older than four days. */
+const WAIT_MS_MAX = 4 * DAY_MS
+
+export const remembered = (
+  unused: Unused,
+  signalId: string,
+  contributorId: string,
+  receivedAt: string,
+): Unused => (unused.size >= UNUSED_MAX ? unused : unused.set(signalId, { contributorId, receivedAt }))
+
+/** The signals that a conviction uses for the first time. Inputs without a share are not used. */
+const usedIn = (
+  unused: Unused,
+  /** Absent from a damaged event. */
+  inputs: PayloadOf<'brain.conviction.v1'>['inputs'] | undefined = [],
+): readonly { readonly signalId: string; readonly contributorId: string }[] => {
+  if (unused.size === 0) return []
+  return inputs.flatMap(({ signal_id: signalId, share }) => {
+    const waiting = share > 0 ? unused.get(signalId) : undefined
+    return waiting === undefined ? [] : [{ signalId, contributorId: waiting.contributorId }]
+  })
+}
+
+export const swept = (unused: Unused, now: string): Unused => {
+  const oldest = new Date(Date.parse(now) - WAIT_MS_MAX).toISOString()
+  const old: string[] = []
+  // Most cycles find none: searching first avoids a copy of the map.
+  for (const [id, { receivedAt }] of unused) if (receivedAt < oldest) old.push(id)
+  return old.length === 0 ? unused : unused.deleteAll(old)
 }
 
 export interface Registration {
@@ -74,14 +117,14 @@ export const removeContributor = (contributors: Contributors, id: string, source
   return accept(removal(id, contributor.nodeId, source))
 }
 
-/** The node that writes here, as far as this room may see it. */
+/** The node that this process writes as. */
 export interface WritingNode {
   readonly nodeId: string
   readonly publicKey: string
   readonly ephemeral: boolean
 }
 
-/** Every node is a contributor of its own. Those that ended with their process make room. */
+/** Registers the node as a contributor and removes ephemeral nodes of earlier processes. */
 export const welcomeNode = (contributors: Contributors, node: WritingNode, newId: () => string): Decision => {
   const gone = [...contributors.idOfNode.values()]
     .flatMap((id) => contributors.byId.get(id) ?? [])
@@ -96,7 +139,7 @@ export const welcomeNode = (contributors: Contributors, node: WritingNode, newId
 const LOCAL_OPERATOR = 'local-operator'
 const OPERATOR = 'operator'
 
-/** Others may say what they like in their metadata, and stay. */
+/** Metadata alone is not enough: other contributors may set it. */
 const isEphemeralNode = ({ name, role, metadata }: Contributor): boolean =>
   name === LOCAL_OPERATOR && role === OPERATOR && metadata['ephemeral'] === true
 
@@ -106,15 +149,17 @@ export const evolveContributors = (contributors: Contributors, event: KnownEvent
       return registered(contributors, event)
     case 'contributor.removed.v1': {
       const { contributor_id: id, node_id: nodeId } = event.payload
+      const known = contributors.byId.get(id)
+      assertFold(known !== undefined, `contributor ${id} is removed but not registered`)
       return {
         ...contributors,
-        byId: contributors.byId.update(id, (known) => known && { ...known, removed: true }),
+        byId: contributors.byId.set(id, { ...known, removed: true }),
         idOfNode: contributors.idOfNode.delete(nodeId),
       }
     }
     case 'attribution.recorded.v1': {
       const { contributor_id: id, signal_id: signalId, score } = event.payload
-      // Also for what is left of a damaged event, which says nothing.
+      // Null for producers, absent from a damaged event.
       if (typeof id !== 'string') return contributors
       const at = event.recordedAt
       return {
@@ -145,7 +190,7 @@ export const evolveContributors = (contributors: Contributors, event: KnownEvent
       const { contributors: shares, karma_amount_usd: amount } = event.payload
       const byId = shares.reduce(
         (known, { contributor_id: id, share }) =>
-          recorded(known, id, (record) => countKarma(record, amount * share)),
+          recorded(known, id, (record) => countAccrued(record, amount * share)),
         contributors.byId,
       )
       return { ...contributors, byId }
@@ -203,4 +248,14 @@ const removal = (id: string, nodeId: string, source: string): NewEvent => ({
   type: 'contributor.removed.v1',
   source,
   payload: { contributor_id: id, node_id: nodeId },
+})
+
+const METADATA_BYTES_MAX = 16 * 1024
+
+/** The body of a registration. */
+export const contributorRegistration = z.object({
+  node_id: plainText(128),
+  name: z.string().min(1).max(128),
+  role: z.string().min(1).max(64).meta({ description: 'usually operator, agent, curator or tester' }),
+  metadata: storableObject({ bytesMax: METADATA_BYTES_MAX }).default({}),
 })

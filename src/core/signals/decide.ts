@@ -4,28 +4,27 @@ import type { DecisionContext } from '../shared/decision-context.ts'
 import {
   activeByNode,
   registerContributor,
+  type Registration,
   removeContributor,
   welcomeNode,
-  type Registration,
   type WritingNode,
 } from './contributors.ts'
 import type { SignalsState } from './evolve.ts'
-import { noticeStale, type ProducerReport } from './producer-runs.ts'
+import { noticeStale, type ProducerReport, runProducer } from './producer-runs.ts'
 import { isBuiltin, registerProducer, removeProducer } from './producers.ts'
-import { runProducer } from './run-producer.ts'
 import {
-  emitSignal,
-  submitSignal,
   type CallOf,
   type Emission,
+  emitSignal,
   type Emitter,
   type SignalContributor,
   type Submission,
+  submitSignal,
 } from './signals.ts'
 import { appendTrace, closeSession, openSession } from './traces.ts'
 
 /** How a command came in: it becomes the source of the events it writes. */
-export type Surface = 'api' | 'cli' | 'system'
+type Surface = 'api' | 'cli' | 'system'
 
 export type SignalsCommand =
   | { readonly kind: 'welcome-node'; readonly node: WritingNode }

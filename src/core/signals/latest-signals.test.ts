@@ -22,7 +22,7 @@ const said = (symbol: string, ts: string) => event('signal.ta.v1', ts, { symbol 
 const cycle = (ts: string) => event('brain.cycle.v1', ts)
 const after = (...events: readonly KnownEvent[]): LatestSignals =>
   events.reduce(evolveLatestSignals, NO_LATEST_SIGNALS)
-const symbols = ({ postings }: LatestSignals) => [...postings.values()].map(({ symbol }) => symbol)
+const symbols = ({ signals }: LatestSignals) => [...signals.values()].map(({ symbol }) => symbol)
 
 it('takes down what is older than four days, with the next cycle', () => {
   const events = [

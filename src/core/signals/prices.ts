@@ -1,25 +1,30 @@
 import type { Configuration } from '../config/schema.ts'
-import type { Market } from '../market/market.ts'
+import type { Market } from '../market/evolve.ts'
 import { markOf, type PriceTrust } from '../market/readings.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
 import type { Quote } from '../shared/quote.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
 import type { SignalsState } from './evolve.ts'
 
-export interface PriceFacts {
+interface PriceFacts {
   readonly market: Market
   readonly signals: SignalsState
 }
 
 /** The price that a decision may be made on; null if there is no recent one. */
-export const markNow = (
+export const markNow = (facts: PriceFacts, symbol: string, context: DecisionContext): Quote | null =>
+  markReader(facts, context)(symbol)
+
+/** The same for many symbols: who is trusted is worked out once. */
+export const markReader = (
   facts: PriceFacts,
-  symbol: string,
   { now, prices, configuration }: DecisionContext,
-): Quote | null => {
-  const given = prices?.get(canonicalSymbol(symbol))
-  if (given !== undefined) return given
-  return markOf(facts.market, symbol, Date.parse(now), priceTrustOf(facts, configuration))
+): ((symbol: string) => Quote | null) => {
+  const trust = priceTrustOf(facts, configuration)
+  return (symbol) => {
+    const given = prices?.get(canonicalSymbol(symbol))
+    return given === undefined ? markOf(facts.market, symbol, Date.parse(now), trust) : given
+  }
 }
 
 /** Beside the feed, trusted sources may report prices; without a feed, every registered producer may. */

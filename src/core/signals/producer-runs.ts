@@ -1,14 +1,15 @@
 import type { NewEvent, PayloadOf } from '../events/catalogue.ts'
-import { CURATOR_TYPE, SIGNAL_TYPE, SIGNALS } from '../events/signal.ts'
-import { accept, type Decision } from '../shared/decision.ts'
+import { CURATOR_TYPE } from '../signal-types/curator.ts'
+import { BUILTIN_PRODUCERS, SIGNAL_TYPE_PATTERN, signalTypeOf } from '../signal-types/all.ts'
+import { accept, type Decision, refuse } from '../shared/decision.ts'
 import type { JsonObject } from '../shared/json.ts'
-import { isTooFarAhead } from '../shared/timestamp.ts'
+import { isTooFarAhead } from '../shared/time.ts'
 import { intervalMsOf } from '../shared/cron.ts'
-import { BUILTIN_PRODUCERS } from './builtin-producers.ts'
-import { healthAfter, isOverdue, type HealthRules, type RunEnd } from './producer-health.ts'
-import type { Producers } from './producers.ts'
+import { healthAfter, type HealthRules, isOverdue, type Producers, type RunEnd } from './producers.ts'
+import type { DecisionContext } from '../shared/decision-context.ts'
+import { type CallOf, emitSignal, type Emitter } from './signals.ts'
 
-/** What a producer wants said. */
+/** A signal that a producer returned. */
 export interface Row {
   readonly type: string
   readonly payload: JsonObject
@@ -20,29 +21,28 @@ export interface ProducerReport {
   readonly name: string
   readonly end: RunEnd
   readonly rows: readonly Row[]
-  /** Rows that were not taken, by their place in the answer. */
+  /** Rows that were rejected, by index in the answer. */
   readonly rejected: readonly PayloadOf<'producer.run.v1'>['rejected'][number][]
   readonly error: string | null
   readonly durationMs: number
 }
 
-/** As many as an operator looks at. */
 const REJECTED_SHOWN = 20
 
-/** Why a row may not be said, or null. */
-export const rowFaultOf = (
+/** Why a row is rejected, or null. */
+const rowFaultOf = (
   { type, payload, ts }: Row,
   { now, skewSecondsMax }: { readonly now: string; readonly skewSecondsMax: number },
 ): string | null => {
-  if (!SIGNAL_TYPE.test(type)) return 'type is no signal type'
+  if (!SIGNAL_TYPE_PATTERN.test(type)) return 'type is no signal type'
   if (type === CURATOR_TYPE) return 'type is for contributors only'
   if (isTooFarAhead(ts, now, skewSecondsMax)) return 'ts is in the future'
-  const issue = SIGNALS[type]?.payload.safeParse(payload).error?.issues[0]
+  const issue = signalTypeOf(type)?.payload.safeParse(payload).error?.issues[0]
   return issue === undefined ? null : `${['payload', ...issue.path].join('.')}: ${issue.message}`
 }
 
-/** What is recorded of a run, after the signals it brought. */
-export const runEvent = (producers: Producers, report: ProducerReport, rules: HealthRules): NewEvent => {
+/** Recorded after the signals of the run. */
+const runEvent = (producers: Producers, report: ProducerReport, rules: HealthRules): NewEvent => {
   const before = producers.runs.get(report.name)
   const { name, rows, rejected, error, durationMs } = report
   return {
@@ -60,7 +60,7 @@ export const runEvent = (producers: Producers, report: ProducerReport, rules: He
   }
 }
 
-/** Tells of every producer that has been silent for too long, once. */
+/** Marks producers as stale, once each. */
 export const noticeStale = (
   producers: Producers,
   { now, staleIntervals }: { readonly now: string; readonly staleIntervals: number },
@@ -89,3 +89,48 @@ export const noticeStale = (
       ]
     }),
   )
+
+/** Stores the signals of a run and its result. Rejected rows are recorded with their reason. */
+export const runProducer = (
+  producers: Producers,
+  report: ProducerReport,
+  emitter: Emitter,
+  { now, newId, configuration }: DecisionContext,
+  callOf: CallOf,
+): Decision => {
+  const { name } = report
+  if (emitter.kind !== 'producer')
+    return refuse('producer.not_found', `no producer is named ${name}`, { name })
+  const skewSecondsMax = configuration.signals.max_future_skew_seconds
+  const faults = report.rows.map((row) => rowFaultOf(row, { now, skewSecondsMax }))
+  const rows = report.rows.filter((_, index) => faults[index] === null)
+  const rejected = [
+    ...report.rejected,
+    ...faults.flatMap((reason, index) => (reason === null ? [] : [{ index, reason }])),
+  ]
+  const isNothingLeft = report.end === 'usable' && rows.length === 0 && report.rows.length > 0
+  const end = isNothingLeft ? 'unusable' : report.end
+  const { quarantine_after, quarantine_seconds } = configuration.producers
+  const rules = {
+    now,
+    quarantineAfter: quarantine_after,
+    quarantineSeconds: quarantine_seconds,
+  }
+  return accept(
+    ...rows.flatMap((row) => signalEvents(name, row, emitter, { now, newId, callOf })),
+    runEvent(producers, { ...report, rows, rejected, end }, rules),
+  )
+}
+
+const signalEvents = (
+  name: string,
+  row: Row,
+  emitter: Emitter,
+  context: Parameters<typeof emitSignal>[2],
+): readonly NewEvent[] => {
+  const { type, payload, ts, dedupeKey } = row
+  const decision = emitSignal({ producerId: name, type, payload, ts, dedupeKey: null }, emitter, context)
+  if (decision.status === 'refused') return []
+  const [signal, ...others] = decision.events
+  return signal === undefined ? others : [{ ...signal, dedupeKey }, ...others]
+}

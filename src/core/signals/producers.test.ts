@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { given, NOW, stateAfter } from '../../../test/given.ts'
 import type { NewEvent, PayloadOf } from '../events/catalogue.ts'
-import { BUILTIN_PRODUCERS } from './builtin-producers.ts'
-import { JUDGEMENTS_KEPT } from '../reputation/feedback.ts'
+import { BUILTIN_PRODUCERS } from '../signal-types/all.ts'
+import { FEEDBACK_KEPT } from '../reputation/feedback.ts'
 
 const record = {
   name: 'p1',
@@ -177,8 +177,8 @@ describe('feedback', () => {
   })
 
   it('is kept for so many signals', () => {
-    const many = Array.from({ length: JUDGEMENTS_KEPT + 1 }, (_, index) => said({ signal_id: `s${index}` }))
+    const many = Array.from({ length: FEEDBACK_KEPT + 1 }, (_, index) => said({ signal_id: `s${index}` }))
     const kept = judgementsAfter(...many)
-    expect([kept.length, kept[0]]).toEqual([JUDGEMENTS_KEPT, ['s1', 'profit']])
+    expect([kept.length, kept[0]]).toEqual([FEEDBACK_KEPT, ['s1', 'profit']])
   })
 })

@@ -1,7 +1,11 @@
+import { assertFold } from '../shared/assert.ts'
 import { Map as PersistentMap } from 'immutable'
 import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
-import { accept, refuse, type Decision } from '../shared/decision.ts'
-import { BUILTIN_PRODUCERS } from './builtin-producers.ts'
+import { accept, type Decision, refuse } from '../shared/decision.ts'
+import { BUILTIN_PRODUCERS } from '../signal-types/all.ts'
+import { z } from 'zod'
+import { cronText } from '../shared/cron.ts'
+import { httpUrl } from '../shared/text.ts'
 
 export interface Producer {
   readonly name: string
@@ -47,7 +51,7 @@ export const registerProducer = (
   return accept({ type: 'producer.registered.v1', source, payload: record })
 }
 
-/** Its signals stay; only the polling ends. */
+/** Its signals stay; polling ends. */
 export const removeProducer = (producers: Producers, name: string, source: string): Decision => {
   if (!producers.registered.has(name))
     return refuse('producer.not_found', `no producer is registered as ${name}`, { name })
@@ -64,11 +68,11 @@ export const evolveProducers = (producers: Producers, event: KnownEvent): Produc
           registeredAt: event.ts,
         }),
       }
-    case 'producer.removed.v1':
-      return {
-        registered: producers.registered.delete(event.payload.name),
-        runs: producers.runs.delete(event.payload.name),
-      }
+    case 'producer.removed.v1': {
+      const { name } = event.payload
+      assertFold(producers.registered.has(name), `producer ${name} is removed but not registered`)
+      return { registered: producers.registered.delete(name), runs: producers.runs.delete(name) }
+    }
     case 'producer.run.v1':
       return {
         ...producers,
@@ -84,7 +88,7 @@ const afterRun = (
   { ts, payload }: Extract<KnownEvent, { type: 'producer.run.v1' }>,
 ): RunRecord => ({
   health: payload.health,
-  // Being noticed as stale is no run.
+  // Health turns stale without a run.
   lastRunAt: payload.health === 'stale' ? (before?.lastRunAt ?? ts) : ts,
   lastSuccessAt: payload.health === 'ok' ? ts : (before?.lastSuccessAt ?? null),
   lastError: payload.error,
@@ -102,3 +106,68 @@ const errorsAfter = (before: number, health: Health): number => {
   if (health === 'ok') return 0
   return health === 'error' || health === 'quarantined' ? before + 1 : before
 }
+
+const DEFAULT_SCHEDULE = '*/15 * * * *'
+
+/** The body of a registration. The endpoint is not contacted yet. */
+export const producerRegistration = z.object({
+  name: z
+    .string()
+    .max(128)
+    .regex(/^[A-Za-z0-9][A-Za-z0-9._:-]*$/, {
+      error:
+        'must begin with a letter or digit and hold only letters, digits, dots, underscores, colons and hyphens',
+    }),
+  domain: z
+    .string()
+    .max(64)
+    .regex(/^[A-Za-z][A-Za-z0-9_-]*$/, {
+      error: 'must begin with a letter and hold only letters, digits, underscores and hyphens',
+    })
+    .toLowerCase()
+    .meta({ description: 'curator, onchain, tradfi, social, technical and events carry weight' }),
+  endpoint: httpUrl(),
+  schedule: cronText().default(DEFAULT_SCHEDULE),
+})
+
+/** How a run ended. `usable`: it returned signals, new or already known. */
+export type RunEnd = 'usable' | 'unusable' | 'error'
+
+export interface HealthRules {
+  readonly now: string
+  /** After this many errors in a row the producer is quarantined. */
+  readonly quarantineAfter: number
+  readonly quarantineSeconds: number
+}
+
+interface HealthAfterRun {
+  readonly health: Health
+  readonly consecutive_failures: number
+  readonly quarantined_until: string | null
+}
+
+/** Degraded runs count as failures; they neither add to nor end a series of errors. */
+export const healthAfter = (
+  before: RunRecord | undefined,
+  end: RunEnd,
+  { now, quarantineAfter, quarantineSeconds }: HealthRules,
+): HealthAfterRun => {
+  if (end === 'usable') return { health: 'ok', consecutive_failures: 0, quarantined_until: null }
+  const consecutive_failures = (before?.consecutiveFailures ?? 0) + 1
+  if (end === 'unusable') return { health: 'degraded', consecutive_failures, quarantined_until: null }
+  const isOut = before?.health === 'quarantined' || (before?.errorsInARow ?? 0) + 1 >= quarantineAfter
+  return {
+    health: isOut ? 'quarantined' : 'error',
+    consecutive_failures,
+    quarantined_until: isOut ? new Date(Date.parse(now) + quarantineSeconds * 1000).toISOString() : null,
+  }
+}
+
+/** A quarantined producer may run again when its quarantine ends. */
+export const mayRun = (record: RunRecord | undefined, now: string): boolean =>
+  record === undefined || record.quarantinedUntil === null || record.quarantinedUntil <= now
+
+/** Whether several expected runs are missing. */
+export const isOverdue = (record: RunRecord, intervalMs: number, intervals: number, now: string): boolean =>
+  (record.health === 'ok' || record.health === 'degraded') &&
+  Date.parse(now) - Date.parse(record.lastRunAt) > intervals * intervalMs

@@ -1,10 +1,10 @@
 import type { PayloadOf } from '../events/catalogue.ts'
-import { CURATOR_TYPE, SIGNALS } from '../events/signal.ts'
-import { accept, refuse, type Decision } from '../shared/decision.ts'
+import { CURATOR_TYPE } from '../signal-types/curator.ts'
+import { weightedTypeOf } from '../signal-types/all.ts'
+import { accept, type Decision, refuse } from '../shared/decision.ts'
 import type { JsonObject } from '../shared/json.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
-import { scoreOf } from './reading.ts'
-import { submissionKey } from './submission-key.ts'
+import { DIRECTIONS } from '../signal-types/declare.ts'
 
 export interface Submission {
   readonly eventType: string
@@ -91,7 +91,7 @@ export type Emitter =
   | { readonly kind: 'contributor'; readonly contributor: SignalContributor }
   | { readonly kind: 'unknown' }
 
-/** Only types that carry weight are attributed: nothing else is ever settled. */
+/** Only weighted types are attributed: other types make no calls. */
 export const emitSignal = (emission: Emission, emitter: Emitter, context: SignalContext): Decision => {
   const { producerId, type, dedupeKey } = emission
   if (emitter.kind === 'unknown') {
@@ -111,7 +111,7 @@ export const emitSignal = (emission: Emission, emitter: Emitter, context: Signal
     dedupeKey: dedupeKey === null ? null : `emit:${producerId}:${dedupeKey}`,
   }
   const contributor = emitter.kind === 'contributor' ? emitter.contributor : null
-  const carriesWeight = (SIGNALS[type]?.domain ?? null) !== null
+  const carriesWeight = weightedTypeOf(type) !== undefined
   return carriesWeight
     ? attributed(signal, contributor, producerId, context)
     : accept(eventOf(signal, context.newId()))
@@ -139,7 +139,7 @@ const attributed = (
   return accept(eventOf(signal, id), {
     type: 'attribution.recorded.v1',
     source: signal.source,
-    // Members in canonical order are serialised several times as fast.
+    // Members in canonical order serialise several times faster.
     payload: {
       call_id: call.call_id,
       contributor_id: contributorId,
@@ -167,3 +167,25 @@ const eventOf = ({ type, source, ts, payload, dedupeKey }: SignalFields, id: str
   payload,
   ...(dedupeKey === null ? {} : { dedupeKey }),
 })
+
+/** Idempotency keys are scoped to the contributor. */
+const submissionKey = (contributorId: string, key: string): string => `submit:${contributorId}:${key}`
+
+/** The contributor of a submission key; null for other keys. */
+export const contributorOfKey = (dedupeKey: string | null): string | null =>
+  /^submit:([^:]+):/.exec(dedupeKey ?? '')?.[1] ?? null
+
+type Direction = (typeof DIRECTIONS)[number]
+
+/** The strength a signal states for itself: the first of these members that is a number. */
+export const scoreOf = (payload: JsonObject): number | null => {
+  for (const member of ['conviction', 'score', 'consensus_score', 'magnitude']) {
+    const value = payload[member]
+    if (typeof value === 'number') return value
+  }
+  return null
+}
+
+/** The direction a signal states. What its numbers imply is evidence. */
+export const directionOf = (payload: JsonObject): Direction | null =>
+  DIRECTIONS.find((direction) => direction === payload['direction']) ?? null

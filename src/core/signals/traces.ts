@@ -1,3 +1,4 @@
+import { assertFold } from '../shared/assert.ts'
 import { Map as PersistentMap } from 'immutable'
 import type { KnownEvent } from '../events/catalogue.ts'
 import { accept, refuse, type Decision } from '../shared/decision.ts'
@@ -26,7 +27,7 @@ export const TRACE_IDS_MAX = 1000
 /** One event is access to so many sessions; to older ones that share its trace id it is not. */
 export const SESSIONS_PER_TRACE_MAX = 10
 
-export type SessionStatus = 'open' | 'closed' | 'expired'
+type SessionStatus = 'open' | 'closed' | 'expired'
 
 export const statusOf = (session: TraceSession, now: string, ttlHours: number): SessionStatus => {
   if (session.closedAt !== null) return 'closed'
@@ -100,22 +101,19 @@ const opened = (
   return { sessions: sessions.set(id, session), sessionsOfTrace: linked(sessionsOfTrace, id, id) }
 }
 
-const appended = (
-  { sessions, sessionsOfTrace }: Traces,
-  id: string,
-  traceId: string,
-  at: string,
-): Traces => ({
-  sessions: sessions.update(
-    id,
-    (session) => session && { ...session, lastAccessedAt: at, traceIds: [...session.traceIds, traceId] },
-  ),
-  sessionsOfTrace: linked(sessionsOfTrace, traceId, id),
-})
+const appended = ({ sessions, sessionsOfTrace }: Traces, id: string, traceId: string, at: string): Traces => {
+  const session = sessions.get(id)
+  assertFold(session !== undefined, `trace session ${id} is extended but not open`)
+  const traceIds = [...session.traceIds, traceId]
+  return {
+    sessions: sessions.set(id, { ...session, lastAccessedAt: at, traceIds }),
+    sessionsOfTrace: linked(sessionsOfTrace, traceId, id),
+  }
+}
 
 const closed = (traces: Traces, id: string, at: string): Traces => {
   const session = traces.sessions.get(id)
-  if (session === undefined) return traces
+  assertFold(session !== undefined, `trace session ${id} is closed but not open`)
   return {
     sessions: traces.sessions.set(id, { ...session, closedAt: at }),
     sessionsOfTrace: session.traceIds.reduce(

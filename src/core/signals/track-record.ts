@@ -2,19 +2,19 @@ import type { PayloadOf } from '../events/catalogue.ts'
 import { usdFrom, usdNumber } from '../shared/money.ts'
 import { DAY_MS, dayOf } from '../shared/time.ts'
 
-/** What a contributor's signals came to, as counters: the cost of a score does not grow with history. */
+/** The results of a contributor's signals, as counters: a score costs the same however long the history. */
 export interface TrackRecord {
   readonly submitted: number
   readonly accepted: number
   readonly resolved: number
   readonly profitable: number
-  /** Weighted by how far the price moved; see `score.ts`. */
+  /** Weighted by how far the price moved. */
   readonly hitWeightSum: number
   readonly weightSum: number
   readonly brierSum: number
   readonly convictionSum: number
   readonly convictionCount: number
-  readonly karmaUsd: number
+  readonly accruedUsd: number
   readonly lastActiveAt: string | null
   /** Consecutive UTC days with an accepted signal, ending at `streakDay`. */
   readonly streakDays: number
@@ -31,7 +31,7 @@ export const NO_RECORD: TrackRecord = {
   brierSum: 0,
   convictionSum: 0,
   convictionCount: 0,
-  karmaUsd: 0,
+  accruedUsd: 0,
   lastActiveAt: null,
   streakDays: 0,
   streakDay: null,
@@ -47,7 +47,7 @@ export const countSubmitted = (record: TrackRecord, at: string, conviction: numb
   brierSum: record.brierSum,
   convictionSum: record.convictionSum + (conviction ?? 0),
   convictionCount: record.convictionCount + (conviction === null ? 0 : 1),
-  karmaUsd: record.karmaUsd,
+  accruedUsd: record.accruedUsd,
   lastActiveAt: at,
   streakDays: record.streakDays,
   streakDay: record.streakDay,
@@ -59,7 +59,7 @@ export const countAccepted = (record: TrackRecord, at: string): TrackRecord => (
   ...streakAfter(record, dayOf(at)),
 })
 
-/** Once per call, whoever of its signals was used. */
+/** Once per call, whichever of its signals was used. */
 export const countResolved = (record: TrackRecord, verdict: Verdict): TrackRecord => {
   const hit = verdict.hit === true ? 1 : 0
   const weight = weightOf(verdict)
@@ -74,17 +74,17 @@ export const countResolved = (record: TrackRecord, verdict: Verdict): TrackRecor
     brierSum: record.brierSum + miss * miss,
     convictionSum: record.convictionSum,
     convictionCount: record.convictionCount,
-    karmaUsd: record.karmaUsd,
+    accruedUsd: record.accruedUsd,
     lastActiveAt: record.lastActiveAt,
     streakDays: record.streakDays,
     streakDay: record.streakDay,
   }
 }
 
-/** Rounded as money is, so that dust does not add up. */
-export const countKarma = (record: TrackRecord, amountUsd: number): TrackRecord => ({
+/** Rounded like money, so that rounding errors do not add up. */
+export const countAccrued = (record: TrackRecord, amountUsd: number): TrackRecord => ({
   ...record,
-  karmaUsd: usdNumber(usdFrom(record.karmaUsd + amountUsd)),
+  accruedUsd: usdNumber(usdFrom(record.accruedUsd + amountUsd)),
 })
 
 type Verdict = Pick<
@@ -92,7 +92,7 @@ type Verdict = Pick<
   'hit' | 'probability' | 'direction' | 'return_pct' | 'band_pct'
 >
 
-/** A large move says more than a small one, within limits; calm has no size. */
+/** A larger move counts more, within limits; neutral calls count 1. */
 const weightOf = ({ direction, return_pct: moved, band_pct: band }: Verdict): number => {
   if (direction === 'neutral' || moved === null || band === null || band === 0) return 1
   return Math.min(2, Math.max(0.5, Math.abs(moved) / (2 * band)))

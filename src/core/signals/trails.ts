@@ -1,9 +1,9 @@
 import { Map as PersistentMap } from 'immutable'
 import { isSignal, type KnownEvent } from '../events/catalogue.ts'
-import { CURATOR_TYPE } from '../events/signal.ts'
+import { CURATOR_TYPE } from '../signal-types/curator.ts'
 import { dayNumber } from '../shared/time.ts'
 
-/** What an author has said, as counters by day: enough for every window, however long the history. */
+/** How often an author signals, as counters by day: the size does not grow with history. */
 export interface Trail {
   readonly signals: number
   readonly contributorIds: readonly string[]
@@ -11,14 +11,14 @@ export interface Trail {
   readonly lastSeen: string
   /**
    * `[day, signals, day, signals, …]`, oldest first, of the last `DAYS_KEPT` UTC days.
-   * Plain numbers, because thousands of authors speak on all of them.
+   * Plain numbers, because there are thousands of authors.
    */
   readonly days: readonly number[]
-  /** Types of signals, as far as they were seen without a contributor behind them. */
+  /** Types of signals, for sources that are no contributors. */
   readonly types: readonly string[]
 }
 
-/** A contributor and a producer may have the same name; each has a trail of its own. */
+/** Separate, because a contributor and a producer may have the same name. */
 export interface Trails {
   /** Attributed signals, by the contributor's node id. */
   readonly byNode: PersistentMap<string, Trail>
@@ -39,12 +39,12 @@ export const trailOf = ({ byNode, bySource }: Trails, name: string): Trail | nul
 export const evolveTrails = (trails: Trails, event: KnownEvent): Trails => {
   if (event.type === 'attribution.recorded.v1') {
     const { node_id: nodeId, contributor_id: contributorId } = event.payload
-    // Also for what is left of a damaged event: it says nothing, and must not keep anybody from starting.
+    // Null for producers, absent from a damaged event.
     if (typeof nodeId !== 'string') return trails
     const trail = extended(trails.byNode.get(nodeId), event.recordedAt, { contributorId })
     return { byNode: trails.byNode.set(nodeId, trail), bySource: trails.bySource }
   }
-  // A curator signal is counted with its attribution, whatever it says its source is.
+  // A curator signal is counted with its attribution, whatever its source member says.
   if (!isSignal(event) || event.type === CURATOR_TYPE || event.source === null) return trails
   const { type, source, recordedAt } = event
   const trail = extended(trails.bySource.get(source), recordedAt, { type })
@@ -60,12 +60,12 @@ export const signalsWithin = ({ days }: Trail, asOf: string, windowDays: number)
   return sum
 }
 
-interface Said {
+interface Seen {
   readonly contributorId?: string | null
   readonly type?: string
 }
 
-const extended = (trail: Trail | undefined, at: string, { contributorId, type }: Said): Trail => ({
+const extended = (trail: Trail | undefined, at: string, { contributorId, type }: Seen): Trail => ({
   signals: (trail?.signals ?? 0) + 1,
   contributorIds: including(trail?.contributorIds ?? [], contributorId, CONTRIBUTORS_KEPT),
   firstSeen: trail?.firstSeen ?? at,

@@ -1,7 +1,7 @@
 import { Map as PersistentMap } from 'immutable'
 import { expect, it } from 'vitest'
 import { NOW } from '../../../test/given.ts'
-import { remembered, swept, UNUSED_MAX } from './unused-signals.ts'
+import { remembered, swept, UNUSED_MAX } from './contributors.ts'
 
 it('waits for so many signals, and for more once old ones are let go', () => {
   const waiting = { contributorId: 'c1', receivedAt: '2026-02-10T00:00:00.000Z' }

@@ -1,5 +1,5 @@
 import type { KnownEvent } from '../events/catalogue.ts'
-import type { Market } from '../market/market.ts'
+import type { Market } from '../market/evolve.ts'
 import type { SignalsState } from '../signals/evolve.ts'
 import { evolvePortfolio, INITIAL_PORTFOLIO, type Book } from './portfolio.ts'
 import {

@@ -3,7 +3,7 @@ import type { KnownEvent, NewEvent, PayloadOf } from '../events/catalogue.ts'
 import type { Sha256Hex } from '../log/hash-chain.ts'
 import { accept, refuse, type Decision } from '../shared/decision.ts'
 import { derivedId } from '../shared/derived-id.ts'
-import { assert } from '../shared/assert.ts'
+import { assertFold } from '../shared/assert.ts'
 import {
   intentId,
   orderId,
@@ -136,7 +136,7 @@ export const evolveIntents = (intents: Intents, event: KnownEvent): Intents => {
 const changed = (intents: Intents, id: string | null, change: Partial<Intent>): Intents => {
   if (id === null) return intents
   const known = intents.get(intentId(id))
-  assert(known !== undefined, `an event concerns intent ${id}, which is not known`)
+  assertFold(known !== undefined, `an event concerns intent ${id}, which is not known`)
   return intents.set(known.id, { ...known, ...change })
 }
 

@@ -1,11 +1,11 @@
 import { Map as PersistentMap } from 'immutable'
 import type { KnownEvent, NewEvent, PayloadOf } from '../events/catalogue.ts'
-import { assert } from '../shared/assert.ts'
+import { assertFold } from '../shared/assert.ts'
 import {
   intentId,
   orderId,
   positionId,
-  timestamp,
+  timestampOf,
   type IntentId,
   type OrderId,
   type PositionId,
@@ -103,7 +103,7 @@ export const evolveOrders = (orders: Orders, event: KnownEvent): Orders => {
   switch (event.type) {
     case 'execution.order_submitted.v1': {
       const order = submitted(event.payload, event.ts)
-      assert(!orders.open.has(order.id), `order ${order.id} is submitted twice`)
+      assertFold(!orders.open.has(order.id), `order ${order.id} is submitted twice`)
       return { ...orders, open: orders.open.set(order.id, order) }
     }
     case 'execution.order_acknowledged.v1': {
@@ -138,7 +138,7 @@ export const evolveOrders = (orders: Orders, event: KnownEvent): Orders => {
 
 const openOrder = (orders: Orders, id: string): OpenOrder => {
   const order = orders.open.get(orderId(id))
-  assert(order !== undefined, `an event concerns order ${id}, which is not open`)
+  assertFold(order !== undefined, `an event concerns order ${id}, which is not open`)
   return order
 }
 
@@ -158,7 +158,7 @@ const withOpen = (orders: Orders, order: OpenOrder): Orders => ({
 const withEnded = (orders: Orders, order: OpenOrder, status: EndedOrder['status'], at: string): Orders => ({
   ...orders,
   open: orders.open.delete(order.id),
-  ended: trimmed(orders.ended).set(order.id, { ...fieldsOf(order), status, endedAt: timestamp(at) }),
+  ended: trimmed(orders.ended).set(order.id, { ...fieldsOf(order), status, endedAt: timestampOf(at) }),
 })
 
 /** A failed look-up is followed by an event that says so: until then nothing is known. */
@@ -188,7 +188,7 @@ const submitted = (
         kind: 'entry',
         intentId: payload.intent_id === null ? null : intentId(payload.intent_id),
         limitPrice: priceOrNull(payload.limit_price),
-        validUntil: payload.valid_until === null ? null : timestamp(payload.valid_until),
+        validUntil: payload.valid_until === null ? null : timestampOf(payload.valid_until),
       },
   venue: payload.venue,
   symbol: payload.symbol,
@@ -197,7 +197,7 @@ const submitted = (
   filled: NO_QUANTITY,
   fills: 0,
   referencePrice: priceFrom(payload.reference_price),
-  submittedAt: timestamp(submittedAt),
+  submittedAt: timestampOf(submittedAt),
   status: 'submitting',
   venueOrderId: null,
   tradeIds: [],

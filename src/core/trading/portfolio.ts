@@ -1,7 +1,7 @@
 import { Map as PersistentMap } from 'immutable'
 import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
-import { assert } from '../shared/assert.ts'
-import { intentId, orderId, positionId, timestamp, type PositionId } from '../shared/brand.ts'
+import { assertFold } from '../shared/assert.ts'
+import { intentId, orderId, positionId, timestampOf, type PositionId } from '../shared/brand.ts'
 import { blocksExits } from '../shared/level.ts'
 import {
   averagePrice,
@@ -114,7 +114,7 @@ export const evolvePortfolio = (portfolio: Portfolio, event: KnownEvent): Portfo
       const { position_id: id, realized_pnl: realized, repeat } = event.payload
       if (realized !== null) return portfolio
       const reason = event.type === 'alert.stop_triggered' ? 'stop' : 'target'
-      const blockedExit = { at: timestamp(event.ts), repeat, reason } as const
+      const blockedExit = { at: timestampOf(event.ts), repeat, reason } as const
       return changed(portfolio, id, (position) => withBlockedExit(position, blockedExit))
     }
     case 'system.kill_switch.v1':
@@ -126,7 +126,7 @@ export const evolvePortfolio = (portfolio: Portfolio, event: KnownEvent): Portfo
 
 const openPosition = ({ positions }: Portfolio, id: PositionId): OpenPosition => {
   const position = positions.get(id)
-  assert(position !== undefined && isOpen(position), `position ${id} is in the book and not open`)
+  assertFold(position !== undefined && isOpen(position), `position ${id} is in the book and not open`)
   return position
 }
 
@@ -136,7 +136,10 @@ const changed = (
   change: (position: OpenPosition) => Position,
 ): Portfolio => {
   const position = portfolio.positions.get(positionId(id))
-  assert(position !== undefined && isOpen(position), `an event concerns position ${id}, which is not open`)
+  assertFold(
+    position !== undefined && isOpen(position),
+    `an event concerns position ${id}, which is not open`,
+  )
   return withPosition(portfolio, change(position))
 }
 
@@ -175,7 +178,7 @@ const opened = (payload: PayloadOf<'execution.position_opened.v1'>, openedAt: st
       direction: payload.direction,
       leverage: payload.leverage,
       marginType: payload.margin_type,
-      openedAt: timestamp(openedAt),
+      openedAt: timestampOf(openedAt),
     },
     {
       quantity,
@@ -206,7 +209,7 @@ const adopted = (payload: PayloadOf<'execution.position_adopted.v1'>, openedAt: 
       direction: payload.direction,
       leverage: payload.leverage,
       marginType: 'isolated',
-      openedAt: timestamp(openedAt),
+      openedAt: timestampOf(openedAt),
     },
     {
       quantity,
@@ -239,7 +242,7 @@ const updated = (
 
 const withStatus = (position: OpenPosition, status: Position['status']): OpenPosition => {
   if (position.status === status) return position
-  assert(
+  assertFold(
     position.status !== 'closing' && status !== 'closing' && status !== 'closed' && status !== 'liquidated',
     `an update takes position ${position.id} from ${position.status} to ${status}`,
   )
@@ -328,7 +331,7 @@ const closed = (
   holding,
   mark,
   end: {
-    closedAt: timestamp(closedAt),
+    closedAt: timestampOf(closedAt),
     exitPrice: priceFrom(payload.exit_price),
     reason: payload.exit_reason,
     realized: usdFrom(payload.realized_pnl),

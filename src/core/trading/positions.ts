@@ -1,6 +1,6 @@
 import { Map as PersistentMap } from 'immutable'
 import type { NewEvent, PayloadOf } from '../events/catalogue.ts'
-import type { EXIT_REASONS } from '../events/execution.ts'
+import type { EXIT_REASONS } from '../events/trading.ts'
 import type { IntentId, OrderId, PositionId, Timestamp } from '../shared/brand.ts'
 import {
   marginOf,

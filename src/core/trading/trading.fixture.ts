@@ -9,7 +9,7 @@ import type { FeedBar } from '../market/bar.ts'
 import { barAt } from '../market/bars.fixture.ts'
 import { run } from '../run.ts'
 import { evolve, INITIAL_STATE, type State } from '../state.ts'
-import type { RefusalCode } from '../shared/refusals.ts'
+import type { RefusalCode } from '../shared/decision.ts'
 import type { JsonObject } from '../shared/json.ts'
 
 export const MINUTE_MS = 60_000

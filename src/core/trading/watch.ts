@@ -1,5 +1,5 @@
 import type { NewEvent } from '../events/catalogue.ts'
-import { timestamp, type Timestamp } from '../shared/brand.ts'
+import { timestampOf, type Timestamp } from '../shared/brand.ts'
 import { accept, type Decision } from '../shared/decision.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
 import { blocksExits, type KillSwitchLevel } from '../shared/level.ts'
@@ -118,7 +118,7 @@ export const checkPositions = (facts: TradingFacts, context: DecisionContext): D
     ...openPositionsOf(facts.trading).flatMap((position) => {
       if (isMarkOld(position, context)) return eventsOf(facts, unpriced(position, rules), context)
       const { price, atMs } = position.mark
-      const ts = timestamp(new Date(atMs).toISOString())
+      const ts = timestampOf(new Date(atMs).toISOString())
       const finding = monitored(position, { kind: 'mark', price, ts }, rules)
       // The price was looked at when it came: a change of status is not new.
       return finding.kind === 'status' ? [] : eventsOf(facts, finding, context)
@@ -198,7 +198,7 @@ const monitored = (position: OpenPosition, seen: PriceSeen, rules: MonitorRules)
 const unpriced = (position: OpenPosition, rules: MonitorRules): Finding => {
   if (position.status === 'closing') return NOTHING
   if (blocksExits(rules.level) && position.blockedExit !== null) {
-    const seen = { kind: 'mark', price: position.mark.price, ts: timestamp(rules.now) } as const
+    const seen = { kind: 'mark', price: position.mark.price, ts: timestampOf(rules.now) } as const
     return blockedFinding(position, null, seen, rules)
   }
   return position.status === 'monitoring'

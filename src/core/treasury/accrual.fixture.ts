@@ -4,7 +4,7 @@ import type { Configuration } from '../config/schema.ts'
 import { DEFAULT_CONFIGURATION } from '../config/validate.ts'
 import { TradingScenario } from '../trading/trading.fixture.ts'
 import type { PayloadOf } from '../events/catalogue.ts'
-import { karmaIntentEvent, type Profit } from './accrue.ts'
+import { accrualEvent, type Profit } from './accrue.ts'
 import type { SettlementStatus } from './settle.ts'
 
 export const ADDRESS = '0xabc'
@@ -25,7 +25,7 @@ export const profit = (changes: Partial<Profit> = {}): Profit => ({
 })
 
 export const tellIntent = (scenario: TradingScenario, changes: Partial<Profit>): string => {
-  const payload = karmaIntentEvent(profit(changes), WALLET, { ...testContext(), now: scenario.now })?.payload
+  const payload = accrualEvent(profit(changes), WALLET, { ...testContext(), now: scenario.now })?.payload
   if (payload === undefined) throw new Error('nothing is owed')
   scenario.record({
     type: 'karma.intent.v1',

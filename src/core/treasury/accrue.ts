@@ -9,12 +9,12 @@ import { nearestShareOf, usdFrom, usdNumber } from '../shared/money.ts'
 import type { TreasuryFacts } from './evolve.ts'
 import { walletInForce, type Wallet } from './wallet.ts'
 
-/** A trade that is over. */
+/** A closed trade. */
 export interface Profit {
   readonly positionId: string
   readonly realizedUsd: number
   readonly mode: 'paper' | 'live'
-  /** Who is behind each contributor's signal that led to it; the same one as often as he spoke. */
+  /** One entry per contributor signal behind the trade. */
   readonly contributors: readonly { readonly contributorId: string; readonly nodeId: string }[]
 }
 
@@ -26,7 +26,7 @@ export interface ReceiptSigner {
   readonly sha256Hex: Sha256Hex
 }
 
-/** What a profit pays to those whose signals led to it. */
+/** Accrues the contributors' share of a profitable close. */
 export const accrueShares = (
   { treasury, brain }: TreasuryFacts,
   close: PayloadOf<'execution.position_closed.v1'>,
@@ -41,7 +41,7 @@ export const accrueShares = (
     mode: close.mode,
     contributors: trade.contributors,
   }
-  const event = karmaIntentEvent(profit, walletInForce(treasury, rules), receiptSignerOf(context))
+  const event = accrualEvent(profit, walletInForce(treasury, rules), receiptSignerOf(context))
   return accept(...(event === null ? [] : [event]))
 }
 
@@ -52,8 +52,8 @@ export const receiptSignerOf = ({ now, nodeId, sign, sha256Hex }: DecisionContex
   sha256Hex,
 })
 
-/** What a profitable close pays; null if nothing. */
-export const karmaIntentEvent = (
+/** Null if the close pays nothing. */
+export const accrualEvent = (
   profit: Profit,
   wallet: Wallet,
   receiptSigner: ReceiptSigner,
@@ -80,13 +80,13 @@ export const karmaIntentEvent = (
   }
 }
 
-/** Anyone can check it: Ed25519 over the canonical JSON of what the interface shows, without the signature. */
+/** Ed25519 over the canonical JSON of what the API shows, without the signature: anyone can check it. */
 export const signed = (shown: Json, { sign }: Pick<ReceiptSigner, 'sign'>): string =>
   sign(canonicalJson(shown))
 
 const BILLION = 1e9
 
-/** Equal for every signal, in whole billionths; what is left over goes to those who come first. */
+/** Equal shares per signal, in whole billionths; the residue goes to the first contributors. */
 const sharesOf = (contributors: Profit['contributors']) => {
   const signals = new Map<string, { readonly nodeId: string; readonly count: number }>()
   for (const { contributorId, nodeId } of contributors) {

@@ -3,8 +3,7 @@ import type { Decision } from '../shared/decision.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
 import { accrueShares, receiptSignerOf } from './accrue.ts'
 import type { TreasuryFacts } from './evolve.ts'
-import { settleDueShares } from './settlement-schedule.ts'
-import { settleShares, type SettlementRequest, type SettlementStatus } from './settle.ts'
+import { settleDueShares, type SettlementRequest, type SettlementStatus, settleShares } from './settle.ts'
 import { migrateWallet, type Migration } from './wallet.ts'
 
 export type TreasuryCommand =

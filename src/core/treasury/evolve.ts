@@ -1,14 +1,15 @@
+import { assertFold } from '../shared/assert.ts'
 import { Map as PersistentMap } from 'immutable'
 import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
 import { minus, NO_USD, plus, sumOf, usdFrom, type Usd } from '../shared/money.ts'
 import type { BrainState } from '../brain/evolve.ts'
 import type { Wallet } from './wallet.ts'
 
-export type KarmaIntent = PayloadOf<'karma.intent.v1'>
+export type ShareAccrual = PayloadOf<'karma.intent.v1'>
 
-export interface KarmaReceipt {
+export interface SettlementReceipt {
   readonly receipt: PayloadOf<'karma.receipt.v1'>
-  /** What the first answer said was left out. */
+  /** The requested ids that were not settled, as in the first answer. */
   readonly skipped: readonly Skipped[]
 }
 
@@ -17,23 +18,23 @@ export interface Skipped {
   readonly reason: 'unknown' | 'already_settled'
 }
 
-/** What is owed and what was settled. */
+/** Accrued shares and their settlements. */
 export interface TreasuryState {
-  /** Waiting to be settled, by id. */
-  readonly pending: PersistentMap<string, KarmaIntent>
+  /** Accrued and not settled yet, by id. */
+  readonly pending: PersistentMap<string, ShareAccrual>
   readonly pendingUsd: Usd
   /** The newest receipts, by id. The log has all of them. */
-  readonly receipts: PersistentMap<string, KarmaReceipt>
+  readonly receipts: PersistentMap<string, SettlementReceipt>
   /** Their ids, oldest first. */
   readonly receiptIds: readonly string[]
   /** The receipt of each intent that they settled, by the intent's id. */
   readonly receiptOfIntent: PersistentMap<string, string>
-  /** Of all there ever were. */
+  /** Of all receipts, also of those no longer kept. */
   readonly receiptCount: number
   readonly settledUsd: Usd
-  /** A settlement whose receipt is the next event. */
+  /** The settlement whose receipt is the next event. */
   readonly settling: PayloadOf<'karma.settlement.v1'> | null
-  /** From the first live receipt on; before, the configuration decides. */
+  /** From the first live receipt on; until then the configuration decides. */
   readonly lockedWallet: Wallet | null
 }
 
@@ -55,55 +56,55 @@ export const INITIAL_TREASURY: TreasuryState = {
   lockedWallet: null,
 }
 
-/** More than can be settled between a look at the log and a decision. */
+/** More than can be settled between a read of the log and a decision. */
 export const RECEIPTS_KEPT = 1000
 
-export const evolveTreasury = (karma: TreasuryState, event: KnownEvent): TreasuryState => {
+export const evolveTreasury = (treasury: TreasuryState, event: KnownEvent): TreasuryState => {
   switch (event.type) {
     case 'karma.intent.v1':
       return {
-        ...karma,
-        pending: karma.pending.set(event.payload.intent_id, event.payload),
-        pendingUsd: plus(karma.pendingUsd, usdFrom(event.payload.karma_amount_usd)),
+        ...treasury,
+        pending: treasury.pending.set(event.payload.intent_id, event.payload),
+        pendingUsd: plus(treasury.pendingUsd, usdFrom(event.payload.karma_amount_usd)),
       }
     case 'karma.settlement.v1':
-      return { ...karma, settling: event.payload }
+      return { ...treasury, settling: event.payload }
     case 'karma.receipt.v1':
-      return settled(karma, event.payload)
+      return settled(treasury, event.payload)
     case 'karma.wallet_migration.v1': {
       const { new_address: address, new_percentage: percentage } = event.payload
-      return { ...karma, lockedWallet: { address, percentage } }
+      return { ...treasury, lockedWallet: { address, percentage } }
     }
     default:
-      return karma
+      return treasury
   }
 }
 
-const settled = (karma: TreasuryState, receipt: PayloadOf<'karma.receipt.v1'>): TreasuryState => {
-  const { settling } = karma
-  const known = settling?.receipt_id === receipt.receipt_id ? settling : null
-  const paid = receipt.intent_ids.flatMap((id) => karma.pending.get(id) ?? [])
+const settled = (treasury: TreasuryState, receipt: PayloadOf<'karma.receipt.v1'>): TreasuryState => {
+  const { settling } = treasury
+  assertFold(settling?.receipt_id === receipt.receipt_id, `receipt ${receipt.receipt_id} has no settlement`)
+  const paid = receipt.intent_ids.flatMap((id) => treasury.pending.get(id) ?? [])
   const paidUsd = sumOf(paid.map(({ karma_amount_usd: amount }) => usdFrom(amount)))
-  const isFirstLive = receipt.mode === 'live' && karma.lockedWallet === null && known !== null
+  const isFirstLive = receipt.mode === 'live' && treasury.lockedWallet === null
   return {
-    pending: karma.pending.deleteAll(receipt.intent_ids),
-    pendingUsd: minus(karma.pendingUsd, paidUsd),
-    ...withNewest(karma, { receipt, skipped: known?.skipped ?? [] }),
-    receiptCount: karma.receiptCount + 1,
-    settledUsd: plus(karma.settledUsd, usdFrom(receipt.total_usd)),
+    pending: treasury.pending.deleteAll(receipt.intent_ids),
+    pendingUsd: minus(treasury.pendingUsd, paidUsd),
+    ...withNewest(treasury, { receipt, skipped: settling.skipped }),
+    receiptCount: treasury.receiptCount + 1,
+    settledUsd: plus(treasury.settledUsd, usdFrom(receipt.total_usd)),
     settling: null,
     lockedWallet: isFirstLive
-      ? { address: known.destination_wallet, percentage: known.karma_percentage }
-      : karma.lockedWallet,
+      ? { address: settling.destination_wallet, percentage: settling.karma_percentage }
+      : treasury.lockedWallet,
   }
 }
 
 type Remembered = Pick<TreasuryState, 'receipts' | 'receiptIds' | 'receiptOfIntent'>
 
-/** The oldest make room; who asks for one of them is answered from the log. */
+/** Drops the oldest receipts; the log has them. */
 const withNewest = (
   { receipts, receiptIds, receiptOfIntent }: Remembered,
-  newest: KarmaReceipt,
+  newest: SettlementReceipt,
 ): Remembered => {
   const { receipt_id: id, intent_ids: intentIds } = newest.receipt
   const ids = [...receiptIds, id]

@@ -4,12 +4,12 @@ import type { Configuration } from '../config/schema.ts'
 import { payloadOf, typesOf, type TradingScenario } from '../trading/trading.fixture.ts'
 import type { PayloadOf } from '../events/catalogue.ts'
 import { run } from '../run.ts'
-import { viewKarmaIntents, viewKarmaReceipts, viewTreasury } from '../views/karma.ts'
-import { karmaIntentEvent, type Profit } from './accrue.ts'
+import { viewPendingAccruals, viewReceipts, viewTreasury } from '../views/treasury.ts'
+import { accrualEvent, type Profit } from './accrue.ts'
 import { scenarioWith, profit, receiptsOf, rules, settle, tellIntent, WALLET } from './accrual.fixture.ts'
 
 const owed = (changes: Partial<Profit> = {}, wallet = WALLET): PayloadOf<'karma.intent.v1'> | null => {
-  const event = karmaIntentEvent(profit(changes), wallet, testContext())
+  const event = accrualEvent(profit(changes), wallet, testContext())
   return event?.type === 'karma.intent.v1' ? event.payload : null
 }
 
@@ -72,7 +72,7 @@ describe('a trade', () => {
       expect.arrayContaining(['execution.position_closed.v1', 'learning.outcome.v1', 'karma.intent.v1']),
     )
     const closed = payloadOf(scenario.log, 'execution.position_closed.v1')
-    expect(viewKarmaIntents(scenario.state.treasury)).toMatchObject([
+    expect(viewPendingAccruals(scenario.state.treasury)).toMatchObject([
       {
         trade_id: closed['position_id'],
         realized_pnl_usd: closed['realized_pnl'],
@@ -111,7 +111,7 @@ describe('a settlement', () => {
       total_usd: 0.295476,
       mode: 'paper',
     })
-    expect(viewKarmaReceipts(receiptsOf(scenario))).toMatchObject([
+    expect(viewReceipts(receiptsOf(scenario))).toMatchObject([
       { intent_ids: [two, one], total_usd: 0.295476, tx_hash: '0xfeed', status: 'submitted' },
     ])
     expect(viewTreasury(scenario.state.treasury, rules())).toMatchObject({

@@ -1,22 +1,25 @@
 import type { NewEvent } from '../events/catalogue.ts'
 import { canonicalJson } from '../log/canonical-json.ts'
 import type { Sha256Hex } from '../log/hash-chain.ts'
-import { accept, refuse, type Decision } from '../shared/decision.ts'
+import { accept, type Decision, refuse } from '../shared/decision.ts'
 import { derivedId } from '../shared/derived-id.ts'
 import type { Json } from '../shared/json.ts'
 import { sumOf, usdFrom, usdNumber } from '../shared/money.ts'
-import type { TreasuryState, KarmaIntent, Skipped } from './evolve.ts'
-import { signed, type ReceiptSigner } from './accrue.ts'
-import { walletInForce, type KarmaRules, type Wallet } from './wallet.ts'
+import type { ShareAccrual, Skipped, TreasuryState } from './evolve.ts'
+import { type ReceiptSigner, receiptSignerOf, signed } from './accrue.ts'
+import { type TreasuryRules, type Wallet, walletInForce } from './wallet.ts'
+import type { Configuration } from '../config/schema.ts'
+import type { DecisionContext } from '../shared/decision-context.ts'
+import { DAY_MS } from '../shared/time.ts'
 
 export interface SettlementRequest {
   readonly intentIds: readonly string[]
   readonly txHash: string | null
 }
 
-/** What the log says of a request. What was settled a moment ago may be missing: that is still remembered. */
+/** What the log says of a request. The newest settlements may be missing; the state has them. */
 export interface SettlementStatus {
-  /** The same was asked for before, and done. */
+  /** The same request was settled before. */
   readonly isRepeated: boolean
   readonly settledIds: readonly string[]
 }
@@ -24,12 +27,12 @@ export interface SettlementStatus {
 /** More would not fit into one event. */
 export const SETTLED_AT_ONCE_MAX = 250
 
-/** Records that intents were paid. The same request again is the first receipt: nothing is written. */
+/** Records that intents were paid. A repeated request writes nothing and has the first receipt. */
 export const settleShares = (
   karma: TreasuryState,
   { intentIds, txHash }: SettlementRequest,
   { isRepeated, settledIds }: SettlementStatus,
-  { rules, receiptSigner }: { readonly rules: KarmaRules; readonly receiptSigner: ReceiptSigner },
+  { rules, receiptSigner }: { readonly rules: TreasuryRules; readonly receiptSigner: ReceiptSigner },
 ): Decision => {
   if (isRepeated || karma.receipts.has(receiptIdOf(intentIds, txHash, receiptSigner.sha256Hex)))
     return accept()
@@ -41,17 +44,17 @@ export const settleShares = (
   return accept(...settlementEvents({ ...found, requestedIds: intentIds, txHash }, wallet, receiptSigner))
 }
 
-/** All that waits, paper and live apart. What cannot be settled now waits on. */
-export const settleAllShares = (
+/** All pending shares, paper and live separately. */
+const settleAllShares = (
   karma: TreasuryState,
-  rules: KarmaRules,
+  rules: TreasuryRules,
   receiptSigner: ReceiptSigner,
 ): Decision => {
   const wallet = walletInForce(karma, rules)
   if (!rules.enabled || wallet.address === '') return accept()
   const oldestFirst = [...karma.pending.values()].sort((one, other) => orderOf(one, other))
   const settlements = (['paper', 'live'] as const).flatMap((mode) =>
-    piecesOf(oldestFirst.filter((intent) => intent.mode === mode)),
+    chunksOf(oldestFirst.filter((intent) => intent.mode === mode)),
   )
   return accept(
     ...settlements.flatMap((intents) => {
@@ -68,19 +71,18 @@ export const receiptIdOf = (
   sha256Hex: Sha256Hex,
 ): string => derivedId('karma.receipt', canonicalJson([uniqueOf(requestedIds).sort(), txHash]), sha256Hex)
 
-/** Whether those that wait have reached what is settled at once. */
-export const hasReached = ({ pendingUsd }: TreasuryState, thresholdUsd: number): boolean =>
+/** Whether the pending sum has reached the threshold. */
+const hasReached = ({ pendingUsd }: TreasuryState, thresholdUsd: number): boolean =>
   pendingUsd > 0n && pendingUsd >= usdFrom(thresholdUsd)
 
-/** Whether something waits since before a moment. */
-export const waitsSinceBefore = ({ pending }: TreasuryState, context: string): boolean =>
-  pending.some(({ created_at: createdAt }) => createdAt < context)
+const waitsSinceBefore = ({ pending }: TreasuryState, time: string): boolean =>
+  pending.some(({ created_at: createdAt }) => createdAt < time)
 
-/** What may be settled of what was asked for, or why nothing is. */
+/** The settleable part of a request, or why there is none. */
 type Settleable =
   | {
       readonly status: 'settleable'
-      readonly intents: readonly KarmaIntent[]
+      readonly intents: readonly ShareAccrual[]
       readonly skipped: readonly Skipped[]
     }
   | { readonly status: 'rejected'; readonly detail: string; readonly skipped: readonly Skipped[] }
@@ -89,7 +91,7 @@ const settleable = (
   karma: TreasuryState,
   requestedIds: readonly string[],
   settledIds: ReadonlySet<string>,
-  rules: KarmaRules,
+  rules: TreasuryRules,
 ): Settleable => {
   const { pending, receiptOfIntent } = karma
   const ids = uniqueOf(requestedIds)
@@ -112,7 +114,7 @@ const settleable = (
 }
 
 interface Settlement {
-  readonly intents: readonly KarmaIntent[]
+  readonly intents: readonly ShareAccrual[]
   readonly skipped: readonly Skipped[]
   readonly requestedIds: readonly string[]
   readonly txHash: string | null
@@ -162,14 +164,44 @@ const settlementEvents = (
   ]
 }
 
-const piecesOf = (intents: readonly KarmaIntent[]): readonly (readonly KarmaIntent[])[] =>
+const chunksOf = (intents: readonly ShareAccrual[]): readonly (readonly ShareAccrual[])[] =>
   Array.from({ length: Math.ceil(intents.length / SETTLED_AT_ONCE_MAX) }, (_, index) =>
     intents.slice(index * SETTLED_AT_ONCE_MAX, (index + 1) * SETTLED_AT_ONCE_MAX),
   )
 
-const orderOf = (one: KarmaIntent, other: KarmaIntent): number => {
+const orderOf = (one: ShareAccrual, other: ShareAccrual): number => {
   if (one.created_at !== other.created_at) return one.created_at < other.created_at ? -1 : 1
   return one.intent_id < other.intent_id ? -1 : 1
 }
 
 const uniqueOf = (ids: readonly string[]): string[] => [...new Set(ids)]
+
+/** All pending shares, if the configured settlement is due. */
+export const settleDueShares = (treasury: TreasuryState, context: DecisionContext): Decision =>
+  isSettlementDue(treasury, context.configuration, context.now)
+    ? settleAllShares(treasury, context.configuration.karma, receiptSignerOf(context))
+    : accept()
+
+/** Also after a missed midnight: everything accrued before the last one is due. */
+export const isSettlementDue = (
+  treasury: TreasuryState,
+  { karma: rules }: Configuration,
+  now: string,
+): boolean => {
+  if (treasury.pending.size === 0) return false
+  switch (rules.settlement_mode) {
+    case 'manual':
+      return false
+    case 'daily':
+      return waitsSinceBefore(treasury, midnightOf(now, 0))
+    case 'weekly':
+      return waitsSinceBefore(treasury, midnightOf(now, daysSinceMonday(now)))
+    case 'threshold':
+      return hasReached(treasury, rules.threshold_usd)
+  }
+}
+
+const midnightOf = (now: string, daysBack: number): string =>
+  new Date(Math.floor(Date.parse(now) / DAY_MS) * DAY_MS - daysBack * DAY_MS).toISOString()
+
+const daysSinceMonday = (now: string): number => (new Date(now).getUTCDay() + 6) % 7

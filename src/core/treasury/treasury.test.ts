@@ -8,9 +8,9 @@ import type { Command } from '../decide.ts'
 import type { Configuration } from '../config/schema.ts'
 import { typesOf } from '../trading/trading.fixture.ts'
 import type { State } from '../state.ts'
-import { viewKarmaIntents, viewKarmaReceipts, viewTreasury } from '../views/karma.ts'
+import { viewPendingAccruals, viewReceipts, viewTreasury } from '../views/treasury.ts'
 import { usdFrom } from '../shared/money.ts'
-import { karmaIntentEvent } from './accrue.ts'
+import { accrualEvent } from './accrue.ts'
 import {
   ADDRESS,
   scenarioWith,
@@ -68,7 +68,7 @@ describe('settling by itself', () => {
     scenario.wait(86_400_000)
     scenario.do({ kind: 'settle-due-shares' })
     expect(
-      viewKarmaReceipts(receiptsOf(scenario))
+      viewReceipts(receiptsOf(scenario))
         .map(({ intent_ids: ids }) => ids.length)
         .toSorted((one, other) => one - other),
     ).toEqual([1, SETTLED_AT_ONCE_MAX])
@@ -114,7 +114,7 @@ describe('the wallet', () => {
     scenario.bar('BTC', 100)
     scenario.intend()
     scenario.bar('BTC', 111)
-    expect(viewKarmaIntents(scenario.state.treasury)).toMatchObject([{ karma_percentage: 0.005 }])
+    expect(viewPendingAccruals(scenario.state.treasury)).toMatchObject([{ karma_percentage: 0.005 }])
     const [event] = scenario.do(migrate('0xnew'))
     expect(event).toMatchObject({
       type: 'karma.wallet_migration.v1',
@@ -141,14 +141,14 @@ it('anyone can verify what is owed and paid with the public key alone', () => {
     sign: (text: string) => Buffer.from(signer.sign(text), 'hex').toString('base64'),
   }
   const scenario = scenarioWith()
-  const intent = karmaIntentEvent(
+  const intent = accrualEvent(
     profit({ contributors: [{ contributorId: 'c', nodeId: 'ann' }] }),
     WALLET,
     receiptSigner,
   )
   if (intent?.type !== 'karma.intent.v1') throw new Error('nothing is owed')
   scenario.record(intent)
-  const [shown] = viewKarmaIntents(scenario.state.treasury)
+  const [shown] = viewPendingAccruals(scenario.state.treasury)
   const spki = Buffer.from(`302a300506032b6570032100${signer.publicKey}`, 'hex')
   const key = createPublicKey({ key: spki, format: 'der', type: 'spki' })
   const isSigned = ({ signature_b64: signature, ...rest }: NonNullable<typeof shown>): boolean =>

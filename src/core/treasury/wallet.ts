@@ -1,13 +1,13 @@
 import { accept, refuse, type Decision } from '../shared/decision.ts'
 
-/** Where karma goes, and how much of a profit it is. */
+/** Where shares are paid, and the share of a profit. */
 export interface Wallet {
   readonly address: string
   readonly percentage: number
 }
 
-/** The sections of the configuration that karma reads. */
-export interface KarmaRules {
+/** The settings of the section `karma` that the treasury reads. */
+export interface TreasuryRules {
   readonly enabled: boolean
   readonly percentage: number
   readonly treasury_address: string
@@ -15,19 +15,19 @@ export interface KarmaRules {
 
 export interface Migration {
   readonly address: string
-  /** Null: as before. */
+  /** Null: unchanged. */
   readonly percentage: number | null
   readonly reason: string
   readonly operator: string
 }
 
-/** Once money has moved for real, the configuration no longer decides where to. */
+/** After the first live receipt the configuration no longer decides. */
 export const walletInForce = (
   { lockedWallet }: { readonly lockedWallet: Wallet | null },
-  { treasury_address: address, percentage }: KarmaRules,
+  { treasury_address: address, percentage }: TreasuryRules,
 ): Wallet => lockedWallet ?? { address, percentage }
 
-/** Settings that no longer decide, and the only values they may still be given. */
+/** Settings that are locked, with the only value they may be set to. */
 export const lockedSettings = ({
   lockedWallet,
 }: {
@@ -40,7 +40,7 @@ export const lockedSettings = ({
         'karma.percentage': lockedWallet.percentage,
       }
 
-/** The only way to change a locked wallet: by name, with a reason, in the log. */
+/** The only way to change a locked wallet: by an operator, with a reason, in the log. */
 export const migrateWallet = (
   { lockedWallet }: { readonly lockedWallet: Wallet | null },
   { address, percentage, reason, operator }: Migration,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { testContext } from '../../../test/given.ts'
 import { run } from '../run.ts'
 import { INITIAL_STATE } from '../state.ts'
-import { brainStatusView, viewBrainStatus } from './brain-status.ts'
+import { brainStatusView, viewBrainStatus } from './brain.ts'
 
 const context = testContext()
 

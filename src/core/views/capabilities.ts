@@ -1,12 +1,11 @@
 import { z } from 'zod'
 import { CATALOGUE } from '../events/catalogue.ts'
-import { SIGNALS } from '../events/signal.ts'
-import { categoryOf } from '../log/domain.ts'
+import { SIGNAL_TYPES } from '../signal-types/all.ts'
+import { categoryOf } from '../log/event.ts'
 import type { Producer } from '../signals/producers.ts'
 import type { State } from '../state.ts'
 import { intervalMsOf } from '../shared/cron.ts'
 import { healthAt, viewProducers } from './producers.ts'
-import { TOOLS } from './tools.ts'
 
 const jsonSchema = z.record(z.string(), z.unknown())
 
@@ -55,17 +54,121 @@ type SignalTypes = CapabilitiesView['producers'][number]['signal_types']
 
 /** What producers of a domain may say; of a domain that nobody documented, what was heard so far. */
 const typesOf = (domain: Producer['domain'], seen: readonly string[]): SignalTypes => {
-  const documented = Object.keys(SIGNALS).filter((type) => SIGNALS[type]?.domain === domain)
+  const documented: readonly string[] = SIGNAL_TYPES.filter((declared) => declared.domain === domain).map(
+    ({ type }) => type,
+  )
   const names = documented.length > 0 ? documented : seen.toSorted()
   return names.map((name) => ({ name, schema: schemas()[name] ?? ANY_OBJECT }))
 }
 
-// Made once, when first asked for: no start waits for it.
+let known: Readonly<Record<string, Record<string, unknown>>> | null = null
+
+/** Made when they are first asked for: it takes longer than a start should. */
 const schemas = (): Readonly<Record<string, Record<string, unknown>>> =>
-  (made ??= Object.fromEntries(
-    Object.entries(SIGNALS).map(([type, { payload }]) => [type, { ...z.toJSONSchema(payload) }]),
+  (known ??= Object.fromEntries(
+    SIGNAL_TYPES.map(({ type, payload }) => [type, { ...z.toJSONSchema(payload) }]),
   ))
 
-let made: Readonly<Record<string, Record<string, unknown>>> | null = null
-
 const ANY_OBJECT = { type: 'object' }
+
+/** The tools that agents can call, in the order in which they are listed. */
+export const TOOLS = [
+  {
+    name: 'get_brain_status',
+    description:
+      'Market regime, level of the kill switch (0 normal, 1 caution, 2 exits only, 3 lockdown) with its reason, and ' +
+      'the last brain cycle. Members are null before the first time.',
+  },
+  {
+    name: 'get_recent_signals',
+    description: 'The newest signals, newest first; of one domain if it is named, such as `ta` or `curator`.',
+  },
+  { name: 'get_open_positions', description: 'All positions that are not closed, newest first.' },
+  {
+    name: 'get_signal_attribution',
+    description:
+      'Who is behind a signal, whether a brain cycle used it, which trades it led to, and what came of them.',
+  },
+  {
+    name: 'emit_producer_signal',
+    description:
+      'Stores a signal of a registered or built-in producer, or an opinion (`signal.curator.v1`) of a contributor. ' +
+      'With a dedupe key a repeated call stores nothing new.',
+  },
+  {
+    name: 'svc_provenance_check',
+    description:
+      'How much this engine has seen of a producer or contributor, since when, and whether the log behind it is ' +
+      'unbroken. An unknown producer is a normal answer.',
+  },
+  {
+    name: 'explain_decision',
+    description:
+      'Why a brain cycle decided as it did: every input with its author, quality, share, evidence and contribution, ' +
+      'how far the next tier was, and which author, domain or regime would have changed the decision.',
+  },
+  {
+    name: 'get_portfolio',
+    description:
+      'Where the account stands: equity, cash, profit, fees, funding, exposure, heat, margin, peak and drawdown, the ' +
+      'loss of the day, and the limits in force.',
+  },
+  {
+    name: 'get_orders',
+    description: 'Orders, newest first, with their state, fills and what bounded their size.',
+  },
+  {
+    name: 'get_intents',
+    description:
+      'What the brain wanted to trade, newest first, what became of it and why; with status `awaiting_approval` those ' +
+      'that wait for an operator.',
+  },
+  {
+    name: 'get_weights',
+    description:
+      'How much each domain counts, whether that was configured or learned, and the learning runs that led there with ' +
+      'their reasons.',
+  },
+  {
+    name: 'get_treasury',
+    description: 'What profitable trades owe to contributors, what was settled, and the wallet in force.',
+  },
+  {
+    name: 'close_position',
+    description: 'Closes an open position at the market. For operators, in two steps.',
+  },
+  {
+    name: 'close_all_positions',
+    description:
+      'Closes every open position at the market; what has no price stays open and is named. For operators, in two steps.',
+  },
+  {
+    name: 'cancel_order',
+    description:
+      'Gives up what is left of an order; at a venue it is asked for, and the order ends when the venue says so. ' +
+      'For operators, in two steps.',
+  },
+  {
+    name: 'approve_intent',
+    description: 'Lets an intent that waits for approval be executed at once. For operators, in two steps.',
+  },
+  {
+    name: 'deny_intent',
+    description: 'Ends an intent that waits for approval. For operators, in two steps.',
+  },
+  {
+    name: 'set_kill_switch',
+    description:
+      'Raises or lowers the kill switch: 1 caution, 2 exits only, 3 lockdown, 0 normal again. For operators, in two steps.',
+  },
+] as const
+
+export type ToolName = (typeof TOOLS)[number]['name']
+
+/** They end a risk, or are an operator's word about it: whoever calls them waits for nobody who calls the others. */
+export const URGENT_TOOLS: readonly ToolName[] = [
+  'cancel_order',
+  'close_all_positions',
+  'close_position',
+  'set_kill_switch',
+]

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import {
-  evolveContributors,
-  INITIAL_CONTRIBUTORS,
   type Contributor,
   type Contributors,
+  evolveContributors,
+  INITIAL_CONTRIBUTORS,
 } from '../signals/contributors.ts'
 import { asKnown } from '../events/catalogue.ts'
 import type { Stamped } from '../log/event.ts'
@@ -24,7 +24,7 @@ export type ContributorView = z.infer<typeof contributorView>
 
 export const attestedView = z.object({ contributor_id: z.string(), node_id: z.string(), uid: z.string() })
 
-export type AttestedView = z.infer<typeof attestedView>
+type AttestedView = z.infer<typeof attestedView>
 
 export const attestationView = z.object({
   contributor_id: z.string(),
@@ -32,7 +32,7 @@ export const attestationView = z.object({
   attestation: jsonObject,
 })
 
-export type AttestationView = z.infer<typeof attestationView>
+type AttestationView = z.infer<typeof attestationView>
 
 export const viewContributor = (contributor: Contributor): ContributorView => ({
   id: contributor.id,

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { canonicalJson } from '../log/canonical-json.ts'
 import type { LogRecord } from '../log/event.ts'
 import type { JsonObject } from '../shared/json.ts'
-import { eventRecordText, eventRecordView, viewEventRecord } from './event-record.ts'
+import { eventRecordText, eventRecordView, viewEventRecord } from './log.ts'
 
 const record: LogRecord = {
   seq: 7,

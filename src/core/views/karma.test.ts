@@ -5,19 +5,19 @@ import { DEFAULT_CONFIGURATION } from '../config/validate.ts'
 import {
   INITIAL_TREASURY,
   type TreasuryState,
-  type KarmaIntent,
-  type KarmaReceipt,
+  type ShareAccrual,
+  type SettlementReceipt,
 } from '../treasury/evolve.ts'
 import {
-  karmaIntentView,
-  karmaReceiptView,
-  viewKarmaIntents,
-  viewKarmaReceipts,
+  shareAccrualView,
+  receiptView,
+  viewPendingAccruals,
+  viewReceipts,
   viewSettlement,
   viewTreasury,
-} from './karma.ts'
+} from './treasury.ts'
 
-const intent = (id: string, createdAt: string, amountUsd: number): [string, KarmaIntent] => [
+const intent = (id: string, createdAt: string, amountUsd: number): [string, ShareAccrual] => [
   id,
   {
     intent_id: id,
@@ -33,7 +33,7 @@ const intent = (id: string, createdAt: string, amountUsd: number): [string, Karm
   },
 ]
 
-const receipt = (id: string, createdAt: string, totalUsd: number): [string, KarmaReceipt] => [
+const receipt = (id: string, createdAt: string, totalUsd: number): [string, SettlementReceipt] => [
   id,
   {
     receipt: {
@@ -68,7 +68,7 @@ const karma: TreasuryState = {
 
 describe('karma as it is shown', () => {
   it('lists what is owed, oldest first', () => {
-    const shown = viewKarmaIntents(karma)
+    const shown = viewPendingAccruals(karma)
     expect(shown.map(({ id }) => id)).toEqual(['a', 'b', 'c'])
     expect(shown[0]).toEqual({
       id: 'a',
@@ -82,11 +82,11 @@ describe('karma as it is shown', () => {
       signature_b64: 'c2ln',
       created_at: DAY_1,
     })
-    expect(karmaIntentView.parse(shown[0])).toEqual(shown[0])
+    expect(shareAccrualView.parse(shown[0])).toEqual(shown[0])
   })
 
   it('lists receipts, newest first', () => {
-    const shown = viewKarmaReceipts([...karma.receipts.values()].map(({ receipt: one }) => one))
+    const shown = viewReceipts([...karma.receipts.values()].map(({ receipt: one }) => one))
     expect(shown.map(({ id }) => id)).toEqual(['r', 'q'])
     expect(shown[1]).toEqual({
       id: 'q',
@@ -100,7 +100,7 @@ describe('karma as it is shown', () => {
       signature_b64: 'c2ln',
       created_at: DAY_1,
     })
-    expect(karmaReceiptView.parse(shown[1])).toEqual(shown[1])
+    expect(receiptView.parse(shown[1])).toEqual(shown[1])
   })
 
   it('says of a settlement what it left out', () => {

@@ -2,9 +2,10 @@ import { z } from 'zod'
 import { accountStatusOf } from '../trading/account.ts'
 import type { Configuration } from '../config/schema.ts'
 import type { State } from '../state.ts'
-import { usdNumber } from '../shared/money.ts'
+import { type Usd, usdNumber } from '../shared/money.ts'
 import { r9 } from '../shared/numbers.ts'
-import { liveView, viewLive } from './live.ts'
+import { liveView, viewLive } from './kill-switch.ts'
+import { type EquityCurve, readCurve } from '../trading/equity-curve.ts'
 
 export const portfolioView = z.object({
   as_of: z.string(),
@@ -90,3 +91,43 @@ export const viewPortfolio = (state: State, configuration: Configuration, now: s
     },
   }
 }
+
+export const equityHistoryView = z.object({
+  as_of: z.string(),
+  points: z
+    .array(z.object({ ts: z.string(), equity_usd: z.number() }))
+    .meta({ description: 'oldest first; what equity was then; the last one is the equity of `as_of`' }),
+})
+
+export type EquityHistoryView = z.infer<typeof equityHistoryView>
+
+interface EquityFacts {
+  readonly nowMs: number
+  readonly sinceMs: number
+  readonly points: number
+  readonly equity: Usd
+  readonly curve: EquityCurve
+}
+
+/** Equity as it was at evenly spread times, and as it is. Without samples it never was another. */
+export const viewEquityHistory = ({
+  nowMs,
+  sinceMs,
+  points,
+  equity,
+  curve,
+}: EquityFacts): EquityHistoryView => {
+  const past = readCurve(curve, { sinceMs, untilMs: nowMs, points })
+  const known = past.length > 0 ? past : [{ atMs: sinceMs, equity }]
+  return {
+    as_of: isoOf(nowMs),
+    points: [...known, { atMs: nowMs, equity }].map((point) => ({
+      ts: isoOf(point.atMs),
+      equity_usd: cents(usdNumber(point.equity)),
+    })),
+  }
+}
+
+const cents = (usd: number): number => Math.round(usd * 100) / 100
+
+const isoOf = (ms: number): string => new Date(ms).toISOString()

@@ -1,6 +1,6 @@
 import { Map as PersistentMap } from 'immutable'
 import { describe, expect, it } from 'vitest'
-import { intentId, orderId, positionId, timestamp } from '../shared/brand.ts'
+import { intentId, orderId, positionId, timestampOf } from '../shared/brand.ts'
 import {
   costOf,
   NO_COST_BASIS,
@@ -31,7 +31,7 @@ const position: HeldPosition = {
     direction: 'long',
     leverage: 1,
     marginType: 'isolated',
-    openedAt: timestamp('2026-02-20T00:30:00.000Z'),
+    openedAt: timestampOf('2026-02-20T00:30:00.000Z'),
   },
   holding: {
     quantity: quantityFrom(4.9975),
@@ -63,7 +63,7 @@ const closed: ClosedPosition = {
   ...fields,
   status: 'closed',
   end: {
-    closedAt: timestamp('2026-02-21T00:00:00.000Z'),
+    closedAt: timestampOf('2026-02-21T00:00:00.000Z'),
     exitPrice: priceFrom(110),
     reason: 'take_profit',
     realized: usdFrom(49.095165),
@@ -96,7 +96,7 @@ const listed = (...positions: readonly Position[]) =>
 
 const openedAt = (ts: string): Position => ({
   ...position,
-  terms: { ...position.terms, openedAt: timestamp(ts) },
+  terms: { ...position.terms, openedAt: timestampOf(ts) },
 })
 
 describe('a position as it is shown', () => {

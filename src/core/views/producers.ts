@@ -1,10 +1,14 @@
 import { z } from 'zod'
-import { PRODUCER_HEALTHS } from '../events/producer.ts'
-import { BUILTIN_PRODUCERS } from '../signals/builtin-producers.ts'
+import { PRODUCER_HEALTHS } from '../events/signals.ts'
+import { BUILTIN_PRODUCERS } from '../signal-types/all.ts'
 import type { Health, Producer, Producers, RunRecord } from '../signals/producers.ts'
-import { karmaOf, type KarmaRules } from '../reputation/author-reputation.ts'
-import { NO_RECENT_SKILL, trustOf, type TrustRules } from '../reputation/recent-skill.ts'
-import { tallyWithin, type Outcomes } from '../reputation/outcomes.ts'
+import {
+  reputationOf,
+  type ReputationRules,
+  trustOf,
+  type TrustRules,
+} from '../reputation/author-reputation.ts'
+import { NO_RECENT_SKILL, type Outcomes, tallyWithin } from '../reputation/outcomes.ts'
 import type { State } from '../state.ts'
 import { authorKey } from '../shared/author-key.ts'
 import { intervalMsOf } from '../shared/cron.ts'
@@ -67,7 +71,7 @@ export const viewProducer = ({ name, domain, endpoint, schedule, registeredAt }:
 /** Built-in and registered ones, by name. */
 export const viewProducerStatus = (
   { signals: { producers }, reputation: { outcomes } }: Pick<State, 'signals' | 'reputation'>,
-  { now, rules }: { readonly now: string; readonly rules: KarmaRules & TrustRules },
+  { now, rules }: { readonly now: string; readonly rules: ReputationRules & TrustRules },
 ): Record<string, ProducerStatusView> =>
   Object.fromEntries(
     byName([...builtins(), ...[...producers.registered.values()].map(registeredOne)]).map((known) => [
@@ -118,12 +122,12 @@ const successOf = (
   outcomes: Outcomes,
   name: string,
   now: string,
-  rules: KarmaRules & TrustRules,
+  rules: ReputationRules & TrustRules,
 ): Success => {
   const tally = tallyWithin(outcomes, authorKey(null, name), now, rules.producer_window_days)
   return {
-    karma: karmaOf(tally, rules.producer_k),
-    trust: trustOf(outcomes.form.get(authorKey(null, name)) ?? NO_RECENT_SKILL, rules),
+    karma: reputationOf(tally, rules.producer_k),
+    trust: trustOf(outcomes.recentSkill.get(authorKey(null, name)) ?? NO_RECENT_SKILL, rules),
     calls_resolved: tally.resolved,
     calls_hit: tally.hits,
   }

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { NOW, stateAfter } from '../../../test/given.ts'
 import type { NewEvent } from '../events/catalogue.ts'
 import { DAY_MS } from '../shared/time.ts'
-import { provenanceView, viewProvenance } from './provenance.ts'
+import { withItsCall, type Resolved } from '../reputation/calls.fixture.ts'
+import { provenanceView, viewProvenance } from './reputation.ts'
 
 const daysBefore = (days: number): string => new Date(Date.parse(NOW) - days * DAY_MS).toISOString()
 
@@ -13,7 +14,7 @@ const said = (days: number): NewEvent => ({
   payload: { symbol: 'BTC' },
 })
 
-const decided = (days: number, direction: 'bullish' | 'bearish', moved: number): NewEvent => ({
+const decided = (days: number, direction: 'bullish' | 'bearish', moved: number): Resolved => ({
   type: 'attribution.resolved.v1',
   source: 'learning',
   ts: daysBefore(days),
@@ -40,8 +41,11 @@ const decided = (days: number, direction: 'bullish' | 'bearish', moved: number):
   },
 })
 
+const opened = (event: NewEvent): readonly NewEvent[] =>
+  event.type === 'attribution.resolved.v1' ? withItsCall(event) : [event]
+
 const viewAfter = (...events: readonly NewEvent[]) =>
-  viewProvenance(stateAfter(events), 'p1', { chainOk: true, now: NOW })
+  viewProvenance(stateAfter(events.flatMap(opened)), 'p1', { chainOk: true, now: NOW })
 
 describe('provenance', () => {
   it('says of each window how many calls were right, and how deep they fell', () => {

@@ -4,7 +4,7 @@ import { INITIAL_CONTRIBUTORS, type Contributor, type Contributors } from '../si
 import { NO_RECORD, type TrackRecord } from '../signals/track-record.ts'
 import { DEFAULT_CONFIGURATION } from '../config/validate.ts'
 import { INITIAL_OUTCOMES } from '../reputation/outcomes.ts'
-import { scoreView, viewLeaderboard, viewScore } from './score.ts'
+import { scoreView, viewLeaderboard, viewScore } from './reputation.ts'
 
 const NOW = '2026-02-20T00:00:00.000Z'
 const scoring = {
@@ -40,7 +40,7 @@ const proven = {
   brierSum: 0.18 * 16,
   convictionSum: 300,
   convictionCount: 40,
-  karmaUsd: 1.25,
+  accruedUsd: 1.25,
   streakDays: 9,
   lastActiveAt: '2026-02-17T00:00:00.000Z',
 }

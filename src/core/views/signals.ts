@@ -1,6 +1,13 @@
 import { z } from 'zod'
-import type { LogRecord } from '../log/event.ts'
-import { payloadOf, payloadText, storedPayload } from './stored-payload.ts'
+import type { LogRecord, Stamped } from '../log/event.ts'
+import { payloadOf, payloadText, storedPayload } from './log.ts'
+import { contributorOfKey, scoreOf } from '../signals/signals.ts'
+import { assert } from '../shared/assert.ts'
+import type { Contributors } from '../signals/contributors.ts'
+import { FEEDBACK_OUTCOMES } from '../events/brain.ts'
+import { DIRECTIONS } from '../signal-types/declare.ts'
+import type { PayloadOf } from '../events/catalogue.ts'
+import { sumOf, usdFrom, usdNumber } from '../shared/money.ts'
 
 export const signalItemView = z.object({
   id: z.string(),
@@ -10,7 +17,7 @@ export const signalItemView = z.object({
   payload: storedPayload,
 })
 
-export type SignalItemView = z.infer<typeof signalItemView>
+type SignalItemView = z.infer<typeof signalItemView>
 
 export const viewSignalItem = (record: LogRecord): SignalItemView => ({
   id: record.id,
@@ -24,3 +31,231 @@ export const viewSignalItem = (record: LogRecord): SignalItemView => ({
 export const signalItemText = (record: LogRecord): string =>
   `{"id":${JSON.stringify(record.id)},"type":${JSON.stringify(record.type)},"ts":${JSON.stringify(record.ts)}` +
   `,"source":${JSON.stringify(record.source)},"payload":${payloadText(record)}}`
+
+export const submissionView = z.object({ event_id: z.string(), contributor_id: z.string() })
+
+type SubmissionView = z.infer<typeof submissionView>
+
+/** What a submission stored: now, or the first time it was sent. */
+export const viewSubmission = (events: readonly Stamped[]): SubmissionView => {
+  const [signal, attribution] = events
+  assert(signal !== undefined, 'a submission stores a signal')
+  // A repeated one is answered with its signal alone, whose key says who sent it.
+  const contributorId = attribution?.payload['contributor_id'] ?? contributorOfKey(signal.dedupeKey)
+  assert(typeof contributorId === 'string', 'a submission is attributed')
+  return { event_id: signal.id, contributor_id: contributorId }
+}
+
+const numberOrNull = z.number().nullable()
+const textOrNull = z.string().nullable()
+
+const whatThePriceDid = {
+  exit_price: numberOrNull,
+  return_pct: numberOrNull,
+  band_pct: numberOrNull,
+  hit: z.boolean().nullable(),
+  base_rate: numberOrNull,
+  void_reason: textOrNull,
+}
+
+const callMeasure = z.object({
+  at: z.string(),
+  ...whatThePriceDid,
+})
+
+const signalCall = z.object({
+  call_id: z.string(),
+  symbol: textOrNull,
+  direction: z.enum(DIRECTIONS).nullable(),
+  probability: numberOrNull,
+  horizon: textOrNull,
+  due_at: textOrNull,
+  ref_price: numberOrNull,
+  ref_sigma: numberOrNull,
+  status: z.enum(['open', 'resolved', 'void']),
+  resolved_at: textOrNull,
+  resolved_by: z.enum(['horizon', 'trade']).nullable(),
+  ...whatThePriceDid,
+  measured: callMeasure.nullable().meta({
+    description:
+      'what the price did within its horizon although it was traded on: that is what karma counts; else null',
+  }),
+})
+
+const signalUse = z.object({
+  cycle_id: z.string(),
+  conviction_id: z.string(),
+  at: z.string(),
+  symbol: z.string(),
+  action: z.string(),
+  share: z.number(),
+  quality: z.number(),
+  evidence: z.number(),
+  contribution: z.number(),
+})
+
+const signalTrade = z.object({
+  position_id: z.string(),
+  intent_id: textOrNull,
+  direction: textOrNull,
+  weight: numberOrNull.meta({ description: 'its part in the intent; all parts add up to 1' }),
+  opened_at: z.string(),
+  closed_at: textOrNull,
+  pnl: numberOrNull,
+  exit_reason: textOrNull,
+})
+
+export const attributionView = z.object({
+  signal_id: z.string(),
+  type: z.string(),
+  domain: z.string(),
+  source: z.string().nullable(),
+  producer_id: z.string().nullable(),
+  contributor_id: z.string().nullable(),
+  contributor: z
+    .object({ id: z.string(), node_id: z.string(), name: z.string(), role: z.string() })
+    .nullable()
+    .meta({ description: 'kept after the contributor was removed' }),
+  score: z.number().nullable(),
+  emitted_at: z.string(),
+  received_at: z.string(),
+  accepted: z.boolean().meta({ description: 'a brain cycle used it' }),
+  linked_trade_ids: z.array(z.string()).meta({ description: 'positions whose intent used the signal' }),
+  outcome: z
+    .object({ pnl: z.number(), realized_at: z.string() })
+    .nullable()
+    .meta({ description: 'null until all linked positions are closed' }),
+  feedback: z
+    .object({ outcome: z.enum(FEEDBACK_OUTCOMES), pnl: z.number().nullable(), at: z.string() })
+    .nullable()
+    .meta({ description: 'the newest one that states an outcome' }),
+  call: signalCall.nullable().meta({
+    description: 'what it says a symbol will do, and what the market answered; null if it says nothing',
+  }),
+  uses: z.array(signalUse).meta({ description: 'cycles in which it had a share, oldest first, up to 100' }),
+  trades: z.array(signalTrade).meta({ description: 'positions whose intent used it, oldest first' }),
+})
+
+export type AttributionView = z.infer<typeof attributionView>
+
+/** What became of a signal, as far as the log says. */
+interface Aftermath {
+  readonly attribution: PayloadOf<'attribution.recorded.v1'> | null
+  readonly verdict: Verdict | null
+  readonly measure: Measure | null
+  readonly uses: AttributionView['uses']
+  readonly trades: AttributionView['trades']
+  readonly feedback: AttributionView['feedback']
+}
+
+export const viewAttribution = (
+  signal: Stamped,
+  { attribution, verdict, measure, uses, trades, feedback }: Aftermath,
+  contributors: Contributors,
+): AttributionView => {
+  const contributorId = attribution?.contributor_id ?? null
+  const contributor = contributorId === null ? undefined : contributors.byId.get(contributorId)
+  return {
+    signal_id: signal.id,
+    type: signal.type,
+    domain: signal.type.split('.')[1] ?? '',
+    source: signal.source,
+    producer_id: producerOf(signal, attribution),
+    contributor_id: contributorId,
+    contributor:
+      contributor === undefined
+        ? null
+        : {
+            id: contributor.id,
+            node_id: contributor.nodeId,
+            name: contributor.name,
+            role: contributor.role,
+          },
+    score: scoreOf(signal.payload),
+    emitted_at: signal.ts,
+    received_at: attribution?.received_at ?? signal.recordedAt,
+    accepted: uses.length > 0,
+    linked_trade_ids: trades.map(({ position_id }) => position_id),
+    outcome: outcomeOf(trades),
+    feedback,
+    call: callOf(attribution, verdict, measure),
+    uses,
+    trades,
+  }
+}
+
+/** Known once every trade is over. */
+const outcomeOf = (trades: AttributionView['trades']): AttributionView['outcome'] => {
+  const closings = trades.flatMap(({ pnl, closed_at }) =>
+    pnl === null || closed_at === null ? [] : [{ pnl, closed_at }],
+  )
+  const last = closings
+    .map(({ closed_at }) => closed_at)
+    .toSorted()
+    .at(-1)
+  if (last === undefined || closings.length < trades.length) return null
+  // As money, so that dust does not add up.
+  const total = sumOf(closings.map(({ pnl }) => usdFrom(pnl)))
+  return { pnl: usdNumber(total), realized_at: last }
+}
+
+/** How the call of a signal was judged, and when. */
+export interface Verdict {
+  readonly at: string
+  readonly payload: PayloadOf<'attribution.resolved.v1'>
+}
+
+/** What the price did by the time of a call that was traded on, and when that was seen. */
+export interface Measure {
+  readonly at: string
+  readonly payload: PayloadOf<'attribution.measured.v1'>
+}
+
+const callOf = (
+  attribution: PayloadOf<'attribution.recorded.v1'> | null,
+  verdict: Verdict | null,
+  measure: Measure | null,
+): AttributionView['call'] => {
+  if (typeof attribution?.call_id !== 'string') return null
+  return {
+    call_id: attribution.call_id,
+    symbol: attribution.symbol,
+    direction: attribution.direction,
+    probability: attribution.probability ?? null,
+    horizon: attribution.horizon ?? null,
+    due_at: attribution.due_at ?? null,
+    ref_price: attribution.ref_price ?? null,
+    ref_sigma: attribution.ref_sigma ?? null,
+    status: statusOf(verdict),
+    resolved_at: verdict?.at ?? null,
+    resolved_by: verdict?.payload.resolved_by ?? null,
+    exit_price: verdict?.payload.exit_price ?? null,
+    return_pct: verdict?.payload.return_pct ?? null,
+    band_pct: verdict?.payload.band_pct ?? null,
+    hit: verdict?.payload.hit ?? null,
+    base_rate: verdict?.payload.base_rate ?? null,
+    void_reason: verdict?.payload.void_reason ?? null,
+    measured: measure === null ? null : measuredOf(measure),
+  }
+}
+
+const measuredOf = ({ at, payload }: Measure): NonNullable<AttributionView['call']>['measured'] => ({
+  at,
+  exit_price: payload.exit_price,
+  return_pct: payload.return_pct,
+  band_pct: payload.band_pct,
+  hit: payload.hit,
+  base_rate: payload.base_rate,
+  void_reason: payload.void_reason,
+})
+
+const statusOf = (verdict: Verdict | null): 'open' | 'resolved' | 'void' => {
+  if (verdict === null) return 'open'
+  return verdict.payload.hit === null ? 'void' : 'resolved'
+}
+
+/** The contributor who stands behind it, else whatever the signal calls its source. */
+export const producerOf = (
+  signal: Pick<Stamped, 'source'>,
+  attribution: PayloadOf<'attribution.recorded.v1'> | null,
+): string | null => attribution?.node_id ?? signal.source

@@ -3,7 +3,7 @@ import { asKnown } from '../events/catalogue.ts'
 import type { LogRecord, Stamped } from '../log/event.ts'
 import { evolveTraces, INITIAL_TRACES, statusOf, type Traces, type TraceSession } from '../signals/traces.ts'
 import { assert } from '../shared/assert.ts'
-import { payloadOf, storedPayload } from './stored-payload.ts'
+import { payloadOf, storedPayload } from './log.ts'
 
 export const traceSessionView = z.object({
   session_id: z.string(),
@@ -17,7 +17,7 @@ export const traceSessionView = z.object({
   trace_ids: z.array(z.string()).meta({ description: 'the session’s own id first' }),
 })
 
-export type TraceSessionView = z.infer<typeof traceSessionView>
+type TraceSessionView = z.infer<typeof traceSessionView>
 
 const tracedEventView = z.object({
   id: z.string(),

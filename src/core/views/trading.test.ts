@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { TradingScenario } from '../trading/trading.fixture.ts'
 import { usdNumber } from '../shared/money.ts'
-import { viewClosedAll } from './closing.ts'
-import { intentView, viewIntents } from './intents.ts'
-import { orderView, viewOrders } from './orders.ts'
+import { viewClosedAll } from './positions.ts'
+import { intentView, orderView, viewIntents, viewOrders } from './orders.ts'
 import { portfolioView, viewPortfolio } from './portfolio.ts'
 
 const ALL = { status: 'all', limit: 100 } as const

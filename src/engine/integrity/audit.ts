@@ -1,6 +1,5 @@
 import type { SignedCheckpoint } from '../../core/log/checkpoint.ts'
-import { domainOf } from '../../core/log/domain.ts'
-import { headOf, type Head, type LogRecord } from '../../core/log/event.ts'
+import { domainOf, type Head, headOf, type LogRecord } from '../../core/log/event.ts'
 import type { Signatures } from '../../ports/signatures.ts'
 import type { Findings } from './findings.ts'
 import { yieldToEventLoop } from '../../ports/yield-to-event-loop.ts'

@@ -1,5 +1,4 @@
-import { domainOf } from '../../core/log/domain.ts'
-import type { Head, LogRecord } from '../../core/log/event.ts'
+import { domainOf, type Head, type LogRecord } from '../../core/log/event.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import type { Fault, Findings } from './findings.ts'
 import { yieldToEventLoop } from '../../ports/yield-to-event-loop.ts'

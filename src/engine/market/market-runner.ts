@@ -1,7 +1,7 @@
 import type { FeedBar } from '../../core/market/bar.ts'
 import { marketView } from '../../core/market/readings.ts'
 import { barsLeftOver } from '../../core/reputation/settle-calls.ts'
-import { BUILTIN_PRODUCERS } from '../../core/signals/builtin-producers.ts'
+import { BUILTIN_PRODUCERS } from '../../core/signal-types/all.ts'
 import type { BaseRates } from '../../core/reputation/base-rates.ts'
 import { firesBetween } from '../../core/shared/cron.ts'
 import { canonicalSymbol } from '../../core/shared/symbol.ts'

@@ -1,10 +1,9 @@
 import type { Configuration } from '../../core/config/schema.ts'
-import { isSettlementDue } from '../../core/treasury/settlement-schedule.ts'
+import { isSettlementDue } from '../../core/treasury/settle.ts'
 import { isLearningDue } from '../../core/brain/learning.ts'
 import { isLive } from '../../core/trading/intents.ts'
-import { mayRun } from '../../core/signals/producer-health.ts'
-import type { Producer as RegisteredProducer } from '../../core/signals/producers.ts'
-import { isAnyOverdue } from '../../core/reputation/resolve-call.ts'
+import { mayRun, type Producer as RegisteredProducer } from '../../core/signals/producers.ts'
+import { isAnyOverdue } from '../../core/reputation/settle-calls.ts'
 import { firesBetween } from '../../core/shared/cron.ts'
 import { derivedId } from '../../core/shared/derived-id.ts'
 import type { Timer } from '../../ports/timer.ts'
@@ -123,7 +122,7 @@ export const runDueCycle = async (
   const gridMs = Math.floor(nowMs / intervalMs) * intervalMs
   if (gridMs <= beforeMs) return
   const { signals, brain, trading } = engine.state
-  if (signals.latest.postings.size === 0 && !brain.staleness.everScored) return
+  if (signals.latest.signals.size === 0 && !brain.staleness.everScored) return
   if (trading.killSwitch.level >= 2) {
     await engine.execute({ kind: 'watch-regime' })
     return

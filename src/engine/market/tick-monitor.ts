@@ -1,4 +1,4 @@
-import { timestamp } from '../../core/shared/brand.ts'
+import { timestampOf } from '../../core/shared/brand.ts'
 import { priceFrom, type Price } from '../../core/shared/money.ts'
 import { reachesLevel } from '../../core/trading/watch.ts'
 import { canonicalSymbol } from '../../core/shared/symbol.ts'
@@ -58,7 +58,7 @@ export class TickMonitor {
   /** The time until which the next price waits. */
   async #observe(symbol: string, { price, atMs }: Tick, confirms: Price | null): Promise<number> {
     try {
-      const ts = timestamp(new Date(atMs).toISOString())
+      const ts = timestampOf(new Date(atMs).toISOString())
       const outcome = await this.#engine.execute({
         kind: 'observe-tick',
         tick: { symbol, price: priceFrom(price), ts, confirms },

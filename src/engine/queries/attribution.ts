@@ -1,6 +1,6 @@
-import { attributionEvents } from '../../core/events/attribution.ts'
+import { attributionEvents } from '../../core/events/signals.ts'
 import type { PayloadOf } from '../../core/events/catalogue.ts'
-import { hasTypePrefix } from '../../core/log/domain.ts'
+import { hasTypePrefix } from '../../core/log/event.ts'
 import { stampedFrom, type LogRecord, type Stamped } from '../../core/log/event.ts'
 import type { Json, JsonObject } from '../../core/shared/json.ts'
 import { isPlainText } from '../../core/shared/text.ts'
@@ -10,8 +10,8 @@ import {
   type AttributionView,
   type Measure,
   type Verdict,
-} from '../../core/views/attribution.ts'
-import { payloadOf } from '../../core/views/stored-payload.ts'
+} from '../../core/views/signals.ts'
+import { payloadOf } from '../../core/views/log.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import type { Reader } from './views.ts'
 

@@ -9,7 +9,7 @@ import { evolvePortfolio, INITIAL_PORTFOLIO } from '../../core/trading/portfolio
 import { evolveIntents, INITIAL_INTENTS, type Intent } from '../../core/trading/intents.ts'
 import { evolveOrders, INITIAL_ORDERS, type Order } from '../../core/trading/orders.ts'
 import type { Position } from '../../core/trading/positions.ts'
-import { payloadOf } from '../../core/views/stored-payload.ts'
+import { payloadOf } from '../../core/views/log.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import type { Outcome } from '../plan.ts'
 import type { Reader } from './views.ts'

@@ -1,8 +1,8 @@
-import { karmaEvents } from '../../core/events/karma.ts'
-import type { TreasuryState, KarmaReceipt } from '../../core/treasury/evolve.ts'
+import { karmaEvents } from '../../core/events/treasury.ts'
+import type { TreasuryState, SettlementReceipt } from '../../core/treasury/evolve.ts'
 import { receiptIdOf, type SettlementRequest, type SettlementStatus } from '../../core/treasury/settle.ts'
-import { viewKarmaReceipts, type KarmaReceiptView } from '../../core/views/karma.ts'
-import { payloadOf } from '../../core/views/stored-payload.ts'
+import { viewReceipts, type ReceiptView } from '../../core/views/treasury.ts'
+import { payloadOf } from '../../core/views/log.ts'
 import type { LogRecord } from '../../core/log/event.ts'
 import { isPlainText } from '../../core/shared/text.ts'
 import type { EventLog } from '../../ports/event-log.ts'
@@ -16,7 +16,7 @@ const PAGE = 500
 export const karmaReceipts = async (
   log: EventLog,
   { limit, offset }: { readonly limit: number; readonly offset: number },
-): Promise<KarmaReceiptView[]> => {
+): Promise<ReceiptView[]> => {
   let bounds: { readonly before?: number } = {}
   for (let left = offset; left > 0;) {
     const passed = await log.read({
@@ -31,7 +31,7 @@ export const karmaReceipts = async (
     bounds = { before: last.seq }
   }
   const wanted = await log.read({ ...bounds, types: [RECEIPT], order: 'desc', limit })
-  return viewKarmaReceipts(wanted.flatMap((record) => receiptIn(record) ?? []))
+  return viewReceipts(wanted.flatMap((record) => receiptIn(record) ?? []))
 }
 
 /** What the log says about a settlement request. Pending intents were never settled and need no lookup. */
@@ -53,7 +53,7 @@ export const settlementOf = async (
   log: EventLog,
   { receipts }: Pick<TreasuryState, 'receipts'>,
   { intentIds, txHash }: SettlementRequest,
-): Promise<KarmaReceipt | null> => {
+): Promise<SettlementReceipt | null> => {
   const id = receiptIdOf(intentIds, txHash, sha256Hex)
   const remembered = receipts.get(id)
   if (remembered !== undefined) return remembered
@@ -66,10 +66,10 @@ export const settlementOf = async (
 const isAbout = async (log: EventLog, id: string): Promise<boolean> =>
   (await log.read({ about: id, types: [RECEIPT], order: 'asc', limit: 1 })).length > 0
 
-const receiptIn = (record: LogRecord): KarmaReceipt['receipt'] | null =>
+const receiptIn = (record: LogRecord): SettlementReceipt['receipt'] | null =>
   karmaEvents['karma.receipt.v1'].safeParse(payloadOf(record)).data ?? null
 
-const skippedIn = (record: LogRecord): readonly KarmaReceipt['skipped'][] => {
+const skippedIn = (record: LogRecord): readonly SettlementReceipt['skipped'][] => {
   const settlement = karmaEvents['karma.settlement.v1'].safeParse(payloadOf(record)).data
   return settlement === undefined ? [] : [settlement.skipped]
 }

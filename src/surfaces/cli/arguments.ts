@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { InvalidArgumentError, type Command } from 'commander'
-import { nearest } from '../../core/config/nearest-key.ts'
-import { parseTimestamp } from '../../core/shared/timestamp.ts'
+import { nearest } from '../../core/config/keys.ts'
+import { parseTimestamp } from '../../core/shared/time.ts'
 import type { Invocation } from './command.ts'
 import { Failure, UsageError } from './failure.ts'
 

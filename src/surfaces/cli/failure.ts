@@ -1,5 +1,4 @@
-import type { RefusalCode } from '../../core/shared/refusals.ts'
-import type { Refusal } from '../../core/shared/decision.ts'
+import type { Refusal, RefusalCode } from '../../core/shared/decision.ts'
 import type { JsonObject } from '../../core/shared/json.ts'
 
 export const EXIT_OK = 0

@@ -1,4 +1,4 @@
-import type { AccessEntry } from '../../core/operations/audit.ts'
+import type { AccessEntry } from '../../core/operations/decide.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { Logger } from '../../ports/logger.ts'
 import { withinTime } from './time-limit.ts'

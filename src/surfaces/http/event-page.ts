@@ -1,7 +1,6 @@
-import { hasTypePrefix } from '../../core/log/domain.ts'
-import type { LogRecord } from '../../core/log/event.ts'
+import { hasTypePrefix, type LogRecord } from '../../core/log/event.ts'
 import { refsOf, sourceRef, symbolRef } from '../../core/log/refs.ts'
-import { payloadOf } from '../../core/views/stored-payload.ts'
+import { payloadOf } from '../../core/views/log.ts'
 import type { EventLog, LogQuery } from '../../ports/event-log.ts'
 
 export interface EventPageQuery {

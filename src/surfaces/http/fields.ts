@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 import { z } from 'zod'
-import type { FaultType } from '../../core/shared/fault-types.ts'
+import type { FaultType } from '../../core/shared/faults.ts'
 import { plainText } from '../../core/shared/text.ts'
-import { timestamp } from '../../core/shared/timestamp.ts'
+import { timestamp } from '../../core/shared/time.ts'
 
 /** A name in a path. Any text is allowed: an impossible one is not found. */
 export const pathText = (description: string, example: string) =>

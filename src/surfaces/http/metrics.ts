@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
-import { categoryOf } from '../../core/log/domain.ts'
+import { categoryOf } from '../../core/log/event.ts'
 import { equityOf } from '../../core/trading/account.ts'
 import { viewProducerStatus } from '../../core/views/producers.ts'
 import { usdNumber } from '../../core/shared/money.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { LogRecord } from '../../core/log/event.ts'
-import { TOOLS } from '../../core/views/tools.ts'
+import { TOOLS } from '../../core/views/capabilities.ts'
 import {
   endpointsOf,
   faultFinder,

@@ -3,7 +3,7 @@ import { fastify, type FastifySchema } from 'fastify'
 import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod'
 import type { OpenAPIV3_1 } from 'openapi-types'
 import { z } from 'zod'
-import { FAULT_TYPES } from '../../core/shared/fault-types.ts'
+import { FAULT_TYPES } from '../../core/shared/faults.ts'
 import { plainText } from '../../core/shared/text.ts'
 import {
   isBare,

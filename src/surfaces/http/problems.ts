@@ -1,5 +1,5 @@
 import { sentenceOf, type Fault } from '../../core/shared/faults.ts'
-import type { RefusalCode } from '../../core/shared/refusals.ts'
+import type { RefusalCode } from '../../core/shared/decision.ts'
 import type { Json, JsonObject } from '../../core/shared/json.ts'
 
 export const PROBLEM_TYPE = 'application/problem+json'

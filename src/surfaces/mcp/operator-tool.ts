@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Command } from '../../core/decide.ts'
 import type { Stamped } from '../../core/log/event.ts'
-import type { ToolName } from '../../core/views/tools.ts'
+import type { ToolName } from '../../core/views/capabilities.ts'
 import type { Refusal } from '../../core/shared/decision.ts'
 import type { JsonObject } from '../../core/shared/json.ts'
 import { rehearse } from '../../engine/queries/views.ts'

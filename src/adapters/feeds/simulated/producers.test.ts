@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { SIGNALS } from '../../../core/events/signal.ts'
-import type { MarketView } from '../../../core/market/view.ts'
+import { signalTypeOf } from '../../../core/signal-types/all.ts'
+import type { MarketView } from '../../../core/market/readings.ts'
 import type { JsonObject } from '../../../core/shared/json.ts'
 import { createDraws } from './draws.ts'
 import { pathOf, sha256Hex } from './path.fixture.ts'
@@ -73,7 +73,7 @@ describe('a simulated producer', () => {
     ] as const) {
       for (const run of runAll(hiddenMarketOf(drift, stretch)).values()) {
         for (const { type, payload } of run.status === 'ran' ? run.rows : []) {
-          expect(() => SIGNALS[type]?.payload.parse(payload)).not.toThrow()
+          expect(() => signalTypeOf(type)?.payload.parse(payload)).not.toThrow()
         }
       }
     }

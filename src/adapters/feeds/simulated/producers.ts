@@ -1,4 +1,4 @@
-import type { MarketView } from '../../../core/market/view.ts'
+import type { MarketView } from '../../../core/market/readings.ts'
 import type { JsonObject } from '../../../core/shared/json.ts'
 import { clamp } from '../../../core/shared/numbers.ts'
 import { canonicalSymbol } from '../../../core/shared/symbol.ts'

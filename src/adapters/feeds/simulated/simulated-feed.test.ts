@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { FeedBar } from '../../../core/market/bar.ts'
-import type { MarketView } from '../../../core/market/view.ts'
+import type { MarketView } from '../../../core/market/readings.ts'
 import { createManualTimer, settle } from '../../../ports/manual-timer.fixture.ts'
 import { marketFeedContract } from '../../../ports/market-feed.contract.ts'
 import type { FeedStart, Tick } from '../../../ports/market-feed.ts'

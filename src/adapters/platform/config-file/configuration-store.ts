@@ -1,12 +1,11 @@
 import { existsSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
-import { type Change, changeUserSettings } from '../../../core/config/change.ts'
+import { type Change, changeUserSettings, needsRestart } from '../../../core/config/change.ts'
 import { environmentLayer } from '../../../core/config/environment.ts'
 import { changedKeys } from '../../../core/config/layers.ts'
-import { needsRestart } from '../../../core/config/restart.ts'
 import type { Configuration } from '../../../core/config/schema.ts'
 import { leavesOf } from '../../../core/config/values.ts'
-import { warningsOf } from '../../../core/config/warnings.ts'
+import { warningsOf } from '../../../core/config/validate.ts'
 import {
   type ChangeOptions,
   type ConfigurationChanged,

@@ -11,7 +11,7 @@ import {
 } from '../../../core/config/layers.ts'
 import type { Configuration } from '../../../core/config/schema.ts'
 import { leavesOf } from '../../../core/config/values.ts'
-import { warningsOf } from '../../../core/config/warnings.ts'
+import { warningsOf } from '../../../core/config/validate.ts'
 import { readYamlFile, type YamlFile } from './read-yaml.ts'
 
 export interface ConfigurationLocation {

@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises'
 import { isIP, isIPv4, isIPv6 } from 'node:net'
-import { httpUrl } from '../../../core/shared/http-url.ts'
+import { httpUrl } from '../../../core/shared/text.ts'
 
 /** The addresses of a host name. Rejects if it has none. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>

@@ -1,11 +1,12 @@
 import { z } from 'zod'
-import { CURATOR_TYPE, SIGNAL_TYPE, SIGNALS } from '../../../core/events/signal.ts'
+import { CURATOR_TYPE } from '../../../core/signal-types/curator.ts'
+import { SIGNAL_TYPE_PATTERN, signalTypeOf } from '../../../core/signal-types/all.ts'
 import { faultOf, faultsOf, sentenceOf } from '../../../core/shared/faults.ts'
-import { storableObject } from '../../../core/shared/json-object.ts'
 import type { JsonObject } from '../../../core/shared/json.ts'
+import { storableObject } from '../../../core/shared/json-object.ts'
 import { canonicalSymbol } from '../../../core/shared/symbol.ts'
 import { plainText } from '../../../core/shared/text.ts'
-import { isTooFarAhead, timestamp } from '../../../core/shared/timestamp.ts'
+import { isTooFarAhead, timestamp } from '../../../core/shared/time.ts'
 
 export interface PolledRow {
   readonly type: string
@@ -100,7 +101,7 @@ const ITEM = z
     type: z
       .string()
       .max(128)
-      .regex(SIGNAL_TYPE, { error: 'must be a signal type such as signal.ta.v1' })
+      .regex(SIGNAL_TYPE_PATTERN, { error: 'must be a signal type such as signal.ta.v1' })
       .refine(
         (type) => type !== CURATOR_TYPE,
         faultOf('enum', `must not be ${CURATOR_TYPE}, which is for people`),
@@ -110,7 +111,7 @@ const ITEM = z
     dedupe_key: plainText(DEDUPE_KEY_LENGTH_MAX).nullish(),
   })
   .superRefine(({ type, payload }, context) => {
-    const known = SIGNALS[type]
+    const known = signalTypeOf(type)
     if (known === undefined) return
     for (const issue of known.payload.safeParse(payload).error?.issues ?? []) {
       context.addIssue({ ...issue, path: ['payload', ...issue.path] })

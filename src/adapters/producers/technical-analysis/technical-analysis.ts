@@ -1,5 +1,6 @@
-import type { DIRECTIONS } from '../../../core/events/signal.ts'
-import type { AnalysisBar, MarketView, SymbolView } from '../../../core/market/view.ts'
+import type { DIRECTIONS } from '../../../core/signal-types/declare.ts'
+import type { AnalysisBar } from '../../../core/market/evolve.ts'
+import type { MarketView, SymbolView } from '../../../core/market/readings.ts'
 import type { JsonObject } from '../../../core/shared/json.ts'
 import { clamp, r9 } from '../../../core/shared/numbers.ts'
 import type { Producer } from '../../../ports/producer.ts'

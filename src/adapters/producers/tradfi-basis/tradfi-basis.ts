@@ -1,4 +1,4 @@
-import type { SymbolView } from '../../../core/market/view.ts'
+import type { SymbolView } from '../../../core/market/readings.ts'
 import { r9 } from '../../../core/shared/numbers.ts'
 import type { ProducedRow, Producer } from '../../../ports/producer.ts'
 

@@ -1,5 +1,4 @@
-import { domainOf } from '../../../core/log/domain.ts'
-import { stampedFrom, type LogRecord } from '../../../core/log/event.ts'
+import { domainOf, type LogRecord, stampedFrom } from '../../../core/log/event.ts'
 import { refsOf } from '../../../core/log/refs.ts'
 
 /** Finds records without walking the log. Catches up when it is asked, so an append costs nothing here. */

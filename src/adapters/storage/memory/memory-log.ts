@@ -1,15 +1,21 @@
 import { hash } from 'node:crypto'
-import { categoryOf, hasTypePrefix } from '../../../core/log/domain.ts'
-import { EMPTY_HEAD, headOf, type Head, type LogRecord } from '../../../core/log/event.ts'
 import {
-  assertLinked,
-  chainFaultOf,
-  missingFault,
+  categoryOf,
+  EMPTY_HEAD,
+  hasTypePrefix,
+  type Head,
+  headOf,
+  type LogRecord,
+} from '../../../core/log/event.ts'
+import {
   type AppendResult,
+  assertLinked,
   type ChainFault,
+  chainFaultOf,
   type ChainReport,
   type EventLog,
   type LogQuery,
+  missingFault,
   type Snapshot,
   type VerifyRange,
 } from '../../../ports/event-log.ts'

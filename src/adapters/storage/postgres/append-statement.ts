@@ -1,5 +1,5 @@
 import type { QueryConfig } from 'pg'
-import { domainOf } from '../../../core/log/domain.ts'
+import { domainOf } from '../../../core/log/event.ts'
 import { stampedFrom, type Head, type LogRecord } from '../../../core/log/event.ts'
 import { refsOf } from '../../../core/log/refs.ts'
 

@@ -1,5 +1,5 @@
 import type { CustomTypesConfig, Pool } from 'pg'
-import { domainOf, hasTypePrefix } from '../../../core/log/domain.ts'
+import { domainOf, hasTypePrefix } from '../../../core/log/event.ts'
 import { EMPTY_HEAD, type Head, type LogRecord } from '../../../core/log/event.ts'
 import {
   StoreUnavailableError,

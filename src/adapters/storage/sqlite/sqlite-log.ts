@@ -1,13 +1,13 @@
 import { stat } from 'node:fs/promises'
-import { hasTypePrefix } from '../../../core/log/domain.ts'
+import { hasTypePrefix } from '../../../core/log/event.ts'
 import type { Head, LogRecord } from '../../../core/log/event.ts'
 import {
-  StoreUnavailableError,
   type AppendResult,
   type ChainReport,
   type EventLog,
   type LogQuery,
   type Snapshot,
+  StoreUnavailableError,
   type VerifyRange,
 } from '../../../ports/event-log.ts'
 import { WorkerLostError, WorkerThread } from '../../worker.ts'

@@ -1,4 +1,4 @@
-import { domainOf } from '../../../core/log/domain.ts'
+import { domainOf } from '../../../core/log/event.ts'
 import { stampedFrom, type Head, type LogRecord } from '../../../core/log/event.ts'
 import { refsInText, refsOf } from '../../../core/log/refs.ts'
 import { assertLinked, isTimestamp, type AppendResult } from '../../../ports/event-log.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { parts } from './brain-parts.ts'
-import { cts, regime } from './brain-regime.ts'
+import { PARTS_SHAPE } from '../../signal-types/all.ts'
+import { byDomain, type Domain, DOMAIN_DEFAULTS } from '../../shared/domains.ts'
 import { group, number, positiveShare, share, symbol, whole } from './kinds.ts'
 
 const threshold = z.number().min(50).max(100)
@@ -8,7 +8,62 @@ const threshold = z.number().min(50).max(100)
 const magnitude = (fallback: number, description: string) =>
   number(fallback, { min: 0, max: 10 }, description)
 
-const freshFor = (fallback: number, description: string) => whole(fallback, 1, 31_536_000, description)
+const freshFor = (domain: Domain) => {
+  const seconds = DOMAIN_DEFAULTS[domain].freshSeconds
+  return whole(seconds, 1, 31_536_000, FRESH_FOR[seconds])
+}
+
+const FRESH_FOR = { 900: 'a quarter of an hour', 21_600: 'six hours', 86_400: 'one day' } as const
+
+const percentPerYear = (fallback: number, description: string) =>
+  number(fallback, { min: -1000, max: 1000 }, description)
+
+const index = (fallback: number, description: string) => number(fallback, { min: 0, max: 100 }, description)
+
+const votes = (fallback: number, description: string) => whole(fallback, 1, 4, description)
+
+export const regime = group('Votes that decide the regime; crisis is asked first, then bull, then bear', {
+  bull: group('Votes for BULL', {
+    funding_above: percentPerYear(5, 'funding in % per year above this'),
+    funding_below: percentPerYear(30, 'and below this'),
+    basis_above: percentPerYear(3, 'basis in % per year above this'),
+    basis_below: percentPerYear(8, 'and below this'),
+    rsi_above: index(50, 'RSI above this'),
+    fear_greed_above: index(40, 'fear and greed index above this'),
+    votes: votes(3, 'votes needed'),
+  }),
+  bear: group('Votes for BEAR', {
+    funding_below: percentPerYear(0, 'funding in % per year below this'),
+    basis_below: percentPerYear(2, 'basis in % per year below this'),
+    rsi_below: index(30, 'RSI below this'),
+    fear_greed_below: index(25, 'fear and greed index below this'),
+    votes: votes(3, 'votes needed'),
+  }),
+  crisis: group('Votes for CRISIS', {
+    funding_below: percentPerYear(-10, 'funding in % per year below this'),
+    basis_above: percentPerYear(8, 'basis in % per year above this'),
+    basis_below: percentPerYear(1, 'or below this'),
+    fear_greed_below: index(15, 'fear and greed index below this'),
+    votes: votes(2, 'votes needed'),
+  }),
+})
+
+const ramp = (signal: string, [neutral, from, to, points]: readonly [number, number, number, number]) =>
+  group(`Points against the thesis from ${signal}`, {
+    neutral: number(neutral, { min: -1000, max: 1000 }, `${signal} that says nothing`),
+    from: number(from, { min: 0, max: 1000 }, 'distance on the crowded side where points begin'),
+    to: number(to, { above: 0, max: 1000 }, 'distance where all points are given'),
+    points: number(points, { min: 0, max: 100 }, 'points at that distance'),
+  })
+
+export const cts = group('Counter-thesis: how crowded the own side is', {
+  rsi: ramp('RSI', [50, 5, 30, 25]),
+  funding: ramp('funding', [10, 0, 30, 25]),
+  basis: ramp('basis', [5, 1, 7, 20]),
+  crisis_points: number(30, { min: 0, max: 100 }, 'points in CRISIS'),
+  max_points: number(100, { min: 0, max: 1000 }, 'points in all, at most'),
+  damping_points: number(200, { above: 0, max: 10_000 }, 'points that would silence a conviction'),
+})
 
 export const brain = group('The cycle that turns signals into conviction and trade intents', {
   cycle_interval_seconds: whole(1800, 1, 86_400, 'seconds between scheduled cycles'),
@@ -32,15 +87,11 @@ export const brain = group('The cycle that turns signals into conviction and tra
     window_seconds: whole(600, 1, 86_400, 'seconds apart, at most'),
     agreement: share(0.9, 'share of the pairs with equal direction'),
   }),
-  quality_seconds: group('A signal keeps full weight this long, then fades over three times as long', {
-    curator: freshFor(86_400, 'one day'),
-    onchain: freshFor(21_600, 'six hours'),
-    tradfi: freshFor(21_600, 'six hours'),
-    social: freshFor(21_600, 'six hours'),
-    technical: freshFor(900, 'a quarter of an hour'),
-    events: freshFor(21_600, 'six hours'),
-  }),
-  parts,
+  quality_seconds: group(
+    'A signal keeps full weight this long, then fades over three times as long',
+    byDomain(freshFor),
+  ),
+  parts: group('What turns raw values into evidence between -1 and 1', PARTS_SHAPE),
   cts,
   regime,
 })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { faultOf } from '../../shared/faults.ts'
 
-export interface NumberRange {
+interface NumberRange {
   readonly min?: number
   /** The bound itself is not allowed. */
   readonly above?: number

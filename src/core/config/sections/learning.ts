@@ -1,7 +1,14 @@
-import { HORIZONS, type Horizon } from '../../shared/horizon.ts'
+import { byDomain, DOMAIN_DEFAULTS, type Domain } from '../../shared/domains.ts'
+import { HORIZONS } from '../../shared/time.ts'
 import { choice, flag, group, number, share, text, whole } from './kinds.ts'
 
-const horizon = (fallback: Horizon) => choice(fallback, HORIZONS, '1h, 4h, 24h, 3d or 7d')
+const horizonOf = (domain: Domain) =>
+  choice(DOMAIN_DEFAULTS[domain].horizon, HORIZONS, '1h, 4h, 24h, 3d or 7d')
+
+export const weights = group(
+  'How much each domain counts; the six add up to 1',
+  byDomain((domain) => share(DOMAIN_DEFAULTS[domain].weight, DOMAIN_DEFAULTS[domain].about)),
+)
 
 export const signals = group('Signals', {
   max_future_skew_seconds: whole(300, 0, 86_400, "how far a signal's clock may be ahead"),
@@ -16,14 +23,7 @@ export const producers = group('Producers', {
 })
 
 export const settlement = group('Judging calls', {
-  horizons: group('When a call is judged, unless it says so itself', {
-    curator: horizon('24h'),
-    onchain: horizon('24h'),
-    tradfi: horizon('24h'),
-    social: horizon('24h'),
-    technical: horizon('4h'),
-    events: horizon('24h'),
-  }),
+  horizons: group('When a call is judged, unless it says so itself', byDomain(horizonOf)),
   grace_seconds: whole(1800, 0, 86_400, 'the deciding bar may close this much later'),
   band_min: share(0.0022, 'smaller moves are flat; at least one round trip of costs'),
   band_sigma: number(0.25, { min: 0, max: 10 }, 'the same in standard deviations of the horizon'),

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { cycleView, type CycleView } from '../../../core/views/cycle.ts'
-import { explanationView } from '../../../core/views/explanation.ts'
+import { cycleView, type CycleView } from '../../../core/views/brain.ts'
+import { explanationView } from '../../../core/views/brain.ts'
 import { PLAIN } from '../terminal.ts'
 import { openTestHome, type TestHome } from '../test-home.fixture.ts'
 import { cycleText } from './brain.ts'

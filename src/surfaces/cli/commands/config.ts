@@ -1,7 +1,7 @@
 import { environmentLayer, variableOf } from '../../../core/config/environment.ts'
 import { CONFIGURATION_KEYS, type Key } from '../../../core/config/keys.ts'
 import { asValues } from '../../../core/config/layers.ts'
-import { hintFor } from '../../../core/config/nearest-key.ts'
+import { hintFor } from '../../../core/config/keys.ts'
 import { configurationJsonSchema, type Configuration } from '../../../core/config/schema.ts'
 import { configurationHashInput, redactedConfiguration } from '../../../core/config/secrets.ts'
 import { leavesOf } from '../../../core/config/values.ts'

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { contributorView } from '../../../core/views/contributors.ts'
-import { scoreView } from '../../../core/views/score.ts'
+import { scoreView } from '../../../core/views/reputation.ts'
 import { openTestHome, type TestHome } from '../test-home.fixture.ts'
 
 let home: TestHome

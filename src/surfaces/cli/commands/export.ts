@@ -1,9 +1,9 @@
 import { Option, type Command } from 'commander'
 import type { LogRecord } from '../../../core/log/event.ts'
 import type { Json, JsonObject } from '../../../core/shared/json.ts'
-import { eventRecordText } from '../../../core/views/event-record.ts'
-import { karmaIntentView } from '../../../core/views/karma.ts'
-import { payloadOf } from '../../../core/views/stored-payload.ts'
+import { eventRecordText } from '../../../core/views/log.ts'
+import { shareAccrualView } from '../../../core/views/treasury.ts'
+import { payloadOf } from '../../../core/views/log.ts'
 import type { EventLog } from '../../../ports/event-log.ts'
 import { parseFrom, parseTo } from '../arguments.ts'
 import { examples, type DefineCommand } from '../command.ts'
@@ -78,7 +78,7 @@ const EVENTS: Exportable<LogRecord> = {
   cellsOf: (record) => Object.values(EVENT_COLUMNS).map((member) => record[member]),
 }
 
-const INTENT_MEMBERS = Object.keys(karmaIntentView.shape)
+const INTENT_MEMBERS = Object.keys(shareAccrualView.shape)
 
 interface ExportedIntent {
   readonly createdAt: string

@@ -1,5 +1,5 @@
 import { Option } from 'commander'
-import { BUILT_IN_PRESETS } from '../../../core/config/presets.ts'
+import { BUILT_IN_PRESETS } from '../../../core/config/layers.ts'
 import type { JsonObject } from '../../../core/shared/json.ts'
 import { examples, type Invocation, type DefineCommand } from '../command.ts'
 import type { CommandDependencies } from '../dependencies.ts'

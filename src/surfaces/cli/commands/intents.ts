@@ -2,11 +2,11 @@ import { intentId } from '../../../core/shared/brand.ts'
 import { Option, type Command } from 'commander'
 import {
   INTENT_FILTERS,
-  viewIntent,
   viewIntents,
   type IntentFilter,
   type IntentView,
-} from '../../../core/views/intents.ts'
+} from '../../../core/views/orders.ts'
+import { viewIntent } from '../../../core/views/orders.ts'
 import { completeId, parseLimitUpTo, parseTextUpTo, refuseUnknownWord } from '../arguments.ts'
 import { examples, type Invocation, type DefineCommand, type Run } from '../command.ts'
 import { Failure } from '../failure.ts'

@@ -1,14 +1,12 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import { SETTLED_AT_ONCE_MAX } from '../../../core/treasury/settle.ts'
+import { viewPendingAccruals, type ShareAccrualView, type ReceiptView } from '../../../core/views/treasury.ts'
 import {
-  viewKarmaIntents,
   viewSettlement,
   viewTreasury,
-  type KarmaIntentView,
-  type KarmaReceiptView,
   type SettlementView,
   type TreasuryView,
-} from '../../../core/views/karma.ts'
+} from '../../../core/views/treasury.ts'
 import { karmaReceipts, settlementOf, settlementStatus } from '../../../engine/queries/treasury.ts'
 import { completeId, parseLimitUpTo, parseReason, parseTextUpTo, refuseUnknownWord } from '../arguments.ts'
 import { examples, type DefineCommand, type Invocation } from '../command.ts'
@@ -71,7 +69,7 @@ const showTreasury = async (
 }
 
 const showIntents = async ({ dependencies, print }: Invocation): Promise<void> => {
-  const views = viewKarmaIntents((await readState(dependencies)).treasury)
+  const views = viewPendingAccruals((await readState(dependencies)).treasury)
   await print.result(views, (style) =>
     views.length === 0
       ? 'There is nothing to settle.\n'
@@ -103,7 +101,7 @@ const settle = async (
   }
   const { dependencies } = invocation
   const { treasury: before } = await readState(dependencies)
-  const pendingIds = viewKarmaIntents(before).map(({ id }) => id)
+  const pendingIds = viewPendingAccruals(before).map(({ id }) => id)
   const request = { intentIds: typedIds.map((id) => completeId(id, pendingIds)), txHash }
   const status = await withLog(dependencies, (log) => settlementStatus(log, before, request), NOTHING_SETTLED)
   await write(invocation, 'karma settle', { kind: 'settle-shares', request, status })
@@ -167,7 +165,7 @@ const settlementText = ({ receipt, skipped }: SettlementView, style: Style): str
     style,
   )
 
-const intentsTable = (intents: readonly KarmaIntentView[], nowMs: number, style: Style): string => {
+const intentsTable = (intents: readonly ShareAccrualView[], nowMs: number, style: Style): string => {
   const short = shortIds(intents.map(({ id }) => id))
   return table(
     [
@@ -192,7 +190,7 @@ const intentsTable = (intents: readonly KarmaIntentView[], nowMs: number, style:
   )
 }
 
-const receiptsTable = (receipts: readonly KarmaReceiptView[], nowMs: number, style: Style): string => {
+const receiptsTable = (receipts: readonly ReceiptView[], nowMs: number, style: Style): string => {
   const short = shortIds(receipts.map(({ id }) => id))
   return table(
     [

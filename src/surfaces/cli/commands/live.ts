@@ -1,7 +1,7 @@
 import type { Usd } from '../../../core/shared/money.ts'
 import type { Command } from 'commander'
 import { configurationHashInput } from '../../../core/config/secrets.ts'
-import { viewLive, type LiveView } from '../../../core/views/live.ts'
+import { viewLive, type LiveView } from '../../../core/views/kill-switch.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
 import { sha256Hex } from '../../../engine/sha256.ts'
 import type { Broker, BrokerCheck } from '../../../ports/broker.ts'

@@ -1,9 +1,10 @@
 import { positionId } from '../../../core/shared/brand.ts'
 import { Option, type Command } from 'commander'
 import type { Operator } from '../../../core/trading/exits.ts'
-import { viewClosedAll, type ClosedAllView } from '../../../core/views/closing.ts'
 import {
+  type ClosedAllView,
   POSITION_FILTERS,
+  viewClosedAll,
   viewPosition,
   viewPositions,
   type PositionFilter,

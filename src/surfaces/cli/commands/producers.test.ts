@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { BUILTIN_PRODUCERS } from '../../../core/signals/builtin-producers.ts'
+import { BUILTIN_PRODUCERS } from '../../../core/signal-types/all.ts'
 import { producerStatusView } from '../../../core/views/producers.ts'
 import { openTestHome, type TestHome } from '../test-home.fixture.ts'
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { producerRegistration } from '../../../core/signals/producer-registration.ts'
+import { producerRegistration } from '../../../core/signals/producers.ts'
 import {
   viewProducer,
   viewProducers,

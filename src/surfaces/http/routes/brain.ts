@@ -1,8 +1,13 @@
 import { z } from 'zod'
-import { brainStatusView, viewBrainStatus } from '../../../core/views/brain-status.ts'
-import { cycleView, viewCycle } from '../../../core/views/cycle.ts'
-import { explanationView } from '../../../core/views/explanation.ts'
-import { regimeView, viewRegime } from '../../../core/views/regime.ts'
+import {
+  brainStatusView,
+  cycleView,
+  explanationView,
+  regimeView,
+  viewBrainStatus,
+  viewCycle,
+  viewRegime,
+} from '../../../core/views/brain.ts'
 import { explain } from '../../../engine/queries/explanation.ts'
 import { resultOf, ok, refused } from '../results.ts'
 import { CYCLE, CYCLE_ID, EXPLANATION, TS } from '../examples.ts'

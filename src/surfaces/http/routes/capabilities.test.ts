@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { TOOLS } from '../../../core/views/tools.ts'
+import { TOOLS } from '../../../core/views/capabilities.ts'
 import { appendTo } from '../../../../test/records.ts'
 import { expectProblem } from '../expectations.fixture.ts'
 import { startTestServer, type TestServer } from '../test-server.fixture.ts'
@@ -64,7 +64,7 @@ describe('GET /capabilities', () => {
     ).toEqual([
       ['own', []],
       ['p1', ['signal.onchain.v1', 'signal.whale.v1', 'signal.stablecoin.v1']],
-      ['p2', ['signal.ta.v1', 'signal.orderbook.v1']],
+      ['p2', ['signal.orderbook.v1', 'signal.ta.v1']],
     ])
     expect(producers[1]).toMatchObject({ last_seen: null, health: 'unknown' })
     expect(producers[1]?.signal_types[0]?.schema).toMatchObject({

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { needsRestart } from '../../../core/config/restart.ts'
+import { needsRestart } from '../../../core/config/change.ts'
 import {
+  type Configuration,
   configurationJsonSchema,
   configurationSchema,
-  type Configuration,
 } from '../../../core/config/schema.ts'
 import { configurationHashInput, redactedConfiguration } from '../../../core/config/secrets.ts'
 import { DEFAULT_CONFIGURATION } from '../../../core/config/validate.ts'

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { activeById } from '../../../core/signals/contributors.ts'
-import { contributorRegistration } from '../../../core/signals/contributor-registration.ts'
+import { activeById, contributorRegistration } from '../../../core/signals/contributors.ts'
 import {
   attestationView,
   attestedView,
@@ -11,7 +10,7 @@ import {
   viewContributors,
   viewRegistered,
 } from '../../../core/views/contributors.ts'
-import { scoreView, viewLeaderboard, viewScore } from '../../../core/views/score.ts'
+import { scoreView, viewLeaderboard, viewScore } from '../../../core/views/reputation.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
 import { resultOf, ok, refused, type Refused } from '../results.ts'
 import { CONTRIBUTOR, CONTRIBUTOR_ID, SCORE } from '../examples.ts'

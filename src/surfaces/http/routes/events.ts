@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { eventRecordText, eventRecordView } from '../../../core/views/event-record.ts'
+import { eventRecordText, eventRecordView } from '../../../core/views/log.ts'
 import { isPlainText } from '../../../core/shared/text.ts'
 import type { EventLog } from '../../../ports/event-log.ts'
 import { okJsonText, refused, type Refused } from '../results.ts'

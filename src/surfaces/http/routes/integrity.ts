@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { integrityView, viewIntegrity } from '../../../core/views/integrity.ts'
+import { integrityView, viewIntegrity } from '../../../core/views/log.ts'
 import { ok } from '../results.ts'
 import { EVENT_RECORD } from '../examples.ts'
 import { integer } from '../fields.ts'

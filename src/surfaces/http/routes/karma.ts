@@ -1,14 +1,14 @@
 import { z } from 'zod'
 import { SETTLED_AT_ONCE_MAX } from '../../../core/treasury/settle.ts'
 import {
-  karmaIntentView,
-  karmaReceiptView,
+  shareAccrualView,
+  receiptView,
   settlementView,
   treasuryView,
-  viewKarmaIntents,
+  viewPendingAccruals,
   viewSettlement,
   viewTreasury,
-} from '../../../core/views/karma.ts'
+} from '../../../core/views/treasury.ts'
 import { faultsOf } from '../../../core/shared/faults.ts'
 import { karmaReceipts, settlementOf, settlementStatus } from '../../../engine/queries/treasury.ts'
 import { resultOf, ok } from '../results.ts'
@@ -18,7 +18,7 @@ import { invalidProblem } from '../problems.ts'
 import { defineRoute } from '../route.ts'
 
 const tag = 'Karma'
-const receipt = karmaReceiptView.meta({ id: 'KarmaReceipt' })
+const receipt = receiptView.meta({ id: 'KarmaReceipt' })
 
 const settlement = z.object({
   intent_ids: z.array(z.string().max(64)).max(SETTLED_AT_ONCE_MAX),
@@ -45,9 +45,10 @@ export const karmaRoutes = [
     operationId: 'listKarmaIntents',
     tag,
     summary: 'Karma intents that wait to be settled, oldest first',
-    response: z.object({ items: z.array(karmaIntentView.meta({ id: 'KarmaIntent' })) }),
+    response: z.object({ items: z.array(shareAccrualView.meta({ id: 'KarmaIntent' })) }),
     example: { items: [KARMA_INTENT] },
-    handler: async (_input, { engine }) => ok({ items: viewKarmaIntents((await engine.fresh()).treasury) }),
+    handler: async (_input, { engine }) =>
+      ok({ items: viewPendingAccruals((await engine.fresh()).treasury) }),
   }),
   defineRoute({
     method: 'GET',

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { liveView, viewLive } from '../../../core/views/live.ts'
+import { liveView, viewLive } from '../../../core/views/kill-switch.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
 import { resultOf, ok } from '../results.ts'
 import { LIVE } from '../examples.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { URGENT_TOOLS, type ToolName } from '../../../core/views/tools.ts'
+import { URGENT_TOOLS, type ToolName } from '../../../core/views/capabilities.ts'
 import { sentenceOf } from '../../../core/shared/faults.ts'
 import type { McpBody, McpReply } from '../../mcp-exchange.ts'
 import { ok, okEmpty, type Success } from '../results.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { PROVENANCE_NOTICE, provenanceView } from '../../../core/views/provenance.ts'
+import { PROVENANCE_NOTICE, provenanceView } from '../../../core/views/reputation.ts'
 import { provenanceOf } from '../../../engine/queries/views.ts'
 import { ok } from '../results.ts'
 import { TS } from '../examples.ts'

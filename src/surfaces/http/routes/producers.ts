@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { PayloadOf } from '../../../core/events/catalogue.ts'
-import { FEEDBACK_OUTCOMES } from '../../../core/events/learning.ts'
-import { producerRegistration } from '../../../core/signals/producer-registration.ts'
-import { feedbackView, reportFeedback } from '../../../core/views/feedback.ts'
+import { FEEDBACK_OUTCOMES } from '../../../core/events/brain.ts'
+import { producerRegistration } from '../../../core/signals/producers.ts'
+import { feedbackView, reportFeedback } from '../../../core/views/learning.ts'
 import {
   producerStatusView,
   producerView,

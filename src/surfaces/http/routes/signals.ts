@@ -1,12 +1,16 @@
 import { z } from 'zod'
-import { curatorPayload } from '../../../core/events/signal.ts'
-import { attributionView } from '../../../core/views/attribution.ts'
-import { signalItemText, signalItemView } from '../../../core/views/signals.ts'
-import { submissionView, viewSubmission } from '../../../core/views/submission.ts'
+import { curatorPayload } from '../../../core/signal-types/curator.ts'
+import {
+  attributionView,
+  signalItemText,
+  signalItemView,
+  submissionView,
+  viewSubmission,
+} from '../../../core/views/signals.ts'
 import type { Fault } from '../../../core/shared/faults.ts'
 import { storableObject } from '../../../core/shared/json-object.ts'
 import { plainText, trimmedText } from '../../../core/shared/text.ts'
-import { isTooFarAhead, timestamp } from '../../../core/shared/timestamp.ts'
+import { isTooFarAhead, timestamp } from '../../../core/shared/time.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
 import { attributionOf } from '../../../engine/queries/attribution.ts'
 import { signalItems } from '../../../engine/queries/views.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { appendTo } from '../../../../test/records.ts'
-import { categoryOf } from '../../../core/log/domain.ts'
+import { categoryOf } from '../../../core/log/event.ts'
 import { expectProblem } from '../expectations.fixture.ts'
 import { streamFixture } from '../stream/stream.fixture.ts'
 import type { TestClient, ConnectOptions } from '../stream/stream-client.fixture.ts'

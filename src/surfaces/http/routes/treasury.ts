@@ -1,4 +1,4 @@
-import { treasuryView, viewTreasury } from '../../../core/views/karma.ts'
+import { treasuryView, viewTreasury } from '../../../core/views/treasury.ts'
 import { ok } from '../results.ts'
 import { TREASURY } from '../examples.ts'
 import { defineRoute } from '../route.ts'

@@ -1,5 +1,4 @@
-import { categoryOf } from '../../../core/log/domain.ts'
-import type { LogRecord } from '../../../core/log/event.ts'
+import { categoryOf, type LogRecord } from '../../../core/log/event.ts'
 import { signalItemText } from '../../../core/views/signals.ts'
 import type { EventLog } from '../../../ports/event-log.ts'
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { recordsAfter, type Said } from '../../../../test/records.ts'
-import { categoryOf } from '../../../core/log/domain.ts'
+import { categoryOf } from '../../../core/log/event.ts'
 import { EMPTY_HEAD, type LogRecord } from '../../../core/log/event.ts'
 import { filterOf, frameOf } from './frames.ts'
 import { RecentEvents, type RecentEventsLimits } from './recent-events.ts'

@@ -1,4 +1,4 @@
-import type { ToolName } from '../../../core/views/tools.ts'
+import type { ToolName } from '../../../core/views/capabilities.ts'
 import type { Tool } from '../tool.ts'
 import { brainTools } from './brain.ts'
 import { intentTools } from './intents.ts'

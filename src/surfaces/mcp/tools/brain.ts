@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { brainStatusView, viewBrainStatus } from '../../../core/views/brain-status.ts'
-import { explanationView } from '../../../core/views/explanation.ts'
+import { brainStatusView, viewBrainStatus } from '../../../core/views/brain.ts'
+import { explanationView } from '../../../core/views/brain.ts'
 import { weightsView } from '../../../core/views/learning.ts'
 import { explain } from '../../../engine/queries/explanation.ts'
 import { weightsOf } from '../../../engine/queries/views.ts'

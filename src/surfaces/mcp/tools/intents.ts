@@ -1,6 +1,7 @@
 import { intentId } from '../../../core/shared/brand.ts'
 import { z } from 'zod'
-import { INTENT_FILTERS, intentView, viewIntents } from '../../../core/views/intents.ts'
+import { INTENT_FILTERS, viewIntents } from '../../../core/views/orders.ts'
+import { intentView } from '../../../core/views/orders.ts'
 import { defineOperatorTool, reasonInput } from '../operator-tool.ts'
 import { LIMITS_NOTE } from '../tool-result.ts'
 import { defineTool, found, itemLimit, itemsOf, READS } from '../tool.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { provenanceView } from '../../../core/views/provenance.ts'
+import { provenanceView } from '../../../core/views/reputation.ts'
 import { provenanceOf } from '../../../engine/queries/views.ts'
 import { defineTool, found, READS } from '../tool.ts'
 

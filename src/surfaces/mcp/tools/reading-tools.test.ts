@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { unknownProvenance } from '../../../core/views/provenance.ts'
+import { unknownProvenance } from '../../../core/views/reputation.ts'
 import { resultOf } from '../caller.fixture.ts'
 import { eventIdOf, startWithAuthors } from './authors.fixture.ts'
 

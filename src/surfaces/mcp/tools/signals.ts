@@ -1,10 +1,11 @@
 import { z } from 'zod'
-import { SIGNAL_TYPE, SIGNALS } from '../../../core/events/signal.ts'
+import { SIGNAL_TYPE_PATTERN, signalTypeOf } from '../../../core/signal-types/all.ts'
 import type { Refusal } from '../../../core/shared/decision.ts'
 import { storableObject } from '../../../core/shared/json-object.ts'
 import { plainText } from '../../../core/shared/text.ts'
-import { isTooFarAhead, timestamp } from '../../../core/shared/timestamp.ts'
-import { attributionView } from '../../../core/views/attribution.ts'
+import { isTooFarAhead } from '../../../core/shared/time.ts'
+import { timestamp } from '../../../core/shared/time.ts'
+import { attributionView } from '../../../core/views/signals.ts'
 import { signalItemView, viewSignalItem } from '../../../core/views/signals.ts'
 import { attributionOf } from '../../../engine/queries/attribution.ts'
 import { signalItems } from '../../../engine/queries/views.ts'
@@ -54,7 +55,7 @@ const emissionInput = z
     signal_type: z
       .string()
       .max(128)
-      .regex(SIGNAL_TYPE, { error: 'must be a signal type such as signal.ta.v1' })
+      .regex(SIGNAL_TYPE_PATTERN, { error: 'must be a signal type such as signal.ta.v1' })
       .meta({
         description: 'such as `signal.ta.v1`; contributors emit `signal.curator.v1` and nothing else',
       }),
@@ -68,7 +69,7 @@ const emissionInput = z
       .meta({ description: 'stores the signal once, however often it is sent' }),
   })
   .superRefine(({ signal_type, payload }, context) => {
-    const checked = SIGNALS[signal_type]?.payload.safeParse(payload)
+    const checked = signalTypeOf(signal_type)?.payload.safeParse(payload)
     for (const issue of checked?.error?.issues ?? []) {
       context.addIssue({ ...issue, path: ['payload', ...issue.path] })
     }

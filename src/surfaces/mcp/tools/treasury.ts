@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { treasuryView, viewTreasury } from '../../../core/views/karma.ts'
+import { treasuryView, viewTreasury } from '../../../core/views/treasury.ts'
 import { defineTool, found, READS } from '../tool.ts'
 
 const getTreasury = defineTool({

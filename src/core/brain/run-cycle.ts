@@ -1,0 +1,242 @@
+import { priceNumberOrNull } from '../shared/money.ts'
+import { configurationHashInput } from '../config/secrets.ts'
+import type { Configuration } from '../config/schema.ts'
+import type { NewEvent } from '../events/catalogue.ts'
+import { dayFactsOf } from '../market/readings.ts'
+import { CHANCE_REPUTATION, reputationAt, trustOf } from '../reputation/author-reputation.ts'
+import { NO_RECENT_SKILL } from '../reputation/outcomes.ts'
+import { scoreAt } from '../reputation/contributor-score.ts'
+import { authorKey } from '../shared/author-key.ts'
+import { intervalMsOf } from '../shared/cron.ts'
+import { accept, type Decision, refuse } from '../shared/decision.ts'
+import type { DecisionContext } from '../shared/decision-context.ts'
+import { linkedGroups } from '../signals/co-signals.ts'
+import type { LatestSignal } from '../signals/latest-signals.ts'
+import { markReader } from '../signals/prices.ts'
+import { isBuiltin } from '../signals/producers.ts'
+import { openPositionsOf } from '../trading/portfolio.ts'
+import { isLive } from '../trading/intents.ts'
+import type { Author, AuthorSignals } from './authors.ts'
+import { type CycleInputs, type DecidedIntent, runCycle, watchRegime } from './cycle.ts'
+import type { Holding } from './decision.ts'
+import type { BrainFacts } from './evolve.ts'
+import { weightsInForce } from './learning.ts'
+import {
+  type ContributorOf,
+  convictionPayload,
+  type CycleContext,
+  cyclePayload,
+  regimeChangePayload,
+  tradeIntentPayload,
+} from './payloads.ts'
+import { regimeChange, type RegimeChange } from './regime.ts'
+
+export interface CycleRequest {
+  readonly cycleId: string
+  readonly trigger: CycleContext['trigger']
+}
+
+/** Regime, a conviction per symbol, intents, and the cycle itself last. Cycles on request need kill-switch level 0. */
+export const runBrainCycle = (
+  facts: BrainFacts,
+  { cycleId, trigger }: CycleRequest,
+  context: DecisionContext,
+): Decision => {
+  const { now, configuration, newId, sha256Hex, elapsedMs, version } = context
+  const { level } = facts.trading.killSwitch
+  if (level > 0 && (trigger === 'api' || trigger === 'cli')) {
+    return refuse('kill_switch.active', `Kill switch is at level ${level}`, { level })
+  }
+  const inputs = cycleInputsOf(facts, context)
+  const result = runCycle(inputs, configuration, (conviction) => ({
+    symbol: conviction.symbol,
+    domains: conviction.domains,
+    signalIds: conviction.signalIds,
+    id: newId(),
+    payload: convictionPayload(conviction, { cycleId, sha256Hex }),
+  }))
+  const convictionIds = new Map(result.convictions.map(({ symbol, id }) => [symbol, id]))
+  const contributorOf = contributorsOfSignals(inputs.authors)
+  const events: readonly NewEvent[] = [
+    ...(result.regimeChange === null ? [] : regimeEvents(result.regimeChange)),
+    ...result.convictions.map(({ id, payload }): NewEvent => ({
+      type: 'brain.conviction.v1',
+      source: 'brain',
+      id,
+      payload,
+    })),
+    ...result.intents.map((intent: DecidedIntent): NewEvent => ({
+      type: 'execution.trade_intent.v1',
+      source: 'brain',
+      payload: tradeIntentPayload(
+        intent,
+        {
+          cycleId,
+          convictionId: convictionIds.get(intent.symbol) ?? '',
+          asOfMs: inputs.asOfMs,
+          notionalUsd: null,
+          contributorOf,
+        },
+        configuration,
+      ),
+    })),
+    {
+      type: 'brain.cycle.v1',
+      source: 'brain',
+      // Several processes on one log derive the same id for a scheduled cycle: only the first one is stored.
+      ...(trigger === 'schedule' ? { dedupeKey: `cycle:${cycleId}` } : {}),
+      payload: cyclePayload(result, {
+        cycleId,
+        trigger,
+        startedAt: now,
+        weightsVersion: weightsInForce(facts.brain.learning, configuration).version,
+        configHash: sha256Hex(configurationHashInput(configuration)),
+        engineVersion: version,
+        durationMs: elapsedMs(),
+      }),
+    },
+  ]
+  return accept(...events.map((event) => ({ ...event, traceId: cycleId })))
+}
+
+/** Runs instead of a cycle while the kill switch blocks cycles. */
+export const watchBrainRegime = (facts: BrainFacts, context: DecisionContext): Decision => {
+  const inputs = cycleInputsOf(facts, context)
+  const change = regimeChange(inputs.regimeBefore, watchRegime(inputs, context.configuration.brain))
+  return accept(...(change === null ? [] : regimeEvents(change)))
+}
+
+const regimeEvents = (change: RegimeChange): readonly NewEvent[] => {
+  const changed: NewEvent = {
+    type: 'brain.regime_change.v1',
+    source: 'brain',
+    payload: regimeChangePayload(change),
+  }
+  const { regime, previous } = change
+  if (previous === null) return [changed]
+  const message = `Regime changed from ${previous} to ${regime}`
+  return [
+    changed,
+    {
+      type: 'alert.regime_shift',
+      source: 'alerts',
+      payload: { urgency: 'standard', message, regime, previous, repeat: 0 },
+    },
+  ]
+}
+
+type AuthorWithLatest = AuthorSignals<LatestSignal>
+
+/** The inputs of a cycle as of now, as plain data. */
+const cycleInputsOf = (
+  facts: BrainFacts,
+  context: DecisionContext,
+): CycleInputs & { readonly authors: readonly AuthorWithLatest[] } => {
+  const { now, configuration } = context
+  const markOf = markReader(facts, context)
+  return {
+    asOfMs: Date.parse(now),
+    symbols: configuration.universe.symbols,
+    authors: authorsForCycle(facts, now, configuration),
+    market: configuration.universe.symbols.map((symbol) => ({
+      symbol,
+      ...dayFactsOf(facts.market, symbol),
+      mark: priceNumberOrNull(markOf(symbol)?.price ?? null),
+    })),
+    regimeBefore: facts.brain.regime?.regime ?? null,
+    killSwitchLevel: facts.trading.killSwitch.level,
+    weights: weightsInForce(facts.brain.learning, configuration).weights,
+    holdings: holdingsOf(facts),
+    staleness: facts.brain.staleness,
+  }
+}
+
+/** Every author with current signals, and what they weigh now. */
+export const authorsForCycle = (
+  facts: BrainFacts,
+  now: string,
+  configuration: Configuration,
+): readonly AuthorWithLatest[] => {
+  const groups = linkedGroups(facts.signals.coSignals, configuration.brain.link, Date.parse(now))
+  const ofProducers = new Map<string, LatestSignal[]>()
+  const ofContributors = new Map<string, LatestSignal[]>()
+  // `forEach`, because an iterator over this large map takes twice as long.
+  facts.signals.latest.signals.forEach((signal) => {
+    const { authorId, contributorId } = signal
+    const byAuthor = contributorId === null ? ofProducers : ofContributors
+    const own = byAuthor.get(contributorId ?? authorId)
+    if (own === undefined) byAuthor.set(contributorId ?? authorId, [signal])
+    else own.push(signal)
+  })
+  return [...ofProducers.values(), ...ofContributors.values()].flatMap((signals) => {
+    const author = authorOf(facts, signals[0] as LatestSignal, { now, configuration, groups })
+    return author === null ? [] : [{ author, signals }]
+  })
+}
+
+interface AuthorContext {
+  readonly now: string
+  readonly configuration: Configuration
+  /** The group of each contributor who signals together with others. */
+  readonly groups: ReadonlyMap<string, string>
+}
+
+/** Null for removed contributors and producers: their history stays, their signals no longer count. */
+const authorOf = (
+  { signals: { contributors, producers }, reputation: { outcomes } }: BrainFacts,
+  { authorId: id, contributorId }: LatestSignal,
+  { now, configuration, groups }: AuthorContext,
+): Author | null => {
+  const { karma: rules, learning } = configuration
+  const key = authorKey(contributorId, id)
+  const trust = learning.enabled ? trustOf(outcomes.recentSkill.get(key) ?? NO_RECENT_SKILL, rules) : 1
+  if (contributorId !== null) {
+    const contributor = contributors.byId.get(contributorId)
+    if (contributor === undefined || contributor.removed) return null
+    const score = learning.enabled ? scoreAt(contributor.record, now, rules).score : 0
+    return { kind: 'contributor', id, score, trust, groupId: groups.get(contributorId) ?? null }
+  }
+  const registered = producers.registered.get(id)
+  if (registered === undefined && !isBuiltin(id)) return null
+  return {
+    kind: registered === undefined ? 'builtin' : 'registered',
+    id,
+    reputation: learning.enabled ? reputationAt(outcomes, key, now, rules) : CHANCE_REPUTATION,
+    trust,
+    intervalMs: registered === undefined ? null : intervalMsOf(registered.schedule),
+    quarantined: producers.runs.get(id)?.health === 'quarantined',
+  }
+}
+
+/** Built on first use: most cycles propose no trade. */
+const contributorsOfSignals = (authors: readonly AuthorWithLatest[]): ContributorOf => {
+  let byId: Map<string, LatestSignal> | null = null
+  return (signalId) => {
+    byId ??= new Map(
+      authors
+        .filter(({ author }) => author.kind === 'contributor')
+        .flatMap(({ signals }) => signals.map((signal) => [signal.id, signal])),
+    )
+    const signal = byId.get(signalId)
+    if (signal === undefined || signal.contributorId === null) return null
+    return { contributorId: signal.contributorId, nodeId: signal.authorId }
+  }
+}
+
+/** Open positions, and intents that may still open one. */
+const holdingsOf = ({ trading }: BrainFacts): readonly Holding[] => [
+  ...openPositionsOf(trading).map(({ id, terms }) => ({
+    kind: 'position' as const,
+    id,
+    symbol: terms.asset,
+    side: terms.direction,
+  })),
+  ...[...trading.intents.values()]
+    .filter(({ status }) => isLive(status))
+    .map(({ id, intent }) => ({
+      kind: 'intent' as const,
+      id,
+      symbol: intent.symbol,
+      side: intent.direction,
+    })),
+]

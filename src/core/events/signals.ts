@@ -1,0 +1,121 @@
+import { z } from 'zod'
+import { HORIZONS } from '../shared/time.ts'
+import { DIRECTIONS } from '../signal-types/declare.ts'
+import type { JsonObject } from '../shared/json.ts'
+
+const textOrNull = z.string().nullable()
+const numberOrNull = z.number().nullable()
+const horizon = z.enum(HORIZONS)
+
+export const attributionEvents = {
+  /** Who is behind a signal, and the call it makes. Contributor members are null for producers. */
+  'attribution.recorded.v1': z.object({
+    signal_id: z.string(),
+    contributor_id: textOrNull,
+    node_id: textOrNull,
+    producer_id: z.string(),
+    received_at: z.string(),
+    symbol: textOrNull,
+    direction: z.enum(DIRECTIONS).nullable(),
+    /** The strength the signal states for itself. */
+    score: numberOrNull,
+    /** How sure the author is of the direction. */
+    probability: z.number().nullish(),
+    /** The call it opens or joins; null for a signal that makes none. */
+    call_id: z.string().nullish(),
+    horizon: horizon.nullish(),
+    due_at: z.string().nullish(),
+    /** The price when the call was opened; null if nobody told one. */
+    ref_price: z.number().nullish(),
+    /** What the price usually moves within the horizon, as a part of it. */
+    ref_sigma: z.number().nullish(),
+  }),
+  /** What the price did within the horizon of a call that was traded on: its author is known by that, not by the trade. */
+  'attribution.measured.v1': z.object({
+    call_id: z.string(),
+    producer_id: z.string(),
+    contributor_id: textOrNull,
+    symbol: z.string(),
+    direction: z.enum(DIRECTIONS),
+    horizon,
+    due_at: z.string(),
+    ref_price: numberOrNull,
+    exit_price: numberOrNull,
+    return_pct: numberOrNull,
+    band_pct: numberOrNull,
+    hit: z.boolean().nullable(),
+    base_rate: numberOrNull,
+    void_reason: z.enum(['no_price', 'no_bar']).nullable(),
+  }),
+  /** What became of a call. Once per call; `hit` is null for one that is void. */
+  'attribution.resolved.v1': z.object({
+    call_id: z.string(),
+    /** The first and the newest that made it. */
+    signal_ids: z.array(z.string()),
+    producer_id: z.string(),
+    contributor_id: textOrNull,
+    symbol: z.string(),
+    direction: z.enum(DIRECTIONS),
+    resolved_by: z.enum(['horizon', 'trade']),
+    /** The last position that closed. */
+    position_id: textOrNull,
+    ref_price: numberOrNull,
+    exit_price: numberOrNull,
+    /** Of the price; of trades net, over what they were entered with. */
+    return_pct: numberOrNull,
+    /** Smaller moves are flat. */
+    band_pct: numberOrNull,
+    hit: z.boolean().nullable(),
+    /** How often such calls hit without any skill, before this one. */
+    base_rate: numberOrNull,
+    void_reason: z.enum(['no_price', 'no_bar']).nullable(),
+    horizon,
+    opened_at: z.string(),
+    due_at: z.string(),
+    probability: z.number(),
+  }),
+} as const
+
+export const contributorEvents = {
+  'contributor.registered.v1': z.object({
+    contributor_id: z.string(),
+    node_id: z.string(),
+    name: z.string(),
+    role: z.string(),
+    metadata: z.custom<JsonObject>((value) => typeof value === 'object' && value !== null),
+  }),
+  'contributor.removed.v1': z.object({ contributor_id: z.string(), node_id: z.string() }),
+} as const
+
+export const PRODUCER_HEALTHS = ['unknown', 'ok', 'degraded', 'stale', 'error', 'quarantined'] as const
+
+export const producerEvents = {
+  'producer.registered.v1': z.object({
+    name: z.string(),
+    domain: z.string(),
+    endpoint: z.string(),
+    schedule: z.string(),
+  }),
+  'producer.removed.v1': z.object({ name: z.string() }),
+  'producer.run.v1': z.object({
+    name: z.string(),
+    health: z.enum(PRODUCER_HEALTHS),
+    prev_health: z.enum(PRODUCER_HEALTHS),
+    events_published: z.int(),
+    duration_ms: z.number(),
+    error: z.string().nullable(),
+    consecutive_failures: z.int(),
+    quarantined_until: z.string().nullable(),
+    rejected: z.array(z.object({ index: z.int(), reason: z.string() })),
+  }),
+} as const
+
+export const traceEvents = {
+  'trace.session_opened.v1': z.object({
+    session_id: z.string(),
+    label: z.string(),
+    agent: z.string().nullable(),
+  }),
+  'trace.session_appended.v1': z.object({ session_id: z.string(), trace_id: z.string() }),
+  'trace.session_closed.v1': z.object({ session_id: z.string() }),
+} as const

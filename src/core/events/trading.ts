@@ -1,0 +1,260 @@
+import { z } from 'zod'
+import { REGIMES } from './brain.ts'
+
+export const EXIT_REASONS = [
+  'stop_loss',
+  'take_profit',
+  'time_stop',
+  'bias_flip',
+  'manual',
+  'liquidated',
+] as const
+
+export const POSITION_STATUSES = [
+  'open',
+  'monitoring',
+  'degrading',
+  'closing',
+  'closed',
+  'liquidated',
+] as const
+
+const direction = z.enum(['long', 'short'])
+
+/** The price that set something off: of a bar, of a producer, of the feed between bars, or the one last seen. */
+const trigger = z.object({
+  kind: z.enum(['bar', 'quote', 'mark', 'tick']),
+  price: z.number(),
+  ts: z.string(),
+})
+
+export const executionEvents = {
+  'execution.trade_intent.v1': z.object({
+    cycle_id: z.string(),
+    symbol: z.string(),
+    direction,
+    size_pct: z.number(),
+    leverage: z.number(),
+    conviction_score: z.number(),
+    regime: z.enum(REGIMES),
+    rationale: z.string(),
+    stop_loss_pct: z.number().nullable(),
+    take_profit_pct: z.number().nullable(),
+    valid_until: z.string(),
+    conviction_id: z.string(),
+    signal_ids: z.array(z.string()),
+    attribution: z.array(
+      z.object({
+        signal_id: z.string(),
+        weight: z.number(),
+        /** Of the contributor behind it; null for producers. */
+        contributor_id: z.string().nullable().optional(),
+        node_id: z.string().nullable().optional(),
+      }),
+    ),
+    intended_price: z.number().nullable(),
+    approval_required: z.boolean(),
+    status: z.enum(['ready', 'awaiting_approval']),
+    pcs_score: z.number().optional(),
+    cts_score: z.number().optional(),
+  }),
+  'execution.intent_approved.v1': z.object({
+    intent_id: z.string(),
+    approved_by: z.string(),
+    note: z.string().nullable(),
+  }),
+  /** Stored before anything is sent. */
+  'execution.order_submitted.v1': z.object({
+    order_id: z.string(),
+    position_id: z.string(),
+    /** Null for exits. */
+    intent_id: z.string().nullable(),
+    venue: z.string(),
+    /** `limit`: fills at once or is canceled. */
+    type: z.enum(['market', 'limit']),
+    side: z.enum(['buy', 'sell']),
+    symbol: z.string(),
+    size_notional: z.number(),
+    reduce_only: z.boolean(),
+    /** Also the client order id. */
+    idempotency_key: z.string(),
+    quantity: z.number(),
+    limit_price: z.number().nullable(),
+    reference_price: z.number(),
+    reference_ts: z.string(),
+    trigger: trigger.nullable(),
+    /** What bounded the size, each in USD. */
+    limits: z.record(z.string(), z.number()),
+    /** Null for entries. */
+    exit_reason: z.enum(EXIT_REASONS).nullable(),
+    /** Who ordered it by hand, and why. */
+    ordered_by: z.string().optional(),
+    note: z.string().optional(),
+    /** An entry that is not filled by then is canceled. */
+    valid_until: z.string().nullable(),
+  }),
+  'execution.order_acknowledged.v1': z.object({ order_id: z.string(), venue_order_id: z.string() }),
+  'execution.order_filled.v1': z.object({
+    order_id: z.string(),
+    position_id: z.string(),
+    intent_id: z.string().nullable(),
+    fill_price: z.number(),
+    fill_size: z.number(),
+    fee_usd: z.number(),
+    fill_no: z.int(),
+    notional_usd: z.number(),
+    remaining_size: z.number(),
+    venue_trade_id: z.string().nullable(),
+  }),
+  'execution.order_canceled.v1': z.object({
+    order_id: z.string(),
+    position_id: z.string(),
+    intent_id: z.string().nullable(),
+    reason: z.string(),
+    filled_size: z.number(),
+  }),
+  /** What a search at the venue for an order of unknown fate found. */
+  'execution.order_reconciled.v1': z.object({
+    order_id: z.string(),
+    found: z.boolean(),
+    venue_status: z.string().nullable(),
+    lookups: z.int(),
+    action: z.enum(['none', 'resend', 'fail', 'operator']),
+  }),
+  'execution.position_opened.v1': z.object({
+    position_id: z.string(),
+    order_id: z.string(),
+    intent_id: z.string(),
+    conviction_id: z.string(),
+    platform: z.string(),
+    asset: z.string(),
+    direction,
+    entry_price: z.number(),
+    quantity: z.number(),
+    size_notional: z.number(),
+    leverage: z.number(),
+    margin_type: z.enum(['isolated', 'cross']),
+    stop_loss: z.number().nullable(),
+    take_profit: z.number().nullable(),
+    regime_at_entry: z.string(),
+    pcs_at_entry: z.number().nullable(),
+    cts_at_entry: z.number().nullable(),
+    signal_ids: z.array(z.string()),
+    fees_usd: z.number(),
+    mark_price: z.number(),
+    /** What its stop would cost, slippage and fee included. */
+    loss_at_stop_usd: z.number(),
+    /** Of the entry, still to be filled. */
+    remaining_size: z.number(),
+  }),
+  'execution.position_updated.v1': z.object({
+    position_id: z.string(),
+    status: z.enum(POSITION_STATUSES),
+    stop_loss: z.number().nullable(),
+    take_profit: z.number().nullable(),
+    reason: z.string(),
+    quantity: z.number(),
+    loss_at_stop_usd: z.number(),
+    /** A price that no bar told; else null. */
+    mark_price: z.number().nullable(),
+  }),
+  'execution.position_closed.v1': z.object({
+    position_id: z.string(),
+    asset: z.string(),
+    exit_price: z.number(),
+    /** Net of both fees and of funding. */
+    realized_pnl: z.number(),
+    realized_pnl_pct: z.number(),
+    fees_usd: z.number(),
+    exit_reason: z.enum(EXIT_REASONS),
+    /** Who ended it by hand, and why. */
+    closed_by: z.string().optional(),
+    note: z.string().optional(),
+    mode: z.enum(['paper', 'live']),
+    gross_pnl: z.number(),
+    funding_usd: z.number(),
+    trigger: trigger.nullable(),
+    max_adverse_pct: z.number(),
+    max_favorable_pct: z.number(),
+  }),
+  'execution.funding_applied.v1': z.object({
+    position_id: z.string(),
+    /** Null where the venue said what it charged. */
+    rate_annualized: z.number().nullable(),
+    notional_usd: z.number(),
+    /** Positive: paid. */
+    amount_usd: z.number(),
+    venue_payment_id: z.string().optional(),
+    /** It came after the position was closed, whose profit did not know of it. */
+    is_late: z.boolean().optional(),
+  }),
+  'execution.order_failed.v1': z.object({
+    order_id: z.string(),
+    intent_id: z.string().nullable(),
+    /** Of an order that was sent. */
+    position_id: z.string().optional(),
+    symbol: z.string(),
+    reasons: z.array(z.string()),
+    details: z.record(z.string(), z.json()),
+  }),
+} as const
+
+const stepOrNull = z.number().nullable()
+
+/** What is said of orders and positions at a venue, beside what paper orders know too. */
+export const venueEvents = {
+  /** Nobody knows whether the venue has it: it is looked up before anything is sent again. */
+  'execution.order_unknown.v1': z.object({ order_id: z.string(), symbol: z.string(), reason: z.string() }),
+  /** Stored before the venue is asked. */
+  'execution.cancel_requested.v1': z.object({
+    order_id: z.string(),
+    symbol: z.string(),
+    reason: z.string(),
+    /** Null when no operator asked. */
+    requested_by: z.string().nullable(),
+  }),
+  /** Whether orders may be sent, and how fine the venue takes them. */
+  'execution.venue_checked.v1': z.object({
+    venue: z.string(),
+    ok: z.boolean(),
+    checks: z.array(z.object({ name: z.string(), ok: z.boolean(), detail: z.string() })),
+    /** Symbols that the venue trades; null where it does not say how fine. */
+    symbols: z.array(
+      z.object({
+        symbol: z.string(),
+        quantity_step: stepOrNull,
+        quantity_min: stepOrNull,
+        notional_min_usd: stepOrNull,
+        price_step: stepOrNull,
+      }),
+    ),
+  }),
+  /** The venue holds more than we know of. It is ours to watch, and an operator's to end. */
+  'execution.position_adopted.v1': z.object({
+    position_id: z.string(),
+    venue: z.string(),
+    asset: z.string(),
+    direction: z.enum(['long', 'short']),
+    entry_price: z.number(),
+    quantity: z.number(),
+    size_notional: z.number(),
+    leverage: z.number(),
+    mark_price: z.number(),
+    /** It has no stop, so all of it. */
+    loss_at_stop_usd: z.number(),
+  }),
+  /** The venue holds less than we do. Signed: longs above zero. */
+  'execution.venue_differs.v1': z.object({
+    venue: z.string(),
+    symbol: z.string(),
+    our_quantity: z.number(),
+    venue_quantity: z.number(),
+  }),
+  /** While it is active nothing is opened. */
+  'execution.reduce_only.v1': z.object({
+    active: z.boolean(),
+    reason: z.string(),
+    /** Null when the engine did it by itself. */
+    set_by: z.string().nullable(),
+  }),
+} as const

@@ -1,0 +1,227 @@
+import { priceFrom } from '../shared/money.ts'
+import { assertFold } from '../shared/assert.ts'
+import { Map as PersistentMap } from 'immutable'
+import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
+import type { Quote } from '../shared/quote.ts'
+import { canonicalSymbol } from '../shared/symbol.ts'
+import { dayOf } from '../shared/time.ts'
+import type { FeedBar } from './bar.ts'
+
+/** One closed bar of the length that indicators are computed on. */
+export interface AnalysisBar {
+  readonly openMs: number
+  readonly open: number
+  readonly high: number
+  readonly low: number
+  readonly close: number
+  readonly volume: number
+  readonly quoteVolume: number
+  readonly openInterestUsd: number | null
+}
+
+/** For returns, which are doubles; decisions use the mark. */
+export interface Close {
+  readonly price: number
+  readonly atMs: number
+}
+
+/** What is known of one symbol. Its size does not grow with history. */
+export interface SymbolMarket {
+  readonly last: FeedBar
+  /** A bar so far from the last one that a second bar must confirm it. */
+  readonly held: FeedBar | null
+  /** The last close that is not backfill: backfill is not tradable. */
+  readonly mark: Quote | null
+  /** Closes of the last hour and the last one before it, oldest first. */
+  readonly closes: readonly Close[]
+  readonly analysis: Analysis
+  /** The last value of each of the last days, oldest first. */
+  readonly fearGreedByDay: readonly { readonly day: string; readonly value: number }[]
+}
+
+/** The newest price by each producer. */
+type Quotes = PersistentMap<string, Quote>
+
+export interface Market {
+  readonly rules: AnalysisRules
+  /** By canonical symbol. */
+  readonly symbols: PersistentMap<string, SymbolMarket>
+  /** Prices reported by producers, by canonical symbol. Which of them are trusted is decided on use. */
+  readonly quotes: PersistentMap<string, Quotes>
+}
+
+export const INITIAL_MARKET: Market = {
+  rules: { barSeconds: 900, varianceDecay: 0.97 },
+  symbols: PersistentMap(),
+  quotes: PersistentMap(),
+}
+
+const NO_QUOTES: Quotes = PersistentMap()
+const HOUR_MS = 3_600_000
+const FEAR_GREED_DAYS = 8
+/** Beyond these limits, new symbols and new producers of a symbol are ignored. */
+const QUOTED_SYMBOLS_MAX = 2000
+const QUOTES_PER_SYMBOL_MAX = 100
+
+export const evolveMarket = (market: Market, event: KnownEvent): Market => {
+  switch (event.type) {
+    case 'market.bar.v1':
+      return withSymbol(market, event.payload.symbol, (known) =>
+        afterBar(known, barOf(event.payload), market.rules),
+      )
+    case 'market.bar_held.v1': {
+      const key = canonicalSymbol(event.payload.symbol)
+      const known = market.symbols.get(key)
+      assertFold(known !== undefined, `a bar of ${key} is held without one before it`)
+      return { ...market, symbols: market.symbols.set(key, { ...known, held: barOf(event.payload) }) }
+    }
+    case 'signal.price_ws.v1':
+      return quoted(market, event)
+    case 'system.started.v1':
+      return restarted(market, event.payload.folding)
+    default:
+      return market
+  }
+}
+
+const withSymbol = (
+  market: Market,
+  symbol: string,
+  change: (known: SymbolMarket | undefined) => SymbolMarket,
+): Market => ({
+  rules: market.rules,
+  symbols: market.symbols.update(canonicalSymbol(symbol), change),
+  quotes: market.quotes,
+})
+
+const afterBar = (known: SymbolMarket | undefined, bar: FeedBar, rules: AnalysisRules): SymbolMarket => {
+  const atMs = Date.parse(bar.close_ts)
+  const close = { price: bar.close, atMs }
+  return {
+    last: bar,
+    held: null,
+    mark: bar.backfill ? (known?.mark ?? null) : { price: priceFrom(bar.close), atMs },
+    closes: [...lastHour(known?.closes ?? [], atMs), close],
+    analysis: analysed(known?.analysis ?? INITIAL_ANALYSIS, bar, rules),
+    fearGreedByDay: withFearGreed(known?.fearGreedByDay ?? [], bar),
+  }
+}
+
+/** From the last close that is an hour old: the reference of the hourly return. */
+const lastHour = (closes: readonly Close[], atMs: number): readonly Close[] =>
+  closes.slice(
+    Math.max(
+      0,
+      closes.findLastIndex((earlier) => earlier.atMs <= atMs - HOUR_MS),
+    ),
+  )
+
+const withFearGreed = (
+  days: SymbolMarket['fearGreedByDay'],
+  { close_ts, fear_greed }: FeedBar,
+): SymbolMarket['fearGreedByDay'] => {
+  if (fear_greed === null) return days
+  const day = dayOf(close_ts)
+  const earlier = days.at(-1)?.day === day ? days.slice(0, -1) : days
+  return [...earlier.slice(1 - FEAR_GREED_DAYS), { day, value: fear_greed }]
+}
+
+const barOf = (payload: PayloadOf<'market.bar.v1'>): FeedBar => {
+  const { feed: _feed, ...bar } = payload
+  return bar
+}
+
+const quoted = (market: Market, event: Extract<KnownEvent, { type: `signal.${string}` }>): Market => {
+  const { symbol, price } = event.payload
+  if (typeof symbol !== 'string' || typeof price !== 'number' || !(price > 0) || event.source === null) {
+    return market
+  }
+  const key = canonicalSymbol(symbol)
+  const atMs = Math.min(Date.parse(event.ts), Date.parse(event.recordedAt))
+  const quotes = market.quotes.get(key)
+  if (quotes === undefined && market.quotes.size >= QUOTED_SYMBOLS_MAX) return market
+  const before = quotes?.get(event.source)
+  const isFull = quotes !== undefined && quotes.size >= QUOTES_PER_SYMBOL_MAX
+  if (before === undefined ? isFull : before.atMs > atMs) return market
+  const updated = (quotes ?? NO_QUOTES).set(event.source, { price: priceFrom(price), atMs })
+  return { rules: market.rules, symbols: market.symbols, quotes: market.quotes.set(key, updated) }
+}
+
+/** A new bar length restarts the analysis bars. */
+const restarted = (market: Market, folding: PayloadOf<'system.started.v1'>['folding']): Market => {
+  if (folding === undefined) return market
+  const rules = { barSeconds: folding.analysis_bar_seconds, varianceDecay: folding.variance_decay }
+  const isSameLength = rules.barSeconds === market.rules.barSeconds
+  return {
+    rules,
+    symbols: isSameLength
+      ? market.symbols
+      : market.symbols.map((known) => ({ ...known, analysis: INITIAL_ANALYSIS })),
+    quotes: market.quotes,
+  }
+}
+
+/** How bars are aggregated for indicators. Part of system.started, so that every fold does it alike. */
+interface AnalysisRules {
+  readonly barSeconds: number
+  readonly varianceDecay: number
+}
+
+interface Analysis {
+  /** Closed ones, oldest first. */
+  readonly bars: readonly AnalysisBar[]
+  readonly forming: AnalysisBar | null
+  readonly variance: number | null
+}
+
+const INITIAL_ANALYSIS: Analysis = { bars: [], forming: null, variance: null }
+
+/** Enough for the slowest indicator to converge. */
+export const ANALYSIS_BARS_MAX = 400
+
+/** Adds the next bar. Bars come in order; an analysis bar with a gap is closed with what it has. */
+const analysed = (before: Analysis, bar: FeedBar, rules: AnalysisRules): Analysis => {
+  const lengthMs = rules.barSeconds * 1000
+  const openMs = Math.floor(Date.parse(bar.open_ts) / lengthMs) * lengthMs
+  const isNext = before.forming !== null && before.forming.openMs < openMs
+  const ready = isNext ? closed(before, rules) : before
+  const forming = ready.forming === null ? begun(bar, openMs) : joined(ready.forming, bar)
+  const after = { bars: ready.bars, forming, variance: ready.variance }
+  return Date.parse(bar.close_ts) >= openMs + lengthMs ? closed(after, rules) : after
+}
+
+const closed = ({ bars, forming, variance }: Analysis, { varianceDecay }: AnalysisRules): Analysis => {
+  if (forming === null) return { bars, forming, variance }
+  const last = bars.at(-1)
+  const kept = bars.length < ANALYSIS_BARS_MAX ? bars : bars.slice(1 - ANALYSIS_BARS_MAX)
+  return {
+    bars: [...kept, forming],
+    forming: null,
+    variance: last === undefined ? null : decayed(variance, forming.close / last.close - 1, varianceDecay),
+  }
+}
+
+const decayed = (variance: number | null, change: number, decay: number): number =>
+  variance === null ? change * change : decay * variance + (1 - decay) * change * change
+
+const begun = (bar: FeedBar, openMs: number): AnalysisBar => ({
+  openMs,
+  open: bar.open,
+  high: bar.high,
+  low: bar.low,
+  close: bar.close,
+  volume: bar.volume,
+  quoteVolume: bar.quote_volume,
+  openInterestUsd: bar.open_interest_usd,
+})
+
+const joined = (forming: AnalysisBar, bar: FeedBar): AnalysisBar => ({
+  openMs: forming.openMs,
+  open: forming.open,
+  high: Math.max(forming.high, bar.high),
+  low: Math.min(forming.low, bar.low),
+  close: bar.close,
+  volume: forming.volume + bar.volume,
+  quoteVolume: forming.quoteVolume + bar.quote_volume,
+  openInterestUsd: bar.open_interest_usd ?? forming.openInterestUsd,
+})

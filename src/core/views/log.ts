@@ -1,0 +1,105 @@
+import { z } from 'zod'
+import type { LogRecord } from '../log/event.ts'
+import { isJsonObject } from '../shared/json-object.ts'
+import type { JsonObject } from '../shared/json.ts'
+
+/** A stored payload as it is shown. */
+export const storedPayload = z
+  .union([
+    z.custom<JsonObject>(isJsonObject).meta({ type: 'object', additionalProperties: true }),
+    z.string(),
+  ])
+  .meta({ description: 'the stored text itself if it was damaged and is no JSON object any more' })
+
+/** Null if the stored text is no JSON object: somebody changed it behind our back. */
+export const payloadOf = (record: Pick<LogRecord, 'payload'>): JsonObject | null => {
+  try {
+    const payload: unknown = JSON.parse(record.payload)
+    return isJsonObject(payload) ? payload : null
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    return null
+  }
+}
+
+/**
+ * The stored text as it is, for splicing: a third of the time of writing it anew, and numbers keep the form that was
+ * hashed. It is still parsed, since damaged text must not break the answer.
+ */
+export const payloadText = (record: Pick<LogRecord, 'payload'>): string =>
+  payloadOf(record) === null ? JSON.stringify(record.payload) : record.payload
+
+export const eventRecordView = z.object({
+  seq: z.int().min(1),
+  id: z.string(),
+  type: z.string(),
+  ts: z.string(),
+  schema_version: z.string(),
+  source: z.string().nullable(),
+  trace_id: z.string().nullable(),
+  dedupe_key: z.string().nullable(),
+  payload: storedPayload,
+  prev_hash: z.string(),
+  hash: z.string(),
+  signature: z.string().nullable(),
+  signer: z.string().nullable(),
+  recorded_at: z.string(),
+})
+
+type EventRecordView = z.infer<typeof eventRecordView>
+
+export const viewEventRecord = (record: LogRecord): EventRecordView => ({
+  seq: record.seq,
+  id: record.id,
+  type: record.type,
+  ts: record.ts,
+  schema_version: record.schemaVersion,
+  source: record.source,
+  trace_id: record.traceId,
+  dedupe_key: record.dedupeKey,
+  payload: payloadOf(record) ?? record.payload,
+  prev_hash: record.prevHash,
+  hash: record.hash,
+  signature: record.signature,
+  signer: record.signer,
+  recorded_at: record.recordedAt,
+})
+
+/** The same as JSON text. */
+export const eventRecordText = (record: LogRecord): string =>
+  `{"seq":${record.seq},"id":${quote(record.id)},"type":${quote(record.type)},"ts":${quote(record.ts)}` +
+  `,"schema_version":${quote(record.schemaVersion)},"source":${quote(record.source)}` +
+  `,"trace_id":${quote(record.traceId)},"dedupe_key":${quote(record.dedupeKey)},"payload":${payloadText(record)}` +
+  `,"prev_hash":${quote(record.prevHash)},"hash":${quote(record.hash)},"signature":${quote(record.signature)}` +
+  `,"signer":${quote(record.signer)},"recorded_at":${quote(record.recordedAt)}}`
+
+const quote = (text: string | null): string => JSON.stringify(text)
+
+/** What a verification of the log found, as every surface shows it. */
+export const integrityView = z.object({
+  ok: z.boolean(),
+  mode: z.enum(['fast', 'full']),
+  checked: z.int().min(0),
+  event_count: z.int().min(0),
+  first_bad_id: z.string().nullable(),
+  first_bad_seq: z.int().nullable(),
+  reason: z.string().nullable(),
+  head_seq: z.int().min(0),
+  head_hash: z.string(),
+  elapsed_ms: z.number().min(0),
+})
+
+type IntegrityView = z.infer<typeof integrityView>
+
+export const viewIntegrity = (report: IntegrityView): IntegrityView => ({
+  ok: report.ok,
+  mode: report.mode,
+  checked: report.checked,
+  event_count: report.event_count,
+  first_bad_id: report.first_bad_id,
+  first_bad_seq: report.first_bad_seq,
+  reason: report.reason,
+  head_seq: report.head_seq,
+  head_hash: report.head_hash,
+  elapsed_ms: report.elapsed_ms,
+})

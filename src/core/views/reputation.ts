@@ -1,0 +1,279 @@
+import { z } from 'zod'
+import type { Contributor, Contributors } from '../signals/contributors.ts'
+import { pointsAt, scoreAt, type ScoreRules } from '../reputation/contributor-score.ts'
+import type { TrackRecord } from '../signals/track-record.ts'
+import {
+  reputationAt,
+  type ReputationRules,
+  trustOf,
+  type TrustRules,
+} from '../reputation/author-reputation.ts'
+import {
+  daysWithin,
+  NO_RECENT_SKILL,
+  NO_TALLY,
+  type Outcomes,
+  sumOf,
+  type Tally,
+} from '../reputation/outcomes.ts'
+import { authorKey } from '../shared/author-key.ts'
+import { DAY_MS } from '../shared/time.ts'
+import { signalsWithin, type Trail, trailOf } from '../signals/trails.ts'
+import type { State } from '../state.ts'
+import { r9 } from '../shared/numbers.ts'
+
+const count = z.int().min(0)
+const share = z.number().min(0).max(1)
+const factor = z.object({ value: z.number(), weight: z.number(), contribution: z.number() })
+
+export const scoreView = z.object({
+  contributor_id: z.string(),
+  node_id: z.string(),
+  name: z.string(),
+  signals_submitted: count,
+  signals_accepted: count,
+  signals_profitable: count,
+  signals_resolved: count,
+  hit_rate: share,
+  acceptance_rate: share,
+  brier_score: z.number(),
+  avg_conviction: z.number(),
+  total_karma_usd: z.number(),
+  score: z.number().min(0).max(100),
+  last_active: z.string().meta({ description: 'empty without signals' }),
+  streak: count.meta({ description: 'UTC days in a row with an accepted signal' }),
+  factors: z.object({
+    hit_rate: factor,
+    calibration: factor,
+    volume: factor,
+    consistency: factor,
+    recency: factor,
+  }),
+  inputs: z
+    .object({
+      weighted_hits: z.number().min(0),
+      weights: z.number().min(0),
+      brier_sum: z.number().min(0),
+      evidence: share.meta({
+        description: 'how much volume and consistency count: (resolved + 1)/(resolved + 1 + k)',
+      }),
+      days_since_active: z.number().min(0).nullable(),
+      gated: z.boolean().meta({ description: 'ten signals or more, and fewer than one in ten was used' }),
+    })
+    .meta({ description: 'with the counters above, all that the factors are made of' }),
+  karma: z.number().min(0).max(100).meta({ description: 'hits beyond the base rate; 50 is chance' }),
+  trust: z
+    .number()
+    .meta({ description: 'what its word is multiplied with, by its newest outcomes; 1 at chance' }),
+  as_of: z.string(),
+})
+
+export type ScoreView = z.infer<typeof scoreView>
+
+/** What a score is computed with. */
+export interface Scoring {
+  readonly asOf: string
+  readonly outcomes: Outcomes
+  readonly rules: ScoreRules & ReputationRules & TrustRules
+}
+
+export const viewScore = (
+  { id, nodeId, name, record }: Contributor,
+  { asOf, outcomes, rules }: Scoring,
+): ScoreView => {
+  const rated = scoreAt(record, asOf, rules)
+  return {
+    contributor_id: id,
+    node_id: nodeId,
+    name,
+    signals_submitted: record.submitted,
+    signals_accepted: record.accepted,
+    signals_profitable: record.profitable,
+    signals_resolved: record.resolved,
+    hit_rate: rated.gated ? 0 : ratio(record.profitable, record.resolved),
+    acceptance_rate: ratio(record.accepted, record.submitted),
+    brier_score: rated.brierScore,
+    avg_conviction: meanConviction(record),
+    total_karma_usd: record.accruedUsd,
+    score: rated.score,
+    last_active: record.lastActiveAt ?? '',
+    streak: rated.gated ? 0 : record.streakDays,
+    factors: rated.factors,
+    inputs: {
+      weighted_hits: record.hitWeightSum,
+      weights: record.weightSum,
+      brier_sum: record.brierSum,
+      evidence: rated.evidence,
+      days_since_active:
+        record.lastActiveAt === null
+          ? null
+          : Math.max(0, (Date.parse(asOf) - Date.parse(record.lastActiveAt)) / DAY_MS),
+      gated: rated.gated,
+    },
+    karma: reputationAt(outcomes, authorKey(id, nodeId), asOf, rules),
+    trust: trustOf(outcomes.recentSkill.get(authorKey(id, nodeId)) ?? NO_RECENT_SKILL, rules),
+    as_of: asOf,
+  }
+}
+
+/** Best first. There may be many thousand contributors and few places, so only the best are kept in order. */
+export const viewLeaderboard = ({ byId }: Contributors, scoring: Scoring, limit: number): ScoreView[] => {
+  const pointsOf = pointsAt(scoring.asOf, scoring.rules)
+  const best: Ranked[] = []
+  byId.forEach((contributor) => {
+    if (contributor.removed) return
+    const points = pointsOf(contributor.record)
+    const worst = best[limit - 1]
+    if (worst !== undefined && points < worst.points) return
+    const candidate = { contributor, points }
+    if (worst !== undefined && bestFirst(worst, candidate) < 0) return
+    best.splice(placeOf(candidate, best), 0, candidate)
+    if (best.length > limit) best.pop()
+  })
+  return best.map(({ contributor }) => viewScore(contributor, scoring))
+}
+
+interface Ranked {
+  readonly contributor: Contributor
+  /** Its score. */
+  readonly points: number
+}
+
+/** How many of the best are better. */
+const placeOf = (candidate: Ranked, best: readonly Ranked[]): number => {
+  let low = 0
+  let high = best.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (bestFirst(best[middle] as Ranked, candidate) < 0) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** By score, then accepted, then submitted signals, then id. */
+const bestFirst = (one: Ranked, other: Ranked): number => {
+  const { record: mine } = one.contributor
+  const { record: theirs } = other.contributor
+  return (
+    other.points - one.points ||
+    theirs.accepted - mine.accepted ||
+    theirs.submitted - mine.submitted ||
+    (one.contributor.id < other.contributor.id ? -1 : 1)
+  )
+}
+
+const meanConviction = ({ convictionSum, convictionCount }: TrackRecord): number =>
+  convictionCount === 0 ? 0 : convictionSum / convictionCount
+
+const ratio = (part: number, whole: number): number => (whole === 0 ? 0 : part / whole)
+
+export const PROVENANCE_NOTICE = 'Informational only; fields may change.'
+
+const attributionWindow = z.object({
+  signals: z.int().min(1),
+  hit_rate: z.number().min(0).max(1).meta({ description: 'of calls that were decided in that time' }),
+  max_drawdown_pct: z
+    .number()
+    .max(0)
+    .meta({ description: 'deepest fall of the summed returns of its calls' }),
+})
+
+export const provenanceView = z.discriminatedUnion('has_provenance', [
+  z.object({
+    producer_id: z.string(),
+    has_provenance: z.literal(true),
+    chain_verified: z.boolean().meta({ description: 'the newest 100 events of the log verify' }),
+    chain_integrity_spot_checked: z.boolean(),
+    total_signals: z.int().min(1),
+    p_and_l_attributed: z.boolean(),
+    operator_coverage: z.int().min(0).meta({ description: 'distinct contributors behind these signals' }),
+    first_seen: z.string(),
+    last_seen: z.string(),
+    attribution_windows: z
+      .object({ '7d': attributionWindow, '30d': attributionWindow, '90d': attributionWindow })
+      .partial()
+      .meta({ description: 'only windows with signals' }),
+    note: z.string(),
+  }),
+  z.object({ producer_id: z.string(), has_provenance: z.literal(false), note: z.string() }),
+])
+
+export type ProvenanceView = z.infer<typeof provenanceView>
+
+export const viewProvenance = (
+  { signals: { trails }, reputation: { outcomes } }: Pick<State, 'signals' | 'reputation'>,
+  producerId: string,
+  { chainOk, now }: { readonly chainOk: boolean; readonly now: string },
+): ProvenanceView => {
+  const trail = trailOf(trails, producerId)
+  if (trail === null) return unknownProvenance(producerId)
+  const authors = authorsOf(trail, producerId)
+  return {
+    producer_id: producerId,
+    has_provenance: true,
+    chain_verified: chainOk,
+    chain_integrity_spot_checked: chainOk,
+    total_signals: trail.signals,
+    p_and_l_attributed: authors.some((author) => outcomes.byAuthor.has(author)),
+    operator_coverage: trail.contributorIds.length,
+    first_seen: trail.firstSeen,
+    last_seen: trail.lastSeen,
+    attribution_windows: windowsOf(trail, now, (days) => dailyOf(outcomes, authors, now, days)),
+    note: 'Counts signals that this engine received and what became of the calls they made.',
+  }
+}
+
+export const unknownProvenance = (producerId: string): ProvenanceView => ({
+  producer_id: producerId,
+  has_provenance: false,
+  note: 'No provenance data available. Proceeding without attribution context.',
+})
+
+const WINDOWS = { '7d': 7, '30d': 30, '90d': 90 } as const
+
+type Window = z.infer<typeof attributionWindow>
+
+type Windows = Partial<Record<keyof typeof WINDOWS, Window>>
+
+const windowsOf = (trail: Trail, now: string, daysOf: (windowDays: number) => readonly Tally[]): Windows =>
+  Object.fromEntries(
+    Object.entries(WINDOWS)
+      .map(([name, days]) => [name, signalsWithin(trail, now, days), days] as const)
+      .filter(([, signals]) => signals > 0)
+      .map(([name, signals, days]) => [name, { signals, ...successOf(daysOf(days)) }]),
+  )
+
+/** Those who stood behind a node id, or the producer itself. */
+const authorsOf = ({ contributorIds }: Trail, producerId: string): readonly string[] =>
+  contributorIds.length === 0
+    ? [authorKey(null, producerId)]
+    : contributorIds.map((id) => authorKey(id, producerId))
+
+/** Day by day; mostly there is one author. */
+const dailyOf = (
+  outcomes: Outcomes,
+  authors: readonly string[],
+  now: string,
+  windowDays: number,
+): readonly Tally[] => {
+  const byDay = new Map<number, Tally>()
+  for (const author of authors) {
+    for (const { day, tally } of daysWithin(outcomes, author, now, windowDays)) {
+      byDay.set(day, sumOf([byDay.get(day) ?? NO_TALLY, tally]))
+    }
+  }
+  return [...byDay].toSorted(([one], [other]) => one - other).map(([, tally]) => tally)
+}
+
+/** The deepest fall of all returns in the direction of the calls, added up day by day. */
+const successOf = (days: readonly Tally[]): Pick<Window, 'hit_rate' | 'max_drawdown_pct'> => {
+  const { resolved, hits } = sumOf(days)
+  let [sum, peak, deepest] = [0, 0, 0]
+  for (const { returns } of days) {
+    sum += returns
+    peak = Math.max(peak, sum)
+    deepest = Math.min(deepest, sum - peak)
+  }
+  return { hit_rate: resolved === 0 ? 0 : r9(hits / resolved), max_drawdown_pct: r9(deepest) }
+}
