@@ -284,7 +284,7 @@ export const WARM_UP_BARS = 200
  * The operator's settings, with what a backtest needs: paper trading without approval and partial fills, and prices as
  * old as a bar.
  */
-export const runSettings = (given: Configuration, resolutionSeconds: number): Configuration => ({
+const runSettings = (given: Configuration, resolutionSeconds: number): Configuration => ({
   ...given,
   market: {
     ...given.market,

@@ -39,7 +39,7 @@ export interface Service {
 }
 
 /** The service must not start with this configuration. The message says why and what to set. */
-export class StartRefusedError extends Error {
+class StartRefusedError extends Error {
   override readonly name = 'StartRefusedError'
 }
 

@@ -57,7 +57,7 @@ const entriesUnderWay = ({ trading: { orders } }: TradingFacts, symbol: string):
   )
 
 /** All checks on the final order; it is sent only if none fails, and every failing one is listed. */
-export const enter = (known: Intent | undefined, facts: EntryFacts): Decision => {
+const enter = (known: Intent | undefined, facts: EntryFacts): Decision => {
   if (
     known?.status === 'awaiting_approval' &&
     isListed(known.intent.symbol, facts.rules.execution.dcg_symbols)
@@ -223,7 +223,7 @@ export type CheckReason =
   | 'drawdown_limit'
 
 /** Every check is made, whatever the others say. */
-export const failedReasons = (
+const failedReasons = (
   { intent, isApproved }: Intent,
   plan: OrderPlan | null,
   facts: EntryFacts,
@@ -264,5 +264,5 @@ const bounds = (plan: OrderPlan | null, limit: keyof OrderPlan['limits'], smalle
   plan !== null && plan.quantity === 0n && plan.limits[limit] <= usdFrom(smallestUsd)
 
 /** Whatever the spelling. */
-export const isListed = (symbol: string, listed: readonly string[]): boolean =>
+const isListed = (symbol: string, listed: readonly string[]): boolean =>
   listed.some((name) => canonicalSymbol(name) === canonicalSymbol(symbol))

@@ -347,7 +347,7 @@ const withoutBlockedExits = (before: Portfolio): Portfolio =>
     .reduce((portfolio, position) => withPosition(portfolio, withBlockedExit(position, null)), before)
 
 /** The portfolio with one position as it is now. */
-export const withPosition = ({ positions, book }: Portfolio, after: Position): Portfolio => {
+const withPosition = ({ positions, book }: Portfolio, after: Position): Portfolio => {
   const before = positions.get(after.id)
   const wasOpen = before !== undefined && isOpen(before)
   const without = wasOpen ? summed(book, before, -1) : book

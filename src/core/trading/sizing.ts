@@ -97,7 +97,7 @@ export type SizeLimits = Readonly<
   Record<'size_pct' | 'kelly' | 'position' | 'heat' | 'exposure' | 'margin', Usd>
 >
 
-export const sizeLimits = (
+const sizeLimits = (
   request: SizeRequest,
   account: Account,
   { kelly, perUsd, rules }: { readonly kelly: number; readonly perUsd: PerUsd; readonly rules: EntryRules },
@@ -123,7 +123,7 @@ export const sizeLimits = (
   }
 }
 
-export const leastOf = (limits: SizeLimits): Usd => Object.values(limits).reduce(lesser)
+const leastOf = (limits: SizeLimits): Usd => Object.values(limits).reduce(lesser)
 
 /** A prior belief that closed trades gradually replace. */
 export const kellyFraction = (

@@ -13,7 +13,7 @@ import {
 } from '../../core/views/signals.ts'
 import { payloadOf } from '../../core/views/log.ts'
 import type { EventLog } from '../../ports/event-log.ts'
-import type { Reader } from './views.ts'
+import type { Reader } from './trading-records.ts'
 
 /** The author of a signal, its uses, trades and outcome; null if no signal has this id. */
 export const attributionOf = async (reader: Reader, signalId: string): Promise<AttributionView | null> => {
@@ -95,7 +95,7 @@ export const verdictOn = async (
 }
 
 /** The price at the due time of a call that was traded on; null before that, and for other calls. */
-export const measureOf = async (
+const measureOf = async (
   log: EventLog,
   attribution: PayloadOf<'attribution.recorded.v1'> | null,
 ): Promise<Measure | null> => {
@@ -111,7 +111,7 @@ const CONVICTIONS_MAX = 1000
 const USES_MAX = 100
 
 /** The cycles in which a signal had a share. A conviction also lists signals without one. */
-export const usesOf = async (log: EventLog, signalId: string): Promise<AttributionView['uses']> => {
+const usesOf = async (log: EventLog, signalId: string): Promise<AttributionView['uses']> => {
   const search = {
     type: 'brain.conviction',
     order: 'asc',
@@ -205,11 +205,11 @@ const textIn = (payload: JsonObject, member: string): string | null => {
 }
 
 /** A damaged payload is read as an empty one; verification reports it. */
-export const readable = (record: LogRecord): Stamped =>
+const readable = (record: LogRecord): Stamped =>
   stampedFrom({ ...record, payload: payloadOf(record) === null ? '{}' : record.payload })
 
 /** Signals of clients may name any id, so only types that this engine writes are read. */
-export const oldestAbout = async (
+const oldestAbout = async (
   log: EventLog,
   id: string,
   type: string,

@@ -7,7 +7,7 @@ import { payloadOf } from '../../core/views/log.ts'
 import { canonicalSymbol } from '../../core/shared/symbol.ts'
 import { isPlainText } from '../../core/shared/text.ts'
 import { sha256Hex } from '../sha256.ts'
-import type { Reader } from './views.ts'
+import type { Reader } from './trading-records.ts'
 import { findIntent } from './trading-records.ts'
 
 export interface ExplanationRequest {

@@ -6,7 +6,7 @@ import {
   type TraceSessionDetailView,
 } from '../../core/views/trace-sessions.ts'
 import type { EventLog } from '../../ports/event-log.ts'
-import type { Reader } from './views.ts'
+import type { Reader } from './trading-records.ts'
 
 export const SESSION_EVENTS_MAX = 1000
 

@@ -1,3 +1,4 @@
+import type { Engine } from '../engine.ts'
 import { asKnown, type KnownEvent } from '../../core/events/catalogue.ts'
 import { stampedFrom, type LogRecord } from '../../core/log/event.ts'
 import { symbolRef } from '../../core/log/refs.ts'
@@ -12,7 +13,9 @@ import type { Position } from '../../core/trading/positions.ts'
 import { payloadOf } from '../../core/views/log.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import type { Outcome } from '../plan.ts'
-import type { Reader } from './views.ts'
+
+/** What a query needs of the engine: the log and its fold. */
+export type Reader = Pick<Engine, 'log' | 'fresh'>
 
 // Memory keeps the newest ended positions, orders and intents. Older ones are rebuilt from their own events in the log.
 

@@ -1,4 +1,4 @@
-import { findPosition } from './trading-records.ts'
+import { findPosition, type Reader } from './trading-records.ts'
 import type { Configuration } from '../../core/config/schema.ts'
 import type { Command } from '../../core/decide.ts'
 import type { LogRecord } from '../../core/log/event.ts'
@@ -12,12 +12,8 @@ import { viewPortfolio, type PortfolioView } from '../../core/views/portfolio.ts
 import { viewPosition, viewPositions, type PositionView } from '../../core/views/positions.ts'
 import { unknownProvenance, viewProvenance, type ProvenanceView } from '../../core/views/reputation.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Engine } from '../engine.ts'
 import { isoNow } from '../iso-now.ts'
 import { sha256Hex } from '../sha256.ts'
-
-/** What a query needs of the engine: the log and its fold. */
-export type Reader = Pick<Engine, 'log' | 'fresh'>
 
 export const POSITIONS_MAX = 500
 
