@@ -14,7 +14,7 @@ export type LoadEnd =
   | { readonly after: 'requests'; readonly count: number }
   | { readonly after: 'milliseconds'; readonly count: number }
 
-export type LoadTold =
+export type LoadReport =
   | { readonly status: 'done'; readonly elapsedMs: number; readonly latenciesMs: Float64Array }
   | { readonly status: 'failed'; readonly detail: string }
 
@@ -25,7 +25,7 @@ const END_OF_HEAD = Buffer.from('\r\n\r\n')
 const STATUS_AT = 'HTTP/1.1 '.length
 const SUCCESS_CLASS = '2'.charCodeAt(0)
 
-const load = async ({ port: to, connections, requests, end }: LoadAsk): Promise<LoadTold> => {
+const load = async ({ port: to, connections, requests, end }: LoadAsk): Promise<LoadReport> => {
   const sockets = await Promise.all(Array.from({ length: connections }, () => connected(to)))
   const encoded = requests.map((request) => Buffer.from(request))
   const latenciesMs: number[] = []
@@ -89,8 +89,8 @@ const answerReader = (onAnswer: () => void, onFault: (fault: Error) => void): ((
 
 port.on('message', (ask: LoadAsk) => {
   load(ask)
-    .catch((error: unknown): LoadTold => ({ status: 'failed', detail: String(error) }))
-    .then((told) => port.postMessage(told, []))
+    .catch((error: unknown): LoadReport => ({ status: 'failed', detail: String(error) }))
+    .then((reported) => port.postMessage(reported, []))
     .catch((error: unknown) => {
       throw error
     })

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { TOKEN } from '../../src/surfaces/http/test-server.fixture.ts'
 import { quantile } from '../harness.ts'
-import type { LoadAsk, LoadTold } from './load-thread.ts'
+import type { LoadAsk, LoadReport } from './load-thread.ts'
 
 export interface Loaded {
   readonly perSecond: number
@@ -22,9 +22,9 @@ export const startLoad = (): Load => {
     send: async (ask) => {
       const answered = once(thread, 'message')
       thread.postMessage(ask, [])
-      const [told] = (await answered) as [LoadTold]
-      if (told.status === 'failed') throw new Error(told.detail)
-      const { elapsedMs, latenciesMs } = told
+      const [reported] = (await answered) as [LoadReport]
+      if (reported.status === 'failed') throw new Error(reported.detail)
+      const { elapsedMs, latenciesMs } = reported
       return {
         perSecond: (latenciesMs.length * 1000) / elapsedMs,
         p50Ms: quantile(latenciesMs, 0.5),

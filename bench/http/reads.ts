@@ -69,17 +69,17 @@ const benchLeaderboard = async (load: Load, port: number, rounds: number): Promi
   )
   for (const requests of [registrations, submissions])
     await ask(load, port, requests, { after: 'requests', count: CONTRIBUTORS })
-  const boardMs = async (count = BOARDS_PER_ROUND): Promise<number> => {
+  const leaderboardMs = async (count = BOARDS_PER_ROUND): Promise<number> => {
     const requests = [getRequest('/contributors/leaderboard')]
     const end = { after: 'requests', count } as const
     return (await load.send({ port, connections: 1, requests, end })).p50Ms
   }
-  await boardMs(WARM_UP_BOARDS)
-  const { board } = await interleave(rounds, { board: () => boardMs() })
+  await leaderboardMs(WARM_UP_BOARDS)
+  const { leaderboard } = await interleave(rounds, { leaderboard: () => leaderboardMs() })
   return {
     id: 'leaderboard',
     what: `ms of GET /contributors/leaderboard, ${CONTRIBUTORS} contributors`,
-    value: median(board),
+    value: median(leaderboard),
     target: '< 20',
     baseline: 'none',
   }

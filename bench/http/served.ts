@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import type { Kind, ServerAsk, ServerTold } from './server-process.ts'
+import type { Kind, ServerAsk, ServerReport } from './server-process.ts'
 
 export interface Served {
   readonly port: number
@@ -14,21 +14,23 @@ export interface Served {
 export const serve = async (kind: Kind, path = ''): Promise<Served> => {
   const child = fork(fileURLToPath(new URL('server-process.ts', import.meta.url)), [kind, path])
   const ended = once(child, 'exit')
-  const told = async <Told extends ServerTold['kind']>(): Promise<Extract<ServerTold, { kind: Told }>> => {
+  const reported = async <Report extends ServerReport['kind']>(): Promise<
+    Extract<ServerReport, { kind: Report }>
+  > => {
     const failed = ended.then(() => Promise.reject(new Error(`the ${kind} server ended`)))
-    const [message] = (await Promise.race([once(child, 'message'), failed])) as [ServerTold]
-    return message as Extract<ServerTold, { kind: Told }>
+    const [message] = (await Promise.race([once(child, 'message'), failed])) as [ServerReport]
+    return message as Extract<ServerReport, { kind: Report }>
   }
   const ask = (what: ServerAsk): void => {
     child.send(what)
   }
-  const { port } = await told<'listening'>()
+  const { port } = await reported<'listening'>()
   return {
     port,
     delayP99Ms: async (work) => {
       ask('measure-delay')
       const done = await work()
-      const answered = told<'delay'>()
+      const answered = reported<'delay'>()
       ask('tell-delay')
       return { done, delayP99Ms: (await answered).p99Ms }
     },

@@ -24,7 +24,7 @@ export type Kind =
 
 export type ServerAsk = 'measure-delay' | 'tell-delay'
 
-export type ServerTold =
+export type ServerReport =
   | { readonly kind: 'listening'; readonly port: number }
   | { readonly kind: 'delay'; readonly p99Ms: number }
 
@@ -36,9 +36,9 @@ interface Server {
 const serve = async (kind: Kind, path: string): Promise<Server> => {
   switch (kind) {
     case 'service': {
-      const environment = { SVC_DEV_MODE: '1', SVC_API__AUTH_TOKEN: TOKEN, SVC_LOGGING__LEVEL: 'ERROR' }
-      const surroundings = environmentOf(path, environment, 'bench')
-      const service = await startService(surroundings, {
+      const variables = { SVC_DEV_MODE: '1', SVC_API__AUTH_TOKEN: TOKEN, SVC_LOGGING__LEVEL: 'ERROR' }
+      const environment = environmentOf(path, variables, 'bench')
+      const service = await startService(environment, {
         host: '127.0.0.1',
         port: 0,
         dashboardPort: null,
@@ -71,8 +71,8 @@ const storelessSubmit = (): Route => {
   return { ...route, handler }
 }
 
-const tell = (told: ServerTold): void => {
-  process.send?.(told)
+const report = (reported: ServerReport): void => {
+  process.send?.(reported)
 }
 
 let delay = monitorEventLoopDelay({ resolution: 1 })
@@ -84,7 +84,7 @@ process.on('message', (ask: ServerAsk) => {
       return
     case 'tell-delay':
       delay.disable()
-      return tell({ kind: 'delay', p99Ms: delay.percentile(99) / 1e6 })
+      return report({ kind: 'delay', p99Ms: delay.percentile(99) / 1e6 })
   }
 })
 
@@ -99,4 +99,4 @@ process.on('disconnect', () => {
       throw error
     })
 })
-tell({ kind: 'listening', port: server.port })
+report({ kind: 'listening', port: server.port })

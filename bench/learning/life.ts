@@ -15,9 +15,9 @@ import {
   ORIGINALS,
   POPULATION,
   SPAM_POPULATION,
-  voicesOf,
+  authorsOf,
   type AuthorPlan,
-  type Voice,
+  type Author,
 } from './population.ts'
 
 /** One life of an engine, from nothing to the end of its days. */
@@ -47,43 +47,46 @@ export const live = (plan: LifePlan): LifeReport => {
   const barCount = plan.days * BARS_PER_DAY
   const course = courseOf(configuration, barCount + AHEAD_BARS)
   const plans = POPULATIONS[plan.population]
-  const authors = voicesOf(plans, course, { seed: plan.seed, blind: plan.market === 'walk' })
-  const desk = createDesk(configuration)
+  const authors = authorsOf(plans, course, { seed: plan.seed, blind: plan.market === 'walk' })
+  const driver = createDriver(configuration)
   const observer = createObserver(plans, configuration)
   // Who speaks all the time is heard only by an engine that listens all the time.
   const cycleBars = plan.population === 'spam' ? 1 : CYCLE_BARS
   const turnBar = Math.floor(barCount / 2)
-  desk.at(BEGIN_MS)
-  desk.do({ kind: 'start', started: startedWith(configuration) })
-  for (const author of plans) desk.do(registrationOf(author))
+  driver.at(BEGIN_MS)
+  driver.do({ kind: 'start', started: startedWith(configuration) })
+  for (const author of plans) driver.do(registrationOf(author))
   for (let bar = 0; bar < barCount; bar += 1) {
     const closeMs = BEGIN_MS + (bar + 1) * configuration.market.bar_seconds * 1000
-    desk.at(closeMs)
+    driver.at(closeMs)
     const bars = course.bars[bar] ?? []
-    observer.see(desk.do({ kind: 'observe-bars', observation: { feed: 'simulated', bars } }), desk.state)
-    if (bar === turnBar) observer.turn(desk.state)
-    speak(authors, course, { bar, turned: bar >= turnBar, closeMs }, desk, observer.heard)
-    desk.at(closeMs + QUIET_MS)
+    observer.see(driver.do({ kind: 'observe-bars', observation: { feed: 'simulated', bars } }), driver.state)
+    if (bar === turnBar) observer.turn(driver.state)
+    speak(authors, course, { bar, turned: bar >= turnBar, closeMs }, driver, observer.seen)
+    driver.at(closeMs + QUIET_MS)
     const isNext = (everyBars: number): boolean => (bar + 1) % everyBars === 0
-    if (isNext(FUNDING_BARS) && desk.state.trading.book.count > 0) {
-      desk.do({ kind: 'apply-funding', at: new Date(closeMs).toISOString() })
+    if (isNext(FUNDING_BARS) && driver.state.trading.book.count > 0) {
+      driver.do({ kind: 'apply-funding', at: new Date(closeMs).toISOString() })
     }
     if (isNext(cycleBars)) {
-      const events = desk.do({ kind: 'run-cycle', cycleId: `cycle-${bar}`, trigger: 'schedule' })
-      observer.see(events, desk.state)
+      const events = driver.do({ kind: 'run-cycle', cycleId: `cycle-${bar}`, trigger: 'schedule' })
+      observer.see(events, driver.state)
       observer.convictions(events, (symbol) =>
         course.moveSign(bar, course.symbols.indexOf(symbol), AHEAD_BARS),
       )
     }
     if (plan.learning && isNext(LEARNING_BARS)) {
-      desk.do({ kind: 'run-learning', cause: { trigger: 'schedule', due: new Date(closeMs).toISOString() } })
+      driver.do({
+        kind: 'run-learning',
+        cause: { trigger: 'schedule', due: new Date(closeMs).toISOString() },
+      })
     }
   }
-  const start = usdNumber(desk.state.trading.ledger.startBalance)
+  const start = usdNumber(driver.state.trading.ledger.startBalance)
   return {
     plan,
-    netReturn: usdNumber(equityOf(desk.state.trading)) / start - 1,
-    ...observer.observed(desk.state, new Date(desk.nowMs()).toISOString()),
+    netReturn: usdNumber(equityOf(driver.state.trading)) / start - 1,
+    ...observer.observed(driver.state, new Date(driver.nowMs()).toISOString()),
   }
 }
 
@@ -91,20 +94,20 @@ export const live = (plan: LifePlan): LifeReport => {
 const QUIET_MS = 600_000
 
 const speak = (
-  authors: readonly Voice[],
+  authors: readonly Author[],
   course: Course,
   { bar, turned, closeMs }: { readonly bar: number; readonly turned: boolean; readonly closeMs: number },
-  desk: Desk,
-  heard: (name: string, isRight: boolean) => void,
+  driver: Driver,
+  seen: (name: string, isRight: boolean) => void,
 ): void => {
-  for (const [place, voice] of authors.entries()) {
+  for (const [place, author] of authors.entries()) {
     for (const symbol of course.symbols.keys()) {
-      if (!voice.speaks(bar, symbol)) continue
-      desk.at(closeMs + 1000 * (place + 1))
-      for (let time = 0; time < voice.plan.times; time += 1) {
-        const { direction, payload } = voice.say(bar, symbol, turned)
-        heard(voice.plan.name, direction === course.moveSign(bar, symbol, AHEAD_BARS))
-        desk.do(commandOf(voice.plan, payload))
+      if (!author.speaks(bar, symbol)) continue
+      driver.at(closeMs + 1000 * (place + 1))
+      for (let time = 0; time < author.plan.times; time += 1) {
+        const { direction, payload } = author.say(bar, symbol, turned)
+        seen(author.plan.name, direction === course.moveSign(bar, symbol, AHEAD_BARS))
+        driver.do(commandOf(author.plan, payload))
       }
     }
   }
@@ -189,7 +192,7 @@ const configurationOf = ({ seed, market, learning }: LifePlan): Configuration =>
   learning: { ...DEFAULT_CONFIGURATION.learning, enabled: learning },
 })
 
-interface Desk {
+interface Driver {
   readonly state: State
   nowMs(): number
   at(ms: number): void
@@ -197,7 +200,7 @@ interface Desk {
 }
 
 /** The core itself, on recorded time. */
-const createDesk = (configuration: Configuration): Desk => {
+const createDriver = (configuration: Configuration): Driver => {
   let state = INITIAL_STATE
   let nowMs = 0
   let ids = 0

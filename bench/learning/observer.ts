@@ -84,14 +84,14 @@ export const createObserver = (plans: readonly AuthorPlan[], configuration: Conf
       )
     }
     if (verdict.resolved_by === 'horizon') count(authorBins, verdict.probability, verdict.hit)
-    if (turn === null || plan.mind.kind !== 'turning') return
+    if (turn === null || plan.brain.kind !== 'turning') return
     const share = dayShare(plan.name)
     turn.byCalls.push(share)
     if (turn.callsToHalf === null && share <= turn.shareBefore / 2) turn.callsToHalf = turn.byCalls.length
   }
 
   return {
-    heard: (name: string, isRight: boolean): void => {
+    seen: (name: string, isRight: boolean): void => {
       const seen = words.get(name)
       if (seen === undefined) return
       seen.words += 1
@@ -122,7 +122,7 @@ export const createObserver = (plans: readonly AuthorPlan[], configuration: Conf
       for (const [name, list] of shares) list.push((sums.get(name) ?? 0) / Math.max(1, symbols))
     },
     turn: (_state: State): void => {
-      const turning = plans.find(({ mind }) => mind.kind === 'turning')
+      const turning = plans.find(({ brain }) => brain.kind === 'turning')
       if (turning === undefined) return
       const resolvedBefore = words.get(turning.name)?.resolved ?? 0
       turn = {

@@ -16,7 +16,7 @@ export type BrainState =
 export interface AuthorPlan {
   readonly name: string
   readonly role: 'contributor' | Source
-  readonly mind: BrainState
+  readonly brain: BrainState
   /** Bars between two words on the same symbol. */
   readonly everyBars: number
   /** Words at a time. */
@@ -32,10 +32,10 @@ const TWICE_A_DAY = 12
 
 const own = (skill: number): BrainState => ({ kind: 'own', skill })
 
-const person = (name: string, mind: BrainState): AuthorPlan => ({
+const person = (name: string, brain: BrainState): AuthorPlan => ({
   name,
   role: 'contributor',
-  mind,
+  brain,
   everyBars: DAILY,
   times: 1,
 })
@@ -43,7 +43,7 @@ const person = (name: string, mind: BrainState): AuthorPlan => ({
 const producer = (name: string, role: Source, skill: number): AuthorPlan => ({
   name,
   role,
-  mind: own(skill),
+  brain: own(skill),
   everyBars: TWICE_A_DAY,
   times: 1,
 })
@@ -74,7 +74,7 @@ export const POPULATION: readonly AuthorPlan[] = [
 ]
 
 /** The same without those who say what others say. */
-export const ORIGINALS: readonly AuthorPlan[] = POPULATION.filter(({ mind }) => mind.kind !== 'copy')
+export const ORIGINALS: readonly AuthorPlan[] = POPULATION.filter(({ brain }) => brain.kind !== 'copy')
 
 /** Groups whose combined share is held against that of their first member, had it been alone. */
 export const GROUPS: Readonly<Record<string, readonly string[]>> = {
@@ -96,23 +96,23 @@ export interface Word {
 }
 
 /** What one author says, in turn. */
-export interface Voice {
+export interface Author {
   readonly plan: AuthorPlan
   speaks(bar: number, symbol: number): boolean
   say(bar: number, symbol: number, turned: boolean): Word
 }
 
 /** `blind`: nobody knows anything, as in a market that only wanders. */
-export const voicesOf = (
+export const authorsOf = (
   plans: readonly AuthorPlan[],
   course: Course,
   { seed, blind }: { readonly seed: number; readonly blind: boolean },
-): readonly Voice[] => {
+): readonly Author[] => {
   const said = new Map<string, Word>()
   const slots = new Map<string, number>()
   return plans.map((plan) => {
     const draws = createDraws(seed, 1, `author:${plan.name}`, sha256Hex)
-    const leader = plan.mind.kind === 'copy' ? plan.mind.of : plan.name
+    const leader = plan.brain.kind === 'copy' ? plan.brain.of : plan.name
     const slotOf = (symbol: number): number => {
       const key = `${leader}|${symbol}`
       const known = slots.get(key) ?? Math.floor(draws.uniform() * plan.everyBars)
@@ -123,10 +123,10 @@ export const voicesOf = (
       plan,
       speaks: (bar, symbol) => bar % plan.everyBars === slotOf(symbol) % plan.everyBars,
       say: (bar, symbol, turned) => {
-        const { mind } = plan
-        const copied = mind.kind === 'copy' ? said.get(`${mind.of}|${symbol}`) : undefined
+        const { brain } = plan
+        const copied = brain.kind === 'copy' ? said.get(`${brain.of}|${symbol}`) : undefined
         const direction =
-          copied?.direction ?? directionOf(mind, course, { bar, symbol, turned, blind, draws })
+          copied?.direction ?? directionOf(brain, course, { bar, symbol, turned, blind, draws })
         const word = {
           direction,
           payload: wordsOf(plan.role, direction, course.symbols[symbol] ?? '', draws),
@@ -150,15 +150,15 @@ interface DecisionContext {
 }
 
 const directionOf = (
-  mind: BrainState,
+  brain: BrainState,
   course: Course,
   { bar, symbol, turned, blind, draws }: DecisionContext,
 ): 1 | -1 => {
   const luck = draws.uniform()
-  if (blind || mind.kind === 'copy') return luck < 0.5 ? 1 : -1
-  const from = mind.kind === 'late' ? bar - AHEAD_BARS / 2 : bar
+  if (blind || brain.kind === 'copy') return luck < 0.5 ? 1 : -1
+  const from = brain.kind === 'late' ? bar - AHEAD_BARS / 2 : bar
   const truth = course.moveSign(Math.max(0, Math.floor(from)), symbol, AHEAD_BARS)
-  const skill = mind.kind === 'turning' && turned ? -mind.skill : mind.skill
+  const skill = brain.kind === 'turning' && turned ? -brain.skill : brain.skill
   return luck < 0.5 + skill / 2 ? truth : truth === 1 ? -1 : 1
 }
 

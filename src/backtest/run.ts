@@ -51,13 +51,13 @@ export interface BacktestResult {
  * The engine's own deciders, producers and schedule on recorded time. Decisions at the close of a bar are traded at the
  * open of the next one: that price is all that is known of it by then.
  */
-export const backtest = async (parts: BacktestDependencies): Promise<BacktestResult> => {
-  const run = new Run(parts)
+export const backtest = async (dependencies: BacktestDependencies): Promise<BacktestResult> => {
+  const run = new Run(dependencies)
   await run.start()
   try {
     while (!run.isOver()) await yieldToEventLoop()
   } finally {
-    await parts.feed.stop()
+    await dependencies.feed.stop()
   }
   return run.result()
 }
@@ -68,7 +68,7 @@ export class NoBarsError extends Error {
 }
 
 class Run {
-  readonly #parts: BacktestDependencies
+  readonly #dependencies: BacktestDependencies
   readonly #engine: BacktestEngine
   readonly #market: MarketRunner
   readonly #strategy: Strategy
@@ -85,31 +85,31 @@ class Run {
   #lastCloseMs: number | null = null
   #bars = 0
 
-  constructor(parts: BacktestDependencies) {
-    this.#parts = parts
-    this.#settings = parts.settings
+  constructor(dependencies: BacktestDependencies) {
+    this.#dependencies = dependencies
+    this.#settings = dependencies.settings
     const configuration = (): Configuration => this.#settings
     const onError = (what: string, error?: unknown): void => this.#report(what, error)
     this.#engine = new BacktestEngine({
       configuration,
-      version: parts.version,
+      version: dependencies.version,
       onEvents: (events) => {
         this.#account.record(events)
-        parts.onEvents?.(events)
+        dependencies.onEvents?.(events)
       },
     })
     this.#market = new MarketRunner({
       engine: this.#engine,
       feed: {
-        ...withProducersFor(parts.feed, parts.strategy),
-        start: (from, listener) => parts.feed.start(from, this.#tradingFirst(listener)),
+        ...withProducersFor(dependencies.feed, dependencies.strategy),
+        start: (from, listener) => dependencies.feed.start(from, this.#tradingFirst(listener)),
       },
-      producers: parts.strategy === 'brain' ? parts.producers : [],
+      producers: dependencies.strategy === 'brain' ? dependencies.producers : [],
       producerRunner: new ProducerRunner({ engine: this.#engine, clock: this.#engine, onError }),
       configuration,
       onError,
     })
-    this.#strategy = strategyOf(parts.strategy, { engine: this.#engine, configuration })
+    this.#strategy = strategyOf(dependencies.strategy, { engine: this.#engine, configuration })
   }
 
   async start(): Promise<void> {
@@ -123,7 +123,7 @@ class Run {
 
   isOver(): boolean {
     if (this.#failure !== null) throw this.#failure.error
-    const { state, error } = this.#parts.feed.status()
+    const { state, error } = this.#dependencies.feed.status()
     // Figures of half the bars would mislead.
     if (state === 'failing') throw new NoBarsError(error ?? 'the feed failed')
     return this.#isPastEnd || state === 'ended' || state === 'stopped'
@@ -154,7 +154,7 @@ class Run {
       },
       // Only bars count, so that a file and a simulated market are traded alike.
       onTick: () => undefined,
-      onError: (message) => this.#parts.onError(message),
+      onError: (message) => this.#dependencies.onError(message),
     }
   }
 
@@ -163,7 +163,7 @@ class Run {
     if (first === undefined) return
     const openMs = Date.parse(first.open_ts)
     const closeMs = Date.parse(first.close_ts)
-    const { toMs } = this.#parts
+    const { toMs } = this.#dependencies
     if (toMs !== null && closeMs > toMs) {
       this.#isPastEnd = true
       return
@@ -174,7 +174,7 @@ class Run {
     this.#adaptTo(first.resolution_s)
     const isWarmUp = openMs < this.#tradedFromMs || first.backfill
     if (!isWarmUp) await this.#trade(bars, openMs)
-    const events = this.#parts.feed.surroundingEvents?.() ?? NO_EVENTS
+    const events = this.#dependencies.feed.surroundingEvents?.() ?? NO_EVENTS
     this.#replay(events.before, closeMs)
     this.#engine.moveTo(closeMs)
     await listener.onBars(bars.map((bar) => ({ ...bar, backfill: isWarmUp })))
@@ -182,7 +182,7 @@ class Run {
     this.#strategy.addBars(bars)
     // A bar of one symbol may come after later ones of others.
     this.#doneUpToMs = Math.max(this.#doneUpToMs, closeMs)
-    this.#parts.onTime?.(closeMs)
+    this.#dependencies.onTime?.(closeMs)
     if (isWarmUp) return
     this.#bars += bars.length
     this.#firstOpenMs ??= openMs
@@ -191,7 +191,7 @@ class Run {
   }
 
   async #start(openMs: number, resolutionSeconds: number): Promise<number> {
-    const { settings, version, fromMs } = this.#parts
+    const { settings, version, fromMs } = this.#dependencies
     this.#settings = runSettings(settings, resolutionSeconds)
     this.#engine.moveTo(openMs)
     await this.#engine.execute({
@@ -214,7 +214,7 @@ class Run {
   #adaptTo(seconds: number): void {
     if (seconds === this.#settings.market.bar_seconds) return
     const { ta } = this.#settings
-    this.#settings = { ...runSettings(this.#parts.settings, seconds), ta }
+    this.#settings = { ...runSettings(this.#dependencies.settings, seconds), ta }
   }
 
   /** At the recorded time, limited to the close of the bars. */
@@ -236,23 +236,23 @@ class Run {
 
   /** Scheduled work, then the strategy. */
   async #decide(nowMs: number, prices: Prices): Promise<void> {
-    const parts = { engine: this.#engine, configuration: () => this.#settings }
+    const dependencies = { engine: this.#engine, configuration: () => this.#settings }
     const beforeMs = this.#decidedMs ?? nowMs - this.#settings.market.bar_seconds * 1000
     this.#engine.moveTo(nowMs, prices)
     if (dayNumberOf(nowMs) > dayNumberOf(beforeMs)) await this.#startDay()
-    await runDueTasks(parts, beforeMs, nowMs)
+    await runDueTasks(dependencies, beforeMs, nowMs)
     await this.#strategy.decide(beforeMs, nowMs)
     this.#decidedMs = nowMs
   }
 
   async #startDay(): Promise<void> {
-    if (!this.#parts.resetsDaily || this.#engine.state.trading.killSwitch.level === 0) return
+    if (!this.#dependencies.resetsDaily || this.#engine.state.trading.killSwitch.level === 0) return
     const move = { level: 0, reason: 'a new day', operator: BACKTEST_NODE, surface: 'cli' } as const
     await this.#engine.execute({ kind: 'reset-kill-switch', move })
   }
 
   #report(what: string, error: unknown): void {
-    if (error === undefined) this.#parts.onError(what)
+    if (error === undefined) this.#dependencies.onError(what)
     else this.#failure = { error: new Error(what, { cause: error }) }
   }
 }

@@ -22,12 +22,12 @@ export interface StrategyDependencies {
   readonly configuration: () => Configuration
 }
 
-export const strategyOf = (name: StrategyName, parts: StrategyDependencies): Strategy =>
-  name === 'brain' ? brain(parts) : rule(name, RULES[name], parts)
+export const strategyOf = (name: StrategyName, dependencies: StrategyDependencies): Strategy =>
+  name === 'brain' ? brain(dependencies) : rule(name, RULES[name], dependencies)
 
-const brain = (parts: StrategyDependencies): Strategy => ({
+const brain = (dependencies: StrategyDependencies): Strategy => ({
   addBars: () => undefined,
-  decide: (beforeMs, nowMs) => runDueCycle(parts, beforeMs, nowMs, 'backtest'),
+  decide: (beforeMs, nowMs) => runDueCycle(dependencies, beforeMs, nowMs, 'backtest'),
 })
 
 /** The direction for these closes, newest last; null for no trade. */

@@ -38,7 +38,7 @@ describe('the state as text', () => {
   })
 
   it('is untouched by events of unknown types, but for its position', () => {
-    const stranger = {
+    const outsider = {
       seq: 1,
       id: 'x',
       type: 'later.thing.v9',
@@ -49,7 +49,7 @@ describe('the state as text', () => {
       payload: {},
       recordedAt: 't',
     }
-    expect(evolve(INITIAL_STATE, stranger)).toEqual({ ...INITIAL_STATE, seq: 1, recordedAt: 't' })
+    expect(evolve(INITIAL_STATE, outsider)).toEqual({ ...INITIAL_STATE, seq: 1, recordedAt: 't' })
   })
 
   it('keeps what strangers say of themselves, whatever they call it', () => {

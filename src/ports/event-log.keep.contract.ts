@@ -102,15 +102,15 @@ export const keepContract = (logs: Logs): void => {
   })
 
   describe(`${logs.name}: watching`, () => {
-    const toldOf = (log: EventLog): { readonly next: () => Promise<void>; readonly stop: () => void } => {
-      let told: () => void = () => undefined
-      const stop = log.watch(() => told())
-      return { stop, next: () => new Promise((resolve) => (told = resolve)) }
+    const reportedOf = (log: EventLog): { readonly next: () => Promise<void>; readonly stop: () => void } => {
+      let reported: () => void = () => undefined
+      const stop = log.watch(() => reported())
+      return { stop, next: () => new Promise((resolve) => (reported = resolve)) }
     }
 
     it('tells of own appends, until it is stopped', async () => {
       const log = await logs.open()
-      const watch = toldOf(log)
+      const watch = reportedOf(log)
       let others = 0
       const stopOther = log.watch(() => (others += 1))
       for (let round = 0; round < 3; round += 1) {
@@ -131,7 +131,7 @@ export const keepContract = (logs: Logs): void => {
     it.runIf(logs.can.second)('tells of what another process appended', async () => {
       const log = await logs.open()
       const other = await logs.second(log)
-      const watch = toldOf(log)
+      const watch = reportedOf(log)
       for (let round = 1; round <= 3; round += 1) {
         const next = watch.next()
         await appendTo(other, 1)

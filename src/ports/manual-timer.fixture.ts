@@ -12,11 +12,11 @@ export const createManualTimer = (startMs: number): ManualTimer => {
   let nowMs = startMs
   let pending: readonly PendingWait[] = []
 
-  const endDue = async (untilMs: number, atOwnMoment: boolean): Promise<void> => {
+  const endDue = async (untilMs: number, atOwnTime: boolean): Promise<void> => {
     for (;;) {
       const next = earliestOf(pending)
       if (next === undefined || next.dueMs > untilMs) return
-      if (atOwnMoment) nowMs = Math.max(nowMs, next.dueMs)
+      if (atOwnTime) nowMs = Math.max(nowMs, next.dueMs)
       next.end()
       await settle()
     }

@@ -20,17 +20,17 @@ it('ends waits in the order in which they are due, each at its own moment', asyn
 
 it('lets a loop wait again and again on the way', async () => {
   const timer = createManualTimer(0)
-  const moments: number[] = []
+  const times: number[] = []
   const loop = async (): Promise<void> => {
-    while (moments.length < 5) {
+    while (times.length < 5) {
       await timer.wait(10, signal)
-      moments.push(timer.now())
+      times.push(timer.now())
     }
   }
   const done = loop()
   await timer.advance(1000)
   await done
-  expect(moments).toEqual([10, 20, 30, 40, 50])
+  expect(times).toEqual([10, 20, 30, 40, 50])
   expect(timer.now()).toBe(1000)
 })
 

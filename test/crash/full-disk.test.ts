@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-interface Told {
+interface Report {
   readonly acknowledged: Head
   readonly head: Head
   readonly readable: number
@@ -27,15 +27,15 @@ it.each([2_000, 12_000])(
     const path = join(folder, String(blocks), 'events.db')
     const end = await runScript('fill-disk-process', [path], { shellSetup: `ulimit -f ${blocks}` })
     expect(end.code, end.stderr).toBe(0)
-    const told = JSON.parse(end.stdout) as Told
-    expect(told.errors).toEqual(['StoreUnavailableError', 'StoreUnavailableError', 'head-moved'])
-    expect(told.acknowledged.seq).toBeGreaterThan(0)
-    expect(told.head).toEqual(told.acknowledged)
-    expect(told.readable).toBe(told.acknowledged.seq)
+    const reported = JSON.parse(end.stdout) as Report
+    expect(reported.errors).toEqual(['StoreUnavailableError', 'StoreUnavailableError', 'head-moved'])
+    expect(reported.acknowledged.seq).toBeGreaterThan(0)
+    expect(reported.head).toEqual(reported.acknowledged)
+    expect(reported.readable).toBe(reported.acknowledged.seq)
 
     const log = await openSqliteLog({ path })
-    const { seq } = told.acknowledged
-    expect(await log.head()).toEqual(told.acknowledged)
+    const { seq } = reported.acknowledged
+    expect(await log.head()).toEqual(reported.acknowledged)
     expect(await log.verifyHashes({ after: 0, upTo: seq })).toEqual({ ok: true, checked: seq })
     await appendTo(log, 500, (number) => ({ dedupeKey: `key-${number}` }))
     expect(await log.verifyHashes({ after: 0, upTo: seq + 500 })).toEqual({ ok: true, checked: seq + 500 })

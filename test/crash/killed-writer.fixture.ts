@@ -26,9 +26,9 @@ export const killedWriter = async ({
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, ...environment },
   })
-  let told = ''
+  let reported = ''
   writer.stdout.setEncoding('utf8').on('data', (text: string) => {
-    told += text
+    reported += text
   })
   const ended = once(writer, 'close')
   await Promise.race([once(writer.stdout, 'data'), ended])
@@ -36,7 +36,7 @@ export const killedWriter = async ({
   writer.kill('SIGKILL')
   await ended
   // The last line may be cut: only whole ones were surely said.
-  const lines = told.split('\n').slice(0, -1)
+  const lines = reported.split('\n').slice(0, -1)
   return new Map(lines.map((line) => line.split(' ')).map(([seq, id = '']) => [Number(seq), id]))
 }
 

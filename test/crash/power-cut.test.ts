@@ -53,7 +53,7 @@ describe.skipIf(!hasCompiler)('a power cut (needs a C compiler on Linux to play 
     'loses nothing that was acknowledged, whatever the disk wrote first',
     async () => {
       let acknowledged = new Map<number, string>()
-      let [disk, told]: [string | null, number] = [null, 0]
+      let [disk, reported]: [string | null, number] = [null, 0]
       for (let cut = 0; cut < CUTS; cut += 1) {
         // A new machine now and then: everything on the disk is looked at after every cut.
         const before = cut % CUTS_PER_DISK === 0 ? null : disk
@@ -61,13 +61,13 @@ describe.skipIf(!hasCompiler)('a power cut (needs a C compiler on Linux to play 
         const { left, said } = await cutOff(before, cut, { lies: false })
         if (disk !== null) await rm(disk, { recursive: true })
         disk = left
-        told += said.size
+        reported += said.size
         for (const [seq, id] of said) acknowledged.set(seq, id)
         const log = await openSqliteLog({ path: join(left, 'events.db') })
         expect(lostOf(acknowledged, await soundRecords(log)), `after cut ${cut}`).toEqual([])
         await log.close()
       }
-      expect(told).toBeGreaterThan(CUTS)
+      expect(reported).toBeGreaterThan(CUTS)
     },
     120_000 + CUTS * 30_000,
   )

@@ -103,10 +103,10 @@ export const journalOf = (world: ExchangeState): Journal => {
 
 /** Steers a venue from another process. */
 export const controlOf = (
-  parts: ControlDependencies,
+  dependencies: ControlDependencies,
   { method, path, body }: ExchangeRequest,
 ): ExchangeResponse => {
-  const { world, faults } = parts
+  const { world, faults } = dependencies
   switch (`${method} ${path}`) {
     case 'GET control/journal':
       return { status: 200, body: journalOf(world) }

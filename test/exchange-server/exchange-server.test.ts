@@ -17,7 +17,7 @@ const openVenue = async (): Promise<ExchangeServer> => {
   return venue
 }
 
-interface Told {
+interface Reported {
   readonly status: number
   readonly code?: number
   readonly body: Readonly<Record<string, unknown>>
@@ -29,7 +29,7 @@ const ask = async (
   path: string,
   params: Readonly<Record<string, string>>,
   { timestamp = NOW_MS, secret = world.account.secret } = {},
-): Promise<Told> => {
+): Promise<Reported> => {
   const text = new URLSearchParams({ ...params, timestamp: String(timestamp) }).toString()
   const signed = `${text}&signature=${createHmac('sha256', secret).update(text).digest('hex')}`
   const url = `${baseUrl}/fapi.binance.com/fapi/${path}`
@@ -38,7 +38,7 @@ const ask = async (
     method === 'POST'
       ? await fetch(url, { method, headers, body: signed })
       : await fetch(`${url}?${signed}`, { method, headers })
-  const body = (await response.json()) as Told['body']
+  const body = (await response.json()) as Reported['body']
   return {
     status: response.status,
     body,

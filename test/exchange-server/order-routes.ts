@@ -22,7 +22,7 @@ export const ORDER_ROUTES: readonly SignedRoute[] = [
     answer: (world, query, fault) => {
       if (!world.account.mayTrade)
         throw new ExchangeRefusal(-2015, 'Invalid API-key, IP, or permissions for action.', 401)
-      return tellOrder(placeOrder(world, requestOf(world, query), twistOf(fault)))
+      return publishOrder(placeOrder(world, requestOf(world, query), twistOf(fault)))
     },
   },
   {
@@ -34,7 +34,7 @@ export const ORDER_ROUTES: readonly SignedRoute[] = [
         if (order !== null) order.hiddenLookups -= 1
         throw new ExchangeRefusal(-2013, 'Order does not exist.')
       }
-      return tellOrder(order)
+      return publishOrder(order)
     },
   },
   {
@@ -44,7 +44,7 @@ export const ORDER_ROUTES: readonly SignedRoute[] = [
       const order = orderOf(world, query)
       if (order === null || !isOpen(order)) throw new ExchangeRefusal(-2011, 'Unknown order sent.')
       cancelOrder(world, order)
-      return tellOrder(order)
+      return publishOrder(order)
     },
   },
   {
@@ -54,19 +54,19 @@ export const ORDER_ROUTES: readonly SignedRoute[] = [
       const symbol = query.get('symbol')
       return account.orders
         .filter((order) => isOpen(order) && (symbol === null || symbol === `${order.base}USDT`))
-        .map(tellOrder)
+        .map(publishOrder)
     },
   },
   {
     method: 'GET',
     path: `${FUTURES}/forceOrders`,
-    answer: ({ account }) => account.forced.map(tellOrder),
+    answer: ({ account }) => account.forced.map(publishOrder),
   },
   {
     method: 'GET',
     path: `${FUTURES}/userTrades`,
     answer: (world, query, fault) => {
-      const reported = tradesOf(world, query).filter(isTold).map(tellTrade)
+      const reported = tradesOf(world, query).filter(isPublished).map(publishTrade)
       if (fault?.kind === 'repeated') return [...reported, ...reported]
       return fault?.kind === 'shuffled' ? reported.reverse() : reported
     },
@@ -141,13 +141,13 @@ const tradesOf = (world: ExchangeState, query: URLSearchParams): readonly VenueT
   return all.filter((trade) => trade.base === base).slice(-Number(query.get('limit') ?? 500))
 }
 
-const isTold = (trade: VenueTrade): boolean => {
+const isPublished = (trade: VenueTrade): boolean => {
   if (trade.hiddenQueries === 0) return true
   trade.hiddenQueries -= 1
   return false
 }
 
-const tellOrder = (order: VenueOrder) => ({
+const publishOrder = (order: VenueOrder) => ({
   orderId: order.orderId,
   symbol: `${order.base}USDT`,
   status: order.status,
@@ -175,7 +175,7 @@ const tellOrder = (order: VenueOrder) => ({
   updateTime: order.updatedMs,
 })
 
-const tellTrade = (trade: VenueTrade) => ({
+const publishTrade = (trade: VenueTrade) => ({
   symbol: `${trade.base}USDT`,
   id: trade.tradeId,
   orderId: trade.orderId,

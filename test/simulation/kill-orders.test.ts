@@ -98,17 +98,17 @@ const simulate = async (logPath: string): Promise<Simulation> => {
   const runs: (readonly Progress[])[] = []
   const beginNext = (): Next => {
     const level = random.happens(0.25) ? ((1 + random.below(3)) as KillSwitchLevel) : null
-    const moment = level === null ? momentOf(random) : levelMomentOf(level, random)
-    return { process: startTradingProcess(program, taskOf('trade', random.below(2 ** 31), level)), moment }
+    const point = level === null ? pointOf(random) : levelPointOf(level, random)
+    return { process: startTradingProcess(program, taskOf('trade', random.below(2 ** 31), level)), point }
   }
   let next = beginNext()
   try {
     // A lifetime lasts some seconds. Where the machine is so busy that little happens in them, there are more runs, until
     // the hook has no more time for them.
     for (let kill = 1; kill <= KILLS || !hasEnoughOrders(await venue.journal()); kill += 1) {
-      const { process, moment } = next
+      const { process, point } = next
       next = beginNext()
-      runs.push(await process.runUntil(moment))
+      runs.push(await process.runUntil(point))
     }
     await venue.clearFaults()
     const last = startTradingProcess(program, taskOf('end', SEED, null))
@@ -133,13 +133,13 @@ const acceptedIn = ({ attempts }: Journal): readonly string[] =>
 
 interface Next {
   readonly process: TradingProcess
-  readonly moment: KillPoint
+  readonly point: KillPoint
 }
 
 /** While it starts, at any moment, and around a call to the venue. */
-const momentOf = (random: Random): KillPoint => {
+const pointOf = (random: Random): KillPoint => {
   const count = 1 + random.below(6)
-  const moments: readonly KillPoint[] = [
+  const points: readonly KillPoint[] = [
     { progress: 'open', count: 1, delayMs: random.below(100) },
     { progress: 'trading', count: 1, delayMs: random.below(1000) },
     { progress: 'sent', count, delayMs: random.below(15) },
@@ -147,11 +147,11 @@ const momentOf = (random: Random): KillPoint => {
     { progress: 'answered', count, delayMs: 0 },
     { progress: 'answered', count, delayMs: random.below(15) },
   ]
-  return moments[random.below(moments.length)] ?? { progress: 'trading', count: 1, delayMs: 0 }
+  return points[random.below(points.length)] ?? { progress: 'trading', count: 1, delayMs: 0 }
 }
 
 /** While the level changes, or after. */
-const levelMomentOf = (level: KillSwitchLevel, random: Random): KillPoint => ({
+const levelPointOf = (level: KillSwitchLevel, random: Random): KillPoint => ({
   progress: random.happens(0.5) ? 'level ?' : `level ${level}`,
   count: 1,
   delayMs: random.below(20),

@@ -89,12 +89,12 @@ export const prepareForLive = async (log: EventLog, nowMs: number): Promise<void
   await opened.close()
 }
 
-export const openLiveEngine = async (parts: LiveEngineDependencies): Promise<LiveEngine> => {
-  const { timer } = parts
-  const lifetime = new Lifetime(parts.stepsToLive ?? Number.POSITIVE_INFINITY)
-  const log = crashing(parts.log, lifetime)
-  const broker = crashing(parts.broker, lifetime)
-  const configuration = liveConfiguration(parts)
+export const openLiveEngine = async (dependencies: LiveEngineDependencies): Promise<LiveEngine> => {
+  const { timer } = dependencies
+  const lifetime = new Lifetime(dependencies.stepsToLive ?? Number.POSITIVE_INFINITY)
+  const log = crashing(dependencies.log, lifetime)
+  const broker = crashing(dependencies.broker, lifetime)
+  const configuration = liveConfiguration(dependencies)
   const errors: string[] = []
   const engine = await openEngine(log, () => timer.now(), configuration)
   const router = new OrderRouter({
@@ -118,7 +118,7 @@ export const openLiveEngine = async (parts: LiveEngineDependencies): Promise<Liv
     submitIntent: async (changes = {}) => {
       const now = new Date(timer.now()).toISOString()
       const id = await appendEvent(
-        parts.log,
+        dependencies.log,
         now,
         'execution.trade_intent.v1',
         intentAt(timer.now(), changes),

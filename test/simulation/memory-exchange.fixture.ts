@@ -111,8 +111,8 @@ export const createMemoryExchange = (now: () => number): MemoryExchange => {
     }
     orders.set(order.clientOrderId, held)
     const some = cut((order.quantity / 3n) as Quantity)
-    const room = order.reduceOnly ? reducible(order) : order.quantity
-    const wanted = room < order.quantity ? room : order.quantity
+    const left = order.reduceOnly ? reducible(order) : order.quantity
+    const wanted = left < order.quantity ? left : order.quantity
     if (treatment === 'fill-nothing') trade(held, 0n as Quantity)
     else if (treatment === 'fill-some') trade(held, some < wanted ? some : wanted)
     else if (treatment === 'fill-in-parts') {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { MemoryLog } from '../../src/adapters/storage/memory/memory-log.ts'
-import { openPositionsOf, positionsOf } from '../../src/core/trading/portfolio.ts'
+import { openPositionsOf, positionsOf } from '../../src/core/trading/book.ts'
 import type { KillSwitchLevel } from '../../src/core/shared/level.ts'
 import { notionalOf } from '../../src/core/shared/money.ts'
 import { createManualTimer, settle, type ManualTimer } from '../../src/ports/manual-timer.fixture.ts'

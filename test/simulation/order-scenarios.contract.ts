@@ -1,6 +1,6 @@
 import { type OrderId, type IntentId } from '../../src/core/shared/brand.ts'
 import { afterEach, describe, expect, it } from 'vitest'
-import { openPositionsOf } from '../../src/core/trading/portfolio.ts'
+import { openPositionsOf } from '../../src/core/trading/book.ts'
 import type { LiveEngine } from './live-engine.fixture.ts'
 
 /** An engine whose orders are filled on paper or at a venue. */

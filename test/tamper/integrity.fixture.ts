@@ -32,7 +32,7 @@ export interface IntegrityFixture {
   readonly path: () => string
   readonly store: () => CheckpointStore
   readonly newest: () => Promise<SignedCheckpoint | undefined>
-  readonly checkpointerOf: (log: EventLog, parts?: Partial<CheckpointerDependencies>) => Checkpointer
+  readonly checkpointerOf: (log: EventLog, dependencies?: Partial<CheckpointerDependencies>) => Checkpointer
   /** Leaves a checkpoint of each of these sizes. */
   readonly checkpointAt: (records: readonly LogRecord[], ...sizes: readonly number[]) => Promise<void>
   readonly verify: (log: EventLog, options?: Partial<VerifyOptions>) => Promise<IntegrityReport>
@@ -48,7 +48,7 @@ export const useIntegrityFixture = (): IntegrityFixture => {
     path,
     store,
     newest: async () => (await store().read('newest')).notes.at(-1),
-    checkpointerOf: (log, parts = {}) =>
+    checkpointerOf: (log, dependencies = {}) =>
       createCheckpointer({
         log,
         checkpoints: store(),
@@ -58,7 +58,7 @@ export const useIntegrityFixture = (): IntegrityFixture => {
         everyEvents: 10,
         everyMs: 1000,
         stepMax: 10_000,
-        ...parts,
+        ...dependencies,
       }),
     checkpointAt: async (records, ...sizes) => {
       for (const size of sizes) {

@@ -8,7 +8,7 @@ import {
   LAST_SEQ,
   node,
   other,
-  stranger,
+  outsider,
   type TamperedLogs,
   type Raw,
 } from './tampered-log.fixture.ts'
@@ -210,9 +210,9 @@ describe('somebody who makes every hash fit again', () => {
 
   it('is caught when the whole log is made anew with another key', async () => {
     const said = { type: 'signal.test.v1', payload: { number: 1 } }
-    const records = await recordsOf([started(stranger), ...Array.from({ length: 49 }, () => said)], stranger)
+    const records = await recordsOf([started(outsider), ...Array.from({ length: 49 }, () => said)], outsider)
     const { verify } = await logs.broken((raw) => {
-      raw.exec(`UPDATE events SET signer = '${stranger.nodeId}' WHERE signer = '${node.nodeId}'`)
+      raw.exec(`UPDATE events SET signer = '${outsider.nodeId}' WHERE signer = '${node.nodeId}'`)
       overwrite(records)(raw)
     })
     for (const mode of ['fast', 'full'] as const) {

@@ -16,7 +16,7 @@ import { fill, headAfter, nodeOf, recordsOf, started, type Said } from './signed
 
 export const node = nodeOf(1)
 export const other = nodeOf(2)
-export const stranger = nodeOf(3)
+export const outsider = nodeOf(3)
 
 /** The newest events that `fast` looks at. */
 const FAST_N = 10

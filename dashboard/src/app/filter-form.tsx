@@ -108,8 +108,8 @@ export const UrlTimeField = ({ name, label }: Pick<UrlFieldProps, 'name' | 'labe
       step={1}
       value={localText(value)}
       onChange={(event) => {
-        const moment = new Date(event.target.value)
-        setValue(Number.isNaN(moment.getTime()) ? '' : moment.toISOString())
+        const time = new Date(event.target.value)
+        setValue(Number.isNaN(time.getTime()) ? '' : time.toISOString())
       }}
     />
   )
@@ -117,9 +117,9 @@ export const UrlTimeField = ({ name, label }: Pick<UrlFieldProps, 'name' | 'labe
 
 /** In the format of the input: local time without a zone. */
 const localText = (iso: string): string => {
-  const moment = new Date(iso)
-  if (iso === '' || Number.isNaN(moment.getTime())) return ''
-  return new Date(moment.getTime() - moment.getTimezoneOffset() * 60_000).toISOString().slice(0, 19)
+  const time = new Date(iso)
+  if (iso === '' || Number.isNaN(time.getTime())) return ''
+  return new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 19)
 }
 
 const HEIGHT_PX_MIN = 300

@@ -40,9 +40,9 @@ export const Time = ({ at, as = 'clock' }: TimeProps) => {
 const Ago = ({ at }: { readonly at: string }) => <>{useNow((nowMs) => agoText(Date.parse(at), nowMs))}</>
 
 const Clock = ({ at, isFull }: { readonly at: string; readonly isFull: boolean }) => {
-  const moment = new Date(at)
-  const isToday = useNow((nowMs) => isSameDay(nowMs, moment.getTime()))
-  return <>{isFull || !isToday ? DATE_CLOCK.format(moment) : CLOCK.format(moment)}</>
+  const time = new Date(at)
+  const isToday = useNow((nowMs) => isSameDay(nowMs, time.getTime()))
+  return <>{isFull || !isToday ? DATE_CLOCK.format(time) : CLOCK.format(time)}</>
 }
 
 const isSameDay = (one: number, other: number): boolean =>

@@ -51,9 +51,9 @@ describe('15: which types score', () => {
     fc.assert(
       fc.property(types, views, (type, all) => {
         fc.pre(!KINDS.some((kind) => type === `signal.${kind}.v1`))
-        const stranger = { ...signalOf('ta', payload, { id: 'stranger' }), type }
+        const unrelated = { ...signalOf('ta', payload, { id: 'stranger' }), type }
         const signals = signalsOf(all)
-        expect(firstOf(think([stranger, ...signals], 'BULL'))).toStrictEqual(firstOf(think(signals, 'BULL')))
+        expect(firstOf(think([unrelated, ...signals], 'BULL'))).toStrictEqual(firstOf(think(signals, 'BULL')))
       }),
     )
   })
@@ -62,7 +62,7 @@ describe('15: which types score', () => {
 describe('16: signals that do not belong', () => {
   const HORIZON_MS = { ta: 4 * 900_000, onchain: 4 * 21_600_000, curator: 4 * 86_400_000 } as const
 
-  const strangers = fc.oneof(
+  const unrelated = fc.oneof(
     viewOf('ta').chain((view) =>
       fc.constantFrom(-1, -MINUTE_MS, -HOUR_MS).map((ageMs) => ({ view, ageMs, symbol: 'ETH' })),
     ),
@@ -83,7 +83,7 @@ describe('16: signals that do not belong', () => {
   it('never change a symbol: of the future, without or with another symbol, or older than four times fresh', () => {
     fc.assert(
       fc.property(
-        fc.array(strangers, { minLength: 1, maxLength: 5 }),
+        fc.array(unrelated, { minLength: 1, maxLength: 5 }),
         views,
         regimes,
         (noise, all, regime) => {

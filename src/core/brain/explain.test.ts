@@ -28,10 +28,10 @@ const strong = [
 
 describe('what would have changed a decision', () => {
   it('is what the brain really thinks without an author or a domain', () => {
-    const houses = fc.constantFrom(builtin('one'), builtin('two'), builtin('three'))
+    const venues = fc.constantFrom(builtin('one'), builtin('two'), builtin('three'))
     const view = fc
       .constantFrom('ta', 'orderbook', 'social', 'sentiment', 'aci', 'onchain', 'events', 'tradfi')
-      .chain((kind) => viewOf(kind, houses))
+      .chain((kind) => viewOf(kind, venues))
     fc.assert(
       fc.property(fc.array(view, { minLength: 1, maxLength: 10 }), (views) => {
         const signals = signalsOf(views)

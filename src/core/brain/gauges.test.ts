@@ -32,10 +32,10 @@ describe('gaugesOf', () => {
   })
 
   it('believes the built-in producer, and the median of registered ones only without it', () => {
-    const strangers = [-90, 10, 12, 14].map((value, index) => funding(value, registered(`p${index}`)))
-    expect(gauges(...strangers).funding).toBe(11)
-    expect(gauges(...strangers.slice(1)).funding).toBe(12)
-    expect(gauges(...strangers, funding(20, builtin('house'))).funding).toBe(20)
+    const unknown = [-90, 10, 12, 14].map((value, index) => funding(value, registered(`p${index}`)))
+    expect(gauges(...unknown).funding).toBe(11)
+    expect(gauges(...unknown.slice(1)).funding).toBe(12)
+    expect(gauges(...unknown, funding(20, builtin('house'))).funding).toBe(20)
   })
 
   it('does not hear the stale and the quarantined', () => {

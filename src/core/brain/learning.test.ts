@@ -18,7 +18,7 @@ const at = (day: number): string => new Date(BEGIN_MS + day * DAY_MS).toISOStrin
 
 type Run = PayloadOf<'learning.weight_adjustment.v1'>
 
-const told = (state: State, type: string, payload: object, ts: string): State =>
+const folded = (state: State, type: string, payload: object, ts: string): State =>
   evolve(state, {
     seq: state.seq + 1,
     id: `e${state.seq + 1}`,
@@ -43,7 +43,7 @@ const closed = (
   day: number,
   { won, direction = 'long', scores = {}, netReturn }: Trade,
 ): State =>
-  told(
+  folded(
     state,
     'learning.outcome.v1',
     {
@@ -72,7 +72,7 @@ const learnAt = (state: State, day: number, configuration = DEFAULT_CONFIGURATIO
 const typesOf = (events: readonly Stamped[]): readonly string[] => events.map(({ type }) => type)
 
 /** `curator` is right, `social` is wrong, `technical` never has an opinion. */
-const telling = (won: boolean, direction: 'long' | 'short' = 'long'): Trade => {
+const folding = (won: boolean, direction: 'long' | 'short' = 'long'): Trade => {
   const up = won === (direction === 'long')
   return {
     won,
@@ -82,9 +82,9 @@ const telling = (won: boolean, direction: 'long' | 'short' = 'long'): Trade => {
 }
 
 const history = (first: number, days: readonly number[]): State => {
-  const begun = closed(INITIAL_STATE, first, telling(true))
+  const begun = closed(INITIAL_STATE, first, folding(true))
   return days.reduce(
-    (state, day, index) => closed(state, day, telling(index % 2 === 0, index % 3 === 0 ? 'short' : 'long')),
+    (state, day, index) => closed(state, day, folding(index % 2 === 0, index % 3 === 0 ? 'short' : 'long')),
     begun,
   )
 }
@@ -166,7 +166,7 @@ describe('a learning run', () => {
   it('does not believe fewer than ten pairs', () => {
     const rarely = lately(60, 30).reduce(
       (state, day, index) =>
-        closed(state, day, index < 9 ? telling(index % 2 === 0) : { won: index % 2 === 0 }),
+        closed(state, day, index < 9 ? folding(index % 2 === 0) : { won: index % 2 === 0 }),
       closed(INITIAL_STATE, 0, { won: true }),
     )
     expect(learnAt(rarely, 60).run).toMatchObject({
@@ -189,7 +189,7 @@ describe('a learning run', () => {
     const learnedFirst = state.brain.learning.learned?.weights
     const reasons: string[] = []
     for (const day of [101, 102, 103]) {
-      state = closed(state, day - 0.5, { ...telling(false), netReturn: -0.1 })
+      state = closed(state, day - 0.5, { ...folding(false), netReturn: -0.1 })
       const next = learnAt(state, day)
       reasons.push(next.run.reason)
       state = next.state
@@ -265,17 +265,17 @@ describe('learned weights', () => {
 
   it('do not come back when the old ones are configured again', () => {
     const change = { changed: ['weights.curator'], config_hash: 'h' }
-    const after = told(state, 'system.config_changed.v1', change, at(96))
+    const after = folded(state, 'system.config_changed.v1', change, at(96))
     expect(weightsInForce(after.brain.learning, DEFAULT_CONFIGURATION)).toEqual({ weights, version: 0 })
-    const unrelated = told(state, 'system.config_changed.v1', { ...change, changed: ['risk.x'] }, at(96))
+    const unrelated = folded(state, 'system.config_changed.v1', { ...change, changed: ['risk.x'] }, at(96))
     expect(weightsInForce(unrelated.brain.learning, DEFAULT_CONFIGURATION).version).toBe(1)
   })
 
   it('end with the first cycle that does not use them', () => {
     const cycle = { cycle_id: 'c', started_at: at(96), stale_cycles: 0, signals_used: {} }
-    const used = told(state, 'brain.cycle.v1', { ...cycle, weights_version: 1 }, at(96))
+    const used = folded(state, 'brain.cycle.v1', { ...cycle, weights_version: 1 }, at(96))
     expect(weightsInForce(used.brain.learning, DEFAULT_CONFIGURATION).version).toBe(1)
-    const unused = told(state, 'brain.cycle.v1', { ...cycle, weights_version: 0 }, at(96))
+    const unused = folded(state, 'brain.cycle.v1', { ...cycle, weights_version: 0 }, at(96))
     expect(weightsInForce(unused.brain.learning, DEFAULT_CONFIGURATION).version).toBe(0)
     // A version is never given twice.
     expect(learnAt(unused, 97).run.weights_version).toBe(2)
@@ -325,7 +325,7 @@ describe('what is remembered of closes', () => {
 
 describe('the next run', () => {
   it('is due when a moment of the grid has passed since the last, or since the log began', () => {
-    const begun = told(INITIAL_STATE, 'system.started.v1', { node_id: 'n', public_key: 'k' }, at(3))
+    const begun = folded(INITIAL_STATE, 'system.started.v1', { node_id: 'n', public_key: 'k' }, at(3))
     expect(isLearningDue(INITIAL_STATE.brain.learning, BEGIN_MS)).toBe(false)
     expect(isLearningDue(begun.brain.learning, BEGIN_MS + 3 * DAY_MS)).toBe(false)
     expect(isLearningDue(begun.brain.learning, BEGIN_MS + 7 * DAY_MS)).toBe(true)

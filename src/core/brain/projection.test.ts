@@ -55,8 +55,8 @@ describe('any weights', () => {
 
   it('add up to exactly 1 and move by at most a step', () => {
     fc.assert(
-      fc.property(weights, step, direction, (before, stepMax, wishes) => {
-        const after = projected(before, vector(...wishes.map((wish) => wish * stepMax)), {
+      fc.property(weights, step, direction, (before, stepMax, deltas) => {
+        const after = projected(before, vector(...deltas.map((delta) => delta * stepMax)), {
           ...BOUNDS,
           step: stepMax,
         })
@@ -70,8 +70,8 @@ describe('any weights', () => {
   it('stay between floor and ceiling, or do not move away from there', () => {
     const outside = (value: number): number => Math.max(BOUNDS.floor - value, value - BOUNDS.ceiling, 0)
     fc.assert(
-      fc.property(weights, step, direction, (before, stepMax, wishes) => {
-        const after = projected(before, vector(...wishes.map((wish) => wish * stepMax)), {
+      fc.property(weights, step, direction, (before, stepMax, deltas) => {
+        const after = projected(before, vector(...deltas.map((delta) => delta * stepMax)), {
           ...BOUNDS,
           step: stepMax,
         })

@@ -79,12 +79,12 @@ const plainInputs = (signals: readonly BrainSignal[], symbol: string): readonly 
     .filter(({ quality }) => quality > 0)
     .toSorted((one, other) => (placeOf(one.signal) < placeOf(other.signal) ? -1 : 1))
   return DOMAINS.flatMap((domain): readonly PlainInput[] => {
-    const heard = counted.flatMap(({ evidence, ...one }) =>
+    const seen = counted.flatMap(({ evidence, ...one }) =>
       one.domain === domain && evidence !== null ? [{ ...one, evidence }] : [],
     )
-    const authors = [...new Set(heard.map(({ signal }) => authorKeyOf(signal.author)))]
+    const authors = [...new Set(seen.map(({ signal }) => authorKeyOf(signal.author)))]
     const claims = authors.map((key) => {
-      const own = heard.filter(({ signal }) => authorKeyOf(signal.author) === key)
+      const own = seen.filter(({ signal }) => authorKeyOf(signal.author) === key)
       const author = own[0]?.signal.author as Author
       const weight = Math.max(...own.map(({ quality }) => quality)) * accountStatusOf(author)
       return { own, weight, capGroup: capGroupOf(author) }

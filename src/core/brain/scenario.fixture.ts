@@ -79,18 +79,18 @@ export const curatorCall = (
 
 /** BTC data that votes for a regime. */
 export const regimeSignals = (regime: Regime): readonly BrainSignal[] => {
-  const told = (funding: number, basis: number, rsi: number, fearGreed: number) => [
+  const given = (funding: number, basis: number, rsi: number, fearGreed: number) => [
     signalOf('tradfi', { funding_annualized: funding, basis_annualized: basis }, btc('tradfi')),
     signalOf('ta', { rsi_14: rsi }, btc('ta')),
     signalOf('sentiment', { fear_greed: fearGreed }, btc('sentiment')),
   ]
   switch (regime) {
     case 'BULL':
-      return told(12, 5, 58, 62)
+      return given(12, 5, 58, 62)
     case 'BEAR':
-      return told(-3, 1.5, 28, 20)
+      return given(-3, 1.5, 28, 20)
     case 'CRISIS':
-      return told(-15, 5, 50, 12)
+      return given(-15, 5, 50, 12)
     case 'TRANSITION':
       return []
   }

@@ -33,8 +33,8 @@ describe('17: shares', () => {
           )
           if (group !== null) expect(share).toBeLessThanOrEqual(cap + 1e-12)
         }
-        const room = groups.has(null) ? 1 : Math.min(1, groups.size * cap)
-        expect(total(shares)).toBeCloseTo(room, 9)
+        const left = groups.has(null) ? 1 : Math.min(1, groups.size * cap)
+        expect(total(shares)).toBeCloseTo(left, 9)
       }),
     )
   })

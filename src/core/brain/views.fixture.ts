@@ -97,14 +97,14 @@ const PAYLOADS: Readonly<Record<string, Payloads>> = {
 
 export const KINDS: readonly string[] = Object.keys(PAYLOADS)
 
-const standings = fc.constantFrom(0, 13, 50, 100)
+const karmas = fc.constantFrom(0, 13, 50, 100)
 
 // Who has one name has one standing.
 const authors: fc.Arbitrary<Author> = fc.oneof(
   fc.constant(builtin('house')),
-  standings.map((reputation) => registered(`p${reputation}`, { reputation })),
+  karmas.map((reputation) => registered(`p${reputation}`, { reputation })),
   fc
-    .tuple(standings, fc.constantFrom(null, 'gang'))
+    .tuple(karmas, fc.constantFrom(null, 'gang'))
     .map(([score, groupId]) => contributor(`a${score}${groupId}`, score, groupId)),
 )
 

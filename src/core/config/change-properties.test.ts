@@ -58,12 +58,12 @@ describe('any valid configuration', () => {
         settings(),
         presetNames,
         presetNames,
-        (mine, variables, wishes, own, chosen) => {
+        (mine, variables, requests, own, chosen) => {
           const layers = layersWith(mine, variables, own, chosen)
           fc.pre(layers !== null)
-          const outcome = change(layers, valuesOf(wishes))
+          const outcome = change(layers, valuesOf(requests))
           fc.pre(outcome.status === 'accepted')
-          for (const { path, value } of wishes) {
+          for (const { path, value } of requests) {
             const decided = setsKey(layers.environment, path)
             if (!decided) expect(valueAt(asValues(outcome.configuration), path)).toStrictEqual(value)
             const differs = !sameValue(valueAt(asValues(outcome.configuration), path), value)
@@ -71,10 +71,10 @@ describe('any valid configuration', () => {
           }
           const saved: Layers = { ...layers, user: { ...NO_LAYER, values: outcome.userValues } }
           expect(running(saved)).toStrictEqual(outcome.configuration)
-          const again = accepted(change(saved, valuesOf(wishes)))
+          const again = accepted(change(saved, valuesOf(requests)))
           expect([again.changed, again.userValuesChanged]).toStrictEqual([[], false])
           for (const { path, value } of leavesOf(outcome.userValues)) {
-            const said = [layers.user.values, valuesOf(wishes)].some((one) =>
+            const said = [layers.user.values, valuesOf(requests)].some((one) =>
               sameValue(valueAt(one, path), value),
             )
             expect(said).toBe(true)

@@ -73,10 +73,12 @@ export const changeUserSettings = (request: ChangeRequest): Change => {
     const msg = `must have at most ${KEYS_MAX} keys`
     return { status: 'refused', faults: [{ loc: prefix, msg, type: 'too_large' }] }
   }
-  const wishes = leaves.filter(({ path, value }) => !isRedactedSecret(path, value))
-  const changedLayers = withWishes(layers, wishes, asValues(running))
+  const requests = leaves.filter(({ path, value }) => !isRedactedSecret(path, value))
+  const changedLayers = withRequests(layers, requests, asValues(running))
   const effective = effectiveConfiguration(changedLayers)
-  const asksForNoToken = wishes.some(({ path, value }) => path.join('.') === 'api.auth_token' && value === '')
+  const asksForNoToken = requests.some(
+    ({ path, value }) => path.join('.') === 'api.auth_token' && value === '',
+  )
   const mayBeEmpty = request.insecureOk || (!asksForNoToken && running.api.auth_token === '')
   const faults = faultsIn(changedLayers, effective, { mayBeEmpty, asksForNoToken })
   if (effective.status === 'invalid' || faults.length > 0) {
@@ -96,7 +98,7 @@ export const changeUserSettings = (request: ChangeRequest): Change => {
     userValuesChanged: !sameValue(userValues, neededValues(layers)),
     changed: changed.map(dotted),
     restartRequired: changed.filter(needsRestart).map(dotted),
-    overriddenByEnv: overridden(wishes, changedLayers).map(dotted),
+    overriddenByEnv: overridden(requests, changedLayers).map(dotted),
   }
 }
 
@@ -104,22 +106,22 @@ export const changeUserSettings = (request: ChangeRequest): Change => {
  * What a wish repeats from the running configuration is left alone, so that a shown configuration can be sent
  * back. Unless another wish, such as a new preset, would take it away: then it is written down.
  */
-const withWishes = (layers: Layers, wishes: readonly Leaf[], running: JsonObject): Layers => {
-  const news = wishes.filter(({ path, value }) => !repeats(valueAt(running, path), value))
-  const changed = withUserValues(layers, news.reduce(applyWish, layers.user.values))
+const withRequests = (layers: Layers, requests: readonly Leaf[], running: JsonObject): Layers => {
+  const news = requests.filter(({ path, value }) => !repeats(valueAt(running, path), value))
+  const changed = withUserValues(layers, news.reduce(applyRequest, layers.user.values))
   const outcome = effectiveValues(changed)
-  const lost = wishes.filter(
+  const lost = requests.filter(
     ({ path, value }) =>
       value !== null && !setsKey(layers.environment, path) && !repeats(valueAt(outcome, path), value),
   )
-  return withUserValues(layers, lost.reduce(applyWish, changed.user.values))
+  return withUserValues(layers, lost.reduce(applyRequest, changed.user.values))
 }
 
 /** An empty object asks for nothing where a group stands. */
-const repeats = (present: Json | undefined, wish: Json): boolean =>
-  wish !== null && (sameValue(present, wish) || (isObject(present) && sameValue(wish, {})))
+const repeats = (present: Json | undefined, request: Json): boolean =>
+  request !== null && (sameValue(present, request) || (isObject(present) && sameValue(request, {})))
 
-const applyWish = (values: JsonObject, { path, value }: Leaf): JsonObject =>
+const applyRequest = (values: JsonObject, { path, value }: Leaf): JsonObject =>
   value === null && isKnown(path) ? withoutValue(values, path) : withValue(values, path, value)
 
 const withUserValues = (layers: Layers, values: JsonObject): Layers => ({
@@ -187,9 +189,9 @@ const neededValues = (layers: Layers): JsonObject => {
 }
 
 /** Wishes that do not come true while the environment says otherwise. */
-const overridden = (wishes: readonly Leaf[], layers: Layers): readonly KeyPath[] => {
+const overridden = (requests: readonly Leaf[], layers: Layers): readonly KeyPath[] => {
   const outcome = effectiveValues(layers)
-  return wishes
+  return requests
     .filter(({ path }) => setsKey(layers.environment, path))
     .filter(({ path, value }) => !repeats(valueAt(outcome, path), value))
     .map(({ path }) => path)

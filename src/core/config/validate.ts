@@ -128,9 +128,9 @@ const RULES: readonly Rule[] = [
     type: 'conflict',
     check: (configuration) => {
       const heat = configuration.risk.max_position_pct * lossAtStopPerUsd(configuration)
-      const room = heatRoom(configuration)
-      return isOver(heat, room)
-        ? `must fit the heat room: such a position risks ${rounded(heat)} of equity, entries may risk ${rounded(room)}`
+      const left = heatLeft(configuration)
+      return isOver(heat, left)
+        ? `must fit the heat room: such a position risks ${rounded(heat)} of equity, entries may risk ${rounded(left)}`
         : null
     },
   },
@@ -200,7 +200,7 @@ const lossAtStopPerUsd = ({ execution }: Configuration): number => {
   return exit - 1 + exit * (execution.paper_fee_bps / 10_000)
 }
 
-const heatRoom = ({ risk, kill_switch }: Configuration): number =>
+const heatLeft = ({ risk, kill_switch }: Configuration): number =>
   risk.heat_open_fraction * Math.min(risk.max_portfolio_heat_pct, kill_switch.l2_portfolio_heat_pct)
 
 /** Decimal fractions are not exact in binary: 2·(5 + 6) bps equals 0.0022 although the bits differ. */

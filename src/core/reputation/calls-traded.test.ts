@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import {
   HOUR_MS,
   RESOLVED,
-  house,
+  configured,
   say,
   bullish,
   verdictsIn,
@@ -17,7 +17,7 @@ import { payloadOf, typesOf } from '../trading/trading.fixture.ts'
 
 describe('a call that is traded on', () => {
   const traded = (direction: 'long' | 'short' = 'long') => {
-    const scenario = house()
+    const scenario = configured()
     scenario.bar('BTC', 100)
     const { signal_id: id, call_id: callId } = say(scenario, 'ann', {
       direction: direction === 'long' ? 'bullish' : 'bearish',
@@ -116,7 +116,7 @@ describe('a call that is traded on', () => {
   })
 
   it('is decided by its horizon when the trade came too late', () => {
-    const scenario = house()
+    const scenario = configured()
     scenario.bar('BTC', 100)
     const signalId = textOf(say(scenario, 'ann', bullish)['signal_id'])
     barAfter(scenario, 24 * HOUR_MS - 60_000, 100)

@@ -7,7 +7,9 @@ export const HOUR_MS = 3_600_000
 export const RESOLVED = 'attribution.resolved.v1'
 
 /** An account with two contributors and a price. */
-export const house = (changes: ConstructorParameters<typeof TradingScenario>[0] = {}): TradingScenario => {
+export const configured = (
+  changes: ConstructorParameters<typeof TradingScenario>[0] = {},
+): TradingScenario => {
   const scenario = new TradingScenario(changes)
   for (const nodeId of ['ann', 'bob']) {
     scenario.record({

@@ -1,6 +1,6 @@
 import { Map as PersistentMap } from 'immutable'
 import { describe, expect, it } from 'vitest'
-import { HOUR_MS, house, say, bullish, verdictsIn, recordOf, barAfter } from './calls.fixture.ts'
+import { HOUR_MS, configured, say, bullish, verdictsIn, recordOf, barAfter } from './calls.fixture.ts'
 import { BEGIN, payloadOf } from '../trading/trading.fixture.ts'
 import type { KnownEvent } from '../events/catalogue.ts'
 import { CALL_SIGNALS_MAX, evolveCalls, SIGNALS_MAX } from './calls.ts'
@@ -9,7 +9,7 @@ import type { JsonObject } from '../shared/json.ts'
 
 describe('a call', () => {
   it('is opened by a signal at the price of that moment', () => {
-    const scenario = house()
+    const scenario = configured()
     scenario.bar('BTC', 100)
     const attribution = say(scenario, 'ann', bullish)
     expect(attribution).toMatchObject({
@@ -24,7 +24,7 @@ describe('a call', () => {
   })
 
   it('is made by the evidence of a measurement', () => {
-    const scenario = house()
+    const scenario = configured()
     scenario.bar('BTC', 100)
     const emit = (payload: JsonObject) =>
       payloadOf(
@@ -51,7 +51,7 @@ describe('a call', () => {
   })
 
   it('is not made without a symbol or a direction', () => {
-    const scenario = house()
+    const scenario = configured()
     for (const payload of [{ symbol: '' }, { symbol: 'global' }, { direction: null }, { direction: 'up' }]) {
       expect(say(scenario, 'ann', { ...bullish, ...payload })).toMatchObject({ call_id: null, due_at: null })
     }
@@ -59,13 +59,13 @@ describe('a call', () => {
   })
 
   it('takes the horizon it asks for, if it is one', () => {
-    const scenario = house()
+    const scenario = configured()
     expect(say(scenario, 'ann', { ...bullish, horizon: '1h' })).toMatchObject({ horizon: '1h' })
     expect(say(scenario, 'bob', { ...bullish, horizon: '2h' })).toMatchObject({ horizon: '24h' })
   })
 
   it('is joined by what says the same, and by nothing else', () => {
-    const scenario = house()
+    const scenario = configured()
     scenario.bar('BTC', 100)
     const first = say(scenario, 'ann', bullish)
     scenario.bar('BTC', 110)
@@ -81,7 +81,7 @@ describe('a call', () => {
   })
 
   it('remembers its first and its newest signals', () => {
-    const scenario = house()
+    const scenario = configured()
     const ids = Array.from({ length: CALL_SIGNALS_MAX + 5 }, () => say(scenario, 'ann', bullish)['signal_id'])
     const [call] = [...scenario.state.reputation.calls.open.values()]
     expect(call?.signalIds).toEqual([ids[0], ...ids.slice(1 - CALL_SIGNALS_MAX)])
@@ -89,7 +89,7 @@ describe('a call', () => {
   })
 
   it('remembers its first and its newest signal alone while there are too many of all calls', () => {
-    const scenario = house()
+    const scenario = configured()
     const said = say(scenario, 'ann', bullish)
     const others = Array.from({ length: SIGNALS_MAX }, (_, index): [string, string] => [
       `s${index}`,
@@ -111,7 +111,7 @@ describe('a call', () => {
   })
 
   it('is opened once by several rows of one run', () => {
-    const scenario = house()
+    const scenario = configured()
     const row = (rsi: number, key: string) => ({
       type: 'signal.ta.v1',
       payload: { symbol: 'BTC', rsi_14: rsi },
@@ -135,7 +135,7 @@ describe('a call', () => {
 
 describe('a call that nobody trades on', () => {
   it('is decided by the first close from its time on', () => {
-    const scenario = house()
+    const scenario = configured()
     scenario.bar('BTC', 100)
     const { call_id, signal_id } = say(scenario, 'ann', bullish)
     expect(verdictsIn(barAfter(scenario, 24 * HOUR_MS - 60_000, 150))).toEqual([])
@@ -172,7 +172,7 @@ describe('a call that nobody trades on', () => {
   })
 
   it('hits by its direction, and base rates count the case afterwards', () => {
-    const scenario = house()
+    const scenario = configured()
     scenario.bar('BTC', 100)
     say(scenario, 'ann', { direction: 'bearish', conviction: 4 })
     say(scenario, 'ann', { direction: 'neutral' })
@@ -188,7 +188,7 @@ describe('a call that nobody trades on', () => {
   })
 
   it('is void when nobody told a price', () => {
-    const scenario = house()
+    const scenario = configured()
     say(scenario, 'ann', bullish)
     const [verdict] = verdictsIn(barAfter(scenario, 24 * HOUR_MS, 100))
     expect(verdict).toMatchObject({ hit: null, void_reason: 'no_price', base_rate: null, return_pct: null })
@@ -197,12 +197,12 @@ describe('a call that nobody trades on', () => {
   })
 
   it('is void when no bar comes in time, be it by a late bar or by the clock', () => {
-    const late = house()
+    const late = configured()
     late.bar('BTC', 100)
     say(late, 'ann', bullish)
     const [verdict] = verdictsIn(barAfter(late, 24 * HOUR_MS + 1_860_000, 110))
     expect(verdict).toMatchObject({ hit: null, void_reason: 'no_bar', exit_price: null })
-    const silent = house()
+    const silent = configured()
     silent.bar('BTC', 100)
     say(silent, 'ann', bullish)
     silent.wait(24 * HOUR_MS + 1_800_000)
@@ -216,14 +216,14 @@ describe('a call that nobody trades on', () => {
   })
 
   it('is decided within the grace', () => {
-    const scenario = house()
+    const scenario = configured()
     scenario.bar('BTC', 100)
     say(scenario, 'ann', bullish)
     expect(verdictsIn(barAfter(scenario, 24 * HOUR_MS + 1_800_000, 110))).toMatchObject([{ hit: true }])
   })
 
   it('is over at its time: what is said then opens the next', () => {
-    const scenario = house()
+    const scenario = configured()
     scenario.bar('BTC', 100)
     const first = say(scenario, 'ann', bullish)
     scenario.wait(24 * HOUR_MS)
@@ -235,7 +235,7 @@ describe('a call that nobody trades on', () => {
   })
 
   it('is settled after its contributor was removed', () => {
-    const scenario = house()
+    const scenario = configured()
     scenario.bar('BTC', 100)
     say(scenario, 'ann', bullish)
     scenario.do({ kind: 'remove-contributor', id: 'id of ann', surface: 'api' })
@@ -244,7 +244,7 @@ describe('a call that nobody trades on', () => {
   })
 
   it('is not decided by bars of the past or of other symbols', () => {
-    const scenario = house()
+    const scenario = configured()
     scenario.bar('BTC', 100)
     say(scenario, 'ann', bullish)
     scenario.wait(24 * HOUR_MS)

@@ -16,7 +16,7 @@ const outcome = (hit: boolean, rate = 0.4): RecentSkill => ({
 
 const trustAfter = (...hits: readonly boolean[]): number =>
   trustOf(
-    hits.reduce((form, hit) => recentSkillAfter(form, outcome(hit), halfLife), NO_RECENT_SKILL),
+    hits.reduce((skill, hit) => recentSkillAfter(skill, outcome(hit), halfLife), NO_RECENT_SKILL),
     rules,
   )
 
@@ -28,11 +28,11 @@ describe('trust', () => {
   })
 
   it('counts an outcome half after so many newer ones', () => {
-    const form = [
+    const skill = [
       outcome(true),
       ...times(halfLife, false).map(() => ({ ...NO_RECENT_SKILL, weight: 1 })),
     ].reduce((known, next) => recentSkillAfter(known, next, halfLife), NO_RECENT_SKILL)
-    expect(form.surplus).toBeCloseTo(0.3, 12)
+    expect(skill.surplus).toBeCloseTo(0.3, 12)
   })
 
   it('grows and falls with what came of the newest calls, within its bounds', () => {

@@ -53,13 +53,13 @@ describe('a moment', () => {
   })
 
   it('is read back as it is written', () => {
-    const moments = fc.date({
+    const times = fc.date({
       min: new Date(0),
       max: new Date('9999-12-31T23:59:59.999Z'),
       noInvalidDate: true,
     })
     fc.assert(
-      fc.property(moments, (date) => {
+      fc.property(times, (date) => {
         expect(parseTimestamp(date.toISOString())).toBe(date.toISOString())
       }),
     )
@@ -90,9 +90,9 @@ describe('the one form', () => {
   })
 
   it('is what is read as itself', () => {
-    const moments = fc.date({ noInvalidDate: true }).map((date) => date.toISOString())
+    const times = fc.date({ noInvalidDate: true }).map((date) => date.toISOString())
     fc.assert(
-      fc.property(fc.oneof(moments, fc.string({ unit: 'binary' })), (text) => {
+      fc.property(fc.oneof(times, fc.string({ unit: 'binary' })), (text) => {
         expect(isTimestamp(text)).toBe(parseTimestamp(text) === text)
       }),
     )

@@ -4,7 +4,7 @@ import type { JsonObject } from '../shared/json.ts'
 import { clamp } from '../shared/numbers.ts'
 import { aci } from './aci.ts'
 import { curator } from './curator.ts'
-import type { MarketFacts, Parts, UnweightedType, WeightedType } from './declare.ts'
+import type { MarketFacts, Evidence, UnweightedType, WeightedType } from './declare.ts'
 import { etf } from './etf.ts'
 import { events } from './events.ts'
 import { onchain } from './onchain.ts'
@@ -102,7 +102,7 @@ export const evidenceIn = (
 ): number | null => meanOf(partsOf(payload, settings[name as keyof PartSettings], market))
 
 /** All parts count alike; missing ones do not count. */
-const meanOf = (parts: Parts): number | null => {
+const meanOf = (parts: Evidence): number | null => {
   let sum = 0
   let count = 0
   for (const name in parts) {

@@ -13,7 +13,7 @@ export interface MarketFacts {
 export const UNSEEN_MARKET: MarketFacts = { volume24hUsd: null, return24hPct: null, mark: null }
 
 /** Signed pieces of evidence by name, not clamped yet; null where the payload lacks the facts. */
-export type Parts = Readonly<Record<string, number | null>>
+export type Evidence = Readonly<Record<string, number | null>>
 
 /** A producer that ships with the engine. Whether it has data depends on the feed. */
 interface BuiltinProducer {
@@ -45,7 +45,7 @@ export interface WeightedType<
   readonly domain: Domain
   /** The schema of `brain.parts.<name>` with its defaults; null for a type that has nothing to set. */
   readonly settings: Settings
-  readonly partsOf: (payload: JsonObject, settings: SettingsOf<Settings>, market: MarketFacts) => Parts
+  readonly partsOf: (payload: JsonObject, settings: SettingsOf<Settings>, market: MarketFacts) => Evidence
 }
 
 type SettingsOf<Settings> = Settings extends z.ZodType ? z.infer<Settings> : null

@@ -48,6 +48,6 @@ it('takes down an old word that came late', () => {
 })
 
 it('stays the same as long as nothing is old', () => {
-  const board = after(said('BTC', '2026-02-03T00:00:00.000Z'), cycle('2026-02-03T00:00:00.000Z'))
-  expect(evolveLatestSignals(board, cycle('2026-02-04T00:00:00.000Z'))).toBe(board)
+  const latest = after(said('BTC', '2026-02-03T00:00:00.000Z'), cycle('2026-02-03T00:00:00.000Z'))
+  expect(evolveLatestSignals(latest, cycle('2026-02-04T00:00:00.000Z'))).toBe(latest)
 })

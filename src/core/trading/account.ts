@@ -6,7 +6,7 @@ import { type EquityCurve, INITIAL_CURVE, evolveCurve } from './equity-curve.ts'
 import type { CycleFacts, RiskFacts } from './kill-switch.ts'
 import type { Ledger } from './ledger.ts'
 import type { Orders } from './orders.ts'
-import type { Book } from './portfolio.ts'
+import type { Book } from './book.ts'
 
 /** What the account is read from; trading's state has all of it. */
 interface Account {

@@ -32,18 +32,15 @@ import {
   type FeedTick,
   type Quoted,
 } from './watch.ts'
+import { recordRejection, recordUnsent, recordReport, type ReportCommand } from './venue-orders.ts'
 import {
   cancelOrder,
   markOrderUnknown,
   markOrdersUnknown,
   recordLookupUnsupported,
   recordNotFound,
-  recordRejection,
-  recordUnsent,
   type CancelRequest,
-  recordReport,
-  type ReportCommand,
-} from './venue-orders.ts'
+} from './reconcile.ts'
 import { fillResting, type TradedBar } from './resting-orders.ts'
 
 export type TradingCommand = KillSwitchCommand | IntentCommand | PositionCommand | OrderCommand | VenueCommand

@@ -12,7 +12,7 @@ import {
   type Usd,
 } from '../shared/money.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
-import { openPositionsOf } from './portfolio.ts'
+import { openPositionsOf } from './book.ts'
 import type { TradingFacts } from './evolve.ts'
 import type { PaperCosts } from './fills.ts'
 import { type Blocker, blockersOf } from './venue.ts'

@@ -1,7 +1,8 @@
 import type { KnownEvent } from '../events/catalogue.ts'
 import type { Market } from '../market/evolve.ts'
 import type { SignalsState } from '../signals/evolve.ts'
-import { evolvePortfolio, INITIAL_PORTFOLIO, type Book } from './portfolio.ts'
+import { evolvePortfolio } from './portfolio.ts'
+import { INITIAL_PORTFOLIO, type Book } from './book.ts'
 import {
   evolveCycles,
   INITIAL_CYCLES,

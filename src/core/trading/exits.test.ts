@@ -226,7 +226,7 @@ describe('a brain that turned around', () => {
 })
 
 describe('a price that a producer tells', () => {
-  const tell = (scenario: TradingScenario, price: number, producerId = 'ticker') =>
+  const report = (scenario: TradingScenario, price: number, producerId = 'ticker') =>
     scenario.do({
       kind: 'emit-signal',
       emission: {
@@ -245,7 +245,7 @@ describe('a price that a producer tells', () => {
         producer: { name, domain: 'technical', endpoint: 'https://example.com', schedule: '* * * * *' },
         surface: 'api',
       })
-    tell(scenario, 100)
+    report(scenario, 100)
     scenario.intend()
     scenario.wait(1000)
     return scenario
@@ -253,12 +253,12 @@ describe('a price that a producer tells', () => {
 
   it('moves the mark and ends at the stop', () => {
     const scenario = onQuotes()
-    tell(scenario, 101)
+    report(scenario, 101)
     expect([...scenario.state.trading.positions.values()]).toMatchObject([
       { status: 'monitoring', mark: { price: priceFrom(101) } },
     ])
     scenario.wait(1000)
-    tell(scenario, 94)
+    report(scenario, 94)
     expect(closingOf(scenario)).toMatchObject({
       exit_reason: 'stop_loss',
       trigger: { kind: 'quote', price: 94 },
@@ -278,22 +278,22 @@ describe('a price that a producer tells', () => {
       },
       surface: 'api',
     })
-    tell(scenario, 94)
+    report(scenario, 94)
     expect(statusesOf(scenario)).toEqual(['open'])
     scenario.configure({ market: { trusted_price_sources: ['ticker'] } })
     scenario.wait(1)
-    tell(scenario, 94)
+    report(scenario, 94)
     expect(statusesOf(scenario)).toEqual(['closed'])
   })
 
   it('is not believed at once when it is absurd: no halt, no exit', () => {
     const scenario = onQuotes()
-    tell(scenario, 1)
+    report(scenario, 1)
     expect(statusesOf(scenario)).toEqual(['open'])
     expect(scenario.state.trading.killSwitch.level).toBe(0)
     // It stays so for longer than a price is young: then it is what it is.
     scenario.wait(181_000)
-    tell(scenario, 1)
+    report(scenario, 1)
     expect(statusesOf(scenario)).toEqual(['closed'])
   })
 })

@@ -30,7 +30,7 @@ import { PAPER } from './orders.ts'
 import type { TradingFacts, TradingState } from './evolve.ts'
 import { filledEvent, paperFill, type Fill } from './fills.ts'
 import { cancelEvents, clientOrderId } from './orders.ts'
-import { openPositionsOf, positionsOf } from './portfolio.ts'
+import { openPositionsOf, positionsOf } from './book.ts'
 import {
   entryOrderOf,
   isAdopted,

@@ -1,6 +1,6 @@
 import type { NewEvent } from '../events/catalogue.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
-import { openPositionsOf } from './portfolio.ts'
+import { openPositionsOf } from './book.ts'
 import { isOpen, type Position } from './positions.ts'
 import { accept, type Decision } from '../shared/decision.ts'
 import {

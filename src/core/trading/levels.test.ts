@@ -1,7 +1,7 @@
 import { intentId } from '../shared/brand.ts'
 import { type PositionId } from '../shared/brand.ts'
 import { describe, expect, it } from 'vitest'
-import { barAfter, bullish, HOUR_MS, house, say, verdictsIn } from '../reputation/calls.fixture.ts'
+import { barAfter, bullish, HOUR_MS, configured, say, verdictsIn } from '../reputation/calls.fixture.ts'
 import { TradingScenario, typesOf } from './trading.fixture.ts'
 import { enterLive, fillOf, liveScenario, onlyOrder, report, reportOf } from './live.fixture.ts'
 import type { KillSwitchLevel } from '../shared/level.ts'
@@ -118,7 +118,7 @@ describe.each<[KillSwitchLevel, Expected]>([
   })
 
   it('settlement and learning', () => {
-    const scenario = house()
+    const scenario = configured()
     scenario.bar('BTC', 100)
     say(scenario, 'ann', { ...bullish, horizon: '1h' })
     raise(scenario, level)

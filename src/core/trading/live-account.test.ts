@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { VenueHolding, VenueLiquidation } from './account-sweep.ts'
 import { TradingScenario, payloadOf, typesOf } from './trading.fixture.ts'
 import { checkedVenue, enterLive, liveScenario, onlyOrder, VENUE } from './live.fixture.ts'
-import { openPositionsOf } from './portfolio.ts'
+import { openPositionsOf } from './book.ts'
 import { equityOf } from './account.ts'
 import { priceFrom, quantityFrom, usdFrom } from '../shared/money.ts'
 

@@ -11,7 +11,7 @@ import {
   reportOf,
   VENUE,
 } from './live.fixture.ts'
-import { openPositionsOf } from './portfolio.ts'
+import { openPositionsOf } from './book.ts'
 import { quantityNumber } from '../shared/money.ts'
 
 const quantityOf = (scenario: TradingScenario): number => quantityNumber(onlyOrder(scenario).quantity)
@@ -22,7 +22,7 @@ const position = (scenario: TradingScenario) => {
 }
 const intentStatus = (scenario: TradingScenario) =>
   [...scenario.state.trading.intents.values()].at(-1)?.status
-const doubt = (scenario: TradingScenario) =>
+const markUnknown = (scenario: TradingScenario) =>
   scenario.do({ kind: 'mark-order-unknown', orderId: onlyOrder(scenario).id, reason: 'no answer' })
 const notFound = (scenario: TradingScenario) =>
   scenario.do({ kind: 'record-not-found', orderId: onlyOrder(scenario).id, lookups: 3 })
@@ -136,7 +136,7 @@ describe('nothing is sent', () => {
   it('while an order anywhere is unknown', () => {
     const scenario = liveScenario()
     scenario.intend()
-    doubt(scenario)
+    markUnknown(scenario)
     scenario.bar('ETH', 50)
     expect(reasonsOf(scenario, { symbol: 'ETH' })).toEqual(['venue_unavailable'])
   })
@@ -166,8 +166,8 @@ describe('an order of unknown fate', () => {
   it('takes the state it has at the venue, with the fills that were missed', () => {
     const scenario = liveScenario()
     scenario.intend()
-    expect(typesOf(doubt(scenario))).toEqual(['execution.order_unknown.v1'])
-    expect(doubt(scenario)).toEqual([])
+    expect(typesOf(markUnknown(scenario))).toEqual(['execution.order_unknown.v1'])
+    expect(markUnknown(scenario)).toEqual([])
     const events = report(scenario, onlyOrder(scenario), reportOf('filled', [fillOf('t1', 100, 4.975)]), 1)
     expect(typesOf(events)).toEqual([
       'execution.order_reconciled.v1',
@@ -184,13 +184,13 @@ describe('an order of unknown fate', () => {
     scenario.intend()
     const { id } = onlyOrder(scenario)
     for (const resends of [1, 2, 3]) {
-      doubt(scenario)
+      markUnknown(scenario)
       expect(payloadOf(notFound(scenario), 'execution.order_reconciled.v1')).toMatchObject({
         action: 'resend',
       })
       expect(onlyOrder(scenario)).toMatchObject({ id, status: 'submitting', resends })
     }
-    doubt(scenario)
+    markUnknown(scenario)
     expect(payloadOf(notFound(scenario), 'execution.order_failed.v1')).toMatchObject({
       reasons: ['not_found_on_venue'],
     })
@@ -200,13 +200,13 @@ describe('an order of unknown fate', () => {
   it('is given up where it is late, or the level forbids it', () => {
     const late = liveScenario()
     late.intend()
-    doubt(late)
+    markUnknown(late)
     late.wait(301_000)
     expect(typesOf(notFound(late))).toContain('execution.order_failed.v1')
 
     const halted = liveScenario()
     halted.intend()
-    doubt(halted)
+    markUnknown(halted)
     halted.do({ kind: 'set-kill-switch', move: { level: 2, reason: 'x', operator: 'op', surface: 'cli' } })
     expect(typesOf(notFound(halted))).toContain('execution.order_failed.v1')
   })
@@ -215,7 +215,7 @@ describe('an order of unknown fate', () => {
     const scenario = liveScenario()
     scenario.intend()
     report(scenario, onlyOrder(scenario), reportOf('partial', [fillOf('t1', 100, 1)]))
-    doubt(scenario)
+    markUnknown(scenario)
     expect(typesOf(notFound(scenario))).toEqual([
       'execution.order_reconciled.v1',
       'execution.order_canceled.v1',
@@ -226,7 +226,7 @@ describe('an order of unknown fate', () => {
   it('waits for an operator where the venue cannot be asked', () => {
     const scenario = liveScenario()
     scenario.intend()
-    doubt(scenario)
+    markUnknown(scenario)
     const { id: orderId } = onlyOrder(scenario)
     const events = scenario.do({ kind: 'record-lookup-unsupported', orderId })
     expect(typesOf(events)).toEqual(['execution.order_reconciled.v1', 'alert.execution'])

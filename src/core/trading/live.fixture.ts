@@ -84,9 +84,9 @@ export const reportOf = (
 export const report = (
   scenario: TradingScenario,
   order: Order,
-  told: VenueReport,
+  reported: VenueReport,
   lookups: number | null = null,
-) => scenario.do({ kind: 'record-report', orderId: order.id, report: told, lookups })
+) => scenario.do({ kind: 'record-report', orderId: order.id, report: reported, lookups })
 
 /** An entry that the venue filled completely at the given price. */
 export const enterLive = (scenario: TradingScenario, price = 100): Order => {

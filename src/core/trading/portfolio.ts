@@ -1,12 +1,10 @@
-import { Map as PersistentMap } from 'immutable'
 import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
 import { assertFold } from '../shared/assert.ts'
-import { intentId, orderId, positionId, timestampOf, type PositionId } from '../shared/brand.ts'
+import { intentId, orderId, positionId, timestampOf } from '../shared/brand.ts'
 import { blocksExits } from '../shared/level.ts'
 import {
   averagePrice,
   costOf,
-  minus,
   NO_COST_BASIS,
   NO_QUANTITY,
   NO_USD,
@@ -15,12 +13,10 @@ import {
   priceOrNull,
   quantityFrom,
   usdFrom,
-  type Usd,
 } from '../shared/money.ts'
-import { canonicalSymbol } from '../shared/symbol.ts'
+import { openPositionsOf, positionsOf, withMarks, withPosition, type Portfolio } from './book.ts'
 import {
   entryOrderOf,
-  INITIAL_POSITIONS,
   isOpen,
   markedAt,
   newPosition,
@@ -33,48 +29,8 @@ import {
   type HeldPosition,
   type OpenPosition,
   type Position,
-  type Positions,
   type PriceRange,
 } from './positions.ts'
-
-/** Open positions by symbol and in sum, so that a price costs no more than the positions of its symbol. */
-export interface Book {
-  /** Ids by canonical symbol, oldest first. */
-  readonly bySymbol: PersistentMap<string, readonly PositionId[]>
-  readonly count: number
-  readonly unrealized: Usd
-  readonly lossAtStop: Usd
-  readonly exposure: Usd
-  readonly margin: Usd
-}
-
-/** Positions, and the book that is kept of the open ones. */
-export interface Portfolio {
-  readonly positions: Positions
-  readonly book: Book
-}
-
-export const INITIAL_PORTFOLIO: Portfolio = {
-  positions: INITIAL_POSITIONS,
-  book: {
-    bySymbol: PersistentMap(),
-    count: 0,
-    unrealized: NO_USD,
-    lossAtStop: NO_USD,
-    exposure: NO_USD,
-    margin: NO_USD,
-  },
-}
-
-export const positionsOf = (portfolio: Portfolio, symbol: string): readonly OpenPosition[] =>
-  (portfolio.book.bySymbol.get(canonicalSymbol(symbol)) ?? []).map((id) => openPosition(portfolio, id))
-
-/** In the order of their ids, since a persistent map has none. */
-export const openPositionsOf = (portfolio: Portfolio): readonly OpenPosition[] =>
-  [...portfolio.book.bySymbol.values()]
-    .flat()
-    .toSorted()
-    .map((id) => openPosition(portfolio, id))
 
 export const evolvePortfolio = (portfolio: Portfolio, event: KnownEvent): Portfolio => {
   switch (event.type) {
@@ -122,12 +78,6 @@ export const evolvePortfolio = (portfolio: Portfolio, event: KnownEvent): Portfo
     default:
       return portfolio
   }
-}
-
-const openPosition = ({ positions }: Portfolio, id: PositionId): OpenPosition => {
-  const position = positions.get(id)
-  assertFold(position !== undefined && isOpen(position), `position ${id} is in the book and not open`)
-  return position
 }
 
 const changed = (
@@ -345,79 +295,3 @@ const withoutBlockedExits = (before: Portfolio): Portfolio =>
   openPositionsOf(before)
     .filter((position) => position.status !== 'closing' && position.blockedExit !== null)
     .reduce((portfolio, position) => withPosition(portfolio, withBlockedExit(position, null)), before)
-
-/** The portfolio with one position as it is now. */
-const withPosition = ({ positions, book }: Portfolio, after: Position): Portfolio => {
-  const before = positions.get(after.id)
-  const wasOpen = before !== undefined && isOpen(before)
-  const without = wasOpen ? summed(book, before, -1) : book
-  const staysOpen = isOpen(after)
-  const sums = staysOpen ? summed(without, after, 1) : without
-  const kept = wasOpen && !staysOpen ? trimmed(positions, book.count) : positions
-  return {
-    positions: kept.set(after.id, after),
-    book: wasOpen === staysOpen ? sums : indexed(sums, after, staysOpen),
-  }
-}
-
-/** The same for several open positions of which only the mark changed: a bar is frequent. */
-const withMarks = (
-  { positions, book }: Portfolio,
-  before: readonly OpenPosition[],
-  after: readonly OpenPosition[],
-): Portfolio => {
-  let { unrealized, exposure, margin } = book
-  for (const { mark } of before) {
-    unrealized = minus(unrealized, mark.unrealized)
-    exposure = minus(exposure, mark.exposure)
-    margin = minus(margin, mark.margin)
-  }
-  for (const { mark } of after) {
-    unrealized = plus(unrealized, mark.unrealized)
-    exposure = plus(exposure, mark.exposure)
-    margin = plus(margin, mark.margin)
-  }
-  return {
-    positions: positions.withMutations((all) => {
-      for (const position of after) all.set(position.id, position)
-    }),
-    book: { ...book, unrealized, exposure, margin },
-  }
-}
-
-const summed = (book: Book, { holding, mark }: OpenPosition, sign: 1 | -1): Book => {
-  const added = sign === 1 ? plus : minus
-  return {
-    bySymbol: book.bySymbol,
-    count: book.count,
-    unrealized: added(book.unrealized, mark.unrealized),
-    lossAtStop: added(book.lossAtStop, holding.lossAtStop),
-    exposure: added(book.exposure, mark.exposure),
-    margin: added(book.margin, mark.margin),
-  }
-}
-
-const indexed = (book: Book, { id, terms }: Position, joins: boolean): Book => {
-  const symbol = canonicalSymbol(terms.asset)
-  const ids = book.bySymbol.get(symbol) ?? []
-  const after = joins ? [...ids, id] : ids.filter((other) => other !== id)
-  return {
-    ...book,
-    bySymbol: after.length === 0 ? book.bySymbol.delete(symbol) : book.bySymbol.set(symbol, after),
-    count: book.count + (joins ? 1 : -1),
-  }
-}
-
-const CLOSED_KEPT = 1000
-
-/** Only now and then, so that it costs little. The newest stay. */
-const trimmed = (positions: Positions, openCount: number): Positions => {
-  if (positions.size - openCount < 2 * CLOSED_KEPT) return positions
-  const closedOnes = [...positions.values()].filter(
-    (position): position is ClosedPosition => !isOpen(position),
-  )
-  const oldestFirst = closedOnes.toSorted((one, other) =>
-    `${one.end.closedAt}|${one.id}` < `${other.end.closedAt}|${other.id}` ? -1 : 1,
-  )
-  return positions.deleteAll(oldestFirst.slice(0, -CLOSED_KEPT).map(({ id }) => id))
-}

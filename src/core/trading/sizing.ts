@@ -111,15 +111,15 @@ const sizeLimits = (
     size_pct: portion(equity, request.sizePct),
     kelly: portion(equity, stake),
     position: portion(equity, risk.max_position_pct),
-    heat: room(
+    heat: roomLeft(
       heatMax * Number(equity) - Number(account.lossAtStop),
       perUsd.lossAtStop + heatMax * perUsd.cost,
     ),
-    exposure: room(
+    exposure: roomLeft(
       risk.max_leverage * Number(equity) - Number(account.exposure),
       perUsd.exposure + risk.max_leverage * perUsd.cost,
     ),
-    margin: room(Number(minus(equity, account.margin)), 1 / request.leverage + perUsd.cost),
+    margin: roomLeft(Number(minus(equity, account.margin)), 1 / request.leverage + perUsd.cost),
   }
 }
 
@@ -146,7 +146,7 @@ export const kellyFraction = (
 /** Roundings of notional and fee together are smaller. */
 const ROUNDING = 20
 
-const room = (free: number, perUsd: number): Usd => {
+const roomLeft = (free: number, perUsd: number): Usd => {
   const usd = Math.floor(free / perUsd) - ROUNDING
   return usd > 0 ? (BigInt(usd) as Usd) : NO_USD
 }

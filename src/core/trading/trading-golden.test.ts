@@ -193,10 +193,10 @@ it('18: heat is what all stops would cost', () => {
   ])
   scenario.intend()
   scenario.intend({ symbol: 'ETH', direction: 'short' })
-  const told = scenario.log
+  const recorded = scenario.log
     .filter(({ type }) => type === 'execution.position_opened.v1')
     .map(({ payload }) => usdFrom(payload['loss_at_stop_usd'] as number))
-  expect(told.reduce((sum, loss) => sum + loss, 0n)).toBe(scenario.state.trading.book.lossAtStop)
+  expect(recorded.reduce((sum, loss) => sum + loss, 0n)).toBe(scenario.state.trading.book.lossAtStop)
 })
 
 it('19: a partial fill takes its share of each bar', () => {

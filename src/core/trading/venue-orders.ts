@@ -1,10 +1,9 @@
 import { asKnown, type NewEvent, type PayloadOf } from '../events/catalogue.ts'
 import { assert } from '../shared/assert.ts'
 import type { OrderId } from '../shared/brand.ts'
-import { accept, refuse, type Decision } from '../shared/decision.ts'
+import { accept, type Decision } from '../shared/decision.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
 import type { JsonObject } from '../shared/json.ts'
-import { blocksEntries, blocksExits } from '../shared/level.ts'
 import {
   minus,
   NO_QUANTITY,
@@ -16,14 +15,10 @@ import {
   type Usd,
 } from '../shared/money.ts'
 import { markNow } from '../signals/prices.ts'
-import { destinationOf } from './destination.ts'
-import { PAPER } from './orders.ts'
 import { evolveTrading, type TradingFacts } from './evolve.ts'
 import { closedEvents } from './exits.ts'
 import { filledEvent, type Fill } from './fills.ts'
 import {
-  byId,
-  cancelEvents,
   canceledEvent,
   intentOf,
   isExit,
@@ -32,7 +27,7 @@ import {
   type OpenOrder,
   type Order,
 } from './orders.ts'
-import { entryOrderOf, isOpen } from './positions.ts'
+import { entryOrderOf } from './positions.ts'
 import { entryProgress } from './resting-orders.ts'
 
 /** A trade at the venue, under its id there. */
@@ -111,97 +106,6 @@ export const recordUnsent = (
   return accept(...ended(facts, order, canceledEvent(order, order.cancelReason ?? reason), context))
 }
 
-/** Whether the venue has the order is not known any more. */
-export const markOrderUnknown = (
-  { trading: { orders } }: TradingFacts,
-  id: OrderId,
-  reason: string,
-): Decision => {
-  const order = orders.open.get(id)
-  return order === undefined || isUnknown(order) ? accept() : accept(unknownEvent(order, reason))
-}
-
-/** After a restart that holds for every order at a venue. */
-export const markOrdersUnknown = ({ trading: { orders } }: TradingFacts, reason: string): Decision =>
-  accept(
-    ...[...orders.open.values()]
-      .filter((order) => order.venue !== PAPER && !isUnknown(order))
-      .toSorted(byId)
-      .map((order) => unknownEvent(order, reason)),
-  )
-
-/** The venue does not have it, asked often enough: it is sent again under the same client id, or fails. */
-export const recordNotFound = (
-  facts: TradingFacts,
-  id: OrderId,
-  lookups: number,
-  context: DecisionContext,
-): Decision => {
-  const order = facts.trading.orders.open.get(id)
-  if (order === undefined || !isUnknown(order)) return accept()
-  const mayResend = order.resends < RESENDS_MAX && order.filled === 0n && isStillWanted(facts, order, context)
-  const action = mayResend ? 'resend' : 'fail'
-  const reconciled = reconciledEvent(order, { found: false, venue_status: null, lookups, action })
-  if (mayResend) return accept(reconciled)
-  return accept(reconciled, ...ended(facts, order, notFoundEvent(order), context))
-}
-
-/** The venue offers no look-up: the order stays unknown until an operator says what became of it. */
-export const recordLookupUnsupported = ({ trading: { orders } }: TradingFacts, id: OrderId): Decision => {
-  const order = orders.open.get(id)
-  if (order === undefined || !isUnknown(order) || order.needsOperator) return accept()
-  const { symbol, positionId, venue } = order
-  return accept(
-    reconciledEvent(order, { found: false, venue_status: null, lookups: 0, action: 'operator' }),
-    executionAlert({
-      cause: 'order_unknown',
-      message:
-        `It is not known whether ${venue} has order ${id} in ${symbol}, and ${venue} cannot look it up: ` +
-        'check there, then cancel the order here',
-      symbol,
-      orderId: id,
-      positionId,
-      repeat: 0,
-    }),
-  )
-}
-
-export interface CancelRequest {
-  readonly orderId: OrderId
-  readonly operator: string
-  readonly reason: string | null
-  readonly surface: 'api' | 'cli'
-}
-
-/** By hand, at every level. */
-export const cancelOrder = (
-  facts: TradingFacts,
-  { orderId: id, operator, reason, surface }: CancelRequest,
-  context: DecisionContext,
-): Decision => {
-  const order = facts.trading.orders.open.get(id)
-  const extras = { order_id: id }
-  if (order === undefined) {
-    const past = facts.trading.orders.ended.get(id)
-    return past === undefined
-      ? refuse('order.not_found', `no order has id ${id}`, extras)
-      : refuse('order.not_open', `the order is ${past.status}`, { ...extras, order_status: past.status })
-  }
-  const why = reason ?? 'manual'
-  // The operator has looked at the venue, which the engine cannot.
-  const events =
-    isUnknown(order) && order.needsOperator
-      ? ended(facts, order, canceledEvent(order, why), context)
-      : cancelEvents(order, why, operator)
-  if (events.length === 0) {
-    return refuse('order.not_open', 'the venue has been asked to cancel it', {
-      ...extras,
-      order_status: order.status,
-    })
-  }
-  return accept(...events.map((event, index) => (index === 0 ? { ...event, source: surface } : event)))
-}
-
 /** Something about an order or a position at a venue that needs an operator. */
 export const executionAlert = ({
   cause,
@@ -262,10 +166,7 @@ class EventBuilder {
   }
 }
 
-/** After that many resends the order fails. */
-const RESENDS_MAX = 3
-const REASON_LENGTH_MAX = 500
-const NOT_FOUND = 'not_found_on_venue'
+export const REASON_LENGTH_MAX = 500
 
 /** In the order in which they happened, each once. */
 const newFills = ({ tradeIds }: Order, { fills }: VenueReport): readonly VenueFill[] => {
@@ -310,7 +211,7 @@ const endEvent = (order: Order, { status }: VenueReport): NewEvent =>
     : canceledEvent(order, order.cancelReason ?? 'remainder')
 
 /** The end of an order, and what follows from it for its position. */
-const ended = (
+export const ended = (
   facts: TradingFacts,
   order: OpenOrder,
   event: NewEvent,
@@ -350,33 +251,7 @@ const positionEvents = ({ trading }: TradingFacts, order: Order): readonly NewEv
 /** The fills of the exit are in its progress already. */
 const NO_FILL: Fill = { price: 0n as Price, quantity: NO_QUANTITY, notional: NO_USD, fee: NO_USD }
 
-const isStillWanted = (facts: TradingFacts, order: OpenOrder, context: DecisionContext): boolean => {
-  const { killSwitch, orders, positions } = facts.trading
-  const { purpose } = order
-  if (order.cancelReason !== null) return false
-  if (purpose.kind === 'exit') {
-    const position = positions.get(order.positionId)
-    if (position === undefined || !isOpen(position)) return false
-    return !blocksExits(killSwitch.level) || purpose.reason === 'manual'
-  }
-  const others = {
-    ...facts,
-    trading: { ...facts.trading, orders: { ...orders, open: orders.open.delete(order.id) } },
-  }
-  return (
-    !blocksEntries(killSwitch.level) &&
-    (purpose.validUntil === null || context.now <= purpose.validUntil) &&
-    destinationOf(others, order.symbol, context).isAvailable
-  )
-}
-
-const unknownEvent = ({ id, symbol }: Order, reason: string): NewEvent => ({
-  type: 'execution.order_unknown.v1',
-  source: 'oms',
-  payload: { order_id: id, symbol, reason: reason.slice(0, REASON_LENGTH_MAX) },
-})
-
-const reconciledEvent = (
+export const reconciledEvent = (
   { id }: Order,
   result: Omit<PayloadOf<'execution.order_reconciled.v1'>, 'order_id'>,
 ): NewEvent => ({
@@ -388,11 +263,7 @@ const reconciledEvent = (
 const rejectedEvent = (order: Order, reason: string): NewEvent =>
   failedEvent(order, 'venue_rejected', { venue_reason: reason })
 
-/** What was filled stays filled. */
-const notFoundEvent = (order: Order): NewEvent =>
-  order.filled > 0n ? canceledEvent(order, NOT_FOUND) : failedEvent(order, NOT_FOUND, {})
-
-const failedEvent = (order: Order, reason: string, details: JsonObject): NewEvent => ({
+export const failedEvent = (order: Order, reason: string, details: JsonObject): NewEvent => ({
   type: 'execution.order_failed.v1',
   source: 'oms',
   payload: {

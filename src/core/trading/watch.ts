@@ -8,7 +8,7 @@ import { markOf } from '../market/readings.ts'
 import { priceTrustOf } from '../signals/prices.ts'
 import type { TradingFacts } from './evolve.ts'
 import { exitAlert, exitEvents, type Exit } from './exits.ts'
-import { openPositionsOf, positionsOf, type Portfolio } from './portfolio.ts'
+import { openPositionsOf, positionsOf, type Portfolio } from './book.ts'
 import {
   isAdopted,
   returnAt,

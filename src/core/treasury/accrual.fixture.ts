@@ -24,7 +24,7 @@ export const profit = (changes: Partial<Profit> = {}): Profit => ({
   ...changes,
 })
 
-export const tellIntent = (scenario: TradingScenario, changes: Partial<Profit>): string => {
+export const recordAccrual = (scenario: TradingScenario, changes: Partial<Profit>): string => {
   const payload = accrualEvent(profit(changes), WALLET, { ...testContext(), now: scenario.now })?.payload
   if (payload === undefined) throw new Error('nothing is owed')
   scenario.record({

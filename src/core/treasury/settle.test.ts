@@ -6,20 +6,20 @@ import type { PayloadOf } from '../events/catalogue.ts'
 import { run } from '../run.ts'
 import { viewPendingAccruals, viewReceipts, viewTreasury } from '../views/treasury.ts'
 import { accrualEvent, type Profit } from './accrue.ts'
-import { scenarioWith, profit, receiptsOf, rules, settle, tellIntent, WALLET } from './accrual.fixture.ts'
+import { scenarioWith, profit, receiptsOf, rules, settle, recordAccrual, WALLET } from './accrual.fixture.ts'
 
-const owed = (changes: Partial<Profit> = {}, wallet = WALLET): PayloadOf<'karma.intent.v1'> | null => {
+const accrued = (changes: Partial<Profit> = {}, wallet = WALLET): PayloadOf<'karma.intent.v1'> | null => {
   const event = accrualEvent(profit(changes), wallet, testContext())
   return event?.type === 'karma.intent.v1' ? event.payload : null
 }
 
 describe('what a profit owes', () => {
   it('is the golden number', () => {
-    expect(owed()).toMatchObject({ karma_amount_usd: 0.245476, realized_pnl_usd: 49.095165 })
+    expect(accrued()).toMatchObject({ karma_amount_usd: 0.245476, realized_pnl_usd: 49.095165 })
   })
 
   it('has the id of the contract', () => {
-    expect(owed({ positionId: '7a6f5fd1-3fec-8898-920c-316e45423d1a' })?.intent_id).toBe(
+    expect(accrued({ positionId: '7a6f5fd1-3fec-8898-920c-316e45423d1a' })?.intent_id).toBe(
       '5816654f-95fc-81f1-b2b2-170ceb326439',
     )
   })
@@ -31,7 +31,7 @@ describe('what a profit owes', () => {
     ['there is no address', {}, { ...WALLET, address: '' }],
     ['the share is less than can be told', { realizedUsd: 0.0001 }, WALLET],
   ] as const)('is nothing if %s', (_why, changes, wallet) => {
-    expect(owed(changes, wallet)).toBeNull()
+    expect(accrued(changes, wallet)).toBeNull()
   })
 
   it('is shared equally by signal', () => {
@@ -39,7 +39,7 @@ describe('what a profit owes', () => {
     const bob = { contributorId: 'b', nodeId: 'bob' }
     const eve = { contributorId: 'e', nodeId: 'eve' }
     const sharesOf = (contributors: Profit['contributors']) =>
-      owed({ contributors })?.contributors.map(({ node_id, share }) => [node_id, share])
+      accrued({ contributors })?.contributors.map(({ node_id, share }) => [node_id, share])
     expect(sharesOf([])).toEqual([])
     expect(sharesOf([ann])).toEqual([['ann', 1]])
     expect(sharesOf([ann, bob, ann, ann])).toEqual([
@@ -101,7 +101,10 @@ describe('a trade', () => {
 describe('a settlement', () => {
   it('names what was paid and what was left out, and can be asked for again', () => {
     const scenario = scenarioWith()
-    const [one, two] = [tellIntent(scenario, {}), tellIntent(scenario, { positionId: 'p2', realizedUsd: 10 })]
+    const [one, two] = [
+      recordAccrual(scenario, {}),
+      recordAccrual(scenario, { positionId: 'p2', realizedUsd: 10 }),
+    ]
     const events = scenario.do(settle([two, 'x', one, two], '0xfeed'))
     expect(typesOf(events)).toEqual(['karma.settlement.v1', 'karma.receipt.v1'])
     expect(events[0]?.payload).toMatchObject({
@@ -126,7 +129,7 @@ describe('a settlement', () => {
 
   it('has the id of the contract', () => {
     const scenario = scenarioWith()
-    const id = tellIntent(scenario, { positionId: '7a6f5fd1-3fec-8898-920c-316e45423d1a' })
+    const id = recordAccrual(scenario, { positionId: '7a6f5fd1-3fec-8898-920c-316e45423d1a' })
     expect(payloadOf(scenario.do(settle([id])), 'karma.receipt.v1')).toMatchObject({
       receipt_id: 'acf25989-4a62-8c6e-85e4-9409367e8155',
       status: 'pending',
@@ -138,11 +141,11 @@ describe('a settlement', () => {
     ids: (pending: string, live: string, old: string) => readonly string[],
   ) => {
     const scenario = scenarioWith()
-    const old = tellIntent(scenario, { positionId: 'old' })
+    const old = recordAccrual(scenario, { positionId: 'old' })
     scenario.do(settle([old]))
     const [pending, live] = [
-      tellIntent(scenario, {}),
-      tellIntent(scenario, { positionId: 'l', mode: 'live' }),
+      recordAccrual(scenario, {}),
+      recordAccrual(scenario, { positionId: 'l', mode: 'live' }),
     ]
     scenario.configure({ karma: rules(changes) })
     const result = run(scenario.state, settle(ids(pending, live, old), '0xother'), {

@@ -18,7 +18,7 @@ import {
   receiptsOf,
   rules,
   settle,
-  tellIntent,
+  recordAccrual,
   WALLET,
 } from './accrual.fixture.ts'
 import { SETTLED_AT_ONCE_MAX } from './settle.ts'
@@ -27,8 +27,8 @@ describe('settling by itself', () => {
   const receiptsAfter = (changes: Partial<Configuration['karma']>, created: string, now: string): number => {
     const scenario = scenarioWith(changes)
     scenario.wait(Date.parse(created) - Date.parse(scenario.now))
-    tellIntent(scenario, {})
-    tellIntent(scenario, { positionId: 'live', mode: 'live' })
+    recordAccrual(scenario, {})
+    recordAccrual(scenario, { positionId: 'live', mode: 'live' })
     scenario.wait(Date.parse(now) - Date.parse(scenario.now))
     scenario.do({ kind: 'settle-due-shares' })
     return scenario.state.treasury.receipts.size
@@ -48,7 +48,7 @@ describe('settling by itself', () => {
 
   it('at a threshold, in the batch that reaches it', () => {
     const scenario = scenarioWith({ settlement_mode: 'threshold', threshold_usd: 0.4 })
-    tellIntent(scenario, {})
+    recordAccrual(scenario, {})
     scenario.do({ kind: 'settle-due-shares' })
     expect(scenario.state.treasury.receipts.size).toBe(0)
     scenario.bar('BTC', 100)
@@ -64,7 +64,7 @@ describe('settling by itself', () => {
   it('takes as many at once as an event can hold', () => {
     const scenario = scenarioWith({ settlement_mode: 'daily' })
     for (let count = 0; count <= SETTLED_AT_ONCE_MAX; count += 1)
-      tellIntent(scenario, { positionId: `p${count}` })
+      recordAccrual(scenario, { positionId: `p${count}` })
     scenario.wait(86_400_000)
     scenario.do({ kind: 'settle-due-shares' })
     expect(
@@ -97,7 +97,7 @@ describe('the wallet', () => {
 
   it('follows the configuration until money has moved for real', () => {
     const scenario = scenarioWith()
-    scenario.do(settle([tellIntent(scenario, {})]))
+    scenario.do(settle([recordAccrual(scenario, {})]))
     expect(walletOf(scenario.state, { treasury_address: '0xnew', percentage: 0.5 })).toEqual({
       address: '0xnew',
       percentage: 0.5,
@@ -107,7 +107,7 @@ describe('the wallet', () => {
 
   it('is locked by the first live receipt: then only a migration changes it', () => {
     const scenario = scenarioWith()
-    scenario.do(settle([tellIntent(scenario, { mode: 'live' })]))
+    scenario.do(settle([recordAccrual(scenario, { mode: 'live' })]))
     const elsewhere = { treasury_address: '0xevil', percentage: 1 }
     expect(walletOf(scenario.state, elsewhere)).toEqual(WALLET)
     scenario.configure({ karma: rules(elsewhere) })
@@ -191,12 +191,15 @@ it('one intent per profitable close, none for losses, and what was settled is wh
         for (const { total_usd: total, intent_ids: ids } of receiptsOf(scenario)) {
           expect(usdFrom(total)).toBe(ids.reduce((sum, id) => sum + (amounts.get(id) ?? 0n), 0n))
         }
-        const owedUsd = intents.reduce((sum, { payload }) => sum + (payload['karma_amount_usd'] as number), 0)
+        const accruedUsd = intents.reduce(
+          (sum, { payload }) => sum + (payload['karma_amount_usd'] as number),
+          0,
+        )
         const { pending_usd: pendingUsd, settled_usd: settledUsd } = viewTreasury(
           scenario.state.treasury,
           rules(),
         )
-        expect(pendingUsd + settledUsd).toBeCloseTo(owedUsd, 6)
+        expect(pendingUsd + settledUsd).toBeCloseTo(accruedUsd, 6)
       },
     ),
     { numRuns: 20 },

@@ -6,7 +6,7 @@ import type { Stamped } from '../log/event.ts'
 import { LEVEL_STATES } from '../shared/level.ts'
 import type { Configuration } from '../config/schema.ts'
 import { liveBlockers } from '../trading/destination.ts'
-import { openPositionsOf } from '../trading/portfolio.ts'
+import { openPositionsOf } from '../trading/book.ts'
 import type { State } from '../state.ts'
 
 export const killSwitchView = z.object({

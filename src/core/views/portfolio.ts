@@ -54,13 +54,13 @@ export const viewPortfolio = (state: State, configuration: Configuration, now: s
     trading: { ledger },
     trading: { book },
   } = state
-  const standing = accountStatusOf(state.trading, now)
+  const status = accountStatusOf(state.trading, now)
   return {
     as_of: now,
     mode: execution.mode,
     account: ledger.account,
     live: execution.mode === 'live' ? viewLive(state, configuration, now) : null,
-    equity_usd: usdNumber(standing.equity),
+    equity_usd: usdNumber(status.equity),
     cash_usd: usdNumber(ledger.cash),
     start_balance_usd: usdNumber(ledger.startBalance),
     realized_pnl_usd: usdNumber(ledger.realized),
@@ -68,14 +68,14 @@ export const viewPortfolio = (state: State, configuration: Configuration, now: s
     fees_usd: usdNumber(ledger.fees),
     funding_usd: usdNumber(ledger.funding),
     open_positions: book.count,
-    exposure_usd: usdNumber(standing.exposure),
-    margin_usd: usdNumber(standing.margin),
-    loss_at_stop_usd: usdNumber(standing.lossAtStop),
-    heat: standing.heat,
-    peak_equity_usd: usdNumber(standing.peak),
-    drawdown: r9(standing.drawdown),
-    day_start_equity_usd: usdNumber(standing.dayStart),
-    day_loss: r9(standing.dayLoss),
+    exposure_usd: usdNumber(status.exposure),
+    margin_usd: usdNumber(status.margin),
+    loss_at_stop_usd: usdNumber(status.lossAtStop),
+    heat: status.heat,
+    peak_equity_usd: usdNumber(status.peak),
+    drawdown: r9(status.drawdown),
+    day_start_equity_usd: usdNumber(status.dayStart),
+    day_loss: r9(status.dayLoss),
     loss_streak: ledger.lossStreak,
     limits: {
       max_leverage: risk.max_leverage,

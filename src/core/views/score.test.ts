@@ -81,14 +81,15 @@ describe('a score as it is shown', () => {
 
 describe('the leaderboard', () => {
   it('is by score, then accepted, then submitted, then id', () => {
-    const board = among(
+    const leaderboard = among(
       contributor('e', {}),
       contributor('d', {}),
       contributor('c', { submitted: 2 }),
       contributor('b', { submitted: 1, accepted: 1, resolved: 0 }),
       contributor('a', proven),
     )
-    const ids = (limit: number) => viewLeaderboard(board, scoring, limit).map((entry) => entry.contributor_id)
+    const ids = (limit: number) =>
+      viewLeaderboard(leaderboard, scoring, limit).map((entry) => entry.contributor_id)
     expect(ids(20)).toEqual(['a', 'b', 'c', 'd', 'e'])
     expect(ids(2)).toEqual(['a', 'b'])
   })

@@ -15,7 +15,7 @@ export interface AuditOptions {
   /** Whether the first event is number 1: only then can the tree be grown. */
   readonly wholeLog: boolean
   /** What a signature is whose key nobody knows: a fault, or just not to be checked here. */
-  readonly strangers: 'fault' | 'count'
+  readonly unverifiable: 'fault' | 'count'
   /** Smallest first. Those below the first event are left out. */
   readonly notes: readonly SignedCheckpoint[]
   readonly signatures: Signatures
@@ -43,7 +43,7 @@ export interface AuditEnd {
 
 /** Looks at every event: its columns, its text, its signature and its place in the checkpoints. Holds one page. */
 export const createAudit = (options: AuditOptions): Audit => {
-  const { findings, signatures, strangers, wholeLog } = options
+  const { findings, signatures, unverifiable, wholeLog } = options
   const keys = new Map<string, string>()
   const notes = options.notes.filter(({ frontier }) => frontier.size > options.start.seq)
   const tree = createTreeCheck(notes, keys, { wholeLog })
@@ -77,7 +77,7 @@ export const createAudit = (options: AuditOptions): Audit => {
     const publicKeyHex = keys.get(signer)
     if (publicKeyHex === undefined) {
       unknownSigners += 1
-      if (strangers === 'fault')
+      if (unverifiable === 'fault')
         findings.add(faultAt(record, 'signature', `nobody knows ${signer}, who signed event ${seq}`))
       return []
     }

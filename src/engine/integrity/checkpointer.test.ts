@@ -91,10 +91,10 @@ describe('checkpointer', () => {
 
   it('signs nothing while the log does not know its key', async () => {
     const log = await logWith(await wellSigned(5))
-    const stranger = fixture.checkpointerOf(log, { signer: other })
-    expect(await stranger.step('now')).toEqual({ status: 'idle' })
+    const outsider = fixture.checkpointerOf(log, { signer: other })
+    expect(await outsider.step('now')).toEqual({ status: 'idle' })
     await appendSaid(log, [started(other)], other)
-    expect(await stranger.step('now')).toMatchObject({ status: 'signed', size: 6 })
+    expect(await outsider.step('now')).toMatchObject({ status: 'signed', size: 6 })
   })
 
   it('signs nothing before the event that tells the log its key, however it gets there', async () => {

@@ -54,8 +54,8 @@ export interface Checkpointer {
  * Signs what the log is, again and again, outside of the log. Before each signature the log is held against the
  * newest checkpoint of any process, so no two checkpoints ever contradict each other.
  */
-export const createCheckpointer = (parts: CheckpointerDependencies): Checkpointer => {
-  const { log, checkpoints, signer, signatures, clock } = parts
+export const createCheckpointer = (dependencies: CheckpointerDependencies): Checkpointer => {
+  const { log, checkpoints, signer, signatures, clock } = dependencies
   let walk: TreeWalk | null = null
   let origin: string | null = null
   let knownSince: number | null = null
@@ -86,7 +86,7 @@ export const createCheckpointer = (parts: CheckpointerDependencies): Checkpointe
     const { size } = newest.frontier
     // Ours is further already; a smaller one was only written late.
     if (walk.frontier().size > size) return null
-    const walkFault = await walk.forward(Math.min(size, walk.frontier().size + parts.stepMax))
+    const walkFault = await walk.forward(Math.min(size, walk.frontier().size + dependencies.stepMax))
     if (walkFault !== null) return stop(newest, walkFault)
     if (walk.frontier().size < size) return { status: 'catching-up' }
     if (!sameBytes(rootOf(walk.frontier(), sha256), newest.root)) return stop(newest, otherTree(newest))
@@ -117,7 +117,7 @@ export const createCheckpointer = (parts: CheckpointerDependencies): Checkpointe
   const isDue = (newest: SignedCheckpoint | null, head: Head): boolean => {
     const fresh = head.seq - sizeOf(newest)
     const ageMs = newest === null ? Number.POSITIVE_INFINITY : clock.now() - Date.parse(newest.time)
-    return fresh >= parts.everyEvents || (fresh > 0 && ageMs >= parts.everyMs)
+    return fresh >= dependencies.everyEvents || (fresh > 0 && ageMs >= dependencies.everyMs)
   }
 
   return {
@@ -136,11 +136,11 @@ export const createCheckpointer = (parts: CheckpointerDependencies): Checkpointe
       const due = when === 'now' ? head.seq > sizeOf(newest) : isDue(newest, head)
       if (!due || (await whenKnown()) > head.seq) return IDLE
       walk ??= createTreeWalk(log)
-      const fault = await walk.forward(Math.min(head.seq, walk.frontier().size + parts.stepMax))
+      const fault = await walk.forward(Math.min(head.seq, walk.frontier().size + dependencies.stepMax))
       if (fault !== null) return stop(newest, fault)
       if (walk.frontier().size < (await whenKnown())) return { status: 'catching-up' }
       const size = await sign(walk)
-      return { status: 'signed', size, behind: head.seq - size >= parts.everyEvents }
+      return { status: 'signed', size, behind: head.seq - size >= dependencies.everyEvents }
     },
   }
 }

@@ -23,12 +23,12 @@ const node = nodeOf(1)
 let folder: string
 let store: CheckpointStore
 const faults: Fault[] = []
-const troubles: unknown[] = []
+const errors: unknown[] = []
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'keeper-'))
   store = checkpointFile(join(folder, 'events.db.checkpoints'))
   faults.length = 0
-  troubles.length = 0
+  errors.length = 0
 })
 afterEach(() => rm(folder, { recursive: true, force: true }))
 
@@ -48,7 +48,7 @@ const keep = (log: MemoryLog, everyMs: number, checkpoints = store, stepMax = 10
     clock: Date,
     everyMs,
     onStopped: (fault) => faults.push(fault),
-    onError: (_, error) => troubles.push(error),
+    onError: (_, error) => errors.push(error),
   })
 }
 
@@ -73,7 +73,7 @@ it('makes checkpoints when enough events came, when time has passed, and at the 
   await quick.close()
   await appendSaid(log, notes(1, 19), node)
   expect(await newestSize()).toBe(19)
-  expect([faults, troubles]).toEqual([[], []])
+  expect([faults, errors]).toEqual([[], []])
 })
 
 it('catches up on closing, in steps', async () => {
@@ -114,5 +114,5 @@ it('tells of trouble and tries again', async () => {
   const keeper = keep(log, 20, full)
   await vi.waitFor(async () => expect(await newestSize()).toBe(1), 30_000)
   await keeper.close()
-  expect(troubles).toMatchObject([{ message: 'the disk is full' }, { message: 'the disk is full' }])
+  expect(errors).toMatchObject([{ message: 'the disk is full' }, { message: 'the disk is full' }])
 })

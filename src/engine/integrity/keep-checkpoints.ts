@@ -20,8 +20,8 @@ export interface CheckpointKeeper {
 }
 
 /** Follows the log and keeps its checkpoints fresh, beside the appends and never in their way. */
-export const keepCheckpoints = (parts: KeeperDependencies): CheckpointKeeper => {
-  const { checkpointer, clock } = parts
+export const keepCheckpoints = (dependencies: KeeperDependencies): CheckpointKeeper => {
+  const { checkpointer, clock } = dependencies
   const closing = new AbortController()
   /** Aborted by the next append, and on closing. */
   let news = new AbortController()
@@ -33,11 +33,11 @@ export const keepCheckpoints = (parts: KeeperDependencies): CheckpointKeeper => 
       if (result.status !== 'stopped') reported = null
       else if (reported?.detail !== result.fault.detail) {
         reported = result.fault
-        parts.onStopped(result.fault)
+        dependencies.onStopped(result.fault)
       }
       return result.status === 'signed' && result.behind ? 'catching-up' : result.status
     } catch (error) {
-      parts.onError('no checkpoint was made', error)
+      dependencies.onError('no checkpoint was made', error)
       return 'idle'
     }
   }
@@ -49,11 +49,11 @@ export const keepCheckpoints = (parts: KeeperDependencies): CheckpointKeeper => 
       const spentMs = clock.now() - startedAt
       // A rest is not cut short by new events: under load this work keeps to its share of the processor.
       await sleep(Math.max(REST_MS_MIN, spentMs * REST_PER_WORK), closing.signal)
-      if (status !== 'catching-up') await sleep(parts.everyMs, news.signal)
+      if (status !== 'catching-up') await sleep(dependencies.everyMs, news.signal)
     }
   }
 
-  const stopWatching = parts.log.watch(() => {
+  const stopWatching = dependencies.log.watch(() => {
     // Aborting again changes nothing, but makes an error each time.
     if (!news.signal.aborted) news.abort()
   })

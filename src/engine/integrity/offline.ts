@@ -38,12 +38,12 @@ export const verifyExport = async (
     if (audit === null) {
       start = headBefore(page[0])
       const wholeLog = start.seq === 0
-      const strangers = wholeLog ? 'fault' : 'count'
+      const unverifiable = wholeLog ? 'fault' : 'count'
       audit = createAudit({
         start,
         checkHashes: true,
         wholeLog,
-        strangers,
+        unverifiable,
         notes,
         signatures,
         findings,

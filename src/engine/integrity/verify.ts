@@ -74,7 +74,7 @@ const verifyAll = async (
     // The store only tells its first fault: a broken chain is looked at again, event by event.
     checkHashes: !chain.ok,
     wholeLog: true,
-    strangers: 'fault',
+    unverifiable: 'fault',
     notes,
     signatures,
     findings,
@@ -111,7 +111,7 @@ const verifyNewest = async (
     start: await headAt(log, after, findings),
     checkHashes: true,
     wholeLog: false,
-    strangers: 'fault',
+    unverifiable: 'fault',
     notes: [],
     signatures,
     findings,

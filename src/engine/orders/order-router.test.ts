@@ -14,7 +14,7 @@ import {
   type LiveEngineDependencies,
 } from '../../../test/simulation/live-engine.fixture.ts'
 import { MemoryLog } from '../../adapters/storage/memory/memory-log.ts'
-import { openPositionsOf } from '../../core/trading/portfolio.ts'
+import { openPositionsOf } from '../../core/trading/book.ts'
 import { createManualTimer, passTime, settle, type ManualTimer } from '../../ports/manual-timer.fixture.ts'
 
 const BEGIN_MS = Date.parse('2026-02-20T00:30:00.000Z')
@@ -24,8 +24,8 @@ let exchange: MemoryExchange
 let log: MemoryLog
 let floor: LiveEngine
 
-const open = async (parts: Partial<LiveEngineDependencies> = {}): Promise<LiveEngine> => {
-  floor = await openLiveEngine({ log, broker: exchange, timer, ...parts })
+const open = async (dependencies: Partial<LiveEngineDependencies> = {}): Promise<LiveEngine> => {
+  floor = await openLiveEngine({ log, broker: exchange, timer, ...dependencies })
   await floor.router.start()
   await settle()
   return floor

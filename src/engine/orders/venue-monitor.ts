@@ -1,6 +1,6 @@
 import { canonicalSymbol } from '../../core/shared/symbol.ts'
 import { differingSymbols, type AccountSweep } from '../../core/trading/account-sweep.ts'
-import { openPositionsOf } from '../../core/trading/portfolio.ts'
+import { openPositionsOf } from '../../core/trading/book.ts'
 import type { VenueCheck } from '../../core/trading/venue.ts'
 import { PAPER } from '../../core/trading/orders.ts'
 import type { Broker } from '../../ports/broker.ts'

@@ -54,7 +54,7 @@ describe('help and version', () => {
       throw new Error('something was opened')
     }
     const stdout = new Writable({ write: (_chunk, _encoding, done) => done() })
-    const surroundings = {
+    const environment = {
       stdin: process.stdin,
       stdout,
       stderr: stdout,
@@ -65,7 +65,7 @@ describe('help and version', () => {
       dependenciesAt: opening,
     }
     for (const words of [['--help'], ['help', 'serve'], ['kill-switch', '--help'], ['--version'], []]) {
-      expect(await runCommandLine(words, surroundings)).toBe(0)
+      expect(await runCommandLine(words, environment)).toBe(0)
     }
   })
 

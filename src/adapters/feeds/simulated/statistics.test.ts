@@ -8,14 +8,14 @@ const returnsOf = (bars: readonly (readonly FeedBar[])[], place: number): readon
 const meanOf = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / values.length
 
-const momentOf = (values: readonly number[], power: number): number => {
+const pointOf = (values: readonly number[], power: number): number => {
   const mean = meanOf(values)
   return meanOf(values.map((value) => (value - mean) ** power))
 }
 
-const deviationOf = (values: readonly number[]): number => Math.sqrt(momentOf(values, 2))
+const deviationOf = (values: readonly number[]): number => Math.sqrt(pointOf(values, 2))
 
-const kurtosisOf = (values: readonly number[]): number => momentOf(values, 4) / momentOf(values, 2) ** 2 - 3
+const kurtosisOf = (values: readonly number[]): number => pointOf(values, 4) / pointOf(values, 2) ** 2 - 3
 
 const correlation = (first: readonly number[], second: readonly number[]): number => {
   const [meanOfFirst, meanOfSecond] = [meanOf(first), meanOf(second)]

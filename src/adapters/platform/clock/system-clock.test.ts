@@ -31,11 +31,11 @@ it('gives many ids in one millisecond, each greater than the one before', () => 
 it('gives rising ids whatever the clock does', () => {
   const times = fc.array(fc.nat({ max: 2 ** 47 }), { minLength: 2 })
   fc.assert(
-    fc.property(times, (moments) => {
+    fc.property(times, (times) => {
       let now = 0
       const clock = createSystemClock(() => now)
-      const ids = moments.map((moment) => {
-        now = moment
+      const ids = times.map((time) => {
+        now = time
         return clock.newId()
       })
       expect(ids).toEqual([...new Set(ids)].sort())

@@ -44,9 +44,9 @@ describe('a configuration store', () => {
 
   it('saves a change, tells listeners, and finds it again after a restart', async () => {
     const store = await open()
-    const heard: string[] = []
+    const received: string[] = []
     const stop = store.onChange((configuration, changed) => {
-      heard.push(`${configuration.brain.cycle_interval_seconds} ${changed.join()}`)
+      received.push(`${configuration.brain.cycle_interval_seconds} ${changed.join()}`)
     })
     expect(store.describe()).toStrictEqual({
       path,
@@ -65,7 +65,7 @@ describe('a configuration store', () => {
     })
     expect(store.describe()).toMatchObject({ path, present: true, waitingForRestart: ['api.port'] })
     expect(store.current().brain.cycle_interval_seconds).toBe(60)
-    expect(heard).toStrictEqual(['60 brain.cycle_interval_seconds,api.port'])
+    expect(received).toStrictEqual(['60 brain.cycle_interval_seconds,api.port'])
     expect(parse(await readFile(path, 'utf8'))).toStrictEqual({
       brain: { cycle_interval_seconds: 60 },
       api: { port: 1 },
@@ -74,7 +74,7 @@ describe('a configuration store', () => {
     expect((await open()).current()).toStrictEqual(store.current())
     stop()
     await store.change({ brain: { cycle_interval_seconds: 61 } }, secure)
-    expect(heard).toHaveLength(1)
+    expect(received).toHaveLength(1)
   })
 
   it('writes no file and tells nobody for {} and for what it shows', async () => {

@@ -45,7 +45,7 @@ const receiptOf = (name: string) => ({
 })
 
 const SETTLED = RECEIPTS_KEPT + 2
-const STORY = [
+const HISTORY = [
   { type: 'karma.intent.v1', payloadOf: intentOf },
   { type: 'karma.settlement.v1', payloadOf: settlementOf },
   { type: 'karma.receipt.v1', payloadOf: receiptOf },
@@ -55,7 +55,7 @@ let server: Awaited<ReturnType<typeof startTrading>>
 beforeAll(async () => {
   const log = new MemoryLog()
   await appendTo(log, 3 * SETTLED, (seq) => {
-    const { type, payloadOf } = STORY[(seq - 1) % 3] ?? STORY[0]
+    const { type, payloadOf } = HISTORY[(seq - 1) % 3] ?? HISTORY[0]
     return { type, source: 'karma', payload: payloadOf(`i${Math.floor((seq - 1) / 3)}`) }
   })
   server = await startTrading({ log, settings: { karma: { treasury_address: '0xabc' } } })

@@ -48,9 +48,9 @@ const profit = async (): Promise<string> => {
   server.testClock.advance(60_000)
   const bars = [barAt('2026-02-20T00:30:00.000Z', 111, { open: 111, high: 111, low: 111 })]
   await server.engine.execute({ kind: 'observe-bars', observation: { feed: 'file', bars } })
-  const owed = (await items('/karma/intents')).find(({ mode }) => mode === 'paper')
-  if (owed === undefined) throw new Error('nothing is owed')
-  return owed.id
+  const accrued = (await items('/karma/intents')).find(({ mode }) => mode === 'paper')
+  if (accrued === undefined) throw new Error('nothing is owed')
+  return accrued.id
 }
 
 describe('a settlement', () => {

@@ -169,21 +169,21 @@ describe('the beginning', () => {
     const ids = await storedIds(server)
     expect(ids.length).toBeGreaterThan(5)
     const [, second = '', third = '', fourth = ''] = ids
-    const heardFrom = async (options: ConnectOptions): Promise<readonly string[]> => {
+    const receivedFrom = async (options: ConnectOptions): Promise<readonly string[]> => {
       const client = await open(server, options)
       await client.until(() => client.messages.at(-1)?.id === ids.at(-1))
       return client.messages.map(({ id }) => id)
     }
-    expect(await heardFrom({ since: second })).toEqual(ids.slice(1))
-    expect(await heardFrom({ lastEventId: second })).toEqual(ids.slice(2))
-    expect(await heardFrom({ since: second, lastEventId: fourth })).toEqual(ids.slice(4))
-    expect(await heardFrom({ since: fourth, lastEventId: second })).toEqual(ids.slice(3))
-    expect(await heardFrom({ since: third, lastEventId: second })).toEqual(ids.slice(2))
-    expect(await heardFrom({ since: second, lastEventId: second })).toEqual(ids.slice(2))
+    expect(await receivedFrom({ since: second })).toEqual(ids.slice(1))
+    expect(await receivedFrom({ lastEventId: second })).toEqual(ids.slice(2))
+    expect(await receivedFrom({ since: second, lastEventId: fourth })).toEqual(ids.slice(4))
+    expect(await receivedFrom({ since: fourth, lastEventId: second })).toEqual(ids.slice(3))
+    expect(await receivedFrom({ since: third, lastEventId: second })).toEqual(ids.slice(2))
+    expect(await receivedFrom({ since: second, lastEventId: second })).toEqual(ids.slice(2))
     // A known id counts, an unknown one does not.
-    expect(await heardFrom({ since: second, lastEventId: 'unknown' })).toEqual(ids.slice(1))
-    expect(await heardFrom({ since: 'unknown', lastEventId: second })).toEqual(ids.slice(2))
-    expect(await heardFrom({ since: ids[0] ?? '' })).toEqual(ids)
+    expect(await receivedFrom({ since: second, lastEventId: 'unknown' })).toEqual(ids.slice(1))
+    expect(await receivedFrom({ since: 'unknown', lastEventId: second })).toEqual(ids.slice(2))
+    expect(await receivedFrom({ since: ids[0] ?? '' })).toEqual(ids)
   })
 
   it('passes the filter, too', async () => {

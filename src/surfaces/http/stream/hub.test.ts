@@ -188,16 +188,16 @@ describe('an error', () => {
 /** Looking for an id takes as long as the test wants. */
 class GatedLog extends MemoryLog {
   letThrough: () => void = () => undefined
-  #tell: () => void = () => undefined
+  #publish: () => void = () => undefined
   readonly asked = new Promise<void>((resolve) => {
-    this.#tell = resolve
+    this.#publish = resolve
   })
   readonly #gate = new Promise<void>((resolve) => {
     this.letThrough = resolve
   })
 
   override async get(id: string): Promise<LogRecord | null> {
-    this.#tell()
+    this.#publish()
     await this.#gate
     return super.get(id)
   }

@@ -1,0 +1,135 @@
+import type { NewEvent } from '../events/catalogue.ts'
+import type { OrderId } from '../shared/brand.ts'
+import { accept, refuse, type Decision } from '../shared/decision.ts'
+import type { DecisionContext } from '../shared/decision-context.ts'
+import { blocksEntries, blocksExits } from '../shared/level.ts'
+import { destinationOf } from './destination.ts'
+import type { TradingFacts } from './evolve.ts'
+import { byId, cancelEvents, canceledEvent, isUnknown, PAPER, type OpenOrder, type Order } from './orders.ts'
+import { isOpen } from './positions.ts'
+import { ended, executionAlert, failedEvent, REASON_LENGTH_MAX, reconciledEvent } from './venue-orders.ts'
+
+/** Whether the venue has the order is not known any more. */
+export const markOrderUnknown = (
+  { trading: { orders } }: TradingFacts,
+  id: OrderId,
+  reason: string,
+): Decision => {
+  const order = orders.open.get(id)
+  return order === undefined || isUnknown(order) ? accept() : accept(unknownEvent(order, reason))
+}
+
+/** After a restart that holds for every order at a venue. */
+export const markOrdersUnknown = ({ trading: { orders } }: TradingFacts, reason: string): Decision =>
+  accept(
+    ...[...orders.open.values()]
+      .filter((order) => order.venue !== PAPER && !isUnknown(order))
+      .toSorted(byId)
+      .map((order) => unknownEvent(order, reason)),
+  )
+
+/** The venue does not have it, asked often enough: it is sent again under the same client id, or fails. */
+export const recordNotFound = (
+  facts: TradingFacts,
+  id: OrderId,
+  lookups: number,
+  context: DecisionContext,
+): Decision => {
+  const order = facts.trading.orders.open.get(id)
+  if (order === undefined || !isUnknown(order)) return accept()
+  const mayResend = order.resends < RESENDS_MAX && order.filled === 0n && isStillWanted(facts, order, context)
+  const action = mayResend ? 'resend' : 'fail'
+  const reconciled = reconciledEvent(order, { found: false, venue_status: null, lookups, action })
+  if (mayResend) return accept(reconciled)
+  return accept(reconciled, ...ended(facts, order, notFoundEvent(order), context))
+}
+
+/** The venue offers no look-up: the order stays unknown until an operator says what became of it. */
+export const recordLookupUnsupported = ({ trading: { orders } }: TradingFacts, id: OrderId): Decision => {
+  const order = orders.open.get(id)
+  if (order === undefined || !isUnknown(order) || order.needsOperator) return accept()
+  const { symbol, positionId, venue } = order
+  return accept(
+    reconciledEvent(order, { found: false, venue_status: null, lookups: 0, action: 'operator' }),
+    executionAlert({
+      cause: 'order_unknown',
+      message:
+        `It is not known whether ${venue} has order ${id} in ${symbol}, and ${venue} cannot look it up: ` +
+        'check there, then cancel the order here',
+      symbol,
+      orderId: id,
+      positionId,
+      repeat: 0,
+    }),
+  )
+}
+
+export interface CancelRequest {
+  readonly orderId: OrderId
+  readonly operator: string
+  readonly reason: string | null
+  readonly surface: 'api' | 'cli'
+}
+
+/** By hand, at every level. */
+export const cancelOrder = (
+  facts: TradingFacts,
+  { orderId: id, operator, reason, surface }: CancelRequest,
+  context: DecisionContext,
+): Decision => {
+  const order = facts.trading.orders.open.get(id)
+  const extras = { order_id: id }
+  if (order === undefined) {
+    const past = facts.trading.orders.ended.get(id)
+    return past === undefined
+      ? refuse('order.not_found', `no order has id ${id}`, extras)
+      : refuse('order.not_open', `the order is ${past.status}`, { ...extras, order_status: past.status })
+  }
+  const why = reason ?? 'manual'
+  // The operator has looked at the venue, which the engine cannot.
+  const events =
+    isUnknown(order) && order.needsOperator
+      ? ended(facts, order, canceledEvent(order, why), context)
+      : cancelEvents(order, why, operator)
+  if (events.length === 0) {
+    return refuse('order.not_open', 'the venue has been asked to cancel it', {
+      ...extras,
+      order_status: order.status,
+    })
+  }
+  return accept(...events.map((event, index) => (index === 0 ? { ...event, source: surface } : event)))
+}
+
+/** After that many resends the order fails. */
+const RESENDS_MAX = 3
+const NOT_FOUND = 'not_found_on_venue'
+
+const isStillWanted = (facts: TradingFacts, order: OpenOrder, context: DecisionContext): boolean => {
+  const { killSwitch, orders, positions } = facts.trading
+  const { purpose } = order
+  if (order.cancelReason !== null) return false
+  if (purpose.kind === 'exit') {
+    const position = positions.get(order.positionId)
+    if (position === undefined || !isOpen(position)) return false
+    return !blocksExits(killSwitch.level) || purpose.reason === 'manual'
+  }
+  const others = {
+    ...facts,
+    trading: { ...facts.trading, orders: { ...orders, open: orders.open.delete(order.id) } },
+  }
+  return (
+    !blocksEntries(killSwitch.level) &&
+    (purpose.validUntil === null || context.now <= purpose.validUntil) &&
+    destinationOf(others, order.symbol, context).isAvailable
+  )
+}
+
+const unknownEvent = ({ id, symbol }: Order, reason: string): NewEvent => ({
+  type: 'execution.order_unknown.v1',
+  source: 'oms',
+  payload: { order_id: id, symbol, reason: reason.slice(0, REASON_LENGTH_MAX) },
+})
+
+/** What was filled stays filled. */
+const notFoundEvent = (order: Order): NewEvent =>
+  order.filled > 0n ? canceledEvent(order, NOT_FOUND) : failedEvent(order, NOT_FOUND, {})
