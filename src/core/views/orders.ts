@@ -38,7 +38,7 @@ export const orderView = z.object({
 
 export type OrderView = z.infer<typeof orderView>
 
-export const ORDER_FILTERS = ['all', ...status.options] as const
+export const ORDER_FILTERS = ['all', ...orderStatus.options] as const
 
 export interface OrderFilter {
   readonly status: (typeof ORDER_FILTERS)[number]
