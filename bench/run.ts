@@ -12,8 +12,8 @@ import { benchInterface } from './http/interface.ts'
 import { benchStream } from './http/stream.ts'
 import { benchLearning } from './learning/learning.ts'
 import { benchPostgres } from './store/postgres.ts'
-import { benchSignatures } from './store/signatures.ts'
 import { benchSqlite } from './store/sqlite.ts'
+import { benchStartup } from './startup/startup.ts'
 
 /** `npm run bench`, `npm run bench -- engine`, `npm run bench -- --quick`. */
 const words = process.argv.slice(2)
@@ -33,10 +33,10 @@ const GROUPS: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> = {
   ],
   postgres: () => benchPostgres(rounds),
   settle: () => benchSettle(events, rounds),
-  signatures: () => benchSignatures(rounds),
   sqlite: () => benchSqlite({ rounds, events }),
   start: () => benchStart(events, rounds),
-  stream: () => benchStream(rounds),
+  startup: () => benchStartup(rounds),
+  stream: benchStream,
 }
 
 for (const name of wanted) {
@@ -55,9 +55,9 @@ for (const [name, bench] of Object.entries(GROUPS)) {
   process.stdout.write(`${tableOf(measured)}\n`)
 }
 
-const folder = new URL('results/', import.meta.url)
-mkdirSync(folder, { recursive: true })
-const file = new URL(`${began.toISOString().replaceAll(':', '-')}.json`, folder)
+// The runner starts benches in the root of the project.
+const file = `bench/results/${began.toISOString().replaceAll(':', '-')}.json`
+mkdirSync('bench/results', { recursive: true })
 const machine = { node: process.version, cores: availableParallelism(), load_before: loadBefore }
 writeFileSync(file, `${JSON.stringify({ at: began.toISOString(), quick, machine, rows }, null, 2)}\n`)
-process.stdout.write(`\nwritten to bench/results/${file.pathname.split('/').at(-1)}\n`)
+process.stdout.write(`\nwritten to ${file}\n`)

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
-/** The front door of the command line: what it does is in src/cli.ts, built to dist/cli.js. */
+/** The entry point of the command line: what it does is in src/cli.ts, built to dist/cli.js. */
 import { existsSync } from 'node:fs'
+import module from 'node:module'
 import process from 'node:process'
 
 const cli = new URL('../dist/cli.js', import.meta.url)
@@ -8,8 +9,13 @@ const cli = new URL('../dist/cli.js', import.meta.url)
 if (existsSync(cli)) {
   // Before the first module of ours is loaded: stack traces then name the TypeScript lines.
   process.setSourceMapsEnabled(true)
+  // Since Node 22.8: compiled code is kept on disk between runs.
+  module.enableCompileCache?.()
   await import(cli.href)
 } else {
-  process.stderr.write('error: the service is not built yet: run npm run build\n')
+  process.stderr.write(
+    'error: the service is not built. In a checkout run "npm ci" and "npm run build". ' +
+      'To install without development packages, install the archive that "npm pack" makes.\n',
+  )
   process.exitCode = 1
 }

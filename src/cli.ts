@@ -1,7 +1,5 @@
 import { keepAwake } from './compose/keep-awake.ts'
-import { environmentOf } from './compose/environment.ts'
-import { VERSION } from './compose/version.ts'
-import { createCommandDependencies } from './compose/command-dependencies.ts'
+import { environmentOf, VERSION } from './compose/environment.ts'
 import { runCommandLine } from './surfaces/cli/run.ts'
 
 const currentFolder = process.cwd()
@@ -16,6 +14,8 @@ process.exitCode = await keepAwake(() =>
     currentFolder,
     version: VERSION,
     clock: at(currentFolder).clock,
-    workshopAt: (home) => createCommandDependencies(at(home)),
+    // Loaded only when a command runs: help and version need none of it.
+    dependenciesAt: async (home) =>
+      (await import('./compose/command-dependencies.ts')).createCommandDependencies(at(home)),
   }),
 )

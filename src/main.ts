@@ -1,13 +1,14 @@
 import { keepAwake } from './compose/keep-awake.ts'
-import { runUntilSignal } from './compose/run-until-signal.ts'
-import { environmentOf } from './compose/environment.ts'
-import { VERSION } from './compose/version.ts'
+import { environmentOf, VERSION } from './compose/environment.ts'
 
 // The service alone, for process managers and containers: `node dist/main.js`. People use `svc serve`.
-const surroundings = environmentOf(process.env['SVC_HOME'] ?? process.cwd(), process.env, VERSION)
+const environment = environmentOf(process.env['SVC_HOME'] ?? process.cwd(), process.env, VERSION)
 
 const serve = async (): Promise<void> => {
-  const { baseUrl, dashboardUrl, stopped } = await runUntilSignal(surroundings, {
+  // Before the rest is loaded: stack traces then name the TypeScript lines.
+  process.setSourceMapsEnabled(true)
+  const { runUntilSignal } = await import('./compose/service.ts')
+  const { baseUrl, dashboardUrl, stopped } = await runUntilSignal(environment, {
     host: null,
     port: null,
     dashboardPort: null,

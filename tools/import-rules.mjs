@@ -5,12 +5,13 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import process from 'node:process'
+import { fileURLToPath } from 'node:url'
 
 import swc from '@swc/core/Visitor.js'
 import { cruise } from 'dependency-cruiser'
 import extractOptions from 'dependency-cruiser/config-utl/extract-depcruise-options'
 
-import { ROOT } from './paths.mjs'
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
 // The cruiser walks with this visitor, which is older than `using`.
 // oxlint-disable-next-line typescript/no-deprecated

@@ -1,26 +1,127 @@
 /**
- * The house's commands: `node tools/run.mjs start|test|build|check|bench [arguments]`.
- * Everything here and beside it is plain Node: in a fresh clone there are no packages yet.
+ * The commands of package.json: `node tools/run.mjs start|test|build|check|bench [arguments]`.
+ * Each one installs and builds first what is missing.
  */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
 import process from 'node:process'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 
-import { bench, build, check, start, test } from './commands.mjs'
-import { ROOT } from './paths.mjs'
-import { nodeFaultOf } from './setup.mjs'
+import { ensureBrowser, ensureBuilt, ensureInstalled, run } from './setup.mjs'
 
-const COMMANDS = { bench, build, check, start, test }
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const [NODE_MAJOR_MIN, NODE_MINOR_MIN] = [20, 19]
+const SHELL_CHECK_MS = 200
 
-const [name = '', ...args] = process.argv.slice(2)
-const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
-const fault =
-  command === undefined
-    ? `usage: node tools/run.mjs ${Object.keys(COMMANDS).join('|')} [arguments]`
-    : nodeFaultOf(process.versions.node)
+const say = (text) => process.stderr.write(`${text}\n`)
 
-if (fault === undefined) {
-  process.chdir(ROOT)
-  await command(args)
-} else {
-  process.stderr.write(`${fault}\n`)
+const setUp = async () => {
+  await ensureInstalled(ROOT, say)
+  await ensureBuilt(ROOT, say)
+}
+
+/** Becomes the service, without a process in between: signals and exit codes are its own. */
+const start = async (args) => {
+  await setUp()
+  const svc = join(ROOT, 'bin/svc.js')
+  process.argv = [process.execPath, svc, 'up', ...args]
+  await import(pathToFileURL(svc).href)
+}
+
+/** All checks and all tests; with arguments only the tests they name. */
+const test = async (args) => {
+  await setUp()
+  if (args.length === 0 || args.some((arg) => arg.includes('browser'))) await ensureBrowser(say)
+  const checks = args.length === 0 ? await runChecks() : { passed: 0, failed: 0 }
+  const { runTests } = await import('./tests.mjs')
+  const tests = await runTests(args)
+  close({ ...tests, passed: checks.passed + tests.passed, failed: checks.failed + tests.failed })
+}
+
+const check = async () => {
+  await setUp()
+  close({ ...(await runChecks()), skipped: 0 })
+}
+
+const bench = async (args) => {
+  await setUp()
+  await run(process.execPath, ['tools/bundle.mjs', 'bench', 'bench/dist'])
+  const child = spawn(process.execPath, ['--enable-source-maps', 'bench/dist/bench-run.js', ...args], {
+    stdio: 'inherit',
+  })
+  process.exitCode = (await once(child, 'close'))[0] ?? 1
+}
+
+/** Everything that is checked without running the code. */
+const CHECKS = {
+  format: ['node_modules/oxfmt/bin/oxfmt', '--check'],
+  types: ['node_modules/typescript/bin/tsc', '--noEmit', '-p', 'tsconfig.json'],
+  'dashboard types': ['node_modules/typescript/bin/tsc', '--noEmit', '-p', 'dashboard/tsconfig.json'],
+  lint: ['node_modules/oxlint/bin/oxlint', '--quiet'],
+  'dead code': ['node_modules/knip/bin/knip.js', '--no-progress'],
+  'import rules': ['tools/import-rules.mjs'],
+}
+
+const runChecks = async () => {
+  // The dashboard compiles against the API that the service really has.
+  await run(process.execPath, ['dashboard/generate-api-types.mjs'])
+  const counts = { passed: 0, failed: 0 }
+  const runCheck = async ([name, args]) => {
+    const startedMs = performance.now()
+    let failure = null
+    try {
+      await run(process.execPath, args)
+      counts.passed += 1
+    } catch (error) {
+      counts.failed += 1
+      failure = error.message
+    }
+    const seconds = ((performance.now() - startedMs) / 1000).toFixed(1)
+    process.stdout.write(`${failure === null ? '✓' : '✗'} ${name.padEnd(16)} ${seconds.padStart(5)} s\n`)
+    if (failure !== null) process.stdout.write(`\n${failure}\n\n`)
+  }
+  await Promise.all(Object.entries(CHECKS).map(runCheck))
+  return counts
+}
+
+/** The last line of all, for people and for machines. */
+const close = ({ passed, failed, skipped }) => {
+  process.stdout.write(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`)
+  process.exit(failed > 0 ? 1 : 0)
+}
+
+/** The shell that npm starts us with ends on a signal and does not pass it on: its end is our signal. */
+const endWithShell = () => {
+  const shell = process.ppid
+  const watch = setInterval(() => {
+    if (process.ppid === shell) return
+    clearInterval(watch)
+    process.kill(process.pid, 'SIGTERM')
+  }, SHELL_CHECK_MS)
+  watch.unref()
+}
+
+const COMMANDS = { bench, build: setUp, check, start, test }
+
+const [name, ...args] = process.argv.slice(2)
+const [major, minor] = process.versions.node.split('.').map(Number)
+if (major < NODE_MAJOR_MIN || (major === NODE_MAJOR_MIN && minor < NODE_MINOR_MIN)) {
+  say(
+    `Signal Engine needs Node ${NODE_MAJOR_MIN}.${NODE_MINOR_MIN} or newer, this is ${process.versions.node}`,
+  )
   process.exitCode = 2
+} else if (!Object.hasOwn(COMMANDS, name)) {
+  say(`usage: node tools/run.mjs ${Object.keys(COMMANDS).join('|')} [arguments]`)
+  process.exitCode = 2
+} else {
+  process.chdir(ROOT)
+  if (process.env.npm_lifecycle_event !== undefined) endWithShell()
+  try {
+    await COMMANDS[name](args)
+  } catch (error) {
+    say(error.message)
+    if (name === 'test' || name === 'check') close({ passed: 0, failed: 1, skipped: 0 })
+    process.exitCode = 1
+  }
 }

@@ -1,97 +1,122 @@
-import { existsSync, mkdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+/** What a command needs before it can run. Plain Node: in a fresh clone there are no packages yet. */
+import { spawn } from 'node:child_process'
+import { createHash, randomUUID } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
 import process from 'node:process'
 
-import { withLock } from './lock.mjs'
-import { runCaptured } from './spawn.mjs'
-import { contentHash, readStamp, writeStamp } from './stamp.mjs'
+/** Runs a command in silence. If it fails, what it printed is the message of the error. */
+export const run = (command, args, options = {}) =>
+  new Promise((resolve, reject) => {
+    const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
+    let output = ''
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (text) => (output += text))
+    child.on('error', reject)
+    child.on('close', (exitCode) => {
+      if (exitCode === 0) resolve()
+      else reject(new Error(`${[command, ...args].join(' ')} failed\n${output}`.trimEnd()))
+    })
+  })
 
-const NODE_VERSION_MIN = [20, 19]
-
-/** Why this Node cannot run the service, or undefined. */
-export const nodeFaultOf = (version) => {
-  const [major, minor] = version.split('.').map(Number)
-  const [majorMin, minorMin] = NODE_VERSION_MIN
-  if (major > majorMin || (major === majorMin && minor >= minorMin)) return undefined
-  return `Signal Engine needs Node ${NODE_VERSION_MIN.join('.')} or newer, this is Node ${version}: see https://nodejs.org`
-}
-
-/**
- * Installs exactly what the lock file names, unless that is what is already there.
- * Returns what npm said when it failed, or undefined when all is well.
- */
+/** Installs exactly what the lock file names, unless it is there. */
 export const ensureInstalled = async (root, say) => {
-  if (isInstalled(root)) return undefined
-  return withSetupLock(root, say, async () => {
-    // Another process may have installed while we waited for the lock.
-    if (isInstalled(root)) return undefined
-    const hash = packagesHash(root)
-    if (!agreesWithLockFile(root)) {
-      say('installing packages (npm ci)')
-      const { exitCode, output } = await npmCi(root)
-      if (exitCode !== 0) return `npm ci failed with exit code ${exitCode}\n${output}`
-    }
-    mkdirSync(join(root, 'node_modules'), { recursive: true })
-    writeStamp(stampFile(root), hash)
-    return undefined
-  })
+  if (isInstalled(root)) return
+  say('installing packages (npm ci)')
+  // Building needs the development packages, whatever NODE_ENV or the user's npm settings say.
+  await run('npm ci --include=dev --include=optional', [], { cwd: root, shell: true })
 }
 
-/** One lock for everything that writes node_modules or build output. */
-export const withSetupLock = (root, say, work) =>
-  withLock(join(root, '.setup', 'lock'), work, {
-    onWait: (holder) => say(`waiting for another setup to finish (process ${holder?.pid ?? 'unknown'})`),
-  })
-
-const stampFile = (root) => join(root, 'node_modules', '.signal-engine-stamp')
-
-const packagesHash = (root) => contentHash(root, ['package.json', 'package-lock.json'])
-
-const isInstalled = (root) => readStamp(stampFile(root)) === packagesHash(root)
-
-/**
- * True after an `npm ci` or `npm install` by hand: npm's own record of node_modules names the same versions as the
- * lock file, and the folders are there. Only packages for other platforms may be missing.
- */
-const agreesWithLockFile = (root) => {
-  const recordFile = join(root, 'node_modules', '.package-lock.json')
-  if (!existsSync(recordFile)) return false
-  const { packages: wanted } = readJson(join(root, 'package-lock.json'))
-  const { packages: installed } = readJson(recordFile)
-  return (
-    declaredEqually(readJson(join(root, 'package.json')), wanted['']) &&
-    Object.keys(installed).every((path) => wanted[path]?.version === installed[path].version) &&
-    Object.keys(wanted).every(
-      (path) => path === '' || wanted[path].optional === true || installed[path] !== undefined,
-    ) &&
-    Object.keys(installed).every((path) => existsSync(join(root, path, 'package.json')))
+/** npm's own record of node_modules. Packages for other platforms may be missing. */
+const isInstalled = (root) => {
+  const record = join(root, 'node_modules/.package-lock.json')
+  if (!existsSync(record)) return false
+  const { packages: installed } = readJson(record)
+  const { '': _root, ...wanted } = readJson(join(root, 'package-lock.json')).packages
+  return Object.entries(wanted).every(
+    ([path, { version, optional }]) =>
+      optional === true || (installed[path]?.version === version && existsSync(join(root, path))),
   )
 }
-
-const declaredEqually = (manifest, locked) =>
-  ['dependencies', 'devDependencies', 'optionalDependencies'].every(
-    (kind) => sortedJson(manifest[kind]) === sortedJson(locked[kind]),
-  )
-
-const sortedJson = (object = {}) =>
-  JSON.stringify(
-    Object.keys(object)
-      .sort()
-      .map((name) => [name, object[name]]),
-  )
 
 const readJson = (file) => JSON.parse(readFileSync(file, 'utf8'))
 
-/** Building needs the development packages, whatever NODE_ENV or the user's npm settings say. */
-const npmCi = (root) =>
-  runCaptured(...npmCommand(['ci', '--no-audit', '--no-fund', '--include=dev', '--include=optional']), {
-    cwd: root,
-  })
+/** `output` is built again when a name or byte under `inputs` changes; `argsFor` names the folder to write to. */
+const BUILDS = [
+  {
+    output: 'dist',
+    inputs: ['src', 'tools/bundle.mjs', 'package.json', 'package-lock.json'],
+    argsFor: (folder) => ['tools/bundle.mjs', 'service', folder],
+  },
+  {
+    output: 'dashboard/dist',
+    inputs: ['index.html', 'sign-in.html', 'vite.config.mjs', 'public', 'src']
+      .map((name) => `dashboard/${name}`)
+      .concat('package-lock.json'),
+    argsFor: (folder) => [
+      'node_modules/vite/bin/vite.js',
+      'build',
+      'dashboard',
+      '--config=dashboard/vite.config.mjs',
+      '--logLevel=warn',
+      `--outDir=${folder}`,
+    ],
+  },
+]
 
-/** Under `npm start` npm tells where it lives; that also works where `npm` is a script that cannot be spawned. */
-const npmCommand = (args) => {
-  const script = process.env['npm_execpath']
-  return script !== undefined && /npm-cli\.c?js$/.test(script)
-    ? [process.execPath, [script, ...args]]
-    : ['npm', args]
+/** Builds aside and swaps the finished folder in: a failed build leaves the last good one. */
+export const ensureBuilt = async (root, say, builds = BUILDS) => {
+  for (const { output, inputs, argsFor } of builds) {
+    const stamp = contentHash(root, inputs)
+    const current = join(root, output)
+    if (existsSync(`${current}/.stamp`) && readFileSync(`${current}/.stamp`, 'utf8') === stamp) continue
+    say(`building ${output}`)
+    // Source maps are relative: the new folder stands beside the old one. Its name is unique, so that two may build.
+    const fresh = `${current}.${randomUUID()}`
+    const old = `${fresh}.old`
+    try {
+      await run(process.execPath, argsFor(fresh), { cwd: root })
+      writeFileSync(`${fresh}/.stamp`, stamp)
+      if (existsSync(current)) renameSync(current, old)
+      renameSync(fresh, current)
+    } finally {
+      for (const folder of [fresh, old]) rmSync(folder, { recursive: true, force: true })
+    }
+  }
+}
+
+/** One hash over names and contents. */
+const contentHash = (root, inputs) => {
+  const hash = createHash('sha256')
+  for (const name of inputs.flatMap((input) => filesOf(root, input)).toSorted()) {
+    hash.update(`${name}\0`).update(readFileSync(join(root, name)))
+  }
+  return hash.digest('hex')
+}
+
+const filesOf = (root, input) => {
+  const found = statSync(join(root, input), { throwIfNoEntry: false })
+  if (found?.isDirectory() !== true)
+    return found === undefined || input.includes('.generated.') ? [] : [input]
+  return readdirSync(join(root, input)).flatMap((name) => filesOf(root, `${input}/${name}`))
+}
+
+const BROWSERS = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
+
+/** The Chromium that the browser tests drive, or undefined: the one that SVC_TEST_BROWSER names, or that of the machine. */
+export const findBrowser = ({ SVC_TEST_BROWSER: named = '', PATH = '' } = process.env) =>
+  [named, ...PATH.split(delimiter).flatMap((folder) => BROWSERS.map((name) => join(folder, name)))].find(
+    (file) => file !== '' && existsSync(file),
+  )
+
+/** Installs Chromium on Debian, as root. Elsewhere the browser tests are skipped without one. */
+export const ensureBrowser = async (say) => {
+  if (findBrowser() !== undefined) return
+  if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) {
+    return say('no Chromium found: browser tests are skipped. Install one, or name one in SVC_TEST_BROWSER.')
+  }
+  say('installing Chromium for the browser tests')
+  await run('apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y chromium', [], {
+    shell: true,
+  })
 }

@@ -1,27 +1,28 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import process from 'node:process'
 
-import { COUNTS_FILE_VARIABLE } from './closing-line-reporter.mjs'
-import { runVisibly } from './spawn.mjs'
-import { honest } from './steps.mjs'
+import { parseCLI, startVitest } from 'vitest/node'
 
-/** Runs the tests with their own output and returns how many passed, failed and were skipped. */
-export const runTests = async (root, args) => {
-  const folder = mkdtempSync(join(tmpdir(), 'signal-engine-counts-'))
-  const countsFile = join(folder, 'counts.json')
-  try {
-    const exitCode = await runVisibly(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', ...args], {
-      cwd: root,
-      env: { [COUNTS_FILE_VARIABLE]: countsFile },
-    })
-    return honest(exitCode, readCounts(countsFile))
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
+/** Runs Vitest with the arguments of its command line, and returns how many tests passed, failed and were skipped. */
+export const runTests = async (args) => {
+  const { filter, options } = parseCLI(['vitest', 'run', ...args])
+  const vitest = await startVitest('test', filter, options)
+  const counts = countsOf(vitest.state)
+  await vitest.close()
+  // A run that ended badly has failed, whatever was counted.
+  return process.exitCode && counts.failed === 0 ? { ...counts, failed: 1 } : counts
 }
 
-/** A runner that fell over before it could count. */
-const readCounts = (file) =>
-  existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : { passed: 0, failed: 0, skipped: 0 }
+/** A file that does not load and a hook that throws are failures of their own: no test fails with them. */
+const countsOf = (state) => {
+  const counts = { passed: 0, failed: state.getUnhandledErrors().length, skipped: 0 }
+  for (const module of state.getTestModules()) {
+    for (const suite of [module, ...module.children.allSuites()]) {
+      if (suite.errors().length > 0) counts.failed += 1
+    }
+    for (const test of module.children.allTests()) {
+      const { state: result } = test.result()
+      counts[result === 'passed' || result === 'failed' ? result : 'skipped'] += 1
+    }
+  }
+  return counts
+}

@@ -1,3 +1,6 @@
+import { timestampOf } from '../../src/core/shared/brand.ts'
+import { priceFrom } from '../../src/core/shared/money.ts'
+import { type IntentId } from '../../src/core/shared/brand.ts'
 import type { Command } from '../../src/core/decide.ts'
 import type { PayloadOf } from '../../src/core/events/catalogue.ts'
 import { run } from '../../src/core/run.ts'
@@ -67,13 +70,13 @@ const traded = (before: State, first: number, end: number): State => {
     if (trade % TRADES_PER_MINUTE === 0) {
       const bars = [minuteOf('BTC', ENTRY_PRICE, nowMs - MINUTE_MS)]
       state = done(state, { kind: 'observe-bars', observation: { feed: 'bench', bars } }, now, trade)
-      state = told(state, 'brain.cycle.v1', CYCLE, now, `cycle-${trade}`)
+      state = folded(state, 'brain.cycle.v1', CYCLE, now, `cycle-${trade}`)
     }
     const id = nameOf('intent', trade)
-    state = told(state, 'execution.trade_intent.v1', intentAt(nowMs), now, id)
-    state = done(state, { kind: 'execute-intent', intentId: id }, now, trade)
+    state = folded(state, 'execution.trade_intent.v1', intentAt(nowMs), now, id)
+    state = done(state, { kind: 'execute-intent', intentId: id as IntentId }, now, trade)
     const price = ENTRY_PRICE * (trade % 2 === 0 ? 1 - STOP_PCT - 0.01 : 1 + TARGET_PCT + 0.01)
-    const tick = { symbol: 'BTC', price, ts: now, confirms: null }
+    const tick = { symbol: 'BTC', price: priceFrom(price), ts: timestampOf(now), confirms: null }
     state = done(state, { kind: 'observe-tick', tick }, now, trade)
     if (state.trading.book.count > 0) throw new Error('the position is still open')
   }
@@ -101,7 +104,7 @@ const done = (state: State, command: Command, now: string, trade: number): State
   return result.state
 }
 
-const told = (state: State, type: string, payload: object, now: string, id: string): State =>
+const folded = (state: State, type: string, payload: object, now: string, id: string): State =>
   evolve(state, {
     seq: state.seq + 1,
     id,

@@ -86,7 +86,7 @@ const openWatch = async (path: string, signer: Signer, levels: number): Promise<
   const clock = createSystemClock(() => nowMs)
   const bed = await openBed(path, signer, { clock, configuration: () => UNSHAKEN })
   const { engine } = bed
-  const desk = new TickMonitor({ engine, onError: fail })
+  const monitor = new TickMonitor({ engine, onError: fail })
   await holdPositions(engine.log, levels, nowMs)
   await engine.fresh()
   return {
@@ -108,7 +108,7 @@ const openWatch = async (path: string, signer: Signer, levels: number): Promise<
     ticksMs: () => {
       const beganMs = performance.now()
       for (let index = 0; index < TICKS_PER_SECOND; index += 1) {
-        desk.take({ symbol: symbolAt(index), price: ENTRY_PRICE + (index % 7) / 10, atMs: nowMs })
+        monitor.take({ symbol: symbolAt(index), price: ENTRY_PRICE + (index % 7) / 10, atMs: nowMs })
       }
       return performance.now() - beganMs
     },

@@ -2,7 +2,6 @@ import { createEphemeralIdentity } from '../../src/adapters/platform/identity/id
 import { createSigner } from '../../src/adapters/platform/identity/signer.ts'
 import { createSystemClock } from '../../src/adapters/platform/clock/system-clock.ts'
 import { openSqliteLog } from '../../src/adapters/storage/sqlite/sqlite-log.ts'
-import { beginEverythingYoung } from '../../src/compose/young-memory.ts'
 import { Engine, type EngineDependencies } from '../../src/engine/engine.ts'
 import type { Signer } from '../../src/ports/signer.ts'
 
@@ -23,7 +22,6 @@ export const openBed = async (
   signer: Signer,
   changes: Partial<Pick<EngineDependencies, 'clock' | 'configuration' | 'snapshotEveryEvents'>> = {},
 ): Promise<Bed> => {
-  beginEverythingYoung()
   const log = await openSqliteLog({ path })
   const engine = await Engine.open({
     log,

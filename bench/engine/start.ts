@@ -44,13 +44,13 @@ const startAt = async (
   work: (engine: Running['engine']) => Promise<void> = () => Promise.resolve(),
 ): Promise<number> => {
   await mkdir(home, { recursive: true })
-  const surroundings = environmentOf(home, { SVC_DEV_MODE: '1' }, 'bench')
-  const { clock } = surroundings
+  const environment = environmentOf(home, { SVC_DEV_MODE: '1' }, 'bench')
+  const { clock } = environment
   const logger = createLogger({ level: 'ERROR', jsonOutput: false, secrets: [], clock })
   const begin = performance.now()
-  const store = await openStore(surroundings, DEFAULT_CONFIGURATION)
+  const store = await openStore(environment, DEFAULT_CONFIGURATION)
   const running = await openRunningEngine({
-    surroundings,
+    environment,
     configuration: DEFAULT_CONFIGURATION,
     settings: () => DEFAULT_CONFIGURATION,
     store,

@@ -80,7 +80,7 @@ const inWords = (values: readonly number[], share: number): string => quantile(v
 
 interface Delays {
   readonly delaysMs: readonly number[]
-  /** A price that the desk could not look at in time has waited, too. */
+  /** Includes the time that a price waited before the monitor saw it. */
   readonly dueDelaysMs: readonly number[]
 }
 
@@ -91,10 +91,10 @@ const stopDelays = async (
   { engine }: Bed,
   { first, seconds }: { readonly first: number; readonly seconds: number },
 ): Promise<Delays> => {
-  const desk = new TickMonitor({ engine, onError: fail })
+  const monitor = new TickMonitor({ engine, onError: fail })
   const sent = new Map<string, { readonly atMs: number; readonly dueMs: number }>()
   const [delaysMs, dueDelaysMs]: [number[], number[]] = [[], []]
-  const unsubscribe = engine.feed.subscribe(({ events }) => {
+  const unsubscribe = engine.eventBus.subscribe(({ events }) => {
     const nowMs = performance.now()
     for (const event of events) {
       const known = asKnown(event)
@@ -115,10 +115,10 @@ const stopDelays = async (
         const dueMs = beganMs + (next * 1000) / TICKS_PER_SECOND
         sent.set(positionOf(stop), { atMs: performance.now(), dueMs })
       }
-      desk.take(tickAt(next, stop))
+      monitor.take(tickAt(next, stop))
     }
   }
-  await desk.settled()
+  await monitor.settled()
   unsubscribe()
   if (delaysMs.length !== stopsIn(seconds)) throw new Error(`${delaysMs.length} of ${stopsIn(seconds)} stops`)
   return { delaysMs, dueDelaysMs }
@@ -138,12 +138,12 @@ const loneDelays = async ({ engine }: Bed): Promise<readonly number[]> => {
 
 /** The worst minute there is: all that is left of every symbol at once. */
 const crash = async ({ engine }: Bed): Promise<number> => {
-  const desk = new TickMonitor({ engine, onError: fail })
+  const monitor = new TickMonitor({ engine, onError: fail })
   const beganMs = performance.now()
   for (let index = 0; index < SYMBOLS; index += 1) {
-    desk.take({ symbol: symbolAt(index), price: stopAt(LEVELS), atMs: Date.now() })
+    monitor.take({ symbol: symbolAt(index), price: stopAt(LEVELS), atMs: Date.now() })
   }
-  await desk.settled()
+  await monitor.settled()
   if (engine.state.trading.book.count > 0)
     throw new Error(`${engine.state.trading.book.count} positions are still open`)
   return performance.now() - beganMs

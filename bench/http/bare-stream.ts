@@ -6,7 +6,7 @@ export const startBareStream = async () => {
   const server = createServer({ noDelay: true }, (socket) => {
     socket.on('error', () => clients.delete(socket))
     socket.on('close', () => clients.delete(socket))
-    // The clients ask as they would ask anybody.
+    // Clients send an HTTP request as to any server.
     socket.once('data', () => {
       clients.add(socket)
       socket.write('HTTP/1.1 200 OK\r\n\r\n')
@@ -15,7 +15,7 @@ export const startBareStream = async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     port: (server.address() as AddressInfo).port,
-    tell: (payload: object): void => {
+    publish: (payload: object): void => {
       const frame = Buffer.from(`id: ${FILLING}\ndata: ${JSON.stringify({ ...payload, FILLING })}\n\n`)
       for (const client of clients) client.write(frame)
     },

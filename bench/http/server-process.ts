@@ -4,8 +4,7 @@ import { createLogger } from '../../src/adapters/platform/logger/logger.ts'
 import { openSqliteLog } from '../../src/adapters/storage/sqlite/sqlite-log.ts'
 import { startService } from '../../src/compose/service.ts'
 import { environmentOf } from '../../src/compose/environment.ts'
-import { beginEverythingYoung } from '../../src/compose/young-memory.ts'
-import { ok } from '../../src/surfaces/http/answers.ts'
+import { ok } from '../../src/surfaces/http/results.ts'
 import type { Route } from '../../src/surfaces/http/route.ts'
 import { ROUTES } from '../../src/surfaces/http/routes/all.ts'
 import {
@@ -57,10 +56,9 @@ const serve = async (kind: Kind, path: string): Promise<Server> => {
 
 /** Without what the test server does for tests, and with what the service does for itself. */
 const asOperated = (): TestServerOptions => {
-  beginEverythingYoung()
   const clock = createSystemClock()
   const logger = createLogger({ level: 'ERROR', jsonOutput: false, secrets: [], clock })
-  return { checkResponses: false, house: { clock, logger } }
+  return { checkResponses: false, dependencies: { clock, logger } }
 }
 
 const storelessSubmit = (): Route => {

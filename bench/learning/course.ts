@@ -1,5 +1,5 @@
 import { createBarMaker } from '../../src/adapters/feeds/simulated/bars.ts'
-import { createPath } from '../../src/adapters/feeds/simulated/step.ts'
+import { createPath } from '../../src/adapters/feeds/simulated/path.ts'
 import type { Configuration } from '../../src/core/config/schema.ts'
 import type { FeedBar } from '../../src/core/market/bar.ts'
 import { sha256Hex } from '../../src/engine/sha256.ts'

@@ -27,10 +27,9 @@ export const benchLearning = async (quick: boolean): Promise<readonly BenchRow[]
   const seconds = (performance.now() - begun) / 1000
   const claims = claimsOf(reports)
   process.stdout.write(`${claimsText(claims)}\n`)
-  const folder = new URL('../results/', import.meta.url)
-  mkdirSync(folder, { recursive: true })
-  writeFileSync(new URL('learning.md', folder), markdownOf(reports, claims))
-  writeFileSync(new URL('learning.svg', folder), plotOf(reports))
+  mkdirSync('bench/results', { recursive: true })
+  writeFileSync('bench/results/learning.md', markdownOf(reports, claims))
+  writeFileSync('bench/results/learning.svg', plotOf(reports))
   return [
     {
       id: 'claims',

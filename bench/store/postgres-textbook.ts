@@ -104,8 +104,8 @@ const insertInto = (table: string, records: readonly LogRecord[]): QueryConfig =
   name: `insert-${table}`,
   text: `
     INSERT INTO ${table} (seq, id, type, dom, ts, schema_version, source, trace_id, dedupe_key, payload, prev_hash, hash,
-      signature, signer, recorded_at)
-    SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
+      signature, signer, recorded_at, dom_count)
+    SELECT *, 0 FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
       $8::text[], $9::text[], $10::text[], $11::bytea[], $12::bytea[], $13::bytea[], $14::text[], $15::text[])`,
   values: [
     records.map(({ seq }) => seq),

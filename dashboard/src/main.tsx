@@ -2,17 +2,15 @@ import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@ta
 import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
-import { ApiProblem } from './api/client.ts'
-import { loadAllPages } from './app/lazy-page.ts'
-import { router } from './app/router.tsx'
-import { Live } from './live/live.ts'
-import { LiveContext } from './live/use-live.ts'
+import { ApiError } from './api/client.ts'
+import { loadAllPages, router } from './app/router.tsx'
+import { Live, LiveContext } from './live/live.ts'
 
 const RETRIES_MAX = 2
 const START_WAIT_MS = 1500
 
 const onError = (error: unknown): void => {
-  if (error instanceof ApiProblem && error.status === 401) live.doubtSession()
+  if (error instanceof ApiError && error.status === 401) live.checkSession()
 }
 
 const client = new QueryClient({
@@ -20,22 +18,22 @@ const client = new QueryClient({
   mutationCache: new MutationCache({ onError }),
   defaultOptions: {
     queries: {
-      // Events say when something is old; asking again on focus would only be noise.
+      // Events tell when something is stale; refetching on focus adds nothing.
       staleTime: 30_000,
       refetchOnWindowFocus: false,
-      // What the service refuses, it refuses again.
+      // A refused request is refused again.
       retry: (failures, error) =>
-        !(error instanceof ApiProblem && error.status < 500) && failures < RETRIES_MAX,
+        !(error instanceof ApiError && error.status < 500) && failures < RETRIES_MAX,
     },
   },
 })
 const live = new Live(client)
-// Not for long: a service that is down must not keep the page from saying so.
+// Not for long: the page has to show up when the service is down, too.
 await Promise.race([live.start(), new Promise((resolve) => setTimeout(resolve, START_WAIT_MS))])
 
-const place = document.getElementById('app')
-if (place === null) throw new Error('the page has no place for the app')
-createRoot(place).render(
+const root = document.getElementById('app')
+if (root === null) throw new Error('index.html has no element with id "app"')
+createRoot(root).render(
   <StrictMode>
     <QueryClientProvider client={client}>
       <LiveContext value={live}>
@@ -45,5 +43,6 @@ createRoot(place).render(
   </StrictMode>,
 )
 
-const QUIET_MS = 2000
-setTimeout(() => void loadAllPages(), QUIET_MS)
+// The first page is up by then.
+const PRELOAD_AFTER_MS = 2000
+setTimeout(() => void loadAllPages(), PRELOAD_AFTER_MS)

@@ -11,7 +11,7 @@ import { DAY_MS } from '../core/shared/time.ts'
 import { sha256Hex } from '../engine/sha256.ts'
 import type { MarketFeed } from '../ports/market-feed.ts'
 import { LogFeed } from './log-feed.ts'
-import { RecordedTime } from './recorded-time.ts'
+import { RecordedTimer } from './backtest-engine.ts'
 import { backtest, NoBarsError, type BacktestDependencies } from './run.ts'
 
 const FROM_MS = Date.UTC(2026, 0, 5)
@@ -32,7 +32,7 @@ const settings: Configuration = {
 
 const run = async (feed: MarketFeed, changes: Partial<BacktestDependencies> = {}) => {
   const events: Stamped[] = []
-  const course = await backtest({
+  const result = await backtest({
     strategy: 'brain',
     feed,
     producers: [],
@@ -47,7 +47,7 @@ const run = async (feed: MarketFeed, changes: Partial<BacktestDependencies> = {}
     onEvents: (some) => events.push(...some),
     ...changes,
   })
-  return { course, events }
+  return { result, events }
 }
 
 const logOf = async (events: readonly Stamped[]): Promise<MemoryLog> => {
@@ -63,7 +63,7 @@ const logOf = async (events: readonly Stamped[]): Promise<MemoryLog> => {
 
 /** Some days of a simulated market, as a log has them. */
 const simulated = () =>
-  run(createSimulatedFeed({ settings: market, timer: new RecordedTime(FROM_MS), sha256Hex }), {
+  run(createSimulatedFeed({ settings: market, timer: new RecordedTimer(FROM_MS), sha256Hex }), {
     producers: BUILT_IN_PRODUCERS,
     fromMs: FROM_MS,
     toMs: FROM_MS + 4 * DAY_MS,
@@ -92,15 +92,15 @@ describe('a run through a log', () => {
     expect(fillsIn(first.events).length).toBeGreaterThan(2)
     const again = await run(new LogFeed(await logOf(first.events)))
     expect(fillsIn(again.events)).toEqual(fillsIn(first.events))
-    expect(again.course.account.days).toEqual(first.course.account.days)
-    expect(again.course.bars).toBe(first.course.bars)
+    expect(again.result.account.days).toEqual(first.result.account.days)
+    expect(again.result.bars).toBe(first.result.bars)
     const others = await run(new LogFeed(await logOf(first.events)), {
       settings: { ...settings, brain: { ...settings.brain, min_domains: 6 } },
     })
     expect(fillsIn(others.events)).not.toEqual(fillsIn(first.events))
   })
 
-  it('says that there is nothing to run through', async () => {
+  it('fails for a log without bars', async () => {
     await expect(run(new LogFeed(new MemoryLog()))).rejects.toThrow(NoBarsError)
     await expect(run(new LogFeed(new MemoryLog()))).rejects.toThrow('the log has no bars')
   })
@@ -115,23 +115,23 @@ describe('a run through a log', () => {
       },
     }
     await expect(run(new LogFeed(failing))).rejects.toThrow(
-      'the log could not be read to its end: the disk is gone',
+      'could not read the log to its end: the disk is gone',
     )
   })
 })
 
 describe('what was said', () => {
-  /** The words that are told around each group of bars. */
-  const toldFrom = async (events: readonly Stamped[]) => {
+  /** The events around each group of bars. */
+  const deliveredFrom = async (events: readonly Stamped[]) => {
     const feed = new LogFeed(await logOf(events))
-    const told: unknown[] = []
-    const idsOf = (words: readonly Stamped[]) => words.map(({ id }) => id)
+    const delivered: unknown[] = []
+    const idsOf = (around: readonly Stamped[]) => around.map(({ id }) => id)
     await feed.start(
       { symbols: ['BTC'], segment: 1, lastBars: new Map() },
       {
         onBars: async (bars) => {
-          const { before, after } = feed.words()
-          told.push([
+          const { before, after } = feed.surroundingEvents()
+          delivered.push([
             idsOf(before),
             bars.map(({ symbol, open_ts }) => `${symbol} ${open_ts.slice(14, 16)}`),
             idsOf(after),
@@ -143,7 +143,7 @@ describe('what was said', () => {
     )
     while (feed.status().state === 'running') await new Promise(setImmediate)
     await feed.stop()
-    return told
+    return delivered
   }
 
   const at = (minute: number, ms = 0): string => new Date(FROM_MS + minute * 60_000 + ms).toISOString()
@@ -152,8 +152,8 @@ describe('what was said', () => {
   const signal = (seq: number, recordedAt: string) =>
     typed(seq, 'signal.social.v1', { symbol: 'BTC', score: 3 }, recordedAt)
 
-  it('is told between the bars between which it was recorded', async () => {
-    const told = await toldFrom([
+  it('is delivered between the bars between which it was recorded', async () => {
+    const delivered = await deliveredFrom([
       signal(1, at(0, 500)),
       bar(2, 0),
       // Within a second of the close, and later.
@@ -163,19 +163,19 @@ describe('what was said', () => {
       bar(6, 1, 'ETH'),
       bar(7, 1),
     ])
-    expect(told).toEqual([
+    expect(delivered).toEqual([
       [['id-1'], ['BTC 00'], ['id-3']],
       [['id-4', 'id-5'], ['BTC 01'], []],
     ])
   })
 
   it('leaves out what the engine concluded, and what is damaged', async () => {
-    const told = await toldFrom([
+    const delivered = await deliveredFrom([
       typed(1, 'brain.regime_change.v1', { regime: 'BULL', previous: null, evidence: {} }, at(0)),
       typed(2, 'contributor.registered.v1', { name: 7 }, at(0)),
       signal(3, at(0)),
       bar(4, 0),
     ])
-    expect(told).toEqual([[['id-3'], ['BTC 00'], []]])
+    expect(delivered).toEqual([[['id-3'], ['BTC 00'], []]])
   })
 })

@@ -6,44 +6,44 @@ import type { EventLog } from '../ports/event-log.ts'
 import type { FeedListener, FeedStart, FeedStatus, MarketFeed } from '../ports/market-feed.ts'
 import type { Producer } from '../ports/producer.ts'
 
-/** What was said around bars that closed together, in order. */
-export interface Words {
-  /** Since the bars before them. */
+/** Recorded events around bars that closed together, in order. */
+export interface SurroundingEvents {
+  /** Since the previous bars. */
   readonly before: readonly Stamped[]
-  /** Right behind them. */
+  /** Right after these bars. */
   readonly after: readonly Stamped[]
 }
 
-/** A feed that also knows what was said between its bars. */
-export interface HearingFeed extends MarketFeed {
-  /** Around those that are being told. */
-  words(): Words
+/** A feed that also has the events between its bars. */
+export interface EventFeed extends MarketFeed {
+  /** Around the bars that are being delivered. */
+  surroundingEvents(): SurroundingEvents
 }
 
-interface Chapter extends Words {
+interface BarGroup extends SurroundingEvents {
   readonly bars: FeedBar[]
   readonly after: Stamped[]
 }
 
 /**
- * The cycles of a service run up to a second behind the close of a bar, and hear what producers made of it by then:
- * so long a word counts as said at the close.
+ * A cycle runs up to a second after the close of a bar and uses the signals that producers recorded by then: these
+ * count as recorded at the close.
  */
 const AFTER_MS = 1000
 
 /**
- * What came from outside, as a log has it: prices, signals, and who speaks. What the engine made of it then is left out:
- * that is what the run decides anew.
+ * The inputs of a log: prices, signals, contributors, producers. The decisions are left out, since the run makes its
+ * own.
  */
-export class LogFeed implements HearingFeed {
+export class LogFeed implements EventFeed {
   readonly name = 'log'
   readonly producers: readonly Producer[] = []
   readonly #log: Pick<EventLog, 'read'>
   readonly #abort = new AbortController()
-  #words: Words = { before: [], after: [] }
-  #telling: Promise<void> = Promise.resolve()
+  #events: SurroundingEvents = { before: [], after: [] }
+  #delivering: Promise<void> = Promise.resolve()
   #state: FeedStatus['state'] = 'idle'
-  #trouble: string | null = null
+  #error: string | null = null
 
   constructor(log: Pick<EventLog, 'read'>) {
     this.#log = log
@@ -54,65 +54,65 @@ export class LogFeed implements HearingFeed {
     if (first === undefined) throw new Error('the log has no bars')
     this.#state = 'running'
     const wanted = new Set(symbols.map(canonicalSymbol))
-    this.#telling = this.#tell(wanted, listener).catch((error: unknown) => {
-      this.#trouble = `the log could not be read to its end: ${error instanceof Error ? error.message : String(error)}`
+    this.#delivering = this.#deliver(wanted, listener).catch((error: unknown) => {
+      this.#error = `could not read the log to its end: ${error instanceof Error ? error.message : String(error)}`
     })
   }
 
-  words(): Words {
-    return this.#words
+  surroundingEvents(): SurroundingEvents {
+    return this.#events
   }
 
   status(): FeedStatus {
-    const state = this.#trouble === null ? this.#state : 'troubled'
-    return { state, lastBarAtMs: null, clockOffsetMs: null, trouble: this.#trouble }
+    const state = this.#error === null ? this.#state : 'failing'
+    return { state, lastBarAtMs: null, clockOffsetMs: null, error: this.#error }
   }
 
   async stop(): Promise<void> {
     this.#abort.abort()
-    await this.#telling
+    await this.#delivering
     this.#state = 'stopped'
   }
 
-  async #tell(wanted: ReadonlySet<string>, listener: FeedListener): Promise<void> {
-    for await (const chapter of this.#chapters(wanted)) {
+  async #deliver(wanted: ReadonlySet<string>, listener: FeedListener): Promise<void> {
+    for await (const group of this.#groups(wanted)) {
       if (this.#abort.signal.aborted) return
-      this.#words = chapter
-      await listener.onBars(chapter.bars)
+      this.#events = group
+      await listener.onBars(group.bars)
     }
     this.#state = 'ended'
   }
 
-  async *#chapters(wanted: ReadonlySet<string>): AsyncGenerator<Chapter> {
-    let chapter: Chapter | null = null
-    let said: Stamped[] = []
+  async *#groups(wanted: ReadonlySet<string>): AsyncGenerator<BarGroup> {
+    let group: BarGroup | null = null
+    let between: Stamped[] = []
     for await (const record of this.#records()) {
-      const event = wordOf(record)
+      const event = inputOf(record)
       if (event === null) continue
       if (event.type !== 'market.bar.v1') {
-        if (chapter !== null && said.length === 0 && isSaidAt(chapter, event)) chapter.after.push(event)
-        else said.push(event)
+        if (group !== null && between.length === 0 && isRecordedAt(group, event)) group.after.push(event)
+        else between.push(event)
         continue
       }
       const bar = barOf(event)
       if (!wanted.has(canonicalSymbol(bar.symbol))) continue
-      if (chapter !== null && chapter.bars[0]?.close_ts !== bar.close_ts) {
-        yield chapter
-        chapter = null
+      if (group !== null && group.bars[0]?.close_ts !== bar.close_ts) {
+        yield group
+        group = null
       }
-      if (chapter === null) {
-        chapter = { bars: [], before: said, after: [] }
-        said = []
+      if (group === null) {
+        group = { bars: [], before: between, after: [] }
+        between = []
       }
-      chapter.bars.push(bar)
+      group.bars.push(bar)
     }
-    if (chapter !== null) yield chapter
+    if (group !== null) yield group
   }
 
   async *#records(): AsyncGenerator<LogRecord> {
     let after = 0
     for (;;) {
-      const page = await this.#log.read({ after, types: FROM_OUTSIDE, order: 'asc', limit: PAGE_EVENTS })
+      const page = await this.#log.read({ after, types: INPUTS, order: 'asc', limit: PAGE_EVENTS })
       yield* page
       const last = page.at(-1)
       if (last === undefined || page.length < PAGE_EVENTS) return
@@ -121,8 +121,8 @@ export class LogFeed implements HearingFeed {
   }
 }
 
-/** Everything that the engine was told, and nothing that it concluded. */
-const FROM_OUTSIDE = [
+/** Inputs of the engine, without its decisions. */
+const INPUTS = [
   'market.bar',
   'signal',
   'attribution.recorded',
@@ -133,7 +133,7 @@ const FROM_OUTSIDE = [
 
 const PAGE_EVENTS = 1000
 
-const isSaidAt = ({ bars: [first] }: Chapter, { recordedAt }: Stamped): boolean =>
+const isRecordedAt = ({ bars: [first] }: BarGroup, { recordedAt }: Stamped): boolean =>
   first !== undefined && Date.parse(recordedAt) <= Date.parse(first.close_ts) + AFTER_MS
 
 const barOf = ({ payload }: Stamped): FeedBar => {
@@ -141,8 +141,8 @@ const barOf = ({ payload }: Stamped): FeedBar => {
   return bar
 }
 
-/** Null for what was damaged: verification tells of it. */
-const wordOf = (record: LogRecord): Stamped | null => {
+/** Null for a damaged record: verification reports it. */
+const inputOf = (record: LogRecord): Stamped | null => {
   try {
     const event = stampedFrom(record)
     return isSound(event) ? event : null

@@ -6,32 +6,32 @@ import type { FeedListener, FeedStart, FeedStatus, MarketFeed } from '../ports/m
 import type { Producer } from '../ports/producer.ts'
 import { backtest, type BacktestDependencies } from './run.ts'
 
-/** A feed with these bars, one group behind the other, and an end. */
+/** A feed with these groups of bars, which then ends. */
 export class RecordedBarsFeed implements MarketFeed {
-  readonly name = 'told'
+  readonly name = 'recorded'
   readonly producers: readonly Producer[] = []
   readonly #groups: readonly (readonly FeedBar[])[]
   #state: FeedStatus['state'] = 'idle'
-  #telling: Promise<void> = Promise.resolve()
+  #delivering: Promise<void> = Promise.resolve()
 
   constructor(groups: readonly (readonly FeedBar[])[]) {
     this.#groups = groups
   }
 
   start(_from: FeedStart, listener: FeedListener): Promise<void> {
-    this.#telling = this.#tell(listener)
+    this.#delivering = this.#deliver(listener)
     return Promise.resolve()
   }
 
   status(): FeedStatus {
-    return { state: this.#state, lastBarAtMs: null, clockOffsetMs: null, trouble: null }
+    return { state: this.#state, lastBarAtMs: null, clockOffsetMs: null, error: null }
   }
 
   stop(): Promise<void> {
-    return this.#telling
+    return this.#delivering
   }
 
-  async #tell(listener: FeedListener): Promise<void> {
+  async #deliver(listener: FeedListener): Promise<void> {
     this.#state = 'running'
     for (const group of this.#groups) await listener.onBars(group)
     this.#state = 'ended'
@@ -45,14 +45,14 @@ type Changes = Partial<Omit<BacktestDependencies, 'settings'>> & {
   readonly risk?: Partial<Configuration['risk']>
 }
 
-/** A run through these bars, with all that happened in it. */
-export const runThrough = async (
+/** A backtest of these bars, with its events. */
+export const runBacktest = async (
   groups: readonly (readonly FeedBar[])[],
   { brain = {}, execution = {}, killSwitch = {}, risk = {}, ...changes }: Changes = {},
 ) => {
   const events: Stamped[] = []
-  const troubles: string[] = []
-  const course = await backtest({
+  const errors: string[] = []
+  const result = await backtest({
     strategy: 'hold',
     feed: new RecordedBarsFeed(groups),
     producers: [],
@@ -68,10 +68,10 @@ export const runThrough = async (
     fromMs: null,
     toMs: null,
     resetsDaily: false,
-    onError: (message) => troubles.push(message),
+    onError: (message) => errors.push(message),
     onEvents: (some) => events.push(...some),
     ...changes,
   })
   const ofType = (type: string): readonly Stamped[] => events.filter((event) => event.type === type)
-  return { course, events, troubles, ofType }
+  return { result, events, errors, ofType }
 }

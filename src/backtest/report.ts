@@ -1,9 +1,9 @@
 import { r9 } from '../core/shared/numbers.ts'
-import { figuresOf } from './figures.ts'
-import type { BacktestCourse } from './run.ts'
+import { statisticsOf } from './statistics.ts'
+import type { BacktestResult } from './run.ts'
 import type { StrategyName } from './strategies.ts'
 
-/** What was asked for, as it was understood. */
+/** The options of the run. */
 export interface BacktestSubject {
   readonly strategy: StrategyName
   readonly market: 'simulated' | 'file' | 'log'
@@ -12,29 +12,29 @@ export interface BacktestSubject {
   readonly resetsDaily: boolean
 }
 
-/** What is told of a run, in the words of the wire. */
+/** The report of a run, with the names of the wire. */
 export const reportOf = (
   { strategy, market, symbols, seed, resetsDaily }: BacktestSubject,
-  course: BacktestCourse,
+  result: BacktestResult,
   uniform: () => number,
 ) => {
-  const { account } = course
+  const { account } = result
   const { trades } = account
   const wins = trades.filter(({ netUsd }) => netUsd > 0)
-  const { totalReturn, sharpe, pValue } = figuresOf(account, uniform)
+  const { totalReturn, sharpe, pValue } = statisticsOf(account, uniform)
   return {
     strategy,
     market,
     symbols,
     seed,
     resets_daily: resetsDaily,
-    from: timeOf(course.firstOpenMs),
-    to: timeOf(course.lastCloseMs),
-    bar_seconds: course.resolutionSeconds,
-    bars: course.bars,
+    from: timeOf(result.firstOpenMs),
+    to: timeOf(result.lastCloseMs),
+    bar_seconds: result.resolutionSeconds,
+    bars: result.bars,
     days: account.days.length,
     trades: trades.length,
-    open_positions: course.openPositions,
+    open_positions: result.openPositions,
     start_equity_usd: account.start,
     end_equity_usd: account.days.at(-1) ?? account.start,
     total_return: r9(totalReturn),

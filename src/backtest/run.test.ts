@@ -5,9 +5,9 @@ import type { Stamped } from '../core/log/event.ts'
 import type { FeedBar } from '../core/market/bar.ts'
 import { barAt } from '../core/market/bars.fixture.ts'
 import { STRATEGY_NAMES, type StrategyName } from './strategies.ts'
-import { WARM_UP_BARS } from './run-settings.ts'
+import { WARM_UP_BARS } from './run.ts'
 import { NoBarsError } from './run.ts'
-import { runThrough, RecordedBarsFeed } from './recorded-feed.fixture.ts'
+import { runBacktest, RecordedBarsFeed } from './recorded-feed.fixture.ts'
 
 const BEGIN_MS = Date.UTC(2026, 0, 1)
 const QUARTER_S = 900
@@ -25,7 +25,7 @@ const FIRST = WARM_UP_BARS
 
 describe('a trade', () => {
   it('is decided at the close of a bar and filled at the open of the next one', async () => {
-    const { ofType } = await runThrough([...quiet(), [bar(FIRST, 104, { open: 103, high: 105, low: 102 })]])
+    const { ofType } = await runBacktest([...quiet(), [bar(FIRST, 104, { open: 103, high: 105, low: 102 })]])
     const [filled] = ofType('execution.order_filled.v1')
     // The close was 100; the open is 103, and buying costs 5 basis points more.
     expect(filled?.payload).toMatchObject({ fill_price: 103.0515 })
@@ -34,10 +34,10 @@ describe('a trade', () => {
 
   it('pays for slippage and fees on both sides', async () => {
     const groups = [...quiet(), [bar(FIRST)], [bar(FIRST + 1, 100, { low: 50 })]]
-    const { course, ofType } = await runThrough(groups)
+    const { result, ofType } = await runBacktest(groups)
     const [closed] = ofType('execution.position_closed.v1')
     expect(closed?.payload).toMatchObject({ exit_reason: 'stop_loss' })
-    expect(course.account.trades).toEqual([
+    expect(result.account.trades).toEqual([
       {
         symbol: 'BTC',
         direction: 'long',
@@ -50,12 +50,12 @@ describe('a trade', () => {
         exitReason: 'stop_loss',
       },
     ])
-    expect(course.account.fees).toBeGreaterThan(0.5)
-    expect(course.account.days.at(-1)).toBeLessThan(10_000 - course.account.fees)
+    expect(result.account.fees).toBeGreaterThan(0.5)
+    expect(result.account.days.at(-1)).toBeLessThan(10_000 - result.account.fees)
   })
 
   it('may be stopped in the very bar that it began with', async () => {
-    const { ofType } = await runThrough([...quiet(), [bar(FIRST, 99, { low: 90 })]])
+    const { ofType } = await runBacktest([...quiet(), [bar(FIRST, 99, { low: 90 })]])
     const [opened] = ofType('execution.position_opened.v1')
     const [closed] = ofType('execution.position_closed.v1')
     expect(opened?.recordedAt).toBe(timeOf(FIRST))
@@ -64,12 +64,12 @@ describe('a trade', () => {
   })
 
   it('never happens in the warm-up', async () => {
-    const { course, ofType } = await runThrough(quiet())
-    expect(course).toMatchObject({ bars: 0, firstOpenMs: null, openPositions: 0 })
+    const { result, ofType } = await runBacktest(quiet())
+    expect(result).toMatchObject({ bars: 0, firstOpenMs: null, openPositions: 0 })
     expect(ofType('execution.trade_intent.v1')).toEqual([])
-    const longer = await runThrough([...quiet(), [bar(FIRST)]])
-    expect(longer.course).toMatchObject({ bars: 1, openPositions: 1 })
-    expect(longer.course.firstOpenMs).toBe(Date.parse(timeOf(FIRST)))
+    const longer = await runBacktest([...quiet(), [bar(FIRST)]])
+    expect(longer.result).toMatchObject({ bars: 1, openPositions: 1 })
+    expect(longer.result.firstOpenMs).toBe(Date.parse(timeOf(FIRST)))
   })
 
   it('does not happen in what does not open', async () => {
@@ -80,12 +80,12 @@ describe('a trade', () => {
       both(FIRST + 1),
       both(FIRST + 2),
     ]
-    const { ofType } = await runThrough(groups)
+    const { ofType } = await runBacktest(groups)
     const opened = ofType('execution.position_opened.v1').map(({ recordedAt, payload }) => [
       payload['asset'],
       recordedAt,
     ])
-    // Asked for at the first open, ETH had no price; its next word comes with its next bar.
+    // Asked for at the first open, ETH had no price; it is proposed again with its next bar.
     expect(opened).toEqual([
       ['BTC', timeOf(FIRST)],
       ['ETH', timeOf(FIRST + 2)],
@@ -101,8 +101,8 @@ describe('a run', () => {
     const groups = quiet(WARM_UP_BARS + 100)
     const fromMs = Date.parse(timeOf(FIRST + 20))
     const toMs = Date.parse(timeOf(FIRST + 50))
-    const { course, ofType } = await runThrough(groups, { fromMs, toMs })
-    expect(course).toMatchObject({ bars: 30, firstOpenMs: fromMs, lastCloseMs: toMs, resolutionSeconds: 900 })
+    const { result, ofType } = await runBacktest(groups, { fromMs, toMs })
+    expect(result).toMatchObject({ bars: 30, firstOpenMs: fromMs, lastCloseMs: toMs, resolutionSeconds: 900 })
     expect(ofType('execution.trade_intent.v1')[0]?.recordedAt).toBe(timeOf(FIRST + 20))
   })
 
@@ -110,18 +110,18 @@ describe('a run', () => {
     const funded = Array.from({ length: 96 }, (_, index) => [
       bar(FIRST + index, 100, { funding_annualized: 10 }),
     ])
-    const { course, ofType } = await runThrough([...quiet(), ...funded])
+    const { result, ofType } = await runBacktest([...quiet(), ...funded])
     expect(ofType('execution.funding_applied.v1').map(({ recordedAt }) => recordedAt.slice(11, 16))).toEqual([
       '08:00',
       '16:00',
       '00:00',
     ])
-    expect(course.account.funding).toBeGreaterThan(0)
+    expect(result.account.funding).toBeGreaterThan(0)
   })
 
   it('goes through a gap without a price, and trades again behind it', async () => {
-    const { course, ofType } = await runThrough([...quiet(), [bar(FIRST + 300)], [bar(FIRST + 301)]])
-    expect(course.bars).toBe(2)
+    const { result, ofType } = await runBacktest([...quiet(), [bar(FIRST + 300)], [bar(FIRST + 301)]])
+    expect(result.bars).toBe(2)
     expect(ofType('execution.position_opened.v1').map(({ recordedAt }) => recordedAt)).toEqual([
       timeOf(FIRST + 301),
     ])
@@ -133,29 +133,29 @@ describe('a run', () => {
       return [bar(FIRST + index, close, { open: close, high: close, low: close * 0.9 })]
     })
     const killSwitch = { l2_loss_streak: 1 }
-    const left = await runThrough([...quiet(), ...falling], { killSwitch })
-    expect(left.course.account.killSwitch).toEqual({
+    const left = await runBacktest([...quiet(), ...falling], { killSwitch })
+    expect(left.result.account.killSwitch).toEqual({
       level: 2,
       stops: 1,
       firstStopAt: timeOf(FIRST + 1),
       firstStopReason: 'loss_streak=1',
     })
-    const lowered = await runThrough([...quiet(), ...falling], { killSwitch, resetsDaily: true })
-    expect(lowered.course.account.killSwitch.stops).toBeGreaterThan(1)
-    expect(lowered.course.account.trades.length).toBeGreaterThan(left.course.account.trades.length)
+    const lowered = await runBacktest([...quiet(), ...falling], { killSwitch, resetsDaily: true })
+    expect(lowered.result.account.killSwitch.stops).toBeGreaterThan(1)
+    expect(lowered.result.account.trades.length).toBeGreaterThan(left.result.account.trades.length)
   })
 
-  it('asks nobody, and trades on paper, whatever the settings of the service say', async () => {
+  it('needs no approval and trades on paper, whatever the settings of the service are', async () => {
     const execution = { mode: 'live', venue: 'binanceusdm', require_approval: true } as const
-    const { course } = await runThrough([...quiet(), [bar(FIRST)]], { execution })
-    expect(course.openPositions).toBe(1)
+    const { result } = await runBacktest([...quiet(), [bar(FIRST)]], { execution })
+    expect(result.openPositions).toBe(1)
   })
 
   it('counts the days, and the equity that each ended with', async () => {
-    const { course } = await runThrough(quiet(WARM_UP_BARS + 96))
+    const { result } = await runBacktest(quiet(WARM_UP_BARS + 96))
     // From 02:00 to 02:00 of the next day.
-    expect(course.account.days).toHaveLength(2)
-    expect(course.account.start).toBe(10_000)
+    expect(result.account.days).toHaveLength(2)
+    expect(result.account.start).toBe(10_000)
   })
 
   it('takes a bar that comes late without going back in time', async () => {
@@ -166,35 +166,35 @@ describe('a run', () => {
       [bar(FIRST, 50, { symbol: 'ETH' })],
       [bar(FIRST + 97)],
     ]
-    const { course, events } = await runThrough(groups)
+    const { result, events } = await runBacktest(groups)
     const times = events.map(({ recordedAt }) => recordedAt)
     expect(times).toEqual(times.toSorted())
-    expect(course).toMatchObject({ bars: 4, lastCloseMs: Date.parse(timeOf(FIRST + 98)) })
-    expect(course.account.days).toHaveLength(2)
+    expect(result).toMatchObject({ bars: 4, lastCloseMs: Date.parse(timeOf(FIRST + 98)) })
+    expect(result.account.days).toHaveLength(2)
   })
 
   it('fails with a feed that fails', async () => {
     const feed = new RecordedBarsFeed([...quiet(), [bar(FIRST)]])
     const failing = Object.assign(feed, {
-      status: () => ({ state: 'troubled', trouble: 'gone', lastBarAtMs: null, clockOffsetMs: null }) as const,
+      status: () => ({ state: 'failing', error: 'gone', lastBarAtMs: null, clockOffsetMs: null }) as const,
     })
-    await expect(runThrough([], { feed: failing })).rejects.toThrow(NoBarsError)
+    await expect(runBacktest([], { feed: failing })).rejects.toThrow(NoBarsError)
   })
 
   it('complains of bars that it cannot take, and goes on', async () => {
     const groups = [...quiet(), [bar(FIRST)], [bar(FIRST, 100)], [bar(FIRST + 1)]]
-    const { course, ofType } = await runThrough(groups)
+    const { result, ofType } = await runBacktest(groups)
     expect(ofType('system.audit.v1').map(({ payload }) => payload['reason'])).toEqual(['repeated'])
-    expect(course.lastCloseMs).toBe(Date.parse(timeOf(FIRST + 2)))
+    expect(result.lastCloseMs).toBe(Date.parse(timeOf(FIRST + 2)))
   })
 })
 
 const MOVE = fc.double({ min: -0.03, max: 0.03, noNaN: true })
 
-const course = (moves: readonly number[]): readonly (readonly FeedBar[])[] => {
+const result = (moves: readonly number[]): readonly (readonly FeedBar[])[] => {
   let close = 100
   return moves.map((move, index) => {
-    // A little above the last close, whatever comes: an open says nothing about its bar.
+    // A little above the last close, whatever comes: an open has no information about its bar.
     const open = close * 1.0005
     close *= 1 + move
     const [low, high] = [Math.min(open, close) * 0.999, Math.max(open, close) * 1.001]
@@ -205,7 +205,7 @@ const course = (moves: readonly number[]): readonly (readonly FeedBar[])[] => {
 const BARS = WARM_UP_BARS + 30
 
 /** Bars that a trade began with: there a look ahead would show. All of them where nothing was traded. */
-const tellingBars = (events: readonly Stamped[]): readonly number[] => {
+const informativeBars = (events: readonly Stamped[]): readonly number[] => {
   const traded = events
     .filter(({ type }) => type === 'execution.order_filled.v1')
     .map(({ recordedAt }) => (Date.parse(recordedAt) - BEGIN_MS) / (QUARTER_S * 1000))
@@ -214,8 +214,8 @@ const tellingBars = (events: readonly Stamped[]): readonly number[] => {
 }
 
 it('lets the brain hear what the producers make of the bars', async () => {
-  const rising = course(Array.from({ length: BARS }, (_, index) => (index % 4 === 0 ? -0.004 : 0.003)))
-  const { ofType, course: told } = await runThrough(rising, {
+  const rising = result(Array.from({ length: BARS }, (_, index) => (index % 4 === 0 ? -0.004 : 0.003)))
+  const { ofType, result: full } = await runBacktest(rising, {
     strategy: 'brain',
     producers: BUILT_IN_PRODUCERS,
     brain: { min_domains: 1 },
@@ -224,8 +224,8 @@ it('lets the brain hear what the producers make of the bars', async () => {
   expect(cycles.length).toBeGreaterThan(10)
   expect(cycles.every(({ payload }) => payload['trigger'] === 'backtest')).toBe(true)
   expect(ofType('signal.ta.v1').length).toBeGreaterThan(20)
-  // Nobody says anything about the other symbol of the universe.
-  expect(told.account.heldBack['coverage']).toBe(cycles.length)
+  // The other symbol of the universe has no signals.
+  expect(full.account.heldBack['coverage']).toBe(cycles.length)
 })
 
 describe('the future', () => {
@@ -233,7 +233,7 @@ describe('the future', () => {
     // Prices alone are one domain.
     const one = { producers: BUILT_IN_PRODUCERS, brain: { min_domains: 1 } }
     const happened = async (moves: readonly number[], strategy: StrategyName) =>
-      (await runThrough(course(moves), { strategy, ...one })).events
+      (await runBacktest(result(moves), { strategy, ...one })).events
     await fc.assert(
       fc.asyncProperty(
         fc.array(MOVE, { minLength: BARS, maxLength: BARS }),
@@ -242,7 +242,7 @@ describe('the future', () => {
         fc.constantFrom(...STRATEGY_NAMES),
         async (moves, others, choice, strategy) => {
           const events = await happened(moves, strategy)
-          const bars = tellingBars(events)
+          const bars = informativeBars(events)
           const kept = bars[choice % bars.length] ?? FIRST
           const upTo = (all: readonly Stamped[]) => all.filter(({ recordedAt }) => recordedAt <= timeOf(kept))
           const changed = await happened([...moves.slice(0, kept), ...others.slice(kept)], strategy)

@@ -1,4 +1,5 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { priceFrom } from '../core/shared/money.ts'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { Configuration } from '../core/config/schema.ts'
 import { foldingOf } from '../core/operations/decide.ts'
 import type { Stamped } from '../core/log/event.ts'
@@ -8,76 +9,75 @@ import { canonicalSymbol } from '../core/shared/symbol.ts'
 import { DAY_MS } from '../core/shared/time.ts'
 import { MarketRunner } from '../engine/market/market-runner.ts'
 import { ProducerRunner } from '../engine/market/producer-runner.ts'
-import { doDue } from '../engine/market/schedule.ts'
+import { runDueTasks } from '../engine/market/schedule.ts'
 import type { FeedListener, MarketFeed } from '../ports/market-feed.ts'
 import type { Producer } from '../ports/producer.ts'
-import { AccountWatch, type AccountCourse } from './account-watch.ts'
-import type { HearingFeed, Words } from './log-feed.ts'
-import { BACKTEST_NODE, RecordedOrders, type Prices } from './recorded-orders.ts'
-import { runSettings, WARM_UP_BARS } from './run-settings.ts'
+import { AccountTracker, type AccountHistory } from './account.ts'
+import { BACKTEST_NODE, BacktestEngine, type Prices } from './backtest-engine.ts'
+import type { EventFeed, SurroundingEvents } from './log-feed.ts'
 import { strategyOf, type Strategy, type StrategyName } from './strategies.ts'
 
 export interface BacktestDependencies {
   readonly strategy: StrategyName
-  /** Recorded bars, told as fast as they are taken; perhaps with what was said between them. */
-  readonly feed: MarketFeed & Partial<Pick<HearingFeed, 'words'>>
+  /** Recorded bars, as fast as they are processed; a log has the events between them too. */
+  readonly feed: MarketFeed & Partial<Pick<EventFeed, 'surroundingEvents'>>
   readonly producers: readonly Producer[]
   readonly settings: Configuration
   readonly version: string
-  /** Nothing is traded before, and nothing is looked at from then on; null for all there is. */
+  /** Trades only within this range; null for no limit. */
   readonly fromMs: number | null
   readonly toMs: number | null
-  /** Whether an operator lowers the kill switch at every midnight; without one, it stays where it is. */
+  /** Whether the kill switch is reset at every midnight. */
   readonly resetsDaily: boolean
-  /** What the feed leaves out, in words for the operator. */
+  /** Errors of the feed, as messages for operators. */
   readonly onError: (message: string) => void
-  /** How late it is in the run. */
+  /** Progress: the current time of the run. */
   readonly onTime?: (nowMs: number) => void
   readonly onEvents?: (events: readonly Stamped[]) => void
 }
 
-export interface BacktestCourse {
-  /** Of the part that was traded. */
+export interface BacktestResult {
+  /** Of the traded range. */
   readonly firstOpenMs: number | null
   readonly lastCloseMs: number | null
   /** One per symbol and time. */
   readonly bars: number
   readonly resolutionSeconds: number | null
   readonly openPositions: number
-  readonly account: AccountCourse
+  readonly account: AccountHistory
 }
 
 /**
- * The engine's own deciders, producers and schedule on recorded time. What is decided at the close of a bar is traded
- * at the open of the next one: that price is the only thing of it that is known by then.
+ * The engine's own deciders, producers and schedule on recorded time. Decisions at the close of a bar are traded at the
+ * open of the next one: that price is all that is known of it by then.
  */
-export const backtest = async (parts: BacktestDependencies): Promise<BacktestCourse> => {
+export const backtest = async (parts: BacktestDependencies): Promise<BacktestResult> => {
   const run = new Run(parts)
   await run.start()
   try {
-    while (!run.isOver()) await nextTurn()
+    while (!run.isOver()) await yieldToEventLoop()
   } finally {
     await parts.feed.stop()
   }
-  return run.course()
+  return run.result()
 }
 
-/** The feed cannot tell any bars; the message says why, for an operator. */
+/** The feed has no bars; the message says why. */
 export class NoBarsError extends Error {
   override readonly name = 'NoBarsError'
 }
 
 class Run {
   readonly #parts: BacktestDependencies
-  readonly #desk: RecordedOrders
+  readonly #engine: BacktestEngine
   readonly #market: MarketRunner
   readonly #strategy: Strategy
-  readonly #watch = new AccountWatch()
+  readonly #account = new AccountTracker()
   #settings: Configuration
   #isStarted: Promise<void> = Promise.resolve()
-  #trouble: { readonly error: unknown } | null = null
+  #failure: { readonly error: unknown } | null = null
   #isPastEnd = false
-  /** From here on it is traded; null before the first bar. */
+  /** Trading starts here; null before the first bar. */
   #tradedFromMs: number | null = null
   #doneUpToMs = 0
   #decidedMs: number | null = null
@@ -89,27 +89,27 @@ class Run {
     this.#parts = parts
     this.#settings = parts.settings
     const configuration = (): Configuration => this.#settings
-    const onError = (what: string, error?: unknown): void => this.#complain(what, error)
-    this.#desk = new RecordedOrders({
+    const onError = (what: string, error?: unknown): void => this.#report(what, error)
+    this.#engine = new BacktestEngine({
       configuration,
       version: parts.version,
       onEvents: (events) => {
-        this.#watch.see(events)
+        this.#account.record(events)
         parts.onEvents?.(events)
       },
     })
     this.#market = new MarketRunner({
-      engine: this.#desk,
+      engine: this.#engine,
       feed: {
-        ...feedAround(parts.feed, parts.strategy),
-        start: (from, listener) => parts.feed.start(from, this.#ahead(listener)),
+        ...withProducersFor(parts.feed, parts.strategy),
+        start: (from, listener) => parts.feed.start(from, this.#tradingFirst(listener)),
       },
       producers: parts.strategy === 'brain' ? parts.producers : [],
-      producerDesk: new ProducerRunner({ engine: this.#desk, clock: this.#desk, onError }),
+      producerRunner: new ProducerRunner({ engine: this.#engine, clock: this.#engine, onError }),
       configuration,
       onError,
     })
-    this.#strategy = strategyOf(parts.strategy, { engine: this.#desk, configuration })
+    this.#strategy = strategyOf(parts.strategy, { engine: this.#engine, configuration })
   }
 
   async start(): Promise<void> {
@@ -122,43 +122,43 @@ class Run {
   }
 
   isOver(): boolean {
-    if (this.#trouble !== null) throw this.#trouble.error
-    const { state, trouble } = this.#parts.feed.status()
-    // Half of the bars would give figures of something else.
-    if (state === 'troubled') throw new NoBarsError(trouble ?? 'the feed failed')
+    if (this.#failure !== null) throw this.#failure.error
+    const { state, error } = this.#parts.feed.status()
+    // Figures of half the bars would mislead.
+    if (state === 'failing') throw new NoBarsError(error ?? 'the feed failed')
     return this.#isPastEnd || state === 'ended' || state === 'stopped'
   }
 
-  course(): BacktestCourse {
+  result(): BacktestResult {
     return {
       firstOpenMs: this.#firstOpenMs,
       lastCloseMs: this.#lastCloseMs,
       bars: this.#bars,
       resolutionSeconds: this.#tradedFromMs === null ? null : this.#settings.market.bar_seconds,
-      openPositions: this.#desk.state.trading.book.count,
-      account: this.#watch.course(),
+      openPositions: this.#engine.state.trading.book.count,
+      account: this.#account.history(),
     }
   }
 
-  /** Between the feed and the desk that stores bars: before a bar is told, its open is traded at. */
-  #ahead(listener: FeedListener): FeedListener {
+  /** Trades at the open of bars before the market runner receives them. */
+  #tradingFirst(listener: FeedListener): FeedListener {
     return {
       onBars: async (bars) => {
-        if (this.#isPastEnd || this.#trouble !== null) return
+        if (this.#isPastEnd || this.#failure !== null) return
         try {
-          await this.#take(bars, listener)
+          await this.#process(bars, listener)
         } catch (error) {
-          // A run that lost something is worth nothing: it ends, instead of telling the bars again.
-          this.#trouble = { error }
+          // An incomplete run is worthless: it ends, instead of taking the bars again.
+          this.#failure = { error }
         }
       },
-      // Bars decide, so that a file and a simulated market are traded alike.
+      // Only bars count, so that a file and a simulated market are traded alike.
       onTick: () => undefined,
       onError: (message) => this.#parts.onError(message),
     }
   }
 
-  async #take(bars: readonly FeedBar[], listener: FeedListener): Promise<void> {
+  async #process(bars: readonly FeedBar[], listener: FeedListener): Promise<void> {
     const [first] = bars
     if (first === undefined) return
     const openMs = Date.parse(first.open_ts)
@@ -168,33 +168,33 @@ class Run {
       this.#isPastEnd = true
       return
     }
-    // What the feed tells as past is told before it has started.
+    // Backfill arrives before the start is complete.
     if (!first.backfill) await this.#isStarted
-    this.#tradedFromMs ??= await this.#begin(openMs, first.resolution_s)
+    this.#tradedFromMs ??= await this.#start(openMs, first.resolution_s)
     this.#adaptTo(first.resolution_s)
     const isWarmUp = openMs < this.#tradedFromMs || first.backfill
     if (!isWarmUp) await this.#trade(bars, openMs)
-    const words = this.#parts.feed.words?.() ?? SILENCE
-    this.#retell(words.before, closeMs)
-    this.#desk.at(closeMs)
+    const events = this.#parts.feed.surroundingEvents?.() ?? NO_EVENTS
+    this.#replay(events.before, closeMs)
+    this.#engine.moveTo(closeMs)
     await listener.onBars(bars.map((bar) => ({ ...bar, backfill: isWarmUp })))
-    this.#retell(words.after, closeMs)
-    this.#strategy.see(bars)
-    // A bar of one symbol may come behind later ones of others.
+    this.#replay(events.after, closeMs)
+    this.#strategy.addBars(bars)
+    // A bar of one symbol may come after later ones of others.
     this.#doneUpToMs = Math.max(this.#doneUpToMs, closeMs)
     this.#parts.onTime?.(closeMs)
     if (isWarmUp) return
     this.#bars += bars.length
     this.#firstOpenMs ??= openMs
     this.#lastCloseMs = this.#doneUpToMs
-    this.#watch.close(this.#desk.state, openMs)
+    this.#account.close(this.#engine.state, openMs)
   }
 
-  async #begin(openMs: number, resolutionSeconds: number): Promise<number> {
+  async #start(openMs: number, resolutionSeconds: number): Promise<number> {
     const { settings, version, fromMs } = this.#parts
     this.#settings = runSettings(settings, resolutionSeconds)
-    this.#desk.at(openMs)
-    await this.#desk.execute({
+    this.#engine.moveTo(openMs)
+    await this.#engine.execute({
       kind: 'start',
       started: {
         version,
@@ -205,73 +205,103 @@ class Run {
         folding: foldingOf(this.#settings),
       },
     })
-    this.#watch.begin(this.#desk.state)
+    this.#account.start(this.#engine.state)
     this.#doneUpToMs = openMs
     return Math.max(fromMs ?? 0, openMs + WARM_UP_BARS * this.#settings.ta.bar_seconds * 1000)
   }
 
-  /** A log may hold bars of several lengths: the past of a first start, then minutes. */
+  /** A log may have bars of several lengths: the warm-up of a first start, then minutes. */
   #adaptTo(seconds: number): void {
     if (seconds === this.#settings.market.bar_seconds) return
     const { ta } = this.#settings
     this.#settings = { ...runSettings(this.#parts.settings, seconds), ta }
   }
 
-  /** At the time at which it was recorded, as far as that is between the bars. */
-  #retell(words: readonly Stamped[], closeMs: number): void {
-    for (const event of words) {
-      this.#desk.at(Math.min(closeMs, Date.parse(event.recordedAt)))
-      this.#desk.retell(event)
+  /** At the recorded time, limited to the close of the bars. */
+  #replay(events: readonly Stamped[], closeMs: number): void {
+    for (const event of events) {
+      this.#engine.moveTo(Math.min(closeMs, Date.parse(event.recordedAt)))
+      this.#engine.replay(event)
     }
   }
 
-  /** From the close of the last bar to the open of the next: one moment, unless there is a gap. */
+  /** From the last close to the next open: the same time, unless there is a gap. */
   async #trade(bars: readonly FeedBar[], openMs: number): Promise<void> {
     const { universe, market } = this.#settings
     const stepMs = market.bar_seconds * 1000
-    const nothing = pricesAtOpen(universe.symbols, [], openMs)
-    for (let nowMs = this.#doneUpToMs; nowMs < openMs; nowMs += stepMs) await this.#decide(nowMs, nothing)
+    const noPrices = pricesAtOpen(universe.symbols, [], openMs)
+    for (let nowMs = this.#doneUpToMs; nowMs < openMs; nowMs += stepMs) await this.#decide(nowMs, noPrices)
     if (openMs >= this.#doneUpToMs) await this.#decide(openMs, pricesAtOpen(universe.symbols, bars, openMs))
   }
 
-  /** What is due by the clock, then what the strategy wants. */
+  /** Scheduled work, then the strategy. */
   async #decide(nowMs: number, prices: Prices): Promise<void> {
-    const parts = { engine: this.#desk, configuration: () => this.#settings }
+    const parts = { engine: this.#engine, configuration: () => this.#settings }
     const beforeMs = this.#decidedMs ?? nowMs - this.#settings.market.bar_seconds * 1000
-    this.#desk.at(nowMs, prices)
-    if (dayNumberOf(nowMs) > dayNumberOf(beforeMs)) await this.#beginDay()
-    await doDue(parts, beforeMs, nowMs)
+    this.#engine.moveTo(nowMs, prices)
+    if (dayNumberOf(nowMs) > dayNumberOf(beforeMs)) await this.#startDay()
+    await runDueTasks(parts, beforeMs, nowMs)
     await this.#strategy.decide(beforeMs, nowMs)
     this.#decidedMs = nowMs
   }
 
-  async #beginDay(): Promise<void> {
-    if (!this.#parts.resetsDaily || this.#desk.state.trading.killSwitch.level === 0) return
+  async #startDay(): Promise<void> {
+    if (!this.#parts.resetsDaily || this.#engine.state.trading.killSwitch.level === 0) return
     const move = { level: 0, reason: 'a new day', operator: BACKTEST_NODE, surface: 'cli' } as const
-    await this.#desk.execute({ kind: 'reset-kill-switch', move })
+    await this.#engine.execute({ kind: 'reset-kill-switch', move })
   }
 
-  #complain(what: string, error: unknown): void {
+  #report(what: string, error: unknown): void {
     if (error === undefined) this.#parts.onError(what)
-    else this.#trouble = { error: new Error(what, { cause: error }) }
+    else this.#failure = { error: new Error(what, { cause: error }) }
   }
 }
 
-const SILENCE: Words = { before: [], after: [] }
+const NO_EVENTS: SurroundingEvents = { before: [], after: [] }
 
-/** A symbol that does not open now cannot be had now. */
+/** A symbol without a bar now cannot be traded now. */
 const pricesAtOpen = (symbols: readonly string[], bars: readonly FeedBar[], openMs: number): Prices => {
   const prices = new Map<string, Quote | null>(symbols.map((symbol) => [canonicalSymbol(symbol), null]))
-  for (const { symbol, open } of bars) prices.set(canonicalSymbol(symbol), { price: open, atMs: openMs })
+  for (const { symbol, open } of bars)
+    prices.set(canonicalSymbol(symbol), { price: priceFrom(open), atMs: openMs })
   return prices
 }
 
 const dayNumberOf = (ms: number): number => Math.floor(ms / DAY_MS)
 
-/** Its own producers are heard by the brain alone: a rule looks at prices. */
-const feedAround = (feed: MarketFeed, strategy: StrategyName): Omit<MarketFeed, 'start'> => ({
+/** Only the brain uses the feed's producers: rules use prices. */
+const withProducersFor = (feed: MarketFeed, strategy: StrategyName): Omit<MarketFeed, 'start'> => ({
   name: feed.name,
   producers: strategy === 'brain' ? feed.producers : [],
   status: () => feed.status(),
   stop: () => feed.stop(),
+})
+
+/** Analysis bars before the first trade. */
+export const WARM_UP_BARS = 200
+
+/**
+ * The operator's settings, with what a backtest needs: paper trading without approval and partial fills, and prices as
+ * old as a bar.
+ */
+const runSettings = (given: Configuration, resolutionSeconds: number): Configuration => ({
+  ...given,
+  market: {
+    ...given.market,
+    bar_seconds: resolutionSeconds,
+    max_mark_age_seconds: Math.max(given.market.max_mark_age_seconds, 2 * resolutionSeconds),
+  },
+  ta: { ...given.ta, bar_seconds: Math.max(given.ta.bar_seconds, resolutionSeconds) },
+  settlement: {
+    ...given.settlement,
+    grace_seconds: Math.max(given.settlement.grace_seconds, resolutionSeconds),
+  },
+  execution: { ...given.execution, mode: 'paper', require_approval: false, paper_partial_fills: false },
+})
+
+/** The operator's settings for one symbol, whose own data then decide the regime. */
+export const settingsForSymbol = (given: Configuration, symbol: string): Configuration => ({
+  ...given,
+  universe: { ...given.universe, symbols: [canonicalSymbol(symbol)] },
+  brain: { ...given.brain, regime_symbol: canonicalSymbol(symbol) },
 })

@@ -3,7 +3,7 @@ import type { Command } from '../core/decide.ts'
 import { DEFAULT_CONFIGURATION } from '../core/config/validate.ts'
 import { barsFrom } from '../core/market/bars.fixture.ts'
 import { INITIAL_STATE } from '../core/state.ts'
-import type { Executor } from '../engine/executor.ts'
+import type { Executor } from '../engine/plan.ts'
 import { strategyOf, type StrategyName } from './strategies.ts'
 
 const QUARTER_S = 900
@@ -21,7 +21,7 @@ const askedAfter = async (name: StrategyName, closes: readonly number[], resolut
     },
   }
   const strategy = strategyOf(name, { engine, configuration: () => DEFAULT_CONFIGURATION })
-  for (const bar of barsFrom(BEGIN, closes, { resolution_s: resolutionSeconds })) strategy.see([bar])
+  for (const bar of barsFrom(BEGIN, closes, { resolution_s: resolutionSeconds })) strategy.addBars([bar])
   await strategy.decide(0, 0)
   return { asked, again: async () => (asked.splice(0), await strategy.decide(0, 0), asked) }
 }

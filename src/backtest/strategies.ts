@@ -1,15 +1,15 @@
 import type { Configuration } from '../core/config/schema.ts'
 import type { FeedBar } from '../core/market/bar.ts'
 import type { Direction } from '../core/shared/money.ts'
-import type { Executor } from '../engine/executor.ts'
+import type { Executor } from '../engine/plan.ts'
 import { runDueCycle } from '../engine/market/schedule.ts'
-import { meanOf } from './figures.ts'
+import { meanOf } from './statistics.ts'
 
-/** Who decides what is traded. */
+/** Decides what is traded. */
 export interface Strategy {
-  /** Shown every bar that closed, also those of the warm-up. */
-  see(bars: readonly FeedBar[]): void
-  /** Everything that closed by now was seen. */
+  /** Every closed bar, also those of the warm-up. */
+  addBars(bars: readonly FeedBar[]): void
+  /** After all bars that closed by now were added. */
   decide(beforeMs: number, nowMs: number): Promise<void>
 }
 
@@ -25,13 +25,12 @@ export interface StrategyDependencies {
 export const strategyOf = (name: StrategyName, parts: StrategyDependencies): Strategy =>
   name === 'brain' ? brain(parts) : rule(name, RULES[name], parts)
 
-/** The product itself. */
 const brain = (parts: StrategyDependencies): Strategy => ({
-  see: () => undefined,
+  addBars: () => undefined,
   decide: (beforeMs, nowMs) => runDueCycle(parts, beforeMs, nowMs, 'backtest'),
 })
 
-/** What a rule makes of the closes so far, newest last; null for nothing. */
+/** The direction for these closes, newest last; null for no trade. */
 type Rule = (closes: readonly number[]) => Direction | null
 
 const MOMENTUM_BARS = 20
@@ -60,18 +59,18 @@ const RULES: Readonly<Record<Exclude<StrategyName, 'brain'>, Rule>> = {
 
 const CLOSES_KEPT = Math.max(MOMENTUM_BARS + 1, SLOW_BARS)
 
-/** As sure of itself as the brain has to be for a position of medium size. */
+/** The conviction that the brain needs for a position of medium size. */
 const RULE_CONVICTION = 75
 
-/** A rule looks at the closes of analysis bars, as the indicators do. */
+/** A rule uses the closes of analysis bars, as the indicators do. */
 const rule = (name: string, apply: Rule, { engine, configuration }: StrategyDependencies): Strategy => {
   const closes = new Map<string, number[]>()
   const fresh = new Set<string>()
   return {
-    see: (bars) => {
-      const gridMs = configuration().ta.bar_seconds * 1000
+    addBars: (bars) => {
+      const barMs = configuration().ta.bar_seconds * 1000
       for (const { symbol, close, close_ts: closeTs } of bars) {
-        if (Date.parse(closeTs) % gridMs !== 0) continue
+        if (Date.parse(closeTs) % barMs !== 0) continue
         closes.set(symbol, [...(closes.get(symbol) ?? []), close].slice(-CLOSES_KEPT))
         fresh.add(symbol)
       }

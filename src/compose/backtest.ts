@@ -3,11 +3,16 @@ import { createFileFeed } from '../adapters/feeds/file/file-feed.ts'
 import { createDraws } from '../adapters/feeds/simulated/draws.ts'
 import { createSimulatedFeed } from '../adapters/feeds/simulated/simulated-feed.ts'
 import { BUILT_IN_PRODUCERS } from '../adapters/producers/all.ts'
+import { RecordedTimer } from '../backtest/backtest-engine.ts'
 import { LogFeed } from '../backtest/log-feed.ts'
-import { RecordedTime } from '../backtest/recorded-time.ts'
 import { reportOf, type BacktestReport, type BacktestSubject } from '../backtest/report.ts'
-import { onlyFor, WARM_UP_BARS } from '../backtest/run-settings.ts'
-import { backtest, NoBarsError, type BacktestDependencies } from '../backtest/run.ts'
+import {
+  backtest,
+  NoBarsError,
+  settingsForSymbol,
+  WARM_UP_BARS,
+  type BacktestDependencies,
+} from '../backtest/run.ts'
 import type { Configuration } from '../core/config/schema.ts'
 import { DAY_MS } from '../core/shared/time.ts'
 import { sha256Hex } from '../engine/sha256.ts'
@@ -22,18 +27,18 @@ export interface BacktestFolders {
   readonly log: EventLog | null
 }
 
-/** Nothing of it touches the home: a log is read at most. */
+/** Writes nothing to the home; at most it reads the log. */
 export const runBacktest = async (
   given: Configuration,
-  wish: BacktestRequest,
+  request: BacktestRequest,
   place: BacktestFolders,
 ): Promise<BacktestReport> => {
-  const { strategy, symbol, resetsDaily, onError, onProgress } = wish
-  const chosen = symbol === undefined ? given : onlyFor(given, symbol)
-  const seed = wish.seed ?? given.market.seed
-  const { market, fromMs, toMs, ...stage } = stageOf(chosen, { ...wish, seed }, place)
+  const { strategy, symbol, resetsDaily, onError, onProgress } = request
+  const chosen = symbol === undefined ? given : settingsForSymbol(given, symbol)
+  const seed = request.seed ?? given.market.seed
+  const { market, fromMs, toMs, ...input } = inputOf(chosen, { ...request, seed }, place)
   const course = await backtest({
-    ...stage,
+    ...input,
     strategy,
     version: place.version,
     fromMs,
@@ -53,32 +58,33 @@ const explain = (error: unknown): never => {
   throw error instanceof NoBarsError ? new Failure('backtest.no_bars', error.message) : error
 }
 
-/** Where a run takes place: whose bars, which part of them, and who makes signals of them. */
-interface Stage extends Pick<BacktestDependencies, 'feed' | 'producers' | 'settings' | 'fromMs' | 'toMs'> {
+/** The input of a run: its bars, their range, and the producers. */
+interface Input extends Pick<BacktestDependencies, 'feed' | 'producers' | 'settings' | 'fromMs' | 'toMs'> {
   readonly market: BacktestSubject['market']
 }
 
-type SeededWish = BacktestRequest & { readonly seed: number }
+type SeededRequest = BacktestRequest & { readonly seed: number }
 
-const stageOf = (settings: Configuration, wish: SeededWish, { home, log }: BacktestFolders): Stage => {
-  if (wish.isFromLog) {
+const inputOf = (settings: Configuration, request: SeededRequest, { home, log }: BacktestFolders): Input => {
+  if (request.isFromLog) {
     if (log === null) throw new Failure('store.missing', `there is no event store in ${home} yet`)
-    // What producers said is in the log, too.
-    return { ...rangeOf(wish), market: 'log', feed: new LogFeed(log), producers: [], settings }
+    // The log also holds the signals of the producers.
+    return { ...rangeOf(request), market: 'log', feed: new LogFeed(log), producers: [], settings }
   }
-  if (wish.file !== undefined) return fileStage(settings, wish, wish.file)
-  if (settings.market.feed === 'file') return fileStage(settings, wish, resolve(home, settings.market.file))
-  return simulatedStage(settings, wish)
+  if (request.file !== undefined) return fileInput(settings, request, request.file)
+  if (settings.market.feed === 'file')
+    return fileInput(settings, request, resolve(home, settings.market.file))
+  return simulatedInput(settings, request)
 }
 
 const rangeOf = ({ fromMs, toMs }: BacktestRequest) => ({ fromMs: fromMs ?? null, toMs: toMs ?? null })
 
-const fileStage = (given: Configuration, wish: SeededWish, file: string): Stage => {
+const fileInput = (given: Configuration, request: SeededRequest, file: string): Input => {
   const market = { ...given.market, feed: 'file', file, speed: FASTEST } as const
   return {
-    ...rangeOf(wish),
+    ...rangeOf(request),
     market: 'file',
-    feed: createFileFeed({ settings: market, timer: new RecordedTime(0) }),
+    feed: createFileFeed({ settings: market, timer: new RecordedTimer(0) }),
     producers: BUILT_IN_PRODUCERS,
     settings: { ...given, market },
   }
@@ -86,14 +92,14 @@ const fileStage = (given: Configuration, wish: SeededWish, file: string): Stage 
 
 const FASTEST = 1_000_000
 
-/** Bars as long as those that are analysed, after as long a past as a run looks at. */
-const simulatedStage = (given: Configuration, wish: SeededWish): Stage => {
+/** Bars of the analysed length, with enough warm-up before the run. */
+const simulatedInput = (given: Configuration, request: SeededRequest): Input => {
   const { ta } = given
-  const { fromMs, toMs } = simulatedRange(wish)
+  const { fromMs, toMs } = simulatedRange(request)
   const market = {
     ...given.market,
     feed: 'simulated',
-    seed: wish.seed,
+    seed: request.seed,
     bar_seconds: ta.bar_seconds,
     tick_seconds: ta.bar_seconds % STEP_SECONDS === 0 ? STEP_SECONDS : given.market.tick_seconds,
     warmup_hours: Math.ceil((WARM_UP_BARS * ta.bar_seconds) / 3600),
@@ -102,7 +108,7 @@ const simulatedStage = (given: Configuration, wish: SeededWish): Stage => {
     fromMs,
     toMs,
     market: 'simulated',
-    feed: createSimulatedFeed({ settings: market, timer: new RecordedTime(fromMs), sha256Hex }),
+    feed: createSimulatedFeed({ settings: market, timer: new RecordedTimer(fromMs), sha256Hex }),
     producers: BUILT_IN_PRODUCERS,
     settings: { ...given, market },
   }
@@ -110,7 +116,7 @@ const simulatedStage = (given: Configuration, wish: SeededWish): Stage => {
 
 const STEP_SECONDS = 60
 
-/** Always the same month where none is named: what is asked twice is answered alike. */
+/** The same month by default, so that a repeated run gives the same result. */
 const simulatedRange = ({ fromMs, toMs }: BacktestRequest) => {
   const from = fromMs ?? (toMs === undefined ? SIMULATED_FROM_MS : toMs - SIMULATED_MS)
   return { fromMs: from, toMs: toMs ?? from + SIMULATED_MS }

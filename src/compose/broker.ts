@@ -11,18 +11,19 @@ export type OpenedBroker =
   | { readonly status: 'open'; readonly broker: Broker; readonly secrets: readonly string[] }
   | { readonly status: 'keys-missing'; readonly reason: string }
 
-/** With the keys `broker.<venue>.api_key` and `.secret` of environment or vault, and `.password` where there is one. */
+/** Reads the keys `broker.<venue>.api_key`, `.secret` and, if present, `.password` from the environment or the vault. */
 export const openBroker = async (
-  { home, environment, clock, masterPassword: password }: Environment,
+  { home, variables, clock, masterPassword: password }: Environment,
   { execution, risk }: Configuration,
   timer: Timer,
 ): Promise<OpenedBroker> => {
-  const secrets = createSecrets(environment, createVault({ home, password, clock }))
+  const secrets = createSecrets(variables, createVault({ home, password, clock }))
   try {
     const apiKey = await secrets.get(`broker.${execution.venue}.api_key`)
     const secret = await secrets.get(`broker.${execution.venue}.secret`)
-    const third = await optional(secrets, `broker.${execution.venue}.password`)
-    const credentials = third === null ? { apiKey, secret } : { apiKey, secret, password: third }
+    const venuePassword = await optional(secrets, `broker.${execution.venue}.password`)
+    const credentials =
+      venuePassword === null ? { apiKey, secret } : { apiKey, secret, password: venuePassword }
     const broker = createCcxtBroker({
       exchange: execution.venue,
       credentials,
@@ -41,7 +42,7 @@ const optional = async (secrets: Secrets, name: string): Promise<string | null> 
   try {
     return await secrets.get(name)
   } catch (error) {
-    // Most venues have no third word.
+    // Most venues use no password.
     if (error instanceof SecretMissingError) return null
     throw error
   }

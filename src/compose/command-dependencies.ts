@@ -3,12 +3,9 @@ import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openConfigurationStore } from '../adapters/platform/config-file/configuration-store.ts'
-import { createUserSettings } from '../adapters/platform/config-file/create-user-settings.ts'
-import { loadConfiguration } from '../adapters/platform/config-file/load.ts'
+import { createUserSettings } from '../adapters/platform/config-file/user-settings.ts'
+import { loadConfiguration } from '../adapters/platform/config-file/sources.ts'
 import { userSettingsPath } from '../adapters/platform/config-file/sources.ts'
-import { checkpointFile } from '../adapters/platform/checkpoint-file/checkpoint-file.ts'
-import { createSystemTimer } from '../adapters/platform/timer/system-timer.ts'
-import { signaturePool } from '../adapters/platform/signatures/signature-pool.ts'
 import type { Configuration } from '../core/config/schema.ts'
 import { Failure } from '../surfaces/cli/failure.ts'
 import type {
@@ -17,19 +14,19 @@ import type {
   CommandDependencies,
 } from '../surfaces/cli/dependencies.ts'
 import { identityCommands, vaultCommands } from './identity-commands.ts'
-import { knownSecretsOf } from './secrets.ts'
-import { openSession } from './session.ts'
-import { storeExists } from './store.ts'
-import type { Environment } from './environment.ts'
+import { knownSecretsOf, type Environment } from './environment.ts'
 
 const FOLDERS = ['config', 'data', 'identity'] as const
 
-/** Everything the command line works with, for one home. Opens nothing before it is asked for. */
-export const createCommandDependencies = (surroundings: Environment): CommandDependencies => {
-  const { home, environment } = surroundings
+/**
+ * Everything the command line works with, for one home. Nothing is opened, and nothing large is loaded, before a
+ * command asks for it.
+ */
+export const createCommandDependencies = (environment: Environment): CommandDependencies => {
+  const { home, variables } = environment
   let known: Configuration | null = null
 
-  const configuration = configurationDesk(surroundings, (loaded) => {
+  const configuration = configurationCommands(environment, (loaded) => {
     known = loaded
   })
   const loaded = async (): Promise<Configuration> => {
@@ -37,55 +34,70 @@ export const createCommandDependencies = (surroundings: Environment): CommandDep
     if (opened.status === 'invalid') throw new Failure('config.invalid', opened.problems.join('\n'))
     return opened.store.current()
   }
-  const session = async (): Promise<StoreSession> => openSession(surroundings, await loaded())
+  const openStore = async (): Promise<StoreSession> => {
+    const { openSession } = await import('./store.ts')
+    return openSession(environment, await loaded())
+  }
+  const openExistingStore = async (): Promise<StoreSession | null> => {
+    const { storeExists } = await import('./store.ts')
+    return storeExists(home, await loaded()) ? openStore() : null
+  }
 
   return {
     home,
-    version: surroundings.version,
-    clock: surroundings.clock,
-    environment,
-    insecureOk: surroundings.insecureOk,
+    version: environment.version,
+    clock: environment.clock,
+    environment: variables,
+    insecureOk: environment.insecureOk,
     newToken: () => randomBytes(32).toString('base64url'),
-    knownSecrets: () => knownSecretsOf(surroundings, known),
+    knownSecrets: () => knownSecretsOf(environment, known),
     createFolders: () => createFolders(home),
     configuration,
-    identity: identityCommands(surroundings, loaded),
-    vault: vaultCommands(surroundings),
-    openExistingStore: async () => (storeExists(home, await loaded()) ? session() : null),
-    openStore: session,
-    openSignatures: () => Promise.resolve(signaturePool()),
-    checkpointsIn: checkpointFile,
+    identity: identityCommands(environment, loaded),
+    vault: vaultCommands(environment),
+    openExistingStore,
+    openStore,
+    openSignatures: async () => {
+      const { signatures } = await import('../adapters/platform/signatures/signatures.ts')
+      return signatures
+    },
+    openCheckpoints: async (file) => {
+      const { checkpointFile } = await import('../adapters/platform/checkpoint-file/checkpoint-file.ts')
+      return checkpointFile(file)
+    },
     openBroker: async () => {
-      // The library behind it is large, and few commands need it.
       const { openBroker } = await import('./broker.ts')
-      const opened = await openBroker(surroundings, await loaded(), createSystemTimer())
+      const { createSystemTimer } = await import('../adapters/platform/timer/system-timer.ts')
+      const opened = await openBroker(environment, await loaded(), createSystemTimer())
       if (opened.status === 'open') return opened.broker
       throw new Failure('live.not_ready', opened.reason, {
         advice: 'Store the keys with "svc vault set", or name them in the environment.',
       })
     },
-    backtest: async (wish) => {
+    backtest: async (request) => {
       const settings = await loaded()
-      // Fetched only now: no other command needs it.
       const { runBacktest } = await import('./backtest.ts')
-      const opened = wish.isFromLog && storeExists(home, settings) ? await session() : null
+      const opened = request.isFromLog ? await openExistingStore() : null
       try {
-        return await runBacktest(settings, wish, { ...surroundings, log: opened?.log ?? null })
+        return await runBacktest(settings, request, { ...environment, log: opened?.log ?? null })
       } finally {
         await opened?.close()
       }
     },
     startService: async (options) => {
-      // Fetched only now: most commands need none of it, and reading it takes longer than they do.
-      const { runUntilSignal } = await import('./run-until-signal.ts')
-      return runUntilSignal(surroundings, options)
+      const { runUntilSignal } = await import('./service.ts')
+      return runUntilSignal(environment, options)
     },
-    askService: async () => askService(environment['SVC_API_BASE_URL'] ?? baseUrlOf(await loaded())),
+    findService: async () => {
+      const { askServiceAt, askServiceOf } = await import('./service-file.ts')
+      const named = variables['SVC_API_BASE_URL'] ?? ''
+      return named === '' ? askServiceOf(home, environment.clock) : askServiceAt(named)
+    },
   }
 }
 
-const configurationDesk = (
-  { home, environment: env }: Environment,
+const configurationCommands = (
+  { home, variables: env }: Environment,
   onLoaded: (configuration: Configuration) => void,
 ): ConfigurationCommands => ({
   describe: () =>
@@ -106,23 +118,4 @@ const createFolders = async (home: string): Promise<readonly string[]> => {
   const missing = FOLDERS.filter((folder) => !existsSync(join(home, folder)))
   for (const folder of missing) await mkdir(join(home, folder), { recursive: true, mode: 0o700 })
   return missing
-}
-
-const baseUrlOf = ({ api }: Configuration): string => `http://${api.host}:${api.port}/api/v1`
-
-const ASK_TIMEOUT_MS = 2000
-
-/** Null when nobody answers there, or something else than a service of this kind. */
-const askService: (baseUrl: string) => ReturnType<CommandDependencies['askService']> = async (baseUrl) => {
-  try {
-    const response = await fetch(`${baseUrl}/health`, { signal: AbortSignal.timeout(ASK_TIMEOUT_MS) })
-    const body = (await response.json()) as { readonly version?: unknown; readonly uptime_seconds?: unknown }
-    const { version, uptime_seconds } = body
-    return typeof version === 'string' && typeof uptime_seconds === 'number'
-      ? { version, uptime_seconds }
-      : null
-  } catch {
-    // Not reachable is an answer here, whatever the reason.
-    return null
-  }
 }

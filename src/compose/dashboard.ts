@@ -6,7 +6,7 @@ import { createDashboardServer, type DashboardServer } from '../surfaces/dashboa
 import type { Environment } from './environment.ts'
 
 export interface DashboardOptions {
-  readonly surroundings: Environment
+  readonly environment: Environment
   readonly configuration: ConfigurationStore
   readonly signer: Signer
   readonly logger: Logger
@@ -19,18 +19,18 @@ export type OpenedDashboard =
   | { readonly status: 'open'; readonly url: string; readonly server: DashboardServer }
   | { readonly status: 'off' }
 
-/** The pages are a comfort: without them the service goes on, and says why. */
-export const openDashboard = async (wishes: DashboardOptions): Promise<OpenedDashboard> => {
-  const { surroundings, configuration, signer, logger, apiUrl, port } = wishes
+/** Without its pages or its port the service runs without a dashboard and logs why. */
+export const openDashboard = async (options: DashboardOptions): Promise<OpenedDashboard> => {
+  const { environment, configuration, signer, logger, apiUrl, port } = options
   const { host, port: configuredPort } = configuration.current().dashboard
   const server = createDashboardServer({
     apiUrl,
     configuration: () => configuration.current(),
-    insecureOk: surroundings.insecureOk,
+    insecureOk: environment.insecureOk,
     sessionSecret: await sessionSecretOf(signer),
     folder: PAGES,
     logger,
-    clock: surroundings.clock,
+    clock: environment.clock,
   })
   if (server === null) {
     logger.warn('the dashboard is off: its pages are not built (npm run build)')
@@ -47,8 +47,10 @@ export const openDashboard = async (wishes: DashboardOptions): Promise<OpenedDas
   }
 }
 
-/** The same place seen from src and from dist. */
-const PAGES = fileURLToPath(new URL('../../dashboard/dist', import.meta.url))
+/** Seen from this file, or from the bundle in dist. */
+const PAGES = fileURLToPath(
+  new URL(import.meta.url.endsWith('.ts') ? '../../dashboard/dist' : '../dashboard/dist', import.meta.url),
+)
 
 /**
  * Known to this node alone, and the same after a restart, so that nobody has to sign in again. Ed25519 signs the same

@@ -4,53 +4,58 @@ import type { FeedStatus } from '../ports/market-feed.ts'
 import type { Leadership, Lease } from '../ports/leadership.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Timer } from '../ports/timer.ts'
-import { Closers } from './closers.ts'
 import { openMarket } from './market.ts'
-import { openTrading } from './trading.ts'
-import type { Environment } from './environment.ts'
+import { liveBlockers } from '../core/trading/destination.ts'
+import { openPositionsOf } from '../core/trading/portfolio.ts'
+import type { State } from '../core/state.ts'
+import { isoNow } from '../engine/iso-now.ts'
+import { OrderRouter } from '../engine/orders/order-router.ts'
+import { openBroker } from './broker.ts'
+import { Closers, opening, type Environment } from './environment.ts'
 
 export interface DriverDependencies {
-  readonly surroundings: Environment
+  readonly environment: Environment
   readonly engine: Engine
   readonly configuration: () => Configuration
   readonly logger: Logger
   readonly timer: Timer
   readonly leadership: Leadership
-  /** What must never be shown from now on. */
+  /** Called with secrets that logs must not show from now on. */
   readonly onSecrets: (secrets: readonly string[]) => void
 }
 
 export interface Drivers {
-  /** Of the feed that this process drives; null where it drives none. */
+  /** The status of this process's feed; null without one. */
   feedStatus(): NamedFeedStatus | null
   close(): Promise<void>
 }
 
 export type NamedFeedStatus = FeedStatus & { readonly feed: string }
 
-/** How soon a leader that is gone is replaced. */
+/** How soon a leader that ended is replaced. */
 const TRY_AGAIN_MS = 2000
 
-/** What makes the engine move by itself, in the one process that leads. Resolves when it is known who does. */
-export const openDrivers = async (parts: DriverDependencies): Promise<Drivers> => {
-  const { timer, logger } = parts
+/** Runs feeds, schedule and order routing in the process that leads. Resolves when it is known which one does. */
+export const openDrivers = async (dependencies: DriverDependencies): Promise<Drivers> => {
+  const { timer, logger, leadership } = dependencies
   const closing = new AbortController()
   let driven: Driven | null = null
 
   const attempt = async (): Promise<void> => {
     try {
-      const lease = await parts.leadership.tryToLead()
-      if (lease !== null) driven = await drive(parts, lease)
+      const lease = await leadership.tryToLead()
+      if (lease !== null) driven = await drive(dependencies, lease)
     } catch (error) {
-      logger.error('nobody drives prices and orders here', { error })
+      logger.error('could not start feeds and order routing in this process', { error })
     }
   }
   const keepTrying = async (): Promise<void> => {
-    if (driven === null) logger.info('another process drives prices and orders; this one waits')
+    if (driven === null) logger.info('standby: another process is the leader')
     while (!closing.signal.aborted) {
       if (driven !== null) {
         await Promise.race([driven.lease.ended, aborted(closing.signal)])
-        if (!closing.signal.aborted) logger.warn('another process may lead now: prices and orders stop here')
+        if (!closing.signal.aborted)
+          logger.warn('leadership lost: feeds and order routing stop in this process')
         const ended: Driven = driven
         driven = null
         await ended.stop()
@@ -77,14 +82,14 @@ interface Driven {
   stop(): Promise<void>
 }
 
-const drive = async (parts: DriverDependencies, lease: Lease): Promise<Driven> => {
+const drive = async (dependencies: DriverDependencies, lease: Lease): Promise<Driven> => {
   const closers = new Closers()
   closers.add(() => lease.release())
   try {
-    // Orders first: what was under way is looked up before prices can lead to new ones.
-    const trading = await openTrading(parts)
+    // Orders first: open orders are looked up before prices can lead to new ones.
+    const trading = await openTrading(dependencies)
     closers.add(() => trading.close())
-    const market = await openMarket(parts)
+    const market = await openMarket(dependencies)
     closers.add(() => market.close())
     return { lease, feedStatus: () => market.feedStatus(), stop: () => closers.closeAll() }
   } catch (error) {
@@ -98,3 +103,48 @@ const aborted = (signal: AbortSignal): Promise<void> =>
     if (signal.aborted) resolve()
     else signal.addEventListener('abort', () => resolve(), { once: true })
   })
+
+/** Order routing to the configured venue. Without a venue or its keys the service runs, sends no orders and logs why. */
+const openTrading = (dependencies: DriverDependencies): Promise<{ close(): Promise<void> }> =>
+  opening(async (closers) => {
+    const { environment, engine, configuration, logger, timer, onSecrets } = dependencies
+    const current = configuration()
+    const { venue, mode } = current.execution
+    if (!isWanted(engine.state, current)) return nothingToClose(closers)
+    if (venue === '') {
+      logger.warn('no orders are sent: execution.mode is live, but execution.venue is empty')
+      return nothingToClose(closers)
+    }
+    const opened = await openBroker(environment, current, timer)
+    if (opened.status === 'keys-missing') {
+      logger.error(`no orders are sent to ${venue}: ${opened.reason}`)
+      const checks = [{ name: 'keys', ok: false, detail: opened.reason }]
+      await engine.execute({ kind: 'record-venue-check', check: { venue, checks, symbols: [] } })
+      return nothingToClose(closers)
+    }
+    onSecrets(opened.secrets)
+    closers.add(() => opened.broker.close())
+    const router = new OrderRouter({
+      engine,
+      broker: opened.broker,
+      venue,
+      timer,
+      configuration,
+      onError: (what, error) => logger.warn(what, error === undefined ? {} : { error }),
+    })
+    await router.start()
+    closers.add(() => router.close())
+    const now = isoNow(environment.clock)
+    const blockers = liveBlockers(engine.state, { now, configuration: current })
+    logger.warn(`routing orders to ${venue}; execution.mode is ${mode}`, { held_back_by: blockers })
+    return { close: () => closers.closeAll() }
+  })
+
+/** Also in paper mode while orders or positions at the venue are open. */
+const isWanted = (state: State, { execution: { mode, venue } }: Configuration): boolean =>
+  mode === 'live' ||
+  (venue !== '' &&
+    (state.trading.orders.open.some((order) => order.venue === venue) ||
+      openPositionsOf(state.trading).some(({ terms }) => terms.platform === venue)))
+
+const nothingToClose = (closers: Closers): { close(): Promise<void> } => ({ close: () => closers.closeAll() })

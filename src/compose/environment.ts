@@ -1,11 +1,16 @@
+import manifest from '../../package.json' with { type: 'json' }
 import { createSystemClock } from '../adapters/platform/clock/system-clock.ts'
 import type { EnvironmentVariables } from '../core/config/environment.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { Configuration } from '../core/config/schema.ts'
 
-/** What a process finds around itself: its home folder, and the switches of its environment. */
+/** The release this code belongs to. The bundle holds it as text. */
+export const VERSION = manifest.version
+
+/** The environment of a process: its home folder, variables and clock. */
 export interface Environment {
   readonly home: string
-  readonly environment: EnvironmentVariables
+  readonly variables: EnvironmentVariables
   readonly clock: Clock
   readonly version: string
   readonly insecureOk: boolean
@@ -15,17 +20,59 @@ export interface Environment {
 
 export const environmentOf = (
   home: string,
-  environment: EnvironmentVariables,
+  variables: EnvironmentVariables,
   version: string,
 ): Environment => ({
   home,
-  environment,
+  variables,
   clock: createSystemClock(),
   version,
-  insecureOk: isOn(environment['SVC_INSECURE_OK']),
-  devMode: isOn(environment['SVC_DEV_MODE']),
-  masterPassword: environment['SVC_MASTER_PASSWORD'],
+  insecureOk: isOn(variables['SVC_INSECURE_OK']),
+  devMode: isOn(variables['SVC_DEV_MODE']),
+  masterPassword: variables['SVC_MASTER_PASSWORD'],
 })
 
 const isOn = (value: string | undefined): boolean =>
   ['1', 'true', 'yes'].includes(value?.trim().toLowerCase() ?? '')
+
+/** Values that logs and messages must not show. */
+export const knownSecretsOf = (
+  { variables, masterPassword }: Environment,
+  configuration: Configuration | null,
+): readonly string[] =>
+  [
+    masterPassword,
+    variables['SVC_API_TOKEN'],
+    variables['SVC_API__AUTH_TOKEN'],
+    variables['SVC_API__OPERATOR_TOKEN'],
+    configuration?.api.auth_token,
+    configuration?.api.operator_token,
+    passwordOf(configuration?.store.url ?? variables['SVC_STORE__URL'] ?? ''),
+  ].filter((secret): secret is string => secret !== undefined && secret !== '')
+
+const passwordOf = (url: string): string | undefined =>
+  URL.canParse(url) ? decodeURIComponent(new URL(url).password) : undefined
+
+/** Closes resources in reverse order of opening. */
+export class Closers {
+  readonly #close: (() => Promise<void>)[] = []
+
+  add(close: () => Promise<void>): void {
+    this.#close.push(close)
+  }
+
+  async closeAll(): Promise<void> {
+    for (let close = this.#close.pop(); close !== undefined; close = this.#close.pop()) await close()
+  }
+}
+
+/** If opening throws, everything opened so far is closed. */
+export const opening = async <Opened>(open: (closers: Closers) => Promise<Opened>): Promise<Opened> => {
+  const closers = new Closers()
+  try {
+    return await open(closers)
+  } catch (error) {
+    await closers.closeAll()
+    throw error
+  }
+}

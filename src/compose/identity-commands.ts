@@ -3,7 +3,7 @@ import { SecurityError } from '../adapters/platform/crypto/security-error.ts'
 import { describeIdentity } from '../adapters/platform/identity/describe-identity.ts'
 import { identityPath, IdentityUnreadableError } from '../adapters/platform/identity/identity-file.ts'
 import { loadIdentity } from '../adapters/platform/identity/load-identity.ts'
-import { VaultUnreadableError } from '../adapters/platform/vault/vault-file.ts'
+import { VaultUnreadableError } from '../adapters/platform/vault/vault.ts'
 import { createVault, VaultEntryError } from '../adapters/platform/vault/vault.ts'
 import type { Configuration } from '../core/config/schema.ts'
 import { Failure } from '../surfaces/cli/failure.ts'
@@ -11,17 +11,17 @@ import type { IdentityCommands, VaultCommands } from '../surfaces/cli/dependenci
 import type { Environment } from './environment.ts'
 
 export const identityCommands = (
-  surroundings: Environment,
+  environment: Environment,
   loaded: () => Promise<Configuration>,
 ): IdentityCommands => {
-  const { home, clock, masterPassword: password, devMode } = surroundings
+  const { home, clock, masterPassword: password, devMode } = environment
   return {
     describe: () => describeIdentity(home),
     create: ({ development }) =>
       asFailure(async () => {
         const nodePrefix = (await loaded()).identity.node_prefix
-        const wishes = { home, password, devMode: devMode || development, nodePrefix, clock }
-        const { status, identity, encrypted } = await loadIdentity(wishes)
+        const options = { home, password, devMode: devMode || development, nodePrefix, clock }
+        const { status, identity, encrypted } = await loadIdentity(options)
         const { nodeId, publicKey } = identity
         return { status, path: relative(home, identityPath(home)), nodeId, publicKey, encrypted }
       }),
@@ -38,7 +38,7 @@ export const vaultCommands = ({ home, clock, masterPassword: password }: Environ
   }
 }
 
-/** Trouble that the person at the keyboard can end. */
+/** Turns errors that the user can fix into failures of the command. */
 export const asFailure = async <Result>(work: () => Promise<Result>): Promise<Result> => {
   try {
     return await work()

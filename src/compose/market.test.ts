@@ -14,10 +14,10 @@ import { environmentOf } from './environment.ts'
 
 const BEGIN_MS = Date.parse('2026-02-20T00:00:58.500Z')
 
-const NO_WORDS = () => {}
-const LOGGER = { debug: NO_WORDS, info: NO_WORDS, warn: NO_WORDS, error: NO_WORDS }
+const NOTHING = () => {}
+const LOGGER = { debug: NOTHING, info: NOTHING, warn: NOTHING, error: NOTHING }
 
-const telling =
+const answeringWith =
   (...items: readonly object[]): RequestListener =>
   (_request, response) => {
     response.setHeader('content-type', 'application/json')
@@ -27,21 +27,28 @@ const telling =
 const onchain = (payload: object) => ({ type: 'signal.onchain.v1', payload })
 
 const PRODUCERS: Readonly<Record<string, RequestListener>> = {
-  hangs: NO_WORDS,
   huge: (_request, response) => {
     response.setHeader('content-type', 'application/json')
     response.end(`[${'1,'.repeat(5 * 1024 * 1024)}1]`)
   },
-  lies: telling(
+  invalid: answeringWith(
     onchain({ symbol: 'BTC', whale_netflow: 'much' }),
     onchain({ symbol: 'BTC', whale_netflow: 1 }),
   ),
-  mumbles: telling(onchain({ symbol: ' btc/usdt ', whale_netflow: 1e6 })),
-  sends: (_request, response) => response.writeHead(302, { location: 'http://169.254.169.254/' }).end(),
+  sloppy: answeringWith(onchain({ symbol: ' btc/usdt ', whale_netflow: 1e6 })),
+  redirects: (_request, response) => response.writeHead(302, { location: 'http://169.254.169.254/' }).end(),
 }
 
-/** What the log says of each run after one turn of all producers. */
-const runsOf = async (allowPrivate: boolean) => {
+interface PollSettings {
+  readonly allowPrivate: boolean
+  readonly timeoutSeconds: number
+}
+
+/** The recorded run of each producer after one poll of all. */
+const runsOf = async (
+  listeners: Readonly<Record<string, RequestListener>>,
+  { allowPrivate, timeoutSeconds }: PollSettings,
+) => {
   const timer = createManualTimer(BEGIN_MS)
   const clock = createSystemClock(() => timer.now())
   const engine = await Engine.open({
@@ -49,21 +56,21 @@ const runsOf = async (allowPrivate: boolean) => {
     signer: testSigner(),
     clock,
     snapshotEveryEvents: 1000,
-    onError: NO_WORDS,
+    onError: NOTHING,
   })
   const producers = {
     ...DEFAULT_CONFIGURATION.producers,
     allow_private_endpoints: allowPrivate,
-    poll_timeout_seconds: 1,
+    poll_timeout_seconds: timeoutSeconds,
   }
   const market = await openMarket({
-    surroundings: { ...environmentOf(tmpdir(), {}, 'test'), clock },
+    environment: { ...environmentOf(tmpdir(), {}, 'test'), clock },
     engine,
     configuration: () => ({ ...DEFAULT_CONFIGURATION, producers }),
     logger: LOGGER,
     timer,
   })
-  for (const [name, listener] of Object.entries(PRODUCERS)) {
+  for (const [name, listener] of Object.entries(listeners)) {
     const { port } = await answering(listener)
     const endpoint = `http://127.0.0.1:${port}/`
     const producer = { name, domain: 'onchain', endpoint, schedule: '* * * * *' }
@@ -74,7 +81,7 @@ const runsOf = async (allowPrivate: boolean) => {
       .map(stampedFrom)
       .filter((event) => event.type === type)
   await timer.advance(2000)
-  const count = Object.keys(PRODUCERS).length
+  const count = Object.keys(listeners).length
   await expect.poll(async () => (await read('producer.run.v1')).length).toBe(count)
   const runs = await read('producer.run.v1')
   const signals = await read('signal.onchain.v1')
@@ -83,27 +90,33 @@ const runsOf = async (allowPrivate: boolean) => {
   return { runs: Object.fromEntries(runs.map(({ payload }) => [payload['name'], payload])), signals }
 }
 
-it('records what became of every poll, and lets nothing bad in', async () => {
-  const { runs, signals } = await runsOf(true)
+it('records the result of every poll, and stores no invalid signal', async () => {
+  const { runs, signals } = await runsOf(PRODUCERS, { allowPrivate: true, timeoutSeconds: 60 })
   expect(runs).toMatchObject({
-    hangs: { health: 'error', error: 'no complete answer within 1000 ms', events_published: 0 },
-    huge: { health: 'error', error: 'the answer is larger than 1048576 bytes', events_published: 0 },
-    lies: {
+    huge: { health: 'error', error: 'the response is larger than 1048576 bytes', events_published: 0 },
+    invalid: {
       health: 'ok',
       error: '1 of 2 items skipped; item 0: payload.whale_netflow must be a number',
       rejected: [{ index: 0, reason: expect.stringContaining('whale_netflow') as string }],
       events_published: 1,
     },
-    mumbles: { health: 'ok', error: null, events_published: 1 },
-    sends: { health: 'error', error: 'HTTP 302: redirects are not followed', events_published: 0 },
+    sloppy: { health: 'ok', error: null, events_published: 1 },
+    redirects: { health: 'error', error: 'HTTP 302: redirects are not followed', events_published: 0 },
   })
-  // Symbols are kept as they were spelt; they mean the same to the brain.
-  const said = signals.map(({ source, payload }) => [source, payload['symbol']])
-  expect(Object.fromEntries(said)).toEqual({ lies: 'BTC', mumbles: ' btc/usdt ' })
+  // Symbols are stored as they were spelt.
+  const symbols = signals.map(({ source, payload }) => [source, payload['symbol']])
+  expect(Object.fromEntries(symbols)).toEqual({ invalid: 'BTC', sloppy: ' btc/usdt ' })
 })
 
-it('records that an address of our own network was not asked', async () => {
-  const { runs, signals } = await runsOf(false)
+it('records a producer that does not answer in time', async () => {
+  const { runs } = await runsOf({ hangs: NOTHING }, { allowPrivate: true, timeoutSeconds: 1 })
+  expect(runs).toMatchObject({
+    hangs: { health: 'error', error: 'no complete answer within 1000 ms', events_published: 0 },
+  })
+})
+
+it('records that an address of the own network was not polled', async () => {
+  const { runs, signals } = await runsOf(PRODUCERS, { allowPrivate: false, timeoutSeconds: 60 })
   for (const name of Object.keys(PRODUCERS)) {
     expect(runs[name]).toMatchObject({ health: 'degraded', error: 'endpoint blocked: loopback address' })
   }

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { tellsFunding } from '../adapters/brokers/ccxt/venue.ts'
+import { reportsFunding } from '../adapters/brokers/ccxt/exchange.ts'
 import { createCcxtFeed } from '../adapters/feeds/ccxt/ccxt-feed.ts'
 import { createFileFeed } from '../adapters/feeds/file/file-feed.ts'
 import { createSimulatedFeed } from '../adapters/feeds/simulated/simulated-feed.ts'
@@ -14,11 +14,10 @@ import { sha256Hex } from '../engine/sha256.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { FeedStatus, MarketFeed } from '../ports/market-feed.ts'
 import type { Timer } from '../ports/timer.ts'
-import { opening } from './closers.ts'
-import type { Environment } from './environment.ts'
+import { opening, type Environment } from './environment.ts'
 
 export interface MarketDependencies {
-  readonly surroundings: Environment
+  readonly environment: Environment
   readonly engine: Engine
   readonly configuration: () => Configuration
   readonly logger: Logger
@@ -31,45 +30,45 @@ export interface RunningMarket {
   close(): Promise<void>
 }
 
-/** Prices, producers and the clock: everything that makes the engine move by itself. */
-export const openMarket = (parts: MarketDependencies): Promise<RunningMarket> =>
+/** The feed, the producers and the schedule. */
+export const openMarket = (dependencies: MarketDependencies): Promise<RunningMarket> =>
   opening(async (closers) => {
-    const { surroundings, engine, configuration, logger, timer } = parts
-    const { clock } = surroundings
+    const { environment, engine, configuration, logger, timer } = dependencies
+    const { clock } = environment
     const onError = (what: string, error?: unknown): void =>
       logger.warn(what, error === undefined ? {} : { error })
-    const producerDesk = new ProducerRunner({ engine, clock, onError })
-    const feed = feedOf(configuration(), timer, surroundings)
-    let desk: MarketRunner | null = null
+    const producerRunner = new ProducerRunner({ engine, clock, onError })
+    const feed = feedOf(configuration(), timer, environment)
+    let runner: MarketRunner | null = null
     if (feed !== null) {
       const opened = new MarketRunner({
         engine,
         feed,
         producers: BUILT_IN_PRODUCERS,
-        producerDesk,
+        producerRunner,
         configuration,
         onError,
       })
-      // In the background: an exchange that is down, or a past that takes a while, is no reason not to serve.
-      desk = opened
+      // In the background: the service must start even if the exchange is down or past bars take a while.
+      runner = opened
       const started = opened.start().then(
-        () => logger.info(`prices come from the ${feed.name} feed`),
-        (error: unknown) => logger.error(`the ${feed.name} feed could not be started`, { error }),
+        () => logger.info(`the ${feed.name} feed is running`),
+        (error: unknown) => logger.error(`could not start the ${feed.name} feed`, { error }),
       )
       closers.add(() => started)
       closers.add(() => opened.close())
     }
-    const poll = pollerOf(parts, producerDesk, onError)
-    const fundingToldBy = (): string | undefined => {
+    const poll = pollerOf(dependencies, producerRunner, onError)
+    const fundingReportedBy = (): string | undefined => {
       const { venue } = configuration().execution
-      return tellsFunding(venue) ? venue : undefined
+      return reportsFunding(venue) ? venue : undefined
     }
-    const schedule = startSchedule({ engine, timer, configuration, fundingToldBy, poll, onError })
+    const schedule = startSchedule({ engine, timer, configuration, fundingReportedBy, poll, onError })
     closers.add(() => schedule.close())
-    return { feedStatus: () => desk?.status() ?? null, close: () => closers.closeAll() }
+    return { feedStatus: () => runner?.status() ?? null, close: () => closers.closeAll() }
   })
 
-/** Null where there are no prices. */
+/** Null without a feed. */
 const feedOf = ({ market }: Configuration, timer: Timer, { home }: Environment): MarketFeed | null => {
   switch (market.feed) {
     case 'none':
@@ -90,8 +89,8 @@ const feedOf = ({ market }: Configuration, timer: Timer, { home }: Environment):
 
 const pollerOf =
   (
-    { configuration, surroundings: { clock } }: MarketDependencies,
-    desk: ProducerRunner,
+    { configuration, environment: { clock } }: MarketDependencies,
+    runner: ProducerRunner,
     onError: (what: string, error: unknown) => void,
   ): ScheduleDependencies['poll'] =>
   async ({ name, endpoint, schedule }, signal) => {
@@ -104,9 +103,9 @@ const pollerOf =
     const beganAtMs = clock.now()
     try {
       const result = await pollEndpoint(endpoint, rules, { clock, signal })
-      // What a stopping service broke off says nothing about the producer.
+      // A poll that was aborted by a stop says nothing about the producer.
       if (signal.aborted) return
-      await desk.record({
+      await runner.record({
         name,
         schedule,
         rows: result.status === 'rows' ? result.rows : [],
@@ -116,7 +115,7 @@ const pollerOf =
         durationMs: clock.now() - beganAtMs,
       })
     } catch (error) {
-      onError(`${name} could not be polled`, error)
+      onError(`could not poll ${name}`, error)
     }
   }
 

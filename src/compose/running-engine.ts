@@ -1,4 +1,4 @@
-import { signaturePool } from '../adapters/platform/signatures/signature-pool.ts'
+import { signatures } from '../adapters/platform/signatures/signatures.ts'
 import type { Configuration } from '../core/config/schema.ts'
 import { foldingOf } from '../core/operations/decide.ts'
 import { Engine } from '../engine/engine.ts'
@@ -6,51 +6,50 @@ import { CHECKPOINT_PACE, createCheckpointer } from '../engine/integrity/checkpo
 import { keepCheckpoints } from '../engine/integrity/keep-checkpoints.ts'
 import type { IntegrityReport } from '../engine/integrity/report.ts'
 import { verifyLog } from '../engine/integrity/verify.ts'
+import type { CheckpointStore } from '../ports/checkpoints.ts'
+import type { EventLog } from '../ports/event-log.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Signatures } from '../ports/signatures.ts'
 import type { Signer } from '../ports/signer.ts'
-import { opening } from './closers.ts'
-import { openSigner } from './node.ts'
-import type { Store } from './store.ts'
-import type { Environment } from './environment.ts'
+import { SecurityError } from '../adapters/platform/crypto/security-error.ts'
+import { createEphemeralIdentity } from '../adapters/platform/identity/identity.ts'
+import { loadIdentity } from '../adapters/platform/identity/load-identity.ts'
+import { createSigner } from '../adapters/platform/identity/signer.ts'
+import { opening, type Environment } from './environment.ts'
 
 export interface RunningEngine {
   readonly engine: Engine
   readonly signatures: Signatures
   readonly signer: Signer
-  /** What the check of the stored log found before anything was written. */
+  /** Result of the check of the stored log before anything was written. */
   readonly integrity: IntegrityReport
-  /** Finishes what waits and makes a last checkpoint. The store stays open. */
+  /** Finishes waiting commands and makes a last checkpoint. The store stays open. */
   close(): Promise<void>
 }
 
 export interface EngineOptions {
-  readonly surroundings: Environment
+  readonly environment: Environment
   readonly configuration: Configuration
-  /** What holds at the time of a decision. */
+  /** The settings at the time of a decision. */
   readonly settings: () => Configuration
-  readonly store: Store
+  readonly store: { readonly log: EventLog; readonly checkpoints: CheckpointStore | null }
   readonly logger: Logger
-  /** A service tells of every start; the command line only makes sure that its key is known. */
+  /** A service records every start; the command line only makes sure that its key is in the log. */
   readonly announce: 'always' | 'if-unknown'
 }
 
 /** How many of the newest events are verified before a process writes. */
 const START_CHECK_EVENTS = 100
 
-/** Checks the newest events, opens the engine on them, and makes this node known to the log. */
-export const openRunningEngine = (wishes: EngineOptions): Promise<RunningEngine> =>
+/** Verifies the newest events, opens the engine, and records this node in the log. */
+export const openRunningEngine = (options: EngineOptions): Promise<RunningEngine> =>
   opening(async (closers) => {
-    const { surroundings, configuration, store, logger, announce } = wishes
+    const { environment, configuration, store, logger, announce } = options
     const { log, checkpoints } = store
-    const { clock, version } = surroundings
+    const { clock, version } = environment
     const onError = (what: string, error: unknown): void => logger.error(what, { error })
 
-    const signatures = signaturePool({
-      onThreadLost: (error) => onError('a verifying thread failed', error),
-    })
-    closers.add(() => signatures.close())
-    const signer = await openSigner(surroundings, configuration, logger)
+    const signer = await openSigner(environment, configuration, logger)
     closers.add(() => signer.close())
     const integrity = await verifyLog(log, {
       mode: 'fast',
@@ -84,7 +83,7 @@ export const openRunningEngine = (wishes: EngineOptions): Promise<RunningEngine>
       signer,
       clock,
       snapshotEveryEvents,
-      configuration: wishes.settings,
+      configuration: options.settings,
       version,
       onError,
     })
@@ -127,3 +126,22 @@ const paceOf = ({ store }: Configuration): Pace => ({
 })
 
 type Pace = Readonly<Record<keyof typeof CHECKPOINT_PACE, number>>
+
+/** The saved identity; without a password to save one, an ephemeral identity of this process. */
+const openSigner = async (
+  environment: Environment,
+  configuration: Configuration,
+  logger: Logger,
+): Promise<Signer> => {
+  const { home, masterPassword, devMode, clock } = environment
+  const nodePrefix = configuration.identity.node_prefix
+  const onThreadFault = (error: Error): void => logger.error('the signing thread failed', { error })
+  try {
+    const { identity } = await loadIdentity({ home, password: masterPassword, devMode, nodePrefix, clock })
+    return createSigner(identity, onThreadFault)
+  } catch (error) {
+    if (!(error instanceof SecurityError)) throw error
+    logger.warn(`${error.message} This process signs with an identity that ends with it.`)
+    return createSigner(createEphemeralIdentity(nodePrefix), onThreadFault)
+  }
+}

@@ -9,23 +9,24 @@ import type { Logger } from '../ports/logger.ts'
 import type { IntegrityCheck } from '../surfaces/http/dependencies.ts'
 import { createHttpServer } from '../surfaces/http/server.ts'
 import { createMcpEndpoint } from '../surfaces/mcp/endpoint.ts'
-import { opening } from './closers.ts'
-import { openDashboard } from './dashboard.ts'
-import { openDrivers, type Drivers } from './drivers.ts'
+import { logActivity } from '../surfaces/cli/activity.ts'
+import type { Drivers } from './drivers.ts'
 import { openRunningEngine } from './running-engine.ts'
-import { knownSecretsOf } from './secrets.ts'
+import { removeServiceFile, writeServiceFile, type ServiceEntry } from './service-file.ts'
 import { openMemoryStore, openStore } from './store.ts'
-import type { Environment } from './environment.ts'
-import { beginEverythingYoung } from './young-memory.ts'
+import { Failure } from '../surfaces/cli/failure.ts'
+import type { RunningService, ServiceOptions } from '../surfaces/cli/dependencies.ts'
+import { asFailure } from './identity-commands.ts'
+import { knownSecretsOf, opening, type Environment } from './environment.ts'
 
-/** What the command line says instead of the configuration; null = as configured. */
+/** Overrides from the command line; null = as configured. */
 export interface ServiceRequest {
   readonly host: string | null
   readonly port: number | null
   readonly dashboardPort: number | null
-  /** False = without it, whatever is configured. */
+  /** False = no dashboard, whatever is configured. */
   readonly dashboard: boolean
-  /** Keep the log in memory and forget it at the end. */
+  /** Keep the log in memory only. */
   readonly inMemory: boolean
 }
 
@@ -37,29 +38,28 @@ export interface Service {
   close(): Promise<void>
 }
 
-/** The service may not start like this. The message says why and what to set; nothing was opened. */
-export class StartRefusedError extends Error {
+/** The service must not start with this configuration. The message says why and what to set. */
+class StartRefusedError extends Error {
   override readonly name = 'StartRefusedError'
 }
 
-/** Configuration, identity, store, engine, HTTP, dashboard: in this order, and closed in the other. */
+/** Opens configuration, identity, store, engine, HTTP and dashboard in this order, and closes them in reverse. */
 export const startService = (
-  surroundings: Environment,
+  environment: Environment,
   { host, port, dashboardPort, dashboard, inMemory }: ServiceRequest,
 ): Promise<Service> =>
   opening(async (closers) => {
-    beginEverythingYoung()
-    const { clock, insecureOk, version } = surroundings
+    const { clock, insecureOk, version } = environment
     const startedAtMs = clock.now()
-    const { store: configuration, warnings } = await openConfiguration(surroundings)
+    const { store: configuration, warnings } = await openConfiguration(environment)
     const current = configuration.current()
-    const { logger, hide } = openLogger(surroundings, configuration)
+    const { logger, hide } = openLogger(environment, configuration)
     for (const warning of warnings) logger.warn(warning)
 
-    const store = inMemory ? openMemoryStore() : await openStore(surroundings, current)
+    const store = inMemory ? openMemoryStore() : await openStore(environment, current)
     closers.add(() => store.log.close())
     const running = await openRunningEngine({
-      surroundings,
+      environment,
       configuration: current,
       settings: () => configuration.current(),
       store,
@@ -69,6 +69,9 @@ export const startService = (
     closers.add(() => running.close())
     const { engine, signatures, signer } = running
     reloadOnForeignChange(engine, configuration, logger, insecureOk)
+    engine.eventBus.subscribe(({ events }) =>
+      logActivity(events, logger, configuration.current().logging.json_output),
+    )
 
     const { log, checkpoints } = store
     const verify: IntegrityCheck['verify'] = (request, onProgress) =>
@@ -88,28 +91,45 @@ export const startService = (
       version,
     })
     let drivers: Drivers | null = null
-    const server = await createHttpServer({
-      engine,
-      feedStatus: () => drivers?.feedStatus() ?? null,
-      configuration,
-      integrity: { verify },
-      mcp,
-      logger,
-      clock,
-      version,
-      startedAtMs,
-      insecureOk,
-      chainOk: running.integrity.ok,
-    })
+    const server = await createHttpServer(
+      {
+        engine,
+        feedStatus: () => drivers?.feedStatus() ?? null,
+        configuration,
+        integrity: { verify },
+        mcp,
+        logger,
+        clock,
+        version,
+        startedAtMs,
+        insecureOk,
+        chainOk: running.integrity.ok,
+      },
+      { openApiFile: new URL('openapi.json', import.meta.url) },
+    )
     closers.add(() => server.close())
     const { baseUrl } = await server.listen({
       host: host ?? current.api.host,
       port: port ?? current.api.port,
     })
+    // A log in memory leaves nothing in the home, this file included.
+    if (!inMemory) {
+      const entry = {
+        pid: process.pid,
+        base_url: baseUrl,
+        node_id: engine.nodeId,
+        started_at_ms: startedAtMs,
+      }
+      if (await noted(environment.home, entry, logger))
+        closers.add(() => removeServiceFile(environment.home, entry))
+    }
+    // What follows is loaded only now: requests are answered already.
     const opened =
       dashboard && current.dashboard.enabled
-        ? await openDashboard({
-            surroundings,
+        ? await (
+            await import('./dashboard.ts')
+          ).openDashboard({
+            environment,
             configuration,
             signer,
             logger,
@@ -118,9 +138,10 @@ export const startService = (
           })
         : DASHBOARD_OFF
     if (opened.status === 'open') closers.add(() => opened.server.close())
-    // Last, so that a market which needs a while is no reason to be silent.
+    // Last, so that a slow market does not delay the first answers.
+    const { openDrivers } = await import('./drivers.ts')
     const driving = await openDrivers({
-      surroundings,
+      environment,
       engine,
       configuration: () => configuration.current(),
       logger,
@@ -134,14 +155,25 @@ export const startService = (
     return { baseUrl, dashboardUrl, close: () => closers.closeAll() }
   })
 
+/** A home that cannot be written to costs commands the way to the service, not the service itself. */
+const noted = async (home: string, entry: ServiceEntry, logger: Logger): Promise<boolean> => {
+  try {
+    await writeServiceFile(home, entry)
+    return true
+  } catch (error) {
+    logger.warn('could not write data/service.json: "svc health" will not find this service', { error })
+    return false
+  }
+}
+
 const DASHBOARD_OFF = { status: 'off' } as const
 
 const openConfiguration = async ({
   home,
-  environment,
+  variables,
   insecureOk,
 }: Environment): Promise<OpenedConfiguration> => {
-  const opened = await openConfigurationStore({ home, env: environment })
+  const opened = await openConfigurationStore({ home, env: variables })
   if (opened.status === 'invalid') {
     throw new StartRefusedError(`the configuration is invalid:\n${opened.problems.join('\n')}`)
   }
@@ -159,26 +191,26 @@ interface OpenedConfiguration {
   readonly warnings: readonly string[]
 }
 
-/** Follows the configuration: level, form, and what must never be shown. */
-const openLogger = (surroundings: Environment, configuration: ConfigurationStore): OpenedLogger => {
+/** Follows the configuration: level, format and secrets. */
+const openLogger = (environment: Environment, configuration: ConfigurationStore): OpenedLogger => {
   let keys: readonly string[] = []
   const current = configuration.current()
   const logger = createLogger({
     level: current.logging.level,
     jsonOutput: current.logging.json_output,
-    secrets: knownSecretsOf(surroundings, current),
-    clock: surroundings.clock,
+    secrets: knownSecretsOf(environment, current),
+    clock: environment.clock,
   })
   configuration.onChange((changed) => {
     logger.setLevel(changed.logging.level)
     logger.setJsonOutput(changed.logging.json_output)
-    logger.setSecrets([...keys, ...knownSecretsOf(surroundings, changed)])
+    logger.setSecrets([...keys, ...knownSecretsOf(environment, changed)])
   })
   return {
     logger,
     hide: (secrets) => {
       keys = secrets
-      logger.setSecrets([...keys, ...knownSecretsOf(surroundings, configuration.current())])
+      logger.setSecrets([...keys, ...knownSecretsOf(environment, configuration.current())])
     },
   }
 }
@@ -188,21 +220,58 @@ interface OpenedLogger {
   readonly hide: (secrets: readonly string[]) => void
 }
 
-/** `svc config set` writes the file and says so in the log; the running service takes it over. */
+/** `svc config set` writes the file and an event; the running service then reads the file again. */
 const reloadOnForeignChange = (
   engine: Engine,
   configuration: ConfigurationStore,
   logger: Logger,
   insecureOk: boolean,
 ): void => {
-  engine.feed.subscribe(({ events }) => {
+  engine.eventBus.subscribe(({ events }) => {
     if (!events.some(({ type, source }) => type === 'system.config_changed.v1' && source === 'cli')) return
     configuration
       .reload({ insecureOk })
       .then((result) => {
         if (result.status !== 'accepted')
-          logger.warn('the changed configuration is invalid; the running one stays')
+          logger.warn('the changed configuration is invalid and was not applied')
       })
-      .catch((error: unknown) => logger.error('the configuration could not be read again', { error }))
+      .catch((error: unknown) => logger.error('could not read the changed configuration', { error }))
   })
+}
+
+/** One Ctrl-C arrives twice if a parent process forwards it. */
+const SAME_SIGNAL_MS = 2000
+
+/** Runs the service until SIGINT or SIGTERM; a second signal does not wait for open requests. */
+export const runUntilSignal = async (
+  environment: Environment,
+  options: ServiceOptions,
+): Promise<RunningService> => {
+  const service = await asFailure(() => startService(environment, options).catch(explain))
+  const stopped = new Promise<void>((resolve, reject) => {
+    let stoppingSinceMs: number | null = null
+    const stop = (): void => {
+      const nowMs = environment.clock.now()
+      if (stoppingSinceMs === null) {
+        stoppingSinceMs = nowMs
+        service.close().then(resolve, reject)
+      } else if (nowMs - stoppingSinceMs > SAME_SIGNAL_MS) {
+        process.exit(1)
+      }
+    }
+    process.on('SIGINT', stop)
+    process.on('SIGTERM', stop)
+  })
+  return { baseUrl: service.baseUrl, dashboardUrl: service.dashboardUrl, stopped }
+}
+
+const explain = (error: unknown): never => {
+  if (error instanceof StartRefusedError) throw new Failure('service.not_started', error.message)
+  const { code, message } = error as NodeJS.ErrnoException
+  if (code === 'EADDRINUSE' || code === 'EACCES' || code === 'EADDRNOTAVAIL') {
+    throw new Failure('service.not_started', `cannot listen: ${message}`, {
+      advice: 'Choose another port with --port or SVC_API__PORT.',
+    })
+  }
+  throw error
 }

@@ -13,17 +13,20 @@ import type { CheckpointStore } from '../ports/checkpoints.ts'
 import type { EventLog } from '../ports/event-log.ts'
 import type { Leadership } from '../ports/leadership.ts'
 import { SecretMissingError } from '../ports/secrets.ts'
-import type { Environment } from './environment.ts'
+import type { StoreSession } from '../surfaces/cli/dependencies.ts'
+import { asFailure } from './identity-commands.ts'
+import type { RunningEngine } from './running-engine.ts'
+import { knownSecretsOf, type Environment } from './environment.ts'
 
 export interface Store {
   readonly log: EventLog
-  /** Null in memory: what is forgotten needs no proof. */
+  /** Null for a log in memory. */
   readonly checkpoints: CheckpointStore | null
-  /** Which of the processes on this log makes it move. */
+  /** Decides which process on this log is the leader. */
   readonly leadership: Leadership
 }
 
-/** Nothing is written anywhere: for a look around. */
+/** A log in memory; nothing is written to disk. */
 export const openMemoryStore = (): Store => ({
   log: new MemoryLog(),
   checkpoints: null,
@@ -31,12 +34,12 @@ export const openMemoryStore = (): Store => ({
 })
 
 /** SQLite in the home folder, or PostgreSQL where `store.url` names one. */
-export const openStore = async (surroundings: Environment, { store }: Configuration): Promise<Store> => {
-  const { home } = surroundings
+export const openStore = async (environment: Environment, { store }: Configuration): Promise<Store> => {
+  const { home } = environment
   const opened =
     store.url === ''
       ? await openSqlite(databasePath(home))
-      : await openPostgres(await urlWithPassword(store.url, surroundings))
+      : await openPostgres(await urlWithPassword(store.url, environment))
   return { ...opened, checkpoints: checkpointFile(checkpointPath(home, store)) }
 }
 
@@ -45,29 +48,29 @@ const openSqlite = async (path: string): Promise<Omit<Store, 'checkpoints'>> => 
   leadership: sqliteLeadership({ path }),
 })
 
-/** The driver is fetched only where it is used. */
+/** The driver is loaded only where it is used. */
 const openPostgres = async (url: string): Promise<Omit<Store, 'checkpoints'>> => {
   const { openPostgresLog } = await import('../adapters/storage/postgres/postgres-log.ts')
   const { postgresLeadership } = await import('../adapters/storage/postgres/postgres-leadership.ts')
   return { log: await openPostgresLog({ url }), leadership: postgresLeadership({ url }) }
 }
 
-/** Whether something was ever stored here; checkpoints whose database is gone count. */
+/** Whether anything was ever stored; checkpoints without their database count. */
 export const storeExists = (home: string, { store }: Configuration): boolean =>
   store.url !== '' || existsSync(databasePath(home)) || existsSync(checkpointPath(home, store))
 
-/** A password need not stand in the URL: the secret `store.password` is used where it names a user only. */
-const urlWithPassword = async (text: string, surroundings: Environment): Promise<string> => {
+/** Takes the password from the secret `store.password` if the URL names only a user. */
+const urlWithPassword = async (text: string, environment: Environment): Promise<string> => {
   const url = new URL(text)
   if (url.username === '' || url.password !== '') return text
-  const { home, clock, environment, masterPassword: password } = surroundings
+  const { home, clock, variables, masterPassword: password } = environment
   try {
     url.password = encodeURIComponent(
-      await createSecrets(environment, createVault({ home, password, clock })).get('store.password'),
+      await createSecrets(variables, createVault({ home, password, clock })).get('store.password'),
     )
     return url.href
   } catch (error) {
-    // Many servers let a local user in without one.
+    // Many servers accept local users without a password.
     if (error instanceof SecretMissingError) return text
     throw error
   }
@@ -78,7 +81,52 @@ const databasePath = (home: string): string => join(home, 'data', 'events.db')
 const checkpointPath = (home: string, { url, checkpoint_file }: Configuration['store']): string => {
   if (checkpoint_file !== '') return checkpoint_file
   if (url === '') return `${databasePath(home)}.checkpoints`
-  // Named after where the log is, without the password, so that two logs never share a file.
+  // Named after the location of the log, without the password, so that two logs never share a file.
   const { host, pathname } = new URL(url)
   return join(home, 'data', `postgres-${hash('sha256', host + pathname, 'hex').slice(0, 16)}.checkpoints`)
+}
+
+/** The store for one command of the command line; a service may be running on it. */
+export const openSession = async (
+  environment: Environment,
+  configuration: Configuration,
+): Promise<StoreSession> => {
+  const store = await openStore(environment, configuration)
+  let running: Promise<RunningEngine> | null = null
+  return {
+    log: store.log,
+    checkpoints: store.checkpoints,
+    openEngine: async () => {
+      running ??= asFailure(() => openEngine(environment, configuration, store))
+      return (await running).engine
+    },
+    close: async () => {
+      await (await running)?.close()
+      await store.log.close()
+    },
+  }
+}
+
+/** The engine is loaded only here: commands that only read the log start faster without it. */
+const openEngine = async (
+  environment: Environment,
+  configuration: Configuration,
+  store: Store,
+): Promise<RunningEngine> => {
+  const { createLogger } = await import('../adapters/platform/logger/logger.ts')
+  const { openRunningEngine } = await import('./running-engine.ts')
+  return openRunningEngine({
+    environment,
+    configuration,
+    settings: () => configuration,
+    store,
+    // A single command logs only errors.
+    logger: createLogger({
+      level: 'ERROR',
+      jsonOutput: false,
+      secrets: knownSecretsOf(environment, configuration),
+      clock: environment.clock,
+    }),
+    announce: 'if-unknown',
+  })
 }

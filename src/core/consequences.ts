@@ -1,14 +1,18 @@
 import type { Command } from './decide.ts'
+import { intentId, positionId, timestampOf } from './shared/brand.ts'
+import { blocksEntries, blocksExits, KILL_SWITCH } from './shared/level.ts'
+import { priceFrom } from './shared/money.ts'
 import { isSignal, type KnownEvent, type PayloadOf, type StoredSignal } from './events/catalogue.ts'
 
-/** The wiring of the whole engine: what follows from an event, in the same batch. */
+/** The wiring of the engine: which commands follow from an event, in the same batch. */
 export const consequencesOf = (event: KnownEvent): readonly Command[] => {
   switch (event.type) {
     case 'system.started.v1': {
       const { node_id: nodeId, public_key: publicKey, ephemeral, integrity } = event.payload
       const welcome: Command = { kind: 'welcome-node', node: { nodeId, publicKey, ephemeral } }
-      // Nobody trades on a log that does not verify.
-      if (!integrity.ok) return [welcome, { kind: 'escalate', to: 3, cause: DAMAGED_LOG }, CHECK]
+      // A log that does not verify is not traded on.
+      if (!integrity.ok)
+        return [welcome, { kind: 'escalate', to: KILL_SWITCH.lockdown, cause: DAMAGED_LOG }, CHECK]
       return [welcome, CHECK]
     }
     case 'market.bar.v1':
@@ -20,28 +24,28 @@ export const consequencesOf = (event: KnownEvent): readonly Command[] => {
         : []
     }
     case 'execution.trade_intent.v1':
-      return [{ kind: 'execute-intent', intentId: event.id }]
+      return [{ kind: 'execute-intent', intentId: intentId(event.id) }]
     case 'execution.intent_approved.v1':
-      return [{ kind: 'execute-intent', intentId: event.payload.intent_id }]
+      return [{ kind: 'execute-intent', intentId: intentId(event.payload.intent_id) }]
     case 'execution.position_closed.v1':
       return [
         { kind: 'record-outcome', close: event.payload },
-        { kind: 'settle-position', positionId: event.payload.position_id },
+        { kind: 'settle-position', positionId: positionId(event.payload.position_id) },
         { kind: 'accrue-shares', close: event.payload },
       ]
     case 'karma.intent.v1':
       return [{ kind: 'settle-due-shares' }]
     case 'system.kill_switch.v1': {
       const { level, prev_level: before } = event.payload
-      if (level >= 2) return [{ kind: 'cancel-entries', reason: 'kill_switch' }]
-      return before === 3 ? [CHECK] : []
+      if (blocksEntries(level)) return [{ kind: 'cancel-entries', reason: 'kill_switch' }]
+      return blocksExits(before) ? [CHECK] : []
     }
     default:
       return isSignal(event) ? afterSignal(event) : []
   }
 }
 
-/** What moves money, marks, regime or rules: the kill switch looks at the whole when all else is done. */
+/** What moves money, marks, regime or rules: risk is assessed once, at the end of the batch. */
 export const touchesRisk = (event: KnownEvent): boolean => {
   switch (event.type) {
     case 'market.bar.v1':
@@ -63,12 +67,21 @@ export const touchesRisk = (event: KnownEvent): boolean => {
 
 const CHECK: Command = { kind: 'check-positions' }
 
-/** First what waits for volume, then what is open, then what was foretold. */
+/** Order matters: resting orders, then open positions, then calls due. */
 const afterBar = (bar: PayloadOf<'market.bar.v1'>): readonly Command[] => {
-  const { symbol, open, high, low, close, volume, open_ts: openTs, close_ts: closeTs } = bar
+  const { symbol, close, volume, close_ts: closeTs } = bar
+  const seen = {
+    kind: 'bar',
+    open: priceFrom(bar.open),
+    high: priceFrom(bar.high),
+    low: priceFrom(bar.low),
+    close: priceFrom(close),
+    openTs: timestampOf(bar.open_ts),
+    ts: timestampOf(closeTs),
+  } as const
   return [
-    { kind: 'fill-resting', bar: { symbol, close, volume, closeTs } },
-    { kind: 'watch-bar', symbol, seen: { kind: 'bar', open, high, low, close, openTs, ts: closeTs } },
+    { kind: 'fill-resting', bar: { symbol, close: seen.close, volume, closeTs } },
+    { kind: 'watch-bar', symbol, seen },
     { kind: 'settle-bar', bar: { symbol, close, closeTs } },
   ]
 }
@@ -77,7 +90,12 @@ const afterSignal = ({ type, payload, source, ts }: StoredSignal): readonly Comm
   const { symbol, price } = payload
   if (type !== 'signal.price_ws.v1' || source === null) return []
   if (typeof symbol !== 'string' || typeof price !== 'number' || !(price > 0)) return []
-  return [{ kind: 'watch-quote', quoted: { symbol, price, ts, producer: source } }]
+  return [
+    {
+      kind: 'watch-quote',
+      quoted: { symbol, price: priceFrom(price), ts: timestampOf(ts), producer: source },
+    },
+  ]
 }
 
 const DAMAGED_LOG = { reason: 'integrity_failed', triggers: [] } as const

@@ -1,12 +1,16 @@
+import { priceFrom } from '../core/shared/money.ts'
+import { type Timestamp } from '../core/shared/brand.ts'
 import { expect, it } from 'vitest'
 import { MemoryLog } from '../adapters/storage/memory/memory-log.ts'
 import type { Command } from '../core/decide.ts'
-import { CommandQueue } from './command-queue.ts'
-import { QueueFullError } from './errors.ts'
+import { CommandQueue, QueueFullError } from './command-queue.ts'
 import { access, openEngine, set } from './engine.fixture.ts'
 
 const usual: Command = { kind: 'watch-regime' }
-const urgent: Command = { kind: 'observe-tick', tick: { symbol: 'BTC', price: 1, ts: 't', confirms: null } }
+const urgent: Command = {
+  kind: 'observe-tick',
+  tick: { symbol: 'BTC', price: priceFrom(1), ts: 't' as Timestamp, confirms: null },
+}
 
 const queueOf = (...ids: readonly string[]): CommandQueue<{ command: Command; id: string }> => {
   const queue = new CommandQueue<{ command: Command; id: string }>()
@@ -15,23 +19,23 @@ const queueOf = (...ids: readonly string[]): CommandQueue<{ command: Command; id
 }
 const idsOf = (taken: readonly { id: string }[]): readonly string[] => taken.map(({ id }) => id)
 
-it('gives in the order in which they came when nothing is urgent', () => {
+it('is first in, first out when nothing is urgent', () => {
   const queue = queueOf('a', 'b', 'c')
   expect(idsOf(queue.take(2, 1))).toEqual(['a', 'b'])
   expect(queue.length).toBe(1)
 })
 
-it('gives what is urgent first, with few others beside it', () => {
+it('takes urgent commands first, with few others beside them', () => {
   const queue = queueOf('a', 'b', 'c', 'd', 'u1', 'u2')
   expect(idsOf(queue.take(100, 3))).toEqual(['u1', 'u2', 'a'])
   expect(idsOf(queue.take(100, 3))).toEqual(['b', 'c', 'd'])
 })
 
-it('gives no more than asked for, however urgent', () => {
+it('takes no more than asked for, however urgent', () => {
   expect(idsOf(queueOf('u1', 'u2', 'u3', 'a').take(2, 5))).toEqual(['u1', 'u2'])
 })
 
-it('takes back what was taken, before all that came later', () => {
+it('puts back what was taken, before all that came later', () => {
   const queue = queueOf('a', 'u1', 'b')
   const taken = queue.take(2, 2)
   queue.push({ id: 'u2', command: urgent })
@@ -39,20 +43,20 @@ it('takes back what was taken, before all that came later', () => {
   expect(idsOf(queue.takeAll())).toEqual(['u1', 'u2', 'a', 'b'])
 })
 
-it('tells each how many are before it in its lane', () => {
+it('counts how many commands are before another in its lane', () => {
   const queue = queueOf('a', 'b', 'u1')
   expect([queue.lengthBefore(usual), queue.lengthBefore(urgent)]).toEqual([2, 1])
 })
 
 const MOVE = { level: 0, reason: 'test', operator: 'svc-1', surface: 'api' } as const
 
-it('lets an engine decide what is urgent before a flood, in its own order and in small company', async () => {
+it('lets an engine decide urgent commands before a flood, in their order and in small batches', async () => {
   const log = new MemoryLog()
   const limits = { batchMax: 8, urgentBatchMax: 4, inFlightMax: 1, queueMax: 40 }
   const engine = await openEngine(log, { limits })
   const flood = Array.from({ length: 40 }, (_, index) => engine.execute(access(`r${index}`)))
   const batches: number[] = []
-  engine.feed.subscribe(({ events }) => batches.push(events.length))
+  engine.eventBus.subscribe(({ events }) => batches.push(events.length))
   await expect(engine.execute(access('one too many'))).rejects.toThrow(QueueFullError)
   await Promise.all([
     engine.execute(set(3)),

@@ -1,8 +1,23 @@
 import type { Command } from '../core/decide.ts'
 
+/** More commands wait than the queue may hold: the caller retries later. */
+export class QueueFullError extends Error {
+  override readonly name = 'QueueFullError'
+  constructor() {
+    super('too many commands are waiting')
+  }
+}
+
+export class EngineClosedError extends Error {
+  override readonly name = 'EngineClosedError'
+  constructor() {
+    super('the engine is shutting down')
+  }
+}
+
 /**
- * Commands that wait, each lane in the order in which they came. What ends a risk, or is an operator's word about it,
- * waits for nothing but its like: not for a flood of signals, and not in one large batch with them.
+ * Waiting commands in two lanes, first in first out. Commands that reduce risk, and the operator's about the kill switch,
+ * are urgent: they wait neither behind a flood of signals nor for one large batch with them.
  */
 export class CommandQueue<Waiting extends { readonly command: Command }> {
   readonly #urgent: Waiting[] = []
@@ -16,7 +31,7 @@ export class CommandQueue<Waiting extends { readonly command: Command }> {
     return this.#urgent.length > 0
   }
 
-  /** How many would be decided before it. */
+  /** How many commands would be decided before this one. */
   lengthBefore(command: Command): number {
     return this.#laneOf(command).length
   }
@@ -25,12 +40,12 @@ export class CommandQueue<Waiting extends { readonly command: Command }> {
     this.#laneOf(waiting.command).push(waiting)
   }
 
-  /** Before all that wait in their lanes, in their order. */
+  /** To the front of their lanes, in their order. */
   putBack(all: readonly Waiting[]): void {
     for (const waiting of all.toReversed()) this.#laneOf(waiting.command).unshift(waiting)
   }
 
-  /** At most `count`; beside urgent ones only as many others as make the batch no larger than `countBeside`. */
+  /** At most `count`; a batch with urgent commands is filled up with others only to `countBeside`. */
   take(count: number, countBeside: number): Waiting[] {
     const urgent = this.#urgent.splice(0, count)
     const size = urgent.length === 0 ? count : Math.min(count, countBeside)
@@ -48,7 +63,7 @@ export class CommandQueue<Waiting extends { readonly command: Command }> {
 
 export const isUrgent = ({ kind }: Command): boolean => URGENT.has(kind)
 
-/** Both words of the operator about the switch: the later one has to stay the later one. */
+/** Both commands of the operator about the kill switch, so that the later one stays the later one. */
 const URGENT: ReadonlySet<Command['kind']> = new Set([
   'observe-tick',
   'set-kill-switch',

@@ -23,7 +23,7 @@ export class CommitLine {
     this.#signer = signer
   }
 
-  /** Never rejects: trouble is a result, so that a later batch cannot overtake it. */
+  /** Never rejects: an error is a result, so that a later batch cannot overtake it. */
   store(records: readonly ChainedRecord[], expected: Head): Promise<Stored> {
     const before = this.#lastStored
     const call = this.#call(this.#lastCall, this.#sign(records), expected)

@@ -5,25 +5,25 @@ import type { KillSwitchLevel } from '../core/shared/level.ts'
 import type { EventLog } from '../ports/event-log.ts'
 import { Engine, type EngineDependencies } from './engine.ts'
 
-/** An engine with real signatures on time that stands still. */
-export const openEngine = (log: EventLog, parts: Partial<EngineDependencies> = {}): Promise<Engine> =>
+/** An engine with real signatures and a clock that stands still. */
+export const openEngine = (log: EventLog, dependencies: Partial<EngineDependencies> = {}): Promise<Engine> =>
   Engine.open({
     log,
     signer: testSigner(),
     clock: testClock(),
     snapshotEveryEvents: 1000,
     onError: () => undefined,
-    ...parts,
+    ...dependencies,
   })
 
-/** A command that is never refused, and leaves one event. */
+/** A command that is never refused and stores one event. */
 export const access = (resource: string): Command => ({
   kind: 'record-access',
   surface: 'api',
   entry: { resource, action: 'read', outcome: 'denied', reason: null, request_id: null },
 })
 
-/** A command that is urgent. */
+/** An urgent command. */
 export const set = (level: KillSwitchLevel): Command => ({
   kind: 'set-kill-switch',
   move: { level, reason: 'test', operator: 'svc-1', surface: 'api' },

@@ -5,11 +5,11 @@ import { MemoryLog } from '../adapters/storage/memory/memory-log.ts'
 import type { Command } from '../core/decide.ts'
 import { encodeState } from '../core/state-codec.ts'
 import { STATE_VERSION } from '../core/state.ts'
-import { EngineClosedError, QueueFullError } from './errors.ts'
+import { EngineClosedError, QueueFullError } from './command-queue.ts'
 import { access, everything, openEngine, set } from './engine.fixture.ts'
 import { catchUp, EMPTY_MEMORY, stateHashOf } from './memory.ts'
 
-describe('what is recorded alongside', () => {
+describe('a command recorded alongside', () => {
   const signal = (dedupeKey: string, rsi = 40): Command => ({
     kind: 'emit-signal',
     emission: {
@@ -21,7 +21,7 @@ describe('what is recorded alongside', () => {
     },
   })
 
-  it('stands right behind the command, and only if that writes something', async () => {
+  it('is stored right behind its command, and only if that writes something', async () => {
     const log = new MemoryLog()
     const engine = await openEngine(log)
     const options = { alongside: access('/signals') }
@@ -70,7 +70,7 @@ describe('a command', () => {
     expect(await log.count()).toBe(0)
   })
 
-  it('that breaks the decider fails alone', async () => {
+  it('whose decision throws fails alone', async () => {
     const engine = await openEngine(new MemoryLog())
     const results = await Promise.allSettled([
       engine.execute(access('before')),
@@ -95,20 +95,20 @@ describe('a command', () => {
 })
 
 describe('many commands at once', () => {
-  it('share batches, keep their order and are told on the feed once, in order, after they are stored', async () => {
+  it('share batches, keep their order and are published once, in order, after they are stored', async () => {
     const log = new MemoryLog()
     const engine = await openEngine(log)
-    const told: number[] = []
-    engine.feed.subscribe(({ events, records }) => {
+    const published: number[] = []
+    engine.eventBus.subscribe(({ events, records }) => {
       expect(records.map(({ seq }) => seq)).toEqual(events.map(({ seq }) => seq))
-      told.push(...events.map(({ seq }) => seq))
+      published.push(...events.map(({ seq }) => seq))
     })
     await Promise.all(Array.from({ length: 500 }, (_, index) => engine.execute(access(`r${index}`))))
     const records = await everything(log)
     expect(records.map(({ payload }) => (JSON.parse(payload) as { resource: string }).resource)).toEqual(
       Array.from({ length: 500 }, (_, index) => `r${index}`),
     )
-    expect(told).toEqual(records.map(({ seq }) => seq))
+    expect(published).toEqual(records.map(({ seq }) => seq))
   })
 
   it('beyond the queue are refused at once and lose nothing', async () => {
@@ -141,7 +141,7 @@ describe('two engines on one log', () => {
     expect(encodeState(await one.fresh())).toBe(encodeState(await other.fresh()))
   })
 
-  it('decide on what the other stored', async () => {
+  it('decide on the state that the other stored', async () => {
     const log = new MemoryLog()
     const [one, other] = [await openEngine(log), await openEngine(log)]
     await one.execute(set(3))
@@ -152,14 +152,14 @@ describe('two engines on one log', () => {
     expect((await one.fresh()).trading.killSwitch.level).toBe(1)
   })
 
-  it('tell on the feed what the other stored', async () => {
+  it('publish what the other stored', async () => {
     const log = new MemoryLog()
     const [one, other] = [await openEngine(log), await openEngine(log)]
-    const told: string[] = []
-    one.feed.subscribe(({ events }) => told.push(...events.map(({ type }) => type)))
+    const published: string[] = []
+    one.eventBus.subscribe(({ events }) => published.push(...events.map(({ type }) => type)))
     await other.execute(set(1))
     await one.fresh()
-    expect(told).toEqual(['system.kill_switch.v1', 'alert.kill_switch'])
+    expect(published).toEqual(['system.kill_switch.v1', 'alert.kill_switch'])
   })
 })
 
@@ -181,7 +181,7 @@ describe('a snapshot', () => {
     )
   })
 
-  it('is left behind when the engine closes', async () => {
+  it('is saved when the engine closes', async () => {
     const log = new MemoryLog()
     const engine = await openEngine(log)
     await engine.execute(set(1))

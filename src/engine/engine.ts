@@ -7,13 +7,19 @@ import type { State } from '../core/state.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { EventLog } from '../ports/event-log.ts'
 import type { Signer } from '../ports/signer.ts'
-import { CommandQueue, isUrgent } from './command-queue.ts'
+import { CommandQueue, EngineClosedError, isUrgent, QueueFullError } from './command-queue.ts'
 import { CommitLine, type Stored } from './commit-line.ts'
-import { EngineClosedError, QueueFullError } from './errors.ts'
-import type { ExecuteOptions, Executor } from './executor.ts'
-import { Feed } from './event-bus.ts'
+import { EventBus } from './event-bus.ts'
 import { catchUp, recall, type Memory } from './memory.ts'
-import { plan, type Answer, type Outcome, type Plan, type Request } from './plan.ts'
+import {
+  plan,
+  type Answer,
+  type ExecuteOptions,
+  type Executor,
+  type Outcome,
+  type Plan,
+  type Request,
+} from './plan.ts'
 import { sha256Hex } from './sha256.ts'
 import { SnapshotKeeper } from './snapshot-keeper.ts'
 
@@ -22,12 +28,12 @@ export interface EngineDependencies {
   readonly signer: Signer
   readonly clock: Clock
   readonly snapshotEveryEvents: number
-  /** The settings that decisions are made with; without it the defaults. */
+  /** The settings for decisions; the defaults without it. */
   readonly configuration?: () => Configuration
-  /** The release that decides. */
+  /** The running release. */
   readonly version?: string
   readonly limits?: Partial<EngineLimits>
-  /** Told of trouble that no caller waits for. */
+  /** Called for errors that no caller waits for. */
   readonly onError: (what: string, error: unknown) => void
 }
 
@@ -36,11 +42,11 @@ export interface EngineLimits {
   readonly queueMax: number
   /** Commands decided together and stored in one transaction. */
   readonly batchMax: number
-  /** Fewer are not split over several batches. */
+  /** Fewer commands are not split over several batches. */
   readonly batchMin: number
-  /** Commands decided in one turn of the loop: what else waits for it, prices and stops, waits no longer than that. */
+  /** Commands decided in one turn of the event loop: prices and stops wait no longer than that. */
   readonly turnMax: number
-  /** Beside urgent commands only as many others as make the batch no larger than this. */
+  /** A batch with urgent commands is filled up with others only to this size. */
   readonly urgentBatchMax: number
   /** Batches on their way to the log at the same time. */
   readonly inFlightMax: number
@@ -63,46 +69,48 @@ const LIMITS: EngineLimits = {
 export class Engine implements Executor {
   readonly log: EventLog
   readonly nodeId: string
-  readonly feed = new Feed()
-  readonly #parts: EngineDependencies
+  readonly eventBus = new EventBus()
+  readonly #dependencies: EngineDependencies
   readonly #limits: EngineLimits
   readonly #line: CommitLine
   readonly #snapshots: SnapshotKeeper
   readonly #stopWatching: () => void
-  /** Folded from what is stored; and folded further, with what is on its way. */
+  /** The fold of stored events; and that fold with the batches in flight. */
   #durable: Memory
   #ahead: Memory
   readonly #queue = new CommandQueue<Waiting>()
   readonly #inFlight: Batch[] = []
-  /** Waits to be decided again, in order, because the batch before it was not stored. */
+  /** To be decided again, in order, because the batch before was not stored. */
   readonly #undecided: Waiting[] = []
-  /** Are stored after all, but not folded yet. */
+  /** Stored after all, but not folded yet. */
   readonly #stored: Batch[] = []
-  #misled = false
+  #mustReplan = false
   #working: Promise<void> | null = null
   #wake: () => void = () => undefined
   readonly #advanceWaiters: { readonly resolve: () => void; readonly reject: (error: unknown) => void }[] = []
   #closed = false
 
-  /** Recalls the newest snapshot and folds what came after it. */
-  static async open(parts: EngineDependencies): Promise<Engine> {
-    const recalled = await recall(parts.log)
-    return new Engine(parts, await catchUp(parts.log, recalled), recalled.head.seq)
+  /** Loads the newest snapshot and folds the events after it. */
+  static async open(dependencies: EngineDependencies): Promise<Engine> {
+    const { log } = dependencies
+    const recalled = await recall(log)
+    return new Engine(dependencies, await catchUp(log, recalled), recalled.head.seq)
   }
 
-  private constructor(parts: EngineDependencies, memory: Memory, snapshotSeq: number) {
-    this.log = parts.log
-    this.nodeId = parts.signer.nodeId
-    this.#parts = parts
-    this.#limits = { ...LIMITS, ...parts.limits }
+  private constructor(dependencies: EngineDependencies, memory: Memory, snapshotSeq: number) {
+    const { log, signer, snapshotEveryEvents, limits } = dependencies
+    this.log = log
+    this.nodeId = signer.nodeId
+    this.#dependencies = dependencies
+    this.#limits = { ...LIMITS, ...limits }
     this.#durable = memory
     this.#ahead = memory
-    this.#line = new CommitLine(parts.log, parts.signer)
-    this.#snapshots = new SnapshotKeeper(parts.log, parts.snapshotEveryEvents, snapshotSeq)
-    this.#stopWatching = parts.log.watch(() => this.#work())
+    this.#line = new CommitLine(log, signer)
+    this.#snapshots = new SnapshotKeeper(log, snapshotEveryEvents, snapshotSeq)
+    this.#stopWatching = log.watch(() => this.#work())
   }
 
-  /** The fold of everything durable that this process has seen. */
+  /** The fold of all durable events that this process has read. */
   get state(): State {
     return this.#durable.state
   }
@@ -116,7 +124,7 @@ export class Engine implements Executor {
     return this.#durable.head
   }
 
-  /** The fold after looking for events of other processes. */
+  /** The fold including events that other processes have stored by now. */
   async fresh(): Promise<State> {
     const { seq } = await this.log.head()
     while (this.#durable.head.seq < seq && !this.#closed) {
@@ -127,7 +135,7 @@ export class Engine implements Executor {
     return this.state
   }
 
-  /** Decides, stores and folds. Resolves after everything is durable; refusals resolve, trouble rejects. */
+  /** Decides, stores and folds. Resolves when everything is durable; a refusal resolves, an error rejects. */
   execute(command: Command, { traceId = null, alongside = null }: ExecuteOptions = {}): Promise<Outcome> {
     if (this.#closed) return Promise.reject(new EngineClosedError())
     if (this.#queue.lengthBefore(command) >= this.#limits.queueMax)
@@ -139,7 +147,7 @@ export class Engine implements Executor {
     })
   }
 
-  /** Finishes what waits, leaves a snapshot for the next start, and stops. The log is closed by its owner. */
+  /** Finishes waiting commands, saves a snapshot for the next start, and stops. The owner closes the log. */
   async close(): Promise<void> {
     if (this.#closed) return
     this.#closed = true
@@ -148,13 +156,13 @@ export class Engine implements Executor {
     await this.#snapshots.keepNow(this.#durable)
   }
 
-  /** Starts the loop unless it runs; it ends by itself when nothing waits. */
+  /** Starts the loop unless it is running; it ends when nothing waits. */
   #work(): void {
     this.#working ??= this.#loop()
       .catch((error: unknown) => this.#giveUp(error))
       .finally(() => {
         this.#working = null
-        // A command that came in while the loop was ending must not wait for the next one.
+        // A command that arrived while the loop was ending must not wait for another one.
         if (this.#queue.length > 0) this.#work()
       })
   }
@@ -163,7 +171,7 @@ export class Engine implements Executor {
     await this.#foldForeign()
     for (;;) {
       const [oldest] = this.#inFlight
-      if (this.#misled) await this.#startOver()
+      if (this.#mustReplan) await this.#startOver()
       else if (this.#queue.length > 0 && this.#inFlight.length < this.#limits.inFlightMax)
         await this.#decideNext()
       else if (oldest === undefined) return
@@ -173,8 +181,8 @@ export class Engine implements Executor {
   }
 
   async #decideNext(): Promise<void> {
-    // All that comes in this turn of the loop is decided together: a batch has its price, whatever its size. Also
-    // where much waits the loop turns between two batches, and does other work.
+    // Commands of the same turn of the event loop share a batch, since every batch has a fixed cost; and other work
+    // gets a turn between two batches.
     await nextTurn()
     if (this.#inFlight.length === 0) await this.#foldForeign()
     const waiting = this.#queue.take(this.#batchSize(), this.#limits.urgentBatchMax)
@@ -192,39 +200,42 @@ export class Engine implements Executor {
   }
 
   /**
-   * A share of all that is asked now, also of what is on its way: whoever is answered asks again, so batches that
-   * are cut alike keep following each other. While one is stored, another is signed and a third is decided.
+   * A share of all commands, those in flight included: clients that are answered ask again, so batches of equal size
+   * keep the pipeline full. While one is stored, another is signed and a third is decided.
    */
   #batchSize(): number {
     const { batchMax, batchMin, inFlightMax } = this.#limits
-    const onTheWay = this.#inFlight.reduce((sum, { waiting }) => sum + waiting.length, 0)
-    const share = Math.ceil((this.#queue.length + onTheWay) / Math.max(1, inFlightMax - 1))
+    const inFlight = this.#inFlight.reduce((sum, { waiting }) => sum + waiting.length, 0)
+    const share = Math.ceil((this.#queue.length + inFlight) / Math.max(1, inFlightMax - 1))
     return Math.min(batchMax, Math.max(batchMin, share))
   }
 
-  /** Plans, and plans again if a dedupe key turns out to be stored already. */
+  /** Plans, and plans again if a dedupe key is stored already. */
   async #planKnowingKeys(requests: readonly Request[], before: Memory): Promise<Plan> {
     const known = new Map<string, Stamped>()
     for (const { planned } of this.#inFlight) for (const event of planned.events) remember(known, event)
-    const now = new Date(
-      Math.max(this.#parts.clock.now(), Date.parse(before.head.recordedAt) || 0),
-    ).toISOString()
-    const { clock, version = 'unknown', configuration = () => DEFAULT_CONFIGURATION } = this.#parts
+    const {
+      clock,
+      signer,
+      version = 'unknown',
+      configuration = () => DEFAULT_CONFIGURATION,
+    } = this.#dependencies
+    const nowMs = Math.max(clock.now(), Date.parse(before.head.recordedAt) || 0)
     let turnBeganMs = performance.now()
     const context = {
-      now,
+      now: new Date(nowMs).toISOString(),
       newId: () => clock.newId(),
       configuration: configuration(),
       version,
       sha256Hex,
       nodeId: this.nodeId,
-      sign: (text: string) => Buffer.from(this.#parts.signer.sign(text), 'hex').toString('base64'),
+      sign: (text: string) => Buffer.from(signer.sign(text), 'hex').toString('base64'),
       elapsedMs: () => Math.round(performance.now() - turnBeganMs),
     }
     const next = async ({ command }: Request): Promise<boolean> => {
       await nextTurn()
       turnBeganMs = performance.now()
-      // What is urgent and came in meanwhile waits for a turn, not for the whole batch.
+      // An urgent command that arrived meanwhile waits for one turn, not for the whole batch.
       return isUrgent(command) || !this.#queue.hasUrgent
     }
     const turns = { requestsMax: this.#limits.turnMax, next }
@@ -234,7 +245,7 @@ export class Engine implements Executor {
     const stored = await this.log.findByDedupeKeys(keys)
     if (stored.size === 0) return planned
     for (const record of stored.values()) remember(known, stampedFrom(record))
-    // Those that were left for later were not looked up.
+    // Keys of requests that were left for later were not looked up.
     return plan(requests.slice(0, planned.answers.length), before, known, context, turns)
   }
 
@@ -242,38 +253,38 @@ export class Engine implements Executor {
   #settle(batch: Batch, result: Stored): void {
     this.#inFlight.shift()
     if (result.status === 'failed') {
-      this.#misled = true
+      this.#mustReplan = true
       for (const { reject } of batch.waiting) reject(result.error)
-    } else if (this.#misled && result.status === 'appended' && result.records.length > 0) {
-      // It links to a batch whose storing looked failed: so that one was stored too. The log will tell us both.
+    } else if (this.#mustReplan && result.status === 'appended' && result.records.length > 0) {
+      // It is chained to a batch that seemed to fail, so that batch is stored too: both are read from the log.
       this.#stored.push(batch)
-    } else if (this.#misled || result.status === 'head-moved') {
-      this.#misled = true
+    } else if (this.#mustReplan || result.status === 'head-moved') {
+      this.#mustReplan = true
       this.#undecided.push(...batch.waiting)
     } else {
       this.#advance(batch.planned.after)
-      this.feed.publish({ records: result.records, events: batch.planned.events })
+      this.eventBus.publish({ records: result.records, events: batch.planned.events })
       answerAll(batch)
     }
   }
 
-  /** What was decided ahead rests on something that was not stored: decide it again on what is. */
+  /** Batches were decided on top of one that was not stored: decide them again on the stored state. */
   async #startOver(): Promise<void> {
     await Promise.all(this.#inFlight.map(({ settled }) => settled))
     this.#queue.putBack(this.#undecided.splice(0))
-    this.#misled = false
+    this.#mustReplan = false
     this.#ahead = this.#durable
     await this.#foldForeign()
     for (const batch of this.#stored.splice(0)) answerAll(batch)
   }
 
-  /** Folds what other processes stored. Only while nothing of ours is on its way. */
+  /** Folds what other processes stored. Only while no batch of this process is in flight. */
   async #foldForeign(): Promise<void> {
     const { seq } = await this.log.head()
     if (seq === this.#durable.head.seq) return
     const memory = await catchUp(this.log, this.#durable, (page) => {
       this.#advance(page.memory)
-      this.feed.publish(page)
+      this.eventBus.publish(page)
     })
     this.#ahead = memory
   }
@@ -283,7 +294,7 @@ export class Engine implements Executor {
     for (const { resolve } of this.#advanceWaiters.splice(0)) resolve()
     this.#snapshots
       .keepIfDue(memory)
-      .catch((error: unknown) => this.#parts.onError('no snapshot was kept', error))
+      .catch((error: unknown) => this.#dependencies.onError('could not save a snapshot', error))
   }
 
   #nextCommand(): Promise<void> {
@@ -292,14 +303,14 @@ export class Engine implements Executor {
     })
   }
 
-  /** The log cannot even be read: everyone who waits is told. */
+  /** The log cannot be read: every waiting caller gets the error. */
   #giveUp(error: unknown): void {
     const waiting = [
       ...this.#undecided.splice(0),
       ...this.#queue.takeAll(),
       ...this.#advanceWaiters.splice(0),
     ]
-    if (waiting.length === 0) this.#parts.onError('the log could not be read', error)
+    if (waiting.length === 0) this.#dependencies.onError('could not read the log', error)
     for (const { reject } of waiting) reject(error)
   }
 }

@@ -6,21 +6,21 @@ export interface Committed {
   readonly events: readonly Stamped[]
 }
 
-export type FeedListener = (committed: Committed) => void
+type Subscriber = (committed: Committed) => void
 
-/** Tells what was stored, whoever stored it. Listeners must not throw and must not wait. */
-export class Feed {
-  readonly #listeners = new Set<FeedListener>()
+/** Publishes stored events inside the process, also those that another process stored. Subscribers must not throw. */
+export class EventBus {
+  readonly #subscribers = new Set<Subscriber>()
 
-  subscribe(listener: FeedListener): () => void {
-    this.#listeners.add(listener)
+  subscribe(subscriber: Subscriber): () => void {
+    this.#subscribers.add(subscriber)
     return () => {
-      this.#listeners.delete(listener)
+      this.#subscribers.delete(subscriber)
     }
   }
 
   publish(committed: Committed): void {
     if (committed.events.length === 0) return
-    for (const listener of this.#listeners) listener(committed)
+    for (const subscriber of this.#subscribers) subscriber(committed)
   }
 }

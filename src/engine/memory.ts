@@ -14,7 +14,7 @@ import { evolve, INITIAL_STATE, STATE_VERSION, type State } from '../core/state.
 import type { EventLog, Snapshot } from '../ports/event-log.ts'
 import { sha256Hex } from './sha256.ts'
 
-/** The fold, and the end of the log it was folded to. */
+/** The fold of the log up to a head. */
 export interface Memory {
   readonly state: State
   readonly head: Head
@@ -24,14 +24,14 @@ export const EMPTY_MEMORY: Memory = { state: INITIAL_STATE, head: EMPTY_HEAD }
 
 const CATCH_UP_PAGE = 1000
 
-/** Stored events that were just folded, and memory with them. */
+/** Stored events that were just folded, and the memory that includes them. */
 export interface Page {
   readonly memory: Memory
   readonly records: readonly LogRecord[]
   readonly events: readonly Stamped[]
 }
 
-/** Folds everything stored behind `memory`, page by page. Start, restart and catching up are this one path. */
+/** Folds all events after `memory`, page by page. Start, restart and catching up are this one path. */
 export const catchUp = async (
   log: EventLog,
   memory: Memory,
@@ -50,7 +50,7 @@ export const catchUp = async (
   }
 }
 
-/** Memory at the newest usable snapshot, or empty. The caller catches up from there. */
+/** Memory of the newest usable snapshot, or empty. The caller catches up from there. */
 export const recall = async (log: EventLog): Promise<Memory> => {
   const snapshot = await log.loadSnapshot(STATE_VERSION)
   if (snapshot === null || sha256Hex(snapshot.state) !== snapshot.stateHash) return EMPTY_MEMORY
@@ -66,17 +66,17 @@ export const snapshotOf = (memory: Memory): Snapshot => {
   }
 }
 
-/** A small part of a millisecond's work. */
+/** Takes a small part of a millisecond. */
 const SLICE_CHARACTERS = 4000
 
-/** A snapshot in the making: every step is a slice of the work, and the last one brings the whole. */
+/** Builds a snapshot in small steps; the last one returns it. */
 export function* snapshotSteps({ state, head }: Memory): Generator<undefined, Snapshot> {
   const hash = createHash('sha256')
   const slices: string[] = []
   let slice = ''
   for (const part of encodedParts(state)) {
     slice += part
-    // No text: it was work of another kind.
+    // An empty part marks other work, such as sorting.
     if (part === '') yield
     if (slice.length < SLICE_CHARACTERS) continue
     hash.update(slice)
@@ -97,10 +97,7 @@ export function* snapshotSteps({ state, head }: Memory): Generator<undefined, Sn
 
 export const stateHashOf = (state: State): string => sha256Hex(encodeState(state))
 
-/**
- * A damaged event changes nothing, and verification reports it. So does an event that contradicts the ones before it:
- * a batch is folded before it is stored, so its contradiction means that the stored log was changed.
- */
+/** A stored event whose payload no longer matches its type was damaged: it changes nothing, and verification reports it. */
 const fold = (state: State, event: Stamped): State => {
   try {
     return evolve(state, event)
@@ -110,7 +107,7 @@ const fold = (state: State, event: Stamped): State => {
   }
 }
 
-/** A damaged payload is reported by verification; the fold reads it as an event that says nothing. */
+/** A payload that is no JSON was damaged: it is folded as an empty one, and verification reports it. */
 const readable = (record: LogRecord): Stamped => {
   try {
     return stampedFrom(record)

@@ -11,7 +11,7 @@ const TURN_MAX = 10
 const resources = (count: number): readonly string[] =>
   Array.from({ length: count }, (_, index) => `r${index}`)
 
-/** An engine that decides all that waits in one batch, ten commands in each turn. */
+/** An engine that decides all waiting commands in one batch, ten in each turn of the event loop. */
 const openTurns = async (onEvent: (count: number) => void) => {
   const log = new MemoryLog()
   const clock = testClock()
@@ -24,7 +24,7 @@ const openTurns = async (onEvent: (count: number) => void) => {
   const batches: number[] = []
   const limits = { inFlightMax: 1, turnMax: TURN_MAX }
   const engine: Engine = await openEngine(log, { clock: { ...clock, newId }, limits })
-  engine.feed.subscribe(({ events }) => batches.push(events.length))
+  engine.eventBus.subscribe(({ events }) => batches.push(events.length))
   const stored = async (): Promise<readonly string[]> =>
     (await log.read({ order: 'asc', limit: 1000 })).map(
       ({ type, payload }) => (JSON.parse(payload) as { readonly resource?: string }).resource ?? type,
@@ -32,7 +32,7 @@ const openTurns = async (onEvent: (count: number) => void) => {
   return { engine, batches, stored }
 }
 
-it('decides a large batch in several turns of the loop, and stores it as one', async () => {
+it('decides a large batch in several turns of the event loop, and stores it as one', async () => {
   let turn = 0
   const turnOf: number[] = []
   const { engine, batches, stored } = await openTurns(() => turnOf.push(turn))
@@ -48,7 +48,7 @@ it('decides a large batch in several turns of the loop, and stores it as one', a
   expect(await stored()).toEqual(resources(35))
 })
 
-it('lets what is urgent wait for a turn, not for the batch; the rest follows in its order', async () => {
+it('lets an urgent command wait for a turn, not for the batch; the rest follows in its order', async () => {
   const urgent: Promise<unknown>[] = []
   const { engine, batches, stored } = await openTurns((count) => {
     if (count === 3) urgent.push(engine.execute(set(3)))
@@ -64,7 +64,7 @@ it('lets what is urgent wait for a turn, not for the batch; the rest follows in 
   expect(batches[0]).toBe(TURN_MAX)
 })
 
-it('knows keys that are stored also in what was left for later', async () => {
+it('finds stored dedupe keys also in requests that were left for later', async () => {
   const urgent: Promise<unknown>[] = []
   const { engine, stored } = await openTurns((count) => {
     if (count === FIRST_AGAIN) urgent.push(engine.execute(set(3)))
@@ -79,7 +79,7 @@ it('knows keys that are stored also in what was left for later', async () => {
   expect(await stored()).toEqual([...before, 'system.kill_switch.v1', 'alert.kill_switch'])
 })
 
-/** A signal and its attribution have an id each: behind those of the first time come those that turn out to be repeated. */
+/** A signal and its attribution have an id each, so the ids of the repeated signals start here. */
 const FIRST_AGAIN = 2 * 35 + 3
 
 const signal = (dedupeKey: string): Command => ({

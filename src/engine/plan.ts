@@ -12,33 +12,44 @@ import { sha256Hex } from './sha256.ts'
 export interface Request {
   readonly command: Command
   readonly traceId: string | null
-  /** Recorded right behind it, if it writes anything: an entry of who asked, which then needs no wait of its own. */
+  /** Recorded in the same batch if the command writes anything: the audit entry, which then costs no second wait. */
   readonly alongside: Command | null
 }
 
+export type ExecuteOptions = Partial<Omit<Request, 'command'>>
+
+/** Where commands are executed: the engine on its log, or a backtest. */
+export interface Executor {
+  /** The fold of all executed commands. */
+  readonly state: State
+  /** Finds which of the keys an event has already. */
+  readonly log: { findByDedupeKeys(keys: readonly string[]): Promise<ReadonlyMap<string, unknown>> }
+  execute(command: Command, options?: ExecuteOptions): Promise<Outcome>
+}
+
 export type Outcome =
-  /** `replayed`: the dedupe key was known, these are the events of the first time and nothing was written. */
+  /** `replayed`: the dedupe key was known; these are the events of the first time, and nothing was written. */
   | { readonly status: 'done'; readonly events: readonly Stamped[]; readonly replayed: boolean }
   | { readonly status: 'refused'; readonly refusal: Refusal }
 
-/** A command that broke the decider fails alone; its neighbours in the batch do not. */
+/** A command whose decision threw fails alone; the others of its batch do not. */
 export type Answer = Outcome | { readonly status: 'broken'; readonly error: unknown }
 
 export interface Plan {
-  /** One per request, in order; fewer if the planning was ended early. */
+  /** One per request, in order; fewer if planning ended early. */
   readonly answers: readonly Answer[]
   readonly events: readonly Stamped[]
   readonly records: readonly ChainedRecord[]
   readonly after: Memory
 }
 
-/** Events that already hold a dedupe key: stored ones, and those of batches on their way. */
+/** Events by their dedupe key: stored ones, and those of batches in flight. */
 export type KnownKeys = ReadonlyMap<string, Stamped>
 
 export interface Turns {
-  /** How many requests are run before others get their turn. */
+  /** How many requests run before the event loop gets a turn. */
   readonly requestsMax: number
-  /** Resolves after the others had theirs, and says whether to go on with the rest, of which this is the first. */
+  /** Resolves after that turn, and says whether to go on with the rest, of which this is the first. */
   readonly next: (request: Request) => Promise<boolean>
 }
 
@@ -90,7 +101,7 @@ type Tried =
   | {
       readonly status: 'accepted'
       readonly events: readonly Stamped[]
-      /** Also what is recorded alongside. */
+      /** With the events recorded alongside. */
       readonly all: readonly Stamped[]
       readonly records: readonly ChainedRecord[]
       readonly state: State
@@ -138,9 +149,9 @@ const firstRepeated = (events: readonly Stamped[], keys: KnownKeys): Repeated | 
   return null
 }
 
-/** The same fact again is the first fact; another fact under the same name is refused. */
+/** The same event again is answered with the first one; another event under the same key is refused. */
 const answerRepeated = ({ wanted, stored }: Repeated): Outcome => {
-  if (isSameFact(wanted, stored)) return { status: 'done', events: [stored], replayed: true }
+  if (isSameEvent(wanted, stored)) return { status: 'done', events: [stored], replayed: true }
   return {
     status: 'refused',
     refusal: {
@@ -151,8 +162,8 @@ const answerRepeated = ({ wanted, stored }: Repeated): Outcome => {
   }
 }
 
-/** A time that nobody named is the time of receipt, and differs each time. */
-const isSameFact = (wanted: Stamped, stored: Stamped): boolean =>
+/** Without a `ts` of its own an event has the time of receipt, which differs each time. */
+const isSameEvent = (wanted: Stamped, stored: Stamped): boolean =>
   wanted.type === stored.type &&
   wanted.source === stored.source &&
   (wanted.ts === stored.ts || (wanted.ts === wanted.recordedAt && stored.ts === stored.recordedAt)) &&

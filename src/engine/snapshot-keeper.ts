@@ -1,5 +1,6 @@
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { EventLog, Snapshot } from '../ports/event-log.ts'
+import { yieldToEventLoop } from '../ports/yield-to-event-loop.ts'
 import { snapshotSteps, type Memory } from './memory.ts'
 
 /** Leaves a snapshot every so many events, so that a start does not depend on history. */
@@ -61,7 +62,7 @@ export class SnapshotKeeper {
       // Under load it keeps to its share of the time.
       this.#restUntilMs = beganMs + REST_PER_WORK * workMs
       if (snapshot !== null) return snapshot
-      await (this.#isInHurry ? nextTurn() : sleep(PAUSE_MS))
+      await (this.#isInHurry ? yieldToEventLoop() : sleep(PAUSE_MS))
     }
   }
 }

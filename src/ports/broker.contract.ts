@@ -1,45 +1,45 @@
+import { priceFrom, type Quantity } from '../core/shared/money.ts'
 import { afterEach, describe, expect, it } from 'vitest'
-import { brokerFaultsContract } from './broker.faults.contract.ts'
-import { entryOf, exitOf, sumOf, tradesIn, units, type BrokerStage } from './broker.fixture.ts'
-import { brokerStormContract } from './broker.storm.contract.ts'
+import { brokerFaultsContract, brokerRandomFaultsContract } from './broker.faults.contract.ts'
+import { entryOf, exitOf, sumOf, tradesIn, units, type BrokerFixture } from './broker.fixture.ts'
 import type { Broker, OrderReport } from './broker.ts'
 
 /** What every broker does. Each adapter runs this. */
-export const brokerContract = (name: string, open: () => Promise<BrokerStage>): void => {
-  const stages: BrokerStage[] = []
-  const stageOf = async (): Promise<BrokerStage> => {
-    const stage = await open()
-    stages.push(stage)
-    return stage
+export const brokerContract = (name: string, open: () => Promise<BrokerFixture>): void => {
+  const fixtures: BrokerFixture[] = []
+  const openFixture = async (): Promise<BrokerFixture> => {
+    const fixture = await open()
+    fixtures.push(fixture)
+    return fixture
   }
   afterEach(async () => {
-    for (const stage of stages.splice(0)) {
-      await stage.broker.close()
-      await stage.close()
+    for (const fixture of fixtures.splice(0)) {
+      await fixture.broker.close()
+      await fixture.close()
     }
   })
 
   describe(`${name}, before anything is sent,`, () => {
-    it('passes every check of a venue that is well', async () => {
-      const { broker, run } = await stageOf()
+    it('passes every check of a healthy venue', async () => {
+      const { broker, run } = await openFixture()
       const checks = await run(broker.preflight(['BTC', 'ETH']))
       expect(checks.filter(({ ok }) => !ok)).toEqual([])
       expect(checks.map((check) => check.name)).toEqual(CHECKS)
       expect(checks.every(({ detail }) => detail.length > 0)).toBe(true)
     })
 
-    it('says what does not pass, and does not reject', async () => {
-      const { broker, run, trouble } = await stageOf()
+    it('reports failed checks, and does not reject', async () => {
+      const { broker, run, addFault } = await openFixture()
       const unlisted = await run(broker.preflight(['BTC', 'NOPE']))
       expect(unlisted.find((check) => check.name === 'markets')).toMatchObject({ ok: false })
       expect(JSON.stringify(unlisted)).toContain('NOPE')
-      trouble('any', 'drop_before')
+      addFault('any', 'drop_before')
       const down = await run(broker.preflight(['BTC']))
       expect(down.map(({ ok }) => ok)).toEqual(CHECKS.map(() => false))
     })
 
-    it('knows the steps of what is traded, and of nothing else', async () => {
-      const { broker, run } = await stageOf()
+    it('knows the steps of traded symbols, and of no others', async () => {
+      const { broker, run } = await openFixture()
       expect(broker.stepsOf('BTC')).toBeNull()
       await run(broker.preflight(['BTC', 'ETH']))
       const steps = broker.stepsOf('btc/usdt')
@@ -50,126 +50,139 @@ export const brokerContract = (name: string, open: () => Promise<BrokerStage>): 
   })
 
   describe(`${name} sends orders`, () => {
-    it('and tells every fill with its price and fee', async () => {
-      const stage = await stageOf()
-      const report = await accepted(stage, stage.broker.submit(entryOf('entry-1')))
+    it('and reports every fill with its price and fee', async () => {
+      const fixture = await openFixture()
+      const report = await accepted(fixture, fixture.broker.submit(entryOf('entry-1')))
       expect(report).toMatchObject({ clientOrderId: 'entry-1', status: 'filled' })
       expect(report.filledQuantity).toBe(units(0.05))
-      expect(tradesIn(report.fills)).toEqual(stage.tradesOf('entry-1'))
+      expect(tradesIn(report.fills)).toEqual(fixture.tradesOf('entry-1'))
       expect(report.fills.every(({ feeUsd, atMs }) => feeUsd > 0n && atMs > 0)).toBe(true)
     })
 
-    it('without a preflight as well', async () => {
-      const stage = await stageOf()
-      await accepted(stage, stage.broker.submit(exitOf('entry-1', { side: 'buy', reduceOnly: false })))
-      expect(stage.orders()).toHaveLength(1)
+    it('also without a preflight', async () => {
+      const fixture = await openFixture()
+      await accepted(fixture, fixture.broker.submit(exitOf('entry-1', { side: 'buy', reduceOnly: false })))
+      expect(fixture.orders()).toHaveLength(1)
     })
 
-    it('never larger, never at a worse limit than was asked for', async () => {
-      const stage = await stageOf()
-      const asked = { quantity: 5_049_999n, limitPrice: units(60_300.09) }
-      await accepted(stage, stage.broker.submit(entryOf('buy-1', asked)))
+    it('never larger or at a worse limit than requested', async () => {
+      const fixture = await openFixture()
+      const asked = { quantity: 5_049_999n as Quantity, limitPrice: priceFrom(60_300.09) }
+      await accepted(fixture, fixture.broker.submit(entryOf('buy-1', asked)))
       await accepted(
-        stage,
-        stage.broker.submit(entryOf('sell-1', { ...asked, side: 'sell', limitPrice: units(59_700.01) })),
+        fixture,
+        fixture.broker.submit(
+          entryOf('sell-1', { ...asked, side: 'sell', limitPrice: priceFrom(59_700.01) }),
+        ),
       )
-      const [bought, sold] = stage.orders()
+      const [bought, sold] = fixture.orders()
       expect(bought?.quantity).toBe(units(0.05))
       expect(bought?.limitPrice).toBeLessThanOrEqual(asked.limitPrice)
       expect(sold?.limitPrice).toBeGreaterThanOrEqual(units(59_700.01))
     })
 
     it('that end at once when the price is beyond their limit', async () => {
-      const stage = await stageOf()
-      stage.setPrice('BTC', units(60_400))
-      const report = await accepted(stage, stage.broker.submit(entryOf('entry-1')))
+      const fixture = await openFixture()
+      fixture.setPrice('BTC', units(60_400))
+      const report = await accepted(fixture, fixture.broker.submit(entryOf('entry-1')))
       expect(report).toMatchObject({ status: 'canceled', filledQuantity: 0n, fills: [] })
     })
 
-    it('but none that is smaller than the venue takes', async () => {
-      const stage = await stageOf()
+    it("but none below the venue's minimum", async () => {
+      const fixture = await openFixture()
       for (const quantity of [1n, units(0.0009)]) {
-        const answer = await stage.run(stage.broker.submit(entryOf('small', { quantity })))
-        expect(answer.status).toBe('rejected')
+        const result = await fixture.run(
+          fixture.broker.submit(entryOf('small', { quantity: quantity as Quantity })),
+        )
+        expect(result.status).toBe('rejected')
       }
-      expect(stage.orders()).toEqual([])
+      expect(fixture.orders()).toEqual([])
     })
 
-    it('that only make a position smaller', async () => {
-      const stage = await stageOf()
-      const { broker, run } = stage
+    it('that only reduce a position', async () => {
+      const fixture = await openFixture()
+      const { broker, run } = fixture
       expect((await run(broker.submit(exitOf('exit-0')))).status).toBe('rejected')
-      await accepted(stage, broker.submit(entryOf('entry-1')))
-      const report = await accepted(stage, broker.submit(exitOf('exit-1', { quantity: units(0.2) })))
+      await accepted(fixture, broker.submit(entryOf('entry-1')))
+      const report = await accepted(
+        fixture,
+        broker.submit(exitOf('exit-1', { quantity: units(0.2) as Quantity })),
+      )
       expect(sumOf(report.fills)).toBe(units(0.05))
       expect((await run(broker.account()))?.positions).toEqual([])
     })
 
-    it('and says no for what the venue does not trade any more', async () => {
-      const stage = await stageOf()
-      await stage.run(stage.broker.preflight(['BTC', 'ETH']))
-      stage.delist('BTC')
-      expect((await stage.run(stage.broker.submit(entryOf('entry-1')))).status).toBe('rejected')
-      expect(stage.broker.stepsOf('BTC')).toBeNull()
-      expect(stage.broker.stepsOf('ETH')).not.toBeNull()
+    it('and rejects those for delisted symbols', async () => {
+      const fixture = await openFixture()
+      await fixture.run(fixture.broker.preflight(['BTC', 'ETH']))
+      fixture.delist('BTC')
+      expect((await fixture.run(fixture.broker.submit(entryOf('entry-1')))).status).toBe('rejected')
+      expect(fixture.broker.stepsOf('BTC')).toBeNull()
+      expect(fixture.broker.stepsOf('ETH')).not.toBeNull()
     })
   })
 
   describe(`${name} looks orders up`, () => {
-    it('as they were told when they were sent', async () => {
-      const stage = await stageOf()
-      const report = await accepted(stage, stage.broker.submit(entryOf('entry-1')))
-      expect(await stage.run(stage.broker.lookup(entryOf('entry-1')))).toEqual({ status: 'found', report })
+    it('as they were reported when they were sent', async () => {
+      const fixture = await openFixture()
+      const report = await accepted(fixture, fixture.broker.submit(entryOf('entry-1')))
+      expect(await fixture.run(fixture.broker.lookup(entryOf('entry-1')))).toEqual({
+        status: 'found',
+        report,
+      })
     })
 
     it('and does not find what was never sent', async () => {
-      const stage = await stageOf()
-      const answer = await stage.run(stage.broker.lookup(entryOf('never-1')))
-      expect(answer).toEqual({ status: 'not_found' })
+      const fixture = await openFixture()
+      const result = await fixture.run(fixture.broker.lookup(entryOf('never-1')))
+      expect(result).toEqual({ status: 'not_found' })
     })
 
-    it('while they rest, and when they went on', async () => {
-      const stage = await stageOf()
-      stage.trouble('submit', 'part_then_open', 1)
-      const first = await accepted(stage, stage.broker.submit(entryOf('entry-1')))
+    it('while they are open, and after they were filled', async () => {
+      const fixture = await openFixture()
+      fixture.addFault('submit', 'part_then_open', 1)
+      const first = await accepted(fixture, fixture.broker.submit(entryOf('entry-1')))
       expect(first.status).toBe('partial')
-      stage.fillRest('entry-1')
-      const second = await found(stage, 'entry-1')
+      fixture.fillRest('entry-1')
+      const second = await found(fixture, 'entry-1')
       expect(second).toMatchObject({ status: 'filled', filledQuantity: units(0.05) })
-      expect(tradesIn(second.fills)).toEqual(stage.tradesOf('entry-1'))
+      expect(tradesIn(second.fills)).toEqual(fixture.tradesOf('entry-1'))
     })
   })
 
   describe(`${name} cancels`, () => {
-    it('what is left of an order, and tells what was filled', async () => {
-      const stage = await stageOf()
-      stage.trouble('submit', 'part_then_open', 1)
-      await accepted(stage, stage.broker.submit(entryOf('entry-1')))
-      const answer = await stage.run(stage.broker.cancel(entryOf('entry-1')))
-      expect(answer.status).toBe('canceled')
-      const report = answer.status === 'canceled' ? answer.report : null
+    it('the rest of an order, and reports what was filled', async () => {
+      const fixture = await openFixture()
+      fixture.addFault('submit', 'part_then_open', 1)
+      await accepted(fixture, fixture.broker.submit(entryOf('entry-1')))
+      const result = await fixture.run(fixture.broker.cancel(entryOf('entry-1')))
+      expect(result.status).toBe('canceled')
+      const report = result.status === 'canceled' ? result.report : null
       expect(report?.status).toBe('canceled')
-      expect(tradesIn(report?.fills ?? [])).toEqual(stage.tradesOf('entry-1'))
+      expect(tradesIn(report?.fills ?? [])).toEqual(fixture.tradesOf('entry-1'))
     })
 
-    it('nothing that has ended or never was', async () => {
-      const stage = await stageOf()
-      await accepted(stage, stage.broker.submit(entryOf('entry-1')))
+    it('no order that has ended or never existed', async () => {
+      const fixture = await openFixture()
+      await accepted(fixture, fixture.broker.submit(entryOf('entry-1')))
       for (const id of ['entry-1', 'never-1']) {
-        expect(await stage.run(stage.broker.cancel(entryOf(id)))).toEqual({ status: 'not_open' })
+        expect(await fixture.run(fixture.broker.cancel(entryOf(id)))).toEqual({ status: 'not_open' })
       }
     })
   })
 
-  describe(`${name} tells the account`, () => {
-    it('with what is held, in the spelling that was asked for', async () => {
-      const stage = await stageOf()
-      const { broker, run } = stage
+  describe(`${name} reports the account`, () => {
+    it('with its positions, in the spelling of the configuration', async () => {
+      const fixture = await openFixture()
+      const { broker, run } = fixture
       await run(broker.preflight(['btc-perp', 'ETH']))
       expect(await run(broker.account())).toMatchObject({ equity: 10_000_000_000n, positions: [] })
-      await accepted(stage, broker.submit(entryOf('entry-1', { symbol: 'btc-perp' })))
+      await accepted(fixture, broker.submit(entryOf('entry-1', { symbol: 'btc-perp' })))
       const short = { symbol: 'ETH', side: 'sell', kind: 'market', limitPrice: null } as const
-      await accepted(stage, broker.submit(entryOf('entry-2', { ...short, quantity: units(0.5) })))
+      await accepted(
+        fixture,
+        broker.submit(entryOf('entry-2', { ...short, quantity: units(0.5) as Quantity })),
+      )
       const account = await run(broker.account())
       expect(account?.positions).toMatchObject([
         { symbol: 'btc-perp', direction: 'long', quantity: units(0.05) },
@@ -181,12 +194,12 @@ export const brokerContract = (name: string, open: () => Promise<BrokerStage>): 
       expect(account?.equity).toBeLessThan(10_000_000_000n)
     })
 
-    it('with what the venue closed by force', async () => {
-      const stage = await stageOf()
-      const { broker, run } = stage
-      await accepted(stage, broker.submit(entryOf('entry-1')))
+    it('with liquidations', async () => {
+      const fixture = await openFixture()
+      const { broker, run } = fixture
+      await accepted(fixture, broker.submit(entryOf('entry-1')))
       expect((await run(broker.account()))?.liquidations).toEqual([])
-      stage.liquidate('BTC')
+      fixture.liquidate('BTC')
       for (let sweep = 0; sweep < 2; sweep += 1) {
         const account = await run(broker.account())
         expect(account?.positions).toEqual([])
@@ -197,17 +210,17 @@ export const brokerContract = (name: string, open: () => Promise<BrokerStage>): 
       }
     })
 
-    it('or nothing, rather than half of it', async () => {
-      const { broker, run, trouble } = await stageOf()
-      trouble('account', 'server_error_before', 1)
+    it('as a whole or not at all', async () => {
+      const { broker, run, addFault } = await openFixture()
+      addFault('account', 'server_error_before', 1)
       expect(await run(broker.account())).toBeNull()
       expect(await run(broker.account())).not.toBeNull()
     })
   })
 
-  it(`${name} sends nothing after it was closed, and still answers`, async () => {
-    const stage = await stageOf()
-    const { broker, run } = stage
+  it(`${name} sends nothing after it was closed, and still returns results`, async () => {
+    const fixture = await openFixture()
+    const { broker, run } = fixture
     await run(broker.preflight(['BTC']))
     await broker.close()
     await broker.close()
@@ -215,23 +228,23 @@ export const brokerContract = (name: string, open: () => Promise<BrokerStage>): 
     expect((await run(broker.lookup(entryOf('entry-1')))).status).toBe('unclear')
     expect((await run(broker.cancel(entryOf('entry-1')))).status).toBe('unclear')
     expect(await run(broker.account())).toBeNull()
-    expect(stage.orders()).toEqual([])
+    expect(fixture.orders()).toEqual([])
   })
 
-  brokerFaultsContract(name, stageOf)
-  brokerStormContract(name, stageOf)
+  brokerFaultsContract(name, openFixture)
+  brokerRandomFaultsContract(name, openFixture)
 }
 
 const CHECKS = ['reachable', 'markets', 'permissions', 'balance', 'clock', 'minimum_sizes']
 
-const accepted = async (stage: BrokerStage, sent: ReturnType<Broker['submit']>): Promise<OrderReport> => {
-  const answer = await stage.run(sent)
-  if (answer.status !== 'accepted') throw new Error(`it was ${answer.status}: ${answer.reason}`)
-  return answer.report
+const accepted = async (fixture: BrokerFixture, sent: ReturnType<Broker['submit']>): Promise<OrderReport> => {
+  const result = await fixture.run(sent)
+  if (result.status !== 'accepted') throw new Error(`it was ${result.status}: ${result.reason}`)
+  return result.report
 }
 
-const found = async (stage: BrokerStage, clientOrderId: string): Promise<OrderReport> => {
-  const answer = await stage.run(stage.broker.lookup(entryOf(clientOrderId)))
-  if (answer.status !== 'found') throw new Error(`it was ${answer.status}`)
-  return answer.report
+const found = async (fixture: BrokerFixture, clientOrderId: string): Promise<OrderReport> => {
+  const result = await fixture.run(fixture.broker.lookup(entryOf(clientOrderId)))
+  if (result.status !== 'found') throw new Error(`it was ${result.status}`)
+  return result.report
 }

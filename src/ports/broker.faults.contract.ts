@@ -1,155 +1,156 @@
 import { describe, expect, it } from 'vitest'
 import {
   entryOf,
+  exitOf,
   sumOf,
   tradesIn,
   units,
-  type BrokerStage,
+  type BrokerFixture,
   type RequestKind,
-  type Trouble,
+  type BrokerFault,
 } from './broker.fixture.ts'
 
-/** What a broker makes of a venue that misbehaves: it never guesses. */
-export const brokerFaultsContract = (name: string, stageOf: () => Promise<BrokerStage>): void => {
-  describe(`${name} says of an order that went wrong`, () => {
-    it.each(SUBMIT_TROUBLES)('%s: %s', async (trouble, expected) => {
-      const stage = await stageOf()
-      const { broker, run } = stage
+/** What a broker returns when the venue or the network fails: it never guesses. */
+export const brokerFaultsContract = (name: string, openFixture: () => Promise<BrokerFixture>): void => {
+  describe(`${name} returns for an order`, () => {
+    it.each(SUBMIT_FAULTS)('after %s: %s', async (fault, expected) => {
+      const fixture = await openFixture()
+      const { broker, run } = fixture
       await run(broker.preflight(['BTC']))
-      stage.trouble('submit', trouble, 1)
-      const answer = await run(broker.submit(entryOf('entry-1')))
-      expect(answer.status).toBe(expected)
-      // A rejection is a promise that there is no such order.
-      if (answer.status === 'rejected') expect(stage.orders()).toEqual([])
-      stage.storm(null)
-      const looked = await lookedUp(stage, 'entry-1')
-      expect(looked.status).toBe(stage.orders().length === 1 ? 'found' : 'not_found')
-      expect(stage.orders().length).toBeLessThanOrEqual(1)
+      fixture.addFault('submit', fault, 1)
+      const result = await run(broker.submit(entryOf('entry-1')))
+      expect(result.status).toBe(expected)
+      // A rejection means that there is no such order.
+      if (result.status === 'rejected') expect(fixture.orders()).toEqual([])
+      fixture.randomFaults(null)
+      const looked = await lookupUntilDefinite(fixture, 'entry-1')
+      expect(looked.status).toBe(fixture.orders().length === 1 ? 'found' : 'not_found')
+      expect(fixture.orders().length).toBeLessThanOrEqual(1)
     })
 
-    it('that nothing was sent when its leverage could not be set', async () => {
-      const stage = await stageOf()
-      stage.trouble('leverage', 'drop_after', 1)
-      expect((await stage.run(stage.broker.submit(entryOf('entry-1')))).status).toBe('rejected')
-      expect(stage.orders()).toEqual([])
-      expect((await stage.run(stage.broker.submit(entryOf('entry-2')))).status).toBe('accepted')
+    it('a rejection when its leverage could not be set', async () => {
+      const fixture = await openFixture()
+      fixture.addFault('leverage', 'drop_after', 1)
+      expect((await fixture.run(fixture.broker.submit(entryOf('entry-1')))).status).toBe('rejected')
+      expect(fixture.orders()).toEqual([])
+      expect((await fixture.run(fixture.broker.submit(entryOf('entry-2')))).status).toBe('accepted')
     })
 
-    it('what was sent before, when its name is taken', async () => {
-      const stage = await stageOf()
-      stage.trouble('submit', 'part_then_open', 1)
-      await stage.run(stage.broker.submit(entryOf('entry-1')))
-      const again = await stage.run(stage.broker.submit(entryOf('entry-1')))
+    it('the order that was sent before, when its client order id is taken', async () => {
+      const fixture = await openFixture()
+      fixture.addFault('submit', 'part_then_open', 1)
+      await fixture.run(fixture.broker.submit(entryOf('entry-1')))
+      const again = await fixture.run(fixture.broker.submit(entryOf('entry-1')))
       expect(again).toMatchObject({ status: 'accepted', report: { status: 'partial' } })
-      expect(stage.orders()).toHaveLength(1)
+      expect(fixture.orders()).toHaveLength(1)
     })
   })
 
   describe(`${name} looks up`, () => {
-    it.each(UNCLEAR_LOOKUPS)('and does not know when it meets %s', async (trouble) => {
-      const stage = await stageOf()
-      const { broker, run } = stage
+    it.each(UNCLEAR_LOOKUPS)('orders and returns unclear after %s', async (fault) => {
+      const fixture = await openFixture()
+      const { broker, run } = fixture
       await run(broker.submit(entryOf('entry-1')))
-      stage.trouble('lookup', trouble, 1)
+      fixture.addFault('lookup', fault, 1)
       expect((await run(broker.lookup(entryOf('entry-1')))).status).toBe('unclear')
-      stage.trouble('lookup', trouble, 1)
-      // Not even of what never was: silence is no answer.
-      expect((await lookedUp(stage, 'entry-1')).status).toBe('found')
+      fixture.addFault('lookup', fault, 1)
+      // Without a response even a missing order is not `not_found`.
+      expect((await lookupUntilDefinite(fixture, 'entry-1')).status).toBe('found')
     })
 
-    it('and does not find what the venue hides, until it does', async () => {
-      const stage = await stageOf()
-      const { broker, run } = stage
-      stage.trouble('submit', 'hidden', 1)
+    it('orders and does not find a hidden one until it is listed', async () => {
+      const fixture = await openFixture()
+      const { broker, run } = fixture
+      fixture.addFault('submit', 'hidden', 1)
       await run(broker.submit(entryOf('entry-1')))
-      const answers = []
+      const results = []
       for (let attempt = 0; attempt < 3; attempt += 1)
-        answers.push((await run(broker.lookup(entryOf('entry-1')))).status)
-      expect(answers).toEqual(['not_found', 'not_found', 'found'])
+        results.push((await run(broker.lookup(entryOf('entry-1')))).status)
+      expect(results).toEqual(['not_found', 'not_found', 'found'])
     })
   })
 
   describe(`${name} cancels`, () => {
-    it.each<Trouble>(['drop_before', 'drop_after', 'server_error_after', 'limit', 'page_after'])(
-      'and does not know when it meets %s',
-      async (trouble) => {
-        const stage = await stageOf()
-        const { broker, run } = stage
-        stage.trouble('submit', 'part_then_open', 1)
+    it.each<BrokerFault>(['drop_before', 'drop_after', 'server_error_after', 'limit', 'page_after'])(
+      'orders and returns unclear after %s',
+      async (fault) => {
+        const fixture = await openFixture()
+        const { broker, run } = fixture
+        fixture.addFault('submit', 'part_then_open', 1)
         await run(broker.submit(entryOf('entry-1')))
-        stage.trouble('cancel', trouble, 1)
+        fixture.addFault('cancel', fault, 1)
         expect((await run(broker.cancel(entryOf('entry-1')))).status).toBe('unclear')
-        const looked = await lookedUp(stage, 'entry-1')
+        const looked = await lookupUntilDefinite(fixture, 'entry-1')
         expect(looked).toMatchObject({
           status: 'found',
-          report: { status: trouble.endsWith('after') ? 'canceled' : 'partial' },
+          report: { status: fault.endsWith('after') ? 'canceled' : 'partial' },
         })
       },
     )
   })
 
-  describe(`${name} tells trades`, () => {
-    it.each<Trouble>(['repeated_trades', 'shuffled_trades'])('each once, in order: %s', async (trouble) => {
-      const stage = await stageOf()
-      stage.trouble('trades', trouble)
+  describe(`${name} reports trades`, () => {
+    it.each<BrokerFault>(['repeated_trades', 'shuffled_trades'])('each once, in order: %s', async (fault) => {
+      const fixture = await openFixture()
+      fixture.addFault('trades', fault)
       for (const id of ['entry-1', 'entry-2', 'entry-3']) {
-        const answer = await stage.run(stage.broker.submit(entryOf(id)))
-        const report = answer.status === 'accepted' ? answer.report : null
-        expect(tradesIn(report?.fills ?? [])).toEqual(stage.tradesOf(id))
+        const result = await fixture.run(fixture.broker.submit(entryOf(id)))
+        const report = result.status === 'accepted' ? result.report : null
+        expect(tradesIn(report?.fills ?? [])).toEqual(fixture.tradesOf(id))
       }
     })
 
-    it.each<readonly [RequestKind, Trouble]>([
+    it.each<readonly [RequestKind, BrokerFault]>([
       ['submit', 'late_trades'],
       ['trades', 'server_error_before'],
       ['trades', 'wrong_precision'],
       ['trades', 'page_after'],
-    ])('later, when they are not told yet: %s %s', async (kind, trouble) => {
-      const stage = await stageOf()
-      const { broker, run } = stage
-      stage.trouble(kind, trouble, 3)
-      const answer = await run(broker.submit(entryOf('entry-1')))
-      const report = answer.status === 'accepted' ? answer.report : null
+    ])('later, when they are not listed yet: %s %s', async (kind, fault) => {
+      const fixture = await openFixture()
+      const { broker, run } = fixture
+      fixture.addFault(kind, fault, 3)
+      const result = await run(broker.submit(entryOf('entry-1')))
+      const report = result.status === 'accepted' ? result.report : null
       expect(report?.filledQuantity).toBe(units(0.05))
       expect(sumOf(report?.fills ?? [])).toBeLessThan(units(0.05))
-      const looked = await lookedUp(stage, 'entry-1')
+      const looked = await lookupUntilDefinite(fixture, 'entry-1')
       const fills = looked.status === 'found' ? looked.report.fills : []
-      expect(tradesIn(fills)).toEqual(stage.tradesOf('entry-1'))
+      expect(tradesIn(fills)).toEqual(fixture.tradesOf('entry-1'))
     })
 
-    it('of a part, and that the rest has ended or is open', async () => {
-      const stage = await stageOf()
+    it('of a partial fill, and whether the rest has ended or is open', async () => {
+      const fixture = await openFixture()
       const reports = []
-      for (const trouble of ['part_then_canceled', 'part_then_open'] as const) {
-        stage.trouble('submit', trouble, 1)
-        const answer = await stage.run(stage.broker.submit(entryOf(trouble)))
-        const report = answer.status === 'accepted' ? answer.report : null
+      for (const fault of ['part_then_canceled', 'part_then_open'] as const) {
+        fixture.addFault('submit', fault, 1)
+        const result = await fixture.run(fixture.broker.submit(entryOf(fault)))
+        const report = result.status === 'accepted' ? result.report : null
         reports.push(report?.status)
-        expect(tradesIn(report?.fills ?? [])).toEqual(stage.tradesOf(trouble))
+        expect(tradesIn(report?.fills ?? [])).toEqual(fixture.tradesOf(fault))
       }
       expect(reports).toEqual(['canceled', 'partial'])
     })
   })
 }
 
-/** Asks until the venue knows: limits end, and what is hidden turns up. */
-export const lookedUp = async (stage: BrokerStage, clientOrderId: string) => {
+/** Repeats the lookup until it has a definite result: limits end, and hidden orders turn up. */
+const lookupUntilDefinite = async (fixture: BrokerFixture, clientOrderId: string) => {
   for (let attempt = 0; attempt < LOOKUPS_MAX; attempt += 1) {
-    const answer = await stage.run(stage.broker.lookup(entryOf(clientOrderId)))
-    const isWhole = answer.status === 'found' && sumOf(answer.report.fills) === answer.report.filledQuantity
-    const isKnown = answer.status === 'not_found' && attempt >= HIDDEN_MAX
-    if (isWhole || isKnown) return answer
-    await stage.run(stage.pass(LIMIT_MS))
+    const result = await fixture.run(fixture.broker.lookup(entryOf(clientOrderId)))
+    const isWhole = result.status === 'found' && sumOf(result.report.fills) === result.report.filledQuantity
+    const isKnown = result.status === 'not_found' && attempt >= HIDDEN_MAX
+    if (isWhole || isKnown) return result
+    await fixture.run(fixture.pass(LIMIT_MS))
   }
-  throw new Error(`the venue never said what became of ${clientOrderId}`)
+  throw new Error(`no definite lookup of ${clientOrderId}`)
 }
 
 const LOOKUPS_MAX = 20
 const HIDDEN_MAX = 3
-/** Longer than the venue ever asks to be left alone. */
+/** Longer than any pause that the venue asks for. */
 const LIMIT_MS = 130_000
 
-const SUBMIT_TROUBLES: readonly (readonly [Trouble, 'accepted' | 'rejected' | 'unclear'])[] = [
+const SUBMIT_FAULTS: readonly (readonly [BrokerFault, 'accepted' | 'rejected' | 'unclear'])[] = [
   ['drop_before', 'unclear'],
   ['drop_after', 'unclear'],
   ['silence_before', 'unclear'],
@@ -172,7 +173,7 @@ const SUBMIT_TROUBLES: readonly (readonly [Trouble, 'accepted' | 'rejected' | 'u
   ['late_trades', 'accepted'],
 ]
 
-const UNCLEAR_LOOKUPS: readonly Trouble[] = [
+const UNCLEAR_LOOKUPS: readonly BrokerFault[] = [
   'drop_before',
   'drop_after',
   'silence_after',
@@ -184,3 +185,38 @@ const UNCLEAR_LOOKUPS: readonly Trouble[] = [
   'refusal',
   'wrong_precision',
 ]
+
+/** Many orders to a venue with random faults. */
+export const brokerRandomFaultsContract = (name: string, openFixture: () => Promise<BrokerFixture>): void => {
+  describe(`${name} with random faults`, () => {
+    it.each([1, 2, 3])('sends nothing twice and misses nothing (seed %i)', async (seed) => {
+      const fixture = await openFixture()
+      const { broker, run } = fixture
+      await run(broker.preflight(['BTC']))
+      fixture.randomFaults({ seed, share: 0.4 })
+      const rejected = new Set<string>()
+      const ids: string[] = []
+      for (let turn = 0; turn < ORDERS; turn += 1) {
+        const id = `order-${seed}-${turn}`
+        ids.push(id)
+        const result = await run(broker.submit(turn % 2 === 0 ? entryOf(id) : exitOf(id)))
+        if (result.status === 'rejected') rejected.add(id)
+        // The venue may have asked for a pause.
+        await run(fixture.pass(LIMIT_MS))
+      }
+      fixture.randomFaults(null)
+      for (const id of ids) await expectConsistent(fixture, id, rejected.has(id))
+    })
+  })
+}
+
+const ORDERS = 40
+
+const expectConsistent = async (fixture: BrokerFixture, id: string, wasRejected: boolean): Promise<void> => {
+  const accepted = fixture.orders().filter(({ clientOrderId }) => clientOrderId === id)
+  expect(accepted.length).toBeLessThanOrEqual(wasRejected ? 0 : 1)
+  const looked = await lookupUntilDefinite(fixture, id)
+  expect(looked.status).toBe(accepted.length === 1 ? 'found' : 'not_found')
+  const fills = looked.status === 'found' ? looked.report.fills : []
+  expect(tradesIn(fills)).toEqual(fixture.tradesOf(id))
+}

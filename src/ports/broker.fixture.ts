@@ -1,33 +1,34 @@
+import { type Price, type Quantity } from '../core/shared/money.ts'
 import type { Broker, BrokerFill, BrokerOrder } from './broker.ts'
 
-/** A broker, and the venue behind it, which is open, healthy and told to misbehave. */
-export interface BrokerStage {
+/** A broker and the venue behind it, which works until a fault is added. */
+export interface BrokerFixture {
   /** Trades BTC and ETH perpetuals, and is not preflighted yet. BTC costs 60,000 USD, the account has 10,000 USD. */
   readonly broker: Broker
-  /** Requests of this kind go wrong in this way, so often. */
-  readonly trouble: (at: RequestKind, trouble: Trouble, times?: number) => void
-  /** A random trouble for a share of all requests, the same for the same seed; null for none any more. */
-  readonly storm: (weather: { readonly seed: number; readonly share: number } | null) => void
+  /** The next requests of this kind fail in this way. */
+  readonly addFault: (at: RequestKind, fault: BrokerFault, times?: number) => void
+  /** Random faults for a share of all requests, repeatable by seed; null ends them. */
+  readonly randomFaults: (schedule: { readonly seed: number; readonly share: number } | null) => void
   readonly setPrice: (symbol: string, price: bigint) => void
-  /** The venue does not trade it any more. */
+  /** The venue stops trading the symbol. */
   readonly delist: (symbol: string) => void
-  /** Lets an order that rests at the venue fill. */
+  /** Fills the rest of an open order. */
   readonly fillRest: (clientOrderId: string) => void
   /** The venue closes the position by force. */
   readonly liquidate: (symbol: string) => void
-  /** What the venue really has: every order it accepted, in order. */
-  readonly orders: () => readonly TrueOrder[]
-  readonly tradesOf: (clientOrderId: string) => readonly TrueTrade[]
-  /** Lets so much time pass. */
+  /** Every order that the venue accepted, in order. */
+  readonly orders: () => readonly VenueOrder[]
+  readonly tradesOf: (clientOrderId: string) => readonly VenueTrade[]
+  /** Moves time on. */
   readonly pass: (ms: number) => Promise<void>
-  /** Lets time pass until it is there. */
+  /** Moves time on until the promise is settled. */
   readonly run: <T>(promise: Promise<T>) => Promise<T>
   readonly close: () => Promise<void>
 }
 
 export type RequestKind = 'submit' | 'lookup' | 'cancel' | 'trades' | 'account' | 'leverage' | 'any'
 
-export type Trouble =
+export type BrokerFault =
   | 'drop_before'
   | 'drop_after'
   | 'silence_before'
@@ -43,9 +44,9 @@ export type Trouble =
   | 'ban'
   | 'refusal'
   | 'wrong_precision'
-  /** Accepted, they say, and never there. */
+  /** Accepted, but never stored by the venue. */
   | 'lost'
-  /** Not found for a while. */
+  /** Not found by the first lookups. */
   | 'hidden'
   | 'part_then_canceled'
   | 'part_then_open'
@@ -53,23 +54,23 @@ export type Trouble =
   | 'repeated_trades'
   | 'shuffled_trades'
 
-export interface TrueOrder {
+export interface VenueOrder {
   readonly clientOrderId: string
   readonly quantity: bigint
   readonly limitPrice: bigint | null
   readonly executed: bigint
 }
 
-export type TrueTrade = Pick<BrokerFill, 'venueTradeId' | 'price' | 'quantity'>
+export type VenueTrade = Pick<BrokerFill, 'venueTradeId' | 'price' | 'quantity'>
 
-/** An entry that fills at once unless told otherwise. */
+/** An entry that fills at once by default. */
 export const entryOf = (clientOrderId: string, changes: Partial<BrokerOrder> = {}): BrokerOrder => ({
   clientOrderId,
   symbol: 'BTC',
   side: 'buy',
   kind: 'immediate_limit',
-  quantity: units(0.05),
-  limitPrice: units(60_300),
+  quantity: units(0.05) as Quantity,
+  limitPrice: units(60_300) as Price,
   reduceOnly: false,
   leverage: 3,
   ...changes,
@@ -80,8 +81,8 @@ export const exitOf = (clientOrderId: string, changes: Partial<BrokerOrder> = {}
 
 export const units = (value: number): bigint => BigInt(Math.round(value * 100_000_000))
 
-/** Venue trades as the venue has them, to be compared with those that were told. */
-export const tradesIn = (fills: readonly BrokerFill[]): readonly TrueTrade[] =>
+/** Fills in the form of the venue's trades. */
+export const tradesIn = (fills: readonly BrokerFill[]): readonly VenueTrade[] =>
   fills.map(({ venueTradeId, price, quantity }) => ({ venueTradeId, price, quantity }))
 
 export const sumOf = (parts: readonly { readonly quantity: bigint }[]): bigint =>

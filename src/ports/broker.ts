@@ -1,6 +1,6 @@
 import type { Price, Quantity, Usd } from '../core/shared/money.ts'
 
-/** An order as it goes to a venue. Its name is derived from its cause, so that it can be found again. */
+/** An order as it is sent to a venue. Its client order id is derived from its cause, so that it can be found again. */
 export interface BrokerOrder {
   readonly clientOrderId: string
   /** In the spelling of the configuration. */
@@ -11,13 +11,13 @@ export interface BrokerOrder {
   readonly quantity: Quantity
   /** Null for market orders. */
   readonly limitPrice: Price | null
-  /** It may make a position smaller, never larger or turned around. */
+  /** It may reduce a position, never increase or reverse it. */
   readonly reduceOnly: boolean
-  /** Of the position that it opens; of no meaning where it makes one smaller. */
+  /** Of the position that it opens; without meaning for a reducing order. */
   readonly leverage: number
 }
 
-/** A trade at the venue. The id of the venue makes it count once. */
+/** A trade at the venue, counted once by its venue id. */
 export interface BrokerFill {
   readonly venueTradeId: string
   readonly price: Price
@@ -31,32 +31,32 @@ export interface OrderReport {
   readonly clientOrderId: string
   readonly venueOrderId: string
   readonly status: 'open' | 'partial' | 'filled' | 'canceled' | 'rejected'
-  /** What the order itself says was filled. Its trades may be told later: it has not ended before they add up to this. */
+  /** As the order counts it. Its trades may be listed later: it has not ended before they add up to this. */
   readonly filledQuantity: Quantity
   readonly fills: readonly BrokerFill[]
 }
 
-export type SubmitAnswer =
+export type SubmitResult =
   | { readonly status: 'accepted'; readonly report: OrderReport }
-  /** The venue said no, and has no such order. A client order id that is taken is no rejection: then it is unclear. */
+  /** The venue has no such order. A client order id that is taken is `unclear`, not a rejection. */
   | { readonly status: 'rejected'; readonly reason: string }
-  /** Nobody knows whether the venue has it: it must be looked up before anything is sent again. */
+  /** The venue may have it: it must be looked up before anything is sent again. */
   | { readonly status: 'unclear'; readonly reason: string }
 
-export type CancelAnswer =
+export type CancelResult =
   | { readonly status: 'canceled'; readonly report: OrderReport }
   /** It had ended, or the venue never had it. */
   | { readonly status: 'not_open' }
   | { readonly status: 'unclear'; readonly reason: string }
 
-export type LookupAnswer =
+export type LookupResult =
   | { readonly status: 'found'; readonly report: OrderReport }
   | { readonly status: 'not_found' }
-  /** The venue offers no search by client order id. */
-  | { readonly status: 'impossible' }
+  /** The venue cannot look up by client order id. */
+  | { readonly status: 'unsupported' }
   | { readonly status: 'unclear'; readonly reason: string }
 
-/** A position as the venue tells it. */
+/** A position as the venue reports it. */
 export interface VenuePosition {
   readonly symbol: string
   readonly direction: 'long' | 'short'
@@ -65,7 +65,7 @@ export interface VenuePosition {
   readonly leverage: number
 }
 
-/** What must hold before anything may be sent, each with what was seen. */
+/** A condition for sending orders, with what was found. */
 export interface BrokerCheck {
   readonly name: 'reachable' | 'markets' | 'permissions' | 'balance' | 'clock' | 'minimum_sizes'
   readonly ok: boolean
@@ -84,9 +84,9 @@ export interface Liquidation {
   readonly atMs: number
 }
 
-/** What the venue took from the account for holding a position, or gave to it. */
+/** Funding that the venue charged or paid for holding a position. */
 export interface FundingPayment {
-  /** Of the venue: it counts once. */
+  /** Of the venue; counted once. */
   readonly id: string
   readonly symbol: string
   /** Positive: paid. */
@@ -97,13 +97,13 @@ export interface FundingPayment {
 export interface BrokerAccount {
   readonly equity: Usd
   readonly positions: readonly VenuePosition[]
-  /** Of the last hours, where the venue tells; absent where it does not. */
+  /** Of the last hours; absent where the venue does not report them. */
   readonly liquidations?: readonly Liquidation[]
-  /** Of the last days, some of them again and again; absent where the venue does not tell. */
+  /** Of the last days, with repetitions; absent where the venue does not report them. */
   readonly fundings?: readonly FundingPayment[]
 }
 
-/** The smallest order a venue takes, and how fine. Null where the venue does not say. */
+/** Steps and minimum sizes of orders. Null where the venue does not report them. */
 export interface OrderSteps {
   readonly quantityStep: Quantity | null
   readonly quantityMin: Quantity | null
@@ -111,18 +111,18 @@ export interface OrderSteps {
   readonly priceStep: Price | null
 }
 
-/** Sends orders to a venue. No method rejects for what a venue or a network does: the answer says it. */
+/** Sends orders to a venue. No method rejects for a failure of the venue or the network: the result has it. */
 export interface Broker {
   readonly name: string
-  /** Loads what it must know of the venue, and says whether orders may be sent. */
+  /** Loads the markets, and checks whether orders may be sent. */
   preflight(symbols: readonly string[]): Promise<readonly BrokerCheck[]>
   /** Null for a symbol that the venue does not trade (any more). Known after a preflight. */
   stepsOf(symbol: string): OrderSteps | null
-  /** Quantities are cut and limit prices moved to the steps of the venue, never to the worse side. */
-  submit(order: BrokerOrder): Promise<SubmitAnswer>
-  cancel(order: { readonly clientOrderId: string; readonly symbol: string }): Promise<CancelAnswer>
-  lookup(order: { readonly clientOrderId: string; readonly symbol: string }): Promise<LookupAnswer>
-  /** Balance and positions, swept over REST. Null when the venue does not answer. */
+  /** Rounds quantity and limit price to the venue's steps, never to the worse side. */
+  submit(order: BrokerOrder): Promise<SubmitResult>
+  cancel(order: { readonly clientOrderId: string; readonly symbol: string }): Promise<CancelResult>
+  lookup(order: { readonly clientOrderId: string; readonly symbol: string }): Promise<LookupResult>
+  /** Balance and positions. Null when the venue does not respond. */
   account(): Promise<BrokerAccount | null>
   close(): Promise<void>
 }

@@ -1,4 +1,4 @@
-/** Time and chance, handed in: the only places where the engine meets either. */
+/** The only source of time and randomness of the engine. */
 export interface Clock {
   /** Milliseconds since 1970, UTC. */
   now(): number

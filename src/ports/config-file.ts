@@ -5,11 +5,11 @@ import type { Json } from '../core/shared/json.ts'
 export interface ChangeOptions {
   /** Whether an empty `api.auth_token` is accepted. */
   readonly insecureOk: boolean
-  /** Keys, dotted, that may only be given this value. */
+  /** Dotted keys that may only have this value. */
   readonly locked?: Readonly<Record<string, Json>>
 }
 
-/** The body was not an object, or asks for what cannot be. Nothing changed. */
+/** The body is not an object, or has invalid values. Nothing changed. */
 export type ConfigurationRefusal =
   | { readonly status: 'malformed'; readonly faults: readonly Fault[] }
   | { readonly status: 'refused'; readonly faults: readonly Fault[] }
@@ -23,13 +23,13 @@ export interface ConfigurationChanged {
   readonly configuration: Configuration
   /** The file that holds the user settings. */
   readonly path: string
-  /** Key paths, dotted, whose effective value is another than before. */
+  /** Dotted keys whose effective value changed. */
   readonly changed: readonly string[]
-  /** Those of them that count only after a restart. */
+  /** Those of them that take effect only after a restart. */
   readonly restartRequired: readonly string[]
-  /** Keys that were asked for but are decided by the environment. */
+  /** Keys of the request that an environment variable overrides. */
   readonly overriddenByEnv: readonly string[]
-  /** What is allowed but unwise, for the log. */
+  /** Valid but unwise values, for the log. */
   readonly warnings: readonly string[]
 }
 
@@ -39,25 +39,25 @@ export type ConfigurationListener = (configuration: Configuration, changed: read
 export interface ConfigurationStore {
   /** The effective configuration, secrets included: show it only through `redactedConfiguration`. */
   current(): Configuration
-  /** Body over user settings: checked, saved atomically, then current. One change at a time. */
+  /** Merges the body into the user settings: checked, saved atomically, then current. One change at a time. */
   change(body: unknown, options: ChangeOptions): Promise<ConfigurationChanged | ConfigurationRefusal>
   /** The same checks; nothing is written or changed. */
   validate(body: unknown, options: ChangeOptions): Promise<ConfigurationCheck>
-  /** Takes over what another process or a person wrote into the files. */
+  /** Reads the files again, which another process or a person may have changed. */
   reload(options: ChangeOptions): Promise<ConfigurationChanged | ConfigurationRefusal>
   describe(): {
     readonly path: string
     readonly present: boolean
-    /** Keys, dotted, that the environment of this process decides. */
+    /** Dotted keys that the environment of this process sets. */
     readonly setByEnvironment: readonly string[]
-    /** Keys, dotted, whose effective value counts only after a restart: this process began with another. */
+    /** Dotted keys whose current value takes effect only after a restart. */
     readonly waitingForRestart: readonly string[]
   }
-  /** Called after each change of an effective value. Listeners do not throw. Returns how to stop. */
+  /** Called after each change of an effective value. Listeners must not throw. Returns an unsubscribe function. */
   onChange(listener: ConfigurationListener): () => void
 }
 
-/** The settings could not be saved: a full disk, a folder without permission. Nothing changed. */
+/** The settings could not be saved: a full disk, or no permission. Nothing changed. */
 export class ConfigurationFileError extends Error {
   override readonly name = 'ConfigurationFileError'
 }

@@ -121,7 +121,7 @@ export const chainFaultOf = (previous: Head, record: LogRecord, sha256Hex: Sha25
   }
   const field = fieldFaultOf(record)
   if (field !== null) return { seq, id, kind: 'field', detail: `event ${seq}: ${field}` }
-  if (!TIMESTAMP.test(record.recordedAt)) {
+  if (!isTimestamp(record.recordedAt)) {
     return { seq, id, kind: 'field', detail: `event ${seq}: recordedAt is no timestamp` }
   }
   if (record.recordedAt >= previous.recordedAt) return null
@@ -134,5 +134,8 @@ export const missingFault = (seq: number): ChainFault => ({
   kind: 'sequence',
   detail: `event ${seq} is missing`,
 })
+
+/** The one form of all timestamps of the log: sorted as text they are sorted by time. */
+export const isTimestamp = (text: string): boolean => TIMESTAMP.test(text)
 
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/

@@ -1,6 +1,6 @@
 export type LogFields = Readonly<Record<string, unknown>>
 
-/** Lines for operators. Secrets are hidden before a line leaves the process, so anything may be handed over. */
+/** Lines for operators. Secrets are redacted before a line is written, so any value may be passed. */
 export interface Logger {
   debug(message: string, fields?: LogFields): void
   info(message: string, fields?: LogFields): void

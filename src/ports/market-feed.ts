@@ -8,7 +8,7 @@ export interface Tick {
   readonly atMs: number
 }
 
-/** Where a feed has to go on: what is stored already. */
+/** What is stored already: the feed continues from there. */
 export interface FeedStart {
   /** The universe, in the spelling of the configuration. */
   readonly symbols: readonly string[]
@@ -21,30 +21,31 @@ export interface FeedStart {
 export interface FeedListener {
   /** Bars that closed at the same time. Resolves when they are stored: a feed waits for it. */
   onBars(bars: readonly FeedBar[]): Promise<void>
-  /** Moves the mark that people see; nothing of it is stored. */
+  /** Moves the displayed mark price; not stored. */
   onTick(tick: Tick): void
-  /** Trouble the feed gets over by itself, in words for an operator. */
+  /** BrokerFault the feed gets over by itself, in words for an operator. */
   onError(message: string): void
 }
 
 export interface FeedStatus {
   /** `ended`: a file that was read to its end. */
-  readonly state: 'idle' | 'running' | 'troubled' | 'ended' | 'stopped'
+  readonly state: 'idle' | 'running' | 'failing' | 'ended' | 'stopped'
   readonly lastBarAtMs: number | null
   /** Clock of the venue minus ours, where it is measured. */
   readonly clockOffsetMs: number | null
-  readonly trouble: string | null
+  /** The current error of a failing feed. */
+  readonly error: string | null
 }
 
 /** Where prices come from. */
 export interface MarketFeed {
   /** Becomes the `feed` of its bars. */
   readonly name: string
-  /** Producers that only this feed can supply, because they know what stands behind its prices. */
+  /** Producers that only this feed can supply, because they read its internal state. */
   readonly producers: readonly Producer[]
-  /** Resolves when the past that it has to offer is delivered and it runs. Rejects if it cannot start at all. */
+  /** Resolves when its history is delivered and it runs. Rejects if it cannot start at all. */
   start(from: FeedStart, listener: FeedListener): Promise<void>
   status(): FeedStatus
-  /** Nothing is told after it resolves. */
+  /** The listener is not called after it resolves. */
   stop(): Promise<void>
 }

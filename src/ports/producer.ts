@@ -8,10 +8,10 @@ export interface ProducedRow {
 
 export type ProducerRun =
   | { readonly status: 'ran'; readonly rows: readonly ProducedRow[] }
-  /** The feed lacks what it needs, or history is too short: nothing is wrong, and nothing can be said. */
+  /** The feed lacks what it needs, or its history is too short: no error, but no signals either. */
   | { readonly status: 'degraded'; readonly reason: string }
 
-/** Makes signals out of market data, on bar time. A pure function of what it is shown. */
+/** Derives signals from market data, on bar time. A pure function of the view. */
 export interface Producer {
   readonly name: string
   run(view: MarketView): ProducerRun

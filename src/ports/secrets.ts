@@ -1,4 +1,4 @@
-/** Environment, then vault, then (reserved) the keyring. Throws SecretMissingError when none has it. */
+/** Looks in the environment, then in the vault. Throws SecretMissingError when neither has it. */
 export interface Secrets {
   get(name: string): Promise<string>
 }

@@ -9,5 +9,4 @@ export interface SignedText {
 export interface Signatures {
   /** Indices, ascending, of the items whose signature does not belong to text and key. */
   verifyAll(items: readonly SignedText[]): Promise<readonly number[]>
-  close(): Promise<void>
 }

@@ -1,13 +1,13 @@
 import type { JsonObject } from '../core/shared/json.ts'
 
-/** One message to the MCP endpoint, as the door that took it hands it on. */
+/** One message to the MCP endpoint, as the HTTP surface passes it on. */
 export interface McpPost {
   readonly body: McpBody
   readonly headers: McpHeaders
-  /** The caller's thread through the log, if it named one. */
+  /** Becomes `trace_id` of the events that the call writes. */
   readonly traceId: string | null
   readonly requestId: string
-  /** Whether the caller may do what only operators may. */
+  /** Whether the caller has operator rights. */
   readonly mayOperate: boolean
 }
 
@@ -17,7 +17,7 @@ export type McpBody =
   /** JSON, but with values that have no meaning here, such as a lone surrogate. */
   | { readonly status: 'invalid'; readonly value: unknown; readonly detail: string }
 
-/** What a caller says of its message beside it; null where it says nothing. */
+/** The headers of the protocol; null where absent. */
 export interface McpHeaders {
   readonly protocolVersion: string | null
   readonly method: string | null
@@ -26,11 +26,11 @@ export interface McpHeaders {
 
 export interface McpReply {
   readonly status: number
-  /** Null: nothing is said. */
+  /** Null for an empty response. */
   readonly body: JsonObject | null
-  /** `none`: nothing was done, or only what had been done before. */
+  /** `none`: nothing was done, or it had been done before. */
   readonly effect: 'none' | 'read' | 'written'
 }
 
-/** Answers every message; what breaks inside is told as an error of the protocol. */
+/** Answers every message; an unexpected error becomes an error of the protocol. */
 export type McpEndpoint = (post: McpPost) => Promise<McpReply>

@@ -15,18 +15,20 @@ const TOOL = fileURLToPath(new URL('../../tools/import-rules.mjs', import.meta.u
 const WITHOUT_ENTRY: Tree = { ...CLEAN, 'src/cli.ts': [], 'src/surfaces/cli/health.ts': [] }
 
 let folder: string
-let brokenRulesOf: ReadonlyMap<string, readonly string[]>
+/** By tree: the file and the rule that it breaks. */
+let brokenRulesIn: ReadonlyMap<string, readonly BrokenRule[]>
+
+interface BrokenRule {
+  readonly file: string
+  readonly rule: string
+}
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'import-rules-'))
-  const trees = new Map([
-    ['clean', CLEAN],
-    ['without-entry', WITHOUT_ENTRY],
-    ...CASES.map((example) => [nameOf(example), treeOf(example)] as const),
-  ])
   writePackages()
-  for (const [name, tree] of trees) write(name, tree)
-  brokenRulesOf = judge([...trees.keys()])
+  const trees = { clean: CLEAN, 'without-entry': WITHOUT_ENTRY, cases: treeWithAll(CASES) }
+  for (const [name, tree] of Object.entries(trees)) write(name, tree)
+  brokenRulesIn = check(Object.keys(trees))
 })
 
 afterAll(() => {
@@ -34,19 +36,30 @@ afterAll(() => {
 })
 
 describe('the import rules', () => {
-  it('are content with a tree in order', () => {
-    expect(brokenRulesOf.get('clean')).toEqual([])
+  it('find nothing in a clean tree', () => {
+    expect(brokenRulesIn.get('clean')).toEqual([])
   })
 
-  it.each(CASES.map((example) => [nameOf(example), example.rule] as const))('%s', (name, rule) => {
-    expect(brokenRulesOf.get(name)).toEqual([rule])
+  it.each(CASES.map((example, index) => [example.rule, example.why, example, index] as const))(
+    'find %s: %s',
+    (rule, _why, example, index) => {
+      const files = new Set(Object.keys(ownTree(example, index)))
+      const broken = (brokenRulesIn.get('cases') ?? []).filter(({ file }) => files.has(file))
+      expect([...new Set(broken.map((one) => one.rule))]).toEqual([rule])
+    },
+  )
+
+  it('find nothing else in the tree with all cases', () => {
+    const files = new Set(CASES.flatMap((example, index) => Object.keys(ownTree(example, index))))
+    expect((brokenRulesIn.get('cases') ?? []).filter(({ file }) => !files.has(file))).toEqual([])
   })
 
-  it('do not trust a tree without a program in it, where nothing could be an orphan', () => {
-    expect(brokenRulesOf.get('without-entry')).toContain('entry-imports-nothing')
+  it('fail for a tree without an entry point, where nothing could be an orphan', () => {
+    const rules = (brokenRulesIn.get('without-entry') ?? []).map(({ rule }) => rule)
+    expect(rules).toContain('entry-imports-nothing')
   })
 
-  it('have a case each', async () => {
+  it('have at least one case each', async () => {
     const { default: config } = (await import(CONFIG.href)) as {
       default: { forbidden: readonly { name: string }[] }
     }
@@ -55,24 +68,41 @@ describe('the import rules', () => {
   })
 })
 
-const nameOf = ({ rule, why }: Case): string => `${rule}, ${why}`
-
-const treeOf = ({ tree, isReached = true }: Case): Tree => {
-  const reached = Object.keys(tree).filter(
-    (file) => isReached && file.startsWith('src/') && !file.includes('.contract.'),
+/** The cruiser takes half a second for a tree, so all cases share one. */
+const treeWithAll = (cases: readonly Case[]): Tree => {
+  const trees = cases.map((example, index) => ownTree(example, index))
+  const reached = cases.flatMap(({ isReached = true }, index) =>
+    Object.keys(trees[index] ?? {}).filter(
+      (file) => isReached && file.startsWith('src/') && !/\.(contract|fixture)\./.test(file),
+    ),
   )
-  return { ...CLEAN, ...tree, 'src/main.ts': [...(CLEAN['src/main.ts'] ?? []), ...reached] }
+  const tree: Tree = Object.assign({}, CLEAN, ...trees)
+  return { ...tree, 'src/main.ts': [...(CLEAN['src/main.ts'] ?? []), ...reached] }
+}
+
+/** The files of a case under names that no other case uses. */
+const ownTree = ({ tree }: Case, index: number): Tree => {
+  const ownName = (target: string): string => {
+    const [name = '', form] = target.split(' ').toReversed()
+    const own = tree[name] === undefined ? name : name.replace(/[^/]+$/, `case-${index}-$&`)
+    return form === undefined ? own : `${form} ${own}`
+  }
+  return Object.fromEntries(
+    Object.entries(tree).map(([file, imports]) => [ownName(file), imports.map(ownName)]),
+  )
 }
 
 /** One run for all trees, outside of this process: the cruiser's parser does not load under a TypeScript loader. */
-const judge = (names: readonly string[]): ReadonlyMap<string, readonly string[]> => {
+const check = (names: readonly string[]): ReadonlyMap<string, readonly BrokenRule[]> => {
   const roots = names.map((name) => join(folder, name))
   const { stdout, stderr } = spawnSync(process.execPath, [TOOL, ...roots], { encoding: 'utf8' })
   expect(stderr).toBe('')
-  const faults = stdout.split('\n').map((line) => line.split(': '))
-  const rulesIn = (name: string) =>
-    faults.filter(([root]) => root === join(folder, name)).map(([, rule = '']) => rule)
-  return new Map(names.map((name) => [name, [...new Set(rulesIn(name))]]))
+  const lines = stdout.split('\n').map((line) => line.split(': '))
+  const brokenIn = (name: string): readonly BrokenRule[] =>
+    lines
+      .filter(([root]) => root === join(folder, name))
+      .map(([, rule = '', modules = '']) => ({ file: modules.split(' → ')[0] ?? '', rule }))
+  return new Map(names.map((name) => [name, brokenIn(name)]))
 }
 
 const PACKAGES = {
@@ -92,7 +122,7 @@ const PACKAGES = {
   undeclared: ['undeclared'],
 }
 
-/** Node looks for packages in every folder above, so the trees share them. */
+/** Node resolves packages in every parent folder, so the trees share one node_modules. */
 const writePackages = (): void => {
   for (const name of Object.values(PACKAGES).flat()) {
     put('node_modules', `${name}/package.json`, JSON.stringify({ name, version: '1.0.0', main: 'index.js' }))

@@ -99,11 +99,11 @@ describe('docs/karma.md', () => {
     const outcome = (hit: 0 | 1) => ({ surplus: hit - 0.4, gainMax: 0.6, lossMax: 0.4, weight: 1 })
     expectRows('Hits', (given) => {
       const [hits = 0, misses = 0] = given.map(Number)
-      const good = repeated(hits, NO_RECENT_SKILL, (form) =>
-        recentSkillAfter(form, outcome(1), rules.trust.half_life),
+      const good = repeated(hits, NO_RECENT_SKILL, (skill) =>
+        recentSkillAfter(skill, outcome(1), rules.trust.half_life),
       )
       return trustOf(
-        repeated(misses, good, (form) => recentSkillAfter(form, outcome(0), rules.trust.half_life)),
+        repeated(misses, good, (skill) => recentSkillAfter(skill, outcome(0), rules.trust.half_life)),
         rules,
       )
     })

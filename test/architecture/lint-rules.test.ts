@@ -11,7 +11,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 const GLOBALS = 'eslint(no-restricted-globals)'
 const PROPERTIES = 'eslint(no-restricted-properties)'
-const DATE = 'house(no-current-date)'
+const DATE = 'signal-engine(no-current-date)'
 
 /** Where the text stands, the text, and what the linter must say about it. */
 type Ban = readonly [file: string, text: string, rules: readonly string[]]

@@ -4,49 +4,98 @@ import { fileURLToPath } from 'node:url'
 
 import { describe, expect, it } from 'vitest'
 
-const SRC = fileURLToPath(new URL('../../src', import.meta.url))
-
-const PAGES = fileURLToPath(new URL('../../dashboard/src', import.meta.url))
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 const LINES_MAX = 350
 
-const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'))
-const textOf = (name: string): string => readFileSync(join(SRC, name), 'utf8')
+/** Every code file by its path from the root, with its text. */
+const textOf: ReadonlyMap<string, string> = new Map(
+  ['src', 'test', 'bench', 'dashboard/src'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => /\.tsx?$/.test(name) && !name.includes('node_modules'))
+      .map((name) => `${folder}/${name.replaceAll('\\', '/')}`)
+      .map((file) => [file, readFileSync(join(ROOT, file), 'utf8')] as const),
+  ),
+)
+
+const filesOf = (pattern: RegExp): readonly string[] =>
+  [...textOf.keys()].filter((file) => pattern.test(file))
+
+/** Files that import a file of this name. */
+const importersOf = (file: string): readonly string[] => {
+  const specifier = `/${basename(file)}'`
+  return [...textOf].filter(([name, text]) => name !== file && text.includes(specifier)).map(([name]) => name)
+}
 
 describe('the tree', () => {
-  it(`has no file longer than ${LINES_MAX} lines, unless a machine wrote it`, () => {
-    const written = files.filter((name) => !name.endsWith('.generated.ts'))
-    expect(written.length).toBeGreaterThan(0)
-    expect(written.filter((name) => textOf(name).split('\n').length - 1 > LINES_MAX)).toEqual([])
-  })
-
-  it(`has no page part longer than ${LINES_MAX} lines`, () => {
-    const parts = readdirSync(PAGES, { recursive: true, encoding: 'utf8' }).filter((name) =>
-      /\.tsx?$/.test(name),
-    )
-    expect(parts.length).toBeGreaterThan(0)
-    const tooLong = parts.filter(
-      (name) => readFileSync(join(PAGES, name), 'utf8').split('\n').length - 1 > LINES_MAX,
-    )
-    expect(tooLong).toEqual([])
+  it(`has no file longer than ${LINES_MAX} lines, unless a program wrote it`, () => {
+    const written = filesOf(/^(src|dashboard\/src)\//).filter((file) => !/\.generated\./.test(file))
+    expect(written.length).toBeGreaterThan(100)
+    expect(written.filter((file) => (textOf.get(file) ?? '').split('\n').length - 1 > LINES_MAX)).toEqual([])
   })
 
   it('lists alphabetically in every all.ts', () => {
-    const lists = files.filter((name) => basename(name) === 'all.ts')
-    expect(lists.filter((name) => !isAlphabetical(textOf(name)))).toEqual([])
+    const lists = filesOf(/^src\/.*\/all\.ts$/)
+    expect(lists.length).toBeGreaterThan(0)
+    expect(lists.filter((file) => !isAlphabetical(textOf.get(file) ?? ''))).toEqual([])
   })
 
-  it('has somebody who begins every thread', () => {
-    const code = files.filter((name) => !name.endsWith('.test.ts'))
-    const idle = code
-      .filter((name) => name.endsWith('-thread.ts'))
+  it('starts every worker thread from somewhere', () => {
+    const code = filesOf(/^src\//).filter((file) => !file.endsWith('.test.ts'))
+    const unused = code
+      .filter((file) => file.endsWith('-thread.ts'))
       .filter(
         (thread) =>
-          !code.some((name) => name !== thread && textOf(name).includes(`./${basename(thread, '.ts')}`)),
+          !code.some((file) => file !== thread && textOf.get(file)?.includes(`./${basename(thread, '.ts')}`)),
       )
-    expect(idle).toEqual([])
+    expect(unused).toEqual([])
+  })
+
+  it('uses every fixture, and only in tests and measurements', () => {
+    const fixtures = filesOf(/\.fixture\.tsx?$/)
+    expect(fixtures.length).toBeGreaterThan(0)
+    expect(fixtures.filter((file) => importersOf(file).length === 0)).toEqual([])
+    const wrong = fixtures.flatMap((file) =>
+      importersOf(file).filter((importer) => !mayUseFixtures(importer)),
+    )
+    expect(wrong).toEqual([])
+  })
+
+  it('has tests in contract suites and none in fixtures', () => {
+    const hasTests = (file: string): boolean => /^\s*(it|describe)(\.\w+)*\(/m.test(textOf.get(file) ?? '')
+    const suites = filesOf(/\.contract\.ts$/)
+    expect(suites.length).toBeGreaterThan(0)
+    const combines = (file: string): boolean => /\.contract\.ts'/.test(textOf.get(file) ?? '')
+    expect(suites.filter((file) => !hasTests(file) && !combines(file))).toEqual([])
+    expect(filesOf(/\.fixture\.tsx?$/).filter(hasTests)).toEqual([])
+  })
+
+  it('runs every contract suite from a test', () => {
+    const reached = new Set(filesOf(/\.test\.ts$/))
+    for (const file of reached) {
+      for (const [, suite] of (textOf.get(file) ?? '').matchAll(/\/([\w.-]+\.contract\.ts)'/g)) {
+        for (const found of filesOf(/\.contract\.ts$/)) if (basename(found) === suite) reached.add(found)
+      }
+    }
+    expect(filesOf(/\.contract\.ts$/).filter((file) => !reached.has(file))).toEqual([])
   })
 })
+
+describe('who may use fixtures', () => {
+  it.each(['src/a.test.ts', 'src/a.contract.ts', 'src/a.fixture.ts', 'test/venue/venue.ts', 'bench/run.ts'])(
+    '%s may',
+    (file) => {
+      expect(mayUseFixtures(file)).toBe(true)
+    },
+  )
+
+  it.each(['src/engine/engine.ts', 'dashboard/src/app.tsx'])('%s may not', (file) => {
+    expect(mayUseFixtures(file)).toBe(false)
+  })
+})
+
+const mayUseFixtures = (file: string): boolean =>
+  /\.(test|contract|fixture)\.tsx?$|^(test|bench)\//.test(file)
 
 describe('an alphabetical list', () => {
   const imports = `import { alpha } from './alpha/alpha.ts'\nimport { beta } from './beta/beta.ts'\n`

@@ -1,58 +1,58 @@
 import { describe, expect, it } from 'vitest'
 import { eventsOf, submit } from '../interface/acts.ts'
 import { TOKEN } from '../interface/service.ts'
-import { BROWSER, openPage, PHONE, signIn } from './browser.ts'
-import { openPositions } from './engine.ts'
-import { onStage } from './stage.ts'
+import { BROWSER, openPage, PHONE, signIn } from './browser.fixture.ts'
+import { openPositions } from './engine.fixture.ts'
+import { useSignedInPage } from './signed-in-page.fixture.ts'
 
 const OPERATOR_TOKEN = 'the-operator-token-of-more-than-thirty-two-characters'
 
 describe.skipIf(BROWSER === undefined)('an operator', () => {
-  const stage = onStage({ prepare: openPositions })
+  const dashboard = useSignedInPage({ prepare: openPositions })
   const go = async (title: string): Promise<void> => {
-    await stage.page.getByRole('navigation').getByRole('link', { name: title }).click()
-    await stage.page.getByRole('heading', { name: title, level: 1 }).waitFor()
+    await dashboard.page.getByRole('navigation').getByRole('link', { name: title }).click()
+    await dashboard.page.getByRole('heading', { name: title, level: 1 }).waitFor()
   }
   const level = async (): Promise<unknown> =>
-    ((await stage.engine.call('GET', '/kill-switch')).body as { level: number }).level
+    ((await dashboard.engine.call('GET', '/kill-switch')).body as { level: number }).level
 
-  it('raises the kill switch with a confirmation, and lowers it only with a reason and a word', async () => {
-    await stage.page.keyboard.press('k')
-    await stage.page.getByRole('dialog').getByRole('button', { name: 'Raise' }).nth(1).click()
-    await stage.page.getByRole('button', { name: 'Raise to 2' }).click()
-    await stage.page.getByRole('button', { name: 'Kill switch L2 Crisis' }).first().waitFor()
+  it('raises the kill switch with a confirmation, and lowers it only with a reason and a typed word', async () => {
+    await dashboard.page.keyboard.press('k')
+    await dashboard.page.getByRole('dialog').getByRole('button', { name: 'Raise' }).nth(1).click()
+    await dashboard.page.getByRole('button', { name: 'Raise to 2' }).click()
+    await dashboard.page.getByRole('button', { name: 'Kill switch L2 Crisis' }).first().waitFor()
     expect(await level()).toBe(2)
 
-    await stage.page.keyboard.press('k')
-    await stage.page.getByRole('dialog').getByRole('button', { name: 'Lower' }).first().click()
-    const lower = stage.page.getByRole('button', { name: 'Lower to 0' })
+    await dashboard.page.keyboard.press('k')
+    await dashboard.page.getByRole('dialog').getByRole('button', { name: 'Lower' }).first().click()
+    const lower = dashboard.page.getByRole('button', { name: 'Lower to 0' })
     expect(await lower.isDisabled()).toBe(true)
-    await stage.page.getByLabel('Reason').fill('looked at it')
+    await dashboard.page.getByLabel('Reason').fill('looked at it')
     expect(await lower.isDisabled()).toBe(true)
-    await stage.page.getByLabel('Type LOWER to confirm').fill('lower')
+    await dashboard.page.getByLabel('Type LOWER to confirm').fill('lower')
     await lower.click()
-    await stage.page.getByRole('button', { name: 'Kill switch L0 Normal' }).first().waitFor()
-    expect(await eventsOf(stage.engine, 'system.kill_switch')).toMatchObject([
+    await dashboard.page.getByRole('button', { name: 'Kill switch L0 Normal' }).first().waitFor()
+    expect(await eventsOf(dashboard.engine, 'system.kill_switch')).toMatchObject([
       { payload: { level: 0, reason: 'looked at it' } },
       { payload: { level: 2 } },
     ])
   })
 
-  it('finds everything with the keyboard', async () => {
-    await stage.page.keyboard.press('g')
-    await stage.page.keyboard.press('r')
-    await stage.page.getByRole('heading', { name: 'Risk', level: 1 }).waitFor()
-    await stage.page.keyboard.press('Control+k')
-    await stage.page.getByRole('combobox', { name: 'Command' }).fill('go audit')
-    await stage.page.keyboard.press('Enter')
-    await stage.page.getByRole('heading', { name: 'Audit', level: 1 }).waitFor()
-    await stage.page.keyboard.press('?')
-    await stage.page.getByRole('dialog', { name: 'Keyboard' }).waitFor()
-    await stage.page.keyboard.press('Escape')
+  it('navigates with the keyboard', async () => {
+    await dashboard.page.keyboard.press('g')
+    await dashboard.page.keyboard.press('r')
+    await dashboard.page.getByRole('heading', { name: 'Risk', level: 1 }).waitFor()
+    await dashboard.page.keyboard.press('Control+k')
+    await dashboard.page.getByRole('combobox', { name: 'Command' }).fill('go audit')
+    await dashboard.page.keyboard.press('Enter')
+    await dashboard.page.getByRole('heading', { name: 'Audit', level: 1 }).waitFor()
+    await dashboard.page.keyboard.press('?')
+    await dashboard.page.getByRole('dialog', { name: 'Keyboard' }).waitFor()
+    await dashboard.page.keyboard.press('Escape')
   })
 
-  it('skips what stands on every page, and always sees where the focus is', async () => {
-    const { page } = stage
+  it('skips to the content, and always sees the focus', async () => {
+    const { page } = dashboard
     await page.reload()
     await page.getByText('Live', { exact: true }).waitFor()
     await page.keyboard.press('Tab')
@@ -65,8 +65,8 @@ describe.skipIf(BROWSER === undefined)('an operator', () => {
     expect(await page.evaluate<string>('getComputedStyle(document.activeElement).outlineStyle')).toBe('solid')
   })
 
-  it('gets the focus back from whatever was open', async () => {
-    const { page } = stage
+  it('gets the focus back after closing a dialog', async () => {
+    const { page } = dashboard
     const link = page.getByRole('navigation').getByRole('link', { name: 'Signals' })
     await link.focus()
     for (const [keys, dialog] of [
@@ -82,8 +82,8 @@ describe.skipIf(BROWSER === undefined)('an operator', () => {
     }
   })
 
-  it('goes through a list, opens what is there and comes back, with keys alone', async () => {
-    const { page } = stage
+  it('walks through a list, opens an entry and returns, with the keyboard alone', async () => {
+    const { page } = dashboard
     await go('Signals')
     const rows = page.getByRole('region', { name: 'Signals', exact: true }).getByRole('button')
     await rows.first().focus()
@@ -103,88 +103,88 @@ describe.skipIf(BROWSER === undefined)('an operator', () => {
     await page.getByLabel('Reason').waitFor()
     await page.getByLabel('Reason').press('Enter')
     await expect.poll(level).toBe(1)
-    await stage.engine.call('POST', '/kill-switch', { body: { level: 0, reason: 'enough' } })
+    await dashboard.engine.call('POST', '/kill-switch', { body: { level: 0, reason: 'enough' } })
     await page.getByRole('button', { name: 'Kill switch L0 Normal' }).first().waitFor()
   })
 
-  it('registers a contributor and sees its signal arrive, whatever it says', async () => {
+  it('registers a contributor and sees its signal arrive as plain text', async () => {
     await go('Contributors')
-    await stage.page.getByRole('button', { name: 'Register a contributor' }).click()
-    const form = stage.page.getByRole('dialog', { name: 'Register a contributor' })
+    await dashboard.page.getByRole('button', { name: 'Register a contributor' }).click()
+    const form = dashboard.page.getByRole('dialog', { name: 'Register a contributor' })
     await form.getByLabel('Node id').fill('eve')
     await form.getByLabel('Name', { exact: true }).fill('Eve')
     await form.getByRole('button', { name: 'Register' }).click()
     await form.waitFor({ state: 'detached' })
     await go('Signals')
     const rationale = '<img src=x onerror="document.title=1"> \u202Egnirts'
-    await submit(stage.engine, 'eve', { symbol: 'BTC', direction: 'bullish', conviction: 7, rationale })
-    const shown = stage.page.getByText('<img src=x onerror="document.title=1"> \\u202egnirts').first()
+    await submit(dashboard.engine, 'eve', { symbol: 'BTC', direction: 'bullish', conviction: 7, rationale })
+    const shown = dashboard.page.getByText('<img src=x onerror="document.title=1"> \\u202egnirts').first()
     await shown.waitFor()
     await shown.click()
-    await stage.page.getByRole('dialog').getByText('eve').first().waitFor()
-    expect(await stage.page.title()).toBe('Signals – Signal Engine')
-    await stage.page.keyboard.press('Escape')
+    await dashboard.page.getByRole('dialog').getByText('eve').first().waitFor()
+    expect(await dashboard.page.title()).toBe('Signals – Signal Engine')
+    await dashboard.page.keyboard.press('Escape')
   })
 
   it('closes a position', async () => {
     await go('Positions')
-    await stage.page.getByRole('button', { name: 'Close ETH' }).click()
-    await stage.page
+    await dashboard.page.getByRole('button', { name: 'Close ETH' }).click()
+    await dashboard.page
       .getByRole('dialog')
       .getByRole('button', { name: /^Close (?!$)/ })
       .last()
       .click()
-    await stage.page.getByText('No open positions').waitFor()
-    expect((await stage.engine.call('GET', '/positions')).body).toEqual([])
+    await dashboard.page.getByText('No open positions').waitFor()
+    expect((await dashboard.engine.call('GET', '/positions')).body).toEqual([])
   })
 
-  it('is asked for the operator token once there is one, each time', async () => {
+  it('is asked for the operator token with every action once there is one', async () => {
     const body = { api: { operator_token: OPERATOR_TOKEN } }
-    expect((await stage.engine.call('POST', '/config', { body })).status).toBe(200)
+    expect((await dashboard.engine.call('POST', '/config', { body })).status).toBe(200)
     for (const [button, expected] of [
       ['Raise to 1', 1],
       ['Raise to 2', 2],
     ] as const) {
-      await stage.page
+      await dashboard.page
         .getByRole('button', { name: /^Kill switch L/ })
         .first()
         .click()
-      await stage.page.getByRole('dialog').getByRole('button', { name: 'Raise' }).first().click()
-      await stage.page.getByRole('button', { name: button }).click()
-      const token = stage.page.getByRole('textbox', { name: 'Operator token' })
+      await dashboard.page.getByRole('dialog').getByRole('button', { name: 'Raise' }).first().click()
+      await dashboard.page.getByRole('button', { name: button }).click()
+      const token = dashboard.page.getByRole('textbox', { name: 'Operator token' })
       await token.fill('wrong')
-      await stage.page.getByRole('button', { name: 'Go on' }).click()
-      await stage.page.getByText('This is not the operator token').waitFor()
+      await dashboard.page.getByRole('button', { name: 'Continue' }).click()
+      await dashboard.page.getByText('This is not the operator token').waitFor()
       await token.fill(OPERATOR_TOKEN)
-      await stage.page.getByRole('button', { name: 'Go on' }).click()
+      await dashboard.page.getByRole('button', { name: 'Continue' }).click()
       await expect.poll(level).toBe(expected)
-      await stage.page
+      await dashboard.page
         .getByRole('button', { name: `Kill switch L${expected}` })
         .first()
         .waitFor()
-      await stage.page.keyboard.press('Escape')
+      await dashboard.page.keyboard.press('Escape')
     }
   })
 
-  it('reaches the kill switch with a thumb', async () => {
-    const phone = await openPage(stage.browser, stage.engine.dashboardUrl, {
+  it('reaches the kill switch on a phone', async () => {
+    const phone = await openPage(dashboard.browser, dashboard.engine.dashboardUrl, {
       viewport: PHONE,
       hasTouch: true,
       isMobile: true,
     })
-    await signIn(phone.page, stage.engine.dashboardUrl, TOKEN)
+    await signIn(phone.page, dashboard.engine.dashboardUrl, TOKEN)
     const chip = phone.page.getByRole('navigation').getByRole('button', { name: /^Kill switch L/ })
     const box = await chip.boundingBox()
     expect(box?.y).toBeGreaterThan(PHONE.height * 0.8)
     expect(Math.min(box?.width ?? 0, box?.height ?? 0)).toBeGreaterThanOrEqual(44)
     await chip.tap()
     await phone.page.getByRole('dialog', { name: 'Kill switch' }).waitFor()
-    expect(phone.complaints).toEqual([])
+    expect(phone.problems).toEqual([])
     await phone.close()
   })
 
-  it('never made the page complain', () => {
-    expect(stage.complaints).toEqual([])
+  it('has no errors on the page', () => {
+    expect(dashboard.problems).toEqual([])
   })
 })
 

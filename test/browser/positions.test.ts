@@ -1,54 +1,54 @@
 import { describe, expect, it } from 'vitest'
-import { BROWSER, overflowsOn, PHONE, violationsOn } from './browser.ts'
-import { openPositions } from './engine.ts'
-import { onStage } from './stage.ts'
+import { BROWSER, overflowsOn, PHONE, violationsOn } from './browser.fixture.ts'
+import { openPositions } from './engine.fixture.ts'
+import { useSignedInPage } from './signed-in-page.fixture.ts'
 
 describe.skipIf(BROWSER === undefined)('the positions page', () => {
-  const stage = onStage({ prepare: openPositions, path: '/positions' })
-  const open = () => stage.page.getByRole('region', { name: 'Open positions' }).getByRole('table')
-  const closed = () => stage.page.getByRole('region', { name: 'Closed positions' }).getByRole('table')
+  const dashboard = useSignedInPage({ prepare: openPositions, path: '/positions' })
+  const open = () => dashboard.page.getByRole('region', { name: 'Open positions' }).getByRole('table')
+  const closed = () => dashboard.page.getByRole('region', { name: 'Closed positions' }).getByRole('table')
 
-  it('shows what is open and what is closed', async () => {
+  it('shows open and closed positions', async () => {
     await open()
       .getByRole('row', { name: /ETH long/ })
       .waitFor()
     await closed()
       .getByRole('row', { name: /SOL long take profit/ })
       .waitFor()
-    await stage.page.getByText('1 of 1 closed').waitFor()
-    expect(await violationsOn(stage.page)).toEqual([])
+    await dashboard.page.getByText('1 of 1 closed').waitFor()
+    expect(await violationsOn(dashboard.page)).toEqual([])
   })
 
   it('shows the price, the reasons and the events of a trade', async () => {
     await closed().getByRole('button', { name: /SOL/ }).click()
-    const sheet = stage.page.getByRole('dialog', { name: 'SOL long' })
+    const sheet = dashboard.page.getByRole('dialog', { name: 'SOL long' })
     await sheet
       .getByRole('img', { name: /Price of SOL: entry at 100.*stop at.*target at.*exit at/ })
       .waitFor()
     await sheet.getByText('fan of SOL').waitFor()
     await sheet.getByRole('link', { name: /execution.position_closed.v1/ }).waitFor()
     expect(await sheet.getByRole('button', { name: 'Close position' }).count()).toBe(0)
-    expect(await violationsOn(stage.page)).toEqual([])
-    await stage.page.keyboard.press('Escape')
+    expect(await violationsOn(dashboard.page)).toEqual([])
+    await dashboard.page.keyboard.press('Escape')
   })
 
-  it('closes all only with a reason and a word', async () => {
-    await stage.page.getByRole('button', { name: 'Close all' }).click()
-    const dialog = stage.page.getByRole('dialog')
+  it('closes all only with a reason and a typed word', async () => {
+    await dashboard.page.getByRole('button', { name: 'Close all' }).click()
+    const dialog = dashboard.page.getByRole('dialog')
     const confirm = dialog.getByRole('button', { name: 'Close all' })
     expect(await confirm.isDisabled()).toBe(true)
     await dialog.getByLabel('Type CLOSE to confirm').fill('close')
     await confirm.click()
-    await stage.page.getByText('No open positions').waitFor()
+    await dashboard.page.getByText('No open positions').waitFor()
     await closed()
       .getByRole('row', { name: /ETH long manual/ })
       .waitFor()
-    expect((await stage.engine.call('GET', '/positions')).body).toEqual([])
+    expect((await dashboard.engine.call('GET', '/positions')).body).toEqual([])
   })
 
-  it('fits a phone and never complains', async () => {
-    await stage.page.setViewportSize(PHONE)
-    expect(await overflowsOn(stage.page)).toBe(false)
-    expect(stage.complaints).toEqual([])
+  it('fits a phone and has no errors', async () => {
+    await dashboard.page.setViewportSize(PHONE)
+    expect(await overflowsOn(dashboard.page)).toBe(false)
+    expect(dashboard.problems).toEqual([])
   })
 })

@@ -1,26 +1,26 @@
 import { describe, expect, it } from 'vitest'
 import { eventsOf } from '../interface/acts.ts'
-import { BROWSER, overflowsOn, PHONE, violationsOn } from './browser.ts'
-import { onStage } from './stage.ts'
+import { BROWSER, overflowsOn, PHONE, violationsOn } from './browser.fixture.ts'
+import { useSignedInPage } from './signed-in-page.fixture.ts'
 
 describe.skipIf(BROWSER === undefined)('the settings page', () => {
-  const stage = onStage({ path: '/settings' })
-  const configuration = async (): Promise<unknown> => (await stage.engine.call('GET', '/config')).body
+  const dashboard = useSignedInPage({ path: '/settings' })
+  const configuration = async (): Promise<unknown> => (await dashboard.engine.call('GET', '/config')).body
   const openSection = (name: string) =>
-    stage.page.getByRole('navigation', { name: 'Sections' }).getByRole('button', { name }).click()
-  const bar = () => stage.page.getByRole('region', { name: 'Unsaved changes' })
+    dashboard.page.getByRole('navigation', { name: 'Sections' }).getByRole('button', { name }).click()
+  const bar = () => dashboard.page.getByRole('region', { name: 'Unsaved changes' })
   const review = () => bar().getByRole('button', { name: 'Review and save' })
   const save = async (): Promise<void> => {
     await review().click()
-    await stage.page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
-    // Behind the dialog nothing can be seen, so its end comes first.
-    await stage.page.getByRole('dialog').waitFor({ state: 'detached' })
+    await dashboard.page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+    // The dialog hides the page, so it has to close first.
+    await dashboard.page.getByRole('dialog').waitFor({ state: 'detached' })
     await bar().waitFor({ state: 'detached' })
   }
 
-  it('says what is wrong while it is typed, and saves only what is right', async () => {
+  it('validates while typing, and saves only valid settings', async () => {
     await openSection('Risk')
-    const leverage = stage.page.getByLabel('Max leverage')
+    const leverage = dashboard.page.getByLabel('Max leverage')
     await leverage.fill('500')
     await bar().getByText('not valid').waitFor()
     await expect.poll(() => leverage.getAttribute('aria-invalid')).toBe('true')
@@ -29,22 +29,22 @@ describe.skipIf(BROWSER === undefined)('the settings page', () => {
     await bar().getByText('valid', { exact: true }).waitFor()
     await save()
     expect(await configuration()).toMatchObject({ risk: { max_leverage: 3 } })
-    expect(await eventsOf(stage.engine, 'system.config_changed')).toMatchObject([
+    expect(await eventsOf(dashboard.engine, 'system.config_changed')).toMatchObject([
       { payload: { changed: ['risk.max_leverage'] } },
     ])
   })
 
-  it('goes back to a default', async () => {
-    await stage.page.getByRole('button', { name: 'Default for risk.max_leverage' }).click()
+  it('resets a setting to its default', async () => {
+    await dashboard.page.getByRole('button', { name: 'Default for risk.max_leverage' }).click()
     await save()
     expect(await configuration()).toMatchObject({ risk: { max_leverage: 2 } })
   })
 
-  it('tells of a fault of several settings together', async () => {
+  it('reports an error across several settings', async () => {
     await openSection('Weights')
-    await stage.page.getByLabel('Curator').fill('0.5')
+    await dashboard.page.getByLabel('Curator').fill('0.5')
     await bar().getByText('not valid').waitFor()
-    await stage.page
+    await dashboard.page
       .getByText(/sum|add up/i)
       .last()
       .waitFor()
@@ -54,59 +54,59 @@ describe.skipIf(BROWSER === undefined)('the settings page', () => {
 
   it('shows what a preset would change before it does', async () => {
     await openSection('Preset')
-    await stage.page.getByRole('radio', { name: /^degen/ }).check()
-    const changes = stage.page.getByText('What would change').locator('..')
+    await dashboard.page.getByRole('radio', { name: /^degen/ }).check()
+    const changes = dashboard.page.getByText('What would change').locator('..')
     await changes.getByText('risk.max_position_pct').waitFor()
     await save()
     expect(await configuration()).toMatchObject({ preset: 'degen', risk: { max_leverage: 5 } })
   })
 
-  it('says what needs a restart, and what the environment decides', async () => {
+  it('shows what needs a restart, and what the environment sets', async () => {
     await openSection('API')
-    expect(await stage.page.getByLabel('Port', { exact: true }).isDisabled()).toBe(true)
-    await stage.page.getByText('SVC_API__PORT decides').waitFor()
+    expect(await dashboard.page.getByLabel('Port', { exact: true }).isDisabled()).toBe(true)
+    await dashboard.page.getByText('set by SVC_API__PORT').waitFor()
     await openSection('Market')
-    await stage.page.getByLabel('Seed').fill('7')
+    await dashboard.page.getByLabel('Seed').fill('7')
     await review().click()
-    await stage.page.getByRole('dialog').getByText('restart', { exact: true }).waitFor()
-    await stage.page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
-    const note = stage.page.getByText(/Restart the service so that what was saved counts: market.seed/)
+    await dashboard.page.getByRole('dialog').getByText('restart', { exact: true }).waitFor()
+    await dashboard.page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+    const note = dashboard.page.getByText(/Restart the service to apply: market.seed/)
     await note.waitFor()
     expect(await configuration()).toMatchObject({ market: { seed: 7 } })
-    await stage.page.reload()
+    await dashboard.page.reload()
     await note.waitFor()
-    await stage.page.getByText('waits for a restart', { exact: true }).waitFor()
-    await stage.restart()
+    await dashboard.page.getByText('waits for a restart', { exact: true }).waitFor()
+    await dashboard.restart()
     await note.waitFor({ state: 'detached' })
-    expect(await stage.page.getByLabel('Seed').inputValue()).toBe('7')
+    expect(await dashboard.page.getByLabel('Seed').inputValue()).toBe('7')
   }, 90_000)
 
-  it('finds settings by their words, and does not forget a draft unasked', async () => {
-    await stage.page.getByLabel('Search settings').fill('dcg')
-    await stage.page.getByLabel('DCG symbols').fill('SUI, DOGE')
-    await stage.page.getByRole('link', { name: 'Treasury' }).click()
-    await stage.page.getByRole('dialog', { name: 'Leave without saving?' }).waitFor()
-    await stage.page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
-    expect(await stage.page.getByLabel('DCG symbols').inputValue()).toBe('SUI, DOGE')
+  it('finds settings, and asks before it discards a draft', async () => {
+    await dashboard.page.getByLabel('Search settings').fill('dcg')
+    await dashboard.page.getByLabel('DCG symbols').fill('SUI, DOGE')
+    await dashboard.page.getByRole('link', { name: 'Treasury' }).click()
+    await dashboard.page.getByRole('dialog', { name: 'Leave without saving?' }).waitFor()
+    await dashboard.page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+    expect(await dashboard.page.getByLabel('DCG symbols').inputValue()).toBe('SUI, DOGE')
     await bar().getByRole('button', { name: 'Discard' }).click()
-    await stage.page.getByLabel('Search settings').fill('')
+    await dashboard.page.getByLabel('Search settings').fill('')
   })
 
-  it('says who this node is', async () => {
+  it('shows the identity of the node', async () => {
     await openSection('This node')
-    const [started] = await eventsOf(stage.engine, 'system.started')
-    await stage.page.getByText(String(started?.payload['node_id']), { exact: true }).waitFor()
-    await stage.page.getByText(String(started?.payload['public_key']), { exact: true }).waitFor()
-    await stage.page.getByRole('main').getByRole('button', { name: 'Sign out' }).waitFor()
+    const [started] = await eventsOf(dashboard.engine, 'system.started')
+    await dashboard.page.getByText(String(started?.payload['node_id']), { exact: true }).waitFor()
+    await dashboard.page.getByText(String(started?.payload['public_key']), { exact: true }).waitFor()
+    await dashboard.page.getByRole('main').getByRole('button', { name: 'Sign out' }).waitFor()
   })
 
-  it('is accessible, fits a phone and never complains', async () => {
+  it('is accessible, fits a phone and has no errors', async () => {
     for (const section of ['This node', 'Preset', 'Execution']) {
       await openSection(section)
-      expect(await violationsOn(stage.page)).toEqual([])
+      expect(await violationsOn(dashboard.page)).toEqual([])
     }
-    await stage.page.setViewportSize(PHONE)
-    expect(await overflowsOn(stage.page)).toBe(false)
-    expect(stage.complaints).toEqual([])
+    await dashboard.page.setViewportSize(PHONE)
+    expect(await overflowsOn(dashboard.page)).toBe(false)
+    expect(dashboard.problems).toEqual([])
   })
 })

@@ -2,12 +2,12 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { register, submit } from '../interface/acts.ts'
 import { cleanUp, TOKEN } from '../interface/service.ts'
-import { BROWSER, launch, openPage, signIn, violationsOn } from './browser.ts'
-import { startEngine, type PaperEngine } from './engine.ts'
+import { BROWSER, launch, openPage, signIn, violationsOn } from './browser.fixture.ts'
+import { startEngine, type RunningEngine } from './engine.fixture.ts'
 
 describe.skipIf(BROWSER === undefined)('signing in', () => {
   let browser: Browser
-  let engine: PaperEngine
+  let engine: RunningEngine
   beforeAll(async () => {
     ;[browser, engine] = await Promise.all([launch(), startEngine()])
   })
@@ -17,7 +17,7 @@ describe.skipIf(BROWSER === undefined)('signing in', () => {
   })
 
   it('refuses a wrong token, lets the right one in, and ends with a sign-out', async () => {
-    const { page, complaints, close } = await openPage(browser, engine.dashboardUrl)
+    const { page, problems, close } = await openPage(browser, engine.dashboardUrl)
     await page.goto(`${engine.dashboardUrl}/risk`)
     expect(await violationsOn(page)).toEqual([])
     await page.fill('#token', 'wrong')
@@ -39,18 +39,18 @@ describe.skipIf(BROWSER === undefined)('signing in', () => {
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByLabel('API token').waitFor()
     expect(await page.context().cookies()).toEqual([])
-    expect(complaints).toEqual([])
+    expect(problems).toEqual([])
     await close()
   })
 
-  it('says in the page that the session is over, and comes back to the same page', async () => {
-    const { page, complaints, close } = await openPage(browser, engine.dashboardUrl)
+  it('shows that the session is over, and returns to the same page', async () => {
+    const { page, problems, close } = await openPage(browser, engine.dashboardUrl)
     await signIn(page, `${engine.dashboardUrl}/signals?symbol=BTC`, TOKEN)
     await page.context().clearCookies()
-    // The line that is open hears nothing of it; the first answer does.
+    // The open stream does not notice; the first request does.
     await page.getByRole('navigation').getByRole('link', { name: 'Risk' }).click()
     const banner = page.getByRole('alert').filter({ hasText: 'The session is over' }).first()
-    await banner.getByText('What you see is the last that was known.').waitFor()
+    await banner.getByText('This page shows the last known state.').waitFor()
     await page.getByText('Signed out', { exact: true }).waitFor()
     expect(await violationsOn(page)).toEqual([])
     await page.goBack()
@@ -59,12 +59,12 @@ describe.skipIf(BROWSER === undefined)('signing in', () => {
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByText('Live', { exact: true }).waitFor()
     expect(page.url()).toBe(`${engine.dashboardUrl}/signals?symbol=BTC`)
-    expect(complaints).toEqual([])
+    expect(problems).toEqual([])
     await close()
   })
 
-  it('goes on by itself when somebody signs in again in another tab, with every event once', async () => {
-    const { page, complaints, close } = await openPage(browser, engine.dashboardUrl)
+  it('continues after a sign-in in another tab, with every event once', async () => {
+    const { page, problems, close } = await openPage(browser, engine.dashboardUrl)
     await signIn(page, `${engine.dashboardUrl}/signals`, TOKEN)
     await register(engine, 'ann')
     await page.context().clearCookies()
@@ -84,11 +84,11 @@ describe.skipIf(BROWSER === undefined)('signing in', () => {
         .filter({ hasText: /^(one|two|three)$/ })
         .allTextContents(),
     ).toEqual(['three', 'two', 'one'])
-    expect(complaints).toEqual([])
+    expect(problems).toEqual([])
     await close()
   })
 
-  it('says why it asks when the session did not outlive a restart', async () => {
+  it('explains why it asks when the session did not survive a restart', async () => {
     const { page, close } = await openPage(browser, engine.dashboardUrl)
     await page
       .context()

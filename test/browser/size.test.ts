@@ -8,7 +8,7 @@ const FIRST_LOAD_BYTES_MAX = 250_000
 const html = (name: string): string => readFileSync(DIST + name, 'utf8')
 const scripts = readdirSync(`${DIST}assets`).filter((name) => name.endsWith('.js'))
 
-/** Named by the page, and what those import at once: everything that is loaded before the app shows anything. */
+/** What the page refers to and its static imports: everything that loads before the app renders. */
 const firstLoad = (): readonly string[] => {
   const found = new Set(
     [...html('index.html').matchAll(/\/assets\/([\w.-]+\.(?:js|css))/g)].map((match) => match[1] ?? ''),
@@ -26,7 +26,7 @@ const firstLoad = (): readonly string[] => {
 describe('the built pages', () => {
   it(`load less than ${FIRST_LOAD_BYTES_MAX / 1000} kB (gzip) before the first chart`, () => {
     const parts = [...firstLoad()]
-    // Whichever page is opened first comes on top; the largest of them counts.
+    // Plus the first page; the largest one counts.
     const rest = scripts.filter((name) => !parts.includes(name) && !isChart(name))
     const largest = Math.max(...rest.map((name) => statSync(`${DIST}assets/${name}.gz`).size))
     const bytes = parts.reduce((sum, name) => sum + statSync(`${DIST}assets/${name}.gz`).size, 0)
@@ -34,12 +34,12 @@ describe('the built pages', () => {
     expect(bytes + largest).toBeLessThan(FIRST_LOAD_BYTES_MAX)
   })
 
-  it('load charts only when one is shown', () => {
+  it('load charts on demand', () => {
     expect(scripts.filter(isChart)).toHaveLength(1)
     expect(firstLoad().filter(isChart)).toEqual([])
   })
 
-  it('hold nothing inline and name no other origin', () => {
+  it('contain nothing inline and refer to no other origin', () => {
     for (const name of ['index.html', 'sign-in.html']) {
       expect(html(name)).not.toMatch(/<style|style=|<script(?![^>]*src=)|\son\w+="/)
       expect(html(name)).not.toMatch(/https?:\/\//)

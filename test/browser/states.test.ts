@@ -1,54 +1,54 @@
 import { describe, expect, it } from 'vitest'
-import { BROWSER, PAGES, photograph, settled } from './browser.ts'
-import { onStage } from './stage.ts'
+import { BROWSER, PAGES, takeScreenshot, settled } from './browser.fixture.ts'
+import { useSignedInPage } from './signed-in-page.fixture.ts'
 
-/** What each page says when nothing has happened yet: why, and what to do. */
+/** The empty states of every page. */
 const EMPTY: Readonly<Record<string, readonly string[]>> = {
   Overview: ['No open positions', 'No alerts', 'No signals yet'],
   Signals: ['No signals yet'],
   Positions: ['No open positions', 'No closed positions'],
-  Brain: ['No cycle yet', 'No intents yet', 'Nothing judged yet'],
+  Brain: ['No cycle yet', 'No intents yet', 'No convictions yet'],
   Contributors: ['local-operator'],
   Producers: ['No run yet'],
-  Risk: ['Nothing waits', 'No order is open', 'No symbol is blocked'],
-  Treasury: ['Nothing waits', 'No receipts yet'],
-  Audit: ['all there are'],
+  Risk: ['Nothing to approve', 'No open orders', 'No symbol is blocked', 'Mode is paper', 'No venue'],
+  Treasury: ['Nothing pending', 'No receipts yet'],
+  Audit: ['in total'],
   Settings: ['Weights and risk limits in one step'],
 }
 
-describe.skipIf(BROWSER === undefined)('a dashboard with nothing to show', () => {
-  const stage = onStage()
+describe.skipIf(BROWSER === undefined)('a dashboard without data', () => {
+  const dashboard = useSignedInPage()
 
-  it('says on every page why it is empty', async () => {
-    const { page, engine } = stage
+  it('explains on every page why it is empty', async () => {
+    const { page, engine } = dashboard
     for (const [path, title] of PAGES) {
       await page.goto(engine.dashboardUrl + path)
       await settled(page, title)
       for (const text of EMPTY[title] ?? []) await page.getByText(text).first().waitFor()
       expect(await page.getByRole('alert').count()).toBe(0)
-      await photograph(page, `${title}-empty`)
+      await takeScreenshot(page, `${title}-empty`)
     }
-    expect(stage.complaints).toEqual([])
+    expect(dashboard.problems).toEqual([])
   }, 90_000)
 
-  it('stays where it is while nobody answers, says so, and goes on by itself', async () => {
-    const { page, engine } = stage
-    // Fresh, so that what is not looked at has no data yet.
+  it('keeps the last state while the service is down, and reconnects by itself', async () => {
+    const { page, engine } = dashboard
+    // Reloaded, so that other pages have no data yet.
     await page.goto(engine.dashboardUrl)
     await settled(page, 'Overview')
-    await stage.restart(async () => {
-      await page.getByText('The line to the service is down').waitFor()
+    await dashboard.restart(async () => {
+      await page.getByText('No connection to the service').waitFor()
       await page
         .getByText(/^stale/)
         .first()
         .waitFor()
-      await photograph(page, 'Overview-down')
+      await takeScreenshot(page, 'Overview-down')
       for (const title of ['Treasury', 'Producers']) {
         await page.getByRole('navigation').getByRole('link', { name: title }).click()
         await page.getByText('The service does not answer').first().waitFor()
-        await page.getByText('The page tries again by itself').first().waitFor()
+        await page.getByText('The page retries automatically').first().waitFor()
       }
-      await photograph(page, 'Producers-down')
+      await takeScreenshot(page, 'Producers-down')
     })
     await page.getByText('Live', { exact: true }).waitFor()
     await page.getByText('No run yet').waitFor()

@@ -1,94 +1,94 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { eventsOf, register, submit } from '../interface/acts.ts'
-import { BROWSER } from './browser.ts'
-import { headSeq } from './engine.ts'
-import { onStage } from './stage.ts'
+import { BROWSER } from './browser.fixture.ts'
+import { headSeq } from './engine.fixture.ts'
+import { useSignedInPage } from './signed-in-page.fixture.ts'
 
-describe.skipIf(BROWSER === undefined)('the live line', () => {
-  const stage = onStage({
+describe.skipIf(BROWSER === undefined)('the live updates', () => {
+  const dashboard = useSignedInPage({
     prepare: async (engine) => void (await register(engine, 'ann')),
     path: '/signals',
   })
-  const say = (rationale: string): Promise<string> =>
-    submit(stage.engine, 'ann', { symbol: 'BTC', rationale })
+  const submitSignal = (rationale: string): Promise<string> =>
+    submit(dashboard.engine, 'ann', { symbol: 'BTC', rationale })
 
   /** About 100 events a second; each submission is three: the signal, its attribution, and the audit. */
   const flood = async (rounds: number): Promise<{ readonly seconds: number; readonly requests: number }> => {
     let requests = 0
     const count = (): number => (requests += 1)
-    stage.page.on('request', count)
-    await stage.page.evaluate(`{${WATCH}}`)
+    dashboard.page.on('request', count)
+    await dashboard.page.evaluate(`{${WATCH}}`)
     const startedMs = performance.now()
     for (let round = 0; round < rounds; round += 1) {
-      await Promise.all(Array.from({ length: 8 }, (_, index) => say(`round ${round}, ${index}`)))
+      await Promise.all(Array.from({ length: 8 }, (_, index) => submitSignal(`round ${round}, ${index}`)))
       await new Promise((resolve) => setTimeout(resolve, 100))
     }
-    stage.page.off('request', count)
+    dashboard.page.off('request', count)
     return { seconds: (performance.now() - startedMs) / 1000, requests }
   }
 
   it('keeps up with 100 events a second, and draws only what can be seen', async () => {
-    const { page, engine } = stage
+    const { page, engine } = dashboard
     await page.getByText('No signals yet').waitFor()
     const before = (await headSeq(engine)) - (await counted(page))
     const { seconds, requests } = await flood(ROUNDS)
     await expect.poll(() => counted(page)).toBe((await headSeq(engine)) - before)
-    const watched = await page.evaluate<Watched>('watched')
+    const watched = await page.evaluate<ObservedPage>('watched')
 
     // Neither requests nor nodes grow with the number of events.
     expect(requests).toBeLessThan(5 * seconds + 30)
     expect(watched.nodesMax).toBeLessThan(1500)
     expect(watched.rowsMax).toBeGreaterThan(10)
     expect(watched.rowsMax).toBeLessThan(60)
-    // A signal is drawn once when it comes and moved by those behind it; nothing around the list is made anew.
+    // A signal is drawn once and moved by later ones; nothing around the list is redrawn.
     expect(watched.outsideAdded).toBeLessThan(50)
-    // At least a quarter of the time is free for the person, on a machine that is busy with the engine as well.
+    // At least a quarter of the time the page responds, on a machine that also runs the engine.
     expect(watched.longTasksMs).toBeLessThan(seconds * 1000 * 0.75)
-    expect(stage.complaints).toEqual([])
+    expect(dashboard.problems).toEqual([])
   })
 
   it('shows every signal once, in the order of the log', async () => {
-    const { page, engine } = stage
-    await page.getByText(`${8 * ROUNDS} signals, all there are`).waitFor()
+    const { page, engine } = dashboard
+    await page.getByText(`${8 * ROUNDS} signals in total`).waitFor()
     const stored = (await eventsOf(engine, 'signal')).map(({ payload }) => payload['rationale'])
     expect(stored).toHaveLength(8 * ROUNDS)
     expect(await listedTexts(page)).toEqual(stored)
   })
 
-  it('comes back by itself after a restart, with every event once', async () => {
-    const { page } = stage
-    const before = (await headSeq(stage.engine)) - (await counted(page))
-    await say('before the restart')
-    await stage.restart(async () => {
-      await page.getByText('The line to the service is down').waitFor()
+  it('reconnects after a restart, with every event once', async () => {
+    const { page } = dashboard
+    const before = (await headSeq(dashboard.engine)) - (await counted(page))
+    await submitSignal('before the restart')
+    await dashboard.restart(async () => {
+      await page.getByText('No connection to the service').waitFor()
       await page
         .getByText(/^stale/)
         .first()
         .waitFor()
     })
-    await say('after the restart')
+    await submitSignal('after the restart')
     await page.getByText('Live', { exact: true }).waitFor()
     const isUpToDate = async (): Promise<void> => {
-      const missing = async () => before + (await counted(page)) - (await headSeq(stage.engine))
+      const missing = async () => before + (await counted(page)) - (await headSeq(dashboard.engine))
       await expect.poll(missing).toBe(0)
     }
     await isUpToDate()
-    await say('and on it goes')
+    await submitSignal('later')
     await isUpToDate()
-    const stored = (await eventsOf(stage.engine, 'signal')).map(({ payload }) => payload['rationale'])
+    const stored = (await eventsOf(dashboard.engine, 'signal')).map(({ payload }) => payload['rationale'])
     expect(await listedTexts(page)).toEqual(stored)
-    expect(stored.slice(0, 3)).toEqual(['and on it goes', 'after the restart', 'before the restart'])
+    expect(stored.slice(0, 3)).toEqual(['later', 'after the restart', 'before the restart'])
   }, 90_000)
 
-  it('keeps up on the overview, where every panel follows', async () => {
-    const { page } = stage
+  it('keeps up on the overview, where every panel updates', async () => {
+    const { page } = dashboard
     await page.getByRole('navigation').getByRole('link', { name: 'Overview' }).click()
     await page.getByRole('region', { name: 'Newest signals' }).waitFor()
-    const before = (await headSeq(stage.engine)) - (await counted(page))
+    const before = (await headSeq(dashboard.engine)) - (await counted(page))
     const { seconds, requests } = await flood(10)
-    await expect.poll(() => counted(page)).toBe((await headSeq(stage.engine)) - before)
-    const watched = await page.evaluate<Watched>('watched')
+    await expect.poll(() => counted(page)).toBe((await headSeq(dashboard.engine)) - before)
+    const watched = await page.evaluate<ObservedPage>('watched')
     expect(requests).toBeLessThan(12 * seconds + 30)
     expect(watched.nodesMax).toBeLessThan(2000)
     expect(watched.longTasksMs).toBeLessThan(seconds * 1000 * 0.75)
@@ -103,7 +103,7 @@ const counted = async (page: Page): Promise<number> => {
   return Number.parseInt(title ?? '', 10)
 }
 
-interface Watched {
+interface ObservedPage {
   readonly longTasksMs: number
   readonly nodesMax: number
   readonly rowsMax: number
@@ -129,21 +129,21 @@ const WATCH = `
   mutations.observe(document.body, { childList: true, subtree: true })
   globalThis.observers = [tasks, mutations]`
 
-/** What every row says, in order: scrolled from top to bottom, since only what can be seen is drawn. */
+/** The text of every row, in order: scrolls from top to bottom, since only visible rows are drawn. */
 const listedTexts = (page: Page): Promise<readonly string[]> =>
   page.evaluate<readonly string[]>(`(async () => {
     const list = document.querySelector('[role=region][aria-label=Signals]')
     const texts = new Map()
-    for (let top = 0; top <= list.scrollHeight; top += 250) {
-      list.scrollTop = top
+    for (let scrolled = 0; scrolled <= list.scrollHeight; scrolled += 250) {
+      list.scrollTop = scrolled
       await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))
       for (const row of list.querySelectorAll('li')) {
-        const said = [...row.querySelectorAll('bdi')].at(-1).textContent
-        const place = row.offsetTop
-        if (texts.has(place) && texts.get(place) !== said) throw new Error('two rows at one place')
-        texts.set(place, said)
+        const text = [...row.querySelectorAll('bdi')].at(-1).textContent
+        const top = row.offsetTop
+        if (texts.has(top) && texts.get(top) !== text) throw new Error('two rows at the same position')
+        texts.set(top, text)
       }
     }
     list.scrollTop = 0
-    return [...texts].toSorted(([one], [other]) => one - other).map(([, said]) => said)
+    return [...texts].toSorted(([one], [other]) => one - other).map(([, text]) => text)
   })()`)

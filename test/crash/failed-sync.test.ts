@@ -34,5 +34,5 @@ describe.skipIf(!hasCompiler)('a failed sync (needs a C compiler on Linux to mak
     expect((await restarted.call('GET', '/integrity?mode=full')).body).toMatchObject({ ok: true })
     await restarted.stop()
     await rm(folder, { recursive: true })
-  }, 120_000)
+  }, 600_000)
 })

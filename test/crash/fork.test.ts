@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openSqliteLog } from '../../src/adapters/storage/sqlite/sqlite-log.ts'
 import { symbolRef } from '../../src/core/log/refs.ts'
-import { runScript } from './run-script.ts'
+import { runScript } from './run-script.fixture.ts'
 
 let folder: string
 beforeAll(async () => {
@@ -37,4 +37,4 @@ it('eight processes append to one file at once: no fork, no gap, nothing lost, n
   const keys = records.map(({ dedupeKey }) => dedupeKey ?? '')
   expect((await log.findByDedupeKeys(keys)).size).toBe(total)
   await log.close()
-}, 120_000)
+}, 600_000)

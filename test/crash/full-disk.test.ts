@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openSqliteLog } from '../../src/adapters/storage/sqlite/sqlite-log.ts'
 import type { Head } from '../../src/core/log/event.ts'
 import { appendTo } from '../records.ts'
-import { runScript } from './run-script.ts'
+import { runScript } from './run-script.fixture.ts'
 
 let folder: string
 beforeAll(async () => {
@@ -42,5 +42,5 @@ it.each([2_000, 12_000])(
     expect((await log.findByDedupeKeys(['key-1', `key-${seq}`, `key-${seq + 500}`])).size).toBe(3)
     await log.close()
   },
-  60_000,
+  600_000,
 )

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openSqliteLog } from '../../src/adapters/storage/sqlite/sqlite-log.ts'
 import { catchUp, EMPTY_MEMORY, recall, stateHashOf } from '../../src/engine/memory.ts'
-import { killedWriter, lostOf, soundRecords } from './killed-writer.ts'
+import { killedWriter, lostOf, soundRecords } from './killed-writer.fixture.ts'
 
 /** Two lanes of this many kills; SVC_TEST_KILLS=500 for a long night. */
 const KILLS_PER_LANE = Number(process.env['SVC_TEST_KILLS'] ?? 25)

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { postgresMissing, startPostgres } from '../postgres/server.ts'
+import { postgresMissing, startPostgres } from '../postgres/server.fixture.ts'
 import { cleanUp, newHome, startService, type Answer, type RunningService } from './service.ts'
 
 afterAll(cleanUp)

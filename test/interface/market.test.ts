@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventsOf } from './acts.ts'
 import { cleanUp, newHome, startService, svc, TOKEN, type RunningService, type Variables } from './service.ts'
-import { postgresMissing, sharedPostgres } from '../postgres/server.ts'
+import { postgresMissing, sharedPostgres } from '../postgres/server.fixture.ts'
 import { onEveryStore } from './stores.ts'
 
 /** A market that is quick enough to watch. */

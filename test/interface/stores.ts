@@ -1,5 +1,5 @@
 import { afterAll, describe } from 'vitest'
-import { postgresMissing, sharedPostgres } from '../postgres/server.ts'
+import { postgresMissing, sharedPostgres } from '../postgres/server.fixture.ts'
 import { cleanUp, type Variables } from './service.ts'
 
 /** Runs the same black-box tests on every store that keeps something. */

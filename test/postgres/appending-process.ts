@@ -1,5 +1,5 @@
 import { openPostgresLog } from '../../src/adapters/storage/postgres/postgres-log.ts'
-import { appendAgainstOthers } from './records.ts'
+import { appendAgainstOthers } from './records.fixture.ts'
 
 /** A process of its own that appends batches and tells the ids that it was promised. */
 const [url, name, batches] = process.argv.slice(2)

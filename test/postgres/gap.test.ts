@@ -7,8 +7,8 @@ import { openPostgresLog } from '../../src/adapters/storage/postgres/postgres-lo
 import type { LogRecord } from '../../src/core/log/event.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
 import { programOf } from '../program.ts'
-import { appendAgainstOthers, everything } from './records.ts'
-import { postgresMissing, startPostgres, type PostgresServer } from './server.ts'
+import { appendAgainstOthers, everything } from './records.fixture.ts'
+import { postgresMissing, startPostgres, type PostgresServer } from './server.fixture.ts'
 
 const WRITERS = 8
 const BATCHES_EACH = 60

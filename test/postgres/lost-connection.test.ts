@@ -6,9 +6,9 @@ import { domainOf, type LogRecord, stampedFrom } from '../../src/core/log/event.
 import { refsOf } from '../../src/core/log/refs.ts'
 import { type EventLog, StoreUnavailableError } from '../../src/ports/event-log.ts'
 import { appendTo, headAfter, recordsAfter } from '../records.ts'
-import { type Line, openLine } from './line.ts'
-import { everything } from './records.ts'
-import { postgresMissing, type PostgresServer, startPostgres } from './server.ts'
+import { openLine, type Line } from './line.fixture.ts'
+import { everything } from './records.fixture.ts'
+import { postgresMissing, startPostgres, type PostgresServer } from './server.fixture.ts'
 
 const BATCH = 3
 
@@ -26,8 +26,7 @@ describe.skipIf(postgresMissing !== null)(`a lost connection (${postgresMissing 
     beforeEach(async () => {
       directUrl = await server.freshDatabase()
       line = await openLine(directUrl)
-      // Nothing else goes over the line than what a test says.
-      log = await openPostgresLog({ url: line.url, indexPauseMs: 600_000 })
+      log = await openPostgresLog({ url: line.url })
       await appendTo(log, BATCH)
     })
     afterEach(async () => {
@@ -80,7 +79,7 @@ describe.skipIf(postgresMissing !== null)(`a lost connection (${postgresMissing 
       await rival.query('BEGIN')
       await rival.query(
         `INSERT INTO events SELECT $1, 'rival', type, dom, ts, schema_version, source, trace_id,
-        NULL, payload, prev_hash, hash, signature, signer, recorded_at FROM events LIMIT 1`,
+        NULL, payload, prev_hash, hash, signature, signer, recorded_at, dom_count FROM events LIMIT 1`,
         [head.seq + 1],
       )
       const given = log.append(recordsAfter(head, BATCH), head)

@@ -1,20 +1,22 @@
+import { priceFrom } from '../../src/core/shared/money.ts'
+import { type Timestamp } from '../../src/core/shared/brand.ts'
 /**
  * An engine that trades at a venue of another process, until it is killed: `kill-orders-process.ts <TradingTask>`. It
- * loads everything and then waits for a line that says go. What it does it says, one word in a line.
+ * loads allRecords and then waits for a line that says go. What it does it says, one line in a line.
  */
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createCcxtBroker } from '../../src/adapters/brokers/ccxt/ccxt-broker.ts'
 import { openSqliteLog } from '../../src/adapters/storage/sqlite/sqlite-log.ts'
-import { positionsOf } from '../../src/core/trading/book.ts'
+import { positionsOf } from '../../src/core/trading/portfolio.ts'
 import type { KillSwitchLevel } from '../../src/core/shared/level.ts'
 import type { Broker } from '../../src/ports/broker.ts'
 import type { Timer } from '../../src/ports/timer.ts'
-import { createFastTimer, type Pace } from '../venue/fast-time.ts'
-import { controlOfVenue, type VenueAccess } from '../venue/venue-control.ts'
-import { chanceOf } from './chance.ts'
-import { openFloor, type Floor } from './trading-floor.ts'
+import { createFastTimer, type Pace } from '../exchange-server/fast-time.ts'
+import { createExchangeControl, type ExchangeAccess } from '../exchange-server/control.ts'
+import { randomOf } from './random.fixture.ts'
+import { openLiveEngine, type LiveEngine } from './live-engine.fixture.ts'
 
 export interface TradingTask {
   readonly kind: 'trade' | 'end'
@@ -22,13 +24,13 @@ export interface TradingTask {
   /** Of the kill switch, first of all; null leaves it alone. */
   readonly level: KillSwitchLevel | null
   readonly logPath: string
-  readonly venue: VenueAccess
+  readonly venue: ExchangeAccess
   readonly pace: Pace
   readonly symbols: readonly string[]
 }
 
 /** `level ?` before it is changed, `level 2` after that was stored. */
-export type Word =
+export type Progress =
   | 'loaded'
   | 'open'
   | 'trading'
@@ -50,26 +52,26 @@ const CLOSE_ALL = { kind: 'close-all', by: { operator: 'op', surface: 'cli' } } 
 const MINUTE_MS = 60_000
 const INTENT_MS = 40_000
 
-const chance = chanceOf(seed)
-const control = controlOfVenue(venue.baseUrl)
+const random = randomOf(seed)
+const control = createExchangeControl(venue.baseUrl)
 
-const say = (word: Word): void => {
-  process.stdout.write(`${word}\n`)
+const report = (line: Progress): void => {
+  process.stdout.write(`${line}\n`)
 }
 
 /** Says when an order leaves, and when its answer has come. */
-const talkative = (broker: Broker): Broker => ({
+const reporting = (broker: Broker): Broker => ({
   ...broker,
   submit: async (order) => {
     const answering = broker.submit(order)
-    say('sent')
+    report('sent')
     const answer = await answering
-    say('answered')
+    report('answered')
     return answer
   },
 })
 
-const openTrading = async (timer: Timer): Promise<Floor> => {
+const openTrading = async (timer: Timer): Promise<LiveEngine> => {
   const log = await openSqliteLog({ path: logPath })
   const broker = createCcxtBroker({
     exchange: 'binanceusdm',
@@ -80,13 +82,13 @@ const openTrading = async (timer: Timer): Promise<Floor> => {
     rateLimitMs: 0.01,
   })
   const execution = { lookups: { attempts: 3, seconds: 12 } }
-  return openFloor({ log, broker: talkative(broker), timer, symbols, execution })
+  return openLiveEngine({ log, broker: reporting(broker), timer, symbols, execution })
 }
 
 /** What the market does is written: the same in the same minute, for every process. */
 const pricesAt = (minute: number): Readonly<Record<string, number>> =>
   Object.fromEntries(
-    symbols.map((symbol, index) => [symbol, 94 + chanceOf(minute * 31 + index * 7).below(1200) / 100]),
+    symbols.map((symbol, index) => [symbol, 94 + randomOf(minute * 31 + index * 7).below(1200) / 100]),
   )
 
 const setPrices = (prices: Readonly<Record<string, number>>): Promise<void> =>
@@ -96,11 +98,11 @@ const setPrices = (prices: Readonly<Record<string, number>>): Promise<void> =>
 
 const round = (price: number): number => Math.round(price * 1000) / 1000
 
-const setLevel = async ({ engine }: Floor, level: KillSwitchLevel): Promise<void> => {
-  say('level ?')
+const setLevel = async ({ engine }: LiveEngine, level: KillSwitchLevel): Promise<void> => {
+  report('level ?')
   const move = { level, reason: 'test', operator: 'op', surface: 'cli' } as const
   await engine.execute({ kind: 'set-kill-switch', move })
-  say(`level ${engine.state.trading.killSwitch.level}`)
+  report(`level ${engine.state.trading.killSwitch.level}`)
 }
 
 const fillResting = async (): Promise<void> => {
@@ -109,48 +111,51 @@ const fillResting = async (): Promise<void> => {
 }
 
 /** A price between two bars, which may reach a stop. */
-const tick = async (floor: Floor, timer: Timer, symbol: string, price: number): Promise<void> => {
+const tick = async (live: LiveEngine, timer: Timer, symbol: string, price: number): Promise<void> => {
   await setPrices({ [symbol]: price })
   const ts = new Date(timer.now()).toISOString()
-  await floor.engine.execute({ kind: 'observe-tick', tick: { symbol, price, ts, confirms: null } })
+  await live.engine.execute({
+    kind: 'observe-tick',
+    tick: { symbol, price: priceFrom(price), ts: ts as Timestamp, confirms: null },
+  })
 }
 
-const act = async (floor: Floor, timer: Timer): Promise<void> => {
-  const { engine } = floor
+const act = async (live: LiveEngine, timer: Timer): Promise<void> => {
+  const { engine } = live
   const prices = pricesAt(Math.floor(timer.now() / MINUTE_MS))
   await setPrices(prices)
-  await floor.bars(prices)
-  if (chance.happens(0.1)) await fillResting()
-  if (chance.happens(0.05)) await setLevel(floor, chance.below(4) as KillSwitchLevel)
-  else if (engine.state.trading.killSwitch.level !== 0 && chance.happens(0.4)) await setLevel(floor, 0)
-  if (chance.happens(0.25)) await engine.execute(CLOSE_ALL)
+  await live.bars(prices)
+  if (random.happens(0.1)) await fillResting()
+  if (random.happens(0.05)) await setLevel(live, random.below(4) as KillSwitchLevel)
+  else if (engine.state.trading.killSwitch.level !== 0 && random.happens(0.4)) await setLevel(live, 0)
+  if (random.happens(0.25)) await engine.execute(CLOSE_ALL)
   await engine.execute({ kind: 'expire-intents' })
   const { checked } = engine.state.trading.venue
   const mayEnter = checked?.ok === true && engine.state.trading.killSwitch.level < 2
   for (const symbol of symbols) {
     const [held] = positionsOf(engine.state.trading, symbol)
     const price = prices[symbol] ?? 100
-    if (held !== undefined && chance.happens(0.2))
-      await tick(floor, timer, symbol, round(price * (held.terms.direction === 'long' ? 0.9 : 1.1)))
-    if (held !== undefined || !mayEnter || chance.happens(0.5)) continue
+    if (held !== undefined && random.happens(0.2))
+      await tick(live, timer, symbol, round(price * (held.terms.direction === 'long' ? 0.9 : 1.1)))
+    if (held !== undefined || !mayEnter || random.happens(0.5)) continue
     const valid_until = new Date(timer.now() + INTENT_MS).toISOString()
-    await floor.intend({ symbol, direction: chance.happens(0.5) ? 'long' : 'short', valid_until })
+    await live.submitIntent({ symbol, direction: random.happens(0.5) ? 'long' : 'short', valid_until })
   }
 }
 
-const trade = async (floor: Floor, timer: Timer): Promise<never> => {
-  if (firstLevel !== null) await setLevel(floor, firstLevel)
+const trade = async (live: LiveEngine, timer: Timer): Promise<never> => {
+  if (firstLevel !== null) await setLevel(live, firstLevel)
   for (;;) {
-    await act(floor, timer)
-    await sleep(chance.below(40))
+    await act(live, timer)
+    await sleep(random.below(40))
   }
 }
 
 /** Until nothing is under way, and everything is sold. */
-const end = async (floor: Floor, timer: Timer): Promise<void> => {
-  const { engine } = floor
+const end = async (live: LiveEngine, timer: Timer): Promise<void> => {
+  const { engine } = live
   const endMs = timer.now() + INTENT_MS
-  await setLevel(floor, 0)
+  await setLevel(live, 0)
   for (;;) {
     await fillResting()
     await engine.execute({ kind: 'expire-intents' })
@@ -162,22 +167,22 @@ const end = async (floor: Floor, timer: Timer): Promise<void> => {
     if (orders.open.size === 0) await engine.execute(CLOSE_ALL)
     await sleep(50)
   }
-  await floor.close()
+  await live.close()
 }
 
 await import('ccxt')
-say('loaded')
+report('loaded')
 const orders = createInterface({ input: process.stdin })
-// Whoever began it is gone: nobody will kill it.
+// The parent process is gone.
 orders.on('close', () => process.exit(1))
 await once(orders, 'line')
 const timer = createFastTimer(pace)
-const floor = await openTrading(timer)
-say('open')
-say(`level ${floor.engine.state.trading.killSwitch.level}`)
-await floor.desk.start()
-say('trading')
-if (kind === 'trade') await trade(floor, timer)
-await end(floor, timer)
-say('done')
+const live = await openTrading(timer)
+report('open')
+report(`level ${live.engine.state.trading.killSwitch.level}`)
+await live.router.start()
+report('trading')
+if (kind === 'trade') await trade(live, timer)
+await end(live, timer)
+report('done')
 process.exit(0)

@@ -7,26 +7,26 @@ import type { LogRecord } from '../../src/core/log/event.ts'
 import type { State } from '../../src/core/state.ts'
 import type { KillSwitchLevel } from '../../src/core/shared/level.ts'
 import { catchUp, EMPTY_MEMORY } from '../../src/engine/memory.ts'
-import type { Journal, JournalTrade, ScheduleOrder } from '../venue/control.ts'
-import { unitsOf } from '../venue/decimals.ts'
-import { fastNow } from '../venue/fast-time.ts'
-import { startRemoteVenue } from '../venue/remote-venue.ts'
+import type { Journal, JournalTrade, ScheduleRequest } from '../exchange-server/control.ts'
+import { unitsOf } from '../exchange-server/decimals.ts'
+import { fastNow } from '../exchange-server/fast-time.ts'
+import { startRemoteExchange } from '../exchange-server/remote-exchange.ts'
 import { programOf } from '../program.ts'
-import { chanceOf, type Chance } from './chance.ts'
-import type { TradingTask, Word } from './kill-orders-process.ts'
-import { standBy, type Killable, type KillPoint } from './killable.ts'
-import { everything, preparedForLive } from './trading-floor.ts'
+import { randomOf, type Random } from './random.fixture.ts'
+import type { TradingTask, Progress } from './kill-orders-process.ts'
+import { startTradingProcess, type TradingProcess, type KillPoint } from './trading-process.fixture.ts'
+import { allRecords, prepareForLive } from './live-engine.fixture.ts'
 
-/** SVC_TEST_ORDER_KILLS=500 for a long night. */
+/** SVC_TEST_ORDER_KILLS=500 for a long run. */
 const KILLS = Number(process.env['SVC_TEST_ORDER_KILLS'] ?? 25)
 const SEED = Number(process.env['SVC_TEST_SEED'] ?? 1)
-/** A minute of theirs takes three seconds. */
+/** A simulated minute takes three seconds. */
 const SPEED = 20
 const SYMBOLS = ['SOL', 'SUI', 'HYPE', 'XRP', 'ADA', 'DOT']
 const START_CASH = 10_000_000_000n
 
 const ORDER = '^POST .*/v1/order$'
-const FAULTS: ScheduleOrder = {
+const FAULTS: ScheduleRequest = {
   seed: SEED,
   share: 0.35,
   choices: [
@@ -56,7 +56,7 @@ const FAULTS: ScheduleOrder = {
   ],
 }
 
-interface EventBuilder {
+interface Simulation {
   readonly journal: Journal
   readonly records: readonly LogRecord[]
   readonly state: State
@@ -65,21 +65,21 @@ interface EventBuilder {
 }
 
 let folder = ''
-let story: EventBuilder
+let simulation: Simulation
 
 beforeAll(
   async () => {
     folder = await mkdtemp(join(tmpdir(), 'kill-orders-'))
-    story = await storyOf(join(folder, 'log.db'))
+    simulation = await simulate(join(folder, 'log.db'))
   },
-  60_000 + KILLS * 10_000,
+  60_000 + KILLS * 60_000,
 )
 afterAll(() => rm(folder, { recursive: true }))
 
-const storyOf = async (logPath: string): Promise<EventBuilder> => {
-  const chance = chanceOf(SEED)
+const simulate = async (logPath: string): Promise<Simulation> => {
+  const random = randomOf(SEED)
   const pace = { beginMs: Date.now(), speed: SPEED }
-  const venue = await startRemoteVenue({ perpetuals: SYMBOLS, pace })
+  const venue = await startRemoteExchange({ perpetuals: SYMBOLS, pace })
   const access = { baseUrl: venue.baseUrl, apiKey: venue.apiKey, secret: venue.secret }
   const taskOf = (kind: TradingTask['kind'], seed: number, level: TradingTask['level']): TradingTask => ({
     kind,
@@ -91,79 +91,79 @@ const storyOf = async (logPath: string): Promise<EventBuilder> => {
     symbols: SYMBOLS,
   })
   const log = await openSqliteLog({ path: logPath })
-  await preparedForLive(log, fastNow(pace))
+  await prepareForLive(log, fastNow(pace))
   await venue.schedule(FAULTS)
 
   const program = programOf('simulation/kill-orders-process')
-  const lives: (readonly Word[])[] = []
+  const runs: (readonly Progress[])[] = []
   const beginNext = (): Next => {
-    const level = chance.happens(0.25) ? ((1 + chance.below(3)) as KillSwitchLevel) : null
-    const moment = level === null ? momentOf(chance) : levelMomentOf(level, chance)
-    return { process: standBy(program, taskOf('trade', chance.below(2 ** 31), level)), moment }
+    const level = random.happens(0.25) ? ((1 + random.below(3)) as KillSwitchLevel) : null
+    const moment = level === null ? momentOf(random) : levelMomentOf(level, random)
+    return { process: startTradingProcess(program, taskOf('trade', random.below(2 ** 31), level)), moment }
   }
   let next = beginNext()
   try {
-    // A life lasts some seconds. Where the machine is so busy that little happens in them, there are more lives, until
+    // A lifetime lasts some seconds. Where the machine is so busy that little happens in them, there are more runs, until
     // the hook has no more time for them.
-    for (let kill = 1; kill <= KILLS || !isTelling(await venue.journal()); kill += 1) {
+    for (let kill = 1; kill <= KILLS || !hasEnoughOrders(await venue.journal()); kill += 1) {
       const { process, moment } = next
       next = beginNext()
-      lives.push(await process.runUntil(moment))
+      runs.push(await process.runUntil(moment))
     }
     await venue.clearFaults()
-    const last = standBy(program, taskOf('end', SEED, null))
-    lives.push(await last.runToEnd())
+    const last = startTradingProcess(program, taskOf('end', SEED, null))
+    runs.push(await last.runToEnd())
   } finally {
     await next.process.discard()
   }
 
   const journal = await venue.journal()
   await venue.close()
-  const records = await everything(log)
+  const records = await allRecords(log)
   const { state } = await catchUp(log, EMPTY_MEMORY)
   await log.close()
-  return { journal, records, state, levels: levelsOf(lives) }
+  return { journal, records, state, levels: levelsOf(runs) }
 }
 
 /** Whether it says anything about orders that there was no double among them. */
-const isTelling = (journal: Journal): boolean => acceptedIn(journal).length > KILLS / 4
+const hasEnoughOrders = (journal: Journal): boolean => acceptedIn(journal).length > KILLS / 4
 
 const acceptedIn = ({ attempts }: Journal): readonly string[] =>
   attempts.filter(({ outcome }) => outcome === 'accepted').map(({ clientOrderId }) => clientOrderId)
 
 interface Next {
-  readonly process: Killable
+  readonly process: TradingProcess
   readonly moment: KillPoint
 }
 
 /** While it starts, at any moment, and around a call to the venue. */
-const momentOf = (chance: Chance): KillPoint => {
-  const count = 1 + chance.below(6)
+const momentOf = (random: Random): KillPoint => {
+  const count = 1 + random.below(6)
   const moments: readonly KillPoint[] = [
-    { word: 'open', count: 1, delayMs: chance.below(100) },
-    { word: 'trading', count: 1, delayMs: chance.below(1000) },
-    { word: 'sent', count, delayMs: chance.below(15) },
-    { word: 'sent', count, delayMs: 0 },
-    { word: 'answered', count, delayMs: 0 },
-    { word: 'answered', count, delayMs: chance.below(15) },
+    { progress: 'open', count: 1, delayMs: random.below(100) },
+    { progress: 'trading', count: 1, delayMs: random.below(1000) },
+    { progress: 'sent', count, delayMs: random.below(15) },
+    { progress: 'sent', count, delayMs: 0 },
+    { progress: 'answered', count, delayMs: 0 },
+    { progress: 'answered', count, delayMs: random.below(15) },
   ]
-  return moments[chance.below(moments.length)] ?? { word: 'trading', count: 1, delayMs: 0 }
+  return moments[random.below(moments.length)] ?? { progress: 'trading', count: 1, delayMs: 0 }
 }
 
 /** While the level changes, or after. */
-const levelMomentOf = (level: KillSwitchLevel, chance: Chance): KillPoint => ({
-  word: chance.happens(0.5) ? 'level ?' : `level ${level}`,
+const levelMomentOf = (level: KillSwitchLevel, random: Random): KillPoint => ({
+  progress: random.happens(0.5) ? 'level ?' : `level ${level}`,
   count: 1,
-  delayMs: chance.below(20),
+  delayMs: random.below(20),
 })
 
-const levelsOf = (lives: readonly (readonly Word[])[]): EventBuilder['levels'] => {
+const levelsOf = (runs: readonly (readonly Progress[])[]): Simulation['levels'] => {
   let stored: string | null = 'level 0'
-  return lives.flatMap((words) => {
-    const told: readonly string[] = words.filter((word) => word.startsWith('level'))
+  return runs.flatMap((lines) => {
+    const reported: readonly string[] = lines.filter((line) => line.startsWith('level'))
     const before = stored
-    const [found] = told
-    const last = told.at(-1) ?? before
+    const [found] = reported
+    const last = reported.at(-1) ?? before
     // Killed while it changed: it may be either.
     stored = last === 'level ?' ? null : last
     return found === undefined || before === null ? [] : [{ stored: before, found }]
@@ -171,7 +171,7 @@ const levelsOf = (lives: readonly (readonly Word[])[]): EventBuilder['levels'] =
 }
 
 const payloadsOf = (type: string): readonly Readonly<Record<string, unknown>>[] =>
-  story.records.filter((record) => record.type === type).map(({ payload }) => JSON.parse(payload))
+  simulation.records.filter((record) => record.type === type).map(({ payload }) => JSON.parse(payload))
 
 const exact = (text: string): bigint => unitsOf(text) ?? 0n
 
@@ -183,7 +183,7 @@ const cashOf = ({ side, price, quantity, commission }: JournalTrade): bigint => 
 
 describe('orders at a venue, by an engine that is killed again and again', () => {
   it('are accepted once each, and only after they were stored', () => {
-    const accepted = acceptedIn(story.journal)
+    const accepted = acceptedIn(simulation.journal)
     expect(new Set(accepted).size).toBe(accepted.length)
     const submitted = payloadsOf('execution.order_submitted.v1').map(({ idempotency_key: key }) => key)
     expect(new Set(submitted).size).toBe(submitted.length)
@@ -192,13 +192,13 @@ describe('orders at a venue, by an engine that is killed again and again', () =>
   })
 
   it('were under way when a process was killed', () => {
-    const doubted = payloadsOf('execution.order_unknown.v1').filter(({ reason }) => reason === 'restart')
-    expect(doubted.length).toBeGreaterThan(0)
+    const unknown = payloadsOf('execution.order_unknown.v1').filter(({ reason }) => reason === 'restart')
+    expect(unknown.length).toBeGreaterThan(0)
   })
 
   it('have each of their trades in the log, once', () => {
     const recorded = payloadsOf('execution.order_filled.v1').map(({ venue_trade_id: id }) => String(id))
-    const traded = story.journal.trades.map(({ tradeId }) => String(tradeId))
+    const traded = simulation.journal.trades.map(({ tradeId }) => String(tradeId))
     expect(recorded.toSorted()).toEqual(traded.toSorted())
   })
 
@@ -206,7 +206,7 @@ describe('orders at a venue, by an engine that is killed again and again', () =>
     const {
       trading: { orders },
       trading: { intents },
-    } = story.state
+    } = simulation.state
     expect(orders.open.size).toBe(0)
     const left = [...intents.values()].filter(
       ({ status }) => !['filled', 'rejected', 'expired'].includes(status),
@@ -217,10 +217,10 @@ describe('orders at a venue, by an engine that is killed again and again', () =>
   })
 
   it('leave the cash that the trades of the venue come to, to the millionth of a dollar', () => {
-    const cash = story.journal.trades.reduce((sum, trade) => sum + cashOf(trade), START_CASH)
-    expect(story.state.trading.ledger.cash).toBe(cash)
-    expect(story.state.trading.book.count).toBe(0)
-    expect(story.journal.positions).toEqual([])
+    const cash = simulation.journal.trades.reduce((sum, trade) => sum + cashOf(trade), START_CASH)
+    expect(simulation.state.trading.ledger.cash).toBe(cash)
+    expect(simulation.state.trading.book.count).toBe(0)
+    expect(simulation.journal.positions).toEqual([])
   })
 
   it('leave nothing at the venue that the log does not know', () => {
@@ -229,7 +229,7 @@ describe('orders at a venue, by an engine that is killed again and again', () =>
   })
 
   it('find the kill switch at the level at which it was stored', () => {
-    expect(story.levels.map(({ found }) => found)).toEqual(story.levels.map(({ stored }) => stored))
-    expect(new Set(story.levels.map(({ stored }) => stored)).size).toBeGreaterThan(1)
+    expect(simulation.levels.map(({ found }) => found)).toEqual(simulation.levels.map(({ stored }) => stored))
+    expect(new Set(simulation.levels.map(({ stored }) => stored)).size).toBeGreaterThan(1)
   })
 })

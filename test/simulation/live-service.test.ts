@@ -16,7 +16,7 @@ import { runCommandLine } from '../../src/surfaces/cli/run.ts'
 import { emit, eventsOf, registerProducer } from '../interface/acts.ts'
 import { agreementOn, bullMarket } from '../interface/opinions.ts'
 import type { Answer, RunningService } from '../interface/service.ts'
-import { startVenue } from '../venue/venue.ts'
+import { startExchangeServer } from '../exchange-server/exchange-server.ts'
 
 const TOKEN = 'live-service-token-of-more-than-thirty-two-characters'
 const PASSWORD = 'a password for the vault of a test'
@@ -39,7 +39,7 @@ afterEach(async () => {
 
 type Lookup = (host: string, ...rest: readonly unknown[]) => void
 
-/** A machine without a network: no name is found, or nobody even says so. */
+/** A machine without a network: no host name is found, or lookups never return. */
 const withoutNetwork = (kind: 'no such name' | 'silence'): void => {
   const original = dns.lookup as Lookup
   const lookup: Lookup = (host, ...rest) => {
@@ -154,11 +154,11 @@ describe('a service that is to trade live', () => {
   })
 
   // A request alone is given ten seconds, and a look at the venue makes several.
-  it('starts and stops beside a network that is silent', { timeout: 20_000 }, async () => {
+  it('starts and stops beside a network that is silent', { timeout: 120_000 }, async () => {
     withoutNetwork('silence')
     await storeKeys()
     const running = await start()
-    expect(checkOf(await liveOf(running), 'reachable')?.detail).toBe('not asked yet')
+    expect(checkOf(await liveOf(running), 'reachable')?.detail).toBe('not checked yet')
     while (asked.length === 0) await sleep(20)
     await running.stop()
     service = null
@@ -168,9 +168,9 @@ describe('a service that is to trade live', () => {
 describe('a service that practises at a venue', () => {
   it(
     'enters when it may, leaves at its stop, and remembers position and level',
-    { timeout: 120_000 },
+    { timeout: 600_000 },
     async () => {
-      const venue = await startVenue({
+      const venue = await startExchangeServer({
         now: () => Date.now(),
         perpetuals: ['BTC', 'ETH', 'SOL', 'SUI', 'HYPE'],
       })
@@ -211,7 +211,7 @@ describe('a service that practises at a venue', () => {
         })
         expect((await running.call('GET', '/kill-switch')).body).toMatchObject({ level: 1 })
 
-        // Far below its stop, told twice: one absurd price alone decides nothing.
+        // Far below its stop, reported twice: a single outlier triggers nothing.
         venue.world.prices.set('ETH', 9_300_000_000n)
         for (const price of [93, 92.9])
           await emit(running, 'ticker', 'signal.price_ws.v1', { symbol: 'ETH', price })
@@ -257,6 +257,6 @@ const commandLine = (
     currentFolder: home,
     version: 'test',
     clock: at(home).clock,
-    workshopAt: (folder) => createCommandDependencies(at(folder)),
+    dependenciesAt: async (folder) => createCommandDependencies(at(folder)),
   })
 }

@@ -1,53 +1,57 @@
+import { type OrderId, type IntentId } from '../../src/core/shared/brand.ts'
 import { afterEach, describe, expect, it } from 'vitest'
-import { openPositionsOf } from '../../src/core/trading/book.ts'
-import type { Floor } from './trading-floor.ts'
+import { openPositionsOf } from '../../src/core/trading/portfolio.ts'
+import type { LiveEngine } from './live-engine.fixture.ts'
 
-/** A place where orders are filled: on paper, or at a venue. */
-export interface Ground {
-  readonly floor: Floor
+/** An engine whose orders are filled on paper or at a venue. */
+export interface ScenarioFixture {
+  readonly live: LiveEngine
   /** Bars of the symbols, at the prices that the venue has from now on. */
   price(prices: Readonly<Record<string, number>>): Promise<void>
   /** Where entries are filled in parts: a part of what waits. */
   fillSome(): Promise<void>
   /** All that is left. */
   fillRest(): Promise<void>
-  /** Lets everything happen that follows. */
+  /** Waits for all that follows. */
   settle(): Promise<void>
   /** The next process on the same log. */
-  restart(): Promise<Ground>
+  restart(): Promise<ScenarioFixture>
   close(): Promise<void>
 }
 
-export interface GroundOptions {
+export interface ScenarioOptions {
   /** The first entry is filled in parts. */
   readonly inParts: boolean
 }
 
 /** What the engine does with orders, wherever they are filled. */
-export const orderScenarios = (name: string, open: (wishes: GroundOptions) => Promise<Ground>): void => {
-  let ground: Ground
+export const orderScenarios = (
+  name: string,
+  open: (options: ScenarioOptions) => Promise<ScenarioFixture>,
+): void => {
+  let fixture: ScenarioFixture
 
   const begin = async (inParts = false): Promise<string> => {
-    ground = await open({ inParts })
-    await ground.price({ BTC: 60_000, ETH: 3000 })
+    fixture = await open({ inParts })
+    await fixture.price({ BTC: 60_000, ETH: 3000 })
     return enter()
   }
   const enter = async (symbol = 'BTC'): Promise<string> => {
-    const intent = await ground.floor.intend({ symbol })
-    await ground.settle()
+    const intent = await fixture.live.submitIntent({ symbol })
+    await fixture.settle()
     return intent
   }
-  const state = () => ground.floor.engine.state
-  const statusOf = (intent: string) => state().trading.intents.get(intent)?.status
+  const state = () => fixture.live.engine.state
+  const statusOf = (intent: string) => state().trading.intents.get(intent as IntentId)?.status
   const held = () => openPositionsOf(state().trading)
   const setLevel = (level: 2 | 3) =>
-    ground.floor.engine.execute({
+    fixture.live.engine.execute({
       kind: 'set-kill-switch',
       move: { level, reason: 'test', operator: 'op', surface: 'cli' },
     })
 
   describe(`orders ${name}`, () => {
-    afterEach(() => ground.close())
+    afterEach(() => fixture.close())
 
     it('open a position with a stop below and a target above its price', async () => {
       const intent = await begin()
@@ -59,8 +63,8 @@ export const orderScenarios = (name: string, open: (wishes: GroundOptions) => Pr
 
     it('close it at its stop, and the ledger adds up', async () => {
       await begin()
-      await ground.price({ BTC: 56_000, ETH: 3000 })
-      await ground.settle()
+      await fixture.price({ BTC: 56_000, ETH: 3000 })
+      await fixture.settle()
       expect(held()).toEqual([])
       const {
         trading: { ledger },
@@ -73,30 +77,30 @@ export const orderScenarios = (name: string, open: (wishes: GroundOptions) => Pr
       await begin()
       await setLevel(2)
       expect(statusOf(await enter('ETH'))).toBe('rejected')
-      await ground.price({ BTC: 56_000, ETH: 3000 })
-      await ground.settle()
+      await fixture.price({ BTC: 56_000, ETH: 3000 })
+      await fixture.settle()
       expect(held()).toEqual([])
     })
 
     it('close nothing by themselves at level 3, and an operator can', async () => {
       await begin()
       await setLevel(3)
-      await ground.price({ BTC: 56_000, ETH: 3000 })
-      await ground.settle()
+      await fixture.price({ BTC: 56_000, ETH: 3000 })
+      await fixture.settle()
       expect(held()).toHaveLength(1)
       const by = { operator: 'op', surface: 'cli' } as const
-      await ground.floor.engine.execute({ kind: 'close-all', by })
-      await ground.settle()
+      await fixture.live.engine.execute({ kind: 'close-all', by })
+      await fixture.settle()
       expect(held()).toEqual([])
     })
 
     it('are filled in parts, and the position grows with them', async () => {
       const intent = await begin(true)
-      await ground.fillSome()
+      await fixture.fillSome()
       const [waiting] = [...state().trading.orders.open.values()]
       expect(waiting?.status).toBe('partial')
       expect(held()[0]?.holding.quantity).toBe(waiting?.filled)
-      await ground.fillRest()
+      await fixture.fillRest()
       expect(state().trading.orders.open.size).toBe(0)
       expect(held()[0]?.holding.quantity).toBe(waiting?.quantity)
       expect(statusOf(intent)).toBe('filled')
@@ -104,16 +108,21 @@ export const orderScenarios = (name: string, open: (wishes: GroundOptions) => Pr
 
     it('are canceled by an operator, and what was filled stays', async () => {
       const intent = await begin(true)
-      await ground.fillSome()
+      await fixture.fillSome()
       const [waiting] = [...state().trading.orders.open.values()]
-      const request = { orderId: waiting?.id ?? '', operator: 'op', reason: null, surface: 'cli' } as const
-      expect((await ground.floor.engine.execute({ kind: 'cancel-order', request })).status).toBe('done')
-      await ground.settle()
+      const request = {
+        orderId: (waiting?.id ?? '') as OrderId,
+        operator: 'op',
+        reason: null,
+        surface: 'cli',
+      } as const
+      expect((await fixture.live.engine.execute({ kind: 'cancel-order', request })).status).toBe('done')
+      await fixture.settle()
       expect(state().trading.orders.open.size).toBe(0)
       expect(state().trading.orders.ended.get(request.orderId)?.status).toBe('canceled')
       expect(held()[0]?.holding.quantity).toBe(waiting?.filled)
       expect(statusOf(intent)).toBe('filled')
-      expect((await ground.floor.engine.execute({ kind: 'cancel-order', request })).status).toBe('refused')
+      expect((await fixture.live.engine.execute({ kind: 'cancel-order', request })).status).toBe('refused')
     })
 
     it('are not even made for a symbol without a price', async () => {
@@ -126,12 +135,12 @@ export const orderScenarios = (name: string, open: (wishes: GroundOptions) => Pr
     it('are the same after a restart', async () => {
       await begin()
       await setLevel(2)
-      ground = await ground.restart()
-      await ground.settle()
+      fixture = await fixture.restart()
+      await fixture.settle()
       expect(state().trading.killSwitch.level).toBe(2)
       expect(held()).toHaveLength(1)
-      await ground.price({ BTC: 56_000, ETH: 3000 })
-      await ground.settle()
+      await fixture.price({ BTC: 56_000, ETH: 3000 })
+      await fixture.settle()
       expect(held()).toEqual([])
     })
   })

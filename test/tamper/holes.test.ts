@@ -1,22 +1,22 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { IntegrityReport } from '../../src/engine/integrity/report.ts'
-import { found, SOUND } from './columns.ts'
-import { modify, overwrite, remove, removeAndRecount, sql } from './edits.ts'
-import { buildHouse, LAST_SEQ, node, type House, type Raw } from './house.ts'
-import { headAfter, rechained } from './signed-log.ts'
+import { found, SOUND } from './columns.fixture.ts'
+import { modify, overwrite, remove, removeAndRecount, sql } from './edits.fixture.ts'
+import { buildTamperedLogs, LAST_SEQ, node, type TamperedLogs, type Raw } from './tampered-log.fixture.ts'
+import { headAfter, rechained } from './signed-log.fixture.ts'
 
-let house: House
+let logs: TamperedLogs
 beforeAll(async () => {
-  house = await buildHouse()
+  logs = await buildTamperedLogs()
 })
-afterAll(() => house.end())
+afterAll(() => logs.end())
 
 const fastOf = async (edit: (raw: Raw) => void): Promise<IntegrityReport> =>
-  (await house.broken(edit)).verify('fast')
+  (await logs.broken(edit)).verify('fast')
 
 describe('the seven holes of the chain', () => {
   it('1: a bar that moves from one field to the next leaves the hash as it is', async () => {
-    const before = house.records.slice(0, LAST_SEQ)
+    const before = logs.records.slice(0, LAST_SEQ)
     const [forged] = rechained(
       [{ ...before[13]!, traceId: 'b', dedupeKey: '|', id: 'new' }],
       headAfter(before),
@@ -24,14 +24,14 @@ describe('the seven holes of the chain', () => {
     const moved = { ...forged!, traceId: 'b|', dedupeKey: null }
     expect(rechained([moved], headAfter(before))[0]?.hash).toBe(forged!.hash)
     for (const record of [forged!, moved]) {
-      const { verify } = await house.broken(overwrite([{ ...record, recordedAt: before.at(-1)!.recordedAt }]))
+      const { verify } = await logs.broken(overwrite([{ ...record, recordedAt: before.at(-1)!.recordedAt }]))
       expect(await verify('full')).toMatchObject(found({ reason: 'field', seq: 41 }))
       expect(await verify('fast')).toMatchObject(found({ reason: 'field', seq: 41 }))
     }
   })
 
   it('2: a signature that was stripped or exchanged is missing from its leaf', async () => {
-    const { verify } = await house.broken(
+    const { verify } = await logs.broken(
       sql('UPDATE events SET signature = NULL, signer = NULL WHERE seq = 15'),
     )
     expect(await verify('full')).toMatchObject({
@@ -43,20 +43,20 @@ describe('the seven holes of the chain', () => {
     const replay = sql(
       'UPDATE events SET (signature, signer) = (SELECT signature, signer FROM events WHERE seq = 4) WHERE seq = 5',
     )
-    const { verify } = await house.broken(replay)
+    const { verify } = await logs.broken(replay)
     expect(await verify('full', { checkpoints: null })).toMatchObject(SOUND)
     expect(await verify('full')).toMatchObject(found({ reason: 'checkpoint', seq: 4 }))
   })
 
   it('4: an end that was cut off leaves a valid chain, but not the one of the newest checkpoint', async () => {
-    const { verify } = await house.broken(removeAndRecount('seq > 31'))
+    const { verify } = await logs.broken(removeAndRecount('seq > 31'))
     expect(await verify('full', { checkpoints: null })).toMatchObject(SOUND)
     expect(await verify('full')).toMatchObject(found({ reason: 'truncated', seq: 32 }))
     expect(await verify('fast')).toMatchObject(found({ reason: 'truncated', seq: 32 }))
   })
 
   it('5: an empty field hashes like an absent one', async () => {
-    const { verify } = await house.broken(modify('dedupe_key', `''`, 4))
+    const { verify } = await logs.broken(modify('dedupe_key', `''`, 4))
     expect(await verify('full')).toMatchObject(found({ reason: 'field', seq: 4 }))
   })
 
@@ -72,24 +72,26 @@ describe('the seven holes of the chain', () => {
       const [forged] = rechained(
         [
           {
-            ...house.records[14]!,
+            ...logs.records[14]!,
             id: 'new',
             payload,
             signature,
-            recordedAt: house.records.at(-1)!.recordedAt,
+            recordedAt: logs.records.at(-1)!.recordedAt,
           },
         ],
-        headAfter(house.records),
+        headAfter(logs.records),
       )
-      const { verify } = await house.broken(overwrite([forged!]))
+      const { verify } = await logs.broken(overwrite([forged!]))
       expect(await verify('full')).toMatchObject(found({ reason: 'canonical', seq: 41 }))
       expect(await verify('fast')).toMatchObject(found({ reason: 'canonical', seq: 41 }))
     }
   })
 
   it('7: what happened right before the window of fast verification shows in the link into it', async () => {
-    expect(await fastOf(modify('hash', 'zeroblob(32)', 30))).toMatchObject(found({ reason: 'link', seq: 31 }))
-    expect(await fastOf(modify('prev_hash', 'zeroblob(32)', 31))).toMatchObject(
+    expect(await fastOf(modify('hash', `'${'00'.repeat(32)}'`, 30))).toMatchObject(
+      found({ reason: 'link', seq: 31 }),
+    )
+    expect(await fastOf(modify('prev_hash', `'${'00'.repeat(32)}'`, 31))).toMatchObject(
       found({ reason: 'link', seq: 31 }),
     )
     expect(await fastOf(remove('seq = 30'))).toMatchObject(found({ reason: 'sequence', seq: 30 }))
@@ -98,9 +100,9 @@ describe('the seven holes of the chain', () => {
 
 describe('what nobody can tell', () => {
   it('an event that a node said before, put behind the newest checkpoint', async () => {
-    const replayed = { ...house.records[13]!, id: 'new', recordedAt: house.records.at(-1)!.recordedAt }
-    const [forged] = rechained([replayed], headAfter(house.records))
-    const { verify } = await house.broken(overwrite([forged!]))
+    const replayed = { ...logs.records[13]!, id: 'new', recordedAt: logs.records.at(-1)!.recordedAt }
+    const [forged] = rechained([replayed], headAfter(logs.records))
+    const { verify } = await logs.broken(overwrite([forged!]))
     const report = await verify('full')
     expect(report).toMatchObject(SOUND)
     // So it is said how far the proof goes.

@@ -1,88 +1,72 @@
-/** What the service says when it says no. */
-export class ApiProblem extends Error {
-  override readonly name = 'ApiProblem'
-  readonly status: number
-  /** Stable, such as `kill_switch.active`; `unknown` where the body has none. */
-  readonly code: string
-  readonly faults: readonly Fault[]
-  readonly body: Readonly<Record<string, unknown>>
-
-  constructor(status: number, body: Readonly<Record<string, unknown>>) {
-    super(typeof body['detail'] === 'string' ? body['detail'] : `The service answered ${status}`)
-    this.status = status
-    this.code = typeof body['code'] === 'string' ? body['code'] : 'unknown'
-    this.faults = Array.isArray(body['errors']) ? (body['errors'] as Fault[]) : []
-    this.body = body
-  }
-}
-
-export interface Fault {
-  readonly loc: readonly (string | number)[]
-  readonly msg: string
-  readonly type: string
-}
-
-/** Nobody answered: the network, or the service is down. */
-export class Unreachable extends Error {
-  override readonly name = 'Unreachable'
-}
+import createClient from 'openapi-fetch'
+import type { paths } from './schema.generated.ts'
+import type { Payload, WithPayload } from './types.ts'
 
 export const API = '/api/v1'
 
-export interface Call {
-  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  readonly body?: unknown
-  readonly headers?: Readonly<Record<string, string>>
-  readonly signal?: AbortSignal
-  /** Sent with this one request and forgotten. */
-  readonly operatorToken?: string
-}
+/** The API through the dashboard's own origin, typed by its OpenAPI document. Everything but success is thrown. */
+export const api = createClient<paths>({ baseUrl: API, headers: { accept: 'application/json' } })
 
-/** One request to the API, through the dashboard's own origin. `path` stands below the prefix. */
-export const callApi = async <Body>(path: string, call: Call = {}): Promise<Body> => {
-  const { method = 'GET', body, headers = {}, signal, operatorToken } = call
-  const response = await send(`${API}${path}`, {
-    method,
-    headers: {
-      accept: 'application/json',
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...(operatorToken === undefined ? {} : { 'x-operator-token': encodeURIComponent(operatorToken) }),
-      ...headers,
-    },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    ...(signal === undefined ? {} : { signal }),
-  })
-  const answer = await readJson(response)
-  if (!response.ok) throw new ApiProblem(response.status, isRecord(answer) ? answer : {})
-  return answer as Body
-}
+api.use({
+  onResponse: async ({ response }) => {
+    if (!response.ok) throw new ApiError(response.status, await readProblem(response))
+  },
+  onError: ({ error }) =>
+    error instanceof DOMException && error.name === 'AbortError' ? error : new UnreachableError(),
+})
 
-/** A query without the parameters that are not set. */
-export const queryOf = (parameters: Readonly<Record<string, string | number | undefined>>): string => {
-  const given = Object.entries(parameters).filter(([, value]) => value !== undefined && value !== '')
-  const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()
-  return text === '' ? '' : `?${text}`
-}
+/** The body of a successful response. */
+export const dataOf = async <Data>(response: Promise<{ readonly data?: Data }>): Promise<Data> =>
+  (await response).data as Data
 
-const send = async (url: string, init: RequestInit): Promise<Response> => {
-  try {
-    return await fetch(url, init)
-  } catch (error) {
-    if (error instanceof DOMException && error.name === 'AbortError') throw error
-    throw new Unreachable('The service does not answer')
+/** An error response of the service. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError'
+  readonly status: number
+  /** Stable, such as `kill_switch.active`; `unknown` where the body has none. */
+  readonly code: string
+  readonly fieldErrors: readonly FieldError[]
+  readonly requestId: string | null
+
+  constructor(status: number, body: Payload) {
+    super(typeof body['detail'] === 'string' ? body['detail'] : `The service answered ${status}`)
+    this.status = status
+    this.code = typeof body['code'] === 'string' ? body['code'] : 'unknown'
+    this.fieldErrors = Array.isArray(body['errors']) ? (body['errors'] as FieldError[]) : []
+    this.requestId = typeof body['request_id'] === 'string' ? body['request_id'] : null
   }
 }
 
-const readJson = async (response: Response): Promise<unknown> => {
-  const text = await response.text()
-  if (text === '') return null
+export interface FieldError {
+  readonly loc: readonly (string | number)[]
+  readonly msg: string
+}
+
+/** No response: the network or the service is down. */
+export class UnreachableError extends Error {
+  override readonly name = 'UnreachableError'
+
+  constructor() {
+    super('The service does not answer')
+  }
+}
+
+export const isNotFound = (error: unknown): boolean => error instanceof ApiError && error.status === 404
+
+/** An event whose stored payload is no JSON still shows up, with the text under `unreadable`. */
+export const withPayload = <Event extends { readonly payload: Payload | string }>(
+  event: Event,
+): WithPayload<Event> => ({
+  ...event,
+  payload: typeof event.payload === 'string' ? { unreadable: event.payload } : event.payload,
+})
+
+const readProblem = async (response: Response): Promise<Payload> => {
   try {
-    return JSON.parse(text) as unknown
+    const body = (await response.json()) as unknown
+    return typeof body === 'object' && body !== null ? (body as Payload) : {}
   } catch {
     // A proxy in between may answer in HTML; the status says enough.
-    return null
+    return {}
   }
 }
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

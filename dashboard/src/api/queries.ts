@@ -1,41 +1,13 @@
-import { queryOptions } from '@tanstack/react-query'
-import { callApi, queryOf } from './client.ts'
-import type {
-  Attribution,
-  Configuration,
-  ConfigurationForm,
-  EventPage,
-  EventRecord,
-  Health,
-  Integrity,
-  Session,
-  SignalPage,
-  VerifyProgress,
-} from './log.ts'
-import type {
-  Contributor,
-  KarmaIntent,
-  KarmaReceipt,
-  ProducerStatus,
-  Provenance,
-  Score,
-  Treasury,
-} from './people.ts'
-import type {
-  BrainStatus,
-  EquityHistory,
-  Explanation,
-  Intent,
-  IntentStatus,
-  KillSwitch,
-  LearnedWeights,
-  Order,
-  Portfolio,
-  Position,
-  RegimeView,
-} from './trading.ts'
+import {
+  queryOptions,
+  useInfiniteQuery,
+  type InfiniteData,
+  type UseInfiniteQueryResult,
+} from '@tanstack/react-query'
+import { api, dataOf, withPayload } from './client.ts'
+import type { EventFilter, EventRecord, IntentStatus, Session } from './types.ts'
 
-/** The first word of every key: what the stream calls stale (see live/invalidation.ts). */
+/** The first part of every key. live/live.ts names which events make which resource stale. */
 export type Resource =
   | 'attribution'
   | 'brain-status'
@@ -49,6 +21,7 @@ export type Resource =
   | 'karma'
   | 'kill-switch'
   | 'learning'
+  | 'live'
   | 'orders'
   | 'portfolio'
   | 'positions'
@@ -58,79 +31,125 @@ export type Resource =
   | 'scores'
   | 'signals'
 
-const read = <Body>(resource: Resource, path: string, ...more: readonly unknown[]) =>
+const read = <Data>(
+  [resource, ...key]: readonly [Resource, ...unknown[]],
+  get: (signal: AbortSignal) => Promise<{ readonly data?: Data }>,
+) =>
   queryOptions({
-    queryKey: [resource, path, ...more] as const,
-    queryFn: ({ signal }) => callApi<Body>(path, { signal }),
+    queryKey: [resource, ...key] as const,
+    queryFn: ({ signal }) => dataOf(get(signal)),
   })
 
-/** Everything that pages read. One function per resource; the key follows from the path. */
+const byId = (id: string) => ({ params: { path: { id } } })
+
+/** Everything that pages read, one function per resource. */
 export const queries = {
-  attribution: (signalId: string) =>
-    read<Attribution>('attribution', `/signals/${encodeURIComponent(signalId)}/attribution`),
-  brainStatus: () => read<BrainStatus>('brain-status', '/brain/status'),
-  config: () => read<Configuration>('config', '/config'),
-  configForm: () => read<ConfigurationForm>('config', '/config/schema'),
-  contributor: (id: string) => read<Contributor>('contributors', `/contributors/${encodeURIComponent(id)}`),
-  contributors: () => read<readonly Contributor[]>('contributors', '/contributors'),
-  equity: (hours: number) => read<EquityHistory>('equity', `/portfolio/history${queryOf({ hours })}`),
-  event: (id: string) => read<EventRecord>('events', `/events/${encodeURIComponent(id)}`),
-  events: (filter: EventFilter) => read<EventPage>('events', `/events${queryOf({ ...filter })}`),
-  explanation: (id: string) => read<Explanation>('explanation', `/brain/explain/${encodeURIComponent(id)}`),
-  health: () => read<Health>('health', '/health'),
+  attribution: (signal_id: string) =>
+    read(['attribution', signal_id], (signal) =>
+      api.GET('/signals/{signal_id}/attribution', { params: { path: { signal_id } }, signal }),
+    ),
+  brainStatus: () => read(['brain-status'], (signal) => api.GET('/brain/status', { signal })),
+  config: () => read(['config'], (signal) => api.GET('/config', { signal })),
+  configSchema: () => read(['config', 'schema'], (signal) => api.GET('/config/schema', { signal })),
+  contributor: (id: string) =>
+    read(['contributors', id], (signal) => api.GET('/contributors/{id}', { ...byId(id), signal })),
+  contributors: () => read(['contributors'], (signal) => api.GET('/contributors', { signal })),
+  equity: (hours: number) =>
+    read(['equity', hours], (signal) =>
+      api.GET('/portfolio/history', { params: { query: { hours } }, signal }),
+    ),
+  event: (id: string) =>
+    queryOptions({
+      queryKey: ['events', id] as const,
+      queryFn: ({ signal }) => readEvent(id, signal),
+      staleTime: Infinity,
+    }),
+  events: (filter: EventFilter) =>
+    queryOptions({
+      queryKey: ['events', filter] as const,
+      queryFn: ({ signal }) => readEvents(filter, signal),
+    }),
+  explanation: (id: string) =>
+    read(['explanation', id], (signal) => api.GET('/brain/explain/{id}', { ...byId(id), signal })),
+  health: () => read(['health'], (signal) => api.GET('/health', { signal })),
   intents: (status: IntentStatus | 'all' = 'all', limit = 100) =>
-    read<readonly Intent[]>('intents', `/intents${queryOf({ status, limit })}`),
-  karmaIntents: () => read<{ readonly items: readonly KarmaIntent[] }>('karma', '/karma/intents'),
-  karmaReceipts: () => read<{ readonly items: readonly KarmaReceipt[] }>('karma', '/karma/receipts'),
-  killSwitch: () => read<KillSwitch>('kill-switch', '/kill-switch'),
-  leaderboard: (limit = 50) =>
-    read<readonly Score[]>('scores', `/contributors/leaderboard${queryOf({ limit })}`),
-  orders: (limit = 100) => read<readonly Order[]>('orders', `/orders${queryOf({ limit })}`),
-  portfolio: () => read<Portfolio>('portfolio', '/portfolio'),
-  position: (id: string) => read<Position>('positions', `/positions/${encodeURIComponent(id)}`),
-  positions: (status: 'open' | 'closed' | 'all' = 'open', limit = 500) =>
-    read<readonly Position[]>('positions', `/positions${queryOf({ status, limit })}`),
-  producerStatus: () =>
-    read<{ readonly producers: Readonly<Record<string, ProducerStatus>> }>('producers', '/producers/status'),
-  provenance: (id: string) =>
-    read<Provenance>('provenance', `/oracle/producers/${encodeURIComponent(id)}/provenance`),
-  regime: () => read<RegimeView>('regime', '/regime'),
-  score: (contributorId: string) =>
-    read<Score>('scores', `/contributors/${encodeURIComponent(contributorId)}/score`),
-  /** Of the dashboard itself, not of the API. */
+    read(['intents', status, limit], (signal) =>
+      api.GET('/intents', { params: { query: { status, limit } }, signal }),
+    ),
+  karmaIntents: () => read(['karma', 'intents'], (signal) => api.GET('/karma/intents', { signal })),
+  karmaReceipts: () => read(['karma', 'receipts'], (signal) => api.GET('/karma/receipts', { signal })),
+  killSwitch: () => read(['kill-switch'], (signal) => api.GET('/kill-switch', { signal })),
+  leaderboard: (limit: number) =>
+    read(['scores', limit], (signal) =>
+      api.GET('/contributors/leaderboard', { params: { query: { limit } }, signal }),
+    ),
+  live: () => read(['live'], (signal) => api.GET('/live', { signal })),
+  orders: (limit = 100) =>
+    read(['orders', limit], (signal) => api.GET('/orders', { params: { query: { limit } }, signal })),
+  portfolio: () => read(['portfolio'], (signal) => api.GET('/portfolio', { signal })),
+  position: (position_id: string) =>
+    read(['positions', position_id], (signal) =>
+      api.GET('/positions/{position_id}', { params: { path: { position_id } }, signal }),
+    ),
+  positions: (status: 'open' | 'closed') =>
+    read(['positions', status, 'list'], (signal) =>
+      api.GET('/positions', { params: { query: { status } }, signal }),
+    ),
+  producerStatus: () => read(['producers'], (signal) => api.GET('/producers/status', { signal })),
+  provenance: (producer_id: string) =>
+    read(['provenance', producer_id], (signal) =>
+      api.GET('/oracle/producers/{producer_id}/provenance', { params: { path: { producer_id } }, signal }),
+    ),
+  regime: () => read(['regime'], (signal) => api.GET('/regime', { signal })),
+  score: (id: string) =>
+    read(['scores', 'one', id], (signal) => api.GET('/contributors/{id}/score', { ...byId(id), signal })),
   session: () =>
     queryOptions({
       queryKey: ['session'] as const,
       queryFn: async ({ signal }) => (await fetch('/session', { signal })).json() as Promise<Session>,
     }),
-  signals: (filter: { readonly domain?: string; readonly limit?: number; readonly offset?: number }) =>
-    read<SignalPage>('signals', `/signals${queryOf({ ...filter })}`),
-  weights: (limit = 200) => read<LearnedWeights>('learning', `/learning/weights${queryOf({ limit })}`),
-  treasury: () => read<Treasury>('karma', '/treasury'),
+  signals: (limit: number) =>
+    queryOptions({
+      queryKey: ['signals', limit] as const,
+      queryFn: async ({ signal }) =>
+        (await dataOf(api.GET('/signals', { params: { query: { limit } }, signal }))).items.map(withPayload),
+    }),
+  treasury: () => read(['karma', 'treasury'], (signal) => api.GET('/treasury', { signal })),
+  weights: () =>
+    read(['learning'], (signal) =>
+      api.GET('/learning/weights', { params: { query: { limit: 200 } }, signal }),
+    ),
 } as const
 
-export interface EventFilter {
-  readonly type?: string
-  readonly symbol?: string
-  /** An id, `trace:<trace id>` or `source:<author of signals>`. */
-  readonly about?: string
-  /** Exactly; any event. */
-  readonly source?: string
-  /** When it was recorded: from (inclusive), to (exclusive). ISO 8601. */
-  readonly from?: string
-  readonly to?: string
-  readonly since?: string
-  readonly after_seq?: number
-  readonly before_seq?: number
-  readonly order?: 'asc' | 'desc'
-  readonly limit?: number
+export const readEvent = async (id: string, signal?: AbortSignal): Promise<EventRecord> =>
+  withPayload(await dataOf(api.GET('/events/{id}', { ...byId(id), signal: signal ?? null })))
+
+export interface EventPage {
+  readonly items: readonly EventRecord[]
+  readonly next_seq: number | null
 }
 
-/** Verification is asked for, never refreshed by itself: it costs the service something. */
-export const verifyChain = (request: {
-  readonly mode: 'fast' | 'full'
-  readonly n?: number
-}): Promise<Integrity> => callApi<Integrity>(`/integrity${queryOf({ ...request })}`)
+export const readEvents = async (query: EventFilter, signal?: AbortSignal): Promise<EventPage> => {
+  const page = await dataOf(api.GET('/events', { params: { query }, signal: signal ?? null }))
+  return { items: page.items.map(withPayload), next_seq: page.next_seq }
+}
 
-export const readVerifyProgress = (): Promise<{ readonly progress: VerifyProgress | null }> =>
-  callApi('/integrity/progress')
+/** Newest first, page by page. Events do not refresh it: what one reads stays where it is. */
+export const useEventPages = (
+  filter: EventFilter,
+): UseInfiniteQueryResult<InfiniteData<EventPage>> & { readonly records: readonly EventRecord[] } => {
+  const query = useInfiniteQuery({
+    queryKey: ['event-pages', filter] as const,
+    queryFn: ({ pageParam, signal }) =>
+      readEvents({ ...filter, limit: 200, ...(pageParam === null ? {} : { before_seq: pageParam }) }, signal),
+    initialPageParam: null as number | null,
+    getNextPageParam: ({ next_seq }) => next_seq,
+    staleTime: 0,
+    gcTime: 0,
+  })
+  return { ...query, records: query.data?.pages.flatMap(({ items }) => items) ?? [] }
+}
+
+/** Verification costs the service something, so it runs on request and is not refreshed. */
+export const verifyChain = (query: { readonly mode: 'fast' | 'full'; readonly n?: number }) =>
+  dataOf(api.GET('/integrity', { params: { query } }))

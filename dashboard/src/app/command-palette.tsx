@@ -1,8 +1,15 @@
-import { useState, type KeyboardEvent } from 'react'
+import { useNavigate } from '@tanstack/react-router'
+import { type KeyboardEvent, useState } from 'react'
+import { api } from '../api/client.ts'
 import { cx } from '../ui/cx.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { inputClass } from '../ui/field.tsx'
-import { useCommands, type Command } from './commands.ts'
+import { toast } from '../ui/toast.tsx'
+import { signOut } from './connection.tsx'
+import { openKillSwitch } from './kill-switch.tsx'
+import { PAGES } from './navigation.ts'
+import { switchTheme } from './theme.ts'
+import { useAction } from './use-action.ts'
 
 /** Type a few letters, press Enter. */
 export const CommandPalette = ({ onClose }: { readonly onClose: () => void }) => {
@@ -64,9 +71,7 @@ export const CommandPalette = ({ onClose }: { readonly onClose: () => void }) =>
           </li>
         ))}
       </ul>
-      {found.length === 0 ? (
-        <p className="px-2 py-4 text-sm text-muted">Nothing is called like this.</p>
-      ) : null}
+      {found.length === 0 ? <p className="px-2 py-4 text-sm text-muted">No matching command.</p> : null}
     </Dialog>
   )
 }
@@ -77,3 +82,33 @@ const matches = (label: string, text: string): boolean =>
     .toLowerCase()
     .split(/\s+/)
     .every((word) => label.toLowerCase().includes(word))
+
+interface Command {
+  readonly label: string
+  readonly hint: string
+  readonly run: () => void
+}
+
+export const useRunCycle = () =>
+  useAction({
+    send: (_input: void, headers) => api.POST('/brain/run', { headers }),
+    done: ({ intents }) => `Cycle done: ${intents.length === 1 ? '1 intent' : `${intents.length} intents`}`,
+    refreshes: ['brain-status', 'intents'],
+  })
+
+/** The commands of every page. */
+const useCommands = (): readonly Command[] => {
+  const navigate = useNavigate()
+  const cycle = useRunCycle()
+  return [
+    ...PAGES.map(({ path, label, key }) => ({
+      label: `Go to ${label}`,
+      hint: `g ${key}`,
+      run: () => void navigate({ to: path }),
+    })),
+    { label: 'Kill switch', hint: 'k', run: openKillSwitch },
+    { label: 'Run a brain cycle now', hint: '', run: () => cycle.mutate() },
+    { label: 'Switch theme', hint: '', run: () => toast(`Theme: ${switchTheme()}`) },
+    { label: 'Sign out', hint: '', run: signOut },
+  ]
+}

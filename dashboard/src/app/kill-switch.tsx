@@ -1,51 +1,51 @@
 import { useQuery } from '@tanstack/react-query'
 import { OctagonX, ShieldCheck } from 'lucide-react'
+import { api } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
-import type { KillSwitch, KillSwitchLevel } from '../api/trading.ts'
 import { Button } from '../ui/button.tsx'
 import { cx } from '../ui/cx.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { Time } from '../ui/time.tsx'
 import { Untrusted } from '../ui/untrusted.tsx'
-import { confirm } from './confirm.tsx'
-import { createPrompt } from './prompt.ts'
+import { confirm, createPrompt } from './prompts.tsx'
 import { useAction } from './use-action.ts'
 
-interface LevelWords {
-  readonly level: KillSwitchLevel
+interface Level {
+  readonly level: number
   readonly name: string
   readonly effect: string
 }
 
-export const LEVELS: readonly LevelWords[] = [
+export const LEVELS: readonly Level[] = [
   { level: 0, name: 'Normal', effect: 'No restrictions' },
-  { level: 1, name: 'Caution', effect: 'Trades with warnings; cycles by hand are refused' },
-  { level: 2, name: 'Crisis', effect: 'No new positions; exits go on' },
-  { level: 3, name: 'Lockdown', effect: 'No trades at all but by an operator' },
+  { level: 1, name: 'Caution', effect: 'Trading continues with warnings; manual cycles are refused' },
+  { level: 2, name: 'Crisis', effect: 'No new positions; exits continue' },
+  { level: 3, name: 'Lockdown', effect: 'No trades except by an operator' },
 ]
 
-const LOOKS: Readonly<Record<KillSwitchLevel, string>> = {
+const LOOKS: Readonly<Record<number, string>> = {
   0: 'bg-good-soft text-good',
   1: 'bg-warn-soft text-warn',
   2: 'bg-bad-soft text-bad',
   3: 'bg-bad text-panel',
 }
 
-/** Raising is one press and a confirmation; lowering asks for a reason and a word. */
+/** Raising needs a confirmation; lowering needs a reason and a typed word. */
 const useKillSwitch = () => {
-  const action = useAction<{ level: KillSwitchLevel; reason: string }, KillSwitch>({
-    request: (body) => ({ path: '/kill-switch', body }),
+  const action = useAction({
+    send: (body: { readonly level: number; readonly reason: string }, headers) =>
+      api.POST('/kill-switch', { body, headers }),
     done: ({ level, state }) => `Kill switch is at ${level}, ${state}`,
     refreshes: ['kill-switch', 'brain-status'],
   })
-  const move = async (from: KillSwitchLevel, { level, name, effect }: LevelWords): Promise<void> => {
+  const move = async (from: number, { level, name, effect }: Level): Promise<void> => {
     const isRaise = level > from
     const answer = await confirm({
       title: `${isRaise ? 'Raise' : 'Lower'} the kill switch to ${level}, ${name.toLowerCase()}?`,
       text: `${effect}. It is at ${from} now.`,
       confirmLabel: isRaise ? `Raise to ${level}` : `Lower to ${level}`,
       look: isRaise ? 'danger' : 'primary',
-      reason: { suggestion: isRaise ? 'raised by hand on the dashboard' : '' },
+      reason: { suggestion: isRaise ? 'raised on the dashboard' : '' },
       ...(isRaise ? {} : { word: 'LOWER' }),
     })
     if (answer === null) return
@@ -57,12 +57,12 @@ const useKillSwitch = () => {
 
 const panel = createPrompt<true, never>()
 
-/** From anywhere: the palette, the keyboard, the chip. */
+/** From the palette, the keyboard and the chip. */
 export const openKillSwitch = (): void => {
   panel.ask(true).catch(() => undefined)
 }
 
-/** Always in sight: the level in a word and a number. */
+/** The level as a number and a word, visible on every page. */
 export const KillSwitchChip = ({ isLarge = false }: { readonly isLarge?: boolean }) => {
   const { data } = useQuery(queries.brainStatus())
   const level = data?.kill_switch_level
@@ -93,7 +93,7 @@ export const KillSwitchDialog = () => {
   return (
     <Dialog
       title="Kill switch"
-      description="It rises by itself and falls only by hand."
+      description="Raised automatically or by an operator, lowered only by an operator."
       onClose={() => panel.answer(null)}
     >
       <KillSwitchLevels />

@@ -1,9 +1,49 @@
-import { createRootRoute, createRoute, createRouter, Link } from '@tanstack/react-router'
-import type { ComponentType } from 'react'
-import { Empty, Loading } from '../ui/states.tsx'
-import { lazyPage } from './lazy-page.ts'
-import { PageFailure } from './page-failure.tsx'
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Link,
+  useRouter,
+} from '@tanstack/react-router'
+import { type ComponentType, useEffect } from 'react'
+import { UnreachableError } from '../api/client.ts'
+import { useConnectionStatus } from '../live/live.ts'
+import { Empty, Failure, Loading } from '../ui/states.tsx'
 import { Shell } from './shell.tsx'
+
+type LoadPage = () => Promise<{ readonly Page: ComponentType }>
+
+const pages: LoadPage[] = []
+
+/** A page is a module with a component `Page`, loaded on demand or ahead of time. */
+const lazyPage = (load: LoadPage) => {
+  pages.push(load)
+  return lazyRouteComponent(() => load().catch(onLoadError), 'Page')
+}
+
+/** Preloads all pages, so that they open while the service is down. */
+export const loadAllPages = async (): Promise<void> => {
+  for (const load of pages) await load().catch(() => undefined)
+}
+
+const RELOADED_AT = 'reloaded-at'
+const RELOAD_PAUSE_MS = 60_000
+
+/** The service is down, or it was updated and its pages have other names: then the app is reloaded. */
+const onLoadError = async (error: unknown): Promise<never> => {
+  const isServed = await fetch('/healthz').then(
+    ({ ok }) => ok,
+    () => false,
+  )
+  if (!isServed) throw new UnreachableError()
+  const isNew = Date.now() - Number(sessionStorage.getItem(RELOADED_AT) ?? 0) > RELOAD_PAUSE_MS
+  if (!isNew) throw error
+  sessionStorage.setItem(RELOADED_AT, String(Date.now()))
+  location.reload()
+  // Nothing is shown until the reload.
+  return new Promise(() => undefined)
+}
 
 const root = createRootRoute({ component: Shell })
 
@@ -36,7 +76,7 @@ export const router = createRouter({
   defaultPendingComponent: () => <Loading what="the page" />,
   defaultErrorComponent: ({ error }) => <PageFailure error={error} />,
   defaultNotFoundComponent: () => (
-    <Empty title="There is no such page">
+    <Empty title="Page not found">
       <Link to="/" className="text-accent underline">
         Go to the overview
       </Link>
@@ -48,4 +88,15 @@ declare module '@tanstack/react-router' {
   interface Register {
     router: typeof router
   }
+}
+
+/** Shown for a page that could not be loaded or drawn. Retries when the service is back. */
+const PageFailure = ({ error }: { readonly error: unknown }) => {
+  const { invalidate } = useRouter()
+  const isLive = useConnectionStatus() === 'live'
+  const retry = (): void => void invalidate()
+  useEffect(() => {
+    if (isLive && error instanceof UnreachableError) void invalidate()
+  }, [isLive, error, invalidate])
+  return <Failure error={error} onRetry={retry} />
 }

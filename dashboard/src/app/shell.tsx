@@ -5,13 +5,10 @@ import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Toasts } from '../ui/toast.tsx'
 import { CommandPalette } from './command-palette.tsx'
-import { signOut } from './sign-out.ts'
-import { ConfirmDialog } from './confirm.tsx'
-import { HelpDialog } from './help.tsx'
+import { ConnectionBadge, ConnectionBanner, CurrentRegime, signOut } from './connection.tsx'
 import { KillSwitchChip, KillSwitchDialog, openKillSwitch } from './kill-switch.tsx'
-import { LineBadge, LineBanner, RegimeBadge } from './line.tsx'
-import { PAGES, type PageEntry } from './navigation.ts'
-import { OperatorDialog } from './operator.tsx'
+import { type PageEntry, PAGES } from './navigation.ts'
+import { ConfirmDialog, OperatorDialog } from './prompts.tsx'
 import { switchTheme, useTheme } from './theme.ts'
 import { useKeyboard } from './use-keyboard.ts'
 
@@ -44,8 +41,8 @@ export const Shell = () => {
         <header className="sticky top-0 z-30 border-b border-line bg-panel">
           <div className="flex h-12 items-center gap-2 px-3 md:px-4">
             <h1 className="mr-auto truncate text-base font-semibold">{page.label}</h1>
-            <LineBadge />
-            <RegimeBadge />
+            <ConnectionBadge />
+            <CurrentRegime />
             <div className="max-md:hidden">
               <KillSwitchChip />
             </div>
@@ -60,7 +57,7 @@ export const Shell = () => {
               <Command className="size-4" aria-hidden />
             </Button>
           </div>
-          <LineBanner />
+          <ConnectionBanner />
         </header>
         <main id="content" tabIndex={-1} className="min-w-0 flex-1 p-3 outline-none md:p-4">
           <Outlet />
@@ -119,7 +116,7 @@ const ThemeButton = () => {
   )
 }
 
-/** For thumbs: the three pages one looks at, everything else, and the kill switch in the middle. */
+/** The main pages, everything else, and the kill switch in the middle. */
 const BottomBar = ({ onMore }: { readonly onMore: () => void }) => {
   const primary = PAGES.filter(({ isPrimary }) => isPrimary === true)
   const item =
@@ -165,5 +162,29 @@ const MorePages = ({ onClose }: { readonly onClose: () => void }) => (
         <LogOut className="size-4" aria-hidden /> Sign out
       </button>
     </nav>
+  </Dialog>
+)
+
+const KEYS: readonly (readonly [keys: string, what: string])[] = [
+  ['Ctrl K', 'Commands'],
+  ['?', 'This help'],
+  ['k', 'Kill switch'],
+  ...PAGES.map(({ key, label }) => [`g ${key}`, label] as const),
+  ['↑ ↓', 'From row to row of a list; Enter opens it'],
+  ['Esc', 'Close what is open'],
+]
+
+const HelpDialog = ({ onClose }: { readonly onClose: () => void }) => (
+  <Dialog title="Keyboard" onClose={onClose}>
+    <dl className="grid grid-cols-[auto_1fr] gap-x-6 gap-y-2 text-sm">
+      {KEYS.map(([keys, what]) => (
+        <div key={keys} className="contents">
+          <dt>
+            <kbd className="rounded border border-line bg-raised px-1.5 py-0.5">{keys}</kbd>
+          </dt>
+          <dd>{what}</dd>
+        </div>
+      ))}
+    </dl>
   </Dialog>
 )

@@ -36,7 +36,7 @@ const subscribe = (listener: () => void): (() => void) => {
 
 export const useTheme = (): Theme => useSyncExternalStore(subscribe, chosen)
 
-/** Whether it is dark now, whoever decided it. For what cannot be coloured by CSS. */
+/** Whether the page is dark now. For what CSS cannot colour. */
 export const useIsDark = (): boolean =>
   useSyncExternalStore(subscribe, () => {
     const theme = chosen()

@@ -1,26 +1,26 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { dataOf } from '../api/client.ts'
 import type { Resource } from '../api/queries.ts'
-import { callApi, type Call } from '../api/client.ts'
 import { titleOf } from '../ui/states.tsx'
 import { toast } from '../ui/toast.tsx'
-import { asOperator } from './operator.tsx'
+import { asOperator, type OperatorHeaders } from './prompts.tsx'
 
 export interface ActionOptions<Input, Result> {
-  /** What to ask of the API. */
-  readonly request: (input: Input) => { readonly path: string } & Omit<Call, 'operatorToken' | 'signal'>
-  /** What to tell when it is done; null = nothing. */
+  /** The request. Pass `headers` on: they carry the operator token when one is needed. */
+  readonly send: (input: Input, headers: OperatorHeaders) => Promise<{ readonly data?: Result }>
+  /** The message after success; null for none. */
   readonly done: (result: Result, input: Input) => string | null
-  /** Closes a form, say. Called also if what asked is gone by then: the stream may be faster than the answer. */
+  /** Closes a form, say. Also runs if the component is gone by then: the stream may be faster than the response. */
   readonly after?: (result: Result, input: Input) => void
-  /** What it makes old. The stream refreshes most by itself. */
+  /** What it makes stale. The stream refreshes most by itself. */
   readonly refreshes?: readonly Resource[]
-  /** Shows the failure itself, and wants no toast. */
+  /** The caller shows the error itself. */
   readonly quiet?: boolean
 }
 
-/** A write: asks for the operator token if needed, tells what came of it, and refreshes what it changed. */
+/** A write: asks for the operator token if needed, reports the result, and refreshes what it changed. */
 export const useAction = <Input, Result>({
-  request,
+  send,
   done,
   after,
   refreshes = [],
@@ -28,18 +28,9 @@ export const useAction = <Input, Result>({
 }: ActionOptions<Input, Result>) => {
   const client = useQueryClient()
   return useMutation({
-    mutationFn: (input: Input) => {
-      const { path, ...call } = request(input)
-      return asOperator((operatorToken) =>
-        callApi<Result>(path, {
-          method: 'POST',
-          ...call,
-          ...(operatorToken === undefined ? {} : { operatorToken }),
-        }),
-      )
-    },
+    mutationFn: (input: Input) => asOperator((headers) => dataOf(send(input, headers))),
     onSuccess: async (result, input) => {
-      // Null: the person was asked for the operator token and thought better of it.
+      // Null: the operator token was asked for and not given.
       if (result === null) return
       const text = done(result, input)
       if (text !== null) toast(text, 'good')

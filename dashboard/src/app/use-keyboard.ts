@@ -7,7 +7,7 @@ export interface Shortcuts {
 
 const PAUSE_MS_MAX = 1200
 
-/** Keys for the whole page. Silent while somebody types or a dialog is open. */
+/** Keyboard shortcuts of the page. Inactive in inputs and dialogs. */
 export const useKeyboard = (shortcuts: Shortcuts): void => {
   const latest = useRef(shortcuts)
   useEffect(() => {

@@ -1,6 +1,6 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 
-/** A filter or a selection that belongs into the address, so that it can be linked to and gone back from. */
+/** A filter or a selection in the address, so that links and the back button work. */
 export const useUrlState = (name: string, initial = ''): readonly [string, (value: string) => void] => {
   const search = useSearch({ strict: false }) as Readonly<Record<string, unknown>>
   const navigate = useNavigate()
@@ -8,7 +8,7 @@ export const useUrlState = (name: string, initial = ''): readonly [string, (valu
   const set = (next: string): void => {
     void navigate({
       to: '.',
-      // From what the address is by then: several may change at the same moment.
+      // Based on the latest address: several parameters may change at once.
       search: ((current: object) => ({ ...current, [name]: next === initial ? undefined : next })) as never,
       replace: true,
     })

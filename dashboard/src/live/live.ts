@@ -1,33 +1,53 @@
 import type { QueryClient } from '@tanstack/react-query'
-import type { EventItem } from '../api/log.ts'
+import { createContext, useContext, useEffect, useRef, useState, useSyncExternalStore } from 'react'
 import type { Resource } from '../api/queries.ts'
-import { staleBy } from './invalidation.ts'
-import { openStream, type LineStatus, type Stream } from './stream.ts'
+import type { EventItem } from '../api/types.ts'
+import { openStream, type ConnectionStatus, type Stream } from './stream.ts'
 
-export interface LiveState {
-  readonly status: LineStatus
-  /** When the line last showed a sign of life; null before the first. Milliseconds since 1970. */
-  readonly aliveAtMs: number | null
-  /** Events since the page was loaded. */
-  readonly count: number
+/** Which resources an event makes stale, by the beginning of its type. The longest match decides. */
+const STALE_BY: Readonly<Record<string, readonly Resource[]>> = {
+  'attribution.recorded': ['attribution', 'scores', 'provenance'],
+  'attribution.resolved': ['attribution', 'scores', 'provenance'],
+  'brain.conviction': ['explanation'],
+  'brain.cycle': ['brain-status', 'explanation', 'intents', 'attribution', 'scores'],
+  'brain.regime_change': ['brain-status', 'regime'],
+  contributor: ['contributors', 'scores'],
+  execution: ['portfolio', 'equity', 'positions', 'orders', 'intents', 'attribution', 'live'],
+  karma: ['karma', 'scores'],
+  learning: ['learning', 'brain-status', 'producers'],
+  'market.bar': ['portfolio', 'positions'],
+  producer: ['producers'],
+  signal: ['signals'],
+  'system.config_changed': ['config', 'portfolio', 'karma', 'live'],
+  'system.kill_switch': ['brain-status', 'kill-switch', 'live'],
+  'system.started': ['health', 'config'],
 }
 
-/** How often one resource is asked for again at most, however many events make it old. */
+export const staleBy = (type: string): readonly Resource[] => {
+  const segments = type.split('.')
+  for (let count = segments.length; count > 0; count -= 1) {
+    const stale = STALE_BY[segments.slice(0, count).join('.')]
+    if (stale !== undefined) return stale
+  }
+  return []
+}
+
+/** At most this often one resource is fetched again, however many events make it stale. */
 const REFRESH_MS_MIN = 1000
 const RECENT_MAX = 500
 
-type Listener = () => void
-type EventListener = (events: readonly EventItem[]) => void
+type OnEvents = (events: readonly EventItem[]) => void
 
-/** What has happened since the page was loaded, and who wants to know. */
+/** The events since the page was loaded: refreshes stale queries and passes batches on to components. */
 export class Live {
-  #state: LiveState = { status: 'connecting', aliveAtMs: null, count: 0 }
+  #status: ConnectionStatus = 'connecting'
+  #count = 0
   #recent: readonly EventItem[] = []
-  #waiting: EventItem[] = []
-  #isFrameAsked = false
+  #pending: EventItem[] = []
+  #isFlushScheduled = false
   readonly #client: QueryClient
-  readonly #stateListeners = new Set<Listener>()
-  readonly #eventListeners = new Set<EventListener>()
+  readonly #onChange = new Set<() => void>()
+  readonly #onEvents = new Set<OnEvents>()
   readonly #stale = new Set<Resource>()
   readonly #refreshedAtMs = new Map<Resource, number>()
   #refreshTimer: ReturnType<typeof setTimeout> | null = null
@@ -38,83 +58,83 @@ export class Live {
     this.#client = client
   }
 
-  /** Resolves when it is known from where on events will be told: what is asked for after that misses nothing. */
+  /** Resolves when the position in the log is known: queries after that miss no event. */
   start(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#stream = openStream({
-      onBegin: resolve,
+      onPosition: resolve,
       onEvents: (events) => {
-        this.#waiting.push(...events)
-        this.#askFrame()
+        this.#pending.push(...events)
+        this.#scheduleFlush()
       },
-      onStatus: (status) => this.#onStatus(status),
-      onAlive: () => {
-        // Told with the next change of state: nobody has to draw a sign of life.
-        this.#state = { ...this.#state, aliveAtMs: Date.now() }
-      },
+      onStatus: (status) => this.#setStatus(status),
     })
     return promise
   }
 
-  /** An answer said that the session is over; the line may not have heard of it. */
-  readonly doubtSession = (): void => {
-    if (this.#state.status === 'live') this.#stream?.renew()
+  /** A request got 401; an open stream does not notice the end of its session by itself. */
+  readonly checkSession = (): void => {
+    if (this.#status === 'live') this.#stream?.reconnect()
   }
 
-  readonly state = (): LiveState => this.#state
+  readonly status = (): ConnectionStatus => this.#status
+
+  /** Events since the page was loaded. */
+  readonly count = (): number => this.#count
 
   /** Newest last, bounded. */
   readonly recent = (): readonly EventItem[] => this.#recent
 
-  readonly onState = (listener: Listener): (() => void) => {
-    this.#stateListeners.add(listener)
-    return () => this.#stateListeners.delete(listener)
+  readonly subscribe = (onChange: () => void): (() => void) => {
+    this.#onChange.add(onChange)
+    return () => this.#onChange.delete(onChange)
   }
 
   /** Called with batches, at most once per frame. */
-  readonly onEvents = (listener: EventListener): (() => void) => {
-    this.#eventListeners.add(listener)
-    return () => this.#eventListeners.delete(listener)
+  readonly subscribeToEvents = (onEvents: OnEvents): (() => void) => {
+    this.#onEvents.add(onEvents)
+    return () => this.#onEvents.delete(onEvents)
   }
 
-  #onStatus(status: LineStatus): void {
-    this.#setState({
-      ...this.#state,
-      status,
-      aliveAtMs: status === 'live' ? Date.now() : this.#state.aliveAtMs,
-    })
-    // After a pause anything may be old, also what no event tells.
-    if (status === 'live' && this.#hasBeenLive) this.#client.invalidateQueries().catch(reportQuietly)
-    if (status === 'live') this.#hasBeenLive = true
+  #setStatus(status: ConnectionStatus): void {
+    this.#status = status
+    for (const onChange of this.#onChange) onChange()
+    if (status !== 'live') return
+    // After an interruption anything may be stale, also what no event announces.
+    if (this.#hasBeenLive) this.#client.invalidateQueries().catch(ignoreFailedRefetch)
+    this.#hasBeenLive = true
   }
 
-  /** A page in the background draws no frames, but has to keep up all the same. */
-  #askFrame(): void {
-    if (this.#isFrameAsked) return
-    this.#isFrameAsked = true
+  /** A hidden page draws no frames, but has to keep up. */
+  #scheduleFlush(): void {
+    if (this.#isFlushScheduled) return
+    this.#isFlushScheduled = true
     if (document.hidden) setTimeout(() => this.#flush(), REFRESH_MS_MIN)
     else requestAnimationFrame(() => this.#flush())
   }
 
   #flush(): void {
-    this.#isFrameAsked = false
-    const events = this.#waiting
-    this.#waiting = []
+    this.#isFlushScheduled = false
+    const events = this.#pending
+    this.#pending = []
     this.#recent = [...this.#recent, ...events].slice(-RECENT_MAX)
+    this.#count += events.length
     for (const { type } of events) for (const resource of staleBy(type)) this.#stale.add(resource)
-    this.#setState({ ...this.#state, count: this.#state.count + events.length })
-    for (const listener of this.#eventListeners) listener(events)
+    for (const onChange of this.#onChange) onChange()
+    for (const onEvents of this.#onEvents) onEvents(events)
     this.#refresh()
   }
 
-  /** At once for what rests, later for what was refreshed a moment ago. */
+  /** At once, unless the resource was refreshed a moment ago. */
   #refresh(): void {
     const nowMs = performance.now()
     for (const resource of this.#stale) {
       if (nowMs - (this.#refreshedAtMs.get(resource) ?? -Infinity) < REFRESH_MS_MIN) continue
       this.#stale.delete(resource)
       this.#refreshedAtMs.set(resource, nowMs)
-      this.#client.invalidateQueries({ queryKey: [resource] }, { cancelRefetch: false }).catch(reportQuietly)
+      this.#client
+        .invalidateQueries({ queryKey: [resource] }, { cancelRefetch: false })
+        .catch(ignoreFailedRefetch)
     }
     if (this.#stale.size === 0 || this.#refreshTimer !== null) return
     this.#refreshTimer = setTimeout(() => {
@@ -122,12 +142,57 @@ export class Live {
       this.#refresh()
     }, REFRESH_MS_MIN)
   }
-
-  #setState(state: LiveState): void {
-    this.#state = state
-    for (const listener of this.#stateListeners) listener()
-  }
 }
 
-/** A refetch that fails is shown by the panel that asked. */
-const reportQuietly = (): void => undefined
+/** The panel that reads the resource shows the error. */
+const ignoreFailedRefetch = (): void => undefined
+
+export const LiveContext = createContext<Live | null>(null)
+
+const useLive = (): Live => {
+  const live = useContext(LiveContext)
+  if (live === null) throw new Error('no LiveContext around this component')
+  return live
+}
+
+export const useConnectionStatus = (): ConnectionStatus => {
+  const live = useLive()
+  return useSyncExternalStore(live.subscribe, live.status)
+}
+
+/** Changes with every batch of events: for small components only. */
+export const useEventCount = (): number => {
+  const live = useLive()
+  return useSyncExternalStore(live.subscribe, live.count)
+}
+
+/** Calls `onEvents` with every batch. The function may change from render to render. */
+export const useEvents = (onEvents: OnEvents): void => {
+  const live = useLive()
+  const latest = useRef(onEvents)
+  useEffect(() => {
+    latest.current = onEvents
+  })
+  useEffect(() => live.subscribeToEvents((events) => latest.current(events)), [live])
+}
+
+interface RecentEventsOptions {
+  /** What a query returned; the stream continues it. */
+  readonly older?: readonly EventItem[] | undefined
+  readonly limit?: number
+}
+
+/** The newest accepted events, newest first, without duplicates. */
+export const useRecentEvents = (
+  accepts: (event: EventItem) => boolean,
+  { older = [], limit = 200 }: RecentEventsOptions = {},
+): readonly EventItem[] => {
+  const live = useLive()
+  const [newer, setNewer] = useState<readonly EventItem[]>(() => live.recent().filter(accepts).toReversed())
+  useEvents((events) => {
+    const fresh = events.filter(accepts).toReversed()
+    if (fresh.length > 0) setNewer((known) => [...fresh, ...known].slice(0, limit))
+  })
+  const ids = new Set(newer.map(({ id }) => id))
+  return [...newer.filter(accepts), ...older.filter(({ id }) => !ids.has(id))].slice(0, limit)
+}

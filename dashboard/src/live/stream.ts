@@ -1,109 +1,101 @@
-import { API, ApiProblem, callApi } from '../api/client.ts'
-import type { EventItem, EventPage } from '../api/log.ts'
-import { pause } from './pause.ts'
-import { nextSession } from './session.ts'
-import { readMessages } from './sse.ts'
+import { API, ApiError } from '../api/client.ts'
+import { readEvents } from '../api/queries.ts'
+import type { EventItem, Session } from '../api/types.ts'
 
-export type LineStatus =
+export type ConnectionStatus =
   | 'connecting'
   | 'live'
-  /** Lost; tried again by itself. */
+  /** Lost; retried automatically. */
   | 'reconnecting'
-  /** The session is over: somebody has to sign in, here or in another tab. */
+  /** The session is over: the user has to sign in, here or in another tab. */
   | 'signed-out'
 
-export interface StreamListener {
-  /** From which event on everything will be told: answers that are asked for from now on miss nothing. */
-  readonly onBegin: () => void
+interface StreamHandlers {
+  /** The position in the log is known: what is queried from now on misses no event. */
+  readonly onPosition: () => void
   readonly onEvents: (events: readonly EventItem[]) => void
-  readonly onStatus: (status: LineStatus) => void
-  /** Something came, if only a sign of life. */
-  readonly onAlive: () => void
-}
-
-/** The service speaks every 15 s at least; a line that is silent for three times as long is dead. */
-const SILENCE_MS_MAX = 45_000
-const RETRY_MS = [500, 1000, 2000, 4000] as const
-
-/**
- * The one event stream of a page. It begins behind the event that was the newest when the page loaded, and goes on
- * behind the last one it saw, so nothing is missed; what is told twice is dropped.
- */
-export const openStream = (listener: StreamListener): Stream => {
-  let line = new AbortController()
-  const nextLine = (): AbortSignal => {
-    line = new AbortController()
-    return line.signal
-  }
-  run(listener, nextLine).catch((error: unknown) => {
-    // Only a mistake of ours ends the loop; the page then says that it is not live.
-    listener.onStatus('reconnecting')
-    throw error
-  })
-  return { renew: () => line.abort() }
+  readonly onStatus: (status: ConnectionStatus) => void
 }
 
 export interface Stream {
-  /** Drops the line and opens another: whoever may no longer read learns it then. */
-  readonly renew: () => void
+  /** Drops the connection and opens another one, which finds out whether the session is still valid. */
+  readonly reconnect: () => void
 }
 
-const run = async (listener: StreamListener, nextLine: () => AbortSignal): Promise<void> => {
+/** The service sends something every 15 s; a connection that is silent three times as long is dead. */
+const SILENCE_MS_MAX = 45_000
+const WATCHDOG_MS = 5000
+const RETRY_MS = [500, 1000, 2000, 4000] as const
+const SESSION_CHECK_MS = 2000
+
+/**
+ * The one event stream of a page. It starts after the event that was the newest when the page loaded and resumes after
+ * the last one it received, so no event is missed; duplicates are dropped.
+ */
+export const openStream = (handlers: StreamHandlers): Stream => {
+  let connection = new AbortController()
+  const nextConnection = (): AbortSignal => {
+    connection = new AbortController()
+    return connection.signal
+  }
+  run(handlers, nextConnection).catch((error: unknown) => {
+    // Only a bug ends the loop; the page then shows that it is not live.
+    handlers.onStatus('reconnecting')
+    throw error
+  })
+  return { reconnect: () => connection.abort() }
+}
+
+const run = async (handlers: StreamHandlers, nextConnection: () => AbortSignal): Promise<void> => {
   let lastId: string | null = null
   let failures = 0
   for (;;) {
-    const dropped = nextLine()
+    const signal = nextConnection()
     try {
-      lastId ??= await newestId(dropped)
-      listener.onBegin()
-      const response = await connect(lastId, dropped)
-      if (response.status === 401) throw new ApiProblem(401, {})
+      lastId ??= (await readEvents({ limit: 1 }, signal)).items[0]?.id ?? null
+      handlers.onPosition()
+      const response = await fetch(`${API}/events/stream`, {
+        headers: { accept: 'text/event-stream', ...(lastId === null ? {} : { 'last-event-id': lastId }) },
+        signal,
+      })
+      if (response.status === 401) throw new ApiError(401, {})
       if (!response.ok || response.body === null) throw new Error(`the stream answered ${response.status}`)
       failures = 0
-      listener.onStatus('live')
-      lastId = await listen(response.body, lastId, listener)
+      handlers.onStatus('live')
+      lastId = await receive(response.body, lastId, handlers)
     } catch (error) {
-      if (isSignedOut(error)) {
-        listener.onStatus('signed-out')
+      if (error instanceof ApiError && error.status === 401) {
+        handlers.onStatus('signed-out')
         await nextSession()
         continue
       }
       failures += 1
     }
-    listener.onStatus('reconnecting')
+    handlers.onStatus('reconnecting')
     await pause(RETRY_MS[Math.min(failures, RETRY_MS.length - 1)] ?? 4000)
   }
 }
 
-const connect = (lastId: string | null, signal: AbortSignal): Promise<Response> =>
-  fetch(`${API}/events/stream`, {
-    headers: { accept: 'text/event-stream', ...(lastId === null ? {} : { 'last-event-id': lastId }) },
-    signal,
-  })
-
-/** Until the line ends; returns the last id that was seen. */
-const listen = async (
+/** Until the connection ends; returns the id of the last event. */
+const receive = async (
   body: ReadableStream<Uint8Array>,
   from: string | null,
-  listener: StreamListener,
+  handlers: StreamHandlers,
 ): Promise<string | null> => {
   let lastId = from
-  let aliveAtMs = performance.now()
+  let receivedAtMs = performance.now()
   const watchdog = setInterval(() => {
-    if (performance.now() - aliveAtMs > SILENCE_MS_MAX) void body.cancel().catch(ignore)
-  }, 5000)
+    // A body that cannot be canceled has ended already.
+    if (performance.now() - receivedAtMs > SILENCE_MS_MAX) void body.cancel().catch(() => undefined)
+  }, WATCHDOG_MS)
   try {
-    const onBytes = (): void => {
-      aliveAtMs = performance.now()
-      listener.onAlive()
-    }
-    for await (const messages of readMessages(body, onBytes)) {
+    for await (const messages of readMessages(body, () => (receivedAtMs = performance.now()))) {
       const fresh = messages.filter(({ id }) => id !== lastId)
       lastId = messages.at(-1)?.id ?? lastId
-      if (fresh.length > 0) listener.onEvents(fresh.map(({ data }) => JSON.parse(data) as EventItem))
+      if (fresh.length > 0) handlers.onEvents(fresh.map(({ data }) => JSON.parse(data) as EventItem))
     }
   } catch {
-    // A line that breaks is a line that ends: the loop above opens another behind the last id.
+    // A broken connection ends like any other: the loop above opens another one after the last id.
     return lastId
   } finally {
     clearInterval(watchdog)
@@ -111,12 +103,75 @@ const listen = async (
   return lastId
 }
 
-const newestId = async (signal: AbortSignal): Promise<string | null> => {
-  const { items } = await callApi<EventPage>('/events?limit=1', { signal })
-  return items[0]?.id ?? null
+export interface SseMessage {
+  readonly id: string
+  readonly data: string
 }
 
-const isSignedOut = (error: unknown): boolean => error instanceof ApiProblem && error.status === 401
+/**
+ * Messages of an event stream as they arrive. Not EventSource: it reports neither why it failed nor that the
+ * connection went silent. Here every byte, comments included, calls `onBytes`.
+ */
+export const readMessages = async function* (
+  body: ReadableStream<Uint8Array>,
+  onBytes: () => void,
+): AsyncGenerator<readonly SseMessage[]> {
+  const reader = body.getReader()
+  const decoder = new TextDecoder()
+  let rest = ''
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) return
+      onBytes()
+      rest += decoder.decode(value, { stream: true })
+      const blocks = rest.split('\n\n')
+      rest = blocks.pop() ?? ''
+      const messages = blocks.flatMap(messageOf)
+      if (messages.length > 0) yield messages
+    }
+  } finally {
+    reader.releaseLock()
+  }
+}
 
-/** A body that cannot be cancelled any more has ended already. */
-const ignore = (): void => undefined
+const messageOf = (block: string): readonly SseMessage[] => {
+  let id = ''
+  let data: string | null = null
+  for (const line of block.split('\n')) {
+    if (line.startsWith('id: ')) id = line.slice(4)
+    if (line.startsWith('data: ')) data = (data === null ? '' : `${data}\n`) + line.slice(6)
+  }
+  return data === null ? [] : [{ id, data }]
+}
+
+/** Waits for a new sign-in in any tab. Asks the dashboard's server, not the API: an invalid token is not sent again. */
+const nextSession = async (): Promise<void> => {
+  const over = await readSession()
+  for (;;) {
+    await pause(SESSION_CHECK_MS)
+    const session = await readSession()
+    if (session?.signed_in === true && session.expires_at !== (over?.expires_at ?? null)) return
+  }
+}
+
+const readSession = async (): Promise<Session | null> => {
+  try {
+    return (await (await fetch('/session')).json()) as Session
+  } catch {
+    // Without a response the user counts as signed out.
+    return null
+  }
+}
+
+/** Waits, but not beyond the moment the page becomes visible again: timers of hidden pages are throttled. */
+const pause = (ms: number): Promise<void> =>
+  new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer)
+      document.removeEventListener('visibilitychange', end)
+      resolve()
+    }
+    const timer = setTimeout(end, ms)
+    document.addEventListener('visibilitychange', end)
+  })

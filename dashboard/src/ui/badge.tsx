@@ -11,7 +11,7 @@ const TONES: Readonly<Record<Tone, string>> = {
   bad: 'bg-bad-soft text-bad',
 }
 
-/** A state in one word. The word says it; the colour only helps. */
+/** A state in one word. The colour is never the only information. */
 export const Badge = ({
   tone = 'neutral',
   children,
@@ -40,4 +40,19 @@ const directionTone = (direction: string): Tone => {
 /** long, short, bullish … */
 export const DirectionBadge = ({ direction }: { readonly direction: string }) => (
   <Badge tone={directionTone(direction)}>{direction}</Badge>
+)
+
+const REGIME_TONES: Readonly<Record<string, Tone>> = { BULL: 'good', BEAR: 'bad', CRISIS: 'bad' }
+
+export const RegimeBadge = ({ regime }: { readonly regime: string }) => (
+  <Badge tone={REGIME_TONES[regime] ?? 'neutral'} title="Market regime">
+    {regime}
+  </Badge>
+)
+
+/** A position that was found at the venue and not opened here. */
+export const AdoptedBadge = () => (
+  <Badge tone="warn" title="Found at the venue, not opened here. It has no stop and no target.">
+    adopted
+  </Badge>
 )

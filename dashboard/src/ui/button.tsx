@@ -13,7 +13,7 @@ const LOOKS: Readonly<Record<ButtonLook, string>> = {
 interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   readonly look?: ButtonLook
   readonly size?: 'small' | 'normal' | 'icon'
-  /** Something is under way: cannot be pressed again. */
+  /** A request is in progress: cannot be pressed again. */
   readonly busy?: boolean
 }
 

@@ -1,8 +1,7 @@
 import { X } from 'lucide-react'
 import { Dialog as Radix } from 'radix-ui'
-import { useState, type ReactNode } from 'react'
+import { type ReactNode, useState } from 'react'
 import { cx } from './cx.ts'
-import { returnFocusTo } from './focus.ts'
 
 /** Open as long as it is there. */
 interface DialogProps {
@@ -15,7 +14,7 @@ interface DialogProps {
 }
 
 /** On a phone a sheet is as wide as the screen: level and regime, in the bars above and below it, stay in sight. */
-const BETWEEN_THE_BARS = 'max-md:top-12 max-md:bottom-[calc(3.75rem+env(safe-area-inset-bottom))]'
+const BETWEEN_BARS = 'max-md:top-12 max-md:bottom-[calc(3.75rem+env(safe-area-inset-bottom))]'
 
 /**
  * Without Radix's own overlay: that one writes a style element into the page, which the content security policy
@@ -27,10 +26,7 @@ export const Dialog = ({ title, description, onClose, form = 'centre', children 
   return (
     <Radix.Root open onOpenChange={(isOpen) => (isOpen ? undefined : onClose())}>
       <Radix.Portal>
-        <div
-          className={cx('fixed inset-0 z-40 bg-black/45', form === 'sheet' && BETWEEN_THE_BARS)}
-          aria-hidden
-        />
+        <div className={cx('fixed inset-0 z-40 bg-black/45', form === 'sheet' && BETWEEN_BARS)} aria-hidden />
         <Radix.Content
           onCloseAutoFocus={(event) => {
             event.preventDefault()
@@ -42,7 +38,7 @@ export const Dialog = ({ title, description, onClose, form = 'centre', children 
             form === 'centre' &&
               'top-1/2 left-1/2 max-h-[88dvh] w-[min(30rem,calc(100vw-1.5rem))] -translate-x-1/2 -translate-y-1/2 rounded-xl',
             form === 'sheet' &&
-              `inset-y-0 right-0 w-[min(40rem,100vw)] border-y-0 border-r-0 ${BETWEEN_THE_BARS}`,
+              `inset-y-0 right-0 w-[min(40rem,100vw)] border-y-0 border-r-0 ${BETWEEN_BARS}`,
           )}
         >
           <header className="flex items-start justify-between gap-3 border-b border-line px-4 py-3">
@@ -64,4 +60,17 @@ export const Dialog = ({ title, description, onClose, form = 'centre', children 
       </Radix.Portal>
     </Radix.Root>
   )
+}
+
+/** The last focused element outside of dialogs. */
+let lastOutside: HTMLElement | null = null
+
+document.addEventListener('focusin', ({ target }) => {
+  if (target instanceof HTMLElement && target.closest('[role="dialog"]') === null) lastOutside = target
+})
+
+/** Returns the focus to the opener of a dialog, or to the last element outside of dialogs. */
+const returnFocusTo = (opener: Element | null): void => {
+  const target = opener instanceof HTMLElement && opener.isConnected ? opener : lastOutside
+  if (target?.isConnected === true) target.focus({ preventScroll: true })
 }

@@ -8,7 +8,7 @@ interface FieldProps {
   readonly label: string
   readonly hint?: ReactNode
   /** What is wrong with what was entered. */
-  readonly fault?: string | undefined
+  readonly error?: string | undefined
   readonly children: (ids: {
     readonly id: string
     readonly 'aria-describedby': string | undefined
@@ -16,10 +16,10 @@ interface FieldProps {
   }) => ReactNode
 }
 
-/** A labelled input of any kind, with its hint and its fault told to everybody. */
-export const Field = ({ label, hint, fault, children }: FieldProps) => {
+/** A labelled input of any kind; hint and error are announced to screen readers. */
+export const Field = ({ label, hint, error, children }: FieldProps) => {
   const id = useId()
-  const hasNote = hint !== undefined || fault !== undefined
+  const hasNote = hint !== undefined || error !== undefined
   return (
     <div className="grid gap-1">
       <label htmlFor={id} className="text-[13px] font-medium">
@@ -28,11 +28,11 @@ export const Field = ({ label, hint, fault, children }: FieldProps) => {
       {children({
         id,
         'aria-describedby': hasNote ? `${id}-note` : undefined,
-        'aria-invalid': fault !== undefined,
+        'aria-invalid': error !== undefined,
       })}
       {hasNote ? (
-        <div id={`${id}-note`} className={cx('text-xs', fault === undefined ? 'text-muted' : 'text-bad')}>
-          {fault ?? hint}
+        <div id={`${id}-note`} className={cx('text-xs', error === undefined ? 'text-muted' : 'text-bad')}>
+          {error ?? hint}
         </div>
       ) : null}
     </div>
@@ -41,8 +41,8 @@ export const Field = ({ label, hint, fault, children }: FieldProps) => {
 
 type TextFieldProps = Omit<FieldProps, 'children'> & InputHTMLAttributes<HTMLInputElement>
 
-export const TextField = ({ label, hint, fault, className, ...input }: TextFieldProps) => (
-  <Field label={label} hint={hint} fault={fault}>
+export const TextField = ({ label, hint, error, className, ...input }: TextFieldProps) => (
+  <Field label={label} hint={hint} error={error}>
     {(ids) => <input {...input} {...ids} className={cx(inputClass, className)} />}
   </Field>
 )

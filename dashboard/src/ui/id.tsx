@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react'
 import { Copy } from 'lucide-react'
 import { shortId } from './format.ts'
 import { toast } from './toast.tsx'
@@ -25,18 +26,16 @@ export const Id = ({ id, whole = false }: { readonly id: string; readonly whole?
   </span>
 )
 
-/** Name and value pairs of a detail. */
-export const Facts = ({
-  facts,
-}: {
-  readonly facts: readonly (readonly [name: string, value: React.ReactNode])[]
-}) => (
+/** Name and value pairs of a detail; undefined values are left out. */
+export const Facts = ({ facts }: { readonly facts: Readonly<Record<string, ReactNode>> }) => (
   <dl className="grid grid-cols-[minmax(7rem,auto)_1fr] content-start gap-x-4 gap-y-1.5 text-[13px]">
-    {facts.map(([name, value]) => (
-      <div key={name} className="contents">
-        <dt className="text-muted">{name}</dt>
-        <dd className="min-w-0 wrap-anywhere">{value}</dd>
-      </div>
-    ))}
+    {Object.entries(facts)
+      .filter(([, value]) => value !== undefined)
+      .map(([name, value]) => (
+        <div key={name} className="contents">
+          <dt className="text-muted">{name}</dt>
+          <dd className="min-w-0 wrap-anywhere">{value}</dd>
+        </div>
+      ))}
   </dl>
 )

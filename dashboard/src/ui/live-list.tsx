@@ -1,11 +1,10 @@
-import { useRef, useState, type ReactNode } from 'react'
+import { type ReactNode, useRef, useState, useSyncExternalStore } from 'react'
 import { cx } from './cx.ts'
-import { moveBetweenRows, ROW } from './row-keys.ts'
-import { useIsPhone, useIsTouched } from './use-media.ts'
+import { moveBetweenRows, ROW } from './table.tsx'
 
 interface LiveListProps<Item> {
   readonly label: string
-  /** Newest first. Bounded by whoever hands them over. */
+  /** Newest first, bounded by the caller. */
   readonly items: readonly Item[]
   readonly itemKey: (item: Item) => string
   /** Every row has this height: that is what makes drawing only the visible ones possible. */
@@ -19,8 +18,8 @@ interface LiveListProps<Item> {
 
 const MARGIN_ROWS = 6
 
-/** What a finger hits. */
-const TOUCHED_ROW_PX = 44
+/** Minimum size of a touch target. */
+const TOUCH_ROW_PX = 44
 
 /** Draws the rows that can be seen and no others, however fast new ones come. */
 export const LiveList = <Item,>({
@@ -34,7 +33,7 @@ export const LiveList = <Item,>({
   onOpen,
 }: LiveListProps<Item>) => {
   const heightOfRowPx = useIsPhone() ? phoneRowPx : wideRowPx
-  const rowPx = useIsTouched() ? Math.max(heightOfRowPx, TOUCHED_ROW_PX) : heightOfRowPx
+  const rowPx = useIsTouch() ? Math.max(heightOfRowPx, TOUCH_ROW_PX) : heightOfRowPx
   const [scrollPx, setScrollPx] = useState(0)
   const box = useRef<HTMLDivElement>(null)
   const first = Math.max(0, Math.floor(scrollPx / rowPx) - MARGIN_ROWS)
@@ -79,3 +78,20 @@ export const LiveList = <Item,>({
     </div>
   )
 }
+
+/** Whether the screen is like this now. */
+const useMedia = (query: string): boolean =>
+  useSyncExternalStore(
+    (listener) => {
+      const media = matchMedia(query)
+      media.addEventListener('change', listener)
+      return () => media.removeEventListener('change', listener)
+    },
+    () => matchMedia(query).matches,
+  )
+
+/** The width of a phone, as `max-sm:` says it in CSS. */
+const useIsPhone = (): boolean => useMedia('(width < 40rem)')
+
+/** Fingers need larger targets than a mouse. */
+const useIsTouch = (): boolean => useMedia('(pointer: coarse)')

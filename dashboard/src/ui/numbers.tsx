@@ -7,7 +7,7 @@ const toneOf = (value: number): string => {
   return value < 0 ? 'text-bad' : 'text-muted'
 }
 
-/** A dash where nothing is known: never a zero. */
+/** A dash for unknown values: never a zero. */
 export const Unknown = ({ why = 'not known' }: { readonly why?: string }) => (
   <span className="text-muted" title={why}>
     –
@@ -18,52 +18,52 @@ interface MaybeNumber {
   readonly value: number | null | undefined
 }
 
-export const Usd = ({ value }: MaybeNumber) =>
+interface FigureProps extends MaybeNumber {
+  readonly tone?: (value: number) => string
+  readonly children: (value: number) => ReactNode
+}
+
+const Figure = ({ value, tone, children }: FigureProps) =>
   value === null || value === undefined ? (
     <Unknown />
   ) : (
-    <span className="whitespace-nowrap">{formatUsd(value)}</span>
+    <span className={cx('whitespace-nowrap', tone?.(value))}>{children(value)}</span>
   )
+
+export const Usd = ({ value }: MaybeNumber) => <Figure value={value}>{(usd) => formatUsd(usd)}</Figure>
 
 /** Profit and loss: signed and coloured. */
-export const Pnl = ({ value }: MaybeNumber) =>
-  value === null || value === undefined ? (
-    <Unknown />
-  ) : (
-    <span className={cx('whitespace-nowrap', toneOf(Math.round(value * 100)))}>
-      {formatUsd(value, { plus: true })}
-    </span>
-  )
+export const Pnl = ({ value }: MaybeNumber) => (
+  <Figure value={value} tone={(usd) => toneOf(Math.round(usd * 100))}>
+    {(usd) => formatUsd(usd, { plus: true })}
+  </Figure>
+)
 
-export const Percent = ({
-  value,
-  digits = 2,
-  toned = false,
-}: MaybeNumber & { digits?: number; toned?: boolean }) =>
-  value === null || value === undefined ? (
-    <Unknown />
-  ) : (
-    <span className={cx('whitespace-nowrap', toned && toneOf(value))}>
-      {formatPercent(value, { digits, plus: toned })}
-    </span>
-  )
+interface PercentProps extends MaybeNumber {
+  readonly digits?: number
+  readonly toned?: boolean
+}
+
+export const Percent = ({ value, digits = 2, toned = false }: PercentProps) => (
+  <Figure value={value} {...(toned ? { tone: toneOf } : {})}>
+    {(share) => formatPercent(share, { digits, plus: toned })}
+  </Figure>
+)
 
 /** In dollars: every symbol is quoted in them. */
-export const Price = ({ value }: MaybeNumber) =>
-  value === null || value === undefined ? (
-    <Unknown />
-  ) : (
-    <span className="whitespace-nowrap">${formatPrice(value)}</span>
-  )
+export const Price = ({ value }: MaybeNumber) => (
+  <Figure value={value}>{(price) => `$${formatPrice(price)}`}</Figure>
+)
 
-export const Quantity = ({ value, unit }: MaybeNumber & { readonly unit: string }) =>
-  value === null || value === undefined ? (
-    <Unknown />
-  ) : (
-    <span className="whitespace-nowrap">
-      {formatQuantity(value)} <span className="text-muted">{unit}</span>
-    </span>
-  )
+export const Quantity = ({ value, unit }: MaybeNumber & { readonly unit: string }) => (
+  <Figure value={value}>
+    {(quantity) => (
+      <>
+        {formatQuantity(quantity)} <span className="text-muted">{unit}</span>
+      </>
+    )}
+  </Figure>
+)
 
 /** A number with its name, as large as it matters. */
 export const Stat = ({ label, children, note }: { label: string; children: ReactNode; note?: ReactNode }) => (

@@ -1,10 +1,10 @@
 import type { UseQueryResult } from '@tanstack/react-query'
-import { useId, type ReactNode } from 'react'
-import { useLineStatus } from '../live/use-live.ts'
+import { type ReactNode, useId } from 'react'
+import { useConnectionStatus } from '../live/live.ts'
 import { cx } from './cx.ts'
 import { formatDuration } from './format.ts'
-import { useNow } from './now.ts'
 import { Failure, Loading } from './states.tsx'
+import { useNow } from './time.tsx'
 
 interface PanelProps {
   readonly title: string
@@ -64,7 +64,7 @@ interface QueryContentProps<Data> {
   readonly children: (data: Data) => ReactNode
 }
 
-/** Old data stays on the screen when a refresh fails; its age tells. */
+/** Old data stays on the screen when a refresh fails; its age shows. */
 export const QueryContent = <Data,>({ query, what, children }: QueryContentProps<Data>) => {
   if (query.data !== undefined) return children(query.data)
   if (query.isError) return <Failure error={query.error} onRetry={() => void query.refetch()} />
@@ -73,20 +73,20 @@ export const QueryContent = <Data,>({ query, what, children }: QueryContentProps
 
 const FRESH_MS = 10_000
 
-/** How old what is shown may be: silent while the line is up, loud when nothing new can come. */
+/** The age of the data: discreet while the page is live, prominent when no updates arrive. */
 export const DataAge = ({
   query,
-  isFollowed = true,
+  isLiveUpdated = true,
 }: {
   readonly query: Pick<UseQueryResult, 'dataUpdatedAt' | 'isError'>
-  /** Events refresh it; otherwise it is as old as it says. */
-  readonly isFollowed?: boolean
+  /** Events refresh it; otherwise its age counts from loading. */
+  readonly isLiveUpdated?: boolean
 }) => {
-  const isLive = useLineStatus() === 'live' && !query.isError
+  const isLive = useConnectionStatus() === 'live' && !query.isError
   const { dataUpdatedAt } = query
   const age = useNow((nowMs) => ageText(dataUpdatedAt, nowMs))
   if (dataUpdatedAt === 0) return null
-  if (isLive && !isFollowed) return <span className="text-muted">{age === '' ? 'loaded now' : age}</span>
+  if (isLive && !isLiveUpdated) return <span className="text-muted">{age === '' ? 'loaded now' : age}</span>
   if (isLive) {
     return (
       <span className="text-muted" title="Refreshed by events as they happen">
@@ -106,4 +106,26 @@ const ageText = (updatedAtMs: number, nowMs: number): string => {
   if (ms < FRESH_MS) return ''
   const coarse = ms < 60_000 ? Math.floor(ms / 10_000) * 10_000 : Math.floor(ms / 60_000) * 60_000
   return `${formatDuration(coarse)} old`
+}
+
+interface SectionProps {
+  readonly title: string
+  readonly hint?: string
+  readonly children: ReactNode
+}
+
+/** A part of a sheet. */
+export const Section = ({ title, hint, children }: SectionProps) => {
+  const id = useId()
+  return (
+    <section aria-labelledby={id} className="grid min-w-0 gap-2">
+      <div className="flex flex-wrap items-baseline justify-between gap-x-3">
+        <h3 id={id} className="text-sm font-semibold">
+          {title}
+        </h3>
+        {hint === undefined ? null : <p className="text-xs text-muted">{hint}</p>}
+      </div>
+      {children}
+    </section>
+  )
 }

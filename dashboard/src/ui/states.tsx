@@ -1,6 +1,6 @@
 import { CircleAlert, Inbox, LoaderCircle } from 'lucide-react'
 import type { ReactNode } from 'react'
-import { ApiProblem, Unreachable } from '../api/client.ts'
+import { ApiError, UnreachableError } from '../api/client.ts'
 import { Button } from './button.tsx'
 
 export const Loading = ({ what = 'data' }: { readonly what?: string }) => (
@@ -9,7 +9,7 @@ export const Loading = ({ what = 'data' }: { readonly what?: string }) => (
   </p>
 )
 
-/** Nothing here, why that is fine, and what makes it change. */
+/** Nothing to show: why, and what changes that. */
 export const Empty = ({ title, children }: { readonly title: string; readonly children?: ReactNode }) => (
   <div className="flex flex-col items-center gap-1 px-4 py-8 text-center">
     <Inbox className="size-5 text-muted" aria-hidden />
@@ -32,26 +32,25 @@ export const Failure = ({ error, onRetry }: { readonly error: unknown; readonly 
 )
 
 export const titleOf = (error: unknown): string => {
-  if (error instanceof Unreachable) return 'The service does not answer'
+  if (error instanceof UnreachableError) return 'The service does not answer'
   return error instanceof Error ? error.message : String(error)
 }
 
 const adviceOf = (error: unknown): string => {
-  if (error instanceof Unreachable) return 'Is it running? The page tries again by itself.'
-  if (!(error instanceof ApiProblem)) return 'Reload the page. If it stays, look at the log of the service.'
-  const requestId =
-    typeof error.body['request_id'] === 'string' ? ` Request ${error.body['request_id']}.` : ''
+  if (error instanceof UnreachableError) return 'Check that it is running. The page retries automatically.'
+  if (!(error instanceof ApiError)) return 'Reload the page. If the error stays, see the log of the service.'
+  const requestId = error.requestId === null ? '' : ` Request ${error.requestId}.`
   switch (error.status) {
     case 401:
       return 'The session is over. Sign in again.'
     case 403:
       return 'The operator token is needed.'
     case 404:
-      return `There is no such thing here, or this version of the service does not offer it (${error.code}).`
+      return `Not found, or not offered by this version of the service (${error.code}).`
     case 423:
-      return 'The kill switch is up. Lower it first.'
+      return 'The kill switch is raised. Lower it first.'
     case 503:
-      return `The service is busy or its store does not answer (${error.code}). It tries again by itself.${requestId}`
+      return `The service or its store is busy (${error.code}). The page retries automatically.${requestId}`
     default:
       return `Code ${error.code}.${requestId}`
   }

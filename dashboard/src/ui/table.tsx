@@ -1,7 +1,7 @@
 import { ArrowDown, ArrowUp } from 'lucide-react'
-import { useState, type ReactNode } from 'react'
+import { type KeyboardEvent, type ReactNode, useState } from 'react'
 import { cx } from './cx.ts'
-import { moveBetweenRows, ROW } from './row-keys.ts'
+import { Time } from './time.tsx'
 
 export interface Column<Row> {
   readonly name: string
@@ -121,7 +121,7 @@ const HeadCell = <Row,>({ column, sorting, onSort }: HeadCellProps<Row>) => {
       </th>
     )
   }
-  // Once down, once up, once as it came.
+  // Descending, ascending, unsorted.
   const next =
     current === null
       ? { name, isDescending: true }
@@ -167,3 +167,50 @@ const sorted = <Row,>(
     return left < right ? -sign : sign
   })
 }
+
+/** On the button of each row; the list around them takes the keys. */
+export const ROW = { 'data-row': '' } as const
+
+/** Up and down move between rows, instead of a hundred presses of Tab. */
+export const moveBetweenRows = (event: KeyboardEvent<HTMLElement>): void => {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+  if (step === undefined || !(event.target instanceof HTMLElement)) return
+  const rows = [...event.currentTarget.querySelectorAll<HTMLElement>('[data-row]')]
+  const current = rows.indexOf(event.target)
+  // The list itself has the focus: down goes to its first row.
+  const next = current === -1 && step === 1 ? rows[0] : rows[current + step]
+  if (next === undefined || (current === -1 && event.target !== event.currentTarget)) return
+  event.preventDefault()
+  next.focus()
+}
+
+interface ColumnOptions {
+  readonly wide?: boolean
+}
+
+/** A column of numbers on the right, sortable; `Show` draws one of them. */
+export const numberColumn = <Row,>(
+  name: string,
+  valueOf: (row: Row) => number | null,
+  Show: (props: { readonly value: number | null }) => ReactNode,
+  options: ColumnOptions = {},
+): Column<Row> => ({
+  name,
+  align: 'right',
+  render: (row) => <Show value={valueOf(row)} />,
+  sortBy: (row) => valueOf(row) ?? -Infinity,
+  ...options,
+})
+
+/** A column of ages on the right, sortable. */
+export const ageColumn = <Row,>(
+  name: string,
+  atOf: (row: Row) => string | null,
+  options: ColumnOptions = {},
+): Column<Row> => ({
+  name,
+  align: 'right',
+  render: (row) => <Time at={atOf(row)} as="ago" />,
+  sortBy: (row) => atOf(row) ?? '',
+  ...options,
+})

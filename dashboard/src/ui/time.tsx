@@ -1,5 +1,5 @@
+import { useSyncExternalStore } from 'react'
 import { formatDuration } from './format.ts'
-import { useNow } from './now.ts'
 import { Unknown } from './numbers.tsx'
 
 const CLOCK = new Intl.DateTimeFormat(undefined, {
@@ -19,7 +19,7 @@ const DATE_CLOCK = new Intl.DateTimeFormat(undefined, {
 })
 const DAY_MS = 86_400_000
 
-export interface TimeProps {
+interface TimeProps {
   /** ISO 8601, as the service writes it. */
   readonly at: string | null | undefined
   /** `ago`: how long it is since. `clock`: in the viewer's zone, with the date if it is not today. `full`: both. */
@@ -48,10 +48,36 @@ const Clock = ({ at, isFull }: { readonly at: string; readonly isFull: boolean }
 const isSameDay = (one: number, other: number): boolean =>
   Math.abs(one - other) < DAY_MS && new Date(one).getDate() === new Date(other).getDate()
 
-/** Coarser the longer it is: nobody needs the seconds of yesterday. */
+/** Coarser with age. */
 const agoText = (atMs: number, nowMs: number): string => {
   const ms = nowMs - atMs
   if (Math.abs(ms) < 1500) return 'now'
   const coarse = Math.abs(ms) < 60_000 ? Math.abs(ms) : Math.floor(Math.abs(ms) / 60_000) * 60_000
   return ms > 0 ? `${formatDuration(coarse)} ago` : `in ${formatDuration(coarse)}`
 }
+
+const TICK_MS = 1000
+
+const listeners = new Set<() => void>()
+let nowMs = Date.now()
+let timer: ReturnType<typeof setInterval> | null = null
+
+const subscribe = (listener: () => void): (() => void) => {
+  listeners.add(listener)
+  timer ??= setInterval(tick, TICK_MS)
+  return () => {
+    listeners.delete(listener)
+    if (listeners.size > 0 || timer === null) return
+    clearInterval(timer)
+    timer = null
+  }
+}
+
+const tick = (): void => {
+  nowMs = Date.now()
+  for (const listener of listeners) listener()
+}
+
+/** One clock for the whole page. `describe` turns the time into what is shown: equal answers draw nothing. */
+export const useNow = <Shown extends string | number | boolean>(describe: (nowMs: number) => Shown): Shown =>
+  useSyncExternalStore(subscribe, () => describe(nowMs))

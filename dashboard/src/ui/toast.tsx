@@ -1,7 +1,7 @@
 import { X } from 'lucide-react'
-import { useSyncExternalStore } from 'react'
 import type { Tone } from './badge.tsx'
 import { cx } from './cx.ts'
+import { createStore } from './store.ts'
 
 interface Toast {
   readonly id: number
@@ -12,28 +12,17 @@ interface Toast {
 const SHOWN_MAX = 4
 const SHOWN_MS = 6000
 
-let toasts: readonly Toast[] = []
+const toasts = createStore<readonly Toast[]>([])
 let nextId = 1
-const listeners = new Set<() => void>()
 
-const change = (next: readonly Toast[]): void => {
-  toasts = next
-  for (const listener of listeners) listener()
-}
+const dismiss = (id: number): void => toasts.set(toasts.get().filter((toast) => toast.id !== id))
 
-const dismiss = (id: number): void => change(toasts.filter((toast) => toast.id !== id))
-
-/** Tells shortly what came of something. What must not be missed belongs on the page. */
+/** A short message about a result. What must not be missed belongs on the page. */
 export const toast = (text: string, tone: Tone = 'neutral'): void => {
   const id = nextId
   nextId += 1
-  change([...toasts, { id, tone, text }].slice(-SHOWN_MAX))
+  toasts.set([...toasts.get(), { id, tone, text }].slice(-SHOWN_MAX))
   setTimeout(() => dismiss(id), tone === 'bad' ? SHOWN_MS * 2 : SHOWN_MS)
-}
-
-const subscribe = (listener: () => void): (() => void) => {
-  listeners.add(listener)
-  return () => listeners.delete(listener)
 }
 
 const EDGES: Readonly<Record<Tone, string>> = {
@@ -45,14 +34,13 @@ const EDGES: Readonly<Record<Tone, string>> = {
 }
 
 export const Toasts = () => {
-  const shown = useSyncExternalStore(subscribe, () => toasts)
   return (
     <div
       role="status"
       aria-live="polite"
       className="pointer-events-none fixed right-3 bottom-20 z-50 grid w-[min(24rem,calc(100vw-1.5rem))] gap-2 md:bottom-4"
     >
-      {shown.map(({ id, tone, text }) => (
+      {toasts.use().map(({ id, tone, text }) => (
         <div
           key={id}
           className={cx(

@@ -2,8 +2,7 @@
 const TRICKS = /(?![\n\t\u200c\u200d])[\p{Cc}\p{Cf}]/gu
 
 /**
- * Text that a stranger wrote: escaped (as all text here), isolated from the direction of the text around it, and never
- * longer than its box.
+ * Text from outside: escaped like all text here, isolated from the direction of the text around it, and bounded.
  */
 export const Untrusted = ({ text, lines = 3 }: { readonly text: string; readonly lines?: 1 | 3 | 'all' }) => (
   <bdi
@@ -22,3 +21,20 @@ export const Untrusted = ({ text, lines = 3 }: { readonly text: string; readonly
     )}
   </bdi>
 )
+
+const SHOWN_MAX = 20_000
+
+/** A payload as it is stored. */
+export const Json = ({ value }: { readonly value: unknown }) => {
+  const text = JSON.stringify(value, null, 2) ?? 'null'
+  return (
+    <pre
+      className="max-h-96 overflow-auto rounded-md bg-raised p-3 text-xs whitespace-pre-wrap"
+      tabIndex={0}
+      aria-label="Payload"
+    >
+      <Untrusted lines="all" text={text.slice(0, SHOWN_MAX)} />
+      {text.length > SHOWN_MAX ? `\n… ${text.length - SHOWN_MAX} more characters` : null}
+    </pre>
+  )
+}

@@ -29,7 +29,7 @@ export interface FreshSignal {
 export type QualitySeconds = Readonly<Record<Domain, number>>
 
 /** A signal on this symbol is about the market as a whole and scores no single symbol. */
-export const GLOBAL_SYMBOL = 'GLOBAL'
+const GLOBAL_SYMBOL = 'GLOBAL'
 
 /** By canonical symbol. Ordered by author whatever the order of arrival, so that equal facts give equal events. */
 export const signalsBySymbol = (authors: readonly AuthorSignals[]): ReadonlyMap<string, SymbolSignals> => {

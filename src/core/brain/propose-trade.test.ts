@@ -1,14 +1,15 @@
+import { priceFrom } from '../shared/money.ts'
 import { describe, expect, it } from 'vitest'
 import { testContext } from '../../../test/given.ts'
-import { Desk, payloadOf, typesOf } from '../trading/trading.fixture.ts'
+import { TradingScenario, payloadOf, typesOf } from '../trading/trading.fixture.ts'
 import { run } from '../run.ts'
 import type { Direction } from '../shared/money.ts'
 
 const proposal = (direction: Direction, conviction = 75) =>
   ({ kind: 'propose-trade', proposal: { rule: 'momentum', symbol: 'BTC', direction, conviction } }) as const
 
-const desk = (): Desk => {
-  const opened = new Desk()
+const scenario = (): TradingScenario => {
+  const opened = new TradingScenario()
   opened.bar('BTC', 100)
   return opened
 }
@@ -22,7 +23,7 @@ const ENTERED = [
 
 describe('a trade that a rule wants', () => {
   it('is made and sized like one of the brain', () => {
-    const events = desk().do(proposal('long'))
+    const events = scenario().do(proposal('long'))
     expect(typesOf(events)).toEqual(ENTERED)
     expect(payloadOf(events, 'execution.trade_intent.v1')).toMatchObject({
       conviction_score: 75,
@@ -32,20 +33,20 @@ describe('a trade that a rule wants', () => {
       size_pct: 0.05,
       signal_ids: [],
     })
-    expect(payloadOf(desk().do(proposal('long', 60)), 'execution.trade_intent.v1')).toMatchObject({
+    expect(payloadOf(scenario().do(proposal('long', 60)), 'execution.trade_intent.v1')).toMatchObject({
       leverage: 1,
       size_pct: 0.02,
     })
   })
 
   it('is not made twice', () => {
-    const held = desk()
+    const held = scenario()
     held.do(proposal('long'))
     expect(held.do(proposal('long'))).toEqual([])
   })
 
   it('ends what goes the other way, and begins nothing in the same breath', () => {
-    const held = desk()
+    const held = scenario()
     held.do(proposal('long'))
     const events = held.do(proposal('short'))
     expect(payloadOf(events, 'execution.position_closed.v1')).toMatchObject({ exit_reason: 'bias_flip' })
@@ -54,14 +55,14 @@ describe('a trade that a rule wants', () => {
   })
 
   it.each([2, 3] as const)('is not made at level %i of the kill switch', (level) => {
-    const stopped = desk()
+    const stopped = scenario()
     const move = { level, reason: 'test', operator: 'test', surface: 'cli' } as const
     stopped.do({ kind: 'set-kill-switch', move })
     expect(stopped.do(proposal('long'))).toEqual([])
   })
 
   it('is held to every limit', () => {
-    const held = new Desk({ execution: { dcg_symbols: ['BTC'] } })
+    const held = new TradingScenario({ execution: { dcg_symbols: ['BTC'] } })
     held.bar('BTC', 100)
     expect(payloadOf(held.do(proposal('long')), 'execution.order_failed.v1')).toMatchObject({
       reasons: ['dcg_symbol'],
@@ -71,8 +72,10 @@ describe('a trade that a rule wants', () => {
 
 describe('prices that come with a command', () => {
   const decided = (price: number | null) => {
-    const { state, now, configuration } = desk()
-    const prices = new Map([['BTC', price === null ? null : { price, atMs: Date.parse(now) }]])
+    const { state, now, configuration } = scenario()
+    const prices = new Map([
+      ['BTC', price === null ? null : { price: priceFrom(price), atMs: Date.parse(now) }],
+    ])
     const result = run(state, proposal('long'), testContext({ now, configuration, prices }))
     if (result.status === 'refused') throw new Error('refused')
     return result.events

@@ -1,10 +1,11 @@
+import { priceNumberOrNull } from '../shared/money.ts'
 import { sizeFor } from './decision.ts'
 import type { NewEvent } from '../events/catalogue.ts'
 import { exitSymbol } from '../trading/exits.ts'
 import { markNow } from '../signals/prices.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
 import { isLive } from '../trading/intents.ts'
-import { positionsOf } from '../trading/book.ts'
+import { positionsOf } from '../trading/portfolio.ts'
 import { accept, type Decision } from '../shared/decision.ts'
 import type { Direction } from '../shared/money.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
@@ -57,7 +58,7 @@ const intentEvent = (
       conviction_score: conviction,
       cycle_id: cycleId,
       direction,
-      intended_price: markNow(state, symbol, context)?.price ?? null,
+      intended_price: priceNumberOrNull(markNow(state, symbol, context)?.price ?? null),
       leverage,
       rationale: `${rule}: ${direction} ${symbol}`,
       regime: state.brain.regime?.regime ?? 'TRANSITION',

@@ -1,3 +1,4 @@
+import { priceNumberOrNull } from '../shared/money.ts'
 import { configurationHashInput } from '../config/secrets.ts'
 import type { Configuration } from '../config/schema.ts'
 import type { NewEvent } from '../events/catalogue.ts'
@@ -13,7 +14,7 @@ import { linkedGroups } from '../signals/co-signals.ts'
 import type { LatestSignal } from '../signals/latest-signals.ts'
 import { markReader } from '../signals/prices.ts'
 import { isBuiltin } from '../signals/producers.ts'
-import { openPositionsOf } from '../trading/book.ts'
+import { openPositionsOf } from '../trading/portfolio.ts'
 import { isLive } from '../trading/intents.ts'
 import type { Author, AuthorSignals } from './authors.ts'
 import { type CycleInputs, type DecidedIntent, runCycle, watchRegime } from './cycle.ts'
@@ -140,7 +141,7 @@ const cycleInputsOf = (
     market: configuration.universe.symbols.map((symbol) => ({
       symbol,
       ...dayFactsOf(facts.market, symbol),
-      mark: markOf(symbol)?.price ?? null,
+      mark: priceNumberOrNull(markOf(symbol)?.price ?? null),
     })),
     regimeBefore: facts.brain.regime?.regime ?? null,
     killSwitchLevel: facts.trading.killSwitch.level,

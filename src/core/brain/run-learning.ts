@@ -1,3 +1,4 @@
+import { positionId } from '../shared/brand.ts'
 import type { NewEvent, PayloadOf } from '../events/catalogue.ts'
 import { byDomain, type Domain, DOMAINS, type DomainWeights } from '../shared/domains.ts'
 import { accept, type Decision, refuse } from '../shared/decision.ts'
@@ -5,7 +6,7 @@ import { fallsAfter, type Learning, weightsInForce } from './learning.ts'
 import { r9 } from '../shared/numbers.ts'
 import { DAY_MS } from '../shared/time.ts'
 import { closesAfter, type Close, type Trade } from './trades.ts'
-import type { Position, Positions } from '../trading/positions.ts'
+import type { Positions, Terms } from '../trading/positions.ts'
 import { differenceOf, normalized, projected } from './projection.ts'
 
 /** The result of a closed trade, with the domain scores at its entry. Adopted positions have none. */
@@ -16,14 +17,14 @@ export const recordOutcome = (
   now: string,
 ): Decision => {
   const trade = trades.held.get(close.position_id)
-  const position = positions.get(close.position_id)
+  const position = positions.get(positionId(close.position_id))
   if (trade === undefined || position === undefined) return accept()
   return accept(outcomeEvent(trade, position.terms, close, now))
 }
 
 const outcomeEvent = (
   trade: Trade,
-  terms: Position['terms'],
+  { direction, openedAt, origin }: Terms,
   close: PayloadOf<'execution.position_closed.v1'>,
   now: string,
 ): NewEvent => ({
@@ -32,13 +33,13 @@ const outcomeEvent = (
   payload: {
     position_id: close.position_id,
     conviction_id: trade.convictionId,
-    direction: terms.direction,
+    direction,
     realized_pnl: close.realized_pnl,
     net_return: close.realized_pnl_pct,
     direction_correct: close.gross_pnl > 0,
-    time_held_hours: r9((Date.parse(now) - Date.parse(terms.openedAt)) / HOUR_MS),
+    time_held_hours: r9((Date.parse(now) - Date.parse(openedAt)) / HOUR_MS),
     max_drawdown_pct: close.max_adverse_pct,
-    regime_at_entry: terms.regimeAtEntry,
+    regime_at_entry: origin.kind === 'intent' ? origin.regimeAtEntry : '',
     domain_scores_at_entry: trade.domainScores,
     signal_ids: [...trade.signalIds],
   },

@@ -73,7 +73,7 @@ interface Rule {
 
 const DOMAINS_COUNT = 6
 
-export const RULES: readonly Rule[] = [
+const RULES: readonly Rule[] = [
   {
     reads: ['weights'],
     at: 'weights',

@@ -1,3 +1,4 @@
+import { priceFrom } from '../shared/money.ts'
 import { assertFold } from '../shared/assert.ts'
 import { Map as PersistentMap } from 'immutable'
 import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
@@ -18,6 +19,12 @@ export interface AnalysisBar {
   readonly openInterestUsd: number | null
 }
 
+/** For returns, which are doubles; decisions use the mark. */
+export interface Close {
+  readonly price: number
+  readonly atMs: number
+}
+
 /** What is known of one symbol. Its size does not grow with history. */
 export interface SymbolMarket {
   readonly last: FeedBar
@@ -26,7 +33,7 @@ export interface SymbolMarket {
   /** The last close that is not backfill: backfill is not tradable. */
   readonly mark: Quote | null
   /** Closes of the last hour and the last one before it, oldest first. */
-  readonly closes: readonly Quote[]
+  readonly closes: readonly Close[]
   readonly analysis: Analysis
   /** The last value of each of the last days, oldest first. */
   readonly fearGreedByDay: readonly { readonly day: string; readonly value: number }[]
@@ -89,19 +96,19 @@ const withSymbol = (
 
 const afterBar = (known: SymbolMarket | undefined, bar: FeedBar, rules: AnalysisRules): SymbolMarket => {
   const atMs = Date.parse(bar.close_ts)
-  const quote = { price: bar.close, atMs }
+  const close = { price: bar.close, atMs }
   return {
     last: bar,
     held: null,
-    mark: bar.backfill ? (known?.mark ?? null) : quote,
-    closes: [...lastHour(known?.closes ?? [], atMs), quote],
+    mark: bar.backfill ? (known?.mark ?? null) : { price: priceFrom(bar.close), atMs },
+    closes: [...lastHour(known?.closes ?? [], atMs), close],
     analysis: analysed(known?.analysis ?? INITIAL_ANALYSIS, bar, rules),
     fearGreedByDay: withFearGreed(known?.fearGreedByDay ?? [], bar),
   }
 }
 
 /** From the last close that is an hour old: the reference of the hourly return. */
-const lastHour = (closes: readonly Quote[], atMs: number): readonly Quote[] =>
+const lastHour = (closes: readonly Close[], atMs: number): readonly Close[] =>
   closes.slice(
     Math.max(
       0,
@@ -136,7 +143,7 @@ const quoted = (market: Market, event: Extract<KnownEvent, { type: `signal.${str
   const before = quotes?.get(event.source)
   const isFull = quotes !== undefined && quotes.size >= QUOTES_PER_SYMBOL_MAX
   if (before === undefined ? isFull : before.atMs > atMs) return market
-  const updated = (quotes ?? NO_QUOTES).set(event.source, { price, atMs })
+  const updated = (quotes ?? NO_QUOTES).set(event.source, { price: priceFrom(price), atMs })
   return { rules: market.rules, symbols: market.symbols, quotes: market.quotes.set(key, updated) }
 }
 

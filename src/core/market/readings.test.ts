@@ -1,3 +1,4 @@
+import { priceNumberOrNull } from '../shared/money.ts'
 import { describe, expect, it } from 'vitest'
 import { stateAfter } from '../../../test/given.ts'
 import type { NewEvent } from '../events/catalogue.ts'
@@ -128,7 +129,7 @@ describe('the mark', () => {
     payload: { symbol, price: value as number },
   })
   const mark = (bars: readonly FeedBar[], ...others: readonly NewEvent[]) =>
-    markOf(marketAfter(bars, ...others), 'btc', Date.parse(at(3)), trust)?.price ?? null
+    priceNumberOrNull(markOf(marketAfter(bars, ...others), 'btc', Date.parse(at(3)), trust)?.price ?? null)
 
   it('is the last close as long as it is young', () => {
     expect(mark([barAt(at(0), 7)])).toBe(7)

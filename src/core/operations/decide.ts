@@ -31,7 +31,7 @@ export type AccessEntry = PayloadOf<'system.audit.v1'>
 const RESOURCE_LENGTH_MAX = 256
 
 /** Who wanted what, and whether it was allowed. */
-export const recordAccess = (entry: AccessEntry, surface: 'api' | 'cli'): Decision =>
+const recordAccess = (entry: AccessEntry, surface: 'api' | 'cli'): Decision =>
   accept({
     type: 'system.audit.v1',
     source: surface,

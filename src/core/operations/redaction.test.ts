@@ -52,7 +52,7 @@ describe('text', () => {
   it.each([
     'the token bucket holds 5 tokens: all free',
     'a password is needed and the secret stays in the vault',
-    'risk-adjusted desk-based task-oriented work',
+    'risk-adjusted scenario-based task-oriented work',
     'set SVC_MASTER_PASSWORD or SVC_DEV_MODE=1',
     '-----BEGIN PUBLIC KEY-----\nMCow\n-----END PUBLIC KEY-----',
     `hash ${'4f'.repeat(32)} and 0x${'4f'.repeat(31)}`,

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Desk } from '../trading/trading.fixture.ts'
+import { TradingScenario } from '../trading/trading.fixture.ts'
 import type { Stamped } from '../log/event.ts'
 import { decodeState, encodeState } from '../state-codec.ts'
 import { evolve, INITIAL_STATE } from '../state.ts'
@@ -55,7 +55,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 )
 
 class Life {
-  readonly desk = new Desk({ universe: { symbols: [...SYMBOLS] }, brain: { min_domains: 1 } })
+  readonly scenario = new TradingScenario({ universe: { symbols: [...SYMBOLS] }, brain: { min_domains: 1 } })
   readonly prices = [100, 50]
   cycles = 0
   /** Whether feedback left calls, counters and money as they were. */
@@ -63,7 +63,7 @@ class Life {
 
   constructor() {
     for (const node of NODES) {
-      this.desk.tell({
+      this.scenario.record({
         type: 'contributor.registered.v1',
         source: 'api',
         payload: { contributor_id: node, node_id: node, name: node, role: 'curator', metadata: {} },
@@ -72,10 +72,10 @@ class Life {
   }
 
   take(next: Step): void {
-    const { desk } = this
+    const { scenario } = this
     switch (next.kind) {
       case 'say':
-        desk.do({
+        scenario.do({
           kind: 'submit-signal',
           submission: {
             eventType: 'signal.curator.v1',
@@ -92,7 +92,7 @@ class Life {
           ['signal.ta.v1', { rsi_14: 50 - 28 * next.side }],
           ['signal.social.v1', { score: 9 * next.side }],
         ] as const) {
-          desk.do({
+          scenario.do({
             kind: 'emit-signal',
             emission: {
               producerId: 'technical-analysis',
@@ -105,21 +105,21 @@ class Life {
         }
         return
       case 'bars':
-        desk.wait((next.minutes - 1) * 60_000)
+        scenario.wait((next.minutes - 1) * 60_000)
         for (const index of [0, 1]) this.prices[index] = (this.prices[index] ?? 1) * (1 + next.move)
-        desk.bars(SYMBOLS.map((symbol, index) => [symbol, Number((this.prices[index] ?? 1).toFixed(4))]))
+        scenario.bars(SYMBOLS.map((symbol, index) => [symbol, Number((this.prices[index] ?? 1).toFixed(4))]))
         return
       case 'cycle':
         this.cycles += 1
-        if (desk.state.trading.killSwitch.level < 2) {
-          desk.do({ kind: 'run-cycle', cycleId: `cycle-${this.cycles}`, trigger: 'schedule' })
+        if (scenario.state.trading.killSwitch.level < 2) {
+          scenario.do({ kind: 'run-cycle', cycleId: `cycle-${this.cycles}`, trigger: 'schedule' })
         }
         return
       case 'overdue':
-        desk.do({ kind: 'settle-overdue' })
+        scenario.do({ kind: 'settle-overdue' })
         return
       case 'close-all':
-        desk.do({ kind: 'close-all', by: { operator: 'svc-1', surface: 'api' } })
+        scenario.do({ kind: 'close-all', by: { operator: 'svc-1', surface: 'api' } })
         return
       case 'feedback':
         this.#judge(next.nth, next.profit)
@@ -127,11 +127,11 @@ class Life {
   }
 
   #judge(nth: number, profit: boolean): void {
-    const signals = this.desk.log.filter(({ type }) => type === 'signal.curator.v1')
+    const signals = this.scenario.log.filter(({ type }) => type === 'signal.curator.v1')
     const signal = signals[nth % Math.max(1, signals.length)]
     if (signal === undefined) return
-    const before = this.desk.state
-    this.desk.do({
+    const before = this.scenario.state
+    this.scenario.do({
       kind: 'record-feedback',
       feedback: {
         producer_id: signal.source ?? '',
@@ -152,7 +152,7 @@ class Life {
       signals: { contributors },
       trading: { ledger },
       treasury: karma,
-    } = this.desk.state
+    } = this.scenario.state
     this.isFeedbackHarmless &&=
       calls === before.reputation.calls &&
       contributors === before.signals.contributors &&
@@ -170,7 +170,7 @@ describe('whatever is said, whatever the market does', () => {
       fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
         const life = new Life()
         for (const next of steps) life.take(next)
-        const { log, state } = life.desk
+        const { log, state } = life.scenario
         const verdicts = ofType(log, 'attribution.resolved.v1').map(({ payload }) => payload)
         expect(new Set(verdicts.map(({ call_id }) => call_id)).size).toBe(verdicts.length)
         for (const node of NODES) {
@@ -214,8 +214,8 @@ const expectSoundCredits = (log: readonly Stamped[]): void => {
 }
 
 /** Nothing stays behind: all indexes are about calls that are open. */
-const expectSoundIndexes = ({ desk }: Life): void => {
-  const { open, current, ofSignal, ofPosition, due } = desk.state.reputation.calls
+const expectSoundIndexes = ({ scenario }: Life): void => {
+  const { open, current, ofSignal, ofPosition, due } = scenario.state.reputation.calls
   for (const index of [current, ofSignal, due.places]) {
     expect([...index.values()].every((id) => open.has(id))).toBe(true)
   }

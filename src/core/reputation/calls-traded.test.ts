@@ -1,3 +1,6 @@
+import { sumOf } from '../shared/money.ts'
+import { isOpen } from '../trading/positions.ts'
+import { type PositionId } from '../shared/brand.ts'
 import { describe, expect, it } from 'vitest'
 import {
   HOUR_MS,
@@ -14,20 +17,20 @@ import { payloadOf, typesOf } from '../trading/trading.fixture.ts'
 
 describe('a call that is traded on', () => {
   const traded = (direction: 'long' | 'short' = 'long') => {
-    const desk = house()
-    desk.bar('BTC', 100)
-    const { signal_id: id, call_id: callId } = say(desk, 'ann', {
+    const scenario = house()
+    scenario.bar('BTC', 100)
+    const { signal_id: id, call_id: callId } = say(scenario, 'ann', {
       direction: direction === 'long' ? 'bullish' : 'bearish',
       conviction: 8,
     })
     const signalId = textOf(id)
-    desk.intend({ direction, signal_ids: [signalId], attribution: [{ signal_id: signalId, weight: 1 }] })
-    return { desk, signalId, callId }
+    scenario.intend({ direction, signal_ids: [signalId], attribution: [{ signal_id: signalId, weight: 1 }] })
+    return { scenario, signalId, callId }
   }
 
   it('is decided by the trade, not by its horizon', () => {
-    const { desk, callId } = traded()
-    const atItsTime = barAfter(desk, 24 * HOUR_MS, 101)
+    const { scenario, callId } = traded()
+    const atItsTime = barAfter(scenario, 24 * HOUR_MS, 101)
     expect(verdictsIn(atItsTime)).toEqual([])
     expect(payloadOf(atItsTime, 'attribution.measured.v1')).toMatchObject({
       call_id: callId,
@@ -36,9 +39,9 @@ describe('a call that is traded on', () => {
       hit: true,
       base_rate: 0.4,
     })
-    const events = desk.bar('BTC', 120, { open: 111 })
+    const events = scenario.bar('BTC', 120, { open: 111 })
     expect(payloadOf(events, 'execution.position_closed.v1')).toMatchObject({ exit_reason: 'take_profit' })
-    const [position] = [...desk.state.trading.positions.values()]
+    const [position] = [...scenario.state.trading.positions.values()]
     expect(verdictsIn(events)).toMatchObject([
       {
         call_id: callId,
@@ -53,68 +56,74 @@ describe('a call that is traded on', () => {
     expect(typesOf(events).indexOf(RESOLVED)).toBeGreaterThan(
       typesOf(events).indexOf('execution.position_closed.v1'),
     )
-    expect(desk.state.reputation.calls.rates.trades).toEqual({ wins: 1, count: 1, lastId: position?.id })
-    expect(desk.state.reputation.calls).toMatchObject({
+    expect(scenario.state.reputation.calls.rates.trades).toEqual({ wins: 1, count: 1, lastId: position?.id })
+    expect(scenario.state.reputation.calls).toMatchObject({
       open: expect.objectContaining({ size: 0 }),
       ofPosition: expect.objectContaining({ size: 0 }),
     })
   })
 
   it('is measured at its time though the trade is over, and once', () => {
-    const { desk, callId } = traded()
-    expect(verdictsIn(desk.bar('BTC', 90))).toMatchObject([{ call_id: callId, hit: false }])
-    expect(desk.state.reputation.outcomes.byAuthor.size).toBe(0)
-    expect(say(desk, 'ann', bullish)['call_id']).not.toBe(callId)
-    const events = barAfter(desk, 24 * HOUR_MS - 60_000, 105)
+    const { scenario, callId } = traded()
+    expect(verdictsIn(scenario.bar('BTC', 90))).toMatchObject([{ call_id: callId, hit: false }])
+    expect(scenario.state.reputation.outcomes.byAuthor.size).toBe(0)
+    expect(say(scenario, 'ann', bullish)['call_id']).not.toBe(callId)
+    const events = barAfter(scenario, 24 * HOUR_MS - 60_000, 105)
     expect(payloadOf(events, 'attribution.measured.v1')).toMatchObject({ call_id: callId, hit: true })
-    expect(desk.state.reputation.calls.open.has(textOf(callId))).toBe(false)
-    expect(desk.state.reputation.outcomes.byAuthor.get('contributor:id of ann')?.slice(5, 7)).toEqual([1, 1])
-    expect(recordOf(desk, 'ann')).toMatchObject({ resolved: 1, profitable: 0 })
+    expect(scenario.state.reputation.calls.open.has(textOf(callId))).toBe(false)
+    expect(scenario.state.reputation.outcomes.byAuthor.get('contributor:id of ann')?.slice(5, 7)).toEqual([
+      1, 1,
+    ])
+    expect(recordOf(scenario, 'ann')).toMatchObject({ resolved: 1, profitable: 0 })
   })
 
   it('is a miss when the trade lost, whatever the direction', () => {
-    const { desk } = traded('short')
-    const [verdict] = verdictsIn(desk.bar('BTC', 106))
+    const { scenario } = traded('short')
+    const [verdict] = verdictsIn(scenario.bar('BTC', 106))
     expect(verdict).toMatchObject({ hit: false, direction: 'bearish', resolved_by: 'trade' })
-    expect(recordOf(desk, 'ann')).toMatchObject({ resolved: 1, profitable: 0 })
+    expect(recordOf(scenario, 'ann')).toMatchObject({ resolved: 1, profitable: 0 })
   })
 
   it('waits for all its positions, and adds up what they made', () => {
-    const { desk, signalId } = traded()
-    desk.configure({ execution: { max_positions_per_symbol: 2 } })
-    desk.intend({ signal_ids: [signalId], attribution: [{ signal_id: signalId, weight: 1 }] })
-    const ids = [...desk.state.trading.positions.keys()]
+    const { scenario, signalId } = traded()
+    scenario.configure({ execution: { max_positions_per_symbol: 2 } })
+    scenario.intend({ signal_ids: [signalId], attribution: [{ signal_id: signalId, weight: 1 }] })
+    const ids = [...scenario.state.trading.positions.keys()]
     expect(ids).toHaveLength(2)
     const by = { operator: 'svc-1', surface: 'api' } as const
-    desk.bar('BTC', 103)
-    expect(verdictsIn(desk.do({ kind: 'close-position', positionId: ids[0] ?? '', by }))).toEqual([])
-    const [verdict] = verdictsIn(desk.do({ kind: 'close-position', positionId: ids[1] ?? '', by }))
+    scenario.bar('BTC', 103)
+    expect(
+      verdictsIn(scenario.do({ kind: 'close-position', positionId: (ids[0] ?? '') as PositionId, by })),
+    ).toEqual([])
+    const [verdict] = verdictsIn(
+      scenario.do({ kind: 'close-position', positionId: (ids[1] ?? '') as PositionId, by }),
+    )
     expect(verdict).toMatchObject({ hit: true, position_id: ids[1] })
-    const [first, second] = ids.map((id) => desk.state.trading.positions.get(id))
-    const net = Number((first?.end?.realized ?? 0n) + (second?.end?.realized ?? 0n))
-    const entered = Number((first?.holding.notional ?? 0n) + (second?.holding.notional ?? 0n))
+    const closed = [...scenario.state.trading.positions.values()].flatMap((one) => (isOpen(one) ? [] : one))
+    const net = Number(sumOf(closed.map(({ end }) => end.realized)))
+    const entered = Number(sumOf(closed.map(({ holding }) => holding.notional)))
     expect(verdict?.['return_pct']).toBeCloseTo(net / entered, 9)
   })
 
   it('is joined until its time, and no longer', () => {
-    const { desk, callId } = traded()
-    desk.wait(24 * HOUR_MS - 1)
-    expect(say(desk, 'ann', bullish)).toMatchObject({ call_id: callId })
-    desk.wait(1)
-    const next = say(desk, 'ann', bullish)['call_id']
+    const { scenario, callId } = traded()
+    scenario.wait(24 * HOUR_MS - 1)
+    expect(say(scenario, 'ann', bullish)).toMatchObject({ call_id: callId })
+    scenario.wait(1)
+    const next = say(scenario, 'ann', bullish)['call_id']
     expect(next).not.toBe(callId)
-    expect(say(desk, 'ann', bullish)).toMatchObject({ call_id: next })
+    expect(say(scenario, 'ann', bullish)).toMatchObject({ call_id: next })
   })
 
   it('is decided by its horizon when the trade came too late', () => {
-    const desk = house()
-    desk.bar('BTC', 100)
-    const signalId = textOf(say(desk, 'ann', bullish)['signal_id'])
-    barAfter(desk, 24 * HOUR_MS - 60_000, 100)
-    desk.wait(60_001)
-    desk.intend({ signal_ids: [signalId], attribution: [{ signal_id: signalId, weight: 1 }] })
-    expect(desk.state.trading.positions.size).toBe(1)
-    desk.wait(-1)
-    expect(verdictsIn(desk.bar('BTC', 103))).toMatchObject([{ resolved_by: 'horizon', hit: true }])
+    const scenario = house()
+    scenario.bar('BTC', 100)
+    const signalId = textOf(say(scenario, 'ann', bullish)['signal_id'])
+    barAfter(scenario, 24 * HOUR_MS - 60_000, 100)
+    scenario.wait(60_001)
+    scenario.intend({ signal_ids: [signalId], attribution: [{ signal_id: signalId, weight: 1 }] })
+    expect(scenario.state.trading.positions.size).toBe(1)
+    scenario.wait(-1)
+    expect(verdictsIn(scenario.bar('BTC', 103))).toMatchObject([{ resolved_by: 'horizon', hit: true }])
   })
 })

@@ -1,5 +1,5 @@
 import type { NewEvent, PayloadOf } from '../events/catalogue.ts'
-import { Desk, payloadOf } from '../trading/trading.fixture.ts'
+import { TradingScenario, payloadOf } from '../trading/trading.fixture.ts'
 import type { Stamped } from '../log/event.ts'
 import type { Json, JsonObject } from '../shared/json.ts'
 
@@ -7,10 +7,10 @@ export const HOUR_MS = 3_600_000
 export const RESOLVED = 'attribution.resolved.v1'
 
 /** An account with two contributors and a price. */
-export const house = (changes: ConstructorParameters<typeof Desk>[0] = {}): Desk => {
-  const desk = new Desk(changes)
+export const house = (changes: ConstructorParameters<typeof TradingScenario>[0] = {}): TradingScenario => {
+  const scenario = new TradingScenario(changes)
   for (const nodeId of ['ann', 'bob']) {
-    desk.tell({
+    scenario.record({
       type: 'contributor.registered.v1',
       source: 'api',
       payload: {
@@ -22,12 +22,12 @@ export const house = (changes: ConstructorParameters<typeof Desk>[0] = {}): Desk
       },
     })
   }
-  return desk
+  return scenario
 }
 
-export const say = (desk: Desk, nodeId: string, payload: JsonObject): JsonObject =>
+export const say = (scenario: TradingScenario, nodeId: string, payload: JsonObject): JsonObject =>
   payloadOf(
-    desk.do({
+    scenario.do({
       kind: 'submit-signal',
       submission: {
         eventType: 'signal.curator.v1',
@@ -47,13 +47,13 @@ export const verdictsIn = (events: readonly Stamped[]): readonly JsonObject[] =>
 
 export const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '')
 
-export const recordOf = (desk: Desk, nodeId: string) =>
-  desk.state.signals.contributors.byId.get(`id of ${nodeId}`)?.record
+export const recordOf = (scenario: TradingScenario, nodeId: string) =>
+  scenario.state.signals.contributors.byId.get(`id of ${nodeId}`)?.record
 
 /** Time goes by without a word from the market; then its next minute. */
-export const barAfter = (desk: Desk, ms: number, close: number): readonly Stamped[] => {
-  desk.wait(ms - 60_000)
-  return desk.bar('BTC', close)
+export const barAfter = (scenario: TradingScenario, ms: number, close: number): readonly Stamped[] => {
+  scenario.wait(ms - 60_000)
+  return scenario.bar('BTC', close)
 }
 
 export type Resolved = Extract<NewEvent, { readonly type: 'attribution.resolved.v1' }>

@@ -9,14 +9,14 @@ import type { JsonObject } from '../shared/json.ts'
 
 describe('a call', () => {
   it('is opened by a signal at the price of that moment', () => {
-    const desk = house()
-    desk.bar('BTC', 100)
-    const attribution = say(desk, 'ann', bullish)
+    const scenario = house()
+    scenario.bar('BTC', 100)
+    const attribution = say(scenario, 'ann', bullish)
     expect(attribution).toMatchObject({
       direction: 'bullish',
       probability: 0.9,
       horizon: '24h',
-      due_at: new Date(Date.parse(desk.now) + 24 * HOUR_MS).toISOString(),
+      due_at: new Date(Date.parse(scenario.now) + 24 * HOUR_MS).toISOString(),
       ref_price: 100,
       ref_sigma: null,
     })
@@ -24,11 +24,11 @@ describe('a call', () => {
   })
 
   it('is made by the evidence of a measurement', () => {
-    const desk = house()
-    desk.bar('BTC', 100)
+    const scenario = house()
+    scenario.bar('BTC', 100)
     const emit = (payload: JsonObject) =>
       payloadOf(
-        desk.do({
+        scenario.do({
           kind: 'emit-signal',
           emission: {
             producerId: 'technical-analysis',
@@ -51,53 +51,53 @@ describe('a call', () => {
   })
 
   it('is not made without a symbol or a direction', () => {
-    const desk = house()
+    const scenario = house()
     for (const payload of [{ symbol: '' }, { symbol: 'global' }, { direction: null }, { direction: 'up' }]) {
-      expect(say(desk, 'ann', { ...bullish, ...payload })).toMatchObject({ call_id: null, due_at: null })
+      expect(say(scenario, 'ann', { ...bullish, ...payload })).toMatchObject({ call_id: null, due_at: null })
     }
-    expect(desk.state.reputation.calls.open.size).toBe(0)
+    expect(scenario.state.reputation.calls.open.size).toBe(0)
   })
 
   it('takes the horizon it asks for, if it is one', () => {
-    const desk = house()
-    expect(say(desk, 'ann', { ...bullish, horizon: '1h' })).toMatchObject({ horizon: '1h' })
-    expect(say(desk, 'bob', { ...bullish, horizon: '2h' })).toMatchObject({ horizon: '24h' })
+    const scenario = house()
+    expect(say(scenario, 'ann', { ...bullish, horizon: '1h' })).toMatchObject({ horizon: '1h' })
+    expect(say(scenario, 'bob', { ...bullish, horizon: '2h' })).toMatchObject({ horizon: '24h' })
   })
 
   it('is joined by what says the same, and by nothing else', () => {
-    const desk = house()
-    desk.bar('BTC', 100)
-    const first = say(desk, 'ann', bullish)
-    desk.bar('BTC', 110)
-    const same = say(desk, 'ann', { direction: 'bullish', conviction: 2, symbol: 'btc/usdt' })
+    const scenario = house()
+    scenario.bar('BTC', 100)
+    const first = say(scenario, 'ann', bullish)
+    scenario.bar('BTC', 110)
+    const same = say(scenario, 'ann', { direction: 'bullish', conviction: 2, symbol: 'btc/usdt' })
     expect(same).toMatchObject({ call_id: first['call_id'], ref_price: 100, due_at: first['due_at'] })
     const others = [
-      say(desk, 'ann', { direction: 'bearish' }),
-      say(desk, 'ann', { ...bullish, symbol: 'ETH' }),
-      say(desk, 'bob', bullish),
+      say(scenario, 'ann', { direction: 'bearish' }),
+      say(scenario, 'ann', { ...bullish, symbol: 'ETH' }),
+      say(scenario, 'bob', bullish),
     ]
     expect(new Set([first, ...others].map(({ call_id }) => call_id)).size).toBe(4)
-    expect(desk.state.reputation.calls.open.size).toBe(4)
+    expect(scenario.state.reputation.calls.open.size).toBe(4)
   })
 
   it('remembers its first and its newest signals', () => {
-    const desk = house()
-    const ids = Array.from({ length: CALL_SIGNALS_MAX + 5 }, () => say(desk, 'ann', bullish)['signal_id'])
-    const [call] = [...desk.state.reputation.calls.open.values()]
+    const scenario = house()
+    const ids = Array.from({ length: CALL_SIGNALS_MAX + 5 }, () => say(scenario, 'ann', bullish)['signal_id'])
+    const [call] = [...scenario.state.reputation.calls.open.values()]
     expect(call?.signalIds).toEqual([ids[0], ...ids.slice(1 - CALL_SIGNALS_MAX)])
-    expect(desk.state.reputation.calls.ofSignal.size).toBe(CALL_SIGNALS_MAX)
+    expect(scenario.state.reputation.calls.ofSignal.size).toBe(CALL_SIGNALS_MAX)
   })
 
   it('remembers its first and its newest signal alone while there are too many of all calls', () => {
-    const desk = house()
-    const said = say(desk, 'ann', bullish)
+    const scenario = house()
+    const said = say(scenario, 'ann', bullish)
     const others = Array.from({ length: SIGNALS_MAX }, (_, index): [string, string] => [
       `s${index}`,
       'others',
     ])
     const full = {
-      ...desk.state.reputation.calls,
-      ofSignal: desk.state.reputation.calls.ofSignal.merge(PersistentMap(others)),
+      ...scenario.state.reputation.calls,
+      ofSignal: scenario.state.reputation.calls.ofSignal.merge(PersistentMap(others)),
     }
     const repeated = (id: string) =>
       ({ type: 'attribution.recorded.v1', payload: { ...said, signal_id: id } }) as unknown as KnownEvent
@@ -111,14 +111,14 @@ describe('a call', () => {
   })
 
   it('is opened once by several rows of one run', () => {
-    const desk = house()
+    const scenario = house()
     const row = (rsi: number, key: string) => ({
       type: 'signal.ta.v1',
       payload: { symbol: 'BTC', rsi_14: rsi },
-      ts: desk.now,
+      ts: scenario.now,
       dedupeKey: key,
     })
-    desk.do({
+    scenario.do({
       kind: 'run-producer',
       report: {
         name: 'technical-analysis',
@@ -129,17 +129,17 @@ describe('a call', () => {
         durationMs: 1,
       },
     })
-    expect(desk.state.reputation.calls.open.size).toBe(2)
+    expect(scenario.state.reputation.calls.open.size).toBe(2)
   })
 })
 
 describe('a call that nobody trades on', () => {
   it('is decided by the first close from its time on', () => {
-    const desk = house()
-    desk.bar('BTC', 100)
-    const { call_id, signal_id } = say(desk, 'ann', bullish)
-    expect(verdictsIn(barAfter(desk, 24 * HOUR_MS - 60_000, 150))).toEqual([])
-    const [verdict] = verdictsIn(desk.bar('BTC', 101))
+    const scenario = house()
+    scenario.bar('BTC', 100)
+    const { call_id, signal_id } = say(scenario, 'ann', bullish)
+    expect(verdictsIn(barAfter(scenario, 24 * HOUR_MS - 60_000, 150))).toEqual([])
+    const [verdict] = verdictsIn(scenario.bar('BTC', 101))
     expect(verdict).toEqual({
       call_id,
       signal_ids: [signal_id],
@@ -158,13 +158,13 @@ describe('a call that nobody trades on', () => {
       void_reason: null,
       horizon: '24h',
       opened_at: new Date(Date.parse(BEGIN) + 60_000).toISOString(),
-      due_at: desk.now,
+      due_at: scenario.now,
       probability: 0.9,
     })
-    expect(verdictsIn(desk.bar('BTC', 102))).toEqual([])
-    expect(recordOf(desk, 'ann')).toMatchObject({ resolved: 1, profitable: 1, weightSum: 2 })
-    expect(recordOf(desk, 'ann')?.brierSum).toBeCloseTo(0.01, 12)
-    expect(desk.state.reputation.calls).toMatchObject({
+    expect(verdictsIn(scenario.bar('BTC', 102))).toEqual([])
+    expect(recordOf(scenario, 'ann')).toMatchObject({ resolved: 1, profitable: 1, weightSum: 2 })
+    expect(recordOf(scenario, 'ann')?.brierSum).toBeCloseTo(0.01, 12)
+    expect(scenario.state.reputation.calls).toMatchObject({
       open: expect.objectContaining({ size: 0 }),
       current: expect.objectContaining({ size: 0 }),
       ofSignal: expect.objectContaining({ size: 0 }),
@@ -172,28 +172,28 @@ describe('a call that nobody trades on', () => {
   })
 
   it('hits by its direction, and base rates count the case afterwards', () => {
-    const desk = house()
-    desk.bar('BTC', 100)
-    say(desk, 'ann', { direction: 'bearish', conviction: 4 })
-    say(desk, 'ann', { direction: 'neutral' })
-    say(desk, 'bob', bullish)
-    const verdicts = verdictsIn(barAfter(desk, 24 * HOUR_MS, 99))
+    const scenario = house()
+    scenario.bar('BTC', 100)
+    say(scenario, 'ann', { direction: 'bearish', conviction: 4 })
+    say(scenario, 'ann', { direction: 'neutral' })
+    say(scenario, 'bob', bullish)
+    const verdicts = verdictsIn(barAfter(scenario, 24 * HOUR_MS, 99))
     expect(verdicts.map(({ direction, hit, base_rate }) => [direction, hit, base_rate])).toEqual([
       ['bearish', true, 0.4],
       ['neutral', false, 0.2],
       ['bullish', false, 0.4],
     ])
-    expect(desk.state.reputation.calls.rates.moves['24h']).toEqual({ up: 0, flat: 0, down: 3 })
-    expect(recordOf(desk, 'ann')).toMatchObject({ resolved: 2, profitable: 1 })
+    expect(scenario.state.reputation.calls.rates.moves['24h']).toEqual({ up: 0, flat: 0, down: 3 })
+    expect(recordOf(scenario, 'ann')).toMatchObject({ resolved: 2, profitable: 1 })
   })
 
   it('is void when nobody told a price', () => {
-    const desk = house()
-    say(desk, 'ann', bullish)
-    const [verdict] = verdictsIn(barAfter(desk, 24 * HOUR_MS, 100))
+    const scenario = house()
+    say(scenario, 'ann', bullish)
+    const [verdict] = verdictsIn(barAfter(scenario, 24 * HOUR_MS, 100))
     expect(verdict).toMatchObject({ hit: null, void_reason: 'no_price', base_rate: null, return_pct: null })
-    expect(recordOf(desk, 'ann')).toMatchObject({ resolved: 0 })
-    expect(desk.state.reputation.outcomes.byAuthor.size).toBe(0)
+    expect(recordOf(scenario, 'ann')).toMatchObject({ resolved: 0 })
+    expect(scenario.state.reputation.outcomes.byAuthor.size).toBe(0)
   })
 
   it('is void when no bar comes in time, be it by a late bar or by the clock', () => {
@@ -216,40 +216,40 @@ describe('a call that nobody trades on', () => {
   })
 
   it('is decided within the grace', () => {
-    const desk = house()
-    desk.bar('BTC', 100)
-    say(desk, 'ann', bullish)
-    expect(verdictsIn(barAfter(desk, 24 * HOUR_MS + 1_800_000, 110))).toMatchObject([{ hit: true }])
+    const scenario = house()
+    scenario.bar('BTC', 100)
+    say(scenario, 'ann', bullish)
+    expect(verdictsIn(barAfter(scenario, 24 * HOUR_MS + 1_800_000, 110))).toMatchObject([{ hit: true }])
   })
 
   it('is over at its time: what is said then opens the next', () => {
-    const desk = house()
-    desk.bar('BTC', 100)
-    const first = say(desk, 'ann', bullish)
-    desk.wait(24 * HOUR_MS)
-    const second = say(desk, 'ann', bullish)
+    const scenario = house()
+    scenario.bar('BTC', 100)
+    const first = say(scenario, 'ann', bullish)
+    scenario.wait(24 * HOUR_MS)
+    const second = say(scenario, 'ann', bullish)
     expect(second['call_id']).not.toBe(first['call_id'])
-    expect(desk.state.reputation.calls.open.size).toBe(2)
-    expect(verdictsIn(desk.bar('BTC', 101))).toMatchObject([{ call_id: first['call_id'] }])
-    expect(say(desk, 'ann', bullish)).toMatchObject({ call_id: second['call_id'] })
+    expect(scenario.state.reputation.calls.open.size).toBe(2)
+    expect(verdictsIn(scenario.bar('BTC', 101))).toMatchObject([{ call_id: first['call_id'] }])
+    expect(say(scenario, 'ann', bullish)).toMatchObject({ call_id: second['call_id'] })
   })
 
   it('is settled after its contributor was removed', () => {
-    const desk = house()
-    desk.bar('BTC', 100)
-    say(desk, 'ann', bullish)
-    desk.do({ kind: 'remove-contributor', id: 'id of ann', surface: 'api' })
-    expect(verdictsIn(barAfter(desk, 24 * HOUR_MS, 101))).toMatchObject([{ hit: true }])
-    expect(recordOf(desk, 'ann')).toMatchObject({ resolved: 1, profitable: 1 })
+    const scenario = house()
+    scenario.bar('BTC', 100)
+    say(scenario, 'ann', bullish)
+    scenario.do({ kind: 'remove-contributor', id: 'id of ann', surface: 'api' })
+    expect(verdictsIn(barAfter(scenario, 24 * HOUR_MS, 101))).toMatchObject([{ hit: true }])
+    expect(recordOf(scenario, 'ann')).toMatchObject({ resolved: 1, profitable: 1 })
   })
 
   it('is not decided by bars of the past or of other symbols', () => {
-    const desk = house()
-    desk.bar('BTC', 100)
-    say(desk, 'ann', bullish)
-    desk.wait(24 * HOUR_MS)
-    expect(verdictsIn(desk.bar('ETH', 100))).toEqual([])
-    expect(verdictsIn(desk.bar('BTC', 101, { backfill: true }))).toEqual([])
-    expect(verdictsIn(desk.bar('BTC', 102))).toMatchObject([{ exit_price: 102 }])
+    const scenario = house()
+    scenario.bar('BTC', 100)
+    say(scenario, 'ann', bullish)
+    scenario.wait(24 * HOUR_MS)
+    expect(verdictsIn(scenario.bar('ETH', 100))).toEqual([])
+    expect(verdictsIn(scenario.bar('BTC', 101, { backfill: true }))).toEqual([])
+    expect(verdictsIn(scenario.bar('BTC', 102))).toMatchObject([{ exit_price: 102 }])
   })
 })

@@ -1,3 +1,4 @@
+import { positionId, type PositionId } from '../shared/brand.ts'
 import { assertFold } from '../shared/assert.ts'
 import { moveOf, NO_RATES, withMove, withTrade, type BaseRates } from './base-rates.ts'
 import { Map as PersistentMap } from 'immutable'
@@ -24,7 +25,7 @@ export interface Call {
   /** The first and the newest of the signals that make it. */
   readonly signalIds: readonly string[]
   /** Positions opened on it. If there are any, their result decides, not the horizon. */
-  readonly positionIds: readonly string[]
+  readonly positionIds: readonly PositionId[]
   /** Resolved by its trades; the price move until `dueAt` is still to be measured. */
   readonly isDecided: boolean
   /** The price move is measured; its trades are still open. */
@@ -38,7 +39,7 @@ export interface Calls {
   /** The call that an author's next signal would join. */
   readonly current: PersistentMap<string, string>
   readonly ofSignal: PersistentMap<string, string>
-  readonly ofPosition: PersistentMap<string, readonly string[]>
+  readonly ofPosition: PersistentMap<PositionId, readonly string[]>
   readonly due: DueQueues
   readonly rates: BaseRates
 }
@@ -137,7 +138,7 @@ const withSignals = (call: Call, signalIds: readonly string[]): Call => Object.a
 
 /** A trade made on a call before its due time decides it. */
 const bound = (before: Calls, opened: PayloadOf<'execution.position_opened.v1'>, at: string): Calls => {
-  const { position_id: positionId } = opened
+  const openedId = positionId(opened.position_id)
   // A damaged event may lack them.
   const signalIds = (opened.signal_ids as readonly string[] | undefined) ?? []
   const ids = new Set(signalIds.flatMap((signalId) => before.ofSignal.get(signalId) ?? []))
@@ -146,12 +147,12 @@ const bound = (before: Calls, opened: PayloadOf<'execution.position_opened.v1'>,
   for (const id of ids) {
     const call = open.get(id)
     if (call === undefined || (!isBound(call) && call.dueAt < at)) continue
-    open = open.set(id, Object.assign({}, call, { positionIds: [...call.positionIds, positionId] }))
+    open = open.set(id, Object.assign({}, call, { positionIds: [...call.positionIds, openedId] }))
     boundIds.push(id)
   }
   if (boundIds.length === 0) return before
   const { current, ofSignal, due, rates } = before
-  return { open, current, ofSignal, ofPosition: before.ofPosition.set(positionId, boundIds), due, rates }
+  return { open, current, ofSignal, ofPosition: before.ofPosition.set(openedId, boundIds), due, rates }
 }
 
 export const isBound = ({ positionIds }: Call): boolean => positionIds.length > 0

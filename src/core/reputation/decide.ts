@@ -1,4 +1,5 @@
 import type { PayloadOf } from '../events/catalogue.ts'
+import type { PositionId } from '../shared/brand.ts'
 import type { Decision } from '../shared/decision.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
 import type { ReputationFacts } from './evolve.ts'
@@ -7,7 +8,7 @@ import { settleBar, settleOverdue, settlePosition, type DecidingBar } from './se
 
 export type ReputationCommand =
   | { readonly kind: 'settle-bar'; readonly bar: DecidingBar }
-  | { readonly kind: 'settle-position'; readonly positionId: string }
+  | { readonly kind: 'settle-position'; readonly positionId: PositionId }
   | { readonly kind: 'settle-overdue' }
   | {
       readonly kind: 'record-feedback'

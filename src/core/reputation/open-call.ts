@@ -1,3 +1,4 @@
+import { priceNumberOrNull } from '../shared/money.ts'
 import type { Domain } from '../shared/domains.ts'
 import { type Horizon, HORIZON_MS, horizonIn } from '../shared/time.ts'
 import { clamp01, r9 } from '../shared/numbers.ts'
@@ -131,7 +132,7 @@ const termsOf = (
     id: derivedId('call', signal.signalId, sha256Hex),
     now,
     reference: {
-      price: markNow(facts, claim.symbol, context)?.price ?? null,
+      price: priceNumberOrNull(markNow(facts, claim.symbol, context)?.price ?? null),
       sigma: sigmaOf(facts.market, claim.symbol),
       barSeconds: facts.market.rules.barSeconds,
     },

@@ -1,9 +1,10 @@
 import type { Configuration } from '../config/schema.ts'
-import { isOpen, type Position, type Positions } from '../trading/positions.ts'
+import { isOpen, type ClosedPosition, type Positions } from '../trading/positions.ts'
 import { bandOf, type BaseRates, MOVE_OF, moveOf, moveRate, tradeRate } from './base-rates.ts'
 import { type Call, type Calls, horizonQueue, isBound, symbolQueue } from './calls.ts'
 import { accept, type Decision } from '../shared/decision.ts'
-import { ratioOf } from '../shared/money.ts'
+import type { PositionId } from '../shared/brand.ts'
+import { priceNumber, ratioOf, sumOf } from '../shared/money.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
 import type { ReputationFacts } from './evolve.ts'
 import type { NewEvent, PayloadOf } from '../events/catalogue.ts'
@@ -36,7 +37,7 @@ export const settleOverdue = (calls: Calls, now: string, rules: Configuration['s
 /** A position closed: settles each call whose positions are now all closed, by their summed result. */
 export const settlePosition = (
   calls: Calls,
-  positionId: string,
+  positionId: PositionId,
   positions: Positions,
   { settlement, execution }: Configuration,
 ): Decision => {
@@ -56,22 +57,20 @@ export const settlePosition = (
 }
 
 /** Null while a position of the call is open. */
-const resultOf = (positions: Positions, call: Call, positionId: string): TradeResult | null => {
+const resultOf = (positions: Positions, call: Call, closedId: PositionId): TradeResult | null => {
   const bound = call.positionIds.flatMap((id) => positions.get(id) ?? [])
-  const last = positions.get(positionId)?.end
-  if (last === undefined || last === null || bound.some(isOpen)) return null
-  const net = sumOf(bound, ({ end }) => end?.realized ?? 0n)
-  const entered = sumOf(bound, ({ holding }) => holding.notional)
+  const closed = bound.filter((position): position is ClosedPosition => !isOpen(position))
+  const last = closed.find(({ id }) => id === closedId)
+  if (last === undefined || closed.length < bound.length) return null
+  const net = sumOf(closed.map(({ end }) => end.realized))
+  const entered = sumOf(closed.map(({ holding }) => holding.notional))
   return {
-    positionId,
-    exitPrice: last.exitPrice,
+    positionId: closedId,
+    exitPrice: priceNumber(last.end.exitPrice),
     netReturn: entered === 0n ? 0 : ratioOf(net, entered),
     isProfit: net > 0n,
   }
 }
-
-const sumOf = (positions: readonly Position[], amountOf: (position: Position) => bigint): bigint =>
-  positions.reduce((sum, position) => sum + amountOf(position), 0n)
 
 interface SettlementRules {
   readonly grace_seconds: number

@@ -228,5 +228,5 @@ const formatMessage = (issue: z.core.$ZodIssueInvalidStringFormat): string => {
   return issue.pattern === undefined ? `must be a valid ${issue.format}` : `must match ${issue.pattern}`
 }
 
-export const oneOf = (values: readonly unknown[]): string =>
+const oneOf = (values: readonly unknown[]): string =>
   values.length === 1 ? String(values[0]) : `one of ${values.map(String).join(', ')}`

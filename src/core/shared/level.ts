@@ -1,8 +1,23 @@
 import { z } from 'zod'
 
-/** 0 normal, 1 caution, 2 crisis (exits only), 3 lockdown (nothing without an operator). */
+export const KILL_SWITCH = {
+  normal: 0,
+  /** Warnings only. */
+  caution: 1,
+  /** Exits only. */
+  crisis: 2,
+  /** Nothing without an operator. */
+  lockdown: 3,
+} as const
+
+export type KillSwitchLevel = (typeof KILL_SWITCH)[keyof typeof KILL_SWITCH]
+
 export const killSwitchLevel = z.union([z.literal(0), z.literal(1), z.literal(2), z.literal(3)])
 
-export type KillSwitchLevel = z.infer<typeof killSwitchLevel>
-
+/** The names of the levels, from 0 to 3. */
 export const LEVEL_STATES = ['normal', 'caution', 'crisis', 'lockdown'] as const
+
+export const blocksEntries = (level: KillSwitchLevel): boolean => level >= KILL_SWITCH.crisis
+
+/** Except those that an operator orders. */
+export const blocksExits = (level: KillSwitchLevel): boolean => level === KILL_SWITCH.lockdown

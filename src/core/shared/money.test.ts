@@ -6,13 +6,19 @@ import {
   movedPrice,
   notionalOf,
   periodShareOf,
+  priceFrom,
+  priceNumber,
   quantityFor,
+  quantityFrom,
+  quantityNumber,
   shareOf,
   slippedPrice,
-  unitsFrom,
-  unitsNumber,
   usdFrom,
   usdNumber,
+  type CostBasis,
+  type Price,
+  type Quantity,
+  type Usd,
 } from './money.ts'
 
 const micro = fc.bigInt({ min: -999_999_999_999_999n, max: 999_999_999_999_999n })
@@ -24,43 +30,43 @@ describe('amounts', () => {
   it('survive the way to JSON and back', () => {
     fc.assert(
       fc.property(micro, (amount) => {
-        const usd: unknown = JSON.parse(JSON.stringify({ usd: usdNumber(amount) }))
+        const usd: unknown = JSON.parse(JSON.stringify({ usd: usdNumber(amount as Usd) }))
         expect(usdFrom((usd as { usd: number }).usd)).toBe(amount)
-        expect(unitsFrom(Number(JSON.stringify(unitsNumber(amount))))).toBe(amount)
+        expect(priceFrom(Number(JSON.stringify(priceNumber(amount as Price))))).toBe(amount)
       }),
     )
   })
 
   it('are the decimals that a person reads', () => {
     expect(usdFrom(0.1 + 0.2)).toBe(300_000n)
-    expect(usdNumber(499_999_999n)).toBe(499.999999)
-    expect(unitsFrom(4.99750124)).toBe(499_750_124n)
-    expect(unitsNumber(1n)).toBe(1e-8)
+    expect(usdNumber(499_999_999n as Usd)).toBe(499.999999)
+    expect(quantityFrom(4.99750124)).toBe(499_750_124n)
+    expect(quantityNumber(1n as Quantity)).toBe(1e-8)
     expect(usdFrom(-0.000001)).toBe(-1n)
-    expect(unitsFrom(123_456_789_012)).toBe(12_345_678_901_200_000_000n)
-    expect(unitsNumber(12_345_678_901_200_000_000n)).toBe(123_456_789_012)
+    expect(quantityFrom(123_456_789_012)).toBe(12_345_678_901_200_000_000n)
+    expect(quantityNumber(12_345_678_901_200_000_000n as Quantity)).toBe(123_456_789_012)
     expect(usdFrom(1e20)).toBe(10n ** 26n)
   })
 })
 
 describe('rounding', () => {
   it('of a price and a notional is half-even', () => {
-    expect(notionalOf(5_000n, 1_000_000n)).toBe(0n)
-    expect(notionalOf(15_000n, 1_000_000n)).toBe(2n)
-    expect(notionalOf(25_000n, 1_000_000n)).toBe(2n)
-    expect(slippedPrice(unitsFrom(110.055), 'sell', 5)).toBe(unitsFrom(109.9999725))
-    expect(movedPrice(unitsFrom(100.05), -0.05)).toBe(unitsFrom(95.0475))
-    expect(periodShareOf(5n, -10, 1n)).toBe(0n)
-    expect(periodShareOf(15n, -10, 1n)).toBe(-2n)
+    expect(notionalOf(5_000n as Price, 1_000_000n as Quantity)).toBe(0n)
+    expect(notionalOf(15_000n as Price, 1_000_000n as Quantity)).toBe(2n)
+    expect(notionalOf(25_000n as Price, 1_000_000n as Quantity)).toBe(2n)
+    expect(slippedPrice(priceFrom(110.055), 'sell', 5)).toBe(priceFrom(109.9999725))
+    expect(movedPrice(priceFrom(100.05), -0.05)).toBe(priceFrom(95.0475))
+    expect(periodShareOf(5n as Usd, -10, 1n)).toBe(0n)
+    expect(periodShareOf(15n as Usd, -10, 1n)).toBe(-2n)
   })
 
   it('of a quantity is down, of a fee up, for all amounts', () => {
     fc.assert(
       fc.property(notional, price, basisPoints, (amount, at, bps) => {
-        const quantity = quantityFor(amount, at)
+        const quantity = quantityFor(amount as Usd, at as Price)
         expect(quantity * at <= amount * 10n ** 10n).toBe(true)
-        expect(unitsFrom(unitsNumber(quantity))).toBe(quantity)
-        const fee = feeOf(amount, bps)
+        expect(quantityFrom(quantityNumber(quantity))).toBe(quantity)
+        const fee = feeOf(amount as Usd, bps)
         expect(fee * 10_000n >= amount * BigInt(bps)).toBe(true)
         expect((fee - 1n) * 10_000n < amount * BigInt(bps)).toBe(true)
       }),
@@ -70,11 +76,11 @@ describe('rounding', () => {
   it('leaves only what JSON can tell', () => {
     fc.assert(
       fc.property(price, price, basisPoints, (at, quantity, bps) => {
-        const amount = notionalOf(at, quantity)
+        const amount = notionalOf(at as Price, quantity as Quantity)
         expect(usdFrom(usdNumber(amount))).toBe(amount)
         for (const side of ['buy', 'sell'] as const) {
-          const slipped = slippedPrice(at, side, bps)
-          expect(unitsFrom(unitsNumber(slipped))).toBe(slipped)
+          const slipped = slippedPrice(at as Price, side, bps)
+          expect(priceFrom(priceNumber(slipped))).toBe(slipped)
         }
       }),
     )
@@ -83,7 +89,7 @@ describe('rounding', () => {
   it('of a share never gives more than the share', () => {
     fc.assert(
       fc.property(notional, fc.integer({ min: 0, max: 1000 }), (amount, thousandths) => {
-        expect(shareOf(amount, thousandths / 1000) * 1000n <= amount * BigInt(thousandths)).toBe(true)
+        expect(shareOf(amount as Usd, thousandths / 1000) * 1000n <= amount * BigInt(thousandths)).toBe(true)
       }),
     )
   })
@@ -92,7 +98,7 @@ describe('rounding', () => {
 it('knows the price of several fills together', () => {
   fc.assert(
     fc.property(price, price, (at, quantity) => {
-      expect(averagePrice(at * quantity, quantity)).toBe(at)
+      expect(averagePrice((at * quantity) as CostBasis, quantity as Quantity)).toBe(at)
     }),
   )
 })

@@ -1,9 +1,33 @@
+import type { Brand } from './brand.ts'
+
 /** Whole millionths of a USD. */
-export type Usd = bigint
+export type Usd = Brand<bigint, 'Usd'>
 /** Whole hundred-millionths of a USD per unit. */
-export type Price = bigint
+export type Price = Brand<bigint, 'Price'>
 /** Whole hundred-millionths of a unit. */
-export type Quantity = bigint
+export type Quantity = Brand<bigint, 'Quantity'>
+/** Price times quantity, unrounded: what was paid for a quantity, so that its average price is exact. */
+export type CostBasis = Brand<bigint, 'CostBasis'>
+
+type Amount = Usd | Price | Quantity | CostBasis
+
+export const NO_USD = 0n as Usd
+export const NO_QUANTITY = 0n as Quantity
+export const NO_COST_BASIS = 0n as CostBasis
+
+export const plus = <Of extends Amount>(one: Of, other: Of): Of => ((one as bigint) + (other as bigint)) as Of
+
+export const minus = <Of extends Amount>(one: Of, other: Of): Of =>
+  ((one as bigint) - (other as bigint)) as Of
+
+export const sumOf = <Of extends Amount>(amounts: readonly Of[]): Of =>
+  amounts.reduce<bigint>((sum, amount) => sum + amount, 0n) as Of
+
+export const lesser = <Of extends Amount>(one: Of, other: Of): Of => (one < other ? one : other)
+
+/** Down to a whole number of steps. */
+export const floored = <Of extends Price | Quantity>(amount: Of, step: Of): Of =>
+  ((amount as bigint) - ((amount as bigint) % (step as bigint))) as Of
 
 export type Direction = 'long' | 'short'
 
@@ -17,66 +41,81 @@ const BASIS_POINT_SCALE = 1_000_000
 /** JSON numbers are doubles: fifteen digits survive the way there and back, a sixteenth may not. */
 const EXACT_MAX = 1_000_000_000_000_000n
 
-export const usdFrom = (value: number): Usd => scaledFrom(value, USD_SCALE, 6)
+export const usdFrom = (value: number): Usd => scaledFrom(value, USD_SCALE, 6) as Usd
+export const priceFrom = (value: number): Price => scaledFrom(value, UNIT_SCALE, 8) as Price
+export const quantityFrom = (value: number): Quantity => scaledFrom(value, UNIT_SCALE, 8) as Quantity
 
 export const usdNumber = (usd: Usd): number => numberFrom(usd, USD_SCALE, 6)
+export const priceNumber = (price: Price): number => numberFrom(price, UNIT_SCALE, 8)
+export const quantityNumber = (quantity: Quantity): number => numberFrom(quantity, UNIT_SCALE, 8)
 
-export const unitsFrom = (value: number): Price => scaledFrom(value, UNIT_SCALE, 8)
-
-export const unitsNumber = (units: Price): number => numberFrom(units, UNIT_SCALE, 8)
+/** A level that may be missing, such as a stop. */
+export const priceOrNull = (value: number | null): Price | null => (value === null ? null : priceFrom(value))
+export const priceNumberOrNull = (price: Price | null): number | null =>
+  price === null ? null : priceNumber(price)
 
 /** +1 for a long, -1 for a short. */
 export const signOf = (direction: Direction): 1n | -1n => (direction === 'long' ? 1n : -1n)
 
+/** What a long gains when the amount is positive, or a short when it is negative. */
+export const signed = <Of extends Usd | Price | Quantity>(direction: Direction, amount: Of): Of =>
+  (direction === 'long' ? amount : -amount) as Of
+
+export const costOf = (price: Price, quantity: Quantity): CostBasis => (price * quantity) as CostBasis
+
 /** Half-even, as every price and notional. */
 export const notionalOf = (price: Price, quantity: Quantity): Usd =>
-  fitted(dividedHalfEven(price * quantity, PRODUCT_PER_USD))
+  fitted(dividedHalfEven(price * quantity, PRODUCT_PER_USD)) as Usd
 
 /** As much as the notional buys, rounded down. */
 export const quantityFor = (notional: Usd, price: Price): Quantity => {
   const quantity = (notional * PRODUCT_PER_USD) / price
   const step = stepOf(quantity)
-  return quantity - (quantity % step)
+  return (quantity - (quantity % step)) as Quantity
 }
 
 /** Rounded up: a fee is never understated. */
 export const feeOf = (notional: Usd, basisPoints: number): Usd => {
   const scale = 10_000n * BigInt(BASIS_POINT_SCALE)
-  return (notional * scaledBasisPoints(basisPoints) + scale - 1n) / scale
+  return ((notional * scaledBasisPoints(basisPoints) + scale - 1n) / scale) as Usd
 }
 
 /** What a buyer pays above, and a seller gets below the price. */
 export const slippedPrice = (price: Price, side: 'buy' | 'sell', basisPoints: number): Price => {
   const scale = 10_000n * BigInt(BASIS_POINT_SCALE)
   const slip = scaledBasisPoints(basisPoints)
-  return fitted(dividedHalfEven(price * (side === 'buy' ? scale + slip : scale - slip), scale))
+  return fitted(dividedHalfEven(price * (side === 'buy' ? scale + slip : scale - slip), scale)) as Price
 }
 
 /** A price moved by a share of itself. */
 export const movedPrice = (price: Price, share: number): Price =>
-  fitted(dividedHalfEven(price * BigInt(RATIO_SCALE + Math.round(share * RATIO_SCALE)), BigInt(RATIO_SCALE)))
+  fitted(
+    dividedHalfEven(price * BigInt(RATIO_SCALE + Math.round(share * RATIO_SCALE)), BigInt(RATIO_SCALE)),
+  ) as Price
 
-/** The price at which so much was had for `costBasis`, the sum of price times quantity. */
-export const averagePrice = (costBasis: bigint, quantity: Quantity): Price =>
-  fitted(dividedHalfEven(costBasis, quantity))
+export const averagePrice = (costBasis: CostBasis, quantity: Quantity): Price =>
+  fitted(dividedHalfEven(costBasis, quantity)) as Price
 
 /** A share of an amount, rounded down. Shares have nine decimals. */
 export const shareOf = (amount: Usd, share: number): Usd =>
-  (amount * BigInt(Math.round(share * RATIO_SCALE))) / BigInt(RATIO_SCALE)
+  ((amount * BigInt(Math.round(share * RATIO_SCALE))) / BigInt(RATIO_SCALE)) as Usd
 
 /** A share of an amount, rounded half-even. */
 export const nearestShareOf = (amount: Usd, share: number): Usd =>
-  dividedHalfEven(amount * BigInt(Math.round(share * RATIO_SCALE)), BigInt(RATIO_SCALE))
+  dividedHalfEven(amount * BigInt(Math.round(share * RATIO_SCALE)), BigInt(RATIO_SCALE)) as Usd
 
 /** What a position binds, rounded up. */
 export const marginOf = (notional: Usd, leverage: number): Usd => {
   const scaled = BigInt(Math.max(1, Math.round(leverage * USD_SCALE)))
-  return (notional * BigInt(USD_SCALE) + scaled - 1n) / scaled
+  return ((notional * BigInt(USD_SCALE) + scaled - 1n) / scaled) as Usd
 }
 
 /** What a year's rate in percent comes to on an amount in one of `periods` parts of the year, half-even. */
 export const periodShareOf = (amount: Usd, percentPerYear: number, periods: bigint): Usd =>
-  dividedHalfEven(amount * unitsFrom(percentPerYear), 100n * periods * BigInt(UNIT_SCALE))
+  dividedHalfEven(
+    amount * scaledFrom(percentPerYear, UNIT_SCALE, 8),
+    100n * periods * BigInt(UNIT_SCALE),
+  ) as Usd
 
 /** For limits and for showing, never to be added up as money. */
 export const ratioOf = (part: bigint, whole: bigint): number =>

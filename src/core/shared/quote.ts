@@ -1,5 +1,7 @@
-/** A price, and when it held. */
+import type { Price } from './money.ts'
+
+/** A price that decisions may be made on, and when it held. */
 export interface Quote {
-  readonly price: number
+  readonly price: Price
   readonly atMs: number
 }

@@ -1,17 +1,31 @@
-import { executionAlert } from './execution-alert.ts'
+import { executionAlert } from './venue-orders.ts'
 import type { NewEvent } from '../events/catalogue.ts'
 import { closedEvents } from './exits.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
-import { filledEvent, type Fill } from './paper.ts'
-import { openPositionsOf } from './book.ts'
-import type { Position } from './positions.ts'
+import { filledEvent, type Fill } from './fills.ts'
+import { openPositionsOf } from './portfolio.ts'
+import { quantityLeft, type OpenPosition } from './positions.ts'
+import { liquidationOrderId } from './orders.ts'
 import { accept, refuse, type Decision } from '../shared/decision.ts'
 import { derivedId } from '../shared/derived-id.ts'
-import { notionalOf, signOf, unitsFrom, unitsNumber, usdNumber } from '../shared/money.ts'
-import type { Direction, Price, Quantity, Usd } from '../shared/money.ts'
+import {
+  minus,
+  NO_QUANTITY,
+  NO_USD,
+  notionalOf,
+  priceNumber,
+  quantityNumber,
+  signed,
+  sumOf,
+  usdNumber,
+  type Direction,
+  type Price,
+  type Quantity,
+  type Usd,
+} from '../shared/money.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
 import { markNow } from '../signals/prices.ts'
-import { reduceOnlyEvent } from './decide-venue.ts'
+import { reduceOnlyEvent } from './venue.ts'
 import type { TradingFacts } from './evolve.ts'
 
 /** What a venue holds for us in one symbol, as it says. */
@@ -60,7 +74,7 @@ export const compareAccount = (
 export const differingSymbols = (facts: TradingFacts, sweep: AccountSweep): readonly string[] =>
   differencesOf(facts, sweep).map(({ symbol, ours, theirs }) => `${symbol}|${ours}|${theirs}`)
 
-/** An operator looked at it: what the venue does not hold is let go, and entries are sent again. */
+/** An operator has looked at it: positions that the venue does not hold are released, and entries go out again. */
 export const resumeLive = (
   facts: TradingFacts,
   {
@@ -90,8 +104,8 @@ interface Difference {
   /** Signed: longs above zero. */
   readonly ours: Quantity
   readonly theirs: Quantity
-  readonly held: readonly Position[]
-  readonly told: readonly VenueHolding[]
+  readonly held: readonly OpenPosition[]
+  readonly reported: readonly VenueHolding[]
 }
 
 const differencesOf = (facts: TradingFacts, sweep: AccountSweep): readonly Difference[] => {
@@ -105,19 +119,17 @@ const differencesOf = (facts: TradingFacts, sweep: AccountSweep): readonly Diffe
     .filter((symbol) => !busy.has(symbol))
     .map((symbol): Difference => {
       const of = held.filter(({ terms }) => canonicalSymbol(terms.asset) === symbol)
-      const told = sweep.positions.filter((position) => canonicalSymbol(position.symbol) === symbol)
+      const reported = sweep.positions.filter((position) => canonicalSymbol(position.symbol) === symbol)
       return {
         symbol,
         held: of,
-        told,
-        ours: of.reduce((sum, position) => sum + signOf(position.terms.direction) * leftOf(position), 0n),
-        theirs: told.reduce((sum, { direction, quantity }) => sum + signOf(direction) * quantity, 0n),
+        reported,
+        ours: sumOf(of.map((position) => signed(position.terms.direction, quantityLeft(position)))),
+        theirs: sumOf(reported.map(({ direction, quantity }) => signed(direction, quantity))),
       }
     })
     .filter(({ ours, theirs }) => ours !== theirs)
 }
-
-const leftOf = ({ holding }: Position): Quantity => holding.quantity - (holding.exit?.quantity ?? 0n)
 
 const eventsOf = (
   facts: TradingFacts,
@@ -128,7 +140,7 @@ const eventsOf = (
   const liquidated = liquidatedBy(difference, sweep)
   if (liquidated.length > 0) return liquidated
   const { ours, theirs, symbol } = difference
-  const excess = theirs - ours
+  const excess = minus(theirs, ours)
   const isMore = ours === 0n || (ours > 0n ? excess > 0n : excess < 0n)
   if (isMore) return adoption(facts, difference, sweep, context)
   // Said once, until an operator has looked at it.
@@ -142,18 +154,18 @@ const liquidatedBy = ({ held, symbol }: Difference, sweep: AccountSweep): readon
       ({ symbol: name, direction, quantity, atMs }) =>
         canonicalSymbol(name) === symbol &&
         direction === position.terms.direction &&
-        quantity >= leftOf(position) &&
+        quantity >= quantityLeft(position) &&
         atMs > Date.parse(position.terms.openedAt),
     )
     if (found === undefined) return []
-    const quantity = leftOf(position)
+    const quantity = quantityLeft(position)
     const { price, feeUsd: fee, venueTradeId, atMs } = found
     const fill: Fill = { price, quantity, notional: notionalOf(price, quantity), fee }
-    const trigger = { kind: 'mark', price: unitsNumber(price), ts: new Date(atMs).toISOString() } as const
+    const trigger = { kind: 'mark', price: priceNumber(price), ts: new Date(atMs).toISOString() } as const
     return [
-      filledEvent({ id: `liquidation-${venueTradeId}`, positionId: position.id, intentId: null }, fill, {
+      filledEvent({ id: liquidationOrderId(venueTradeId), positionId: position.id, intentId: null }, fill, {
         fillNo: 1,
-        remaining: 0n,
+        remaining: NO_QUANTITY,
         venueTradeId,
       }),
       ...closedEvents(position, fill, { reason: 'liquidated', trigger }),
@@ -162,17 +174,17 @@ const liquidatedBy = ({ held, symbol }: Difference, sweep: AccountSweep): readon
 
 const adoption = (
   facts: TradingFacts,
-  { symbol, ours, theirs, told, held }: Difference,
+  { symbol, ours, theirs, reported, held }: Difference,
   { venue }: AccountSweep,
   context: DecisionContext,
 ): readonly NewEvent[] => {
-  const excess = theirs - ours
+  const excess = minus(theirs, ours)
   const direction: Direction = excess > 0n ? 'long' : 'short'
-  const quantity = excess > 0n ? excess : -excess
-  const like = told.find((position) => position.direction === direction)
+  const quantity = signed(direction, excess)
+  const like = reported.find((position) => position.direction === direction)
   if (like === undefined) return []
   const entry = like.entryPrice
-  const mark = markNow(facts, symbol, context)?.price ?? unitsNumber(entry)
+  const mark = markNow(facts, symbol, context)?.price ?? entry
   const cause = `${venue}|${symbol}|${context.now}|${held.length}`
   const positionId = derivedId('adopted', cause, context.sha256Hex)
   const notional = usdNumber(notionalOf(entry, quantity))
@@ -185,19 +197,19 @@ const adoption = (
         venue,
         asset: symbol,
         direction,
-        entry_price: unitsNumber(entry),
-        quantity: unitsNumber(quantity),
+        entry_price: priceNumber(entry),
+        quantity: quantityNumber(quantity),
         size_notional: notional,
         leverage: like.leverage,
-        mark_price: mark,
-        // Without a stop all of it, by the price at which it is worth more.
-        loss_at_stop_usd: Math.max(notional, usdNumber(notionalOf(unitsFrom(mark), quantity))),
+        mark_price: priceNumber(mark),
+        // Without a stop all of it may be lost, valued at the higher of the two prices.
+        loss_at_stop_usd: Math.max(notional, usdNumber(notionalOf(mark, quantity))),
       },
     },
     executionAlert({
       cause: 'position_adopted',
       message:
-        `${venue} holds ${unitsNumber(quantity)} ${symbol} ${direction} that were not opened here: ` +
+        `${venue} holds ${quantityNumber(quantity)} ${symbol} ${direction} that were not opened here: ` +
         'nothing is opened until an operator has looked at it',
       symbol,
       orderId: null,
@@ -214,12 +226,12 @@ const missingEvents = (
   {
     type: 'execution.venue_differs.v1',
     source: 'oms',
-    payload: { venue, symbol, our_quantity: unitsNumber(ours), venue_quantity: unitsNumber(theirs) },
+    payload: { venue, symbol, our_quantity: quantityNumber(ours), venue_quantity: quantityNumber(theirs) },
   },
   executionAlert({
     cause: 'position_missing',
     message:
-      `${venue} holds ${unitsNumber(theirs)} ${symbol} where we hold ${unitsNumber(ours)}: ` +
+      `${venue} holds ${quantityNumber(theirs)} ${symbol} where we hold ${quantityNumber(ours)}: ` +
       'nothing is opened until an operator has looked at it',
     symbol,
     orderId: null,
@@ -228,8 +240,8 @@ const missingEvents = (
   }),
 ]
 
-const fillAtMark = (position: Position): Fill => {
-  const price = unitsFrom(position.mark.price)
-  const quantity = leftOf(position)
-  return { price, quantity, notional: notionalOf(price, quantity), fee: 0n }
+const fillAtMark = (position: OpenPosition): Fill => {
+  const { price } = position.mark
+  const quantity = quantityLeft(position)
+  return { price, quantity, notional: notionalOf(price, quantity), fee: NO_USD }
 }

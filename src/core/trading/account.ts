@@ -1,10 +1,25 @@
-import type { RiskFacts } from './conditions.ts'
-import { equityOf, type TradingState } from './evolve.ts'
-import { ratioOf, type Usd } from '../shared/money.ts'
+import type { KnownEvent } from '../events/catalogue.ts'
+import { minus, NO_USD, plus, ratioOf, type Usd } from '../shared/money.ts'
 import { r9 } from '../shared/numbers.ts'
 import { dayOf } from '../shared/time.ts'
+import { type EquityCurve, INITIAL_CURVE, evolveCurve } from './equity-curve.ts'
+import type { CycleFacts, RiskFacts } from './kill-switch.ts'
+import type { Ledger } from './ledger.ts'
+import type { Orders } from './orders.ts'
+import type { Book } from './portfolio.ts'
 
-/** Where the account stands: one look at ledger, positions and risk together. */
+/** What the account is read from; trading's state has all of it. */
+interface Account {
+  readonly ledger: Ledger
+  readonly book: Book
+  readonly risk: Risk
+}
+
+/** Cash, and what open positions would bring at their marks. */
+export const equityOf = ({ ledger, book }: Pick<Account, 'ledger' | 'book'>): Usd =>
+  plus(ledger.cash, book.unrealized)
+
+/** The account now: ledger, positions and risk together. */
 export interface AccountStatus {
   readonly equity: Usd
   readonly peak: Usd
@@ -18,10 +33,7 @@ export interface AccountStatus {
 }
 
 /** As of now: equity may have a new peak, and the day may have changed since the last event. */
-export const accountStatusOf = (
-  state: Pick<TradingState, 'ledger' | 'book' | 'risk'>,
-  now: string,
-): AccountStatus => {
+export const accountStatusOf = (state: Account, now: string): AccountStatus => {
   const { ledger, book, risk } = state
   const equity = equityOf(state)
   const isSameDay = risk.dayStart.day === dayOf(now)
@@ -31,8 +43,8 @@ export const accountStatusOf = (
     equity,
     peak,
     dayStart,
-    dayLoss: Math.max(0, ratioOf(dayStart - equity, dayStart)),
-    drawdown: Math.max(0, ratioOf(peak - equity, peak)),
+    dayLoss: Math.max(0, ratioOf(minus(dayStart, equity), dayStart)),
+    drawdown: Math.max(0, ratioOf(minus(peak, equity), peak)),
     lossAtStop: book.lossAtStop,
     heat: heatOf(book.lossAtStop, equity),
     exposure: book.exposure,
@@ -40,7 +52,13 @@ export const accountStatusOf = (
   }
 }
 
-export const riskFactsOf = (trading: TradingState, now: string): RiskFacts => {
+export const riskFactsOf = (
+  trading: Account & {
+    readonly cycles: CycleFacts
+    readonly orders: Pick<Orders, 'lastDivergence'>
+  },
+  now: string,
+): RiskFacts => {
   const { dayLoss, drawdown, heat } = accountStatusOf(trading, now)
   return {
     dayLoss,
@@ -57,4 +75,46 @@ export const riskFactsOf = (trading: TradingState, now: string): RiskFacts => {
 const heatOf = (lossAtStop: Usd, equity: Usd): number => {
   if (lossAtStop === 0n) return 0
   return equity > 0n ? r9(ratioOf(lossAtStop, equity)) : 1
+}
+
+/** What equity was: its highest, where the day began, and its way. */
+export interface Risk {
+  readonly peak: Usd
+  readonly dayStart: { readonly day: string; readonly equity: Usd }
+  readonly curve: EquityCurve
+  /** Receive time of the event folded last. */
+  readonly at: string
+}
+
+export const INITIAL_RISK: Risk = {
+  peak: NO_USD,
+  dayStart: { day: '', equity: NO_USD },
+  curve: INITIAL_CURVE,
+  at: '',
+}
+
+/** Equity as it was before an event, and whether anything has been traded by then. */
+export interface EquityBefore {
+  readonly equity: Usd
+  readonly hasTraded: boolean
+}
+
+/**
+ * Inside a batch equity passes through values that never were: a bar of one symbol before that of another.
+ * So it is looked at when the next batch comes, as the last one left it.
+ */
+export const evolveRisk = (risk: Risk, { recordedAt }: KnownEvent, before: EquityBefore): Risk => {
+  if (recordedAt === risk.at) return risk
+  const { equity, hasTraded } = before
+  const day = dayOf(recordedAt)
+  const isNewDay = day !== risk.dayStart.day
+  return {
+    peak: hasTraded && risk.peak > equity ? risk.peak : equity,
+    dayStart: isNewDay || !hasTraded ? { day, equity } : risk.dayStart,
+    curve:
+      risk.at === ''
+        ? risk.curve
+        : evolveCurve(risk.curve, Date.parse(risk.at), Date.parse(recordedAt), equity),
+    at: recordedAt,
+  }
 }

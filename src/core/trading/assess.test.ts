@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Desk, payloadOf, typesOf } from './trading.fixture.ts'
+import { TradingScenario, payloadOf, typesOf } from './trading.fixture.ts'
 
 const lower = (to: 0 | 1 | 2) =>
   ({
@@ -8,22 +8,22 @@ const lower = (to: 0 | 1 | 2) =>
   }) as const
 
 /** A position worth a tenth of the account, without a stop. */
-const exposed = (changes: ConstructorParameters<typeof Desk>[0] = {}): Desk => {
-  const desk = new Desk({
+const exposed = (changes: ConstructorParameters<typeof TradingScenario>[0] = {}): TradingScenario => {
+  const scenario = new TradingScenario({
     ...changes,
     market: { max_bar_move_pct: 10 },
     kill_switch: { l2_portfolio_heat_pct: 1, l2_loss_streak: 0, ...changes.kill_switch },
     risk: { max_portfolio_heat_pct: 1, daily_loss_limit_pct: 0, ...changes.risk },
   })
-  desk.bar('BTC', 100)
-  desk.intend({ stop_loss_pct: null, take_profit_pct: null, size_pct: 0.08, conviction_score: 100 })
-  return desk
+  scenario.bar('BTC', 100)
+  scenario.intend({ stop_loss_pct: null, take_profit_pct: null, size_pct: 0.08, conviction_score: 100 })
+  return scenario
 }
 
 describe('a trigger', () => {
   it('raises once, last in the batch, with its value', () => {
-    const desk = exposed()
-    const events = desk.bar('BTC', 60)
+    const scenario = exposed()
+    const events = scenario.bar('BTC', 60)
     expect(typesOf(events).slice(-2)).toEqual(['system.kill_switch.v1', 'alert.kill_switch'])
     expect(payloadOf(events, 'system.kill_switch.v1')).toMatchObject({
       level: 1,
@@ -32,12 +32,12 @@ describe('a trigger', () => {
       reason: expect.stringMatching(/^daily_loss_pct=0\.0\d+$/),
       triggers: [{ name: 'daily_loss_pct', threshold: 0.03 }],
     })
-    expect(typesOf(desk.bar('BTC', 59))).not.toContain('system.kill_switch.v1')
+    expect(typesOf(scenario.bar('BTC', 59))).not.toContain('system.kill_switch.v1')
   })
 
   it('names all that fire, and goes to the highest', () => {
-    const desk = exposed({ kill_switch: { l3_max_drawdown_pct: 0.03 } })
-    expect(payloadOf(desk.bar('BTC', 60), 'system.kill_switch.v1')).toMatchObject({
+    const scenario = exposed({ kill_switch: { l3_max_drawdown_pct: 0.03 } })
+    expect(payloadOf(scenario.bar('BTC', 60), 'system.kill_switch.v1')).toMatchObject({
       level: 3,
       reason: expect.stringMatching(/^max_drawdown_pct=.*, daily_loss_pct=/),
       triggers: [{ name: 'max_drawdown_pct' }, { name: 'daily_loss_pct' }],
@@ -45,50 +45,52 @@ describe('a trigger', () => {
   })
 
   it('does not fire again after it was acknowledged, unless it gets worse by a step', () => {
-    const desk = exposed()
-    desk.bar('BTC', 60)
-    const lowered = payloadOf(desk.do(lower(0)), 'system.kill_switch.v1')
+    const scenario = exposed()
+    scenario.bar('BTC', 60)
+    const lowered = payloadOf(scenario.do(lower(0)), 'system.kill_switch.v1')
     expect(lowered['acknowledged']).toEqual({ daily_loss_pct: expect.any(Number) })
-    desk.bar('BTC', 60)
-    desk.bar('BTC', 52)
-    expect(desk.state.trading.killSwitch.level).toBe(0)
-    desk.bar('BTC', 47)
-    expect(desk.state.trading.killSwitch.level).toBe(1)
+    scenario.bar('BTC', 60)
+    scenario.bar('BTC', 52)
+    expect(scenario.state.trading.killSwitch.level).toBe(0)
+    scenario.bar('BTC', 47)
+    expect(scenario.state.trading.killSwitch.level).toBe(1)
   })
 
   it('fires again after it was over', () => {
-    const desk = exposed()
-    desk.bar('BTC', 60)
-    desk.do(lower(0))
-    expect(payloadOf(desk.bar('BTC', 90), 'system.kill_switch_rearmed.v1')).toEqual({
+    const scenario = exposed()
+    scenario.bar('BTC', 60)
+    scenario.do(lower(0))
+    expect(payloadOf(scenario.bar('BTC', 90), 'system.kill_switch_rearmed.v1')).toEqual({
       conditions: ['daily_loss_pct'],
     })
-    expect(desk.state.trading.killSwitch.acknowledged).toEqual({})
-    desk.bar('BTC', 60)
-    expect(desk.state.trading.killSwitch.level).toBe(1)
+    expect(scenario.state.trading.killSwitch.acknowledged).toEqual({})
+    scenario.bar('BTC', 60)
+    expect(scenario.state.trading.killSwitch.level).toBe(1)
   })
 
   it('by losses in a row counts anew after a lowering', () => {
-    const desk = new Desk({ kill_switch: { l2_loss_streak: 2, l1_daily_loss_pct: 1 } })
+    const scenario = new TradingScenario({ kill_switch: { l2_loss_streak: 2, l1_daily_loss_pct: 1 } })
     const lose = (): void => {
-      desk.bar('BTC', 100)
-      desk.intend({ size_pct: 0.01 })
-      desk.bar('BTC', 94)
+      scenario.bar('BTC', 100)
+      scenario.intend({ size_pct: 0.01 })
+      scenario.bar('BTC', 94)
     }
     lose()
-    expect(desk.state.trading.killSwitch.level).toBe(0)
+    expect(scenario.state.trading.killSwitch.level).toBe(0)
     lose()
-    expect(desk.state.trading.killSwitch).toMatchObject({ level: 2, reason: 'loss_streak=2' })
-    expect(payloadOf(desk.do(lower(0)), 'system.kill_switch.v1')['acknowledged']).toEqual({ loss_streak: 2 })
+    expect(scenario.state.trading.killSwitch).toMatchObject({ level: 2, reason: 'loss_streak=2' })
+    expect(payloadOf(scenario.do(lower(0)), 'system.kill_switch.v1')['acknowledged']).toEqual({
+      loss_streak: 2,
+    })
     lose()
-    expect(desk.state.trading.killSwitch.level).toBe(0)
+    expect(scenario.state.trading.killSwitch.level).toBe(0)
     lose()
-    expect(desk.state.trading.killSwitch.level).toBe(2)
+    expect(scenario.state.trading.killSwitch.level).toBe(2)
   })
 
   it('by crisis comes from the brain', () => {
-    const crisis = new Desk()
-    crisis.tell({
+    const crisis = new TradingScenario()
+    crisis.record({
       type: 'brain.regime_change.v1',
       source: 'brain',
       payload: { regime: 'CRISIS', previous: null, evidence: { crisis_votes: 2 } },
@@ -98,22 +100,24 @@ describe('a trigger', () => {
   })
 
   it('looks at the configuration when it changes', () => {
-    const desk = exposed({ kill_switch: { l1_daily_loss_pct: 0.9 } })
-    desk.bar('BTC', 60)
-    desk.configure({ kill_switch: { l1_daily_loss_pct: 0.01 } })
-    desk.do({
+    const scenario = exposed({ kill_switch: { l1_daily_loss_pct: 0.9 } })
+    scenario.bar('BTC', 60)
+    scenario.configure({ kill_switch: { l1_daily_loss_pct: 0.01 } })
+    scenario.do({
       kind: 'record-config-change',
       change: { changed: ['kill_switch.l1_daily_loss_pct'], config_hash: 'x' },
       surface: 'api',
     })
-    expect(desk.state.trading.killSwitch.level).toBe(1)
+    expect(scenario.state.trading.killSwitch.level).toBe(1)
   })
 })
 
 describe('what was never real', () => {
   it('is no peak: the bars of one moment count together', () => {
-    const desk = new Desk({ kill_switch: { l3_max_drawdown_pct: 0.01, l1_daily_loss_pct: 0.9 } })
-    desk.bars([
+    const scenario = new TradingScenario({
+      kill_switch: { l3_max_drawdown_pct: 0.01, l1_daily_loss_pct: 0.9 },
+    })
+    scenario.bars([
       ['BTC', 100],
       ['ETH', 100],
     ])
@@ -121,32 +125,32 @@ describe('what was never real', () => {
       ['BTC', 'long'],
       ['ETH', 'short'],
     ] as const)
-      desk.intend({ symbol, direction, stop_loss_pct: 0.5, take_profit_pct: 0.9, size_pct: 0.05 })
-    desk.bars([
+      scenario.intend({ symbol, direction, stop_loss_pct: 0.5, take_profit_pct: 0.9, size_pct: 0.05 })
+    scenario.bars([
       ['BTC', 125],
       ['ETH', 125],
     ])
-    desk.bars([
+    scenario.bars([
       ['BTC', 125],
       ['ETH', 125],
     ])
-    expect(desk.state.trading.killSwitch.level).toBe(0)
+    expect(scenario.state.trading.killSwitch.level).toBe(0)
   })
 
   it('is no halt: one absurd price is held', () => {
-    const desk = exposed({})
-    desk.configure({ market: { max_bar_move_pct: 0.3 } })
-    expect(typesOf(desk.bar('BTC', 5))).toEqual(['market.bar_held.v1'])
-    expect(typesOf(desk.bar('BTC', 100)).slice(0, 2)).toEqual(['system.audit.v1', 'market.bar.v1'])
-    expect(desk.state.trading.killSwitch.level).toBe(0)
+    const scenario = exposed({})
+    scenario.configure({ market: { max_bar_move_pct: 0.3 } })
+    expect(typesOf(scenario.bar('BTC', 5))).toEqual(['market.bar_held.v1'])
+    expect(typesOf(scenario.bar('BTC', 100)).slice(0, 2)).toEqual(['system.audit.v1', 'market.bar.v1'])
+    expect(scenario.state.trading.killSwitch.level).toBe(0)
   })
 })
 
 it('a day begins at midnight UTC with what is there', () => {
-  const desk = exposed()
-  desk.bar('BTC', 60)
-  desk.do(lower(0))
-  desk.wait(Date.parse('2026-02-21T00:00:00.000Z') - Date.parse(desk.now))
-  expect(payloadOf(desk.bar('BTC', 59), 'system.kill_switch_rearmed.v1')).toBeDefined()
-  expect(desk.state.trading.risk.dayStart.day).toBe('2026-02-21')
+  const scenario = exposed()
+  scenario.bar('BTC', 60)
+  scenario.do(lower(0))
+  scenario.wait(Date.parse('2026-02-21T00:00:00.000Z') - Date.parse(scenario.now))
+  expect(payloadOf(scenario.bar('BTC', 59), 'system.kill_switch_rearmed.v1')).toBeDefined()
+  expect(scenario.state.trading.risk.dayStart.day).toBe('2026-02-21')
 })

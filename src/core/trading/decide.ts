@@ -1,20 +1,37 @@
+import type { IntentId, OrderId, PositionId } from '../shared/brand.ts'
 import { accept, type Decision } from '../shared/decision.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
 import type { KillSwitchLevel } from '../shared/level.ts'
 import type { Direction } from '../shared/money.ts'
 import { riskFactsOf } from './account.ts'
 import { compareAccount, resumeLive, type AccountSweep } from './account-sweep.ts'
-import { acknowledgedBy, assessRisk } from './assess.ts'
-import { cancelEntries } from './cancel.ts'
-import { trueConditions, type Condition } from './conditions.ts'
-import { confirmLive, recordVenueCheck, type LiveConfirmation, type VenueCheck } from './decide-venue.ts'
-import { enterIntent } from './enter-intent.ts'
+import {
+  acknowledgedBy,
+  assessRisk,
+  trueConditions,
+  type Condition,
+  escalate,
+  resetKillSwitch,
+  setKillSwitch,
+  type Cause,
+  type OperatorMove,
+} from './kill-switch.ts'
+import { cancelEntries } from './orders.ts'
+import { confirmLive, recordVenueCheck, type LiveConfirmation, type VenueCheck } from './venue.ts'
+import { enterIntent } from './entries.ts'
 import type { TradingFacts } from './evolve.ts'
-import { closeAll, closePosition, exitSymbol, type Operator } from './exits.ts'
+import { closeAll, closePosition, exitSymbol, type Operator, retryExits } from './exits.ts'
 import { applyFunding, recordFunding, type VenueFunding } from './funding.ts'
 import { approveIntent, denyIntent, expireIntents, type IntentDecision } from './intents.ts'
-import { escalate, resetKillSwitch, setKillSwitch, type Cause, type OperatorMove } from './kill-switch.ts'
-import type { PriceSeen } from './monitor.ts'
+import {
+  type PriceSeen,
+  checkPositions,
+  observeTick,
+  watchBar,
+  watchQuote,
+  type FeedTick,
+  type Quoted,
+} from './watch.ts'
 import {
   cancelOrder,
   markOrderUnknown,
@@ -24,11 +41,10 @@ import {
   recordRejection,
   recordUnsent,
   type CancelRequest,
-} from './reconcile.ts'
-import { fillResting, type TradedBar } from './resting-fills.ts'
-import { retryExits } from './retry-exits.ts'
-import { recordReport, type ReportCommand } from './venue-report.ts'
-import { checkPositions, observeTick, watchBar, watchQuote, type FeedTick, type Quoted } from './watch.ts'
+  recordReport,
+  type ReportCommand,
+} from './venue-orders.ts'
+import { fillResting, type TradedBar } from './resting-orders.ts'
 
 export type TradingCommand = KillSwitchCommand | IntentCommand | PositionCommand | OrderCommand | VenueCommand
 
@@ -39,7 +55,7 @@ type KillSwitchCommand =
   | { readonly kind: 'assess-risk' }
 
 type IntentCommand =
-  | { readonly kind: 'execute-intent'; readonly intentId: string }
+  | { readonly kind: 'execute-intent'; readonly intentId: IntentId }
   | { readonly kind: 'expire-intents' }
   | { readonly kind: 'approve-intent'; readonly decision: IntentDecision }
   | { readonly kind: 'deny-intent'; readonly decision: IntentDecision }
@@ -49,7 +65,7 @@ type PositionCommand =
   | { readonly kind: 'watch-quote'; readonly quoted: Quoted }
   | { readonly kind: 'observe-tick'; readonly tick: FeedTick }
   | { readonly kind: 'check-positions' }
-  | { readonly kind: 'close-position'; readonly positionId: string; readonly by: Operator }
+  | { readonly kind: 'close-position'; readonly positionId: PositionId; readonly by: Operator }
   | { readonly kind: 'close-all'; readonly by: Operator }
   | { readonly kind: 'exit-symbol'; readonly symbol: string; readonly direction: Direction }
   | { readonly kind: 'retry-exits' }
@@ -62,11 +78,11 @@ type OrderCommand =
   | { readonly kind: 'cancel-entries'; readonly reason: string }
   | { readonly kind: 'cancel-order'; readonly request: CancelRequest }
   | ({ readonly kind: 'record-report' } & ReportCommand)
-  | { readonly kind: 'record-rejection'; readonly orderId: string; readonly reason: string }
-  | { readonly kind: 'record-unsent'; readonly orderId: string; readonly reason: string }
-  | { readonly kind: 'record-not-found'; readonly orderId: string; readonly lookups: number }
-  | { readonly kind: 'record-lookup-unsupported'; readonly orderId: string }
-  | { readonly kind: 'mark-order-unknown'; readonly orderId: string; readonly reason: string }
+  | { readonly kind: 'record-rejection'; readonly orderId: OrderId; readonly reason: string }
+  | { readonly kind: 'record-unsent'; readonly orderId: OrderId; readonly reason: string }
+  | { readonly kind: 'record-not-found'; readonly orderId: OrderId; readonly lookups: number }
+  | { readonly kind: 'record-lookup-unsupported'; readonly orderId: OrderId }
+  | { readonly kind: 'mark-order-unknown'; readonly orderId: OrderId; readonly reason: string }
   | { readonly kind: 'mark-orders-unknown'; readonly reason: string }
 
 type VenueCommand =

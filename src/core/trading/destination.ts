@@ -1,9 +1,21 @@
+import { PAPER } from './orders.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
-import { PAPER, type Destination } from './venue-destination.ts'
-import { openPositionsOf } from './book.ts'
+import {
+  floored,
+  movedPrice,
+  NO_QUANTITY,
+  notionalOf,
+  plus,
+  slippedPrice,
+  type Price,
+  type Quantity,
+  type Usd,
+} from '../shared/money.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
-import { blockersOf, type Blocker } from './readiness.ts'
+import { openPositionsOf } from './portfolio.ts'
 import type { TradingFacts } from './evolve.ts'
+import type { PaperCosts } from './fills.ts'
+import { type Blocker, blockersOf } from './venue.ts'
 
 /** Orders at venues that may be under way at once; one more is not sent. */
 const VENUE_ORDERS_MAX = 500
@@ -42,3 +54,76 @@ export const liveBlockers = (
 /** One ledger, one account: what is open in another one has to end first. */
 const holdsElsewhere = (facts: TradingFacts, name: string): boolean =>
   facts.trading.book.count > 0 && openPositionsOf(facts.trading).some(({ terms }) => terms.platform !== name)
+
+/** Where an order would go, and what holds there. */
+export type Destination =
+  | {
+      readonly kind: 'paper'
+      readonly name: typeof PAPER
+      /** Paper and real money are not mixed in one account. */
+      readonly isAvailable: boolean
+    }
+  | {
+      readonly kind: 'venue'
+      readonly name: string
+      readonly isAvailable: boolean
+      readonly isPaperPeriodOver: boolean
+      readonly steps: OrderSteps | null
+    }
+
+/** How fine a venue takes orders, and the smallest. Null where it does not say. */
+export interface OrderSteps {
+  readonly quantityStep: Quantity | null
+  readonly quantityMin: Quantity | null
+  readonly notionalMin: Usd | null
+  readonly priceStep: Price | null
+}
+
+const FINEST_PRICE = 1n as Price
+
+/** The worst price at which an entry may fill; on the steps of the venue, and never beyond what was meant. */
+export const entryLimit = (
+  destination: Destination,
+  { mid, side, driftMax }: { readonly mid: Price; readonly side: 'buy' | 'sell'; readonly driftMax: number },
+): Price | null => {
+  if (destination.kind === 'paper') return null
+  const step = destination.steps?.priceStep ?? FINEST_PRICE
+  const limit = movedPrice(mid, side === 'buy' ? driftMax : -driftMax)
+  const below = floored(limit, step)
+  return side === 'buy' || below === limit ? below : plus(below, step)
+}
+
+/** The price at which a size must still be within its limits. */
+export const sizingPrice = (
+  {
+    mid,
+    side,
+    limitPrice,
+  }: { readonly mid: Price; readonly side: 'buy' | 'sell'; readonly limitPrice: Price | null },
+  slippageBps: number,
+): Price => {
+  if (limitPrice === null) return slippedPrice(mid, side, slippageBps)
+  // A seller who gets more than asked for holds more than asked for.
+  return side === 'buy' && limitPrice > mid ? limitPrice : mid
+}
+
+/** At a venue an entry may cost all that its limit allows. */
+export const planningCosts = (
+  destination: Destination,
+  costs: PaperCosts & { readonly max_entry_drift_pct: number },
+): PaperCosts =>
+  destination.kind === 'paper'
+    ? costs
+    : {
+        paper_fee_bps: costs.paper_fee_bps,
+        paper_slippage_bps: Math.max(costs.paper_slippage_bps, costs.max_entry_drift_pct * 10_000),
+      }
+
+/** Down to the steps of the venue; nothing at all where that is less than it takes. */
+export const cutQuantity = (destination: Destination, wanted: Quantity, price: Price): Quantity => {
+  if (destination.kind === 'paper' || destination.steps === null) return wanted
+  const { quantityStep, quantityMin, notionalMin } = destination.steps
+  const quantity = quantityStep === null ? wanted : floored(wanted, quantityStep)
+  const isTooSmall = quantity < (quantityMin ?? 0n) || notionalOf(price, quantity) < (notionalMin ?? 0n)
+  return isTooSmall ? NO_QUANTITY : quantity
+}

@@ -1,3 +1,4 @@
+import { type Usd } from '../shared/money.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { evolveCurve, INITIAL_CURVE, readCurve, type EquityCurve, type EquitySample } from './equity-curve.ts'
@@ -24,7 +25,7 @@ describe('the equity curve', () => {
     fc.assert(
       fc.property(fc.array(change, { minLength: 2, maxLength: 300 }), (steps) => {
         let atMs = 1_000_000
-        const changes = steps.map(({ waitMs, equity }) => ({ atMs: (atMs += waitMs), equity }))
+        const changes = steps.map(({ waitMs, equity }) => ({ atMs: (atMs += waitMs), equity: equity as Usd }))
         const [sinceMs, untilMs] = [changes[0]?.atMs ?? 0, changes.at(-1)?.atMs ?? 0]
         const read = readCurve(folded(changes), { sinceMs, untilMs, points: 240 })
         for (const [index, point] of read.entries()) {
@@ -40,7 +41,7 @@ describe('the equity curve', () => {
     let curve = INITIAL_CURVE
     const endMs = 40 * 24 * HOUR_MS
     for (let atMs = 0; atMs < endMs; atMs += 15_000) {
-      curve = evolveCurve(curve, atMs, atMs + 15_000, BigInt(atMs))
+      curve = evolveCurve(curve, atMs, atMs + 15_000, BigInt(atMs) as Usd)
     }
     for (const hours of [1, 5, 6, 7, 24, 36, 37, 167, 168, 720]) {
       const sinceMs = endMs - hours * HOUR_MS
@@ -58,7 +59,7 @@ describe('the equity curve', () => {
 
   it('keeps nothing of equity that stays the same', () => {
     let curve = INITIAL_CURVE
-    for (let atMs = 0; atMs < HOUR_MS; atMs += 1000) curve = evolveCurve(curve, atMs, atMs + 1000, 7n)
+    for (let atMs = 0; atMs < HOUR_MS; atMs += 1000) curve = evolveCurve(curve, atMs, atMs + 1000, 7n as Usd)
     expect(sizeOf(curve)).toBe(4)
     const read = readCurve(curve, { sinceMs: HOUR_MS / 2, untilMs: HOUR_MS, points: 60 })
     expect(read).toHaveLength(60)

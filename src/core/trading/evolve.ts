@@ -1,16 +1,20 @@
 import type { KnownEvent } from '../events/catalogue.ts'
 import type { Market } from '../market/evolve.ts'
-import type { Usd } from '../shared/money.ts'
 import type { SignalsState } from '../signals/evolve.ts'
-import { INITIAL_BOOK, type Book } from './book.ts'
-import { evolveCycles, INITIAL_CYCLES, type CycleFacts } from './conditions.ts'
-import { evolvePortfolio } from './evolve-portfolio.ts'
+import { evolvePortfolio, INITIAL_PORTFOLIO, type Book } from './portfolio.ts'
+import {
+  evolveCycles,
+  INITIAL_CYCLES,
+  type CycleFacts,
+  evolveKillSwitch,
+  INITIAL_KILL_SWITCH,
+  type KillSwitch,
+} from './kill-switch.ts'
+import type { Positions } from './positions.ts'
 import { evolveIntents, INITIAL_INTENTS, type Intents } from './intents.ts'
-import { evolveKillSwitch, INITIAL_KILL_SWITCH, type KillSwitch } from './kill-switch.ts'
 import { evolveLedger, INITIAL_LEDGER, type Ledger } from './ledger.ts'
 import { evolveOrders, INITIAL_ORDERS, type Orders } from './orders.ts'
-import { INITIAL_POSITIONS, type Positions } from './positions.ts'
-import { evolveRisk, INITIAL_RISK, type Risk } from './risk.ts'
+import { equityOf, evolveRisk, INITIAL_RISK, type Risk } from './account.ts'
 import { evolveVenue, INITIAL_VENUE, type Venue } from './venue.ts'
 
 export interface TradingState {
@@ -37,8 +41,7 @@ export const INITIAL_TRADING: TradingState = {
   intents: INITIAL_INTENTS,
   orders: INITIAL_ORDERS,
   venue: INITIAL_VENUE,
-  positions: INITIAL_POSITIONS,
-  book: INITIAL_BOOK,
+  ...INITIAL_PORTFOLIO,
   ledger: INITIAL_LEDGER,
   risk: INITIAL_RISK,
   cycles: INITIAL_CYCLES,
@@ -59,7 +62,3 @@ export const evolveTrading = (state: TradingState, event: KnownEvent): TradingSt
     cycles: evolveCycles(state.cycles, event),
   }
 }
-
-/** Cash, and what open positions would bring at their marks. */
-export const equityOf = ({ ledger, book }: Pick<TradingState, 'ledger' | 'book'>): Usd =>
-  ledger.cash + book.unrealized

@@ -1,5 +1,7 @@
+import { priceFrom } from '../shared/money.ts'
+import { type PositionId } from '../shared/brand.ts'
 import { describe, expect, it } from 'vitest'
-import { BEGIN, Desk, MINUTE_MS, payloadOf, typesOf } from './trading.fixture.ts'
+import { BEGIN, TradingScenario, MINUTE_MS, payloadOf, typesOf } from './trading.fixture.ts'
 import type { FeedBar } from '../market/bar.ts'
 import { DAY_MS } from '../shared/time.ts'
 
@@ -11,13 +13,14 @@ const level = (to: 0 | 1 | 2 | 3) =>
     move: { level: to, reason: 'test', operator: 'svc-1', surface: 'api' },
   }) as const
 
-const longAt100 = (desk = new Desk()): Desk => {
-  desk.bar('BTC', 100)
-  desk.intend()
-  return desk
+const longAt100 = (scenario = new TradingScenario()): TradingScenario => {
+  scenario.bar('BTC', 100)
+  scenario.intend()
+  return scenario
 }
-const closingOf = (desk: Desk) => payloadOf(desk.log, 'execution.position_closed.v1')
-const statusesOf = (desk: Desk) => [...desk.state.trading.positions.values()].map(({ status }) => status)
+const closingOf = (scenario: TradingScenario) => payloadOf(scenario.log, 'execution.position_closed.v1')
+const statusesOf = (scenario: TradingScenario) =>
+  [...scenario.state.trading.positions.values()].map(({ status }) => status)
 
 describe('a bar', () => {
   it.each<[string, Partial<FeedBar>, object | null]>([
@@ -28,38 +31,38 @@ describe('a bar', () => {
     ['that gaps below the stop', { open: 94, low: 93 }, { exit_reason: 'stop_loss', trigger: { price: 94 } }],
     ['that gaps above the target', { open: 115 }, { exit_reason: 'take_profit', trigger: { price: 115 } }],
   ])('%s', (_, range, closing) => {
-    const desk = longAt100()
-    desk.bar('BTC', 100, range)
-    if (closing === null) expect(statusesOf(desk)).toEqual(['monitoring'])
-    else expect(closingOf(desk)).toMatchObject(closing)
+    const scenario = longAt100()
+    scenario.bar('BTC', 100, range)
+    if (closing === null) expect(statusesOf(scenario)).toEqual(['monitoring'])
+    else expect(closingOf(scenario)).toMatchObject(closing)
   })
 
   it('counts only by its close for a position that was opened inside it', () => {
-    const desk = new Desk()
-    desk.bar('BTC', 100)
-    desk.wait(1)
-    desk.intend()
-    desk.wait(-1)
-    desk.bar('BTC', 96, { low: 80, high: 130 })
-    expect(statusesOf(desk)).toEqual(['monitoring'])
-    desk.bar('BTC', 96, { low: 95 })
-    expect(statusesOf(desk)).toEqual(['closed'])
+    const scenario = new TradingScenario()
+    scenario.bar('BTC', 100)
+    scenario.wait(1)
+    scenario.intend()
+    scenario.wait(-1)
+    scenario.bar('BTC', 96, { low: 80, high: 130 })
+    expect(statusesOf(scenario)).toEqual(['monitoring'])
+    scenario.bar('BTC', 96, { low: 95 })
+    expect(statusesOf(scenario)).toEqual(['closed'])
   })
 
   it('of the past, of another symbol or that is held decides nothing', () => {
-    const desk = longAt100()
-    desk.bar('ETH', 1)
-    desk.bar('BTC', 90, { backfill: true })
-    desk.bar('BTC', 50)
-    expect(statusesOf(desk)).toEqual(['open'])
-    expect(desk.state.trading.killSwitch.level).toBe(0)
+    const scenario = longAt100()
+    scenario.bar('ETH', 1)
+    scenario.bar('BTC', 90, { backfill: true })
+    scenario.bar('BTC', 50)
+    expect(statusesOf(scenario)).toEqual(['open'])
+    expect(scenario.state.trading.killSwitch.level).toBe(0)
   })
 
   it('remembers how far it went either way', () => {
-    const desk = longAt100()
-    desk.bar('BTC', 100.05, { low: 97.0485, high: 104.052 })
-    desk.bar('BTC', 100, { low: 90 })
-    expect(closingOf(desk)).toMatchObject({ max_adverse_pct: 0.100449775, max_favorable_pct: 0.04 })
+    const scenario = longAt100()
+    scenario.bar('BTC', 100.05, { low: 97.0485, high: 104.052 })
+    scenario.bar('BTC', 100, { low: 90 })
+    expect(closingOf(scenario)).toMatchObject({ max_adverse_pct: 0.100449775, max_favorable_pct: 0.04 })
   })
 })
 
@@ -84,46 +87,48 @@ describe('time', () => {
 
 describe('the state of a position', () => {
   it('degrades when half the way to the stop is lost, and recovers', () => {
-    const desk = longAt100()
+    const scenario = longAt100()
     const seen = [100, 98, 97.5, 98].map((price) => {
-      desk.bar('BTC', price)
-      return statusesOf(desk)[0]
+      scenario.bar('BTC', price)
+      return statusesOf(scenario)[0]
     })
     expect(seen).toEqual(['monitoring', 'monitoring', 'degrading', 'monitoring'])
   })
 
   it('degrades when nobody tells a price', () => {
-    const desk = longAt100()
-    desk.bar('BTC', 100)
-    desk.wait(180_000)
-    expect(desk.do({ kind: 'check-positions' })).toEqual([])
-    desk.wait(1)
-    expect(payloadOf(desk.do({ kind: 'check-positions' }), 'execution.position_updated.v1')).toMatchObject({
+    const scenario = longAt100()
+    scenario.bar('BTC', 100)
+    scenario.wait(180_000)
+    expect(scenario.do({ kind: 'check-positions' })).toEqual([])
+    scenario.wait(1)
+    expect(
+      payloadOf(scenario.do({ kind: 'check-positions' }), 'execution.position_updated.v1'),
+    ).toMatchObject({
       status: 'degrading',
       reason: 'mark_too_old',
     })
-    expect(desk.do({ kind: 'check-positions' })).toEqual([])
-    desk.wait(MINUTE_MS - 1)
-    desk.bar('BTC', 100)
-    expect(statusesOf(desk)).toEqual(['monitoring'])
+    expect(scenario.do({ kind: 'check-positions' })).toEqual([])
+    scenario.wait(MINUTE_MS - 1)
+    scenario.bar('BTC', 100)
+    expect(statusesOf(scenario)).toEqual(['monitoring'])
   })
 })
 
 describe('under lockdown', () => {
   it('a stop is only told, again every quarter of an hour, until an operator lowers', () => {
-    const desk = longAt100()
-    desk.do(level(3))
-    const first = desk.bar('BTC', 94)
+    const scenario = longAt100()
+    scenario.do(level(3))
+    const first = scenario.bar('BTC', 94)
     expect(typesOf(first)).toEqual(['market.bar.v1', 'alert.stop_triggered'])
     expect(payloadOf(first, 'alert.stop_triggered')).toMatchObject({ realized_pnl: null, repeat: 0 })
     // It is told until somebody acts, even if the price comes back.
     for (let minute = 1; minute < 15; minute += 1)
-      expect(typesOf(desk.bar('BTC', 99))).toEqual(['market.bar.v1'])
-    expect(payloadOf(desk.bar('BTC', 94), 'alert.stop_triggered')['repeat']).toBe(1)
-    desk.wait(15 * MINUTE_MS)
-    expect(payloadOf(desk.do({ kind: 'check-positions' }), 'alert.stop_triggered')['repeat']).toBe(2)
-    desk.bar('BTC', 94)
-    const lowered = desk.do(level(1))
+      expect(typesOf(scenario.bar('BTC', 99))).toEqual(['market.bar.v1'])
+    expect(payloadOf(scenario.bar('BTC', 94), 'alert.stop_triggered')['repeat']).toBe(1)
+    scenario.wait(15 * MINUTE_MS)
+    expect(payloadOf(scenario.do({ kind: 'check-positions' }), 'alert.stop_triggered')['repeat']).toBe(2)
+    scenario.bar('BTC', 94)
+    const lowered = scenario.do(level(1))
     expect(typesOf(lowered)).toEqual([
       'system.kill_switch.v1',
       'execution.order_submitted.v1',
@@ -136,87 +141,93 @@ describe('under lockdown', () => {
   })
 
   it('a target is told as a target', () => {
-    const desk = longAt100()
-    desk.do(level(3))
-    expect(typesOf(desk.bar('BTC', 111))).toEqual(['market.bar.v1', 'alert.target_hit'])
+    const scenario = longAt100()
+    scenario.do(level(3))
+    expect(typesOf(scenario.bar('BTC', 111))).toEqual(['market.bar.v1', 'alert.target_hit'])
   })
 
   it('an operator may still close', () => {
-    const desk = longAt100()
-    desk.do(level(3))
-    const [id = ''] = desk.state.trading.positions.keys()
-    expect(typesOf(desk.do({ kind: 'close-position', positionId: id, by }))).toEqual([
+    const scenario = longAt100()
+    scenario.do(level(3))
+    const [id = ''] = scenario.state.trading.positions.keys()
+    expect(typesOf(scenario.do({ kind: 'close-position', positionId: id as PositionId, by }))).toEqual([
       'execution.order_submitted.v1',
       'execution.order_filled.v1',
       'execution.position_closed.v1',
       'learning.outcome.v1',
     ])
-    expect(closingOf(desk)).toMatchObject({ exit_reason: 'manual', trigger: null })
+    expect(closingOf(scenario)).toMatchObject({ exit_reason: 'manual', trigger: null })
   })
 })
 
 it.each([0, 1, 2] as const)('a stop is left in the same batch at level %d', (to) => {
-  const desk = longAt100()
-  if (to > 0) desk.do(level(to))
-  desk.bar('BTC', 94)
-  expect(statusesOf(desk)).toEqual(['closed'])
+  const scenario = longAt100()
+  if (to > 0) scenario.do(level(to))
+  scenario.bar('BTC', 94)
+  expect(statusesOf(scenario)).toEqual(['closed'])
 })
 
 describe('by hand', () => {
   it('closes once, and refuses what cannot be closed', () => {
-    const desk = longAt100()
-    const [id = ''] = desk.state.trading.positions.keys()
-    expect(desk.refusalOf({ kind: 'close-position', positionId: 'nobody', by })).toBe('position.not_found')
-    desk.wait(DAY_MS)
-    expect(desk.refusalOf({ kind: 'close-position', positionId: id, by })).toBe('price.unavailable')
-    desk.bar('BTC', 101)
-    desk.do({ kind: 'close-position', positionId: id, by })
-    expect(desk.refusalOf({ kind: 'close-position', positionId: id, by })).toBe('position.not_open')
+    const scenario = longAt100()
+    const [id = ''] = scenario.state.trading.positions.keys()
+    expect(scenario.refusalOf({ kind: 'close-position', positionId: 'nobody' as PositionId, by })).toBe(
+      'position.not_found',
+    )
+    scenario.wait(DAY_MS)
+    expect(scenario.refusalOf({ kind: 'close-position', positionId: id as PositionId, by })).toBe(
+      'price.unavailable',
+    )
+    scenario.bar('BTC', 101)
+    scenario.do({ kind: 'close-position', positionId: id as PositionId, by })
+    expect(scenario.refusalOf({ kind: 'close-position', positionId: id as PositionId, by })).toBe(
+      'position.not_open',
+    )
   })
 
   it('closes all, and records what has no price', () => {
-    const desk = new Desk()
-    desk.bars([
+    const scenario = new TradingScenario()
+    scenario.bars([
       ['BTC', 100],
       ['ETH', 3000],
     ])
-    desk.intend()
-    desk.intend({ symbol: 'ETH', direction: 'short' })
-    for (let minute = 0; minute < 5; minute += 1) desk.bar('BTC', 100)
-    const events = desk.do({ kind: 'close-all', by })
+    scenario.intend()
+    scenario.intend({ symbol: 'ETH', direction: 'short' })
+    for (let minute = 0; minute < 5; minute += 1) scenario.bar('BTC', 100)
+    const events = scenario.do({ kind: 'close-all', by })
     expect(payloadOf(events, 'execution.position_closed.v1')).toMatchObject({ asset: 'BTC' })
     expect(payloadOf(events, 'execution.order_failed.v1')).toMatchObject({
       symbol: 'ETH',
       reasons: ['no_price'],
     })
-    desk.bar('ETH', 3000)
-    desk.do({ kind: 'close-all', by })
-    expect(statusesOf(desk)).toEqual(['closed', 'closed'])
-    expect(desk.do({ kind: 'close-all', by })).toEqual([])
+    scenario.bar('ETH', 3000)
+    scenario.do({ kind: 'close-all', by })
+    expect(statusesOf(scenario)).toEqual(['closed', 'closed'])
+    expect(scenario.do({ kind: 'close-all', by })).toEqual([])
   })
 })
 
 describe('a brain that turned around', () => {
   it('ends what stands against it, and only that', () => {
-    const desk = longAt100()
-    expect(desk.do({ kind: 'exit-symbol', symbol: 'BTC', direction: 'long' })).toEqual([])
-    desk.do({ kind: 'exit-symbol', symbol: 'btc/usdt', direction: 'short' })
-    expect(closingOf(desk)).toMatchObject({ exit_reason: 'bias_flip' })
+    const scenario = longAt100()
+    expect(scenario.do({ kind: 'exit-symbol', symbol: 'BTC', direction: 'long' })).toEqual([])
+    scenario.do({ kind: 'exit-symbol', symbol: 'btc/usdt', direction: 'short' })
+    expect(closingOf(scenario)).toMatchObject({ exit_reason: 'bias_flip' })
   })
 
   it('does not without a price, nor under lockdown', () => {
-    const desk = longAt100()
-    desk.do(level(3))
-    expect(desk.do({ kind: 'exit-symbol', symbol: 'BTC', direction: 'short' })).toEqual([])
-    desk.do(level(0))
-    desk.wait(DAY_MS)
-    expect(desk.do({ kind: 'exit-symbol', symbol: 'BTC', direction: 'short' })).toEqual([])
+    const scenario = longAt100()
+    scenario.do(level(3))
+    expect(scenario.do({ kind: 'exit-symbol', symbol: 'BTC', direction: 'short' })).toEqual([])
+    scenario.do(level(0))
+    scenario.wait(DAY_MS)
+    expect(scenario.do({ kind: 'exit-symbol', symbol: 'BTC', direction: 'short' })).toEqual([])
   })
 })
 
 describe('a price that a producer tells', () => {
-  const tell = (desk: Desk, price: number, producerId = 'ticker') =>
-    desk.do({
+  const tell = (scenario: TradingScenario, price: number, producerId = 'ticker') =>
+    scenario.do({
       kind: 'emit-signal',
       emission: {
         producerId,
@@ -226,35 +237,38 @@ describe('a price that a producer tells', () => {
         dedupeKey: null,
       },
     })
-  const onQuotes = (): Desk => {
-    const desk = new Desk()
+  const onQuotes = (): TradingScenario => {
+    const scenario = new TradingScenario()
     for (const name of ['ticker', 'other'])
-      desk.do({
+      scenario.do({
         kind: 'register-producer',
         producer: { name, domain: 'technical', endpoint: 'https://example.com', schedule: '* * * * *' },
         surface: 'api',
       })
-    tell(desk, 100)
-    desk.intend()
-    desk.wait(1000)
-    return desk
+    tell(scenario, 100)
+    scenario.intend()
+    scenario.wait(1000)
+    return scenario
   }
 
   it('moves the mark and ends at the stop', () => {
-    const desk = onQuotes()
-    tell(desk, 101)
-    expect([...desk.state.trading.positions.values()]).toMatchObject([
-      { status: 'monitoring', mark: { price: 101 } },
+    const scenario = onQuotes()
+    tell(scenario, 101)
+    expect([...scenario.state.trading.positions.values()]).toMatchObject([
+      { status: 'monitoring', mark: { price: priceFrom(101) } },
     ])
-    desk.wait(1000)
-    tell(desk, 94)
-    expect(closingOf(desk)).toMatchObject({ exit_reason: 'stop_loss', trigger: { kind: 'quote', price: 94 } })
+    scenario.wait(1000)
+    tell(scenario, 94)
+    expect(closingOf(scenario)).toMatchObject({
+      exit_reason: 'stop_loss',
+      trigger: { kind: 'quote', price: 94 },
+    })
   })
 
   it('counts for nothing where there is a feed, unless its name is trusted', () => {
-    const desk = longAt100(new Desk({ market: { feed: 'file' } }))
-    desk.wait(1)
-    desk.do({
+    const scenario = longAt100(new TradingScenario({ market: { feed: 'file' } }))
+    scenario.wait(1)
+    scenario.do({
       kind: 'register-producer',
       producer: {
         name: 'ticker',
@@ -264,33 +278,33 @@ describe('a price that a producer tells', () => {
       },
       surface: 'api',
     })
-    tell(desk, 94)
-    expect(statusesOf(desk)).toEqual(['open'])
-    desk.configure({ market: { trusted_price_sources: ['ticker'] } })
-    desk.wait(1)
-    tell(desk, 94)
-    expect(statusesOf(desk)).toEqual(['closed'])
+    tell(scenario, 94)
+    expect(statusesOf(scenario)).toEqual(['open'])
+    scenario.configure({ market: { trusted_price_sources: ['ticker'] } })
+    scenario.wait(1)
+    tell(scenario, 94)
+    expect(statusesOf(scenario)).toEqual(['closed'])
   })
 
   it('is not believed at once when it is absurd: no halt, no exit', () => {
-    const desk = onQuotes()
-    tell(desk, 1)
-    expect(statusesOf(desk)).toEqual(['open'])
-    expect(desk.state.trading.killSwitch.level).toBe(0)
+    const scenario = onQuotes()
+    tell(scenario, 1)
+    expect(statusesOf(scenario)).toEqual(['open'])
+    expect(scenario.state.trading.killSwitch.level).toBe(0)
     // It stays so for longer than a price is young: then it is what it is.
-    desk.wait(181_000)
-    tell(desk, 1)
-    expect(statusesOf(desk)).toEqual(['closed'])
+    scenario.wait(181_000)
+    tell(scenario, 1)
+    expect(statusesOf(scenario)).toEqual(['closed'])
   })
 })
 
 it('a start looks at the stops before anything else', () => {
-  const desk = longAt100()
-  desk.tell({
+  const scenario = longAt100()
+  scenario.record({
     type: 'execution.position_updated.v1',
     source: 'oms',
     payload: {
-      position_id: [...desk.state.trading.positions.keys()][0] ?? '',
+      position_id: [...scenario.state.trading.positions.keys()][0] ?? '',
       status: 'open',
       stop_loss: 95.0475,
       take_profit: 110.055,
@@ -300,7 +314,7 @@ it('a start looks at the stops before anything else', () => {
       mark_price: 94,
     },
   })
-  const events = desk.do({
+  const events = scenario.do({
     kind: 'start',
     started: {
       version: '1',
@@ -318,12 +332,12 @@ it('a start looks at the stops before anything else', () => {
 
 it('funding is charged to those that were open, if the rate is known and it is switched on', () => {
   const at = '2026-02-20T08:00:00.000Z'
-  const desk = longAt100()
-  expect(desk.do({ kind: 'apply-funding', at })).toEqual([])
-  desk.bar('BTC', 100, { funding_annualized: 10 })
-  expect(desk.do({ kind: 'apply-funding', at: BEGIN })).toEqual([])
-  expect(desk.do({ kind: 'apply-funding', at: '2026-02-20T16:00:00.000Z' })).toEqual([])
-  expect(desk.do({ kind: 'apply-funding', at })).toHaveLength(1)
-  desk.configure({ execution: { apply_funding: false } })
-  expect(desk.do({ kind: 'apply-funding', at })).toEqual([])
+  const scenario = longAt100()
+  expect(scenario.do({ kind: 'apply-funding', at })).toEqual([])
+  scenario.bar('BTC', 100, { funding_annualized: 10 })
+  expect(scenario.do({ kind: 'apply-funding', at: BEGIN })).toEqual([])
+  expect(scenario.do({ kind: 'apply-funding', at: '2026-02-20T16:00:00.000Z' })).toEqual([])
+  expect(scenario.do({ kind: 'apply-funding', at })).toHaveLength(1)
+  scenario.configure({ execution: { apply_funding: false } })
+  expect(scenario.do({ kind: 'apply-funding', at })).toEqual([])
 })

@@ -1,19 +1,48 @@
-import { markNow } from '../signals/prices.ts'
 import type { NewEvent } from '../events/catalogue.ts'
-import type { DecisionContext } from '../shared/decision-context.ts'
-import { givenUp } from './cancel.ts'
-import { PAPER } from './venue-destination.ts'
-import { clientOrderId } from './entry.ts'
-import { filledEvent, paperFill, type Fill } from './paper.ts'
-import { openPositionsOf, positionsOf } from './book.ts'
-import { closingEvent } from './closing.ts'
-import { exitAlert, type Exit } from './monitor.ts'
-import { isOpen, type ClosedBy, type ExitReason, type Position, type Trigger } from './positions.ts'
+import type { OrderId, PositionId } from '../shared/brand.ts'
+import { orderId } from '../shared/brand.ts'
 import { accept, refuse, type Decision } from '../shared/decision.ts'
+import type { DecisionContext } from '../shared/decision-context.ts'
 import { derivedId } from '../shared/derived-id.ts'
-import type { Direction } from '../shared/money.ts'
-import { notionalOf, unitsFrom, unitsNumber, usdNumber } from '../shared/money.ts'
-import type { TradingFacts } from './evolve.ts'
+import { blocksExits } from '../shared/level.ts'
+import {
+  averagePrice,
+  costOf,
+  minus,
+  NO_COST_BASIS,
+  NO_QUANTITY,
+  NO_USD,
+  notionalOf,
+  plus,
+  priceNumber,
+  priceNumberOrNull,
+  quantityNumber,
+  ratioOf,
+  signed,
+  usdNumber,
+  type Direction,
+  type Price,
+  type Usd,
+} from '../shared/money.ts'
+import { r9 } from '../shared/numbers.ts'
+import { markNow } from '../signals/prices.ts'
+import { PAPER } from './orders.ts'
+import type { TradingFacts, TradingState } from './evolve.ts'
+import { filledEvent, paperFill, type Fill } from './fills.ts'
+import { cancelEvents, clientOrderId } from './orders.ts'
+import { openPositionsOf, positionsOf } from './portfolio.ts'
+import {
+  entryOrderOf,
+  isAdopted,
+  isOpen,
+  quantityLeft,
+  type ClosedBy,
+  type ClosingPosition,
+  type ExitReason,
+  type OpenPosition,
+  type Position,
+  type Trigger,
+} from './positions.ts'
 
 /** An operator who acts through a surface. */
 export interface Operator {
@@ -23,20 +52,28 @@ export interface Operator {
   readonly note?: string
 }
 
-/** An exit, and who wants it; nobody in particular where the engine does. */
-export type ExitRequest = Exit & { readonly by?: Operator }
+/** A reason to leave a position now. */
+export interface Exit {
+  readonly position: OpenPosition
+  readonly reason: ExitReason
+  /** Before slippage. */
+  readonly basePrice: Price
+  readonly trigger: Trigger | null
+  /** Absent if the engine itself wants it. */
+  readonly by?: Operator
+}
 
 /** By hand, at every level. */
 export const closePosition = (
   facts: TradingFacts,
-  positionId: string,
+  id: PositionId,
   by: Operator,
   context: DecisionContext,
 ): Decision => {
-  const position = facts.trading.positions.get(positionId)
-  const extras = { position_id: positionId }
-  if (position === undefined) return refuse('position.not_found', `no position has id ${positionId}`, extras)
-  if (!isOpen(position) || isLeaving(facts, position)) {
+  const position = facts.trading.positions.get(id)
+  const extras = { position_id: id }
+  if (position === undefined) return refuse('position.not_found', `no position has id ${id}`, extras)
+  if (!isOpen(position) || isExitUnderWay(facts, position)) {
     return refuse('position.not_open', `the position is ${position.status}`, {
       ...extras,
       position_status: position.status,
@@ -44,7 +81,7 @@ export const closePosition = (
   }
   const exit = exitNow(facts, position, 'manual', context)
   if (exit === null) {
-    return refuse('price.unavailable', `nobody tells a price of ${position.terms.asset}`, extras)
+    return refuse('price.unavailable', `no recent price for ${position.terms.asset}`, extras)
   }
   return accept(...exitEvents(facts, { ...exit, by }, context))
 }
@@ -53,24 +90,25 @@ export const closePosition = (
 export const closeAll = (facts: TradingFacts, by: Operator, context: DecisionContext): Decision =>
   accept(
     ...openPositionsOf(facts.trading)
-      .filter((position) => !isLeaving(facts, position))
+      .filter((position) => !isExitUnderWay(facts, position))
       .flatMap((position) => {
         const exit = exitNow(facts, position, 'manual', context)
         return exit === null ? [unpriced(position, context)] : exitEvents(facts, { ...exit, by }, context)
       }),
   )
 
-/** The brain turned around: positions against its direction end. */
+/** The brain turned around: positions against its direction are closed. */
 export const exitSymbol = (
   facts: TradingFacts,
   { symbol, direction }: { readonly symbol: string; readonly direction: Direction },
   context: DecisionContext,
 ): Decision => {
-  if (facts.trading.killSwitch.level === LOCKDOWN) return accept()
+  if (blocksExits(facts.trading.killSwitch.level)) return accept()
   return accept(
     ...positionsOf(facts.trading, symbol)
       .filter(
-        ({ terms, status }) => !terms.isAdopted && terms.direction !== direction && status !== 'closing',
+        (position) =>
+          !isAdopted(position) && position.terms.direction !== direction && position.status !== 'closing',
       )
       .flatMap((position) => exitNow(facts, position, 'bias_flip', context) ?? [])
       .flatMap((exit) => exitEvents(facts, exit, context)),
@@ -78,20 +116,18 @@ export const exitSymbol = (
 }
 
 /**
- * Order, fill and close in one batch; with partial fills the order alone, and the bars do the rest. At a venue the
- * order alone, too: what becomes of it is told by the venue.
+ * On paper order, fill and close in one batch; with partial fills the order alone, and bars fill it. At a venue the
+ * order alone, too: the venue reports what becomes of it.
  */
 export const exitEvents = (
   facts: TradingFacts,
-  exit: ExitRequest,
+  { position, basePrice, reason, trigger, by }: Exit,
   context: DecisionContext,
 ): readonly NewEvent[] => {
-  const { position, basePrice, reason, trigger, by } = exit
   const { execution } = context.configuration
-  const quantity = position.holding.quantity - (position.holding.exit?.quantity ?? 0n)
+  const quantity = quantityLeft(position)
   const side = position.terms.direction === 'long' ? 'sell' : 'buy'
   const order = { id: nextExitId(position, context), positionId: position.id, intentId: null }
-  const entry = facts.trading.orders.open.get(position.terms.orderId)
   const submitted: NewEvent = {
     type: 'execution.order_submitted.v1',
     source: by?.surface ?? 'oms',
@@ -106,9 +142,9 @@ export const exitEvents = (
       size_notional: usdNumber(notionalOf(basePrice, quantity)),
       reduce_only: true,
       idempotency_key: clientOrderId(order.id),
-      quantity: unitsNumber(quantity),
+      quantity: quantityNumber(quantity),
       limit_price: null,
-      reference_price: unitsNumber(basePrice),
+      reference_price: priceNumber(basePrice),
       reference_ts: trigger?.ts ?? context.now,
       trigger,
       limits: {},
@@ -118,61 +154,173 @@ export const exitEvents = (
       valid_until: null,
     },
   }
-  const begun = entry === undefined ? [submitted] : [...givenUp(entry, 'position_exit'), submitted]
+  const begun = [...entryCanceled(facts.trading, position), submitted]
   if (position.terms.platform !== PAPER || execution.paper_partial_fills) return begun
   const fill = paperFill(side, quantity, basePrice, execution)
   return [
     ...begun,
-    filledEvent(order, fill, { fillNo: 1, remaining: 0n }),
-    ...closedEvents(position, fill, { reason, trigger, by: signatureOf(by) }),
+    filledEvent(order, fill, { fillNo: 1, remaining: NO_QUANTITY }),
+    ...closedEvents(position, fill, { reason, trigger, by: closedByOf(by) }),
   ]
 }
 
-/** The end of a position, with the alarm that belongs to it. */
+/** The close of a position, with the alert that belongs to it. */
 export const closedEvents = (
-  position: Position,
+  position: OpenPosition,
   fill: Fill,
   {
     reason,
     trigger,
-    by = position.holding.exit?.by ?? null,
+    by = position.status === 'closing' ? position.exit.by : null,
   }: { readonly reason: ExitReason; readonly trigger: Trigger | null; readonly by?: ClosedBy | null },
 ): readonly NewEvent[] => {
-  const mode = position.terms.platform === PAPER ? 'paper' : 'live'
-  const { event, realized } = closingEvent(position, fill, { reason, trigger, mode, by })
-  if (reason !== 'stop_loss' && reason !== 'take_profit') return [event]
-  const markPrice = trigger?.price ?? position.mark.price
-  return [event, exitAlert({ position, reason, trigger }, { realized, repeat: 0, markPrice })]
+  const { terms, holding, mark } = position
+  const before = position.status === 'closing' ? position.exit : NOTHING_SOLD
+  const quantity = plus(before.quantity, fill.quantity)
+  const costBasis = plus(before.costBasis, costOf(fill.price, fill.quantity))
+  const gross = signed(terms.direction, minus(plus(before.notional, fill.notional), holding.notional))
+  const fees = plus(holding.fees, fill.fee)
+  const net = minus(minus(gross, fees), holding.funding)
+  const closed: NewEvent = {
+    type: 'execution.position_closed.v1',
+    source: 'oms',
+    payload: {
+      position_id: position.id,
+      asset: terms.asset,
+      exit_price: priceNumber(averagePrice(costBasis, quantity)),
+      realized_pnl: usdNumber(net),
+      realized_pnl_pct: r9(ratioOf(net, holding.notional)),
+      fees_usd: usdNumber(fees),
+      exit_reason: reason,
+      ...(by === null ? {} : { closed_by: by.operator }),
+      ...(by === null || by.note === null ? {} : { note: by.note }),
+      mode: terms.platform === PAPER ? 'paper' : 'live',
+      gross_pnl: usdNumber(gross),
+      funding_usd: usdNumber(holding.funding),
+      trigger,
+      max_adverse_pct: mark.maxAdverseExcursion,
+      max_favorable_pct: mark.maxFavorableExcursion,
+    },
+  }
+  if (reason !== 'stop_loss' && reason !== 'take_profit') return [closed]
+  const markPrice = trigger?.price ?? priceNumber(mark.price)
+  return [closed, exitAlert({ position, reason, trigger }, { realized: net, repeat: 0, markPrice })]
 }
 
-const LOCKDOWN = 3
+const NOTHING_SOLD = { quantity: NO_QUANTITY, notional: NO_USD, costBasis: NO_COST_BASIS } as const
 
-const signatureOf = (by: Operator | undefined): ClosedBy | null =>
-  by === undefined ? null : { operator: by.operator, note: by.note ?? null }
-
-/** Attempt n of leaving a position has its own name. */
-const nextExitId = (position: Position, { sha256Hex }: DecisionContext): string => {
-  const attempt = (position.holding.exit?.attempt ?? 0) + 1
-  return derivedId('close', attempt === 1 ? position.id : `${position.id}#${attempt}`, sha256Hex)
+/** Of a stop or target: that it closed the position, or, without `realized`, that the kill switch blocks the exit. */
+export const exitAlert = (
+  { position, reason, trigger }: Pick<Exit, 'position' | 'reason' | 'trigger'>,
+  {
+    realized,
+    repeat,
+    markPrice,
+  }: { readonly realized: Usd | null; readonly repeat: number; readonly markPrice: number },
+): NewEvent => {
+  const { asset, direction } = position.terms
+  const isTarget = reason === 'take_profit'
+  const what = isTarget ? 'Target' : reason === 'time_stop' ? 'Time stop' : 'Stop'
+  const outcome =
+    realized === null
+      ? 'the kill switch blocks the exit, an operator has to act'
+      : `closed with ${usdNumber(realized)} USD`
+  const common = {
+    urgency: 'immediate' as const,
+    message: `${what} of ${direction} ${asset} hit at ${trigger?.price ?? markPrice}: ${outcome}`,
+    position_id: position.id,
+    symbol: asset,
+    direction,
+    entry_price: priceNumber(position.holding.entryPrice),
+    mark_price: markPrice,
+    realized_pnl: realized === null ? null : usdNumber(realized),
+    repeat,
+  }
+  return isTarget
+    ? {
+        type: 'alert.target_hit',
+        source: 'alerts',
+        payload: { ...common, take_profit: priceNumberOrNull(position.holding.takeProfit) },
+      }
+    : {
+        type: 'alert.stop_triggered',
+        source: 'alerts',
+        payload: { ...common, stop_loss: priceNumberOrNull(position.holding.stopLoss) },
+      }
 }
 
-/** A venue has a price of its own: there it goes without ours, and the last one seen is the reference. */
-export const exitNow = (
+/** A venue has a price of its own: an exit goes there without ours, with the last mark as reference. */
+const exitNow = (
   facts: TradingFacts,
-  position: Position,
+  position: OpenPosition,
   reason: ExitReason,
   context: DecisionContext,
 ): Exit | null => {
-  const { terms, mark: seen } = position
-  const price = markNow(facts, terms.asset, context)?.price ?? (terms.platform === PAPER ? null : seen.price)
-  return price === null ? null : { position, reason, basePrice: unitsFrom(price), trigger: null }
+  const { terms, mark } = position
+  const price = markNow(facts, terms.asset, context)?.price ?? (terms.platform === PAPER ? null : mark.price)
+  return price === null ? null : { position, reason, basePrice: price, trigger: null }
 }
 
-/** Whether an exit is under way; one that failed is not. */
-const isLeaving = ({ trading: { orders } }: TradingFacts, { status, holding }: Position): boolean =>
-  status === 'closing' && holding.exit !== null && orders.open.has(holding.exit.orderId)
+/** Exits that failed are tried again, each time a little later. */
+export const retryExits = (facts: TradingFacts, context: DecisionContext): Decision =>
+  accept(
+    ...openPositionsOf(facts.trading)
+      .filter((position) => hasStrandedExit(facts.trading, position))
+      .filter((position) => isRetryDue(facts, position, context))
+      .flatMap((position) => {
+        const { reason, trigger } = position.exit
+        const again = exitNow(facts, position, reason, context)
+        return again === null ? [] : exitEvents(facts, { ...again, trigger }, context)
+      }),
+  )
 
-const unpriced = (position: Position, { sha256Hex }: DecisionContext): NewEvent => ({
+/** Whether the exit of a position has ended without closing it. */
+export const hasStrandedExit = (
+  { orders }: Pick<TradingState, 'orders'>,
+  position: Position,
+): position is ClosingPosition => {
+  if (position.status !== 'closing' || orders.open.has(position.exit.orderId)) return false
+  const entry = entryOrderOf(position)
+  return entry === null || !orders.open.has(entry)
+}
+
+/** After these, an operator has to close the position. */
+const ATTEMPTS_MAX = 8
+const PAUSE_MS_MAX = 60_000
+
+const isRetryDue = (
+  { trading }: TradingFacts,
+  { exit }: ClosingPosition,
+  { now }: DecisionContext,
+): boolean => {
+  if (exit.attempt >= ATTEMPTS_MAX) return false
+  if (blocksExits(trading.killSwitch.level) && exit.reason !== 'manual') return false
+  const ended = trading.orders.ended.get(exit.orderId)
+  const pauseMs = Math.min(PAUSE_MS_MAX, 1000 * 2 ** (exit.attempt - 1))
+  return ended === undefined || Date.parse(now) - Date.parse(ended.endedAt) >= pauseMs
+}
+
+const closedByOf = (by: Operator | undefined): ClosedBy | null =>
+  by === undefined ? null : { operator: by.operator, note: by.note ?? null }
+
+/** The rest of an entry is not wanted any more. */
+const entryCanceled = ({ orders }: TradingState, position: OpenPosition): readonly NewEvent[] => {
+  const id = entryOrderOf(position)
+  const entry = id === null ? undefined : orders.open.get(id)
+  return entry === undefined ? [] : cancelEvents(entry, 'position_exit')
+}
+
+/** Each attempt to close a position has an id of its own. */
+const nextExitId = (position: OpenPosition, { sha256Hex }: DecisionContext): OrderId => {
+  const attempt = (position.status === 'closing' ? position.exit.attempt : 0) + 1
+  return orderId(derivedId('close', attempt === 1 ? position.id : `${position.id}#${attempt}`, sha256Hex))
+}
+
+/** One that failed is not under way. */
+const isExitUnderWay = ({ trading: { orders } }: TradingFacts, position: OpenPosition): boolean =>
+  position.status === 'closing' && orders.open.has(position.exit.orderId)
+
+const unpriced = (position: OpenPosition, { sha256Hex }: DecisionContext): NewEvent => ({
   type: 'execution.order_failed.v1',
   source: 'oms',
   payload: {

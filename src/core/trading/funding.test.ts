@@ -1,34 +1,36 @@
 import fc from 'fast-check'
-import { Map as PersistentMap } from 'immutable'
 import { expect, it } from 'vitest'
-import { adopted } from './adopted.ts'
+import { stateAfter } from '../../../test/given.ts'
+import type { Usd } from '../shared/money.ts'
 import { recordFunding } from './funding.ts'
 
 const OPENED = '2026-02-20T00:00:00.000Z'
 const CHARGED_MS = Date.parse('2026-02-20T08:00:00.000Z')
 
-const positionsOf = (quantities: readonly number[]) =>
-  PersistentMap(
-    quantities.map((quantity, index) => {
-      const payload = {
+const tradingWith = (quantities: readonly number[]) =>
+  stateAfter(
+    quantities.map((quantity, index) => ({
+      type: 'execution.position_adopted.v1',
+      source: 'oms',
+      ts: OPENED,
+      payload: {
         position_id: `p${index}`,
         venue: 'somewhere',
         asset: 'BTC',
-        direction: 'long' as const,
+        direction: 'long',
         entry_price: 100,
         quantity,
         size_notional: 100 * quantity,
         leverage: 1,
         mark_price: 100,
         loss_at_stop_usd: 100 * quantity,
-      }
-      return [`p${index}`, adopted(payload, OPENED)] as const
-    }),
-  )
+      },
+    })),
+  ).trading
 
 const sharesOf = (quantities: readonly number[], paidUsd: bigint, atMs = CHARGED_MS) => {
-  const payment = { id: '7', symbol: 'BTCUSDT', paidUsd, atMs }
-  const decision = recordFunding({ positions: positionsOf(quantities) }, { venue: 'somewhere', payment })
+  const payment = { id: '7', symbol: 'BTCUSDT', paidUsd: paidUsd as Usd, atMs }
+  const decision = recordFunding(tradingWith(quantities), { venue: 'somewhere', payment })
   if (decision.status !== 'accepted') throw new Error('refused')
   return decision.events.map(({ payload }) => payload as { amount_usd: number; position_id: string })
 }

@@ -1,9 +1,19 @@
 import type { NewEvent } from '../events/catalogue.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
-import { openPositionsOf } from './book.ts'
-import type { Position } from './positions.ts'
+import { openPositionsOf } from './portfolio.ts'
+import { isOpen, type Position } from './positions.ts'
 import { accept, type Decision } from '../shared/decision.ts'
-import { periodShareOf, signOf, usdNumber, type Usd } from '../shared/money.ts'
+import {
+  minus,
+  NO_QUANTITY,
+  NO_USD,
+  periodShareOf,
+  plus,
+  signed,
+  sumOf,
+  usdNumber,
+  type Usd,
+} from '../shared/money.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
 import type { TradingFacts, TradingState } from './evolve.ts'
 
@@ -20,7 +30,7 @@ export interface VenueFunding {
   readonly atMs: number
 }
 
-/** Longs pay a positive rate, shorts get it. Where nobody knows the rate nothing is charged. */
+/** Longs pay a positive rate, shorts get it. Without a known rate nothing is charged. */
 export const applyFunding = (
   facts: TradingFacts,
   { at, reportedBy }: { readonly at: string; readonly reportedBy?: string | undefined },
@@ -45,44 +55,40 @@ export const recordFunding = (
   const at = new Date(payment.atMs).toISOString()
   const held = [...positions.values()]
     .filter(
-      ({ terms, end }) =>
-        terms.platform === venue &&
-        canonicalSymbol(terms.asset) === canonicalSymbol(payment.symbol) &&
-        terms.openedAt < at &&
-        (end === null || end.closedAt >= at),
+      (position) =>
+        position.terms.platform === venue &&
+        canonicalSymbol(position.terms.asset) === canonicalSymbol(payment.symbol) &&
+        position.terms.openedAt < at &&
+        (isOpen(position) || position.end.closedAt >= at),
     )
     .toSorted((one, other) => (one.id < other.id ? -1 : 1))
-  const whole = held.reduce((sum, { holding }) => sum + holding.quantity, 0n)
-  let [quantity, given] = [0n, 0n]
+  const whole = sumOf(held.map(({ holding }) => holding.quantity))
+  let quantity = NO_QUANTITY
+  let charged = NO_USD
   return accept(
     ...held.map((position): NewEvent => {
-      quantity += position.holding.quantity
+      quantity = plus(quantity, position.holding.quantity)
       // Up to here: what is lost by rounding goes to the next, and the last one takes the rest.
-      const upTo = whole === 0n ? 0n : (payment.paidUsd * quantity) / whole
-      const amount = upTo - given
-      given = upTo
+      const upTo = whole === 0n ? NO_USD : (((payment.paidUsd * quantity) / whole) as Usd)
+      const amount = minus(upTo, charged)
+      charged = upTo
       return paymentOf(position, payment, amount, venue)
     }),
   )
 }
 
-const paymentOf = (
-  { id, mark, end }: Position,
-  payment: VenueFunding,
-  amount: Usd,
-  venue: string,
-): NewEvent => ({
+const paymentOf = (position: Position, payment: VenueFunding, amount: Usd, venue: string): NewEvent => ({
   type: 'execution.funding_applied.v1',
   source: 'oms',
-  // It is told again with every look at the account.
-  dedupeKey: `funding:${venue}:${payment.id}:${id}`,
+  // Every look at the account reports it again.
+  dedupeKey: `funding:${venue}:${payment.id}:${position.id}`,
   payload: {
-    position_id: id,
+    position_id: position.id,
     rate_annualized: null,
-    notional_usd: usdNumber(mark.exposure),
+    notional_usd: usdNumber(position.mark.exposure),
     amount_usd: usdNumber(amount),
     venue_payment_id: payment.id,
-    ...(end === null ? {} : { is_late: true }),
+    ...(isOpen(position) ? {} : { is_late: true }),
   },
 })
 
@@ -93,7 +99,7 @@ const rateOf = ({ market }: TradingFacts, { terms }: Position, atMs: number): nu
 }
 
 const chargeOf = ({ id, terms, mark }: Position, rate: number, at: string): readonly NewEvent[] => {
-  const amount = signOf(terms.direction) * periodShareOf(mark.exposure, rate, PERIODS_PER_YEAR)
+  const amount = signed(terms.direction, periodShareOf(mark.exposure, rate, PERIODS_PER_YEAR))
   if (amount === 0n) return []
   return [
     {

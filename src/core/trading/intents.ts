@@ -3,25 +3,33 @@ import type { KnownEvent, NewEvent, PayloadOf } from '../events/catalogue.ts'
 import type { Sha256Hex } from '../log/hash-chain.ts'
 import { accept, refuse, type Decision } from '../shared/decision.ts'
 import { derivedId } from '../shared/derived-id.ts'
-import type { KillSwitchLevel } from '../shared/level.ts'
-import { givenUp } from './cancel.ts'
-import type { Orders } from './orders.ts'
+import { assertFold } from '../shared/assert.ts'
+import {
+  intentId,
+  orderId,
+  positionId,
+  type IntentId,
+  type OrderId,
+  type PositionId,
+} from '../shared/brand.ts'
+import { blocksEntries, type KillSwitchLevel } from '../shared/level.ts'
+import { cancelEvents, type Orders } from './orders.ts'
 
 export type IntentStatus = 'awaiting_approval' | 'ready' | 'executing' | 'filled' | 'rejected' | 'expired'
 
 export interface Intent {
-  readonly id: string
+  readonly id: IntentId
   readonly intent: PayloadOf<'execution.trade_intent.v1'>
   readonly status: IntentStatus
   readonly reasons: readonly string[]
   readonly isApproved: boolean
-  readonly orderId: string | null
+  readonly orderId: OrderId | null
   /** From its first fill. */
-  readonly positionId: string | null
+  readonly positionId: PositionId | null
 }
 
 /** Newest last; ended ones are kept for a while, so that a cycle can tell what became of its intents. */
-export type Intents = PersistentMap<string, Intent>
+export type Intents = PersistentMap<IntentId, Intent>
 
 export const INITIAL_INTENTS: Intents = PersistentMap()
 
@@ -29,7 +37,7 @@ const ENDED_KEPT = 1000
 
 /** An operator who decides about an intent that waits for it. */
 export interface IntentDecision {
-  readonly intentId: string
+  readonly intentId: IntentId
   readonly operator: string
   readonly note: string | null
   readonly surface: 'api' | 'cli'
@@ -37,28 +45,28 @@ export interface IntentDecision {
 
 export const approveIntent = (
   intents: Intents,
-  { intentId, operator, note, surface }: IntentDecision,
+  { intentId: id, operator, note, surface }: IntentDecision,
   { level, now }: { readonly level: KillSwitchLevel; readonly now: string },
 ): Decision => {
-  const known = intents.get(intentId)
-  if (known === undefined) return unknown(intentId)
+  const known = intents.get(id)
+  if (known === undefined) return unknown(id)
   if (known.status !== 'awaiting_approval' || known.intent.valid_until < now) return notWaiting(known)
-  if (level >= 2) return refuse('kill_switch.active', `Kill switch is at level ${level}`, { level })
+  if (blocksEntries(level)) return refuse('kill_switch.active', `Kill switch is at level ${level}`, { level })
   return accept({
     type: 'execution.intent_approved.v1',
     source: surface,
     traceId: known.intent.cycle_id,
-    payload: { intent_id: intentId, approved_by: operator, note },
+    payload: { intent_id: id, approved_by: operator, note },
   })
 }
 
 export const denyIntent = (
   intents: Intents,
-  { intentId, operator, note, surface }: IntentDecision,
+  { intentId: id, operator, note, surface }: IntentDecision,
   sha256Hex: Sha256Hex,
 ): Decision => {
-  const known = intents.get(intentId)
-  if (known === undefined) return unknown(intentId)
+  const known = intents.get(id)
+  if (known === undefined) return unknown(id)
   if (known.status !== 'awaiting_approval') return notWaiting(known)
   const event = failedEvent(known, 'approval_denied', sha256Hex, { denied_by: operator, note })
   return accept({ ...event, source: surface })
@@ -77,8 +85,8 @@ export const expireIntents = (
       .map((known) => failedEvent(known, EXPIRED, sha256Hex)),
     ...overdue
       .filter(({ status }) => status === 'executing')
-      .flatMap(({ orderId }) => orders.open.get(orderId ?? '') ?? [])
-      .flatMap((order) => givenUp(order, EXPIRED)),
+      .flatMap(({ orderId: id }) => (id === null ? [] : (orders.open.get(id) ?? [])))
+      .flatMap((order) => cancelEvents(order, EXPIRED)),
   )
 }
 
@@ -91,8 +99,8 @@ export const isLive = (status: IntentStatus): boolean =>
 export const evolveIntents = (intents: Intents, event: KnownEvent): Intents => {
   switch (event.type) {
     case 'execution.trade_intent.v1':
-      return trimmed(intents).set(event.id, {
-        id: event.id,
+      return trimmed(intents).set(intentId(event.id), {
+        id: intentId(event.id),
         intent: event.payload,
         status: event.payload.status,
         reasons: [],
@@ -105,11 +113,12 @@ export const evolveIntents = (intents: Intents, event: KnownEvent): Intents => {
     case 'execution.order_submitted.v1':
       return changed(intents, event.payload.intent_id, {
         status: 'executing',
-        orderId: event.payload.order_id,
+        orderId: orderId(event.payload.order_id),
       })
     case 'execution.order_filled.v1': {
-      const { intent_id: id, position_id: positionId, remaining_size: rest } = event.payload
-      return changed(intents, id, rest === 0 ? { positionId, status: 'filled' } : { positionId })
+      const { intent_id: id, remaining_size: rest } = event.payload
+      const opened = { positionId: positionId(event.payload.position_id) }
+      return changed(intents, id, rest === 0 ? { ...opened, status: 'filled' } : opened)
     }
     case 'execution.order_canceled.v1': {
       const { intent_id: id, filled_size: size, reason } = event.payload
@@ -125,8 +134,10 @@ export const evolveIntents = (intents: Intents, event: KnownEvent): Intents => {
 }
 
 const changed = (intents: Intents, id: string | null, change: Partial<Intent>): Intents => {
-  const known = id === null ? undefined : intents.get(id)
-  return known === undefined ? intents : intents.set(known.id, { ...known, ...change })
+  if (id === null) return intents
+  const known = intents.get(intentId(id))
+  assertFold(known !== undefined, `an event concerns intent ${id}, which is not known`)
+  return intents.set(known.id, { ...known, ...change })
 }
 
 const failedEvent = (
@@ -147,8 +158,8 @@ const failedEvent = (
   },
 })
 
-const unknown = (intentId: string): Decision =>
-  refuse('intent.not_found', `no intent has id ${intentId}`, { intent_id: intentId })
+const unknown = (id: IntentId): Decision =>
+  refuse('intent.not_found', `no intent has id ${id}`, { intent_id: id })
 
 const notWaiting = ({ id, status }: Intent): Decision =>
   refuse('intent.not_awaiting', `the intent does not wait for approval: it is ${status}`, {

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { equityOf } from './evolve.ts'
-import { Desk } from './trading.fixture.ts'
+import type { KnownEvent } from '../events/catalogue.ts'
+import { equityOf } from './account.ts'
+import { evolveLedger, INITIAL_LEDGER } from './ledger.ts'
+import { TradingScenario } from './trading.fixture.ts'
 import { usdFrom } from '../shared/money.ts'
 
 const started = (start_balance_usd?: number) => ({
@@ -19,58 +21,70 @@ const started = (start_balance_usd?: number) => ({
 
 describe('the account', () => {
   it('begins with what the configuration says, and is no drawdown for it', () => {
-    const desk = new Desk()
-    desk.do({ kind: 'start', started: started(2500) })
-    expect(equityOf(desk.state.trading)).toBe(usdFrom(2500))
-    desk.bar('BTC', 100)
-    desk.bar('BTC', 100)
-    expect(desk.state.trading.risk.peak).toBe(usdFrom(2500))
-    expect(desk.state.trading.killSwitch.level).toBe(0)
+    const scenario = new TradingScenario()
+    scenario.do({ kind: 'start', started: started(2500) })
+    expect(equityOf(scenario.state.trading)).toBe(usdFrom(2500))
+    scenario.bar('BTC', 100)
+    scenario.bar('BTC', 100)
+    expect(scenario.state.trading.risk.peak).toBe(usdFrom(2500))
+    expect(scenario.state.trading.killSwitch.level).toBe(0)
   })
 
   it('begins with 10000 if nobody says so', () => {
-    const desk = new Desk()
-    desk.do({ kind: 'start', started: started() })
-    expect(equityOf(desk.state.trading)).toBe(usdFrom(10_000))
+    const scenario = new TradingScenario()
+    scenario.do({ kind: 'start', started: started() })
+    expect(equityOf(scenario.state.trading)).toBe(usdFrom(10_000))
   })
 
   it('keeps its beginning once something was traded', () => {
-    const desk = new Desk()
-    desk.bar('BTC', 100)
-    desk.intend()
-    const before = equityOf(desk.state.trading)
-    desk.do({ kind: 'start', started: started(1) })
-    expect(equityOf(desk.state.trading)).toBe(before)
+    const scenario = new TradingScenario()
+    scenario.bar('BTC', 100)
+    scenario.intend()
+    const before = equityOf(scenario.state.trading)
+    scenario.do({ kind: 'start', started: started(1) })
+    expect(equityOf(scenario.state.trading)).toBe(before)
   })
 
   it('remembers the last 50 closes, and a streak that a tiny result does not break', () => {
-    const desk = new Desk({ kill_switch: { l2_loss_streak: 0, l1_daily_loss_pct: 1 } })
-    const close = (realized_pnl: number): void =>
-      desk.tell({
-        type: 'execution.position_closed.v1',
-        source: 'oms',
-        payload: {
-          position_id: 'p',
-          asset: 'BTC',
-          exit_price: 1,
-          realized_pnl,
-          realized_pnl_pct: 0,
-          fees_usd: 0,
-          exit_reason: 'manual',
-          mode: 'paper',
-          gross_pnl: realized_pnl,
-          funding_usd: 0,
-          trigger: null,
-          max_adverse_pct: 0,
-          max_favorable_pct: 0,
-        },
-      })
+    let ledger = INITIAL_LEDGER
+    const close = (realized_pnl: number): void => {
+      ledger = evolveLedger(ledger, closedWith(realized_pnl))
+    }
     const streaks = [-1, -0.01, -0.009, 0.009, -2, 0.01].map((net) => {
       close(net)
-      return desk.state.trading.ledger.lossStreak
+      return ledger.lossStreak
     })
     expect(streaks).toEqual([1, 2, 2, 2, 3, 0])
     for (let count = 0; count < 60; count += 1) close(1)
-    expect(desk.state.trading.ledger.closes).toHaveLength(50)
+    expect(ledger.closes).toHaveLength(50)
   })
 })
+
+const closedWith = (realized_pnl: number): KnownEvent => {
+  const ts = '2026-02-20T00:00:00.000Z'
+  return {
+    seq: 1,
+    id: 'e',
+    ts,
+    recordedAt: ts,
+    traceId: null,
+    dedupeKey: null,
+    type: 'execution.position_closed.v1',
+    source: 'oms',
+    payload: {
+      position_id: 'p',
+      asset: 'BTC',
+      exit_price: 1,
+      realized_pnl,
+      realized_pnl_pct: 0,
+      fees_usd: 0,
+      exit_reason: 'manual',
+      mode: 'paper',
+      gross_pnl: realized_pnl,
+      funding_usd: 0,
+      trigger: null,
+      max_adverse_pct: 0,
+      max_favorable_pct: 0,
+    },
+  }
+}

@@ -1,5 +1,5 @@
 import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
-import { usdFrom, type Usd } from '../shared/money.ts'
+import { minus, NO_USD, plus, usdFrom, type Usd } from '../shared/money.ts'
 
 /** A margin account: cash moves with gross profit, fees and funding, never with the size of a position. */
 export interface Ledger {
@@ -27,13 +27,16 @@ export interface Close {
   readonly netReturn: number
 }
 
+/** Until the log says otherwise. */
+const START_BALANCE = usdFrom(10_000)
+
 export const INITIAL_LEDGER: Ledger = {
   account: 'paper',
-  startBalance: 10_000_000_000n,
-  cash: 10_000_000_000n,
-  fees: 0n,
-  funding: 0n,
-  realized: 0n,
+  startBalance: START_BALANCE,
+  cash: START_BALANCE,
+  fees: NO_USD,
+  funding: NO_USD,
+  realized: NO_USD,
   closes: [],
   lossStreak: 0,
   hasTraded: false,
@@ -41,7 +44,7 @@ export const INITIAL_LEDGER: Ledger = {
 
 const CLOSES_KEPT = 50
 /** A smaller result is neither a win nor a loss. */
-const FLAT_BELOW: Usd = 10_000n
+const FLAT_BELOW = usdFrom(0.01)
 
 export const evolveLedger = (ledger: Ledger, event: KnownEvent): Ledger => {
   switch (event.type) {
@@ -50,7 +53,7 @@ export const evolveLedger = (ledger: Ledger, event: KnownEvent): Ledger => {
     case 'system.live_confirmed.v1':
       return movedTo(ledger, event.payload.venue, usdFrom(event.payload.equity_usd))
     case 'execution.order_filled.v1':
-      return charged(ledger, usdFrom(event.payload.fee_usd), 0n)
+      return charged(ledger, usdFrom(event.payload.fee_usd), NO_USD)
     case 'execution.funding_applied.v1':
       return funded(ledger, event.payload)
     case 'execution.position_closed.v1':
@@ -74,17 +77,17 @@ const movedTo = (ledger: Ledger, account: string, balance: Usd): Ledger =>
 
 const charged = (ledger: Ledger, fee: Usd, funding: Usd): Ledger => ({
   ...ledger,
-  cash: ledger.cash - fee - funding,
-  fees: ledger.fees + fee,
-  funding: ledger.funding + funding,
+  cash: minus(minus(ledger.cash, fee), funding),
+  fees: plus(ledger.fees, fee),
+  funding: plus(ledger.funding, funding),
   hasTraded: true,
 })
 
 /** What comes after the close still is a part of what the position brought. */
 const funded = (ledger: Ledger, payload: PayloadOf<'execution.funding_applied.v1'>): Ledger => {
   const amount = usdFrom(payload.amount_usd)
-  const after = charged(ledger, 0n, amount)
-  return payload.is_late === true ? { ...after, realized: after.realized - amount } : after
+  const after = charged(ledger, NO_USD, amount)
+  return payload.is_late === true ? { ...after, realized: minus(after.realized, amount) } : after
 }
 
 const closed = (ledger: Ledger, payload: PayloadOf<'execution.position_closed.v1'>, at: string): Ledger => {
@@ -92,8 +95,8 @@ const closed = (ledger: Ledger, payload: PayloadOf<'execution.position_closed.v1
   const close = { at, net, netReturn: payload.realized_pnl_pct }
   return {
     ...ledger,
-    cash: ledger.cash + usdFrom(payload.gross_pnl),
-    realized: ledger.realized + net,
+    cash: plus(ledger.cash, usdFrom(payload.gross_pnl)),
+    realized: plus(ledger.realized, net),
     closes: [...ledger.closes.slice(1 - CLOSES_KEPT), close],
     lossStreak: streakAfter(ledger.lossStreak, net),
   }

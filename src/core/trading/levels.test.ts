@@ -1,7 +1,9 @@
+import { intentId } from '../shared/brand.ts'
+import { type PositionId } from '../shared/brand.ts'
 import { describe, expect, it } from 'vitest'
 import { barAfter, bullish, HOUR_MS, house, say, verdictsIn } from '../reputation/calls.fixture.ts'
-import { Desk, typesOf } from './trading.fixture.ts'
-import { enterLive, fillOf, liveDesk, onlyOrder, report, reportOf } from './live.fixture.ts'
+import { TradingScenario, typesOf } from './trading.fixture.ts'
+import { enterLive, fillOf, liveScenario, onlyOrder, report, reportOf } from './live.fixture.ts'
 import type { KillSwitchLevel } from '../shared/level.ts'
 
 const by = { operator: 'svc-1', surface: 'api' } as const
@@ -10,21 +12,21 @@ const run = (trigger: 'api' | 'schedule') => ({ kind: 'run-cycle', cycleId: 'c',
 const OPENED = 'execution.position_opened.v1'
 const CLOSED = 'execution.position_closed.v1'
 
-const raise = (desk: Desk, level: KillSwitchLevel): void => {
-  if (level > 0) desk.do({ kind: 'set-kill-switch', move: move(level) })
+const raise = (scenario: TradingScenario, level: KillSwitchLevel): void => {
+  if (level > 0) scenario.do({ kind: 'set-kill-switch', move: move(level) })
 }
 
 /** Holds BTC, and has an intent on ETH that waits. */
-const deskAt = (level: KillSwitchLevel): Desk => {
-  const desk = new Desk()
-  desk.bars([
+const scenarioAt = (level: KillSwitchLevel): TradingScenario => {
+  const scenario = new TradingScenario()
+  scenario.bars([
     ['BTC', 100],
     ['ETH', 3000],
   ])
-  desk.intend()
-  desk.intend({ cycle_id: 'waiting', symbol: 'ETH', status: 'awaiting_approval' })
-  raise(desk, level)
-  return desk
+  scenario.intend()
+  scenario.intend({ cycle_id: 'waiting', symbol: 'ETH', status: 'awaiting_approval' })
+  raise(scenario, level)
+  return scenario
 }
 const signal = {
   kind: 'emit-signal',
@@ -50,81 +52,83 @@ describe.each<[KillSwitchLevel, Expected]>([
   [3, { run: false, entry: false, exit: 'alert' }],
 ])('level %d', (level, expected) => {
   it('a cycle on request', () => {
-    expect(deskAt(level).refusalOf(run('api'))).toBe(expected.run ? null : 'kill_switch.active')
+    expect(scenarioAt(level).refusalOf(run('api'))).toBe(expected.run ? null : 'kill_switch.active')
   })
 
   it('a scheduled cycle says at which level it ran, and watching the regime is never refused', () => {
-    const desk = deskAt(level)
-    const cycle = desk.do(run('schedule')).find(({ type }) => type === 'brain.cycle.v1')
+    const scenario = scenarioAt(level)
+    const cycle = scenario.do(run('schedule')).find(({ type }) => type === 'brain.cycle.v1')
     expect(cycle?.payload['warnings']).toEqual(level === 0 ? [] : [`kill_switch_level_${level}`])
-    expect(desk.refusalOf({ kind: 'watch-regime' })).toBeNull()
+    expect(scenario.refusalOf({ kind: 'watch-regime' })).toBeNull()
   })
 
   it('an entry', () => {
-    const types = typesOf(deskAt(level).intend({ symbol: 'ETH' }))
+    const types = typesOf(scenarioAt(level).intend({ symbol: 'ETH' }))
     expect(types.includes(OPENED)).toBe(expected.entry)
     expect(types.includes('execution.order_failed.v1')).toBe(!expected.entry)
   })
 
   it('an approval', () => {
-    const decision = { intentId: 'waiting', note: null, ...by }
-    const desk = deskAt(level)
-    expect(desk.refusalOf({ kind: 'approve-intent', decision })).toBe(
+    const decision = { intentId: intentId('waiting'), note: null, ...by }
+    const scenario = scenarioAt(level)
+    expect(scenario.refusalOf({ kind: 'approve-intent', decision })).toBe(
       expected.entry ? null : 'kill_switch.active',
     )
-    expect(desk.refusalOf({ kind: 'deny-intent', decision })).toBeNull()
+    expect(scenario.refusalOf({ kind: 'deny-intent', decision })).toBeNull()
   })
 
   it('an automatic exit', () => {
-    const types = typesOf(deskAt(level).bar('BTC', 94))
+    const types = typesOf(scenarioAt(level).bar('BTC', 94))
     expect(types.includes(CLOSED)).toBe(expected.exit === 'order')
     expect(types).toContain('alert.stop_triggered')
   })
 
   it('an operator who closes, a signal, an expiry', () => {
-    const [positionId = ''] = deskAt(level).state.trading.positions.keys()
-    expect(typesOf(deskAt(level).do({ kind: 'close-position', positionId, by }))).toContain(CLOSED)
-    expect(typesOf(deskAt(level).do({ kind: 'close-all', by }))).toContain(CLOSED)
-    expect(typesOf(deskAt(level).do(signal))).toContain('signal.ta.v1')
-    const desk = deskAt(level)
-    desk.wait(300_001)
-    expect(typesOf(desk.do({ kind: 'expire-intents' }))).toEqual(['execution.order_failed.v1'])
+    const [positionId = ''] = scenarioAt(level).state.trading.positions.keys()
+    expect(
+      typesOf(scenarioAt(level).do({ kind: 'close-position', positionId: positionId as PositionId, by })),
+    ).toContain(CLOSED)
+    expect(typesOf(scenarioAt(level).do({ kind: 'close-all', by }))).toContain(CLOSED)
+    expect(typesOf(scenarioAt(level).do(signal))).toContain('signal.ta.v1')
+    const scenario = scenarioAt(level)
+    scenario.wait(300_001)
+    expect(typesOf(scenario.do({ kind: 'expire-intents' }))).toEqual(['execution.order_failed.v1'])
   })
 
   it('a venue that tells of fills, and a lookup', () => {
-    const desk = liveDesk()
-    desk.intend()
-    const order = onlyOrder(desk)
-    desk.do({ kind: 'mark-order-unknown', orderId: order.id, reason: 'no answer' })
-    raise(desk, level)
+    const scenario = liveScenario()
+    scenario.intend()
+    const order = onlyOrder(scenario)
+    scenario.do({ kind: 'mark-order-unknown', orderId: order.id, reason: 'no answer' })
+    raise(scenario, level)
     const found = reportOf('filled', [fillOf('t1', 100, Number(order.quantity) / 1e8)])
-    expect(typesOf(report(desk, order, found, 1))).toEqual(
+    expect(typesOf(report(scenario, order, found, 1))).toEqual(
       expect.arrayContaining(['execution.order_reconciled.v1', OPENED]),
     )
   })
 
   it('an operator who cancels', () => {
-    const desk = liveDesk()
-    enterLive(desk)
-    desk.do({ kind: 'close-all', by })
-    const { id: orderId } = onlyOrder(desk)
-    raise(desk, level)
+    const scenario = liveScenario()
+    enterLive(scenario)
+    scenario.do({ kind: 'close-all', by })
+    const { id: orderId } = onlyOrder(scenario)
+    raise(scenario, level)
     const request = { orderId, operator: 'op', reason: null, surface: 'cli' } as const
-    expect(desk.refusalOf({ kind: 'cancel-order', request })).toBeNull()
+    expect(scenario.refusalOf({ kind: 'cancel-order', request })).toBeNull()
   })
 
   it('settlement and learning', () => {
-    const desk = house()
-    desk.bar('BTC', 100)
-    say(desk, 'ann', { ...bullish, horizon: '1h' })
-    raise(desk, level)
-    expect(verdictsIn(barAfter(desk, HOUR_MS, 110))).toMatchObject([{ hit: true }])
-    expect(desk.refusalOf({ kind: 'run-learning', cause: { trigger: 'cli' } })).toBeNull()
+    const scenario = house()
+    scenario.bar('BTC', 100)
+    say(scenario, 'ann', { ...bullish, horizon: '1h' })
+    raise(scenario, level)
+    expect(verdictsIn(barAfter(scenario, HOUR_MS, 110))).toMatchObject([{ hit: true }])
+    expect(scenario.refusalOf({ kind: 'run-learning', cause: { trigger: 'cli' } })).toBeNull()
   })
 
   it('is the same after a restart', () => {
-    const desk = deskAt(level)
-    desk.do({
+    const scenario = scenarioAt(level)
+    scenario.do({
       kind: 'start',
       started: {
         version: '1',
@@ -134,6 +138,6 @@ describe.each<[KillSwitchLevel, Expected]>([
         integrity: { ok: true, reason: null, first_bad_seq: null },
       },
     })
-    expect(desk.state.trading.killSwitch.level).toBe(level)
+    expect(scenario.state.trading.killSwitch.level).toBe(level)
   })
 })

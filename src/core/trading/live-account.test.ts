@@ -1,137 +1,142 @@
+import { type PositionId } from '../shared/brand.ts'
 import { describe, expect, it } from 'vitest'
 import type { VenueHolding, VenueLiquidation } from './account-sweep.ts'
-import { Desk, payloadOf, typesOf } from './trading.fixture.ts'
-import { checkedVenue, enterLive, liveDesk, onlyOrder, VENUE } from './live.fixture.ts'
-import { openPositionsOf } from './book.ts'
-import { equityOf } from './evolve.ts'
-import { unitsFrom, usdFrom } from '../shared/money.ts'
+import { TradingScenario, payloadOf, typesOf } from './trading.fixture.ts'
+import { checkedVenue, enterLive, liveScenario, onlyOrder, VENUE } from './live.fixture.ts'
+import { openPositionsOf } from './portfolio.ts'
+import { equityOf } from './account.ts'
+import { priceFrom, quantityFrom, usdFrom } from '../shared/money.ts'
 
 const holding = (quantity: number, changes: Partial<VenueHolding> = {}): VenueHolding => ({
   symbol: 'BTC',
   direction: 'long',
-  quantity: unitsFrom(quantity),
-  entryPrice: unitsFrom(100),
+  quantity: quantityFrom(quantity),
+  entryPrice: priceFrom(100),
   leverage: 1,
   ...changes,
 })
 
 const sweep = (
-  desk: Desk,
+  scenario: TradingScenario,
   positions: readonly VenueHolding[],
   liquidations: readonly VenueLiquidation[] = [],
   quietSymbols: readonly string[] = ['BTC', 'ETH'],
-) => desk.do({ kind: 'compare-account', sweep: { venue: VENUE, positions, liquidations, quietSymbols } })
+) => scenario.do({ kind: 'compare-account', sweep: { venue: VENUE, positions, liquidations, quietSymbols } })
 
 describe('what the venue holds', () => {
   it('is what we hold', () => {
-    const desk = liveDesk()
-    enterLive(desk)
-    expect(sweep(desk, [holding(4.975)])).toEqual([])
+    const scenario = liveScenario()
+    enterLive(scenario)
+    expect(sweep(scenario, [holding(4.975)])).toEqual([])
   })
 
   it('is not looked at in a symbol with an order under way, or that was not quiet', () => {
-    const desk = liveDesk()
-    desk.intend()
-    expect(sweep(desk, [holding(3)])).toEqual([])
-    expect(sweep(liveDesk(), [holding(3)], [], ['ETH'])).toEqual([])
+    const scenario = liveScenario()
+    scenario.intend()
+    expect(sweep(scenario, [holding(3)])).toEqual([])
+    expect(sweep(liveScenario(), [holding(3)], [], ['ETH'])).toEqual([])
   })
 
   it('is adopted where we do not know it: flagged, told, and nothing is opened any more', () => {
-    const desk = liveDesk()
-    const events = sweep(desk, [holding(3, { direction: 'short' })])
+    const scenario = liveScenario()
+    const events = sweep(scenario, [holding(3, { direction: 'short' })])
     expect(typesOf(events)).toEqual([
       'execution.position_adopted.v1',
       'alert.execution',
       'execution.reduce_only.v1',
     ])
-    const [adopted] = openPositionsOf(desk.state.trading)
+    const [adopted] = openPositionsOf(scenario.state.trading)
     expect(adopted).toMatchObject({
       status: 'open',
-      terms: { isAdopted: true, direction: 'short', platform: VENUE },
+      terms: { origin: { kind: 'adopted' }, direction: 'short', platform: VENUE },
     })
-    expect(payloadOf(desk.intend({ symbol: 'ETH' }), 'execution.order_failed.v1')['reasons']).toContain(
+    expect(payloadOf(scenario.intend({ symbol: 'ETH' }), 'execution.order_failed.v1')['reasons']).toContain(
       'venue_unavailable',
     )
     // Said once.
-    expect(sweep(desk, [holding(3, { direction: 'short' })])).toEqual([])
+    expect(sweep(scenario, [holding(3, { direction: 'short' })])).toEqual([])
   })
 
   it.each([
     ['its entry', 120, 360],
     ['its price now', 80, 300],
   ])('that is adopted risks all of it, by %s', (_, entry, risked) => {
-    const desk = liveDesk()
-    const events = sweep(desk, [holding(3, { entryPrice: unitsFrom(entry) })])
+    const scenario = liveScenario()
+    const events = sweep(scenario, [holding(3, { entryPrice: priceFrom(entry) })])
     expect(payloadOf(events, 'execution.position_adopted.v1')).toMatchObject({ loss_at_stop_usd: risked })
-    expect(desk.state.trading.book.lossAtStop).toBe(usdFrom(risked))
+    expect(scenario.state.trading.book.lossAtStop).toBe(usdFrom(risked))
   })
 
   it('that is adopted raises the switch when it is larger than all risk that is allowed', () => {
-    const desk = liveDesk()
-    sweep(desk, [holding(7)])
-    expect(desk.state.trading.killSwitch.level).toBe(2)
+    const scenario = liveScenario()
+    sweep(scenario, [holding(7)])
+    expect(scenario.state.trading.killSwitch.level).toBe(2)
   })
 
   it('is adopted as far as it is more than ours', () => {
-    const desk = liveDesk()
-    enterLive(desk)
-    expect(payloadOf(sweep(desk, [holding(5.975)]), 'execution.position_adopted.v1')).toMatchObject({
+    const scenario = liveScenario()
+    enterLive(scenario)
+    expect(payloadOf(sweep(scenario, [holding(5.975)]), 'execution.position_adopted.v1')).toMatchObject({
       quantity: 1,
     })
-    expect(sweep(desk, [holding(5.975)])).toEqual([])
+    expect(sweep(scenario, [holding(5.975)])).toEqual([])
   })
 
   it('is never closed by the engine, and always by an operator', () => {
-    const desk = liveDesk()
-    sweep(desk, [holding(0.5)])
-    expect(typesOf(desk.bar('BTC', 80))).not.toContain('execution.order_submitted.v1')
-    const [adopted] = openPositionsOf(desk.state.trading)
+    const scenario = liveScenario()
+    sweep(scenario, [holding(0.5)])
+    expect(typesOf(scenario.bar('BTC', 80))).not.toContain('execution.order_submitted.v1')
+    const [adopted] = openPositionsOf(scenario.state.trading)
     const by = { operator: 'op', surface: 'cli' } as const
-    desk.do({ kind: 'close-position', positionId: adopted?.id ?? '', by })
-    expect(onlyOrder(desk)).toMatchObject({ isExit: true, quantity: unitsFrom(0.5), side: 'sell' })
+    scenario.do({ kind: 'close-position', positionId: (adopted?.id ?? '') as PositionId, by })
+    expect(onlyOrder(scenario)).toMatchObject({
+      purpose: { kind: 'exit' },
+      quantity: quantityFrom(0.5),
+      side: 'sell',
+    })
   })
 
   it('is told once where it is less than ours, and let go when an operator has looked', () => {
-    const desk = liveDesk()
-    enterLive(desk)
-    const events = sweep(desk, [])
+    const scenario = liveScenario()
+    enterLive(scenario)
+    const events = sweep(scenario, [])
     expect(payloadOf(events, 'execution.venue_differs.v1')).toMatchObject({
       our_quantity: 4.975,
       venue_quantity: 0,
     })
     expect(payloadOf(events, 'alert.execution')).toMatchObject({ cause: 'position_missing' })
-    expect(desk.state.trading.venue.reduceOnly).not.toBeNull()
-    expect(sweep(desk, [])).toEqual([])
+    expect(scenario.state.trading.venue.reduceOnly).not.toBeNull()
+    expect(sweep(scenario, [])).toEqual([])
     const resume = { kind: 'resume-live', operator: 'op', reason: 'sold by hand', surface: 'cli' } as const
-    expect(payloadOf(desk.do(resume), 'execution.position_closed.v1')).toMatchObject({
+    expect(payloadOf(scenario.do(resume), 'execution.position_closed.v1')).toMatchObject({
       exit_reason: 'manual',
       closed_by: 'op',
     })
-    expect(desk.state.trading.venue).toMatchObject({ reduceOnly: null, missing: [] })
-    expect(desk.refusalOf(resume)).toBe('live.not_reduce_only')
+    expect(scenario.state.trading.venue).toMatchObject({ reduceOnly: null, missing: [] })
+    expect(scenario.refusalOf(resume)).toBe('live.not_reduce_only')
   })
 
   it('ends a position that it liquidated, with its price and fee', () => {
-    const desk = liveDesk()
-    enterLive(desk)
+    const scenario = liveScenario()
+    enterLive(scenario)
     const liquidation = {
       venueTradeId: 'l1',
       symbol: 'BTC',
       direction: 'long',
-      quantity: unitsFrom(4.975),
-      price: unitsFrom(60),
+      quantity: quantityFrom(4.975),
+      price: priceFrom(60),
       feeUsd: usdFrom(2),
-      atMs: Date.parse(desk.now) + 1,
+      atMs: Date.parse(scenario.now) + 1,
     } as const
-    const events = sweep(desk, [], [liquidation])
+    const events = sweep(scenario, [], [liquidation])
     expect(payloadOf(events, 'execution.position_closed.v1')).toMatchObject({
       exit_reason: 'liquidated',
       mode: 'live',
       fees_usd: 2.01,
     })
-    expect([...desk.state.trading.positions.values()].at(-1)?.status).toBe('liquidated')
-    expect(equityOf(desk.state.trading)).toBe(10_000_000_000n - 199_000_000n - 2_010_000n)
-    expect(desk.state.trading.venue.reduceOnly).toBeNull()
+    expect([...scenario.state.trading.positions.values()].at(-1)?.status).toBe('liquidated')
+    expect(equityOf(scenario.state.trading)).toBe(10_000_000_000n - 199_000_000n - 2_010_000n)
+    expect(scenario.state.trading.venue.reduceOnly).toBeNull()
   })
 })
 
@@ -139,28 +144,28 @@ describe('going live', () => {
   const confirmation = { venue: VENUE, operator: 'op', configHash: 'h', equity: usdFrom(777) }
 
   it('needs an empty table, and begins with what the venue holds', () => {
-    const desk = new Desk()
-    desk.bar('BTC', 100)
-    desk.intend()
-    expect(desk.refusalOf({ kind: 'confirm-live', confirmation })).toBe('live.positions_open')
-    desk.do({ kind: 'close-all', by: { operator: 'op', surface: 'cli' } })
-    desk.do({ kind: 'confirm-live', confirmation })
-    expect(equityOf(desk.state.trading)).toBe(777_000_000n)
-    expect(desk.state.trading.ledger).toMatchObject({ account: VENUE, fees: 0n, hasTraded: false })
+    const scenario = new TradingScenario()
+    scenario.bar('BTC', 100)
+    scenario.intend()
+    expect(scenario.refusalOf({ kind: 'confirm-live', confirmation })).toBe('live.positions_open')
+    scenario.do({ kind: 'close-all', by: { operator: 'op', surface: 'cli' } })
+    scenario.do({ kind: 'confirm-live', confirmation })
+    expect(equityOf(scenario.state.trading)).toBe(777_000_000n)
+    expect(scenario.state.trading.ledger).toMatchObject({ account: VENUE, fees: 0n, hasTraded: false })
   })
 
   it('changes nothing in the ledger when it is confirmed again', () => {
-    const desk = liveDesk()
-    enterLive(desk)
-    const before = desk.state.trading.ledger
-    desk.do({ kind: 'confirm-live', confirmation })
-    expect(desk.state.trading.ledger).toBe(before)
+    const scenario = liveScenario()
+    enterLive(scenario)
+    const before = scenario.state.trading.ledger
+    scenario.do({ kind: 'confirm-live', confirmation })
+    expect(scenario.state.trading.ledger).toBe(before)
   })
 
   it('tells a check only when it says something new', () => {
-    const desk = liveDesk()
-    expect(desk.do(checkedVenue())).toEqual([])
-    expect(typesOf(desk.do(checkedVenue(false)))).toEqual(['execution.venue_checked.v1'])
-    expect(typesOf(desk.do(checkedVenue(false, ['ETH'])))).toEqual(['execution.venue_checked.v1'])
+    const scenario = liveScenario()
+    expect(scenario.do(checkedVenue())).toEqual([])
+    expect(typesOf(scenario.do(checkedVenue(false)))).toEqual(['execution.venue_checked.v1'])
+    expect(typesOf(scenario.do(checkedVenue(false, ['ETH'])))).toEqual(['execution.venue_checked.v1'])
   })
 })

@@ -1,21 +1,22 @@
+import { isExit } from './orders.ts'
 import { describe, expect, it } from 'vitest'
-import { payloadOf, typesOf, type Desk } from './trading.fixture.ts'
-import { enterLive, fillOf, liveDesk, onlyOrder, report, reportOf, VENUE } from './live.fixture.ts'
-import { equityOf } from './evolve.ts'
-import { unitsNumber } from '../shared/money.ts'
+import { payloadOf, typesOf, type TradingScenario } from './trading.fixture.ts'
+import { enterLive, fillOf, liveScenario, onlyOrder, report, reportOf, VENUE } from './live.fixture.ts'
+import { equityOf } from './account.ts'
+import { quantityNumber } from '../shared/money.ts'
 
-const quantityOf = (desk: Desk): number => unitsNumber(onlyOrder(desk).quantity)
-const position = (desk: Desk) => {
-  const found = [...desk.state.trading.positions.values()].find(({ terms }) => terms.platform === VENUE)
+const quantityOf = (scenario: TradingScenario): number => quantityNumber(onlyOrder(scenario).quantity)
+const position = (scenario: TradingScenario) => {
+  const found = [...scenario.state.trading.positions.values()].find(({ terms }) => terms.platform === VENUE)
   if (found === undefined) throw new Error('no position at the venue')
   return found
 }
 
 describe('an exit at a venue', () => {
   it('is a reduce-only market order, and the position is closing until the venue has filled it', () => {
-    const desk = liveDesk()
-    enterLive(desk)
-    const events = desk.bar('BTC', 94)
+    const scenario = liveScenario()
+    enterLive(scenario)
+    const events = scenario.bar('BTC', 94)
     expect(payloadOf(events, 'execution.order_submitted.v1')).toMatchObject({
       venue: VENUE,
       type: 'market',
@@ -23,8 +24,8 @@ describe('an exit at a venue', () => {
       reduce_only: true,
       exit_reason: 'stop_loss',
     })
-    expect(position(desk).status).toBe('closing')
-    const closed = report(desk, onlyOrder(desk), reportOf('filled', [fillOf('x1', 94, 4.975, 0.5)]))
+    expect(position(scenario).status).toBe('closing')
+    const closed = report(scenario, onlyOrder(scenario), reportOf('filled', [fillOf('x1', 94, 4.975, 0.5)]))
     expect(typesOf(closed)).toContain('alert.stop_triggered')
     expect(payloadOf(closed, 'execution.position_closed.v1')).toMatchObject({
       mode: 'live',
@@ -33,54 +34,54 @@ describe('an exit at a venue', () => {
       fees_usd: 0.51,
       realized_pnl: -30.36,
     })
-    expect(equityOf(desk.state.trading)).toBe(10_000_000_000n - 30_360_000n)
+    expect(equityOf(scenario.state.trading)).toBe(10_000_000_000n - 30_360_000n)
   })
 
   it('is tried again, later each time, for what is left, under a name of its own', () => {
-    const desk = liveDesk()
-    enterLive(desk)
-    desk.bar('BTC', 94)
-    const first = onlyOrder(desk)
-    const part = report(desk, first, reportOf('canceled', [fillOf('x1', 94, 1, 0.1)]))
+    const scenario = liveScenario()
+    enterLive(scenario)
+    scenario.bar('BTC', 94)
+    const first = onlyOrder(scenario)
+    const part = report(scenario, first, reportOf('canceled', [fillOf('x1', 94, 1, 0.1)]))
     expect(payloadOf(part, 'alert.execution')).toMatchObject({ cause: 'exit_failed', repeat: 0 })
-    expect(desk.do({ kind: 'retry-exits' })).toEqual([])
-    desk.wait(1000)
-    desk.do({ kind: 'retry-exits' })
-    const second = onlyOrder(desk)
+    expect(scenario.do({ kind: 'retry-exits' })).toEqual([])
+    scenario.wait(1000)
+    scenario.do({ kind: 'retry-exits' })
+    const second = onlyOrder(scenario)
     expect(second.id).not.toBe(first.id)
-    expect(unitsNumber(second.quantity)).toBe(3.975)
-    desk.do({ kind: 'record-rejection', orderId: second.id, reason: 'busy' })
-    desk.wait(1000)
-    expect(desk.do({ kind: 'retry-exits' })).toEqual([])
-    desk.wait(1000)
-    desk.do({ kind: 'retry-exits' })
-    const closed = report(desk, onlyOrder(desk), reportOf('filled', [fillOf('x2', 93, 3.975, 0.4)]))
+    expect(quantityNumber(second.quantity)).toBe(3.975)
+    scenario.do({ kind: 'record-rejection', orderId: second.id, reason: 'busy' })
+    scenario.wait(1000)
+    expect(scenario.do({ kind: 'retry-exits' })).toEqual([])
+    scenario.wait(1000)
+    scenario.do({ kind: 'retry-exits' })
+    const closed = report(scenario, onlyOrder(scenario), reportOf('filled', [fillOf('x2', 93, 3.975, 0.4)]))
     expect(payloadOf(closed, 'execution.position_closed.v1')).toMatchObject({ fees_usd: 0.51 })
-    expect(equityOf(desk.state.trading)).toBe(10_000_000_000n - 6_000_000n - 27_825_000n - 510_000n)
+    expect(equityOf(scenario.state.trading)).toBe(10_000_000_000n - 6_000_000n - 27_825_000n - 510_000n)
   })
 
   it('ends after so many attempts; an operator can go on', () => {
-    const desk = liveDesk()
-    enterLive(desk)
-    desk.bar('BTC', 94)
+    const scenario = liveScenario()
+    enterLive(scenario)
+    scenario.bar('BTC', 94)
     for (let attempt = 1; attempt <= 8; attempt += 1) {
-      desk.do({ kind: 'record-rejection', orderId: onlyOrder(desk).id, reason: 'busy' })
-      desk.wait(60_000)
-      desk.do({ kind: 'retry-exits' })
+      scenario.do({ kind: 'record-rejection', orderId: onlyOrder(scenario).id, reason: 'busy' })
+      scenario.wait(60_000)
+      scenario.do({ kind: 'retry-exits' })
     }
-    expect(desk.state.trading.orders.open.size).toBe(0)
-    desk.bar('BTC', 94)
+    expect(scenario.state.trading.orders.open.size).toBe(0)
+    scenario.bar('BTC', 94)
     const by = { operator: 'op', surface: 'api', note: 'enough' } as const
-    const events = desk.do({ kind: 'close-position', positionId: position(desk).id, by })
+    const events = scenario.do({ kind: 'close-position', positionId: position(scenario).id, by })
     expect(payloadOf(events, 'execution.order_submitted.v1')).toMatchObject({
       exit_reason: 'manual',
       ordered_by: 'op',
       note: 'enough',
     })
-    expect(desk.refusalOf({ kind: 'close-position', positionId: position(desk).id, by })).toBe(
+    expect(scenario.refusalOf({ kind: 'close-position', positionId: position(scenario).id, by })).toBe(
       'position.not_open',
     )
-    const closed = report(desk, onlyOrder(desk), reportOf('filled', [fillOf('x1', 94, 4.975)]))
+    const closed = report(scenario, onlyOrder(scenario), reportOf('filled', [fillOf('x1', 94, 4.975)]))
     expect(payloadOf(closed, 'execution.position_closed.v1')).toMatchObject({
       closed_by: 'op',
       note: 'enough',
@@ -88,79 +89,81 @@ describe('an exit at a venue', () => {
   })
 
   it('cancels what is left of the entry, and takes along what still came of it', () => {
-    const desk = liveDesk()
-    desk.intend()
-    const entry = onlyOrder(desk)
-    report(desk, entry, reportOf('partial', [fillOf('t1', 100, 2)]))
-    const events = desk.bar('BTC', 94)
+    const scenario = liveScenario()
+    scenario.intend()
+    const entry = onlyOrder(scenario)
+    report(scenario, entry, reportOf('partial', [fillOf('t1', 100, 2)]))
+    const events = scenario.bar('BTC', 94)
     expect(typesOf(events)).toContain('execution.cancel_requested.v1')
-    const exit = [...desk.state.trading.orders.open.values()].find(({ isExit }) => isExit)
+    const exit = [...scenario.state.trading.orders.open.values()].find(isExit)
     if (exit === undefined) throw new Error('no exit')
-    report(desk, exit, reportOf('filled', [fillOf('x1', 94, 2)]))
+    report(scenario, exit, reportOf('filled', [fillOf('x1', 94, 2)]))
     // Not closed: more of the entry may come.
-    expect(position(desk).status).toBe('closing')
-    report(desk, entry, reportOf('canceled', [fillOf('t1', 100, 2), fillOf('t2', 100, 1)]))
-    expect(position(desk).status).toBe('closing')
-    desk.wait(1000)
-    desk.do({ kind: 'retry-exits' })
-    expect(quantityOf(desk)).toBe(1)
-    report(desk, onlyOrder(desk), reportOf('filled', [fillOf('x2', 94, 1)]))
-    expect(position(desk).status).toBe('closed')
+    expect(position(scenario).status).toBe('closing')
+    report(scenario, entry, reportOf('canceled', [fillOf('t1', 100, 2), fillOf('t2', 100, 1)]))
+    expect(position(scenario).status).toBe('closing')
+    scenario.wait(1000)
+    scenario.do({ kind: 'retry-exits' })
+    expect(quantityOf(scenario)).toBe(1)
+    report(scenario, onlyOrder(scenario), reportOf('filled', [fillOf('x2', 94, 1)]))
+    expect(position(scenario).status).toBe('closed')
   })
 
   it('closes with the entry where the exit was through first', () => {
-    const desk = liveDesk()
-    desk.intend()
-    const entry = onlyOrder(desk)
-    report(desk, entry, reportOf('partial', [fillOf('t1', 100, 2)]))
-    desk.bar('BTC', 94)
-    const exit = [...desk.state.trading.orders.open.values()].find(({ isExit }) => isExit)
+    const scenario = liveScenario()
+    scenario.intend()
+    const entry = onlyOrder(scenario)
+    report(scenario, entry, reportOf('partial', [fillOf('t1', 100, 2)]))
+    scenario.bar('BTC', 94)
+    const exit = [...scenario.state.trading.orders.open.values()].find(isExit)
     if (exit === undefined) throw new Error('no exit')
-    report(desk, exit, reportOf('filled', [fillOf('x1', 94, 2)]))
-    expect(typesOf(report(desk, entry, reportOf('canceled', [fillOf('t1', 100, 2)])))).toEqual(
+    report(scenario, exit, reportOf('filled', [fillOf('x1', 94, 2)]))
+    expect(typesOf(report(scenario, entry, reportOf('canceled', [fillOf('t1', 100, 2)])))).toEqual(
       expect.arrayContaining(['execution.order_canceled.v1', 'execution.position_closed.v1']),
     )
   })
 })
 
 describe('the kill switch', () => {
-  const raise = (desk: Desk, level: 2 | 3) =>
-    desk.do({ kind: 'set-kill-switch', move: { level, reason: 'x', operator: 'op', surface: 'cli' } })
+  const raise = (scenario: TradingScenario, level: 2 | 3) =>
+    scenario.do({ kind: 'set-kill-switch', move: { level, reason: 'x', operator: 'op', surface: 'cli' } })
 
   it('asks the venue to cancel entries from level 2 on, once', () => {
-    const desk = liveDesk()
-    desk.intend()
-    expect(typesOf(raise(desk, 2))).toContain('execution.cancel_requested.v1')
-    expect(typesOf(raise(desk, 3))).not.toContain('execution.cancel_requested.v1')
-    expect(onlyOrder(desk).cancelReason).toBe('kill_switch')
-    const { id: orderId } = onlyOrder(desk)
-    expect(typesOf(desk.do({ kind: 'record-unsent', orderId, reason: 'late' }))).toEqual([
+    const scenario = liveScenario()
+    scenario.intend()
+    expect(typesOf(raise(scenario, 2))).toContain('execution.cancel_requested.v1')
+    expect(typesOf(raise(scenario, 3))).not.toContain('execution.cancel_requested.v1')
+    expect(onlyOrder(scenario).cancelReason).toBe('kill_switch')
+    const { id: orderId } = onlyOrder(scenario)
+    expect(typesOf(scenario.do({ kind: 'record-unsent', orderId, reason: 'late' }))).toEqual([
       'execution.order_canceled.v1',
     ])
-    expect(desk.state.trading.orders.ended.get(orderId)?.status).toBe('canceled')
+    expect(scenario.state.trading.orders.ended.get(orderId)?.status).toBe('canceled')
   })
 
   it('lets no exit go by itself at level 3, and an operator may', () => {
-    const desk = liveDesk()
-    enterLive(desk)
-    desk.bar('BTC', 94)
-    raise(desk, 3)
-    desk.do({ kind: 'record-unsent', orderId: onlyOrder(desk).id, reason: 'kill_switch' })
-    desk.wait(60_000)
-    expect(desk.do({ kind: 'retry-exits' })).toEqual([])
-    desk.bar('BTC', 94)
+    const scenario = liveScenario()
+    enterLive(scenario)
+    scenario.bar('BTC', 94)
+    raise(scenario, 3)
+    scenario.do({ kind: 'record-unsent', orderId: onlyOrder(scenario).id, reason: 'kill_switch' })
+    scenario.wait(60_000)
+    expect(scenario.do({ kind: 'retry-exits' })).toEqual([])
+    scenario.bar('BTC', 94)
     const by = { operator: 'op', surface: 'cli' } as const
-    expect(typesOf(desk.do({ kind: 'close-position', positionId: position(desk).id, by }))).toEqual([
+    expect(typesOf(scenario.do({ kind: 'close-position', positionId: position(scenario).id, by }))).toEqual([
       'execution.order_submitted.v1',
     ])
   })
 
   it('gives up an entry whose time is over', () => {
-    const desk = liveDesk()
-    desk.intend()
-    desk.wait(301_000)
-    expect(payloadOf(desk.do({ kind: 'expire-intents' }), 'execution.cancel_requested.v1')).toMatchObject({
-      reason: 'expired',
-    })
+    const scenario = liveScenario()
+    scenario.intend()
+    scenario.wait(301_000)
+    expect(payloadOf(scenario.do({ kind: 'expire-intents' }), 'execution.cancel_requested.v1')).toMatchObject(
+      {
+        reason: 'expired',
+      },
+    )
   })
 })

@@ -1,22 +1,22 @@
-import { Desk } from './trading.fixture.ts'
+import { TradingScenario } from './trading.fixture.ts'
 import type { Configuration } from '../config/schema.ts'
 import type { Order } from './orders.ts'
-import { unitsFrom, usdFrom } from '../shared/money.ts'
+import { priceFrom, quantityFrom, sumOf, usdFrom } from '../shared/money.ts'
 import { DAY_MS } from '../shared/time.ts'
-import type { VenueFill, VenueReport } from './venue-report.ts'
+import type { VenueFill, VenueReport } from './venue-orders.ts'
 
 export const VENUE = 'testvenue'
 
 type Sections = { readonly [Section in keyof Configuration]?: Partial<Configuration[Section]> }
 
 /** Traded on paper long ago, confirmed and checked: an account whose orders are real. */
-export const liveDesk = (changes: Sections = {}): Desk => {
-  const desk = new Desk({ kill_switch: { l2_loss_streak: 0 } })
-  desk.bar('BTC', 100)
-  desk.intend()
-  desk.do({ kind: 'close-all', by: { operator: 'op', surface: 'cli' } })
-  desk.wait(20 * DAY_MS)
-  desk.configure({
+export const liveScenario = (changes: Sections = {}): TradingScenario => {
+  const scenario = new TradingScenario({ kill_switch: { l2_loss_streak: 0 } })
+  scenario.bar('BTC', 100)
+  scenario.intend()
+  scenario.do({ kind: 'close-all', by: { operator: 'op', surface: 'cli' } })
+  scenario.wait(20 * DAY_MS)
+  scenario.configure({
     ...changes,
     execution: {
       mode: 'live',
@@ -26,13 +26,13 @@ export const liveDesk = (changes: Sections = {}): Desk => {
       ...changes.execution,
     },
   })
-  desk.do({
+  scenario.do({
     kind: 'confirm-live',
     confirmation: { venue: VENUE, operator: 'op', configHash: 'hash', equity: usdFrom(10_000) },
   })
-  desk.do(checkedVenue())
-  desk.bar('BTC', 100)
-  return desk
+  scenario.do(checkedVenue())
+  scenario.bar('BTC', 100)
+  return scenario
 }
 
 export const checkedVenue = (ok = true, symbols: readonly string[] = ['BTC', 'ETH']) =>
@@ -44,26 +44,26 @@ export const checkedVenue = (ok = true, symbols: readonly string[] = ['BTC', 'ET
       symbols: symbols.map((symbol) => ({
         symbol,
         steps: {
-          quantityStep: unitsFrom(0.001),
-          quantityMin: unitsFrom(0.002),
+          quantityStep: quantityFrom(0.001),
+          quantityMin: quantityFrom(0.002),
           notionalMin: usdFrom(5),
-          priceStep: unitsFrom(0.01),
+          priceStep: priceFrom(0.01),
         },
       })),
     },
   }) as const
 
 /** The one order under way. */
-export const onlyOrder = (desk: Desk): Order => {
-  const [order, ...others] = [...desk.state.trading.orders.open.values()]
+export const onlyOrder = (scenario: TradingScenario): Order => {
+  const [order, ...others] = [...scenario.state.trading.orders.open.values()]
   if (order === undefined || others.length > 0) throw new Error(`${1 + others.length} orders are open`)
   return order
 }
 
 export const fillOf = (id: string, price: number, quantity: number, fee = 0.01): VenueFill => ({
   venueTradeId: id,
-  price: unitsFrom(price),
-  quantity: unitsFrom(quantity),
+  price: priceFrom(price),
+  quantity: quantityFrom(quantity),
   feeUsd: usdFrom(fee),
   atMs: 0,
 })
@@ -76,20 +76,23 @@ export const reportOf = (
 ): VenueReport => ({
   venueOrderId: 'v1',
   status,
-  filledQuantity:
-    filled === null ? fills.reduce((sum, { quantity }) => sum + quantity, 0n) : unitsFrom(filled),
+  filledQuantity: filled === null ? sumOf(fills.map(({ quantity }) => quantity)) : quantityFrom(filled),
   fills,
 })
 
 /** Tells what the venue says of an order. */
-export const report = (desk: Desk, order: Order, told: VenueReport, lookups: number | null = null) =>
-  desk.do({ kind: 'record-report', orderId: order.id, report: told, lookups })
+export const report = (
+  scenario: TradingScenario,
+  order: Order,
+  told: VenueReport,
+  lookups: number | null = null,
+) => scenario.do({ kind: 'record-report', orderId: order.id, report: told, lookups })
 
 /** An entry that the venue filled completely at the given price. */
-export const enterLive = (desk: Desk, price = 100): Order => {
-  desk.intend()
-  const order = onlyOrder(desk)
+export const enterLive = (scenario: TradingScenario, price = 100): Order => {
+  scenario.intend()
+  const order = onlyOrder(scenario)
   const quantity = Number(order.quantity) / 1e8
-  report(desk, order, reportOf('filled', [fillOf(`t-${order.id}`, price, quantity)]))
+  report(scenario, order, reportOf('filled', [fillOf(`t-${order.id}`, price, quantity)]))
   return order
 }

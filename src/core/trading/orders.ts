@@ -1,85 +1,133 @@
 import { Map as PersistentMap } from 'immutable'
-import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
+import type { KnownEvent, NewEvent, PayloadOf } from '../events/catalogue.ts'
+import { assertFold } from '../shared/assert.ts'
+import {
+  intentId,
+  orderId,
+  positionId,
+  timestampOf,
+  type IntentId,
+  type OrderId,
+  type PositionId,
+  type Timestamp,
+} from '../shared/brand.ts'
+import {
+  minus,
+  NO_QUANTITY,
+  plus,
+  priceFrom,
+  priceOrNull,
+  quantityFrom,
+  quantityNumber,
+  ratioOf,
+  type Price,
+  type Quantity,
+} from '../shared/money.ts'
 import { r9 } from '../shared/numbers.ts'
-import { unitsFrom, type Price, type Quantity } from '../shared/money.ts'
+import type { ExitReason } from './positions.ts'
 
-export type OrderStatus =
-  | 'submitting'
-  | 'open'
-  | 'partial'
-  /** Nobody knows whether the venue has it. */
-  | 'unknown'
-  | 'filled'
-  | 'canceled'
-  | 'rejected'
-  | 'failed'
+/** The name of the venue that fills orders here, at the prices of the feed. */
+export const PAPER = 'paper'
 
-export interface Order {
-  readonly id: string
-  readonly positionId: string
-  readonly intentId: string | null
+interface OrderFields {
+  readonly id: OrderId
+  readonly positionId: PositionId
+  readonly purpose: Purpose
   readonly venue: string
   readonly symbol: string
   readonly side: 'buy' | 'sell'
-  readonly isExit: boolean
-  /** Why it leaves a position; null for entries. */
-  readonly exitReason: PayloadOf<'execution.order_submitted.v1'>['exit_reason']
-  /** Null for market orders. */
-  readonly limitPrice: Price | null
   readonly quantity: Quantity
   readonly filled: Quantity
   readonly fills: number
   readonly referencePrice: Price
-  readonly submittedAt: string
-  readonly validUntil: string | null
-  readonly status: OrderStatus
-  /** Under which name the venue has it; null until it said so. */
+  readonly submittedAt: Timestamp
+  /** The id that the venue gave it; null until it acknowledged the order. */
   readonly venueOrderId: string | null
-  /** Fills that are recorded: each counts once, however often it is told. */
+  /** Venue trades that are recorded: each counts once, however often it is reported. */
   readonly tradeIds: readonly string[]
   /** Why it is to be canceled; null if it is not. */
   readonly cancelReason: string | null
   /** How often it was sent again because the venue did not have it. */
   readonly resends: number
-  /** The venue cannot be asked: an operator has to say what became of it. */
-  readonly needsOperator: boolean
-  /** Null as long as something may come of it. */
-  readonly endedAt: string | null
 }
 
+export type Purpose =
+  | {
+      readonly kind: 'entry'
+      readonly intentId: IntentId | null
+      /** Null for market orders. */
+      readonly limitPrice: Price | null
+      readonly validUntil: Timestamp | null
+    }
+  | { readonly kind: 'exit'; readonly reason: ExitReason | null }
+
+export interface WorkingOrder extends OrderFields {
+  readonly status: 'submitting' | 'open' | 'partial'
+}
+
+/** Whether the venue has it is not known. */
+export interface UnknownOrder extends OrderFields {
+  readonly status: 'unknown'
+  /** The venue cannot look it up: an operator has to say what became of it. */
+  readonly needsOperator: boolean
+}
+
+export interface EndedOrder extends OrderFields {
+  readonly status: 'filled' | 'canceled' | 'rejected' | 'failed'
+  readonly endedAt: Timestamp
+}
+
+export type OpenOrder = WorkingOrder | UnknownOrder
+export type Order = OpenOrder | EndedOrder
+
 export interface Orders {
-  /** Something may still come of them. */
-  readonly open: PersistentMap<string, Order>
+  readonly open: PersistentMap<OrderId, OpenOrder>
   /** The newest of those that have ended. */
-  readonly ended: PersistentMap<string, Order>
+  readonly ended: PersistentMap<OrderId, EndedOrder>
   /** How far the newest fill was from the price its order was sent at. */
   readonly lastDivergence: number
 }
 
 export const INITIAL_ORDERS: Orders = { open: PersistentMap(), ended: PersistentMap(), lastDivergence: 0 }
 
-const ENDED_KEPT = 1000
+export const isExit = ({ purpose }: OrderFields): boolean => purpose.kind === 'exit'
+
+export const intentOf = ({ purpose }: OrderFields): IntentId | null =>
+  purpose.kind === 'entry' ? purpose.intentId : null
+
+export const quantityOpen = ({ quantity, filled }: OrderFields): Quantity => minus(quantity, filled)
+
+export const isUnknown = (order: Order): order is UnknownOrder => order.status === 'unknown'
 
 export const evolveOrders = (orders: Orders, event: KnownEvent): Orders => {
   switch (event.type) {
-    case 'execution.order_submitted.v1':
-      return { ...orders, open: orders.open.set(event.payload.order_id, submitted(event.payload, event.ts)) }
+    case 'execution.order_submitted.v1': {
+      const order = submitted(event.payload, event.ts)
+      assertFold(!orders.open.has(order.id), `order ${order.id} is submitted twice`)
+      return { ...orders, open: orders.open.set(order.id, order) }
+    }
     case 'execution.order_acknowledged.v1': {
       const { order_id: id, venue_order_id: venueOrderId } = event.payload
-      return changed(orders, id, { status: 'open', venueOrderId })
+      return withOpen(orders, { ...fieldsOf(openOrder(orders, id)), status: 'open', venueOrderId })
     }
     case 'execution.order_filled.v1':
       return filled(orders, event.payload, event.ts)
-    case 'execution.order_unknown.v1':
-      return changed(orders, event.payload.order_id, { status: 'unknown' })
-    case 'execution.cancel_requested.v1':
-      return changed(orders, event.payload.order_id, { cancelReason: event.payload.reason })
+    case 'execution.order_unknown.v1': {
+      const order = openOrder(orders, event.payload.order_id)
+      return withOpen(orders, { ...fieldsOf(order), status: 'unknown', needsOperator: false })
+    }
+    case 'execution.cancel_requested.v1': {
+      const order = openOrder(orders, event.payload.order_id)
+      return withOpen(orders, { ...order, cancelReason: event.payload.reason })
+    }
     case 'execution.order_canceled.v1':
-      return changed(orders, event.payload.order_id, { status: 'canceled', endedAt: event.ts })
+      return withEnded(orders, openOrder(orders, event.payload.order_id), 'canceled', event.ts)
     case 'execution.order_failed.v1': {
-      const { order_id: id, reasons } = event.payload
-      const status = reasons.includes('venue_rejected') ? 'rejected' : 'failed'
-      return changed(orders, id, { status, endedAt: event.ts })
+      // An intent that fails its checks, or an exit without a price, fails before any order is submitted.
+      const order = orders.open.get(orderId(event.payload.order_id))
+      if (order === undefined) return orders
+      const status = event.payload.reasons.includes('venue_rejected') ? 'rejected' : 'failed'
+      return withEnded(orders, order, status, event.ts)
     }
     case 'execution.order_reconciled.v1':
       return reconciled(orders, event.payload)
@@ -88,88 +136,147 @@ export const evolveOrders = (orders: Orders, event: KnownEvent): Orders => {
   }
 }
 
-const FINAL: ReadonlySet<OrderStatus> = new Set(['filled', 'canceled', 'rejected', 'failed'])
+const openOrder = (orders: Orders, id: string): OpenOrder => {
+  const order = orders.open.get(orderId(id))
+  assertFold(order !== undefined, `an event concerns order ${id}, which is not open`)
+  return order
+}
 
-/** A failed search is followed by an event that says so: until then nothing is known. */
+/** What all orders have, without what belongs to one status. */
+const fieldsOf = (order: OpenOrder): OrderFields => {
+  const { status: _status, ...fields } = order
+  if (!('needsOperator' in fields)) return fields
+  const { needsOperator: _needsOperator, ...rest } = fields
+  return rest
+}
+
+const withOpen = (orders: Orders, order: OpenOrder): Orders => ({
+  ...orders,
+  open: orders.open.set(order.id, order),
+})
+
+const withEnded = (orders: Orders, order: OpenOrder, status: EndedOrder['status'], at: string): Orders => ({
+  ...orders,
+  open: orders.open.delete(order.id),
+  ended: trimmed(orders.ended).set(order.id, { ...fieldsOf(order), status, endedAt: timestampOf(at) }),
+})
+
+/** A failed look-up is followed by an event that says so: until then nothing is known. */
 const reconciled = (orders: Orders, payload: PayloadOf<'execution.order_reconciled.v1'>): Orders => {
-  const order = orders.open.get(payload.order_id)
-  if (order === undefined) return orders
+  const order = openOrder(orders, payload.order_id)
   switch (payload.action) {
     case 'none':
-      return changed(orders, order.id, {
-        status: order.filled > 0n ? 'partial' : 'open',
-        needsOperator: false,
-      })
+      return withOpen(orders, { ...fieldsOf(order), status: order.filled > 0n ? 'partial' : 'open' })
     case 'resend':
-      return changed(orders, order.id, { status: 'submitting', resends: order.resends + 1 })
+      return withOpen(orders, { ...fieldsOf(order), status: 'submitting', resends: order.resends + 1 })
     case 'fail':
       return orders
     case 'operator':
-      return changed(orders, order.id, { needsOperator: true })
+      return withOpen(orders, { ...fieldsOf(order), status: 'unknown', needsOperator: true })
   }
 }
 
-const submitted = (payload: PayloadOf<'execution.order_submitted.v1'>, submittedAt: string): Order => ({
-  id: payload.order_id,
-  positionId: payload.position_id,
-  intentId: payload.intent_id,
+const submitted = (
+  payload: PayloadOf<'execution.order_submitted.v1'>,
+  submittedAt: string,
+): WorkingOrder => ({
+  id: orderId(payload.order_id),
+  positionId: positionId(payload.position_id),
+  purpose: payload.reduce_only
+    ? { kind: 'exit', reason: payload.exit_reason }
+    : {
+        kind: 'entry',
+        intentId: payload.intent_id === null ? null : intentId(payload.intent_id),
+        limitPrice: priceOrNull(payload.limit_price),
+        validUntil: payload.valid_until === null ? null : timestampOf(payload.valid_until),
+      },
   venue: payload.venue,
   symbol: payload.symbol,
   side: payload.side,
-  isExit: payload.reduce_only,
-  exitReason: payload.exit_reason,
-  limitPrice: payload.limit_price === null ? null : unitsFrom(payload.limit_price),
-  quantity: unitsFrom(payload.quantity),
-  filled: 0n,
+  quantity: quantityFrom(payload.quantity),
+  filled: NO_QUANTITY,
   fills: 0,
-  referencePrice: unitsFrom(payload.reference_price),
-  submittedAt,
-  validUntil: payload.valid_until,
+  referencePrice: priceFrom(payload.reference_price),
+  submittedAt: timestampOf(submittedAt),
   status: 'submitting',
   venueOrderId: null,
   tradeIds: [],
   cancelReason: null,
   resends: 0,
-  needsOperator: false,
-  endedAt: null,
 })
 
 const filled = (orders: Orders, payload: PayloadOf<'execution.order_filled.v1'>, at: string): Orders => {
-  const order = orders.open.get(payload.order_id)
-  if (order === undefined) return orders
-  const price = unitsFrom(payload.fill_price)
-  const isWhole = payload.remaining_size === 0
+  // A liquidation is filled under a name of its own: no order of ours stands behind it.
+  if (payload.order_id.startsWith(LIQUIDATION_PREFIX)) return orders
+  const order = openOrder(orders, payload.order_id)
   const tradeId = payload.venue_trade_id
-  const after: Order = {
+  const after: OpenOrder = {
     ...order,
-    filled: order.filled + unitsFrom(payload.fill_size),
+    filled: plus(order.filled, quantityFrom(payload.fill_size)),
     fills: order.fills + 1,
-    // What is unknown stays so until it was looked up.
-    status: isWhole ? 'filled' : order.status === 'unknown' ? 'unknown' : 'partial',
     tradeIds: tradeId === null ? order.tradeIds : [...order.tradeIds, tradeId],
-    endedAt: isWhole ? at : null,
   }
-  const divergence = Math.abs(Number(price) / Number(order.referencePrice) - 1)
-  return placed({ ...orders, lastDivergence: r9(divergence) }, after)
+  const divergence = Math.abs(ratioOf(priceFrom(payload.fill_price), order.referencePrice) - 1)
+  const counted = { ...orders, lastDivergence: r9(divergence) }
+  if (payload.remaining_size === 0) return withEnded(counted, after, 'filled', at)
+  // What is unknown stays so until it was looked up.
+  return withOpen(counted, isUnknown(after) ? after : { ...after, status: 'partial' })
 }
 
-const changed = (orders: Orders, id: string, change: Partial<Order>): Orders => {
-  const order = orders.open.get(id)
-  return order === undefined ? orders : placed(orders, { ...order, ...change })
-}
+/** The fill of a position that the venue closed by force, by the venue's trade. */
+export const liquidationOrderId = (venueTradeId: string): OrderId =>
+  orderId(`${LIQUIDATION_PREFIX}${venueTradeId}`)
 
-const placed = (orders: Orders, order: Order): Orders => {
-  if (!FINAL.has(order.status)) return { ...orders, open: orders.open.set(order.id, order) }
-  return {
-    open: orders.open.delete(order.id),
-    ended: trimmed(orders.ended).set(order.id, order),
-    lastDivergence: orders.lastDivergence,
-  }
-}
+const LIQUIDATION_PREFIX = 'liquidation-'
+
+const ENDED_KEPT = 1000
 
 const trimmed = (ended: Orders['ended']): Orders['ended'] => {
   if (ended.size < 2 * ENDED_KEPT) return ended
-  const keys = [...ended.values()].map(({ id, submittedAt }) => `${submittedAt}|${id}`)
-  const surplus = keys.toSorted().slice(0, -ENDED_KEPT)
-  return ended.deleteAll(surplus.map((key) => key.slice(key.indexOf('|') + 1)))
+  const oldestFirst = [...ended.values()].toSorted((one, other) =>
+    `${one.submittedAt}|${one.id}` < `${other.submittedAt}|${other.id}` ? -1 : 1,
+  )
+  return ended.deleteAll(oldestFirst.slice(0, -ENDED_KEPT).map(({ id }) => id))
 }
+
+/** Entries are canceled, exits never. */
+export const cancelEntries = (orders: Orders, reason: string): readonly NewEvent[] =>
+  [...orders.open.values()]
+    .filter((order) => !isExit(order))
+    .toSorted(byId)
+    .flatMap((order) => cancelEvents(order, reason))
+
+export const byId = (one: OrderFields, other: OrderFields): number => (one.id < other.id ? -1 : 1)
+
+/** A paper order ends at once; a venue is asked to cancel, and only once. */
+export const cancelEvents = (
+  order: OpenOrder,
+  reason: string,
+  by: string | null = null,
+): readonly NewEvent[] => {
+  if (order.venue === PAPER) return [canceledEvent(order, reason)]
+  if (order.cancelReason !== null) return []
+  const { id, symbol } = order
+  return [
+    {
+      type: 'execution.cancel_requested.v1',
+      source: 'oms',
+      payload: { order_id: id, symbol, reason, requested_by: by },
+    },
+  ]
+}
+
+export const canceledEvent = (order: Order, reason: string): NewEvent => ({
+  type: 'execution.order_canceled.v1',
+  source: 'oms',
+  payload: {
+    order_id: order.id,
+    position_id: order.positionId,
+    intent_id: intentOf(order),
+    reason,
+    filled_size: quantityNumber(order.filled),
+  },
+})
+
+/** The name under which a venue knows the order: the same however often it is sent. */
+export const clientOrderId = (id: OrderId): string => id.replaceAll('-', '')

@@ -1,46 +1,92 @@
 import { Map as PersistentMap } from 'immutable'
-import type { PayloadOf } from '../events/catalogue.ts'
-import type { EXIT_REASONS, POSITION_STATUSES } from '../events/trading.ts'
-import type { Direction, Price, Quantity, Usd } from '../shared/money.ts'
+import type { NewEvent, PayloadOf } from '../events/catalogue.ts'
+import type { EXIT_REASONS } from '../events/trading.ts'
+import type { IntentId, OrderId, PositionId, Timestamp } from '../shared/brand.ts'
+import {
+  marginOf,
+  minus,
+  NO_QUANTITY,
+  NO_USD,
+  notionalOf,
+  plus,
+  priceFrom,
+  priceNumberOrNull,
+  quantityNumber,
+  ratioOf,
+  signed,
+  usdNumber,
+  type CostBasis,
+  type Direction,
+  type Price,
+  type Quantity,
+  type Usd,
+} from '../shared/money.ts'
+import { r9 } from '../shared/numbers.ts'
 
-export type PositionStatus = (typeof POSITION_STATUSES)[number]
 export type ExitReason = (typeof EXIT_REASONS)[number]
 export type Trigger = NonNullable<PayloadOf<'execution.position_closed.v1'>['trigger']>
 
 /** In parts that change together: terms never, the holding with fills, the mark with every price. */
-export interface Position {
-  readonly id: string
-  readonly status: PositionStatus
+interface PositionFields {
+  readonly id: PositionId
   readonly terms: Terms
   readonly holding: Holding
   readonly mark: Mark
-  /** An exit that the kill switch blocks, as long as no operator acted. */
-  readonly alarm: Alarm | null
-  readonly end: End | null
 }
 
+export interface HeldPosition extends PositionFields {
+  /** `open` until its entry is done, `degrading` when most of the distance to the stop is lost. */
+  readonly status: 'open' | 'monitoring' | 'degrading'
+  readonly blockedExit: BlockedExit | null
+}
+
+/** An exit was ordered; it stays so until the whole quantity is sold, however many attempts that takes. */
+export interface ClosingPosition extends PositionFields {
+  readonly status: 'closing'
+  readonly exit: ExitProgress
+}
+
+export interface ClosedPosition extends PositionFields {
+  readonly status: 'closed' | 'liquidated'
+  readonly end: {
+    readonly closedAt: Timestamp
+    readonly exitPrice: Price
+    readonly reason: ExitReason
+    readonly realized: Usd
+  }
+}
+
+export type OpenPosition = HeldPosition | ClosingPosition
+export type Position = OpenPosition | ClosedPosition
+export type PositionStatus = Position['status']
+
 export interface Terms {
-  readonly orderId: string
-  readonly intentId: string
-  readonly convictionId: string
+  readonly origin: Origin
   readonly platform: string
   readonly asset: string
   readonly direction: Direction
   readonly leverage: number
   readonly marginType: 'isolated' | 'cross'
-  readonly openedAt: string
-  readonly regimeAtEntry: string
-  readonly pcsAtEntry: number | null
-  readonly ctsAtEntry: number | null
-  /** Found at the venue, and not opened by us: nothing but an operator ends it. */
-  readonly isAdopted: boolean
+  readonly openedAt: Timestamp
 }
+
+export type Origin =
+  | {
+      readonly kind: 'intent'
+      readonly orderId: OrderId
+      readonly intentId: IntentId
+      readonly convictionId: string
+      readonly regimeAtEntry: string
+      readonly pcsAtEntry: number | null
+      readonly ctsAtEntry: number | null
+    }
+  /** Found at the venue and not opened here: only an operator closes it. */
+  | { readonly kind: 'adopted' }
 
 export interface Holding {
   readonly quantity: Quantity
   readonly notional: Usd
-  /** Sum of price times quantity: the average price follows exactly. */
-  readonly costBasis: bigint
+  readonly costBasis: CostBasis
   readonly entryPrice: Price
   readonly isEntryDone: boolean
   readonly stopLoss: Price | null
@@ -49,58 +95,161 @@ export interface Holding {
   /** Of entry and exit. */
   readonly fees: Usd
   readonly funding: Usd
-  readonly exit: ExitSoFar | null
 }
 
-/** Who ended a position by hand, and why. */
+/** Who closed a position by hand, and why. */
 export interface ClosedBy {
   readonly operator: string
   readonly note: string | null
 }
 
-/** What of an exit has been filled, over all its attempts. */
-export interface ExitSoFar {
+/** What of an exit is filled, over all its attempts. */
+export interface ExitProgress {
   /** Of the newest attempt. */
-  readonly orderId: string
+  readonly orderId: OrderId
   readonly attempt: number
   readonly by: ClosedBy | null
   readonly reason: ExitReason
   readonly trigger: Trigger | null
   readonly quantity: Quantity
   readonly notional: Usd
-  readonly costBasis: bigint
+  readonly costBasis: CostBasis
 }
 
 export interface Mark {
-  readonly price: number
+  readonly price: Price
   readonly atMs: number
   readonly unrealized: Usd
   /** Notional at the mark. */
   readonly exposure: Usd
   readonly margin: Usd
-  /** The furthest it ever was against and in favour, as parts of the entry price. */
+  /** As parts of the entry price. */
   readonly maxAdverseExcursion: number
   readonly maxFavorableExcursion: number
 }
 
-export interface Alarm {
-  readonly at: string
+/** A stop or target that was hit while the kill switch blocks exits, until an operator acts. */
+export interface BlockedExit {
+  readonly at: Timestamp
   readonly repeat: number
   readonly reason: 'stop' | 'target'
 }
 
-export interface End {
-  readonly closedAt: string
-  readonly exitPrice: number
-  readonly reason: ExitReason
-  readonly realized: Usd
-}
-
 /** Open ones, and the newest of those that are closed. */
-export type Positions = PersistentMap<string, Position>
+export type Positions = PersistentMap<PositionId, Position>
 
 export const INITIAL_POSITIONS: Positions = PersistentMap()
 
-/** Whether it may still win or lose. */
-export const isOpen = ({ status }: Pick<Position, 'status'>): boolean =>
-  status !== 'closed' && status !== 'liquidated'
+export const isOpen = (position: Position): position is OpenPosition =>
+  position.status !== 'closed' && position.status !== 'liquidated'
+
+export const isAdopted = ({ terms }: PositionFields): boolean => terms.origin.kind === 'adopted'
+
+/** The order that opened it; null for adopted positions. */
+export const entryOrderOf = ({ terms: { origin } }: PositionFields): OrderId | null =>
+  origin.kind === 'intent' ? origin.orderId : null
+
+/** What is still held of a position that may be on its way out. */
+export const quantityLeft = (position: OpenPosition): Quantity =>
+  position.status === 'closing'
+    ? minus(position.holding.quantity, position.exit.quantity)
+    : position.holding.quantity
+
+/** A new position, valued at the price of that time. */
+export const newPosition = (id: PositionId, terms: Terms, holding: Holding, price: Price): HeldPosition => {
+  const mark = {
+    price,
+    atMs: Date.parse(terms.openedAt),
+    unrealized: NO_USD,
+    exposure: NO_USD,
+    margin: NO_USD,
+    maxAdverseExcursion: 0,
+    maxFavorableExcursion: 0,
+  }
+  return valued({ id, status: 'open', terms, holding, mark, blockedExit: null })
+}
+
+/** A price as a position sees it. The range of a bar counts only for positions that were open through all of it. */
+export interface PriceRange {
+  readonly price: Price
+  readonly atMs: number
+  readonly low: Price
+  readonly high: Price
+}
+
+export const singlePrice = (price: number, atMs: number): PriceRange => {
+  const units = priceFrom(price)
+  return { price: units, atMs, low: units, high: units }
+}
+
+/** The position at a new price. */
+export const markedAt = <Of extends OpenPosition>(
+  position: Of,
+  { price, atMs, low, high }: PriceRange,
+): Of => {
+  const isLong = position.terms.direction === 'long'
+  const worst = returnAt(position, isLong ? low : high)
+  const best = returnAt(position, isLong ? high : low)
+  const { mark } = position
+  return valued({
+    ...position,
+    mark: {
+      ...mark,
+      price,
+      atMs,
+      maxAdverseExcursion: r9(Math.max(mark.maxAdverseExcursion, -worst)),
+      maxFavorableExcursion: r9(Math.max(mark.maxFavorableExcursion, best)),
+    },
+  })
+}
+
+/** Worth what its mark says, of what is left of it: to be called after every change of mark, holding or exit. */
+export const valued = <Of extends OpenPosition>(position: Of): Of => {
+  const { terms, holding, mark } = position
+  const sold = position.status === 'closing' ? position.exit : NOTHING_SOLD
+  const exposure = notionalOf(mark.price, minus(holding.quantity, sold.quantity))
+  const gain = minus(plus(sold.notional, exposure), holding.notional)
+  return {
+    ...position,
+    mark: {
+      ...mark,
+      exposure,
+      unrealized: signed(terms.direction, gain),
+      margin: marginOf(holding.notional, terms.leverage),
+    },
+  }
+}
+
+const NOTHING_SOLD = { quantity: NO_QUANTITY, notional: NO_USD } as const
+
+/** What a price gains, as a part of the entry price; negative for a loss. */
+export const returnAt = ({ terms, holding }: PositionFields, price: Price): number => {
+  const change = ratioOf(price, holding.entryPrice) - 1
+  return terms.direction === 'long' ? change : -change
+}
+
+export const updateOf = (
+  { id, holding }: OpenPosition,
+  {
+    status,
+    reason,
+    markPrice = null,
+  }: {
+    readonly status: PositionStatus
+    readonly reason: string
+    readonly markPrice?: Price | null
+  },
+): NewEvent => ({
+  type: 'execution.position_updated.v1',
+  source: 'oms',
+  payload: {
+    position_id: id,
+    status,
+    stop_loss: priceNumberOrNull(holding.stopLoss),
+    take_profit: priceNumberOrNull(holding.takeProfit),
+    reason,
+    quantity: quantityNumber(holding.quantity),
+    loss_at_stop_usd: usdNumber(holding.lossAtStop),
+    mark_price: priceNumberOrNull(markPrice),
+  },
+})

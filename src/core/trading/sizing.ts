@@ -1,7 +1,73 @@
-import { DAY_MS } from '../shared/time.ts'
-import { shareOf, type Usd } from '../shared/money.ts'
+import type { Sha256Hex } from '../log/hash-chain.ts'
+import type { KillSwitchLevel } from '../shared/level.ts'
+import {
+  lesser,
+  minus,
+  NO_QUANTITY,
+  NO_USD,
+  quantityFor,
+  shareOf,
+  usdFrom,
+  type Price,
+  type Quantity,
+  type Usd,
+} from '../shared/money.ts'
 import { r9 } from '../shared/numbers.ts'
-import type { EntryRules } from './rules.ts'
+import { DAY_MS } from '../shared/time.ts'
+import type { Intent } from './intents.ts'
+import { perUsdOf, type PerUsd } from './fills.ts'
+import { type Destination, cutQuantity, entryLimit, planningCosts, sizingPrice } from './destination.ts'
+
+export interface EntryFacts {
+  readonly now: string
+  readonly level: KillSwitchLevel
+  /** Null without a recent price: it is never guessed. */
+  readonly mark: { readonly price: Price; readonly ts: string } | null
+  readonly account: Account
+  /** Newest last. */
+  readonly closes: readonly ClosedTrade[]
+  /** Open positions and entries under way in the symbol. */
+  readonly heldInSymbol: number
+  readonly destination: Destination
+  readonly rules: EntryRules
+  readonly sha256Hex: Sha256Hex
+}
+
+export interface OrderPlan {
+  readonly mid: Price
+  readonly side: 'buy' | 'sell'
+  readonly limits: SizeLimits
+  readonly notional: Usd
+  readonly quantity: Quantity
+  /** Null on paper. */
+  readonly limitPrice: Price | null
+}
+
+/** What would be sent now; null without a price. */
+export const planned = (
+  { intent }: Intent,
+  { mark, account, closes, now, rules, destination }: EntryFacts,
+): OrderPlan | null => {
+  if (mark === null) return null
+  const mid = mark.price
+  const side = intent.direction === 'long' ? 'buy' : 'sell'
+  const request = {
+    sizePct: intent.size_pct,
+    leverage: intent.leverage,
+    conviction: intent.conviction_score,
+  }
+  const limits = sizeLimits(request, account, {
+    kelly: kellyFraction(closes, now, rules.risk),
+    perUsd: perUsdOf(intent, mid, planningCosts(destination, rules.execution)),
+    rules,
+  })
+  const notional = leastOf(limits)
+  const limitPrice = entryLimit(destination, { mid, side, driftMax: rules.execution.max_entry_drift_pct })
+  const price = sizingPrice({ mid, side, limitPrice }, rules.execution.paper_slippage_bps)
+  const isTooSmall = notional < usdFrom(rules.execution.min_notional_usd) || price <= 0n
+  const quantity = isTooSmall ? NO_QUANTITY : cutQuantity(destination, quantityFor(notional, price), price)
+  return { mid, side, limits, notional, quantity, limitPrice }
+}
 
 /** What an entry may still use. Amounts of all open positions together. */
 export interface Account {
@@ -20,19 +86,10 @@ export interface ClosedTrade {
   readonly netReturn: number
 }
 
-export interface Wish {
+export interface SizeRequest {
   readonly sizePct: number
   readonly leverage: number
   readonly conviction: number
-}
-
-/** What each USD of an entry comes to at the prices it would have. */
-export interface PerUsd {
-  readonly lossAtStop: number
-  /** Slippage and fee, lost at once: limits have to hold on the equity that is left. */
-  readonly cost: number
-  /** At the mark. */
-  readonly exposure: number
 }
 
 /** Every bound of a size in USD; the size is the least of them. */
@@ -40,18 +97,18 @@ export type SizeLimits = Readonly<
   Record<'size_pct' | 'kelly' | 'position' | 'heat' | 'exposure' | 'margin', Usd>
 >
 
-export const sizeLimits = (
-  wish: Wish,
+const sizeLimits = (
+  request: SizeRequest,
   account: Account,
   { kelly, perUsd, rules }: { readonly kelly: number; readonly perUsd: PerUsd; readonly rules: EntryRules },
 ): SizeLimits => {
   const { equity } = account
   const { risk, kill_switch: killSwitch } = rules
-  const stake = kelly * (0.25 + (0.75 * wish.conviction) / 100)
+  const stake = kelly * (0.25 + (0.75 * request.conviction) / 100)
   const heatMax =
     risk.heat_open_fraction * Math.min(risk.max_portfolio_heat_pct, killSwitch.l2_portfolio_heat_pct)
   return {
-    size_pct: portion(equity, wish.sizePct),
+    size_pct: portion(equity, request.sizePct),
     kelly: portion(equity, stake),
     position: portion(equity, risk.max_position_pct),
     heat: room(
@@ -62,12 +119,11 @@ export const sizeLimits = (
       risk.max_leverage * Number(equity) - Number(account.exposure),
       perUsd.exposure + risk.max_leverage * perUsd.cost,
     ),
-    margin: room(Number(equity - account.margin), 1 / wish.leverage + perUsd.cost),
+    margin: room(Number(minus(equity, account.margin)), 1 / request.leverage + perUsd.cost),
   }
 }
 
-export const leastOf = (limits: SizeLimits): Usd =>
-  Object.values(limits).reduce((least, limit) => (limit < least ? limit : least))
+const leastOf = (limits: SizeLimits): Usd => Object.values(limits).reduce(lesser)
 
 /** A prior belief that closed trades gradually replace. */
 export const kellyFraction = (
@@ -92,10 +148,42 @@ const ROUNDING = 20
 
 const room = (free: number, perUsd: number): Usd => {
   const usd = Math.floor(free / perUsd) - ROUNDING
-  return usd > 0 ? BigInt(usd) : 0n
+  return usd > 0 ? (BigInt(usd) as Usd) : NO_USD
 }
 
-const portion = (equity: Usd, share: number): Usd => (equity <= 0n ? 0n : shareOf(equity, r9(share)))
+const portion = (equity: Usd, share: number): Usd => (equity <= 0n ? NO_USD : shareOf(equity, r9(share)))
 
 const meanReturn = (trades: readonly ClosedTrade[]): number =>
   trades.reduce((sum, { netReturn }) => sum + Math.abs(netReturn), 0) / trades.length
+
+/** The sections of the configuration that entries read. */
+export interface EntryRules {
+  readonly execution: {
+    readonly mode: 'paper' | 'live'
+    readonly confirmation_threshold_usd: number
+    readonly dcg_symbols: readonly string[]
+    readonly max_entry_drift_pct: number
+    readonly min_notional_usd: number
+    readonly max_positions_per_symbol: number
+    readonly paper_partial_fills: boolean
+    readonly paper_slippage_bps: number
+    readonly paper_fee_bps: number
+  }
+  readonly risk: {
+    readonly max_leverage: number
+    readonly max_position_pct: number
+    readonly max_portfolio_heat_pct: number
+    readonly daily_loss_limit_pct: number
+    readonly max_drawdown_pct: number
+    readonly heat_open_fraction: number
+    readonly kelly: {
+      readonly p: number
+      readonly b: number
+      readonly prior: number
+      readonly trades: number
+      readonly days: number
+      readonly fraction: number
+    }
+  }
+  readonly kill_switch: { readonly l2_portfolio_heat_pct: number }
+}

@@ -1,27 +1,35 @@
 import { describe, expect, it } from 'vitest'
 import { riskFactsOf } from './account.ts'
-import { Desk, payloadOf, typesOf } from './trading.fixture.ts'
-import { levelsOf, paperFill, perUsdOf } from './paper.ts'
+import { TradingScenario, payloadOf, typesOf } from './trading.fixture.ts'
+import { levelsOf, paperFill, perUsdOf } from './fills.ts'
 import { kellyFraction } from './sizing.ts'
 import { DEFAULT_CONFIGURATION } from '../config/validate.ts'
-import { trueConditions, type RiskFacts } from './conditions.ts'
-import { equityOf } from './evolve.ts'
+import { trueConditions, type RiskFacts } from './kill-switch.ts'
+import { equityOf } from './account.ts'
 import { r9 } from '../shared/numbers.ts'
-import { quantityFor, ratioOf, slippedPrice, unitsFrom, unitsNumber } from '../shared/money.ts'
+import {
+  quantityFor,
+  ratioOf,
+  slippedPrice,
+  priceFrom,
+  priceNumber,
+  priceNumberOrNull,
+  type Usd,
+} from '../shared/money.ts'
 import { usdFrom, usdNumber } from '../shared/money.ts'
 
 const OPENING = ['execution.order_submitted.v1', 'execution.order_filled.v1', 'execution.position_opened.v1']
 
-const deskAt = (price: number, symbol = 'BTC'): Desk => {
-  const desk = new Desk()
-  desk.bar(symbol, price)
-  return desk
+const scenarioAt = (price: number, symbol = 'BTC'): TradingScenario => {
+  const scenario = new TradingScenario()
+  scenario.bar(symbol, price)
+  return scenario
 }
 
 const opened = (direction: 'long' | 'short') => {
-  const desk = deskAt(100)
-  expect(typesOf(desk.intend({ direction }))).toEqual(OPENING)
-  return desk
+  const scenario = scenarioAt(100)
+  expect(typesOf(scenario.intend({ direction }))).toEqual(OPENING)
+  return scenario
 }
 
 describe('12: the size of a position', () => {
@@ -32,7 +40,7 @@ describe('12: the size of a position', () => {
     [90, 0.1, 809.375],
     [100, 0.1, 875],
   ])('of conviction %d is %d of equity at most, %d USD', (conviction_score, size_pct, usd) => {
-    const events = deskAt(100).intend({ conviction_score, size_pct })
+    const events = scenarioAt(100).intend({ conviction_score, size_pct })
     expect(payloadOf(events, 'execution.order_submitted.v1')['size_notional']).toBe(usd)
   })
 })
@@ -62,15 +70,15 @@ describe('13: Kelly', () => {
 
 describe('14, 15: a long of 500 at 100', () => {
   it('opens', () => {
-    const desk = opened('long')
-    expect(payloadOf(desk.log, 'execution.order_filled.v1')).toMatchObject({
+    const scenario = opened('long')
+    expect(payloadOf(scenario.log, 'execution.order_filled.v1')).toMatchObject({
       fill_price: 100.05,
       fill_size: 4.99750124,
       notional_usd: 499.999999,
       fee_usd: 0.3,
       remaining_size: 0,
     })
-    expect(payloadOf(desk.log, 'execution.position_opened.v1')).toMatchObject({
+    expect(payloadOf(scenario.log, 'execution.position_opened.v1')).toMatchObject({
       entry_price: 100.05,
       stop_loss: 95.0475,
       take_profit: 110.055,
@@ -82,15 +90,15 @@ describe('14, 15: a long of 500 at 100', () => {
   })
 
   it('ends at its target, then another at its stop, and the account adds up', () => {
-    const desk = opened('long')
-    desk.bar('BTC', 105, { high: 112 })
-    expect(payloadOf(desk.log, 'execution.position_closed.v1')['exit_reason']).toBe('take_profit')
-    expect(payloadOf(desk.log, 'execution.position_closed.v1')).toMatchObject({
+    const scenario = opened('long')
+    scenario.bar('BTC', 105, { high: 112 })
+    expect(payloadOf(scenario.log, 'execution.position_closed.v1')['exit_reason']).toBe('take_profit')
+    expect(payloadOf(scenario.log, 'execution.position_closed.v1')).toMatchObject({
       exit_price: 109.9999725,
       realized_pnl: 49.095165,
       gross_pnl: 49.725,
     })
-    expect(payloadOf(desk.log, 'alert.target_hit')).toMatchObject({
+    expect(payloadOf(scenario.log, 'alert.target_hit')).toMatchObject({
       realized_pnl: 49.095165,
       take_profit: 110.055,
       repeat: 0,
@@ -98,8 +106,8 @@ describe('14, 15: a long of 500 at 100', () => {
   })
 
   it('loses what was said at its stop', () => {
-    const desk = opened('long')
-    const events = desk.bar('BTC', 99, { low: 90 })
+    const scenario = opened('long')
+    const events = scenario.bar('BTC', 99, { low: 90 })
     expect(typesOf(events)).toEqual([
       'market.bar.v1',
       'execution.order_submitted.v1',
@@ -120,16 +128,16 @@ describe('14, 15: a long of 500 at 100', () => {
   })
 
   it('one of each leaves 10023.272807', () => {
-    const desk = new Desk()
+    const scenario = new TradingScenario()
     // The second is of the same size in USD, though there is a little more equity by then.
-    desk.configure({ risk: { max_position_pct: 0.05 } })
-    desk.bar('BTC', 100)
-    desk.intend()
-    desk.bar('BTC', 105, { high: 112 })
-    desk.bar('BTC', 100)
-    desk.intend({ size_pct: 500 / usdNumber(equityOf(desk.state.trading)) })
-    desk.bar('BTC', 99, { low: 90 })
-    expect(usdNumber(equityOf(desk.state.trading))).toBe(10_023.272807)
+    scenario.configure({ risk: { max_position_pct: 0.05 } })
+    scenario.bar('BTC', 100)
+    scenario.intend()
+    scenario.bar('BTC', 105, { high: 112 })
+    scenario.bar('BTC', 100)
+    scenario.intend({ size_pct: 500 / usdNumber(equityOf(scenario.state.trading)) })
+    scenario.bar('BTC', 99, { low: 90 })
+    expect(usdNumber(equityOf(scenario.state.trading))).toBe(10_023.272807)
   })
 })
 
@@ -138,12 +146,12 @@ describe('16: a short of 500 at 100', () => {
     [{ low: 88 }, 'take_profit', 89.9999775, 49.204865],
     [{ high: 107 }, 'stop_loss', 104.99997375, -25.877658],
   ])('with %j ends by %s', (range, exit_reason, exit_price, realized_pnl) => {
-    const desk = opened('short')
-    expect(payloadOf(desk.log, 'execution.order_filled.v1')).toMatchObject({
+    const scenario = opened('short')
+    expect(payloadOf(scenario.log, 'execution.order_filled.v1')).toMatchObject({
       fill_price: 99.95,
       fill_size: 5.00250125,
     })
-    const events = desk.bar('BTC', 100, range)
+    const events = scenario.bar('BTC', 100, range)
     expect(payloadOf(events, 'execution.position_closed.v1')).toMatchObject({
       exit_reason,
       exit_price,
@@ -153,10 +161,10 @@ describe('16: a short of 500 at 100', () => {
 })
 
 it('17: a gap is left at the open', () => {
-  const desk = deskAt(64_000)
-  desk.intend({ conviction_score: 90, size_pct: 0.1 })
-  const events = desk.bar('BTC', 58_500, { open: 58_000 })
-  expect(payloadOf(desk.log, 'execution.order_filled.v1')['fill_size']).toBe(0.01264016)
+  const scenario = scenarioAt(64_000)
+  scenario.intend({ conviction_score: 90, size_pct: 0.1 })
+  const events = scenario.bar('BTC', 58_500, { open: 58_000 })
+  expect(payloadOf(scenario.log, 'execution.order_filled.v1')['fill_size']).toBe(0.01264016)
   expect(payloadOf(events, 'execution.position_closed.v1')).toMatchObject({
     exit_price: 57_971,
     realized_pnl: -77.537293,
@@ -168,49 +176,49 @@ it('18: heat is what all stops would cost', () => {
   const lossOf = (usd: number, mid: number, direction: 'long' | 'short'): bigint => {
     const costs = DEFAULT_CONFIGURATION.execution
     const side = direction === 'long' ? 'buy' : 'sell'
-    const price = slippedPrice(unitsFrom(mid), side, costs.paper_slippage_bps)
-    const fill = paperFill(side, quantityFor(usdFrom(usd), price), unitsFrom(mid), costs)
+    const price = slippedPrice(priceFrom(mid), side, costs.paper_slippage_bps)
+    const fill = paperFill(side, quantityFor(usdFrom(usd), price), priceFrom(mid), costs)
     return levelsOf({ direction, stop_loss_pct: 0.05, take_profit_pct: 0.1 }, fill, costs).lossAtStop
   }
   const losses = lossOf(500, 100, 'long') + lossOf(500, 3000, 'short') + lossOf(200, 150, 'long')
-  expect(usdNumber(losses)).toBe(61.308959)
+  expect(usdNumber(losses as Usd)).toBe(61.308959)
   expect(r9(ratioOf(losses, usdFrom(10_000)))).toBe(0.006130896)
   const perUsd = (direction: 'long' | 'short'): number =>
-    perUsdOf({ direction, stop_loss_pct: 0.05 }, unitsFrom(100), DEFAULT_CONFIGURATION.execution).lossAtStop
+    perUsdOf({ direction, stop_loss_pct: 0.05 }, priceFrom(100), DEFAULT_CONFIGURATION.execution).lossAtStop
   expect([r9(perUsd('long')), r9(perUsd('short'))]).toEqual([0.051044715, 0.051155315])
-  const desk = new Desk()
-  desk.bars([
+  const scenario = new TradingScenario()
+  scenario.bars([
     ['BTC', 100],
     ['ETH', 3000],
   ])
-  desk.intend()
-  desk.intend({ symbol: 'ETH', direction: 'short' })
-  const told = desk.log
+  scenario.intend()
+  scenario.intend({ symbol: 'ETH', direction: 'short' })
+  const told = scenario.log
     .filter(({ type }) => type === 'execution.position_opened.v1')
     .map(({ payload }) => usdFrom(payload['loss_at_stop_usd'] as number))
-  expect(told.reduce((sum, loss) => sum + loss, 0n)).toBe(desk.state.trading.book.lossAtStop)
+  expect(told.reduce((sum, loss) => sum + loss, 0n)).toBe(scenario.state.trading.book.lossAtStop)
 })
 
 it('19: a partial fill takes its share of each bar', () => {
-  const desk = new Desk({ execution: { paper_partial_fills: true } })
-  desk.bar('BTC', 100)
-  const { kelly } = desk.configuration.risk
-  desk.configure({ risk: { max_position_pct: 1, kelly: { ...kelly, fraction: 1, p: 1 } } })
+  const scenario = new TradingScenario({ execution: { paper_partial_fills: true } })
+  scenario.bar('BTC', 100)
+  const { kelly } = scenario.configuration.risk
+  scenario.configure({ risk: { max_position_pct: 1, kelly: { ...kelly, fraction: 1, p: 1 } } })
   // Ten units at 100.05.
-  expect(typesOf(desk.intend({ size_pct: 0.10005, conviction_score: 100 }))).toEqual([OPENING[0]])
-  desk.bar('BTC', 100, { volume: 40 })
-  desk.bar('BTC', 101, { volume: 30 })
-  desk.bar('BTC', 102, { volume: 200 })
-  const fills = desk.log.filter(({ type }) => type === 'execution.order_filled.v1')
+  expect(typesOf(scenario.intend({ size_pct: 0.10005, conviction_score: 100 }))).toEqual([OPENING[0]])
+  scenario.bar('BTC', 100, { volume: 40 })
+  scenario.bar('BTC', 101, { volume: 30 })
+  scenario.bar('BTC', 102, { volume: 200 })
+  const fills = scenario.log.filter(({ type }) => type === 'execution.order_filled.v1')
   expect(fills.map(({ payload }) => payload['fill_size'])).toEqual([4, 3, 3])
-  const [position] = desk.state.trading.positions.values()
+  const [position] = scenario.state.trading.positions.values()
   expect(position).toMatchObject({ status: 'monitoring', holding: { isEntryDone: true } })
   if (position === undefined) throw new Error('nothing was opened')
   expect(usdNumber(position.holding.notional)).toBe(1009.5045)
   expect(usdNumber(position.holding.fees)).toBe(0.605703)
-  expect(unitsNumber(position.holding.entryPrice)).toBe(100.95045)
-  expect(unitsNumber(position.holding.stopLoss ?? 0n)).toBe(95.9029275)
-  expect([...desk.state.trading.intents.values()]).toMatchObject([
+  expect(priceNumber(position.holding.entryPrice)).toBe(100.95045)
+  expect(priceNumberOrNull(position.holding.stopLoss)).toBe(95.9029275)
+  expect([...scenario.state.trading.intents.values()]).toMatchObject([
     { status: 'filled', positionId: position.id },
   ])
 })
@@ -221,12 +229,12 @@ describe('20: funding', () => {
     ['long', -8, -0.03653],
     ['short', 12, -0.054795],
   ] as const)('of a %s at %d %% a year is %d', (direction, funding_annualized, amount_usd) => {
-    const desk = opened(direction)
+    const scenario = opened(direction)
     // At this price the notional at the mark is 500 again.
-    desk.bar('BTC', direction === 'long' ? 100.05 : 99.95, { funding_annualized })
-    const [event] = desk.do({ kind: 'apply-funding', at: '2026-02-20T08:00:00.000Z' })
+    scenario.bar('BTC', direction === 'long' ? 100.05 : 99.95, { funding_annualized })
+    const [event] = scenario.do({ kind: 'apply-funding', at: '2026-02-20T08:00:00.000Z' })
     expect(event?.payload).toMatchObject({ amount_usd })
-    expect(usdNumber(desk.state.trading.ledger.funding)).toBe(amount_usd)
+    expect(usdNumber(scenario.state.trading.ledger.funding)).toBe(amount_usd)
   })
 })
 
@@ -263,10 +271,10 @@ describe('21: triggers', () => {
 
   it('see how far a fill was from its reference', () => {
     const divergenceAt = (paper_slippage_bps: number): number => {
-      const desk = new Desk({ execution: { paper_slippage_bps } })
-      desk.bar('BTC', 100)
-      desk.intend()
-      return riskFactsOf(desk.state.trading, desk.now).fillDivergence
+      const scenario = new TradingScenario({ execution: { paper_slippage_bps } })
+      scenario.bar('BTC', 100)
+      scenario.intend()
+      return riskFactsOf(scenario.state.trading, scenario.now).fillDivergence
     }
     expect([divergenceAt(50), divergenceAt(51)]).toEqual([0.005, 0.0051])
   })

@@ -2,14 +2,14 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { accountStatusOf } from './account.ts'
 import type { Command } from '../decide.ts'
-import { Desk, typesOf } from './trading.fixture.ts'
+import { TradingScenario, typesOf } from './trading.fixture.ts'
 import type { Stamped } from '../log/event.ts'
-import { openPositionsOf } from './book.ts'
+import { openPositionsOf } from './portfolio.ts'
 import { isOpen } from './positions.ts'
 import { decodeState, encodeState } from '../state-codec.ts'
 import { evolve, INITIAL_STATE, type State } from '../state.ts'
-import { equityOf } from './evolve.ts'
-import { unitsFrom, usdFrom } from '../shared/money.ts'
+import { equityOf } from './account.ts'
+import { priceFrom, quantityFrom, sumOf, usdFrom, type Quantity } from '../shared/money.ts'
 
 const SYMBOLS = ['BTC', 'eth/usdt', 'SOL-PERP', 'FORBIDDEN'] as const
 const SPELLINGS = [...SYMBOLS, ' btc', 'ETHUSD', 'forbidden-perp'] as const
@@ -22,7 +22,7 @@ type Step =
       readonly wick: number
       readonly volume: number
     }
-  | { readonly kind: 'intent'; readonly intent: NonNullable<Parameters<Desk['intend']>[0]> }
+  | { readonly kind: 'intent'; readonly intent: NonNullable<Parameters<TradingScenario['intend']>[0]> }
   | { readonly kind: 'wait'; readonly minutes: number }
   | { readonly kind: 'judge'; readonly nth: number; readonly approves: boolean }
   | { readonly kind: 'close'; readonly nth: number }
@@ -87,31 +87,34 @@ const life: fc.Arbitrary<Life> = fc.record({
 })
 
 interface Walk {
-  readonly desk: Desk
+  readonly scenario: TradingScenario
   readonly before: State
   readonly step: Step
   readonly events: readonly Stamped[]
 }
 
-const walk = ({ steps: taken, partial, maxPosition, heat }: Life, look: (seen: Walk) => void): Desk => {
-  const desk = new Desk({
+const walk = (
+  { steps: taken, partial, maxPosition, heat }: Life,
+  look: (seen: Walk) => void,
+): TradingScenario => {
+  const scenario = new TradingScenario({
     execution: { paper_partial_fills: partial, dcg_symbols: ['FORBIDDEN'] },
     risk: { max_position_pct: maxPosition, max_portfolio_heat_pct: heat, daily_loss_limit_pct: 0 },
   })
   const prices: number[] = [...START_PRICES]
   for (const step of taken) {
-    const before = desk.state
-    const length = desk.log.length
-    act(desk, step, prices)
-    look({ desk, before, step, events: desk.log.slice(length) })
+    const before = scenario.state
+    const length = scenario.log.length
+    act(scenario, step, prices)
+    look({ scenario, before, step, events: scenario.log.slice(length) })
   }
-  return desk
+  return scenario
 }
 
-const act = (desk: Desk, step: Step, prices: number[]): void => {
+const act = (scenario: TradingScenario, step: Step, prices: number[]): void => {
   switch (step.kind) {
     case 'bars':
-      desk.bars(
+      scenario.bars(
         SYMBOLS.map((symbol, index) => {
           const open = prices[index] ?? 1
           const close = Number((open * (1 + (step.moves[index] ?? 0))).toPrecision(9))
@@ -123,43 +126,43 @@ const act = (desk: Desk, step: Step, prices: number[]): void => {
       )
       return
     case 'intent':
-      desk.intend(step.intent)
+      scenario.intend(step.intent)
       return
     case 'wait':
-      desk.wait(step.minutes * 60_000)
+      scenario.wait(step.minutes * 60_000)
       return
     case 'judge': {
-      const waiting = [...desk.state.trading.intents.values()].filter(
+      const waiting = [...scenario.state.trading.intents.values()].filter(
         ({ status }) => status === 'awaiting_approval',
       )
       const chosen = waiting[step.nth % Math.max(1, waiting.length)]
       if (
         chosen === undefined ||
-        desk.state.trading.killSwitch.level >= 2 ||
-        chosen.intent.valid_until < desk.now
+        scenario.state.trading.killSwitch.level >= 2 ||
+        chosen.intent.valid_until < scenario.now
       )
         return
       const decision = { intentId: chosen.id, note: null, ...by }
-      desk.do({ kind: step.approves ? 'approve-intent' : 'deny-intent', decision })
+      scenario.do({ kind: step.approves ? 'approve-intent' : 'deny-intent', decision })
       return
     }
     case 'close': {
-      const open = openPositionsOf(desk.state.trading).filter(({ status }) => status !== 'closing')
+      const open = openPositionsOf(scenario.state.trading).filter(({ status }) => status !== 'closing')
       const position = open[step.nth % Math.max(1, open.length)]
-      if (position === undefined || position.mark.atMs < Date.parse(desk.now) - 170_000) return
-      desk.do({ kind: 'close-position', positionId: position.id, by })
+      if (position === undefined || position.mark.atMs < Date.parse(scenario.now) - 170_000) return
+      scenario.do({ kind: 'close-position', positionId: position.id, by })
       return
     }
     case 'level':
-      desk.do({ kind: 'set-kill-switch', move: { level: step.level, reason: 'test', ...by } })
+      scenario.do({ kind: 'set-kill-switch', move: { level: step.level, reason: 'test', ...by } })
       return
     case 'command':
-      desk.do(step.command)
+      scenario.do(step.command)
       return
     case 'funding': {
-      const atMs = Math.ceil(Date.parse(desk.now) / FUNDING_PERIOD_MS) * FUNDING_PERIOD_MS
-      desk.wait(atMs - Date.parse(desk.now))
-      desk.do({ kind: 'apply-funding', at: desk.now })
+      const atMs = Math.ceil(Date.parse(scenario.now) / FUNDING_PERIOD_MS) * FUNDING_PERIOD_MS
+      scenario.wait(atMs - Date.parse(scenario.now))
+      scenario.do({ kind: 'apply-funding', at: scenario.now })
     }
   }
 }
@@ -174,8 +177,8 @@ describe('whatever happens', () => {
   it('10: the account adds up to the last millionth', () => {
     fc.assert(
       fc.property(life, (drawn) => {
-        walk(drawn, ({ desk }) => {
-          const { state, log } = desk
+        walk(drawn, ({ scenario }) => {
+          const { state, log } = scenario
           const open = openPositionsOf(state.trading)
           const nets = payloadsOf(log, 'execution.position_closed.v1').map(({ realized_pnl }) =>
             amount(realized_pnl),
@@ -201,18 +204,20 @@ describe('whatever happens', () => {
   it('9: every limit holds after an entry, and an entry alone never trips the heat trigger', () => {
     fc.assert(
       fc.property(life, (drawn) => {
-        walk({ ...drawn, partial: false }, ({ desk, before, step, events }) => {
+        walk({ ...drawn, partial: false }, ({ scenario, before, step, events }) => {
           if (step.kind !== 'intent' || !typesOf(events).includes('execution.position_opened.v1')) return
-          const { equity, heat, exposure, margin } = accountStatusOf(desk.state.trading, desk.now)
-          const { risk } = desk.configuration
+          const { equity, heat, exposure, margin } = accountStatusOf(scenario.state.trading, scenario.now)
+          const { risk } = scenario.configuration
           expect(heat).toBeLessThanOrEqual(0.9 * Math.min(risk.max_portfolio_heat_pct, 0.06))
           expect(Number(exposure)).toBeLessThanOrEqual(risk.max_leverage * Number(equity))
           expect(margin <= equity).toBe(true)
           const [opened] = payloadsOf(events, 'execution.position_opened.v1')
           const size = Number(amount(opened?.['size_notional']))
           expect(size).toBeLessThanOrEqual(risk.max_position_pct * Number(equityOf(before.trading)))
-          expect(Math.max(...[...desk.state.trading.book.bySymbol.values()].map((ids) => ids.length))).toBe(1)
-          expect(desk.state.trading.killSwitch.reason ?? '').not.toContain('portfolio_heat')
+          expect(
+            Math.max(...[...scenario.state.trading.book.bySymbol.values()].map((ids) => ids.length)),
+          ).toBe(1)
+          expect(scenario.state.trading.killSwitch.reason ?? '').not.toContain('portfolio_heat')
         })
       }),
       RUNS,
@@ -222,16 +227,17 @@ describe('whatever happens', () => {
   it('4, 5: the level falls only by an operator, and every level is kept', () => {
     fc.assert(
       fc.property(life, (drawn) => {
-        walk(drawn, ({ desk, before, step, events }) => {
+        walk(drawn, ({ scenario, before, step, events }) => {
           const types = typesOf(events)
           const { level } = before.trading.killSwitch
-          if (step.kind !== 'level') expect(desk.state.trading.killSwitch.level).toBeGreaterThanOrEqual(level)
+          if (step.kind !== 'level')
+            expect(scenario.state.trading.killSwitch.level).toBeGreaterThanOrEqual(level)
           if (level >= 2 && step.kind !== 'level') expect(types).not.toContain('execution.position_opened.v1')
           const isByHand =
             step.kind === 'close' || (step.kind === 'command' && step.command.kind === 'close-all')
           if (level === 3 && step.kind !== 'level' && !isByHand)
             expect(types).not.toContain('execution.order_submitted.v1')
-          if (level < 3 && step.kind === 'bars') expectStopsLeft(before, desk.state, events)
+          if (level < 3 && step.kind === 'bars') expectStopsLeft(before, scenario.state, events)
         })
       }),
       RUNS,
@@ -251,7 +257,7 @@ describe('whatever happens', () => {
         expect(new Set(closed).size).toBe(closed.length)
         for (const position of state.trading.positions.values()) {
           const { holding, terms } = position
-          if (!isOpen(position)) expect(holding.exit?.quantity).toBe(holding.quantity)
+          if (!isOpen(position)) expect(soldOf(log, position.id)).toBe(holding.quantity)
           const entry = holding.entryPrice
           const [low, high] =
             terms.direction === 'long'
@@ -310,9 +316,23 @@ const expectStopsLeft = (before: State, after: State, events: readonly Stamped[]
     for (const { id, terms, holding } of openPositionsOf(before.trading)) {
       const isSame = (bar['symbol'] as string).toUpperCase().startsWith(terms.asset)
       if (!isSame || holding.stopLoss === null || terms.openedAt > (bar['open_ts'] as string)) continue
-      const worst = unitsFrom((terms.direction === 'long' ? bar['low'] : bar['high']) as number)
+      const worst = priceFrom((terms.direction === 'long' ? bar['low'] : bar['high']) as number)
       const isHit = terms.direction === 'long' ? worst <= holding.stopLoss : worst >= holding.stopLoss
       if (isHit) expect(['closed', 'closing']).toContain(after.trading.positions.get(id)?.status)
     }
   }
+}
+
+/** What the exits of a position filled, all attempts together. */
+const soldOf = (log: Parameters<typeof payloadsOf>[0], id: string): Quantity => {
+  const exits = new Set(
+    payloadsOf(log, 'execution.order_submitted.v1')
+      .filter(({ reduce_only: isExit, position_id }) => isExit === true && position_id === id)
+      .map(({ order_id }) => order_id),
+  )
+  return sumOf(
+    payloadsOf(log, 'execution.order_filled.v1')
+      .filter(({ order_id }) => exits.has(order_id))
+      .map(({ fill_size: size }) => quantityFrom(size as number)),
+  )
 }

@@ -1,19 +1,27 @@
 import { expect, it } from 'vitest'
-import { Desk, payloadOf, typesOf } from './trading.fixture.ts'
+import { TradingScenario, payloadOf, typesOf } from './trading.fixture.ts'
 import type { JsonObject } from '../shared/json.ts'
 
-const say = (desk: Desk, producerId: string, type: `signal.${string}`, payload: JsonObject): void =>
-  void desk.do({ kind: 'emit-signal', emission: { producerId, type, payload, ts: null, dedupeKey: null } })
+const say = (
+  scenario: TradingScenario,
+  producerId: string,
+  type: `signal.${string}`,
+  payload: JsonObject,
+): void =>
+  void scenario.do({
+    kind: 'emit-signal',
+    emission: { producerId, type, payload, ts: null, dedupeKey: null },
+  })
 
-const opinions = (desk: Desk, side: 1 | -1): void => {
-  say(desk, 'technical-analysis', 'signal.ta.v1', { symbol: 'ETH', rsi_14: 50 - 28 * side })
-  say(desk, 'market-sentiment', 'signal.social.v1', { symbol: 'ETH', score: 9 * side })
-  say(desk, 'onchain-analysis', 'signal.onchain.v1', { symbol: 'ETH', price_momentum_24h: 12 * side })
+const opinions = (scenario: TradingScenario, side: 1 | -1): void => {
+  say(scenario, 'technical-analysis', 'signal.ta.v1', { symbol: 'ETH', rsi_14: 50 - 28 * side })
+  say(scenario, 'market-sentiment', 'signal.social.v1', { symbol: 'ETH', score: 9 * side })
+  say(scenario, 'onchain-analysis', 'signal.onchain.v1', { symbol: 'ETH', price_momentum_24h: 12 * side })
 }
 
 it('signals become a position, and opposite ones end it', () => {
-  const desk = new Desk({ universe: { symbols: ['ETH'] } })
-  desk.do({
+  const scenario = new TradingScenario({ universe: { symbols: ['ETH'] } })
+  scenario.do({
     kind: 'register-producer',
     producer: {
       name: 'onchain-analysis',
@@ -23,9 +31,9 @@ it('signals become a position, and opposite ones end it', () => {
     },
     surface: 'api',
   })
-  desk.bar('ETH', 3000)
-  opinions(desk, 1)
-  const first = desk.do({ kind: 'run-cycle', cycleId: 'c1', trigger: 'api' })
+  scenario.bar('ETH', 3000)
+  opinions(scenario, 1)
+  const first = scenario.do({ kind: 'run-cycle', cycleId: 'c1', trigger: 'api' })
   expect(typesOf(first).slice(-5)).toEqual([
     'execution.trade_intent.v1',
     'brain.cycle.v1',
@@ -41,14 +49,14 @@ it('signals become a position, and opposite ones end it', () => {
     pcs_at_entry: conviction['pcs_score'],
     cts_at_entry: conviction['cts_score'],
   })
-  desk.bar('ETH', 3010)
-  const held = desk.do({ kind: 'run-cycle', cycleId: 'c2', trigger: 'api' })
+  scenario.bar('ETH', 3010)
+  const held = scenario.do({ kind: 'run-cycle', cycleId: 'c2', trigger: 'api' })
   expect(payloadOf(held, 'brain.conviction.v1')['decision']).toMatchObject({ action: 'hold' })
-  opinions(desk, -1)
-  const turned = desk.do({ kind: 'run-cycle', cycleId: 'c3', trigger: 'api' })
+  opinions(scenario, -1)
+  const turned = scenario.do({ kind: 'run-cycle', cycleId: 'c3', trigger: 'api' })
   expect(payloadOf(turned, 'brain.conviction.v1')['decision']).toMatchObject({ action: 'exit' })
   expect(payloadOf(turned, 'execution.position_closed.v1')).toMatchObject({ exit_reason: 'bias_flip' })
   expect(typesOf(turned)).not.toContain('execution.trade_intent.v1')
-  const after = desk.do({ kind: 'run-cycle', cycleId: 'c4', trigger: 'api' })
+  const after = scenario.do({ kind: 'run-cycle', cycleId: 'c4', trigger: 'api' })
   expect(payloadOf(after, 'execution.position_opened.v1')).toMatchObject({ direction: 'short' })
 })

@@ -1,3 +1,4 @@
+import { type IntentId } from '../shared/brand.ts'
 import { testContext } from '../../../test/given.ts'
 import type { Command } from '../decide.ts'
 import type { Configuration } from '../config/schema.ts'
@@ -17,7 +18,7 @@ export const BEGIN = '2026-02-20T00:30:00.000Z'
 type Sections = { readonly [Section in keyof Configuration]?: Partial<Configuration[Section]> }
 
 /** An account that lives through commands, minute by minute. */
-export class Desk {
+export class TradingScenario {
   state: State = INITIAL_STATE
   /** All that happened. */
   readonly log: Stamped[] = []
@@ -60,7 +61,7 @@ export class Desk {
   }
 
   /** A fact from elsewhere. */
-  tell(event: NewEvent): void {
+  record(event: NewEvent): void {
     const stamped: Stamped = {
       seq: this.state.seq + 1,
       id: event.id ?? this.#newId(),
@@ -95,8 +96,8 @@ export class Desk {
   /** An intent of the brain, executed at once if it is ready. */
   intend(changes: Partial<PayloadOf<'execution.trade_intent.v1'>> = {}): readonly Stamped[] {
     const id = changes.cycle_id ?? `intent-${(this.#count += 1)}`
-    this.tell({ type: 'execution.trade_intent.v1', source: 'brain', id, payload: intentFor(this, changes) })
-    return this.do({ kind: 'execute-intent', intentId: id })
+    this.record({ type: 'execution.trade_intent.v1', source: 'brain', id, payload: intentFor(this, changes) })
+    return this.do({ kind: 'execute-intent', intentId: id as IntentId })
   }
 
   #context() {
@@ -121,7 +122,7 @@ export const payloadOf = (events: readonly Stamped[], type: string): JsonObject 
 }
 
 const intentFor = (
-  desk: Desk,
+  scenario: TradingScenario,
   changes: Partial<PayloadOf<'execution.trade_intent.v1'>>,
 ): PayloadOf<'execution.trade_intent.v1'> => ({
   cycle_id: 'cycle',
@@ -132,9 +133,9 @@ const intentFor = (
   conviction_score: 80,
   regime: 'BULL',
   rationale: 'test',
-  stop_loss_pct: desk.configuration.execution.stop_loss_pct,
-  take_profit_pct: desk.configuration.execution.take_profit_pct,
-  valid_until: new Date(Date.parse(desk.now) + 300_000).toISOString(),
+  stop_loss_pct: scenario.configuration.execution.stop_loss_pct,
+  take_profit_pct: scenario.configuration.execution.take_profit_pct,
+  valid_until: new Date(Date.parse(scenario.now) + 300_000).toISOString(),
   conviction_id: 'conviction',
   signal_ids: ['s1'],
   attribution: [{ signal_id: 's1', weight: 1 }],

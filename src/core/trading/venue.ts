@@ -1,7 +1,21 @@
 import { Map as PersistentMap } from 'immutable'
-import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
-import { unitsFrom, usdFrom, type Price, type Quantity, type Usd } from '../shared/money.ts'
+import type { KnownEvent, NewEvent, PayloadOf } from '../events/catalogue.ts'
+import { canonicalJson } from '../log/canonical-json.ts'
+import { type Decision, accept, refuse } from '../shared/decision.ts'
+import {
+  priceFrom,
+  priceNumberOrNull,
+  quantityFrom,
+  quantityNumber,
+  usdFrom,
+  usdNumber,
+  type Price,
+  type Quantity,
+  type Usd,
+} from '../shared/money.ts'
+import { isSandbox } from '../shared/sandbox.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
+import { DAY_MS } from '../shared/time.ts'
 
 /** How fine a venue takes orders, and the smallest. Null where it does not say. */
 export interface Steps {
@@ -51,7 +65,7 @@ export const evolveVenue = (venue: Venue, event: KnownEvent): Venue => {
       return {
         ...venue,
         checked: { venue: name, ok, at: event.ts, checks },
-        steps: PersistentMap(symbols.map((told) => [canonicalSymbol(told.symbol), stepsFrom(told)])),
+        steps: PersistentMap(symbols.map((rules) => [canonicalSymbol(rules.symbol), stepsFrom(rules)])),
       }
     }
     case 'execution.venue_differs.v1': {
@@ -73,12 +87,138 @@ export const evolveVenue = (venue: Venue, event: KnownEvent): Venue => {
   }
 }
 
-const stepsFrom = (told: PayloadOf<'execution.venue_checked.v1'>['symbols'][number]): Steps => ({
-  quantityStep: orNull(told.quantity_step, unitsFrom),
-  quantityMin: orNull(told.quantity_min, unitsFrom),
-  notionalMin: orNull(told.notional_min_usd, usdFrom),
-  priceStep: orNull(told.price_step, unitsFrom),
+const stepsFrom = (rules: PayloadOf<'execution.venue_checked.v1'>['symbols'][number]): Steps => ({
+  quantityStep: orNull(rules.quantity_step, quantityFrom),
+  quantityMin: orNull(rules.quantity_min, quantityFrom),
+  notionalMin: orNull(rules.notional_min_usd, usdFrom),
+  priceStep: orNull(rules.price_step, priceFrom),
 })
 
-const orNull = (value: number | null, from: (value: number) => bigint): bigint | null =>
+const orNull = <Of>(value: number | null, from: (value: number) => Of): Of | null =>
   value === null ? null : from(value)
+
+/** What a look at the venue found. */
+export interface VenueCheck {
+  readonly venue: string
+  readonly checks: readonly PayloadOf<'execution.venue_checked.v1'>['checks'][number][]
+  /** Null for a symbol that it does not trade. */
+  readonly symbols: readonly { readonly symbol: string; readonly steps: Steps | null }[]
+}
+
+/** Recorded only if it differs from what the log says already. */
+export const recordVenueCheck = (state: Venue, check: VenueCheck): Decision => {
+  const payload: PayloadOf<'execution.venue_checked.v1'> = {
+    venue: check.venue,
+    ok: check.checks.length > 0 && check.checks.every(({ ok }) => ok),
+    checks: [...check.checks],
+    symbols: check.symbols.flatMap(({ symbol, steps }) => (steps === null ? [] : symbolRules(symbol, steps))),
+  }
+  return isRecorded(state, payload)
+    ? accept()
+    : accept({ type: 'execution.venue_checked.v1', source: 'oms', payload })
+}
+
+export interface LiveConfirmation {
+  readonly venue: string
+  readonly operator: string
+  readonly configHash: string
+  readonly equity: Usd
+}
+
+/** Real money begins with an empty table: what is open on paper stays on paper. */
+export const confirmLive = (
+  { venue, operator, configHash, equity }: LiveConfirmation,
+  facts: { readonly openPositions: number; readonly openOrders: number; readonly account: string },
+): Decision => {
+  if (facts.account !== venue && facts.openPositions + facts.openOrders > 0) {
+    return refuse('live.positions_open', 'close every position first: they belong to another account', {
+      open_positions: facts.openPositions,
+      open_orders: facts.openOrders,
+    })
+  }
+  return accept({
+    type: 'system.live_confirmed.v1',
+    source: 'cli',
+    payload: {
+      venue,
+      confirmed_by: operator,
+      config_hash: configHash,
+      equity_usd: usdNumber(equity),
+    },
+  })
+}
+
+export const reduceOnlyEvent = (active: boolean, reason: string, operator: string | null): NewEvent => ({
+  type: 'execution.reduce_only.v1',
+  source: 'oms',
+  payload: { active, reason, set_by: operator },
+})
+
+const symbolRules = (
+  symbol: string,
+  { quantityStep, quantityMin, notionalMin, priceStep }: Steps,
+): PayloadOf<'execution.venue_checked.v1'>['symbols'][number] => ({
+  symbol,
+  quantity_step: quantityStep === null ? null : quantityNumber(quantityStep),
+  quantity_min: quantityMin === null ? null : quantityNumber(quantityMin),
+  notional_min_usd: notionalMin === null ? null : usdNumber(notionalMin),
+  price_step: priceNumberOrNull(priceStep),
+})
+
+/** What checks saw (a balance, an offset) may differ each time; what they mean may not. */
+const isRecorded = ({ checked, steps }: Venue, payload: PayloadOf<'execution.venue_checked.v1'>): boolean =>
+  checked !== null &&
+  checked.venue === payload.venue &&
+  checked.ok === payload.ok &&
+  checked.checks.length === payload.checks.length &&
+  checked.checks.every(({ name, ok }, index) => {
+    const again = payload.checks[index]
+    return again?.name === name && again.ok === ok
+  }) &&
+  steps.size === payload.symbols.length &&
+  payload.symbols.every((rules) => {
+    const known = steps.get(canonicalSymbol(rules.symbol))
+    return known !== undefined && canonicalJson(symbolRules(rules.symbol, known)) === canonicalJson(rules)
+  })
+
+/** Why no real entry is sent. */
+export type Blocker =
+  | 'no_venue'
+  | 'not_confirmed'
+  | 'not_checked'
+  | 'check_failed'
+  | 'reduce_only'
+  | 'order_unknown'
+  | 'paper_period'
+
+export interface ReadinessFacts {
+  readonly now: string
+  /** As configured; empty for none. */
+  readonly venue: string
+  readonly paperDaysMin: number
+  /** Orders of which nobody knows whether the venue has them. */
+  readonly unknownOrders: number
+}
+
+/** Every one of them. Empty: entries are sent. */
+export const blockersOf = (state: Venue, facts: ReadinessFacts): readonly Blocker[] => {
+  const { confirmed, checked, reduceOnly, firstPaperAt } = state
+  if (facts.venue === '') return ['no_venue']
+  const isChecked = checked !== null && checked.venue === facts.venue
+  const holds: Readonly<Record<Exclude<Blocker, 'no_venue'>, boolean>> = {
+    not_confirmed: confirmed?.venue !== facts.venue,
+    not_checked: !isChecked,
+    check_failed: isChecked && !checked.ok,
+    reduce_only: reduceOnly !== null,
+    order_unknown: facts.unknownOrders > 0,
+    // Practice is no more than paper.
+    paper_period: !isSandbox(facts.venue) && !isPaperPeriodOver(firstPaperAt, facts),
+  }
+  return (Object.keys(holds) as readonly (keyof typeof holds)[]).filter((blocker) => holds[blocker])
+}
+
+/** Who never traded on paper has not begun to wait. */
+const isPaperPeriodOver = (
+  firstPaperAt: string | null,
+  { now, paperDaysMin }: Pick<ReadinessFacts, 'now' | 'paperDaysMin'>,
+): boolean => firstPaperAt !== null && Date.parse(now) - Date.parse(firstPaperAt) >= paperDaysMin * DAY_MS

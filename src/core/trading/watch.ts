@@ -1,38 +1,59 @@
-import { priceTrustOf } from '../signals/prices.ts'
 import type { NewEvent } from '../events/catalogue.ts'
-import { exitEvents } from './exits.ts'
-import { markOf } from '../market/readings.ts'
-import type { DecisionContext } from '../shared/decision-context.ts'
-import { openPositionsOf, positionsOf, type Portfolio } from './book.ts'
-import { monitored, quoted, unseen, type Finding, type MonitorRules, type PriceSeen } from './monitor.ts'
-import type { Position } from './positions.ts'
+import { timestampOf, type Timestamp } from '../shared/brand.ts'
 import { accept, type Decision } from '../shared/decision.ts'
-import { unitsFrom } from '../shared/money.ts'
+import type { DecisionContext } from '../shared/decision-context.ts'
+import { blocksExits, type KillSwitchLevel } from '../shared/level.ts'
+import { priceNumber, ratioOf, type Price } from '../shared/money.ts'
+import { markOf } from '../market/readings.ts'
+import { priceTrustOf } from '../signals/prices.ts'
 import type { TradingFacts } from './evolve.ts'
+import { exitAlert, exitEvents, type Exit } from './exits.ts'
+import { openPositionsOf, positionsOf, type Portfolio } from './portfolio.ts'
+import {
+  isAdopted,
+  returnAt,
+  updateOf,
+  type ExitReason,
+  type HeldPosition,
+  type OpenPosition,
+} from './positions.ts'
 
-/** A bar was stored: the positions of its symbol are held against it. */
+/** A price that positions are compared with. A bar has a range, any other price one value. */
+export type PriceSeen =
+  | {
+      readonly kind: 'bar'
+      readonly open: Price
+      readonly high: Price
+      readonly low: Price
+      readonly close: Price
+      readonly openTs: Timestamp
+      readonly ts: Timestamp
+    }
+  | { readonly kind: 'quote' | 'mark' | 'tick'; readonly price: Price; readonly ts: Timestamp }
+
+/** A bar was stored: the positions of its symbol are compared with it. */
 export const watchBar = (
   facts: TradingFacts,
   symbol: string,
   seen: PriceSeen,
   context: DecisionContext,
 ): Decision => {
-  const positions = positionsOf(facts.trading, symbol)
-  if (positions.length === 0) return accept()
   const rules = monitorRules(facts, context)
   return accept(
-    ...positions.flatMap((position) => eventsOf(facts, monitored(position, seen, rules), context)),
+    ...positionsOf(facts.trading, symbol).flatMap((position) =>
+      eventsOf(facts, monitored(position, seen, rules), context),
+    ),
   )
 }
 
 export interface Quoted {
   readonly symbol: string
-  readonly price: number
-  readonly ts: string
+  readonly price: Price
+  readonly ts: Timestamp
   readonly producer: string
 }
 
-/** The same for a price that a producer told, if it is one that may be traded on. */
+/** The same for a price that a producer reports, if its prices may be traded on. */
 export const watchQuote = (
   facts: TradingFacts,
   { symbol, price, ts, producer }: Quoted,
@@ -41,127 +62,231 @@ export const watchQuote = (
   const positions = positionsOf(facts.trading, symbol)
   if (positions.length === 0) return accept()
   const trust = priceTrustOf(facts, context.configuration)
-  const nowMs = Date.parse(context.now)
-  const mark = markOf(facts.market, symbol, nowMs, trust)
+  const mark = markOf(facts.market, symbol, Date.parse(context.now), trust)
   if (mark?.price !== price || !trust.producers.includes(producer)) return accept()
   const rules = monitorRules(facts, context)
-  const { max_bar_move_pct: moveMax } = context.configuration.market
-  const believable = positions.filter(
-    (position) => !isAbsurd(position, price, { moveMax, oldMs: nowMs - trust.maxAgeMs }),
-  )
   return accept(
-    ...believable.flatMap((position) => [
-      quoted(position, price),
-      ...eventsOf(facts, monitored(position, { kind: 'quote', price, ts }, rules), context),
-    ]),
+    ...positions
+      .filter((position) => !isImplausible(position, price, context))
+      .flatMap((position) => [
+        priceUpdate(position, price),
+        ...eventsOf(facts, monitored(position, { kind: 'quote', price, ts }, rules), context),
+      ]),
   )
 }
 
 export interface FeedTick {
   readonly symbol: string
-  readonly price: number
-  readonly ts: string
-  /** An earlier price as far away from all others, if there was one: together they are believed. */
-  readonly confirms: number | null
+  readonly price: Price
+  readonly ts: Timestamp
+  /** An earlier price as far from all others, if there was one: the two confirm each other. */
+  readonly confirms: Price | null
 }
 
-/** A price of the feed between two bars. Only one that ends a position is recorded, as what set it off. */
+/** A price of the feed between two bars. Only one that ends a position is recorded, as its trigger. */
 export const observeTick = (facts: TradingFacts, tick: FeedTick, context: DecisionContext): Decision => {
   const rules = monitorRules(facts, context)
-  const { price, ts } = tick
-  const findings = positionsOf(facts.trading, tick.symbol)
-    .filter((position) => isBelieved(position, tick, context))
-    .map((position) => ({ position, finding: monitored(position, { kind: 'tick', price, ts }, rules) }))
-    .filter(({ finding }) => finding.kind === 'exit' || isAlarm(finding))
+  const { price, ts, confirms } = tick
+  const isConfirmed = confirms !== null && Math.abs(ratioOf(price, confirms) - 1) <= CONFIRMING_MOVE_MAX
   return accept(
-    ...findings.flatMap(({ position, finding }) =>
-      finding.kind === 'exit'
-        ? [quoted(position, price), ...eventsOf(facts, finding, context)]
-        : eventsOf(facts, finding, context),
-    ),
+    ...positionsOf(facts.trading, tick.symbol)
+      .filter((position) => isConfirmed || !isImplausible(position, price, context))
+      .flatMap((position) => {
+        const finding = monitored(position, { kind: 'tick', price, ts }, rules)
+        if (finding.kind === 'status') return []
+        const events = eventsOf(facts, finding, context)
+        return finding.kind === 'exit' ? [priceUpdate(position, price), ...events] : events
+      }),
   )
 }
 
-/** Whether a price of the feed reaches the stop or the target of a position; the rest can wait for the bar. */
-export const reachesLevel = (facts: Portfolio, symbol: string, price: number): boolean => {
-  const units = unitsFrom(price)
-  return positionsOf(facts, symbol).some(({ status, terms, holding }) => {
+/** Whether a price of the feed reaches the stop or target of a position; everything else can wait for the bar. */
+export const reachesLevel = (portfolio: Portfolio, symbol: string, price: Price): boolean =>
+  positionsOf(portfolio, symbol).some(({ status, terms, holding }) => {
     if (status === 'closing') return false
     const [lower, upper] =
       terms.direction === 'long'
         ? [holding.stopLoss, holding.takeProfit]
         : [holding.takeProfit, holding.stopLoss]
-    return (lower !== null && units <= lower) || (upper !== null && units >= upper)
+    return (lower !== null && price <= lower) || (upper !== null && price >= upper)
   })
+
+/** At a start, when a lockdown ends, and every minute: by the last price, or by its absence. */
+export const checkPositions = (facts: TradingFacts, context: DecisionContext): Decision => {
+  const rules = monitorRules(facts, context)
+  return accept(
+    ...openPositionsOf(facts.trading).flatMap((position) => {
+      if (isMarkOld(position, context)) return eventsOf(facts, unpriced(position, rules), context)
+      const { price, atMs } = position.mark
+      const ts = timestampOf(new Date(atMs).toISOString())
+      const finding = monitored(position, { kind: 'mark', price, ts }, rules)
+      // The price was looked at when it came: a change of status is not new.
+      return finding.kind === 'status' ? [] : eventsOf(facts, finding, context)
+    }),
+  )
 }
 
 /** How near a second price has to be to confirm a jump. */
 const CONFIRMING_MOVE_MAX = 0.1
 
-const isBelieved = (
-  position: Position,
-  { price, confirms }: FeedTick,
-  { now, configuration: { market } }: DecisionContext,
-): boolean => {
-  const oldMs = Date.parse(now) - market.max_mark_age_seconds * 1000
-  if (!isAbsurd(position, price, { moveMax: market.max_bar_move_pct, oldMs })) return true
-  return confirms !== null && Math.abs(price / confirms - 1) <= CONFIRMING_MOVE_MAX
+/** One price far from the mark proves nothing, unless the mark is too old to contradict it. */
+const isImplausible = (position: OpenPosition, price: Price, context: DecisionContext): boolean =>
+  !isMarkOld(position, context) &&
+  Math.abs(ratioOf(price, position.mark.price) - 1) > context.configuration.market.max_bar_move_pct
+
+const isMarkOld = ({ mark }: OpenPosition, { now, configuration: { market } }: DecisionContext): boolean =>
+  mark.atMs < Date.parse(now) - market.max_mark_age_seconds * 1000
+
+interface MonitorRules {
+  readonly now: string
+  readonly level: KillSwitchLevel
+  readonly timeStopHours: number
+  readonly timeStopLossPct: number
+  readonly maxHoldingHours: number
+  readonly degradeAt: number
+  readonly alertRepeatSeconds: number
 }
 
-const isAlarm = (finding: Finding): boolean =>
-  finding.kind === 'note' && finding.event.type !== 'execution.position_updated.v1'
+const monitorRules = (
+  { trading: { killSwitch } }: TradingFacts,
+  { now, configuration: { execution, alerts } }: DecisionContext,
+): MonitorRules => ({
+  now,
+  level: killSwitch.level,
+  timeStopHours: execution.time_stop_hours,
+  timeStopLossPct: execution.time_stop_loss_pct,
+  maxHoldingHours: execution.max_holding_hours,
+  degradeAt: execution.degrade_at,
+  alertRepeatSeconds: alerts.repeat_seconds,
+})
 
-/** At a start, when a lockdown ends, and every minute: by the last price, or by its absence. */
-export const checkPositions = (facts: TradingFacts, context: DecisionContext): Decision => {
-  const rules = monitorRules(facts, context)
-  const oldMs = Date.parse(context.now) - context.configuration.market.max_mark_age_seconds * 1000
-  return accept(
-    ...openPositionsOf(facts.trading).flatMap((position) => {
-      const { price, atMs } = position.mark
-      if (atMs < oldMs) return eventsOf(facts, unseen(position, rules), context)
-      const ts = new Date(atMs).toISOString()
-      return eventsOf(facts, checked(position, { kind: 'mark', price, ts }, rules), context)
-    }),
-  )
-}
+/** What a price means for a position. */
+type Finding =
+  | { readonly kind: 'exit'; readonly exit: Exit }
+  | { readonly kind: 'alert'; readonly event: NewEvent }
+  | { readonly kind: 'status'; readonly event: NewEvent }
+  | { readonly kind: 'nothing' }
 
-/** The price was looked at when it came: only what ends a position, or an alarm to repeat, is new. */
-const checked = (position: Position, seen: PriceSeen, rules: MonitorRules): Finding => {
-  const finding = monitored(position, seen, rules)
-  const isStatus = finding.kind === 'note' && finding.event.type === 'execution.position_updated.v1'
-  return isStatus ? { kind: 'nothing' } : finding
-}
+const NOTHING: Finding = { kind: 'nothing' }
 
 const eventsOf = (facts: TradingFacts, finding: Finding, context: DecisionContext): readonly NewEvent[] => {
   switch (finding.kind) {
     case 'exit':
       return exitEvents(facts, finding.exit, context)
-    case 'note':
+    case 'alert':
+    case 'status':
       return [finding.event]
     case 'nothing':
       return []
   }
 }
 
-/** One price far from all others proves nothing; it is believed once nobody contradicts it for long enough. */
-const isAbsurd = (
-  { mark }: Position,
-  price: number,
-  { moveMax, oldMs }: { readonly moveMax: number; readonly oldMs: number },
-): boolean => mark.atMs >= oldMs && Math.abs(price / mark.price - 1) > moveMax
-
-const monitorRules = (
-  { trading: { killSwitch } }: TradingFacts,
-  { now, configuration }: DecisionContext,
-): MonitorRules => {
-  const { execution, alerts } = configuration
-  return {
-    now,
-    level: killSwitch.level,
-    timeStopHours: execution.time_stop_hours,
-    timeStopLossPct: execution.time_stop_loss_pct,
-    maxHoldingHours: execution.max_holding_hours,
-    degradeAt: execution.degrade_at,
-    alertRepeatSeconds: alerts.repeat_seconds,
+const monitored = (position: OpenPosition, seen: PriceSeen, rules: MonitorRules): Finding => {
+  if (position.status === 'closing' || isAdopted(position)) return NOTHING
+  const exit = exitOf(position, seen, rules)
+  if (blocksExits(rules.level) && (exit !== null || position.blockedExit !== null)) {
+    return blockedFinding(position, exit, seen, rules)
   }
+  if (exit !== null) return { kind: 'exit', exit }
+  const status = statusAt(position, lastPrice(seen), rules)
+  if (status === position.status) return NOTHING
+  const reason = status === 'degrading' ? 'stop_distance_lost' : status === 'monitoring' ? 'watched' : status
+  return { kind: 'status', event: updateOf(position, { status, reason }) }
 }
+
+/** No price for too long: the position is treated as degrading. */
+const unpriced = (position: OpenPosition, rules: MonitorRules): Finding => {
+  if (position.status === 'closing') return NOTHING
+  if (blocksExits(rules.level) && position.blockedExit !== null) {
+    const seen = { kind: 'mark', price: position.mark.price, ts: timestampOf(rules.now) } as const
+    return blockedFinding(position, null, seen, rules)
+  }
+  return position.status === 'monitoring'
+    ? { kind: 'status', event: updateOf(position, { status: 'degrading', reason: 'mark_too_old' }) }
+    : NOTHING
+}
+
+/** The first that applies: stop, target, time. */
+const exitOf = (position: HeldPosition, seen: PriceSeen, rules: MonitorRules): Exit | null => {
+  const { stopLoss, takeProfit } = position.holding
+  const isLong = position.terms.direction === 'long'
+  const atStop = stopLoss === null ? null : reached(position, seen, stopLoss, isLong ? 'below' : 'above')
+  if (atStop !== null) return exitAt(position, 'stop_loss', atStop, seen)
+  const atTarget =
+    takeProfit === null ? null : reached(position, seen, takeProfit, isLong ? 'above' : 'below')
+  if (atTarget !== null) return exitAt(position, 'take_profit', atTarget, seen)
+  return isOverdue(position, seen, rules) ? exitAt(position, 'time_stop', lastPrice(seen), seen) : null
+}
+
+/** The price at which a level was met; null if it was not. */
+const reached = (
+  position: HeldPosition,
+  seen: PriceSeen,
+  level: Price,
+  beyond: 'below' | 'above',
+): Price | null => {
+  const isBeyond = (price: Price): boolean => (beyond === 'below' ? price <= level : price >= level)
+  if (seen.kind !== 'bar' || position.terms.openedAt > seen.openTs) {
+    const price = lastPrice(seen)
+    return isBeyond(price) ? price : null
+  }
+  // After a gap the level itself was not to be had.
+  if (isBeyond(seen.open)) return seen.open
+  return isBeyond(beyond === 'below' ? seen.low : seen.high) ? level : null
+}
+
+const isOverdue = (position: HeldPosition, seen: PriceSeen, rules: MonitorRules): boolean => {
+  const ageHours = (Date.parse(seen.ts) - Date.parse(position.terms.openedAt)) / HOUR_MS
+  if (ageHours >= rules.maxHoldingHours) return true
+  return ageHours >= rules.timeStopHours && returnAt(position, lastPrice(seen)) <= -rules.timeStopLossPct
+}
+
+const HOUR_MS = 3_600_000
+
+const exitAt = (position: HeldPosition, reason: ExitReason, basePrice: Price, seen: PriceSeen): Exit => ({
+  position,
+  reason,
+  basePrice,
+  trigger: { kind: seen.kind, price: priceNumber(basePrice), ts: seen.ts },
+})
+
+/** Under lockdown nothing is sent; the alert is repeated until an operator acts. */
+const blockedFinding = (
+  position: HeldPosition,
+  exit: Exit | null,
+  seen: PriceSeen,
+  rules: MonitorRules,
+): Finding => {
+  const { blockedExit: before } = position
+  const isDue =
+    before === null || Date.parse(rules.now) - Date.parse(before.at) >= rules.alertRepeatSeconds * 1000
+  if (!isDue) return NOTHING
+  const reason = exit?.reason ?? (before?.reason === 'target' ? 'take_profit' : 'stop_loss')
+  const event = exitAlert(
+    { position, reason, trigger: exit?.trigger ?? null },
+    {
+      realized: null,
+      repeat: before === null ? 0 : before.repeat + 1,
+      markPrice: priceNumber(lastPrice(seen)),
+    },
+  )
+  return { kind: 'alert', event }
+}
+
+const statusAt = (
+  position: HeldPosition,
+  price: Price,
+  { degradeAt }: MonitorRules,
+): HeldPosition['status'] => {
+  const { status, holding } = position
+  if (status === 'open') return holding.isEntryDone ? 'monitoring' : 'open'
+  if (holding.stopLoss === null) return 'monitoring'
+  const distance = -returnAt(position, holding.stopLoss)
+  return -returnAt(position, price) >= degradeAt * distance ? 'degrading' : 'monitoring'
+}
+
+const lastPrice = (seen: PriceSeen): Price => (seen.kind === 'bar' ? seen.close : seen.price)
+
+/** A price that no bar carries moves the mark of a position by an event of its own. */
+const priceUpdate = (position: OpenPosition, price: Price): NewEvent =>
+  updateOf(position, { status: position.status, reason: 'price', markPrice: price })

@@ -2,7 +2,7 @@ import { testContext } from '../../../test/given.ts'
 import type { Command } from '../decide.ts'
 import type { Configuration } from '../config/schema.ts'
 import { DEFAULT_CONFIGURATION } from '../config/validate.ts'
-import { Desk } from '../trading/trading.fixture.ts'
+import { TradingScenario } from '../trading/trading.fixture.ts'
 import type { PayloadOf } from '../events/catalogue.ts'
 import { accrualEvent, type Profit } from './accrue.ts'
 import type { SettlementStatus } from './settle.ts'
@@ -24,10 +24,14 @@ export const profit = (changes: Partial<Profit> = {}): Profit => ({
   ...changes,
 })
 
-export const tellIntent = (desk: Desk, changes: Partial<Profit>): string => {
-  const payload = accrualEvent(profit(changes), WALLET, { ...testContext(), now: desk.now })?.payload
+export const tellIntent = (scenario: TradingScenario, changes: Partial<Profit>): string => {
+  const payload = accrualEvent(profit(changes), WALLET, { ...testContext(), now: scenario.now })?.payload
   if (payload === undefined) throw new Error('nothing is owed')
-  desk.tell({ type: 'karma.intent.v1', source: 'karma', payload: payload as PayloadOf<'karma.intent.v1'> })
+  scenario.record({
+    type: 'karma.intent.v1',
+    source: 'karma',
+    payload: payload as PayloadOf<'karma.intent.v1'>,
+  })
   return (payload as PayloadOf<'karma.intent.v1'>).intent_id
 }
 
@@ -37,9 +41,9 @@ export const settle = (
   status: SettlementStatus = { isRepeated: false, settledIds: [] },
 ): Command => ({ kind: 'settle-shares', request: { intentIds, txHash }, status })
 
-/** What was settled on a desk. */
-export const receiptsOf = ({ state }: Desk): readonly PayloadOf<'karma.receipt.v1'>[] =>
+/** What was settled on a scenario. */
+export const receiptsOf = ({ state }: TradingScenario): readonly PayloadOf<'karma.receipt.v1'>[] =>
   [...state.treasury.receipts.values()].map(({ receipt }) => receipt)
 
-export const deskWith = (changes: Partial<Configuration['karma']> = {}): Desk =>
-  new Desk({ karma: rules(changes) })
+export const scenarioWith = (changes: Partial<Configuration['karma']> = {}): TradingScenario =>
+  new TradingScenario({ karma: rules(changes) })

@@ -1,7 +1,7 @@
 import { assertFold } from '../shared/assert.ts'
 import { Map as PersistentMap } from 'immutable'
 import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
-import { usdFrom, type Usd } from '../shared/money.ts'
+import { minus, NO_USD, plus, sumOf, usdFrom, type Usd } from '../shared/money.ts'
 import type { BrainState } from '../brain/evolve.ts'
 import type { Wallet } from './wallet.ts'
 
@@ -46,12 +46,12 @@ export interface TreasuryFacts {
 
 export const INITIAL_TREASURY: TreasuryState = {
   pending: PersistentMap(),
-  pendingUsd: 0n,
+  pendingUsd: NO_USD,
   receipts: PersistentMap(),
   receiptIds: [],
   receiptOfIntent: PersistentMap(),
   receiptCount: 0,
-  settledUsd: 0n,
+  settledUsd: NO_USD,
   settling: null,
   lockedWallet: null,
 }
@@ -65,7 +65,7 @@ export const evolveTreasury = (treasury: TreasuryState, event: KnownEvent): Trea
       return {
         ...treasury,
         pending: treasury.pending.set(event.payload.intent_id, event.payload),
-        pendingUsd: treasury.pendingUsd + usdFrom(event.payload.karma_amount_usd),
+        pendingUsd: plus(treasury.pendingUsd, usdFrom(event.payload.karma_amount_usd)),
       }
     case 'karma.settlement.v1':
       return { ...treasury, settling: event.payload }
@@ -84,14 +84,14 @@ const settled = (treasury: TreasuryState, receipt: PayloadOf<'karma.receipt.v1'>
   const { settling } = treasury
   assertFold(settling?.receipt_id === receipt.receipt_id, `receipt ${receipt.receipt_id} has no settlement`)
   const paid = receipt.intent_ids.flatMap((id) => treasury.pending.get(id) ?? [])
-  const paidUsd = paid.reduce((sum, { karma_amount_usd: amount }) => sum + usdFrom(amount), 0n)
+  const paidUsd = sumOf(paid.map(({ karma_amount_usd: amount }) => usdFrom(amount)))
   const isFirstLive = receipt.mode === 'live' && treasury.lockedWallet === null
   return {
     pending: treasury.pending.deleteAll(receipt.intent_ids),
-    pendingUsd: treasury.pendingUsd - paidUsd,
+    pendingUsd: minus(treasury.pendingUsd, paidUsd),
     ...withNewest(treasury, { receipt, skipped: settling.skipped }),
     receiptCount: treasury.receiptCount + 1,
-    settledUsd: treasury.settledUsd + usdFrom(receipt.total_usd),
+    settledUsd: plus(treasury.settledUsd, usdFrom(receipt.total_usd)),
     settling: null,
     lockedWallet: isFirstLive
       ? { address: settling.destination_wallet, percentage: settling.karma_percentage }

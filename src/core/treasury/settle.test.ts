@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { testContext } from '../../../test/given.ts'
 import type { Configuration } from '../config/schema.ts'
-import { payloadOf, typesOf, type Desk } from '../trading/trading.fixture.ts'
+import { payloadOf, typesOf, type TradingScenario } from '../trading/trading.fixture.ts'
 import type { PayloadOf } from '../events/catalogue.ts'
 import { run } from '../run.ts'
 import { viewPendingAccruals, viewReceipts, viewTreasury } from '../views/treasury.ts'
 import { accrualEvent, type Profit } from './accrue.ts'
-import { deskWith, profit, receiptsOf, rules, settle, tellIntent, WALLET } from './accrual.fixture.ts'
+import { scenarioWith, profit, receiptsOf, rules, settle, tellIntent, WALLET } from './accrual.fixture.ts'
 
 const owed = (changes: Partial<Profit> = {}, wallet = WALLET): PayloadOf<'karma.intent.v1'> | null => {
   const event = accrualEvent(profit(changes), wallet, testContext())
@@ -55,54 +55,54 @@ describe('what a profit owes', () => {
 })
 
 describe('a trade', () => {
-  const trade = (desk: Desk, exit: number): readonly string[] => {
-    desk.bar('BTC', 100)
-    desk.intend({
+  const trade = (scenario: TradingScenario, exit: number): readonly string[] => {
+    scenario.bar('BTC', 100)
+    scenario.intend({
       attribution: [
         { signal_id: 's1', weight: 0.6, contributor_id: 'c1', node_id: 'ann' },
         { signal_id: 's2', weight: 0.4, contributor_id: null, node_id: null },
       ],
     })
-    return typesOf(desk.bar('BTC', exit))
+    return typesOf(scenario.bar('BTC', exit))
   }
 
   it('that ends well owes once, in the batch of its close', () => {
-    const desk = deskWith()
-    expect(trade(desk, 111)).toEqual(
+    const scenario = scenarioWith()
+    expect(trade(scenario, 111)).toEqual(
       expect.arrayContaining(['execution.position_closed.v1', 'learning.outcome.v1', 'karma.intent.v1']),
     )
-    const closed = payloadOf(desk.log, 'execution.position_closed.v1')
-    expect(viewPendingAccruals(desk.state.treasury)).toMatchObject([
+    const closed = payloadOf(scenario.log, 'execution.position_closed.v1')
+    expect(viewPendingAccruals(scenario.state.treasury)).toMatchObject([
       {
         trade_id: closed['position_id'],
         realized_pnl_usd: closed['realized_pnl'],
         contributors: [{ contributor_id: 'c1', node_id: 'ann', share: 1 }],
         mode: 'paper',
         node_id: 'svc-test',
-        created_at: desk.now,
+        created_at: scenario.now,
       },
     ])
   })
 
   it('that ends badly owes nothing', () => {
-    const desk = deskWith()
-    expect(trade(desk, 94)).not.toContain('karma.intent.v1')
-    expect(desk.state.treasury.pending.size).toBe(0)
+    const scenario = scenarioWith()
+    expect(trade(scenario, 94)).not.toContain('karma.intent.v1')
+    expect(scenario.state.treasury.pending.size).toBe(0)
   })
 
   it.each([{ enabled: false }, { treasury_address: '' }, { percentage: 0 }])(
     'owes nothing with %j',
     (changes) => {
-      expect(trade(deskWith(changes), 111)).not.toContain('karma.intent.v1')
+      expect(trade(scenarioWith(changes), 111)).not.toContain('karma.intent.v1')
     },
   )
 })
 
 describe('a settlement', () => {
   it('names what was paid and what was left out, and can be asked for again', () => {
-    const desk = deskWith()
-    const [one, two] = [tellIntent(desk, {}), tellIntent(desk, { positionId: 'p2', realizedUsd: 10 })]
-    const events = desk.do(settle([two, 'x', one, two], '0xfeed'))
+    const scenario = scenarioWith()
+    const [one, two] = [tellIntent(scenario, {}), tellIntent(scenario, { positionId: 'p2', realizedUsd: 10 })]
+    const events = scenario.do(settle([two, 'x', one, two], '0xfeed'))
     expect(typesOf(events)).toEqual(['karma.settlement.v1', 'karma.receipt.v1'])
     expect(events[0]?.payload).toMatchObject({
       requested_ids: [two, 'x', one],
@@ -111,23 +111,23 @@ describe('a settlement', () => {
       total_usd: 0.295476,
       mode: 'paper',
     })
-    expect(viewReceipts(receiptsOf(desk))).toMatchObject([
+    expect(viewReceipts(receiptsOf(scenario))).toMatchObject([
       { intent_ids: [two, one], total_usd: 0.295476, tx_hash: '0xfeed', status: 'submitted' },
     ])
-    expect(viewTreasury(desk.state.treasury, rules())).toMatchObject({
+    expect(viewTreasury(scenario.state.treasury, rules())).toMatchObject({
       pending_intents: 0,
       receipts: 1,
       pending_usd: 0,
       settled_usd: 0.295476,
     })
-    expect(desk.do(settle([one, 'x', two], '0xfeed'))).toEqual([])
-    expect(desk.refusalOf(settle([one, two], null))).toBe('karma.settlement_rejected')
+    expect(scenario.do(settle([one, 'x', two], '0xfeed'))).toEqual([])
+    expect(scenario.refusalOf(settle([one, two], null))).toBe('karma.settlement_rejected')
   })
 
   it('has the id of the contract', () => {
-    const desk = deskWith()
-    const id = tellIntent(desk, { positionId: '7a6f5fd1-3fec-8898-920c-316e45423d1a' })
-    expect(payloadOf(desk.do(settle([id])), 'karma.receipt.v1')).toMatchObject({
+    const scenario = scenarioWith()
+    const id = tellIntent(scenario, { positionId: '7a6f5fd1-3fec-8898-920c-316e45423d1a' })
+    expect(payloadOf(scenario.do(settle([id])), 'karma.receipt.v1')).toMatchObject({
       receipt_id: 'acf25989-4a62-8c6e-85e4-9409367e8155',
       status: 'pending',
     })
@@ -137,14 +137,17 @@ describe('a settlement', () => {
     changes: Partial<Configuration['karma']>,
     ids: (pending: string, live: string, old: string) => readonly string[],
   ) => {
-    const desk = deskWith()
-    const old = tellIntent(desk, { positionId: 'old' })
-    desk.do(settle([old]))
-    const [pending, live] = [tellIntent(desk, {}), tellIntent(desk, { positionId: 'l', mode: 'live' })]
-    desk.configure({ karma: rules(changes) })
-    const result = run(desk.state, settle(ids(pending, live, old), '0xother'), {
+    const scenario = scenarioWith()
+    const old = tellIntent(scenario, { positionId: 'old' })
+    scenario.do(settle([old]))
+    const [pending, live] = [
+      tellIntent(scenario, {}),
+      tellIntent(scenario, { positionId: 'l', mode: 'live' }),
+    ]
+    scenario.configure({ karma: rules(changes) })
+    const result = run(scenario.state, settle(ids(pending, live, old), '0xother'), {
       ...testContext(),
-      configuration: desk.configuration,
+      configuration: scenario.configuration,
     })
     return result.status === 'refused' ? result.refusal : null
   }

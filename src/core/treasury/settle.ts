@@ -4,7 +4,7 @@ import type { Sha256Hex } from '../log/hash-chain.ts'
 import { accept, type Decision, refuse } from '../shared/decision.ts'
 import { derivedId } from '../shared/derived-id.ts'
 import type { Json } from '../shared/json.ts'
-import { usdFrom, usdNumber } from '../shared/money.ts'
+import { sumOf, usdFrom, usdNumber } from '../shared/money.ts'
 import type { ShareAccrual, Skipped, TreasuryState } from './evolve.ts'
 import { type ReceiptSigner, receiptSignerOf, signed } from './accrue.ts'
 import { type TreasuryRules, type Wallet, walletInForce } from './wallet.ts'
@@ -128,7 +128,7 @@ const settlementEvents = (
   const { intents, skipped, txHash } = settlement
   const id = receiptIdOf(settlement.requestedIds, txHash, receiptSigner.sha256Hex)
   const intentIds = intents.map(({ intent_id: intentId }) => intentId)
-  const total = intents.reduce((sum, { karma_amount_usd: amount }) => sum + usdFrom(amount), 0n)
+  const total = sumOf(intents.map(({ karma_amount_usd: amount }) => usdFrom(amount)))
   const mode = intents[0]?.mode ?? 'paper'
   const members = {
     intent_ids: intentIds,

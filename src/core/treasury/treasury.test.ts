@@ -13,7 +13,7 @@ import { usdFrom } from '../shared/money.ts'
 import { accrualEvent } from './accrue.ts'
 import {
   ADDRESS,
-  deskWith,
+  scenarioWith,
   profit,
   receiptsOf,
   rules,
@@ -25,13 +25,13 @@ import { SETTLED_AT_ONCE_MAX } from './settle.ts'
 
 describe('settling by itself', () => {
   const receiptsAfter = (changes: Partial<Configuration['karma']>, created: string, now: string): number => {
-    const desk = deskWith(changes)
-    desk.wait(Date.parse(created) - Date.parse(desk.now))
-    tellIntent(desk, {})
-    tellIntent(desk, { positionId: 'live', mode: 'live' })
-    desk.wait(Date.parse(now) - Date.parse(desk.now))
-    desk.do({ kind: 'settle-due-shares' })
-    return desk.state.treasury.receipts.size
+    const scenario = scenarioWith(changes)
+    scenario.wait(Date.parse(created) - Date.parse(scenario.now))
+    tellIntent(scenario, {})
+    tellIntent(scenario, { positionId: 'live', mode: 'live' })
+    scenario.wait(Date.parse(now) - Date.parse(scenario.now))
+    scenario.do({ kind: 'settle-due-shares' })
+    return scenario.state.treasury.receipts.size
   }
   // 2026-02-20 is a Friday.
   it.each([
@@ -47,28 +47,28 @@ describe('settling by itself', () => {
   })
 
   it('at a threshold, in the batch that reaches it', () => {
-    const desk = deskWith({ settlement_mode: 'threshold', threshold_usd: 0.4 })
-    tellIntent(desk, {})
-    desk.do({ kind: 'settle-due-shares' })
-    expect(desk.state.treasury.receipts.size).toBe(0)
-    desk.bar('BTC', 100)
-    desk.intend()
-    expect(typesOf(desk.bar('BTC', 111)).slice(-3)).toEqual([
+    const scenario = scenarioWith({ settlement_mode: 'threshold', threshold_usd: 0.4 })
+    tellIntent(scenario, {})
+    scenario.do({ kind: 'settle-due-shares' })
+    expect(scenario.state.treasury.receipts.size).toBe(0)
+    scenario.bar('BTC', 100)
+    scenario.intend()
+    expect(typesOf(scenario.bar('BTC', 111)).slice(-3)).toEqual([
       'karma.intent.v1',
       'karma.settlement.v1',
       'karma.receipt.v1',
     ])
-    expect(desk.state.treasury.pending.size).toBe(0)
+    expect(scenario.state.treasury.pending.size).toBe(0)
   })
 
   it('takes as many at once as an event can hold', () => {
-    const desk = deskWith({ settlement_mode: 'daily' })
+    const scenario = scenarioWith({ settlement_mode: 'daily' })
     for (let count = 0; count <= SETTLED_AT_ONCE_MAX; count += 1)
-      tellIntent(desk, { positionId: `p${count}` })
-    desk.wait(86_400_000)
-    desk.do({ kind: 'settle-due-shares' })
+      tellIntent(scenario, { positionId: `p${count}` })
+    scenario.wait(86_400_000)
+    scenario.do({ kind: 'settle-due-shares' })
     expect(
-      viewReceipts(receiptsOf(desk))
+      viewReceipts(receiptsOf(scenario))
         .map(({ intent_ids: ids }) => ids.length)
         .toSorted((one, other) => one - other),
     ).toEqual([1, SETTLED_AT_ONCE_MAX])
@@ -96,26 +96,26 @@ describe('the wallet', () => {
   }
 
   it('follows the configuration until money has moved for real', () => {
-    const desk = deskWith()
-    desk.do(settle([tellIntent(desk, {})]))
-    expect(walletOf(desk.state, { treasury_address: '0xnew', percentage: 0.5 })).toEqual({
+    const scenario = scenarioWith()
+    scenario.do(settle([tellIntent(scenario, {})]))
+    expect(walletOf(scenario.state, { treasury_address: '0xnew', percentage: 0.5 })).toEqual({
       address: '0xnew',
       percentage: 0.5,
     })
-    expect(desk.refusalOf(migrate('0xnew'))).toBe('karma.wallet_not_locked')
+    expect(scenario.refusalOf(migrate('0xnew'))).toBe('karma.wallet_not_locked')
   })
 
   it('is locked by the first live receipt: then only a migration changes it', () => {
-    const desk = deskWith()
-    desk.do(settle([tellIntent(desk, { mode: 'live' })]))
+    const scenario = scenarioWith()
+    scenario.do(settle([tellIntent(scenario, { mode: 'live' })]))
     const elsewhere = { treasury_address: '0xevil', percentage: 1 }
-    expect(walletOf(desk.state, elsewhere)).toEqual(WALLET)
-    desk.configure({ karma: rules(elsewhere) })
-    desk.bar('BTC', 100)
-    desk.intend()
-    desk.bar('BTC', 111)
-    expect(viewPendingAccruals(desk.state.treasury)).toMatchObject([{ karma_percentage: 0.005 }])
-    const [event] = desk.do(migrate('0xnew'))
+    expect(walletOf(scenario.state, elsewhere)).toEqual(WALLET)
+    scenario.configure({ karma: rules(elsewhere) })
+    scenario.bar('BTC', 100)
+    scenario.intend()
+    scenario.bar('BTC', 111)
+    expect(viewPendingAccruals(scenario.state.treasury)).toMatchObject([{ karma_percentage: 0.005 }])
+    const [event] = scenario.do(migrate('0xnew'))
     expect(event).toMatchObject({
       type: 'karma.wallet_migration.v1',
       payload: {
@@ -127,9 +127,9 @@ describe('the wallet', () => {
         authorized_by: 'svc-op',
       },
     })
-    expect(desk.do(migrate('0xnew'))).toEqual([])
-    desk.do(migrate('0xnew', 0.01))
-    expect(walletOf(desk.state, elsewhere)).toEqual({ address: '0xnew', percentage: 0.01 })
+    expect(scenario.do(migrate('0xnew'))).toEqual([])
+    scenario.do(migrate('0xnew', 0.01))
+    expect(walletOf(scenario.state, elsewhere)).toEqual({ address: '0xnew', percentage: 0.01 })
   })
 })
 
@@ -140,15 +140,15 @@ it('anyone can verify what is owed and paid with the public key alone', () => {
     nodeId: signer.nodeId,
     sign: (text: string) => Buffer.from(signer.sign(text), 'hex').toString('base64'),
   }
-  const desk = deskWith()
+  const scenario = scenarioWith()
   const intent = accrualEvent(
     profit({ contributors: [{ contributorId: 'c', nodeId: 'ann' }] }),
     WALLET,
     receiptSigner,
   )
   if (intent?.type !== 'karma.intent.v1') throw new Error('nothing is owed')
-  desk.tell(intent)
-  const [shown] = viewPendingAccruals(desk.state.treasury)
+  scenario.record(intent)
+  const [shown] = viewPendingAccruals(scenario.state.treasury)
   const spki = Buffer.from(`302a300506032b6570032100${signer.publicKey}`, 'hex')
   const key = createPublicKey({ key: spki, format: 'der', type: 'spki' })
   const isSigned = ({ signature_b64: signature, ...rest }: NonNullable<typeof shown>): boolean =>
@@ -163,21 +163,21 @@ it('one intent per profitable close, none for losses, and what was settled is wh
     fc.property(
       fc.array(fc.record({ up: fc.boolean(), settles: fc.boolean() }), { maxLength: 12 }),
       (trades) => {
-        const desk = deskWith()
+        const scenario = scenarioWith()
         // Losses in a row would end the trading.
-        desk.configure({ kill_switch: { l2_loss_streak: 0, l1_daily_loss_pct: 1 } })
+        scenario.configure({ kill_switch: { l2_loss_streak: 0, l1_daily_loss_pct: 1 } })
         for (const { up, settles } of trades) {
-          desk.bar('BTC', 100)
-          desk.intend()
-          desk.bar('BTC', up ? 111 : 94)
-          const pending = [...desk.state.treasury.pending.keys()]
+          scenario.bar('BTC', 100)
+          scenario.intend()
+          scenario.bar('BTC', up ? 111 : 94)
+          const pending = [...scenario.state.treasury.pending.keys()]
           if (settles && pending.length > 0) {
-            desk.do(settle(pending))
-            expect(desk.do(settle(pending))).toEqual([])
+            scenario.do(settle(pending))
+            expect(scenario.do(settle(pending))).toEqual([])
           }
         }
-        const closes = desk.log.filter(({ type }) => type === 'execution.position_closed.v1')
-        const intents = desk.log.filter(({ type }) => type === 'karma.intent.v1')
+        const closes = scenario.log.filter(({ type }) => type === 'execution.position_closed.v1')
+        const intents = scenario.log.filter(({ type }) => type === 'karma.intent.v1')
         const winners = closes.filter(({ payload }) => (payload['realized_pnl'] as number) > 0)
         expect(intents.map(({ payload }) => payload['trade_id'])).toEqual(
           winners.map(({ payload }) => payload['position_id']),
@@ -188,12 +188,12 @@ it('one intent per profitable close, none for losses, and what was settled is wh
             usdFrom(payload['karma_amount_usd'] as number),
           ]),
         )
-        for (const { total_usd: total, intent_ids: ids } of receiptsOf(desk)) {
+        for (const { total_usd: total, intent_ids: ids } of receiptsOf(scenario)) {
           expect(usdFrom(total)).toBe(ids.reduce((sum, id) => sum + (amounts.get(id) ?? 0n), 0n))
         }
         const owedUsd = intents.reduce((sum, { payload }) => sum + (payload['karma_amount_usd'] as number), 0)
         const { pending_usd: pendingUsd, settled_usd: settledUsd } = viewTreasury(
-          desk.state.treasury,
+          scenario.state.treasury,
           rules(),
         )
         expect(pendingUsd + settledUsd).toBeCloseTo(owedUsd, 6)

@@ -1,3 +1,4 @@
+import { intentId } from '../shared/brand.ts'
 import { z } from 'zod'
 import type { State } from '../state.ts'
 import { brainEvents, REGIMES } from '../events/brain.ts'
@@ -83,7 +84,7 @@ export const viewCycle = (
   ts: cycle.events[0]?.ts ?? '',
   intents: cycle.events
     .filter(({ type }) => type === 'execution.trade_intent.v1')
-    .flatMap(({ id }) => intents.get(id) ?? [])
+    .flatMap(({ id }) => intents.get(intentId(id)) ?? [])
     .map(viewIntent),
   regime: brain.regime?.regime ?? null,
   kill_switch_level: killSwitch.level,

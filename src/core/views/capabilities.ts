@@ -58,12 +58,16 @@ const typesOf = (domain: Producer['domain'], seen: readonly string[]): SignalTyp
     ({ type }) => type,
   )
   const names = documented.length > 0 ? documented : seen.toSorted()
-  return names.map((name) => ({ name, schema: SCHEMAS[name] ?? ANY_OBJECT }))
+  return names.map((name) => ({ name, schema: schemas()[name] ?? ANY_OBJECT }))
 }
 
-const SCHEMAS: Readonly<Record<string, Record<string, unknown>>> = Object.fromEntries(
-  SIGNAL_TYPES.map(({ type, payload }) => [type, { ...z.toJSONSchema(payload) }]),
-)
+let known: Readonly<Record<string, Record<string, unknown>>> | null = null
+
+/** Made when they are first asked for: it takes longer than a start should. */
+const schemas = (): Readonly<Record<string, Record<string, unknown>>> =>
+  (known ??= Object.fromEntries(
+    SIGNAL_TYPES.map(({ type, payload }) => [type, { ...z.toJSONSchema(payload) }]),
+  ))
 
 const ANY_OBJECT = { type: 'object' }
 

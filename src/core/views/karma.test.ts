@@ -1,3 +1,4 @@
+import { type Usd } from '../shared/money.ts'
 import { Map as PersistentMap } from 'immutable'
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_CONFIGURATION } from '../config/validate.ts'
@@ -57,12 +58,12 @@ const DAY_2 = '2026-02-21T00:00:00.000Z'
 const karma: TreasuryState = {
   ...INITIAL_TREASURY,
   pending: PersistentMap([intent('c', DAY_2, 0.1), intent('b', DAY_1, 0.2), intent('a', DAY_1, 0.3675)]),
-  pendingUsd: 667_500n,
+  pendingUsd: 667_500n as Usd,
   receiptOfIntent: PersistentMap([['x', 'q']]),
   receipts: PersistentMap([receipt('q', DAY_1, 1.1), receipt('r', DAY_2, 2.2)]),
   receiptIds: ['q', 'r'],
   receiptCount: 2,
-  settledUsd: 3_300_000n,
+  settledUsd: 3_300_000n as Usd,
 }
 
 describe('karma as it is shown', () => {

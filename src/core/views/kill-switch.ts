@@ -1,3 +1,4 @@
+import { isAdopted } from '../trading/positions.ts'
 import { z } from 'zod'
 import { asKnown } from '../events/catalogue.ts'
 import { evolveKillSwitch, type KillSwitch } from '../trading/kill-switch.ts'
@@ -5,7 +6,7 @@ import type { Stamped } from '../log/event.ts'
 import { LEVEL_STATES } from '../shared/level.ts'
 import type { Configuration } from '../config/schema.ts'
 import { liveBlockers } from '../trading/destination.ts'
-import { openPositionsOf } from '../trading/book.ts'
+import { openPositionsOf } from '../trading/portfolio.ts'
 import type { State } from '../state.ts'
 
 export const killSwitchView = z.object({
@@ -99,7 +100,7 @@ export const viewLive = (state: State, configuration: Configuration, now: string
       .map(({ id }) => id)
       .toSorted(),
     adopted_positions: openPositionsOf(state.trading)
-      .filter(({ terms }) => terms.isAdopted)
+      .filter(isAdopted)
       .map(({ id }) => id),
   }
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { Order, Orders } from '../trading/orders.ts'
-import { unitsNumber } from '../shared/money.ts'
+import { intentOf, isExit, isUnknown, type Order, type Orders } from '../trading/orders.ts'
+import { priceNumber, quantityNumber } from '../shared/money.ts'
 import type { Intent, Intents } from '../trading/intents.ts'
 import { intentView as cycleIntentView, viewIntent as viewCycleIntent } from './brain.ts'
 
@@ -56,20 +56,20 @@ export const viewOrders = ({ open, ended }: Orders, filter: OrderFilter): OrderV
 export const viewOrder = (order: Order): OrderView => ({
   order_id: order.id,
   position_id: order.positionId,
-  intent_id: order.intentId,
+  intent_id: intentOf(order),
   venue: order.venue,
   symbol: order.symbol,
   side: order.side,
-  reduce_only: order.isExit,
-  quantity: unitsNumber(order.quantity),
-  filled_quantity: unitsNumber(order.filled),
+  reduce_only: isExit(order),
+  quantity: quantityNumber(order.quantity),
+  filled_quantity: quantityNumber(order.filled),
   fills: order.fills,
-  reference_price: unitsNumber(order.referencePrice),
+  reference_price: priceNumber(order.referencePrice),
   submitted_at: order.submittedAt,
-  valid_until: order.validUntil,
+  valid_until: order.purpose.kind === 'entry' ? order.purpose.validUntil : null,
   status: order.status,
   cancel_reason: order.cancelReason,
-  needs_operator: order.needsOperator,
+  needs_operator: isUnknown(order) && order.needsOperator,
 })
 
 const newestFirst = (one: Order, other: Order): number => {

@@ -1,42 +1,52 @@
 import { Map as PersistentMap } from 'immutable'
 import { describe, expect, it } from 'vitest'
-import type { Position } from '../trading/positions.ts'
-import { unitsFrom, usdFrom } from '../shared/money.ts'
+import { intentId, orderId, positionId, timestampOf } from '../shared/brand.ts'
+import {
+  costOf,
+  NO_COST_BASIS,
+  NO_QUANTITY,
+  NO_USD,
+  priceFrom,
+  quantityFrom,
+  usdFrom,
+} from '../shared/money.ts'
+import type { ClosedPosition, HeldPosition, Position } from '../trading/positions.ts'
 import { positionView, viewPosition, viewPositions } from './positions.ts'
 
-const position: Position = {
-  id: 'a',
+const position: HeldPosition = {
+  id: positionId('a'),
   status: 'open',
   terms: {
-    orderId: 'order',
-    intentId: 'intent',
-    convictionId: 'conviction',
+    origin: {
+      kind: 'intent',
+      orderId: orderId('order'),
+      intentId: intentId('intent'),
+      convictionId: 'conviction',
+      regimeAtEntry: 'BULL',
+      pcsAtEntry: 78.2,
+      ctsAtEntry: 0,
+    },
     platform: 'paper',
     asset: 'BTC',
     direction: 'long',
     leverage: 1,
     marginType: 'isolated',
-    openedAt: '2026-02-20T00:30:00.000Z',
-    regimeAtEntry: 'BULL',
-    pcsAtEntry: 78.2,
-    isAdopted: false,
-    ctsAtEntry: 0,
+    openedAt: timestampOf('2026-02-20T00:30:00.000Z'),
   },
   holding: {
-    quantity: unitsFrom(4.9975),
+    quantity: quantityFrom(4.9975),
     notional: usdFrom(500),
-    costBasis: unitsFrom(100.05) * unitsFrom(4.9975),
-    entryPrice: unitsFrom(100.05),
+    costBasis: costOf(priceFrom(100.05), quantityFrom(4.9975)),
+    entryPrice: priceFrom(100.05),
     isEntryDone: true,
-    stopLoss: unitsFrom(95.0475),
-    takeProfit: unitsFrom(110.055),
+    stopLoss: priceFrom(95.0475),
+    takeProfit: priceFrom(110.055),
     lossAtStop: usdFrom(25.5),
     fees: usdFrom(0.3),
-    funding: 0n,
-    exit: null,
+    funding: NO_USD,
   },
   mark: {
-    price: 101,
+    price: priceFrom(101),
     atMs: 0,
     unrealized: usdFrom(4.45),
     exposure: usdFrom(504.7475),
@@ -44,18 +54,50 @@ const position: Position = {
     maxAdverseExcursion: 0,
     maxFavorableExcursion: 0,
   },
-  alarm: null,
-  end: null,
+  blockedExit: null,
 }
 
-const book = (...positions: readonly Partial<Position>[]) =>
+const { blockedExit: _blockedExit, ...fields } = position
+
+const closed: ClosedPosition = {
+  ...fields,
+  status: 'closed',
+  end: {
+    closedAt: timestampOf('2026-02-21T00:00:00.000Z'),
+    exitPrice: priceFrom(110),
+    reason: 'take_profit',
+    realized: usdFrom(49.095165),
+  },
+}
+
+const closing: Position = {
+  ...fields,
+  status: 'closing',
+  exit: {
+    orderId: orderId('exit'),
+    attempt: 1,
+    by: null,
+    reason: 'manual',
+    trigger: null,
+    quantity: NO_QUANTITY,
+    notional: NO_USD,
+    costBasis: NO_COST_BASIS,
+  },
+}
+
+/** Under the ids a, b, c … */
+const listed = (...positions: readonly Position[]) =>
   PersistentMap(
-    positions.map((said, index) => {
-      const id = String.fromCharCode(97 + index)
-      return [id, { ...position, id, ...said }] as const
+    positions.map((one, index) => {
+      const id = positionId(String.fromCharCode(97 + index))
+      return [id, { ...one, id }] as const
     }),
   )
-const openedAt = (ts: string) => ({ terms: { ...position.terms, openedAt: ts } })
+
+const openedAt = (ts: string): Position => ({
+  ...position,
+  terms: { ...position.terms, openedAt: timestampOf(ts) },
+})
 
 describe('a position as it is shown', () => {
   it('has all its members', () => {
@@ -92,13 +134,7 @@ describe('a position as it is shown', () => {
   })
 
   it('tells how it ended', () => {
-    const end = {
-      closedAt: '2026-02-21T00:00:00.000Z',
-      exitPrice: 110,
-      reason: 'take_profit',
-      realized: usdFrom(49.095165),
-    } as const
-    expect(viewPosition({ ...position, status: 'closed', end })).toMatchObject({
+    expect(viewPosition(closed)).toMatchObject({
       closed_at: '2026-02-21T00:00:00.000Z',
       status: 'closed',
       realized_pnl: 49.095165,
@@ -109,8 +145,14 @@ describe('a position as it is shown', () => {
   })
 
   it('is open unless it is closed or liquidated', () => {
-    const statuses = ['open', 'monitoring', 'degrading', 'closing', 'closed', 'liquidated'] as const
-    const positions = book(...statuses.map((status) => ({ status })))
+    const positions = listed(
+      position,
+      { ...position, status: 'monitoring' },
+      { ...position, status: 'degrading' },
+      closing,
+      closed,
+      { ...closed, status: 'liquidated' },
+    )
     const shown = (status: 'open' | 'closed' | 'all') =>
       viewPositions(positions, { status, limit: 500 })
         .map((view) => view.status)
@@ -121,7 +163,7 @@ describe('a position as it is shown', () => {
   })
 
   it('stands behind those that opened later', () => {
-    const positions = book(
+    const positions = listed(
       openedAt('2026-02-20T00:00:00.000Z'),
       openedAt('2026-02-22T00:00:00.000Z'),
       openedAt('2026-02-20T00:00:00.000Z'),

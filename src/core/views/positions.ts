@@ -1,7 +1,8 @@
+import { positionId } from '../shared/brand.ts'
 import { z } from 'zod'
 import { EXIT_REASONS, POSITION_STATUSES } from '../events/trading.ts'
-import { isOpen, type Position, type Positions } from '../trading/positions.ts'
-import { unitsNumber, usdNumber } from '../shared/money.ts'
+import { isAdopted, isOpen, type Position, type Positions } from '../trading/positions.ts'
+import { priceNumber, priceNumberOrNull, quantityNumber, usdNumber } from '../shared/money.ts'
 import { asKnown } from '../events/catalogue.ts'
 import type { Stamped } from '../log/event.ts'
 
@@ -54,33 +55,35 @@ export const viewPositions = (positions: Positions, { status, limit }: PositionF
     .map(viewPosition)
 
 export const viewPosition = (position: Position): PositionView => {
-  const { terms, holding, mark, end } = position
+  const { terms, holding, mark } = position
+  const { origin } = terms
+  const end = isOpen(position) ? null : position.end
   return {
     id: position.id,
     platform: terms.platform,
     asset: terms.asset,
     direction: terms.direction,
-    entry_price: unitsNumber(holding.entryPrice),
+    entry_price: priceNumber(holding.entryPrice),
     size_notional: usdNumber(holding.notional),
-    quantity: unitsNumber(holding.quantity),
+    quantity: quantityNumber(holding.quantity),
     fees_usd: usdNumber(holding.fees),
     leverage: terms.leverage,
     margin_type: terms.marginType,
-    stop_loss: holding.stopLoss === null ? null : unitsNumber(holding.stopLoss),
-    take_profit: holding.takeProfit === null ? null : unitsNumber(holding.takeProfit),
+    stop_loss: priceNumberOrNull(holding.stopLoss),
+    take_profit: priceNumberOrNull(holding.takeProfit),
     opened_at: terms.openedAt,
     closed_at: end?.closedAt ?? null,
     status: position.status,
     realized_pnl: end === null ? null : usdNumber(end.realized),
-    exit_price: end?.exitPrice ?? null,
+    exit_price: priceNumberOrNull(end?.exitPrice ?? null),
     exit_reason: end?.reason ?? null,
-    mark_price: mark.price,
+    mark_price: priceNumber(mark.price),
     unrealized_pnl: end === null ? usdNumber(mark.unrealized) : null,
-    conviction_id: terms.isAdopted ? null : terms.convictionId,
-    regime_at_entry: terms.isAdopted ? null : terms.regimeAtEntry,
-    pcs_at_entry: terms.pcsAtEntry,
-    cts_at_entry: terms.ctsAtEntry,
-    adopted: terms.isAdopted,
+    conviction_id: origin.kind === 'intent' ? origin.convictionId : null,
+    regime_at_entry: origin.kind === 'intent' ? origin.regimeAtEntry : null,
+    pcs_at_entry: origin.kind === 'intent' ? origin.pcsAtEntry : null,
+    cts_at_entry: origin.kind === 'intent' ? origin.ctsAtEntry : null,
+    adopted: isAdopted(position),
   }
 }
 
@@ -105,7 +108,7 @@ export const viewClosedAll = (events: readonly Stamped[], positions: Positions):
   return {
     positions: known
       .flatMap((event) => (event.type === 'execution.order_submitted.v1' ? event.payload.position_id : []))
-      .flatMap((id) => positions.get(id) ?? [])
+      .flatMap((id) => positions.get(positionId(id)) ?? [])
       .map(viewPosition),
     failed: known.flatMap((event) => {
       if (event.type !== 'execution.order_failed.v1') return []

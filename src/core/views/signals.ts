@@ -7,7 +7,7 @@ import type { Contributors } from '../signals/contributors.ts'
 import { FEEDBACK_OUTCOMES } from '../events/brain.ts'
 import { DIRECTIONS } from '../signal-types/declare.ts'
 import type { PayloadOf } from '../events/catalogue.ts'
-import { usdFrom, usdNumber } from '../shared/money.ts'
+import { sumOf, usdFrom, usdNumber } from '../shared/money.ts'
 
 export const signalItemView = z.object({
   id: z.string(),
@@ -195,7 +195,7 @@ const outcomeOf = (trades: AttributionView['trades']): AttributionView['outcome'
     .at(-1)
   if (last === undefined || closings.length < trades.length) return null
   // As money, so that dust does not add up.
-  const total = closings.reduce((sum, { pnl }) => sum + usdFrom(pnl), 0n)
+  const total = sumOf(closings.map(({ pnl }) => usdFrom(pnl)))
   return { pnl: usdNumber(total), realized_at: last }
 }
 

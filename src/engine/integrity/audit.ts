@@ -2,10 +2,10 @@ import type { SignedCheckpoint } from '../../core/log/checkpoint.ts'
 import { domainOf, type Head, headOf, type LogRecord } from '../../core/log/event.ts'
 import type { Signatures } from '../../ports/signatures.ts'
 import type { Findings } from './findings.ts'
-import { othersFirst, SLICE_LENGTH } from './yield-to-event-loop.ts'
-import { canonicalFaultOf, columnFaultOf, faultAt, withTexts } from './record-check.ts'
+import { yieldToEventLoop } from '../../ports/yield-to-event-loop.ts'
+import { canonicalFaultOf, columnFaultOf, faultAt, SLICE_EVENTS, withTexts } from './record-check.ts'
 import { keyIn, type SignerKeys } from './signer-keys.ts'
-import { type Claim, createTreeCheck } from './tree-check.ts'
+import { createTreeCheck, type SignatureClaim } from './tree-check.ts'
 
 export interface AuditOptions {
   /** The event before the first one. */
@@ -53,7 +53,7 @@ export const createAudit = (options: AuditOptions): Audit => {
   let unknownSigners = 0
   let inWork: Promise<void> = Promise.resolve()
 
-  const look = (record: LogRecord): readonly Claim[] => {
+  const look = (record: LogRecord): readonly SignatureClaim[] => {
     const columnFault =
       columnFaultOf(record, last, { rehash: options.checkHashes }) ?? canonicalFaultOf(record)
     if (columnFault !== null) findings.add(columnFault)
@@ -68,7 +68,7 @@ export const createAudit = (options: AuditOptions): Audit => {
     return [...claimsOf(record), ...claims]
   }
 
-  const claimsOf = (record: LogRecord): readonly Claim[] => {
+  const claimsOf = (record: LogRecord): readonly SignatureClaim[] => {
     const { seq, signature, signer } = record
     if (signature === null || signer === null) {
       findings.add(faultAt(record, 'signature', `event ${seq} is not signed`))
@@ -89,7 +89,7 @@ export const createAudit = (options: AuditOptions): Audit => {
     ]
   }
 
-  const settle = async (claims: readonly Claim[]): Promise<void> => {
+  const settle = async (claims: readonly SignatureClaim[]): Promise<void> => {
     for (const index of await signatures.verifyAll(claims.map(({ signed }) => signed))) {
       const claim = claims[index]
       if (claim !== undefined) findings.add(claim.fault)
@@ -102,10 +102,10 @@ export const createAudit = (options: AuditOptions): Audit => {
         page.flatMap(({ signer }) => (signer === null || keys.has(signer) ? [] : [signer])),
       )
       if (unknown.size > 0) for (const [id, key] of await options.findKeys(unknown)) keys.set(id, key)
-      const claims: Claim[] = []
-      for (let from = 0; from < page.length; from += SLICE_LENGTH) {
-        for (const record of page.slice(from, from + SLICE_LENGTH)) claims.push(...look(withTexts(record)))
-        await othersFirst()
+      const claims: SignatureClaim[] = []
+      for (let from = 0; from < page.length; from += SLICE_EVENTS) {
+        for (const record of page.slice(from, from + SLICE_EVENTS)) claims.push(...look(withTexts(record)))
+        await yieldToEventLoop()
       }
       // The threads check this page while the next one is read; never more than one page waits for them.
       await inWork

@@ -1,8 +1,22 @@
 import { readdir, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { logWith, node, other, rootHexOf, useBench, wellSigned } from '../../../test/tamper/bench.ts'
-import { appendSaid, fill, headAfter, notes, recordsOf, started } from '../../../test/tamper/signed-log.ts'
+import {
+  logWith,
+  node,
+  other,
+  rootHexOf,
+  useIntegrityFixture,
+  wellSigned,
+} from '../../../test/tamper/integrity.fixture.ts'
+import {
+  appendSaid,
+  fill,
+  headAfter,
+  notes,
+  recordsOf,
+  started,
+} from '../../../test/tamper/signed-log.fixture.ts'
 import { checkpointText, signedNote } from '../../core/log/checkpoint.ts'
 import { headOf, type LogRecord } from '../../core/log/event.ts'
 import { EMPTY_FRONTIER, extendFrontier, rootOf } from '../../core/log/merkle.ts'
@@ -10,11 +24,11 @@ import { acceptLoss } from './accept-loss.ts'
 import { sha256 } from './sha256-bytes.ts'
 import { leafOfRecord, originOf } from './tree-check.ts'
 
-const bench = useBench()
+const fixture = useIntegrityFixture()
 
 describe('a log that contradicts its newest checkpoint', () => {
   const signedLog = async (records: readonly LogRecord[]): Promise<void> => {
-    await bench.checkpointerOf(await logWith(records)).step('now')
+    await fixture.checkpointerOf(await logWith(records)).step('now')
   }
 
   it.each([
@@ -34,44 +48,44 @@ describe('a log that contradicts its newest checkpoint', () => {
   ])('stops when the log %s', async (_, change, reason, seq) => {
     const records = await wellSigned(10)
     await signedLog(records)
-    const before = (await bench.newest())!.note
+    const before = (await fixture.newest())!.note
     const log = await logWith(await change(records))
-    const checkpointer = bench.checkpointerOf(log)
+    const checkpointer = fixture.checkpointerOf(log)
     const step = await checkpointer.step('now')
     expect(step).toMatchObject({ status: 'stopped', fault: { reason, seq } })
-    expect((await bench.newest())!.note).toBe(before)
+    expect((await fixture.newest())!.note).toBe(before)
     // Growing past the checkpoint again heals nothing.
     await appendSaid(log, [started(node), ...notes(30, 900)], node)
-    bench.nowMs += 1_000_000
+    fixture.nowMs += 1_000_000
     expect(await checkpointer.step('due')).toEqual(step)
-    expect(await bench.checkpointerOf(log).step('due')).toMatchObject({ status: 'stopped' })
+    expect(await fixture.checkpointerOf(log).step('due')).toMatchObject({ status: 'stopped' })
   })
 
   it('goes on after an operator accepted the loss, also in a process that runs', async () => {
     const records = await wellSigned(10)
     await signedLog(records)
     const log = await logWith(records.slice(0, 6))
-    const checkpointer = bench.checkpointerOf(log)
+    const checkpointer = fixture.checkpointerOf(log)
     expect(await checkpointer.step('now')).toMatchObject({ status: 'stopped' })
-    const accepted = await acceptLoss(bench.store(), { now: () => bench.nowMs })
+    const accepted = await acceptLoss(fixture.store(), { now: () => fixture.nowMs })
     expect(accepted).toEqual({
-      movedTo: `${bench.path()}.superseded-20260601T000000000Z`,
+      movedTo: `${fixture.path()}.superseded-20260601T000000000Z`,
       checkpointSize: 10,
       checkpointHead: records[9]!.hash,
     })
     expect(await checkpointer.step('now')).toMatchObject({ status: 'signed', size: 6 })
-    expect(Buffer.from((await bench.newest())!.root).toString('hex')).toBe(rootHexOf(records.slice(0, 6)))
-    expect(await readdir(dirname(bench.path()))).toHaveLength(2)
+    expect(Buffer.from((await fixture.newest())!.root).toString('hex')).toBe(rootHexOf(records.slice(0, 6)))
+    expect(await readdir(dirname(fixture.path()))).toHaveLength(2)
   })
 
   it('has nothing to accept without checkpoints', async () => {
-    expect(await acceptLoss(bench.store(), { now: () => bench.nowMs })).toBeNull()
+    expect(await acceptLoss(fixture.store(), { now: () => fixture.nowMs })).toBeNull()
   })
 
   it('does not build on a note that a known node did not sign as it is', async () => {
     const records = await wellSigned(10)
     await signedLog(records)
-    const { note, text } = (await bench.newest())!
+    const { note, text } = (await fixture.newest())!
     const [signature = ''] = await other.signAll([text])
     const forgeries = [
       // The right text, signed by another key under the node's name.
@@ -84,9 +98,9 @@ describe('a log that contradicts its newest checkpoint', () => {
       signedNote(text, { keyName: node.nodeId, publicKey: other.publicKey, signature }, sha256),
     ]
     for (const forgery of forgeries) {
-      await rm(bench.path())
-      await bench.store().append(forgery)
-      const step = await bench.checkpointerOf(await logWith(records)).step('now')
+      await rm(fixture.path())
+      await fixture.store().append(forgery)
+      const step = await fixture.checkpointerOf(await logWith(records)).step('now')
       expect(step).toMatchObject({ status: 'stopped', fault: { reason: 'checkpoint', seq: null } })
     }
   })
@@ -101,19 +115,19 @@ describe('a log that contradicts its newest checkpoint', () => {
     const appendSigned = async (frontier: typeof right, root: Uint8Array): Promise<void> => {
       const text = checkpointText({ ...base, frontier, root })
       const [signature = ''] = await node.signAll([text])
-      await bench
+      await fixture
         .store()
         .append(signedNote(text, { keyName: node.nodeId, publicKey: node.publicKey, signature }, sha256))
     }
     await appendSigned(wrong, rootOf(right, sha256))
-    expect(await bench.checkpointerOf(await logWith(records)).step('now')).toMatchObject({
+    expect(await fixture.checkpointerOf(await logWith(records)).step('now')).toMatchObject({
       status: 'stopped',
       fault: { seq: null },
     })
 
-    await rm(bench.path())
+    await rm(fixture.path())
     const log = await logWith(records.slice(0, 5))
-    const checkpointer = bench.checkpointerOf(log)
+    const checkpointer = fixture.checkpointerOf(log)
     await checkpointer.step('now')
     await fill(log, records.slice(5))
     await appendSigned(wrong, rootOf(wrong, sha256))
@@ -126,7 +140,7 @@ describe('a log that contradicts its newest checkpoint', () => {
   it('stops when the log gets shorter while the process runs', async () => {
     const records = await wellSigned(10)
     const log = await logWith(records)
-    const checkpointer = bench.checkpointerOf(log)
+    const checkpointer = fixture.checkpointerOf(log)
     await checkpointer.step('now')
     log.head = () => Promise.resolve(headOf(records[6]!))
     expect(await checkpointer.step('now')).toMatchObject({
@@ -138,7 +152,7 @@ describe('a log that contradicts its newest checkpoint', () => {
   it('stops at an event that does not follow', async () => {
     const records = await wellSigned(10)
     const log = await logWith(records.slice(0, 5))
-    const checkpointer = bench.checkpointerOf(log)
+    const checkpointer = fixture.checkpointerOf(log)
     await checkpointer.step('now')
     // The log behind the tree is exchanged while the process runs.
     const exchanged = await recordsOf(notes(5, 70), node, { ...headOf(records[4]!), hash: 'ab'.repeat(32) })
@@ -155,7 +169,7 @@ describe('a log that contradicts its newest checkpoint', () => {
     const log = await logWith(await wellSigned(10))
     const head = { ...(await log.head()), seq: 12 }
     log.head = () => Promise.resolve(head)
-    expect(await bench.checkpointerOf(log).step('now')).toMatchObject({
+    expect(await fixture.checkpointerOf(log).step('now')).toMatchObject({
       status: 'stopped',
       fault: { reason: 'sequence', seq: 11 },
     })

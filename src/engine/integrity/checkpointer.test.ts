@@ -1,25 +1,32 @@
 import { rm } from 'node:fs/promises'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { logWith, node, other, rootHexOf, useBench, wellSigned } from '../../../test/tamper/bench.ts'
-import { appendSaid, fill, notes, started } from '../../../test/tamper/signed-log.ts'
+import {
+  logWith,
+  node,
+  other,
+  rootHexOf,
+  useIntegrityFixture,
+  wellSigned,
+} from '../../../test/tamper/integrity.fixture.ts'
+import { appendSaid, fill, notes, started } from '../../../test/tamper/signed-log.fixture.ts'
 import { MemoryLog } from '../../adapters/storage/memory/memory-log.ts'
 import type { Head } from '../../core/log/event.ts'
 import { originOf } from './tree-check.ts'
 
-const bench = useBench()
+const fixture = useIntegrityFixture()
 
 describe('checkpointer', () => {
   it('signs nothing of an empty log', async () => {
-    expect(await bench.checkpointerOf(new MemoryLog()).step('now')).toEqual({ status: 'idle' })
-    expect(await bench.newest()).toBeUndefined()
+    expect(await fixture.checkpointerOf(new MemoryLog()).step('now')).toEqual({ status: 'idle' })
+    expect(await fixture.newest()).toBeUndefined()
   })
 
   it('signs the whole log: size, head, root, and the tree to go on from', async () => {
     const records = await wellSigned(7)
-    const step = await bench.checkpointerOf(await logWith(records)).step('due')
+    const step = await fixture.checkpointerOf(await logWith(records)).step('due')
     expect(step).toEqual({ status: 'signed', size: 7, behind: false })
-    const note = (await bench.newest())!
+    const note = (await fixture.newest())!
     expect(note).toMatchObject({
       origin: originOf(records[0]!),
       head: records[6]!.hash,
@@ -28,7 +35,7 @@ describe('checkpointer', () => {
     })
     expect(Buffer.from(note.root).toString('hex')).toBe(rootHexOf(records))
     expect(
-      await bench.signatures.verifyAll([
+      await fixture.signatures.verifyAll([
         { text: note.text, signatureHex: note.signature, publicKeyHex: node.publicKey },
       ]),
     ).toEqual([])
@@ -36,15 +43,15 @@ describe('checkpointer', () => {
 
   it('waits for enough events or enough time', async () => {
     const log = await logWith(await wellSigned(5))
-    const checkpointer = bench.checkpointerOf(log)
+    const checkpointer = fixture.checkpointerOf(log)
     await checkpointer.step('due')
     await appendSaid(log, notes(9, 5), node)
     expect(await checkpointer.step('due')).toEqual({ status: 'idle' })
-    bench.nowMs += 1000
+    fixture.nowMs += 1000
     expect(await checkpointer.step('due')).toMatchObject({ status: 'signed', size: 14 })
     await appendSaid(log, notes(10, 14), node)
     expect(await checkpointer.step('due')).toMatchObject({ status: 'signed', size: 24 })
-    bench.nowMs += 100_000
+    fixture.nowMs += 100_000
     expect(await checkpointer.step('due')).toEqual({ status: 'idle' })
     expect(await checkpointer.step('now')).toEqual({ status: 'idle' })
     await appendSaid(log, notes(1, 24), node)
@@ -53,7 +60,7 @@ describe('checkpointer', () => {
 
   it('catches up in steps of bounded size', async () => {
     const log = await logWith(await wellSigned(25))
-    const checkpointer = bench.checkpointerOf(log, { stepMax: 10 })
+    const checkpointer = fixture.checkpointerOf(log, { stepMax: 10 })
     expect(await checkpointer.step('due')).toEqual({ status: 'signed', size: 10, behind: true })
     expect(await checkpointer.step('due')).toEqual({ status: 'signed', size: 20, behind: false })
     expect(await checkpointer.step('now')).toEqual({ status: 'signed', size: 25, behind: false })
@@ -65,15 +72,15 @@ describe('checkpointer', () => {
       fc.asyncProperty(
         fc.array(fc.integer({ min: 1, max: 20 }), { minLength: 1, maxLength: 6 }),
         async (sizes) => {
-          await rm(bench.path(), { force: true })
+          await rm(fixture.path(), { force: true })
           const log = new MemoryLog()
           for (const size of sizes) {
             const { seq } = await log.head()
             await fill(log, records.slice(seq, seq + size))
-            await bench.checkpointerOf(log).step('now')
+            await fixture.checkpointerOf(log).step('now')
           }
           const { seq } = await log.head()
-          expect(Buffer.from((await bench.newest())!.root).toString('hex')).toBe(
+          expect(Buffer.from((await fixture.newest())!.root).toString('hex')).toBe(
             rootHexOf(records.slice(0, seq)),
           )
         },
@@ -84,7 +91,7 @@ describe('checkpointer', () => {
 
   it('signs nothing while the log does not know its key', async () => {
     const log = await logWith(await wellSigned(5))
-    const stranger = bench.checkpointerOf(log, { signer: other })
+    const stranger = fixture.checkpointerOf(log, { signer: other })
     expect(await stranger.step('now')).toEqual({ status: 'idle' })
     await appendSaid(log, [started(other)], other)
     expect(await stranger.step('now')).toMatchObject({ status: 'signed', size: 6 })
@@ -93,28 +100,28 @@ describe('checkpointer', () => {
   it('signs nothing before the event that tells the log its key, however it gets there', async () => {
     const log = await logWith(await wellSigned(12))
     await appendSaid(log, [started(other), ...notes(4, 12)], other)
-    const latecomer = bench.checkpointerOf(log, { signer: other, stepMax: 5 })
+    const latecomer = fixture.checkpointerOf(log, { signer: other, stepMax: 5 })
     expect(await latecomer.step('due')).toEqual({ status: 'catching-up' })
     expect(await latecomer.step('due')).toEqual({ status: 'catching-up' })
     expect(await latecomer.step('due')).toMatchObject({ status: 'signed', size: 15 })
-    expect(await bench.verify(log)).toMatchObject({ ok: true })
+    expect(await fixture.verify(log)).toMatchObject({ ok: true })
   })
 
   it('signs nothing of a log that learns its key only now', async () => {
     const log = new JustIntroduced()
     await fill(log, await wellSigned(5))
-    const newcomer = bench.checkpointerOf(log, { signer: other })
+    const newcomer = fixture.checkpointerOf(log, { signer: other })
     log.isAboutToLearn = true
     expect(await newcomer.step('due')).toEqual({ status: 'idle' })
     expect(await newcomer.step('due')).toMatchObject({ status: 'signed', size: 6 })
-    expect(await bench.verify(log)).toMatchObject({ ok: true })
+    expect(await fixture.verify(log)).toMatchObject({ ok: true })
   })
 
   it('agrees with checkpoints of another process on the same log, larger or smaller', async () => {
     const log = await logWith(await wellSigned(20))
     await appendSaid(log, [started(other)], other)
-    const ours = bench.checkpointerOf(log)
-    const theirs = bench.checkpointerOf(log, { signer: other })
+    const ours = fixture.checkpointerOf(log)
+    const theirs = fixture.checkpointerOf(log, { signer: other })
     await ours.step('now')
     await appendSaid(log, notes(5, 30), other)
     expect(await theirs.step('now')).toMatchObject({ status: 'signed', size: 26 })
@@ -126,10 +133,10 @@ describe('checkpointer', () => {
 
   it('walks to a far checkpoint of another process before it signs again', async () => {
     const log = await logWith(await wellSigned(5))
-    const ours = bench.checkpointerOf(log, { stepMax: 10 })
+    const ours = fixture.checkpointerOf(log, { stepMax: 10 })
     await ours.step('now')
     await appendSaid(log, [started(other), ...notes(29, 5)], other)
-    await bench.checkpointerOf(log, { signer: other }).step('now')
+    await fixture.checkpointerOf(log, { signer: other }).step('now')
     await appendSaid(log, notes(12, 50), node)
     expect(await ours.step('due')).toEqual({ status: 'catching-up' })
     expect(await ours.step('due')).toEqual({ status: 'catching-up' })
@@ -138,19 +145,19 @@ describe('checkpointer', () => {
 
   it('starts over when the checkpoints are gone', async () => {
     const log = await logWith(await wellSigned(5))
-    const checkpointer = bench.checkpointerOf(log)
+    const checkpointer = fixture.checkpointerOf(log)
     await checkpointer.step('now')
-    await rm(bench.path())
+    await rm(fixture.path())
     const records = [...(await log.read({ order: 'asc', limit: 100 }))]
     expect(await checkpointer.step('now')).toMatchObject({ status: 'signed', size: 5 })
-    expect(Buffer.from((await bench.newest())!.root).toString('hex')).toBe(rootHexOf(records))
+    expect(Buffer.from((await fixture.newest())!.root).toString('hex')).toBe(rootHexOf(records))
   })
 
   it('carries on behind a note that a crash cut off', async () => {
     const log = await logWith(await wellSigned(5))
-    const checkpointer = bench.checkpointerOf(log)
+    const checkpointer = fixture.checkpointerOf(log)
     await checkpointer.step('now')
-    await bench.store().append('signal-engine/events/half')
+    await fixture.store().append('signal-engine/events/half')
     await appendSaid(log, notes(1, 9), node)
     expect(await checkpointer.step('now')).toMatchObject({ status: 'signed', size: 6 })
   })

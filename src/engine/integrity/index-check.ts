@@ -1,7 +1,7 @@
 import { domainOf, type Head, type LogRecord } from '../../core/log/event.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import type { Fault, Findings } from './findings.ts'
-import { othersFirst } from './yield-to-event-loop.ts'
+import { yieldToEventLoop } from '../../ports/yield-to-event-loop.ts'
 import { faultAt, withTexts } from './record-check.ts'
 
 /**
@@ -18,7 +18,7 @@ export const checkIndex = async (
     let found = 0
     for await (const page of pagesOfDomain(log, domain, head)) {
       found += page.length
-      await othersFirst()
+      await yieldToEventLoop()
     }
     const fault = found === expected ? null : await firstUnfiled(log, domain, head)
     if (fault !== null) findings.add(fault)

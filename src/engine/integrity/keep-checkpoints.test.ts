@@ -1,10 +1,17 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { appendSaid, fill, nodeOf, notes, recordsOf, started } from '../../../test/tamper/signed-log.ts'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import {
+  appendSaid,
+  fill,
+  nodeOf,
+  notes,
+  recordsOf,
+  started,
+} from '../../../test/tamper/signed-log.fixture.ts'
 import { checkpointFile } from '../../adapters/platform/checkpoint-file/checkpoint-file.ts'
-import { signaturePool } from '../../adapters/platform/signatures/signature-pool.ts'
+import { signatures } from '../../adapters/platform/signatures/signatures.ts'
 import { MemoryLog } from '../../adapters/storage/memory/memory-log.ts'
 import type { CheckpointStore } from '../../ports/checkpoints.ts'
 import { createCheckpointer } from './checkpointer.ts'
@@ -12,8 +19,6 @@ import type { Fault } from './findings.ts'
 import { keepCheckpoints, type CheckpointKeeper } from './keep-checkpoints.ts'
 
 const node = nodeOf(1)
-const signatures = signaturePool({ threads: 0 })
-afterAll(() => signatures.close())
 
 let folder: string
 let store: CheckpointStore

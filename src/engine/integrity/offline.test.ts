@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import {
   fill,
   headAfter,
@@ -7,8 +7,8 @@ import {
   rechained,
   recordsOf,
   started,
-} from '../../../test/tamper/signed-log.ts'
-import { signaturePool } from '../../adapters/platform/signatures/signature-pool.ts'
+} from '../../../test/tamper/signed-log.fixture.ts'
+import { signatures } from '../../adapters/platform/signatures/signatures.ts'
 import { MemoryLog } from '../../adapters/storage/memory/memory-log.ts'
 import { parseSignedCheckpoint, type SignedCheckpoint } from '../../core/log/checkpoint.ts'
 import type { LogRecord } from '../../core/log/event.ts'
@@ -18,8 +18,6 @@ import { verifyExport, type OfflineReport } from './offline.ts'
 
 const node = nodeOf(1)
 const other = nodeOf(2)
-const signatures = signaturePool({ threads: 0 })
-afterAll(() => signatures.close())
 
 /** An event record as the interface and the export write it; members in no particular order. */
 const lineOf = (record: LogRecord): string =>

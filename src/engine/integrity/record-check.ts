@@ -5,6 +5,9 @@ import { chainFaultOf, type ChainFault } from '../../ports/event-log.ts'
 import { sha256Hex } from '../sha256.ts'
 import type { Fault, IntegrityReason } from './findings.ts'
 
+/** Events checked between two yields to the event loop: about a millisecond of work. */
+export const SLICE_EVENTS = 50
+
 /** What is wrong with an event as the next one behind `previous`, by its columns alone. */
 export const columnFaultOf = (
   record: LogRecord,

@@ -8,19 +8,19 @@ import { sha256 } from './sha256-bytes.ts'
 import type { SignerKeys } from './signer-keys.ts'
 
 /** A signature to check, and what to report if it is bad. */
-export interface Claim {
+export interface SignatureClaim {
   readonly signed: SignedText
   readonly fault: Fault
 }
 
-export interface Judgement {
+export interface TreeFindings {
   readonly faults: readonly Fault[]
-  readonly claims: readonly Claim[]
+  readonly claims: readonly SignatureClaim[]
 }
 
 export interface TreeCheck {
   /** Takes the next event; returns faults seen and signatures still to be checked. */
-  add(record: LogRecord): Judgement
+  add(record: LogRecord): TreeFindings
   /** Size of the largest checkpoint that the log agrees with. */
   proven(): number
 }
@@ -63,7 +63,7 @@ export const createTreeCheck = (
     grow()
     return sameBytes(rootOf(frontier, sha256), note.root)
   }
-  const judge = (note: SignedCheckpoint, record: LogRecord): Judgement => {
+  const judge = (note: SignedCheckpoint, record: LogRecord): TreeFindings => {
     const publicKey = keys.get(note.keyName)
     // Part of a log may lack the key: such a note proves nothing either way.
     if (publicKey === undefined && !wholeLog) return NOTHING
@@ -110,12 +110,12 @@ export const noteFaultAt = (note: SignedCheckpoint, why: string): Fault => ({
   detail: `the checkpoint at ${note.frontier.size} is not to be trusted: ${why}`,
 })
 
-export const signatureClaim = (note: SignedCheckpoint, publicKeyHex: string): Claim => ({
+export const signatureClaim = (note: SignedCheckpoint, publicKeyHex: string): SignatureClaim => ({
   signed: { text: note.text, signatureHex: note.signature, publicKeyHex },
   fault: noteFaultAt(note, `${note.keyName} did not sign it`),
 })
 
-const NOTHING: Judgement = { faults: [], claims: [] }
+const NOTHING: TreeFindings = { faults: [], claims: [] }
 
 const contradiction = ({ seq, id }: Pick<LogRecord, 'seq' | 'id'>, size: number): Fault => ({
   reason: 'checkpoint',

@@ -2,8 +2,8 @@ import { EMPTY_HEAD, headOf, type Head, type LogRecord } from '../../core/log/ev
 import { EMPTY_FRONTIER, extendFrontier, type Frontier } from '../../core/log/merkle.ts'
 import { missingFault, type EventLog } from '../../ports/event-log.ts'
 import type { Fault } from './findings.ts'
-import { othersFirst, SLICE_LENGTH } from './yield-to-event-loop.ts'
-import { columnFaultOf, faultFrom } from './record-check.ts'
+import { yieldToEventLoop } from '../../ports/yield-to-event-loop.ts'
+import { columnFaultOf, faultFrom, SLICE_EVENTS } from './record-check.ts'
 import { sha256 } from './sha256-bytes.ts'
 import { findKeys, keyIn } from './signer-keys.ts'
 import { leafOfRecord } from './tree-check.ts'
@@ -54,10 +54,10 @@ export const createTreeWalk = (log: EventLog, start: Frontier = EMPTY_FRONTIER, 
     head: () => last.hash,
     forward: async (upTo) => {
       for await (const page of log.scan({ after: last.seq, upTo })) {
-        for (let from = 0; from < page.length; from += SLICE_LENGTH) {
-          const fault = await takeIn(page.slice(from, from + SLICE_LENGTH))
+        for (let from = 0; from < page.length; from += SLICE_EVENTS) {
+          const fault = await takeIn(page.slice(from, from + SLICE_EVENTS))
           if (fault !== null) return fault
-          await othersFirst()
+          await yieldToEventLoop()
         }
       }
       return last.seq >= upTo ? null : faultFrom(missingFault(last.seq + 1))

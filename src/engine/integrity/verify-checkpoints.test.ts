@@ -1,11 +1,18 @@
 import { appendFile, rm } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
-import { changed, logWith, node, other, useBench, wellSigned } from '../../../test/tamper/bench.ts'
-import { headAfter, notes, rechained, recordsOf, started } from '../../../test/tamper/signed-log.ts'
+import {
+  changed,
+  logWith,
+  node,
+  other,
+  useIntegrityFixture,
+  wellSigned,
+} from '../../../test/tamper/integrity.fixture.ts'
+import { headAfter, notes, rechained, recordsOf, started } from '../../../test/tamper/signed-log.fixture.ts'
 import { MemoryLog } from '../../adapters/storage/memory/memory-log.ts'
 
-const bench = useBench()
-const { checkpointAt, verify } = bench
+const fixture = useIntegrityFixture()
+const { checkpointAt, verify } = fixture
 
 const PASS = { hash_chain: 'pass', sequence: 'pass', signatures: 'pass', checkpoint: 'pass' }
 
@@ -34,10 +41,10 @@ describe.each(['fast', 'full'] as const)('%s verification against checkpoints', 
     const records = await wellSigned(20)
     await checkpointAt(records, 10, 20)
     const log = await logWith(records)
-    const { notes: kept } = await bench.store().read('all')
-    await rm(bench.path())
-    await bench.store().append(kept[0]!.note)
-    await bench.store().append(kept[1]!.note.replace('time 20', 'time 19'))
+    const { notes: kept } = await fixture.store().read('all')
+    await rm(fixture.path())
+    await fixture.store().append(kept[0]!.note)
+    await fixture.store().append(kept[1]!.note.replace('time 20', 'time 19'))
     expect(await verify(log, { mode })).toMatchObject({
       ok: false,
       reason: 'checkpoint',
@@ -48,14 +55,14 @@ describe.each(['fast', 'full'] as const)('%s verification against checkpoints', 
 
   it('mentions a checkpoint that a crash cut off, and passes', async () => {
     const records = await wellSigned(20)
-    await appendFile(bench.path(), '\n\nsignal-engine/events/ab\n12')
+    await appendFile(fixture.path(), '\n\nsignal-engine/events/ab\n12')
     const report = await verify(await logWith(records), { mode })
     expect(report).toMatchObject({ ok: true })
     expect(report.detail).toContain('unreadable pieces among the checkpoints: 1')
   })
 
   it('does not pass when checkpoints are there and none can be read', async () => {
-    await appendFile(bench.path(), '\n\nsome\n\n\nrubbish\n')
+    await appendFile(fixture.path(), '\n\nsome\n\n\nrubbish\n')
     expect(await verify(await logWith(await wellSigned(20)), { mode })).toMatchObject({
       ok: false,
       reason: 'checkpoint',

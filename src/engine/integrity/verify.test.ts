@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { changed, logWith, node, other, useBench, wellSigned } from '../../../test/tamper/bench.ts'
+import {
+  changed,
+  logWith,
+  node,
+  other,
+  useIntegrityFixture,
+  wellSigned,
+} from '../../../test/tamper/integrity.fixture.ts'
 import {
   appendSaid,
   headAfter,
@@ -8,11 +15,11 @@ import {
   rechained,
   recordsOf,
   started,
-} from '../../../test/tamper/signed-log.ts'
+} from '../../../test/tamper/signed-log.fixture.ts'
 import { MemoryLog } from '../../adapters/storage/memory/memory-log.ts'
 
-const bench = useBench()
-const { verify } = bench
+const fixture = useIntegrityFixture()
+const { verify } = fixture
 
 const PASS = { hash_chain: 'pass', sequence: 'pass', signatures: 'pass', checkpoint: 'pass' }
 
@@ -47,7 +54,7 @@ describe.each(['fast', 'full'] as const)('%s verification', (mode) => {
       checks: PASS,
     })
     expect(report.detail).toContain('no checkpoint yet')
-    await bench.checkpointAt(records, 1, 200, 701, 1300)
+    await fixture.checkpointAt(records, 1, 200, 701, 1300)
     expect(await verify(log, { mode })).toMatchObject({ ok: true, checks: PASS })
     expect((await verify(log, { mode })).detail).toContain('the newest checkpoint is at 1300 of 1301')
     expect(await verify(log, { mode, checkpoints: null })).toMatchObject({ ok: true })
@@ -147,7 +154,7 @@ describe.each(['fast', 'full'] as const)('%s verification', (mode) => {
 
   it('reports the earliest of several faults, and every kind of check that failed', async () => {
     const records = await wellSigned(40)
-    await bench.checkpointAt(records, 40)
+    await fixture.checkpointAt(records, 40)
     const broken = changed(changed(records.slice(0, 30), 25, { signature: null }), 28, { recordedAt: '' })
     expect(await verify(await logWith(broken), { mode })).toMatchObject({
       reason: 'signature',

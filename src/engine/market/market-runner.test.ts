@@ -17,9 +17,9 @@ import { ProducerRunner } from './producer-runner.ts'
 const BEGIN = '2026-02-20T00:00:00.000Z'
 const at = (minutes: number): string => new Date(Date.parse(BEGIN) + minutes * 60_000).toISOString()
 
-/** A feed whose bars the test tells. */
+/** A feed whose bars the test sends. */
 class RecordedBarsFeed implements MarketFeed {
-  readonly name = 'told'
+  readonly name = 'recorded'
   producers: readonly Producer[] = []
   from: FeedStart | null = null
   listener: FeedListener | null = null
@@ -36,14 +36,14 @@ class RecordedBarsFeed implements MarketFeed {
   }
 
   status() {
-    return { state: 'running', lastBarAtMs: null, clockOffsetMs: null, trouble: null } as const
+    return { state: 'running', lastBarAtMs: null, clockOffsetMs: null, error: null } as const
   }
 
   stop(): Promise<void> {
     return Promise.resolve()
   }
 
-  async tell(minute: number, close = 100): Promise<void> {
+  async send(minute: number, close = 100): Promise<void> {
     nowMs = Date.parse(at(minute + 1))
     await this.listener?.onBars([barAt(at(minute), close)])
   }
@@ -51,17 +51,17 @@ class RecordedBarsFeed implements MarketFeed {
 
 let nowMs: number
 let engine: Engine
-const troubles: string[] = []
+const errors: string[] = []
 
 beforeEach(async () => {
   nowMs = Date.parse(at(0))
-  troubles.length = 0
+  errors.length = 0
   engine = await Engine.open({
     log: new MemoryLog(),
     signer: testSigner(),
     clock: createSystemClock(() => nowMs),
     snapshotEveryEvents: 1000,
-    onError: (what) => troubles.push(what),
+    onError: (what) => errors.push(what),
   })
 })
 afterEach(() => engine.close())
@@ -71,19 +71,19 @@ const rowsOf = (close: number): ProducerRun => ({
   rows: [{ type: 'signal.ta.v1', payload: { symbol: 'BTC', rsi_14: close % 100 } }],
 })
 const producer = (run: Producer['run'], name = 'technical-analysis'): Producer => ({ name, run })
-const deskOf = (feed: MarketFeed, ...producers: readonly Producer[]): MarketRunner => {
+const runnerOf = (feed: MarketFeed, ...producers: readonly Producer[]): MarketRunner => {
   const clock = createSystemClock(() => nowMs)
-  const onError = (what: string): void => void troubles.push(what)
-  const producerDesk = new ProducerRunner({ engine, clock, onError })
+  const onError = (what: string): void => void errors.push(what)
+  const producerRunner = new ProducerRunner({ engine, clock, onError })
   const configuration = () => DEFAULT_CONFIGURATION
-  return new MarketRunner({ engine, feed, producers, producerDesk, configuration, onError })
+  return new MarketRunner({ engine, feed, producers, producerRunner, configuration, onError })
 }
 const stored = async (prefix: string): Promise<readonly string[]> =>
   (await engine.log.read({ order: 'asc', limit: 1000 }))
     .map(({ type }) => type)
     .filter((type) => type.startsWith(prefix))
-/** So many producers expect the price to rise within a day. */
-const foretell = async (count: number): Promise<void> => {
+/** That many producers expect the price to rise within a day. */
+const recordCalls = async (count: number): Promise<void> => {
   await appendTo(engine.log, count, (seq) => ({
     type: 'attribution.recorded.v1',
     recordedAt: at(1),
@@ -111,28 +111,28 @@ const verdicts = async (): Promise<readonly JsonObject[]> =>
   )
 const healthOf = (name: string) => engine.state.signals.producers.runs.get(name)
 
-describe('a market desk', () => {
-  it('stores bars and lets producers look when their time has come, on the time of the bars', async () => {
+describe('the market runner', () => {
+  it('stores bars and runs producers on their schedules, by the time of the bars', async () => {
     const looks: number[] = []
     const feed = new RecordedBarsFeed()
-    await deskOf(
+    await runnerOf(
       feed,
       producer(({ asOfMs }) => {
         looks.push(asOfMs)
         return rowsOf(asOfMs / 60_000)
       }),
     ).start()
-    for (let minute = 0; minute < 32; minute += 1) await feed.tell(minute)
+    for (let minute = 0; minute < 32; minute += 1) await feed.send(minute)
     expect(looks.map((ms) => new Date(ms).toISOString())).toEqual([at(1), at(15), at(30)])
     expect(await stored('market.bar')).toHaveLength(32)
     expect(await stored('signal.ta')).toHaveLength(3)
     expect(healthOf('technical-analysis')).toMatchObject({ health: 'ok', eventsProduced: 3 })
   })
 
-  it('lets everybody look at the past once it is there, and trades on none of it', async () => {
+  it('runs producers once on past bars, and does not trade on them', async () => {
     nowMs = Date.parse(at(30))
     const past = [barAt(at(0), 90, { resolution_s: 900, backfill: true })]
-    await deskOf(
+    await runnerOf(
       new RecordedBarsFeed(past),
       producer(() => rowsOf(1)),
     ).start()
@@ -145,20 +145,20 @@ describe('a market desk', () => {
     expect(engine.state.market.symbols.get('BTC')?.mark).toBeNull()
   })
 
-  it('tells a feed where to go on', async () => {
+  it('starts a feed behind the last stored bars', async () => {
     const first = new RecordedBarsFeed()
-    await deskOf(first).start()
-    await first.tell(0, 7)
+    await runnerOf(first).start()
+    await first.send(0, 7)
     const second = new RecordedBarsFeed()
-    await deskOf(second).start()
+    await runnerOf(second).start()
     expect(first.from).toMatchObject({ segment: 1, symbols: DEFAULT_CONFIGURATION.universe.symbols })
     expect(second.from?.lastBars.get('BTC')).toMatchObject({ close: 7, close_ts: at(1) })
   })
 
-  it('asks producers of a feed only when the feed has begun', async () => {
+  it('runs producers of a feed only after its first bars', async () => {
     const first = new RecordedBarsFeed()
-    await deskOf(first).start()
-    await first.tell(0)
+    await runnerOf(first).start()
+    await first.send(0)
     const looks: string[] = []
     const looking = (name: string): Producer =>
       producer(() => {
@@ -167,31 +167,31 @@ describe('a market desk', () => {
       }, name)
     const second = new RecordedBarsFeed()
     second.producers = [looking('onchain-flows')]
-    await deskOf(second, looking('technical-analysis')).start()
+    await runnerOf(second, looking('technical-analysis')).start()
     expect(looks).toEqual(['technical-analysis'])
     const third = new RecordedBarsFeed([barAt(at(1), 100, { backfill: true })])
     third.producers = [looking('onchain-flows')]
-    await deskOf(third, looking('technical-analysis')).start()
+    await runnerOf(third, looking('technical-analysis')).start()
     expect(looks.slice(1)).toEqual(['technical-analysis', 'onchain-flows'])
   })
 
-  it('says nothing twice in one interval', async () => {
+  it('stores a signal once per interval', async () => {
     for (const rsi of [1, 2]) {
       const feed = new RecordedBarsFeed()
-      await deskOf(
+      await runnerOf(
         feed,
         producer(() => rowsOf(rsi)),
       ).start()
-      await feed.tell(rsi)
-      await feed.tell(rsi + 2)
+      await feed.send(rsi)
+      await feed.send(rsi + 2)
     }
     expect(await stored('signal.ta')).toHaveLength(1)
-    expect(troubles).toEqual([])
+    expect(errors).toEqual([])
   })
 
-  it('gets over a producer that breaks, has nothing to say or lies', async () => {
+  it('goes on when a producer throws, has no data or returns invalid rows', async () => {
     const feed = new RecordedBarsFeed()
-    await deskOf(
+    await runnerOf(
       feed,
       producer(() => {
         throw new Error('division by zero')
@@ -200,7 +200,7 @@ describe('a market desk', () => {
       producer(() => ({ status: 'ran', rows: [{ type: 'signal.curator.v1', payload: {} }] }), 'tradfi-basis'),
       producer(() => rowsOf(1), 'price-alerts'),
     ).start()
-    await feed.tell(29)
+    await feed.send(29)
     expect(healthOf('technical-analysis')).toMatchObject({ health: 'error', lastError: 'division by zero' })
     expect(healthOf('orderbook-depth')).toMatchObject({ health: 'degraded', lastError: 'no depths' })
     expect(healthOf('tradfi-basis')).toMatchObject({ health: 'degraded', lastError: '1 rows were rejected' })
@@ -209,48 +209,48 @@ describe('a market desk', () => {
 
   it('keeps ticks out of the log and the state', async () => {
     const feed = new RecordedBarsFeed()
-    await deskOf(feed).start()
-    await feed.tell(0)
+    await runnerOf(feed).start()
+    await feed.send(0)
     const before = engine.state
     feed.listener?.onTick({ symbol: 'BTC', price: 123, atMs: nowMs })
     expect(engine.state).toBe(before)
     expect(await stored('')).toEqual(['market.bar.v1'])
   })
 
-  it('lets a bar judge all calls that it decides, in as many batches as it takes', async () => {
+  it('settles all calls that a bar decides, in several batches', async () => {
     const feed = new RecordedBarsFeed()
-    await deskOf(feed).start()
-    await feed.tell(0)
-    await foretell(2 * SETTLED_AT_ONCE_MAX + 1)
-    await feed.tell(24 * 60, 103)
+    await runnerOf(feed).start()
+    await feed.send(0)
+    await recordCalls(2 * SETTLED_AT_ONCE_MAX + 1)
+    await feed.send(24 * 60, 103)
     expect(engine.state.reputation.calls.open.size).toBe(0)
     const all = await verdicts()
     expect(all).toHaveLength(2 * SETTLED_AT_ONCE_MAX + 1)
-    // The same price and the same odds for all, whenever their turn came.
+    // The same price and the same odds in every batch.
     const odds = all.map(({ hit, exit_price, base_rate }) => JSON.stringify([hit, exit_price, base_rate]))
     expect([...new Set(odds)]).toEqual(['[true,103,0.4]'])
   })
 
-  it('lets a bar judge what a stop came between', async () => {
+  it('settles after a start what a stop left open', async () => {
     const feed = new RecordedBarsFeed()
-    await deskOf(feed).start()
-    await feed.tell(0)
-    await foretell(SETTLED_AT_ONCE_MAX + 1)
+    await runnerOf(feed).start()
+    await feed.send(0)
+    await recordCalls(SETTLED_AT_ONCE_MAX + 1)
     nowMs = Date.parse(at(24 * 60 + 1))
     const bars = [barAt(at(24 * 60), 103)]
-    await engine.execute({ kind: 'observe-bars', observation: { feed: 'told', bars } })
+    await engine.execute({ kind: 'observe-bars', observation: { feed: 'recorded', bars } })
     expect(engine.state.reputation.calls.open.size).toBe(1)
-    await deskOf(new RecordedBarsFeed()).start()
+    await runnerOf(new RecordedBarsFeed()).start()
     expect(engine.state.reputation.calls.open.size).toBe(0)
   })
 
-  it('tells of trouble and goes on', async () => {
+  it('reports errors of the feed and goes on', async () => {
     const feed = new RecordedBarsFeed()
-    await deskOf(feed).start()
+    await runnerOf(feed).start()
     feed.listener?.onError('the socket is silent')
-    expect(troubles).toEqual(['feed told: the socket is silent'])
-    await feed.tell(0)
-    await feed.tell(0)
+    expect(errors).toEqual(['feed recorded: the socket is silent'])
+    await feed.send(0)
+    await feed.send(0)
     expect(await stored('')).toEqual(['market.bar.v1', 'system.audit.v1'])
   })
 })

@@ -8,60 +8,59 @@ import { canonicalSymbol } from '../../core/shared/symbol.ts'
 import type { Configuration } from '../../core/config/schema.ts'
 import type { FeedStart, FeedStatus, MarketFeed } from '../../ports/market-feed.ts'
 import type { Producer } from '../../ports/producer.ts'
-import type { Executor } from '../executor.ts'
+import type { Executor } from '../plan.ts'
 import type { ProducerRunner } from './producer-runner.ts'
 import { TickMonitor } from './tick-monitor.ts'
 
-export interface MarketDeskDependencies {
+export interface MarketRunnerDependencies {
   readonly engine: Executor
   readonly feed: MarketFeed
-  /** Those that every feed can supply; the feed may bring more. */
+  /** Those that work with any feed; the feed may add more. */
   readonly producers: readonly Producer[]
-  readonly producerDesk: ProducerRunner
+  readonly producerRunner: ProducerRunner
   readonly configuration: () => Configuration
-  /** Something an operator may want to know. */
   readonly onError: (what: string, error?: unknown) => void
 }
 
-/** Stores what the feed tells, and lets the built-in producers look at it whenever their time has come. */
+/** Stores the bars of the feed and runs the built-in producers on their schedules. */
 export class MarketRunner {
-  readonly #parts: MarketDeskDependencies
+  readonly #dependencies: MarketRunnerDependencies
   readonly #producers: readonly Producer[]
-  readonly #tickDesk: TickMonitor
+  readonly #tickMonitor: TickMonitor
   #producedUpToMs = 0
   #hasBars = false
 
-  constructor(parts: MarketDeskDependencies) {
-    this.#parts = parts
-    this.#producers = [...parts.producers, ...parts.feed.producers]
-    this.#tickDesk = new TickMonitor(parts)
+  constructor(dependencies: MarketRunnerDependencies) {
+    this.#dependencies = dependencies
+    this.#producers = [...dependencies.producers, ...dependencies.feed.producers]
+    this.#tickMonitor = new TickMonitor(dependencies)
   }
 
-  /** Resolves when the past is stored and everybody had a first look at it. */
+  /** Resolves when past bars are stored and every producer has run on them. */
   async start(): Promise<void> {
-    const { feed, onError } = this.#parts
-    // What a stop came between.
-    await this.#judgeRest(this.#parts.engine.state.reputation.calls.rates)
-    await feed.start(this.#whereToGoOn(), {
+    const { feed, onError } = this.#dependencies
+    // A stop of the process may have come between a bar and its calls.
+    await this.#settleRest(this.#dependencies.engine.state.reputation.calls.rates)
+    await feed.start(this.#feedStart(), {
       onBars: (bars) => this.#take(bars),
-      onTick: (tick) => this.#tickDesk.take(tick),
+      onTick: (tick) => this.#tickMonitor.take(tick),
       onError: (message) => onError(`feed ${feed.name}: ${message}`),
     })
-    // What only the feed can supply begins with its first bars: after a short stop there are none yet.
-    await this.#produce(this.#hasBars ? this.#producers : this.#parts.producers)
+    // Producers of the feed begin with its first bars: after a short stop there are none yet.
+    await this.#produce(this.#hasBars ? this.#producers : this.#dependencies.producers)
   }
 
   status(): FeedStatus & { readonly feed: string } {
-    return { feed: this.#parts.feed.name, ...this.#parts.feed.status() }
+    return { feed: this.#dependencies.feed.name, ...this.#dependencies.feed.status() }
   }
 
   async close(): Promise<void> {
-    await this.#parts.feed.stop()
-    await this.#tickDesk.settled()
+    await this.#dependencies.feed.stop()
+    await this.#tickMonitor.settled()
   }
 
-  #whereToGoOn(): FeedStart {
-    const { engine, configuration } = this.#parts
+  #feedStart(): FeedStart {
+    const { engine, configuration } = this.#dependencies
     const { symbols } = configuration().universe
     const lastBars = symbols.flatMap((symbol): readonly (readonly [string, FeedBar])[] => {
       const known = engine.state.market.symbols.get(canonicalSymbol(symbol))
@@ -75,16 +74,16 @@ export class MarketRunner {
   }
 
   async #take(bars: readonly FeedBar[]): Promise<void> {
-    const { engine, feed, onError } = this.#parts
+    const { engine, feed, onError } = this.#dependencies
     try {
-      for (const some of isPast(bars) ? [bars] : inParts(bars)) {
+      for (const some of isPast(bars) ? [bars] : inChunks(bars)) {
         const { rates } = engine.state.reputation.calls
         await engine.execute({ kind: 'observe-bars', observation: { feed: feed.name, bars: some } })
-        await this.#judgeRest(rates)
+        await this.#settleRest(rates)
       }
     } catch (error) {
-      // The feed goes on: the next bars may be stored again, and these are filled in where the feed can.
-      return onError('bars could not be stored', error)
+      // The feed goes on: later bars may be stored again, and a feed that can fills the gap.
+      return onError('could not store bars', error)
     }
     this.#hasBars = true
     if (isPast(bars)) return
@@ -98,33 +97,33 @@ export class MarketRunner {
     )
   }
 
-  /** A bar may decide more calls than one batch holds. They do not wait for the next one. */
-  async #judgeRest(rates: BaseRates): Promise<void> {
-    const { engine } = this.#parts
-    let isAnyJudged = true
-    while (isAnyJudged) {
-      isAnyJudged = false
+  /** A bar may settle more calls than one batch holds. They do not wait for the next bar. */
+  async #settleRest(rates: BaseRates): Promise<void> {
+    const { engine } = this.#dependencies
+    let isAnySettled = true
+    while (isAnySettled) {
+      isAnySettled = false
       for (const bar of barsLeftOver(engine.state)) {
         const outcome = await engine.execute({ kind: 'settle-bar', bar: { ...bar, rates } })
-        isAnyJudged ||= outcome.status === 'done' && outcome.events.length > 0
+        isAnySettled ||= outcome.status === 'done' && outcome.events.length > 0
       }
     }
   }
 
   async #produce(due: readonly Producer[]): Promise<void> {
-    const { engine, producerDesk, configuration } = this.#parts
+    const { engine, producerRunner, configuration } = this.#dependencies
     const view = marketView(engine.state.market, configuration().universe.symbols)
     if (view.symbols.length === 0) return
-    for (const producer of due) await producerDesk.runBuiltIn(producer, view)
+    for (const producer of due) await producerRunner.runBuiltIn(producer, view)
     this.#producedUpToMs = view.asOfMs
   }
 }
 
 const isPast = (bars: readonly FeedBar[]): boolean => bars.every(({ backfill }) => backfill)
 
-/** Of a large universe: a price that reaches a stop does not wait until all of it has been looked at. */
+/** In a large universe a price that reaches a stop does not wait until all bars are handled. */
 const BARS_AT_ONCE = 50
 
-function* inParts(bars: readonly FeedBar[]): Generator<readonly FeedBar[]> {
+function* inChunks(bars: readonly FeedBar[]): Generator<readonly FeedBar[]> {
   for (let from = 0; from < bars.length; from += BARS_AT_ONCE) yield bars.slice(from, from + BARS_AT_ONCE)
 }

@@ -6,19 +6,19 @@ import { intervalMsOf } from '../../core/shared/cron.ts'
 import type { MarketView } from '../../core/market/readings.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ProducedRow, Producer, ProducerRun } from '../../ports/producer.ts'
-import type { Executor } from '../executor.ts'
+import type { Executor } from '../plan.ts'
 
-export interface ProducerDeskDependencies {
+export interface ProducerRunnerDependencies {
   readonly engine: Executor
   readonly clock: Clock
   readonly onError: (what: string, error: unknown) => void
 }
 
-/** What a producer said, before it is known which of it is new. */
-export interface Findings {
+/** What a producer returned, before it is known which rows are new. */
+export interface ProducerOutput {
   readonly name: string
   readonly schedule: string
-  /** Without a time of its own a row is of now. */
+  /** A row without a time of its own gets the current time. */
   readonly rows: readonly (ProducedRow & { readonly ts: string | null; readonly dedupeKey: string | null })[]
   readonly end: ProducerReport['end']
   readonly error: string | null
@@ -26,19 +26,19 @@ export interface Findings {
   readonly durationMs: number
 }
 
-/** Runs producers and records what came of it. */
+/** Runs producers and records their signals and their health. */
 export class ProducerRunner {
   readonly #engine: Executor
   readonly #clock: Clock
-  readonly #onError: ProducerDeskDependencies['onError']
+  readonly #onError: ProducerRunnerDependencies['onError']
 
-  constructor({ engine, clock, onError }: ProducerDeskDependencies) {
+  constructor({ engine, clock, onError }: ProducerRunnerDependencies) {
     this.#engine = engine
     this.#clock = clock
     this.#onError = onError
   }
 
-  /** Computes from market data. A producer in quarantine waits. */
+  /** Runs a built-in producer on market data, unless it is in quarantine. */
   async runBuiltIn(producer: Producer, view: MarketView): Promise<void> {
     const { name } = producer
     const { schedule } = BUILTIN_PRODUCERS[name] ?? { schedule: null }
@@ -59,8 +59,8 @@ export class ProducerRunner {
     })
   }
 
-  /** Stores what is new of it, and how the run went. */
-  async record({ name, schedule, rows, end, error, rejected, durationMs }: Findings): Promise<void> {
+  /** Stores the rows that are new, and how the run went. */
+  async record({ name, schedule, rows, end, error, rejected, durationMs }: ProducerOutput): Promise<void> {
     const intervalMs = intervalMsOf(schedule) ?? 1
     const now = new Date(this.#clock.now()).toISOString()
     const wanted = rows.map(({ type, payload, ts, dedupeKey }): Row => ({
@@ -78,7 +78,7 @@ export class ProducerRunner {
       const report = { name, end, rows: fresh, rejected, error, durationMs }
       await this.#engine.execute({ kind: 'run-producer', report })
     } catch (problem) {
-      this.#onError(`what ${name} said could not be stored`, problem)
+      this.#onError(`could not store the signals of ${name}`, problem)
     }
   }
 }
@@ -89,19 +89,19 @@ const attempted = (producer: Producer, view: MarketView): Attempt => {
   try {
     return producer.run(view)
   } catch (error) {
-    // A broken producer is one producer less, not an engine less.
+    // A producer that throws must not stop the engine.
     return { status: 'failed', reason: error instanceof Error ? error.message : String(error) }
   }
 }
 
-const endOf = (attempt: Attempt): Findings['end'] => {
+const endOf = (attempt: Attempt): ProducerOutput['end'] => {
   if (attempt.status === 'failed') return 'error'
   return attempt.status === 'ran' ? 'usable' : 'unusable'
 }
 
 const reasonOf = (attempt: Attempt): string | null => (attempt.status === 'ran' ? null : attempt.reason)
 
-/** One word per type, producer and symbol in each interval. */
+/** One signal per type, producer and symbol in each interval. */
 const windowKey = (name: string, { type, payload }: ProducedRow, ts: string, intervalMs: number): string => {
   const { symbol } = payload
   const canonical = typeof symbol === 'string' ? canonicalSymbol(symbol) : ''

@@ -16,12 +16,12 @@ let timer: ManualTimer
 let engine: Engine
 let schedule: Schedule
 const polled: string[] = []
-const troubles: string[] = []
+const errors: string[] = []
 let poll: ScheduleDependencies['poll']
 
 beforeEach(async () => {
   polled.length = 0
-  troubles.length = 0
+  errors.length = 0
   timer = createManualTimer(BEGIN_MS)
   poll = ({ name }) => {
     polled.push(name)
@@ -32,14 +32,14 @@ beforeEach(async () => {
     signer: testSigner(),
     clock: createSystemClock(() => timer.now()),
     snapshotEveryEvents: 1000,
-    onError: (what) => troubles.push(what),
+    onError: (what) => errors.push(what),
   })
   schedule = startSchedule({
     engine,
     timer,
     configuration: () => DEFAULT_CONFIGURATION,
     poll: (producer, signal) => poll(producer, signal),
-    onError: (what) => troubles.push(what),
+    onError: (what) => errors.push(what),
   })
 })
 afterEach(async () => {
@@ -90,7 +90,7 @@ describe('calls', () => {
 })
 
 describe('cycles', () => {
-  it('run on the grid, with the trigger and an id that every service finds alike', async () => {
+  it('run on the grid, with an id that every process derives alike', async () => {
     await say()
     await passing(1400)
     expect(await typesOf('brain.cycle')).toEqual([])
@@ -104,7 +104,7 @@ describe('cycles', () => {
     expect(await typesOf('brain.cycle')).toHaveLength(2)
   })
 
-  it('wait until somebody has said something', async () => {
+  it('wait for the first signal', async () => {
     await passing(31 * MINUTE_MS)
     expect(await typesOf('')).toEqual([])
   })
@@ -120,7 +120,7 @@ describe('cycles', () => {
     expect(await typesOf('brain.regime_change')).toHaveLength(1)
   })
 
-  it('are not made up after a pause', async () => {
+  it('are not made up for after a pause', async () => {
     await say()
     await timer.jump(5 * 60 * MINUTE_MS)
     await settle()
@@ -138,7 +138,7 @@ describe('polls', () => {
     expect(polled.filter((name) => name === 'rarely')).toHaveLength(1)
   })
 
-  it('never overlap, and are at most so many at once', async () => {
+  it('never overlap, and run at most eight at once', async () => {
     let underWay = 0
     let most = 0
     const ends: (() => void)[] = []
@@ -159,7 +159,7 @@ describe('polls', () => {
     expect([new Set(polled).size, most]).toEqual([12, 8])
   })
 
-  it('leave one in quarantine alone until its time is over', async () => {
+  it('skip a producer in quarantine until it ends', async () => {
     await register('broken', '* * * * *')
     const report = {
       name: 'broken',
@@ -177,7 +177,7 @@ describe('polls', () => {
   })
 })
 
-it('notices who has been silent for too long', async () => {
+it('marks producers that have been silent for too long', async () => {
   const report = {
     name: 'technical-analysis',
     end: 'usable',
@@ -215,7 +215,7 @@ describe('an open position', () => {
     expect(engine.state.trading.book.count).toBe(1)
   }
 
-  it('is looked at every minute: without a price it counts as degrading', async () => {
+  it('is checked every minute: without a price it counts as degrading', async () => {
     await holdBtc()
     await observe('2026-02-20T00:29:00.000Z', 12)
     expect([...engine.state.trading.positions.values()]).toMatchObject([{ status: 'monitoring' }])
@@ -252,7 +252,7 @@ describe('learning', () => {
       },
     })
 
-  it('runs every week on its grid, once, and makes up for what was missed', async () => {
+  it('runs every week on its grid, once, and makes up for a missed run', async () => {
     await begin()
     await passing(2 * MINUTE_MS)
     expect(await typesOf('learning')).toEqual([])
@@ -273,7 +273,7 @@ describe('learning', () => {
   })
 })
 
-it('ends quietly while something is under way', async () => {
+it('stops without an error while a poll is under way', async () => {
   let seen: AbortSignal | null = null
   poll = (_producer, signal) => {
     seen = signal
@@ -283,5 +283,5 @@ it('ends quietly while something is under way', async () => {
   await passing(2 * MINUTE_MS)
   await schedule.close()
   expect(seen).toMatchObject({ aborted: true })
-  expect(troubles).toEqual([])
+  expect(errors).toEqual([])
 })

@@ -7,22 +7,22 @@ import { isAnyOverdue } from '../../core/reputation/settle-calls.ts'
 import { firesBetween } from '../../core/shared/cron.ts'
 import { derivedId } from '../../core/shared/derived-id.ts'
 import type { Timer } from '../../ports/timer.ts'
-import type { Executor } from '../executor.ts'
+import type { Executor } from '../plan.ts'
 import { sha256Hex } from '../sha256.ts'
 
 export interface ScheduleDependencies {
   readonly engine: Executor
   readonly timer: Timer
   readonly configuration: () => Configuration
-  /** The venue that says itself what holding a position costs there; undefined where nobody does. */
-  readonly fundingToldBy?: () => string | undefined
-  /** Asks a registered producer, and records what it said. Never rejects. */
+  /** The venue that reports funding payments itself; undefined without one. */
+  readonly fundingReportedBy?: () => string | undefined
+  /** Polls a registered producer and records its answer. Never rejects. */
   readonly poll: (producer: RegisteredProducer, signal: AbortSignal) => Promise<void>
   readonly onError: (what: string, error: unknown) => void
 }
 
 export interface Schedule {
-  /** Waits for what is under way. */
+  /** Waits for polls and commands that are under way. */
   close(): Promise<void>
 }
 
@@ -31,24 +31,24 @@ const POLLS_AT_ONCE = 8
 /** 00:00, 08:00 and 16:00 UTC. */
 const FUNDING_PERIOD_MS = 28_800_000
 
-/** Everything that happens by the clock: cycles on their grid, polls on their cron, and what runs out of time. */
-export const startSchedule = (parts: ScheduleDependencies): Schedule => {
+/** Everything that the clock triggers: brain cycles, polls of producers, expiry, funding, learning and settlement. */
+export const startSchedule = (dependencies: ScheduleDependencies): Schedule => {
   const closing = new AbortController()
-  const { timer, onError } = parts
-  const polls = new Polls(parts, closing.signal)
+  const { timer, onError } = dependencies
+  const polls = new Polls(dependencies, closing.signal)
   const loop = async (): Promise<void> => {
     let beforeMs = timer.now()
     while (!closing.signal.aborted) {
       await timer.wait(STEP_MS - (timer.now() % STEP_MS), closing.signal)
       const nowMs = timer.now()
-      // A clock that was set back: what is between has happened already.
+      // The clock was set back: everything up to then has run already.
       if (closing.signal.aborted || nowMs <= beforeMs) continue
       try {
         if (isNewMinute(beforeMs, nowMs)) polls.begin(beforeMs, nowMs)
-        await doDue(parts, beforeMs, nowMs)
-        await runDueCycle(parts, beforeMs, nowMs)
+        await runDueTasks(dependencies, beforeMs, nowMs)
+        await runDueCycle(dependencies, beforeMs, nowMs)
       } catch (error) {
-        onError('something that was due could not be done', error)
+        onError('a scheduled task failed', error)
       }
       beforeMs = nowMs
     }
@@ -63,15 +63,18 @@ export const startSchedule = (parts: ScheduleDependencies): Schedule => {
   }
 }
 
-type DueDependencies = Pick<ScheduleDependencies, 'engine' | 'configuration' | 'fundingToldBy'>
+type DueDependencies = Pick<ScheduleDependencies, 'engine' | 'configuration' | 'fundingReportedBy'>
 
-/** What ran out of time, what holding costs and what is to be learned: all that is due by now but a cycle. */
-export const doDue = async (parts: DueDependencies, beforeMs: number, nowMs: number): Promise<void> => {
-  const { engine, configuration, fundingToldBy } = parts
+/** Everything that is due by now except a brain cycle. */
+export const runDueTasks = async (
+  { engine, configuration, fundingReportedBy }: DueDependencies,
+  beforeMs: number,
+  nowMs: number,
+): Promise<void> => {
   if (isNewMinute(beforeMs, nowMs)) {
     await engine.execute({ kind: 'notice-stale-producers' })
     if (engine.state.trading.book.count > 0) await engine.execute({ kind: 'check-positions' })
-    // In batches: many may have waited for a price that never came.
+    // In batches: many calls may have waited for a price that never came.
     while (
       isAnyOverdue(engine.state.reputation.calls, new Date(nowMs).toISOString(), configuration().settlement)
     ) {
@@ -85,7 +88,7 @@ export const doDue = async (parts: DueDependencies, beforeMs: number, nowMs: num
   const fundingMs = Math.floor(nowMs / FUNDING_PERIOD_MS) * FUNDING_PERIOD_MS
   if (fundingMs > beforeMs && engine.state.trading.book.count > 0) {
     const at = new Date(fundingMs).toISOString()
-    await engine.execute({ kind: 'apply-funding', at, reportedBy: fundingToldBy?.() })
+    await engine.execute({ kind: 'apply-funding', at, reportedBy: fundingReportedBy?.() })
   }
   await learnIfDue(engine, configuration(), nowMs)
   if (hasOverdueIntent(engine, nowMs)) await engine.execute({ kind: 'expire-intents' })
@@ -94,7 +97,7 @@ export const doDue = async (parts: DueDependencies, beforeMs: number, nowMs: num
 const isNewMinute = (beforeMs: number, nowMs: number): boolean =>
   Math.floor(nowMs / 60_000) > Math.floor(beforeMs / 60_000)
 
-/** On its grid; a moment that nobody was there for is made up for once. */
+/** On a fixed grid; missed runs are made up for by one. */
 const learnIfDue = async (engine: Executor, { learning }: Configuration, nowMs: number): Promise<void> => {
   const intervalMs = learning.interval_seconds * 1000
   const dueMs = Math.floor(nowMs / intervalMs) * intervalMs
@@ -108,7 +111,7 @@ const hasOverdueIntent = (engine: Executor, nowMs: number): boolean =>
     ({ status, intent }) => isLive(status) && Date.parse(intent.valid_until) < nowMs,
   )
 
-/** Missed ones are not made up. As long as nobody has ever said anything there is nothing to think about. */
+/** Missed cycles are not made up for. Before the first signal there is no cycle. */
 export const runDueCycle = async (
   { engine, configuration }: Pick<ScheduleDependencies, 'engine' | 'configuration'>,
   beforeMs: number,
@@ -118,13 +121,9 @@ export const runDueCycle = async (
   const intervalMs = configuration().brain.cycle_interval_seconds * 1000
   const gridMs = Math.floor(nowMs / intervalMs) * intervalMs
   if (gridMs <= beforeMs) return
-  const {
-    signals: { latest: board },
-    brain: mind,
-    trading: { killSwitch },
-  } = engine.state
-  if (board.signals.size === 0 && !mind.staleness.everScored) return
-  if (killSwitch.level >= 2) {
+  const { signals, brain, trading } = engine.state
+  if (signals.latest.signals.size === 0 && !brain.staleness.everScored) return
+  if (trading.killSwitch.level >= 2) {
     await engine.execute({ kind: 'watch-regime' })
     return
   }
@@ -132,20 +131,20 @@ export const runDueCycle = async (
   await engine.execute({ kind: 'run-cycle', cycleId, trigger }, { traceId: cycleId })
 }
 
-/** Polls under way. One producer is never asked twice at once, and only so many at all. */
+/** Polls under way: one at a time for each producer, and at most POLLS_AT_ONCE in total. */
 class Polls {
-  readonly #parts: ScheduleDependencies
+  readonly #dependencies: ScheduleDependencies
   readonly #signal: AbortSignal
   readonly #underWay = new Map<string, Promise<void>>()
   readonly #waiting = new Map<string, RegisteredProducer>()
 
-  constructor(parts: ScheduleDependencies, signal: AbortSignal) {
-    this.#parts = parts
+  constructor(dependencies: ScheduleDependencies, signal: AbortSignal) {
+    this.#dependencies = dependencies
     this.#signal = signal
   }
 
   begin(afterMs: number, upToMs: number): void {
-    const { registered, runs } = this.#parts.engine.state.signals.producers
+    const { registered, runs } = this.#dependencies.engine.state.signals.producers
     const now = new Date(upToMs).toISOString()
     for (const [name, producer] of registered) {
       if (this.#underWay.has(name) || !mayRun(runs.get(name), now)) continue
@@ -163,7 +162,7 @@ class Polls {
     for (const [name, producer] of this.#waiting) {
       if (this.#underWay.size >= POLLS_AT_ONCE || this.#signal.aborted) return
       this.#waiting.delete(name)
-      const poll = this.#parts.poll(producer, this.#signal).finally(() => {
+      const poll = this.#dependencies.poll(producer, this.#signal).finally(() => {
         this.#underWay.delete(name)
         this.#next()
       })

@@ -1,27 +1,29 @@
+import { timestampOf } from '../../core/shared/brand.ts'
+import { priceFrom, type Price } from '../../core/shared/money.ts'
 import { reachesLevel } from '../../core/trading/watch.ts'
 import { canonicalSymbol } from '../../core/shared/symbol.ts'
 import type { Tick } from '../../ports/market-feed.ts'
-import type { Executor } from '../executor.ts'
+import type { Executor } from '../plan.ts'
 
-export interface TickDeskDependencies {
+export interface TickMonitorDependencies {
   readonly engine: Executor
   readonly onError: (what: string, error?: unknown) => void
 }
 
-/** A price that led to nothing (a lockdown, a jump that nobody confirmed) is not asked about again at once. */
+/** After a price that changed nothing (a lockdown, an unconfirmed jump) the next one waits. */
 const PAUSE_MS = 1000
 
 /**
- * Holds every price between two bars against stops and targets. Almost all of them cost a comparison; only one that
+ * Compares every price between two bars with stops and targets. Almost every price costs one comparison; only one that
  * reaches a level becomes a command.
  */
 export class TickMonitor {
   readonly #engine: Executor
-  readonly #onError: TickDeskDependencies['onError']
+  readonly #onError: TickMonitorDependencies['onError']
   readonly #followed = new Map<string, Followed>()
   readonly #underWay = new Map<string, Promise<void>>()
 
-  constructor({ engine, onError }: TickDeskDependencies) {
+  constructor({ engine, onError }: TickMonitorDependencies) {
     this.#engine = engine
     this.#onError = onError
   }
@@ -30,13 +32,13 @@ export class TickMonitor {
     const { state } = this.#engine
     if (state.trading.book.count === 0) return
     const symbol = canonicalSymbol(tick.symbol)
-    if (!reachesLevel(state.trading, symbol, tick.price)) {
+    if (!reachesLevel(state.trading, symbol, priceFrom(tick.price))) {
       this.#followed.delete(symbol)
       return
     }
     const before = this.#followed.get(symbol)
     if (this.#underWay.has(symbol) || (before !== undefined && tick.atMs < before.pausedUntilMs)) return
-    const followed = { price: tick.price, pausedUntilMs: 0 }
+    const followed = { price: priceFrom(tick.price), pausedUntilMs: 0 }
     this.#followed.set(symbol, followed)
     this.#underWay.set(symbol, this.#follow(symbol, tick, followed, before?.price ?? null))
   }
@@ -45,34 +47,34 @@ export class TickMonitor {
     await Promise.all(this.#underWay.values())
   }
 
-  async #follow(symbol: string, tick: Tick, followed: Followed, confirms: number | null): Promise<void> {
+  async #follow(symbol: string, tick: Tick, followed: Followed, confirms: Price | null): Promise<void> {
     const pausedUntilMs = await this.#observe(symbol, tick, confirms)
     this.#underWay.delete(symbol)
-    // A price that reached nothing came meanwhile: this one no longer counts for anything.
+    // A price that reached no level arrived meanwhile: this one can no longer be confirmed.
     if (this.#followed.get(symbol) !== followed) return
-    this.#followed.set(symbol, { price: tick.price, pausedUntilMs })
+    this.#followed.set(symbol, { price: followed.price, pausedUntilMs })
   }
 
-  /** Until when there is no point in asking again. */
-  async #observe(symbol: string, { price, atMs }: Tick, confirms: number | null): Promise<number> {
+  /** The time until which the next price waits. */
+  async #observe(symbol: string, { price, atMs }: Tick, confirms: Price | null): Promise<number> {
     try {
-      const ts = new Date(atMs).toISOString()
+      const ts = timestampOf(new Date(atMs).toISOString())
       const outcome = await this.#engine.execute({
         kind: 'observe-tick',
-        tick: { symbol, price, ts, confirms },
+        tick: { symbol, price: priceFrom(price), ts, confirms },
       })
       const isMoot = outcome.status === 'done' && outcome.events.length === 0
-      // The second price of a jump may come at once: it is what the first one waits for.
+      // The price that confirms a jump may come at once.
       return isMoot && confirms !== null ? atMs + PAUSE_MS : 0
     } catch (error) {
-      this.#onError(`a price of ${symbol} could not be looked at`, error)
+      this.#onError(`could not check a price of ${symbol}`, error)
       return atMs + PAUSE_MS
     }
   }
 }
 
 interface Followed {
-  /** The newest that reached a level. */
-  readonly price: number
+  /** The newest price that reached a level. */
+  readonly price: Price
   readonly pausedUntilMs: number
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { Lanes } from './lanes.ts'
+import { Lanes } from './order-router.ts'
 
 /** Work that ends when the test says so. */
 const held = () => {
@@ -8,7 +8,7 @@ const held = () => {
   return { ends, work }
 }
 
-it('lets one thing happen at a time in a symbol, and eight at all', async () => {
+it('runs one step at a time in a symbol, and eight in total', async () => {
   let freed = 0
   const lanes = new Lanes(() => {
     freed += 1
@@ -32,7 +32,7 @@ it('lets one thing happen at a time in a symbol, and eight at all', async () => 
   expect(freed).toBe(9)
 })
 
-it('counts what begins and ends in a symbol', async () => {
+it('counts steps that begin and end in a symbol', async () => {
   const lanes = new Lanes(() => undefined)
   const { ends, work } = held()
   lanes.start('BTC', work)

@@ -1,50 +1,53 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { createExchange, type Exchange } from '../../../test/simulation/exchange.ts'
 import {
-  everything,
-  openFloor,
-  preparedForLive,
+  createMemoryExchange,
+  type MemoryExchange,
+} from '../../../test/simulation/memory-exchange.fixture.ts'
+import {
+  allRecords,
+  openLiveEngine,
+  prepareForLive,
   VENUE,
-  type Floor,
-} from '../../../test/simulation/trading-floor.ts'
+  type LiveEngine,
+} from '../../../test/simulation/live-engine.fixture.ts'
 import { MemoryLog } from '../../adapters/storage/memory/memory-log.ts'
-import { openPositionsOf } from '../../core/trading/book.ts'
+import { openPositionsOf } from '../../core/trading/portfolio.ts'
 import { createManualTimer, passTime, settle, type ManualTimer } from '../../ports/manual-timer.fixture.ts'
 
 const BEGIN_MS = Date.parse('2026-02-20T00:30:00.000Z')
 
 let timer: ManualTimer
-let exchange: Exchange
+let exchange: MemoryExchange
 let log: MemoryLog
-let floor: Floor
+let floor: LiveEngine
 
 const pass = (ms: number): Promise<void> => passTime(timer, ms)
-const types = async () => (await everything(log)).map(({ type }) => type)
+const types = async () => (await allRecords(log)).map(({ type }) => type)
 const held = () => openPositionsOf(floor.engine.state.trading)
 
 beforeEach(async () => {
   timer = createManualTimer(BEGIN_MS)
-  exchange = createExchange(() => timer.now())
+  exchange = createMemoryExchange(() => timer.now())
   log = new MemoryLog()
-  await preparedForLive(log, BEGIN_MS)
-  floor = await openFloor({ log, broker: exchange, timer })
-  await floor.desk.start()
+  await prepareForLive(log, BEGIN_MS)
+  floor = await openLiveEngine({ log, broker: exchange, timer })
+  await floor.router.start()
   await settle()
   await floor.bars({ BTC: 100, ETH: 100 })
 })
 afterEach(async () => {
   await floor.close()
-  if (floor.troubles.length > 0) throw new Error(floor.troubles.join('\n'))
+  if (floor.errors.length > 0) throw new Error(floor.errors.join('\n'))
 })
 
 it('opens a position with the leverage that was decided', async () => {
-  await floor.intend({ leverage: 2 })
+  await floor.submitIntent({ leverage: 2 })
   await settle()
   expect([...exchange.orders.values()].map(({ order }) => order.leverage)).toEqual([2])
 })
 
 it('records what the venue charged for holding a position, once, and estimates nothing of it', async () => {
-  await floor.intend()
+  await floor.submitIntent()
   await settle()
   await floor.bars({ BTC: 100 })
   await pass(60_000)
@@ -64,7 +67,7 @@ it('records what the venue charged for holding a position, once, and estimates n
 })
 
 it('still counts what the venue charged when the position is closed already', async () => {
-  await floor.intend()
+  await floor.submitIntent()
   await settle()
   await floor.bars({ BTC: 100 })
   await pass(60_000)

@@ -1,32 +1,37 @@
+import type { OrderId } from '../../core/shared/brand.ts'
+import { type PositionId, type IntentId } from '../../core/shared/brand.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createExchange, type Exchange } from '../../../test/simulation/exchange.ts'
 import {
-  everything,
-  openFloor,
-  preparedForLive,
+  createMemoryExchange,
+  type MemoryExchange,
+} from '../../../test/simulation/memory-exchange.fixture.ts'
+import {
+  allRecords,
+  openLiveEngine,
+  prepareForLive,
   VENUE,
-  type Floor,
-  type FloorDependencies,
-} from '../../../test/simulation/trading-floor.ts'
+  type LiveEngine,
+  type LiveEngineDependencies,
+} from '../../../test/simulation/live-engine.fixture.ts'
 import { MemoryLog } from '../../adapters/storage/memory/memory-log.ts'
-import { openPositionsOf } from '../../core/trading/book.ts'
+import { openPositionsOf } from '../../core/trading/portfolio.ts'
 import { createManualTimer, passTime, settle, type ManualTimer } from '../../ports/manual-timer.fixture.ts'
 
 const BEGIN_MS = Date.parse('2026-02-20T00:30:00.000Z')
 
 let timer: ManualTimer
-let exchange: Exchange
+let exchange: MemoryExchange
 let log: MemoryLog
-let floor: Floor
+let floor: LiveEngine
 
-const open = async (parts: Partial<FloorDependencies> = {}): Promise<Floor> => {
-  floor = await openFloor({ log, broker: exchange, timer, ...parts })
-  await floor.desk.start()
+const open = async (parts: Partial<LiveEngineDependencies> = {}): Promise<LiveEngine> => {
+  floor = await openLiveEngine({ log, broker: exchange, timer, ...parts })
+  await floor.router.start()
   await settle()
   return floor
 }
 const pass = (ms: number): Promise<void> => passTime(timer, ms)
-const statusOf = (intentId: string) => floor.engine.state.trading.intents.get(intentId)?.status
+const statusOf = (intentId: string) => floor.engine.state.trading.intents.get(intentId as IntentId)?.status
 const orders = () => [
   ...floor.engine.state.trading.orders.open.values(),
   ...floor.engine.state.trading.orders.ended.values(),
@@ -35,7 +40,7 @@ const lastOrder = () =>
   orders()
     .toSorted((one, other) => (one.submittedAt < other.submittedAt ? -1 : 1))
     .at(-1)
-const types = async () => (await everything(log)).map(({ type }) => type)
+const types = async () => (await allRecords(log)).map(({ type }) => type)
 const held = () => openPositionsOf(floor.engine.state.trading)
 const setLevel = (level: 2 | 3) =>
   floor.engine.execute({
@@ -45,20 +50,20 @@ const setLevel = (level: 2 | 3) =>
 
 beforeEach(async () => {
   timer = createManualTimer(BEGIN_MS)
-  exchange = createExchange(() => timer.now())
+  exchange = createMemoryExchange(() => timer.now())
   log = new MemoryLog()
-  await preparedForLive(log, BEGIN_MS)
+  await prepareForLive(log, BEGIN_MS)
   await open()
   await floor.bars({ BTC: 100, ETH: 100 })
 })
 afterEach(async () => {
   await floor.close()
-  if (floor.troubles.length > 0) throw new Error(floor.troubles.join('\n'))
+  if (floor.errors.length > 0) throw new Error(floor.errors.join('\n'))
 })
 
 describe('an order desk', () => {
   it('sends what is stored, and records what the venue says', async () => {
-    const intent = await floor.intend()
+    const intent = await floor.submitIntent()
     await settle()
     expect(statusOf(intent)).toBe('filled')
     expect(held()).toHaveLength(1)
@@ -74,27 +79,27 @@ describe('an order desk', () => {
 
   it('takes fills in parts, repeated and out of order, each once', async () => {
     exchange.treat('fill-in-parts')
-    await floor.intend()
+    await floor.submitIntent()
     await settle()
     expect(lastOrder()).toMatchObject({ status: 'filled', fills: 3 })
     expect(held()[0]?.holding.quantity).toBe(exchange.netOf('BTC'))
   })
 
-  it('waits for trades that an order speaks of', async () => {
+  it('waits for the trades of an order that is reported as filled', async () => {
     exchange.treat('trades-later')
-    const intent = await floor.intend()
+    const intent = await floor.submitIntent()
     await settle()
     expect(statusOf(intent)).toBe('executing')
     await pass(12_000)
     expect(statusOf(intent)).toBe('filled')
   })
 
-  it('keeps what was filled of an entry, and none where nothing was', async () => {
+  it('keeps the filled part of an entry, and no position where nothing was filled', async () => {
     exchange.treat('fill-some', 'fill-nothing')
-    const some = await floor.intend()
+    const some = await floor.submitIntent()
     await settle()
     expect(statusOf(some)).toBe('filled')
-    const none = await floor.intend({ symbol: 'ETH' })
+    const none = await floor.submitIntent({ symbol: 'ETH' })
     await settle()
     expect(statusOf(none)).toBe('rejected')
     expect(held()).toHaveLength(1)
@@ -104,7 +109,7 @@ describe('an order desk', () => {
     'looks an order up whose answer is lost (%s), and sends it only once',
     async (treatment) => {
       exchange.treat(treatment)
-      const intent = await floor.intend()
+      const intent = await floor.submitIntent()
       await settle()
       await pass(12_000)
       expect(statusOf(intent)).toBe('filled')
@@ -114,10 +119,10 @@ describe('an order desk', () => {
   )
 
   it.each(['lose', 'lose-hang'] as const)(
-    'sends an order again under the same name only after the venue did not have it for long enough (%s)',
+    'sends an order again under the same id only after the venue did not have it for long enough (%s)',
     async (treatment) => {
       exchange.treat(treatment)
-      const intent = await floor.intend()
+      const intent = await floor.submitIntent()
       await settle()
       await pass(29_000)
       expect(exchange.arrivals).toEqual([])
@@ -127,26 +132,26 @@ describe('an order desk', () => {
     },
   )
 
-  it('asks again where the search itself fails', async () => {
+  it('repeats a lookup that fails', async () => {
     exchange.treat('fill-unclear')
-    exchange.troubleLookups('unclear', 'throw', 'hang')
-    const intent = await floor.intend()
+    exchange.failLookups('unclear', 'throw', 'hang')
+    const intent = await floor.submitIntent()
     await pass(20_000)
     expect(statusOf(intent)).toBe('filled')
     expect(exchange.arrivals).toHaveLength(1)
   })
 
   it('sends no entry anywhere, and nothing in the symbol, while an order is unknown', async () => {
-    await floor.intend({ symbol: 'ETH' })
+    await floor.submitIntent({ symbol: 'ETH' })
     await settle()
     exchange.treat('lose')
-    await floor.intend()
+    await floor.submitIntent()
     await settle()
-    const other = await floor.intend({ symbol: 'ETH', direction: 'short' })
+    const other = await floor.submitIntent({ symbol: 'ETH', direction: 'short' })
     expect(statusOf(other)).toBe('rejected')
     const by = { operator: 'op', surface: 'cli' } as const
     const [eth] = held()
-    await floor.engine.execute({ kind: 'close-position', positionId: eth?.id ?? '', by })
+    await floor.engine.execute({ kind: 'close-position', positionId: (eth?.id ?? '') as PositionId, by })
     await settle()
     // An exit in another symbol may go.
     expect(exchange.netOf('ETH')).toBe(0n)
@@ -155,22 +160,27 @@ describe('an order desk', () => {
 
   it('leaves an order that cannot be looked up to an operator', async () => {
     exchange.treat('lose')
-    exchange.troubleLookups('impossible')
-    const intent = await floor.intend()
+    exchange.failLookups('unsupported')
+    const intent = await floor.submitIntent()
     await pass(60_000)
     expect(lastOrder()).toMatchObject({ status: 'unknown', needsOperator: true })
     expect(await types()).toContain('alert.execution')
-    const request = { orderId: lastOrder()?.id ?? '', operator: 'op', reason: null, surface: 'cli' } as const
+    const request = {
+      orderId: (lastOrder()?.id ?? '') as OrderId,
+      operator: 'op',
+      reason: null,
+      surface: 'cli',
+    } as const
     await floor.engine.execute({ kind: 'cancel-order', request })
     expect(statusOf(intent)).toBe('rejected')
   })
 
-  it('records a refusal, and tries an exit again that was refused', async () => {
+  it('records a rejection, and retries an exit that was rejected', async () => {
     exchange.treat('refuse', 'fill', 'refuse', 'fill')
-    const refused = await floor.intend()
+    const refused = await floor.submitIntent()
     await settle()
     expect(statusOf(refused)).toBe('rejected')
-    await floor.intend()
+    await floor.submitIntent()
     await pass(60_000)
     await floor.bars({ BTC: 94 })
     await settle()
@@ -181,7 +191,7 @@ describe('an order desk', () => {
   })
 
   it('sweeps what rests, and tries the rest of an exit again', async () => {
-    await floor.intend()
+    await floor.submitIntent()
     await pass(60_000)
     exchange.treat('fill-some')
     await floor.bars({ BTC: 94 })
@@ -193,13 +203,13 @@ describe('an order desk', () => {
   })
 
   it('cancels at the venue what the kill switch or an operator wants canceled', async () => {
-    await floor.intend()
+    await floor.submitIntent()
     await pass(60_000)
     exchange.treat('fill-some')
     await floor.bars({ BTC: 94 })
     await settle()
     const request = {
-      orderId: lastOrder()?.id ?? '',
+      orderId: (lastOrder()?.id ?? '') as OrderId,
       operator: 'op',
       reason: 'too slow',
       surface: 'cli',
@@ -221,7 +231,7 @@ describe('after a restart', () => {
 
   it('every order under way is looked up before anything is sent', async () => {
     exchange.treat('fill-hang')
-    const intent = await floor.intend()
+    const intent = await floor.submitIntent()
     await settle()
     await restart()
     expect(await types()).toContain('execution.order_unknown.v1')
@@ -231,15 +241,15 @@ describe('after a restart', () => {
   })
 
   it('an order that was stored and never sent is sent once', async () => {
-    await floor.desk.close()
-    const intent = await floor.intend()
+    await floor.router.close()
+    const intent = await floor.submitIntent()
     // Nobody is there to send it, and so it is not accepted either.
     expect(statusOf(intent)).toBe('rejected')
     await open()
     await pass(1000)
     await floor.bars({ BTC: 100 })
     exchange.treat('lose-hang')
-    const second = await floor.intend()
+    const second = await floor.submitIntent()
     await settle()
     await restart()
     await pass(40_000)
@@ -247,9 +257,9 @@ describe('after a restart', () => {
     expect(exchange.arrivals).toHaveLength(1)
   })
 
-  it('an order whose time is over is given up, and an intent ends', async () => {
+  it('an expired order is given up, and its intent ends', async () => {
     exchange.treat('lose-hang')
-    const intent = await floor.intend()
+    const intent = await floor.submitIntent()
     await settle()
     floor.drop()
     await timer.advance(400_000)
@@ -259,9 +269,9 @@ describe('after a restart', () => {
     expect(exchange.arrivals).toEqual([])
   })
 
-  it('the level is what it was, and holds back what it forbids', async () => {
+  it('the kill switch keeps its level, and holds back what it forbids', async () => {
     exchange.treat('lose-hang')
-    const intent = await floor.intend()
+    const intent = await floor.submitIntent()
     await settle()
     await setLevel(2)
     await restart()
@@ -272,7 +282,7 @@ describe('after a restart', () => {
   })
 
   it('at level 3 no exit goes by itself', async () => {
-    await floor.intend()
+    await floor.submitIntent()
     await pass(60_000)
     exchange.treat('lose-hang')
     await floor.bars({ BTC: 94 })
@@ -284,33 +294,37 @@ describe('after a restart', () => {
     expect(exchange.arrivals).toHaveLength(1)
     const [position] = held()
     const by = { operator: 'op', surface: 'cli' } as const
-    await floor.engine.execute({ kind: 'close-position', positionId: position?.id ?? '', by })
+    await floor.engine.execute({ kind: 'close-position', positionId: (position?.id ?? '') as PositionId, by })
     await settle()
     expect(exchange.netOf('BTC')).toBe(0n)
   })
 
-  it('adopts what it finds, and opens nothing until an operator has looked', async () => {
+  it('adopts unknown positions, and opens nothing until an operator resumes', async () => {
     exchange.tradeByHand('ETH', -2)
     await restart()
     await pass(4000)
     expect(held()[0]).toMatchObject({
-      terms: { isAdopted: true, direction: 'short', asset: 'ETH', platform: VENUE },
+      terms: { origin: { kind: 'adopted' }, direction: 'short', asset: 'ETH', platform: VENUE },
     })
-    const intent = await floor.intend()
+    const intent = await floor.submitIntent()
     expect(statusOf(intent)).toBe('rejected')
     const by = { operator: 'op', surface: 'cli' } as const
-    await floor.engine.execute({ kind: 'close-position', positionId: held()[0]?.id ?? '', by })
+    await floor.engine.execute({
+      kind: 'close-position',
+      positionId: (held()[0]?.id ?? '') as PositionId,
+      by,
+    })
     await settle()
     expect(exchange.netOf('ETH')).toBe(0n)
     await floor.engine.execute({ kind: 'resume-live', operator: 'op', reason: 'was mine', surface: 'cli' })
     await floor.bars({ BTC: 100 })
-    const later = await floor.intend()
+    const later = await floor.submitIntent()
     await settle()
     expect(statusOf(later)).toBe('filled')
   })
 
   it('tells once of what is missing', async () => {
-    await floor.intend()
+    await floor.submitIntent()
     await settle()
     const [position] = held()
     exchange.tradeByHand('BTC', -Number(position?.holding.quantity ?? 0n) / 1e8)

@@ -1,98 +1,99 @@
+import type { OrderId } from '../../core/shared/brand.ts'
 import type { Command } from '../../core/decide.ts'
 import type { Configuration } from '../../core/config/schema.ts'
-import { hasStrandedExit } from '../../core/trading/retry-exits.ts'
-import type { Order } from '../../core/trading/orders.ts'
-import { openPositionsOf } from '../../core/trading/book.ts'
+import { hasStrandedExit } from '../../core/trading/exits.ts'
+import { intentOf, isExit, type OpenOrder } from '../../core/trading/orders.ts'
+import { openPositionsOf } from '../../core/trading/portfolio.ts'
 import { canonicalSymbol } from '../../core/shared/symbol.ts'
 import type { Broker } from '../../ports/broker.ts'
 import type { Timer } from '../../ports/timer.ts'
 import type { Engine } from '../engine.ts'
-import { AccountWatch } from './account-watch.ts'
-import { cancelAtVenue, lookUp, sendOrder, type Finding, type VenueLine } from './ask-venue.ts'
-import { Inquiries } from './inquiries.ts'
-import { Lanes } from './lanes.ts'
-import { nextAct, type Act } from './next-act.ts'
-import { VenueWatch } from './venue-watch.ts'
+import { Lookups, nextStep, type Step } from './next-step.ts'
+import { cancelAtVenue, lookUp, sendOrder, type Finding, type VenueConnection } from './venue-calls.ts'
+import { VenueMonitor } from './venue-monitor.ts'
 
-export interface OrderDeskDependencies {
+export interface OrderRouterDependencies {
   readonly engine: Engine
   readonly broker: Broker
-  /** As configured; orders of other venues are not touched. */
+  /** As configured; orders of other venues are left alone. */
   readonly venue: string
   readonly timer: Timer
   readonly configuration: () => Configuration
   readonly onError: (what: string, error?: unknown) => void
 }
 
-/** How often it looks around by itself. */
+/** How often orders are checked without an event. */
 const STEP_MS = 1000
 const RECORD_ATTEMPTS = 3
 
 /**
- * Drives a venue from what is stored. An order is sent once, after it is durable; whatever is unclear afterwards is
- * looked up, and sent again only after the venue did not have it. Only one process may do this on a log.
+ * Sends stored orders to a venue. An order is sent once, after it is durable; if its state is unclear it is looked up,
+ * and sent again only when the venue does not have it. Only one process may do this on a log.
  */
 export class OrderRouter {
-  readonly #parts: OrderDeskDependencies
+  readonly #dependencies: OrderRouterDependencies
   readonly #lanes: Lanes
-  readonly #inquiries: Inquiries
-  readonly #watch: VenueWatch
-  /** What this process has sent, with the number of the attempt: none is made twice. */
-  readonly #sent = new Map<string, number>()
+  readonly #lookups: Lookups
+  readonly #venueMonitor: VenueMonitor
+  /** Orders that this process has sent, with the number of the attempt: no attempt is made twice. */
+  readonly #sent = new Map<OrderId, number>()
   readonly #closing = new AbortController()
   #running: Promise<unknown> = Promise.resolve()
   #isRetrying = false
-  #stopListening: () => void = () => undefined
+  #unsubscribe: () => void = () => undefined
 
-  constructor(parts: OrderDeskDependencies) {
-    this.#parts = parts
-    this.#lanes = new Lanes(() => this.#look())
-    this.#inquiries = new Inquiries(() => {
-      const { attempts, seconds } = parts.configuration().execution.lookups
+  constructor(dependencies: OrderRouterDependencies) {
+    const { configuration } = dependencies
+    this.#dependencies = dependencies
+    this.#lanes = new Lanes(() => this.#startNextSteps())
+    this.#lookups = new Lookups(() => {
+      const { attempts, seconds } = configuration().execution.lookups
       return { attempts, overMs: seconds * 1000 }
     })
-    const symbols = (): readonly string[] => parts.configuration().universe.symbols
-    const activityIn = (symbol: string): number => this.#lanes.activityIn(symbol)
-    const account = new AccountWatch({ ...parts, symbols, activityIn })
-    this.#watch = new VenueWatch({ ...parts, symbols, account, signal: this.#closing.signal })
-  }
-
-  /** What was under way when the process before this one ended is unknown, before anything is sent. */
-  async start(): Promise<void> {
-    const { engine } = this.#parts
-    await this.#watch.begin()
-    await engine.execute({ kind: 'mark-orders-unknown', reason: 'restart' })
-    this.#stopListening = engine.feed.subscribe(({ events }) => {
-      if (events.some(({ type }) => type.startsWith('execution.') || type === 'system.kill_switch.v1'))
-        this.#look()
+    this.#venueMonitor = new VenueMonitor({
+      ...dependencies,
+      symbols: () => configuration().universe.symbols,
+      activityIn: (symbol) => this.#lanes.activityIn(symbol),
+      signal: this.#closing.signal,
     })
-    this.#running = Promise.all([this.#loop(), this.#watch.run()])
   }
 
-  /** Waits for what is under way at the venue. */
+  /** Orders that an earlier process had under way become unknown before anything is sent. */
+  async start(): Promise<void> {
+    const { engine } = this.#dependencies
+    await this.#venueMonitor.begin()
+    await engine.execute({ kind: 'mark-orders-unknown', reason: 'restart' })
+    this.#unsubscribe = engine.eventBus.subscribe(({ events }) => {
+      if (events.some(({ type }) => type.startsWith('execution.') || type === 'system.kill_switch.v1'))
+        this.#startNextSteps()
+    })
+    this.#running = Promise.all([this.#loop(), this.#venueMonitor.run()])
+  }
+
+  /** Waits for calls to the venue that are under way. */
   async close(): Promise<void> {
     this.#closing.abort()
-    this.#stopListening()
+    this.#unsubscribe()
     await this.#running
     await this.#lanes.settled()
-    await this.#watch.end()
+    await this.#venueMonitor.end()
   }
 
   async #loop(): Promise<void> {
-    const { timer } = this.#parts
+    const { timer } = this.#dependencies
     while (!this.#closing.signal.aborted) {
-      this.#look()
+      this.#startNextSteps()
       await this.#retryExits()
       await timer.wait(STEP_MS, this.#closing.signal)
     }
   }
 
-  /** Starts whatever is next in every symbol in which nothing is under way. */
-  #look(): void {
+  /** Starts the next step in every symbol in which nothing is under way. */
+  #startNextSteps(): void {
     if (this.#closing.signal.aborted) return
-    const { engine, timer } = this.#parts
+    const { engine, timer } = this.#dependencies
     const orders = this.#orders()
-    this.#inquiries.forgetAllBut(orders)
+    this.#lookups.forgetAllBut(orders)
     this.#forgetSentBut(orders)
     if (orders.length === 0) return
     const nowMs = timer.now()
@@ -100,86 +101,89 @@ export class OrderRouter {
       level: engine.state.trading.killSwitch.level,
       nowMs,
       isAnyUnknown: orders.some(({ status }) => status === 'unknown'),
-      wasSent: ({ id, resends }: Order) => (this.#sent.get(id) ?? -1) >= resends,
-      isDue: (order: Order) => this.#inquiries.isDue(order, nowMs),
+      wasSent: ({ id, resends }: OpenOrder) => (this.#sent.get(id) ?? -1) >= resends,
+      isDue: (order: OpenOrder) => this.#lookups.isDue(order, nowMs),
     }
-    const acts = [...bySymbol(orders)].flatMap(([symbol, own]) => {
-      const act = this.#lanes.isFree(symbol) ? nextAct(own, facts) : null
-      return act === null ? [] : [{ symbol, act }]
+    const steps = [...bySymbol(orders)].flatMap(([symbol, own]) => {
+      const step = this.#lanes.isFree(symbol) ? nextStep(own, facts) : null
+      return step === null ? [] : [{ symbol, step }]
     })
     // Exits first: there may be more symbols than lanes.
-    for (const { symbol, act } of acts.toSorted((one, other) => urgency(other.act) - urgency(one.act))) {
-      this.#lanes.start(symbol, () => this.#do(act))
+    for (const { symbol, step } of steps.toSorted((one, other) => urgency(other.step) - urgency(one.step))) {
+      this.#lanes.start(symbol, () => this.#take(step))
     }
   }
 
-  async #do(act: Act): Promise<void> {
-    const { order } = act
+  async #take(step: Step): Promise<void> {
+    const { order } = step
     const { id: orderId } = order
-    switch (act.kind) {
+    switch (step.kind) {
       case 'send':
         this.#sent.set(orderId, order.resends)
-        return this.#record(await sendOrder(order, this.#line()))
+        return this.#record(await sendOrder(order, this.#connection()))
       case 'withhold':
-        return this.#record({ kind: 'record-unsent', orderId, reason: act.reason })
-      case 'doubt':
+        return this.#record({ kind: 'record-unsent', orderId, reason: step.reason })
+      case 'mark-unknown':
         return this.#record({
           kind: 'mark-order-unknown',
           orderId,
           reason: 'the answer could not be recorded',
         })
       case 'cancel':
-        this.#inquiries.begin(order, this.#parts.timer.now())
-        return this.#take(order, await cancelAtVenue(order, this.#line()))
+        this.#lookups.begin(order, this.#dependencies.timer.now())
+        return this.#handle(order, await cancelAtVenue(order, this.#connection()))
       case 'look-up':
       case 'sweep': {
-        this.#inquiries.begin(order, this.#parts.timer.now())
-        return this.#take(order, await lookUp(order, this.#line(), act.kind === 'look-up' ? 1 : null))
+        this.#lookups.begin(order, this.#dependencies.timer.now())
+        return this.#handle(
+          order,
+          await lookUp(order, this.#connection(), step.kind === 'look-up' ? 1 : null),
+        )
       }
     }
   }
 
-  async #take(order: Order, finding: Finding): Promise<void> {
-    const nowMs = this.#parts.timer.now()
+  async #handle(order: OpenOrder, finding: Finding): Promise<void> {
+    const nowMs = this.#dependencies.timer.now()
     switch (finding.kind) {
       case 'record':
-        this.#inquiries.answered(order, nowMs)
+        this.#lookups.answered(order, nowMs)
         return this.#record(finding.command)
       case 'unclear':
-        return this.#inquiries.unclear(order, nowMs)
+        return this.#lookups.unclear(order, nowMs)
       case 'nothing-found': {
         const orderId = order.id
         if (order.status !== 'unknown')
           return this.#record({ kind: 'mark-order-unknown', orderId, reason: 'the venue does not have it' })
-        const lookups = this.#inquiries.nothingFound(order, nowMs)
+        const lookups = this.#lookups.nothingFound(order, nowMs)
         if (lookups !== null) await this.#record({ kind: 'record-not-found', orderId, lookups })
       }
     }
   }
 
-  /** What cannot be recorded now is found again by looking it up. */
+  /** A report that cannot be stored is found again by a lookup. */
   async #record(command: Command): Promise<void> {
-    const { engine, timer, onError } = this.#parts
+    const { engine, timer, onError } = this.#dependencies
     for (let attempt = 1; ; attempt += 1) {
       try {
         await engine.execute(command)
         return
       } catch (error) {
         if (attempt >= RECORD_ATTEMPTS || this.#closing.signal.aborted)
-          return onError(`what the venue said (${command.kind}) could not be stored`, error)
+          return onError(`could not store the venue's answer (${command.kind})`, error)
         await timer.wait(STEP_MS, this.#closing.signal)
       }
     }
   }
 
-  /** What has ended cannot be sent any more. */
-  #forgetSentBut(orders: readonly Order[]): void {
+  /** Ended orders are never sent again. */
+  #forgetSentBut(orders: readonly OpenOrder[]): void {
     const open = new Set(orders.map(({ id }) => id))
     for (const id of this.#sent.keys()) if (!open.has(id)) this.#sent.delete(id)
   }
 
   async #retryExits(): Promise<void> {
-    const { engine } = this.#parts
+    const { engine } = this.#dependencies
     if (
       this.#isRetrying ||
       !openPositionsOf(engine.state.trading).some((one) => hasStrandedExit(engine.state.trading, one))
@@ -190,13 +194,13 @@ export class OrderRouter {
     this.#isRetrying = false
   }
 
-  #orders(): readonly Order[] {
-    const { engine, venue } = this.#parts
+  #orders(): readonly OpenOrder[] {
+    const { engine, venue } = this.#dependencies
     return [...engine.state.trading.orders.open.values()].filter((order) => order.venue === venue)
   }
 
-  #line(): VenueLine {
-    const { engine, broker, timer, configuration } = this.#parts
+  #connection(): VenueConnection {
+    const { engine, broker, timer, configuration } = this.#dependencies
     const { execution, universe } = configuration()
     return {
       broker,
@@ -204,14 +208,17 @@ export class OrderRouter {
       timeoutMs: execution.send_timeout_seconds * 1000,
       spelling: (symbol) =>
         universe.symbols.find((name) => canonicalSymbol(name) === canonicalSymbol(symbol)) ?? symbol,
-      // The least there is, should nobody know any more: no position is nearer to its liquidation than was decided.
-      leverageOf: ({ intentId }) => engine.state.trading.intents.get(intentId ?? '')?.intent.leverage ?? 1,
+      // 1 if the intent is no longer known: no position is closer to liquidation than was decided.
+      leverageOf: (order) => {
+        const id = intentOf(order)
+        return (id === null ? undefined : engine.state.trading.intents.get(id))?.intent.leverage ?? 1
+      },
     }
   }
 }
 
-const bySymbol = (orders: readonly Order[]): ReadonlyMap<string, readonly Order[]> => {
-  const groups = new Map<string, Order[]>()
+const bySymbol = (orders: readonly OpenOrder[]): ReadonlyMap<string, readonly OpenOrder[]> => {
+  const groups = new Map<string, OpenOrder[]>()
   for (const order of orders) {
     const symbol = canonicalSymbol(order.symbol)
     const group = groups.get(symbol)
@@ -221,4 +228,46 @@ const bySymbol = (orders: readonly Order[]): ReadonlyMap<string, readonly Order[
   return groups
 }
 
-const urgency = ({ kind, order }: Act): number => (order.isExit ? 2 : 0) + (kind === 'send' ? 1 : 0)
+const urgency = ({ kind, order }: Step): number => (isExit(order) ? 2 : 0) + (kind === 'send' ? 1 : 0)
+
+/** Calls to the venue at the same time. */
+const LANES_MAX = 8
+
+/** Runs one step at a time in each symbol, and at most LANES_MAX in total. */
+export class Lanes {
+  readonly #underWay = new Map<string, Promise<void>>()
+  readonly #activity = new Map<string, number>()
+  readonly #onFree: () => void
+
+  constructor(onFree: () => void) {
+    this.#onFree = onFree
+  }
+
+  isFree(symbol: string): boolean {
+    return !this.#underWay.has(symbol) && this.#underWay.size < LANES_MAX
+  }
+
+  /** Does nothing when no lane is free: `onFree` is the time to try again. */
+  start(symbol: string, work: () => Promise<void>): void {
+    if (!this.isFree(symbol)) return
+    this.#count(symbol)
+    const done = work().finally(() => {
+      this.#underWay.delete(symbol)
+      this.#count(symbol)
+      this.#onFree()
+    })
+    this.#underWay.set(symbol, done)
+  }
+
+  activityIn(symbol: string): number {
+    return this.#activity.get(symbol) ?? 0
+  }
+
+  async settled(): Promise<void> {
+    while (this.#underWay.size > 0) await Promise.all(this.#underWay.values())
+  }
+
+  #count(symbol: string): void {
+    this.#activity.set(symbol, this.activityIn(symbol) + 1)
+  }
+}

@@ -7,10 +7,11 @@ import { payloadOf } from '../../core/views/log.ts'
 import { canonicalSymbol } from '../../core/shared/symbol.ts'
 import { isPlainText } from '../../core/shared/text.ts'
 import { sha256Hex } from '../sha256.ts'
-import type { Reader } from './reader.ts'
+import type { Reader } from './trading-records.ts'
+import { findIntent } from './trading-records.ts'
 
 export interface ExplanationRequest {
-  /** Of a cycle or of one conviction. */
+  /** The id of a cycle or of one conviction. */
   readonly id: string
   /** Only this symbol of a cycle. */
   readonly symbol: string | null
@@ -19,7 +20,7 @@ export interface ExplanationRequest {
 /** As many as a universe may have. */
 const CONVICTIONS_MAX = 1000
 
-/** Why a cycle decided as it did; null if no cycle and no conviction has this id. */
+/** Why a cycle decided as it did; null if neither a cycle nor a conviction has this id. */
 export const explain = async (
   reader: Reader,
   { id, symbol }: ExplanationRequest,
@@ -63,7 +64,7 @@ const CONVICTION = 'brain.conviction.v1'
 const about = (reader: Reader, id: string, type: string, limit: number): Promise<readonly LogRecord[]> =>
   reader.log.read({ about: id, types: [type], order: 'asc', limit })
 
-/** A damaged event explains nothing; verification reports it. */
+/** A damaged event is left out; verification reports it. */
 const sound = <Type extends typeof CONVICTION | 'brain.cycle.v1' | 'execution.trade_intent.v1'>(
   record: LogRecord,
   type: Type,
@@ -73,26 +74,20 @@ const sound = <Type extends typeof CONVICTION | 'brain.cycle.v1' | 'execution.tr
   return parsed.success ? [{ record, payload: parsed.data as PayloadOf<Type> }] : []
 }
 
+type ExplainedIntent = StoredCycle['intents'] extends ReadonlyMap<string, infer Intent> ? Intent : never
+
 const intentsOf = async (reader: Reader, cycleId: string): Promise<StoredCycle['intents']> => {
-  const {
-    trading: { intents },
-  } = await reader.fresh()
   const records = await about(reader, cycleId, 'execution.trade_intent', CONVICTIONS_MAX)
-  return new Map(
-    records
-      .flatMap((record) => sound(record, 'execution.trade_intent.v1'))
-      .map(({ record, payload }) => {
-        const known = intents.get(record.id)
-        return [
-          payload.conviction_id,
-          {
-            intent_id: record.id,
-            direction: payload.direction,
-            size_pct: payload.size_pct,
-            status: known?.status ?? payload.status,
-            reasons: [...(known?.reasons ?? [])],
-          },
-        ]
-      }),
-  )
+  const intents = new Map<string, ExplainedIntent>()
+  for (const { record, payload } of records.flatMap((one) => sound(one, 'execution.trade_intent.v1'))) {
+    const known = await findIntent(reader, record.id)
+    intents.set(payload.conviction_id, {
+      intent_id: record.id,
+      direction: payload.direction,
+      size_pct: payload.size_pct,
+      status: known?.status ?? payload.status,
+      reasons: [...(known?.reasons ?? [])],
+    })
+  }
+  return intents
 }

@@ -6,11 +6,9 @@ import { scoreOf } from '../../core/signals/signals.ts'
 import type { State } from '../../core/state.ts'
 import { isPlainText } from '../../core/shared/text.ts'
 import type { EventLog } from '../../ports/event-log.ts'
-import { originOf } from './attribution.ts'
-import { searchAbout } from './reading-about.ts'
-import { tradesOf, verdictOn } from './signal-history.ts'
+import { originOf, searchAbout, tradesOf, verdictOn } from './attribution.ts'
 
-/** What an agent says of a producer's signal. */
+/** An agent's feedback on a producer's signal. */
 export interface Feedback {
   readonly signalId: string | null
   readonly outcome: PayloadOf<'learning.feedback.v1'>['outcome']
@@ -18,7 +16,7 @@ export interface Feedback {
   readonly note: string | null
 }
 
-/** Whether anybody can be meant: registered, built-in, a contributor who spoke, or the source of a stored signal. */
+/** Registered, built-in, a contributor with signals, or the source of a stored signal. */
 export const isKnownProducer = async (log: EventLog, state: State, id: string): Promise<boolean> => {
   if (isBuiltin(id) || state.signals.producers.registered.has(id) || state.signals.trails.byNode.has(id))
     return true
@@ -27,7 +25,7 @@ export const isKnownProducer = async (log: EventLog, state: State, id: string): 
   return signals.length > 0
 }
 
-/** What was said, and what the log knows about whether it may be evidence. */
+/** Feedback, and what the log says about whether it counts. */
 export interface MatchedFeedback {
   readonly feedback: Omit<PayloadOf<'learning.feedback.v1'>, 'counted' | 'weight'>
   readonly status: FeedbackStatus
@@ -65,7 +63,7 @@ export const matchedFeedback = async (
 
 const NOT_JUDGED: FeedbackStatus = { isVoid: false, isRepeated: false }
 
-/** The market gave none, or never can: nobody knew the price, and nobody traded on it. */
+/** Whether the call was resolved without a result, or cannot be resolved: it has no price and was not traded. */
 const hasNoAnswer = async (
   log: EventLog,
   attribution: PayloadOf<'attribution.recorded.v1'>,

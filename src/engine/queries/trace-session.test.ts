@@ -5,7 +5,7 @@ import { MemoryLog } from '../../adapters/storage/memory/memory-log.ts'
 import { Engine } from '../engine.ts'
 import { SESSION_EVENTS_MAX, traceSessionOf } from './trace-session.ts'
 
-const MOMENT = { now: '2026-02-20T00:30:00.000Z', ttlHours: 24 }
+const CONTEXT = { now: '2026-02-20T00:30:00.000Z', ttlHours: 24 }
 
 let engine: Engine
 beforeEach(async () => {
@@ -37,20 +37,20 @@ describe('the events of a session', () => {
     const wanted = records
       .filter(({ traceId }) => traceIds.includes(traceId ?? ''))
       .map((record) => record.id)
-    const session = await traceSessionOf(engine, id, MOMENT)
+    const session = await traceSessionOf(engine, id, CONTEXT)
     expect(session?.events.map((event) => event.id)).toEqual(wanted)
   })
 
   it('are so many and no more', async () => {
     const id = await open(['t0', 't1'])
     const records = await appendTo(engine.log, SESSION_EVENTS_MAX + 10, (seq) => ({ traceId: `t${seq % 2}` }))
-    const session = await traceSessionOf(engine, id, MOMENT)
+    const session = await traceSessionOf(engine, id, CONTEXT)
     expect(session?.events.map((event) => event.id)).toEqual(
       records.slice(0, SESSION_EVENTS_MAX).map((record) => record.id),
     )
   })
 
   it('are none of a session that is not there', async () => {
-    expect(await traceSessionOf(engine, 'none', MOMENT)).toBeNull()
+    expect(await traceSessionOf(engine, 'none', CONTEXT)).toBeNull()
   })
 })

@@ -6,11 +6,11 @@ import {
   type TraceSessionDetailView,
 } from '../../core/views/trace-sessions.ts'
 import type { EventLog } from '../../ports/event-log.ts'
-import type { Reader } from './reader.ts'
+import type { Reader } from './trading-records.ts'
 
 export const SESSION_EVENTS_MAX = 1000
 
-/** A session with what happened under its trace ids; null if no session has this id. */
+/** A session with the events of its trace ids; null if no session has this id. */
 export const traceSessionOf = async (
   reader: Reader,
   id: string,
@@ -21,7 +21,7 @@ export const traceSessionOf = async (
   return viewSessionDetail(session, await eventsOf(reader.log, session.traceIds), context)
 }
 
-/** A session may have many trace ids; the store is not asked for all of them at once. */
+/** A session may have many trace ids, so they are read in groups. */
 const TRACES_AT_ONCE = 16
 
 const eventsOf = async (log: EventLog, traceIds: readonly string[]): Promise<readonly LogRecord[]> => {
@@ -32,7 +32,7 @@ const eventsOf = async (log: EventLog, traceIds: readonly string[]): Promise<rea
         .slice(index, index + TRACES_AT_ONCE)
         .map((traceId) => log.read({ about: traceRef(traceId), order: 'asc', limit: SESSION_EVENTS_MAX })),
     )
-    // Cut each time, so that a session of long traces never holds more than it shows.
+    // Cut each time, so that a session with long traces stays small in memory.
     events = [...events, ...pages.flat()]
       .sort((one, other) => one.seq - other.seq)
       .slice(0, SESSION_EVENTS_MAX)

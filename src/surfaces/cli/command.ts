@@ -1,39 +1,41 @@
 import type { Command } from 'commander'
-import type { ExitCode } from './failure.ts'
-import type { Printer } from './output.ts'
-import type { Progress } from './progress.ts'
-import type { InputStream } from './secret-input.ts'
 import type { CommandDependencies } from './dependencies.ts'
+import type { ExitCode } from './failure.ts'
+import type { InputStream, Printer, Progress } from './terminal.ts'
 
-/** The order of the help: what a newcomer needs comes first. */
+/** In the order of the help: what a newcomer needs comes first. */
 export const COMMAND_GROUPS = ['Run', 'Look', 'Control', 'Signals', 'Prove', 'Settings'] as const
 
-export type CommandGroup = (typeof COMMAND_GROUPS)[number]
-
-/** What a command works with. */
-export interface Bench {
+/** One run of one command. */
+export interface Invocation {
   readonly dependencies: CommandDependencies
   readonly print: Printer
-  /** One for everything this invocation writes or complains about. */
+  /** The same in everything this invocation writes to the log and in its error. */
   readonly requestId: string
   readonly progress: (label: string) => Progress
-  /** For those who read it piece by piece, as it comes. */
+  /** For commands that read line by line. */
   readonly stdin: InputStream
   /** Text from standard input: all of a pipe, or one hidden line from a keyboard. */
   readonly readSecret: (prompt: string) => Promise<string>
-  /** The same, shown while it is typed. */
+  /** The same, echoed while it is typed. */
   readonly readAnswer: (prompt: string) => Promise<string>
 }
 
-/** Turns work at the bench into what the parser calls: the arguments, then the options. */
-export type Task = <Arguments extends readonly unknown[]>(
-  work: (bench: Bench, ...parsed: Arguments) => Promise<ExitCode>,
+/** Turns a command's function into an action for commander, which passes the arguments, then the options. No exit code is 0. */
+export type Run = <Arguments extends readonly unknown[]>(
+  action: (invocation: Invocation, ...parsed: Arguments) => Promise<ExitCode | void>,
 ) => (...parsed: Arguments) => Promise<void>
 
-/** One word of the command line. A new one is a file in `commands` and a line in `commands/all.ts`. */
-export interface CliCommand {
-  readonly group: CommandGroup
-  readonly add: (program: Command, task: Task) => Command
+/** Adds description, options, subcommands and actions to a command that has its name and summary already. */
+export type DefineCommand = (command: Command, run: Run) => void
+
+/** A line of `svc --help`. A new command is a file in `commands` and a line in `commands/all.ts`. */
+export interface CommandEntry {
+  readonly name: string
+  readonly group: (typeof COMMAND_GROUPS)[number]
+  readonly summary: string
+  /** Loaded only for the command that runs, since loading takes longer than most commands. */
+  readonly load: () => Promise<{ readonly define: DefineCommand }>
 }
 
 /** For `addHelpText('after', …)`. */

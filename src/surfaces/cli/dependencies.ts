@@ -13,7 +13,7 @@ import type { Signatures } from '../../ports/signatures.ts'
 
 /**
  * What the composition hands to commands, for one home folder. Nothing is opened before it is asked for.
- * Trouble that an operator can act on is thrown as `Failure`.
+ * An error that an operator can act on is thrown as `Failure`.
  */
 export interface CommandDependencies {
   readonly home: string
@@ -41,15 +41,15 @@ export interface CommandDependencies {
   /** Checks signatures on every core. Whoever opened it closes it. */
   openSignatures(): Promise<Signatures>
   /** Checkpoints in a file of any name. */
-  checkpointsIn(file: string): CheckpointStore
+  openCheckpoints(file: string): Promise<CheckpointStore>
   /** The venue of real orders, with its keys. Whoever opened it closes it. */
   openBroker(): Promise<Broker>
   /** A run through recorded time. It leaves nothing behind. */
-  backtest(wish: BacktestRequest): Promise<BacktestReport>
+  backtest(request: BacktestRequest): Promise<BacktestReport>
   /** Resolves when the service listens. */
   startService(options: ServiceOptions): Promise<RunningService>
-  /** What the service of this home says of itself; null when nobody answers. */
-  askService(): Promise<ServiceHealth | null>
+  /** The running service of this home; null when none answers. */
+  findService(): Promise<FoundService | null>
 }
 
 export interface BacktestRequest {
@@ -159,7 +159,9 @@ export interface RunningService {
   readonly stopped: Promise<void>
 }
 
-export interface ServiceHealth {
+export interface FoundService {
+  /** With the path prefix. */
+  readonly baseUrl: string
   readonly version: string
-  readonly uptime_seconds: number
+  readonly uptimeSeconds: number
 }

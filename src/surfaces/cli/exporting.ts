@@ -1,20 +1,26 @@
-import { access } from 'node:fs/promises'
+import { access, link, open, rename, unlink, type FileHandle } from 'node:fs/promises'
 import type { EventLog } from '../../ports/event-log.ts'
-import type { Bench } from './command.ts'
-import type { ExportFormat, ExportLayouts } from './export-layout.ts'
-import { EXIT_OK, UsageError, type ExitCode } from './failure.ts'
-import { fileExists, writeWholeFile } from './file-output.ts'
-import type { Progress } from './progress.ts'
+import type { Invocation } from './command.ts'
+import { Failure, UsageError } from './failure.ts'
+import type { Progress } from './terminal.ts'
 
-/** Something of the log that can be written out. */
+export const EXPORT_FORMATS = ['jsonl', 'json', 'csv'] as const
+
+type ExportFormat = (typeof EXPORT_FORMATS)[number]
+
+/** Something in the log that can be exported. */
 export interface Exportable<Item> {
-  /** As the answer calls them. */
+  /** The member of the answer that counts them. */
   readonly plural: string
   /** Page by page, so that memory does not grow with the log. */
   readonly pages: (log: EventLog, progress: Progress | undefined) => AsyncIterable<readonly Item[]>
-  /** What `--from` and `--to` look at. */
-  readonly momentOf: (item: Item) => string
-  readonly layouts: ExportLayouts<Item>
+  /** What `--from` and `--to` compare. */
+  readonly timestampOf: (item: Item) => string
+  readonly jsonOf: (item: Item) => string
+  /** Of a CSV file. */
+  readonly columns: readonly string[]
+  /** In the order of the columns. */
+  readonly cellsOf: (item: Item) => readonly (string | number | null)[]
 }
 
 export interface ExportOptions {
@@ -27,61 +33,60 @@ export interface ExportOptions {
 
 /** To standard output, or to a file that appears whole or not at all. */
 export const exportItems = async <Item>(
-  bench: Bench,
+  invocation: Invocation,
   what: Exportable<Item>,
   options: ExportOptions,
-): Promise<ExitCode> => {
+): Promise<void> => {
+  const { print } = invocation
   const { output } = options
-  if (output !== undefined) return exportToFile(bench, what, options, output)
+  if (output !== undefined) return exportToFile(invocation, what, options, output)
   // One document on standard output: with --json that can only be the array.
-  const format = options.format ?? (bench.print.json ? 'json' : 'jsonl')
-  if (bench.print.json && format !== 'json') {
+  const format = options.format ?? (print.json ? 'json' : 'jsonl')
+  if (print.json && format !== 'json') {
     throw new UsageError(`--json prints one JSON document: use --format json, or --output for ${format}`)
   }
-  await writeItems(bench, what, { ...options, format }, (text) => bench.print.asIs(text))
-  return EXIT_OK
+  await writeItems(invocation, what, { ...options, format }, (text) => print.asIs(text))
 }
 
 const exportToFile = async <Item>(
-  bench: Bench,
+  invocation: Invocation,
   what: Exportable<Item>,
   options: ExportOptions,
   path: string,
-): Promise<ExitCode> => {
+): Promise<void> => {
   const { format = 'jsonl' } = options
   const force = options.force === true
-  // Looked at before the work, not only after it.
-  if (!force && (await isThere(path))) throw fileExists(path)
-  const progress = bench.progress('exporting')
-  const written = await writeWholeFile(path, { force }, (file) =>
-    writeItems(bench, what, { ...options, format }, (text) => file.write(text), progress),
+  // Checked before the work, not only after it.
+  if (!force && (await exists(path))) throw fileExists(path)
+  const progress = invocation.progress('exporting')
+  const written = await writeWholeFile(path, { force }, (write) =>
+    writeItems(invocation, what, { ...options, format }, write, progress),
   ).finally(() => progress.end())
   const document = { output: path, format, [what.plural]: written }
-  await bench.print.result(document, () => `${written} ${what.plural} written to ${path}\n`)
-  return EXIT_OK
+  await invocation.print.result(document, () => `${written} ${what.plural} written to ${path}\n`)
 }
 
 type Write = (text: string) => Promise<void>
 
 /** Returns how many items were written. */
 const writeItems = async <Item>(
-  { dependencies }: Bench,
-  { pages, momentOf, layouts }: Exportable<Item>,
+  { dependencies }: Invocation,
+  what: Exportable<Item>,
   { format, from, to }: Pick<ExportOptions, 'from' | 'to'> & { readonly format: ExportFormat },
   write: Write,
   progress?: Progress,
 ): Promise<number> => {
-  const { opening, between, closing, textOf } = layouts[format]
-  // Timestamps have one form, so their texts compare like their moments.
+  const { opening, between, closing, textOf } = layoutOf(what, format)
+  // Timestamps have one form, so that their texts sort like their times.
   const isWanted = (item: Item): boolean => {
-    const moment = momentOf(item)
-    return (from === undefined || moment >= from) && (to === undefined || moment <= to)
+    const timestamp = what.timestampOf(item)
+    return (from === undefined || timestamp >= from) && (to === undefined || timestamp <= to)
   }
   let written = 0
   const session = await dependencies.openExistingStore()
   try {
     await write(opening)
-    for await (const items of session === null ? [] : pages(session.log, progress)) {
+    for await (const items of session === null ? [] : what.pages(session.log, progress)) {
       const wanted = items.filter(isWanted)
       if (wanted.length === 0) continue
       await write((written === 0 ? '' : between) + wanted.map(textOf).join(between))
@@ -94,12 +99,116 @@ const writeItems = async <Item>(
   }
 }
 
-const isThere = async (path: string): Promise<boolean> => {
+const nothing = (): string => ''
+
+interface ExportLayout<Item> {
+  readonly opening: string
+  readonly between: string
+  readonly closing: (written: number) => string
+  readonly textOf: (item: Item) => string
+}
+
+const layoutOf = <Item>(
+  { jsonOf, columns, cellsOf }: Exportable<Item>,
+  format: ExportFormat,
+): ExportLayout<Item> => {
+  switch (format) {
+    case 'jsonl':
+      return { opening: '', between: '', closing: nothing, textOf: (item) => `${jsonOf(item)}\n` }
+    case 'json':
+      return {
+        opening: '[',
+        between: ',',
+        closing: (written) => (written === 0 ? ']\n' : '\n]\n'),
+        textOf: (item) => `\n  ${jsonOf(item)}`,
+      }
+    case 'csv':
+      return {
+        opening: csvLine(columns),
+        between: '',
+        closing: nothing,
+        textOf: (item) => csvLine(cellsOf(item)),
+      }
+  }
+}
+
+/** One line of RFC 4180. Fields are quoted when they must be; their content is never changed. */
+export const csvLine = (values: readonly (string | number | null)[]): string =>
+  `${values.map(csvField).join(',')}\r\n`
+
+const csvField = (value: string | number | null): string => {
+  const text = value === null ? '' : String(value)
+  return NEEDS_QUOTES.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
+
+/** Many readers trim fields that begin or end with a blank, unless they are quoted. */
+const NEEDS_QUOTES = /[",\r\n]|^\s|\s$/
+
+/**
+ * Writes a file that appears whole or not at all, readable by its owner only. Without `force` an existing file is left
+ * alone.
+ */
+export const writeWholeFile = async <Result>(
+  path: string,
+  options: { readonly force: boolean },
+  produce: (write: Write) => Promise<Result>,
+): Promise<Result> => {
+  const draftPath = `${path}.${process.pid}.partial`
+  const draft = await openDraft(draftPath, path)
+  try {
+    const result = await produce((text) => draft.appendFile(text))
+    await draft.sync()
+    if (options.force) await rename(draftPath, path)
+    else await linkNew(draftPath, path)
+    return result
+  } finally {
+    await draft.close()
+    await unlinkIfPresent(draftPath)
+  }
+}
+
+const openDraft = async (draftPath: string, path: string): Promise<FileHandle> => {
+  try {
+    return await open(draftPath, 'w', 0o600)
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new Failure('file.unreadable', `cannot write ${path}: ${reason}`)
+  }
+}
+
+/** Fails if the file was created meanwhile. */
+const linkNew = async (draftPath: string, path: string): Promise<void> => {
+  try {
+    await link(draftPath, path)
+  } catch (error) {
+    if (hasCode(error, 'EEXIST')) throw fileExists(path)
+    throw error
+  }
+}
+
+const fileExists = (path: string): Failure =>
+  new Failure('file.exists', `${path} exists already`, {
+    advice: 'Choose another name, or add --force to replace it.',
+  })
+
+const unlinkIfPresent = async (path: string): Promise<void> => {
+  try {
+    await unlink(path)
+  } catch (error) {
+    // With --force the draft was renamed.
+    if (!hasCode(error, 'ENOENT')) throw error
+  }
+}
+
+const hasCode = (error: unknown, code: string): boolean =>
+  error instanceof Error && 'code' in error && error.code === code
+
+const exists = async (path: string): Promise<boolean> => {
   try {
     await access(path)
     return true
   } catch {
-    // Not there, or not to be seen: opening it will say which.
+    // Missing or not accessible: opening it reports which.
     return false
   }
 }

@@ -7,7 +7,7 @@ export const EXIT_USAGE = 2
 
 export type ExitCode = typeof EXIT_OK | typeof EXIT_FAILED | typeof EXIT_USAGE
 
-/** Every way in which a command can fail, with the status that the same trouble has on the wire. */
+/** Every way in which a command can fail, with the status of the same error in the API. */
 export const FAILURE_STATUS = {
   'backtest.no_bars': 422,
   'config.invalid': 400,

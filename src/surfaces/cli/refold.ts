@@ -81,10 +81,10 @@ const compared = (full: State, live: State): Readonly<Record<string, 'identical'
   )
 }
 
-/** Where the fold stands is no part of it: both stand at the same place. */
+/** The members of every context. The position of the fold is none of them: both are at the same one. */
 const partsOf = (state: State): JsonObject => {
-  const { seq: _seq, recordedAt: _recordedAt, ...parts } = JSON.parse(encodeState(state)) as JsonObject
-  return parts
+  const { seq: _seq, recordedAt: _recordedAt, ...contexts } = JSON.parse(encodeState(state)) as JsonObject
+  return Object.assign({}, ...Object.values(contexts)) as JsonObject
 }
 
 const snakeCase = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)

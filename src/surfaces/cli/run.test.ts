@@ -62,7 +62,7 @@ describe('help and version', () => {
       currentFolder: '/',
       version: VERSION,
       clock: testClock(),
-      workshopAt: opening,
+      dependenciesAt: opening,
     }
     for (const words of [['--help'], ['help', 'serve'], ['kill-switch', '--help'], ['--version'], []]) {
       expect(await runCommandLine(words, surroundings)).toBe(0)
@@ -183,7 +183,7 @@ it('ends quietly when nobody reads any more', async () => {
     currentFolder: home.folder,
     version: VERSION,
     clock: testClock(),
-    workshopAt: () => {
+    dependenciesAt: () => {
       throw new Error('not needed')
     },
   })
@@ -207,7 +207,7 @@ it('tells of a bug by its message and ends with 1', async () => {
     currentFolder: home.folder,
     version: VERSION,
     clock: testClock(),
-    workshopAt: () => {
+    dependenciesAt: () => {
       throw new Error('the roof fell in, password=hunter2')
     },
   })

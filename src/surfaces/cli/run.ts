@@ -1,25 +1,43 @@
 import { resolve } from 'node:path'
 import { CommanderError, type Command } from 'commander'
+import { redactText, redactValue } from '../../core/operations/redaction.ts'
+import type { JsonObject } from '../../core/shared/json.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Bench, Task } from './command.ts'
-import { EXIT_OK, EXIT_USAGE, UsageError, type ExitCode } from './failure.ts'
+import type { Invocation, Run } from './command.ts'
+import type { CommandDependencies } from './dependencies.ts'
+import {
+  EXIT_FAILED,
+  EXIT_OK,
+  EXIT_USAGE,
+  Failure,
+  FAILURE_STATUS,
+  UsageError,
+  type ExitCode,
+  type FailureCode,
+} from './failure.ts'
 import {
   BrokenPipeError,
+  documentText,
   expectErrorsOf,
   printerTo,
+  progressOn,
+  readAnswerFrom,
+  readSecretFrom,
+  styleFor,
   writeTo,
+  type InputStream,
   type Printer,
   type TerminalStream,
-} from './output.ts'
-import { overviewOf, overviewText } from './overview.ts'
-import { problemDocument, problemOf, problemText } from './problem.ts'
-import { buildProgram, understoodNames, type GlobalOptions } from './program.ts'
-import { progressOn } from './progress.ts'
-import { readAnswerFrom, readSecretFrom, type InputStream } from './secret-input.ts'
-import { paintFor } from './style.ts'
-import type { CommandDependencies } from './dependencies.ts'
+} from './terminal.ts'
+import {
+  buildProgram,
+  overviewDocument,
+  overviewText,
+  recognisedNames,
+  type GlobalOptions,
+} from './program.ts'
 
-/** Where the command line was typed, and how to reach a home from there. */
+/** Streams, variables and folder of the process, and how to reach a home from there. */
 export interface Environment {
   readonly stdin: InputStream
   readonly stdout: TerminalStream
@@ -28,103 +46,55 @@ export interface Environment {
   /** The home when neither --home nor SVC_HOME names one. */
   readonly currentFolder: string
   readonly version: string
-  readonly clock: Clock
+  readonly clock: Pick<Clock, 'newId'>
   /** Opens nothing yet. */
-  readonly workshopAt: (home: string) => CommandDependencies
+  readonly dependenciesAt: (home: string) => Promise<CommandDependencies>
 }
 
 /** Runs one command line, without `node` and `svc`, and returns its exit code. Never rejects. */
 export const runCommandLine = async (
   words: readonly string[],
-  surroundings: Environment,
+  environment: Environment,
 ): Promise<ExitCode> => {
-  const { stdout, stderr, environment, version, clock } = surroundings
+  const { stdin, stdout, stderr, version, clock } = environment
   expectErrorsOf(stdout)
   expectErrorsOf(stderr)
-  const json = words.includes('--json')
   const requestId = clock.newId()
   const texts = { stdout: '', stderr: '' }
   let dependencies: CommandDependencies | null = null
   let exitCode: ExitCode = EXIT_OK
 
+  const knownSecrets = (): readonly string[] => dependencies?.knownSecrets() ?? []
   const print = printerTo({
     stdout,
-    json,
-    paint: paintFor(stdout, environment),
-    knownSecrets: () => dependencies?.knownSecrets() ?? [],
+    json: words.includes('--json'),
+    style: styleFor(stdout, environment.environment),
+    knownSecrets,
   })
-  const task: Task =
-    (work) =>
+  const run: Run =
+    (action) =>
     async (...parsed) => {
-      dependencies = surroundings.workshopAt(homeOf(program, surroundings))
-      exitCode = await work(benchOf(surroundings, { dependencies, print, requestId }), ...parsed)
+      dependencies = await environment.dependenciesAt(homeOf(program, environment))
+      const invocation: Invocation = {
+        dependencies,
+        print,
+        requestId,
+        stdin,
+        progress: (label) => progressOn(stderr, label),
+        readSecret: (prompt) => readSecretFrom(stdin, stderr, prompt),
+        readAnswer: (prompt) => readAnswerFrom(stdin, stderr, prompt),
+      }
+      exitCode = (await action(invocation, ...parsed)) ?? EXIT_OK
     }
-  const program = buildProgram(version, task, (stream, text) => {
+  const program = await buildProgram(words, version, run, (stream, text) => {
     texts[stream] += text
   })
   try {
     await program.parseAsync([...words], { from: 'user' })
     return exitCode
   } catch (error) {
-    return await answerTo(error, { program, print, requestId, texts, surroundings, dependencies })
+    return await answerTo(error, { program, print, version, stderr, requestId, texts, knownSecrets })
   }
-}
-
-interface Ending {
-  readonly program: Command
-  readonly print: Printer
-  readonly requestId: string
-  /** What the parser wanted to print. */
-  readonly texts: { readonly stdout: string; readonly stderr: string }
-  readonly surroundings: Environment
-  readonly dependencies: CommandDependencies | null
-}
-
-/** The parser tells of help and version by throwing, too. */
-const answerTo = async (error: unknown, ending: Ending): Promise<ExitCode> => {
-  try {
-    if (error instanceof CommanderError && isAnswer(error, ending)) return await showText(error, ending)
-    return await complain(error, ending)
-  } catch (failed) {
-    // Nobody reads any more, so nobody needs to hear of it.
-    if (failed instanceof BrokenPipeError) return EXIT_OK
-    throw failed
-  }
-}
-
-/** Help that was asked for, the version, or the overview for someone who typed `svc` alone. */
-const isAnswer = ({ code, exitCode }: CommanderError, { program }: Ending): boolean =>
-  exitCode === EXIT_OK || (code === HELP_INSTEAD && program.args.length === 0)
-
-/** The parser shows help where a command is missing. */
-const HELP_INSTEAD = 'commander.help'
-
-const showText = async ({ code, exitCode }: CommanderError, ending: Ending): Promise<ExitCode> => {
-  const { program, print, texts, surroundings } = ending
-  const { version } = surroundings
-  if (code === 'commander.version') await print.result({ version }, () => texts.stdout)
-  else if (exitCode === EXIT_OK) await print.result({ help: texts.stdout }, () => texts.stdout)
-  else await print.result(overviewOf(program, version), (paint) => overviewText(program, version, paint))
-  return EXIT_OK
-}
-
-const complain = async (error: unknown, ending: Ending): Promise<ExitCode> => {
-  if (error instanceof BrokenPipeError) return EXIT_OK
-  const { program, print, requestId, surroundings, dependencies } = ending
-  const names = understoodNames(program)
-  const missing = error instanceof CommanderError && error.code === HELP_INSTEAD
-  const problem = problemOf(
-    missing ? new UsageError(`a command is missing after "svc ${names.join(' ')}"`) : error,
-  )
-  const secrets = dependencies?.knownSecrets() ?? []
-  const advice =
-    problem.exitCode === EXIT_USAGE ? `See: ${['svc', ...names, '--help'].join(' ')}` : problem.advice
-  const told = { ...problem, advice }
-  await writeTo(
-    surroundings.stderr,
-    print.json ? problemDocument(told, requestId, secrets) : problemText(told, secrets),
-  )
-  return problem.exitCode
 }
 
 const homeOf = (program: Command, { environment, currentFolder }: Environment): string => {
@@ -132,13 +102,143 @@ const homeOf = (program: Command, { environment, currentFolder }: Environment): 
   return resolve(currentFolder, home ?? environment['SVC_HOME'] ?? '')
 }
 
-const benchOf = (
-  { stdin, stderr }: Environment,
-  parts: Pick<Bench, 'dependencies' | 'print' | 'requestId'>,
-): Bench => ({
-  ...parts,
-  stdin,
-  progress: (label) => progressOn(stderr, label),
-  readSecret: (prompt) => readSecretFrom(stdin, stderr, prompt),
-  readAnswer: (prompt) => readAnswerFrom(stdin, stderr, prompt),
+interface Ending {
+  readonly program: Command
+  readonly print: Printer
+  readonly version: string
+  readonly stderr: TerminalStream
+  readonly requestId: string
+  /** What commander wanted to print. */
+  readonly texts: { readonly stdout: string; readonly stderr: string }
+  readonly knownSecrets: () => readonly string[]
+}
+
+/** Commander reports help and version by throwing, too. */
+const answerTo = async (error: unknown, ending: Ending): Promise<ExitCode> => {
+  try {
+    if (error instanceof CommanderError && isAnswer(error, ending)) return await showText(error, ending)
+    return await showError(error, ending)
+  } catch (failed) {
+    // The reader of our output is gone, so there is no one to report to.
+    if (failed instanceof BrokenPipeError) return EXIT_OK
+    throw failed
+  }
+}
+
+/** Help that was asked for, the version, or the overview for `svc` alone. */
+const isAnswer = ({ code, exitCode }: CommanderError, { program }: Ending): boolean =>
+  exitCode === EXIT_OK || (code === HELP_INSTEAD && program.args.length === 0)
+
+/** Commander shows help where a command is missing. */
+const HELP_INSTEAD = 'commander.help'
+
+const showText = async ({ code, exitCode }: CommanderError, ending: Ending): Promise<ExitCode> => {
+  const { print, texts, version } = ending
+  if (code === 'commander.version') await print.result({ version }, () => texts.stdout)
+  else if (exitCode === EXIT_OK) await print.result({ help: texts.stdout }, () => texts.stdout)
+  else await print.result(overviewDocument(version), (style) => overviewText(version, style))
+  return EXIT_OK
+}
+
+const showError = async (error: unknown, ending: Ending): Promise<ExitCode> => {
+  if (error instanceof BrokenPipeError) return EXIT_OK
+  const { program, print, stderr, requestId, knownSecrets } = ending
+  const names = recognisedNames(program)
+  const missing = error instanceof CommanderError && error.code === HELP_INSTEAD
+  const found = problemOf(
+    missing ? new UsageError(`a command is missing after "svc ${names.join(' ')}"`) : error,
+  )
+  const problem =
+    found.exitCode === EXIT_USAGE
+      ? { ...found, advice: `See: ${['svc', ...names, '--help'].join(' ')}` }
+      : found
+  const secrets = knownSecrets()
+  await writeTo(
+    stderr,
+    print.json ? problemDocument(problem, requestId, secrets) : problemText(problem, secrets),
+  )
+  return problem.exitCode
+}
+
+/** An error as it is shown, in either form. */
+interface Problem {
+  readonly exitCode: ExitCode
+  readonly code: FailureCode
+  readonly detail: string
+  readonly advice: string | null
+  readonly extras: JsonObject
+}
+
+const problemOf = (error: unknown): Problem => {
+  if (error instanceof CommanderError) return usage(withoutPrefix(error.message))
+  if (error instanceof UsageError) return usage(error.message)
+  if (error instanceof Failure) {
+    const { code, message, advice, extras } = error
+    return { exitCode: EXIT_FAILED, code, detail: message, advice, extras }
+  }
+  const code = (error instanceof Error ? CODES_BY_NAME[error.name] : undefined) ?? 'internal.error'
+  return { exitCode: EXIT_FAILED, code, detail: messageOf(error), advice: null, extras: {} }
+}
+
+/** Errors of adapters, which a surface knows by name only. */
+const CODES_BY_NAME: Readonly<Record<string, FailureCode>> = {
+  ConfigurationFileError: 'config.not_saved',
+  IdentityUnreadableError: 'identity.unavailable',
+  SecurityError: 'security.refused',
+  StoreUnavailableError: 'store.unavailable',
+  VaultEntryError: 'vault.refused',
+  VaultUnreadableError: 'vault.unavailable',
+}
+
+/** For people: the error on one line, then what to do. */
+const problemText = ({ detail, advice }: Problem, knownSecrets: readonly string[]): string =>
+  redactText(`error: ${detail}\n${advice === null ? '' : `${advice}\n`}`, knownSecrets)
+
+/** For programs: the shape that every error of the service has. */
+const problemDocument = (
+  { code, detail, advice, extras }: Problem,
+  requestId: string,
+  knownSecrets: readonly string[],
+): string => {
+  const status = FAILURE_STATUS[code]
+  const document = {
+    status,
+    title: TITLES[status],
+    code,
+    detail,
+    ...(advice === null ? {} : { advice }),
+    ...extras,
+    request_id: requestId,
+  }
+  return documentText(redactValue(document, knownSecrets))
+}
+
+const TITLES: Readonly<Record<(typeof FAILURE_STATUS)[FailureCode], string>> = {
+  400: 'Bad Request',
+  403: 'Forbidden',
+  404: 'Not Found',
+  409: 'Conflict',
+  422: 'Unprocessable Content',
+  423: 'Locked',
+  500: 'Internal Server Error',
+  503: 'Service Unavailable',
+}
+
+const usage = (detail: string): Problem => ({
+  exitCode: EXIT_USAGE,
+  code: 'request.invalid',
+  detail,
+  advice: null,
+  extras: {},
 })
+
+const withoutPrefix = (message: string): string =>
+  message
+    .replace(/^error: /, '')
+    .replaceAll('\n', ' ')
+    .trim()
+
+const messageOf = (error: unknown): string => {
+  if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join('; ')
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,14 +1,19 @@
+import type { z } from 'zod'
 import type { Command as EngineCommand } from '../../core/decide.ts'
+import type { Stamped } from '../../core/log/event.ts'
+import type { RunResult } from '../../core/run.ts'
+import { faultsOf, sentenceOf } from '../../core/shared/faults.ts'
+import { INITIAL_STATE, type State } from '../../core/state.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { catchUp, recall } from '../../engine/memory.ts'
-import type { LogRecord, Stamped } from '../../core/log/event.ts'
-import { INITIAL_STATE, type State } from '../../core/state.ts'
-import type { EventLog, LogQuery } from '../../ports/event-log.ts'
-import type { Bench } from './command.ts'
-import { Failure, failureOf } from './failure.ts'
-import type { StoreSession, CommandDependencies } from './dependencies.ts'
+import { rehearse } from '../../engine/queries/views.ts'
+import type { EventLog } from '../../ports/event-log.ts'
+import type { Invocation } from './command.ts'
+import { openConfiguration } from './configuration.ts'
+import type { CommandDependencies, StoreSession } from './dependencies.ts'
+import { Failure, failureOf, UsageError } from './failure.ts'
 
-/** Uses the store of this home, which must be there. */
+/** Uses the store of this home, which must exist. */
 export const withExistingStore = async <Result>(
   dependencies: CommandDependencies,
   use: (session: StoreSession) => Promise<Result>,
@@ -22,35 +27,26 @@ export const withExistingStore = async <Result>(
   return closing(session, use)
 }
 
-/** Uses the store of this home, which is created if it is not there. */
+/** Uses the store of this home, which is created if it does not exist. */
 export const withStore = async <Result>(
   dependencies: CommandDependencies,
   use: (session: StoreSession) => Promise<Result>,
 ): Promise<Result> => closing(await dependencies.openStore(), use)
 
-/** What the log of this home says now; where there is none, nothing is known and nothing is created. */
-export const readState = async (dependencies: CommandDependencies): Promise<State> => {
+/** Reads the log of this home; without a store the result is `otherwise`, and nothing is created. */
+export const withLog = async <Result>(
+  dependencies: CommandDependencies,
+  read: (log: EventLog) => Promise<Result>,
+  otherwise: Result,
+): Promise<Result> => {
   const session = await dependencies.openExistingStore()
-  return session === null ? INITIAL_STATE : closing(session, ({ log }) => stateOf(log))
+  return session === null ? otherwise : closing(session, ({ log }) => read(log))
 }
 
-/** Stored events; none where nothing was ever stored. */
-export const readStored = (
-  dependencies: CommandDependencies,
-  query: LogQuery,
-): Promise<readonly LogRecord[]> => withLog(dependencies, (log) => log.read(query), [])
+export const readState = (dependencies: CommandDependencies): Promise<State> =>
+  withLog(dependencies, stateOf, INITIAL_STATE)
 
-/** An answer from the log of this home, or the one that holds where nothing was ever stored. */
-export const withLog = async <Answer>(
-  dependencies: CommandDependencies,
-  ask: (log: EventLog) => Promise<Answer>,
-  otherwise: Answer,
-): Promise<Answer> => {
-  const session = await dependencies.openExistingStore()
-  return session === null ? otherwise : closing(session, ({ log }) => ask(log))
-}
-
-/** What the log says now. Nothing is written, not even a snapshot. */
+/** Nothing is written, not even a snapshot. */
 export const stateOf = async (log: EventLog): Promise<State> => (await catchUp(log, await recall(log))).state
 
 /** The events that were written; a refusal is a failure. */
@@ -60,24 +56,72 @@ export const execute = async (engine: Engine, command: EngineCommand): Promise<r
   return outcome.events
 }
 
-/** Every write through the command line leaves its name in the log, after its effect. */
+/**
+ * Stores the events of a command, then the access record of the command line. The command is tried on the current state
+ * first: a refused one writes nothing, not even this node's key, unless the kill switch refused it.
+ */
+export const write = (
+  invocation: Invocation,
+  name: string,
+  command: EngineCommand,
+): Promise<readonly Stamped[]> => writeAs(invocation, name, () => command)
+
+/** The same for commands that name their operator: the node of this home. */
+export const writeAs = async (
+  invocation: Invocation,
+  name: string,
+  commandBy: (operator: string) => EngineCommand,
+): Promise<readonly Stamped[]> => {
+  const { dependencies } = invocation
+  const rehearsal = await rehearsed(dependencies, commandBy('rehearsal'))
+  if (rehearsal.status === 'refused') {
+    const { code } = rehearsal.refusal
+    if (code === 'kill_switch.active') {
+      await withStore(dependencies, async (session) =>
+        recordDenial(await session.openEngine(), invocation, name, code.replace('.', '_')),
+      )
+    }
+    throw failureOf(rehearsal.refusal)
+  }
+  return withStore(dependencies, async (session) => {
+    const engine = await session.openEngine()
+    const events = await execute(engine, commandBy(engine.nodeId))
+    await recordWrite(engine, invocation, name)
+    return events
+  })
+}
+
+const rehearsed = async (dependencies: CommandDependencies, command: EngineCommand): Promise<RunResult> => {
+  const { clock, version } = dependencies
+  const configuration = (await openConfiguration(dependencies)).current()
+  return rehearse({ fresh: () => readState(dependencies) }, command, { clock, configuration, version })
+}
+
+/** Validates with the schema that every surface uses; a violation is a usage error here. */
+export const parsedBy = <Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> => {
+  const parsed = schema.safeParse(input)
+  if (parsed.success) return parsed.data
+  throw new UsageError(faultsOf(parsed.error, [''], { input }).map(sentenceOf).join('; '))
+}
+
+/** Every write through the command line is recorded under its name, after its effect. */
 export const recordWrite = (
   engine: Engine,
-  bench: Pick<Bench, 'requestId'>,
+  invocation: Pick<Invocation, 'requestId'>,
   command: string,
-): Promise<void> => recordAccess(engine, bench, command, null)
+): Promise<void> => recordAccess(engine, invocation, command, null)
 
-/** What the kill switch forbids leaves its name in the log, too. */
+/** What the kill switch forbids is recorded, too. */
 export const recordDenial = (
   engine: Engine,
-  bench: Pick<Bench, 'requestId'>,
+  invocation: Pick<Invocation, 'requestId'>,
   command: string,
   reason: string,
-): Promise<void> => recordAccess(engine, bench, command, reason)
+): Promise<void> => recordAccess(engine, invocation, command, reason)
 
 const recordAccess = async (
   engine: Engine,
-  { requestId }: Pick<Bench, 'requestId'>,
+  { requestId }: Pick<Invocation, 'requestId'>,
   command: string,
   denial: string | null,
 ): Promise<void> => {
@@ -94,24 +138,24 @@ const recordAccess = async (
   })
 }
 
-/** Tells the log of a write that went into a file, together with what else follows from it. */
+/** Records a write that went into a file, after the commands that follow from it. */
 export type RecordInLog = (command: string, ...alongside: readonly EngineCommand[]) => Promise<void>
 
 /**
- * For writes that go into files. The store is opened before, so that a write that could not be recorded is not made.
- * Without a store there is no log that could tell.
+ * For writes that go into files. The store is opened first, so that a write that could not be recorded is not made.
+ * Without a store there is nothing to record in.
  */
 export const recordingInLog = async <Result>(
-  bench: Bench,
-  write: (record: RecordInLog) => Promise<Result>,
+  invocation: Invocation,
+  change: (record: RecordInLog) => Promise<Result>,
 ): Promise<Result> => {
-  const session = await bench.dependencies.openExistingStore()
-  if (session === null) return write(async () => undefined)
+  const session = await invocation.dependencies.openExistingStore()
+  if (session === null) return change(async () => undefined)
   return closing(session, () =>
-    write(async (command, ...alongside) => {
+    change(async (command, ...alongside) => {
       const engine = await session.openEngine()
       for (const engineCommand of alongside) await execute(engine, engineCommand)
-      await recordWrite(engine, bench, command)
+      await recordWrite(engine, invocation, command)
     }),
   )
 }

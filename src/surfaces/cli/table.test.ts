@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { paintFor, PLAIN } from './style.ts'
-import { bad, fields, good, printable, table } from './table.ts'
+import { age, bad, fields, good, plainNumber, price, printable, shortIds, table } from './table.ts'
+import { styleFor, PLAIN } from './terminal.ts'
 
 it('aligns names and values', () => {
   const text = fields(
@@ -43,12 +43,12 @@ it('counts characters as people see them', () => {
 })
 
 it('paints only for a person who wants colour', () => {
-  const red = paintFor({ isTTY: true }, {})
+  const red = styleFor({ isTTY: true }, {})
   expect(fields([['a', bad('no')]], red)).toContain('\u001b[31mno\u001b[0m')
-  expect(paintFor({ isTTY: false }, {})('bad', 'no')).toBe('no')
-  expect(paintFor({ isTTY: true }, { NO_COLOR: '1' })('bad', 'no')).toBe('no')
-  expect(paintFor({ isTTY: true }, { NO_COLOR: '' })('bad', 'no')).not.toBe('no')
-  expect(paintFor({ isTTY: true }, { TERM: 'dumb' })('bad', 'no')).toBe('no')
+  expect(styleFor({ isTTY: false }, {}).paint('bad', 'no')).toBe('no')
+  expect(styleFor({ isTTY: true }, { NO_COLOR: '1' }).paint('bad', 'no')).toBe('no')
+  expect(styleFor({ isTTY: true }, { NO_COLOR: '' }).paint('bad', 'no')).not.toBe('no')
+  expect(styleFor({ isTTY: true }, { TERM: 'dumb' }).paint('bad', 'no')).toBe('no')
 })
 
 it('lets no text move the cursor, change colours or turn the reading direction', () => {
@@ -58,9 +58,56 @@ it('lets no text move the cursor, change colours or turn the reading direction',
       const text = String.fromCharCode(...codes)
       // oxlint-disable-next-line no-control-regex -- control characters are exactly what this looks for
       expect(printable(text)).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/)
-      const [line, rest] = fields([['name', text]], PLAIN).split('\n')
+      const [line, rest] = fields([['name', text]], { ...PLAIN, width: 10_000 }).split('\n')
       expect(line).toBe(`name  ${printable(text)}`)
       expect(rest).toBe('')
     }),
   )
+})
+
+it('cuts columns that may shrink until the table fits', () => {
+  const text = table(
+    [{ title: 'Id' }, { title: 'Why', shrink: true }, { title: 'Who', shrink: true }],
+    [['12345678', 'because of this', 'ann']],
+    { ...PLAIN, width: 24 },
+  )
+  expect(text).toBe('Id        Why        Who\n12345678  because …  ann\n')
+})
+
+it('continues long values below, without breaking words', () => {
+  expect(fields([['Name', 'one two three four']], { ...PLAIN, width: 16 })).toBe(
+    'Name  one two\n      three four\n',
+  )
+  expect(fields([['Name', 'a-very-long-word']], { ...PLAIN, width: 10 })).toBe('Name\n    a-very-long-word\n')
+})
+
+it('shortens ids as far as they can be told apart', () => {
+  const short = shortIds(['aaaaaaaa-1', 'aaaaaaaa-2', 'bbbbbbbb-1'])
+  expect(short('aaaaaaaa-1')).toBe('aaaaaaaa-1')
+  expect(shortIds(['aaaaaaaa-1', 'bbbbbbbb-1'])('aaaaaaaa-1')).toBe('aaaaaaaa')
+  expect(shortIds(['same', 'same'])('same')).toBe('same')
+})
+
+it.each([
+  [0.4, '0s'],
+  [59, '59s'],
+  [60, '1m'],
+  [3599, '59m'],
+  [3600, '1h'],
+  [47 * 3600, '47h'],
+  [48 * 3600, '2d'],
+  [-300, 'in 5m'],
+])('says how long ago %d seconds are', (seconds, expected) => {
+  const nowMs = Date.parse('2026-02-20T12:00:00.000Z')
+  expect(age(new Date(nowMs - seconds * 1000).toISOString(), nowMs)).toBe(expected)
+})
+
+it.each([
+  [60_012.3412, '60012.34'],
+  [999.123456, '999.123'],
+  [0.000012345678, '0.0000123457'],
+  [1e-8, '0.00000001'],
+])('writes the price %d for people', (value, expected) => {
+  expect(price(value)).toBe(expected)
+  expect(plainNumber(-0.5)).toBe('-0.5')
 })

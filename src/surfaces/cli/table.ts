@@ -1,10 +1,15 @@
-import type { Paint, Tone } from './style.ts'
+import type { Style, Tone } from './terminal.ts'
 
 export type Cell = string | { readonly text: string; readonly tone: Tone }
+
+/** A name and its value, for `fields`. */
+export type Row = readonly [string, Cell]
 
 export interface Column {
   readonly title: string
   readonly align?: 'left' | 'right'
+  /** Cut where the table is wider than the screen. */
+  readonly shrink?: true
 }
 
 export const good = (text: string): Cell => ({ text, tone: 'good' })
@@ -12,27 +17,41 @@ export const warning = (text: string): Cell => ({ text, tone: 'warning' })
 export const bad = (text: string): Cell => ({ text, tone: 'bad' })
 export const quiet = (text: string): Cell => ({ text, tone: 'quiet' })
 
-/** Names on the left, values on the right, one line each. */
-export const fields = (rows: readonly (readonly [string, Cell])[], paint: Paint): string => {
+/** Names on the left, values on the right; long values continue below. */
+export const fields = (rows: readonly Row[], style: Style): string => {
   const width = widest(rows.map(([name]) => name))
+  const indent = ' '.repeat(width + GAP.length)
   return rows
-    .map(([name, value]) => `${pad(quiet(name), width, 'left', paint)}${GAP}${shown(value, paint)}\n`)
+    .map(([name, value]) => {
+      const text = textOf(value)
+      // A long word, such as a path or a hash, goes below its name in one piece.
+      const isBelow = text.split(' ').some((word) => lengthOf(word) > style.width - indent.length)
+      const lines = wrapped(text, style.width - (isBelow ? BELOW.length : indent.length))
+      const shown = lines.map((line) => style.paint(toneOf(value), line))
+      return isBelow
+        ? `${[style.paint('quiet', printable(name)), ...shown].join(`\n${BELOW}`)}\n`
+        : `${pad(quiet(name), width, 'left', style)}${GAP}${shown.join(`\n${indent}`)}\n`
+    })
     .join('')
 }
 
-/** A heading, then rows; columns are as wide as what stands in them. */
+/** A heading, then rows. Columns are as wide as their cells; those that may shrink give way to the screen. */
 export const table = (
   columns: readonly Column[],
   rows: readonly (readonly Cell[])[],
-  paint: Paint,
+  style: Style,
 ): string => {
   const heading = columns.map(({ title }): Cell => ({ text: title, tone: 'heading' }))
   const lines = [heading, ...rows]
-  const widths = columns.map((_, index) => widest(lines.map((line) => textOf(line[index] ?? ''))))
+  const widths = fitted(
+    columns,
+    columns.map((_, index) => widest(lines.map((line) => textOf(line[index] ?? '')))),
+    style.width,
+  )
   return lines
     .map((line) => {
       const cells = columns.map(({ align }, index) =>
-        pad(line[index] ?? '', widths[index] ?? 0, align ?? 'left', paint),
+        pad(line[index] ?? '', widths[index] ?? 0, align ?? 'left', style),
       )
       return `${cells.join(GAP).trimEnd()}\n`
     })
@@ -40,36 +59,116 @@ export const table = (
 }
 
 /**
- * Text from the log may come from strangers: what would move the cursor, change colours or turn the
- * direction of reading is shown as its code.
+ * Text from the log may come from anywhere: what would move the cursor, change colours or turn the direction of reading
+ * is shown as its code.
  */
 export const printable = (text: string): string =>
   text.replaceAll(UNPRINTABLE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
+export const usd = (value: number): string => `${value.toFixed(2)} USD`
+
+/** An amount of USD in a column: cents while they matter. */
+export const amount = (value: number): string => value.toFixed(Math.abs(value) < 100_000 ? 2 : 0)
+
+export const percent = (share: number): string => `${(share * 100).toFixed(2)} %`
+
+export const profit = (value: number): Cell => (value < 0 ? bad(usd(value)) : good(usd(value)))
+
+/** Prices span many magnitudes: cents above 1000, else six digits. */
+export const price = (value: number): string =>
+  Math.abs(value) >= 1000 ? value.toFixed(2) : plainNumber(value)
+
+/** At most six significant digits, never in exponential form. */
+export const plainNumber = (value: number): string => {
+  const rounded = Number(value.toPrecision(6))
+  return Math.abs(rounded) < 1e-6 && rounded !== 0 ? rounded.toFixed(12).replace(/0+$/, '') : String(rounded)
+}
+
+/** How long ago, or how far ahead: 45s, 3m, 2h, 5d, "in 4m". */
+export const age = (timestamp: string, nowMs: number): string => {
+  const seconds = Math.round((nowMs - Date.parse(timestamp)) / 1000)
+  const [size, unit] = AGE_UNITS.find(([, , upTo]) => Math.abs(seconds) < upTo) ?? [86_400, 'd']
+  const text = `${Math.floor(Math.abs(seconds) / size)}${unit}`
+  return seconds < 0 ? `in ${text}` : text
+}
+
+const AGE_UNITS = [
+  [1, 's', 60],
+  [60, 'm', 3600],
+  [3600, 'h', 48 * 3600],
+] as const
+
+const SHORT_ID_LENGTH_MIN = 8
+
+/** The shortest distinct beginnings of these ids; commands accept them instead of the whole id. */
+export const shortIds = (ids: readonly string[]): ((id: string) => string) => {
+  const distinct = new Set(ids)
+  let length = SHORT_ID_LENGTH_MIN
+  while (new Set([...distinct].map((id) => id.slice(0, length))).size < distinct.size) length += 1
+  return (id) => id.slice(0, length)
+}
+
 const GAP = '  '
+const BELOW = '    '
+const SHRUNK_WIDTH_MIN = 6
+
+/** Takes from the widest column that may shrink, until all fit or none can give more. */
+const fitted = (columns: readonly Column[], widths: readonly number[], widthMax: number): number[] => {
+  const fitting = [...widths]
+  const excess = (): number =>
+    fitting.reduce((sum, width) => sum + width, (columns.length - 1) * GAP.length) - widthMax
+  while (excess() > 0) {
+    const shrinkable = fitting.map((width, index) => (columns[index]?.shrink === true ? width : 0))
+    const largest = Math.max(...shrinkable)
+    if (largest <= SHRUNK_WIDTH_MIN) break
+    fitting[shrinkable.indexOf(largest)] = largest - 1
+  }
+  return fitting
+}
 
 // oxlint-disable-next-line no-control-regex -- control characters are exactly what this looks for
 const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 
 const textOf = (cell: Cell): string => printable(typeof cell === 'string' ? cell : cell.text)
 
-const shown = (cell: Cell, paint: Paint): string =>
-  paint(typeof cell === 'string' ? 'plain' : cell.tone, textOf(cell))
+const toneOf = (cell: Cell): Tone => (typeof cell === 'string' ? 'plain' : cell.tone)
 
-const pad = (cell: Cell, width: number, align: 'left' | 'right', paint: Paint): string => {
-  const blanks = ' '.repeat(Math.max(0, width - lengthOf(textOf(cell))))
-  return align === 'left' ? shown(cell, paint) + blanks : blanks + shown(cell, paint)
+const pad = (cell: Cell, width: number, align: 'left' | 'right', { paint }: Style): string => {
+  const text = cut(textOf(cell), width)
+  const blanks = ' '.repeat(Math.max(0, width - lengthOf(text)))
+  const shown = paint(toneOf(cell), text)
+  return align === 'left' ? shown + blanks : blanks + shown
+}
+
+const cut = (text: string, width: number): string =>
+  lengthOf(text) <= width
+    ? text
+    : `${charactersOf(text)
+        .slice(0, width - 1)
+        .join('')}…`
+
+/** At blanks only: an id or a path stays in one piece. */
+const wrapped = (text: string, width: number): readonly string[] => {
+  if (lengthOf(text) <= width) return [text]
+  const lines: string[] = []
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1)
+    if (last === undefined || lengthOf(last) + 1 + lengthOf(word) > width) lines.push(word)
+    else lines[lines.length - 1] = `${last} ${word}`
+  }
+  return lines
 }
 
 const widest = (texts: readonly string[]): number =>
   texts.reduce((width, text) => Math.max(width, lengthOf(printable(text))), 0)
 
 /** In characters as people see them. */
-const lengthOf = (text: string): number =>
-  PLAIN.test(text) ? text.length : [...(characters ??= new Intl.Segmenter()).segment(text)].length
+const lengthOf = (text: string): number => (ASCII.test(text) ? text.length : charactersOf(text).length)
 
-/** Each of these is a character of its own. */
-const PLAIN = /^[ -~]*$/
+const charactersOf = (text: string): readonly string[] =>
+  Array.from((segmenter ??= new Intl.Segmenter()).segment(text), ({ segment }) => segment)
 
-// Made where it is needed: making it takes longer than everything else that a table does.
-let characters: Intl.Segmenter | undefined
+const ASCII = /^[ -~]*$/
+
+// Made on first use: making it takes longer than everything else that a table does.
+let segmenter: Intl.Segmenter | undefined

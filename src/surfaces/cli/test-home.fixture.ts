@@ -7,13 +7,13 @@ import { Readable, Writable } from 'node:stream'
 import { testClock } from '../../../test/parts.ts'
 import { checkpointFile } from '../../adapters/platform/checkpoint-file/checkpoint-file.ts'
 import { openConfigurationStore } from '../../adapters/platform/config-file/configuration-store.ts'
-import { createUserSettings } from '../../adapters/platform/config-file/create-user-settings.ts'
-import { loadConfiguration } from '../../adapters/platform/config-file/load.ts'
+import { createUserSettings } from '../../adapters/platform/config-file/user-settings.ts'
+import { loadConfiguration } from '../../adapters/platform/config-file/sources.ts'
 import { describeIdentity } from '../../adapters/platform/identity/describe-identity.ts'
 import { createEphemeralIdentity } from '../../adapters/platform/identity/identity.ts'
 import { loadIdentity } from '../../adapters/platform/identity/load-identity.ts'
 import { createSigner } from '../../adapters/platform/identity/signer.ts'
-import { signaturePool } from '../../adapters/platform/signatures/signature-pool.ts'
+import { signatures } from '../../adapters/platform/signatures/signatures.ts'
 import { createVault, type Vault } from '../../adapters/platform/vault/vault.ts'
 import { MemoryLog } from '../../adapters/storage/memory/memory-log.ts'
 import type { LogRecord } from '../../core/log/event.ts'
@@ -63,7 +63,7 @@ export const openTestHome = async () => {
 
   const checkpoints = checkpointFile(join(folder, 'data', 'events.db.checkpoints'))
 
-  const workshopAt =
+  const dependenciesAt =
     (environment: Readonly<Record<string, string>>) =>
     (home: string): CommandDependencies => {
       const password = environment['SVC_MASTER_PASSWORD']
@@ -166,13 +166,13 @@ export const openTestHome = async () => {
         vault: vaultWith(password),
         openExistingStore: async () => (log === null ? null : sessionOn(log)),
         openStore: async () => sessionOn((log ??= new MemoryLog())),
-        openSignatures: async () => signaturePool({ threads: 0 }),
-        checkpointsIn: (file) => checkpointFile(file),
+        openSignatures: async () => signatures,
+        openCheckpoints: async (file) => checkpointFile(file),
         openBroker: () => Promise.reject(new Failure('live.not_ready', 'this home has no venue')),
-        backtest: async (wish) => {
+        backtest: async (request) => {
           const configuration = await openConfigurationStore(place)
           if (configuration.status === 'invalid') throw new Error(configuration.problems.join('; '))
-          return runBacktest(configuration.store.current(), wish, { home, version: VERSION, log })
+          return runBacktest(configuration.store.current(), request, { home, version: VERSION, log })
         },
         startService: async (options) => {
           services.push(options)
@@ -182,7 +182,7 @@ export const openTestHome = async () => {
             stopped: Promise.resolve(),
           }
         },
-        askService: async () => null,
+        findService: async () => null,
       }
     }
 
@@ -198,7 +198,7 @@ export const openTestHome = async () => {
       currentFolder: folder,
       version: VERSION,
       clock,
-      workshopAt: (at) => ({ ...workshopAt(environment)(at), ...options.dependencies }),
+      dependenciesAt: async (at) => ({ ...dependenciesAt(environment)(at), ...options.dependencies }),
     })
     return { exitCode, stdout: stdout.text(), stderr: stderr.text() }
   }
@@ -225,7 +225,6 @@ export const openTestHome = async () => {
           .identity,
         failLoudly,
       )
-      const signatures = signaturePool({ threads: 0 })
       const checkpointer = createCheckpointer({
         log,
         checkpoints,
@@ -237,7 +236,6 @@ export const openTestHome = async () => {
         stepMax: 1_000_000,
       })
       await checkpointer.step('now')
-      await signatures.close()
       await signer.close()
     },
     close: async (): Promise<void> => {

@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { APP_HTML, startTestDashboard, type TestDashboard } from './dashboard.fixture.ts'
 import { loadPages } from './pages.ts'
-import { APP_HTML, startTestDashboard, type TestDashboard } from './test-dashboard.fixture.ts'
 
 let dashboard: TestDashboard
 beforeAll(async () => {
@@ -15,8 +15,8 @@ const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
   "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
-describe('every answer', () => {
-  it('carries the policy and is not kept, whatever it is', async () => {
+describe('every response', () => {
+  it('carries the security headers and is not cached', async () => {
     for (const [method, path] of [
       ['GET', '/'],
       ['GET', '/signals'],
@@ -40,7 +40,7 @@ describe('every answer', () => {
 })
 
 describe('pages', () => {
-  it('are the app for every path, so that links work', async () => {
+  it('are the app for every path, so that deep links work', async () => {
     const cookie = await dashboard.signIn()
     for (const path of ['/', '/signals', '/positions?position=x', '/anything/else']) {
       const { status, headers, text } = await dashboard.ask('GET', path, { headers: { cookie } })
@@ -55,12 +55,12 @@ describe('pages', () => {
     expect([status, headers['content-length'], text]).toEqual([200, '11', ''])
   })
 
-  it('tell that the server lives', async () => {
+  it('include a health check', async () => {
     const { status, text } = await dashboard.ask('GET', '/healthz')
     expect([status, text]).toEqual([200, '{"ok":true}'])
   })
 
-  it('are only read', async () => {
+  it('are read-only', async () => {
     for (const [method, path, allow] of [
       ['POST', '/', 'GET, HEAD'],
       ['PUT', '/login', 'POST'],
@@ -75,7 +75,7 @@ describe('pages', () => {
 })
 
 describe('assets', () => {
-  it('may be kept for ever if their name says what is in them', async () => {
+  it('are cached forever if their name contains a hash', async () => {
     const { headers, text } = await dashboard.ask('GET', '/assets/app-1a2b.js')
     expect(text).toBe('let plain')
     expect(headers).toMatchObject({
@@ -87,7 +87,7 @@ describe('assets', () => {
     expect(icon.headers['cache-control']).toBe('public, max-age=3600')
   })
 
-  it('come as small as the browser takes them', async () => {
+  it('are compressed for browsers that accept it', async () => {
     const ask = async (accepted: string) => {
       const { headers, text } = await dashboard.ask('GET', '/assets/app-1a2b.js', {
         headers: { 'accept-encoding': accepted },
@@ -99,7 +99,7 @@ describe('assets', () => {
     expect(await ask('identity')).toEqual([undefined, 'let plain'])
   })
 
-  it('are those of the folder and no others', async () => {
+  it('come only from the folder', async () => {
     for (const path of [
       '/assets/none.js',
       '/../package.json',

@@ -1,17 +1,17 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { extname, join } from 'node:path'
-import { sendText } from './answer.ts'
+import { sendText } from './responses.ts'
 
 export interface BuiltPages {
-  /** The app, for people who are signed in. */
+  /** The app, for signed-in users. */
   readonly app: string
   readonly signIn: string
-  /** Everything else, by path. Nothing secret is among it. */
+  /** Everything else, by path; all of it public. */
   readonly assets: ReadonlyMap<string, Asset>
 }
 
-export interface Asset {
+interface Asset {
   readonly contentType: string
   readonly isHashed: boolean
   readonly plain: Buffer
@@ -19,7 +19,7 @@ export interface Asset {
   readonly gzip: Buffer | null
 }
 
-/** Reads the built pages into memory: a few files, asked for all day. Null if they were not built. */
+/** Reads the built pages into memory. Null if they are not built. */
 export const loadPages = (folder: string): BuiltPages | null => {
   const files = filesIn(folder)
   if (!files.includes('index.html') || !files.includes('sign-in.html')) return null
@@ -39,7 +39,7 @@ export const loadPages = (folder: string): BuiltPages | null => {
   }
 }
 
-/** A hashed name never changes its content. */
+/** Files with a hash in their name are cached forever. */
 export const sendAsset = (request: IncomingMessage, response: ServerResponse, asset: Asset): void => {
   const accepted = request.headers['accept-encoding'] ?? ''
   const [encoding, body] = encodedFor(accepted, asset)
@@ -50,16 +50,16 @@ export const sendAsset = (request: IncomingMessage, response: ServerResponse, as
   })
 }
 
-export interface SignInWords {
-  /** What went wrong, for the person. */
-  readonly fault: string | null
-  /** Where to go afterwards: a path of ours. */
+interface SignInPageOptions {
+  /** Shown to the user. */
+  readonly error: string | null
+  /** Where to go afterwards: a path of the dashboard. */
   readonly next: string
 }
 
-export const signInPage = ({ signIn }: BuiltPages, { fault, next }: SignInWords): string =>
+export const signInPage = ({ signIn }: BuiltPages, { error, next }: SignInPageOptions): string =>
   signIn
-    .replace('<!--fault-->', () => (fault === null ? '' : `<p id="fault" role="alert">${escaped(fault)}</p>`))
+    .replace('<!--error-->', () => (error === null ? '' : `<p id="error" role="alert">${escaped(error)}</p>`))
     .replace('value="/"', () => `value="${escaped(next)}"`)
 
 const CONTENT_TYPES: Readonly<Record<string, string>> = {

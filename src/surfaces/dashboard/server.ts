@@ -1,40 +1,44 @@
-import { createServer, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { answerRequest } from './answer-request.ts'
-import { refuse } from './answer.ts'
-import { openApiLine } from './api.ts'
-import { Attempts } from './attempts.ts'
-import { DASHBOARD_LIMITS, type DashboardDependencies, type DashboardLimits } from './dependencies.ts'
-import { loadPages } from './pages.ts'
-import { createSealer } from './session.ts'
+import { forward, openApiConnection } from './api-proxy.ts'
+import {
+  DASHBOARD_LIMITS,
+  type DashboardDependencies,
+  type DashboardLimits,
+  type DashboardContext,
+} from './context.ts'
+import { loadPages, sendAsset, signInPage } from './pages.ts'
+import { refuse, SECURITY_HEADERS, sendJson, sendText } from './responses.ts'
+import { createSealer, FailedSignIns, isSameOrigin } from './sessions.ts'
+import { safePath, signIn, signOut, visitorOf, type Visitor } from './sign-in.ts'
 
 export interface DashboardServer {
-  /** Resolves with where, once requests are taken. Port 0 takes any free one. */
+  /** Resolves with the URL once requests are accepted. Port 0 takes any free one. */
   listen(address: { readonly host: string; readonly port: number }): Promise<{ readonly url: string }>
-  /** Ends streams, waits a little for answers under way, and cuts what is left. */
+  /** Ends streams, waits for open responses, then closes what is left. */
   close(): Promise<void>
 }
 
 /** Null when the pages were not built. */
 export const createDashboardServer = (
-  house: DashboardDependencies,
+  dependencies: DashboardDependencies,
   given: Partial<DashboardLimits> = {},
 ): DashboardServer | null => {
-  const pages = loadPages(house.folder)
+  const pages = loadPages(dependencies.folder)
   if (pages === null) return null
   const limits = { ...DASHBOARD_LIMITS, ...given }
-  const line = openApiLine(house.apiUrl)
-  const attempts = new Attempts(limits.failedSignInsPerMinute)
+  const api = openApiConnection(dependencies.apiUrl)
+  const failedSignIns = new FailedSignIns(limits.failedSignInsPerMinute)
   const streams = new Set<ServerResponse>()
-  const sealer = createSealer(house.sessionSecret)
-  const desk = { house, limits, pages, line, sealer, attempts, streams }
+  const sealer = createSealer(dependencies.sessionSecret)
+  const context = { dependencies, limits, pages, api, sealer, failedSignIns, streams }
   const server = createServer(
     { headersTimeout: limits.headersTimeoutMs, requestTimeout: limits.requestTimeoutMs },
     (request, response) => {
-      answerRequest(desk, request, response).catch((error: unknown) => {
-        house.logger.error('the dashboard could not answer', { error })
+      answerRequest(context, request, response).catch((error: unknown) => {
+        dependencies.logger.error('dashboard request failed', { error })
         if (response.headersSent) response.destroy()
-        else refuse(response, 'dashboard.api_unreachable', 'Something unexpected happened')
+        else refuse(response, 'dashboard.api_unreachable', 'Unexpected error')
       })
     },
   )
@@ -57,13 +61,79 @@ export const createDashboardServer = (
       await closed
       clearInterval(reap)
       clearTimeout(force)
-      line.agent.destroy()
+      api.agent.destroy()
     },
   }
 }
 
-/** A connection that falls idle after the last answer would be kept open for the next request. */
+/** Idle keep-alive connections would delay the shutdown. */
 const IDLE_CHECK_MS = 20
 
 const urlOf = ({ address, family, port }: AddressInfo): string =>
   `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+
+/** The routes of the dashboard's server. */
+const answerRequest = async (
+  context: DashboardContext,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> => {
+  for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value)
+  response.setHeader('X-Request-Id', context.dependencies.clock.newId())
+  const path = (request.url ?? '/').split('?')[0] ?? '/'
+  if (path.startsWith(`${context.api.url.pathname}/`)) return answerApi(context, request, response)
+  switch (path) {
+    case '/login':
+      if (isRead(request)) return redirectToStart(response)
+      return request.method === 'POST' ? signIn(context, request, response) : notAllowed(response, 'POST')
+    case '/logout':
+      return request.method === 'POST' ? signOut(request, response) : notAllowed(response, 'POST')
+  }
+  if (!isRead(request)) return notAllowed(response, 'GET, HEAD')
+  if (path === '/healthz') return sendJson(response, 200, { ok: true })
+  const asset = context.pages.assets.get(path)
+  if (asset !== undefined) return sendAsset(request, response, asset)
+  if (/\.[a-z0-9]+$/i.test(path)) return refuse(response, 'route.not_found', 'No such file')
+  const visitor = visitorOf(request.headers, context)
+  if (path === '/session') return sendJson(response, 200, sessionView(visitor))
+  const html =
+    visitor.kind === 'signed-out'
+      ? signInPage(context.pages, {
+          error: visitor.wasSignedIn ? OVER : null,
+          next: safePath(request.url ?? '/'),
+        })
+      : context.pages.app
+  return sendText(response, 200, 'text/html; charset=utf-8', html)
+}
+
+const OVER = 'The session is over. Sign in again to continue where you were.'
+
+const answerApi = (context: DashboardContext, request: IncomingMessage, response: ServerResponse): void => {
+  const { dependencies, api, streams } = context
+  const visitor = visitorOf(request.headers, context)
+  if (visitor.kind === 'signed-out') {
+    return refuse(response, 'auth.missing_token', 'Sign in first', { 'WWW-Authenticate': 'Bearer' })
+  }
+  if (!isRead(request) && !isSameOrigin(request.headers)) {
+    return refuse(response, 'dashboard.origin_denied', 'Only pages of the dashboard may write through it')
+  }
+  if (visitor.kind === 'anonymous')
+    return forward(request, response, { api, token: null, endsInMs: null, streams })
+  const { token, expiresAtMs } = visitor.session
+  return forward(request, response, { api, token, endsInMs: expiresAtMs - dependencies.clock.now(), streams })
+}
+
+/** The session as the page sees it: never the token. */
+const sessionView = (visitor: Visitor): object => ({
+  signed_in: visitor.kind !== 'signed-out',
+  sign_in_needed: visitor.kind !== 'anonymous',
+  expires_at: visitor.kind === 'signed-in' ? new Date(visitor.session.expiresAtMs).toISOString() : null,
+})
+
+const isRead = ({ method }: IncomingMessage): boolean => method === 'GET' || method === 'HEAD'
+
+const redirectToStart = (response: ServerResponse): void =>
+  sendText(response, 303, 'text/plain', '', { Location: '/' })
+
+const notAllowed = (response: ServerResponse, allow: string): void =>
+  refuse(response, 'route.method_not_allowed', `Only ${allow} here`, { Allow: allow })

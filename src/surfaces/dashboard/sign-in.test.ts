@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { TOKEN } from '../http/test-server.fixture.ts'
-import { APP_HTML, form, json, startTestDashboard, type TestDashboard } from './test-dashboard.fixture.ts'
+import { APP_HTML, form, json, startTestDashboard, type TestDashboard } from './dashboard.fixture.ts'
 
 let dashboard: TestDashboard
 beforeEach(async () => {
@@ -9,7 +9,7 @@ beforeEach(async () => {
 afterEach(() => dashboard.close())
 
 describe('sign-in', () => {
-  it('shows the form to strangers and the app to those who are signed in', async () => {
+  it('shows the form without a session and the app with one', async () => {
     const { status, text } = await dashboard.ask('GET', '/')
     expect([status, text]).toEqual([200, expect.stringContaining('action="/login"')])
     const cookie = await dashboard.signIn()
@@ -38,7 +38,7 @@ describe('sign-in', () => {
     expect(String(headers['set-cookie'])).toMatch(/; Secure$/)
   })
 
-  it('says what is wrong with a wrong token, and sets nothing', async () => {
+  it('reports a wrong token, and sets no cookie', async () => {
     for (const token of ['wrong', '', ' ']) {
       const { status, headers, text } = await dashboard.ask('POST', '/login', form({ token, next: '/risk' }))
       expect(status).toBe(401)
@@ -48,7 +48,7 @@ describe('sign-in', () => {
     }
   })
 
-  it('takes JSON, too', async () => {
+  it('accepts JSON', async () => {
     const good = await dashboard.ask('POST', '/login', json({ token: TOKEN }))
     expect([good.status, JSON.parse(good.text)]).toEqual([200, { ok: true }])
     const bad = await dashboard.ask('POST', '/login', json({ token: 'x' }))
@@ -57,7 +57,7 @@ describe('sign-in', () => {
     expect(none.status).toBe(401)
   })
 
-  it('refuses what is no form', async () => {
+  it('refuses other content types', async () => {
     const plain = { headers: { 'content-type': 'text/plain' }, body: TOKEN }
     expect((await dashboard.ask('POST', '/login', plain)).status).toBe(415)
     expect((await dashboard.ask('POST', '/login', { ...json({}), body: '{' })).status).toBe(400)
@@ -79,7 +79,7 @@ describe('sign-in', () => {
     expect((await dashboard.ask('POST', '/login', own)).status).toBe(303)
   })
 
-  it('goes only to its own pages afterwards', async () => {
+  it('redirects only to its own pages', async () => {
     for (const next of [
       '//evil.example',
       'https://evil.example',
@@ -129,7 +129,7 @@ describe('sign-in', () => {
     expect(await session(`${cookie.slice(0, -4)}AAAA`)).toMatchObject({ signed_in: false })
   })
 
-  it('brings people back to where they were, and says why they are asked', async () => {
+  it('returns to the requested page, and explains why it asks', async () => {
     const page = '/audit?type=signal.ta&from=2026-02-20T00%3A00%3A00Z&about=trace%3Aa+b'
     const asked = async (headers = {}) => (await dashboard.ask('GET', page, { headers })).text
     expect(await asked()).toContain(`value="${page.replaceAll('&', '&amp;')}"`)
@@ -139,7 +139,7 @@ describe('sign-in', () => {
     expect(headers['location']).toBe(page)
   })
 
-  it('outlives a restart with the same secret, sealed with another key, and only with that', async () => {
+  it('survives a restart with the same secret only', async () => {
     const sessionSecret = new Uint8Array(32).fill(7)
     const before = await startTestDashboard({ sessionSecret })
     const cookie = await before.signIn()
@@ -152,7 +152,7 @@ describe('sign-in', () => {
     await after.close()
   })
 
-  it('says so when the API does not answer', async () => {
+  it('reports an unreachable API', async () => {
     const alone = await startTestDashboard({ apiUrl: 'http://127.0.0.1:1/api/v1' })
     const { status, text } = await alone.ask('POST', '/login', form({ token: TOKEN }))
     expect([status, text]).toEqual([502, expect.stringContaining('The API does not answer')])
@@ -161,7 +161,7 @@ describe('sign-in', () => {
 })
 
 describe('insecure mode', () => {
-  it('needs no sign-in, but a host of its own', async () => {
+  it('needs no sign-in, but a known host', async () => {
     const open = await startTestDashboard({
       api: { settings: { api: { auth_token: '' } }, insecureOk: true },
     })

@@ -1,45 +1,77 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { refuse, sendJson, sendText, type RefusalCode } from './answer.ts'
-import { judgeToken } from './api.ts'
-import { readSignInForm, safePath } from './form.ts'
-import { isBehindTls, isCrossOrigin } from './origin.ts'
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import { checkToken } from './api-proxy.ts'
+import type { DashboardContext } from './context.ts'
 import { signInPage } from './pages.ts'
-import { setCookie } from './session.ts'
-import type { Desk } from './desk.ts'
+import { type RefusalCode, refuse, sendJson, sendText } from './responses.ts'
+import {
+  isBehindTls,
+  isCrossOrigin,
+  isOwnHost,
+  sessionCookieOf,
+  setCookie,
+  type Session,
+} from './sessions.ts'
 
-/** POST /login: the API says whether the token is good; the browser gets it sealed. */
+export type Visitor =
+  /** `wasSignedIn`: there was a session, and it is over. */
+  | { readonly kind: 'signed-out'; readonly wasSignedIn: boolean }
+  /** The service runs without a token. */
+  | { readonly kind: 'anonymous' }
+  | { readonly kind: 'signed-in'; readonly session: Session }
+
+export const visitorOf = (
+  headers: IncomingHttpHeaders,
+  { dependencies, sealer }: DashboardContext,
+): Visitor => {
+  const { api, dashboard } = dependencies.configuration()
+  const isInsecure = dependencies.insecureOk && api.auth_token === ''
+  if (isInsecure) return isOwnHost(headers.host, dashboard.host) ? ANONYMOUS : SIGNED_OUT
+  const cookie = sessionCookieOf(headers.cookie)
+  if (cookie === null) return SIGNED_OUT
+  const session = sealer.unseal(cookie, dependencies.clock.now())
+  return session === null ? { kind: 'signed-out', wasSignedIn: true } : { kind: 'signed-in', session }
+}
+
+const SIGNED_OUT: Visitor = { kind: 'signed-out', wasSignedIn: false }
+const ANONYMOUS: Visitor = { kind: 'anonymous' }
+
+/** POST /login: the API checks the token; the browser gets it sealed in a cookie. */
 export const signIn = async (
-  desk: Desk,
+  context: DashboardContext,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> => {
   if (isCrossOrigin(request.headers)) return refuse(response, 'dashboard.origin_denied', FOREIGN)
-  const { house, limits, attempts, line } = desk
-  const nowMs = house.clock.now()
+  const { dependencies, limits, failedSignIns, api } = context
+  const nowMs = dependencies.clock.now()
   const address = request.socket.remoteAddress ?? ''
   const read = await readSignInForm(request, limits.formBytesMax)
   if (read.status === 'refused') return refuse(response, read.code, read.detail)
   const deny = (code: RefusalCode, status: number, detail: string, headers = {}): void => {
     if (read.form === 'json') return refuse(response, code, detail, headers)
-    const html = signInPage(desk.pages, { fault: detail, next: read.next })
+    const html = signInPage(context.pages, { error: detail, next: read.next })
     return sendText(response, status, 'text/html; charset=utf-8', html, headers)
   }
-  const waitSeconds = attempts.waitSeconds(address, nowMs)
+  const waitSeconds = failedSignIns.waitSeconds(address, nowMs)
   if (waitSeconds > 0) {
     const detail = `Too many wrong tokens. Try again in ${waitSeconds} seconds.`
     return deny('rate.limited', 429, detail, { 'Retry-After': String(waitSeconds) })
   }
-  const judgement = read.token === '' ? 'bad' : await judgeToken(line, read.token, limits.signInTimeoutMs)
-  switch (judgement) {
-    case 'unclear':
+  const check = read.token === '' ? 'invalid' : await checkToken(api, read.token, limits.signInTimeoutMs)
+  switch (check) {
+    case 'unreachable':
       return deny('dashboard.api_unreachable', 502, 'The API does not answer. Try again in a moment.')
-    case 'bad':
-      attempts.failed(address, nowMs)
-      return deny('auth.invalid_token', 401, 'This is not the API token. It stands in config/user.yaml.')
-    case 'good': {
-      attempts.succeeded(address)
+    case 'invalid':
+      failedSignIns.failed(address, nowMs)
+      return deny(
+        'auth.invalid_token',
+        401,
+        'This is not the API token. See api.auth_token in config/user.yaml.',
+      )
+    case 'valid': {
+      failedSignIns.succeeded(address)
       const expiresAtMs = nowMs + limits.sessionMs
-      const sealed = desk.sealer.seal({ token: read.token, expiresAtMs })
+      const sealed = context.sealer.seal({ token: read.token, expiresAtMs })
       const headers = { 'Set-Cookie': setCookie(sealed, limits.sessionMs, isBehindTls(request.headers)) }
       if (read.form === 'json') return sendJson(response, 200, { ok: true }, headers)
       return sendText(response, 303, 'text/plain', '', { ...headers, Location: read.next })
@@ -47,7 +79,7 @@ export const signIn = async (
   }
 }
 
-/** POST /logout: afterwards to the page in `next`, which asks for the token. */
+/** POST /logout: redirects to `next`, which asks for the token again. */
 export const signOut = (request: IncomingMessage, response: ServerResponse): void => {
   if (isCrossOrigin(request.headers)) return refuse(response, 'dashboard.origin_denied', FOREIGN)
   request.resume()
@@ -59,4 +91,54 @@ export const signOut = (request: IncomingMessage, response: ServerResponse): voi
   return sendText(response, 303, 'text/plain', '', headers)
 }
 
-const FOREIGN = 'This was sent by a page of another origin'
+const FOREIGN = 'Sent by a page of another origin'
+
+type SignInForm =
+  | { readonly status: 'read'; readonly form: 'page' | 'json'; readonly token: string; readonly next: string }
+  | { readonly status: 'refused'; readonly code: RefusalCode; readonly detail: string }
+
+/** The sign-in request: a form from a browser, or JSON from a program. */
+const readSignInForm = async (request: IncomingMessage, bytesMax: number): Promise<SignInForm> => {
+  const contentType = (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
+  const text = await bodyOf(request, bytesMax)
+  if (text === null) return refused('request.too_large', `The form is larger than ${bytesMax} bytes`)
+  switch (contentType) {
+    case 'application/x-www-form-urlencoded': {
+      const fields = new URLSearchParams(text)
+      const token = (fields.get('token') ?? '').trim()
+      return { status: 'read', form: 'page', token, next: safePath(fields.get('next') ?? '/') }
+    }
+    case 'application/json':
+      return readJson(text)
+    default:
+      return refused('request.unsupported_media_type', 'Send a form or JSON')
+  }
+}
+
+/** Only a path of the dashboard: no open redirects. */
+export const safePath = (next: string): string =>
+  /^\/(?![/\\])[\w\-./~%?=&+*:,@]*$/.test(next) && !next.startsWith('/login') ? next : '/'
+
+const readJson = (text: string): SignInForm => {
+  try {
+    const body = JSON.parse(text) as { readonly token?: unknown } | null
+    const token = typeof body?.token === 'string' ? body.token.trim() : ''
+    return { status: 'read', form: 'json', token, next: '/' }
+  } catch {
+    // Not JSON.
+    return refused('request.malformed_json', 'The body is not JSON')
+  }
+}
+
+const refused = (code: RefusalCode, detail: string): SignInForm => ({ status: 'refused', code, detail })
+
+const bodyOf = async (request: IncomingMessage, bytesMax: number): Promise<string | null> => {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length
+    // Read to the end, so that the client gets the response; the excess is dropped.
+    if (size <= bytesMax) chunks.push(chunk)
+  }
+  return size > bytesMax ? null : Buffer.concat(chunks).toString('utf8')
+}

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { DENIALS_PER_MINUTE_MAX } from './access-audit.ts'
-import { ok, refused } from './answers.ts'
+import { ok, refused } from './results.ts'
 import { defineRoute } from './route.ts'
 import { ROUTES } from './routes/all.ts'
 import {
@@ -112,7 +112,7 @@ describe('the audit', () => {
     ])
   })
 
-  it('records strangers once per address, route and minute', async () => {
+  it('records callers without a token once per address, route and minute', async () => {
     const server = await start()
     for (const token of [null, 'wrong', 'x']) await server.call('GET', '/events/a', { token })
     await server.call('GET', '/events/b', { token: null })
@@ -124,7 +124,7 @@ describe('the audit', () => {
     expect(await server.auditEntries()).toHaveLength(3)
   })
 
-  it('records a bounded number of strangers in all', async () => {
+  it('records a bounded number of callers without a token in all', async () => {
     const many = Array.from({ length: DENIALS_PER_MINUTE_MAX + 10 }, (_, index) =>
       defineRoute({
         method: 'GET',
@@ -142,7 +142,7 @@ describe('the audit', () => {
     expect(await server.auditEntries()).toHaveLength(DENIALS_PER_MINUTE_MAX)
   })
 
-  it('shortens what strangers may write', async () => {
+  it('shortens what callers without a token may write', async () => {
     const server = await start()
     await server.call('GET', `/events/${'x'.repeat(1000)}`, { token: null })
     expect((await server.auditEntries())[0]?.resource).toHaveLength(256)

@@ -8,7 +8,7 @@ export const DENIALS_PER_MINUTE_MAX = 60
 
 const MINUTE_MS = 60_000
 
-/** Who wanted what, as events of their own. */
+/** Records access to the API as events. */
 export class AccessAudit {
   readonly #engine: Engine
   readonly #logger: Logger
@@ -23,12 +23,12 @@ export class AccessAudit {
   }
 
   /**
-   * Stores the entry before the request is answered. What was decided or done stands, so a store that fails
-   * now changes no answer: the log of this process says what the log of events lacks.
+   * Stores the entry before the request is answered. The effect of the request stands, so a store that fails now
+   * does not change the response; the process log then names the missing entry.
    */
   async record(entry: AccessEntry, traceId: string | null): Promise<void> {
     const report = (error: unknown): void =>
-      this.#logger.error('an access could not be recorded', { ...entry, error })
+      this.#logger.error('access could not be recorded', { ...entry, error })
     try {
       const command = { kind: 'record-access', entry, surface: 'api' } as const
       const stored = await withinTime(this.#engine.execute(command, { traceId }), this.#timeoutMs, report)
@@ -38,8 +38,8 @@ export class AccessAudit {
     }
   }
 
-  /** Strangers decide how often a token is missing or wrong: what they can write is bounded. */
-  async recordStranger(
+  /** Callers without a valid token can cause these at will, so their number is bounded. */
+  async recordUnauthenticated(
     entry: AccessEntry,
     from: { readonly address: string; readonly route: string; readonly nowMs: number },
   ): Promise<void> {

@@ -173,7 +173,7 @@ describe('the operator token', () => {
 describe('without any token configured', () => {
   const open = { settings: { api: { auth_token: '' } } }
 
-  it('nobody comes in, unless that was allowed', async () => {
+  it('every request is refused, unless that was allowed', async () => {
     const server = await start(open)
     expect((await server.call('GET', '/kill-switch', { token: null })).status).toBe(401)
     expect((await server.call('GET', '/kill-switch', { token: 'x' })).status).toBe(401)
@@ -215,7 +215,7 @@ describe('the rate limit', () => {
     expect(limited.status).toBe(429)
     expect(limited.body).toMatchObject({ code: 'rate.limited', retry_after: 40 })
     expect(limited.headers.get('retry-after')).toBe('40')
-    // Who has no token is not told anything but that.
+    // A caller without a token learns nothing else.
     expect((await server.call('GET', '/kill-switch', { token: 'wrong' })).status).toBe(401)
     expect((await server.call('GET', '/kill-switch', { token: OPERATOR_TOKEN })).status).toBe(200)
     expect((await server.call('GET', '/health', { token: null })).status).toBe(200)
@@ -224,7 +224,7 @@ describe('the rate limit', () => {
     expect((await server.call('GET', '/kill-switch')).status).toBe(200)
   })
 
-  it('counts strangers by address', async () => {
+  it('counts anonymous callers by address', async () => {
     const server = await start({ settings: { api: { rate_limit_per_minute: 2 } } })
     const statuses = []
     for (let count = 0; count < 3; count += 1) {

@@ -3,8 +3,8 @@ import type { Configuration } from '../../core/config/schema.ts'
 import { problem, type Problem, type ProblemCode } from './problems.ts'
 import type { Access } from './route.ts'
 
-export type Admission =
-  /** `anonymous`: nobody was asked for a token. */
+export type AuthResult =
+  /** `anonymous`: no token was required. */
   | { readonly status: 'admitted'; readonly caller: 'anonymous' | 'bearer' | 'operator' }
   | { readonly status: 'denied'; readonly problem: Problem }
 
@@ -12,12 +12,17 @@ export interface AuthRequest {
   readonly access: Access
   readonly authorization: string | undefined
   readonly configuration: Configuration
-  /** Whether an empty token means that everybody may come in. */
+  /** Whether an empty token in the configuration admits every caller. */
   readonly insecureOk: boolean
 }
 
-/** Who may come in. The tokens are those of this moment: a change works at once. */
-export const admit = ({ access, authorization, configuration, insecureOk }: AuthRequest): Admission => {
+/** Checks the caller's token against the current configuration, so a changed token works at once. */
+export const authenticate = ({
+  access,
+  authorization,
+  configuration,
+  insecureOk,
+}: AuthRequest): AuthResult => {
   if (access === 'public') return ANONYMOUS
   const digests = digestsOf(configuration)
   const needsOperator = access === 'operator' && digests.operator !== null
@@ -38,9 +43,9 @@ export const admit = ({ access, authorization, configuration, insecureOk }: Auth
   return { status: 'admitted', caller: 'bearer' }
 }
 
-const ANONYMOUS: Admission = { status: 'admitted', caller: 'anonymous' }
+const ANONYMOUS: AuthResult = { status: 'admitted', caller: 'anonymous' }
 
-type Given = { readonly status: 'given'; readonly token: Buffer } | Extract<Admission, { status: 'denied' }>
+type Given = { readonly status: 'given'; readonly token: Buffer } | Extract<AuthResult, { status: 'denied' }>
 
 /** Split at the first blank, scheme in any case, token trimmed. */
 const tokenOf = (authorization = ''): Given => {
@@ -60,7 +65,7 @@ const tokenOf = (authorization = ''): Given => {
 const unauthorized = (
   code: Extract<ProblemCode, 'auth.missing_token' | 'auth.invalid_header' | 'auth.invalid_token'>,
   detail: string,
-): Extract<Admission, { status: 'denied' }> => ({
+): Extract<AuthResult, { status: 'denied' }> => ({
   status: 'denied',
   problem: problem(code, detail, { headers: { 'www-authenticate': 'Bearer' } }),
 })

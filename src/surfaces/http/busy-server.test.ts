@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { expect, it } from 'vitest'
 import { z } from 'zod'
-import { ok } from './answers.ts'
+import { ok } from './results.ts'
 import { defineRoute } from './route.ts'
 import { startTestServer, TOKEN } from './test-server.fixture.ts'
 

@@ -53,7 +53,7 @@ describe('broken HTTP', () => {
     expect((await server.call('GET', '/health')).status).toBe(200)
   })
 
-  it('is not an upgrade that nobody offers, nor a body that waits for a word', async () => {
+  it('is not an upgrade that is not supported, nor a body that waits for 100 Continue', async () => {
     const upgrade = 'Connection: Upgrade, close\r\nUpgrade: websocket\r\n'
     expect(await server.raw(`GET /api/v1/health HTTP/1.1\r\nHost: x\r\n${upgrade}\r\n`)).toMatch(
       /^HTTP\/1\.1 200 OK/,

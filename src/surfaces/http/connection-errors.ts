@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { PROBLEM_TYPE, problem, problemText, statusOf, titleOf, type Problem } from './problems.ts'
 
-/** Answers what never became a request: broken HTTP, endless headers, silence. */
+/** Answers connections without a valid request: broken HTTP, endless headers, timeouts. */
 export const answerConnectionErrors = (server: Server, newId: () => string): void => {
   const answers = new WeakMap<Duplex, ServerResponse>()
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {

@@ -1,9 +1,9 @@
 import { isIP } from 'node:net'
-import { problem, type Problem } from './problems.ts'
+import { problem } from './problems.ts'
 
 type Headers = Readonly<Record<string, string>>
 
-/** Every request header that means something to some endpoint. */
+/** Every request header that some endpoint reads. */
 const REQUEST_HEADERS = [
   'Accept',
   'Authorization',
@@ -17,7 +17,7 @@ const REQUEST_HEADERS = [
   'X-Trace-Id',
 ]
 
-/** For every answer. Nothing while no origin is configured; never `*`, never credentials. */
+/** For every response. Nothing while no origin is configured; never `*`, never credentials. */
 export const corsHeaders = (allowedOrigins: readonly string[], origin: string | undefined): Headers => {
   if (allowedOrigins.length === 0) return {}
   if (origin === undefined || !allowedOrigins.includes(origin)) return { vary: 'Origin' }
@@ -30,8 +30,8 @@ export const ORIGIN_DENIED = problem(
 )
 
 /**
- * Whether a web page of somebody else asks. The Host header alone proves nothing, since a stranger's name may be
- * made to point at this machine; addresses, loopback names and the configured host cannot be taken like that.
+ * Whether the request comes from a web page of another host. The Host header alone proves nothing: an attacker can
+ * point a name of theirs at this machine (DNS rebinding), but not an address, a loopback name or the configured host.
  */
 export const isForeignOrigin = (
   { origin, host }: { readonly origin?: string | undefined; readonly host?: string | undefined },
@@ -55,7 +55,7 @@ const isAddress = (hostName: string): boolean => isIP(hostName.replace(/^\[(.*)\
 export type Preflight =
   | { readonly status: 'none' }
   | { readonly status: 'allowed'; readonly headers: Headers }
-  | { readonly status: 'denied'; readonly problem: Problem }
+  | { readonly status: 'denied' }
 
 export const preflight = (
   allowedOrigins: readonly string[],
@@ -68,7 +68,7 @@ export const preflight = (
   const { method, origin, wantedMethod } = request
   const isPreflight = method === 'OPTIONS' && origin !== undefined && wantedMethod !== undefined
   if (!isPreflight || allowedOrigins.length === 0) return { status: 'none' }
-  if (!allowedOrigins.includes(origin)) return { status: 'denied', problem: ORIGIN_DENIED }
+  if (!allowedOrigins.includes(origin)) return { status: 'denied' }
   return {
     status: 'allowed',
     headers: {

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { MemoryLog } from '../../adapters/storage/memory/memory-log.ts'
 import { StoreUnavailableError, type AppendResult } from '../../ports/event-log.ts'
-import { ok } from './answers.ts'
+import { ok } from './results.ts'
 import { defineRoute, type Route } from './route.ts'
 import { ROUTES } from './routes/all.ts'
 import { startTestServer, type TestServer, type TestServerOptions } from './test-server.fixture.ts'
@@ -119,7 +119,7 @@ describe('a store that does not answer', () => {
     const answer = await server.call('POST', '/kill-switch', { json: { level: 1, reason: 'x' } })
     expect([answer.status, answer.body['level']]).toEqual([200, 1])
     expect((await server.call('GET', '/kill-switch', { token: 'wrong' })).status).toBe(401)
-    expect(server.logLines.join('')).toContain('an access could not be recorded')
+    expect(server.logLines.join('')).toContain('access could not be recorded')
   })
 
   it('does not hold up an answer for ever when its record hangs', async () => {

@@ -22,14 +22,14 @@ export interface EventPage {
   readonly nextSeq: number | null
 }
 
-/** Rows of one index that are looked at for what else is asked for, before the page ends early. */
+/** Rows of one index that are compared with the other conditions before the page ends early. */
 export const EXAMINED_MAX = 5000
 
 const STEP = 500
 
 /** One page of the log, by indexes only. */
 export const readEventPage = (log: EventLog, query: EventPageQuery): Promise<EventPage> => {
-  const refs = refsAskedFor(query)
+  const refs = refsOfQuery(query)
   const conditions = refs.length + [query.type, query.source].filter((one) => one !== undefined).length
   const [about] = refs
   const index: Index =
@@ -41,7 +41,7 @@ export const readEventPage = (log: EventLog, query: EventPageQuery): Promise<Eve
 type Index = Pick<LogQuery, 'about' | 'types'>
 
 /** The rarest first: that one is looked up, the others are compared. */
-const refsAskedFor = ({ about, source, symbol, type }: EventPageQuery): readonly string[] => [
+const refsOfQuery = ({ about, source, symbol, type }: EventPageQuery): readonly string[] => [
   ...(about === undefined ? [] : [about]),
   // Only signals are indexed by their author.
   ...(source === undefined || type?.split('.')[0] !== 'signal' ? [] : [sourceRef(source)]),
@@ -53,16 +53,13 @@ const readIndex = async (log: EventLog, query: EventPageQuery, index: Index): Pr
     ...boundsOf(query),
     ...index,
     order: query.order,
-    // One more than asked for tells whether there is more.
+    // One more than the limit shows whether there is a next page.
     limit: query.limit + 1,
   })
   return pageOf(records, query.limit)
 }
 
-/**
- * What one index finds, and of that what is right in all else. If little of it is, the page ends early: it has fewer
- * items than asked for, and a next page.
- */
+/** Reads one index and compares the other conditions. With few matches the page ends early: fewer items, and a next page. */
 const searchIndex = async (
   log: EventLog,
   query: EventPageQuery,
@@ -73,7 +70,7 @@ const searchIndex = async (
   let bounds = boundsOf(query)
   for (let examined = 0; examined < EXAMINED_MAX; examined += STEP) {
     const rows = await log.read({ ...bounds, ...index, order: query.order, limit: STEP })
-    found.push(...rows.filter((row) => isAskedFor(row, query, refs)))
+    found.push(...rows.filter((row) => matches(row, query, refs)))
     const last = rows.at(-1)
     if (found.length > query.limit || rows.length < STEP || last === undefined)
       return pageOf(found, query.limit)
@@ -82,7 +79,7 @@ const searchIndex = async (
   return { records: found, nextSeq: (query.order === 'asc' ? bounds.after : bounds.before) ?? null }
 }
 
-const isAskedFor = (
+const matches = (
   record: LogRecord,
   { type, source }: EventPageQuery,
   [, ...others]: readonly string[],
@@ -102,4 +99,37 @@ const boundsOf = ({ after, before }: EventPageQuery): Pick<LogQuery, 'after' | '
 const pageOf = (records: readonly LogRecord[], limit: number): EventPage => {
   const page = records.slice(0, limit)
   return { records: page, nextSeq: records.length > limit ? (page.at(-1)?.seq ?? null) : null }
+}
+
+export interface SeqBounds {
+  /** Exclusive. */
+  readonly after?: number | undefined
+  readonly before?: number | undefined
+}
+
+/** Bounds in time as bounds on seq: `recorded_at` grows with seq, so a binary search finds the place. */
+export const seqBoundsWithin = async (
+  log: EventLog,
+  { after, before }: SeqBounds,
+  { from, to }: { readonly from?: string | undefined; readonly to?: string | undefined },
+): Promise<SeqBounds> => {
+  const first = from === undefined ? undefined : await firstSeqFrom(log, from)
+  const end = to === undefined ? undefined : await firstSeqFrom(log, to)
+  return {
+    after: first === undefined ? after : Math.max(first - 1, after ?? 0),
+    before: end === undefined ? before : Math.min(end, before ?? Infinity),
+  }
+}
+
+/** The first event that was recorded at this time or later; `head + 1` if there is none. */
+const firstSeqFrom = async (log: EventLog, ts: string): Promise<number> => {
+  let low = 1
+  let high = (await log.head()).seq + 1
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2)
+    const [record] = await log.read({ after: middle - 1, order: 'asc', limit: 1 })
+    if (record === undefined || record.recordedAt >= ts) high = middle
+    else low = middle + 1
+  }
+  return low
 }

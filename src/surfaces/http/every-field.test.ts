@@ -54,7 +54,7 @@ const WITH_FIELDS = [
   'registerProducer',
   'resumeLive',
   'setKillSwitch',
-  'settleShares',
+  'settleKarma',
   'submitSignal',
   'appendToTraceSession',
 ]
@@ -75,7 +75,7 @@ const urlOf = ({ path, operation }: Endpoint): string =>
 
 /** The faults of a settlement have a code of their own, the others are those of every request. */
 const refusalOf = ({ operation }: Endpoint): object =>
-  operation.operationId === 'settleShares'
+  operation.operationId === 'settleKarma'
     ? { status: 400, code: 'karma.settlement_rejected' }
     : { status: 422, code: 'request.invalid' }
 

@@ -4,7 +4,7 @@ import type { FaultType } from '../../core/shared/faults.ts'
 import { plainText } from '../../core/shared/text.ts'
 import { timestamp } from '../../core/shared/time.ts'
 
-/** A name in a path. Any text is one: what cannot exist is simply not found. */
+/** A name in a path. Any text is allowed: an impossible one is not found. */
 export const pathText = (description: string, example: string) =>
   z.string().meta({ description, examples: [example] })
 
@@ -34,6 +34,16 @@ export const utf8Text = (header: string): string | undefined => {
   const bytes = Buffer.from(header, 'latin1')
   return isUtf8(bytes) ? bytes.toString() : header
 }
+
+/** Why an operator does something. */
+export const reasonText = () => z.string().trim().min(1).max(500).meta({ description: 'why, for the log' })
+
+/** The optional body of an operator's action. */
+export const optionalReason = (example: string) =>
+  z
+    .object({ reason: reasonText().optional() })
+    .meta({ examples: [{ reason: example }] })
+    .optional()
 
 interface IntegerRange {
   readonly min: number
@@ -70,7 +80,7 @@ const integerOf = (value: unknown, { min, max }: IntegerRange, context: z.Refine
   if (max !== undefined && number > max) {
     return fault(context, 'less_than_equal', `must be at most ${max}`)
   }
-  // Nothing has a higher number; beyond it doubles cannot count.
+  // No seq or offset is larger; beyond it doubles cannot count.
   return Math.min(number, Number.MAX_SAFE_INTEGER)
 }
 

@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-describe('whatever strangers send', () => {
+describe('whatever clients send', () => {
   it('may be any bytes after a valid start', async () => {
     const bytes = fc.uint8Array({ maxLength: 60 }).map((array) => Buffer.from(array).toString('latin1'))
     const start = fc.constantFrom(

@@ -1,22 +1,21 @@
+import type { IncomingMessage } from 'node:http'
+import { isDeepStrictEqual } from 'node:util'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { AccessAudit } from './access-audit.ts'
-import { corsHeaders, isForeignOrigin, ORIGIN_DENIED } from './cors.ts'
+import { authenticate } from './authenticate.ts'
+import { corsHeaders, isForeignOrigin, ORIGIN_DENIED, preflight } from './cors.ts'
+import { NOT_FOUND, SHUTTING_DOWN } from './errors.ts'
 import { DOCS_PATH } from './docs.ts'
-import { admit } from './authenticate.ts'
 import { problem, statusOf, type Problem } from './problems.ts'
 import { RateLimit } from './rate-limit.ts'
 import { discardBody } from './request-body.ts'
-import { pathOf, resourceOf } from './request-line.ts'
-import { accessOf, actionOf, type Route } from './route.ts'
-import { sendProblem } from './send.ts'
-import type { Service } from './service.ts'
-import { NOTHING_THERE, SHUTTING_DOWN } from './errors.ts'
+import { sendProblem } from './results.ts'
+import { accessOf, actionOf, API_PREFIX, type Route, type Service } from './route.ts'
 import type { Turns } from './turns.ts'
-import { methodsAt, unknownRoute } from './unknown-route.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Our own endpoints have one; the pages of the documentation do not. */
+    /** Set for our own endpoints, not for the pages of the documentation. */
     readonly endpoint?: Route
   }
 }
@@ -29,7 +28,29 @@ export interface GateDependencies {
   readonly bodyTimeoutMs: number
 }
 
-/** Headers that every answer carries, whatever becomes of the request. */
+const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/
+
+/** The caller's own id of its request, if it is valid. */
+export const givenRequestId = ({ headers }: IncomingMessage): string | null => {
+  const given = headers['x-request-id']
+  return typeof given === 'string' && REQUEST_ID.test(given) ? given : null
+}
+
+/** How the audit names what was asked for: the path without prefix, query and trailing slash. */
+export const resourceOf = (url: string): string => {
+  const path = pathOf(url).replace(/\/+$/, '')
+  const isBelowPrefix = path.startsWith(`${API_PREFIX}/`)
+  return isBelowPrefix ? path.slice(API_PREFIX.length) : path || '/'
+}
+
+/** The path alone: no query, no host of an absolute address. */
+const pathOf = (url: string): string => {
+  const path = url.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, '')
+  const end = path.search(/[?#]/)
+  return end === -1 ? path : path.slice(0, end)
+}
+
+/** Headers that every response carries. */
 export const prepareReply = (service: Service, request: FastifyRequest, reply: FastifyReply): void => {
   reply
     .header('x-request-id', request.id)
@@ -38,10 +59,10 @@ export const prepareReply = (service: Service, request: FastifyRequest, reply: F
     .headers(corsHeaders(service.configuration.current().api.cors_origins, request.headers.origin))
 }
 
-/** Before anything is looked at. What is urgent never waits for those who only came earlier. */
+/** Before anything else. Urgent requests do not wait behind those that came earlier. */
 export const addTurns = (app: FastifyInstance, turns: Turns): void => {
   app.addHook('onRequest', (request, _reply, done) => {
-    // True, or told by what is not read yet: then the handler waits.
+    // Where urgency depends on the body, the handler takes the turn.
     if (request.routeOptions.config.endpoint?.isUrgent !== undefined) return done()
     return takeTurn(turns, request, done)
   })
@@ -49,7 +70,7 @@ export const addTurns = (app: FastifyInstance, turns: Turns): void => {
 
 export const takeTurn = (turns: Turns, { raw }: FastifyRequest, begin: () => void): void =>
   turns.take(() => {
-    // Nobody is left who could hear an answer.
+    // A client that hung up meanwhile gets no response.
     if (!raw.socket.destroyed) begin()
   })
 
@@ -65,28 +86,25 @@ export const addGate = ({ app, service, audit, isClosing, bodyTimeoutMs }: GateD
     if (isClosing()) return refuse(reply, SHUTTING_DOWN)
     if (lacksHost(request)) return refuse(reply, NO_HOST)
     if (request.is404 || isStrayHead(app, request)) {
-      const unknown = unknownRoute(app, service, request)
-      return unknown.status === 'preflight'
-        ? reply.code(204).headers(unknown.headers).send()
-        : refuse(reply, unknown.problem)
+      const unmatched = unmatchedRequest(app, service, request)
+      return unmatched.status === 'preflight'
+        ? reply.code(204).headers(unmatched.headers).send()
+        : refuse(reply, unmatched.problem)
     }
     const { config, url = '' } = request.routeOptions
     const { endpoint } = config
-    if (endpoint === undefined && !url.startsWith(DOCS_PATH)) return refuse(reply, NOTHING_THERE)
+    if (endpoint === undefined && !url.startsWith(DOCS_PATH)) return refuse(reply, NOT_FOUND)
     const refusal = refusalOf(endpoint, service, request, rateLimit)
     if (refusal !== null) {
       if (endpoint !== undefined) await recordDenial(refusal, endpoint, { service, audit }, request)
       return refuse(reply, refusal)
     }
-    // An ignored body has no say, not even with its type; and an empty type is none.
+    // The type of a body that is ignored does not count; and an empty type is none.
     if (endpoint?.body === undefined || request.headers['content-type'] === '') {
       delete request.headers['content-type']
     }
   })
 }
-
-const isStrayHead = (app: FastifyInstance, { method, url }: FastifyRequest): boolean =>
-  method === 'HEAD' && !methodsAt(app, pathOf(url)).includes('HEAD')
 
 const NO_HOST = problem('request.malformed_http', 'The Host header is missing', {
   headers: { connection: 'close' },
@@ -95,7 +113,50 @@ const NO_HOST = problem('request.malformed_http', 'The Host header is missing', 
 const lacksHost = ({ raw }: FastifyRequest): boolean =>
   raw.httpVersion === '1.1' && (raw.headers.host ?? '') === ''
 
-/** What is no endpoint of ours is a page of the documentation, and public. */
+type Unmatched =
+  | { readonly status: 'refused'; readonly problem: Problem }
+  | { readonly status: 'preflight'; readonly headers: Readonly<Record<string, string>> }
+
+/** No route has this path and method: 404, 405 or the preflight of a browser. */
+const unmatchedRequest = (app: FastifyInstance, service: Service, request: FastifyRequest): Unmatched => {
+  const allowed = methodsAt(app, pathOf(request.url))
+  if (allowed.length === 0) return { status: 'refused', problem: NOT_FOUND }
+  const asked = preflight(service.configuration.current().api.cors_origins, {
+    method: request.method,
+    origin: request.headers.origin,
+    wantedMethod: request.headers['access-control-request-method'],
+  })
+  switch (asked.status) {
+    case 'allowed':
+      return { status: 'preflight', headers: asked.headers }
+    case 'denied':
+      return { status: 'refused', problem: ORIGIN_DENIED }
+    case 'none': {
+      const allow = allowed.join(', ')
+      const options = { headers: { allow } }
+      return {
+        status: 'refused',
+        problem: problem('route.method_not_allowed', `This path answers ${allow}`, options),
+      }
+    }
+  }
+}
+
+const isStrayHead = (app: FastifyInstance, { method, url }: FastifyRequest): boolean =>
+  method === 'HEAD' && !methodsAt(app, pathOf(url)).includes('HEAD')
+
+const methodsAt = (app: FastifyInstance, path: string): readonly string[] =>
+  METHODS.filter((method) => {
+    const found = app.findRoute({ method, url: path })
+    if (found === null || method !== 'HEAD') return found !== null
+    // Where GET has a path of its own without HEAD, a wider pattern that fits as well does not count.
+    const get = app.findRoute({ method: 'GET', url: path })
+    return get !== null && isDeepStrictEqual(Object.keys(get.params), Object.keys(found.params))
+  })
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'] as const
+
+/** A page of the documentation is no endpoint, and public. */
 const refusalOf = (
   endpoint: Route | undefined,
   service: Service,
@@ -103,28 +164,26 @@ const refusalOf = (
   rateLimit: RateLimit,
 ): Problem | null => {
   const configuration = service.configuration.current()
-  const admission = admit({
+  const auth = authenticate({
     access: endpoint === undefined ? 'public' : accessOf(endpoint, configuration),
     authorization: request.headers.authorization,
     configuration,
     insecureOk: service.insecureOk,
   })
-  if (admission.status === 'denied') return admission.problem
+  if (auth.status === 'denied') return auth.problem
   if (endpoint?.refusesForeignOrigins === true && isForeignOrigin(request.headers, configuration.api)) {
     return ORIGIN_DENIED
   }
   const perMinuteMax = configuration.api.rate_limit_per_minute
   if (perMinuteMax === 0) return null
-  const caller = admission.caller === 'anonymous' ? `address ${request.ip}` : `token ${admission.caller}`
-  const passage = rateLimit.take(caller, perMinuteMax, service.clock.now())
-  return passage.status === 'free' ? null : rateLimited(perMinuteMax, passage.retryAfterSeconds)
-}
-
-const rateLimited = (perMinuteMax: number, seconds: number): Problem =>
-  problem('rate.limited', `More than ${perMinuteMax} requests in a minute; wait ${seconds} s`, {
+  const caller = auth.caller === 'anonymous' ? `address ${request.ip}` : `token ${auth.caller}`
+  const seconds = rateLimit.take(caller, perMinuteMax, service.clock.now())
+  if (seconds === null) return null
+  return problem('rate.limited', `More than ${perMinuteMax} requests in a minute; wait ${seconds} s`, {
     extras: { retry_after: seconds },
     headers: { 'retry-after': String(seconds) },
   })
+}
 
 /** Denied access is recorded; a client that is only too fast is not. */
 const recordDenial = async (
@@ -140,13 +199,11 @@ const recordDenial = async (
     reason: refusal.code,
     request_id: request.id,
   } as const
-  switch (statusOf(refusal.code)) {
-    case 401: {
-      const route = `${endpoint.method} ${endpoint.url}`
-      return audit.recordStranger(entry, { address: request.ip, route, nowMs: service.clock.now() })
-    }
-    case 403:
-      // The audit tells of callers that lack a right; a page of another host says nothing about its visitor.
-      return refusal.code === 'auth.forbidden' ? audit.record(entry, null) : undefined
+  if (statusOf(refusal.code) === 401) {
+    const route = `${endpoint.method} ${endpoint.url}`
+    const from = { address: request.ip, route, nowMs: service.clock.now() }
+    return audit.recordUnauthenticated(entry, from)
   }
+  // A web page of another host says nothing about the rights of its visitor.
+  if (refusal.code === 'auth.forbidden') await audit.record(entry, null)
 }

@@ -1,33 +1,40 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { z } from 'zod'
+import { faultsOf, type Fault } from '../../core/shared/faults.ts'
+import { plainText } from '../../core/shared/text.ts'
 import type { AccessAudit } from './access-audit.ts'
-import { JSON_TYPE, type Answer, type Success } from './answers.ts'
-import { admit } from './authenticate.ts'
-import { takeTurn } from './gate.ts'
-import { readBody, type BodyLimits, type RequestBody } from './request-body.ts'
-import { statusOf } from './problems.ts'
-import { resourceOf } from './request-line.ts'
-import { accessOf, actionOf, type Parts, type Route } from './route.ts'
-import { sendProblem, sendSuccess } from './send.ts'
-import type { Service } from './service.ts'
-import { handOver } from './stream/hand-over.ts'
-import { withinTime } from './time-limit.ts'
+import { authenticate } from './authenticate.ts'
 import { TOO_SLOW } from './errors.ts'
+import { utf8Text } from './fields.ts'
+import { resourceOf, takeTurn } from './gate.ts'
+import { invalidProblem, statusOf, type Problem } from './problems.ts'
+import { readBody, type BodyLimits, type RequestBody } from './request-body.ts'
+import {
+  JSON_TYPE,
+  refusedWith,
+  sendProblem,
+  sendSuccess,
+  type RouteResult,
+  type Success,
+} from './results.ts'
+import { accessOf, actionOf, type RequestInput, type Route, type Service } from './route.ts'
+import { openStream } from './stream/connection.ts'
+import { withinTime } from './time-limit.ts'
 import type { Turns } from './turns.ts'
-import { validate } from './validation.ts'
 
 export interface HandlerDependencies {
   readonly service: Service
   readonly audit: AccessAudit
   readonly turns: Turns
   readonly handlerTimeoutMs: number
-  /** Compares every answer with what the route promises. For tests: it costs a parse per answer. */
+  /** Compares every response with what the route promises. For tests: it costs a parse per response. */
   readonly checkResponses: boolean
 }
 
 const ABSENT: RequestBody = { status: 'absent' }
 
-/** Whatever body a request has, in the form that `validate` expects. A body that nobody asked for is not read. */
+/** The body in the form that `validate` expects. The body of a route that takes none is not read. */
 export const bodyParser =
   (limits: BodyLimits) =>
   (request: FastifyRequest): Promise<RequestBody> => {
@@ -36,39 +43,103 @@ export const bodyParser =
     return readBody(request.raw, limits, endpoint.bodyIsRaw === true ? 'raw' : 'parsed')
   }
 
-/** Validate, run, record, answer. */
-export const handlerOf = (route: Route, parts: HandlerDependencies) => {
-  const { service, audit } = parts
+/** Validate, run, audit, respond. */
+export const handlerOf = (route: Route, dependencies: HandlerDependencies) => {
+  const { service, turns } = dependencies
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const validated = validate(route, {
-      params: request.params,
-      query: request.query,
-      headers: request.headers,
-      body: (request.body as RequestBody | undefined) ?? ABSENT,
-      requestId: request.id,
-      resource: resourceOf(request.url),
-    })
+    const validated = validate(route, request, service)
     if (validated.status === 'invalid') return sendProblem(reply, validated.problem)
-    const given = { ...validated.parts, mayOperate: () => mayOperate(request, service) }
+    const { input } = validated
     const { isUrgent } = route
-    if (typeof isUrgent === 'function' && !isUrgent(given))
-      await new Promise<void>((resolve) => takeTurn(parts.turns, request, resolve))
-    const answer = await run(route, given, parts)
-    await record(route, answer, { service, audit, request, traceId: validated.parts.traceId })
-    switch (answer.kind) {
+    if (typeof isUrgent === 'function' && !isUrgent(input))
+      await new Promise<void>((resolve) => takeTurn(turns, request, resolve))
+    const result = await run(route, input, dependencies)
+    await auditResult(route, result, input, dependencies)
+    switch (result.kind) {
       case 'refused':
-        return sendProblem(reply, answer.problem)
+        return sendProblem(reply, result.problem)
       case 'success':
-        return sendSuccess(reply, answer)
+        return sendSuccess(reply, result)
       case 'stream':
-        return handOver(answer, route, { request, reply, service })
+        return openStream(result, route, { request, reply, service })
     }
   }
 }
 
-/** Whether the caller would come in at a door for operators. */
-const mayOperate = ({ headers }: FastifyRequest, { configuration, insecureOk }: Service): boolean =>
-  admit({
+type Validated =
+  | { readonly status: 'valid'; readonly input: RequestInput }
+  | { readonly status: 'invalid'; readonly problem: Problem }
+
+/** Checks outside data once, and reports all faults at once. */
+const validate = (route: Route, request: FastifyRequest, service: Service): Validated => {
+  const received = (request.body as RequestBody | undefined) ?? ABSENT
+  if (received.status === 'refused') return { status: 'invalid', problem: received.problem }
+  const faults: Fault[] = []
+  const params = check(route.params, request.params, 'path', faults)
+  const query = check(route.query, request.query, 'query', faults)
+  const headers = check(route.headers, request.headers, 'header', faults)
+  const traceId = route.access === 'public' ? null : traceIdOf(request.headers[TRACE_HEADER], faults)
+  const body = bodyOf(route, received, faults)
+  if (faults.length > 0) return { status: 'invalid', problem: invalidProblem(faults) }
+  const requestId = request.id
+  const entry = {
+    resource: resourceOf(request.url),
+    action: 'write',
+    outcome: 'allowed',
+    reason: null,
+    request_id: requestId,
+  } as const
+  const writeEntry = { kind: 'record-access', surface: 'api', entry } as const
+  const mayOperate = (): boolean => isOperator(request, service)
+  return {
+    status: 'valid',
+    input: { params, query, headers, body, requestId, traceId, writeEntry, mayOperate },
+  }
+}
+
+const TRACE_HEADER = 'x-trace-id'
+
+const traceIdSchema = plainText()
+
+/** Null for an absent header, and for one that is not valid; the latter is a fault. */
+const traceIdOf = (header: string | string[] | undefined, faults: Fault[]): string | null => {
+  const traceId = typeof header === 'string' ? utf8Text(header) : undefined
+  if (traceId === undefined) return null
+  const parsed = traceIdSchema.safeParse(traceId)
+  if (parsed.success) return parsed.data
+  faults.push(...faultsOf(parsed.error, ['header', TRACE_HEADER]))
+  return null
+}
+
+const check = (
+  schema: z.ZodType | undefined,
+  value: unknown,
+  place: 'path' | 'query' | 'header' | 'body',
+  faults: Fault[],
+): unknown => {
+  if (schema === undefined) return undefined
+  const parsed = schema.safeParse(value)
+  if (parsed.success) return parsed.data
+  faults.push(...faultsOf(parsed.error, [place], { input: value }))
+  return undefined
+}
+
+const bodyOf = (route: Route, body: RequestBody, faults: Fault[]): unknown => {
+  if (route.body === undefined) return undefined
+  if (route.bodyIsRaw === true) return body.status === 'raw' ? body.bytes : new Uint8Array()
+  if (body.status !== 'present') {
+    if (route.bodyIsOptional !== true)
+      faults.push({ loc: ['body'], msg: 'A body is required', type: 'missing' })
+    return undefined
+  }
+  const isObject = typeof body.value === 'object' && body.value !== null && !Array.isArray(body.value)
+  if (isObject) return check(route.body, body.value, 'body', faults)
+  faults.push({ loc: ['body'], msg: 'The body must be a JSON object', type: 'object_type' })
+  return undefined
+}
+
+const isOperator = ({ headers }: FastifyRequest, { configuration, insecureOk }: Service): boolean =>
+  authenticate({
     access: 'operator',
     authorization: headers.authorization,
     configuration: configuration.current(),
@@ -77,78 +148,47 @@ const mayOperate = ({ headers }: FastifyRequest, { configuration, insecureOk }: 
 
 const run = async (
   route: Route,
-  parts: Parts,
+  input: RequestInput,
   { service, handlerTimeoutMs, checkResponses }: HandlerDependencies,
-): Promise<Answer> => {
-  const work = (async () => route.handler(parts, service))()
-  const answer =
-    route.mayTakeLong?.(parts) === true ? await work : await timely(work, parts, service, handlerTimeoutMs)
-  if (checkResponses && answer.kind === 'success') assertPromised(route, answer)
-  return answer
+): Promise<RouteResult> => {
+  const work = (async () => route.handler(input, service))()
+  const done =
+    route.mayTakeLong?.(input) === true
+      ? ({ status: 'done', value: await work } as const)
+      : await withinTime(work, handlerTimeoutMs, (error) =>
+          service.logger.error('request failed after its timeout', { request_id: input.requestId, error }),
+        )
+  if (done.status === 'late') return refusedWith(TOO_SLOW)
+  if (checkResponses && done.value.kind === 'success') assertPromised(route, done.value)
+  return done.value
 }
 
-const timely = async (
-  work: Promise<Answer>,
-  { requestId }: Parts,
-  { logger }: Service,
-  handlerTimeoutMs: number,
-): Promise<Answer> => {
-  const done = await withinTime(work, handlerTimeoutMs, (error) =>
-    logger.error('a request failed after its time was over', { request_id: requestId, error }),
-  )
-  return done.status === 'done' ? done.value : { kind: 'refused', problem: TOO_SLOW }
-}
-
-interface Access {
-  readonly service: Service
-  readonly audit: AccessAudit
-  readonly request: FastifyRequest
-  readonly traceId: string | null
-}
-
-/** After the effect and before the answer: writes that changed something, refusals by the kill switch, reads if wanted. */
-const record = async (route: Route, answer: Answer, access: Access): Promise<void> => {
-  const reason = recordedAs(route, answer, access.service)
-  if (reason === null) return
-  await access.audit.record(
-    {
-      resource: resourceOf(access.request.url),
-      action: actionTaken(route, answer),
-      ...reason,
-      request_id: access.request.id,
-    },
-    access.traceId,
-  )
-}
-
-type Recorded =
-  | { readonly outcome: 'allowed'; readonly reason: null }
-  | { readonly outcome: 'denied'; readonly reason: string }
-
-const recordedAs = (route: Route, answer: Answer, service: Service): Recorded | null => {
-  if (answer.kind === 'refused') {
-    const isLocked = statusOf(answer.problem.code) === 423
-    return isLocked ? { outcome: 'denied', reason: answer.problem.code.replace('.', '_') } : null
+/** After the effect and before the response: writes that changed something, refusals by the kill switch, reads if configured. */
+const auditResult = async (
+  route: Route,
+  result: RouteResult,
+  { writeEntry: { entry }, traceId }: RequestInput,
+  { service, audit }: HandlerDependencies,
+): Promise<void> => {
+  const action = (result.kind === 'success' ? result.action : undefined) ?? actionOf(route)
+  if (result.kind === 'refused') {
+    const { code } = result.problem
+    if (statusOf(code) !== 423) return
+    return audit.record({ ...entry, action, outcome: 'denied', reason: code.replace('.', '_') }, traceId)
   }
   const configuration = service.configuration.current()
-  if (accessOf(route, configuration) === 'public') return null
-  const isChange = answer.kind === 'success' && !answer.unchanged && !answer.isAudited
-  const isWanted = actionTaken(route, answer) === 'write' ? isChange : configuration.audit.reads
-  return isWanted ? { outcome: 'allowed', reason: null } : null
+  if (accessOf(route, configuration) === 'public') return
+  const isChange = result.kind === 'success' && !result.unchanged && !result.isAudited
+  const isAudited = action === 'write' ? isChange : configuration.audit.reads
+  if (isAudited) await audit.record({ ...entry, action }, traceId)
 }
 
-const actionTaken = (route: Route, answer: Answer): 'read' | 'write' =>
-  (answer.kind === 'success' ? answer.action : undefined) ?? actionOf(route)
-
-const assertPromised = (route: Route, answer: Success): void => {
-  if (answer.form === 'empty') return
-  const isJson = answer.form === 'value' || answer.contentType === JSON_TYPE
-  if (!isJson) return
-  const text = answer.form === 'text' ? answer.text : JSON.stringify(answer.body)
+const assertPromised = (route: Route, result: Success): void => {
+  if (result.form === 'empty') return
+  if (result.form === 'text' && result.contentType !== JSON_TYPE) return
+  const text = result.form === 'text' ? result.text : JSON.stringify(result.body)
   const body: unknown = JSON.parse(text)
-  const parsed: unknown = route.response.parse(body)
-  // A member that the documentation does not name is left out by parsing.
-  if (!isDeepStrictEqual(parsed, body)) {
-    throw new Error(`${route.operationId} answers otherwise than it promises`)
-  }
+  // Parsing leaves out members that the schema does not name.
+  if (!isDeepStrictEqual(route.response.parse(body), body))
+    throw new Error(`the response of ${route.operationId} does not match its schema`)
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { meaningOf, PROBLEM_CODES, statusOf } from './problems.ts'
-import { problemsOf } from './route-schema.ts'
+import { problemsOf } from './openapi.ts'
 import type { Route } from './route.ts'
 import { ROUTES } from './routes/all.ts'
 

@@ -1,13 +1,12 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { categoryOf } from '../../core/log/event.ts'
-import { equityOf } from '../../core/trading/evolve.ts'
+import { equityOf } from '../../core/trading/account.ts'
 import { viewProducerStatus } from '../../core/views/producers.ts'
 import { usdNumber } from '../../core/shared/money.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { isoNow } from '../../engine/iso-now.ts'
 import { StoreUnavailableError } from '../../ports/event-log.ts'
-import type { HttpDependencies } from './dependencies.ts'
-import { registerFeed } from './metrics-feed.ts'
+import type { FeedReport, HttpDependencies } from './dependencies.ts'
 import type { StreamHub } from './stream/hub.ts'
 import type { Verification } from './verification.ts'
 
@@ -24,11 +23,11 @@ export interface Metrics {
 }
 
 export const createMetrics = (
-  house: Pick<HttpDependencies, 'engine' | 'clock' | 'configuration' | 'feedStatus'>,
+  dependencies: Pick<HttpDependencies, 'engine' | 'clock' | 'configuration' | 'feedStatus'>,
   verification: Verification,
   streams: StreamHub,
 ): Metrics => {
-  const { engine } = house
+  const { engine } = dependencies
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const requests = new Counter({
@@ -39,22 +38,43 @@ export const createMetrics = (
   })
   const durations = new Histogram({
     name: 'svc_http_request_duration_seconds',
-    help: 'Time from the routing of a request to the end of its answer',
+    help: 'Time from the routing of a request to the end of its response',
     labelNames: ['method', 'route'],
     buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30],
     registers: [registry],
   })
-  registry.registerMetric(killSwitchLevel(engine))
-  registry.registerMetric(queueLength(engine))
-  registry.registerMetric(chainOk(verification))
-  registry.registerMetric(eventsTotal(engine))
-  registry.registerMetric(brainCyclesTotal(engine))
-  registry.registerMetric(openPositions(engine))
-  registry.registerMetric(equity(engine))
-  registry.registerMetric(producerHealth(house))
-  registry.registerMetric(streamClients(streams))
-  registry.registerMetric(ordersOpen(engine))
-  registerFeed(registry, house)
+  const gauge = (name: string, help: string, read: () => number): void => {
+    registry.registerMetric(
+      new Gauge({
+        name,
+        help,
+        registers: [],
+        collect() {
+          this.set(read())
+        },
+      }),
+    )
+  }
+  gauge(
+    'svc_kill_switch_level',
+    '0 normal, 1 caution, 2 crisis, 3 lockdown',
+    () => engine.state.trading.killSwitch.level,
+  )
+  gauge('svc_queue_length', 'Commands that wait to be decided', () => engine.queueLength)
+  gauge('svc_chain_ok', '1 unless a verification found the hash chain broken', () =>
+    verification.chainOk ? 1 : 0,
+  )
+  gauge(
+    'svc_open_positions',
+    'Positions that are neither closed nor liquidated',
+    () => engine.state.trading.book.count,
+  )
+  gauge('svc_equity_usd', 'Cash plus the value of open positions at their marks', () =>
+    usdNumber(equityOf(engine.state.trading)),
+  )
+  gauge('svc_stream_clients', 'Connected clients of the event stream', () => streams.size)
+  registerLabeled(registry, dependencies)
+  registerCounts(registry, engine)
   return {
     observe: ({ method, route, status, durationMs }) => {
       requests.inc({ method, route, status })
@@ -65,132 +85,101 @@ export const createMetrics = (
   }
 }
 
-const ordersOpen = (engine: Engine): Gauge =>
-  new Gauge({
-    name: 'svc_orders_open',
-    help: 'Orders that something may still come of, by their state',
-    labelNames: ['status'],
-    registers: [],
-    collect() {
-      for (const status of OPEN_STATUSES)
-        this.set(
-          { status },
-          engine.state.trading.orders.open.count((order) => order.status === status),
-        )
-    },
+type Sample<Label extends string> = readonly [labels: Readonly<Record<Label, string>>, value: number]
+
+/** Gauges with one series per label value; a series that is not read any more disappears. */
+const registerLabeled = (
+  registry: Registry,
+  {
+    engine,
+    clock,
+    configuration,
+    feedStatus,
+  }: Pick<HttpDependencies, 'engine' | 'clock' | 'configuration' | 'feedStatus'>,
+): void => {
+  const gauge = <Label extends string>(
+    name: string,
+    help: string,
+    labelNames: readonly Label[],
+    read: () => readonly Sample<Label>[],
+  ): void => {
+    registry.registerMetric(
+      new Gauge({
+        name,
+        help,
+        labelNames: [...labelNames],
+        registers: [],
+        collect() {
+          this.reset()
+          for (const [labels, value] of read()) this.set(labels, value)
+        },
+      }),
+    )
+  }
+  gauge('svc_orders_open', 'Orders that are not final, by status', ['status'], () =>
+    OPEN_STATUSES.map((status) => [
+      { status },
+      engine.state.trading.orders.open.count((order) => order.status === status),
+    ]),
+  )
+  // One series per producer and health, so that an alert can name the health it is about.
+  gauge('svc_producer_health', '1 for the current health of a producer', ['producer', 'health'], () => {
+    const rules = configuration.current().karma
+    const producers = viewProducerStatus(engine.state, { now: isoNow(clock), rules })
+    return Object.values(producers).map(({ name, health }) => [{ producer: name, health }, 1])
   })
+  // The feed of this process; a process without one has no series.
+  const feedGauge = (name: string, help: string, read: (status: FeedReport) => number | null): void =>
+    gauge(name, help, ['feed'], () => {
+      const status = feedStatus()
+      const value = status === null ? null : read(status)
+      return status === null || value === null ? [] : [[{ feed: status.feed }, value]]
+    })
+  feedGauge('svc_feed_up', '1 while prices arrive, 0 when the feed failed, ended or stopped', ({ state }) =>
+    state === 'running' ? 1 : 0,
+  )
+  feedGauge('svc_feed_last_bar_age_seconds', 'Age of the newest bar', ({ lastBarAtMs }) =>
+    lastBarAtMs === null ? null : (clock.now() - lastBarAtMs) / 1000,
+  )
+  feedGauge(
+    'svc_feed_clock_offset_seconds',
+    'Clock of the venue minus ours, where it is measured',
+    ({ clockOffsetMs }) => (clockOffsetMs === null ? null : clockOffsetMs / 1000),
+  )
+}
 
 const OPEN_STATUSES = ['submitting', 'open', 'partial', 'unknown'] as const
 
-const killSwitchLevel = (engine: Engine): Gauge =>
-  new Gauge({
-    name: 'svc_kill_switch_level',
-    help: '0 normal, 1 caution, 2 crisis, 3 lockdown',
-    registers: [],
-    collect() {
-      this.set(engine.state.trading.killSwitch.level)
-    },
-  })
-
-const queueLength = (engine: Engine): Gauge =>
-  new Gauge({
-    name: 'svc_queue_length',
-    help: 'Commands that wait to be decided',
-    registers: [],
-    collect() {
-      this.set(engine.queueLength)
-    },
-  })
-
-const chainOk = (verification: Verification): Gauge =>
-  new Gauge({
-    name: 'svc_chain_ok',
-    help: '1 unless a verification found the hash chain broken',
-    registers: [],
-    collect() {
-      this.set(verification.chainOk ? 1 : 0)
-    },
-  })
-
-const streamClients = (streams: StreamHub): Gauge =>
-  new Gauge({
-    name: 'svc_stream_clients',
-    help: 'Clients that listen to the event stream',
-    registers: [],
-    collect() {
-      this.set(streams.size)
-    },
-  })
-
-/** Counted by the log, not by this process: a restart or another process changes nothing. */
-const eventsTotal = (engine: Engine): Counter<'category'> =>
-  new Counter({
-    name: 'svc_events_total',
-    help: 'Stored events by the first segment of their type',
-    labelNames: ['category'],
-    registers: [],
-    async collect() {
-      const counts = await countsOf(engine)
-      if (counts === null) return
-      this.reset()
-      for (const [domain, count] of counts) this.inc({ category: categoryOf(domain) }, count)
-    },
-  })
-
-/** From the same counts as `svc_events_total`: cycles are remembered by nothing else. */
-const brainCyclesTotal = (engine: Engine): Counter =>
-  new Counter({
-    name: 'svc_brain_cycles_total',
-    help: 'Brain cycles that ran to their end',
-    registers: [],
-    async collect() {
-      const counts = await countsOf(engine)
-      if (counts === null) return
-      this.reset()
-      this.inc(counts.get('brain.cycle') ?? 0)
-    },
-  })
-
-const openPositions = (engine: Engine): Gauge =>
-  new Gauge({
-    name: 'svc_open_positions',
-    help: 'Positions that are neither closed nor liquidated',
-    registers: [],
-    collect() {
-      this.set(engine.state.trading.book.count)
-    },
-  })
-
-const equity = (engine: Engine): Gauge =>
-  new Gauge({
-    name: 'svc_equity_usd',
-    help: 'Cash, and what open positions would bring at their marks',
-    registers: [],
-    collect() {
-      this.set(usdNumber(equityOf(engine.state.trading)))
-    },
-  })
-
-/** One series per producer and health, so that an alert can name the health it is about. */
-const producerHealth = ({
-  engine,
-  clock,
-  configuration,
-}: Pick<HttpDependencies, 'engine' | 'clock' | 'configuration'>): Gauge<'producer' | 'health'> =>
-  new Gauge({
-    name: 'svc_producer_health',
-    help: '1 for the health that a producer has now',
-    labelNames: ['producer', 'health'],
-    registers: [],
-    collect() {
-      this.reset()
-      const producers = viewProducerStatus(engine.state, {
-        now: isoNow(clock),
-        rules: configuration.current().karma,
-      })
-      for (const { name, health } of Object.values(producers)) this.set({ producer: name, health }, 1)
-    },
-  })
+/** Counted by the log, so that restarts and other processes do not matter. */
+const registerCounts = (registry: Registry, engine: Engine): void => {
+  const counter = <Label extends string>(
+    name: string,
+    help: string,
+    labelNames: readonly Label[],
+    read: (counts: ReadonlyMap<string, number>) => readonly Sample<Label>[],
+  ): void => {
+    registry.registerMetric(
+      new Counter({
+        name,
+        help,
+        labelNames: [...labelNames],
+        registers: [],
+        async collect() {
+          const counts = await countsOf(engine)
+          if (counts === null) return
+          this.reset()
+          for (const [labels, value] of read(counts)) this.inc(labels, value)
+        },
+      }),
+    )
+  }
+  counter('svc_events_total', 'Stored events by the first segment of their type', ['category'], (counts) =>
+    [...counts].map(([domain, count]) => [{ category: categoryOf(domain) }, count]),
+  )
+  counter('svc_brain_cycles_total', 'Brain cycles that ran to their end', [], (counts) => [
+    [{}, counts.get('brain.cycle') ?? 0],
+  ])
+}
 
 /** Null while the store does not answer: the last counts stand, and the other metrics are needed most then. */
 const countsOf = async (engine: Engine): Promise<ReadonlyMap<string, number> | null> => {

@@ -137,7 +137,7 @@ const UNREACHABLE = new Set([
   'getPosition',
   'migrateWallet',
   'resumeLive',
-  'settleShares',
+  'settleKarma',
 ])
 
 /** What is removed early can be reached by nobody. */

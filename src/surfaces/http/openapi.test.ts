@@ -1,6 +1,6 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { problemsOf } from './route-schema.ts'
+import { problemsOf } from './openapi.ts'
 import { isBare, PROBLEM_CODES, statusOf, type ProblemCode } from './problems.ts'
 import {
   endpointsOf,
@@ -16,7 +16,7 @@ import { startTestServer, type TestServer } from './test-server.fixture.ts'
 let server: TestServer
 let document: OpenApiDocument
 beforeAll(async () => {
-  server = await startTestServer({ documentAtStart: true })
+  server = await startTestServer()
   document = await readDocument(server)
 })
 afterAll(() => server.close())
@@ -44,7 +44,7 @@ const NOTHING_THERE = new Set([
   'denyIntent',
   'migrateWallet',
   'resumeLive',
-  'settleShares',
+  'settleKarma',
 ])
 
 describe('the OpenAPI document', () => {

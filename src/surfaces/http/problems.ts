@@ -9,9 +9,9 @@ interface ProblemKind {
   /** For the documentation: what leads to this code. */
   readonly when: string
   readonly retryAfterSeconds?: number
-  /** Says only its detail, as plain JSON. */
+  /** The body is only its detail, as plain JSON. */
   readonly bare?: true
-  /** What it adds to the members that every problem has, by example. */
+  /** Examples of the members it adds to those of every problem. */
   readonly extras?: JsonObject
 }
 
@@ -21,7 +21,7 @@ const TOO_MANY = { loc: ['query', 'limit'], msg: 'must be at most 500', type: 'l
 
 const UNKNOWN_MODE = { loc: ['body', 'execution', 'mode'], msg: 'must be one of paper, live', type: 'enum' }
 
-/** What the surface itself answers. */
+/** Problems of the HTTP surface itself. */
 const OWN_KINDS = {
   'auth.missing_token': { status: 401, when: 'no bearer token was sent' },
   'auth.invalid_header': { status: 401, when: 'the Authorization header is not `Bearer <token>`' },
@@ -65,18 +65,18 @@ const OWN_KINDS = {
   'route.method_not_allowed': { status: 405, when: 'the path exists, but not with this method' },
   'route.not_found': { status: 404, when: 'no such path' },
   'server.shutting_down': { status: 503, when: 'the service is stopping', retryAfterSeconds: 5 },
-  'server.timeout': { status: 503, when: 'the answer took too long', retryAfterSeconds: 5 },
+  'server.timeout': { status: 503, when: 'the request took too long', retryAfterSeconds: 5 },
   'signal.not_found': { status: 404, when: 'no signal has this id', extras: { signal_id: ID } },
   'store.busy': { status: 503, when: 'too many writes are waiting', retryAfterSeconds: 1 },
   'store.unavailable': { status: 503, when: 'the event store does not answer', retryAfterSeconds: 5 },
   'stream.too_many_clients': {
     status: 503,
-    when: 'stream.max_clients listen already',
+    when: 'stream.max_clients is reached',
     retryAfterSeconds: 5,
   },
 } as const satisfies Readonly<Record<string, ProblemKind>>
 
-/** What a command refuses. A code without a status does not compile. */
+/** Refusals of commands. A code without a status does not compile. */
 const REFUSAL_KINDS: Readonly<Record<RefusalCode, ProblemKind>> = {
   'contributor.duplicate': {
     status: 409,
@@ -86,7 +86,7 @@ const REFUSAL_KINDS: Readonly<Record<RefusalCode, ProblemKind>> = {
   'contributor.not_found': { status: 404, when: 'no such contributor', extras: { id: ID } },
   'idempotency.conflict': {
     status: 409,
-    when: 'the key was used before with another content',
+    when: 'the key was used before with other content',
     extras: { event_id: ID },
   },
   'intent.not_awaiting': {
@@ -97,14 +97,17 @@ const REFUSAL_KINDS: Readonly<Record<RefusalCode, ProblemKind>> = {
   'intent.not_found': { status: 404, when: 'no such intent', extras: { intent_id: ID } },
   'karma.settlement_rejected': {
     status: 400,
-    when: 'nothing of what was asked for can be settled',
+    when: 'none of the given intents can be settled',
     extras: { skipped: [{ id: ID, reason: 'unknown' }] },
   },
-  'karma.wallet_not_locked': { status: 409, when: 'the wallet can still be configured' },
+  'karma.wallet_not_locked': {
+    status: 409,
+    when: 'the wallet is not locked: change it in the configuration',
+  },
   'kill_switch.active': { status: 423, when: 'the kill switch is above level 0', extras: { level: 1 } },
   'kill_switch.not_lower': { status: 409, when: 'a reset would raise the level' },
   'learning.disabled': { status: 409, when: 'learning is off' },
-  'live.not_reduce_only': { status: 409, when: 'entries are not held back' },
+  'live.not_reduce_only': { status: 409, when: 'live trading is not in reduce-only mode' },
   'live.positions_open': {
     status: 409,
     when: 'positions of another account are open',
@@ -126,7 +129,7 @@ const REFUSAL_KINDS: Readonly<Record<RefusalCode, ProblemKind>> = {
     when: 'the position is closed or about to be',
     extras: { position_id: ID, position_status: 'closed' },
   },
-  'price.unavailable': { status: 409, when: 'nobody tells a price', extras: { position_id: ID } },
+  'price.unavailable': { status: 409, when: 'no recent price for the symbol', extras: { position_id: ID } },
   'producer.duplicate': { status: 409, when: 'the name is taken', extras: { name: 'p1' } },
   'producer.not_found': { status: 404, when: 'no such producer', extras: { name: 'p1' } },
   'signal.invalid_type': {
@@ -169,7 +172,7 @@ const KINDS: Readonly<Record<ProblemCode, ProblemKind>> = { ...OWN_KINDS, ...REF
 
 export const PROBLEM_CODES = Object.keys(KINDS).toSorted() as readonly ProblemCode[]
 
-/** A "no" on its way to the client. The request id is added when it is sent. */
+/** The request id is added when it is sent. */
 export interface Problem {
   readonly code: ProblemCode
   readonly detail: string
@@ -187,7 +190,7 @@ export const problem = (
   return { code, detail, extras, headers: { ...wait, ...headers } }
 }
 
-/** All faults at once; the first one is also the sentence for people. */
+/** All faults at once; `detail` is the first one. */
 export const invalidProblem = (
   faults: readonly Fault[],
   code: Extract<
@@ -209,7 +212,7 @@ export const meaningOf = (code: ProblemCode): string => KINDS[code].when
 
 export const isBare = (code: ProblemCode): boolean => KINDS[code].bare === true
 
-/** How the documentation shows a code. */
+/** For the documentation. */
 export const problemExample = (code: ProblemCode): JsonObject => {
   const { status, when, extras = {}, bare } = KINDS[code]
   if (bare === true) return { detail: 'Position not found' }

@@ -1,7 +1,3 @@
-export type Passage =
-  | { readonly status: 'free' }
-  | { readonly status: 'limited'; readonly retryAfterSeconds: number }
-
 export const WINDOW_MS = 60_000
 
 /** Callers that are counted at the same time; beyond it the one counted longest is forgotten. */
@@ -17,14 +13,15 @@ export class RateLimit {
   /** Oldest window first, since a new window goes to the end. */
   readonly #windows = new Map<string, Window>()
 
-  take(caller: string, perMinuteMax: number, nowMs: number): Passage {
+  /** Counts a request. Null if it is allowed, else after how many seconds the caller may try again. */
+  take(caller: string, perMinuteMax: number, nowMs: number): number | null {
     const window = this.#windowOf(caller, nowMs)
     if (window.count >= perMinuteMax) {
       const waitMs = window.startedAtMs + WINDOW_MS - nowMs
-      return { status: 'limited', retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) }
+      return Math.max(1, Math.ceil(waitMs / 1000))
     }
     window.count += 1
-    return { status: 'free' }
+    return null
   }
 
   get size(): number {
@@ -33,7 +30,7 @@ export class RateLimit {
 
   #windowOf(caller: string, nowMs: number): Window {
     const current = this.#windows.get(caller)
-    // A clock that was set back must not lock anybody out.
+    // A clock that was set back must not lock callers out.
     if (current !== undefined && nowMs >= current.startedAtMs && nowMs < current.startedAtMs + WINDOW_MS) {
       return current
     }

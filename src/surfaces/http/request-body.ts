@@ -13,7 +13,7 @@ export type RequestBody =
   | { readonly status: 'raw'; readonly bytes: Uint8Array }
   | { readonly status: 'refused'; readonly problem: Problem }
 
-/** Nobody is left who could hear an answer. */
+/** The client hung up: there is nobody to answer. */
 export class ClientGoneError extends Error {
   override readonly name = 'ClientGoneError'
   constructor() {
@@ -21,10 +21,7 @@ export class ClientGoneError extends Error {
   }
 }
 
-/**
- * What is read and thrown away beyond the limit, so that a client which first sends everything and then listens
- * still hears the answer.
- */
+/** Read and discarded beyond the limit, so that a client which sends everything before it reads gets the response. */
 const DISCARDED_BYTES_MAX = 16 * 1024 * 1024
 
 /** Checks in the order 413, 415, 400, then values without meaning (422). An empty body counts as absent. */
@@ -47,8 +44,8 @@ export const readBody = async (
 }
 
 /**
- * Reads on although the answer is already "no": a client that sends everything before it listens would not hear
- * it from a connection that closes meanwhile. Where the connection stays open, the rest is thrown away later.
+ * Reads the body of a request that is already refused: a client that sends everything before it reads would miss the
+ * response if the connection closed meanwhile. Where the connection stays open, Node discards the rest.
  */
 export const discardBody = async (request: IncomingMessage, bodyTimeoutMs: number): Promise<void> => {
   const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers
@@ -91,7 +88,7 @@ const isJson = (contentType = '', contentEncoding = 'identity'): boolean => {
 
 type Received =
   | { readonly status: 'received'; readonly bytes: Buffer }
-  /** `endless`: more is coming than anybody wants to wait for. */
+  /** `endless`: the rest is not waited for. */
   | { readonly status: 'too-large'; readonly endless: boolean }
   | { readonly status: 'late' }
 
@@ -119,7 +116,7 @@ const receive = (request: IncomingMessage, limits: BodyLimits): Promise<Received
           ? { status: 'too-large', endless: false }
           : { status: 'received', bytes: Buffer.concat(chunks) },
       )
-    // Stays attached as a listener, so that an error after the end has somewhere to go.
+    // Stays attached to `error`, so that one after the end is not uncaught.
     const onGone = (): void => {
       clearTimeout(timer)
       reject(new ClientGoneError())

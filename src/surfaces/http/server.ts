@@ -1,29 +1,27 @@
-import type { FastifyInstance } from 'fastify'
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
+import { fastify, type FastifyInstance } from 'fastify'
 import { recentCheck } from '../../engine/integrity/recent-check.ts'
 import { AccessAudit } from './access-audit.ts'
-import { createApp } from './app.ts'
 import { answerConnectionErrors } from './connection-errors.ts'
+import type { HttpDependencies } from './dependencies.ts'
 import { addDocs } from './docs.ts'
-import { addErrorAnswers } from './error-answers.ts'
-import { addGate, addTurns } from './gate.ts'
+import { addErrorHandlers, NOT_FOUND } from './errors.ts'
+import { addGate, addTurns, givenRequestId, prepareReply } from './gate.ts'
 import { bodyParser, handlerOf } from './handle.ts'
-import { HTTP_LIMITS, type HttpDependencies, type HttpLimits } from './dependencies.ts'
 import { createMetrics } from './metrics.ts'
-import { addOpenApi, openApiTextOf } from './openapi.ts'
-import { API_PREFIX, type Route } from './route.ts'
-import { schemaOf } from './route-schema.ts'
+import { sendProblem } from './results.ts'
+import { API_PREFIX, type Route, type Service } from './route.ts'
 import { ROUTES } from './routes/all.ts'
-import type { Service } from './service.ts'
-import { StreamHub } from './stream/hub.ts'
-import type { StreamLimits } from './stream/limits.ts'
+import { StreamHub, type StreamLimits } from './stream/hub.ts'
 import { Turns } from './turns.ts'
 import { Verification } from './verification.ts'
 
 export interface HttpServer {
-  /** Resolves once requests are taken, with where. Port 0 takes any free one. */
+  /** Resolves once requests are accepted. Port 0 takes any free port. */
   listen(address: { readonly host: string; readonly port: number }): Promise<Listening>
-  /** Takes no more requests, waits for those under way, and then cuts what is left. */
+  /** Accepts no more requests, waits for those under way, then cuts the remaining connections. */
   close(): Promise<void>
 }
 
@@ -33,36 +31,62 @@ export interface Listening {
   readonly baseUrl: string
 }
 
+export interface HttpLimits {
+  readonly headersTimeoutMs: number
+  readonly bodyTimeoutMs: number
+  readonly handlerTimeoutMs: number
+  /** How long a shutdown waits for requests under way. */
+  readonly closeTimeoutMs: number
+  readonly bodyBytesMax: number
+  /** How often slow connections are checked. */
+  readonly slowCheckMs: number
+  /** How long requests are taken in before the event loop runs. */
+  readonly turnMs: number
+}
+
+const HTTP_LIMITS: HttpLimits = {
+  headersTimeoutMs: 10_000,
+  bodyTimeoutMs: 30_000,
+  handlerTimeoutMs: 30_000,
+  closeTimeoutMs: 10_000,
+  bodyBytesMax: 1024 * 1024,
+  slowCheckMs: 1000,
+  turnMs: 1,
+}
+
 export interface HttpServerOptions {
   readonly routes?: readonly Route[]
   readonly limits?: Partial<HttpLimits>
   readonly streamLimits?: Partial<StreamLimits>
   readonly checkResponses?: boolean
-  /** Making the documentation takes long enough to be felt by everybody, so it is made before the first request. */
-  readonly documentAtStart?: boolean
+  /** The OpenAPI document that the build made. Without it the server makes the document on the first request. */
+  readonly openApiFile?: URL
 }
 
 export const createHttpServer = async (
-  house: HttpDependencies,
+  dependencies: HttpDependencies,
   {
     routes = ROUTES,
     limits: given = {},
     streamLimits = {},
     checkResponses = false,
-    documentAtStart = true,
+    openApiFile,
   }: HttpServerOptions = {},
 ): Promise<HttpServer> => {
   const limits = { ...HTTP_LIMITS, ...given }
   let isClosing = false
-  const service = serviceOf(house, new StreamHub(house, streamLimits), () => openApiTextOf(app, routes))
+  const service = serviceOf(dependencies, new StreamHub(dependencies, streamLimits), () =>
+    openApiFile !== undefined && existsSync(openApiFile)
+      ? readFile(openApiFile, 'utf8')
+      : import('./openapi.ts').then(({ openApiTextOf }) => openApiTextOf(routes, dependencies.version)),
+  )
   const app = createApp(service, limits)
-  const audit = new AccessAudit(house.engine, house.logger, limits.handlerTimeoutMs)
-  answerConnectionErrors(app.server, () => house.clock.newId())
-  await addOpenApi(app, house.version)
+  const audit = new AccessAudit(dependencies.engine, dependencies.logger, limits.handlerTimeoutMs)
+  answerConnectionErrors(app.server, () => dependencies.clock.newId())
   const turns = new Turns(limits.turnMs)
   addTurns(app, turns)
   addGate({ app, service, audit, isClosing: () => isClosing, bodyTimeoutMs: limits.bodyTimeoutMs })
-  addErrorAnswers(app, service)
+  addErrorHandlers(app, dependencies.logger)
   addMeasuring(app, service)
   app.addContentTypeParser('*', bodyParser(limits))
   const { handlerTimeoutMs } = limits
@@ -71,16 +95,14 @@ export const createHttpServer = async (
       method: route.method,
       url: route.url,
       exposeHeadRoute: route.streams !== true,
-      schema: schemaOf(route),
       config: { endpoint: route },
       handler: handlerOf(route, { service, audit, turns, handlerTimeoutMs, checkResponses }),
     })
   }
-  await addDocs(app, service.openApiText)
+  addDocs(app, service.openApiText)
   return {
     listen: async ({ host, port }) => {
       await app.ready()
-      if (documentAtStart) service.openApiText()
       await app.listen({ host, port })
       return listeningAt(app.server.address() as AddressInfo)
     },
@@ -102,15 +124,52 @@ export const createHttpServer = async (
 
 const IDLE_CHECK_MS = 20
 
-const serviceOf = (house: HttpDependencies, streams: StreamHub, documentText: () => string): Service => {
-  const verification = new Verification(house.integrity, house.chainOk)
-  let openApiText: string | null = null
+/** The framework without its own validation, serialization and error responses. */
+const createApp = (service: Service, limits: HttpLimits): FastifyInstance => {
+  const app = fastify({
+    logger: false,
+    requestTimeout: limits.headersTimeoutMs + limits.bodyTimeoutMs,
+    http: {
+      headersTimeout: limits.headersTimeoutMs,
+      connectionsCheckingInterval: limits.slowCheckMs,
+      // Node would answer without any of our headers; the gate checks it.
+      requireHostHeader: false,
+    },
+    genReqId: (request) => givenRequestId(request) ?? service.clock.newId(),
+    // The gate answers late requests, answerConnectionErrors broken connections.
+    return503OnClosing: false,
+    clientErrorHandler: () => undefined,
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 16_384 },
+    // A path that cannot be decoded does not exist.
+    frameworkErrors: (_error, request, reply) => {
+      prepareReply(service, request, reply)
+      sendProblem(reply, NOT_FOUND)
+    },
+    // `handle` validates requests itself, to report all faults at once, and writes the response itself. The
+    // framework's own compilers are large and would be loaded for nothing.
+    schemaController: { compilersFactory: { buildValidator: unused, buildSerializer: unused } },
+  })
+  app.removeAllContentTypeParsers()
+  return app
+}
+
+const unused = (): never => {
+  throw new Error('no route has a schema for the framework')
+}
+
+const serviceOf = (
+  dependencies: HttpDependencies,
+  streams: StreamHub,
+  documentText: () => Promise<string>,
+): Service => {
+  const verification = new Verification(dependencies.integrity, dependencies.chainOk)
+  let openApiText: Promise<string> | null = null
   return {
-    ...house,
+    ...dependencies,
     verification,
-    recentChainOk: recentCheck((request) => verification.verify(request), house.clock),
+    recentChainOk: recentCheck((request) => verification.verify(request), dependencies.clock),
     streams,
-    metrics: createMetrics(house, verification, streams),
+    metrics: createMetrics(dependencies, verification, streams),
     openApiText: () => (openApiText ??= documentText()),
   }
 }
@@ -120,7 +179,7 @@ const addMeasuring = (app: FastifyInstance, { metrics, logger }: Service): void 
     const { url: route = 'unmatched', config } = request.routeOptions
     const { method } = request
     const { statusCode: status, elapsedTime: durationMs } = reply
-    // A stream was counted when it began; how long somebody listened says nothing about us.
+    // A stream is counted when it begins; how long it stays open says nothing about the service.
     if (config.endpoint?.streams !== true || status !== 200)
       metrics.observe({ method, route, status, durationMs })
     logger.debug('answered', { request_id: request.id, method, route, status, duration_ms: durationMs })

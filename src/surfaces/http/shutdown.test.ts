@@ -3,12 +3,12 @@ import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { ok, type Answer } from './answers.ts'
+import { ok, type RouteResult } from './results.ts'
 import { defineRoute } from './route.ts'
 import { startTestServer, TOKEN } from './test-server.fixture.ts'
 
 const slowRoute = () => {
-  let finish: (answer: Answer<{ done: boolean }>) => void = () => undefined
+  let finish: (answer: RouteResult<{ done: boolean }>) => void = () => undefined
   let begun: () => void = () => undefined
   const hasBegun = new Promise<void>((resolve) => {
     begun = resolve
@@ -23,7 +23,7 @@ const slowRoute = () => {
     response: z.object({ done: z.boolean() }),
     handler: () => {
       begun()
-      return new Promise<Answer<{ done: boolean }>>((resolve) => {
+      return new Promise<RouteResult<{ done: boolean }>>((resolve) => {
         finish = resolve
       })
     },
@@ -88,7 +88,7 @@ describe('a shutdown', () => {
         .on('error', reject)
         .end()
     })
-    await server.close()
+    await expect(server.close()).resolves.toBeUndefined()
     agent.destroy()
   })
 

@@ -1,6 +1,6 @@
 import type { Fault } from '../../core/shared/faults.ts'
 
-/** How deep a body's members may be nested; an event payload of the deepest form still fits into a body. */
+/** How deep a body may be nested; the deepest allowed event payload still fits. */
 export const BODY_DEPTH_MAX = 32
 
 const FAULTS_MAX = 100
@@ -11,10 +11,7 @@ export type StrictJson =
   /** JSON, but with values that have no meaning here. */
   | { readonly status: 'invalid'; readonly value: unknown; readonly faults: readonly Fault[] }
 
-/**
- * JSON that has one meaning: strict UTF-8, no member named twice, no number beyond a double, no lone surrogate,
- * not deeper than we read.
- */
+/** JSON with one meaning: strict UTF-8, no repeated member, no number beyond a double, no lone surrogate, bounded depth. */
 export const parseStrictJson = (bytes: Uint8Array, depthMax = BODY_DEPTH_MAX): StrictJson => {
   const text = decode(bytes)
   if (text === null) return { status: 'malformed', detail: 'The body is not UTF-8' }
@@ -45,7 +42,7 @@ const parse = (text: string): Exclude<StrictJson, { status: 'invalid' }> => {
     return { status: 'parsed', value: JSON.parse(text) as unknown }
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
-    // The message itself may quote the body; only the place is passed on.
+    // The message itself may quote the body; only the position is passed on.
     const position = / position (\d+)/.exec(error.message)?.[1]
     return {
       status: 'malformed',
@@ -117,7 +114,7 @@ const collectFaults = (
   }
   for (const [name, member] of Object.entries(value)) {
     if (!name.isWellFormed()) faults.push({ loc: [...loc, name.toWellFormed()], ...NOT_WELL_FORMED })
-    // The path is only written down where it may be needed: a body can hold many thousand numbers.
+    // The path is only built where it may be needed: a body can hold many thousand numbers.
     else if (isContainer(member) || faultOfScalar(member) !== null) {
       collectFaults(member, [...loc, name], { depth: depth + 1, depthMax }, faults)
     }

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import { testClock, testSigner } from '../../../test/parts.ts'
 import { openConfigurationStore } from '../../adapters/platform/config-file/configuration-store.ts'
 import { createLogger } from '../../adapters/platform/logger/logger.ts'
-import { signaturePool } from '../../adapters/platform/signatures/signature-pool.ts'
+import { signatures } from '../../adapters/platform/signatures/signatures.ts'
 import { MemoryLog } from '../../adapters/storage/memory/memory-log.ts'
 import type { EnvironmentVariables } from '../../core/config/environment.ts'
 import { Engine, type EngineLimits } from '../../engine/engine.ts'
@@ -29,7 +29,7 @@ export interface TestServerOptions extends HttpServerOptions {
   readonly log?: EventLog
   readonly engineLimits?: Partial<EngineLimits>
   readonly insecureOk?: boolean
-  readonly house?: Partial<HttpDependencies>
+  readonly dependencies?: Partial<HttpDependencies>
 }
 
 /** A real server on a real port, over a log in memory. */
@@ -69,11 +69,10 @@ export const startTestServer = async (options: TestServerOptions = {}) => {
     integrity: { ok: true, reason: null, first_bad_seq: null },
   }
   await engine.execute({ kind: 'start', started })
-  const signatures = signaturePool({ threads: 0 })
   const integrity: IntegrityCheck = {
     verify: (request) => verifyLog(log, { ...request, checkpoints: null, signatures, clock }),
   }
-  const house: HttpDependencies = {
+  const dependencies: HttpDependencies = {
     engine,
     configuration,
     integrity,
@@ -92,13 +91,13 @@ export const startTestServer = async (options: TestServerOptions = {}) => {
     insecureOk: options.insecureOk ?? false,
     chainOk: true,
     feedStatus: () => null,
-    ...options.house,
+    ...options.dependencies,
   }
-  const server = await createHttpServer(house, { checkResponses: true, documentAtStart: false, ...options })
+  const server = await createHttpServer(dependencies, { checkResponses: true, ...options })
   const { port, baseUrl } = await server.listen({ host: '127.0.0.1', port: 0 })
   const rootUrl = `http://127.0.0.1:${port}`
   return {
-    ...house,
+    ...dependencies,
     log,
     home,
     server,
@@ -122,7 +121,6 @@ export const startTestServer = async (options: TestServerOptions = {}) => {
     close: async () => {
       await server.close()
       await engine.close()
-      await signatures.close()
       await rm(home, { recursive: true, force: true })
     },
   }

@@ -1,9 +1,6 @@
 export type Timely<T> = { readonly status: 'done'; readonly value: T } | { readonly status: 'late' }
 
-/**
- * Waits no longer than the limit. The work itself goes on; `onLateFailure` hears of it if it then fails, since
- * nobody else does.
- */
+/** Waits no longer than the limit. The work itself goes on; `onLateFailure` gets its error if it fails later. */
 export const withinTime = async <T>(
   work: Promise<T>,
   limitMs: number,

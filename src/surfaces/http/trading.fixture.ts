@@ -1,3 +1,4 @@
+import { type IntentId } from '../../core/shared/brand.ts'
 import { timeAt, appendTo } from '../../../test/records.ts'
 import { MemoryLog } from '../../adapters/storage/memory/memory-log.ts'
 import type { PayloadOf } from '../../core/events/catalogue.ts'
@@ -14,9 +15,14 @@ export const startTrading = async (options: TestServerOptions = {}) => {
   await server.engine.execute({ kind: 'observe-bars', observation: { feed: 'file', bars } })
   /** Opens a position through the intent of its symbol. */
   const open = async (intentId: string): Promise<string> => {
-    const decision = { intentId, operator: server.engine.nodeId, note: null, surface: 'api' } as const
+    const decision = {
+      intentId: intentId as IntentId,
+      operator: server.engine.nodeId,
+      note: null,
+      surface: 'api',
+    } as const
     await server.engine.execute({ kind: 'approve-intent', decision })
-    const id = server.engine.state.trading.intents.get(intentId)?.positionId
+    const id = server.engine.state.trading.intents.get(intentId as IntentId)?.positionId
     if (id === null || id === undefined) throw new Error(`${intentId} did not become a position`)
     return id
   }

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { Turns } from './turns.ts'
 
 /** Work that takes so long, and what was done when, by turns of the loop. */
-const stage = (turnMs: number) => {
+const fixture = (turnMs: number) => {
   const done: string[] = []
   let nowMs = 0
   const turns = new Turns(turnMs, () => nowMs)
@@ -38,7 +38,7 @@ const turnsOf = async (done: string[]): Promise<readonly string[]> => {
 }
 
 it('does at once what comes alone', async () => {
-  const { done, ask } = stage(1)
+  const { done, ask } = fixture(1)
   for (const name of ['a', 'b', 'c']) {
     ask(name, 50)
     expect(done.splice(0)).toEqual([name])
@@ -48,13 +48,13 @@ it('does at once what comes alone', async () => {
 })
 
 it('does as much in a turn as it has time for, and the rest in the next ones, in order', async () => {
-  const { done, ask } = stage(10)
+  const { done, ask } = fixture(10)
   for (const name of 'abcdefgh') ask(name, 4)
   expect(await turnsOf(done)).toEqual(['a b c', 'd e f', 'g h'])
 })
 
 it('lets everything else have its turn between two that take long', async () => {
-  const { done, ask } = stage(1)
+  const { done, ask } = fixture(1)
   for (const name of ['a', 'b', 'c']) ask(name, 30)
   let others = 0
   const other = (): void => {
@@ -68,7 +68,7 @@ it('lets everything else have its turn between two that take long', async () => 
 })
 
 it('counts what a request leaves to be done right after it', async () => {
-  const { done, askInParts } = stage(10)
+  const { done, askInParts } = fixture(10)
   askInParts('first', 20)
   await Promise.resolve()
   for (const name of ['a', 'b', 'c', 'd', 'e']) askInParts(name, 4)
@@ -76,7 +76,7 @@ it('counts what a request leaves to be done right after it', async () => {
 })
 
 it('serves newcomers after those who wait', async () => {
-  const { done, ask } = stage(1)
+  const { done, ask } = fixture(1)
   ask('a', 5)
   ask('b', 5)
   await nextTurn()
@@ -85,13 +85,13 @@ it('serves newcomers after those who wait', async () => {
 })
 
 it('serves one in each turn, however short it is', async () => {
-  const { done, ask } = stage(0)
+  const { done, ask } = fixture(0)
   for (const name of 'abc') ask(name, 0)
   expect(await turnsOf(done)).toEqual(['a', 'b', 'c'])
 })
 
 it('has no end to how many may wait', async () => {
-  const { done, ask } = stage(1_000_000)
+  const { done, ask } = fixture(1_000_000)
   ask('first', 1_000_000)
   const names = Array.from({ length: 1000 }, (_, index) => String(index))
   for (const name of names) ask(name, 0)

@@ -1,7 +1,6 @@
 /**
- * Requests that came together take turns with everything else that waits for this process: prices, stops, timers.
- * Node hands over all that arrived before it looks at anything else, and 256 clients that read pages would keep it
- * busy for a quarter of a second.
+ * Runs requests in short turns between which the event loop runs prices, stops and timers. Node would run all requests
+ * that arrived together first: 256 clients that read pages would block it for a quarter of a second.
  */
 export class Turns {
   readonly #turnMs: number
@@ -15,7 +14,7 @@ export class Turns {
     this.#now = now
   }
 
-  /** Does it now, or in one of the next turns if this one was long enough. First come, first served. */
+  /** Runs it now, or in one of the next turns if this one is over. First come, first served. */
   take(work: () => void): void {
     if (!this.#isOn) {
       this.#isOn = true
@@ -28,20 +27,20 @@ export class Turns {
     work()
   }
 
-  /** Those who wait get the next turn, which comes after everything else had its own. */
+  /** Schedules the next turn, behind everything else that waits in the event loop. */
   readonly #goOn = (): void => {
     if (this.#waiting.length === 0) {
       this.#isOn = false
       return
     }
     setImmediate(this.#begin)
-    // One by one: what each leaves to be done right after it counts as part of its turn.
+    // One by one, so that the microtasks of each count as part of its turn.
     const others = Math.min(this.#waiting.length - 1, STEPS_MAX)
     for (let step = 0; step < others; step += 1) setImmediate(this.#doNext)
     setImmediate(this.#goOn)
   }
 
-  /** However short turns are, the first in line has one. */
+  /** Every turn runs at least one. */
   readonly #begin = (): void => {
     this.#endsAt = this.#now() + this.#turnMs
     this.#waiting.shift()?.()

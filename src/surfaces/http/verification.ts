@@ -2,7 +2,7 @@ import type { IntegrityReport } from '../../engine/integrity/report.ts'
 import type { VerifyProgress } from '../../engine/integrity/verify.ts'
 import type { IntegrityCheck, IntegrityRequest } from './dependencies.ts'
 
-/** Runs verifications, each kind at most once at a time: who asks meanwhile joins the one under way. */
+/** Runs verifications, each kind once at a time: a request meanwhile joins the one under way. */
 export class Verification {
   readonly #check: IntegrityCheck
   readonly #underWay = new Map<string, Promise<IntegrityReport>>()
@@ -14,12 +14,12 @@ export class Verification {
     this.#chainOk = chainOkAtStart
   }
 
-  /** What the newest finished verification found. */
+  /** The result of the newest finished verification. */
   get chainOk(): boolean {
     return this.#chainOk
   }
 
-  /** How far the verification of all is; null while none runs. */
+  /** Progress of a full verification; null while none runs. */
   get fullProgress(): VerifyProgress | null {
     return this.#fullProgress
   }
@@ -35,7 +35,7 @@ export class Verification {
 
   async #run(request: IntegrityRequest): Promise<IntegrityReport> {
     const found = await (request.mode === 'full' ? this.#verifyAll(request) : this.#check.verify(request))
-    // A look at the newest events says nothing about an older fault.
+    // A check of the newest events says nothing about older ones.
     if (!found.ok || found.mode === 'full') this.#chainOk = found.ok
     return found
   }

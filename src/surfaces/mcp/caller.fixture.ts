@@ -1,5 +1,5 @@
 import type { Called, TestServer } from '../http/test-server.fixture.ts'
-import { CAPABILITIES_MEMBER, REVISION_MEMBER } from './callers.ts'
+import { CAPABILITIES_MEMBER, REVISION_MEMBER } from './protocol.ts'
 
 type Headers = Readonly<Record<string, string>>
 

@@ -4,13 +4,13 @@ import type { JsonObject } from '../../core/shared/json.ts'
 
 export const CONFIRMATION_MS = 60_000
 
-/** What a confirmation is about: no other call can use it. */
+/** The call that a confirmation is valid for. */
 export interface Confirmed {
   readonly tool: string
   readonly arguments: JsonObject
 }
 
-/** Says that its holder was told what a call would do. It needs no memory: the code is its own proof. */
+/** Proves that the caller saw what the call would do. Nothing is remembered: the code is authenticated by its HMAC. */
 export const confirmationOf = (about: Confirmed, expiresMs: number): string =>
   `${expiresMs}.${sealOf(about, expiresMs)}`
 
@@ -29,7 +29,7 @@ export const checkConfirmation = (
 
 const FORM = /^([0-9]{1,15})\.([0-9a-f]{64})$/
 
-/** Of this process: a restart makes every code worthless. */
+/** Of this process: a restart invalidates every code. */
 const SECRET = randomBytes(32)
 
 const sealOf = ({ tool, arguments: given }: Confirmed, expiresMs: number): string =>

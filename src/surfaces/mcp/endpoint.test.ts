@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { TOOLS } from '../../core/views/capabilities.ts'
 import { startTestServer, VERSION, type TestServer } from '../http/test-server.fixture.ts'
 import { callersOf, MODERN_META, modernHeaders } from './caller.fixture.ts'
-import { CAPABILITIES_MEMBER, REVISION_MEMBER } from './callers.ts'
+import { CAPABILITIES_MEMBER, REVISION_MEMBER } from './protocol.ts'
 
 let server: TestServer
 let callers: ReturnType<typeof callersOf>

@@ -6,13 +6,13 @@ export type RequestId = string | number
 export interface RpcRequest {
   readonly id: RequestId
   readonly method: string
-  /** As sent: each method looks at its own. */
+  /** As sent: each method checks its own. */
   readonly params: unknown
 }
 
 export type Message =
   | { readonly kind: 'request'; readonly request: RpcRequest }
-  /** A notification, or the answer to a question that this side never asks. Nobody waits for a reply. */
+  /** A notification, or a response to a request that the server never sends: there is no reply. */
   | { readonly kind: 'silent' }
   | { readonly kind: 'invalid'; readonly id: RequestId | null; readonly detail: string }
 
@@ -21,6 +21,11 @@ export interface RpcError {
   readonly message: string
   readonly data?: JsonObject
 }
+
+/** What a method returns, before it takes the form of the caller's generation. */
+export type MethodResult =
+  | { readonly status: 'done'; readonly result: JsonObject; readonly effect: 'none' | 'read' | 'written' }
+  | { readonly status: 'failed'; readonly error: RpcError }
 
 export const RPC_CODES = {
   parseError: -32_700,
@@ -32,7 +37,7 @@ export const RPC_CODES = {
   unsupportedRevision: -32_022,
 } as const
 
-/** What kind of message a parsed body is. One at a time: the protocol has given up batches. */
+/** What kind of message a parsed body is. Batches are not part of the protocol any more. */
 export const readMessage = (value: unknown): Message => {
   if (!isJsonObject(value))
     return { kind: 'invalid', id: null, detail: 'the message must be one JSON object' }
@@ -59,6 +64,6 @@ const usableId = (id: unknown): RequestId | null => {
   return Number.isSafeInteger(id) ? (id as number) : null
 }
 
-/** An answer to a request that could not be read has no id to name. */
+/** An error response to a request that could not be read has no id. */
 const isResponse = (value: JsonObject): boolean =>
   Object.hasOwn(value, 'result') ? usableId(value['id']) !== null : isJsonObject(value['error'])

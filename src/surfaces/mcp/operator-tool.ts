@@ -4,9 +4,18 @@ import type { Stamped } from '../../core/log/event.ts'
 import type { ToolName } from '../../core/views/capabilities.ts'
 import type { Refusal } from '../../core/shared/decision.ts'
 import type { JsonObject } from '../../core/shared/json.ts'
-import { rehearse } from '../../engine/queries/rehearsal.ts'
+import { rehearse } from '../../engine/queries/views.ts'
+import { knownRefusal, withLogChecked } from '../../engine/queries/trading-records.ts'
 import { checkConfirmation, CONFIRMATION_MS, confirmationOf, type Confirmed } from './confirmation.ts'
-import { defineTool, failed, orError, type Tool, type ToolCall, type ToolOutcome } from './tool.ts'
+import {
+  defineTool,
+  failed,
+  orError,
+  type McpDependencies,
+  type Tool,
+  type ToolCall,
+  type ToolOutcome,
+} from './tool.ts'
 
 interface OperatorToolSpec<Input extends z.ZodObject> {
   readonly name: ToolName
@@ -17,7 +26,7 @@ interface OperatorToolSpec<Input extends z.ZodObject> {
   readonly command: (input: z.output<Input>, operator: string) => Command
 }
 
-/** A tool that moves money: the first call says what would happen, the second one does it. */
+/** A tool that moves money: the first call returns what would be stored, the second one does it. */
 export const defineOperatorTool = <Input extends z.ZodObject>(spec: OperatorToolSpec<Input>): Tool =>
   defineTool({
     title: spec.title,
@@ -30,7 +39,6 @@ export const defineOperatorTool = <Input extends z.ZodObject>(spec: OperatorTool
     call: (call) => callInTwoSteps(spec, call),
   })
 
-/** Why somebody does it, for the log. */
 export const reasonInput = z
   .string()
   .trim()
@@ -58,8 +66,8 @@ const callInTwoSteps = async <Input extends z.ZodObject>(
   { name, input: schema, command: commandOf }: OperatorToolSpec<Input>,
   call: ToolCall<{ readonly confirm?: string | undefined }>,
 ): Promise<ToolOutcome> => {
-  const { input, house, traceId, mayOperate } = call
-  const { engine } = house
+  const { input, dependencies, traceId, mayOperate } = call
+  const { engine } = dependencies
   if (!mayOperate) {
     await recordDenial(name, 'auth.forbidden', call)
     return failed('operator_required', { detail: 'this needs the operator token' })
@@ -68,30 +76,34 @@ const callInTwoSteps = async <Input extends z.ZodObject>(
   const given = schema.parse(rest)
   const about: Confirmed = { tool: name, arguments: given as unknown as JsonObject }
   const command = commandOf(given, engine.nodeId)
-  if (code === undefined) return ask(command, about, house)
-  const nowMs = house.clock.now()
+  if (code === undefined) return ask(command, about, dependencies)
+  const nowMs = dependencies.clock.now()
   switch (checkConfirmation(code, about, nowMs)) {
     case 'foreign':
       return failed('confirmation_invalid', { detail: 'the code was given for something else' })
     case 'expired':
       return failed('confirmation_expired', { detail: 'call again without confirm' })
     case 'valid': {
-      const outcome = await engine.execute(command, { traceId })
+      const outcome = await withLogChecked(engine.log, await engine.execute(command, { traceId }))
       if (outcome.status === 'refused') {
         const { code: reason } = outcome.refusal
         if (reason === 'kill_switch.active') await recordDenial(name, 'kill_switch_active', call)
         return refusedBy(outcome.refusal)
       }
-      return { status: 'done', value: { status: 'done', stored: told(outcome.events) }, effect: 'written' }
+      return {
+        status: 'done',
+        value: { status: 'done', stored: summaryOf(outcome.events) },
+        effect: 'written',
+      }
     }
   }
 }
 
-/** As at every other door: who lacks a right, and what the kill switch forbids, stands in the log. */
+/** As in the REST API: missing rights and refusals by the kill switch are audited. */
 const recordDenial = async (
   name: ToolName,
   reason: string,
-  { house, traceId, requestId }: ToolCall<unknown>,
+  { dependencies, traceId, requestId }: ToolCall<unknown>,
 ): Promise<void> => {
   const entry = {
     resource: `mcp:${name}`,
@@ -100,27 +112,27 @@ const recordDenial = async (
     reason,
     request_id: requestId,
   } as const
-  await house.engine.execute({ kind: 'record-access', surface: 'api', entry }, { traceId })
+  await dependencies.engine.execute({ kind: 'record-access', surface: 'api', entry }, { traceId })
 }
 
 const ask = async (
   command: Command,
   about: Confirmed,
-  { engine, clock, configuration, version }: ToolCall<unknown>['house'],
+  { engine, clock, configuration, version }: McpDependencies,
 ): Promise<ToolOutcome> => {
   const rehearsal = await rehearse(engine, command, { clock, configuration: configuration(), version })
-  if (rehearsal.status === 'refused') return refusedBy(rehearsal.refusal)
+  if (rehearsal.status === 'refused') return refusedBy(await knownRefusal(engine.log, rehearsal.refusal))
   const expiresMs = clock.now() + CONFIRMATION_MS
   const value = {
     status: 'confirmation_required',
     confirm: confirmationOf(about, expiresMs),
     expires_at: new Date(expiresMs).toISOString(),
-    would_store: told(rehearsal.events),
+    would_store: summaryOf(rehearsal.events),
   }
   return { status: 'done', value, effect: 'read' }
 }
 
-const told = (stored: readonly Stamped[]): readonly JsonObject[] =>
+const summaryOf = (stored: readonly Stamped[]): readonly JsonObject[] =>
   stored.map(({ type, payload }) => ({ type, payload }))
 
 const refusedBy = ({ code, detail, extras }: Refusal): ToolOutcome =>

@@ -116,8 +116,8 @@ describe('the reference client', () => {
     expect(client.getNegotiatedProtocolVersion()).toBe('2026-07-28')
   })
 
-  it('is not given a revision that is not spoken here', async () => {
-    await expect(connect('http', { pin: '2027-01-01' })).rejects.toThrow(/not spoken here/)
+  it('is refused a revision that is not supported', async () => {
+    await expect(connect('http', { pin: '2027-01-01' })).rejects.toThrow(/not supported/)
   })
 
   it('is served on a pipe as well', async () => {

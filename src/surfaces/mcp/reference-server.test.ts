@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startTestServer, type TestServer } from '../http/test-server.fixture.ts'
 import type { McpHeaders } from '../mcp-exchange.ts'
-import { CAPABILITIES_MEMBER, REVISION_MEMBER } from './callers.ts'
+import { CAPABILITIES_MEMBER, REVISION_MEMBER } from './protocol.ts'
 
 let server: TestServer
 beforeAll(async () => {

@@ -1,6 +1,21 @@
 import { z } from 'zod'
+import type { Configuration } from '../../core/config/schema.ts'
 import type { Json, JsonObject } from '../../core/shared/json.ts'
-import type { McpDependencies } from './dependencies.ts'
+import type { Engine } from '../../engine/engine.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Logger } from '../../ports/logger.ts'
+
+/** What the MCP endpoint needs to run. */
+export interface McpDependencies {
+  readonly engine: Engine
+  /** The current settings. */
+  readonly configuration: () => Configuration
+  readonly logger: Logger
+  readonly clock: Clock
+  /** Whether the newest events verify. */
+  readonly recentChainOk: () => Promise<boolean>
+  readonly version: string
+}
 
 /** What a client may assume before it lets a model call the tool. */
 export interface ToolAnnotations {
@@ -16,19 +31,21 @@ export type ToolOutcome =
       readonly value: JsonObject | readonly JsonObject[]
       readonly effect: 'none' | 'read' | 'written'
     }
-  /** An answer that the model should see and act on, such as an unknown id. */
+  /** An error that the model should see and act on, such as an unknown id. */
   | { readonly status: 'failed'; readonly error: JsonObject }
-  /** Arguments that are wrong for reasons which only the engine knows. */
+  /** Arguments that only the engine can find invalid. */
   | { readonly status: 'invalid'; readonly message: string }
 
-export interface ToolCall<Arguments> {
-  readonly input: Arguments
-  readonly house: McpDependencies
+/** The context of one `tools/call`. */
+export interface CallContext {
+  readonly dependencies: McpDependencies
   readonly traceId: string | null
   readonly requestId: string
-  /** Whether the caller may do what only operators may. */
+  /** Whether the caller has operator rights. */
   readonly mayOperate: boolean
 }
+
+export type ToolCall<Input> = CallContext & { readonly input: Input }
 
 /** One tool: validation, documentation and types all come from here. */
 interface ToolSpec<Input extends z.ZodObject> {
@@ -42,7 +59,7 @@ interface ToolSpec<Input extends z.ZodObject> {
   readonly call: (call: ToolCall<z.output<Input>>) => Promise<ToolOutcome>
 }
 
-/** A tool whose types are checked and forgotten: its schema stands between the stranger and the call. */
+/** A tool whose types were checked by `defineTool`; its schema guarantees them at run time. */
 export type Tool = Omit<ToolSpec<z.ZodObject>, 'call'> & {
   readonly call: (call: ToolCall<unknown>) => Promise<ToolOutcome>
 }
@@ -56,7 +73,7 @@ export const READS: ToolAnnotations = {
   openWorldHint: false,
 }
 
-/** What was read, as every view gives it. */
+/** The result of a read. */
 export const found = (value: object): ToolOutcome => ({
   status: 'done',
   value: value as JsonObject | readonly JsonObject[],
@@ -68,7 +85,7 @@ export const failed = (error: string, about: Readonly<Record<string, Json>>): To
   error: { error, ...about },
 })
 
-/** A result, or what is said instead of one with `isError`. */
+/** A result, or an error with `isError`. */
 export const orError = (output: z.ZodType, codes: readonly [string, ...string[]]) =>
   z.union([output, z.looseObject({ error: z.enum(codes) })])
 
@@ -77,3 +94,14 @@ export const itemsOf = (item: z.ZodType) =>
     items: z.array(item),
     left_out: z.int().optional().meta({ description: 'how many more items did not fit into the answer' }),
   })
+
+const ITEMS_MAX = 100
+
+/** A larger limit is not refused but reduced. */
+export const itemLimit = (fallback = 20, what = 'how many') =>
+  z
+    .int()
+    .min(1)
+    .default(fallback)
+    .meta({ description: `${what}; more than ${ITEMS_MAX} counts as ${ITEMS_MAX}` })
+    .transform((limit) => Math.min(limit, ITEMS_MAX))

@@ -1,9 +1,10 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { ShieldCheck } from 'lucide-react'
 import { useState } from 'react'
-import type { Integrity, VerifyProgress } from '../../api/log.ts'
-import { readVerifyProgress, verifyChain } from '../../api/queries.ts'
+import { api, dataOf } from '../../api/client.ts'
+import { verifyChain } from '../../api/queries.ts'
+import type { Integrity, VerifyProgress } from '../../api/types.ts'
+import { PageLink } from '../../app/page-link.tsx'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Choice } from '../../ui/field.tsx'
@@ -22,7 +23,7 @@ const EXTENTS = [
 
 const POLL_MS = 400
 
-/** Whether the log is what was written: hashes, links, order, signatures and checkpoints. */
+/** Verifies hashes, links, order, signatures and checkpoints. */
 export const VerifyPanel = ({ className = '' }: { readonly className?: string }) => {
   const [extent, setExtent] = useState('1000')
   const verification = useMutation({
@@ -75,8 +76,8 @@ const Outcome = ({ verification: { isPending, variables, error, data } }: Outcom
   if (data !== undefined) return <Result report={data} />
   return (
     <p className="text-[13px] text-muted">
-      Recomputes every hash and link and checks every signature, in the service. The newest events take a
-      moment; all of a large log take longer, and the service goes on meanwhile.
+      The service recomputes every hash and link and checks every signature. All events of a large log take a
+      while; trading continues meanwhile.
     </p>
   )
 }
@@ -84,7 +85,7 @@ const Outcome = ({ verification: { isPending, variables, error, data } }: Outcom
 const Progress = ({ isFull }: { readonly isFull: boolean }) => {
   const { data } = useQuery({
     queryKey: ['verify-progress'],
-    queryFn: readVerifyProgress,
+    queryFn: ({ signal }) => dataOf(api.GET('/integrity/progress', { signal })),
     enabled: isFull,
     refetchInterval: POLL_MS,
     gcTime: 0,
@@ -128,28 +129,25 @@ const Result = ({ report }: { readonly report: Integrity }) => (
         in {formatDuration(report.elapsed_ms)}
       </span>
     </div>
-    {report.ok ? null : <Fault report={report} />}
+    {report.ok ? null : <BrokenChain report={report} />}
     <Facts
-      facts={[
-        ['Head', `no. ${formatCount(report.head_seq)}`],
-        ['Head hash', <Id key="hash" id={report.head_hash} />],
-      ]}
+      facts={{ Head: `no. ${formatCount(report.head_seq)}`, 'Head hash': <Id id={report.head_hash} /> }}
     />
   </div>
 )
 
-const Fault = ({ report: { reason, first_bad_seq, first_bad_id } }: { readonly report: Integrity }) => (
+const BrokenChain = ({ report: { reason, first_bad_seq, first_bad_id } }: { readonly report: Integrity }) => (
   <div className="rounded-md bg-bad-soft p-3 text-[13px] text-bad">
     <p>
-      {REASONS[reason ?? ''] ?? `Something is wrong (${reason ?? 'unknown'}).`}
+      {REASONS[reason ?? ''] ?? `Verification failed (${reason ?? 'unknown'}).`}
       {first_bad_seq === null ? '' : ` First at event ${formatCount(first_bad_seq)}.`}
     </p>
     {first_bad_id === null ? null : (
-      <Link to="/audit" search={{ event: first_bad_id } as never} className="underline">
-        Look at it
-      </Link>
+      <PageLink to="/audit" search={{ event: first_bad_id }}>
+        Open it
+      </PageLink>
     )}
-    <p className="mt-1">Raise the kill switch, and compare with a backup: svc integrity tells more.</p>
+    <p className="mt-1">Raise the kill switch and compare with a backup. Run svc integrity for details.</p>
   </div>
 )
 

@@ -1,31 +1,31 @@
 import { useQuery } from '@tanstack/react-query'
-import type { EventItem } from '../../api/log.ts'
 import { queries } from '../../api/queries.ts'
-import { useRecentEvents } from '../../live/use-live.ts'
+import type { EventItem, Intent } from '../../api/types.ts'
+import { useRecentEvents } from '../../live/live.ts'
 import { cx } from '../../ui/cx.ts'
 import { formatCount, formatPercent } from '../../ui/format.ts'
 import { QueryPanel } from '../../ui/panel.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
-import { funnelOf, type Funnel, type Step } from './funnel.ts'
-import { holdReason, refusalReason } from './words.ts'
+import { textsOf } from './page.tsx'
+import { holdText, rejectionText } from './labels.ts'
 
-const JUDGEMENTS_MAX = 100
+const CONVICTIONS_MAX = 100
 const INTENTS_MAX = 500
 const REASONS_MAX = 5
 
 const isConviction = ({ type }: EventItem): boolean => type === 'brain.conviction.v1'
 
-/** From judgement to position: how many get through, and what stops the others. */
+/** How many convictions become positions, and what stops the others. */
 export const FunnelPanel = ({ className = '' }: { readonly className?: string }) => {
-  const query = useQuery(queries.events({ type: 'brain.conviction', limit: JUDGEMENTS_MAX }))
+  const query = useQuery(queries.events({ type: 'brain.conviction', limit: CONVICTIONS_MAX }))
   const { data: intents = [] } = useQuery(queries.intents('all', INTENTS_MAX))
-  const convictions = useRecentEvents(isConviction, { older: query.data?.items, limit: JUDGEMENTS_MAX })
+  const convictions = useRecentEvents(isConviction, { older: query.data?.items, limit: CONVICTIONS_MAX })
   return (
-    <QueryPanel title="From judgement to fill" className={className} query={query}>
+    <QueryPanel title="From conviction to fill" className={className} query={query}>
       {() =>
         convictions.length === 0 ? (
-          <Empty title="Nothing judged yet">Every cycle judges each symbol once.</Empty>
+          <Empty title="No convictions yet">Every cycle computes one conviction per symbol.</Empty>
         ) : (
           <Steps funnel={funnelOf(convictions, intents)} />
         )
@@ -39,8 +39,8 @@ const Steps = ({ funnel: { steps, from, underWay } }: { readonly funnel: Funnel 
   return (
     <div className="grid gap-3">
       <p className="text-xs text-muted">
-        The newest {formatCount(all)} judgements, since <Time at={from} />.
-        {underWay === 0 ? '' : ` ${formatCount(underWay)} of the intents still under way.`}
+        The newest {formatCount(all)} convictions, since <Time at={from} />.
+        {underWay === 0 ? '' : ` ${formatCount(underWay)} of the intents still in progress.`}
       </p>
       <ol className="grid gap-3">
         {steps.map((step, index) => (
@@ -49,7 +49,7 @@ const Steps = ({ funnel: { steps, from, underWay } }: { readonly funnel: Funnel 
             step={step}
             all={all}
             before={index === 0 ? step.count : (steps[index - 1]?.count ?? 0)}
-            wordOf={index === 1 ? holdReason : refusalReason}
+            reasonText={index === 1 ? holdText : rejectionText}
           />
         ))}
       </ol>
@@ -61,12 +61,12 @@ interface StepRowProps {
   readonly step: Step
   readonly all: number
   readonly before: number
-  readonly wordOf: (reason: string) => string
+  readonly reasonText: (reason: string) => string
 }
 
-const StepRow = ({ step: { name, count, stopped }, all, before, wordOf }: StepRowProps) => (
+const StepRow = ({ step: { name, count, stopped }, all, before, reasonText }: StepRowProps) => (
   <li>
-    <div className="grid grid-cols-[4.5rem_1fr_auto] items-center gap-2 text-[13px]">
+    <div className="grid grid-cols-[5.5rem_1fr_auto] items-center gap-2 text-[13px]">
       <span className="font-medium">{name}</span>
       <span aria-hidden className="h-4 rounded bg-raised">
         <span
@@ -82,10 +82,10 @@ const StepRow = ({ step: { name, count, stopped }, all, before, wordOf }: StepRo
       </span>
     </div>
     {stopped.length === 0 ? null : (
-      <ul className="mt-1 grid gap-0.5 pl-[5rem] text-xs text-muted" aria-label={`Stopped before: ${name}`}>
+      <ul className="mt-1 grid gap-0.5 pl-[6rem] text-xs text-muted" aria-label={`Stopped before: ${name}`}>
         {stopped.slice(0, REASONS_MAX).map(({ reason, count: times }) => (
           <li key={reason} className="flex justify-between gap-3">
-            <span>{wordOf(reason)}</span>
+            <span>{reasonText(reason)}</span>
             <span className="whitespace-nowrap">{formatCount(times)} stopped</span>
           </li>
         ))}
@@ -93,3 +93,75 @@ const StepRow = ({ step: { name, count, stopped }, all, before, wordOf }: StepRo
     )}
   </li>
 )
+
+interface Step {
+  readonly name: string
+  readonly count: number
+  /** Why the others stopped before it, commonest first. One may have several reasons. */
+  readonly stopped: readonly { readonly reason: string; readonly count: number }[]
+}
+
+interface Funnel {
+  readonly from: string | null
+  readonly steps: readonly Step[]
+  /** Neither filled nor ended. */
+  readonly underWay: number
+}
+
+const ENDED = new Set(['rejected', 'expired'])
+const BEFORE_ORDER = new Set(['awaiting_approval', 'ready'])
+
+/** How many convictions became intents, orders and positions, and what stopped the others. */
+const funnelOf = (convictions: readonly EventItem[], intents: readonly Intent[]): Funnel => {
+  const ids = new Set(convictions.map(({ id }) => id))
+  const mine = intents.filter(({ conviction_id }) => ids.has(conviction_id))
+  const withOrder = mine.filter(
+    ({ status, order_id }) => order_id !== null || (!ENDED.has(status) && !BEFORE_ORDER.has(status)),
+  )
+  const filled = mine.filter(({ status }) => status === 'filled')
+  const meant = new Set(mine.map(({ conviction_id }) => conviction_id))
+  return {
+    from: convictions.at(-1)?.ts ?? null,
+    steps: [
+      { name: 'Convictions', count: convictions.length, stopped: [] },
+      {
+        name: 'Intents',
+        count: mine.length,
+        stopped: counted(convictions.filter(({ id }) => !meant.has(id)).map(holdReasonsOf)),
+      },
+      {
+        name: 'Orders',
+        count: withOrder.length,
+        stopped: counted(
+          mine.filter(({ order_id, status }) => order_id === null && ENDED.has(status)).map(reasonsOf),
+        ),
+      },
+      {
+        name: 'Filled',
+        count: filled.length,
+        stopped: counted(
+          mine.filter(({ order_id, status }) => order_id !== null && ENDED.has(status)).map(reasonsOf),
+        ),
+      },
+    ],
+    underWay: mine.filter(({ status }) => status !== 'filled' && !ENDED.has(status)).length,
+  }
+}
+
+const reasonsOf = ({ status, reasons }: Intent): readonly string[] =>
+  reasons.length === 0 ? [status] : reasons
+
+const holdReasonsOf = ({ payload }: EventItem): readonly string[] => {
+  const decision = payload['decision']
+  return typeof decision === 'object' && decision !== null && 'reasons' in decision
+    ? textsOf(decision.reasons)
+    : []
+}
+
+const counted = (lists: readonly (readonly string[])[]): Step['stopped'] => {
+  const counts = new Map<string, number>()
+  for (const reason of lists.flat()) counts.set(reason, (counts.get(reason) ?? 0) + 1)
+  return [...counts]
+    .map(([reason, count]) => ({ reason, count }))
+    .toSorted((one, other) => other.count - one.count)
+}

@@ -1,24 +1,20 @@
 import { useQuery } from '@tanstack/react-query'
-import { ApiProblem } from '../../api/client.ts'
+import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
-import type { LearnedWeights, LearningRun } from '../../api/trading.ts'
-import { confirm } from '../../app/confirm.tsx'
+import type { LearnedWeights, LearningRun, Weights } from '../../api/types.ts'
+import { confirm } from '../../app/prompts.tsx'
 import { useAction } from '../../app/use-action.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
-import { formatWords } from '../../ui/format.ts'
+import { cx } from '../../ui/cx.ts'
+import { formatNumber, formatPercent, formatWords } from '../../ui/format.ts'
 import { QueryPanel } from '../../ui/panel.tsx'
-import { Empty } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
-import { useCycles, type Cycle } from './cycles.ts'
-import { WeightLines, type WeightPoint } from './weight-lines.tsx'
+import { DOMAINS } from './labels.ts'
 
 /** How much each domain counts, now and before. */
 export const WeightsPanel = ({ className = '' }: { readonly className?: string }) => {
   const learned = useQuery(queries.weights())
-  if (learned.error instanceof ApiProblem && learned.error.status === 404) {
-    return <WeightsOfCycles className={className} />
-  }
   return (
     <QueryPanel title="Weights of the domains" className={className} query={learned} actions={<LearnNow />}>
       {(weights) => (
@@ -40,15 +36,16 @@ export const WeightsPanel = ({ className = '' }: { readonly className?: string }
 }
 
 const LearnNow = () => {
-  const learn = useAction<void, LearningRun>({
-    request: () => ({ path: '/learning/run' }),
-    done: ({ applied, reason }) => (applied ? 'Weights moved' : `Weights stay: ${formatWords(reason)}`),
+  const learn = useAction({
+    send: (_input: void, headers) => api.POST('/learning/run', { headers }),
+    done: ({ applied, reason }) =>
+      applied ? 'Weights adjusted' : `Weights unchanged: ${formatWords(reason)}`,
     refreshes: ['learning'],
   })
   const ask = async (): Promise<void> => {
     const answer = await confirm({
       title: 'Learn from closed trades now?',
-      text: 'What otherwise happens on schedule. Weights move by a small step, or stay if there is too little to learn from.',
+      text: 'Normally this runs on schedule. Weights change by a small step, or not at all if there is too little data.',
       confirmLabel: 'Learn now',
     })
     if (answer !== null) learn.mutate()
@@ -95,26 +92,89 @@ const pointsOf = ({ history, weights }: LearnedWeights): readonly WeightPoint[] 
   ]
 }
 
-/** A service that does not learn still tells with every cycle which weights it used. */
-const WeightsOfCycles = ({ className }: { readonly className: string }) => {
-  const { query, cycles } = useCycles()
+interface WeightPoint {
+  /** Null for now. */
+  readonly ts: string | null
+  readonly weights: Weights
+}
+
+interface WeightLinesProps {
+  /** Oldest first, at least one. */
+  readonly points: readonly WeightPoint[]
+  /** What the change is measured against; null = the first point. */
+  readonly configured: Weights | null
+}
+
+/** One line per domain: small ones side by side are easier to read than six that cross. */
+const WeightLines = ({ points, configured }: WeightLinesProps) => {
+  const [first, last] = [points[0], points.at(-1)]
+  if (first === undefined || last === undefined) return null
+  const base = configured ?? first.weights
+  const top = Math.max(0.01, ...points.flatMap(({ weights }) => Object.values(weights)))
   return (
-    <QueryPanel title="Weights of the domains" className={className} query={query}>
-      {() =>
-        cycles.length === 0 ? (
-          <Empty title="Not known yet">Every cycle tells which weights it used.</Empty>
-        ) : (
-          <div className="grid gap-3">
-            <WeightLines points={usedIn(cycles)} configured={null} />
-            <p className="text-xs text-muted">
-              As used by the newest {cycles.length} cycles. This service keeps no history of learned weights.
-            </p>
-          </div>
-        )
-      }
-    </QueryPanel>
+    <div className="grid gap-1">
+      <ul className="grid gap-1.5" aria-label="Weights">
+        {DOMAINS.map((domain) => (
+          <li key={domain} className="grid grid-cols-[5rem_1fr_4rem_4.5rem] items-center gap-2 text-[13px]">
+            <span className="truncate">{domain}</span>
+            <Line values={points.map(({ weights }) => weights[domain] ?? 0)} top={top} />
+            <strong className="text-right font-semibold whitespace-nowrap">
+              {formatPercent(last.weights[domain] ?? 0, { digits: 1 })}
+            </strong>
+            <Change by={(last.weights[domain] ?? 0) - (base[domain] ?? 0)} />
+          </li>
+        ))}
+      </ul>
+      <p className="grid grid-cols-[5rem_1fr_4rem_4.5rem] gap-2 text-[11px] text-muted">
+        <span />
+        <span className="flex justify-between">
+          {first.ts === null ? <span>configured</span> : <Time at={first.ts} />}
+          <span>now</span>
+        </span>
+      </p>
+    </div>
   )
 }
 
-const usedIn = (cycles: readonly Cycle[]): readonly WeightPoint[] =>
-  cycles.toReversed().map(({ ts, weights }) => ({ ts, weights }))
+const Change = ({ by }: { readonly by: number }) => {
+  const points = by * 100
+  const isNothing = Math.abs(points) < 0.05
+  return (
+    <span className={cx('text-right text-xs whitespace-nowrap', isNothing ? 'text-muted' : 'text-accent')}>
+      {isNothing ? 'unchanged' : `${points > 0 ? '+' : ''}${formatNumber(points, 1)} pts`}
+    </span>
+  )
+}
+
+const WIDTH = 100
+const HEIGHT = 20
+
+const Line = ({ values, top }: { readonly values: readonly number[]; readonly top: number }) => (
+  <svg
+    aria-hidden
+    viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+    preserveAspectRatio="none"
+    className="h-5 w-full rounded-sm bg-raised/60"
+  >
+    <path d={areaOf(values, top)} className="fill-accent-soft" />
+    <path
+      d={pathOf(values, top)}
+      className="fill-none stroke-accent"
+      strokeWidth="1.5"
+      vectorEffect="non-scaling-stroke"
+    />
+  </svg>
+)
+
+/** Weights hold until they are changed: steps, not slopes. */
+const pathOf = (values: readonly number[], top: number): string => {
+  const heightOf = (value: number): number => HEIGHT - 1 - (value / top) * (HEIGHT - 3)
+  const step = WIDTH / Math.max(1, values.length - 1)
+  const [first = 0, ...rest] = values
+  const moves = rest.map(
+    (value, index) => `H${((index + 1) * step).toFixed(2)}V${heightOf(value).toFixed(2)}`,
+  )
+  return `M0 ${heightOf(first).toFixed(2)}${moves.length === 0 ? `H${WIDTH}` : moves.join('')}`
+}
+
+const areaOf = (values: readonly number[], top: number): string => `${pathOf(values, top)}V${HEIGHT}H0Z`

@@ -1,24 +1,23 @@
 import { useQuery } from '@tanstack/react-query'
-import { ApiProblem } from '../../api/client.ts'
-import type { Contributor, Score } from '../../api/people.ts'
+import { api, isNotFound } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
-import { confirm } from '../../app/confirm.tsx'
+import type { Contributor, EventItem, Payload, Score } from '../../api/types.ts'
+import { PageLink } from '../../app/page-link.tsx'
+import { confirm } from '../../app/prompts.tsx'
 import { useAction } from '../../app/use-action.ts'
 import { useUrlState } from '../../app/use-url-state.ts'
-import { Badge } from '../../ui/badge.tsx'
+import { useRecentEvents } from '../../live/live.ts'
+import { Badge, DirectionBadge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
-import { formatNumber } from '../../ui/format.ts'
+import { formatNumber, formatPercent, formatWords, textOf } from '../../ui/format.ts'
 import { Facts, Id } from '../../ui/id.tsx'
-import { Json } from '../../ui/json.tsx'
-import { Usd } from '../../ui/numbers.tsx'
-import { QueryContent } from '../../ui/panel.tsx'
-import { Section } from '../../ui/section.tsx'
+import { Unknown, Usd } from '../../ui/numbers.tsx'
+import { QueryContent, Section } from '../../ui/panel.tsx'
+import { Empty } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
-import { Untrusted } from '../../ui/untrusted.tsx'
-import { Calibration } from './calibration.tsx'
-import { FactorBreakdown } from './factor-breakdown.tsx'
-import { History } from './history.tsx'
+import { Json, Untrusted } from '../../ui/untrusted.tsx'
+import { FactorBreakdown, RESOLVED_MIN } from './score-factors.tsx'
 
 /** `?contributor=<id>` */
 export const ProfileSheet = () => {
@@ -30,13 +29,13 @@ export const ProfileSheet = () => {
 const Sheet = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
   const contributor = useQuery(queries.contributor(id))
   const score = useQuery(queries.score(id))
-  const isRemoved = contributor.error instanceof ApiProblem && contributor.error.status === 404
+  const isRemoved = isNotFound(contributor.error)
   return (
     <Dialog title="Contributor" form="sheet" onClose={onClose}>
       <div className="grid gap-5">
         {isRemoved ? (
           <p className="rounded-md bg-warn-soft px-3 py-2 text-sm text-warn">
-            Not registered, or removed. What it said stays in the log.
+            Not registered or removed. Its signals stay in the log.
           </p>
         ) : (
           <QueryContent query={contributor} what="the contributor">
@@ -81,23 +80,23 @@ const Head = ({ contributor, score, onRemoved }: HeadProps) => (
       <RemoveButton contributor={contributor} onRemoved={onRemoved} />
     </div>
     <Facts
-      facts={[
-        ['Node id', <Untrusted key="node" text={contributor.node_id} />],
-        ['Id', <Id key="id" id={contributor.id} />],
-        ['Registered', <Time key="registered" at={contributor.registered_at} as="full" />],
-        ['Last signal', <Time key="active" at={score?.last_active} as="ago" />],
-        ['Karma paid out', <Usd key="karma" value={score?.total_karma_usd} />],
-        ...(score?.karma === undefined
-          ? []
-          : [['Karma score', `${formatNumber(score.karma, 1)} of 100; 50 is chance`] as const]),
-      ]}
+      facts={{
+        'Node id': <Untrusted text={contributor.node_id} />,
+        Id: <Id id={contributor.id} />,
+        Registered: <Time at={contributor.registered_at} as="full" />,
+        'Last signal': <Time at={score?.last_active} as="ago" />,
+        'Karma paid out': <Usd value={score?.total_karma_usd} />,
+        'Karma score':
+          score?.karma === undefined ? undefined : `${formatNumber(score.karma, 1)} of 100; 50 is chance`,
+      }}
     />
   </div>
 )
 
 const RemoveButton = ({ contributor, onRemoved }: Omit<HeadProps, 'score'>) => {
-  const remove = useAction<void, { readonly removed: string }>({
-    request: () => ({ path: `/contributors/${encodeURIComponent(contributor.id)}`, method: 'DELETE' }),
+  const remove = useAction({
+    send: (_input: void, headers) =>
+      api.DELETE('/contributors/{id}', { params: { path: { id: contributor.id } }, headers }),
     done: () => 'The contributor is removed',
     after: onRemoved,
     refreshes: ['contributors', 'scores'],
@@ -105,7 +104,7 @@ const RemoveButton = ({ contributor, onRemoved }: Omit<HeadProps, 'score'>) => {
   const ask = async (): Promise<void> => {
     const answer = await confirm({
       title: 'Remove this contributor?',
-      text: `${contributor.node_id.slice(0, 80)} cannot submit any more. Its history stays, and the node id may register again as a new contributor.`,
+      text: `${contributor.node_id.slice(0, 80)} can no longer submit. Its history stays, and the node id may register again as a new contributor.`,
       confirmLabel: 'Remove',
       look: 'danger',
     })
@@ -123,8 +122,186 @@ const Rating = ({ score }: { readonly score: Score }) => (
     <Section title={`Score ${score.score.toFixed(1)} of 100`} hint="Five factors, each with its part">
       <FactorBreakdown score={score} />
     </Section>
-    <Section title="Calibration" hint="Is it as often right as it is sure?">
+    <Section title="Calibration" hint="Hit rate compared with stated probability">
       <Calibration score={score} />
     </Section>
   </>
 )
+
+const CALLS_MAX = 500
+
+/** What was stated beside what happened. */
+const Calibration = ({ score }: { readonly score: Score }) => {
+  const { data } = useQuery(
+    queries.events({ about: score.contributor_id, type: 'attribution.resolved', limit: CALLS_MAX }),
+  )
+  const buckets = bucketsOf(data?.items ?? [])
+  const isEnough = score.signals_resolved >= RESOLVED_MIN
+  return (
+    <div className="grid gap-3">
+      <Facts
+        facts={{
+          'Brier score': isEnough ? (
+            `${score.brier_score.toFixed(3)}; 0 is perfect, 0.25 is chance`
+          ) : (
+            <Unknown why="too few resolved calls" />
+          ),
+          'Usual conviction':
+            score.signals_submitted === 0 ? (
+              <Unknown why="no signal yet" />
+            ) : (
+              `${score.avg_conviction.toFixed(1)} of 10`
+            ),
+          'Resolved calls': `${score.signals_resolved}, ${score.signals_profitable} hits`,
+        }}
+      />
+      {buckets.length === 0 ? (
+        <p className="text-xs text-muted">
+          No resolved calls yet. A call resolves at its horizon or when its trade closes.
+        </p>
+      ) : (
+        <ul className="grid gap-1.5" aria-label="Hit rate by stated probability">
+          {buckets.map((bucket) => (
+            <BucketRow key={bucket.label} bucket={bucket} />
+          ))}
+        </ul>
+      )}
+    </div>
+  )
+}
+
+const BucketRow = ({ bucket: { label, calls, stated, hitRate } }: { readonly bucket: Bucket }) => (
+  <li className="grid grid-cols-[5rem_1fr_9rem] items-center gap-2 text-[13px]">
+    <span className="text-muted">{label}</span>
+    <span aria-hidden className="relative h-2.5 rounded-full bg-raised">
+      <span
+        className="absolute inset-y-0 left-0 rounded-full bg-accent"
+        style={{ width: `${hitRate * 100}%` }}
+      />
+      <span
+        className="absolute -inset-y-1 w-0.5 bg-text"
+        style={{ left: `${stated * 100}%` }}
+        title={`stated ${formatPercent(stated, { digits: 0 })}`}
+      />
+    </span>
+    <span className="text-right text-xs text-muted">
+      {formatPercent(hitRate, { digits: 0 })} hits, {calls === 1 ? '1 call' : `${calls} calls`}
+    </span>
+  </li>
+)
+
+/** Calls with a similar stated probability. */
+interface Bucket {
+  readonly label: string
+  readonly calls: number
+  /** Mean stated probability. */
+  readonly stated: number
+  /** Share of hits. */
+  readonly hitRate: number
+}
+
+const EDGES = [0, 0.5, 0.6, 0.7, 0.8, 0.9] as const
+
+/** From `attribution.resolved.v1`; void calls do not count. */
+const bucketsOf = (events: readonly EventItem[]): readonly Bucket[] => {
+  const calls = events.flatMap(({ type, payload }) =>
+    type.startsWith('attribution.resolved') &&
+    typeof payload['hit'] === 'boolean' &&
+    typeof payload['probability'] === 'number'
+      ? [{ isHit: payload['hit'], probability: payload['probability'] }]
+      : [],
+  )
+  return EDGES.flatMap((low, index) => {
+    const high = EDGES[index + 1] ?? 1.01
+    const mine = calls.filter(({ probability }) => probability >= low && probability < high)
+    if (mine.length === 0) return []
+    return [
+      {
+        label: `${low * 100}–${Math.round(Math.min(1, high) * 100)} %`,
+        calls: mine.length,
+        stated: mine.reduce((sum, { probability }) => sum + probability, 0) / mine.length,
+        hitRate: mine.filter(({ isHit }) => isHit).length / mine.length,
+      },
+    ]
+  })
+}
+
+const EVENTS_MAX = 100
+
+/** All events about one contributor. */
+const History = ({ contributorId }: { readonly contributorId: string }) => {
+  const query = useQuery(queries.events({ about: contributorId, limit: EVENTS_MAX }))
+  const events = useRecentEvents(({ payload }) => payload['contributor_id'] === contributorId, {
+    older: query.data?.items,
+    limit: EVENTS_MAX,
+  })
+  return (
+    <QueryContent query={query} what="the history">
+      {() =>
+        events.length === 0 ? (
+          <Empty title="Nothing yet">Its signals and their outcomes appear here.</Empty>
+        ) : (
+          <ol
+            className="grid max-h-96 overflow-y-auto rounded-md border border-line"
+            aria-label="History"
+            tabIndex={0}
+          >
+            {events.map((event) => (
+              <Row key={event.id} event={event} />
+            ))}
+          </ol>
+        )
+      }
+    </QueryContent>
+  )
+}
+
+const Row = ({ event: { type, ts, payload } }: { readonly event: EventItem }) => (
+  <li className="flex items-center justify-between gap-3 border-b border-line px-3 py-1.5 text-[13px] last:border-0">
+    <span className="flex min-w-0 flex-wrap items-center gap-x-2 gap-y-1">
+      <What type={type} payload={payload} />
+    </span>
+    <span className="text-xs text-muted">
+      <Time at={ts} as="ago" />
+    </span>
+  </li>
+)
+
+const What = ({ type, payload }: { readonly type: string; readonly payload: Payload }) => {
+  const symbol = textOf(payload['symbol'])
+  if (type.startsWith('attribution.recorded')) {
+    const signalId = textOf(payload['signal_id'])
+    return (
+      <>
+        <PageLink to="/signals" search={{ signal: signalId }}>
+          Signal
+        </PageLink>
+        <strong className="font-medium">{symbol === '' ? 'no symbol' : symbol}</strong>
+        {typeof payload['direction'] === 'string' ? (
+          <DirectionBadge direction={payload['direction']} />
+        ) : null}
+        {typeof payload['score'] === 'number' ? (
+          <span className="text-muted">conviction {formatNumber(payload['score'], 1)} of 10</span>
+        ) : null}
+      </>
+    )
+  }
+  if (type.startsWith('attribution.resolved')) {
+    return (
+      <>
+        <span>Outcome</span>
+        <strong className="font-medium">{symbol}</strong>
+        <HitBadge hit={payload['hit']} />
+        {typeof payload['return_pct'] === 'number' ? (
+          <span className="text-muted">{formatPercent(payload['return_pct'], { plus: true })}</span>
+        ) : null}
+      </>
+    )
+  }
+  return <span>{formatWords(type.replace(/\.v\d+$/, '').replaceAll('.', ' '))}</span>
+}
+
+const HitBadge = ({ hit }: { readonly hit: unknown }) => {
+  if (typeof hit !== 'boolean') return <Badge>void</Badge>
+  return <Badge tone={hit ? 'good' : 'bad'}>{hit ? 'hit' : 'miss'}</Badge>
+}

@@ -1,7 +1,7 @@
-import { useState, type SyntheticEvent } from 'react'
-import type { Contributor } from '../../api/people.ts'
-import { fieldFaults, FormEnd } from '../../app/form-end.tsx'
-import { RegisterDialog } from '../../app/register-dialog.tsx'
+import { type SyntheticEvent, useState } from 'react'
+import { api } from '../../api/client.ts'
+import type { Payload } from '../../api/types.ts'
+import { FormEnd, formErrors, RegisterDialog } from '../../app/forms.tsx'
 import { useAction } from '../../app/use-action.ts'
 import { Field, inputClass, TextField } from '../../ui/field.tsx'
 
@@ -27,8 +27,9 @@ interface Draft {
 const RegisterForm = ({ onDone }: { readonly onDone: () => void }) => {
   const [draft, setDraft] = useState<Draft>({ node_id: '', name: '', role: 'curator', metadata: '' })
   const metadata = objectIn(draft.metadata)
-  const action = useAction<unknown, Contributor>({
-    request: (body) => ({ path: '/contributors/register', body }),
+  const action = useAction({
+    send: (body: Omit<Draft, 'metadata'> & { readonly metadata: Payload }, headers) =>
+      api.POST('/contributors/register', { body, headers }),
     done: ({ name }) => `${name} is registered`,
     after: onDone,
     refreshes: ['contributors', 'scores'],
@@ -41,7 +42,7 @@ const RegisterForm = ({ onDone }: { readonly onDone: () => void }) => {
   }
   const change = (member: keyof Draft) => (event: { target: { value: string } }) =>
     setDraft({ ...draft, [member]: event.target.value })
-  const faults = fieldFaults(action.error, {
+  const errors = formErrors(action.error, {
     code: 'contributor.duplicate',
     member: 'node_id',
     text: 'This node id is taken',
@@ -50,8 +51,8 @@ const RegisterForm = ({ onDone }: { readonly onDone: () => void }) => {
     <form className="grid gap-4" onSubmit={submit}>
       <TextField
         label="Node id"
-        hint="How it names itself when it submits; unique, and not changed later"
-        fault={faults.of('node_id')}
+        hint="Used in submissions; unique and permanent"
+        error={errors.of('node_id')}
         value={draft.node_id}
         onChange={change('node_id')}
         required
@@ -61,8 +62,8 @@ const RegisterForm = ({ onDone }: { readonly onDone: () => void }) => {
       />
       <TextField
         label="Name"
-        hint="As people see it"
-        fault={faults.of('name')}
+        hint="Display name"
+        error={errors.of('name')}
         value={draft.name}
         onChange={change('name')}
         required
@@ -71,8 +72,8 @@ const RegisterForm = ({ onDone }: { readonly onDone: () => void }) => {
       />
       <TextField
         label="Role"
-        hint="curator, agent, operator, tester or another word"
-        fault={faults.of('role')}
+        hint="curator, agent, operator, tester or any other"
+        error={errors.of('role')}
         value={draft.role}
         onChange={change('role')}
         list="contributor-roles"
@@ -86,8 +87,8 @@ const RegisterForm = ({ onDone }: { readonly onDone: () => void }) => {
       </datalist>
       <Field
         label="Metadata"
-        hint="A JSON object, if you like: links, an attestation"
-        fault={metadata === null ? 'This is not a JSON object' : faults.of('metadata')}
+        hint="Optional JSON object: links, an attestation"
+        error={metadata === null ? 'This is not a JSON object' : errors.of('metadata')}
       >
         {(ids) => (
           <textarea
@@ -100,7 +101,7 @@ const RegisterForm = ({ onDone }: { readonly onDone: () => void }) => {
           />
         )}
       </Field>
-      <FormEnd submitLabel="Register" fault={faults.rest} isBusy={action.isPending} onCancel={onDone} />
+      <FormEnd submitLabel="Register" error={errors.rest} isBusy={action.isPending} onCancel={onDone} />
     </form>
   )
 }

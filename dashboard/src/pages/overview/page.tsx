@@ -1,15 +1,32 @@
-import { AccountPanel } from './account-panel.tsx'
-import { AlertsPanel } from './alerts-panel.tsx'
-import { BrainPanel } from './brain-panel.tsx'
-import { EquityPanel } from './equity-panel.tsx'
-import { HealthPanel } from './health-panel.tsx'
-import { LimitsPanel } from './limits-panel.tsx'
-import { PositionsPanel } from './positions-panel.tsx'
-import { SignalsPanel } from './signals-panel.tsx'
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useMemo } from 'react'
+import { queries } from '../../api/queries.ts'
+import type { BrainStatus, EquityHistory, Portfolio, Position } from '../../api/types.ts'
+import { useRunCycle } from '../../app/command-palette.tsx'
+import { openKillSwitch } from '../../app/kill-switch.tsx'
+import { PageLink } from '../../app/page-link.tsx'
+import { useUrlState } from '../../app/use-url-state.ts'
+import { AdoptedBadge, Badge, DirectionBadge } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Chart } from '../../ui/chart/chart.tsx'
+import { Choice } from '../../ui/field.tsx'
+import { formatUsd } from '../../ui/format.ts'
+import { Gauge } from '../../ui/gauge.tsx'
+import { Facts } from '../../ui/id.tsx'
+import { Percent, Pnl, Price, Stat, Usd } from '../../ui/numbers.tsx'
+import { QueryContent, QueryPanel } from '../../ui/panel.tsx'
+import { Empty } from '../../ui/states.tsx'
+import { ageColumn, type Column, numberColumn, Table } from '../../ui/table.tsx'
+import { Time } from '../../ui/time.tsx'
+import { Untrusted } from '../../ui/untrusted.tsx'
+import { RegimeConditions } from '../brain/regime-panel.tsx'
+import { AlertsPanel, HealthPanel, SignalsPanel } from './activity-panels.tsx'
 
-/** Where the account stands, what is open, what the brain thinks, and whether everything works. */
+/** Account, positions, brain and health at a glance. */
 export const Page = () => (
   <div className="grid gap-3 lg:grid-cols-12">
+    <OperatorNotices />
     <AccountPanel className="lg:col-span-12" />
     <EquityPanel className="lg:col-span-8" />
     <div className="grid content-start gap-3 lg:col-span-4">
@@ -22,3 +39,258 @@ export const Page = () => (
     <HealthPanel className="lg:col-span-4" />
   </div>
 )
+
+/** What only an operator can resolve. */
+const OperatorNotices = () => {
+  const { data: orders = [] } = useQuery(queries.orders())
+  const { data: live } = useQuery(queries.live())
+  const lost = orders.filter(({ needs_operator }) => needs_operator).length
+  const adopted = live?.adopted_positions.length ?? 0
+  const notices: readonly (readonly [text: string, to: '/risk' | '/positions', isShown: boolean])[] = [
+    [lost === 1 ? '1 order needs an operator' : `${lost} orders need an operator`, '/risk', lost > 0],
+    ['Live trading is reduce only', '/risk', live !== undefined && live.reduce_only !== null],
+    [adopted === 1 ? '1 adopted position' : `${adopted} adopted positions`, '/positions', adopted > 0],
+  ]
+  const shown = notices.filter(([, , isShown]) => isShown)
+  if (shown.length === 0) return null
+  return (
+    <ul
+      role="alert"
+      aria-label="Operator needed"
+      className="flex flex-wrap gap-x-6 gap-y-1 rounded-lg bg-bad-soft px-3 py-2 text-sm font-medium text-bad lg:col-span-12"
+    >
+      {shown.map(([text, to]) => (
+        <li key={text}>
+          <PageLink to={to}>{text}</PageLink>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+const AccountPanel = ({ className }: { readonly className?: string }) => {
+  const query = useQuery(queries.portfolio())
+  return (
+    <QueryPanel
+      title="Account"
+      query={query}
+      {...(className === undefined ? {} : { className })}
+      actions={query.data === undefined ? null : <ModeBadge mode={query.data.mode} />}
+    >
+      {(portfolio) => <Figures portfolio={portfolio} />}
+    </QueryPanel>
+  )
+}
+
+const ModeBadge = ({ mode }: { readonly mode: Portfolio['mode'] }) => (
+  <Badge tone={mode === 'live' ? 'warn' : 'accent'}>{mode === 'live' ? 'live money' : 'paper'}</Badge>
+)
+
+const Figures = ({ portfolio }: { readonly portfolio: Portfolio }) => {
+  const dayPnl = portfolio.equity_usd - portfolio.day_start_equity_usd
+  const dayShare = portfolio.day_start_equity_usd > 0 ? dayPnl / portfolio.day_start_equity_usd : 0
+  return (
+    <dl className="grid grid-cols-2 gap-4 sm:grid-cols-3 xl:grid-cols-6">
+      <Stat label="Equity" note={`started with ${formatUsd(portfolio.start_balance_usd)}`}>
+        <Usd value={portfolio.equity_usd} />
+      </Stat>
+      <Stat label="Today (since 00:00 UTC)" note={<Percent value={dayShare} toned />}>
+        <Pnl value={dayPnl} />
+      </Stat>
+      <Stat label="Unrealized" note={`${portfolio.open_positions} open`}>
+        <Pnl value={portfolio.unrealized_pnl_usd} />
+      </Stat>
+      <Stat label="Realized, net" note={`fees ${formatUsd(portfolio.fees_usd)}`}>
+        <Pnl value={portfolio.realized_pnl_usd} />
+      </Stat>
+      <Stat label="Drawdown" note={`peak ${formatUsd(portfolio.peak_equity_usd)}`}>
+        <Percent value={portfolio.drawdown} />
+      </Stat>
+      <Stat label="Exposure" note={`margin ${formatUsd(portfolio.margin_usd)}`}>
+        <Usd value={portfolio.exposure_usd} />
+      </Stat>
+    </dl>
+  )
+}
+
+const RANGES = [
+  ['1', '1 hour'],
+  ['6', '6 hours'],
+  ['24', '1 day'],
+  ['168', '1 week'],
+] as const
+
+/** The service keeps one point per 15 seconds; the newest comes with the account. */
+const REFRESH_MS = 15_000
+
+const EquityPanel = ({ className = '' }: { readonly className?: string }) => {
+  const [chosen, setHours] = useUrlState('hours', '6')
+  const hours = RANGES.some(([range]) => range === chosen) ? chosen : '6'
+  const query = useQuery({ ...queries.equity(Number(hours)), refetchInterval: REFRESH_MS })
+  return (
+    <QueryPanel
+      title="Equity"
+      className={className}
+      query={query}
+      actions={<Choice label="Range" value={hours} choices={RANGES} onChoose={setHours} />}
+    >
+      {(history) => <Curve history={history} />}
+    </QueryPanel>
+  )
+}
+
+const Curve = ({ history }: { readonly history: EquityHistory }) => {
+  const { data: portfolio } = useQuery(queries.portfolio())
+  const points = useMemo(() => withNewest(history, portfolio), [history, portfolio])
+  const series = useMemo(
+    () => [
+      { kind: 'area' as const, points: points.map(({ ts, equity_usd }) => ({ ts, value: equity_usd })) },
+    ],
+    [points],
+  )
+  const [first, last] = [points[0], points.at(-1)]
+  if (first === undefined || last === undefined || points.length < 2) {
+    return <Empty title="No curve yet">It begins a few seconds after the first start.</Empty>
+  }
+  const label = `Equity from ${formatUsd(first.equity_usd)} to ${formatUsd(last.equity_usd)}`
+  return <Chart label={label} series={series} heightPx={356} format={formatUsd} />
+}
+
+const withNewest = (
+  { as_of, points }: EquityHistory,
+  portfolio: Portfolio | undefined,
+): EquityHistory['points'] =>
+  portfolio === undefined || portfolio.as_of <= as_of
+    ? points
+    : [...points, { ts: portfolio.as_of, equity_usd: portfolio.equity_usd }]
+
+const LimitsPanel = () => {
+  const query = useQuery(queries.portfolio())
+  return (
+    <QueryPanel title="Limits" query={query}>
+      {({ day_loss, heat, drawdown, exposure_usd, equity_usd, limits }) => (
+        <div className="grid gap-3">
+          <Gauge
+            label="Heat (loss at all stops)"
+            value={heat}
+            thresholds={[{ at: limits.max_portfolio_heat_pct, effect: 'limit' }]}
+          />
+          <Gauge
+            label="Loss today"
+            value={Math.max(0, day_loss)}
+            thresholds={[{ at: limits.daily_loss_limit_pct, effect: 'limit' }]}
+          />
+          <Gauge
+            label="Drawdown"
+            value={drawdown}
+            thresholds={[{ at: limits.max_drawdown_pct, effect: 'limit' }]}
+          />
+          <Gauge
+            label="Exposure"
+            value={exposure_usd}
+            thresholds={[{ at: equity_usd * limits.max_leverage, effect: 'limit' }]}
+            format={formatUsd}
+          />
+        </div>
+      )}
+    </QueryPanel>
+  )
+}
+
+const BrainPanel = () => {
+  const status = useQuery(queries.brainStatus())
+  const regime = useQuery(queries.regime())
+  return (
+    <QueryPanel title="Brain and kill switch" query={status}>
+      {(brain) => (
+        <div className="grid gap-3">
+          <State brain={brain} />
+          <QueryContent query={regime} what="the regime">
+            {({ conditions }) => <RegimeConditions conditions={conditions} />}
+          </QueryContent>
+          <Buttons level={brain.kill_switch_level} />
+        </div>
+      )}
+    </QueryPanel>
+  )
+}
+
+const State = ({ brain }: { readonly brain: BrainStatus }) => (
+  <Facts
+    facts={{
+      Regime: brain.regime ?? 'unknown',
+      Since: <Time at={brain.regime_changed_at} as="ago" />,
+      'Last cycle': <Time at={brain.last_cycle_at} as="ago" />,
+      'Kill switch': `level ${brain.kill_switch_level}`,
+      Reason: brain.kill_switch_reason === null ? undefined : <Untrusted text={brain.kill_switch_reason} />,
+    }}
+  />
+)
+
+const Buttons = ({ level }: { readonly level: number }) => {
+  const cycle = useRunCycle()
+  return (
+    <div className="flex flex-wrap gap-2">
+      <Button look={level === 0 ? 'danger' : 'plain'} onClick={openKillSwitch}>
+        {level === 0 ? 'Raise kill switch' : 'Kill switch'}
+      </Button>
+      <Button
+        busy={cycle.isPending}
+        disabled={level > 0}
+        title={level > 0 ? 'Not possible while the kill switch is raised' : undefined}
+        onClick={() => cycle.mutate()}
+      >
+        Run a cycle
+      </Button>
+    </div>
+  )
+}
+
+const COLUMNS: readonly Column<Position>[] = [
+  {
+    name: 'Asset',
+    render: ({ asset, adopted }) => (
+      <span className="flex flex-wrap items-center gap-1.5">
+        {asset} {adopted ? <AdoptedBadge /> : null}
+      </span>
+    ),
+    sortBy: ({ asset }) => asset,
+  },
+  { name: 'Side', render: ({ direction }) => <DirectionBadge direction={direction} /> },
+  numberColumn('Size', ({ size_notional }) => size_notional, Usd),
+  numberColumn('Entry', ({ entry_price }) => entry_price, Price, { wide: true }),
+  numberColumn('Mark', ({ mark_price }) => mark_price, Price, { wide: true }),
+  numberColumn('Stop', ({ stop_loss }) => stop_loss, Price, { wide: true }),
+  numberColumn('P&L', ({ unrealized_pnl }) => unrealized_pnl, Pnl),
+  ageColumn('Opened', ({ opened_at }) => opened_at, { wide: true }),
+]
+
+const PositionsPanel = ({ className = '' }: { readonly className?: string }) => {
+  const query = useQuery(queries.positions('open'))
+  const navigate = useNavigate()
+  return (
+    <QueryPanel
+      title="Open positions"
+      flush
+      className={className}
+      query={query}
+      actions={query.data?.length ?? null}
+    >
+      {(positions) =>
+        positions.length === 0 ? (
+          <Empty title="No open positions">
+            The brain opens one when conviction is high enough and all limits allow it.
+          </Empty>
+        ) : (
+          <Table
+            label="Open positions"
+            columns={COLUMNS}
+            rows={positions}
+            rowKey={({ id }) => id}
+            onOpen={({ id }) => void navigate({ to: '/positions', search: { position: id } as never })}
+          />
+        )
+      }
+    </QueryPanel>
+  )
+}

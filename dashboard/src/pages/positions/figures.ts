@@ -1,19 +1,19 @@
-import type { Position } from '../../api/trading.ts'
+import type { Position } from '../../api/types.ts'
 
 export const isOpen = ({ status }: Position): boolean => status !== 'closed' && status !== 'liquidated'
 
-/** Realized once it is over, until then what it would be now; null while no price is known. */
+/** Realized when closed, else unrealized; null without a price. */
 export const pnlOf = (position: Position): number | null =>
   isOpen(position) ? position.unrealized_pnl : position.realized_pnl
 
-/** Of what was put in. */
+/** Profit as a share of the size. */
 export const returnOf = (position: Position): number | null => {
   const pnl = pnlOf(position)
   return pnl === null || position.size_notional === 0 ? null : pnl / position.size_notional
 }
 
-/** How often the risk that was taken was won or lost; null without a stop. */
-export const riskMultipleOf = (position: Position): number | null => {
+/** Profit in units of the initial risk; null without a stop. */
+export const rMultipleOf = (position: Position): number | null => {
   const { stop_loss, entry_price, quantity } = position
   const pnl = pnlOf(position)
   if (pnl === null || stop_loss === null) return null
@@ -21,7 +21,7 @@ export const riskMultipleOf = (position: Position): number | null => {
   return riskUsd === 0 ? null : pnl / riskUsd
 }
 
-/** How far a price has to move to get there, as a share of it; null while either is unknown. */
+/** Distance of the price to a level, as a share of the price; null while either is unknown. */
 export const distanceTo = (level: number | null, mark: number | null): number | null =>
   level === null || mark === null || mark === 0 ? null : (level - mark) / mark
 
@@ -36,7 +36,7 @@ interface TradeRecord {
   readonly averageLossUsd: number | null
 }
 
-/** What closed positions came to. */
+/** Results of closed positions. */
 export const recordOf = (positions: readonly Position[]): TradeRecord => {
   const pnls = positions.flatMap(({ realized_pnl }) => (realized_pnl === null ? [] : [realized_pnl]))
   const wins = pnls.filter((pnl) => pnl > 0)

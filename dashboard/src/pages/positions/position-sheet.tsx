@@ -1,26 +1,24 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { isNotFound } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
-import type { Position } from '../../api/trading.ts'
-import { Badge, DirectionBadge } from '../../ui/badge.tsx'
+import type { ExplainedConviction, Position } from '../../api/types.ts'
+import { PageLink } from '../../app/page-link.tsx'
+import { AdoptedBadge, Badge, DirectionBadge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
-import { formatDuration, formatNumber, formatWords } from '../../ui/format.ts'
+import { formatDuration, formatNumber, formatPercent, formatWords } from '../../ui/format.ts'
 import { Facts, Id } from '../../ui/id.tsx'
-import { useNow } from '../../ui/now.ts'
 import { Percent, Pnl, Price, Quantity, Stat, Unknown, Usd } from '../../ui/numbers.tsx'
-import { QueryContent } from '../../ui/panel.tsx'
-import { Section } from '../../ui/section.tsx'
-import { Time } from '../../ui/time.tsx'
-import { EventLinks } from '../audit/trail.tsx'
-import { ExitBadge } from './closed-panel.tsx'
-import { heldMs, isOpen, pnlOf, returnOf, riskMultipleOf } from './figures.ts'
+import { QueryContent, Section } from '../../ui/panel.tsx'
+import { Time, useNow } from '../../ui/time.tsx'
+import { EventLinks } from '../audit/event-sheet.tsx'
+import { InputsTable } from '../brain/convictions.tsx'
+import { heldMs, isOpen, pnlOf, returnOf, rMultipleOf } from './figures.ts'
+import { ExitBadge } from './page.tsx'
 import { PriceChart } from './price-chart.tsx'
 import { useClose } from './use-close.ts'
-import { Reasons } from './reasons.tsx'
 
-/** One position: result, price, why it was opened, and everything that happened to it. */
+/** One position: result, price chart, terms, reasons and events. */
 export const PositionSheet = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
   const query = useQuery(queries.position(id))
   const title = query.data === undefined ? 'Position' : `${query.data.asset} ${query.data.direction}`
@@ -32,7 +30,7 @@ export const PositionSheet = ({ id, onClose }: { readonly id: string; readonly o
             <Result position={position} />
             <PriceChart key={position.closed_at} position={position} />
             <Terms position={position} />
-            <Reasons convictionId={position.conviction_id} symbol={position.asset} />
+            <Reasons position={position} />
             <History id={position.id} />
           </div>
         )}
@@ -44,13 +42,14 @@ export const PositionSheet = ({ id, onClose }: { readonly id: string; readonly o
 const Result = ({ position }: { readonly position: Position }) => {
   const { close, closingId } = useClose()
   const held = useNow((nowMs) => formatDuration(heldMs(position, nowMs)))
-  const multiple = riskMultipleOf(position)
+  const multiple = rMultipleOf(position)
   return (
     <div className="grid gap-3">
       <div className="flex flex-wrap items-center justify-between gap-2">
         <div className="flex flex-wrap gap-1.5">
           <DirectionBadge direction={position.direction} />
           <Badge tone={isOpen(position) ? 'accent' : 'neutral'}>{formatWords(position.status)}</Badge>
+          {position.adopted ? <AdoptedBadge /> : null}
           {position.exit_reason === null ? null : <ExitBadge reason={position.exit_reason} />}
         </div>
         {isOpen(position) ? (
@@ -69,11 +68,11 @@ const Result = ({ position }: { readonly position: Position }) => {
         <Stat label={isOpen(position) ? 'Unrealized' : 'Realized, net'}>
           <Pnl value={pnlOf(position)} />
         </Stat>
-        <Stat label="Of its size">
+        <Stat label="Return">
           <Percent value={returnOf(position)} toned />
         </Stat>
-        <Stat label="Risks won">
-          {multiple === null ? <Unknown why="it has no stop" /> : `${formatNumber(multiple)} R`}
+        <Stat label="R multiple">
+          {multiple === null ? <Unknown why="no stop" /> : `${formatNumber(multiple)} R`}
         </Stat>
         <Stat label="Held">{held}</Stat>
       </dl>
@@ -83,64 +82,119 @@ const Result = ({ position }: { readonly position: Position }) => {
 
 const Terms = ({ position }: { readonly position: Position }) => (
   <Section title="Terms">
-    <div className="grid gap-x-6 gap-y-1.5 sm:grid-cols-2">
+    <div className="grid gap-x-6 gap-y-1.5 sm:grid-cols-[2fr_3fr]">
       <Facts facts={pricesOf(position)} />
       <Facts facts={circumstancesOf(position)} />
     </div>
   </Section>
 )
 
-type FactList = readonly (readonly [string, ReactNode])[]
+const pricesOf = (position: Position) => ({
+  Entry: <Price value={position.entry_price} />,
+  ...(isOpen(position)
+    ? { Mark: <Price value={position.mark_price} /> }
+    : { Exit: <Price value={position.exit_price} /> }),
+  Stop: <Price value={position.stop_loss} />,
+  Target: <Price value={position.take_profit} />,
+  Size: <Usd value={position.size_notional} />,
+  Quantity: <Quantity value={position.quantity} unit={position.asset} />,
+})
 
-const pricesOf = (position: Position): FactList => [
-  ['Entry', <Price key="entry" value={position.entry_price} />],
-  isOpen(position)
-    ? ['Mark', <Price key="mark" value={position.mark_price} />]
-    : ['Exit', <Price key="exit" value={position.exit_price} />],
-  ['Stop', <Price key="stop" value={position.stop_loss} />],
-  ['Target', <Price key="target" value={position.take_profit} />],
-  ['Size', <Usd key="size" value={position.size_notional} />],
-  ['Quantity', <Quantity key="quantity" value={position.quantity} unit={position.asset} />],
-]
-
-const circumstancesOf = (position: Position): FactList => [
-  ['Opened', <Time key="opened" at={position.opened_at} />],
-  ['Closed', <Time key="closed" at={position.closed_at} />],
-  ['Fees', <Usd key="fees" value={position.fees_usd} />],
-  [
-    'Leverage',
+const circumstancesOf = (position: Position) => ({
+  Opened: <Time at={position.opened_at} />,
+  Closed: <Time at={position.closed_at} />,
+  Fees: <Usd value={position.fees_usd} />,
+  Leverage:
     position.leverage === null ? (
-      <Unknown key="leverage" />
+      <Unknown />
     ) : (
       `${formatNumber(position.leverage)}×, ${position.margin_type ?? ''}`
     ),
-  ],
-  ['Regime at entry', position.regime_at_entry ?? <Unknown key="regime" />],
-  ['Venue', position.platform],
-  ['Id', <Id key="id" id={position.id} />],
-]
+  'Regime at entry': position.regime_at_entry ?? <Unknown />,
+  Venue: position.platform,
+  Id: <Id id={position.id} />,
+})
 
-/** Every event about it, oldest first. */
+/** All events about the position, oldest first. */
 const History = ({ id }: { readonly id: string }) => {
   const query = useQuery(queries.events({ about: id, order: 'asc', limit: 100 }))
   return (
-    <Section title="What happened">
+    <Section title="Events">
       <QueryContent query={query} what="its events">
         {({ items, next_seq }) => (
           <>
-            <EventLinks events={items} otherwise="No event is about it." />
+            <EventLinks events={items} otherwise="No events." />
             {next_seq === null ? null : (
-              <Link
-                to="/audit"
-                search={{ about: id } as never}
-                className="text-[13px] text-accent underline underline-offset-2"
-              >
+              <PageLink to="/audit" search={{ about: id }}>
                 All events about it
-              </Link>
+              </PageLink>
             )}
           </>
         )}
       </QueryContent>
     </Section>
+  )
+}
+
+/** What was known when it was opened: the conviction, and the share of each signal in it. */
+const Reasons = ({
+  position: { adopted, conviction_id, asset, platform },
+}: {
+  readonly position: Position
+}) => (
+  <Section title="Why it was opened">
+    {adopted ? (
+      <p className="text-[13px] text-muted">
+        It was not opened here: {platform} holds it, so it was adopted. It has no stop and no target, and the
+        brain does not exit it. Close it here, or at the venue.
+      </p>
+    ) : conviction_id === null ? (
+      <p className="text-[13px] text-muted">It was not opened by a conviction of the brain.</p>
+    ) : (
+      <Conviction id={conviction_id} symbol={asset} />
+    )}
+  </Section>
+)
+
+const Conviction = ({ id, symbol }: { readonly id: string; readonly symbol: string }) => {
+  const query = useQuery(queries.explanation(id))
+  if (isNotFound(query.error)) {
+    return <p className="text-[13px] text-muted">Its conviction is not in the log.</p>
+  }
+  return (
+    <QueryContent query={query} what="the inputs">
+      {({ convictions }) => {
+        const found =
+          convictions.find(({ conviction_id }) => conviction_id === id) ??
+          convictions.find((conviction) => conviction.symbol === symbol)
+        return found === undefined ? (
+          <p className="text-[13px] text-muted">The cycle has no conviction for {symbol}.</p>
+        ) : (
+          <Explained conviction={found} />
+        )
+      }}
+    </QueryContent>
+  )
+}
+
+const Explained = ({ conviction }: { readonly conviction: ExplainedConviction }) => {
+  const inputs = conviction.inputs.toSorted(
+    (one, other) => Math.abs(other.contribution) - Math.abs(one.contribution),
+  )
+  return (
+    <div className="grid gap-3">
+      <Facts
+        facts={{
+          Conviction: `${conviction.direction}, ${formatNumber(conviction.effective_conviction, 1)} after the counter-thesis`,
+          'For and against': `${formatNumber(conviction.pcs_score, 1)} for, ${formatNumber(conviction.cts_score, 1)} against`,
+          Confidence: formatPercent(conviction.confidence, { digits: 0 }),
+          Coverage: formatPercent(conviction.coverage, { digits: 0 }),
+        }}
+      />
+      <InputsTable inputs={inputs} />
+      <PageLink to="/brain" search={{ why: conviction.conviction_id }}>
+        Full decision
+      </PageLink>
+    </div>
   )
 }

@@ -1,14 +1,14 @@
+import { useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
-import type { Position } from '../../api/trading.ts'
-import type { ChartSeries, Level, Marker } from '../../ui/chart/chart-props.ts'
-import { Chart } from '../../ui/chart/chart.tsx'
+import { readEvents } from '../../api/queries.ts'
+import type { EventItem, Position } from '../../api/types.ts'
+import { useRecentEvents } from '../../live/live.ts'
+import { type Candle, Chart, type ChartSeries, type Level, type Marker } from '../../ui/chart/chart.tsx'
 import { formatPrice, formatWords } from '../../ui/format.ts'
-import { QueryContent } from '../../ui/panel.tsx'
-import { Section } from '../../ui/section.tsx'
+import { QueryContent, Section } from '../../ui/panel.tsx'
 import { Empty } from '../../ui/states.tsx'
-import { usePrices, type Prices } from './use-prices.ts'
 
-/** What the price did while the position was held, and where it went in and out. */
+/** The price while the position was open, with entry and exit. */
 export const PriceChart = ({ position }: { readonly position: Position }) => {
   const { query, prices } = usePrices(position)
   const [fitLevels, setFitLevels] = useState(true)
@@ -17,9 +17,9 @@ export const PriceChart = ({ position }: { readonly position: Position }) => {
       <QueryContent query={query} what="prices">
         {() =>
           prices.candles.length === 0 ? (
-            <Empty title="No prices of this time">
-              Prices are drawn from the bars of the market feed, or from those that producers tell; none was
-              stored while this position was held.
+            <Empty title="No prices for this period">
+              Prices come from the bars of the market feed or from price signals; none was stored while this
+              position was open.
             </Empty>
           ) : (
             <>
@@ -34,9 +34,7 @@ export const PriceChart = ({ position }: { readonly position: Position }) => {
               </label>
               <Candles position={position} prices={prices} fitLevels={fitLevels} />
               {prices.isCut ? (
-                <p className="text-xs text-muted">
-                  It was held for longer than the bars shown here reach back.
-                </p>
+                <p className="text-xs text-muted">The chart does not reach back to the entry.</p>
               ) : null}
             </>
           )
@@ -75,7 +73,7 @@ const Candles = ({ position, prices, fitLevels }: CandlesProps) => {
   const first = candles[0]?.ts ?? ''
   const markers = useMemo(
     (): readonly Marker[] => [
-      // A marker before the first bar would be drawn at it, and lie.
+      // A marker before the first bar would be drawn at the wrong time.
       ...(opened_at < first
         ? []
         : [{ ts: opened_at, text: direction, tone: 'accent' as const, place: placeOf(direction, 'in') }]),
@@ -104,7 +102,7 @@ const Candles = ({ position, prices, fitLevels }: CandlesProps) => {
   )
 }
 
-/** What is bought stands below the price, what is sold above. */
+/** Buys below the price, sells above. */
 const placeOf = (direction: Position['direction'], way: 'in' | 'out'): Marker['place'] =>
   (direction === 'long') === (way === 'in') ? 'below' : 'above'
 
@@ -120,3 +118,103 @@ const labelOf = ({ asset, entry_price, stop_loss, take_profit, exit_price }: Pos
 
 const hintOf = ({ kind, candles }: Prices): string =>
   candles.length === 0 ? '' : `${candles.length} ${kind === 'bars' ? 'bars' : 'prices'}`
+
+const BARS_MAX = 1500
+const PAGE_BARS = 500
+/** So much of the time held is shown before the entry and behind the exit, and never less than a little. */
+const MARGIN_SHARE = 0.5
+const MARGIN_MS_MIN = 10 * 60_000
+
+interface Prices {
+  /** Bars of the market feed, or price signals where there are none. */
+  readonly kind: 'bars' | 'quotes'
+  readonly candles: readonly Candle[]
+  /** The entry is older than what is shown. */
+  readonly isCut: boolean
+}
+
+/** The bars around a position: stored ones, and behind them those that come while one looks. */
+const usePrices = (position: Position) => {
+  const { asset, id, opened_at, closed_at } = position
+  const query = useQuery({
+    queryKey: ['prices', id, closed_at],
+    queryFn: ({ signal }) => readPrices(position, signal),
+    staleTime: Infinity,
+    gcTime: 0,
+  })
+  const bars = useRecentEvents(
+    (event) => closed_at === null && isPrice(event) && event.payload['symbol'] === asset,
+    { older: query.data, limit: BARS_MAX },
+  )
+  const newest = bars[0]?.id
+  const prices = useMemo(
+    (): Prices => {
+      const fromIso = new Date(rangeOf(position).fromMs).toISOString()
+      // What was filled in later was recorded in this time and is of another.
+      const hasBars = bars.some(isBar)
+      const candles = bars
+        .filter((event) => !hasBars || isBar(event))
+        .flatMap(candleOf)
+        .filter(({ ts }) => ts >= fromIso)
+        .toReversed()
+      return { kind: hasBars ? 'bars' : 'quotes', candles, isCut: (candles[0]?.ts ?? '') > opened_at }
+    },
+    // A new bar or price refetches.
+    [newest, query.data, opened_at],
+  )
+  return { query, prices }
+}
+
+/** An open position has no end. */
+const rangeOf = ({
+  opened_at,
+  closed_at,
+}: Position): { readonly fromMs: number; readonly toMs: number | null } => {
+  const openedMs = Date.parse(opened_at)
+  const endMs = closed_at === null ? Date.now() : Date.parse(closed_at)
+  const marginMs = Math.max(MARGIN_MS_MIN, (endMs - openedMs) * MARGIN_SHARE)
+  return { fromMs: openedMs - marginMs, toMs: closed_at === null ? null : endMs + marginMs }
+}
+
+const isBar = ({ type }: EventItem): boolean => type.startsWith('market.bar.')
+const isPrice = (event: EventItem): boolean => isBar(event) || event.type.startsWith('signal.price_ws.')
+
+const readPrices = async (position: Position, signal: AbortSignal): Promise<readonly EventItem[]> => {
+  const bars = await readAll('market.bar', position, signal)
+  return bars.length > 0 ? bars : readAll('signal.price_ws', position, signal)
+}
+
+const readAll = async (
+  type: string,
+  position: Position,
+  signal: AbortSignal,
+): Promise<readonly EventItem[]> => {
+  const { fromMs, toMs } = rangeOf(position)
+  const range = {
+    from: new Date(fromMs).toISOString(),
+    ...(toMs === null ? {} : { to: new Date(toMs).toISOString() }),
+  }
+  const found: EventItem[] = []
+  let before = {}
+  for (;;) {
+    const page = await readEvents(
+      { type, symbol: position.asset, limit: PAGE_BARS, ...range, ...before },
+      signal,
+    )
+    found.push(...page.items)
+    if (page.next_seq === null || found.length >= BARS_MAX) return found
+    before = { before_seq: page.next_seq }
+  }
+}
+
+const candleOf = ({ ts: at, payload }: EventItem): readonly Candle[] => {
+  const { price } = payload
+  if (typeof price === 'number') {
+    return [{ ts: at, open: price, high: price, low: price, close: price }]
+  }
+  const { open_ts: ts, open, high, low, close } = payload
+  if (typeof ts !== 'string') return []
+  if (typeof open !== 'number' || typeof high !== 'number') return []
+  if (typeof low !== 'number' || typeof close !== 'number') return []
+  return [{ ts, open, high, low, close }]
+}

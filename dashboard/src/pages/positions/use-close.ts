@@ -1,18 +1,20 @@
-import type { Position } from '../../api/trading.ts'
-import { confirm } from '../../app/confirm.tsx'
+import { api } from '../../api/client.ts'
+import type { Position } from '../../api/types.ts'
+import { confirm } from '../../app/prompts.tsx'
 import { useAction } from '../../app/use-action.ts'
 import { formatPrice, formatUsd } from '../../ui/format.ts'
 import { pnlOf } from './figures.ts'
 
 const REFRESHES = ['positions', 'portfolio', 'orders'] as const
 
-/** Closes one position at the market, after asking. */
+/** Closes one position at the market, after a confirmation. */
 export const useClose = () => {
-  const action = useAction<Position, Position>({
-    request: ({ id }) => ({ path: `/positions/${encodeURIComponent(id)}/close` }),
+  const action = useAction({
+    send: ({ id }: Position, headers) =>
+      api.POST('/positions/{position_id}/close', { params: { path: { position_id: id } }, headers }),
     done: (closed) =>
       closed.realized_pnl === null
-        ? `${closed.asset}: the exit is on its way`
+        ? `${closed.asset}: exit order sent`
         : `${closed.asset} closed: ${formatUsd(closed.realized_pnl, { plus: true })}`,
     refreshes: REFRESHES,
   })
@@ -31,24 +33,19 @@ export const useClose = () => {
 const textFor = (position: Position): string => {
   const { size_notional, mark_price } = position
   const pnl = pnlOf(position)
-  const now = mark_price === null ? 'No price is known now' : `The last price is ${formatPrice(mark_price)}`
+  const now = mark_price === null ? 'No recent price' : `The last price is ${formatPrice(mark_price)}`
   const result = pnl === null ? '' : `, which makes ${formatUsd(pnl, { plus: true })} before the exit fee`
   return `${formatUsd(size_notional)} are closed at the market. ${now}${result}.`
 }
 
-interface ClosedAll {
-  readonly positions: readonly Position[]
-  readonly failed: readonly unknown[]
-}
-
-/** Closes everything at the market, after asking twice. */
+/** Closes all positions at the market, after a reason and a typed word. */
 export const useCloseAll = () => {
-  const action = useAction<string, ClosedAll>({
-    request: (reason) => ({ path: '/positions/close-all', body: { reason } }),
+  const action = useAction({
+    send: (reason: string, headers) => api.POST('/positions/close-all', { body: { reason }, headers }),
     done: ({ positions, failed }) =>
       failed.length === 0
         ? `${positions.length} closed`
-        : `${positions.length} closed, ${failed.length} stay open: nobody tells their price`,
+        : `${positions.length} closed, ${failed.length} stay open: no recent price`,
     refreshes: REFRESHES,
   })
   const closeAll = async (count: number): Promise<void> => {

@@ -1,21 +1,25 @@
 import { useQuery } from '@tanstack/react-query'
-import type { ProducerStatus } from '../../api/people.ts'
+import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
+import type { ProducerStatus, Provenance } from '../../api/types.ts'
+import { confirm } from '../../app/prompts.tsx'
+import { useAction } from '../../app/use-action.ts'
 import { useUrlState } from '../../app/use-url-state.ts'
+import { useRecentEvents } from '../../live/live.ts'
 import { Badge } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
-import { formatCount, formatDuration } from '../../ui/format.ts'
+import { formatCount, formatDuration, formatPercent } from '../../ui/format.ts'
 import { Facts } from '../../ui/id.tsx'
+import { LiveList } from '../../ui/live-list.tsx'
 import { Unknown } from '../../ui/numbers.tsx'
-import { QueryContent } from '../../ui/panel.tsx'
-import { Section } from '../../ui/section.tsx'
+import { QueryContent, Section } from '../../ui/panel.tsx'
 import { Empty } from '../../ui/states.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { Untrusted } from '../../ui/untrusted.tsx'
-import { ProducerRuns } from './producer-runs.tsx'
-import { ProvenanceFacts } from './provenance-facts.tsx'
-import { RemoveButton } from './remove-button.tsx'
-import { HEALTH_TONES, HEALTH_WORDS, nextRunOf, rhythmOf } from './words.ts'
+import { HEALTH_TONES, HEALTH_TEXTS, nextRunOf, scheduleText } from './health.ts'
+import { isRun, runOf, RunRow } from './runs.tsx'
 
 /** `?producer=<name>` */
 export const ProducerSheet = () => {
@@ -34,7 +38,7 @@ const Sheet = ({ name, onClose }: { readonly name: string; readonly onClose: () 
             const producer = producers[name]
             return producer === undefined ? (
               <Empty title="Not registered">
-                It was removed, or never was. What it said stays in the log.
+                It was removed or never registered. Its signals stay in the log.
               </Empty>
             ) : (
               <Status producer={producer} onRemoved={onClose} />
@@ -44,7 +48,7 @@ const Sheet = ({ name, onClose }: { readonly name: string; readonly onClose: () 
         <Section title="Runs" hint="Newest first">
           <ProducerRuns name={name} />
         </Section>
-        <Section title="Provenance" hint="What this engine has seen of it">
+        <Section title="Provenance" hint="From the log of this service">
           <ProvenanceFacts name={name} />
         </Section>
       </div>
@@ -62,7 +66,7 @@ const Status = ({ producer, onRemoved }: StatusProps) => (
     <div className="flex items-start justify-between gap-3">
       <p className="flex min-w-0 flex-wrap items-center gap-2 text-[13px]">
         <Badge tone={HEALTH_TONES[producer.health]}>{producer.health}</Badge>
-        <span className="text-muted">{HEALTH_WORDS[producer.health]}</span>
+        <span className="text-muted">{HEALTH_TEXTS[producer.health]}</span>
       </p>
       {producer.kind === 'registered' ? <RemoveButton name={producer.name} onRemoved={onRemoved} /> : null}
     </div>
@@ -76,36 +80,144 @@ const Status = ({ producer, onRemoved }: StatusProps) => (
   </div>
 )
 
-const factsOf = (producer: ProducerStatus): readonly (readonly [string, React.ReactNode])[] => [
-  ['Kind', producer.kind === 'builtin' ? 'built in' : 'registered: asked over HTTP'],
-  ['Domain', producer.domain],
-  ...(producer.endpoint === null
-    ? []
-    : [['Endpoint', <Untrusted key="endpoint" lines="all" text={producer.endpoint} />] as const]),
-  [
-    'Schedule',
+const factsOf = (producer: ProducerStatus) => ({
+  Kind: producer.kind === 'builtin' ? 'built in' : 'registered, polled over HTTP',
+  Domain: producer.domain,
+  Endpoint: producer.endpoint === null ? undefined : <Untrusted lines="all" text={producer.endpoint} />,
+  Schedule:
     producer.schedule === null ? (
-      rhythmOf(producer)
+      scheduleText(producer)
     ) : (
-      <span key="schedule">
-        {rhythmOf(producer)} <code className="text-muted">{producer.schedule}</code>
+      <span>
+        {scheduleText(producer)} <code className="text-muted">{producer.schedule}</code>
       </span>
     ),
-  ],
-  ['Last run', <Time key="run" at={producer.last_run_at} as="full" />],
-  ['Last success', <Time key="success" at={producer.last_success_at} as="full" />],
-  ['Next run', <Time key="next" at={nextRunOf(producer)} as="ago" />],
-  ...(producer.quarantined_until === null
-    ? []
-    : [['Rests until', <Time key="rest" at={producer.quarantined_until} as="full" />] as const]),
-  ['Failures in a row', formatCount(producer.consecutive_failures)],
-  ['Signals written', formatCount(producer.events_produced)],
-  [
-    'Takes on average',
+  'Last run': <Time at={producer.last_run_at} as="full" />,
+  'Last success': <Time at={producer.last_success_at} as="full" />,
+  'Next run': <Time at={nextRunOf(producer)} as="ago" />,
+  'Quarantined until':
+    producer.quarantined_until === null ? undefined : <Time at={producer.quarantined_until} as="full" />,
+  'Failures in a row': formatCount(producer.consecutive_failures),
+  'Signals written': formatCount(producer.events_produced),
+  'Average duration':
     producer.avg_duration_ms === null ? (
-      <Unknown key="takes" why="has not run" />
+      <Unknown why="has not run" />
     ) : (
       formatDuration(producer.avg_duration_ms)
     ),
-  ],
+})
+
+interface RemoveButtonProps {
+  readonly name: string
+  readonly onRemoved: () => void
+}
+
+const RemoveButton = ({ name, onRemoved }: RemoveButtonProps) => {
+  const remove = useAction({
+    send: (_input: void, headers) => api.DELETE('/producers/{name}', { params: { path: { name } }, headers }),
+    done: () => `${name} is removed`,
+    after: onRemoved,
+    refreshes: ['producers'],
+  })
+  const ask = async (): Promise<void> => {
+    const answer = await confirm({
+      title: 'Remove this producer?',
+      text: `${name} is no longer polled. Its signals stay in the log.`,
+      confirmLabel: 'Remove',
+      look: 'danger',
+    })
+    if (answer !== null) remove.mutate()
+  }
+  return (
+    <Button size="small" busy={remove.isPending} onClick={() => void ask()}>
+      Remove
+    </Button>
+  )
+}
+
+const RUNS_MAX = 100
+
+const ProducerRuns = ({ name }: { readonly name: string }) => {
+  const query = useQuery(queries.events({ type: 'producer.run', source: name, limit: RUNS_MAX }))
+  const events = useRecentEvents((event) => isRun(event) && event.payload['name'] === name, {
+    older: query.data?.items,
+    limit: RUNS_MAX,
+  })
+  return (
+    <QueryContent query={query} what="the runs">
+      {() =>
+        events.length === 0 ? (
+          <p className="text-sm text-muted">No runs yet. The first one follows its schedule.</p>
+        ) : (
+          <div className="overflow-hidden rounded-md border border-line">
+            <LiveList
+              label="Newest runs"
+              items={events.map(runOf)}
+              itemKey={({ id }) => id}
+              rowPx={34}
+              heightPx={238}
+              render={(run) => <RunRow run={run} withName={false} />}
+            />
+          </div>
+        )
+      }
+    </QueryContent>
+  )
+}
+
+const ProvenanceFacts = ({ name }: { readonly name: string }) => {
+  const query = useQuery(queries.provenance(name))
+  return (
+    <QueryContent query={query} what="the provenance">
+      {(provenance) => (
+        <div className="grid gap-3">
+          {provenance.has_provenance ? <Known provenance={provenance} /> : null}
+          <p className="text-xs text-muted">
+            {provenance.has_provenance ? provenance.note : 'No signals from it yet.'}
+          </p>
+        </div>
+      )}
+    </QueryContent>
+  )
+}
+
+const Known = ({ provenance }: { readonly provenance: KnownProvenance }) => (
+  <>
+    <Facts
+      facts={{
+        Chain: (
+          <Badge tone={provenance.chain_verified ? 'good' : 'bad'}>
+            {provenance.chain_verified ? 'newest events verified' : 'does not verify'}
+          </Badge>
+        ),
+        Signals: formatCount(provenance.total_signals),
+        'First seen': <Time at={provenance.first_seen} as="full" />,
+        'Last seen': <Time at={provenance.last_seen} as="full" />,
+        Contributors: formatCount(provenance.operator_coverage),
+        'Profit and loss': provenance.p_and_l_attributed ? 'attributed' : 'not attributed yet',
+      }}
+    />
+    <div className="rounded-md border border-line">
+      <Table
+        label="Provenance by window"
+        columns={COLUMNS}
+        rows={Object.entries(provenance.attribution_windows)}
+        rowKey={([name]) => name}
+      />
+    </div>
+  </>
+)
+
+type KnownProvenance = Extract<Provenance, { readonly has_provenance: true }>
+type Window = readonly [name: string, window: NonNullable<KnownProvenance['attribution_windows']['7d']>]
+
+const COLUMNS: readonly Column<Window>[] = [
+  { name: 'Window', render: ([name]) => name.replace('d', ' days') },
+  { name: 'Signals', align: 'right', render: ([, { signals }]) => formatCount(signals) },
+  { name: 'Hit rate', align: 'right', render: ([, { hit_rate }]) => formatPercent(hit_rate, { digits: 0 }) },
+  {
+    name: 'Largest drawdown',
+    align: 'right',
+    render: ([, { max_drawdown_pct }]) => formatPercent(max_drawdown_pct),
+  },
 ]

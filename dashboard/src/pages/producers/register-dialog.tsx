@@ -1,6 +1,6 @@
-import { useState, type SyntheticEvent } from 'react'
-import { fieldFaults, FormEnd } from '../../app/form-end.tsx'
-import { RegisterDialog } from '../../app/register-dialog.tsx'
+import { type SyntheticEvent, useState } from 'react'
+import { api } from '../../api/client.ts'
+import { FormEnd, formErrors, RegisterDialog } from '../../app/forms.tsx'
 import { useAction } from '../../app/use-action.ts'
 import { Field, inputClass, TextField } from '../../ui/field.tsx'
 
@@ -14,10 +14,7 @@ const SCHEDULES = [
 ] as const
 
 export const RegisterProducer = () => (
-  <RegisterDialog
-    title="Register a producer"
-    description="Its address is asked for signals on its schedule; nothing is asked before the first run."
-  >
+  <RegisterDialog title="Register a producer" description="The service polls its endpoint on its schedule.">
     {(onDone) => <RegisterForm onDone={onDone} />}
   </RegisterDialog>
 )
@@ -36,8 +33,8 @@ const RegisterForm = ({ onDone }: { readonly onDone: () => void }) => {
     endpoint: '',
     schedule: '*/15 * * * *',
   })
-  const action = useAction<Draft, { readonly name: string }>({
-    request: (body) => ({ path: '/producers/register', body }),
+  const action = useAction({
+    send: (body: Draft, headers) => api.POST('/producers/register', { body, headers }),
     done: ({ name }) => `${name} is registered`,
     after: onDone,
     refreshes: ['producers'],
@@ -49,7 +46,7 @@ const RegisterForm = ({ onDone }: { readonly onDone: () => void }) => {
   }
   const change = (member: keyof Draft) => (event: { target: { value: string } }) =>
     setDraft({ ...draft, [member]: event.target.value })
-  const faults = fieldFaults(action.error, {
+  const errors = formErrors(action.error, {
     code: 'producer.duplicate',
     member: 'name',
     text: 'This name is taken',
@@ -59,7 +56,7 @@ const RegisterForm = ({ onDone }: { readonly onDone: () => void }) => {
       <TextField
         label="Name"
         hint="Letters, digits, dots, underscores, colons and hyphens"
-        fault={faults.of('name')}
+        error={errors.of('name')}
         value={draft.name}
         onChange={change('name')}
         required
@@ -67,7 +64,7 @@ const RegisterForm = ({ onDone }: { readonly onDone: () => void }) => {
         autoFocus
         autoComplete="off"
       />
-      <Field label="Domain" hint="Its weight decides how much it counts" fault={faults.of('domain')}>
+      <Field label="Domain" hint="Decides its weight" error={errors.of('domain')}>
         {(ids) => (
           <select {...ids} value={draft.domain} onChange={change('domain')} className={inputClass}>
             {DOMAINS.map((domain) => (
@@ -78,8 +75,8 @@ const RegisterForm = ({ onDone }: { readonly onDone: () => void }) => {
       </Field>
       <TextField
         label="Endpoint"
-        hint="An http or https address; private addresses are refused when it is asked"
-        fault={faults.of('endpoint')}
+        hint="An http or https address; private addresses are refused"
+        error={errors.of('endpoint')}
         value={draft.endpoint}
         onChange={change('endpoint')}
         placeholder="https://example.com/signals"
@@ -91,7 +88,7 @@ const RegisterForm = ({ onDone }: { readonly onDone: () => void }) => {
       <TextField
         label="Schedule"
         hint="Minute, hour, day, month, weekday, in UTC"
-        fault={faults.of('schedule')}
+        error={errors.of('schedule')}
         value={draft.schedule}
         onChange={change('schedule')}
         list="producer-schedules"
@@ -105,7 +102,7 @@ const RegisterForm = ({ onDone }: { readonly onDone: () => void }) => {
           </option>
         ))}
       </datalist>
-      <FormEnd submitLabel="Register" fault={faults.rest} isBusy={action.isPending} onCancel={onDone} />
+      <FormEnd submitLabel="Register" error={errors.rest} isBusy={action.isPending} onCancel={onDone} />
     </form>
   )
 }

@@ -1,10 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
-import { numberAt, valueAt } from '../../api/configuration.ts'
-import type { Configuration } from '../../api/log.ts'
+import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
-import type { Intent } from '../../api/trading.ts'
-import { confirm } from '../../app/confirm.tsx'
+import type { Configuration, Intent } from '../../api/types.ts'
+import { PageLink } from '../../app/page-link.tsx'
+import { confirm } from '../../app/prompts.tsx'
 import { useAction } from '../../app/use-action.ts'
 import { Badge, DirectionBadge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -27,9 +26,9 @@ export const ApprovalsPanel = () => {
     >
       {(intents) =>
         intents.length === 0 ? (
-          <NothingWaits />
+          <NothingToApprove />
         ) : (
-          <ul className="max-h-[32rem] overflow-y-auto" tabIndex={0} aria-label="Intents that wait">
+          <ul className="max-h-[32rem] overflow-y-auto" tabIndex={0} aria-label="Intents awaiting approval">
             {intents.map((intent) => (
               <WaitingIntent key={intent.intent_id} intent={intent} />
             ))}
@@ -40,56 +39,53 @@ export const ApprovalsPanel = () => {
   )
 }
 
-const NothingWaits = () => {
+const NothingToApprove = () => {
   const { data: configuration } = useQuery(queries.config())
   return (
-    <Empty title="Nothing waits">
-      {configuration === undefined ? null : whatWaits(configuration)}
-      <Link
-        to="/settings"
-        search={{ section: 'execution' } as never}
-        className="tap block text-accent underline"
-      >
+    <Empty title="Nothing to approve">
+      {configuration === undefined ? null : whatNeedsApproval(configuration)}
+      <PageLink to="/settings" search={{ section: 'execution' }} className="block">
         Change what needs approval
-      </Link>
+      </PageLink>
     </Empty>
   )
 }
 
-const whatWaits = (configuration: Configuration): string => {
-  const isLive = valueAt(configuration, 'execution.mode') === 'live'
-  const isRequired = valueAt(configuration, 'execution.require_approval') ?? isLive
-  if (isRequired !== true) return 'Entries are executed without asking: only live trading asks by default.'
-  const threshold = numberAt(configuration, 'execution.confirmation_threshold_usd') ?? 0
+const whatNeedsApproval = ({ execution }: Configuration): string => {
+  const isLive = execution.mode === 'live'
+  if (!(execution.require_approval ?? isLive))
+    return 'Entries need no approval. By default only live trading asks for it.'
   return isLive
-    ? `Entries of the largest tier, and all of ${formatUsd(threshold)} and more, wait here for a person.`
-    : 'Entries of the largest tier wait here for a person.'
+    ? `Entries of the largest tier, and all of ${formatUsd(execution.confirmation_threshold_usd)} and more, need approval.`
+    : 'Entries of the largest tier need approval.'
 }
 
-const useJudgement = (verb: 'approve' | 'deny') =>
-  useAction<{ readonly intent: Intent; readonly note: string }, Intent>({
-    request: ({ intent: { intent_id: id }, note }) => ({
-      path: `/intents/${encodeURIComponent(id)}/${verb}`,
-      body: { note },
-    }),
+const useDecision = (verb: 'approve' | 'deny') =>
+  useAction({
+    send: ({ intent, note }: { readonly intent: Intent; readonly note: string }, headers) =>
+      api.POST(`/intents/{id}/${verb}`, {
+        params: { path: { id: intent.intent_id } },
+        body: { note },
+        headers,
+      }),
     done: ({ symbol, status, reasons }) =>
       `${symbol}: ${formatWords(status)}${reasons.length > 0 ? ` (${reasons.map(formatWords).join(', ')})` : ''}`,
     refreshes: ['intents', 'orders', 'positions', 'portfolio'],
   })
 
 const WaitingIntent = ({ intent }: { readonly intent: Intent }) => {
-  const approve = useJudgement('approve')
-  const deny = useJudgement('deny')
+  const approve = useDecision('approve')
+  const deny = useDecision('deny')
   const { data: portfolio } = useQuery(queries.portfolio())
   const notional = portfolio === undefined ? null : portfolio.equity_usd * intent.size_pct
   const what = `${intent.direction} ${intent.symbol}, ${notional === null ? formatPercent(intent.size_pct) : formatUsd(notional)}`
-  const judge = async (verb: 'approve' | 'deny'): Promise<void> => {
+  const decide = async (verb: 'approve' | 'deny'): Promise<void> => {
     const isApproval = verb === 'approve'
     const answer = await confirm({
       title: `${isApproval ? 'Approve' : 'Deny'} ${what}?`,
       text: isApproval
         ? 'It is executed at once, with all checks of any entry.'
-        : 'It ends here. The brain may ask again in a later cycle.',
+        : 'The intent ends. The brain may create another one in a later cycle.',
       confirmLabel: isApproval ? 'Approve' : 'Deny',
       look: isApproval ? 'primary' : 'danger',
       reason: { suggestion: isApproval ? 'approved on the dashboard' : 'denied on the dashboard' },
@@ -120,19 +116,15 @@ const WaitingIntent = ({ intent }: { readonly intent: Intent }) => {
       </dl>
       <Untrusted text={intent.rationale} />
       <div className="flex flex-wrap gap-2">
-        <Button size="small" look="primary" busy={isBusy} onClick={() => void judge('approve')}>
+        <Button size="small" look="primary" busy={isBusy} onClick={() => void decide('approve')}>
           Approve<span className="sr-only"> {what}</span>
         </Button>
-        <Button size="small" busy={isBusy} onClick={() => void judge('deny')}>
+        <Button size="small" busy={isBusy} onClick={() => void decide('deny')}>
           Deny<span className="sr-only"> {what}</span>
         </Button>
-        <Link
-          to="/brain"
-          search={{ cycle: intent.cycle_id } as never}
-          className="ml-auto self-center text-xs text-accent underline"
-        >
+        <PageLink to="/brain" search={{ cycle: intent.cycle_id }} className="ml-auto self-center text-xs">
           Why?
-        </Link>
+        </PageLink>
       </div>
     </li>
   )

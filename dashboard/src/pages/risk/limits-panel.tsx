@@ -1,14 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { queries } from '../../api/queries.ts'
-import type { Portfolio } from '../../api/trading.ts'
+import type { Portfolio } from '../../api/types.ts'
+import { PageLink } from '../../app/page-link.tsx'
 import { Badge } from '../../ui/badge.tsx'
 import { formatCount, formatUsd } from '../../ui/format.ts'
+import { Gauge } from '../../ui/gauge.tsx'
 import { Stat, Usd } from '../../ui/numbers.tsx'
 import { QueryPanel } from '../../ui/panel.tsx'
-import { numberAt } from '../../api/configuration.ts'
-import { Gauge } from './gauge.tsx'
-import { heatForEntries, roomOf, whyNoEntries } from './room.ts'
 
 export const LimitsPanel = () => {
   const query = useQuery(queries.portfolio())
@@ -17,9 +15,9 @@ export const LimitsPanel = () => {
       title="Limits"
       query={query}
       actions={
-        <Link to="/settings" search={{ section: 'risk' } as never} className="tap text-accent underline">
+        <PageLink to="/settings" search={{ section: 'risk' }}>
           Change limits
-        </Link>
+        </PageLink>
       }
     >
       {(portfolio) => (
@@ -36,11 +34,16 @@ export const LimitsPanel = () => {
   )
 }
 
-/** The answer to the first question: may it trade, and how much more? */
+/** Whether new positions are allowed, and how large. */
 const Entries = ({ portfolio }: { readonly portfolio: Portfolio }) => {
   const { data: brain } = useQuery(queries.brainStatus())
-  const reasons = whyNoEntries(portfolio, brain?.kill_switch_level ?? 0)
-  const room = roomOf(portfolio)
+  const { data: live } = useQuery(queries.live())
+  const isHeldBack = live?.mode === 'live' && !live.sends_entries
+  const reasons = [
+    ...whyNoEntries(portfolio, brain?.kill_switch_level ?? 0),
+    ...(isHeldBack ? ['live trading is held back'] : []),
+  ]
+  const headroom = headroomOf(portfolio)
   const open = reasons.length === 0
   return (
     <dl className="grid grid-cols-2 gap-4 border-b border-line pb-4 sm:grid-cols-4">
@@ -48,13 +51,13 @@ const Entries = ({ portfolio }: { readonly portfolio: Portfolio }) => {
         <Badge tone={open ? 'good' : 'bad'}>{open ? 'allowed' : 'stopped'}</Badge>
       </Stat>
       <Stat label="Largest new position" note="of any one symbol">
-        <Usd value={room.positionUsd} />
+        <Usd value={headroom.positionUsd} />
       </Stat>
       <Stat label="Heat left" note="loss at stops that may be added">
-        <Usd value={room.heatUsd} />
+        <Usd value={headroom.heatUsd} />
       </Stat>
       <Stat label="Exposure left" note={`${formatUsd(portfolio.equity_usd)} equity`}>
-        <Usd value={room.exposureUsd} />
+        <Usd value={headroom.exposureUsd} />
       </Stat>
     </dl>
   )
@@ -126,10 +129,38 @@ const CrisisVotes = () => {
     <Gauge
       label="Crisis votes of the regime"
       value={regime?.conditions['crisis_votes'] ?? null}
-      thresholds={[
-        { at: numberAt(configuration, 'kill_switch.l3_crisis_threshold') ?? 0, effect: 'level 3' },
-      ]}
+      thresholds={[{ at: configuration?.kill_switch.l3_crisis_threshold ?? 0, effect: 'level 3' }]}
       format={formatCount}
     />
   )
+}
+
+/** What happens when a value gets there. */
+type Limits = Portfolio['limits']
+
+/** Entries may not use all of the heat: prices move between the decision and the fill. */
+const heatForEntries = (limits: Limits): number => limits.max_portfolio_heat_pct * limits.heat_open_fraction
+
+/** How much could still be opened, as far as the account alone decides. */
+const headroomOf = ({ equity_usd, exposure_usd, heat, limits }: Portfolio) => {
+  const exposureUsd = Math.max(0, equity_usd * limits.max_leverage - exposure_usd)
+  return {
+    exposureUsd,
+    heatUsd: Math.max(0, heatForEntries(limits) - heat) * equity_usd,
+    positionUsd: Math.min(exposureUsd, equity_usd * limits.max_position_pct),
+  }
+}
+
+/** Everything that blocks new positions now. */
+const whyNoEntries = (portfolio: Portfolio, level: number): readonly string[] => {
+  const { day_loss, drawdown, limits } = portfolio
+  const headroom = headroomOf(portfolio)
+  const isOverDayLoss = limits.daily_loss_limit_pct > 0 && day_loss >= limits.daily_loss_limit_pct
+  return [
+    ...(level >= 2 ? [`kill switch at ${level}`] : []),
+    ...(isOverDayLoss ? ['daily loss'] : []),
+    ...(drawdown >= limits.max_drawdown_pct ? ['drawdown'] : []),
+    ...(headroom.heatUsd === 0 ? ['heat'] : []),
+    ...(headroom.exposureUsd === 0 ? ['exposure'] : []),
+  ]
 }

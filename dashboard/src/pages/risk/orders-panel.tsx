@@ -1,22 +1,24 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
-import { ApiProblem } from '../../api/client.ts'
+import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
-import type { Order } from '../../api/trading.ts'
-import { confirm } from '../../app/confirm.tsx'
+import type { EventItem, Order } from '../../api/types.ts'
+import { PageLink } from '../../app/page-link.tsx'
+import { confirm } from '../../app/prompts.tsx'
 import { useAction } from '../../app/use-action.ts'
 import { useUrlState } from '../../app/use-url-state.ts'
+import { useRecentEvents } from '../../live/live.ts'
 import { Badge, type Tone } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Choice } from '../../ui/field.tsx'
-import { formatQuantity } from '../../ui/format.ts'
+import { formatQuantity, formatWords, textOf } from '../../ui/format.ts'
 import { Id } from '../../ui/id.tsx'
 import { Price, Quantity } from '../../ui/numbers.tsx'
 import { QueryPanel } from '../../ui/panel.tsx'
-import { Empty, titleOf } from '../../ui/states.tsx'
-import { Table, type Column } from '../../ui/table.tsx'
+import { Empty } from '../../ui/states.tsx'
+import { type Column, numberColumn, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
-import { toast } from '../../ui/toast.tsx'
+import { Untrusted } from '../../ui/untrusted.tsx'
+import { rejectionText } from '../brain/labels.ts'
 
 const OPEN: ReadonlySet<Order['status']> = new Set(['submitting', 'open', 'partial', 'unknown'])
 
@@ -31,41 +33,72 @@ const TONES: Readonly<Record<Order['status'], Tone>> = {
   failed: 'warn',
 }
 
-const SHOWN = [
+const FILTERS = [
   ['open', 'Open'],
   ['all', 'All'],
 ] as const
 
 export const OrdersPanel = () => {
   const query = useQuery(queries.orders())
-  const [shown, show] = useUrlState('orders', 'open')
-  const onlyOpen = shown === 'open'
+  const [filter, setFilter] = useUrlState('orders', 'open')
+  const endReasons = useEndReasons()
   return (
     <QueryPanel
       title="Orders"
       flush
       query={query}
-      actions={<Choice label="Which orders" value={shown} choices={SHOWN} onChoose={show} />}
+      actions={<Choice label="Which orders" value={filter} choices={FILTERS} onChoose={setFilter} />}
     >
       {(orders) => {
-        const rows = onlyOpen ? orders.filter(({ status }) => OPEN.has(status)) : orders
-        if (rows.length === 0) return <NoOrders ended={orders.length} onAll={() => show('all')} />
+        const open = orders.filter(({ status }) => OPEN.has(status))
+        const rows = filter === 'open' ? open : orders
         return (
-          <Table
-            label={onlyOpen ? 'Open orders' : 'All orders'}
-            columns={COLUMNS}
-            rows={rows}
-            rowKey={({ order_id }) => order_id}
-            limit={100}
-          />
+          <>
+            {open
+              .filter(({ needs_operator }) => needs_operator)
+              .map((order) => (
+                <OperatorNotice key={order.order_id} order={order} />
+              ))}
+            {rows.length === 0 ? (
+              <NoOrders ended={orders.length} onAll={() => setFilter('all')} />
+            ) : (
+              <Table
+                label={filter === 'open' ? 'Open orders' : 'All orders'}
+                columns={columnsWith(endReasons)}
+                rows={rows}
+                rowKey={({ order_id }) => order_id}
+                limit={100}
+              />
+            )}
+          </>
         )
       }}
     </QueryPanel>
   )
 }
 
+/** An order that the service cannot resolve by itself, and what the operator can do about it. */
+const OperatorNotice = ({ order }: { readonly order: Order }) => (
+  <div
+    role="alert"
+    className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 border-b border-line bg-bad-soft px-3 py-2.5 text-[13px]"
+  >
+    <div className="grid min-w-0 gap-1">
+      <p className="font-medium text-bad">
+        Operator needed: {nameOf(order)} at {order.venue}
+      </p>
+      <p>
+        Its state is not known, and {order.venue} cannot look it up. Find order <Id id={order.order_id} /> at
+        the venue and cancel it there if it is open; then mark it as canceled here. Entries stay blocked until
+        then.
+      </p>
+    </div>
+    <CancelButton order={order} />
+  </div>
+)
+
 const NoOrders = ({ ended, onAll }: { readonly ended: number; readonly onAll: () => void }) => (
-  <Empty title="No order is open">
+  <Empty title="No open orders">
     Paper orders fill at once; those at a venue stay here until they are filled or canceled.
     {ended === 0 ? null : (
       <div className="mt-2">
@@ -77,15 +110,15 @@ const NoOrders = ({ ended, onAll }: { readonly ended: number; readonly onAll: ()
   </Empty>
 )
 
-const COLUMNS: readonly Column<Order>[] = [
+const columnsWith = (endReasons: ReadonlyMap<string, string>): readonly Column<Order>[] => [
   {
     name: 'Order',
     render: ({ side, symbol, reduce_only, position_id }) => (
       <span className="flex flex-wrap items-center gap-x-1.5">
         <Badge tone={side === 'buy' ? 'good' : 'bad'}>{side}</Badge>
-        <Link to="/positions" search={{ position: position_id } as never} className="font-medium underline">
+        <PageLink to="/positions" search={{ position: position_id }} className="font-medium">
           {symbol}
-        </Link>
+        </PageLink>
         <span className="text-xs text-muted">{reduce_only ? 'exit' : 'entry'}</span>
       </span>
     ),
@@ -101,12 +134,7 @@ const COLUMNS: readonly Column<Order>[] = [
       </>
     ),
   },
-  {
-    name: 'Sent at',
-    align: 'right',
-    wide: true,
-    render: ({ reference_price }) => <Price value={reference_price} />,
-  },
+  numberColumn('Sent at', ({ reference_price }) => reference_price, Price, { wide: true }),
   { name: 'Venue', wide: true, render: ({ venue }) => venue },
   {
     name: 'Submitted',
@@ -119,42 +147,92 @@ const COLUMNS: readonly Column<Order>[] = [
     name: 'Status',
     align: 'right',
     render: (order) => (
-      <span className="inline-flex flex-wrap items-center justify-end gap-2">
+      <span className="inline-flex flex-wrap items-center justify-end gap-x-2 gap-y-1">
+        <Reason order={order} ended={endReasons.get(order.order_id)} />
         <Badge tone={TONES[order.status]}>{order.status}</Badge>
-        {OPEN.has(order.status) ? <CancelButton order={order} /> : null}
+        {OPEN.has(order.status) && !order.needs_operator ? <CancelButton order={order} /> : null}
       </span>
     ),
     sortBy: ({ status }) => status,
   },
 ]
 
-const CancelButton = ({ order }: { readonly order: Order }) => {
-  const what = `${order.side} ${formatQuantity(order.quantity)} ${order.symbol}`
-  const action = useAction<{ readonly reason: string }, Partial<Order>>({
-    request: (body) => ({ path: `/orders/${encodeURIComponent(order.order_id)}/cancel`, body }),
-    done: () => `Canceling ${what}`,
-    refreshes: ['orders', 'intents'],
-    quiet: true,
-  })
-  const cancel = async (): Promise<void> => {
-    const answer = await confirm({
-      title: `Cancel ${what}?`,
-      text: 'What is filled already stays. The venue has the last word.',
-      confirmLabel: 'Cancel the order',
-      look: 'danger',
-      reason: { suggestion: 'canceled on the dashboard' },
-    })
-    if (answer === null) return
-    action.mutate({ reason: answer.reason }, { onError: (error) => toast(faultOf(error), 'bad') })
-  }
+/** Why it ended without a fill, or why it is about to be canceled. */
+const Reason = ({ order, ended }: { readonly order: Order; readonly ended: string | undefined }) => {
+  const reason = ended ?? order.cancel_reason
+  if (reason === null || order.status === 'filled') return null
   return (
-    <Button size="small" busy={action.isPending} onClick={() => void cancel()}>
-      Cancel<span className="sr-only"> {what}</span>
-    </Button>
+    <span className="max-w-60 text-left text-xs text-muted">
+      <Untrusted
+        text={OPEN.has(order.status) ? `cancel requested: ${reasonText(reason)}` : reasonText(reason)}
+      />
+    </span>
   )
 }
 
-const faultOf = (error: unknown): string =>
-  error instanceof ApiProblem && error.code === 'route.not_found'
-    ? 'This version of the service cannot cancel single orders'
-    : titleOf(error)
+const CANCEL_REASONS: Readonly<Record<string, string>> = {
+  expired: 'not filled in time',
+  kill_switch: 'kill switch raised',
+  manual: 'canceled by an operator',
+  not_found_on_venue: 'not found at the venue',
+  position_exit: 'the position is being closed',
+  remainder: 'the venue canceled the rest',
+}
+
+const reasonText = (reason: string): string => CANCEL_REASONS[reason] ?? rejectionText(reason)
+
+const ENDS_MAX = 100
+const isEnd = ({ type }: EventItem): boolean =>
+  type === 'execution.order_canceled.v1' || type === 'execution.order_failed.v1'
+
+/** Reasons by order. The log has them for paper orders too, whose `cancel_reason` is always null. */
+const useEndReasons = (): ReadonlyMap<string, string> => {
+  const canceled = useQuery(queries.events({ type: 'execution.order_canceled', limit: ENDS_MAX }))
+  const failed = useQuery(queries.events({ type: 'execution.order_failed', limit: ENDS_MAX }))
+  const ends = useRecentEvents(isEnd, {
+    older: [...(canceled.data?.items ?? []), ...(failed.data?.items ?? [])],
+    limit: 2 * ENDS_MAX,
+  })
+  return new Map(
+    ends.map(({ payload: { order_id, reason, reasons } }) => [
+      textOf(order_id),
+      Array.isArray(reasons) ? reasons.map((one) => formatWords(textOf(one))).join(', ') : textOf(reason),
+    ]),
+  )
+}
+
+const nameOf = ({ side, quantity, symbol }: Order): string => `${side} ${formatQuantity(quantity)} ${symbol}`
+
+const CancelButton = ({ order }: { readonly order: Order }) => {
+  const name = nameOf(order)
+  const { needs_operator: isLost, order_id } = order
+  const action = useAction({
+    send: (body: { readonly reason: string }, headers) =>
+      api.POST('/orders/{order_id}/cancel', { params: { path: { order_id } }, body, headers }),
+    done: () => (isLost ? `${name} is marked as canceled` : `Canceling ${name}`),
+    refreshes: ['orders', 'intents', 'live'],
+  })
+  const cancel = async (): Promise<void> => {
+    const answer = await confirm({
+      title: isLost ? `Mark ${name} as canceled?` : `Cancel ${name}?`,
+      text: isLost
+        ? `The service does not ask ${order.venue} again. Check there first that the order is not open: a fill after this is not booked.`
+        : 'What is filled already stays. The order ends when the venue confirms it.',
+      confirmLabel: isLost ? 'Mark as canceled' : 'Cancel the order',
+      look: 'danger',
+      reason: { suggestion: isLost ? 'checked at the venue' : 'canceled on the dashboard' },
+    })
+    if (answer !== null) action.mutate({ reason: answer.reason })
+  }
+  return (
+    <Button
+      size="small"
+      look={isLost ? 'danger' : 'plain'}
+      busy={action.isPending}
+      onClick={() => void cancel()}
+    >
+      {isLost ? 'Mark as canceled' : 'Cancel'}
+      <span className="sr-only"> {name}</span>
+    </Button>
+  )
+}

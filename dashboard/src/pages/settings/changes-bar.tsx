@@ -1,7 +1,13 @@
 import { Badge, type Tone } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
-import type { Draft } from './draft.ts'
-import type { Check } from './use-check.ts'
+import type { Check, Draft } from './draft.ts'
+
+export const RestartNote = ({ keys }: { readonly keys: readonly string[] }) =>
+  keys.length === 0 ? null : (
+    <p role="status" className="rounded-lg bg-warn-soft px-3 py-2 text-[13px] text-warn">
+      Restart the service to apply: <code className="wrap-anywhere">{keys.join(', ')}</code>.
+    </p>
+  )
 
 interface ChangesBarProps {
   readonly draft: Draft
@@ -18,11 +24,11 @@ const WORDS: Readonly<Record<Check['status'], readonly [tone: Tone, text: string
   failed: ['bad', 'could not be checked'],
 }
 
-/** Always in reach while something is not saved. */
+/** Visible while there are unsaved changes. */
 export const ChangesBar = ({ draft, check, onReview, onDiscard }: ChangesBarProps) => {
   if (draft.size === 0) return null
   const [tone, text] = WORDS[check.status]
-  const isElsewhere = check.faults.filter(({ loc }) => !draft.has(loc.slice(1).join('.')))
+  const isElsewhere = check.errors.filter(({ loc }) => !draft.has(loc.slice(1).join('.')))
   return (
     <div
       role="region"

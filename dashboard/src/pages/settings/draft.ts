@@ -1,7 +1,8 @@
-import { valueAt } from '../../api/configuration.ts'
-import type { Fault } from '../../api/client.ts'
-import type { Configuration } from '../../api/log.ts'
-import type { Setting } from './settings.ts'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { createContext, useContext, useEffect, useState } from 'react'
+import { api, ApiError, dataOf, type FieldError } from '../../api/client.ts'
+import type { Configuration, ConfigurationSchema, Payload } from '../../api/types.ts'
+import { valueAt, type Setting } from './settings.ts'
 
 /** What was entered and not saved yet, by key. Null: back to the default. */
 export type Draft = ReadonlyMap<string, Entry>
@@ -23,7 +24,7 @@ export const textOfValue = ({ type }: Pick<Setting, 'type'>, value: unknown): st
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-/** What a text means. What cannot be read is sent as it is: the service says what is wrong with it. */
+/** The value of a text. What cannot be parsed is sent as it is: the service reports the error. */
 export const valueOfText = ({ type }: Pick<Setting, 'type'>, text: string): unknown => {
   const trimmed = text.trim()
   switch (type) {
@@ -34,9 +35,9 @@ export const valueOfText = ({ type }: Pick<Setting, 'type'>, text: string): unkn
     case 'number':
       return trimmed === '' ? null : numberOf(trimmed)
     case 'texts':
-      return wordsOf(trimmed)
+      return listOf(trimmed)
     case 'numbers':
-      return trimmed === '' ? null : wordsOf(trimmed).map(numberOf)
+      return trimmed === '' ? null : listOf(trimmed).map(numberOf)
     case 'json':
       return trimmed === '' ? null : jsonOf(trimmed)
     default:
@@ -44,7 +45,7 @@ export const valueOfText = ({ type }: Pick<Setting, 'type'>, text: string): unkn
   }
 }
 
-/** With the change; without it if it says what is the case anyway. */
+/** With the entry, unless it equals the current value. */
 export const withEntry = (
   draft: Draft,
   { key, entry, current }: { readonly key: string; readonly entry: Entry; readonly current: unknown },
@@ -56,7 +57,7 @@ export const withEntry = (
 }
 
 /** The body of a change: nested, and only what was entered. */
-export const bodyOf = (draft: Draft): Configuration => {
+export const bodyOf = (draft: Draft): Payload => {
   const body: Record<string, unknown> = {}
   for (const [key, { value }] of draft) {
     const segments = key.split('.')
@@ -74,7 +75,7 @@ export interface Difference {
   readonly after: unknown
 }
 
-/** What would really be different: a preset changes more than its own key. */
+/** All effective changes: a preset changes more than its own key. */
 export const differencesOf = (
   settings: readonly Setting[],
   before: Configuration,
@@ -88,9 +89,9 @@ export const differencesOf = (
     }))
     .filter((difference) => !isSame(difference.before, difference.after))
 
-/** The faults of a key or of something in it, without the word `body` that all of them begin with. */
-export const faultsAt = (faults: readonly Fault[], key: string): string | undefined => {
-  const found = faults.filter(({ loc }) => {
+/** The errors of a key or of something in it, without the word `body` that all of them begin with. */
+export const errorsAt = (errors: readonly FieldError[], key: string): string | undefined => {
+  const found = errors.filter(({ loc }) => {
     const path = loc.slice(1).join('.')
     return path === key || path.startsWith(`${key}.`)
   })
@@ -99,7 +100,7 @@ export const faultsAt = (faults: readonly Fault[], key: string): string | undefi
 
 export const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
 
-const wordsOf = (text: string): readonly string[] =>
+const listOf = (text: string): readonly string[] =>
   text
     .split(/[,\n]/)
     .map((word) => word.trim())
@@ -114,3 +115,94 @@ const jsonOf = (text: string): unknown => {
     return text
   }
 }
+
+export interface Check {
+  readonly status: 'unchanged' | 'checking' | 'valid' | 'invalid' | 'failed'
+  readonly errors: readonly FieldError[]
+  /** The effective configuration; null unless valid. */
+  readonly after: Configuration | null
+  readonly error: unknown
+}
+
+const TYPING_MS = 350
+
+/** Validates the draft while it is typed. Nothing is written. */
+export const useCheck = (draft: Draft): Check => {
+  const body = JSON.stringify(bodyOf(draft))
+  const settled = useSettled(body)
+  const isEmpty = draft.size === 0
+  const query = useQuery({
+    queryKey: ['config', 'check', settled] as const,
+    queryFn: async ({ signal }): Promise<{ config: Configuration | null; errors: readonly FieldError[] }> => {
+      try {
+        const { config } = await dataOf(
+          api.POST('/config/validate', { body: JSON.parse(settled) as Payload, signal }),
+        )
+        return { config, errors: [] }
+      } catch (error) {
+        // An invalid draft is a result, not a failure.
+        if (error instanceof ApiError && error.fieldErrors.length > 0) {
+          return { config: null, errors: error.fieldErrors }
+        }
+        throw error
+      }
+    },
+    enabled: !isEmpty,
+    placeholderData: keepPreviousData,
+    gcTime: 0,
+  })
+  const errors = query.data?.errors ?? []
+  const common = { errors, after: query.data?.config ?? null, error: query.error }
+  if (isEmpty) return { status: 'unchanged', errors: [], after: null, error: null }
+  if (query.isError) return { ...common, status: 'failed' }
+  if (settled !== body || query.isPlaceholderData || query.data === undefined) {
+    return { ...common, status: 'checking' }
+  }
+  return { ...common, status: errors.length > 0 ? 'invalid' : 'valid' }
+}
+
+/** The value once it has not changed for a moment. */
+const useSettled = (value: string): string => {
+  const [settled, setSettled] = useState(value)
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), TYPING_MS)
+    return () => clearTimeout(timer)
+  }, [value])
+  return settled
+}
+
+/** What a field needs to know of the whole form. */
+export interface FormState {
+  readonly configuration: Configuration
+  readonly schema: ConfigurationSchema
+  readonly draft: Draft
+  readonly errors: readonly FieldError[]
+  /** What the draft would really change; empty while that is not known. */
+  readonly differences: readonly Difference[]
+  readonly enter: (setting: Setting, text: string) => void
+  /** Back to the default or the preset. */
+  readonly reset: (setting: Setting) => void
+}
+
+export const FormContext = createContext<FormState | null>(null)
+
+export const useForm = (): FormState => {
+  const form = useContext(FormContext)
+  if (form === null) throw new Error('no form around this field')
+  return form
+}
+
+export const needsRestart = ({ restart_keys }: ConfigurationSchema, key: string): boolean =>
+  isAmong(restart_keys, key)
+
+export const waitsForRestart = ({ waiting_for_restart }: ConfigurationSchema, key: string): boolean =>
+  isAmong(waiting_for_restart, key)
+
+export const isFixed = ({ set_by_environment }: ConfigurationSchema, key: string): boolean =>
+  isAmong(set_by_environment, key)
+
+/** A group of settings in one value has its keys below its own. */
+const isAmong = (keys: readonly string[], key: string): boolean =>
+  keys.some((one) => one === key || one.startsWith(`${key}.`))
+
+export const variableOf = (key: string): string => `SVC_${key.replaceAll('.', '__').toUpperCase()}`

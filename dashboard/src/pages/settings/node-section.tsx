@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { queries } from '../../api/queries.ts'
-import { signOut } from '../../app/sign-out.ts'
+import { signOut } from '../../app/connection.tsx'
 import { switchTheme, useTheme } from '../../app/theme.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -10,7 +10,7 @@ import { Panel, QueryPanel } from '../../ui/panel.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
 
-/** Who this node is, what runs, and who is signed in. */
+/** Identity, service and session. */
 export const NodeSection = () => (
   <>
     <IdentityPanel />
@@ -30,23 +30,19 @@ const IdentityPanel = () => {
           </Empty>
         ) : (
           <Facts
-            facts={[
-              ['Node', <Id key="node" id={textOf(started.payload['node_id'])} whole />],
-              ['Public key', <Id key="key" id={textOf(started.payload['public_key'])} whole />],
-              ['Algorithm', 'Ed25519'],
-              [
-                'Kept',
+            facts={{
+              Node: <Id id={textOf(started.payload['node_id'])} whole />,
+              'Public key': <Id id={textOf(started.payload['public_key'])} whole />,
+              Algorithm: 'Ed25519',
+              Stored:
                 started.payload['ephemeral'] === true ? (
-                  <Badge key="kept" tone="warn">
-                    in memory only: another node after a restart
-                  </Badge>
+                  <Badge tone="warn">in memory only: new identity after a restart</Badge>
                 ) : (
                   'in identity/identity.json'
                 ),
-              ],
-              ['Last start', <Time key="start" at={started.ts} as="full" />],
-              ['Chain at start', <ChainAtStart key="chain" integrity={started.payload['integrity']} />],
-            ]}
+              'Last start': <Time at={started.ts} as="full" />,
+              'Chain at start': <ChainAtStart integrity={started.payload['integrity']} />,
+            }}
           />
         )
       }
@@ -62,23 +58,21 @@ const ChainAtStart = ({ integrity }: { readonly integrity: unknown }) => {
 
 const ServicePanel = () => {
   const query = useQuery(queries.health())
-  const { data: form } = useQuery(queries.configForm())
+  const { data: schema } = useQuery(queries.configSchema())
   return (
     <QueryPanel title="Service" query={query}>
       {({ version, uptime_seconds, db_size_bytes }) => (
         <Facts
-          facts={[
-            ['Version', version],
-            ['Running for', formatDuration(uptime_seconds * 1000)],
-            ['Store', formatBytes(db_size_bytes)],
-            ['Settings', form === undefined ? '…' : <Id key="path" id={form.path} whole />],
-            [
-              'By environment',
-              form === undefined || form.set_by_environment.length === 0
+          facts={{
+            Version: version,
+            'Running for': formatDuration(uptime_seconds * 1000),
+            Store: formatBytes(db_size_bytes),
+            Settings: schema === undefined ? '…' : <Id id={schema.path} whole />,
+            'By environment':
+              schema === undefined || schema.set_by_environment.length === 0
                 ? 'nothing'
-                : form.set_by_environment.join(', '),
-            ],
-          ]}
+                : schema.set_by_environment.join(', '),
+          }}
         />
       )}
     </QueryPanel>
@@ -92,24 +86,20 @@ const SessionPanel = () => {
     <Panel title="This browser">
       <div className="grid gap-3">
         <Facts
-          facts={[
-            [
-              'Session',
+          facts={{
+            Session:
               session === undefined ? (
                 '…'
               ) : session.sign_in_needed ? (
-                <span key="session">
+                <span>
                   ends <Time at={session.expires_at} as="ago" />
                 </span>
               ) : (
-                <Badge key="session" tone="warn">
-                  no sign-in: the service runs without a token
-                </Badge>
+                <Badge tone="warn">no sign-in: the service runs without a token</Badge>
               ),
-            ],
-            ['Theme', theme],
-            ['Time zone', Intl.DateTimeFormat().resolvedOptions().timeZone],
-          ]}
+            Theme: theme,
+            'Time zone': Intl.DateTimeFormat().resolvedOptions().timeZone,
+          }}
         />
         <div className="flex flex-wrap gap-2">
           <Button onClick={() => void switchTheme()}>Switch theme</Button>

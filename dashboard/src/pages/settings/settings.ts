@@ -1,4 +1,4 @@
-import type { Payload } from '../../api/log.ts'
+import type { Payload } from '../../api/types.ts'
 import { formatQuantity, formatWords } from '../../ui/format.ts'
 
 /** How a setting is entered. */
@@ -37,6 +37,16 @@ export type SettingMember = Setting | SettingGroup
 
 /** The form that a JSON Schema of the configuration describes. */
 export const readSettings = (schema: Payload): readonly SettingMember[] => membersOf(schema, '')
+
+/** The value of a key such as `risk.max_leverage`; undefined where there is none. */
+export const valueAt = (configuration: Payload, key: string): unknown =>
+  key
+    .split('.')
+    .reduce<unknown>(
+      (value, segment) =>
+        typeof value === 'object' && value !== null ? (value as Payload)[segment] : undefined,
+      configuration,
+    )
 
 export const settingsIn = (members: readonly SettingMember[]): readonly Setting[] =>
   members.flatMap((member) => (member.kind === 'setting' ? [member] : settingsIn(member.members)))

@@ -1,16 +1,17 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
-import { useState, type SyntheticEvent } from 'react'
-import type { Contributor } from '../../api/people.ts'
+import { type SyntheticEvent, useState } from 'react'
+import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
-import { fieldFaults, FormEnd } from '../../app/form-end.tsx'
+import type { Contributor } from '../../api/types.ts'
+import { FormEnd, formErrors } from '../../app/forms.tsx'
+import { PageLink } from '../../app/page-link.tsx'
 import { useAction } from '../../app/use-action.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field, inputClass, TextField } from '../../ui/field.tsx'
 import { QueryContent } from '../../ui/panel.tsx'
 import { Empty } from '../../ui/states.tsx'
 
-/** An opinion, written down in the name of a contributor. */
+/** A signal in the name of a contributor. */
 export const SubmitDialog = ({
   onClose,
   onDone,
@@ -22,17 +23,15 @@ export const SubmitDialog = ({
   return (
     <Dialog
       title="Submit a signal"
-      description="It is stored for ever in the name of its contributor, and counts in the next cycle."
+      description="Stored permanently, attributed to its contributor, and used in the next cycle."
       onClose={onClose}
     >
       <QueryContent query={query} what="contributors">
         {(contributors) =>
           contributors.length === 0 ? (
-            <Empty title="Nobody may submit yet">
-              <Link to="/contributors" className="text-accent underline">
-                Register a contributor
-              </Link>{' '}
-              first: a signal needs somebody who stands behind it.
+            <Empty title="No contributors yet">
+              <PageLink to="/contributors">Register a contributor</PageLink> first: every signal is attributed
+              to one.
             </Empty>
           ) : (
             <SubmitForm contributors={contributors} onClose={onClose} onDone={onDone} />
@@ -54,26 +53,27 @@ interface SubmitFormProps {
 const SubmitForm = ({ contributors, onClose, onDone }: SubmitFormProps) => {
   const [nodeId, setNodeId] = useState(contributors[0]?.node_id ?? '')
   const [symbol, setSymbol] = useState('')
-  const [direction, setDirection] = useState<string>('bullish')
+  const [direction, setDirection] = useState<(typeof DIRECTIONS)[number]>('bullish')
   const [conviction, setConviction] = useState('5')
   const [rationale, setRationale] = useState('')
-  // One key per form: pressed twice, or sent again after a lost answer, it is stored once.
+  // One key per form: a repeated submission is stored once.
   const [key] = useState(() => `dashboard-${Date.now()}-${Math.random().toString(36).slice(2)}`)
-  const action = useAction<void, { readonly event_id: string }>({
-    request: () => ({
-      path: '/signals/submit',
-      headers: { 'idempotency-key': key },
-      body: {
-        event_type: 'signal.curator.v1',
-        node_id: nodeId,
-        payload: {
-          symbol: symbol.trim().toUpperCase(),
-          direction,
-          conviction: Number(conviction),
-          ...(rationale.trim() === '' ? {} : { rationale: rationale.trim() }),
+  const action = useAction({
+    send: (_input: void, headers) =>
+      api.POST('/signals/submit', {
+        params: { header: { 'idempotency-key': key } },
+        headers,
+        body: {
+          event_type: 'signal.curator.v1',
+          node_id: nodeId,
+          payload: {
+            symbol: symbol.trim().toUpperCase(),
+            direction,
+            conviction: Number(conviction),
+            ...(rationale.trim() === '' ? {} : { rationale: rationale.trim() }),
+          },
         },
-      },
-    }),
+      }),
     done: () => 'Signal stored',
     after: ({ event_id }) => onDone(event_id),
     quiet: true,
@@ -82,10 +82,10 @@ const SubmitForm = ({ contributors, onClose, onDone }: SubmitFormProps) => {
     event.preventDefault()
     action.mutate()
   }
-  const faults = fieldFaults(action.error)
+  const errors = formErrors(action.error)
   return (
     <form className="grid gap-3" onSubmit={submit}>
-      <Field label="Contributor" fault={faults.of('node_id')}>
+      <Field label="Contributor" error={errors.of('node_id')}>
         {(ids) => (
           <select
             {...ids}
@@ -109,16 +109,16 @@ const SubmitForm = ({ contributors, onClose, onDone }: SubmitFormProps) => {
           autoComplete="off"
           placeholder="BTC"
           value={symbol}
-          fault={faults.of('symbol')}
+          error={errors.of('symbol')}
           onChange={(event) => setSymbol(event.target.value)}
         />
-        <Field label="Direction" fault={faults.of('direction')}>
+        <Field label="Direction" error={errors.of('direction')}>
           {(ids) => (
             <select
               {...ids}
               className={inputClass}
               value={direction}
-              onChange={(event) => setDirection(event.target.value)}
+              onChange={(event) => setDirection(event.target.value as typeof direction)}
             >
               {DIRECTIONS.map((one) => (
                 <option key={one}>{one}</option>
@@ -136,10 +136,10 @@ const SubmitForm = ({ contributors, onClose, onDone }: SubmitFormProps) => {
         max={10}
         step={0.1}
         value={conviction}
-        fault={faults.of('conviction')}
+        error={errors.of('conviction')}
         onChange={(event) => setConviction(event.target.value)}
       />
-      <Field label="Rationale" hint="Why; everybody can read it, for ever" fault={faults.of('rationale')}>
+      <Field label="Rationale" hint="Public and permanent" error={errors.of('rationale')}>
         {(ids) => (
           <textarea
             {...ids}
@@ -151,7 +151,7 @@ const SubmitForm = ({ contributors, onClose, onDone }: SubmitFormProps) => {
           />
         )}
       </Field>
-      <FormEnd submitLabel="Submit" fault={faults.rest} isBusy={action.isPending} onCancel={onClose} />
+      <FormEnd submitLabel="Submit" error={errors.rest} isBusy={action.isPending} onCancel={onClose} />
     </form>
   )
 }

@@ -2,7 +2,7 @@ const MICROS = new Intl.NumberFormat('en-US', { minimumFractionDigits: 2, maximu
 
 export const formatKarma = (usd: number): string => `$${MICROS.format(usd)}`
 
-/** Karma is counted in millionths of a dollar: a cent would round most of it away. */
+/** In millionths of a dollar: cents would round most of it away. */
 export const Karma = ({ usd }: { readonly usd: number }) => (
   <span className="whitespace-nowrap">{formatKarma(usd)}</span>
 )

@@ -1,12 +1,12 @@
 import { lazy, Suspense } from 'react'
+import type { Tone } from '../badge.tsx'
 import { Empty, Loading } from '../states.tsx'
-import type { ChartProps } from './chart-props.ts'
 
 const TimeChart = lazy(async () => {
   try {
     return { default: (await import('./time-chart.tsx')).TimeChart }
   } catch {
-    // The service is down, or a newer one: the rest of the page is worth seeing all the same.
+    // The service is down or was updated: the rest of the page still works.
     return { default: NoChart }
   }
 })
@@ -29,3 +29,47 @@ export const Chart = (props: ChartProps) => (
     <TimeChart {...props} />
   </Suspense>
 )
+
+export type ChartSeries =
+  | {
+      readonly kind: 'area' | 'line' | 'steps'
+      readonly tone?: Tone
+      readonly points: readonly { readonly ts: string; readonly value: number }[]
+    }
+  | { readonly kind: 'candles'; readonly tone?: undefined; readonly points: readonly Candle[] }
+
+export interface Candle {
+  readonly ts: string
+  readonly open: number
+  readonly high: number
+  readonly low: number
+  readonly close: number
+}
+
+/** A horizontal line: entry, stop, target. */
+export interface Level {
+  readonly value: number
+  readonly title: string
+  readonly tone?: Tone
+}
+
+/** Something that happened at a time. It stands at a point of the first series. */
+export interface Marker {
+  readonly ts: string
+  readonly text: string
+  readonly tone?: Tone
+  readonly place: 'above' | 'below'
+}
+
+export interface ChartProps {
+  /** What it shows, in a sentence, for screen readers. */
+  readonly label: string
+  /** Hand over the same array while nothing changed (useMemo). */
+  readonly series: readonly ChartSeries[]
+  readonly markers?: readonly Marker[]
+  readonly levels?: readonly Level[]
+  /** The scale reaches all levels, however far they are from the series. */
+  readonly fitLevels?: boolean
+  readonly heightPx?: number
+  readonly format?: (value: number) => string
+}

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { formatPercent, formatPrice, formatUsd } from '../format.ts'
-import { notTooFlat } from './scale.ts'
+import { widened } from './scale.ts'
 
 const rangeOf = (minValue: number, maxValue: number, format: (value: number) => string) => {
-  const range = notTooFlat({ priceRange: { minValue, maxValue } }, format)?.priceRange
+  const range = widened({ priceRange: { minValue, maxValue } }, format)?.priceRange
   if (range === null || range === undefined) throw new Error('there was a range')
   return range
 }
@@ -26,6 +26,6 @@ describe('the scale of a chart', () => {
 
   it('is left as it is where the line moves', () => {
     expect(rangeOf(9000, 11_000, formatUsd)).toEqual({ minValue: 9000, maxValue: 11_000 })
-    expect(notTooFlat(null, formatUsd)).toBeNull()
+    expect(widened(null, formatUsd)).toBeNull()
   })
 })

@@ -4,8 +4,8 @@ import type { AutoscaleInfo } from 'lightweight-charts'
 const LABELS_MAX = 10
 const RANGE_SHARE_MIN = 0.0002
 
-/** Of a line that hardly moves, a scale that repeats the same label again and again shows nothing. */
-export const notTooFlat = (
+/** Widens the scale of an almost flat line, so that its labels differ. */
+export const widened = (
   info: AutoscaleInfo | null,
   format: (value: number) => string,
 ): AutoscaleInfo | null => {

@@ -1,14 +1,14 @@
 import {
   AreaSeries,
+  type AutoscaleInfo,
   CandlestickSeries,
   createChart,
   createSeriesMarkers,
+  type IChartApi,
+  type ISeriesApi,
   LineSeries,
   LineStyle,
   LineType,
-  type AutoscaleInfo,
-  type IChartApi,
-  type ISeriesApi,
   type SeriesType,
   type Time,
   type UTCTimestamp,
@@ -17,8 +17,8 @@ import { useEffect, useRef } from 'react'
 import { useIsDark } from '../../app/theme.ts'
 import type { Tone } from '../badge.tsx'
 import { formatPrice } from '../format.ts'
-import type { ChartProps, ChartSeries, Level, Marker } from './chart-props.ts'
-import { notTooFlat } from './scale.ts'
+import type { ChartProps, ChartSeries, Level, Marker } from './chart.tsx'
+import { widened } from './scale.ts'
 
 /** Draws with TradingView's Lightweight Charts. Loaded lazily: see chart.tsx. */
 export const TimeChart = ({
@@ -54,7 +54,7 @@ export const TimeChart = ({
     const first = current.series[0]
     if (first === undefined) return
     const scale = scaleOver(fitLevels ? levels : [])
-    first.applyOptions({ autoscaleInfoProvider: (own: Autoscale) => notTooFlat(scale(own), format) })
+    first.applyOptions({ autoscaleInfoProvider: (own: Autoscale) => widened(scale(own), format) })
     const lines = levels.map((level) => first.createPriceLine(lineOf(level)))
     const pins = createSeriesMarkers(first, markers.map(pinOf))
     return () => {

@@ -1,76 +1,192 @@
+import { minus, NO_USD, sumOf as totalOf, type Usd } from '../../../core/shared/money.ts'
 import { canonicalSymbol } from '../../../core/shared/symbol.ts'
-import type { BrokerAccount, VenuePosition } from '../../../ports/broker.ts'
-import type { Reply } from './connection.ts'
+import type { BrokerAccount, FundingPayment, Liquidation, VenuePosition } from '../../../ports/broker.ts'
+import type { Timer } from '../../../ports/timer.ts'
+import { DOLLARS, memberOf, textMemberOf } from '../../ccxt.ts'
 import type { Contract } from './contracts.ts'
-import { scaledOf, unitsOf } from './decimals.ts'
-import { DOLLARS, memberOf, textMemberOf } from './values.ts'
-import type { Venue } from './venue.ts'
+import { priceOf, quantityOf, usdOf } from './decimals.ts'
+import { reportsFunding, type Exchange } from './exchange.ts'
+import { sumOf, type Reports } from './reports.ts'
 
-/** What the account is worth in coins of the dollar; other coins do not count. Null where it tells none of them. */
-export const equityIn = (balance: unknown): bigint | null => {
+/** Sum of the dollar coins; other coins do not count. Null where the balance has none of them. */
+export const equityIn = (balance: unknown): Usd | null => {
   const totals = memberOf(balance, 'total')
-  const told = DOLLARS.flatMap((dollar) => scaledOf(memberOf(totals, dollar), 6, 'down') ?? [])
-  return told.length === 0 ? null : told.reduce((sum, part) => sum + part, 0n)
+  const amounts = DOLLARS.flatMap((dollar) => usdOf(memberOf(totals, dollar), 'down') ?? [])
+  return amounts.length === 0 ? null : totalOf(amounts)
 }
 
-/** Null where it does not answer, or in a way that cannot be read: an account half known is not known. */
-export const readAccount = async (
-  venue: Venue,
-  symbols: readonly string[],
-): Promise<BrokerAccount | null> => {
-  const { exchange, ask } = venue.connection
-  const loaded: Reply<unknown> = venue.contracts().size > 0 ? DONE : await venue.reload()
-  if (loaded.status !== 'done') return null
-  const balance = await ask(() => exchange.fetchBalance())
-  const told = balance.status === 'done' ? await ask(() => exchange.fetchPositions()) : balance
-  if (balance.status !== 'done' || told.status !== 'done' || !Array.isArray(told.value)) return null
-  const equity = equityIn(balance.value)
-  const spelled = new Map(symbols.map((symbol) => [canonicalSymbol(symbol), symbol]))
-  const positions: VenuePosition[] = []
-  for (const entry of told.value as readonly unknown[]) {
-    const position = positionIn(entry, (market) => symbolOf(venue, market, spelled))
-    if (position === null) return null
-    if (position.quantity > 0n) positions.push(position)
+/** Null where the exchange does not respond, or a response cannot be read: half an account would mislead. */
+export type ReadAccount = (symbols: readonly string[]) => Promise<BrokerAccount | null>
+
+export const createAccountReader = (
+  exchange: Exchange,
+  exchangeName: string,
+  reports: Reports,
+  timer: Timer,
+): ReadAccount => {
+  const { api, request, contracts } = exchange
+  const readLiquidations = createLiquidationReader(exchange, reports, timer)
+  const readFundings = createFundingReader(exchange, reportsFunding(exchangeName), timer)
+
+  return async (symbols) => {
+    const loaded = contracts().size > 0 ? null : await exchange.reload()
+    if (loaded !== null && loaded.status !== 'done') return null
+    const balance = await request(() => api.fetchBalance())
+    if (balance.status !== 'done') return null
+    const response = await request(() => api.fetchPositions())
+    if (response.status !== 'done' || !Array.isArray(response.value)) return null
+    const markets = marketNames(exchange, symbols)
+    const read = (response.value as readonly unknown[]).map((entry) => positionIn(entry, markets))
+    const positions = read.flatMap((position) => position ?? []).filter(({ quantity }) => quantity > 0n)
+    if (read.includes(null)) return null
+    const liquidations = await readLiquidations(positions, markets)
+    const equity = equityIn(balance.value)
+    if (equity === null || liquidations === null) return null
+    return { equity, positions, liquidations, fundings: await readFundings(markets) }
   }
-  const liquidations = await venue.liquidations.since(positions, {
-    symbolOf: (market) => symbolOf(venue, market, spelled),
-    contractOf: (market) => ownContract(venue, market),
-  })
-  if (equity === null || liquidations === null) return null
-  const fundings = await venue.fundings.news((market) =>
-    ownContract(venue, market) === null ? null : symbolOf(venue, market, spelled),
-  )
-  return { equity, positions, liquidations, fundings }
 }
 
-const DONE: Reply<unknown> = { status: 'done', value: null }
-
-/** In the spelling of the configuration, else by its base; a market that orders never go to keeps its whole name. */
-const symbolOf = (venue: Venue, market: string, spelled: ReadonlyMap<string, string>): string => {
-  const contract = ownContract(venue, market)
-  return contract === null ? market : (spelled.get(contract.base) ?? contract.base)
+/** Names of the library's markets here. */
+interface MarketNames {
+  /** In the spelling of the configuration, else its base; a market that orders never go to keeps its whole name. */
+  readonly symbolOf: (market: string) => string
+  /** Null for a market that orders never go to. */
+  readonly contractOf: (market: string) => Contract | null
 }
 
-const ownContract = (venue: Venue, market: string): Contract | null => {
-  const contract = venue.contracts().get(market.split('/')[0] ?? '')
-  return contract?.market === market ? contract : null
+const marketNames = ({ contracts }: Exchange, symbols: readonly string[]): MarketNames => {
+  const spelled = new Map(symbols.map((symbol) => [canonicalSymbol(symbol), symbol]))
+  const contractOf = (market: string): Contract | null => {
+    const contract = contracts().get(market.split('/')[0] ?? '')
+    return contract?.market === market ? contract : null
+  }
+  return {
+    contractOf,
+    symbolOf: (market) => {
+      const contract = contractOf(market)
+      return contract === null ? market : (spelled.get(contract.base) ?? contract.base)
+    },
+  }
 }
 
-const positionIn = (entry: unknown, nameOf: (market: string) => string): VenuePosition | null => {
+const positionIn = (entry: unknown, { symbolOf }: MarketNames): VenuePosition | null => {
   const market = textMemberOf(entry, 'symbol')
-  const quantity = unitsOf(memberOf(entry, 'contracts'))
-  const entryPrice = unitsOf(memberOf(entry, 'entryPrice'), 'nearest')
+  const quantity = quantityOf(memberOf(entry, 'contracts'))
+  const entryPrice = priceOf(memberOf(entry, 'entryPrice'), 'nearest')
   const side = memberOf(entry, 'side')
   if (market === null || quantity === null || entryPrice === null) return null
   if (quantity > 0n && side !== 'long' && side !== 'short') return null
   const direction = side === 'short' ? 'short' : 'long'
-  return { symbol: nameOf(market), direction, quantity, entryPrice, leverage: leverageIn(entry) }
+  return { symbol: symbolOf(market), direction, quantity, entryPrice, leverage: leverageIn(entry) }
 }
 
-/** Venues that tell no leverage tell what it binds. */
+/** Derived from the margin where the exchange does not report it. */
 const leverageIn = (entry: unknown): number => {
-  const told = Number(textMemberOf(entry, 'leverage') ?? Number.NaN)
-  if (told >= 1) return told
+  const reported = Number(textMemberOf(entry, 'leverage') ?? Number.NaN)
+  if (reported >= 1) return reported
   const derived = Number(memberOf(entry, 'notional')) / Number(memberOf(entry, 'initialMargin'))
   return Number.isFinite(derived) && derived >= 1 ? Math.round(derived) : 1
+}
+
+/** Of the last day; null when they are unknown now. */
+type ReadLiquidations = (
+  positions: readonly VenuePosition[],
+  markets: MarketNames,
+) => Promise<readonly Liquidation[] | null>
+
+/** The list is the most expensive request: it is read at the start, and when a position became smaller. */
+const createLiquidationReader = (
+  { api, request }: Exchange,
+  reports: Reports,
+  timer: Timer,
+): ReadLiquidations => {
+  /** Trades never change: an order whose trades add up is not requested again. */
+  let known: ReadonlyMap<string, readonly Liquidation[]> = new Map()
+  let before: readonly VenuePosition[] | null = null
+
+  const liquidationsOf = async (
+    entry: unknown,
+    venueOrderId: string,
+    { contractOf, symbolOf }: MarketNames,
+  ): Promise<readonly Liquidation[] | null> => {
+    const market = textMemberOf(entry, 'symbol')
+    const contract = market === null ? null : contractOf(market)
+    if (market === null || contract === null) return []
+    const fills = await reports.fillsOf(venueOrderId, contract)
+    if (sumOf(fills) !== quantityOf(memberOf(entry, 'contracts'))) return null
+    const direction = memberOf(entry, 'side') === 'sell' ? 'long' : 'short'
+    return fills.map((fill) => ({ ...fill, symbol: symbolOf(market), direction }))
+  }
+
+  const read = async (markets: MarketNames): Promise<boolean> => {
+    const sinceMs = timer.now() - DAY_MS
+    const reply = await request(() => api.fetchMyLiquidations(undefined, sinceMs, LIQUIDATIONS_MAX))
+    if (reply.status !== 'done' || !Array.isArray(reply.value)) return false
+    const found = new Map<string, readonly Liquidation[]>()
+    for (const entry of reply.value as readonly unknown[]) {
+      const venueOrderId = textMemberOf(memberOf(entry, 'info'), 'orderId') ?? ''
+      const liquidations = known.get(venueOrderId) ?? (await liquidationsOf(entry, venueOrderId, markets))
+      if (liquidations === null) return false
+      found.set(venueOrderId, liquidations)
+    }
+    known = found
+    return true
+  }
+
+  return async (positions, markets) => {
+    if (api.has['fetchMyLiquidations'] !== true) return []
+    if ((before === null || hasShrunk(before, positions)) && !(await read(markets))) return null
+    before = positions
+    return [...known.values()].flat()
+  }
+}
+
+const DAY_MS = 86_400_000
+const LIQUIDATIONS_MAX = 100
+
+const hasShrunk = (before: readonly VenuePosition[], after: readonly VenuePosition[]): boolean =>
+  before.some(({ symbol, direction, quantity }) => {
+    const now = after.find((position) => position.symbol === symbol && position.direction === direction)
+    return now === undefined || now.quantity < quantity
+  })
+
+/** New payments; none when they are unknown now, and they come the next time. */
+type ReadFundings = (markets: MarketNames) => Promise<readonly FundingPayment[]>
+
+/** Payments are made every few hours: the list, an expensive request, is read every few minutes. */
+const createFundingReader = ({ api, request }: Exchange, isReported: boolean, timer: Timer): ReadFundings => {
+  let sinceMs = timer.now() - 7 * DAY_MS
+  // Not with the first look at the account, which entries wait for.
+  let nextMs = timer.now() + PAUSE_AT_START_MS
+  return async (markets) => {
+    const nowMs = timer.now()
+    if (!isReported || api.has['fetchFundingHistory'] !== true || nowMs < nextMs) return []
+    const reply = await request(() => api.fetchFundingHistory(undefined, sinceMs, PAYMENTS_MAX))
+    if (reply.status !== 'done' || !Array.isArray(reply.value)) return []
+    const entries = reply.value as readonly unknown[]
+    const isComplete = entries.length < PAYMENTS_MAX
+    nextMs = isComplete ? nowMs + PAUSE_MS : 0
+    const payments = entries.flatMap((entry) => paymentIn(entry, markets) ?? [])
+    const newestMs = Math.max(sinceMs, ...payments.map(({ atMs }) => atMs))
+    // A payment may be listed late: reporting it again is better than missing it.
+    sinceMs = isComplete ? Math.max(sinceMs, newestMs - OVERLAP_MS) : newestMs
+    return payments
+  }
+}
+
+const PAUSE_AT_START_MS = 20_000
+const PAUSE_MS = 5 * 60_000
+const OVERLAP_MS = 60 * 60_000
+const PAYMENTS_MAX = 1000
+
+/** Null for payments in other coins, or for markets that orders never go to. */
+const paymentIn = (entry: unknown, { contractOf, symbolOf }: MarketNames): FundingPayment | null => {
+  const id = textMemberOf(entry, 'id')
+  const market = textMemberOf(entry, 'symbol') ?? ''
+  // The exchange reports what was received.
+  const received = usdOf(memberOf(entry, 'amount'), 'down')
+  const atMs = Number(memberOf(entry, 'timestamp'))
+  const isDollar = DOLLARS.some((dollar) => dollar === memberOf(entry, 'code'))
+  if (id === null || contractOf(market) === null || received === null || !isDollar || !(atMs > 0)) return null
+  return { id, symbol: symbolOf(market), paidUsd: minus(NO_USD, received), atMs }
 }

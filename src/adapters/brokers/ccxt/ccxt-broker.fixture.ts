@@ -1,21 +1,22 @@
-import type { Fault, FaultChoice } from '../../../../test/venue/faults.ts'
-import { fillOpenOrder, liquidate } from '../../../../test/venue/matching.ts'
-import { startVenue, type Venue } from '../../../../test/venue/venue.ts'
-import type { BrokerStage, RequestKind, Trouble } from '../../../ports/broker.fixture.ts'
+import type { Price, Quantity } from '../../../core/shared/money.ts'
+import type { Fault, FaultChoice } from '../../../../test/exchange-server/faults.ts'
+import { fillOpenOrder, liquidate } from '../../../../test/exchange-server/matching.ts'
+import { startExchangeServer, type ExchangeServer } from '../../../../test/exchange-server/exchange-server.ts'
+import type { BrokerFixture, RequestKind, BrokerFault } from '../../../ports/broker.fixture.ts'
 import { createManualTimer, settle, type ManualTimer } from '../../../ports/manual-timer.fixture.ts'
 import { createCcxtBroker, type CcxtBrokerDependencies } from './ccxt-broker.ts'
 
-export interface CcxtBrokerStage extends BrokerStage {
-  readonly venue: Venue
+export interface CcxtBrokerFixture extends BrokerFixture {
+  readonly venue: ExchangeServer
   readonly timer: ManualTimer
 }
 
-/** A broker, and the venue it talks to. Time moves only by hand; requests are real. */
-export const openBrokerStage = async (
+/** A broker and the exchange server it sends to. Time moves only by hand; requests are real. */
+export const openBrokerFixture = async (
   changes: Partial<CcxtBrokerDependencies> = {},
-): Promise<CcxtBrokerStage> => {
+): Promise<CcxtBrokerFixture> => {
   const timer = createManualTimer(Date.parse('2026-02-20T12:34:56.789Z'))
-  const venue = await startVenue({ now: () => timer.now(), perpetuals: ['BTC', 'ETH', 'BNB'] })
+  const venue = await startExchangeServer({ now: () => timer.now(), perpetuals: ['BTC', 'ETH', 'BNB'] })
   const { world, faults } = venue
   const { apiKey, secret } = world.account
   world.prices.set('BTC', 6_000_000_000_000n).set('ETH', 300_000_000_000n).set('BNB', 60_000_000_000n)
@@ -31,8 +32,9 @@ export const openBrokerStage = async (
     broker,
     venue,
     timer,
-    trouble: (at, trouble, times) => faults.add(REQUESTS[at], FAULTS[trouble], times),
-    storm: (weather) => faults.schedule(weather === null ? null : { ...weather, choices: STORM }),
+    addFault: (at, fault, times) => faults.add(REQUESTS[at], FAULTS[fault], times),
+    randomFaults: (schedule) =>
+      faults.schedule(schedule === null ? null : { ...schedule, choices: RANDOM_FAULTS }),
     setPrice: (symbol, price) => world.prices.set(symbol, price),
     delist: (symbol) => world.delisted.add(symbol),
     fillRest: (clientOrderId) => fillOpenOrder(world, clientOrderId),
@@ -47,15 +49,19 @@ export const openBrokerStage = async (
     tradesOf: (clientOrderId) =>
       world.account.trades
         .filter((trade) => trade.clientOrderId === clientOrderId)
-        .map(({ tradeId, price, quantity }) => ({ venueTradeId: String(tradeId), price, quantity })),
+        .map(({ tradeId, price, quantity }) => ({
+          venueTradeId: String(tradeId),
+          price: price as Price,
+          quantity: quantity as Quantity,
+        })),
     pass: (ms) => timer.advance(ms),
     run: (promise) => driven(promise, venue, timer),
     close: () => venue.close(),
   }
 }
 
-/** Gives requests the time to arrive; only when the venue owes no answer does time move. */
-const driven = async <T>(promise: Promise<T>, venue: Venue, timer: ManualTimer): Promise<T> => {
+/** Waits for requests in flight; time moves only when the server has none to respond to. */
+const driven = async <T>(promise: Promise<T>, venue: ExchangeServer, timer: ManualTimer): Promise<T> => {
   let isDone = false
   const end = (): void => {
     isDone = true
@@ -68,7 +74,7 @@ const driven = async <T>(promise: Promise<T>, venue: Venue, timer: ManualTimer):
       setTimeout(resolve, 1)
     })
     if (isDone || venue.answering() > 0) continue
-    // A venue that is silent on purpose stays so: nothing is missed on the way.
+    // A server that is silent on purpose stays so: larger steps miss nothing.
     await timer.advance(venue.inFlight() > 0 ? SILENT_STEP_MS : STEP_MS)
   }
 }
@@ -89,7 +95,7 @@ const REQUESTS: Readonly<Record<RequestKind, RegExp>> = {
 /** Longer than any test. */
 const NEVER_MS = 600_000
 
-const FAULTS: Readonly<Record<Trouble, Fault>> = {
+const FAULTS: Readonly<Record<BrokerFault, Fault>> = {
   drop_before: { kind: 'drop' },
   drop_after: { kind: 'done_then_drop' },
   silence_before: { kind: 'slow', waitMs: NEVER_MS },
@@ -119,11 +125,11 @@ function refusal(status: number, code: number, message: string, retryAfterSecond
   return retryAfterSeconds === undefined ? fault : { ...fault, retryAfterSeconds }
 }
 
-const at = (kind: RequestKind, troubles: readonly Trouble[]): readonly FaultChoice[] =>
-  troubles.map((trouble) => ({ request: REQUESTS[kind], fault: FAULTS[trouble] }))
+const at = (kind: RequestKind, faults: readonly BrokerFault[]): readonly FaultChoice[] =>
+  faults.map((fault) => ({ request: REQUESTS[kind], fault: FAULTS[fault] }))
 
-/** Silence is left out: it takes a moment of real time each. */
-const STORM: readonly FaultChoice[] = [
+/** Without silence, which takes some real time each. */
+const RANDOM_FAULTS: readonly FaultChoice[] = [
   ...at('submit', [
     'drop_before',
     'drop_after',

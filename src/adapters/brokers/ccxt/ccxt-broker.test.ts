@@ -1,4 +1,4 @@
 import { brokerContract } from '../../../ports/broker.contract.ts'
-import { openBrokerStage } from './ccxt-broker.fixture.ts'
+import { openBrokerFixture } from './ccxt-broker.fixture.ts'
 
-brokerContract('the ccxt broker', openBrokerStage)
+brokerContract('the ccxt broker', openBrokerFixture)

@@ -1,94 +1,91 @@
-import { setMaxListeners } from 'node:events'
-import type { Broker } from '../../../ports/broker.ts'
+import { notionalOf } from '../../../core/shared/money.ts'
+import { canonicalSymbol } from '../../../core/shared/symbol.ts'
+import type {
+  Broker,
+  BrokerAccount,
+  BrokerCheck,
+  BrokerOrder,
+  CancelResult,
+  LookupResult,
+  SubmitResult,
+} from '../../../ports/broker.ts'
 import type { Timer } from '../../../ports/timer.ts'
-import { readAccount } from './account.ts'
-import { contractOf } from './contracts.ts'
-import type { BrokerCredentials } from './exchange.ts'
-import { cancelOrder, lookupOrder } from './lookup.ts'
-import { checkVenue, nothingPasses } from './preflight.ts'
-import { submitOrder } from './submit.ts'
-import { openVenue, type Venue } from './venue.ts'
+import { createAccountReader, type ReadAccount } from './account.ts'
+import type { Contract } from './contracts.ts'
+import { cutQuantity, safeLimit, textOf } from './decimals.ts'
+import { findsByClientOrderId, openExchange, type Exchange } from './exchange.ts'
+import { checkExchange, CHECK_NAMES } from './preflight.ts'
+import { createReports, reportedOrderOf, type Reports } from './reports.ts'
+import {
+  DUPLICATE,
+  NO_SUCH_ORDER,
+  NOT_TRADED_CODES,
+  UNKNOWN_TO_CANCEL,
+  type BrokerCredentials,
+} from './verdict.ts'
 
 export interface CcxtBrokerDependencies {
-  /** As the library names it: `binanceusdm`; with `-sandbox` behind it, where the venue lets people practise. */
+  /** As the library names it: `binanceusdm`; with `-sandbox` after it for a practice account. */
   readonly exchange: string
   readonly credentials: BrokerCredentials
   /** The most that positions may have: whether the account is large enough for the smallest orders depends on it. */
   readonly leverageMax: number
   readonly timer: Timer
-  /** Instead of the venue's own hosts, each of which becomes the first part of a path here. */
+  /** Replaces the exchange's own hosts, each of which becomes the first part of a path here. */
   readonly baseUrl?: string
   readonly requestTimeoutMs?: number
-  /** In which one request of weight 1 is sent; as the library knows the venue, unless told. */
+  /** Time for one request of weight 1; by default what the library knows of the exchange. */
   readonly rateLimitMs?: number
 }
 
-/** A real venue. Nothing is loaded or asked before the first call; no call rejects. */
-export const createCcxtBroker = (parts: CcxtBrokerDependencies): Broker => {
+/** A real exchange. Nothing is loaded or requested before the first call; no call rejects. */
+export const createCcxtBroker = (dependencies: CcxtBrokerDependencies): Broker => {
+  const { exchange: name, timer } = dependencies
   const abort = new AbortController()
-  // Every request that is under way listens: many of them are no leak.
-  setMaxListeners(0, abort.signal)
-  let opening: Promise<Opened> | null = null
-  let venue: Venue | null = null
+  const { signal } = abort
+  let opening: Promise<Session | string> | null = null
+  let session: Session | null = null
   let universe: readonly string[] = []
 
-  const open = (): Promise<Opened> => {
-    opening ??= openVenue({
-      exchangeId: parts.exchange,
-      credentials: parts.credentials,
-      timer: parts.timer,
-      baseUrl: parts.baseUrl,
-      requestTimeoutMs: parts.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
-      rateLimitMs: parts.rateLimitMs,
-      signal: abort.signal,
-    }).then(
-      (opened): Opened => {
-        venue = opened
-        return { status: 'open', venue: opened }
-      },
-      (error: unknown): Opened => ({
-        status: 'failed',
-        reason: error instanceof Error ? error.message : String(error),
-      }),
-    )
-    return opening
+  const open = async (): Promise<Session> => {
+    const exchange = await openExchange({ ...dependencies, signal })
+    const reports = createReports(exchange, timer, signal)
+    const readAccount = createAccountReader(exchange, name, reports, timer)
+    session = { exchange, reports, readAccount, findsByClientOrderId: findsByClientOrderId(name) }
+    return session
+  }
+
+  /** Runs with the open exchange, or returns what follows from the reason why it cannot be opened. */
+  const withSession = async <T>(
+    run: (session: Session) => Promise<T>,
+    onFailure: (reason: string) => T,
+  ): Promise<T> => {
+    opening ??= open().catch((error: unknown) => (error instanceof Error ? error.message : String(error)))
+    const opened = await opening
+    return typeof opened === 'string' ? onFailure(opened) : run(opened)
   }
 
   return {
-    name: `ccxt:${parts.exchange}`,
-    preflight: async (symbols) => {
+    name: `ccxt:${name}`,
+    preflight: (symbols) => {
       universe = symbols
-      const opened = await open()
-      return opened.status === 'open'
-        ? checkVenue(opened.venue, symbols, parts.leverageMax)
-        : nothingPasses(opened.reason)
+      return withSession<readonly BrokerCheck[]>(
+        ({ exchange }) => checkExchange(exchange, symbols, dependencies.leverageMax),
+        (detail) => CHECK_NAMES.map((check) => ({ name: check, ok: false, detail })),
+      )
     },
     stepsOf: (symbol) => {
-      const contract = venue === null ? null : contractOf(venue.contracts(), symbol)
+      const contract = session?.exchange.contracts().get(canonicalSymbol(symbol))
       return contract?.isActive === true ? contract.steps : null
     },
-    submit: async (order) => {
-      const opened = await open()
-      return opened.status === 'open'
-        ? submitOrder(opened.venue, order)
-        : { status: 'rejected', reason: opened.reason }
-    },
-    cancel: async (order) => {
-      const opened = await open()
-      return opened.status === 'open'
-        ? cancelOrder(opened.venue, order)
-        : { status: 'unclear', reason: opened.reason }
-    },
-    lookup: async (order) => {
-      const opened = await open()
-      return opened.status === 'open'
-        ? lookupOrder(opened.venue, order)
-        : { status: 'unclear', reason: opened.reason }
-    },
-    account: async () => {
-      const opened = await open()
-      return opened.status === 'open' ? readAccount(opened.venue, universe) : null
-    },
+    submit: (order) => withSession((opened) => submitOrder(opened, order), rejected),
+    cancel: (order) => withSession<CancelResult>((opened) => cancelOrder(opened, order), unclear),
+    lookup: (order) => withSession<LookupResult>((opened) => lookupOrder(opened, order), unclear),
+    account: () =>
+      withSession<BrokerAccount | null>(
+        ({ readAccount }) => readAccount(universe),
+        () => null,
+      ),
     close: async () => {
       abort.abort()
       await opening
@@ -96,8 +93,117 @@ export const createCcxtBroker = (parts: CcxtBrokerDependencies): Broker => {
   }
 }
 
-type Opened =
-  | { readonly status: 'open'; readonly venue: Venue }
-  | { readonly status: 'failed'; readonly reason: string }
+interface Session {
+  readonly exchange: Exchange
+  readonly reports: Reports
+  readonly readAccount: ReadAccount
+  readonly findsByClientOrderId: boolean
+}
 
-const REQUEST_TIMEOUT_MS = 10_000
+const unclear = (reason: string): { readonly status: 'unclear'; readonly reason: string } => ({
+  status: 'unclear',
+  reason,
+})
+
+const rejected = (reason: string): SubmitResult => ({ status: 'rejected', reason })
+
+/** Sends an order once, and returns what is known of it. */
+const submitOrder = async (session: Session, order: BrokerOrder): Promise<SubmitResult> => {
+  const { exchange, reports } = session
+  const contract = await exchange.contractOf(order.symbol)
+  if (contract.status !== 'done') return rejected(contract.reason)
+  const { market, isActive } = contract.value
+  if (!isActive) return rejected(`${market} is not traded any more`)
+  const request = requestOf(order, contract.value)
+  if (typeof request === 'string') return rejected(request)
+  if (!order.reduceOnly) {
+    const set = await exchange.setLeverage(market, order.leverage)
+    if (set.status !== 'done') return rejected(`not sent: the leverage could not be set: ${set.reason}`)
+  }
+  const { clientOrderId } = order
+  const type = order.kind === 'market' ? 'market' : 'limit'
+  const params = {
+    clientOrderId,
+    ...(type === 'limit' ? { timeInForce: 'IOC' } : {}),
+    ...(order.reduceOnly ? { reduceOnly: true } : {}),
+  }
+  const reply = await exchange.request(() =>
+    exchange.api.createOrder(market, type, order.side, request.amount, request.price, params),
+  )
+  if (reply.status === 'done') {
+    const reported = reportedOrderOf(reply.value, clientOrderId)
+    if (reported === null) return unclear(UNREADABLE)
+    if (reported.status === 'rejected')
+      return rejected('the exchange accepted the order and then rejected it')
+    return { status: 'accepted', report: await reports.withTrades(reported, contract.value) }
+  }
+  if (reply.code === DUPLICATE) return existingOrder(session, order)
+  if (reply.code !== null && NOT_TRADED_CODES.has(reply.code)) exchange.deactivate(order.symbol)
+  return reply.status === 'refused' ? rejected(reply.reason) : unclear(reply.reason)
+}
+
+const UNREADABLE = 'the response cannot be read'
+
+interface OrderRequest {
+  readonly amount: string
+  readonly price: string | undefined
+}
+
+/** Amount and price on the steps of the exchange, or why nothing is sent. */
+const requestOf = (order: BrokerOrder, contract: Contract): OrderRequest | string => {
+  const { quantityStep, priceStep, quantityMin, notionalMin } = contract.steps
+  if (!CLIENT_ORDER_ID.test(order.clientOrderId))
+    return 'not sent: the exchange does not accept this client order id'
+  const quantity = cutQuantity(order.quantity, quantityStep)
+  if (quantity <= 0n || quantity < (quantityMin ?? 0n))
+    return `not sent: the quantity is below the minimum of ${textOf(quantityMin ?? quantityStep)}`
+  if (order.kind === 'market') return { amount: textOf(quantity), price: undefined }
+  if (order.limitPrice === null) return 'not sent: a limit order needs a price'
+  const price = safeLimit(order.limitPrice, priceStep, order.side)
+  if (price <= 0n) return 'not sent: the price is below the smallest step of the exchange'
+  // Orders that reduce a position are accepted at any size.
+  const isTooSmall = notionalMin !== null && notionalOf(price, quantity) < notionalMin
+  if (isTooSmall && !order.reduceOnly) return 'not sent: the value is below the minimum of the exchange'
+  return { amount: textOf(quantity), price: textOf(price) }
+}
+
+/** What Binance accepts; others accept more. */
+const CLIENT_ORDER_ID = /^[.A-Z:/a-z0-9_-]{1,36}$/
+
+/** The id is taken by an open order: it is the same order, sent before. */
+const existingOrder = async (session: Session, order: BrokerOrder): Promise<SubmitResult> => {
+  const found = await lookupOrder(session, order)
+  if (found.status === 'found') return { status: 'accepted', report: found.report }
+  return unclear('the exchange has an open order with this client order id')
+}
+
+type OrderKey = Pick<BrokerOrder, 'clientOrderId' | 'symbol'>
+
+const lookupOrder = async (session: Session, { clientOrderId, symbol }: OrderKey): Promise<LookupResult> => {
+  const { exchange, reports } = session
+  if (!session.findsByClientOrderId) return { status: 'unsupported' }
+  const contract = await exchange.contractOf(symbol)
+  if (contract.status !== 'done') return unclear(contract.reason)
+  const { market } = contract.value
+  const reply = await exchange.request(() => exchange.api.fetchOrder('', market, { clientOrderId }))
+  if (reply.status === 'refused' && reply.code === NO_SUCH_ORDER) return { status: 'not_found' }
+  if (reply.status !== 'done') return unclear(reply.reason)
+  const reported = reportedOrderOf(reply.value, clientOrderId)
+  if (reported === null) return unclear(UNREADABLE)
+  return { status: 'found', report: await reports.withTrades(reported, contract.value) }
+}
+
+const cancelOrder = async (
+  { exchange, reports }: Session,
+  { clientOrderId, symbol }: OrderKey,
+): Promise<CancelResult> => {
+  const contract = await exchange.contractOf(symbol)
+  if (contract.status !== 'done') return unclear(contract.reason)
+  const { market } = contract.value
+  const reply = await exchange.request(() => exchange.api.cancelOrder('', market, { clientOrderId }))
+  if (reply.status === 'refused' && reply.code === UNKNOWN_TO_CANCEL) return { status: 'not_open' }
+  if (reply.status !== 'done') return unclear(reply.reason)
+  const reported = reportedOrderOf(reply.value, clientOrderId)
+  if (reported === null) return unclear(UNREADABLE)
+  return { status: 'canceled', report: await reports.withTrades(reported, contract.value) }
+}

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { contractOf, contractsIn } from './contracts.ts'
-import { reportedOrderOf } from './orders.ts'
+import { contractsIn } from './contracts.ts'
+import { reportedOrderOf } from './reports.ts'
 
 const market = (changes: Readonly<Record<string, unknown>> = {}) => ({
   symbol: 'BTC/USDT:USDT',
@@ -20,7 +20,7 @@ const only = (changes: Readonly<Record<string, unknown>>) => contractsIn({ only:
 
 describe('contracts', () => {
   it('are read with their steps', () => {
-    const contract = contractOf(contractsIn([market()]) ?? new Map(), 'btc-perp')
+    const contract = contractsIn([market()])?.get('BTC')
     expect(contract).toMatchObject({
       market: 'BTC/USDT:USDT',
       isActive: true,
@@ -37,22 +37,22 @@ describe('contracts', () => {
   it.each([
     ['spot', { swap: false }],
     ['settled in the coin itself', { linear: false }],
-    ['against something else', { quote: 'EUR' }],
-    ['counted in other units', { contractSize: '0.01' }],
+    ['in another currency', { quote: 'EUR' }],
+    ['with another contract size', { contractSize: '0.01' }],
     ['without a step', { precision: { amount: undefined, price: '0.1' } }],
     ['with a step of zero', { precision: { amount: '0', price: '0.1' } }],
-    ['with a step that ours is no multiple of', { precision: { amount: '0.000000003', price: '0.1' } }],
+    ['with a step that does not divide our unit', { precision: { amount: '0.000000003', price: '0.1' } }],
     ['without a name', { symbol: undefined }],
   ])('that are %s are none', (_, changes) => {
     expect(only(changes)).toBeNull()
   })
 
-  it('with steps finer than we count are traded by our own', () => {
+  it('with steps finer than our unit use our unit', () => {
     const contracts = only({ precision: { amount: '1e-12', price: '0.1' } })
-    expect(contracts?.get('BTC')?.quantityStep).toBe(1n)
+    expect(contracts?.get('BTC')?.steps.quantityStep).toBe(1n)
   })
 
-  it('against the first dollar win', () => {
+  it('in the preferred dollar coin win', () => {
     const usdc = market({ symbol: 'BTC/USDC:USDC', quote: 'USDC' })
     for (const list of [
       [usdc, market()],
@@ -61,7 +61,7 @@ describe('contracts', () => {
       expect(contractsIn(list)?.get('BTC')?.market).toBe('BTC/USDT:USDT')
   })
 
-  it('that are closed can still be asked about', () => {
+  it('that are closed are still listed', () => {
     expect(only({ active: false })?.get('BTC')?.isActive).toBe(false)
   })
 
@@ -71,7 +71,7 @@ describe('contracts', () => {
 })
 
 describe('an order', () => {
-  const told = (changes: Readonly<Record<string, unknown>>) =>
+  const report = (changes: Readonly<Record<string, unknown>>) =>
     reportedOrderOf(
       { id: '7', clientOrderId: 'a', amount: '2', filled: '0', status: 'open', ...changes },
       'a',
@@ -87,16 +87,16 @@ describe('an order', () => {
     ['canceled', '2', 'filled'],
     ['rejected', '0', 'rejected'],
   ])('that is %s with %s of 2 is %s', (status, filled, expected) => {
-    expect(told({ status, filled })?.status).toBe(expected)
+    expect(report({ status, filled })?.status).toBe(expected)
   })
 
   it.each([
-    ['of another name', { clientOrderId: 'b' }],
+    ['with another client order id', { clientOrderId: 'b' }],
     ['without an id', { id: undefined }],
-    ['in an odd state', { status: 'dreaming' }],
+    ['in an unknown state', { status: 'pending' }],
     ['with a quantity that cannot be read', { filled: '0.1234567890' }],
     ['without a quantity', { amount: undefined }],
   ])('%s is not ours', (_, changes) => {
-    expect(told(changes)).toBeNull()
+    expect(report(changes)).toBeNull()
   })
 })

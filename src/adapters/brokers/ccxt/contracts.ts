@@ -1,25 +1,23 @@
-import { canonicalSymbol } from '../../../core/shared/symbol.ts'
 import type { OrderSteps } from '../../../ports/broker.ts'
-import { scaledOf, unitsOf } from './decimals.ts'
-import { DOLLARS, memberOf, textMemberOf } from './values.ts'
+import { DOLLARS, memberOf, textMemberOf } from '../../ccxt.ts'
+import type { Price, Quantity } from '../../../core/shared/money.ts'
+import { priceOf, quantityOf, scaledOf, usdOf } from './decimals.ts'
 
-/** A perpetual that is settled in dollars: orders go there. */
+/** A perpetual that is settled in dollars; orders are sent to these. */
 export interface Contract {
   /** As the library names it: `BTC/USDT:USDT`. */
   readonly market: string
   readonly base: string
   readonly isActive: boolean
-  readonly quantityStep: bigint
-  readonly priceStep: bigint
-  readonly steps: OrderSteps
+  readonly steps: OrderSteps & { readonly quantityStep: Quantity; readonly priceStep: Price }
   /** What a taker pays, as a share in millionths. */
   readonly takerMillionths: bigint
 }
 
-/** The one contract of each base, by the first dollar that has one. */
+/** One contract per base: the one in the preferred dollar coin. */
 export type Contracts = ReadonlyMap<string, Contract>
 
-/** Null where the venue tells nothing that could be traded. */
+/** Null where the exchange lists nothing that could be traded. */
 export const contractsIn = (markets: unknown): Contracts | null => {
   const found = new Map<string, Contract & { readonly rank: number }>()
   for (const entry of Object.values(typeof markets === 'object' && markets !== null ? markets : {})) {
@@ -31,19 +29,16 @@ export const contractsIn = (markets: unknown): Contracts | null => {
   return found.size === 0 ? null : found
 }
 
-export const contractOf = (contracts: Contracts, symbol: string): Contract | null =>
-  contracts.get(canonicalSymbol(symbol)) ?? null
-
 const contractIn = (entry: unknown): (Contract & { readonly rank: number }) | null => {
   const [market, base, quote] = ['symbol', 'base', 'quote'].map((name) => textMemberOf(entry, name))
   if (!market || !base || !quote) return null
   if (memberOf(entry, 'swap') !== true || memberOf(entry, 'linear') !== true) return null
   const rank = DOLLARS.indexOf(quote)
-  // Orders are counted in units of the base: a contract of another size would be another order.
-  if (rank < 0 || unitsOf(memberOf(entry, 'contractSize')) !== ONE) return null
+  // Quantities are in units of the base: contracts of another size would make another order.
+  if (rank < 0 || quantityOf(memberOf(entry, 'contractSize')) !== ONE) return null
   const [precision, limits] = [memberOf(entry, 'precision'), memberOf(entry, 'limits')]
-  const quantityStep = stepOf(memberOf(precision, 'amount'))
-  const priceStep = stepOf(memberOf(precision, 'price'))
+  const quantityStep = stepOf(memberOf(precision, 'amount'), quantityOf)
+  const priceStep = stepOf(memberOf(precision, 'price'), priceOf)
   if (quantityStep === null || priceStep === null) return null
   const [amount, cost] = [memberOf(limits, 'amount'), memberOf(limits, 'cost')]
   return {
@@ -51,26 +46,27 @@ const contractIn = (entry: unknown): (Contract & { readonly rank: number }) | nu
     base,
     rank,
     isActive: memberOf(entry, 'active') !== false,
-    quantityStep,
-    priceStep,
     steps: {
       quantityStep,
       priceStep,
-      quantityMin: unitsOf(memberOf(amount, 'min'), 'up'),
-      notionalMin: scaledOf(memberOf(cost, 'min'), 6, 'up'),
+      quantityMin: quantityOf(memberOf(amount, 'min'), 'up'),
+      notionalMin: usdOf(memberOf(cost, 'min'), 'up'),
     },
     takerMillionths: scaledOf(memberOf(entry, 'taker'), 6, 'up') ?? TAKER_MILLIONTHS,
   }
 }
 
 const ONE = 100_000_000n
-/** A tenth of a percent, where the venue does not say. */
+/** A tenth of a percent, where the exchange reports no fee. */
 const TAKER_MILLIONTHS = 1000n
 
-/** A step that is finer than we count is as good as ours, if ours is a multiple of it. */
-const stepOf = (value: unknown): bigint | null => {
-  const step = unitsOf(value)
+/** A step finer than our unit is replaced by our unit, if that is a multiple of it. */
+const stepOf = <Of extends Price | Quantity>(
+  value: unknown,
+  read: (value: unknown) => Of | null,
+): Of | null => {
+  const step = read(value)
   if (step !== null) return step > 0n ? step : null
   const fine = scaledOf(value, 30)
-  return fine !== null && fine > 0n && 10n ** 22n % fine === 0n ? 1n : null
+  return fine !== null && fine > 0n && 10n ** 22n % fine === 0n ? (1n as Of) : null
 }

@@ -1,9 +1,11 @@
-/** Where digits do not fit: refuse the number, or move it to one side. */
+import { floored, plus, type Price, type Quantity, type Usd } from '../../../core/shared/money.ts'
+
+/** What to do with digits beyond the last unit: `exact` refuses the number. */
 export type Rounding = 'exact' | 'down' | 'up' | 'nearest'
 
 /**
- * A number in whole units of 10^-decimals, from digits as the venue wrote them: nothing passes through a double. Null for
- * what is no number, or does not fit exactly where it has to.
+ * A number in whole units of 10^-decimals, from digits as the exchange sent them: nothing passes through a double. Null
+ * for what is not a number, or does not fit exactly where it must.
  */
 export const scaledOf = (value: unknown, decimals: number, rounding: Rounding = 'exact'): bigint | null => {
   const match = DECIMAL.exec(
@@ -17,15 +19,29 @@ export const scaledOf = (value: unknown, decimals: number, rounding: Rounding = 
   return shift >= 0 ? digits * 10n ** BigInt(shift) : divided(digits, 10n ** BigInt(-shift), rounding)
 }
 
-/** Hundred-millionths, as prices and quantities are kept. */
-export const unitsOf = (value: unknown, rounding: Rounding = 'exact'): bigint | null =>
-  scaledOf(value, 8, rounding)
+export const priceOf = (value: unknown, rounding: Rounding = 'exact'): Price | null =>
+  scaledOf(value, 8, rounding) as Price | null
 
-/** Plain digits without exponent and without zeros that say nothing. */
+export const quantityOf = (value: unknown, rounding: Rounding = 'exact'): Quantity | null =>
+  scaledOf(value, 8, rounding) as Quantity | null
+
+export const usdOf = (value: unknown, rounding: Rounding): Usd | null =>
+  scaledOf(value, 6, rounding) as Usd | null
+
+/** Plain digits without exponent or trailing zeros. */
 export const textOf = (units: bigint): string => {
   const size = units < 0n ? -units : units
   const decimals = (size % UNITS).toString().padStart(8, '0').replace(/0+$/, '')
   return `${units < 0n ? '-' : ''}${size / UNITS}${decimals === '' ? '' : `.${decimals}`}`
+}
+
+/** Rounds down to a step: never more than was decided. */
+export const cutQuantity = (quantity: Quantity, step: Quantity): Quantity => floored(quantity, step)
+
+/** Moves a limit to a step: a buyer never pays more than decided, a seller never takes less. */
+export const safeLimit = (price: Price, step: Price, side: 'buy' | 'sell'): Price => {
+  const below = floored(price, step)
+  return side === 'buy' || below === price ? below : plus(below, step)
 }
 
 const UNITS = 100_000_000n

@@ -1,9 +1,19 @@
 import { isSandbox, SANDBOX } from '../../../core/shared/sandbox.ts'
+import { canonicalSymbol } from '../../../core/shared/symbol.ts'
 import type { Timer } from '../../../ports/timer.ts'
-import { memberOf } from './values.ts'
+import {
+  createHttpClient,
+  createRateLimiter,
+  loadCcxt,
+  memberOf,
+  redirectUrls,
+  type RateLimiter,
+} from '../../ccxt.ts'
+import { contractsIn, type Contract, type Contracts } from './contracts.ts'
+import { isClockRefusal, reasonOf, verdictOf, type BrokerCredentials } from './verdict.ts'
 
-/** What the broker uses of the library. Answers are strangers' data: numbers in them are text, and may be missing. */
-export interface Exchange {
+/** What the broker uses of the library. Responses are untrusted: numbers in them are text, and may be missing. */
+export interface TradingApi {
   readonly has: Readonly<Record<string, unknown>>
   readonly rateLimit: number
   readonly precisionMode: number
@@ -30,101 +40,214 @@ export interface Exchange {
     side: 'buy' | 'sell',
     amount: string,
     price: string | undefined,
-    params: Readonly<Record<string, unknown>>,
+    params: Params,
   ): Promise<unknown>
-  fetchOrder(id: string, market: string, params: Readonly<Record<string, unknown>>): Promise<unknown>
-  cancelOrder(id: string, market: string, params: Readonly<Record<string, unknown>>): Promise<unknown>
-  fetchMyTrades(
-    market: string,
-    sinceMs: undefined,
-    limit: number,
-    params: Readonly<Record<string, unknown>>,
-  ): Promise<unknown>
+  fetchOrder(id: string, market: string, params: Params): Promise<unknown>
+  cancelOrder(id: string, market: string, params: Params): Promise<unknown>
+  fetchMyTrades(market: string, sinceMs: undefined, limit: number, params: Params): Promise<unknown>
   fetchMyLiquidations(market: undefined, sinceMs: number, limit: number): Promise<unknown>
-  /** What a key may do, where the venue tells it. */
+  /** The permissions of the key, where the exchange lists them. */
   sapiGetAccountApiRestrictions?(): Promise<unknown>
 }
 
-export interface BrokerCredentials {
-  readonly apiKey: string
-  readonly secret: string
-  /** Some venues want a third word. */
-  readonly password?: string
+type Params = Readonly<Record<string, unknown>>
+
+export type Reply<T> =
+  | { readonly status: 'done'; readonly value: T }
+  /** The exchange has not done it and will not. */
+  | { readonly status: 'refused'; readonly code: string | null; readonly reason: string }
+  /** It may have been done. */
+  | { readonly status: 'unclear'; readonly code: string | null; readonly reason: string }
+
+export type FailedReply = Exclude<Reply<unknown>, { readonly status: 'done' }>
+
+/** An open exchange, and what is known of it so far. */
+export interface Exchange {
+  readonly api: TradingApi
+  /** Runs a call; never rejects. */
+  readonly request: <T>(call: () => Promise<T>) => Promise<Reply<T>>
+  /** Offset of the exchange's clock to ours, used in signatures from now on; null where the exchange has no time. */
+  readonly measureClock: () => Promise<Reply<number | null>>
+  /** Contracts known so far, by base. */
+  readonly contracts: () => Contracts
+  /** Loads the markets again. */
+  reload(): Promise<Reply<Contracts>>
+  /** By symbol of the configuration. Loads the markets on first use. */
+  contractOf(symbol: string): Promise<Reply<Contract>>
+  /** The exchange does not trade the symbol any more. */
+  deactivate(symbol: string): void
+  /** Only where it differs from what was set before. */
+  setLeverage(market: string, leverage: number): Promise<Reply<unknown>>
 }
 
 export interface ExchangeOptions {
-  readonly id: string
+  /** As the library names it, with `-sandbox` after it for a practice account. */
+  readonly exchange: string
   readonly credentials: BrokerCredentials
-  /** Instead of the venue's own hosts, each of which becomes the first part of a path here. */
-  readonly baseUrl: string | undefined
-  readonly requestTimeoutMs: number
+  readonly baseUrl?: string
+  readonly requestTimeoutMs?: number
+  readonly rateLimitMs?: number
   readonly timer: Timer
-  readonly fetch: (url: string, init: RequestInit) => Promise<Response>
+  readonly signal: AbortSignal
 }
 
-export interface OpenedExchange {
-  readonly exchange: Exchange
-  /** True for what the library takes for a clear "no" of the venue. */
-  readonly isRefusal: (error: unknown) => boolean
-  /** True where steps are told as steps, and not as numbers of digits. */
-  readonly tellsSteps: boolean
-}
-
-/** Loads the library, which is large: nobody pays for it who does not use it. */
-export const openExchange = async (options: ExchangeOptions): Promise<OpenedExchange> => {
-  const { default: library } = await import('ccxt')
-  const id = libraryIdOf(options.id)
-  const Constructor = memberOf(library, id)
-  if (!library.exchanges.includes(id) || typeof Constructor !== 'function') {
-    throw new Error(`execution.venue: ${options.id || '(empty)'} is no exchange that is known`)
-  }
-  const exchange = new (Constructor as ExchangeConstructor)({
-    ...options.credentials,
-    timeout: options.requestTimeoutMs,
-    fetchImplementation: options.fetch,
-    // Currencies are asked for with rights that a trading key need not have. Failures are never retried by the
-    // library. An order that is on its way for longer than the window is refused, so it cannot turn up after it
-    // was not found.
-    options: { fetchCurrencies: false, maxRetriesOnFailure: 0, recvWindow: ORDER_WINDOW_MS },
+/** Rejects only for what waiting does not fix: a wrong configuration, or a missing library. */
+export const openExchange = async (options: ExchangeOptions): Promise<Exchange> => {
+  const { exchange: id, timer, signal, credentials } = options
+  // The HTTP client comes first: the exchange that knows the rate limit is built with it.
+  let limiter: RateLimiter | null = null
+  const timeoutMs = options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS
+  const http = createHttpClient({
+    signal,
+    timer,
+    timeoutMs,
+    onRetryAfter: (waitMs) => limiter?.pause(waitMs),
   })
-  exchange.number = String
-  exchange.milliseconds = () => options.timer.now()
-  // What is sent was moved to the steps of the venue already, in the safe direction: the library rounds prices.
-  exchange.amountToPrecision = (_, amount) => amount
-  exchange.priceToPrecision = (_, price) => price
-  if (options.baseUrl !== undefined) exchange.urls.api = movedTo(options.baseUrl, exchange.urls.api)
-  else if (id !== options.id) goToSandbox(exchange, id)
+  const { api, isRefusal } = await loadApi(options, { timeout: timeoutMs, fetchImplementation: http.fetch })
+  const opened = createRateLimiter({
+    timer,
+    signal,
+    rateLimitMs: options.rateLimitMs ?? api.rateLimit,
+    burstMs: BURST_MS,
+    waitMsMax: WAIT_MS_MAX,
+  })
+  limiter = opened
+  api.throttle = (cost) => opened.take(Number(cost ?? 1))
+  const leverages = new Map<string, number>()
+  let contracts: Contracts | null = null
+  const known = (): Contracts => contracts ?? new Map()
+
+  const requestOnce = async <T>(
+    call: () => Promise<T>,
+  ): Promise<Reply<T> & { readonly isClockRefused?: boolean }> => {
+    const result = await http.track(call)
+    if (result.status === 'done') return result
+    const { error, outcome } = result
+    return {
+      status: verdictOf(outcome, isRefusal(error)),
+      code: outcome.status === 'response' ? outcome.code : null,
+      reason: reasonOf(error, outcome, credentials),
+      isClockRefused: isClockRefusal(outcome),
+    }
+  }
+
+  const measureClock = async (): Promise<Reply<number | null>> => {
+    if (api.has['fetchTime'] !== true) return { status: 'done', value: null }
+    const sentMs = timer.now()
+    const reply = await requestOnce(async () => {
+      const exchangeMs = Number(await api.fetchTime())
+      if (!Number.isFinite(exchangeMs) || exchangeMs <= 0) throw new Error('the exchange returned no time')
+      return exchangeMs
+    })
+    if (reply.status !== 'done') return reply
+    const offsetMs = Math.round(reply.value - (sentMs + timer.now()) / 2)
+    api.options['timeDifference'] = -offsetMs
+    return { status: 'done', value: offsetMs }
+  }
+
+  const request = async <T>(call: () => Promise<T>): Promise<Reply<T>> => {
+    const first = await requestOnce(call)
+    if (first.isClockRefused !== true) return first
+    // Refused for its timestamp, so nothing was done: it may be repeated with the right time.
+    await measureClock()
+    return requestOnce(call)
+  }
+
+  const reload = async (): Promise<Reply<Contracts>> => {
+    const reply = await request(async () => {
+      const loaded = contractsIn(await api.loadMarkets(true))
+      if (loaded === null) throw new Error('the exchange lists no perpetual that is settled in dollars')
+      return loaded
+    })
+    if (reply.status === 'done') contracts = reply.value
+    return reply
+  }
+
+  return {
+    api,
+    request,
+    measureClock,
+    contracts: known,
+    reload,
+    contractOf: async (symbol) => {
+      const loaded: Reply<Contracts> =
+        contracts === null ? await reload() : { status: 'done', value: contracts }
+      if (loaded.status !== 'done') return loaded
+      const value = loaded.value.get(canonicalSymbol(symbol))
+      if (value !== undefined) return { status: 'done', value }
+      return { status: 'refused', code: null, reason: `${id} does not trade ${symbol}` }
+    },
+    deactivate: (symbol) => {
+      const base = canonicalSymbol(symbol)
+      const contract = known().get(base)
+      if (contract !== undefined) contracts = new Map(known()).set(base, { ...contract, isActive: false })
+    },
+    setLeverage: async (market, wanted) => {
+      // Exchanges take whole numbers. Never more than was decided: more brings the liquidation nearer.
+      const leverage = Math.max(1, Math.floor(wanted))
+      if (leverages.get(market) === leverage || api.has['setLeverage'] !== true)
+        return { status: 'done', value: null }
+      const reply = await request(() => api.setLeverage(leverage, market))
+      if (reply.status === 'done') leverages.set(market, leverage)
+      else leverages.delete(market)
+      return reply
+    },
+  }
+}
+
+const REQUEST_TIMEOUT_MS = 10_000
+/** Stops of many positions may have to be sent at once; exchanges allow a minute's worth. */
+const BURST_MS = 10_000
+/** An order that waits longer would be filled at another price: it is not sent, and the caller decides again. */
+const WAIT_MS_MAX = 5000
+const RECEIVE_WINDOW_MS = 5000
+
+export const loadApi = async (options: Omit<ExchangeOptions, 'signal'>, settings: object = {}) => {
+  const library = await loadCcxt()
+  const { exchange: name, baseUrl } = options
+  const id = libraryIdOf(name)
+  const Api = memberOf(library, id)
+  if (!library.exchanges.includes(id) || typeof Api !== 'function') {
+    throw new Error(`execution.venue: ${name || '(empty)'} is not an exchange that ccxt knows`)
+  }
+  const api = new (Api as new (settings: object) => TradingApi)({
+    ...options.credentials,
+    ...settings,
+    // Currencies need permissions that a trading key may lack. The library must never retry. An order that arrives
+    // after the window is refused, so it cannot turn up after it was not found.
+    options: { fetchCurrencies: false, maxRetriesOnFailure: 0, recvWindow: RECEIVE_WINDOW_MS },
+  })
+  if (api.precisionMode !== library.TICK_SIZE)
+    throw new Error(`execution.venue: ${name} is not supported, as it reports no price and quantity steps`)
+  api.number = String
+  api.milliseconds = () => options.timer.now()
+  // Amounts and prices are already on the exchange's steps, in the safe direction: the library would round them.
+  api.amountToPrecision = (_, amount) => amount
+  api.priceToPrecision = (_, price) => price
+  if (baseUrl !== undefined) api.urls.api = redirectUrls(api.urls.api, baseUrl)
+  else if (id !== name) enableSandbox(api, id)
   const refusals = [
     library.InvalidOrder,
     library.InsufficientFunds,
     library.AuthenticationError,
     library.BadRequest,
   ]
-  return {
-    exchange,
-    isRefusal: (error) =>
-      refusals.some((kind) => error instanceof kind) && !(error instanceof library.DuplicateOrderId),
-    tellsSteps: exchange.precisionMode === library.TICK_SIZE,
-  }
+  const isRefusal = (error: unknown): boolean =>
+    refusals.some((kind) => error instanceof kind) && !(error instanceof library.DuplicateOrderId)
+  return { api, isRefusal }
 }
 
-/** As the library calls it. A name that says sandbox is an account of its own in everything else. */
-export const libraryIdOf = (venue: string): string =>
-  isSandbox(venue) ? venue.slice(0, -SANDBOX.length) : venue
-
-/** Some venues practise with the demo of their real markets, others on a net of its own. */
-const goToSandbox = (exchange: Exchange, id: string): void => {
-  if (exchange.urls.demo !== undefined) exchange.enableDemoTrading(true)
-  else if (exchange.urls.test !== undefined) exchange.setSandboxMode(true)
+/** Some exchanges offer a demo of their real markets, others a separate test network. */
+const enableSandbox = (api: TradingApi, id: string): void => {
+  if (api.urls.demo !== undefined) api.enableDemoTrading(true)
+  else if (api.urls.test !== undefined) api.setSandboxMode(true)
   else throw new Error(`execution.venue: ${id} has no sandbox`)
 }
 
-const ORDER_WINDOW_MS = 5000
+const libraryIdOf = (name: string): string => (isSandbox(name) ? name.slice(0, -SANDBOX.length) : name)
 
-type ExchangeConstructor = new (options: unknown) => Exchange
+/** Where the library reads funding payments, and they are known to add up. */
+export const reportsFunding = (name: string): boolean => libraryIdOf(name) === 'binanceusdm'
 
-const movedTo = (baseUrl: string, urls: unknown): unknown => {
-  if (typeof urls === 'string') return urls.replace(/^https?:\//, baseUrl)
-  if (typeof urls !== 'object' || urls === null) return urls
-  return Object.fromEntries(Object.entries(urls).map(([name, url]) => [name, movedTo(baseUrl, url)]))
-}
+/** Where the library can look an order up by client order id. */
+export const findsByClientOrderId = (name: string): boolean => libraryIdOf(name) === 'binanceusdm'

@@ -1,125 +1,141 @@
-import { unitsNumber, usdFrom, usdNumber } from '../../../core/shared/money.ts'
+import {
+  NO_QUANTITY,
+  NO_USD,
+  quantityNumber,
+  usdFrom,
+  usdNumber,
+  type Usd,
+} from '../../../core/shared/money.ts'
+import { canonicalSymbol } from '../../../core/shared/symbol.ts'
 import type { BrokerCheck } from '../../../ports/broker.ts'
+import { memberOf } from '../../ccxt.ts'
 import { equityIn } from './account.ts'
-import type { Reply } from './connection.ts'
-import { contractOf, type Contracts } from './contracts.ts'
-import { memberOf } from './values.ts'
-import type { Venue } from './venue.ts'
+import type { Contracts } from './contracts.ts'
+import type { Exchange, FailedReply, Reply } from './exchange.ts'
 
-/** Whether orders may be sent, point by point. What cannot be seen has not passed. */
-export const checkVenue = async (
-  venue: Venue,
+export const CHECK_NAMES = [
+  'reachable',
+  'markets',
+  'permissions',
+  'balance',
+  'clock',
+  'minimum_sizes',
+] as const satisfies readonly BrokerCheck['name'][]
+
+/** Whether orders may be sent, check by check. What cannot be read has not passed. */
+export const checkExchange = async (
+  exchange: Exchange,
   symbols: readonly string[],
   leverage: number,
 ): Promise<readonly BrokerCheck[]> => {
-  const { exchange, ask } = venue.connection
-  const clock = await venue.connection.measureClock()
-  const markets = await venue.reload()
-  const balance = markets.status === 'done' ? await ask(() => exchange.fetchBalance()) : markets
-  const equity = balance.status === 'done' ? (equityIn(balance.value) ?? 0n) : null
+  const clock = await exchange.measureClock()
+  const markets = await exchange.reload()
+  const balance =
+    markets.status === 'done' ? await exchange.request(() => exchange.api.fetchBalance()) : markets
+  const equity = balance.status === 'done' ? (equityIn(balance.value) ?? NO_USD) : NO_USD
+  const affordable = (equity * usdFrom(Math.max(1, leverage))) / usdFrom(1)
   return [
-    reachable(clock, markets),
-    marketsCheck(markets, symbols),
-    balance.status === 'done' ? await permissions(venue, symbols) : failed('permissions', balance),
-    balance.status === 'done' ? balanceCheck(equity ?? 0n) : failed('balance', balance),
-    clock.status === 'done' ? clockCheck(clock.value) : failed('clock', clock),
-    minimumSizes(markets, symbols, ((equity ?? 0n) * usdFrom(Math.max(1, leverage))) / usdFrom(1)),
+    checkReachable(clock, markets),
+    markets.status === 'done' ? checkMarkets(markets.value, symbols) : failed('markets', markets),
+    balance.status === 'done' ? await checkPermissions(exchange, symbols) : failed('permissions', balance),
+    balance.status === 'done' ? checkBalance(equity) : failed('balance', balance),
+    clock.status === 'done' ? checkClock(clock.value) : failed('clock', clock),
+    markets.status === 'done'
+      ? checkMinimumSizes(markets.value, symbols, affordable)
+      : failed('minimum_sizes', markets),
   ]
 }
 
-/** Of a venue that could not even be opened. */
-export const nothingPasses = (detail: string): readonly BrokerCheck[] =>
-  NAMES.map((name) => ({ name, ok: false, detail }))
-
-const NAMES = ['reachable', 'markets', 'permissions', 'balance', 'clock', 'minimum_sizes'] as const
-
-type Failure = Extract<Reply<unknown>, { readonly reason: string }>
-
-const failed = (name: BrokerCheck['name'], { reason }: Failure): BrokerCheck => ({
+const failed = (name: BrokerCheck['name'], { reason }: FailedReply): BrokerCheck => ({
   name,
   ok: false,
   detail: reason,
 })
 
-const reachable = (clock: Reply<unknown>, markets: Reply<unknown>): BrokerCheck => {
-  const failure = [clock, markets].find((reply): reply is Failure => reply.status !== 'done')
-  return failure === undefined
-    ? { name: 'reachable', ok: true, detail: 'it answers' }
-    : failed('reachable', failure)
+const checkReachable = (clock: Reply<unknown>, markets: Reply<unknown>): BrokerCheck => {
+  const failure = [clock, markets].find((reply): reply is FailedReply => reply.status !== 'done')
+  if (failure !== undefined) return failed('reachable', failure)
+  return { name: 'reachable', ok: true, detail: 'the exchange responds' }
 }
 
-const marketsCheck = (markets: Reply<Contracts>, symbols: readonly string[]): BrokerCheck => {
-  if (markets.status !== 'done') return failed('markets', markets)
-  const missing = symbols.filter((symbol) => contractOf(markets.value, symbol)?.isActive !== true)
+const checkMarkets = (markets: Contracts, symbols: readonly string[]): BrokerCheck => {
+  const missing = symbols.filter((symbol) => markets.get(canonicalSymbol(symbol))?.isActive !== true)
   return {
     name: 'markets',
     ok: missing.length === 0,
     detail:
       missing.length === 0
         ? `a perpetual for each of ${symbols.length} symbols`
-        : `no perpetual that is settled in dollars for ${missing.join(', ')}`,
+        : `no perpetual that is settled in dollars for ${missing.join(', ')}: remove them from universe.symbols`,
   }
 }
 
-const no = (detail: string): BrokerCheck => ({ name: 'permissions', ok: false, detail })
+const fail = (detail: string): BrokerCheck => ({ name: 'permissions', ok: false, detail })
 
-/** A key that trades and cannot withdraw, in an account that holds one position for each market. */
-const permissions = async (venue: Venue, symbols: readonly string[]): Promise<BrokerCheck> => {
-  const { exchange, ask } = venue.connection
-  const market = symbols.flatMap((symbol) => contractOf(venue.contracts(), symbol)?.market ?? [])[0]
-  if (exchange.has['fetchPositionMode'] === true && market !== undefined) {
-    const mode = await ask(() => exchange.fetchPositionMode(market))
-    if (mode.status !== 'done') return no(mode.reason)
+/** A key that trades and cannot withdraw, in an account with one position per market. */
+const checkPermissions = async (exchange: Exchange, symbols: readonly string[]): Promise<BrokerCheck> => {
+  const { api, request, contracts } = exchange
+  const market = symbols.flatMap((symbol) => contracts().get(canonicalSymbol(symbol))?.market ?? [])[0]
+  if (api.has['fetchPositionMode'] === true && market !== undefined) {
+    const mode = await request(() => api.fetchPositionMode(market))
+    if (mode.status !== 'done') return fail(mode.reason)
     if (memberOf(mode.value, 'hedged') === true)
-      return no('the account is in hedge mode: switch it to one-way mode')
+      return fail('the account is in hedge mode: switch it to one-way mode')
   }
-  // Practice accounts have no such list.
-  const listsRights = memberOf(exchange.urls.api, 'sapi') !== undefined
-  if (!listsRights || typeof exchange.sapiGetAccountApiRestrictions !== 'function')
-    return { name: 'permissions', ok: true, detail: 'the key may read; the venue does not tell what else' }
-  const rights = await ask(async () => exchange.sapiGetAccountApiRestrictions?.())
-  if (rights.status !== 'done') return no(rights.reason)
-  if (memberOf(rights.value, 'enableFutures') !== true) return no('the key may not trade futures')
-  if (memberOf(rights.value, 'enableWithdrawals') === true)
-    return no('the key may withdraw: use one that may only read and trade')
+  // Practice accounts have no list of permissions.
+  const hasList = memberOf(api.urls.api, 'sapi') !== undefined
+  if (!hasList || typeof api.sapiGetAccountApiRestrictions !== 'function')
+    return {
+      name: 'permissions',
+      ok: true,
+      detail: 'the key may read; the exchange does not list its other permissions',
+    }
+  const permissions = await request(async () => api.sapiGetAccountApiRestrictions?.())
+  if (permissions.status !== 'done') return fail(permissions.reason)
+  if (memberOf(permissions.value, 'enableFutures') !== true)
+    return fail('the key may not trade futures: enable futures for it')
+  if (memberOf(permissions.value, 'enableWithdrawals') === true)
+    return fail('the key may withdraw: use one that may only read and trade')
   return { name: 'permissions', ok: true, detail: 'the key may read and trade, and not withdraw' }
 }
 
-const balanceCheck = (equity: bigint): BrokerCheck => ({
+const checkBalance = (equity: Usd): BrokerCheck => ({
   name: 'balance',
   ok: equity > 0n,
   detail: `${usdNumber(equity)} USD`,
 })
 
-const clockCheck = (offsetMs: number | null): BrokerCheck => ({
+const checkClock = (offsetMs: number | null): BrokerCheck => ({
   name: 'clock',
   ok: offsetMs === null || Math.abs(offsetMs) < OFFSET_MS_MAX,
-  detail: offsetMs === null ? 'the venue tells no time' : `the venue is ${offsetMs} ms ahead of this machine`,
+  detail:
+    offsetMs === null
+      ? 'the exchange does not report its time'
+      : `the exchange is ${offsetMs} ms ahead of this machine`,
 })
 
-/** Signatures are made by the venue's time, but a clock that is further off misleads everything else. */
+/** Signatures use the exchange's time, but a larger offset distorts everything else. */
 const OFFSET_MS_MAX = 1000
 
-const minimumSizes = (
-  markets: Reply<Contracts>,
+const checkMinimumSizes = (
+  markets: Contracts,
   symbols: readonly string[],
   affordable: bigint,
 ): BrokerCheck => {
-  if (markets.status !== 'done') return failed('minimum_sizes', markets)
-  const found = symbols.flatMap((symbol) => contractOf(markets.value, symbol) ?? [])
+  const found = symbols.flatMap((symbol) => markets.get(canonicalSymbol(symbol)) ?? [])
   const tooLarge = found.filter(({ steps }) => (steps.notionalMin ?? 0n) > affordable)
-  const told = found.map(
+  const sizes = found.map(
     ({ base, steps }) =>
-      `${base} ${unitsNumber(steps.quantityMin ?? 0n)} and ${usdNumber(steps.notionalMin ?? 0n)} USD`,
+      `${base} ${quantityNumber(steps.quantityMin ?? NO_QUANTITY)} and ${usdNumber(steps.notionalMin ?? NO_USD)} USD`,
   )
   return {
     name: 'minimum_sizes',
     ok: tooLarge.length === 0,
     detail:
       tooLarge.length === 0
-        ? `at least ${told.slice(0, TOLD_MAX).join(', ')}`
+        ? `at least ${sizes.slice(0, SIZES_MAX).join(', ')}`
         : `the account is too small for ${tooLarge.map(({ base }) => base).join(', ')}`,
   }
 }
 
-const TOLD_MAX = 10
+const SIZES_MAX = 10

@@ -1,65 +1,93 @@
+import { notionalOf, sumOf as totalOf, type Quantity, type Usd } from '../../../core/shared/money.ts'
 import type { BrokerFill, OrderReport } from '../../../ports/broker.ts'
 import type { Timer } from '../../../ports/timer.ts'
-import type { Connection } from './connection.ts'
+import { DOLLARS, memberOf, textMemberOf } from '../../ccxt.ts'
 import type { Contract } from './contracts.ts'
-import { unitsOf } from './decimals.ts'
-import type { Fees } from './fees.ts'
-import { reportedOrderOf, type ReportedOrder } from './orders.ts'
-import { memberOf, textMemberOf } from './values.ts'
+import { priceOf, quantityOf, scaledOf, usdOf } from './decimals.ts'
+import type { Exchange } from './exchange.ts'
+
+/** An order as the exchange reports it, without its trades. */
+export interface ReportedOrder {
+  readonly clientOrderId: string
+  readonly venueOrderId: string
+  readonly status: OrderReport['status']
+  readonly filled: Quantity
+}
+
+/** Null for what cannot be read as this very order. */
+export const reportedOrderOf = (response: unknown, clientOrderId: string): ReportedOrder | null => {
+  const venueOrderId = textMemberOf(response, 'id')
+  const amount = quantityOf(textMemberOf(response, 'amount'))
+  const filled = quantityOf(textMemberOf(response, 'filled') ?? '0')
+  const isOurs = textMemberOf(response, 'clientOrderId') === clientOrderId
+  if (!isOurs || venueOrderId === null || amount === null || filled === null) return null
+  const status = statusOf(textMemberOf(response, 'status'), filled, amount)
+  return status === null ? null : { clientOrderId, venueOrderId, status, filled }
+}
+
+const statusOf = (reported: string | null, filled: bigint, amount: bigint): OrderReport['status'] | null => {
+  switch (reported) {
+    case 'open':
+    case 'canceling':
+      return filled > 0n ? 'partial' : 'open'
+    case 'closed':
+    case 'canceled':
+    case 'expired':
+      return filled >= amount ? 'filled' : 'canceled'
+    case 'rejected':
+      return 'rejected'
+    default:
+      return null
+  }
+}
 
 export interface Reports {
   /**
-   * An order with its trades, each once. Venues tell an order before its trades, and trades before the order knows of
-   * them: for a moment it is waited until they add up, then what is known is told.
+   * An order with its trades, each once. Exchanges list an order before its trades, and trades before the order counts
+   * them: waits a moment until they add up, then returns what is known.
    */
   withTrades(order: ReportedOrder, contract: Contract): Promise<OrderReport>
   /** The trades of an order that are known now. */
   fillsOf(venueOrderId: string, contract: Contract): Promise<readonly BrokerFill[]>
 }
 
-export interface ReportsDependencies {
-  readonly connection: Connection
-  readonly fees: Fees
-  readonly timer: Timer
-  readonly signal: AbortSignal
-}
+export const createReports = (exchange: Exchange, timer: Timer, signal: AbortSignal): Reports => {
+  const { api, request } = exchange
+  const feeOf = createFees(exchange, timer)
 
-export const createReports = ({ connection, fees, timer, signal }: ReportsDependencies): Reports => {
-  const { exchange, ask } = connection
-
-  const tradesOf = async (orderId: string, contract: Contract): Promise<readonly Trade[]> => {
-    const params = { orderId }
-    const reply = await ask(() => exchange.fetchMyTrades(contract.market, undefined, TRADES_MAX, params))
+  const tradesOf = async (orderId: string, { market }: Contract): Promise<readonly Trade[]> => {
+    const reply = await request(() => api.fetchMyTrades(market, undefined, TRADES_MAX, { orderId }))
     return reply.status === 'done' ? tradesIn(reply.value, orderId) : []
   }
 
   const withFees = async (trades: readonly Trade[], contract: Contract): Promise<readonly BrokerFill[]> => {
     const fills: BrokerFill[] = []
-    for (const { fee, ...trade } of trades) {
-      const feeUsd = await fees.of({ fee, contract, price: trade.price, quantity: trade.quantity })
-      // What a trade cost belongs to it: it is told when both are known.
-      if (feeUsd !== null) fills.push({ ...trade, feeUsd })
+    for (const trade of trades) {
+      const { fee, ...fill } = trade
+      const feeUsd = await feeOf(trade, contract)
+      // A fill is reported when its fee is known.
+      if (feeUsd !== null) fills.push({ ...fill, feeUsd })
     }
     return fills
   }
 
-  const again = async (order: ReportedOrder, { market }: Contract): Promise<ReportedOrder> => {
+  const refetch = async (order: ReportedOrder, { market }: Contract): Promise<ReportedOrder> => {
     const { clientOrderId } = order
-    const reply = await ask(() => exchange.fetchOrder('', market, { clientOrderId }))
+    const reply = await request(() => api.fetchOrder('', market, { clientOrderId }))
     return (reply.status === 'done' ? reportedOrderOf(reply.value, clientOrderId) : null) ?? order
   }
 
   return {
-    withTrades: async (told, contract) => {
-      let order = told
+    withTrades: async (reported, contract) => {
+      let order = reported
       let trades: readonly Trade[] = []
       for (const waitMs of WAITS_MS) {
         if (order.filled === 0n) return reportOf(order, [])
         await timer.wait(waitMs, signal)
         trades = await tradesOf(order.venueOrderId, contract)
         if (sumOf(trades) === order.filled || signal.aborted) break
-        // More was traded than the order told: it went on meanwhile.
-        if (sumOf(trades) > order.filled) order = await again(order, contract)
+        // More trades than the order counted: it was filled further meanwhile.
+        if (sumOf(trades) > order.filled) order = await refetch(order, contract)
       }
       return reportOf(order, await withFees(trades, contract))
     },
@@ -68,48 +96,85 @@ export const createReports = ({ connection, fees, timer, signal }: ReportsDepend
 }
 
 interface Trade extends Omit<BrokerFill, 'feeUsd'> {
+  /** As the library returns it: `{ cost, currency }`. */
   readonly fee: unknown
 }
 
-/** As many as venues tell at once. */
+/** As many as exchanges return at once. */
 const TRADES_MAX = 1000
-/** Trades are usually told within a fraction of a second; what takes longer is looked up later. */
+/** Trades are usually listed within a fraction of a second; later ones are looked up later. */
 const WAITS_MS: readonly number[] = [0, 100, 300]
 
-const reportOf = (order: ReportedOrder, fills: readonly BrokerFill[]): OrderReport => ({
-  clientOrderId: order.clientOrderId,
-  venueOrderId: order.venueOrderId,
-  status: order.status,
-  filledQuantity: larger(order.filled, sumOf(fills)),
-  fills,
-})
+const reportOf = (order: ReportedOrder, fills: readonly BrokerFill[]): OrderReport => {
+  const { clientOrderId, venueOrderId, status, filled } = order
+  const sum = sumOf(fills)
+  return { clientOrderId, venueOrderId, status, filledQuantity: filled > sum ? filled : sum, fills }
+}
 
-const sumOf = (trades: readonly { readonly quantity: bigint }[]): bigint =>
-  trades.reduce((sum, { quantity }) => sum + quantity, 0n)
+export const sumOf = (trades: readonly { readonly quantity: Quantity }[]): Quantity =>
+  totalOf(trades.map(({ quantity }) => quantity))
 
-const larger = (left: bigint, right: bigint): bigint => (left > right ? left : right)
-
-/** Without those that cannot be read: then they do not add up, and are asked for again. */
-const tradesIn = (answer: unknown, venueOrderId: string): readonly Trade[] => {
+/** Leaves out trades that cannot be read: then they do not add up, and are requested again. */
+const tradesIn = (response: unknown, venueOrderId: string): readonly Trade[] => {
   const byId = new Map<string, Trade>()
-  for (const entry of Array.isArray(answer) ? answer : []) {
+  for (const entry of Array.isArray(response) ? response : []) {
     if (textMemberOf(entry, 'order') !== venueOrderId) continue
     const trade = tradeIn(entry)
     if (trade !== null) byId.set(trade.venueTradeId, trade)
   }
-  return [...byId.values()].toSorted((left, right) => left.atMs - right.atMs || inOrder(left, right))
+  return [...byId.values()].toSorted((left, right) => left.atMs - right.atMs || byTradeId(left, right))
 }
 
 const tradeIn = (entry: unknown): Trade | null => {
   const venueTradeId = textMemberOf(entry, 'id')
-  const price = unitsOf(memberOf(entry, 'price'))
-  const quantity = unitsOf(memberOf(entry, 'amount'))
+  const price = priceOf(memberOf(entry, 'price'))
+  const quantity = quantityOf(memberOf(entry, 'amount'))
   const atMs = Number(memberOf(entry, 'timestamp'))
   const isRead = venueTradeId !== null && price !== null && quantity !== null && Number.isFinite(atMs)
   if (!isRead || price <= 0n || quantity <= 0n) return null
   return { venueTradeId, price, quantity, atMs, fee: memberOf(entry, 'fee') }
 }
 
-/** Ids are numbers of growing length, or words. */
-const inOrder = ({ venueTradeId: left }: Trade, { venueTradeId: right }: Trade): number =>
+/** Ids are numbers of growing length, or text. */
+const byTradeId = ({ venueTradeId: left }: Trade, { venueTradeId: right }: Trade): number =>
   left.length - right.length || (left < right ? -1 : 1)
+
+type FeeOf = (trade: Trade, contract: Contract) => Promise<Usd | null>
+
+/**
+ * Fees in dollar coins are taken as reported. Fees in another coin are converted at the current price of its perpetual;
+ * null while that is unknown. Without a reported fee, or a market for its coin, the taker fee is assumed. Rounded up:
+ * never understated.
+ */
+const createFees = ({ api, request, contracts }: Exchange, timer: Timer): FeeOf => {
+  const prices = new Map<string, { readonly price: bigint; readonly atMs: number }>()
+
+  const coinPriceOf = async (market: string): Promise<bigint | null> => {
+    const known = prices.get(market)
+    if (known !== undefined && timer.now() - known.atMs < PRICE_AGE_MS_MAX) return known.price
+    const reply = await request(() => api.fetchTicker(market))
+    const price = reply.status === 'done' ? priceOf(memberOf(reply.value, 'last'), 'up') : null
+    if (price === null || price <= 0n) return null
+    prices.set(market, { price, atMs: timer.now() })
+    return price
+  }
+
+  return async ({ fee, price, quantity }, { takerMillionths }) => {
+    const currency = textMemberOf(fee, 'currency')
+    const cost = memberOf(fee, 'cost')
+    const estimate = dividedUp(notionalOf(price, quantity) * takerMillionths, 1_000_000n)
+    if (currency === null || cost === undefined) return estimate
+    if (DOLLARS.includes(currency)) return usdOf(cost, 'up')
+    const coins = scaledOf(cost, 12, 'up')
+    const contract = contracts().get(currency)
+    if (coins === null || contract === undefined) return estimate
+    const coinPrice = await coinPriceOf(contract.market)
+    // Coins are in 1e-12, the price in 1e-8, dollars in 1e-6.
+    return coinPrice === null ? null : dividedUp(coins * coinPrice, 100_000_000_000_000n)
+  }
+}
+
+const PRICE_AGE_MS_MAX = 60_000
+
+const dividedUp = (dividend: bigint, divisor: bigint): Usd =>
+  (dividend <= 0n ? dividend / divisor : (dividend + divisor - 1n) / divisor) as Usd

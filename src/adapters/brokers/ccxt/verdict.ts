@@ -1,30 +1,26 @@
-/** What became of the last request of a call. */
-export type Outcome =
-  /** It never left this machine, or never reached another. */
-  | { readonly status: 'not_sent' }
-  /** It may have arrived. */
-  | { readonly status: 'no_answer'; readonly why: string }
-  | {
-      readonly status: 'answered'
-      readonly httpStatus: number
-      /** As the venue numbers its refusals; null where it told none. */
-      readonly code: string | null
-      readonly message: string
-    }
+import type { RequestOutcome } from '../../ccxt.ts'
 
-/** Refused: the venue has not done it and will not. Unclear: nobody knows. */
+export interface BrokerCredentials {
+  readonly apiKey: string
+  readonly secret: string
+  /** Some exchanges require a passphrase too. */
+  readonly password?: string
+}
+
+/** Refused: the exchange has not done it and will not. Unclear: it may have been done. */
 export type Verdict = 'refused' | 'unclear'
 
 /**
- * Whether a call that failed may have been carried out. Only a venue's own "no" is one: whatever a proxy or a page of
- * HTML says is unclear, since it says nothing of what the venue did.
+ * Whether a failed call may have been carried out. Only the exchange's own error counts as a refusal: a response of a
+ * proxy is unclear, since it says nothing of what the exchange did.
  *
- * Limits (429, 418) with a code of the venue are refusals: Binance documents all of 4xx as the sender's fault and counts
- * requests before it looks at them. So is its -1008, which it documents as a certain failure although it comes with 503.
+ * Limits (429, 418) with a code of the exchange are refusals: Binance documents all of 4xx as the sender's fault and
+ * counts requests before it reads them. So is its -1008, which it documents as a certain failure although it comes with
+ * 503.
  */
-export const verdictOf = (outcome: Outcome, isRefusalToLibrary: boolean): Verdict => {
+export const verdictOf = (outcome: RequestOutcome, isRefusalToLibrary: boolean): Verdict => {
   if (outcome.status === 'not_sent') return 'refused'
-  if (outcome.status === 'no_answer') return 'unclear'
+  if (outcome.status === 'no_response') return 'unclear'
   const { httpStatus, code } = outcome
   if (code !== null && UNCLEAR_CODES.has(code)) return 'unclear'
   if (httpStatus >= 500) return code === OVERLOADED ? 'refused' : 'unclear'
@@ -34,14 +30,14 @@ export const verdictOf = (outcome: Outcome, isRefusalToLibrary: boolean): Verdic
   return isRefusalToLibrary ? 'refused' : 'unclear'
 }
 
-export const isClockRefusal = (outcome: Outcome): boolean =>
-  outcome.status === 'answered' && outcome.code !== null && CLOCK_CODES.has(outcome.code)
+export const isClockRefusal = (outcome: RequestOutcome): boolean =>
+  outcome.status === 'response' && outcome.code !== null && CLOCK_CODES.has(outcome.code)
 
 export const DUPLICATE = '-4116'
 export const UNKNOWN_TO_CANCEL = '-2011'
 export const NO_SUCH_ORDER = '-2013'
 
-/** The venue does not trade it (any more). */
+/** The exchange does not trade the symbol (any more). */
 export const NOT_TRADED_CODES: ReadonlySet<string> = new Set(['-1121', '-4108', '-4140', '-4141'])
 
 const REQUEST_TIMEOUT = 408
@@ -49,5 +45,34 @@ const LIMITS: ReadonlySet<number> = new Set([418, 429])
 const OVERLOADED = '-1008'
 const CLOCK_CODES: ReadonlySet<string> = new Set(['-1021', '-5028'])
 
-/** The venue itself does not know: unknown error, disconnected, unexpected answer, timeout; or the order is there. */
+/** Unknown error, disconnected, unexpected response, timeout; or the order already exists. */
 const UNCLEAR_CODES: ReadonlySet<string> = new Set(['-1000', '-1001', '-1006', '-1007', DUPLICATE])
+
+/** Why a call failed, in one line without secrets. */
+export const reasonOf = (error: unknown, outcome: RequestOutcome, credentials: BrokerCredentials): string => {
+  const message = error instanceof Error ? error.message : String(error)
+  switch (outcome.status) {
+    case 'not_sent':
+      return redacted(`not sent: ${message}`, credentials)
+    case 'no_response':
+      return outcome.reason
+    case 'response':
+      if (outcome.httpStatus < 300) return redacted(`the response cannot be read: ${message}`, credentials)
+      return redacted(`${outcome.code ?? `HTTP ${outcome.httpStatus}`} ${outcome.message}`, credentials)
+  }
+}
+
+/** The library's messages contain whole addresses, with signatures. */
+const redacted = (text: string, credentials: BrokerCredentials): string => {
+  const { apiKey, secret, password = '' } = credentials
+  const secrets = [apiKey, secret, password].filter((value) => value !== '')
+  const line = secrets
+    .reduce((shown, hidden) => shown.replaceAll(hidden, '[hidden]'), text)
+    .replaceAll(/\?\S+/g, '?…')
+    .replaceAll(/signature=\w+/g, 'signature=…')
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+  return line.length > LENGTH_MAX ? `${line.slice(0, LENGTH_MAX)}…` : line
+}
+
+const LENGTH_MAX = 200

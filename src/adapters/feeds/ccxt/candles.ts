@@ -1,4 +1,6 @@
-import { numberOf, UnreadableAnswerError } from './values.ts'
+import { memberOf, numberOf, positiveOf } from '../../ccxt.ts'
+import type { Exchange, MarketDataApi, Resolution } from './exchange.ts'
+import type { WatchedSymbol } from './markets.ts'
 
 export interface Candle {
   readonly openMs: number
@@ -9,21 +11,48 @@ export interface Candle {
   readonly volume: number
 }
 
-/** The candles of an answer: oldest first, each time once, on the grid. Of two with the same time the later one counts. */
-export const readCandles = (answer: unknown, barMs: number): readonly Candle[] => {
-  if (!Array.isArray(answer)) throw new UnreadableAnswerError('the venue told no list of candles')
-  const byTime = new Map<number, Candle>()
-  for (const row of answer as readonly unknown[]) {
-    const candle = candleOf(row)
-    if (candle.openMs % barMs === 0) byTime.set(candle.openMs, candle)
-  }
-  return [...byTime.values()].sort((left, right) => left.openMs - right.openMs)
-}
-
 export interface Span {
   readonly fromMs: number
   /** The end of the last bar. */
   readonly toMs: number
+}
+
+/** The candles of a past span, in as many requests as it takes. Some may be missing. */
+export const fetchCandles = async (
+  { api, request }: Exchange,
+  { market, isSpot }: WatchedSymbol,
+  { seconds, timeframe }: Resolution,
+  { fromMs, toMs }: Span,
+): Promise<readonly Candle[]> => {
+  const barMs = seconds * 1000
+  const limitMax = pageLimitOf(api, isSpot)
+  const candles: Candle[] = []
+  let nextMs = fromMs
+  while (nextMs < toMs) {
+    const sinceMs = nextMs
+    // One more than needed: some exchanges count the unfinished bar.
+    const limit = Math.min(limitMax, (toMs - sinceMs) / barMs + 1)
+    const received = await request(async () =>
+      readCandles(await api.fetchOHLCV(market, timeframe, sinceMs, limit), barMs),
+    )
+    const page = received.filter(({ openMs }) => openMs >= sinceMs && openMs + barMs <= toMs)
+    candles.push(...page)
+    const last = page.at(-1)
+    if (last === undefined) break
+    nextMs = last.openMs + barMs
+  }
+  return candles
+}
+
+/** Oldest first, aligned to the bar length. Of two with the same time the later one counts. */
+export const readCandles = (response: unknown, barMs: number): readonly Candle[] => {
+  if (!Array.isArray(response)) throw new Error('the exchange returned no list of candles')
+  const byTime = new Map<number, Candle>()
+  for (const row of response as readonly unknown[]) {
+    const candle = candleOf(row)
+    if (candle.openMs % barMs === 0) byTime.set(candle.openMs, candle)
+  }
+  return [...byTime.values()].sort((left, right) => left.openMs - right.openMs)
 }
 
 /** Where candles are missing between `fromMs` and the newest of them. */
@@ -37,20 +66,61 @@ export const holesIn = (candles: readonly Candle[], fromMs: number, barMs: numbe
   return holes
 }
 
-const candleOf = (row: unknown): Candle => {
-  const [openMs, open, high, low, close, volume] = (Array.isArray(row) ? row : []).map(numberOf)
-  if (
-    !Number.isSafeInteger(openMs) ||
-    !isNumber(openMs) ||
-    !isNumber(open) ||
-    !isNumber(high) ||
-    !isNumber(low) ||
-    !isNumber(close) ||
-    !isNumber(volume)
-  ) {
-    throw new UnreadableAnswerError('the venue told a candle that is none')
-  }
-  return { openMs, open, high, low, close, volume }
+export interface BackfillPlan {
+  /** Span of coarse bars that come first; null without one. */
+  readonly warmup: Span | null
+  /** Where the first bar of the ordinary length opens. */
+  readonly nextMs: number
 }
 
-const isNumber = (value: number | null | undefined): value is number => typeof value === 'number'
+export interface BackfillInput {
+  readonly nowMs: number
+  readonly barMs: number
+  /** Of the newest stored bar; null for a symbol without bars. */
+  readonly lastCloseMs: number | null
+  readonly warmupHours: number
+  /** Null where the exchange has no coarser bars that fit. */
+  readonly warmupBarMs: number | null
+}
+
+/** Where a symbol continues: after its last stored bar, or with the warm-up where nothing is stored. */
+export const planBackfill = (input: BackfillInput): BackfillPlan => {
+  const { nowMs, barMs, lastCloseMs, warmupHours, warmupBarMs } = input
+  if (lastCloseMs !== null) return { warmup: null, nextMs: Math.ceil(lastCloseMs / barMs) * barMs }
+  const warmupMs = warmupHours * 3_600_000
+  const newestMs = floorTo(nowMs, barMs)
+  if (warmupBarMs === null || warmupMs < warmupBarMs) {
+    return { warmup: null, nextMs: floorTo(newestMs - warmupMs, barMs) }
+  }
+  const toMs = floorTo(newestMs, warmupBarMs)
+  return { warmup: { fromMs: floorTo(toMs - warmupMs, warmupBarMs), toMs }, nextMs: toMs }
+}
+
+/** How far back bars are fetched: a longer absence leaves a gap. */
+export const earliestMs = (boundaryMs: number, barMs: number): number =>
+  boundaryMs - BACKFILL_BARS_MAX * barMs
+
+export const floorTo = (ms: number, stepMs: number): number => Math.floor(ms / stepMs) * stepMs
+
+/** Three days of minutes. */
+export const BACKFILL_BARS_MAX = 4320
+
+const candleOf = (row: unknown): Candle => {
+  const values = (Array.isArray(row) ? row : []).slice(0, 6).flatMap((value) => numberOf(value) ?? [])
+  const [openMs, open, high, low, close, volume] = values
+  // One missing number would shift the others: six of six, or none.
+  if (volume === undefined || !Number.isSafeInteger(openMs)) {
+    throw new Error('the exchange returned a malformed candle')
+  }
+  return { openMs, open, high, low, close, volume } as Candle
+}
+
+/** How many candles the exchange returns at once, where the library knows it. */
+const pageLimitOf = ({ features }: MarketDataApi, isSpot: boolean): number => {
+  const kind = isSpot ? memberOf(features, 'spot') : memberOf(memberOf(features, 'swap'), 'linear')
+  const limit = positiveOf(memberOf(memberOf(kind, 'fetchOHLCV'), 'limit'))
+  return Math.min(PAGE_CANDLES_MAX, limit ?? PAGE_CANDLES_UNKNOWN)
+}
+
+const PAGE_CANDLES_MAX = 1000
+const PAGE_CANDLES_UNKNOWN = 300

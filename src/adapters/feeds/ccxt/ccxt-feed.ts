@@ -1,51 +1,176 @@
-import type { FeedStatus, MarketFeed } from '../../../ports/market-feed.ts'
+import { canonicalSymbol } from '../../../core/shared/symbol.ts'
+import type { FeedListener, FeedStart, FeedStatus, MarketFeed } from '../../../ports/market-feed.ts'
 import type { Timer } from '../../../ports/timer.ts'
-import { beginSession, type Session } from './session.ts'
+import { createBarFollower, createDelivery, type Cursor } from './bars.ts'
+import { planBackfill } from './candles.ts'
+import { createExchangeClock, type ExchangeClock } from './exchange-clock.ts'
+import {
+  backoffMs,
+  createErrorReports,
+  messageOf,
+  openExchange,
+  type ErrorReports,
+  type Exchange,
+} from './exchange.ts'
+import { chooseMarkets, type WatchedSymbol } from './markets.ts'
+import { createSideValues } from './side-values.ts'
+import { followTicks } from './ticks.ts'
 
 export interface CcxtFeedDependencies {
   /** As the library names it: `binance`. */
   readonly exchange: string
   readonly barSeconds: number
-  /** Past on the first start of a symbol. */
+  /** History to fetch on the first start of a symbol. */
   readonly warmupHours: number
   readonly timer: Timer
-  /** Instead of the venue's own hosts, each of which becomes the first part of a path here. */
+  /** Replaces the exchange's own hosts, each of which becomes the first part of a path here. */
   readonly baseUrl?: string
   readonly requestTimeoutMs?: number
 }
 
 /**
- * A real venue. A start rejects for what no waiting mends: an unknown exchange, or one without bars of that length. A
- * venue that is down is trouble: the start resolves, and the feed goes on trying and then tells what was missed.
+ * A real exchange. A start rejects only for what waiting does not fix: an unknown exchange, one without bars of that
+ * length, a library that is not installed. While the exchange is down the feed is `failing`, retries, and then delivers
+ * what was missed.
  */
-export const createCcxtFeed = (parts: CcxtFeedDependencies): MarketFeed => {
+export const createCcxtFeed = (dependencies: CcxtFeedDependencies): MarketFeed => {
   let session: Session | null = null
-  let stopped = false
+  let isStopped = false
   return {
-    name: `ccxt:${parts.exchange}`,
+    name: `ccxt:${dependencies.exchange}`,
     producers: [],
     start: async (from, listener) => {
-      if (session !== null || stopped) throw new Error('a feed is started once')
-      session = beginSession({
-        exchangeId: parts.exchange,
-        barSeconds: parts.barSeconds,
-        warmupHours: parts.warmupHours,
-        timer: parts.timer,
-        baseUrl: parts.baseUrl,
-        requestTimeoutMs: parts.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
-        from,
-        listener,
-      })
+      if (session !== null || isStopped) throw new Error('the feed was already started: create a new one')
+      session = openSession(dependencies, from, listener)
       await session.started
     },
-    status: () => session?.status() ?? (stopped ? STOPPED : IDLE),
+    status: () => session?.status() ?? (isStopped ? { ...IDLE, state: 'stopped' } : IDLE),
     stop: async () => {
-      stopped = true
+      isStopped = true
       await session?.stop()
     },
   }
 }
 
-const REQUEST_TIMEOUT_MS = 10_000
-const IDLE: FeedStatus = { state: 'idle', lastBarAtMs: null, clockOffsetMs: null, trouble: null }
-const STOPPED: FeedStatus = { ...IDLE, state: 'stopped' }
+const IDLE: FeedStatus = { state: 'idle', lastBarAtMs: null, clockOffsetMs: null, error: null }
+
+/** A started feed, until everything of it is closed. */
+interface Session {
+  /** Resolves when the history is delivered, or the exchange turns out to be down. */
+  readonly started: Promise<void>
+  status(): FeedStatus
+  stop(): Promise<void>
+}
+
+const openSession = (
+  dependencies: CcxtFeedDependencies,
+  from: FeedStart,
+  listener: FeedListener,
+): Session => {
+  const { timer } = dependencies
+  const abort = new AbortController()
+  const { signal } = abort
+  const errors = createErrorReports(listener, signal)
+  const { deliver, lastBarAtMs } = createDelivery(listener, timer, signal, errors)
+  let exchange: Exchange | null = null
+  let clock: ExchangeClock | null = null
+  let isStopped = false
+
+  const run = async (onStarted: () => void): Promise<void> => {
+    exchange = await openExchange({ ...dependencies, signal })
+    clock = createExchangeClock(exchange, timer, errors)
+    const watched = await loadMarkets(exchange, dependencies, from, { signal, errors, onFailure: onStarted })
+    await clock.refresh()
+    const shared = { exchange, clock, timer, signal, listener, errors, deliver }
+    const follower = createBarFollower(
+      { ...shared, sideValuesOf: createSideValues(shared) },
+      cursorsOf(exchange, clock.now(), watched, dependencies.warmupHours, from),
+    )
+    await follower.catchUp()
+    onStarted()
+    await Promise.all([follower.follow(), followTicks(shared, watched)])
+  }
+
+  let ended: Promise<void> = Promise.resolve()
+  const started = new Promise<void>((resolve, reject) => {
+    ended = run(resolve).then(resolve, (error: unknown) => {
+      // Before the start, the caller gets it too; afterwards only the status has it.
+      errors.raise('broken', `the feed stopped working: ${messageOf(error)}`)
+      reject(error instanceof Error ? error : new Error(messageOf(error)))
+    })
+  })
+
+  return {
+    started,
+    status: () => {
+      const error = errors.current()
+      const running = error === null ? 'running' : 'failing'
+      return {
+        state: isStopped ? 'stopped' : running,
+        lastBarAtMs: lastBarAtMs(),
+        clockOffsetMs: clock?.offsetMs() ?? null,
+        error,
+      }
+    },
+    stop: async () => {
+      abort.abort()
+      await exchange?.closeSockets()
+      await ended
+      isStopped = true
+    },
+  }
+}
+
+interface LoadContext {
+  readonly signal: AbortSignal
+  readonly errors: ErrorReports
+  readonly onFailure: () => void
+}
+
+/** Requests the markets until the exchange responds. */
+const loadMarkets = async (
+  { api, request }: Exchange,
+  { exchange: id, timer }: CcxtFeedDependencies,
+  { symbols }: FeedStart,
+  { signal, errors, onFailure }: LoadContext,
+): Promise<readonly WatchedSymbol[]> => {
+  for (let failures = 1; !signal.aborted; failures += 1) {
+    try {
+      // Always reloads: the library would keep a first failure.
+      const { watched, missing } = await request(async () =>
+        chooseMarkets(await api.loadMarkets(true), symbols),
+      )
+      errors.clear('markets')
+      if (missing.length > 0) {
+        errors.report(`${id} has no dollar market for ${missing.join(', ')}: these symbols get no prices`)
+      }
+      return watched
+    } catch (error) {
+      errors.raise('markets', `could not load the markets of ${id}, will retry: ${messageOf(error)}`)
+      onFailure()
+      await timer.wait(backoffMs(failures), signal)
+    }
+  }
+  return []
+}
+
+const cursorsOf = (
+  { resolution, warmupResolution }: Exchange,
+  nowMs: number,
+  watched: readonly WatchedSymbol[],
+  warmupHours: number,
+  { lastBars }: FeedStart,
+): readonly Cursor[] => {
+  const stored = new Map([...lastBars].map(([symbol, bar]) => [canonicalSymbol(symbol), bar]))
+  return watched.map((entry) => {
+    const last = stored.get(canonicalSymbol(entry.symbol))
+    const plan = planBackfill({
+      nowMs,
+      barMs: resolution.seconds * 1000,
+      lastCloseMs: last === undefined ? null : Date.parse(last.close_ts),
+      warmupHours,
+      warmupBarMs: warmupResolution === null ? null : warmupResolution.seconds * 1000,
+    })
+    return { watched: entry, ...plan }
+  })
+}

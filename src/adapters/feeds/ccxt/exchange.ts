@@ -1,14 +1,23 @@
-import { memberOf } from './values.ts'
+import type { FeedListener } from '../../../ports/market-feed.ts'
+import type { Timer } from '../../../ports/timer.ts'
+import {
+  createHttpClient,
+  createRateLimiter,
+  loadCcxt,
+  memberOf,
+  redirectUrls,
+  type RateLimiter,
+} from '../../ccxt.ts'
 
-/** What the feed uses of the library. Answers are strangers' data: numbers in them are text, and may be missing. */
-export interface Exchange {
+/** What the feed uses of the library. Responses are untrusted: numbers in them are text, and may be missing. */
+export interface MarketDataApi {
   readonly has: Readonly<Record<string, unknown>>
   readonly rateLimit: number
   readonly timeframes?: Readonly<Record<string, unknown>>
   readonly features?: unknown
   /** The newest of each market that came over a socket. */
   readonly tickers?: unknown
-  readonly clients?: Readonly<Record<string, SocketClient>>
+  readonly clients?: Readonly<Record<string, { readonly connection?: { terminate(): void } }>>
   readonly urls: { api: unknown }
   number: (value: unknown) => unknown
   throttle: (cost: unknown) => Promise<void>
@@ -27,67 +36,178 @@ export interface Exchange {
   close(): Promise<unknown>
 }
 
-export interface ExchangeOptions {
-  readonly id: string
-  /** Instead of the venue's own hosts, each of which becomes the first part of a path here. */
-  readonly baseUrl: string | undefined
-  readonly requestTimeoutMs: number
-  readonly fetch: (url: string, init: RequestInit) => Promise<Response>
+/** A length of bars that the exchange has, and its name there. */
+export interface Resolution {
+  readonly seconds: number
+  readonly timeframe: string
 }
 
-export interface OpenedExchange {
-  readonly exchange: Exchange
-  /** True for an answer of the venue that says no, false for failures that may pass. */
+/** An open exchange; nothing was requested yet. */
+export interface Exchange {
+  readonly api: MarketDataApi
+  /** Runs a call. After failures in a row, all requests wait longer and longer. */
+  readonly request: <T>(call: () => Promise<T>) => Promise<T>
+  /** True where the exchange supports the method, or the library emulates it. */
+  readonly supports: (method: string) => boolean
+  /** True for an error response of the exchange, false for failures that may pass. */
   readonly isRefusal: (error: unknown) => boolean
+  readonly resolution: Resolution
+  /** Of the bars before the first start; null where the exchange has none that fit. */
+  readonly warmupResolution: Resolution | null
+  closeSockets(): Promise<void>
 }
 
-/** Loads the library, which is large: nobody pays for it who does not use it. */
-export const openExchange = async (options: ExchangeOptions): Promise<OpenedExchange> => {
-  const { default: library } = await import('ccxt')
-  if (!library.exchanges.includes(options.id)) {
-    throw new Error(`market.exchange: ${options.id || '(empty)'} is no exchange that is known`)
+export interface ExchangeOptions {
+  readonly exchange: string
+  readonly barSeconds: number
+  readonly baseUrl?: string
+  readonly requestTimeoutMs?: number
+  readonly timer: Timer
+  readonly signal: AbortSignal
+}
+
+/** Rejects only for what waiting does not fix: a wrong configuration, or a missing library. */
+export const openExchange = async (options: ExchangeOptions): Promise<Exchange> => {
+  const { exchange: id, barSeconds, timer, signal } = options
+  // The HTTP client comes first: the exchange that knows the rate limit is built with it.
+  let limiter: RateLimiter | null = null
+  const timeoutMs = options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS
+  const http = createHttpClient({
+    signal,
+    timer,
+    timeoutMs,
+    onRetryAfter: (waitMs) => limiter?.pause(waitMs),
+  })
+  const { api, isRefusal } = await loadApi(options, { timeout: timeoutMs, fetchImplementation: http.fetch })
+  const resolution = resolutionOf(api, barSeconds)
+  const supports = (method: string): boolean => api.has[method] === true || api.has[method] === 'emulated'
+  if (!supports('fetchOHLCV') || resolution === null) {
+    throw new Error(`market.bar_seconds: ${id} has no bars of ${barSeconds} seconds`)
   }
-  const constructors = [memberOf(library.pro, options.id), memberOf(library, options.id)]
-  const Constructor = constructors.find((found) => typeof found === 'function') as ExchangeConstructor
-  const exchange = new Constructor({
-    timeout: options.requestTimeoutMs,
-    fetchImplementation: options.fetch,
-    // Reconnecting waits on the feed's own timer. Messages that the library holds back are sent even after the
-    // socket has closed, and then nobody catches the failure.
+  const rateLimitMs = Math.max(1, api.rateLimit)
+  const opened = createRateLimiter({ timer, signal, rateLimitMs, burstMs: BURST_MS, waitMsMax: Infinity })
+  limiter = opened
+  // The library knows what each request costs; the limiter runs on our timer.
+  api.throttle = (cost) => opened.take(Number(cost ?? 1))
+  const isWarmupAligned = barSeconds < WARMUP_BAR_SECONDS && WARMUP_BAR_SECONDS % barSeconds === 0
+  return {
+    api,
+    request: createRequest(opened, signal, isRefusal),
+    supports,
+    isRefusal,
+    resolution,
+    warmupResolution: isWarmupAligned ? resolutionOf(api, WARMUP_BAR_SECONDS) : null,
+    closeSockets: async () => {
+      const connections = Object.values(api.clients ?? {}).map(({ connection }) => connection)
+      const closed = api.close()
+      // Without a closing handshake, which a silent exchange would not answer.
+      for (const connection of connections) connection?.terminate()
+      await closed
+    },
+  }
+}
+
+const REQUEST_TIMEOUT_MS = 10_000
+const WARMUP_BAR_SECONDS = 900
+const BURST_MS = 1000
+
+const resolutionOf = (api: MarketDataApi, seconds: number): Resolution | null => {
+  const timeframe = Object.keys(api.timeframes ?? {}).find((name) => api.parseTimeframe(name) === seconds)
+  return timeframe === undefined ? null : { seconds, timeframe }
+}
+
+/** One second, doubled with each failure in a row, a minute at most. */
+export const backoffMs = (failures: number): number =>
+  failures <= 0 ? 0 : Math.min(60_000, 1000 * 2 ** Math.min(failures - 1, 16))
+
+export const createRequest = (
+  limiter: Pick<RateLimiter, 'pause'>,
+  signal: AbortSignal,
+  isRefusal: (error: unknown) => boolean,
+): Exchange['request'] => {
+  let failures = 0
+  let outages = 0
+  return async (call) => {
+    const outagesBefore = outages
+    try {
+      const value = await call()
+      failures = 0
+      return value
+    } catch (error) {
+      // Requests that fail side by side are one outage. After a refusal the exchange is well.
+      if (!signal.aborted && !isRefusal(error) && outages === outagesBefore) {
+        outages += 1
+        failures += 1
+        limiter.pause(backoffMs(failures))
+      }
+      throw error
+    }
+  }
+}
+
+const loadApi = async ({ exchange: id, baseUrl }: ExchangeOptions, settings: object) => {
+  const library = await loadCcxt()
+  const Api = [memberOf(library.pro, id), memberOf(library, id)].find((found) => typeof found === 'function')
+  if (!library.exchanges.includes(id) || Api === undefined) {
+    throw new Error(`market.exchange: ${id || '(empty)'} is not an exchange that ccxt knows`)
+  }
+  const api = new (Api as new (settings: object) => MarketDataApi)({
+    ...settings,
+    // Reconnecting waits on the feed's own timer. Without throttling, the library sends nothing on a socket that has
+    // closed, whose failure could not be caught.
     options: { ws: { backoff: { base: 0 }, throttle: undefined } },
   })
-  exchange.number = String
-  if (options.baseUrl !== undefined) {
-    exchange.urls.api = redirected(exchange.urls.api, options.baseUrl)
-    // The library opens no socket without encryption before this.
-    await exchange.loadHttpProxyAgent()
+  api.number = String
+  if (baseUrl !== undefined) {
+    api.urls.api = redirectUrls(api.urls.api, baseUrl)
+    // Without this the library opens no unencrypted socket.
+    await api.loadHttpProxyAgent()
   }
-  return { exchange, isRefusal: (error) => error instanceof library.ExchangeError }
+  return { api, isRefusal: (error: unknown) => error instanceof library.ExchangeError }
 }
 
-/** True where the venue can be asked so, or the library makes it up from what else the venue tells. */
-export const canFetch = ({ has }: Exchange, method: string): boolean =>
-  has[method] === true || has[method] === 'emulated'
-
-/** Sockets end at once: a venue that went silent would not answer a polite goodbye either. */
-export const closeSockets = async (exchange: Exchange): Promise<void> => {
-  const connections = Object.values(exchange.clients ?? {}).map(({ connection }) => connection)
-  const closed = exchange.close()
-  for (const connection of connections) connection?.terminate()
-  await closed
+/** Current problems. Each cause is reported when it begins, and again only after it was over. */
+export interface ErrorReports {
+  /** The feed does not work: its state is `failing` until this cause is cleared. */
+  raise(cause: string, message: string): void
+  /** Worth knowing, but the feed works. */
+  warn(cause: string, message: string): void
+  clear(cause: string): void
+  /** Something that happened once. */
+  report(message: string): void
+  /** The error that began last. */
+  current(): string | null
 }
 
-interface SocketClient {
-  readonly connection?: { terminate(): void }
+export const createErrorReports = (listener: FeedListener, signal: AbortSignal): ErrorReports => {
+  const raised = new Map<string, string>()
+  const warned = new Set<string>()
+  const report = (message: string): void => {
+    if (!signal.aborted) listener.onError(message)
+  }
+  return {
+    raise: (cause, message) => {
+      const isNew = !raised.has(cause)
+      raised.set(cause, message)
+      if (isNew) report(message)
+    },
+    warn: (cause, message) => {
+      if (!warned.has(cause)) report(message)
+      warned.add(cause)
+    },
+    clear: (cause) => {
+      raised.delete(cause)
+      warned.delete(cause)
+    },
+    report,
+    current: () => [...raised.values()].at(-1) ?? null,
+  }
 }
 
-type ExchangeConstructor = new (options: unknown) => Exchange
-
-const redirected = (urls: unknown, baseUrl: string): unknown => {
-  if (typeof urls === 'string') return redirectedUrl(urls, baseUrl)
-  if (typeof urls !== 'object' || urls === null) return urls
-  return Object.fromEntries(Object.entries(urls).map(([name, url]) => [name, redirected(url, baseUrl)]))
+/** One line, shortened: a broken proxy may send a whole page. */
+export const messageOf = (error: unknown): string => {
+  const line = (error instanceof Error ? error.message : String(error)).replaceAll(/\s+/g, ' ').trim()
+  return line.length > MESSAGE_LENGTH_MAX ? `${line.slice(0, MESSAGE_LENGTH_MAX)}…` : line
 }
 
-const redirectedUrl = (url: string, baseUrl: string): string =>
-  url.replace(/^https?:\/\//, `${baseUrl}/`).replace(/^wss?:\/\//, `${baseUrl.replace(/^http/, 'ws')}/`)
+const MESSAGE_LENGTH_MAX = 300

@@ -1,23 +1,23 @@
 import { createServer } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { startVenue } from '../../../../test/venue/venue.ts'
+import { startExchangeServer } from '../../../../test/exchange-server/exchange-server.ts'
 import { barFaultOf, type FeedBar } from '../../../core/market/bar.ts'
 import type { CcxtFeedDependencies } from './ccxt-feed.ts'
-import { MINUTE_MS, openCcxtStage, type CcxtStage } from './ccxt-feed.fixture.ts'
+import { MINUTE_MS, openCcxtFeedFixture, type CcxtFeedFixture } from './ccxt-feed.fixture.ts'
 
-const stages: CcxtStage[] = []
-const stageOf = async (changes: Partial<CcxtFeedDependencies> = {}): Promise<CcxtStage> => {
-  const stage = await openCcxtStage(changes)
-  stages.push(stage)
-  return stage
+const fixtures: CcxtFeedFixture[] = []
+const openFixture = async (changes: Partial<CcxtFeedDependencies> = {}): Promise<CcxtFeedFixture> => {
+  const fixture = await openCcxtFeedFixture(changes)
+  fixtures.push(fixture)
+  return fixture
 }
 afterEach(async () => {
-  for (const stage of stages.splice(0)) await stage.close()
+  for (const fixture of fixtures.splice(0)) await fixture.close()
 })
 
 const KLINES = /\/klines$/
 const openTimes = (bars: readonly FeedBar[]) => bars.map(({ open_ts }) => open_ts.slice(11, 16))
-const klineRequests = ({ venue }: CcxtStage): number =>
+const klineRequests = ({ venue }: CcxtFeedFixture): number =>
   venue.requests.filter((request) => request.includes('/klines?')).length
 
 describe.each([
@@ -28,145 +28,147 @@ describe.each([
   ['an answer that does not come', { kind: 'slow', waitMs: 60_000 }],
   ['an answer that does not end', { kind: 'trickle' }],
 ] as const)('after %s', (_, fault) => {
-  it('asks again, and tells the bar once', async () => {
-    const stage = await stageOf({ requestTimeoutMs: 2000 })
-    await stage.start()
-    stage.venue.faults.add(KLINES, fault, 2)
-    await stage.nextMinute()
-    await stage.until(() => stage.feed.status().state === 'troubled', 100)
-    expect(stage.troubles).toEqual([expect.stringContaining('no bars of BTC for now: ')])
-    expect(stage.troubles[0]?.length).toBeLessThan(400)
-    await stage.until(() => stage.calls.length === 1, 100)
-    await stage.until(() => stage.feed.status().state === 'running', 100)
-    expect(openTimes(stage.bars())).toEqual(['12:34'])
-    expect(stage.bars()[0]?.backfill).toBe(false)
-    expect(stage.troubles).toHaveLength(1)
+  it('retries, and delivers the bar once', async () => {
+    const fixture = await openFixture({ requestTimeoutMs: 2000 })
+    await fixture.start()
+    fixture.venue.faults.add(KLINES, fault, 2)
+    await fixture.nextMinute()
+    await fixture.until(() => fixture.feed.status().state === 'failing', 100)
+    expect(fixture.errors).toEqual([expect.stringContaining('could not fetch bars of BTC, will retry: ')])
+    expect(fixture.errors[0]?.length).toBeLessThan(400)
+    await fixture.until(() => fixture.calls.length === 1, 100)
+    await fixture.until(() => fixture.feed.status().state === 'running', 100)
+    expect(openTimes(fixture.bars())).toEqual(['12:34'])
+    expect(fixture.bars()[0]?.backfill).toBe(false)
+    expect(fixture.errors).toHaveLength(1)
   })
 })
 
-describe('a venue that wants to be left alone', () => {
-  it.each([429, 418])('is, for as long as its %i says', async (status) => {
-    const stage = await stageOf()
-    await stage.start({ symbols: ['BTC', 'ETH'] })
-    stage.venue.faults.add(KLINES, { kind: 'status', status, retryAfterSeconds: 30 }, 2)
-    await stage.nextMinute()
-    await stage.until(() => stage.feed.status().state === 'troubled')
-    const heldMs = stage.timer.now()
-    const asked = stage.venue.requests.length
-    await stage.timer.advance(29_000)
-    await stage.until(() => stage.timer.now() >= heldMs + 29_500)
-    expect(stage.venue.requests).toHaveLength(asked)
-    await stage.until(() => stage.bars().length === 2, 100)
-    expect(stage.timer.now()).toBeGreaterThanOrEqual(heldMs + 29_900)
-    expect(stage.feed.status().state).toBe('running')
+describe('an exchange that limits requests', () => {
+  it.each([429, 418])('is not sent requests for as long as its %i asks', async (status) => {
+    const fixture = await openFixture()
+    await fixture.start({ symbols: ['BTC', 'ETH'] })
+    fixture.venue.faults.add(KLINES, { kind: 'status', status, retryAfterSeconds: 30 }, 2)
+    await fixture.nextMinute()
+    await fixture.until(() => fixture.feed.status().state === 'failing')
+    const heldMs = fixture.timer.now()
+    const asked = fixture.venue.requests.length
+    await fixture.timer.advance(29_000)
+    await fixture.until(() => fixture.timer.now() >= heldMs + 29_500)
+    expect(fixture.venue.requests).toHaveLength(asked)
+    await fixture.until(() => fixture.bars().length === 2, 100)
+    expect(fixture.timer.now()).toBeGreaterThanOrEqual(heldMs + 29_900)
+    expect(fixture.feed.status().state).toBe('running')
   })
 
-  it('is asked more and more rarely while it fails', async () => {
-    const stage = await stageOf()
-    await stage.start()
-    stage.venue.faults.add(/./, { kind: 'status', status: 500 })
-    const begunMs = stage.timer.now()
+  it('is sent fewer and fewer requests while it fails', async () => {
+    const fixture = await openFixture()
+    await fixture.start()
+    fixture.venue.faults.add(/./, { kind: 'status', status: 500 })
+    const begunMs = fixture.timer.now()
     const askedMs: number[] = []
-    await stage.until(() => {
-      while (askedMs.length < klineRequests(stage)) askedMs.push(stage.timer.now())
-      return stage.timer.now() > begunMs + 10 * MINUTE_MS
+    await fixture.until(() => {
+      while (askedMs.length < klineRequests(fixture)) askedMs.push(fixture.timer.now())
+      return fixture.timer.now() > begunMs + 10 * MINUTE_MS
     }, 1500)
     // 1, 2, 4 … 32 seconds, then a minute each: some fifteen requests of all kinds in ten minutes.
     expect(askedMs.length).toBeLessThan(16)
     expect(askedMs.length).toBeGreaterThan(3)
-    stage.venue.faults.clear()
-    await stage.until(() => {
-      stage.venue.streams.tick()
-      return stage.feed.status().state === 'running'
+    fixture.venue.faults.clear()
+    await fixture.until(() => {
+      fixture.venue.streams.tick()
+      return fixture.feed.status().state === 'running'
     }, 1500)
     // What was missed meanwhile.
-    expect(stage.bars().length).toBeGreaterThanOrEqual(10)
+    expect(fixture.bars().length).toBeGreaterThanOrEqual(10)
     expect(
-      stage
+      fixture
         .bars()
         .slice(0, -1)
         .every(({ backfill }) => backfill),
     ).toBe(true)
-    expect(new Set(openTimes(stage.bars())).size).toBe(stage.bars().length)
+    expect(new Set(openTimes(fixture.bars())).size).toBe(fixture.bars().length)
   })
 })
 
 describe('candles', () => {
-  it('that do not come are missed, and come later as backfill', async () => {
-    const stage = await stageOf()
-    await stage.start()
-    const { world } = stage.venue
+  it('that are missing come later as backfill', async () => {
+    const fixture = await openFixture()
+    await fixture.start()
+    const { world } = fixture.venue
     world.candlesEndMs = Date.parse('2026-02-20T12:34:00Z')
-    await stage.nextMinute()
-    await stage.until(() => stage.feed.status().state === 'troubled', 500)
-    expect(stage.troubles).toEqual(['the venue has told no bar since 2026-02-20T12:34:00.000Z of BTC'])
-    const asked = klineRequests(stage)
+    await fixture.nextMinute()
+    await fixture.until(() => fixture.feed.status().state === 'failing', 500)
+    expect(fixture.errors).toEqual([
+      'no bars of BTC since 2026-02-20T12:34:00.000Z: the exchange returns none',
+    ])
+    const asked = klineRequests(fixture)
     expect(asked).toBe(5)
-    await stage.nextMinute(0)
+    await fixture.nextMinute(0)
     world.candlesEndMs = Number.POSITIVE_INFINITY
-    await stage.until(() => stage.calls.length === 2)
-    expect(stage.bars().map(({ open_ts, backfill }) => [open_ts.slice(11, 16), backfill])).toEqual([
+    await fixture.until(() => fixture.calls.length === 2)
+    expect(fixture.bars().map(({ open_ts, backfill }) => [open_ts.slice(11, 16), backfill])).toEqual([
       ['12:34', true],
       ['12:35', false],
     ])
-    expect(stage.feed.status()).toMatchObject({ state: 'running', trouble: null })
+    expect(fixture.feed.status()).toMatchObject({ state: 'running', error: null })
   })
 
-  it('that come twice and out of order are told once and in order', async () => {
-    const stage = await stageOf({ warmupHours: 1 })
-    stage.venue.world.areCandlesShuffled = true
-    await stage.start()
-    await stage.nextMinute()
-    await stage.until(() => stage.bars().at(-1)?.backfill === false)
+  it('that come twice and out of order are delivered once and in order', async () => {
+    const fixture = await openFixture({ warmupHours: 1 })
+    fixture.venue.world.areCandlesShuffled = true
+    await fixture.start()
+    await fixture.nextMinute()
+    await fixture.until(() => fixture.bars().at(-1)?.backfill === false)
     let last: FeedBar | null = null
-    for (const bar of stage.bars()) {
-      expect(barFaultOf(bar, last, stage.timer.now())).toBeNull()
+    for (const bar of fixture.bars()) {
+      expect(barFaultOf(bar, last, fixture.timer.now())).toBeNull()
       last = bar
     }
-    expect(stage.bars()).toHaveLength(4 + 4 + 1)
+    expect(fixture.bars()).toHaveLength(4 + 4 + 1)
   })
 
   it('that are late are waited for while they are fresh', async () => {
-    const stage = await stageOf()
-    await stage.start()
-    const { world } = stage.venue
+    const fixture = await openFixture()
+    await fixture.start()
+    const { world } = fixture.venue
     const lateMs = Date.parse('2026-02-20T12:34:00Z')
     world.missingOpenMs.add(lateMs)
-    await stage.nextMinute()
-    await stage.until(() => klineRequests(stage) === 5, 500)
-    await stage.nextMinute()
-    await stage.until(() => klineRequests(stage) === 6)
-    // 12:35 is there; telling it would close the door on 12:34.
-    expect(stage.calls).toEqual([])
+    await fixture.nextMinute()
+    await fixture.until(() => klineRequests(fixture) === 5, 500)
+    await fixture.nextMinute()
+    await fixture.until(() => klineRequests(fixture) === 6)
+    // 12:35 is there, but waits for 12:34.
+    expect(fixture.calls).toEqual([])
     world.missingOpenMs.delete(lateMs)
-    await stage.until(() => stage.calls.length === 2)
-    expect(openTimes(stage.bars())).toEqual(['12:34', '12:35'])
+    await fixture.until(() => fixture.calls.length === 2)
+    expect(openTimes(fixture.bars())).toEqual(['12:34', '12:35'])
   })
 
-  it('that never come are a gap, and that is told', async () => {
-    const stage = await stageOf()
-    await stage.start()
-    stage.venue.world.missingOpenMs.add(Date.parse('2026-02-20T12:34:00Z'))
-    await stage.nextMinute()
-    await stage.until(() => klineRequests(stage) === 5, 500)
-    await stage.nextMinute()
-    await stage.until(() => stage.calls.length === 1, 500)
-    expect(openTimes(stage.bars())).toEqual(['12:35'])
-    expect(stage.troubles.at(-1)).toBe(
-      'BTC has a gap: 1 bars from 2026-02-20T12:34:00.000Z to 2026-02-20T12:35:00.000Z are not at the venue',
+  it('that never come are a gap, which is reported', async () => {
+    const fixture = await openFixture()
+    await fixture.start()
+    fixture.venue.world.missingOpenMs.add(Date.parse('2026-02-20T12:34:00Z'))
+    await fixture.nextMinute()
+    await fixture.until(() => klineRequests(fixture) === 5, 500)
+    await fixture.nextMinute()
+    await fixture.until(() => fixture.calls.length === 1, 500)
+    expect(openTimes(fixture.bars())).toEqual(['12:35'])
+    expect(fixture.errors.at(-1)).toBe(
+      'BTC has a gap of 1 bars from 2026-02-20T12:34:00.000Z to 2026-02-20T12:35:00.000Z: missing at the exchange',
     )
-    await stage.until(() => stage.feed.status().state === 'running')
+    await fixture.until(() => fixture.feed.status().state === 'running')
   })
 })
 
 describe('side values', () => {
-  it('that do not come are null, and the bar comes nevertheless', async () => {
-    const stage = await stageOf()
-    await stage.start()
-    stage.venue.faults.add(/\/(depth|premiumIndex|openInterest)$/, { kind: 'status', status: 500 })
-    await stage.nextMinute()
-    await stage.until(() => stage.calls.length === 1)
-    expect(stage.bars()[0]).toMatchObject({
+  it('that are missing are null, and the bar is delivered', async () => {
+    const fixture = await openFixture()
+    await fixture.start()
+    fixture.venue.faults.add(/\/(depth|premiumIndex|openInterest)$/, { kind: 'status', status: 500 })
+    await fixture.nextMinute()
+    await fixture.until(() => fixture.calls.length === 1)
+    expect(fixture.bars()[0]).toMatchObject({
       backfill: false,
       funding_annualized: null,
       basis_annualized: null,
@@ -174,136 +176,136 @@ describe('side values', () => {
       bid_depth_usd: null,
       ask_depth_usd: null,
     })
-    expect(stage.troubles.join()).toContain('bars come without the book of BTC/USDT: ')
-    expect(stage.feed.status().state).toBe('running')
+    expect(fixture.errors.join()).toContain('bars have no order book of BTC/USDT: ')
+    expect(fixture.feed.status().state).toBe('running')
   })
 })
 
-describe('the clock of the venue', () => {
+describe('the clock of the exchange', () => {
   it.each([
     ['behind', 7000],
     ['ahead of', -90_000],
   ])('decides what has closed, though ours is %s it', async (side, skewMs) => {
-    const stage = await stageOf()
-    stage.venue.world.skewMs = skewMs
-    await stage.start()
-    expect(stage.feed.status().clockOffsetMs).toBe(skewMs)
-    expect(stage.troubles).toEqual([
-      `the clock of this machine is ${Math.abs(skewMs)} ms ${side} the venue's`,
+    const fixture = await openFixture()
+    fixture.venue.world.skewMs = skewMs
+    await fixture.start()
+    expect(fixture.feed.status().clockOffsetMs).toBe(skewMs)
+    expect(fixture.errors).toEqual([
+      `this machine's clock is ${Math.abs(skewMs)} ms ${side} the exchange's: check its time synchronisation`,
     ])
-    await stage.until(() => stage.calls.length === 1, 250)
-    const closeMs = Date.parse(stage.bars()[0]?.close_ts ?? '')
-    expect(stage.bars()[0]?.backfill).toBe(false)
-    expect(closeMs).toBe(Math.floor((stage.timer.now() + skewMs) / MINUTE_MS) * MINUTE_MS)
-    expect(stage.feed.status().state).toBe('running')
+    await fixture.until(() => fixture.calls.length === 1, 250)
+    const closeMs = Date.parse(fixture.bars()[0]?.close_ts ?? '')
+    expect(fixture.bars()[0]?.backfill).toBe(false)
+    expect(closeMs).toBe(Math.floor((fixture.timer.now() + skewMs) / MINUTE_MS) * MINUTE_MS)
+    expect(fixture.feed.status().state).toBe('running')
   })
 })
 
 describe('a clock that is set while the feed runs', () => {
-  it('does not make a bar of what has not closed', async () => {
-    const stage = await stageOf()
-    await stage.start()
-    await stage.nextMinute()
-    await stage.until(() => stage.calls.length === 1)
+  it('does not deliver a bar that has not closed', async () => {
+    const fixture = await openFixture()
+    await fixture.start()
+    await fixture.nextMinute()
+    await fixture.until(() => fixture.calls.length === 1)
     // Ours goes forward by three minutes and a half, the venue's does not.
-    stage.venue.world.skewMs = -210_000
-    await stage.timer.jump(210_000)
-    await stage.until(() => stage.feed.status().clockOffsetMs === -210_000)
-    await stage.until(() => stage.calls.length === 2, 500)
-    expect(openTimes(stage.bars())).toEqual(['12:34', '12:35'])
-    expect(Date.parse(stage.bars()[1]?.close_ts ?? '')).toBeLessThanOrEqual(stage.timer.now() - 210_000)
-    expect(stage.bars()[1]?.backfill).toBe(false)
+    fixture.venue.world.skewMs = -210_000
+    await fixture.timer.jump(210_000)
+    await fixture.until(() => fixture.feed.status().clockOffsetMs === -210_000)
+    await fixture.until(() => fixture.calls.length === 2, 500)
+    expect(openTimes(fixture.bars())).toEqual(['12:34', '12:35'])
+    expect(Date.parse(fixture.bars()[1]?.close_ts ?? '')).toBeLessThanOrEqual(fixture.timer.now() - 210_000)
+    expect(fixture.bars()[1]?.backfill).toBe(false)
   })
 })
 
 describe('a socket', () => {
-  it('that is silent is replaced by requests until another one talks', async () => {
-    const stage = await stageOf()
-    await stage.start()
-    const { streams, world } = stage.venue
-    await stage.until(() => streams.names().length === 1, 0)
-    await stage.until(() => {
+  it('that is silent is replaced by polling until another one works', async () => {
+    const fixture = await openFixture()
+    await fixture.start()
+    const { streams, world } = fixture.venue
+    await fixture.until(() => streams.names().length === 1, 0)
+    await fixture.until(() => {
       streams.tick()
-      return stage.ticks.length > 0
+      return fixture.ticks.length > 0
     }, 1)
     world.areSocketsMute = true
-    await stage.until(() => stage.troubles.length > 0, 1000)
-    expect(stage.troubles).toEqual(['prices come by request, as the socket of BTC/USDT is silent'])
-    const told = stage.ticks.length
-    await stage.until(() => stage.ticks.length > told + 1, 1000)
-    expect(stage.feed.status().state).toBe('troubled')
+    await fixture.until(() => fixture.errors.length > 0, 1000)
+    expect(fixture.errors).toEqual(['the socket of BTC/USDT is silent: polling prices instead'])
+    const before = fixture.ticks.length
+    await fixture.until(() => fixture.ticks.length > before + 1, 1000)
+    expect(fixture.feed.status().state).toBe('failing')
     world.areSocketsMute = false
-    await stage.until(() => {
+    await fixture.until(() => {
       streams.tick()
-      return stage.feed.status().state === 'running'
+      return fixture.feed.status().state === 'running'
     }, 1000)
-    expect(stage.troubles).toHaveLength(1)
+    expect(fixture.errors).toHaveLength(1)
   })
 
-  it('that is silent is noticed beside one that talks', async () => {
-    const stage = await stageOf()
-    await stage.start({ symbols: ['BTC', 'HYPE'] })
-    const { streams, world } = stage.venue
-    await stage.until(() => streams.names().length === 2, 0)
+  it('that is silent is noticed beside one that works', async () => {
+    const fixture = await openFixture()
+    await fixture.start({ symbols: ['BTC', 'HYPE'] })
+    const { streams, world } = fixture.venue
+    await fixture.until(() => streams.names().length === 2, 0)
     world.muteStreams.add('btcusdt@miniTicker')
-    await stage.until(() => {
+    await fixture.until(() => {
       streams.tick()
-      return stage.troubles.length > 0
+      return fixture.errors.length > 0
     }, 1000)
-    await stage.until(() => {
+    await fixture.until(() => {
       streams.tick()
-      return new Set(stage.ticks.map(({ symbol }) => symbol)).size === 2
+      return new Set(fixture.ticks.map(({ symbol }) => symbol)).size === 2
     }, 1000)
-    expect(stage.troubles).toEqual(['prices come by request, as the socket of BTC/USDT is silent'])
+    expect(fixture.errors).toEqual(['the socket of BTC/USDT is silent: polling prices instead'])
     world.muteStreams.clear()
-    await stage.until(() => {
+    await fixture.until(() => {
       streams.tick()
-      return stage.feed.status().state === 'running'
+      return fixture.feed.status().state === 'running'
     }, 1000)
   })
 
   it('that breaks is opened again', async () => {
-    const stage = await stageOf()
-    await stage.start()
-    const { streams } = stage.venue
-    await stage.until(() => streams.names().length === 1, 0)
+    const fixture = await openFixture()
+    await fixture.start()
+    const { streams } = fixture.venue
+    await fixture.until(() => streams.names().length === 1, 0)
     streams.destroyAll()
-    await stage.until(() => stage.feed.status().state === 'troubled', 0)
-    expect(stage.troubles).toEqual([
-      expect.stringContaining('prices come by request, as the socket of BTC/USDT broke: '),
-    ])
-    await stage.until(() => {
+    await fixture.until(() => fixture.feed.status().state === 'failing', 0)
+    expect(fixture.errors).toEqual([expect.stringContaining('the socket of BTC/USDT broke (')])
+    await fixture.until(() => {
       streams.tick()
-      return stage.feed.status().state === 'running'
+      return fixture.feed.status().state === 'running'
     }, 100)
   })
 })
 
-describe('a venue that is down at the start', () => {
-  it('is trouble, not the end: the feed starts, and recovers when the venue does', async () => {
+describe('an exchange that is down at the start', () => {
+  it('leaves the feed failing until the exchange recovers', async () => {
     const port = await freePort()
-    const stage = await stageOf({ baseUrl: `http://127.0.0.1:${port}` })
-    await stage.start()
-    expect(stage.feed.status()).toMatchObject({ state: 'troubled', lastBarAtMs: null })
-    expect(stage.troubles).toEqual([expect.stringContaining('binance does not tell its markets: ')])
-    const venue = await startVenue({ now: () => stage.timer.now(), port })
+    const fixture = await openFixture({ baseUrl: `http://127.0.0.1:${port}` })
+    await fixture.start()
+    expect(fixture.feed.status()).toMatchObject({ state: 'failing', lastBarAtMs: null })
+    expect(fixture.errors).toEqual([
+      expect.stringContaining('could not load the markets of binance, will retry: '),
+    ])
+    const venue = await startExchangeServer({ now: () => fixture.timer.now(), port })
     try {
-      await stage.until(() => stage.feed.status().state === 'running', 500)
-      await stage.nextMinute()
-      await stage.until(() => stage.calls.length === 1)
-      expect(stage.bars()[0]?.backfill).toBe(false)
+      await fixture.until(() => fixture.feed.status().state === 'running', 500)
+      await fixture.nextMinute()
+      await fixture.until(() => fixture.calls.length === 1)
+      expect(fixture.bars()[0]?.backfill).toBe(false)
     } finally {
-      await stage.feed.stop()
+      await fixture.feed.stop()
       await venue.close()
     }
   })
 
-  it('or tells nonsense is asked again', async () => {
-    const stage = await stageOf()
-    stage.venue.faults.add(/exchangeInfo$/, { kind: 'garbage' }, 3)
-    await stage.start()
-    expect(stage.feed.status().state).toBe('troubled')
-    await stage.until(() => stage.feed.status().state === 'running', 500)
+  it('or sends garbage is asked again', async () => {
+    const fixture = await openFixture()
+    fixture.venue.faults.add(/exchangeInfo$/, { kind: 'garbage' }, 3)
+    await fixture.start()
+    expect(fixture.feed.status().state).toBe('failing')
+    await fixture.until(() => fixture.feed.status().state === 'running', 500)
   })
 })
 
@@ -312,31 +314,34 @@ describe('a stop', () => {
     ['of the start', /exchangeInfo$/],
     ['of the past', KLINES],
   ])('in the middle of a request %s ends it', async (_, path) => {
-    const stage = await stageOf({ warmupHours: 1 })
-    stage.venue.faults.add(path, { kind: 'slow', waitMs: 60_000 })
-    const started = stage.start()
-    await stage.until(() => stage.venue.requests.some((request) => path.test(request.split('?')[0] ?? '')), 0)
-    await stage.feed.stop()
+    const fixture = await openFixture({ warmupHours: 1 })
+    fixture.venue.faults.add(path, { kind: 'slow', waitMs: 60_000 })
+    const started = fixture.start()
+    await fixture.until(
+      () => fixture.venue.requests.some((request) => path.test(request.split('?')[0] ?? '')),
+      0,
+    )
+    await fixture.feed.stop()
     await started
-    await stage.until(() => stage.venue.inFlight() === 0, 0)
-    expect(stage.calls).toEqual([])
-    expect(stage.troubles).toEqual([])
-    expect(stage.feed.status().state).toBe('stopped')
+    await fixture.until(() => fixture.venue.inFlight() === 0, 0)
+    expect(fixture.calls).toEqual([])
+    expect(fixture.errors).toEqual([])
+    expect(fixture.feed.status().state).toBe('stopped')
   })
 
   it('in the middle of a wait and with open sockets leaves nothing behind', async () => {
-    const stage = await stageOf()
-    await stage.start({ symbols: ['BTC', 'HYPE'] })
-    await stage.until(() => stage.venue.streams.count() === 2, 0)
-    stage.venue.world.areSocketsMute = true
-    stage.venue.faults.add(/./, { kind: 'status', status: 429, retryAfterSeconds: 3600 })
-    await stage.nextMinute()
-    await stage.until(() => stage.feed.status().state === 'troubled')
-    await stage.feed.stop()
-    await stage.until(() => stage.venue.streams.count() === 0, 0)
-    const asked = stage.venue.requests.length
-    await stage.timer.advance(2 * 3_600_000)
-    expect(stage.venue.requests).toHaveLength(asked)
+    const fixture = await openFixture()
+    await fixture.start({ symbols: ['BTC', 'HYPE'] })
+    await fixture.until(() => fixture.venue.streams.count() === 2, 0)
+    fixture.venue.world.areSocketsMute = true
+    fixture.venue.faults.add(/./, { kind: 'status', status: 429, retryAfterSeconds: 3600 })
+    await fixture.nextMinute()
+    await fixture.until(() => fixture.feed.status().state === 'failing')
+    await fixture.feed.stop()
+    await fixture.until(() => fixture.venue.streams.count() === 0, 0)
+    const asked = fixture.venue.requests.length
+    await fixture.timer.advance(2 * 3_600_000)
+    expect(fixture.venue.requests).toHaveLength(asked)
   })
 })
 

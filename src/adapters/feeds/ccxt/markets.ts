@@ -1,8 +1,8 @@
 import { canonicalSymbol } from '../../../core/shared/symbol.ts'
-import { memberOf, positiveOf, UnreadableAnswerError } from './values.ts'
+import { DOLLARS, memberOf, positiveOf } from '../../ccxt.ts'
 
-/** A symbol of the universe, and where the venue trades it. */
-export interface Watched {
+/** A symbol of the universe, and where the exchange trades it. */
+export interface WatchedSymbol {
   /** In the spelling of the universe. */
   readonly symbol: string
   /** Bars, ticks and the book come from here: the spot market, or the perpetual where there is no spot market. */
@@ -14,30 +14,28 @@ export interface Watched {
 
 export interface Perpetual {
   readonly market: string
-  /** In units of the symbol; null where the venue does not say. */
+  /** In units of the symbol; null where the exchange does not say. */
   readonly contractSize: number | null
 }
 
-export interface Choice {
-  readonly watched: readonly Watched[]
-  /** Symbols that the venue does not trade against dollars. */
+export interface MarketChoice {
+  readonly watched: readonly WatchedSymbol[]
+  /** Symbols that the exchange does not trade against dollars. */
   readonly missing: readonly string[]
 }
 
 /** Finds the markets of a universe. A stablecoin of the dollar counts as the dollar; the first of the list wins. */
-export const chooseMarkets = (markets: unknown, symbols: readonly string[]): Choice => {
+export const chooseMarkets = (markets: unknown, symbols: readonly string[]): MarketChoice => {
   const listed = Object.values(typeof markets === 'object' && markets !== null ? markets : {}).flatMap(
     marketsIn,
   )
-  if (listed.length === 0) throw new UnreadableAnswerError('the venue lists no market')
+  if (listed.length === 0) throw new Error('the exchange lists no market')
   const found = symbols.map((symbol) => ({ symbol, watched: watchedOf(symbol, listed) }))
   return {
     watched: found.flatMap(({ watched }) => (watched === null ? [] : [watched])),
     missing: found.filter(({ watched }) => watched === null).map(({ symbol }) => symbol),
   }
 }
-
-const DOLLARS: readonly string[] = ['USDT', 'USD', 'USDC', 'FDUSD']
 
 interface Market {
   readonly name: string
@@ -47,7 +45,7 @@ interface Market {
   readonly contractSize: number | null
 }
 
-const watchedOf = (symbol: string, listed: readonly Market[]): Watched | null => {
+const watchedOf = (symbol: string, listed: readonly Market[]): WatchedSymbol | null => {
   const base = canonicalSymbol(symbol)
   const spot = bestOf(listed.filter((market) => market.isSpot && market.base === base))
   const swap = bestOf(listed.filter((market) => !market.isSpot && market.base === base))

@@ -1,41 +1,37 @@
 import type { FeedListener } from '../../../ports/market-feed.ts'
 import type { Timer } from '../../../ports/timer.ts'
-import { backoffMs } from './backoff.ts'
-import { canFetch, closeSockets, type Exchange } from './exchange.ts'
-import type { Line } from './line.ts'
-import type { Watched } from './markets.ts'
-import type { ErrorReports } from './errors.ts'
-import { memberOf, messageOf, positiveOf } from './values.ts'
+import { memberOf, positiveOf } from '../../ccxt.ts'
+import { backoffMs, messageOf, type ErrorReports, type Exchange } from './exchange.ts'
+import type { WatchedSymbol } from './markets.ts'
 
 export interface TickFollowerDependencies {
   readonly exchange: Exchange
-  readonly line: Line
   readonly timer: Timer
   readonly signal: AbortSignal
   readonly listener: FeedListener
-  readonly troubles: ErrorReports
-  readonly barMs: number
+  readonly errors: ErrorReports
 }
 
 /**
- * Prices between bars, until the feed stops: from sockets where the venue has them, by request while it has none or one
- * says nothing. A socket that is open and mute is as good as closed, so only what arrives counts.
+ * Prices between bars, until the feed stops: from sockets where the exchange has them, by polling while it has none or
+ * one is broken or silent.
  */
 export const followTicks = async (
-  parts: TickFollowerDependencies,
-  watched: readonly Watched[],
+  dependencies: TickFollowerDependencies,
+  watched: readonly WatchedSymbol[],
 ): Promise<void> => {
-  const tell = createTeller(parts, watched)
+  const { exchange, listener } = dependencies
+  const onTickers = createTickFilter(listener, watched)
   let closing: Promise<void> | null = null
   const sockets: Sockets = {
     isClosing: () => closing !== null,
     close: async () => {
-      closing ??= closeSockets(parts.exchange).finally(() => (closing = null))
+      closing ??= exchange.closeSockets().finally(() => (closing = null))
       await closing
     },
   }
   await Promise.all(
-    sourcesOf(parts.exchange, watched).map((source) => followSource(parts, source, sockets, tell)),
+    sourcesOf(exchange, watched).map((source) => followSource(dependencies, source, sockets, onTickers)),
   )
 }
 
@@ -43,118 +39,119 @@ export const followTicks = async (
 interface Source {
   readonly markets: readonly string[]
   /** The next prices of the socket; null where there is none. */
-  readonly listen: (() => Promise<unknown>) | null
+  readonly nextTickers: (() => Promise<unknown>) | null
 }
 
-/** All that are open: the library closes them together. */
+/** All open sockets: the library closes them together. */
 interface Sockets {
   isClosing(): boolean
   close(): Promise<void>
 }
 
-type Tell = (tickers: unknown) => void
+type TickersListener = (tickers: unknown) => void
 
 const followSource = async (
-  parts: TickFollowerDependencies,
-  { markets, listen }: Source,
+  dependencies: TickFollowerDependencies,
+  { markets, nextTickers }: Source,
   sockets: Sockets,
-  tell: Tell,
+  onTickers: TickersListener,
 ): Promise<void> => {
-  const { exchange, timer, signal, troubles } = parts
+  const { exchange, timer, signal, errors } = dependencies
+  const barMs = exchange.resolution.seconds * 1000
   const cause = `socket of ${markets.join(', ')}`
-  const silentMsMax = Math.max(SILENT_BARS_MAX * parts.barMs, SILENT_MS_MIN)
-  let quietSinceMs = timer.now()
-  let isBroken = listen === null
+  const silentMsMax = Math.max(SILENT_BARS_MAX * barMs, SILENT_MS_MIN)
+  let lastTickMs = timer.now()
+  let isBroken = nextTickers === null
 
   const fail = (why: string): void => {
-    if (!isBroken) troubles.raise(cause, `prices come by request, as the ${cause} ${why}`)
+    if (!isBroken) errors.raise(cause, `the ${cause} ${why}: polling prices instead`)
     isBroken = true
   }
 
-  const hear = async (next: () => Promise<unknown>): Promise<void> => {
+  const followSocket = async (next: () => Promise<unknown>): Promise<void> => {
     let failures = 0
     while (!signal.aborted) {
       try {
         const tickers = await next()
         if (signal.aborted) return
-        tell(tickers)
-        // Of prices that came together the call tells only one.
-        tell(exchange.tickers)
-        quietSinceMs = timer.now()
+        onTickers(tickers)
+        // Of prices that arrive together the call returns only one.
+        onTickers(exchange.api.tickers)
+        lastTickMs = timer.now()
         isBroken = false
         failures = 0
-        troubles.clear(cause)
+        errors.clear(cause)
       } catch (error) {
         if (signal.aborted) return
         failures += 1
-        // Another one was silent, and this one was closed along with it.
-        if (!sockets.isClosing()) fail(`broke: ${messageOf(error)}`)
+        // When a silent socket is replaced, this one is closed along with it.
+        if (!sockets.isClosing()) fail(`broke (${messageOf(error)})`)
         await timer.wait(backoffMs(failures), signal)
       }
     }
   }
 
-  /** Looks after the socket, and asks while it says nothing. */
+  /** Replaces a silent socket, and polls while there is none. */
   const guard = async (): Promise<void> => {
     while (!signal.aborted) {
-      await timer.wait(Math.max(POLL_MS_MIN, parts.barMs / 6), signal)
+      await timer.wait(Math.max(POLL_MS_MIN, barMs / 6), signal)
       if (signal.aborted) return
-      if (listen !== null && timer.now() - quietSinceMs >= silentMsMax) {
+      if (nextTickers !== null && timer.now() - lastTickMs >= silentMsMax) {
         fail('is silent')
-        // The next one has as much time to say something.
-        quietSinceMs = timer.now()
+        // The next socket gets as much time.
+        lastTickMs = timer.now()
         await sockets.close()
       }
-      if (isBroken) await poll(parts, markets, tell)
+      if (isBroken) await poll(dependencies, markets, onTickers)
     }
   }
 
-  await Promise.all(listen === null ? [guard()] : [guard(), hear(listen)])
+  await Promise.all(nextTickers === null ? [guard()] : [guard(), followSocket(nextTickers)])
 }
 
 const SILENT_BARS_MAX = 2
 const SILENT_MS_MIN = 30_000
 const POLL_MS_MIN = 5000
 
-/** One call for all markets of a kind where the venue can, as each may open a socket of its own. */
-const sourcesOf = (exchange: Exchange, watched: readonly Watched[]): readonly Source[] => {
+/** One call for all markets of a kind where the exchange has one, as each call may open its own socket. */
+const sourcesOf = ({ api }: Exchange, watched: readonly WatchedSymbol[]): readonly Source[] => {
   const kinds = [true, false].map((isSpot) => [
     ...new Set(watched.filter((entry) => entry.isSpot === isSpot).map(({ market }) => market)),
   ])
-  if (exchange.has['watchTickers'] === true) {
+  if (api.has['watchTickers'] === true) {
     return kinds
       .filter(({ length }) => length > 0)
-      .map((markets) => ({ markets, listen: () => exchange.watchTickers(markets) }))
+      .map((markets) => ({ markets, nextTickers: () => api.watchTickers(markets) }))
   }
-  const hasSockets = exchange.has['watchTicker'] === true
+  const hasSockets = api.has['watchTicker'] === true
   return kinds.flat().map((market) => ({
     markets: [market],
-    listen: hasSockets ? async () => ({ [market]: await exchange.watchTicker(market) }) : null,
+    nextTickers: hasSockets ? async () => ({ [market]: await api.watchTicker(market) }) : null,
   }))
 }
 
 const poll = async (
-  { exchange, line, signal, troubles }: TickFollowerDependencies,
+  { exchange, signal, errors }: TickFollowerDependencies,
   markets: readonly string[],
-  tell: Tell,
+  onTickers: TickersListener,
 ): Promise<void> => {
-  if (!canFetch(exchange, 'fetchTicker')) return
+  if (!exchange.supports('fetchTicker')) return
   for (const market of markets) {
     const cause = `price of ${market}`
     try {
-      const ticker = await line.ask(() => exchange.fetchTicker(market))
+      const ticker = await exchange.request(() => exchange.api.fetchTicker(market))
       if (signal.aborted) return
-      tell({ [market]: ticker })
-      troubles.clear(cause)
+      onTickers({ [market]: ticker })
+      errors.clear(cause)
     } catch (error) {
       if (signal.aborted) return
-      troubles.raise(cause, `no ${cause} for now: ${messageOf(error)}`)
+      errors.raise(cause, `could not poll the ${cause}, will retry: ${messageOf(error)}`)
     }
   }
 }
 
-/** Tells what is new of the universe: each price once, and none that is older than the last. */
-const createTeller = ({ listener }: TickFollowerDependencies, watched: readonly Watched[]): Tell => {
+/** Passes on new prices of watched symbols: each once, and none that is older than the last. */
+const createTickFilter = (listener: FeedListener, watched: readonly WatchedSymbol[]): TickersListener => {
   const newestMs = new Map<string, number>()
   return (tickers) => {
     for (const { symbol, market } of watched) {

@@ -1,5 +1,6 @@
+import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { momentIn, numberIn } from './cells.ts'
+import { numberIn, splitCsv, timeIn } from './cells.ts'
 
 it.each([
   ['1', 1],
@@ -30,6 +31,32 @@ it.each([
   ['1706745600000.5', null],
   ['', null],
   ['today', null],
-])('%j is the moment %s', (cell, ms) => {
-  expect(momentIn(cell)).toBe(ms)
+])('%j is the time %s', (cell, ms) => {
+  expect(timeIn(cell)).toBe(ms)
+})
+
+it.each([
+  ['a,b,c', ['a', 'b', 'c']],
+  ['', ['']],
+  [',', ['', '']],
+  ['"a,b",c', ['a,b', 'c']],
+  ['"a ""b""",c', ['a "b"', 'c']],
+  [' "a" ,b', ['a', 'b']],
+  ['a,"",', ['a', '', '']],
+  ['a "b",c', ['a "b"', 'c']],
+])('%j has the fields %j', (line, fields) => {
+  expect(splitCsv(line)).toEqual(fields)
+})
+
+it.each(['"a', 'a,"b', '"a""', '"a"b,c'])('%j has an unclosed quote', (line) => {
+  expect(splitCsv(line)).toBeNull()
+})
+
+it('returns quoted fields unchanged', () => {
+  fc.assert(
+    fc.property(fc.array(fc.string(), { minLength: 1 }), (fields) => {
+      const line = fields.map((field) => `"${field.replaceAll('"', '""')}"`).join(',')
+      expect(splitCsv(line)).toEqual(fields)
+    }),
+  )
 })

@@ -4,8 +4,17 @@ import { barAt } from '../../../core/market/bars.fixture.ts'
 import { createManualTimer, settle } from '../../../ports/manual-timer.fixture.ts'
 import { marketFeedContract } from '../../../ports/market-feed.contract.ts'
 import type { FeedStart } from '../../../ports/market-feed.ts'
-import { createFileFeed } from './file-feed.ts'
-import { csv, hearing, MINUTE_MS, minutes, row, START_MS, tsOf, useFiles } from './replay.fixture.ts'
+import {
+  csv,
+  MINUTE_MS,
+  minutes,
+  recordingListener,
+  row,
+  START_MS,
+  tsOf,
+  useFiles,
+} from './file-feed.fixture.ts'
+import { createFileFeed, createPace } from './file-feed.ts'
 
 const { opened, replayed } = useFiles()
 
@@ -24,7 +33,7 @@ marketFeedContract('the file feed', async () => {
 
 const failureOf = async (text: string | Buffer): Promise<string> => {
   const { feed } = await opened(text)
-  const failure = await feed.start(FROM_NOTHING, hearing().listener).then(() => 'started', String)
+  const failure = await feed.start(FROM_NOTHING, recordingListener().listener).then(() => 'started', String)
   await feed.stop()
   return failure
 }
@@ -33,13 +42,13 @@ describe('a file that cannot be replayed', () => {
   it.each([
     ['is empty', '', 'empty'],
     ['has blank lines only', '\n\n', 'empty'],
-    ['has no header', `${row(0)}\n${row(1)}\n`, 'no usable header; wanted ts,symbol,open'],
+    ['has no header', `${row(0)}\n${row(1)}\n`, 'no usable header: expected ts,symbol,open'],
     ['lacks a column', 'ts,symbol,open,high,low,close\n', 'no usable header'],
     ['is an array', '[{"ts":1}]', 'no usable header'],
     ['holds other objects', '{"price":1}', 'no usable header'],
     ['is in another encoding', Buffer.from(csv(row(0)), 'utf16le'), 'no usable header'],
-    ['knows no symbol of the universe', csv(row(0, 'DOGE')), 'no bar of BTC'],
-    ['holds no sound row', csv('x'), 'no bar of BTC'],
+    ['has no symbol of the universe', csv(row(0, 'DOGE')), 'no bars of BTC'],
+    ['has no valid row', csv('x'), 'no bars of BTC'],
   ])('%s', async (_name, text, words) => {
     expect(await failureOf(text)).toContain(words)
   })
@@ -54,11 +63,11 @@ describe('a file that cannot be replayed', () => {
   it.each([
     ['is missing', '/nowhere/bars.csv', 'market.file /nowhere/bars.csv cannot be read: ENOENT'],
     ['is a folder', '/', 'market.file / cannot be read: EISDIR'],
-    ['has no name', '', 'market.file names no file'],
+    ['has no name', '', 'market.file is empty'],
   ])('%s', async (_name, file, words) => {
     const timer = createManualTimer(START_MS)
     const feed = createFileFeed({ settings: { file, speed: 1, bar_seconds: 60 }, timer })
-    await expect(feed.start(FROM_NOTHING, hearing().listener)).rejects.toThrow(words)
+    await expect(feed.start(FROM_NOTHING, recordingListener().listener)).rejects.toThrow(words)
     await feed.stop()
   })
 })
@@ -66,8 +75,8 @@ describe('a file that cannot be replayed', () => {
 describe('a replay', () => {
   const begun = async (text: string) => {
     const { path, timer, feed } = await opened(text)
-    const { listener, calls, troubles } = hearing()
-    return { path, timer, feed, calls, troubles, started: feed.start(FROM_NOTHING, listener) }
+    const { listener, calls, errors } = recordingListener()
+    return { path, timer, feed, calls, errors, started: feed.start(FROM_NOTHING, listener) }
   }
 
   it('can be stopped while the file is scanned', async () => {
@@ -78,10 +87,10 @@ describe('a replay', () => {
     expect(feed.status().state).toBe('stopped')
   })
 
-  it('ends early, and says why, when the file goes away', async () => {
-    // Newest first: its parts are opened one after the other.
+  it('ends early with an error when the file is removed', async () => {
+    // Newest first: its runs are opened one after the other.
     const rows = minutes(3000).toReversed()
-    const { path, timer, feed, calls, troubles, started } = await begun(
+    const { path, timer, feed, calls, errors, started } = await begun(
       csv(...rows.map((minute) => row(minute))),
     )
     await started
@@ -90,22 +99,49 @@ describe('a replay', () => {
       await timer.advance(MINUTE_MS)
       await settle()
     }
-    expect(feed.status().state).toBe('troubled')
+    expect(feed.status().state).toBe('failing')
     expect(calls.length).toBeLessThan(3000)
-    expect(troubles.join()).toContain('the replay ended early: ENOENT')
+    expect(errors.join()).toContain('ended early: ENOENT')
     await feed.stop()
   })
 })
 
 describe('the pace', () => {
-  it('follows the file, at the speed of the configuration', async () => {
-    const { toldAtMs } = await replayed(
+  it('delivers the first at once and the others at their distance, by the speed', () => {
+    const pace = createPace(10)
+    expect(pace.waitMs(5_000_000, 100)).toBe(0)
+    expect(pace.waitMs(5_060_000, 100)).toBe(6000)
+    expect(pace.waitMs(5_120_000, 6100)).toBe(6000)
+  })
+
+  it('makes up for small delays', () => {
+    const pace = createPace(1)
+    pace.waitMs(0, 0)
+    expect(pace.waitMs(60_000, 3000)).toBe(57_000)
+    expect(pace.waitMs(61_000, 62_000)).toBe(0)
+    expect(pace.waitMs(120_000, 62_500)).toBe(57_500)
+  })
+
+  it.each([
+    ['slept', 10_000_000],
+    ['was set back', -10_000_000],
+  ])('continues from now when the clock %s', (_name, shiftMs) => {
+    const pace = createPace(1)
+    pace.waitMs(0, 20_000_000)
+    pace.waitMs(60_000, 20_000_000)
+    const nowMs = 20_060_000 + shiftMs
+    expect(pace.waitMs(120_000, nowMs)).toBe(0)
+    expect(pace.waitMs(180_000, nowMs)).toBe(60_000)
+  })
+
+  it('follows the file at the configured speed', async () => {
+    const { deliveredAtMs } = await replayed(
       csv(...[0, 1, 2, 5, 6].map((minute) => row(minute))),
       { symbols: ['BTC'] },
       4,
     )
-    const [first = 0] = toldAtMs
-    expect(toldAtMs.map((ms) => ms - first)).toEqual([0, 15_000, 30_000, 75_000, 90_000])
+    const [first = 0] = deliveredAtMs
+    expect(deliveredAtMs.map((ms) => ms - first)).toEqual([0, 15_000, 30_000, 75_000, 90_000])
   })
 })
 
@@ -115,12 +151,12 @@ describe('on a store with bars', () => {
       ['BTC', barAt(tsOf(1))],
       ['ETH', barAt(tsOf(2), 100, { symbol: 'ETH' })],
     ])
-    const { short, toldAtMs } = await replayed(
+    const { short, deliveredAtMs } = await replayed(
       csv(...minutes(5).flatMap((minute) => [row(minute), row(minute, 'ETH')])),
       { lastBars },
       1,
     )
     expect(short).toEqual(['00:02 BTC 102', '00:03 BTC 103, 00:03 ETH 103', '00:04 BTC 104, 00:04 ETH 104'])
-    expect((toldAtMs[2] ?? 0) - (toldAtMs[0] ?? 0)).toBe(120_000)
+    expect((deliveredAtMs[2] ?? 0) - (deliveredAtMs[0] ?? 0)).toBe(120_000)
   })
 })

@@ -36,7 +36,7 @@ it('knows number and place of every line, however the file is cut into pieces', 
   expect(await linesIn({ startByte: from, endByte: from, firstNumber: 11 })).toEqual([])
 })
 
-it('drops lines that are too long, and goes on behind them', async () => {
+it('drops lines that are too long, and continues after them', async () => {
   await writeFile(path, `a\n${'x'.repeat(1_048_577)}\nb\n${'y'.repeat(2_500_000)}`)
   const lines = await linesIn()
   expect(lines.map(({ text }) => text)).toEqual(['a', null, 'b', null])

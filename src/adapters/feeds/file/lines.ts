@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs'
 export interface Line {
   /** From 1. */
   readonly number: number
-  /** Without its end; null when it is longer than any row can be. */
+  /** Without its line end; null when it is too long. */
   readonly text: string | null
   readonly startByte: number
 }
@@ -17,7 +17,7 @@ export interface LineRange {
 
 export const WHOLE_FILE: LineRange = { startByte: 0, endByte: null, firstNumber: 1 }
 
-/** The lines of a file, as many at a time as were read together; never more than that is held. */
+/** The lines of a file, in chunks as they are read: only one chunk is in memory. */
 export async function* readLines(path: string, range: LineRange): AsyncGenerator<readonly Line[]> {
   const { startByte, endByte } = range
   if (endByte !== null && endByte <= startByte) return
@@ -26,23 +26,23 @@ export async function* readLines(path: string, range: LineRange): AsyncGenerator
     ...(endByte === null ? {} : { end: endByte - 1 }),
     highWaterMark: CHUNK_BYTES,
   })
-  const cutter = createCutter(range)
-  for await (const chunk of stream) yield cutter.cut(chunk as Buffer)
-  yield cutter.rest()
+  const splitter = createSplitter(range)
+  for await (const chunk of stream) yield splitter.split(chunk as Buffer)
+  yield splitter.rest()
 }
 
 const CHUNK_BYTES = 262_144
-/** A row of two hundred symbols with all their members is a tenth of it. */
+/** Ten times a row of two hundred symbols with all their columns. */
 const LINE_BYTES_MAX = 1_048_576
 const LINE_FEED = 0x0a
 const BYTE_ORDER_MARK = '\uFEFF'
 
-interface Cutter {
-  cut(chunk: Buffer): readonly Line[]
+interface Splitter {
+  split(chunk: Buffer): readonly Line[]
   rest(): readonly Line[]
 }
 
-const createCutter = ({ startByte, firstNumber }: LineRange): Cutter => {
+const createSplitter = ({ startByte, firstNumber }: LineRange): Splitter => {
   let number = firstNumber
   let lineByte = startByte
   let head: Buffer = Buffer.alloc(0)
@@ -61,7 +61,7 @@ const createCutter = ({ startByte, firstNumber }: LineRange): Cutter => {
 
   let heldBytes = 0
   return {
-    cut: (chunk) => {
+    split: (chunk) => {
       const lines: Line[] = []
       let from = 0
       for (let end = chunk.indexOf(LINE_FEED); end !== -1; end = chunk.indexOf(LINE_FEED, from)) {

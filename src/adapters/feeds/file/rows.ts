@@ -1,37 +1,34 @@
+import type { FeedBar } from '../../../core/market/bar.ts'
 import { canonicalSymbol } from '../../../core/shared/symbol.ts'
-import { momentIn } from './cells.ts'
-import { splitCsv } from './csv.ts'
-import { barFrom, type FileBar, type ReadBar } from './file-bar.ts'
-import { jsonCellsOf, jsonColumnsOf } from './json-rows.ts'
-import { layoutOf, type Layout, type Places } from './layout.ts'
+import { jsonCellsOf, jsonColumnsOf, numberIn, splitCsv, timeIn } from './cells.ts'
 
-/** What a line holds of the universe, and what is wrong with it: one symbol's fault is not another's. */
+/** The bars of a line, and its faults: a fault of one symbol does not affect another. */
 export interface ReadRow {
   readonly openMs: number
   readonly bars: readonly FileBar[]
   readonly faults: readonly string[]
 }
 
-/** How a file is to be read, learned from its first line. */
+/** How to read a file, derived from its first line. */
 export interface RowFormat {
-  /** The first line names the columns and is no row. */
+  /** The first line names the columns. */
   readonly hasHeader: boolean
-  /** Columns that are not read because another venue comes first. */
-  readonly doubled: readonly string[]
+  /** Groups of columns that are ignored, because another venue has the same symbol. */
+  readonly ignored: readonly string[]
   read(line: string): ReadRow
 }
 
 /** Null when the first line is neither a usable header nor a usable object. */
 export const rowFormatOf = (firstLine: string, universe: ReadonlyMap<string, string>): RowFormat | null => {
   const isJson = firstLine.trimStart().startsWith('{')
-  const columns = isJson ? jsonColumnsOf(firstLine) : splitCsv(firstLine)
+  const columns = isJson ? jsonColumnsOf(firstLine, SIDE_MEMBERS) : splitCsv(firstLine)
   const layout = columns === null ? null : layoutOf(columns)
   if (columns === null || layout === null) return null
   const toCells = isJson ? jsonCellsOf(columns) : csvCellsOf(columns.length)
   const readCells = layout.kind === 'long' ? longReader(layout, universe) : wideReader(layout, universe)
   return {
     hasHeader: !isJson,
-    doubled: layout.kind === 'long' ? [] : doubledIn(layout),
+    ignored: layout.kind === 'long' ? [] : ignoredIn(layout),
     read: (line) => {
       if (line.trim() === '') return NONE
       const cells = toCells(line)
@@ -53,8 +50,8 @@ const csvCellsOf =
   (line: string): Cells | string => {
     const cells = splitCsv(line)
     if (cells === null) return 'a quote is not closed'
-    const hasOneCommaMore = cells.length === count + 1 && cells.at(-1)?.trim() === ''
-    if (cells.length === count || hasOneCommaMore) return cells
+    const hasTrailingComma = cells.length === count + 1 && cells.at(-1)?.trim() === ''
+    if (cells.length === count || hasTrailingComma) return cells
     return `${cells.length} fields where the header has ${count}`
   }
 
@@ -83,7 +80,7 @@ const firstOfEach = ({ groups }: LayoutOf<'wide'>) =>
     ({ canonical }, place) => groups.findIndex((group) => group.canonical === canonical) === place,
   )
 
-const doubledIn = (layout: LayoutOf<'wide'>): readonly string[] => {
+const ignoredIn = (layout: LayoutOf<'wide'>): readonly string[] => {
   const first = firstOfEach(layout)
   return layout.groups.filter((group) => !first.includes(group)).map(({ title }) => title)
 }
@@ -95,12 +92,161 @@ const cellReader =
     return place === undefined ? '' : (cells[place] ?? '')
   }
 
-const rowOf = (moment: string, reads: readonly ReadBar[]): ReadRow => {
-  const openMs = momentIn(moment)
-  if (openMs === null) return faulty(`${JSON.stringify(moment.slice(0, 40))} is no time`)
+const rowOf = (time: string, reads: readonly ReadBar[]): ReadRow => {
+  const openMs = timeIn(time)
+  if (openMs === null) return faulty(`${JSON.stringify(time.slice(0, 40))} is not a time`)
   return {
     openMs,
     bars: reads.flatMap((read) => (read.status === 'bar' ? [read.bar] : [])),
     faults: reads.flatMap((read) => (read.status === 'bad' ? [read.reason] : [])),
   }
 }
+
+/** Which column holds what. */
+type Layout =
+  | { readonly kind: 'long'; readonly ts: number; readonly symbol: number; readonly places: Places }
+  | { readonly kind: 'wide'; readonly ts: number; readonly groups: readonly WideGroup[] }
+
+/** Column of each member that the file has. */
+type Places = ReadonlyMap<BarMember, number>
+
+interface WideGroup {
+  /** As the file names it: `binance:BTC/USDT`. */
+  readonly title: string
+  readonly canonical: string
+  readonly places: Places
+}
+
+/** Null when the columns have none of the known forms. */
+const layoutOf = (columns: readonly string[]): Layout | null => {
+  const names = columns.map((column) => column.trim().toLowerCase())
+  const ts = names.findIndex((name) => TIME_COLUMNS.has(name))
+  if (ts === -1) return null
+  const symbol = names.indexOf('symbol')
+  const places = placesIn(names)
+  if (symbol !== -1 && isComplete(places)) return { kind: 'long', ts, symbol, places }
+  const groups = wideGroupsOf(columns)
+  return groups.length === 0 ? null : { kind: 'wide', ts, groups }
+}
+
+export const WANTED_COLUMNS =
+  'ts,symbol,open,high,low,close,volume or timestamp and columns such as binance:BTC/USDT:open'
+
+const TIME_COLUMNS: ReadonlySet<string> = new Set(['ts', 'timestamp', 'open_ts'])
+
+const placesIn = (names: readonly string[]): Places =>
+  new Map(
+    MEMBERS.flatMap((member): [BarMember, number][] => {
+      const place = names.indexOf(member)
+      return place === -1 ? [] : [[member, place]]
+    }),
+  )
+
+const isComplete = (places: Places): boolean => BAR_MEMBERS.every((member) => places.has(member))
+
+const wideGroupsOf = (columns: readonly string[]): readonly WideGroup[] => {
+  const groups = new Map<string, string[]>()
+  columns.forEach((column, place) => {
+    const { title, field } = wideNameOf(column)
+    const fields = groups.get(title) ?? []
+    fields[place] = field
+    groups.set(title, fields)
+  })
+  return [...groups].flatMap(([title, fields]) => {
+    const places = placesIn(Array.from(fields, (field: string | undefined) => field ?? ''))
+    const canonical = canonicalSymbol(title.slice(title.indexOf(':') + 1))
+    return canonical === '' || !isComplete(places) ? [] : [{ title, canonical, places }]
+  })
+}
+
+/** `<venue>:<BASE>/<QUOTE>:<field>`; a pair may hold colons itself (`BTC/USDT:USDT`). */
+const wideNameOf = (column: string): { readonly title: string; readonly field: string } => {
+  const name = column.trim()
+  const end = name.lastIndexOf(':')
+  return end <= name.indexOf(':')
+    ? { title: '', field: '' }
+    : { title: name.slice(0, end), field: name.slice(end + 1).toLowerCase() }
+}
+
+/** A bar without its length, which the file does not name. */
+export type FileBar = Omit<FeedBar, 'resolution_s' | 'open_ts' | 'close_ts' | 'backfill'>
+
+const BAR_MEMBERS = ['open', 'high', 'low', 'close', 'volume'] as const
+const SIDE_MEMBERS = [
+  'quote_volume',
+  'funding_annualized',
+  'basis_annualized',
+  'open_interest_usd',
+  'bid_depth_usd',
+  'ask_depth_usd',
+  'fear_greed',
+] as const
+
+type BarMember = (typeof BAR_MEMBERS)[number] | (typeof SIDE_MEMBERS)[number]
+
+const MEMBERS: readonly BarMember[] = [...BAR_MEMBERS, ...SIDE_MEMBERS]
+
+type ReadBar =
+  | { readonly status: 'bar'; readonly bar: FileBar }
+  | { readonly status: 'none' }
+  | { readonly status: 'bad'; readonly reason: string }
+
+/** The bar of one symbol in one row: complete, or absent. */
+const barFrom = (symbol: string, cellOf: (member: BarMember) => string): ReadBar => {
+  const open = numberIn(cellOf('open'))
+  const high = numberIn(cellOf('high'))
+  const low = numberIn(cellOf('low'))
+  const close = numberIn(cellOf('close'))
+  const volume = numberIn(cellOf('volume'))
+  if (open === null && high === null && low === null && close === null) return { status: 'none' }
+  if (!isPrice(open) || !isPrice(high) || !isPrice(low) || !isPrice(close)) {
+    return bad(symbol, 'open, high, low and close must be numbers above 0')
+  }
+  if (low > Math.min(open, close) || high < Math.max(open, close)) {
+    return bad(symbol, 'open and close must lie between low and high')
+  }
+  if (!isAmount(volume)) return bad(symbol, 'volume must be a number of 0 or more')
+  const bar: FileBar = {
+    symbol,
+    open,
+    high,
+    low,
+    close,
+    volume,
+    quote_volume: numberIn(cellOf('quote_volume')) ?? usdOf(volume * close),
+    funding_annualized: numberIn(cellOf('funding_annualized')),
+    basis_annualized: numberIn(cellOf('basis_annualized')),
+    open_interest_usd: numberIn(cellOf('open_interest_usd')),
+    bid_depth_usd: numberIn(cellOf('bid_depth_usd')),
+    ask_depth_usd: numberIn(cellOf('ask_depth_usd')),
+    fear_greed: numberIn(cellOf('fear_greed')),
+  }
+  const invalid = SIDE_MEMBERS.find((member) => !isWithin(bar[member], SIDE_RANGES[member]))
+  return invalid === undefined ? { status: 'bar', bar } : bad(symbol, `${invalid} is out of range`)
+}
+
+const bad = (symbol: string, reason: string): ReadBar => ({ status: 'bad', reason: `${symbol}: ${reason}` })
+
+const isPrice = (value: number | null | undefined): value is number =>
+  typeof value === 'number' && value > 0 && Number.isFinite(value)
+
+const isAmount = (value: number | null | undefined): value is number =>
+  typeof value === 'number' && value >= 0 && Number.isFinite(value)
+
+const usdOf = (amount: number): number => Math.round(amount * 100) / 100
+
+const ANYTHING = [-Number.MAX_VALUE, Number.MAX_VALUE] as const
+const AMOUNT = [0, Number.MAX_VALUE] as const
+
+const SIDE_RANGES: Readonly<Record<(typeof SIDE_MEMBERS)[number], readonly [number, number]>> = {
+  quote_volume: AMOUNT,
+  funding_annualized: ANYTHING,
+  basis_annualized: ANYTHING,
+  open_interest_usd: AMOUNT,
+  bid_depth_usd: AMOUNT,
+  ask_depth_usd: AMOUNT,
+  fear_greed: [0, 100],
+}
+
+const isWithin = (value: number | null, [min, max]: readonly [number, number]): boolean =>
+  value === null || (value >= min && value <= max)

@@ -1,6 +1,5 @@
 import type { FeedBar } from '../../../core/market/bar.ts'
-import { rounded } from './rounding.ts'
-import type { Path, SymbolPath } from './step.ts'
+import { rounded, type Path, type SymbolPath } from './path.ts'
 
 export interface BarTime {
   readonly openMs: number
@@ -8,7 +7,7 @@ export interface BarTime {
   readonly backfill: boolean
 }
 
-/** Gathers steps into bars. */
+/** Aggregates steps into bars. */
 export interface BarMaker {
   /** Once after every step. */
   add(): void
@@ -93,7 +92,7 @@ const barOf = (draft: Draft, time: BarTime, openTs: string, closeTs: string): Fe
 
 /** Of a day's volume, on each side of the book. */
 const DEPTH_SHARE = 0.0005
-/** Parts per unit that are kept. */
+/** Parts per unit that values are rounded to. */
 const RATE_PARTS = 1e4
 const USD_PARTS = 100
 const VOLUME_PARTS = 1e6

@@ -1,13 +1,13 @@
 import type { Sha256Hex } from '../../../core/log/hash-chain.ts'
 import { assert } from '../../../core/shared/assert.ts'
 
-/** One stream of chance. Equal names give equal streams, on every machine. */
+/** A stream of pseudorandom numbers: the same for the same name, on every machine. */
 export interface Draws {
   /** A whole number below 2^32. */
   next(): number
   /** From 0, below 1. */
   uniform(): number
-  /** About normal: the sum of twelve uniform draws less six, so that no logarithm decides a bit. */
+  /** About normal: the sum of twelve uniform draws minus six, which is exact on every machine. */
   normal(): number
 }
 
@@ -33,7 +33,7 @@ export const createDraws = (seed: number, segment: number, stream: string, sha25
   }
 
   const normal = (): number => {
-    // The state in local variables: this loop is nine tenths of all simulated work.
+    // State in local variables: this loop is most of the simulation's work.
     let p = a
     let q = b
     let r = c

@@ -2,12 +2,11 @@ import { hash } from 'node:crypto'
 import { configurationSchema } from '../../../core/config/schema.ts'
 import type { FeedBar } from '../../../core/market/bar.ts'
 import { createBarMaker } from './bars.ts'
-import type { MarketSettings } from './constants.ts'
-import { createPath, type Path, type PathStart } from './step.ts'
+import { createPath, type MarketSettings, type Path, type PathStart } from './path.ts'
 
 export const sha256Hex = (text: string): string => hash('sha256', text, 'hex')
 
-/** The defaults, with the seed of the golden numbers and no past. */
+/** The defaults, with the seed of the golden numbers and no warm-up. */
 export const settingsOf = (changes: Partial<MarketSettings> = {}): MarketSettings => ({
   ...configurationSchema.parse({}).market,
   seed: 42,

@@ -4,7 +4,7 @@ import type { MarketView } from '../../../core/market/readings.ts'
 import type { JsonObject } from '../../../core/shared/json.ts'
 import { createDraws } from './draws.ts'
 import { pathOf, sha256Hex } from './path.fixture.ts'
-import { type Background, hiddenSymbolsOf, simulatedProducers } from './producers.ts'
+import { hiddenSymbolsOf, simulatedProducers, type HiddenMarket } from './producers.ts'
 
 const drawsOf = (stream: string) => createDraws(42, 1, stream, sha256Hex)
 const viewAt = (asOfMs: number, ...symbols: readonly string[]) =>
@@ -14,24 +14,24 @@ const viewAt = (asOfMs: number, ...symbols: readonly string[]) =>
     symbols: symbols.map((symbol) => ({ symbol })),
   }) as unknown as MarketView
 
-const backgroundOf = (drift: number, stretch: number): Background => ({
+const hiddenMarketOf = (drift: number, stretch: number): HiddenMarket => ({
   symbols: new Map([['BTC', { drift, stretch, volumeUsd: 1000 }]]),
   drawsOf,
 })
 
-const runAll = (background: Background | null, view = viewAt(1, 'BTC')) =>
-  new Map(simulatedProducers(() => background).map((producer) => [producer.name, producer.run(view)]))
+const runAll = (hiddenMarket: HiddenMarket | null, view = viewAt(1, 'BTC')) =>
+  new Map(simulatedProducers(() => hiddenMarket).map((producer) => [producer.name, producer.run(view)]))
 
-/** What each says of BTC. */
+/** The payload of each producer for BTC. */
 const payloadsOf = (drift: number, stretch: number): Readonly<Record<string, JsonObject>> =>
   Object.fromEntries(
-    [...runAll(backgroundOf(drift, stretch))].map(([name, run]) => [
+    [...runAll(hiddenMarketOf(drift, stretch))].map(([name, run]) => [
       name,
       run.status === 'ran' ? (run.rows[0]?.payload ?? {}) : {},
     ]),
   )
 
-describe('what a source says', () => {
+describe('a simulated producer', () => {
   it('follows its leaning', () => {
     expect(payloadsOf(1, -1)).toEqual({
       'ai-consensus': {
@@ -71,7 +71,7 @@ describe('what a source says', () => {
       [-1, 5],
       [0, 0.01],
     ] as const) {
-      for (const run of runAll(backgroundOf(drift, stretch)).values()) {
+      for (const run of runAll(hiddenMarketOf(drift, stretch)).values()) {
         for (const { type, payload } of run.status === 'ran' ? run.rows : []) {
           expect(() => signalTypeOf(type)?.payload.parse(payload)).not.toThrow()
         }
@@ -81,18 +81,18 @@ describe('what a source says', () => {
 })
 
 describe('a source', () => {
-  it('has nothing to say before the market begins, or of symbols without a bar', () => {
+  it('is degraded before the market starts, and for symbols without a bar', () => {
     for (const run of runAll(null).values()) expect(run.status).toBe('degraded')
-    for (const run of runAll(backgroundOf(0, 0), viewAt(1, 'DOGE')).values())
+    for (const run of runAll(hiddenMarketOf(0, 0), viewAt(1, 'DOGE')).values())
       expect(run.status).toBe('degraded')
   })
 
-  it('says one thing per symbol, the same whatever other symbols there are', () => {
+  it('has one row per symbol, whatever other symbols there are', () => {
     const path = pathOf({}, { symbols: ['BTC', 'ETH', 'SOL'] })
     for (let step = 0; step < 100; step += 1) path.step()
-    const background = { symbols: hiddenSymbolsOf(path), drawsOf }
-    const among = runAll(background, viewAt(1, 'ETH', 'BTC', 'SOL'))
-    const alone = runAll(background, viewAt(1, 'BTC'))
+    const hiddenMarket = { symbols: hiddenSymbolsOf(path), drawsOf }
+    const among = runAll(hiddenMarket, viewAt(1, 'ETH', 'BTC', 'SOL'))
+    const alone = runAll(hiddenMarket, viewAt(1, 'BTC'))
     for (const [name, run] of among) {
       const rows = run.status === 'ran' ? run.rows : []
       expect(rows.map(({ payload }) => payload.symbol)).toEqual(['ETH', 'BTC', 'SOL'])

@@ -1,13 +1,13 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { FeedBar } from '../../../core/market/bar.ts'
 import type { MarketView } from '../../../core/market/readings.ts'
 import { createManualTimer, settle } from '../../../ports/manual-timer.fixture.ts'
 import { marketFeedContract } from '../../../ports/market-feed.contract.ts'
 import type { FeedStart, Tick } from '../../../ports/market-feed.ts'
-import type { MarketSettings } from './constants.ts'
 import { settingsOf, sha256Hex } from './path.fixture.ts'
-import { createSimulatedFeed } from './simulated-feed.ts'
-import { CATCH_UP_BARS_MAX } from './start-plan.ts'
+import type { MarketSettings } from './path.ts'
+import { CATCH_UP_BARS_MAX, catchUpFrom, createSimulatedFeed, planStart } from './simulated-feed.ts'
 
 const START_MS = Date.parse('2026-02-20T12:34:56.789Z')
 const MINUTE_MS = 60_000
@@ -22,13 +22,13 @@ marketFeedContract('the simulated feed', async () => {
   }
 })
 
-/** A feed that runs by hand, and what it told. */
+/** A feed that runs by hand, and what it delivered. */
 const begin = async (changes: Partial<MarketSettings> = {}, from: Partial<FeedStart> = {}) => {
   const timer = createManualTimer(START_MS)
   const feed = createSimulatedFeed({ settings: settingsOf(changes), timer, sha256Hex })
   const calls: (readonly FeedBar[])[] = []
   const ticks: Tick[] = []
-  const troubles: string[] = []
+  const errors: string[] = []
   await feed.start(
     { symbols: ['BTC', 'ETH'], segment: 1, lastBars: new Map(), ...from },
     {
@@ -36,16 +36,16 @@ const begin = async (changes: Partial<MarketSettings> = {}, from: Partial<FeedSt
         calls.push(bars)
       },
       onTick: (tick) => ticks.push(tick),
-      onError: (message) => troubles.push(message),
+      onError: (message) => errors.push(message),
     },
   )
-  return { timer, feed, calls, ticks, troubles }
+  return { timer, feed, calls, ticks, errors }
 }
 
 const openTimes = (calls: readonly (readonly FeedBar[])[]) => calls.map(([bar]) => bar?.open_ts)
 
 describe('in real time', () => {
-  it('tells a tick of every symbol per step, and bars on the UTC grid', async () => {
+  it('delivers a tick of every symbol per step, and bars aligned in UTC', async () => {
     const { timer, feed, calls, ticks } = await begin()
     // 12:34:56.789: the step that ended at :55 is the newest one.
     await settle()
@@ -83,7 +83,7 @@ describe('in real time', () => {
 })
 
 describe('on an empty store', () => {
-  it('tells its past: quarters of an hour, then bars up to now, none of which decides', async () => {
+  it('delivers its history: quarters of an hour, then bars up to now, all as backfill', async () => {
     const { feed, calls } = await begin({ warmup_hours: 2 })
     const past = calls.map(([bar]) => `${bar?.resolution_s} ${bar?.open_ts.slice(11, 16)}`)
     expect(past).toEqual([
@@ -98,13 +98,13 @@ describe('on an empty store', () => {
   it('can be stopped in the middle of its past', async () => {
     const timer = createManualTimer(START_MS)
     const feed = createSimulatedFeed({ settings: settingsOf({ warmup_hours: 8760 }), timer, sha256Hex })
-    let told = 0
+    let calls = 0
     let stopping = Promise.resolve()
     await feed.start(
       { symbols: ['BTC'], segment: 1, lastBars: new Map() },
       {
         onBars: async () => {
-          told += 1
+          calls += 1
           stopping = feed.stop()
         },
         onTick: () => undefined,
@@ -112,7 +112,7 @@ describe('on an empty store', () => {
       },
     )
     await stopping
-    expect(told).toBe(1)
+    expect(calls).toBe(1)
     expect(feed.status().state).toBe('stopped')
   })
 })
@@ -144,37 +144,37 @@ describe('on a store with bars', () => {
       symbol,
       { ...bar, open_ts: '2026-02-19T00:00:00.000Z', close_ts: '2026-02-19T00:01:00.000Z' },
     ])
-    const { feed, calls, troubles } = await begin({}, { segment: 2, lastBars: new Map(long) })
+    const { feed, calls, errors } = await begin({}, { segment: 2, lastBars: new Map(long) })
     expect(calls).toHaveLength(CATCH_UP_BARS_MAX)
     expect(openTimes(calls)[0]).toBe('2026-02-20T08:34:00.000Z')
     expect(calls.flat().every(({ backfill }) => backfill)).toBe(true)
-    expect(troubles).toHaveLength(1)
+    expect(errors).toHaveLength(1)
     await feed.stop()
   })
 
-  it('waits for the time of stored bars when the clock was set back, and says so once', async () => {
+  it('waits for the time of stored bars when the clock was set back, and reports it once', async () => {
     const lastBars = new Map(
       [...(await stored())].map(([symbol, bar]) => [
         symbol,
         { ...bar, open_ts: '2026-02-20T13:00:00.000Z', close_ts: '2026-02-20T13:01:00.000Z' },
       ]),
     )
-    const { timer, feed, calls, troubles } = await begin({}, { segment: 2, lastBars })
+    const { timer, feed, calls, errors } = await begin({}, { segment: 2, lastBars })
     await timer.advance(10 * MINUTE_MS)
-    expect(troubles).toEqual([
-      'the clock is behind the newest bar: nothing happens before 2026-02-20T13:01:05.000Z',
+    expect(errors).toEqual([
+      "this machine's clock is behind the newest bar: the simulated market stands still until 2026-02-20T13:01:05.000Z",
     ])
-    expect(feed.status().state).toBe('troubled')
+    expect(feed.status().state).toBe('failing')
     await timer.advance(20 * MINUTE_MS)
     expect(openTimes(calls)[0]).toBe('2026-02-20T13:01:00.000Z')
-    expect(feed.status()).toMatchObject({ state: 'running', trouble: null })
+    expect(feed.status()).toMatchObject({ state: 'running', error: null })
     await feed.stop()
   })
 })
 
 describe('after a pause of the process', () => {
   it('makes up for a short one, with bars that decide nothing', async () => {
-    const { timer, feed, calls, ticks, troubles } = await begin()
+    const { timer, feed, calls, ticks, errors } = await begin()
     await timer.advance(3211)
     ticks.length = 0
     await timer.jump(10 * MINUTE_MS + 2500)
@@ -182,12 +182,12 @@ describe('after a pause of the process', () => {
     expect(calls).toHaveLength(11)
     expect(calls.slice(1).map(([bar]) => bar?.backfill)).toEqual([...Array<boolean>(9).fill(true), false])
     expect(ticks).toHaveLength(2)
-    expect(troubles).toEqual([])
+    expect(errors).toEqual([])
     await feed.stop()
   })
 
-  it('skips what is too long ago, goes on at the same price, and says so', async () => {
-    const { timer, feed, calls, troubles } = await begin()
+  it('skips what is too long ago, continues at the same price, and reports it', async () => {
+    const { timer, feed, calls, errors } = await begin()
     await timer.advance(3211)
     await timer.jump(24 * 60 * MINUTE_MS)
     expect(calls).toHaveLength(1 + 1 + CATCH_UP_BARS_MAX)
@@ -198,8 +198,8 @@ describe('after a pause of the process', () => {
     ])
     expect(openTimes(calls).at(-1)).toBe('2026-02-21T12:34:00.000Z')
     expect(calls[2]?.[0]?.open).toBe(calls[1]?.[0]?.close)
-    expect(troubles).toEqual([
-      'the simulated market slept: 1199 bars from 2026-02-20T12:36:00.000Z to 2026-02-21T08:35:00.000Z are skipped',
+    expect(errors).toEqual([
+      'the simulated market was paused: 1199 bars from 2026-02-20T12:36:00.000Z to 2026-02-21T08:35:00.000Z are skipped',
     ])
     await feed.stop()
   })
@@ -227,7 +227,7 @@ describe('its producers', () => {
     await feed.stop()
   })
 
-  it('say the same again in the same market, and something new as time goes on', async () => {
+  it('are the same again in the same market, and change with time', async () => {
     const rowsOf = async () => {
       const { timer, feed } = await begin({ warmup_hours: 1 })
       await timer.advance(3211)
@@ -239,4 +239,47 @@ describe('its producers', () => {
     expect(await rowsOf()).toEqual(first)
     for (const [earlier, later] of first) expect(later).not.toEqual(earlier)
   })
+})
+
+const inputs = fc.record({
+  nowMs: fc.integer({ min: 1_700_000_000_000, max: 1_900_000_000_000 }),
+  barSeconds: fc.oneof(fc.constantFrom(1, 60, 300, 900, 3600, 86_400), fc.integer({ min: 1, max: 86_400 })),
+  warmupHours: fc.integer({ min: 0, max: 8760 }),
+})
+
+it('plans a warm-up that ends, aligned to both bar lengths, where the ordinary bars begin', () => {
+  fc.assert(
+    fc.property(inputs, (input) => {
+      const { warmup, openMs } = planStart({ ...input, lastCloseMs: null })
+      const barMs = input.barSeconds * 1000
+      expect(openMs % barMs).toBe(0)
+      expect(openMs).toBeLessThanOrEqual(input.nowMs)
+      expect(warmup.count * 900).toBe(input.warmupHours * 3600)
+      const warmupEndMs = warmup.openMs + warmup.count * 900_000
+      expect(warmupEndMs).toBeLessThanOrEqual(openMs)
+      expect(openMs - warmupEndMs).toBeLessThan(barMs)
+      if (warmup.count > 0) expect(warmup.openMs % 900_000).toBe(0)
+    }),
+  )
+})
+
+it('continues with the first bar after the stored ones', () => {
+  const minute = { nowMs: 10_000_000, barSeconds: 60, warmupHours: 72 }
+  expect(planStart({ ...minute, lastCloseMs: 9_000_000 })).toMatchObject({
+    warmup: { count: 0 },
+    openMs: 9_000_000,
+  })
+  expect(planStart({ ...minute, lastCloseMs: 9_000_001 }).openMs).toBe(9_060_000)
+})
+
+it('catches up with a bounded number of bars', () => {
+  fc.assert(
+    fc.property(inputs, fc.nat(), ({ nowMs, barSeconds }, behind) => {
+      const barMs = barSeconds * 1000
+      const openMs = (Math.floor(nowMs / barMs) - behind) * barMs
+      const fromMs = catchUpFrom(openMs, nowMs, barSeconds)
+      expect(fromMs).toBeGreaterThanOrEqual(openMs)
+      expect(Math.floor((nowMs - fromMs) / barMs)).toBe(Math.min(behind, CATCH_UP_BARS_MAX))
+    }),
+  )
 })

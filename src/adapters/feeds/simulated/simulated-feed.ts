@@ -3,12 +3,11 @@ import type { FeedBar } from '../../../core/market/bar.ts'
 import { canonicalSymbol } from '../../../core/shared/symbol.ts'
 import type { FeedListener, FeedStart, FeedStatus, MarketFeed } from '../../../ports/market-feed.ts'
 import type { Timer } from '../../../ports/timer.ts'
-import type { MarketSettings } from './constants.ts'
+import { deliverBars } from '../../deliver-bars.ts'
+import { createBarMaker } from './bars.ts'
 import { createDraws } from './draws.ts'
-import { hiddenSymbolsOf, simulatedProducers, type Background } from './producers.ts'
-import { planStart } from './start-plan.ts'
-import { createPath } from './step.ts'
-import { Walker } from './walker.ts'
+import { createPath, type MarketSettings, type Path } from './path.ts'
+import { hiddenSymbolsOf, simulatedProducers, type HiddenMarket } from './producers.ts'
 
 interface SimulatedFeedDependencies {
   readonly settings: MarketSettings
@@ -16,61 +15,226 @@ interface SimulatedFeedDependencies {
   readonly sha256Hex: Sha256Hex
 }
 
-/** A market of its own: seeded, in real time, the same for everyone who asks for it again. */
-export const createSimulatedFeed = (parts: SimulatedFeedDependencies): MarketFeed => {
-  let background: Background | null = null
-  let walker: Walker | null = null
-  let stopped = false
+/** A simulated market in real time: the same for the same seed. */
+export const createSimulatedFeed = (dependencies: SimulatedFeedDependencies): MarketFeed => {
+  const { settings, timer, sha256Hex } = dependencies
+  let hiddenMarket: HiddenMarket | null = null
+  let simulation: Simulation | null = null
+  let isStopped = false
+
+  const open = ({ symbols, segment, lastBars }: FeedStart, listener: FeedListener): Simulation => {
+    const stored = new Map([...lastBars].map(([symbol, bar]) => [canonicalSymbol(symbol), bar]))
+    const path = createPath({ settings, segment, symbols, lastBars: stored, sha256Hex })
+    const drawsOf = (stream: string) => createDraws(settings.seed, segment, stream, sha256Hex)
+    const plan = planStart({
+      nowMs: timer.now(),
+      barSeconds: settings.bar_seconds,
+      warmupHours: settings.warmup_hours,
+      lastCloseMs: newestCloseMs(stored),
+    })
+    const onClose = (): void => {
+      hiddenMarket = { symbols: hiddenSymbolsOf(path), drawsOf }
+    }
+    return startSimulation({ settings, path, timer, listener, onClose }, plan)
+  }
+
   return {
     name: 'simulated',
-    producers: simulatedProducers(() => background),
+    producers: simulatedProducers(() => hiddenMarket),
     start: async (from, listener) => {
-      if (walker !== null || stopped) throw new Error('a feed is started once')
-      const lastBars = new Map([...from.lastBars].map(([symbol, bar]) => [canonicalSymbol(symbol), bar]))
-      const plan = planStart({
-        nowMs: parts.timer.now(),
-        barSeconds: parts.settings.bar_seconds,
-        warmupHours: parts.settings.warmup_hours,
-        lastCloseMs: newestCloseMs(lastBars),
-      })
-      walker = new Walker(
-        walkOf(parts, from, lastBars, listener, (next) => (background = next)),
-        plan,
-      )
-      await walker.start(plan)
+      if (simulation !== null || isStopped) throw new Error('the feed was already started: create a new one')
+      simulation = open(from, listener)
+      await simulation.started
     },
-    status: () => walker?.status() ?? (stopped ? STOPPED : IDLE),
+    status: () => simulation?.status() ?? (isStopped ? { ...IDLE, state: 'stopped' } : IDLE),
     stop: async () => {
-      stopped = true
-      await walker?.stop()
+      isStopped = true
+      await simulation?.stop()
     },
   }
 }
 
-const IDLE: FeedStatus = { state: 'idle', lastBarAtMs: null, clockOffsetMs: null, trouble: null }
-const STOPPED: FeedStatus = { ...IDLE, state: 'stopped' }
+const IDLE: FeedStatus = { state: 'idle', lastBarAtMs: null, clockOffsetMs: null, error: null }
 
-const walkOf = (
-  { settings, timer, sha256Hex }: SimulatedFeedDependencies,
-  { symbols, segment }: FeedStart,
-  lastBars: ReadonlyMap<string, FeedBar>,
-  listener: FeedListener,
-  onBackground: (background: Background) => void,
-) => {
-  const path = createPath({ settings, segment, symbols, lastBars, sha256Hex })
-  const drawsOf = (stream: string) => createDraws(settings.seed, segment, stream, sha256Hex)
+const newestCloseMs = (bars: ReadonlyMap<string, FeedBar>): number | null =>
+  bars.size === 0 ? null : Math.max(...[...bars.values()].map(({ close_ts }) => Date.parse(close_ts)))
+
+export interface StartPlan {
+  /** Coarse bars before the first bar of the ordinary length. */
+  readonly warmup: { readonly openMs: number; readonly resolutionSeconds: number; readonly count: number }
+  /** Open time of the first bar of the ordinary length. */
+  readonly openMs: number
+}
+
+export interface StartInput {
+  readonly nowMs: number
+  readonly barSeconds: number
+  readonly warmupHours: number
+  /** Of the newest stored bar; null for a store without bars. */
+  readonly lastCloseMs: number | null
+}
+
+/** Where a path starts: with the warm-up on an empty store, else after the stored bars. */
+export const planStart = ({ nowMs, barSeconds, warmupHours, lastCloseMs }: StartInput): StartPlan => {
+  const barMs = barSeconds * 1000
+  const warmupMs = WARMUP_BAR_SECONDS * 1000
+  const warmup = { openMs: 0, resolutionSeconds: WARMUP_BAR_SECONDS, count: 0 }
+  if (lastCloseMs !== null) {
+    const openMs = Math.ceil(lastCloseMs / barMs) * barMs
+    return { warmup: { ...warmup, openMs }, openMs }
+  }
+  const currentMs = Math.floor(nowMs / barMs) * barMs
+  const count = (warmupHours * 3600) / WARMUP_BAR_SECONDS
+  if (count === 0) return { warmup: { ...warmup, openMs: currentMs }, openMs: currentMs }
+  const endMs = Math.floor(currentMs / warmupMs) * warmupMs
   return {
-    tickSeconds: settings.tick_seconds,
-    barSeconds: settings.bar_seconds,
-    path,
-    timer,
-    listener,
-    onClose: () => onBackground({ symbols: hiddenSymbolsOf(path), drawsOf }),
+    warmup: { ...warmup, openMs: endMs - count * warmupMs, count },
+    openMs: Math.ceil(endMs / barMs) * barMs,
   }
 }
 
-const newestCloseMs = (bars: ReadonlyMap<string, FeedBar>): number | null => {
-  let newestMs: number | null = null
-  for (const { close_ts } of bars.values()) newestMs = Math.max(newestMs ?? 0, Date.parse(close_ts))
-  return newestMs
+/** The next bar to make if `openMs` were next: after a long pause only the newest bars are made up. */
+export const catchUpFrom = (openMs: number, nowMs: number, barSeconds: number): number => {
+  const barMs = barSeconds * 1000
+  return Math.max(openMs, Math.floor(nowMs / barMs) * barMs - CATCH_UP_BARS_MAX * barMs)
 }
+
+const WARMUP_BAR_SECONDS = 900
+export const CATCH_UP_BARS_MAX = 240
+
+interface SimulationDependencies {
+  readonly settings: Pick<MarketSettings, 'tick_seconds' | 'bar_seconds'>
+  readonly path: Path
+  readonly timer: Timer
+  readonly listener: FeedListener
+  /** When bars have closed and before they are delivered. */
+  readonly onClose: () => void
+}
+
+interface Simulation {
+  /** Resolves when the history is delivered. */
+  readonly started: Promise<void>
+  status(): FeedStatus
+  stop(): Promise<void>
+}
+
+/** Steps a path along the clock: past steps at once, each later one when it is due. */
+const startSimulation = (dependencies: SimulationDependencies, plan: StartPlan): Simulation => {
+  const { settings, path, timer, listener, onClose } = dependencies
+  const abort = new AbortController()
+  const { signal } = abort
+  const barMaker = createBarMaker(path)
+  const tickMs = settings.tick_seconds * 1000
+  const barMs = settings.bar_seconds * 1000
+  const startedMs = timer.now()
+  /** The end of the last step. */
+  let pathMs = plan.warmup.openMs
+  let stepsInARow = 0
+  let isStopped = false
+  let lastBarAtMs: number | null = null
+  let error: string | null = null
+
+  const onFailure = (message: string): void => {
+    if (error !== message) listener.onError(message)
+    error = message
+  }
+
+  const waitUntil = async (dueMs: number): Promise<void> => {
+    for (let leftMs = dueMs - timer.now(); leftMs > 0 && !signal.aborted; leftMs = dueMs - timer.now()) {
+      if (leftMs > 2 * Math.max(tickMs, barMs)) {
+        onFailure(
+          `this machine's clock is behind the newest bar: the simulated market stands still until ${textOf(dueMs)}`,
+        )
+      }
+      // Not in one piece: the clock may be set forward meanwhile.
+      await timer.wait(Math.min(leftMs, WAIT_MS_MAX), signal)
+    }
+  }
+
+  const step = async (): Promise<void> => {
+    path.step()
+    barMaker.add()
+    pathMs += tickMs
+    // Ticks of the past would make the mark price flicker.
+    if (pathMs + tickMs > timer.now()) {
+      for (const { symbol, price } of path.symbols) listener.onTick({ symbol, price, atMs: pathMs })
+    }
+    stepsInARow += 1
+    if (stepsInARow < STEPS_IN_A_ROW_MAX) return
+    // Lets the event loop run: the steps of a long past bar are made at once.
+    stepsInARow = 0
+    await timer.wait(0, signal)
+  }
+
+  const makeBars = async (openMs: number, resolutionSeconds: number): Promise<void> => {
+    const closeMs = openMs + resolutionSeconds * 1000
+    for (let dueMs = pathMs + tickMs; dueMs <= closeMs; dueMs += tickMs) {
+      await waitUntil(dueMs)
+      if (signal.aborted) return
+      await step()
+    }
+    await waitUntil(closeMs)
+    if (signal.aborted) return
+    const backfill = closeMs <= startedMs || timer.now() - closeMs >= barMs
+    const bars = barMaker.close({ openMs, resolutionSeconds, backfill })
+    onClose()
+    if (!(await deliverBars(bars, { listener, timer, signal, onFailure }))) return
+    lastBarAtMs = closeMs
+    error = null
+  }
+
+  /** Returns where the next bar opens. */
+  const makeNext = async (openMs: number): Promise<number> => {
+    const fromMs = catchUpFrom(openMs, timer.now(), settings.bar_seconds)
+    if (fromMs > openMs) {
+      // Prices continue where they were.
+      pathMs = fromMs
+      listener.onError(
+        `the simulated market was paused: ${(fromMs - openMs) / barMs} bars from ${textOf(openMs)} to ` +
+          `${textOf(fromMs)} are skipped`,
+      )
+    }
+    await makeBars(fromMs, settings.bar_seconds)
+    return fromMs + barMs
+  }
+
+  const makeHistory = async (): Promise<number> => {
+    const { warmup } = plan
+    for (let index = 0; index < warmup.count && !signal.aborted; index += 1) {
+      await makeBars(warmup.openMs + index * warmup.resolutionSeconds * 1000, warmup.resolutionSeconds)
+    }
+    let nextMs = plan.openMs
+    while (nextMs + barMs <= timer.now() && !signal.aborted) nextMs = await makeNext(nextMs)
+    return nextMs
+  }
+
+  const follow = async (openMs: number): Promise<void> => {
+    let nextMs = openMs
+    while (!signal.aborted) nextMs = await makeNext(nextMs)
+  }
+
+  const history = makeHistory()
+  // The caller of `start` gets the error of a failed history; `stop` only waits.
+  let running: Promise<unknown> = Promise.allSettled([history])
+  return {
+    started: history.then((nextMs) => {
+      running = follow(nextMs)
+    }),
+    status: () => ({
+      state: isStopped ? 'stopped' : error === null ? 'running' : 'failing',
+      lastBarAtMs,
+      clockOffsetMs: null,
+      error,
+    }),
+    stop: async () => {
+      abort.abort()
+      await running
+      isStopped = true
+    },
+  }
+}
+
+const STEPS_IN_A_ROW_MAX = 1000
+const WAIT_MS_MAX = 60_000
+
+const textOf = (ms: number): string => new Date(ms).toISOString()

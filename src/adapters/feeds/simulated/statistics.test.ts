@@ -49,7 +49,7 @@ describe('minutes of the simulated market', () => {
     expect(beyond).toBeLessThan(0.0055)
   })
 
-  it('cannot be told from the one before, but their size can', () => {
+  it('cannot be predicted from the one before, but their size can', () => {
     expect(Math.abs(lagged(btc, 1))).toBeLessThan(0.02)
     expect(lagged(sizes, 1)).toBeGreaterThan(0.2)
     expect(lagged(sizes, 1)).toBeLessThan(0.4)
@@ -99,7 +99,7 @@ describe('profile walk', () => {
     expect(Math.abs(meanOf(btc))).toBeLessThan((3 * deviationOf(btc)) / Math.sqrt(btc.length))
   })
 
-  it('tells nothing by its side values or its other symbols', () => {
+  it('has no information in its side values or its other symbols', () => {
     const next = btc.slice(1)
     for (const member of ['funding_annualized', 'basis_annualized', 'fear_greed', 'bid_depth_usd'] as const) {
       const values = bars.slice(1, -1).map(([bar]) => bar?.[member] ?? 0)

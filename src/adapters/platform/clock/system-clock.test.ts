@@ -5,7 +5,7 @@ import { createSystemClock } from './system-clock.ts'
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 const timeOf = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
 
-it('tells the time of the machine, also inside its ids', () => {
+it('has the time of the machine, also in its ids', () => {
   const clock = createSystemClock()
   const before = Date.now()
   const now = clock.now()
@@ -18,7 +18,7 @@ it('tells the time of the machine, also inside its ids', () => {
   expect(timeOf(id)).toBeLessThanOrEqual(after)
 })
 
-it('names many things in one millisecond, each later than the one before', () => {
+it('gives many ids in one millisecond, each greater than the one before', () => {
   const clock = createSystemClock(() => 1_771_547_398_000)
   let previous = clock.newId()
   for (let count = 0; count < 20_000; count += 1) {

@@ -9,7 +9,7 @@ import { parse } from 'yaml'
 import type { EnvironmentVariables } from '../../../core/config/environment.ts'
 import { redactedConfiguration } from '../../../core/config/secrets.ts'
 import { openConfigurationStore } from './configuration-store.ts'
-import { loadConfiguration } from './load.ts'
+import { loadConfiguration } from './sources.ts'
 
 const TOKEN = 'x'.repeat(43)
 const secure = { insecureOk: false }

@@ -14,9 +14,14 @@ import {
   type ConfigurationRefusal,
   type ConfigurationStore,
 } from '../../../ports/config-file.ts'
-import { loadConfiguration, type LoadedConfiguration } from './load.ts'
-import { type Place, readSources, userSettingsPath } from './sources.ts'
-import { userSettingsText } from './user-settings-text.ts'
+import {
+  loadConfiguration,
+  readSources,
+  userSettingsPath,
+  type ConfigurationLocation,
+  type LoadedConfiguration,
+} from './sources.ts'
+import { userSettingsText } from './user-settings.ts'
 import { replaceFile } from './write-file.ts'
 
 export type OpenResult =
@@ -24,20 +29,20 @@ export type OpenResult =
   | { readonly status: 'invalid'; readonly problems: readonly string[] }
 
 const ATTEMPTS_MAX = 20
-/** Waiting unequally long lets one of several processes go first. */
+/** Random, so that one of several processes goes first. */
 const PAUSE_MS_MAX = 50
 
-export const openConfigurationStore = async (place: Place): Promise<OpenResult> => {
-  const loaded = await loadConfiguration(place)
+export const openConfigurationStore = async (location: ConfigurationLocation): Promise<OpenResult> => {
+  const loaded = await loadConfiguration(location)
   if (loaded.status === 'invalid') return loaded
-  return { ...loaded, status: 'opened', store: storeOf(place, loaded.configuration) }
+  return { ...loaded, status: 'opened', store: storeOf(location, loaded.configuration) }
 }
 
-const storeOf = (place: Place, loaded: Configuration): ConfigurationStore => {
-  const path = userSettingsPath(place.home)
+const storeOf = (location: ConfigurationLocation, loaded: Configuration): ConfigurationStore => {
+  const path = userSettingsPath(location.home)
   const listeners = new Set<ConfigurationListener>()
   let current = loaded
-  const setByEnvironment = leavesOf(environmentLayer(place.env).layer.values).map(({ path: key }) =>
+  const setByEnvironment = leavesOf(environmentLayer(location.env).layer.values).map(({ path: key }) =>
     key.join('.'),
   )
   let lastChange: Promise<unknown> = Promise.resolve()
@@ -46,7 +51,7 @@ const storeOf = (place: Place, loaded: Configuration): ConfigurationStore => {
     body: unknown,
     options: ChangeOptions,
   ): Promise<ConfigurationChanged | ConfigurationRefusal> => {
-    const saved = await save(place, current, body, options)
+    const saved = await save(location, current, body, options)
     if (saved.status !== 'accepted') return saved
     const { configuration, changed, restartRequired, overriddenByEnv } = saved
     current = configuration
@@ -57,7 +62,7 @@ const storeOf = (place: Place, loaded: Configuration): ConfigurationStore => {
 
   const change: ConfigurationStore['change'] = (body, options) => {
     const result = lastChange.then(() => apply(body, options))
-    // The next change waits for this one, whatever becomes of it; its own caller hears of a failure.
+    // The next change waits for this one; a failure goes to its own caller.
     lastChange = result.catch(() => undefined)
     return result
   }
@@ -66,7 +71,7 @@ const storeOf = (place: Place, loaded: Configuration): ConfigurationStore => {
     current: () => current,
     change,
     validate: async (body, options) => {
-      const { change: outcome } = await decide(place, current, body, options)
+      const { change: outcome } = await decide(location, current, body, options)
       return outcome.status === 'accepted'
         ? { status: 'valid', configuration: outcome.configuration }
         : outcome
@@ -87,31 +92,31 @@ const storeOf = (place: Place, loaded: Configuration): ConfigurationStore => {
   }
 }
 
-/** Decides on what the files say now, and again if another process changed them meanwhile. */
+/** Decides on the current files, and again if another process changed them meanwhile. */
 const save = async (
-  place: Place,
+  location: ConfigurationLocation,
   running: Configuration,
   body: unknown,
   options: ChangeOptions,
 ): Promise<Change> => {
-  const path = userSettingsPath(place.home)
+  const path = userSettingsPath(location.home)
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-    const { change, userText } = await decide(place, running, body, options)
+    const { change, userText } = await decide(location, running, body, options)
     if (change.status !== 'accepted' || !change.userValuesChanged) return change
     const text = userSettingsText(userText, change.userValues)
     if ((await replaceFile(path, text, userText)) === 'written') return change
     await setTimeout(Math.random() * PAUSE_MS_MAX)
   }
-  throw new ConfigurationFileError(`${path} is being changed by others again and again`)
+  throw new ConfigurationFileError(`${path} is being changed by other processes: try again`)
 }
 
 const decide = async (
-  place: Place,
+  location: ConfigurationLocation,
   running: Configuration,
   body: unknown,
   { insecureOk, locked = {} }: ChangeOptions,
 ): Promise<{ readonly change: Change; readonly userText: string | null }> => {
-  const read = await readSources(place)
+  const read = await readSources(location)
   if (read.status === 'broken') {
     const msg = `must wait: ${read.problems.join('; ')}`
     return {

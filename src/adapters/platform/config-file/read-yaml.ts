@@ -12,7 +12,7 @@ export type YamlFile =
 export const YAML_BYTES_MAX = 1024 * 1024
 const ALIASES_MAX = 100
 
-/** Reads one file of settings; `name` is what people are told. */
+/** Reads one file of settings; `name` is used in messages. */
 export const readYamlFile = async (path: string, name: string): Promise<YamlFile> => {
   const file = await readText(path)
   switch (file.status) {
@@ -59,7 +59,7 @@ type ParsedLayer =
 const parseLayer = (text: string, name: string): ParsedLayer => {
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'error' })
-  // A tag nobody knows is only a warning to the parser, but its value would be a guess.
+  // An unknown tag is only a warning to the parser, but its value would be a guess.
   const errors = [...document.errors, ...document.warnings]
   if (errors.length > 0) {
     return {

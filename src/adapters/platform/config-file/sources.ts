@@ -1,18 +1,27 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type EnvironmentVariables, environmentLayer } from '../../../core/config/environment.ts'
-import { type Layer, type Layers, NO_LAYER, type PresetFile } from '../../../core/config/layers.ts'
+import {
+  effectiveConfiguration,
+  type Layer,
+  type Layers,
+  NO_LAYER,
+  type PresetFile,
+  type SourcedFault,
+} from '../../../core/config/layers.ts'
+import type { Configuration } from '../../../core/config/schema.ts'
 import { leavesOf } from '../../../core/config/values.ts'
+import { warningsOf } from '../../../core/config/validate.ts'
 import { readYamlFile, type YamlFile } from './read-yaml.ts'
 
-export interface Place {
+export interface ConfigurationLocation {
   /** The folder that holds `config/`. */
   readonly home: string
   readonly env: EnvironmentVariables
 }
 
-export interface ReadingPlace extends Place {
-  /** Read instead of `config/user.yaml`: to see what a file would do. */
+export interface ReadLocation extends ConfigurationLocation {
+  /** Read instead of `config/user.yaml`: to check a file before it is used. */
   readonly userFile?: string
 }
 
@@ -20,7 +29,7 @@ export interface Sources {
   readonly layers: Layers
   /** Null when there is no file. */
   readonly userText: string | null
-  /** The files and variables that say something beside the preset, weak to strong. */
+  /** Files and variables that set a value, lowest priority first. */
   readonly names: readonly string[]
   readonly warnings: readonly string[]
 }
@@ -37,11 +46,11 @@ const PRESET_FILE = /^([a-z][a-z0-9_-]{0,63})\.yaml$/
 
 export const userSettingsPath = (home: string): string => join(home, USER_NAME)
 
-export const readSources = async ({ home, env, userFile: given }: ReadingPlace): Promise<SourcesResult> => {
+export const readSources = async ({ home, env, userFile: given }: ReadLocation): Promise<SourcesResult> => {
   const defaultFile = await readYamlFile(join(home, DEFAULT_NAME), DEFAULT_NAME)
   const userName = given ?? USER_NAME
   const userFile = await readYamlFile(given ?? userSettingsPath(home), userName)
-  // The own file may be absent; one that was named is meant.
+  // The default file may be absent; a file that was named must exist.
   if (given !== undefined && userFile.status === 'absent') {
     return { status: 'broken', problems: [`${given}: does not exist`] }
   }
@@ -71,7 +80,7 @@ export const readSources = async ({ home, env, userFile: given }: ReadingPlace):
 
 const layerOf = (file: YamlFile): Layer => (file.status === 'read' ? file.layer : NO_LAYER)
 
-/** A broken preset hurts only who chooses it. */
+/** A broken preset is an error only where it is chosen. */
 const readPresets = async (folder: string): Promise<ReadonlyMap<string, PresetFile>> => {
   const names = (await namesIn(folder)).flatMap((file) => PRESET_FILE.exec(file)?.[1] ?? [])
   const presets = new Map<string, PresetFile>()
@@ -99,3 +108,36 @@ const warningsOfMode = (file: YamlFile, name: string): readonly string[] => {
   const mode = (file.mode & 0o777).toString(8)
   return [`${name} may hold secrets but others can read it (mode ${mode}): run chmod 600`]
 }
+
+export interface LoadedConfiguration {
+  readonly status: 'loaded'
+  readonly configuration: Configuration
+  readonly warnings: readonly string[]
+  readonly userPath: string
+  /** Files and variables that set a value, lowest priority first. */
+  readonly sources: readonly string[]
+}
+
+export type LoadResult =
+  | LoadedConfiguration
+  /** One line each: file, key, fault. Never a value. */
+  | { readonly status: 'invalid'; readonly problems: readonly string[] }
+
+/** Merges defaults, files and environment. The caller decides whether an empty token is acceptable. */
+export const loadConfiguration = async (location: ReadLocation): Promise<LoadResult> => {
+  const read = await readSources(location)
+  if (read.status === 'broken') return { status: 'invalid', problems: read.problems }
+  const { layers, names, warnings } = read.sources
+  const effective = effectiveConfiguration(layers)
+  if (effective.status === 'invalid') return { status: 'invalid', problems: effective.faults.map(lineOf) }
+  return {
+    status: 'loaded',
+    configuration: effective.configuration,
+    warnings: [...warnings, ...warningsOf(effective.configuration)],
+    userPath: userSettingsPath(location.home),
+    sources: names,
+  }
+}
+
+const lineOf = ({ source, loc, msg }: SourcedFault): string =>
+  `${source === null ? '' : `${source}: `}${loc.join('.')} ${msg}`

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { ed25519 } from '../crypto/ed25519.ts'
+import { publicKeyOf as keyOf } from '../crypto/ed25519.ts'
 
 /** One Ed25519 key and the name it goes by. */
 export interface Identity {
@@ -19,7 +19,7 @@ export const createEphemeralIdentity = (nodePrefix: string): Identity => {
   return { nodeId: nodeIdOf(nodePrefix, publicKey), publicKey, seed, ephemeral: true }
 }
 
-export const publicKeyOf = (seed: Uint8Array): string => ed25519.publicKeyOf(seed).toString('hex')
+export const publicKeyOf = (seed: Uint8Array): string => keyOf(seed).toString('hex')
 
 export const nodeIdOf = (nodePrefix: string, publicKey: string): string =>
   `${nodePrefix}-${publicKey.slice(0, NODE_ID_HEX_DIGITS)}`

@@ -1,14 +1,6 @@
-import { parentPort, workerData } from 'node:worker_threads'
-import { standBack } from '../../helping-threads.ts'
-import { ed25519 } from '../crypto/ed25519.ts'
-import { boardOf, signNextChunk, type SigningOrder, type SigningThreadData } from './signing-board.ts'
+import { answerRequests, threadData } from '../../worker.ts'
+import { signerOf } from '../crypto/ed25519.ts'
 
-standBack()
+const sign = signerOf(threadData as Uint8Array)
 
-const sign = ed25519.signerOf((workerData as SigningThreadData).seed)
-
-parentPort?.on('message', (order: SigningOrder) => {
-  const board = boardOf(order)
-  if (board !== null) while (signNextChunk(board, sign));
-  parentPort?.postMessage(order.id, [])
-})
+answerRequests((texts: readonly string[]) => texts.map(sign))

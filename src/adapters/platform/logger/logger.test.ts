@@ -14,6 +14,7 @@ const started = (options: Partial<LoggerOptions> = {}): { logger: AdjustableLogg
     secrets: [TOKEN],
     clock: { now: () => Date.parse(NOW) },
     write: (line) => lines.push(line),
+    terminal: false,
     ...options,
   })
   return { logger, lines }
@@ -76,6 +77,16 @@ describe('readable lines', () => {
     expect(lines[0]).toMatch(
       /^\S+ ERROR {3}failed error=\{"name":"Error","message":"no luck","stack":".*\\n.*"\}\n$/,
     )
+  })
+})
+
+describe('lines on a terminal', () => {
+  it('begin with the local time, and name a level only where it is not INFO', () => {
+    const { logger, lines } = started({ jsonOutput: false, terminal: true })
+    const time = new Date(NOW).toTimeString().slice(0, 8)
+    logger.info('entry BTC long')
+    logger.warn('alert\nforged', { symbol: 'BTC' })
+    expect(lines).toEqual([`${time} entry BTC long\n`, `${time} WARNING alert\\nforged symbol=BTC\n`])
   })
 })
 

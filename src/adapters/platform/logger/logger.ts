@@ -2,7 +2,6 @@ import { destination, pino } from 'pino'
 import { redactText, redactValue } from '../../../core/operations/redaction.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { LogFields, Logger } from '../../../ports/logger.ts'
-import { readableLine } from './readable-line.ts'
 
 export type LogLevel = 'DEBUG' | 'INFO' | 'WARNING' | 'ERROR'
 
@@ -13,8 +12,10 @@ export interface LoggerOptions {
   /** Configured tokens and passwords: hidden wherever they appear. */
   readonly secrets: readonly string[]
   readonly clock: Pick<Clock, 'now'>
-  /** Takes whole lines; standard error unless told. */
+  /** Takes whole lines (default: standard error). */
   readonly write?: (line: string) => void
+  /** Readable lines for a screen, with short times (default: whether standard error is a terminal). */
+  readonly terminal?: boolean
 }
 
 /** A logger whose level, form and known secrets may change while it runs. */
@@ -26,6 +27,7 @@ export interface AdjustableLogger extends Logger {
 
 export const createLogger = (options: LoggerOptions): AdjustableLogger => {
   const write = options.write ?? writeToStandardError()
+  const lineOf = (options.terminal ?? process.stderr.isTTY) ? terminalLine : readableLine
   let { jsonOutput, secrets } = options
 
   const lines = pino(
@@ -39,7 +41,7 @@ export const createLogger = (options: LoggerOptions): AdjustableLogger => {
     },
     {
       write: (line: string) => {
-        write(jsonOutput ? line : readableLine(JSON.parse(line) as Record<string, unknown>))
+        write(jsonOutput ? line : lineOf(JSON.parse(line) as LogRecord))
       },
     },
   )
@@ -83,7 +85,7 @@ const writeToStandardError = (): ((line: string) => void) => {
   return (line) => void standardError.write(line)
 }
 
-/** A value that cannot even be looked at must not cost us the message beside it. */
+/** A field that cannot be read must not cost the message beside it. */
 const hiddenFields = (fields: LogFields, secrets: readonly string[]): object => {
   try {
     return redactValue(fields, secrets) as object
@@ -92,8 +94,42 @@ const hiddenFields = (fields: LogFields, secrets: readonly string[]): object => 
   }
 }
 
-/** JSON with two members of one name means something else to every reader. */
+/** JSON with two members of one name is read differently by every parser. */
 const withoutReservedNames = (fields: object): object =>
   Object.fromEntries(
     Object.entries(fields).map(([name, value]) => [RESERVED_NAMES.has(name) ? `${name}_` : name, value]),
   )
+
+type LogRecord = Readonly<Record<string, unknown>>
+
+/** A record as one line for people: time, level, message, then the fields. */
+const readableLine = ({ ts, level, ...rest }: LogRecord): string =>
+  `${textOf(ts)} ${textOf(level).padEnd(LEVEL_WIDTH)} ${messageOf(rest)}\n`
+
+/** The same for a screen: local time of day, and a level only where it is not INFO. */
+const terminalLine = ({ ts, level, ...rest }: LogRecord): string => {
+  const time = new Date(textOf(ts)).toTimeString().slice(0, TIME_WIDTH)
+  return `${time} ${level === 'INFO' ? '' : `${textOf(level)} `}${messageOf(rest)}\n`
+}
+
+const LEVEL_WIDTH = 'WARNING'.length
+const TIME_WIDTH = 'HH:MM:SS'.length
+const PLAIN_WORD = /^[\w.:/@*+-]+$/
+
+const messageOf = ({ message, ...fields }: LogRecord): string =>
+  [
+    printable(textOf(message)),
+    ...Object.entries(fields).map(([name, value]) => `${printable(name)}=${fieldText(value)}`),
+  ].join(' ')
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+const fieldText = (value: unknown): string =>
+  typeof value === 'string' && PLAIN_WORD.test(value) ? value : printable(JSON.stringify(value))
+
+/** One record is one line, and no text from outside can move the cursor or forge a second record. */
+const printable = (text: string): string =>
+  text.replace(UNPRINTABLE, (unit) => JSON.stringify(unit).slice(1, -1))
+
+// oxlint-disable-next-line no-control-regex -- control characters are exactly what this looks for
+const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g

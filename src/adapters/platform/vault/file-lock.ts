@@ -4,9 +4,8 @@ import { hostname } from 'node:os'
 import { setTimeout as wait } from 'node:timers/promises'
 import { hasCode, preparePrivateFolder, readTextFile } from '../crypto/private-file.ts'
 
-/** What may be asked while the lock is held. */
 export interface HeldLock {
-  /** False once another process judged us dead and took over: then nothing may be written any more. */
+  /** False after another process took the lock over: then nothing may be written any more. */
   readonly isStillOurs: () => Promise<boolean>
 }
 
@@ -31,7 +30,7 @@ export const withFileLock = async <Result>(
 }
 
 const RETRY_MS = 10
-/** Holders write one small file: whoever takes this long is gone. */
+/** Holders write one small file: after this long a holder is gone. */
 const STALE_MS = 30_000
 
 const acquire = async (path: string, owner: string, waitMsMax: number): Promise<void> => {
@@ -39,10 +38,10 @@ const acquire = async (path: string, owner: string, waitMsMax: number): Promise<
   while (performance.now() < deadline) {
     if (await createExclusively(path, owner)) return
     if (await isStale(path)) await removeStale(path)
-    // Unequal steps, so that many waiters do not knock at the same moment again and again.
+    // Random steps, so that waiters do not retry at the same time again and again.
     else await wait(RETRY_MS / 2 + Math.random() * RETRY_MS)
   }
-  throw new Error(`the lock ${path} is held by another process; delete the file if none is running`)
+  throw new Error(`the lock ${path} is held by another process: delete the file if none is running`)
 }
 
 /**
@@ -76,7 +75,7 @@ const isDeadHere = (text: string): boolean => {
     process.kill(Number(holder[1]), 0)
     return false
   } catch (error) {
-    // Any other answer (it belongs to another user) comes from a living process.
+    // Any other error (the process of another user) means that it is alive.
     return hasCode(error, 'ESRCH')
   }
 }

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { redactText } from '../../../core/operations/redaction.ts'
 import { SecretMissingError } from '../../../ports/secrets.ts'
 import { createSecrets } from './secrets.ts'
-import { VaultUnreadableError } from './vault-file.ts'
+import { VaultUnreadableError } from './vault.ts'
 import { createVault, type Vault } from './vault.ts'
 
 let home: string
@@ -34,18 +34,18 @@ it('writes anything but letters and digits as underscores', async () => {
   expect(await createSecrets(environment, vaultWith(undefined)).get('a.b-c/1')).toBe('x')
 })
 
-it('names the secret and where it looked, in words that redaction leaves alone', async () => {
+it('names the secret and the places, in words that redaction leaves alone', async () => {
   const missing = createSecrets({}, vaultWith('right')).get('other.api_key')
   await expect(missing).rejects.toBeInstanceOf(SecretMissingError)
   const error: unknown = await missing.catch((reason: unknown) => reason)
   expect(String(error)).toBe(
-    'SecretMissingError: no secret other.api_key was found: looked in the environment (other.api_key, ' +
-      'OTHER_API_KEY), the vault and the OS keyring (reserved)',
+    'SecretMissingError: secret other.api_key not found in the environment (other.api_key, ' +
+      'OTHER_API_KEY) or the vault: set it with svc vault set other.api_key',
   )
   expect(redactText(String(error), [])).toBe(String(error))
 })
 
-it('says that the vault is locked', async () => {
+it('reports a locked vault', async () => {
   const missing = createSecrets({}, vaultWith(undefined)).get('venue.api_key')
   await expect(missing).rejects.toThrow('the vault (locked, SVC_MASTER_PASSWORD is not set)')
 })

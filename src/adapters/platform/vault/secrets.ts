@@ -16,8 +16,8 @@ export const createSecrets = (
     if (stored !== null) return stored
     const lock = vault.locked ? ' (locked, SVC_MASTER_PASSWORD is not set)' : ''
     throw new SecretMissingError(
-      `no secret ${name} was found: looked in the environment (${variables.join(', ')}), the vault${lock} ` +
-        'and the OS keyring (reserved)',
+      `secret ${name} not found in the environment (${variables.join(', ')}) or the vault${lock}: ` +
+        `set it with svc vault set ${name}`,
     )
   },
 })

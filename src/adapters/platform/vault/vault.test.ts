@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { decryptFernet, encryptFernet } from '../crypto/fernet.ts'
 import { fernetKeyFrom, type Kdf } from '../crypto/password-key.ts'
 import { SecurityError } from '../crypto/security-error.ts'
-import { sealEntries, vaultPath, VaultUnreadableError } from './vault-file.ts'
+import { sealEntries, vaultPath, VaultUnreadableError } from './vault.ts'
 import { createVault, ENTRIES_MAX, VALUE_BYTES_MAX, VaultEntryError, type Vault } from './vault.ts'
 
 const PASSWORD = 'correct horse'

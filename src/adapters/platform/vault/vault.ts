@@ -1,20 +1,15 @@
+import { join } from 'node:path'
+import { z } from 'zod'
 import type { Clock } from '../../../ports/clock.ts'
-import { fernetKeyFrom, newKdf, type Kdf } from '../crypto/password-key.ts'
+import { decryptFernet, encryptFernet } from '../crypto/fernet.ts'
+import { fernetKeyFrom, kdfSchema, newKdf, type Kdf } from '../crypto/password-key.ts'
 import { readTextFile, replacePrivateFile } from '../crypto/private-file.ts'
 import { SecurityError } from '../crypto/security-error.ts'
 import { withFileLock } from './file-lock.ts'
-import {
-  openEntries,
-  parseVaultFile,
-  sealEntries,
-  vaultPath,
-  type VaultEntries,
-  type VaultFile,
-} from './vault-file.ts'
 
 /** Secrets by name in one encrypted file. Several processes may change it at once; none loses an entry. */
 export interface Vault {
-  /** No master password is set: it can be neither read nor written. */
+  /** Without a master password it can be neither read nor written. */
   readonly locked: boolean
   isPresent(): Promise<boolean>
   /** Names in order, never values. */
@@ -33,7 +28,7 @@ export interface VaultOptions {
   readonly clock: Pick<Clock, 'now'>
 }
 
-/** A name or value that the vault does not take. */
+/** An invalid name or value. */
 export class VaultEntryError extends Error {
   override readonly name = 'VaultEntryError'
 }
@@ -59,7 +54,7 @@ export const createVault = ({ home, password, clock }: VaultOptions): Vault => {
   const change = async (update: (entries: VaultEntries) => VaultEntries): Promise<void> => {
     keys.assertSet()
     const kdf = (await readFile())?.kdf ?? newKdf()
-    // Making the key is slow, so it is made before the lock is taken.
+    // Deriving the key is slow, so it happens before the lock is taken.
     const key = await keys.keyFor(kdf)
     const isWritten = await withFileLock(`${path}.lock`, async (lock) => {
       const file = await readFile()
@@ -113,12 +108,12 @@ interface Keyring {
   keyFor(kdf: Kdf): Promise<string>
 }
 
-/** The key of the last salt is kept: secrets are looked up often, and each making costs a fraction of a second. */
+/** Keeps the key of the last salt: deriving one takes a fraction of a second. */
 const keyring = (password: string | undefined): Keyring => {
   let last: { readonly kdf: Kdf; readonly key: Promise<string> } | null = null
   const passwordOrThrow = (): string => {
     if (password !== undefined && password !== '') return password
-    throw new SecurityError('the vault needs SVC_MASTER_PASSWORD')
+    throw new SecurityError('the vault is locked: set SVC_MASTER_PASSWORD')
   }
   return {
     locked: password === undefined || password === '',
@@ -129,5 +124,51 @@ const keyring = (password: string | undefined): Keyring => {
       }
       return last.key
     },
+  }
+}
+
+/** Names and values. */
+type VaultEntries = ReadonlyMap<string, string>
+
+type VaultFile = z.infer<typeof vaultFile>
+
+/** The password is wrong, or the file is damaged. */
+export class VaultUnreadableError extends Error {
+  override readonly name = 'VaultUnreadableError'
+  constructor() {
+    super('Invalid master password or damaged vault')
+  }
+}
+
+export const vaultPath = (home: string): string => join(home, 'identity', 'vault.json')
+
+const parseVaultFile = (text: string): VaultFile => {
+  const parsed = vaultFile.safeParse(jsonOf(text))
+  if (!parsed.success) throw new VaultUnreadableError()
+  return parsed.data
+}
+
+const openEntries = (file: VaultFile, key: string): VaultEntries => {
+  const text = decryptFernet(key, file.token)?.toString('utf8')
+  const parsed = entriesSchema.safeParse(text === undefined ? undefined : jsonOf(text))
+  if (!parsed.success) throw new VaultUnreadableError()
+  return new Map(Object.entries(parsed.data))
+}
+
+export const sealEntries = (entries: VaultEntries, kdf: Kdf, key: string, nowMs: number): string => {
+  const data = Buffer.from(JSON.stringify(Object.fromEntries(entries)))
+  const file: VaultFile = { version: 1, kdf, token: encryptFernet(key, data, Math.floor(nowMs / 1000)) }
+  return `${JSON.stringify(file, null, 2)}\n`
+}
+
+const vaultFile = z.object({ version: z.literal(1), kdf: kdfSchema, token: z.string().min(1) })
+const entriesSchema = z.record(z.string(), z.string())
+
+const jsonOf = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // The parser's message would repeat parts of the vault.
+    throw new VaultUnreadableError()
   }
 }

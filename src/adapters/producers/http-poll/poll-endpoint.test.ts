@@ -99,11 +99,11 @@ describe('a poll is degraded', () => {
   })
 
   it.each([
-    ['[]', 'the answer holds no items'],
-    ['', 'the answer is empty'],
-    ['{"error":"no"}', 'the answer is neither a list nor {"items": […]}'],
+    ['[]', 'the response holds no items'],
+    ['', 'the response is empty'],
+    ['{"error":"no"}', 'the response is neither a list nor {"items": […]}'],
     ['[{"type":"signal.ta.v1","payload":{}}]', '1 of 1 items skipped; item 0: payload.symbol is required'],
-  ])('by the answer %s', async (body, error) => {
+  ])('by the response %s', async (body, error) => {
     expect(await poll((_request, response) => response.end(body))).toMatchObject({
       status: 'degraded',
       error,

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../ports/clock.ts'
-import { fetchAnswer, type Answer } from './fetch-answer.ts'
-import { findAddress, resolveBySystem, type Resolve } from './find-address.ts'
-import { readAnswer, type PolledRow, type Reading, type RejectedRow } from './read-answer.ts'
+import { fetchResponse, type FetchResult } from './fetch-response.ts'
+import { findAddress, resolveBySystem, type Resolve } from './address.ts'
+import { readResponse, type PolledRow, type Reading, type RejectedRow } from './read-response.ts'
 
 export type PollResult =
   | {
@@ -19,7 +19,7 @@ export type PollResult =
 
 export interface PollRules {
   readonly allowPrivateEndpoints: boolean
-  /** For all of it: name, connection and the complete answer. */
+  /** For all of it: name, connection and the complete response. */
   readonly timeoutMs: number
   readonly futureSkewSecondsMax: number
 }
@@ -35,12 +35,12 @@ export interface PollEnvironment {
 export const pollEndpoint = async (
   endpoint: string,
   rules: PollRules,
-  surroundings: PollEnvironment,
+  environment: PollEnvironment,
 ): Promise<PollResult> => {
-  const limit = timeLimit(rules.timeoutMs, surroundings.signal)
+  const limit = timeLimit(rules.timeoutMs, environment.signal)
   try {
     // Sockets are broken off by the signal; a name service cannot be.
-    return await Promise.race([converse(endpoint, rules, surroundings, limit.signal), limit.passed])
+    return await Promise.race([fetchAndRead(endpoint, rules, environment, limit.signal), limit.passed])
   } catch (error) {
     if (limit.signal.aborted) return failed(String(limit.signal.reason))
     if (isNetworkError(error)) return failed(`the connection failed: ${error.code}`)
@@ -50,7 +50,7 @@ export const pollEndpoint = async (
   }
 }
 
-const converse = async (
+const fetchAndRead = async (
   endpoint: string,
   { allowPrivateEndpoints, futureSkewSecondsMax }: PollRules,
   { clock, resolve = resolveBySystem }: PollEnvironment,
@@ -59,10 +59,10 @@ const converse = async (
   const found = await findAddress(endpoint, { allowPrivateEndpoints, resolve })
   if (found.status === 'refused') return degraded(found.reason)
   const { url, host, addresses } = found
-  const answer = await fetchAnswer({ url, host, addresses, signal })
-  if (answer.status !== 'answered') return refusedBy(answer)
+  const response = await fetchResponse({ url, host, addresses, signal })
+  if (response.status !== 'received') return refusedBy(response)
   const now = new Date(clock.now()).toISOString()
-  return resultOf(readAnswer(answer.body, { now, futureSkewSecondsMax }))
+  return resultOf(readResponse(response.body, { now, futureSkewSecondsMax }))
 }
 
 interface TimeLimit {
@@ -76,7 +76,7 @@ const timeLimit = (timeoutMs: number, stopping: AbortSignal | undefined): TimeLi
   const controller = new AbortController()
   const { signal } = controller
   const stop = (): void => controller.abort('polling was stopped')
-  const timer = setTimeout(() => controller.abort(`no complete answer within ${timeoutMs} ms`), timeoutMs)
+  const timer = setTimeout(() => controller.abort(`no complete response within ${timeoutMs} ms`), timeoutMs)
   const passed = new Promise<never>((_resolve, reject) => {
     signal.addEventListener('abort', () => reject(new Error(String(signal.reason))), { once: true })
   })
@@ -89,7 +89,7 @@ const timeLimit = (timeoutMs: number, stopping: AbortSignal | undefined): TimeLi
   return { signal, passed, clear }
 }
 
-const refusedBy = ({ status, reason }: Exclude<Answer, { status: 'answered' }>): PollResult =>
+const refusedBy = ({ status, reason }: Exclude<FetchResult, { status: 'received' }>): PollResult =>
   status === 'denied' ? degraded(reason) : failed(reason)
 
 const resultOf = (reading: Reading): PollResult => {
@@ -101,10 +101,10 @@ const resultOf = (reading: Reading): PollResult => {
     case 'read':
       break
   }
-  const { rows, rejected, complaint } = reading
+  const { rows, rejected, summary } = reading
   return rows.length === 0
-    ? degraded(complaint ?? 'the answer holds no items', rejected)
-    : { status: 'rows', rows, rejected, error: complaint }
+    ? degraded(summary ?? 'the response holds no items', rejected)
+    : { status: 'rows', rows, rejected, error: summary }
 }
 
 const degraded = (error: string, rejected: readonly RejectedRow[] = []): PollResult => ({

@@ -27,7 +27,7 @@ describe('a poll fails', () => {
   it('when nothing is said in time', async () => {
     expect(await poll(() => {}, SHORT)).toEqual({
       status: 'error',
-      error: 'no complete answer within 100 ms',
+      error: 'no complete response within 100 ms',
     })
   })
 
@@ -39,7 +39,7 @@ describe('a poll fails', () => {
     }
     expect(await poll(dripping, SHORT)).toEqual({
       status: 'error',
-      error: 'no complete answer within 100 ms',
+      error: 'no complete response within 100 ms',
     })
   })
 
@@ -73,7 +73,7 @@ describe('a poll fails', () => {
     expect(result).toEqual({ status: 'error', error: 'the connection failed: ECONNREFUSED' })
   })
 
-  const TOO_LARGE = { status: 'error', error: 'the answer is larger than 1048576 bytes' }
+  const TOO_LARGE = { status: 'error', error: 'the response is larger than 1048576 bytes' }
 
   it('by an answer that says it is too large', async () => {
     const result = await poll((_request, response) => {
@@ -105,8 +105,8 @@ describe('a poll fails', () => {
   })
 
   it.each([
-    ['text/html', 'the content type of the answer is not JSON'],
-    ['application/jsonp', 'the content type of the answer is not JSON'],
+    ['text/html', 'the content type of the response is not JSON'],
+    ['application/jsonp', 'the content type of the response is not JSON'],
   ])('by the type %s', async (type, error) => {
     const result = await poll((_request, response) => response.setHeader('content-type', type).end(BODY))
     expect(result).toEqual({ status: 'error', error })
@@ -116,14 +116,14 @@ describe('a poll fails', () => {
     const result = await poll((_request, response) =>
       response.setHeader('content-type', 'application/json').end('<html>secret</html>'),
     )
-    expect(result).toEqual({ status: 'error', error: 'the answer is not JSON' })
+    expect(result).toEqual({ status: 'error', error: 'the response is not JSON' })
   })
 
   it('by a compressed answer', async () => {
     const result = await poll((_request, response) =>
       response.setHeader('content-encoding', 'gzip').end(BODY),
     )
-    expect(result).toEqual({ status: 'error', error: 'the answer is compressed, which was not asked for' })
+    expect(result).toEqual({ status: 'error', error: 'the response is compressed, which was not asked for' })
   })
 
   it.each([

@@ -1,14 +1,20 @@
 import type { QueryConfig } from 'pg'
-import { domainOf, type Head, type LogRecord } from '../../../core/log/event.ts'
-import { bytesArray, integerArray, textArray } from './binary-arrays.ts'
+import { domainOf } from '../../../core/log/event.ts'
+import { stampedFrom, type Head, type LogRecord } from '../../../core/log/event.ts'
+import { refsOf } from '../../../core/log/refs.ts'
 
 /** Where every process hears that the head moved. */
 export const HEAD_CHANNEL = 'signal_engine_head'
 
 /** One statement, so one round trip and one transaction. It answers one row, or none if the head is elsewhere. */
 export const appendStatement = (records: readonly LogRecord[], expected: Head): QueryConfig => {
-  const texts = (of: (record: LogRecord) => string | null): Buffer => textArray(records.map(of))
-  const bytes = (of: (record: LogRecord) => string | null): Buffer => bytesArray(records.map(of))
+  const counts = new Map<string, number>()
+  const rows = records.map((record) => {
+    const dom = domainOf(record.type)
+    const place = (counts.get(dom) ?? 0) + 1
+    counts.set(dom, place)
+    return { ...record, dom, place, refs: refsOf(stampedFrom(record)) }
+  })
   return {
     name: 'append',
     text: APPEND,
@@ -16,43 +22,33 @@ export const appendStatement = (records: readonly LogRecord[], expected: Head): 
       expected.seq,
       Buffer.from(expected.hash, 'hex'),
       String(expected.seq + records.length),
-      integerArray(records.map(({ seq }) => seq)),
-      texts(({ id }) => id),
-      texts(({ type }) => type),
-      texts(({ type }) => domainOf(type)),
-      texts(({ ts }) => ts),
-      texts(({ schemaVersion }) => schemaVersion),
-      texts(({ source }) => source),
-      texts(({ traceId }) => traceId),
-      texts(({ dedupeKey }) => dedupeKey),
-      texts(({ payload }) => payload),
-      bytes(({ prevHash }) => prevHash),
-      bytes(({ hash }) => hash),
-      bytes(({ signature }) => signature),
-      texts(({ signer }) => signer),
-      texts(({ recordedAt }) => recordedAt),
+      JSON.stringify(rows),
     ],
   }
 }
 
 /*
- * `ready` holds one row if the head is where it is expected, and everything else hangs on it. Of two who see the
+ * `ready` holds one row if the head is where it is expected, and everything else depends on it. Of two who see the
  * same head at once, the key of `events` lets one through; the other waits for it, is refused and stores nothing.
  * No row is ever updated: a long transaction elsewhere (a dump, a report) keeps the dead versions of a busy row
  * alive, and every append would have to walk past all of them.
- * Arrays are unnested in the list of a SELECT, side by side; in a FROM each would be stored on its way.
  */
 const APPEND = `
 WITH ready AS MATERIALIZED (
   SELECT WHERE (($1::bigint = 0 AND $2 = ''::bytea) OR EXISTS (SELECT FROM events WHERE seq = $1 AND hash = $2))
     AND NOT EXISTS (SELECT FROM events WHERE seq = $1 + 1)
+), batch AS MATERIALIZED (
+  SELECT event.* FROM ready, json_to_recordset($4) AS event(seq bigint, id text, type text, dom text, ts text,
+    "schemaVersion" text, source text, "traceId" text, "dedupeKey" text, payload text, "prevHash" text, hash text,
+    signature text, signer text, "recordedAt" text, place bigint, refs text[])
 ), stored AS (
   INSERT INTO events (seq, id, type, dom, ts, schema_version, source, trace_id, dedupe_key, payload,
-    prev_hash, hash, signature, signer, recorded_at)
-  SELECT event.* FROM ready, (
-    SELECT unnest($4::bigint[]), unnest($5::text[]), unnest($6::text[]), unnest($7::text[]), unnest($8::text[]),
-      unnest($9::text[]), unnest($10::text[]), unnest($11::text[]), unnest($12::text[]), unnest($13::text[]),
-      unnest($14::bytea[]), unnest($15::bytea[]), unnest($16::bytea[]), unnest($17::text[]), unnest($18::text[])
-  ) AS event
+    prev_hash, hash, signature, signer, recorded_at, dom_count)
+  SELECT seq, id, type, dom, ts, "schemaVersion", source, "traceId", "dedupeKey", payload, decode("prevHash", 'hex'),
+    decode(hash, 'hex'), decode(signature, 'hex'), signer, "recordedAt", place + coalesce(
+      (SELECT dom_count FROM events AS earlier WHERE earlier.dom = batch.dom ORDER BY earlier.seq DESC LIMIT 1), 0)
+  FROM batch
+), referred AS (
+  INSERT INTO about (ref, seq) SELECT unnest(refs), seq FROM batch
 )
 SELECT pg_notify('${HEAD_CHANNEL}', $3) FROM ready`

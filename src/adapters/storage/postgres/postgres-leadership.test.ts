@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, describe } from 'vitest'
-import { postgresMissing, startPostgres, type PostgresServer } from '../../../../test/postgres/server.ts'
+import {
+  postgresMissing,
+  startPostgres,
+  type PostgresServer,
+} from '../../../../test/postgres/server.fixture.ts'
 import { leadershipContract } from '../../../ports/leadership.contract.ts'
 import { postgresLeadership } from './postgres-leadership.ts'
 

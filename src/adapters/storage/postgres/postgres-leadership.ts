@@ -1,5 +1,5 @@
 import type { Leadership } from '../../../ports/leadership.ts'
-import { connect, disconnect } from './session.ts'
+import { connect, disconnect } from './connection.ts'
 
 /** One number for all who lead on a database. */
 const LOCK = 7_217_190_452

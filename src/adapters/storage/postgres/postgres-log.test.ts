@@ -1,7 +1,11 @@
 import { Client } from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { everything } from '../../../../test/postgres/records.ts'
-import { postgresMissing, startPostgres, type PostgresServer } from '../../../../test/postgres/server.ts'
+import { everything } from '../../../../test/postgres/records.fixture.ts'
+import {
+  postgresMissing,
+  startPostgres,
+  type PostgresServer,
+} from '../../../../test/postgres/server.fixture.ts'
 import { appendTo, headAfter, recordsAfter } from '../../../../test/records.ts'
 import { EMPTY_HEAD } from '../../../core/log/event.ts'
 import { eventLogContract, type Tampering } from '../../../ports/event-log.contract.ts'
@@ -15,21 +19,16 @@ describe.skipIf(postgresMissing !== null)(`the PostgreSQL log (${postgresMissing
   })
   afterAll(() => server?.stop())
 
-  // Everything is looked through, everything is indexed, or whatever the moment brings.
-  describe.each([
-    ['that indexes nothing yet', { indexPauseMs: 600_000 }],
-    ['that indexes at once', { indexPauseMs: 0 }],
-    ['as it is', {}],
-  ])('%s', (name, options) => {
+  describe('as a log', () => {
     const urls = new WeakMap<EventLog, string>()
     const openAt = async (url: string): Promise<EventLog> => {
-      const log = await openPostgresLog({ url, ...options })
+      const log = await openPostgresLog({ url })
       urls.set(log, url)
       return log
     }
     const urlOf = (log: EventLog): string => urls.get(log) ?? ''
 
-    eventLogContract(`postgres ${name}`, {
+    eventLogContract('postgres', {
       open: async () => openAt(await server.freshDatabase()),
       reopen: async (log) => {
         await log.close()
@@ -134,10 +133,9 @@ describe.skipIf(postgresMissing !== null)(`the PostgreSQL log (${postgresMissing
       await run(
         url,
         `INSERT INTO events SELECT $1, $2, type, dom, ts, schema_version, source, trace_id, NULL, payload, hash,
-         decode($3, 'hex'), signature, signer, recorded_at FROM events`,
+         decode($3, 'hex'), signature, signer, recorded_at, 2 FROM events`,
         [last.seq, last.id, last.hash],
       )
-      await run(url, 'INSERT INTO index_runs VALUES (1, $1)', [last.seq])
       const stored = await appendTo(log, 3, (seq) => ({
         type: 'brain.cycle.v1',
         payload: { order_id: `o${seq}` },

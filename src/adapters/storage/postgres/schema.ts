@@ -1,8 +1,7 @@
 import type { Client } from 'pg'
-import { PEOPLE_VIEWS } from './people-views.ts'
 
-/** The layout below. A change raises the number; once a layout was released, it also brings the steps from it. */
-const FORMAT_VERSION = 2
+/** A change of the layout raises the number. Older layouts were never released, so they are refused, not migrated. */
+const FORMAT_VERSION = 3
 const SERVER_VERSION_MIN = 140_000
 // Any number will do, as long as every process that opens a log takes the same one.
 const SCHEMA_LOCK = 7_304_216_581
@@ -49,43 +48,25 @@ CREATE TABLE events (
   hash bytea NOT NULL,
   signature bytea,
   signer text COLLATE "C",
-  recorded_at text COLLATE "C" NOT NULL
+  recorded_at text COLLATE "C" NOT NULL,
+  -- How many events of this domain there are up to this one. A counter that is updated would leave dead rows.
+  dom_count bigint NOT NULL
 );
 CREATE UNIQUE INDEX events_id ON events (id);
 CREATE UNIQUE INDEX events_dedupe_key ON events (dedupe_key) WHERE dedupe_key IS NOT NULL;
-CREATE INDEX events_signals ON events (dom, ts, seq) WITH (deduplicate_items = off) WHERE ${IS_SIGNAL};
+CREATE INDEX events_dom ON events (dom, seq);
+CREATE INDEX events_signals ON events (ts, seq) WHERE ${IS_SIGNAL};
+CREATE INDEX events_dom_signals ON events (dom, ts, seq) WHERE ${IS_SIGNAL};
 
 CREATE FUNCTION events_are_append_only() RETURNS trigger LANGUAGE plpgsql AS
 $$ BEGIN RAISE EXCEPTION 'events are append only' USING ERRCODE = 'restrict_violation'; END $$;
 CREATE TRIGGER events_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON events
   FOR EACH STATEMENT EXECUTE FUNCTION events_are_append_only();
 
--- Below, what is found by id and by domain. It is added in runs of events, soon after they were stored: an append would
--- wait for it, and a run needs far fewer rows. The events behind the last run are few; whoever reads looks them through.
-CREATE TABLE index_runs (
-  from_seq bigint PRIMARY KEY,
-  up_to bigint NOT NULL
-);
-
--- One row for all events of a run that are about the same, each told by its place in the run, from 0.
 CREATE TABLE about (
-  k bigint NOT NULL,
-  run bigint NOT NULL,
-  places smallint[] NOT NULL
-);
-CREATE INDEX about_k ON about (k, run) WITH (deduplicate_items = off);
-
--- Likewise for all events of a domain, and how many of it there are up to the end of the run.
-CREATE TABLE domain_runs (
-  dom text COLLATE "C" NOT NULL,
-  run bigint NOT NULL,
-  places smallint[] NOT NULL,
-  count bigint NOT NULL,
-  PRIMARY KEY (dom, run)
-);
-
-CREATE TABLE domains (
-  dom text COLLATE "C" PRIMARY KEY
+  ref text COLLATE "C" NOT NULL,
+  seq bigint NOT NULL,
+  PRIMARY KEY (ref, seq)
 );
 
 CREATE TABLE snapshots (
@@ -97,7 +78,32 @@ CREATE TABLE snapshots (
   saved bigint GENERATED ALWAYS AS IDENTITY,
   PRIMARY KEY (state_version, seq)
 );
-${PEOPLE_VIEWS}`
+
+CREATE VIEW contributor_signals AS
+SELECT said ->> 'contributor_id' AS contributor_id,
+  said ->> 'signal_id' AS event_id,
+  said ->> 'node_id' AS node_id,
+  said ->> 'direction' AS direction,
+  (said ->> 'score')::double precision AS score,
+  said ->> 'symbol' AS asset,
+  coalesce(used.last_seq > recorded.seq, false) AS accepted,
+  judged.hit AS profitable,
+  said ->> 'received_at' AS received_at
+FROM events AS recorded
+CROSS JOIN LATERAL (SELECT recorded.payload::jsonb AS said) AS parsed
+LEFT JOIN (
+  SELECT input ->> 'signal_id' AS signal_id, max(seq) AS last_seq
+  FROM events, jsonb_array_elements(payload::jsonb -> 'inputs') AS input
+  WHERE dom = 'brain.conviction' AND (input ->> 'share')::double precision > 0
+  GROUP BY 1
+) AS used ON used.signal_id = said ->> 'signal_id'
+LEFT JOIN (
+  SELECT signal_id, bool_or((payload::jsonb ->> 'hit')::boolean) AS hit
+  FROM events, jsonb_array_elements_text(payload::jsonb -> 'signal_ids') AS signal_id
+  WHERE dom = 'attribution.resolved'
+  GROUP BY 1
+) AS judged ON judged.signal_id = said ->> 'signal_id'
+WHERE recorded.dom = 'attribution.recorded' AND said ->> 'contributor_id' IS NOT NULL;`
 
 const assertServer = async (client: Client): Promise<void> => {
   const { rows } = await client.query<{ version: number; encoding: string }>(
@@ -123,6 +129,9 @@ const assertFormat = async (client: Client): Promise<void> => {
   )
   const found = rows[0]?.value
   if (found !== String(FORMAT_VERSION)) {
-    throw new Error(`the log has format version ${found}, this release knows ${FORMAT_VERSION}`)
+    throw new Error(
+      `the log has format version ${found}, this release reads version ${FORMAT_VERSION} only; ` +
+        'use another database to begin a new log',
+    )
   }
 }

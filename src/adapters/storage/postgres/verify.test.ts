@@ -1,13 +1,17 @@
 import fc from 'fast-check'
 import { Client, type Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { postgresMissing, startPostgres, type PostgresServer } from '../../../../test/postgres/server.ts'
+import {
+  postgresMissing,
+  startPostgres,
+  type PostgresServer,
+} from '../../../../test/postgres/server.fixture.ts'
 import { appendTo, sha256Hex } from '../../../../test/records.ts'
 import { EMPTY_HEAD, headOf } from '../../../core/log/event.ts'
 import { chainFaultOf, missingFault, type ChainFault, type EventLog } from '../../../ports/event-log.ts'
-import { askThrough, type Ask } from './ask.ts'
+import { connectionPool } from './connection.ts'
 import { openPostgresLog } from './postgres-log.ts'
-import { connectionPool } from './session.ts'
+import { queryThrough, type Query } from './records.ts'
 import { verifyHashes } from './verify.ts'
 
 const EVENTS = 30
@@ -19,13 +23,13 @@ describe.skipIf(postgresMissing !== null)(
     let client: Client
     let log: EventLog
     let pool: Pool
-    let ask: Ask
+    let query: Query
     beforeAll(async () => {
       server = await startPostgres({ fsync: 'off' })
       const url = await server.freshDatabase()
       log = await openPostgresLog({ url })
       pool = connectionPool({ url, statementTimeoutMs: 10_000 }, 2)
-      ask = askThrough(pool)
+      query = queryThrough(pool)
       await appendTo(log, EVENTS, (seq) => ({
         traceId: seq % 2 === 0 ? 'trace' : null,
         dedupeKey: seq % 3 === 0 ? `key-${seq}` : null,
@@ -43,7 +47,7 @@ describe.skipIf(postgresMissing !== null)(
     it('tells how far it is', async () => {
       const steps: number[] = []
       const onProgress = (checked: number): void => void steps.push(checked)
-      expect(await verifyHashes(ask, { after: 10, upTo: EVENTS, onProgress }, 4)).toEqual({
+      expect(await verifyHashes(query, { after: 10, upTo: EVENTS, onProgress }, 4)).toEqual({
         ok: true,
         checked: 20,
       })
@@ -55,7 +59,7 @@ describe.skipIf(postgresMissing !== null)(
         fc.asyncProperty(changes, fc.nat(5), slice, async (statements, after, sliceEvents) => {
           await tampered(statements, async () => {
             const fault = await firstFaultByHand(log, after, EVENTS)
-            expect(await verifyHashes(ask, { after, upTo: EVENTS }, sliceEvents)).toEqual(
+            expect(await verifyHashes(query, { after, upTo: EVENTS }, sliceEvents)).toEqual(
               fault === null
                 ? { ok: true, checked: EVENTS - after }
                 : { ok: false, checked: Math.max(0, fault.seq - after - 1), ...fault },

@@ -7,15 +7,14 @@ import {
   type ChainReport,
   type VerifyRange,
 } from '../../../ports/event-log.ts'
-import type { Ask } from './ask.ts'
-import { readPage } from './reader.ts'
+import { readPage, type Query } from './records.ts'
 
 const SLICE_EVENTS = 10_000
 const SLICES_AT_ONCE = 2
 
 /** The server hashes where the rows lie. Slices bound its memory and time; each trusts the stored hash before it. */
 export const verifyHashes = async (
-  ask: Ask,
+  query: Query,
   { after, upTo, onProgress }: VerifyRange,
   sliceEvents = SLICE_EVENTS,
 ): Promise<ChainReport> => {
@@ -25,11 +24,11 @@ export const verifyHashes = async (
     const suspects = await Promise.all(
       starts
         .filter((start) => start < upTo)
-        .map((start) => firstSuspect(ask, start, Math.min(start + sliceEvents, upTo))),
+        .map((start) => firstSuspect(query, start, Math.min(start + sliceEvents, upTo))),
     )
     const suspect = suspects.find((seq) => seq !== null) ?? null
     if (suspect !== null) {
-      return { ok: false, checked: Math.max(0, suspect - after - 1), ...(await faultAt(ask, suspect)) }
+      return { ok: false, checked: Math.max(0, suspect - after - 1), ...(await faultAt(query, suspect)) }
     }
     checkedUpTo = Math.min(checkedUpTo + SLICES_AT_ONCE * sliceEvents, upTo)
     onProgress?.(checkedUpTo - after)
@@ -38,8 +37,8 @@ export const verifyHashes = async (
 }
 
 /** The first seq from `after` to `upTo` that is missing, or behind `after` and not what it should be. */
-const firstSuspect = async (ask: Ask, after: number, upTo: number): Promise<number | null> => {
-  const [row] = await ask<[firstSeq: number | null, lastSeq: number | null, suspect: number | null]>({
+const firstSuspect = async (query: Query, after: number, upTo: number): Promise<number | null> => {
+  const [row] = await query<[firstSeq: number | null, lastSeq: number | null, suspect: number | null]>({
     name: 'verify',
     text: FIRST_SUSPECT,
     values: [after, upTo],
@@ -75,8 +74,8 @@ SELECT
     OR recorded_at < recorded_before)
   ORDER BY seq LIMIT 1)`
 
-const faultAt = async (ask: Ask, seq: number): Promise<ChainFault> => {
-  const rows = await readPage(ask, { after: seq - 2, before: seq + 1, order: 'asc', limit: 2 })
+const faultAt = async (query: Query, seq: number): Promise<ChainFault> => {
+  const rows = await readPage(query, { after: seq - 2, before: seq + 1, order: 'asc', limit: 2 })
   const record = rows.find((row) => row.seq === seq)
   if (record === undefined) return missingFault(seq)
   const before = rows.find((row) => row.seq === seq - 1)

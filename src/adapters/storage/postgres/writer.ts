@@ -4,9 +4,8 @@ import type { Client, QueryConfig, QueryResult } from 'pg'
 import type { Head, LogRecord } from '../../../core/log/event.ts'
 import { assertLinked, StoreUnavailableError, type AppendResult } from '../../../ports/event-log.ts'
 import { appendStatement } from './append-statement.ts'
-import { ConnectionKeeper } from './connection-keeper.ts'
-import { asStoreFault, isRefusedStatement, isUniqueViolation, LogClosedError, unavailable } from './faults.ts'
-import { connect, type Server } from './session.ts'
+import { connect, ConnectionKeeper, type Server } from './connection.ts'
+import { asStoreError, isRefusedStatement, isUniqueViolation, LogClosedError, unavailable } from './errors.ts'
 
 const APPENDS_WAITING_MAX = 1_000
 const CLEAR_UP_TIMEOUT_MS = 10_000
@@ -52,7 +51,7 @@ export class Writer {
     try {
       return (await answer).rowCount === 1 ? { status: 'appended' } : { status: 'head-moved' }
     } catch (error) {
-      throw asStoreFault(error)
+      throw asStoreError(error)
     }
   }
 
@@ -64,7 +63,7 @@ export class Writer {
       if (!isRefusedStatement(error)) return this.#clearUp(last, error)
       // Another process may hold the id or the dedupe key; then it also moved the head.
       if (isUniqueViolation(error) && !(await isHead(client, expected))) return { status: 'head-moved' }
-      throw asStoreFault(error)
+      throw asStoreError(error)
     }
   }
 
@@ -99,7 +98,7 @@ export class Writer {
       const { rowCount } = await client.query(IS_STORED, [seq, Buffer.from(hash, 'hex')])
       return rowCount === 1 ? 'stored' : 'absent'
     } catch (error) {
-      const fault = asStoreFault(error)
+      const fault = asStoreError(error)
       if (fault instanceof LogClosedError || !(fault instanceof StoreUnavailableError)) throw fault
       return 'unknown'
     }
@@ -123,7 +122,7 @@ const endPredecessors = async (client: Client, name: string): Promise<void> => {
     throw new StoreUnavailableError('an earlier connection is still at work on the server')
   } catch (error) {
     client.connection.stream.destroy()
-    throw asStoreFault(error)
+    throw asStoreError(error)
   }
 }
 
@@ -138,6 +137,6 @@ const isHead = async (client: Client, head: Head): Promise<boolean> => {
   try {
     return (await client.query(isHeadStatement(head))).rowCount === 1
   } catch (error) {
-    throw asStoreFault(error)
+    throw asStoreError(error)
   }
 }

@@ -3,22 +3,15 @@ import { StoreUnavailableError } from '../../../ports/event-log.ts'
 
 export type Database = DatabaseSyncInstance
 export type Statement = ReturnType<Database['prepare']>
-export type Value = string | number | null | Uint8Array
+export type Value = string | number | null
 export type Row = readonly Value[]
-
-/** How long to wait for another process that writes. */
-export const BUSY_TIMEOUT_MS = 5000
 
 export const connect = (path: string, mode: 'read' | 'write'): Database => {
   const db = new DatabaseSync(path, { readOnly: mode === 'read', timeout: BUSY_TIMEOUT_MS })
   try {
     db.exec(`PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA foreign_keys = ON;
       PRAGMA cache_size = -${CACHE_KIB}`)
-    // The size of pages counts only for a new file, and only before anything else is said to it.
-    if (mode === 'write') {
-      db.exec(`PRAGMA page_size = ${PAGE_BYTES}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
-        PRAGMA wal_autocheckpoint = ${JOURNAL_BYTES / PAGE_BYTES}`)
-    }
+    if (mode === 'write') db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
     return db
   } catch (error) {
     db.close()
@@ -45,7 +38,7 @@ export const firstRow = (statement: Statement, ...values: readonly Value[]): Row
 export const allRows = (statement: Statement, ...values: readonly Value[]): readonly Row[] =>
   statement.all(...values) as Row[]
 
-/** A record that breaks a rule of the tables: a bug of the caller, not a trouble of the disk. */
+/** A record that breaks a rule of the tables: a bug of the caller, not an error of the disk. */
 export const isConstraintError = (error: unknown): boolean => primaryCode(error) === SQLITE_CONSTRAINT
 
 export const isBusyError = (error: unknown): boolean => primaryCode(error) === SQLITE_BUSY
@@ -60,14 +53,9 @@ export const unavailable = (doing: string, path: string, error: unknown): Error 
   return new StoreUnavailableError(`cannot ${doing} ${path}: ${reason}`, { cause: error })
 }
 
-/**
- * Events are large for the usual page of 4 KiB: on average half of one does not fit at its end. Twice the size
- * wastes half, and costs nothing where many events are stored together.
- */
-const PAGE_BYTES = 8192
-/** Then it is copied to the database: more makes single commits wait longer, less makes all of them slower. */
-const JOURNAL_BYTES = 4 * 1024 * 1024
-const CACHE_KIB = 16 * 1024
+/** How long to wait for another process that writes. */
+export const BUSY_TIMEOUT_MS = 5000
+const CACHE_KIB = 64 * 1024
 
 /** The driver closes a connection that nobody holds, even if its statements are still in use. */
 const connections = new WeakMap<Statement, Database>()

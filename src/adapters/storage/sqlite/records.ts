@@ -1,4 +1,7 @@
+import { hasTypePrefix } from '../../../core/log/event.ts'
 import { EMPTY_HEAD, type Head, type LogRecord } from '../../../core/log/event.ts'
+import type { EventLog, LogQuery } from '../../../ports/event-log.ts'
+import { yieldToEventLoop } from '../../../ports/yield-to-event-loop.ts'
 import {
   allRows,
   firstRow,
@@ -8,83 +11,224 @@ import {
   type Statement,
   type Value,
 } from './database.ts'
-import type { KnownNames } from './dictionary.ts'
-import { RECORD_COLUMNS, recordFrom } from './rows.ts'
-import { HAS_ID } from './schema.ts'
-import type { Order, SeqBounds } from './seq-bounds.ts'
-import { textOfMillis } from './time-text.ts'
+import { IS_SIGNAL } from './schema.ts'
 
-/** Records where they are known to stand. Every call is short and ends its read before it returns. */
-export class Records {
-  readonly #names: KnownNames
-  readonly #head: Statement
-  readonly #withId: Statement
-  readonly #at: Statement
-  readonly #atOfTypes: Statement
-  readonly #between: Readonly<Record<Order, Statement>>
-  readonly #ofDomain: Readonly<Record<Order, Statement>>
+/** The columns of a record behind its seq, in the order of `recordFrom`. */
+const COLUMNS =
+  'id, type, ts, schema_version, source, trace_id, dedupe_key, payload, prev_hash, hash, signature, signer, recorded_at'
 
-  constructor(db: Database, names: KnownNames) {
-    const both = (sql: (order: Order) => string): Readonly<Record<Order, Statement>> => ({
-      asc: prepareRows(db, sql('asc')),
-      desc: prepareRows(db, sql('desc')),
-    })
-    this.#names = names
-    this.#head = prepareRows(
-      db,
-      'SELECT seq, lower(hex(hash)), recorded_at + 0.0 FROM events ORDER BY seq DESC LIMIT 1',
-    )
-    this.#withId = prepareRows(db, `SELECT ${RECORD_COLUMNS} FROM events WHERE ${HAS_ID}`)
-    this.#at = prepareRows(db, `SELECT ${RECORD_COLUMNS} FROM ${WANTED}`)
-    this.#atOfTypes = prepareRows(db, `SELECT ${RECORD_COLUMNS} FROM ${WANTED} WHERE ${HAS_TYPE}`)
-    this.#between = both(
-      (order) =>
-        `SELECT ${RECORD_COLUMNS} FROM events WHERE seq > ? AND seq < ? ORDER BY seq ${order} LIMIT ?`,
-    )
-    this.#ofDomain = both(
-      (order) =>
-        `SELECT ${RECORD_COLUMNS} FROM events WHERE dom = ? AND seq > ? AND seq < ? ORDER BY seq ${order} LIMIT ?`,
-    )
-  }
+export const RECORD_COLUMNS = `seq, ${COLUMNS}`
 
-  head(): Head {
-    const row = firstRow(this.#head) as [number, string, number] | undefined
-    return row === undefined ? EMPTY_HEAD : { seq: row[0], hash: row[1], recordedAt: textOfMillis(row[2]) }
-  }
-
-  withId(id: string): LogRecord | null {
-    const row = firstRow(this.#withId, id, id, id)
-    return row === undefined ? null : this.#record(row)
-  }
-
-  /** Those of these seqs that are there, in the order given; with types, only events of these. */
-  at(seqs: readonly number[], types?: readonly string[]): readonly LogRecord[] {
-    if (seqs.length === 0) return []
-    const wanted = JSON.stringify(seqs)
-    return types === undefined
-      ? this.#records(this.#at, wanted)
-      : this.#records(this.#atOfTypes, wanted, JSON.stringify(types))
-  }
-
-  between({ after, before }: SeqBounds, order: Order, limit: number): readonly LogRecord[] {
-    return this.#records(this.#between[order], after, before, limit)
-  }
-
-  ofDomain(domain: number, { after, before }: SeqBounds, order: Order, limit: number): readonly LogRecord[] {
-    return this.#records(this.#ofDomain[order], domain, after, before, limit)
-  }
-
-  #records(statement: Statement, ...values: readonly Value[]): readonly LogRecord[] {
-    return allRows(statement, ...values).map((row) => this.#record(row))
-  }
-
-  #record(row: Row): LogRecord {
-    return recordFrom(row, this.#names.nodeName)
+export const recordFrom = (row: Row): LogRecord => {
+  const cells = row as Cells
+  return {
+    seq: cells[0],
+    id: cells[1],
+    type: cells[2],
+    ts: cells[3],
+    schemaVersion: cells[4],
+    source: cells[5],
+    traceId: cells[6],
+    dedupeKey: cells[7],
+    payload: cells[8],
+    prevHash: cells[9],
+    hash: cells[10],
+    signature: cells[11],
+    signer: cells[12],
+    recordedAt: cells[13],
   }
 }
 
-// A cross join is never reordered: rows come as they were asked for.
-const WANTED = 'json_each(?) AS wanted CROSS JOIN events ON events.seq = wanted.value'
+type Cells = readonly [
+  seq: number,
+  id: string,
+  type: string,
+  ts: string,
+  schemaVersion: string,
+  source: string | null,
+  traceId: string | null,
+  dedupeKey: string | null,
+  payload: string,
+  prevHash: string,
+  hash: string,
+  signature: string | null,
+  signer: string | null,
+  recordedAt: string,
+]
 
-const HAS_TYPE = `EXISTS (SELECT 1 FROM json_each(?) AS prefix
-  WHERE events.type = prefix.value OR substr(events.type, 1, length(prefix.value) + 1) = prefix.value || '.')`
+/** Exclusive bounds on seq. */
+export interface SeqBounds {
+  readonly after: number
+  readonly before: number
+}
+
+type Order = LogQuery['order']
+
+/** Reads records through the indexes. Long reads go page by page and yield to the event loop in between. */
+export class Records {
+  readonly #db: Database
+  readonly #statements = new Map<string, Statement>()
+
+  constructor(db: Database) {
+    this.#db = db
+  }
+
+  head(): Head {
+    const row = this.#first('SELECT seq, hash, recorded_at FROM events ORDER BY seq DESC LIMIT 1')
+    if (row === undefined) return EMPTY_HEAD
+    const [seq, hash, recordedAt] = row as readonly [number, string, string]
+    return { seq, hash, recordedAt }
+  }
+
+  get(id: string): LogRecord | null {
+    const row = this.#first(`SELECT ${RECORD_COLUMNS} FROM events WHERE id = ?`, id)
+    return row === undefined ? null : recordFrom(row)
+  }
+
+  withDedupeKeys(keys: readonly string[]): ReadonlyMap<string, LogRecord> {
+    const found = new Map<string, LogRecord>()
+    for (const key of new Set(keys)) {
+      const row = this.#first(`SELECT ${RECORD_COLUMNS} FROM events WHERE dedupe_key = ?`, key)
+      if (row !== undefined) found.set(key, recordFrom(row))
+    }
+    return found
+  }
+
+  countByDomain(): ReadonlyMap<string, number> {
+    return new Map(this.#all('SELECT dom, n FROM counters') as readonly (readonly [string, number])[])
+  }
+
+  /** The next records of (after, upTo], in order. */
+  scan(after: number, upTo: number, limit: number): readonly LogRecord[] {
+    return this.#page([ALL_EVENTS], { after, before: upTo + 1 }, 'asc', limit)
+  }
+
+  async read({
+    after = -SEQ_MAX,
+    before = SEQ_MAX,
+    types,
+    about,
+    order,
+    limit,
+  }: LogQuery): Promise<readonly LogRecord[]> {
+    // The head first: a domain that appears later is not in the list below, so neither may its events be in range.
+    let bounds: SeqBounds = { after, before: Math.min(before, this.head().seq + 1) }
+    const { ranges, isExact } = this.#rangesOf(types, about)
+    const found: LogRecord[] = []
+    for (let round = 0; found.length < limit; round += 1) {
+      const wanted = limit - found.length
+      const size = Math.min(PAGE_MAX, isExact ? wanted : Math.max(wanted, PAGE_MIN * 2 ** round))
+      const page = this.#page(ranges, bounds, order, size)
+      for (const record of page) if (isExact || hasType(record, types)) found.push(record)
+      const last = page.at(-1)
+      if (last === undefined || page.length < size) break
+      bounds = order === 'asc' ? { ...bounds, after: last.seq } : { ...bounds, before: last.seq }
+      if (found.length < limit) await yieldToEventLoop()
+    }
+    return found.slice(0, limit)
+  }
+
+  /** Signals, newest time first. */
+  async byTime({
+    domain,
+    limit,
+    offset,
+  }: Parameters<EventLog['readByTime']>[0]): Promise<readonly LogRecord[]> {
+    const andDomain = domain === null ? '' : 'AND dom = ?'
+    const sql = (columns: string): string =>
+      `SELECT ${columns} FROM events WHERE ${IS_SIGNAL} ${andDomain} AND (ts, seq) < (?, ?)
+       ORDER BY ts DESC, seq DESC LIMIT ? OFFSET ?`
+    const filter = domain === null ? [] : [domain]
+    let before: Row = [END_OF_TIME, SEQ_MAX]
+    let left = offset
+    for (; left > SKIP_AT_ONCE; left -= SKIP_AT_ONCE) {
+      const last = this.#first(sql('ts, seq'), ...filter, ...before, 1, SKIP_AT_ONCE - 1)
+      if (last === undefined) return []
+      before = last
+      await yieldToEventLoop()
+    }
+    return this.#all(sql(RECORD_COLUMNS), ...filter, ...before, limit, left).map(recordFrom)
+  }
+
+  /** The index ranges that hold every match; not exact where they hold other events too. */
+  #rangesOf(
+    types: LogQuery['types'],
+    about: string | undefined,
+  ): { readonly ranges: readonly IndexRange[]; readonly isExact: boolean } {
+    if (about !== undefined) return { ranges: [aboutRef(about)], isExact: types === undefined }
+    if (types === undefined) return { ranges: [ALL_EVENTS], isExact: true }
+    const domains = [...this.countByDomain().keys()]
+    const isWhole = (domain: string): boolean => types.some((prefix) => hasTypePrefix(domain, prefix))
+    const wanted = domains.filter(
+      (domain) => isWhole(domain) || types.some((prefix) => hasTypePrefix(prefix, domain)),
+    )
+    return {
+      ranges: wanted.map(ofDomain),
+      isExact: wanted.every(isWhole),
+    }
+  }
+
+  /** Several ranges in one order: SQLite merges them without sorting, so the cost is that of the rows returned. */
+  #page(
+    ranges: readonly IndexRange[],
+    { after, before }: SeqBounds,
+    order: Order,
+    limit: number,
+  ): readonly LogRecord[] {
+    const records: LogRecord[] = []
+    for (let from = 0; from < ranges.length; from += RANGES_AT_ONCE) {
+      const some = ranges.slice(from, from + RANGES_AT_ONCE)
+      const select = some.map(
+        ({ from: rows, seq }) => `SELECT ${seq}, ${COLUMNS} FROM ${rows} AND ${seq} > ? AND ${seq} < ?`,
+      )
+      const values = some.flatMap(({ value }) => [...(value === undefined ? [] : [value]), after, before])
+      const rows = this.#all(`${select.join(' UNION ALL ')} ORDER BY 1 ${order} LIMIT ?`, ...values, limit)
+      for (const row of rows) records.push(recordFrom(row))
+    }
+    if (ranges.length <= RANGES_AT_ONCE) return records
+    return records.sort((one, other) => (order === 'asc' ? 1 : -1) * (one.seq - other.seq)).slice(0, limit)
+  }
+
+  #first(sql: string, ...values: readonly Value[]): Row | undefined {
+    return firstRow(this.#statement(sql), ...values)
+  }
+
+  #all(sql: string, ...values: readonly Value[]): readonly Row[] {
+    return allRows(this.#statement(sql), ...values)
+  }
+
+  /** There are few texts: the number of merged domains is the only thing that varies. */
+  #statement(sql: string): Statement {
+    const known = this.#statements.get(sql)
+    if (known !== undefined) return known
+    const statement = prepareRows(this.#db, sql)
+    this.#statements.set(sql, statement)
+    return statement
+  }
+}
+
+interface IndexRange {
+  readonly from: string
+  readonly seq: string
+  readonly value?: string
+}
+
+const ALL_EVENTS: IndexRange = { from: 'events WHERE true', seq: 'seq' }
+const ofDomain = (domain: string): IndexRange => ({ from: 'events WHERE dom = ?', seq: 'seq', value: domain })
+// A cross join is never reordered: the index of refs is walked in the order of seq.
+const aboutRef = (ref: string): IndexRange => ({
+  from: 'about CROSS JOIN events ON events.seq = about.seq WHERE about.ref = ?',
+  seq: 'about.seq',
+  value: ref,
+})
+
+const SEQ_MAX = Number.MAX_SAFE_INTEGER
+const END_OF_TIME = '9999-12-31T23:59:59.999Z'
+const PAGE_MIN = 100
+const PAGE_MAX = 1000
+/** Preparing a merge of more ranges takes longer than running several merges. */
+const RANGES_AT_ONCE = 64
+const SKIP_AT_ONCE = 20_000
+
+const hasType = (record: LogRecord, types: LogQuery['types']): boolean =>
+  types === undefined || types.some((prefix) => hasTypePrefix(record.type, prefix))

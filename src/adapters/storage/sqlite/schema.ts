@@ -1,18 +1,87 @@
-import { ABOUT_TABLE } from './about-index.ts'
-import { PEOPLE_VIEWS } from './people-views.ts'
-import { SNAPSHOT_PARTS_TABLE } from './snapshots.ts'
-import { firstRow, prepareRows, type Database } from './database.ts'
+import { access, constants, mkdir } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { StoreUnavailableError } from '../../../ports/event-log.ts'
+import {
+  BUSY_TIMEOUT_MS,
+  connect,
+  firstRow,
+  isBusyError,
+  isSqliteError,
+  prepareRows,
+  unavailable,
+  type Database,
+} from './database.ts'
 
-/** The layout below. A release that changes it raises the number and brings the steps from the older one. */
-const FORMAT_VERSION = '1'
+/** A change of the layout raises the number. Older layouts were never released, so they are refused, not migrated. */
+const FORMAT_VERSION = '2'
 
-/** Creates the tables in an empty file. Throws for a file of something else, or of a later release. */
-export const ensureSchema = (writing: Database, reading: Database): void => {
-  if (isOurs(reading)) {
-    // Files of earlier releases have none. A cache, which changes nothing of the format.
-    writing.exec(SNAPSHOT_PARTS_TABLE)
-    return
+/** Marks signals, whose order by time has indexes of its own. Queries repeat it word for word to use them. */
+export const IS_SIGNAL = `substr(type, 1, 7) = 'signal.'`
+
+/** A read-only connection. Creates the file, its folder and its tables if they are missing. */
+export const openDatabase = async (path: string): Promise<Database> => {
+  try {
+    await mkdir(dirname(path), { recursive: true })
+    await assertWritable(path)
+    return await whileBusy(() => makeReady(path))
+  } catch (error) {
+    if (isSqliteError(error)) throw unavailable('open', path, error)
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new StoreUnavailableError(`cannot open ${path}: ${reason}`, { cause: error })
   }
+}
+
+/**
+ * The connection that sets up prepares no statement: the driver cannot finalize one, and a connection with a statement
+ * lives on after `close` until both are collected. As the last connection it would then empty the journal and delete it
+ * by name, while another process may have put another file there or be copying this one.
+ */
+const makeReady = (path: string): Database => {
+  const setup = connect(path, 'write')
+  try {
+    // Opened while the other is: the last connection that closes would have to empty the journal first.
+    const db = connect(path, 'read')
+    try {
+      ensureSchema(setup, db)
+    } catch (error) {
+      db.close()
+      throw error
+    }
+    return db
+  } finally {
+    setup.close()
+  }
+}
+
+/** SQLite opens a file that it may not write to for reading, and says so only at the first write. */
+const assertWritable = async (path: string): Promise<void> => {
+  try {
+    await access(path, constants.R_OK | constants.W_OK)
+  } catch (error) {
+    if (!(error instanceof Error) || !('code' in error) || error.code !== 'ENOENT') throw error
+    await access(dirname(path), constants.W_OK)
+  }
+}
+
+/** Processes that create the same file at once fail without waiting for the lock. */
+const whileBusy = async <Result>(attempt: () => Result): Promise<Result> => {
+  const giveUpAt = performance.now() + BUSY_TIMEOUT_MS
+  for (;;) {
+    try {
+      return attempt()
+    } catch (error) {
+      if (!isBusyError(error) || performance.now() > giveUpAt) throw error
+      await setTimeout(RETRY_EVERY_MS)
+    }
+  }
+}
+
+const RETRY_EVERY_MS = 20
+
+/** Creates the tables in an empty file. Throws for a file of something else, or of another release. */
+const ensureSchema = (writing: Database, reading: Database): void => {
+  if (isOurs(reading)) return
   writing.exec('BEGIN IMMEDIATE')
   try {
     // Another process may have been faster.
@@ -34,62 +103,78 @@ const isOurs = (db: Database): boolean => {
   const version = firstRow(prepareRows(db, `SELECT v FROM meta WHERE k = 'format_version'`))?.[0]
   if (version !== FORMAT_VERSION) {
     throw new Error(
-      `the event log has format version ${String(version)}, this release knows ${FORMAT_VERSION}`,
+      `the event log has format version ${String(version)}, this release reads version ${FORMAT_VERSION} only; ` +
+        'move the file away to begin a new log',
     )
   }
   return true
 }
 
-/** A UUID is less than half as long in bytes as in text; what is none is indexed as it is. */
-const BYTES_OF_ID = `coalesce(unhex(id, '-'), id)`
-
-/** The condition for one id, given three times. The first part finds it through the index, the second is exact. */
-export const HAS_ID = `${BYTES_OF_ID} = coalesce(unhex(?, '-'), ?) AND id = ?`
-
-// Truth is `events`. All other tables are made from it and only make it quick to find something.
+// The truth is in `events`. The other tables and the indexes are derived from it, in the same transaction.
 const SCHEMA = `
 CREATE TABLE meta (k TEXT PRIMARY KEY, v TEXT NOT NULL) STRICT;
 INSERT INTO meta VALUES ('format_version', '${FORMAT_VERSION}');
-
-CREATE TABLE dict (id INTEGER PRIMARY KEY, kind TEXT NOT NULL, name TEXT NOT NULL, UNIQUE (kind, name)) STRICT;
 
 CREATE TABLE events (
   seq INTEGER PRIMARY KEY,
   id TEXT NOT NULL,
   type TEXT NOT NULL,
-  dom INTEGER NOT NULL,
+  dom TEXT NOT NULL,
   ts TEXT NOT NULL,
   schema_version TEXT NOT NULL,
   source TEXT,
   trace_id TEXT,
   dedupe_key TEXT,
   payload TEXT NOT NULL,
-  prev_hash BLOB NOT NULL,
-  hash BLOB NOT NULL,
-  signature BLOB,
-  signer INTEGER,
-  recorded_at INTEGER NOT NULL
+  prev_hash TEXT NOT NULL,
+  hash TEXT NOT NULL,
+  signature TEXT,
+  signer TEXT,
+  recorded_at TEXT NOT NULL
 ) STRICT;
-CREATE UNIQUE INDEX events_id ON events (${BYTES_OF_ID});
+CREATE UNIQUE INDEX events_id ON events (id);
+CREATE UNIQUE INDEX events_dedupe_key ON events (dedupe_key) WHERE dedupe_key IS NOT NULL;
 CREATE INDEX events_dom ON events (dom, seq);
+CREATE INDEX events_signals ON events (ts, seq) WHERE ${IS_SIGNAL};
+CREATE INDEX events_dom_signals ON events (dom, ts, seq) WHERE ${IS_SIGNAL};
 CREATE TRIGGER events_no_update BEFORE UPDATE ON events BEGIN SELECT RAISE(ABORT, 'events are append only'); END;
 CREATE TRIGGER events_no_delete BEFORE DELETE ON events BEGIN SELECT RAISE(ABORT, 'events are append only'); END;
 
-CREATE TABLE counters (dom INTEGER PRIMARY KEY, n INTEGER NOT NULL) STRICT;
-CREATE TABLE signal_times (dom INTEGER, ts_ms INTEGER, seq INTEGER, PRIMARY KEY (dom, ts_ms, seq)) STRICT, WITHOUT ROWID;
-${ABOUT_TABLE}
-
-CREATE TABLE dedupe (id INTEGER PRIMARY KEY, entries BLOB NOT NULL) STRICT;
-CREATE TABLE dedupe_runs (run INTEGER PRIMARY KEY, last_seq INTEGER NOT NULL, bloom BLOB NOT NULL) STRICT;
+CREATE TABLE about (ref TEXT, seq INTEGER, PRIMARY KEY (ref, seq)) STRICT, WITHOUT ROWID;
+CREATE TABLE counters (dom TEXT PRIMARY KEY, n INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 
 CREATE TABLE snapshots (
   state_version TEXT,
   seq INTEGER,
-  chain_hash BLOB NOT NULL,
+  chain_hash TEXT NOT NULL,
   state_hash TEXT NOT NULL,
-  state TEXT NOT NULL,
+  parts INTEGER NOT NULL,
   PRIMARY KEY (state_version, seq)
 ) STRICT;
-${SNAPSHOT_PARTS_TABLE}
+CREATE TABLE snapshot_parts (
+  state_version TEXT,
+  seq INTEGER,
+  part INTEGER,
+  text TEXT NOT NULL,
+  PRIMARY KEY (state_version, seq, part)
+) STRICT;
 
-${PEOPLE_VIEWS}`
+CREATE VIEW contributor_signals AS
+SELECT recorded.payload ->> 'contributor_id' AS contributor_id,
+  recorded.payload ->> 'signal_id' AS event_id,
+  recorded.payload ->> 'node_id' AS node_id,
+  recorded.payload ->> 'direction' AS direction,
+  recorded.payload ->> 'score' AS score,
+  recorded.payload ->> 'symbol' AS asset,
+  EXISTS (
+    SELECT 1 FROM events AS conviction, json_each(conviction.payload, '$.inputs') AS input
+    WHERE conviction.dom = 'brain.conviction' AND conviction.seq > recorded.seq
+      AND input.value ->> 'signal_id' = recorded.payload ->> 'signal_id' AND input.value ->> 'share' > 0
+  ) AS accepted,
+  (
+    SELECT max(resolved.payload ->> 'hit') FROM events AS resolved, json_each(resolved.payload, '$.signal_ids') AS signal
+    WHERE resolved.dom = 'attribution.resolved' AND signal.value = recorded.payload ->> 'signal_id'
+  ) AS profitable,
+  recorded.payload ->> 'received_at' AS received_at
+FROM events AS recorded
+WHERE recorded.dom = 'attribution.recorded' AND recorded.payload ->> 'contributor_id' IS NOT NULL;`

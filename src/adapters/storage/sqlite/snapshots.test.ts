@@ -6,8 +6,7 @@ import { appendTo } from '../../../../test/records.ts'
 import type { LogRecord } from '../../../core/log/event.ts'
 import type { EventLog, Snapshot } from '../../../ports/event-log.ts'
 import { allRows, connect, prepareRows, type Database, type Row } from './database.ts'
-import { EventWriter } from './event-writer.ts'
-import { piecesOf } from './snapshots.ts'
+import { partsOf, SnapshotWriter } from './snapshots.ts'
 import { openSqliteLog } from './sqlite-log.ts'
 
 const TEXT = `${'x'.repeat(65_535)}🦊${'ü'.repeat(70_000)}`
@@ -51,17 +50,17 @@ const partsInFile = (): readonly Row[] =>
   )
 
 it('is cut into parts of whole characters', () => {
-  const pieces = [...piecesOf(snapshotAt(1))]
+  const pieces = [...partsOf(snapshotAt(1))]
   expect(pieces.length).toBe(3)
   expect(pieces.every(({ text }) => text.isWellFormed() && text.length <= 65_536)).toBe(true)
   expect(pieces.map(({ text }) => text).join('')).toBe(TEXT)
   expect(pieces.map(({ whole }) => whole !== null)).toEqual([false, false, true])
-  expect([...piecesOf(snapshotAt(1, ''))]).toHaveLength(1)
+  expect([...partsOf(snapshotAt(1, ''))]).toHaveLength(1)
 })
 
 it('counts only when it is whole, and what is left of one that was not is dropped', async () => {
   await log.saveSnapshot(snapshotAt(1))
-  inFile((db) => new EventWriter(db).savePiece([...piecesOf(snapshotAt(5))][0]!))
+  inFile((db) => new SnapshotWriter(db).save([...partsOf(snapshotAt(5))][0]!))
   expect(await log.loadSnapshot('v')).toEqual(snapshotAt(1))
   expect(partsInFile()).toEqual([
     [1, 3],
@@ -80,12 +79,12 @@ it('counts only when it is whole, and what is left of one that was not is droppe
 
 it('is not kept if somebody dropped a part of it meanwhile', () => {
   inFile((db) => {
-    const writer = new EventWriter(db)
-    const [first, second, last] = [...piecesOf(snapshotAt(3))]
-    writer.savePiece(first!)
-    writer.savePiece(second!)
+    const writer = new SnapshotWriter(db)
+    const [first, second, last] = [...partsOf(snapshotAt(3))]
+    writer.save(first!)
+    writer.save(second!)
     db.exec('DELETE FROM snapshot_parts WHERE part = 0')
-    writer.savePiece(last!)
+    writer.save(last!)
   })
   return expect(log.loadSnapshot('v')).resolves.toBeNull()
 })
@@ -94,22 +93,4 @@ it('of the same events again replaces the first, also when it is shorter', async
   await log.saveSnapshot(snapshotAt(2))
   await log.saveSnapshot(snapshotAt(2, 'short'))
   expect(await log.loadSnapshot('v')).toEqual(snapshotAt(2, 'short'))
-})
-
-it('in one piece, as earlier releases kept it, is still known', async () => {
-  await log.close()
-  inFile((db) => {
-    db.exec('DROP TABLE snapshot_parts')
-    db.prepare('INSERT INTO snapshots VALUES (?, ?, unhex(?), ?, ?)').run(
-      'v',
-      4,
-      records[3]!.hash,
-      'h',
-      'old',
-    )
-  })
-  log = await openSqliteLog({ path })
-  expect(await log.loadSnapshot('v')).toEqual(snapshotAt(4, 'old'))
-  await log.saveSnapshot(snapshotAt(9))
-  expect(await log.loadSnapshot('v')).toEqual(snapshotAt(9))
 })

@@ -1,8 +1,8 @@
 import type { Snapshot } from '../../../ports/event-log.ts'
-import { allRows, prepare, firstRow, prepareRows, type Database, type Statement } from './database.ts'
+import { allRows, firstRow, prepare, prepareRows, type Database, type Statement } from './database.ts'
 
-/** A part of the text of a snapshot. The last one brings what makes the parts a whole. */
-export interface SnapshotPiece {
+/** A part of the text of a snapshot. The last one makes the parts a whole. */
+export interface SnapshotPart {
   readonly stateVersion: string
   readonly seq: number
   readonly part: number
@@ -10,17 +10,8 @@ export interface SnapshotPiece {
   readonly whole: Pick<Snapshot, 'chainHash' | 'stateHash'> | null
 }
 
-export const SNAPSHOT_PARTS_TABLE = `
-CREATE TABLE IF NOT EXISTS snapshot_parts (
-  state_version TEXT,
-  seq INTEGER,
-  part INTEGER,
-  text TEXT NOT NULL,
-  PRIMARY KEY (state_version, seq, part)
-) STRICT;`
-
-/** Stored one by one, so that an event never waits for more than one of them. */
-export function* piecesOf(snapshot: Snapshot): Generator<SnapshotPiece> {
+/** Parts are stored one by one, so that an append waits for one of them at most, not for the whole state. */
+export function* partsOf(snapshot: Snapshot): Generator<SnapshotPart> {
   const { stateVersion, seq, chainHash, stateHash, state } = snapshot
   for (let part = 0, from = 0; ; part += 1) {
     const to = endOfPart(state, from)
@@ -31,90 +22,79 @@ export function* piecesOf(snapshot: Snapshot): Generator<SnapshotPiece> {
   }
 }
 
-/**
- * Keeps the newest snapshots. They are large and only ever a shortcut: a few are enough. Parts count for nothing until
- * the last one is there; those that belong to no snapshot are dropped a few at a time.
- */
-export class SnapshotShelf {
+/** Keeps the newest snapshots: they are large and only ever a cache. Parts count once the last one is there. */
+export class SnapshotWriter {
+  readonly #db: Database
   readonly #putPart: Statement
-  readonly #dropForgotten: Statement
-  readonly #dropBehind: Statement
   readonly #put: Statement
-  readonly #dropOlder: Statement
-  readonly #dropOtherVersions: Statement
+  readonly #drops: readonly Statement[]
+  readonly #dropParts: Statement
 
   constructor(db: Database) {
+    this.#db = db
     this.#putPart = prepare(db, 'INSERT OR REPLACE INTO snapshot_parts VALUES (?, ?, ?, ?)')
-    this.#dropForgotten = prepare(
+    this.#put = prepare(db, 'INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?, ?)')
+    this.#drops = [
+      `DELETE FROM snapshots WHERE seq NOT IN
+         (SELECT seq FROM snapshots AS same WHERE same.state_version = snapshots.state_version
+          ORDER BY seq DESC LIMIT ${KEPT_PER_VERSION})`,
+      `DELETE FROM snapshots WHERE state_version NOT IN
+         (SELECT state_version FROM snapshots GROUP BY state_version ORDER BY max(rowid) DESC LIMIT ${VERSIONS_KEPT})`,
+    ].map((sql) => prepare(db, sql))
+    // A few at a time, so that an append does not wait long: of snapshots that were dropped or never finished.
+    this.#dropParts = prepare(
       db,
       `DELETE FROM snapshot_parts WHERE rowid IN
          (SELECT rowid FROM snapshot_parts AS parts
-            WHERE (state_version, seq) <> (?, ?) AND NOT EXISTS
-              (SELECT 1 FROM snapshots
-                 WHERE snapshots.state_version = parts.state_version AND snapshots.seq = parts.seq)
-            LIMIT ${DROPPED_AT_ONCE})`,
-    )
-    this.#dropBehind = prepare(
-      db,
-      'DELETE FROM snapshot_parts WHERE state_version = ? AND seq = ? AND part > ?',
-    )
-    // Another process that keeps one at the same time may have taken our parts for forgotten ones.
-    this.#put = prepare(
-      db,
-      `INSERT OR REPLACE INTO snapshots SELECT ?, ?, unhex(?), ?, ''
-         WHERE (SELECT count(*) FROM snapshot_parts WHERE state_version = ? AND seq = ?) = ?`,
-    )
-    this.#dropOlder = prepare(
-      db,
-      `DELETE FROM snapshots WHERE state_version = ? AND seq NOT IN
-         (SELECT seq FROM snapshots WHERE state_version = ? ORDER BY seq DESC LIMIT ${KEPT_PER_VERSION})`,
-    )
-    this.#dropOtherVersions = prepare(
-      db,
-      `DELETE FROM snapshots WHERE state_version NOT IN
-         (SELECT state_version FROM snapshots GROUP BY state_version ORDER BY max(rowid) DESC LIMIT ${VERSIONS_KEPT})`,
+          WHERE (state_version, seq) <> (?, ?) AND NOT EXISTS
+            (SELECT 1 FROM snapshots
+             WHERE snapshots.state_version = parts.state_version AND snapshots.seq = parts.seq)
+          LIMIT ${PARTS_DROPPED_AT_ONCE})`,
     )
   }
 
-  put({ stateVersion, seq, part, text, whole }: SnapshotPiece): void {
+  save({ stateVersion, seq, part, text, whole }: SnapshotPart): { readonly status: 'saved' } {
+    this.#db.exec('BEGIN IMMEDIATE')
     this.#putPart.run(stateVersion, seq, part, text)
-    this.#dropForgotten.run(stateVersion, seq)
-    if (whole === null) return
-    this.#dropBehind.run(stateVersion, seq, part)
-    this.#put.run(stateVersion, seq, whole.chainHash, whole.stateHash, stateVersion, seq, part + 1)
-    this.#dropOlder.run(stateVersion, stateVersion)
-    this.#dropOtherVersions.run()
+    this.#dropParts.run(stateVersion, seq)
+    if (whole !== null) {
+      this.#put.run(stateVersion, seq, whole.chainHash, whole.stateHash, part + 1)
+      for (const drop of this.#drops) drop.run()
+    }
+    this.#db.exec('COMMIT')
+    return { status: 'saved' }
   }
 }
 
-/** The newest snapshot of this version that the chain as it is still leads to. */
+/** The newest snapshot of this version that belongs to the chain as it is. */
 export const prepareLoadSnapshot = (db: Database): ((stateVersion: string) => Snapshot | null) => {
-  const load: Statement = prepareRows(
+  const load = prepareRows(
     db,
-    `SELECT snapshots.seq, lower(hex(chain_hash)), state_hash, state FROM snapshots
+    `SELECT snapshots.seq, chain_hash, state_hash, parts FROM snapshots
        JOIN events ON events.seq = snapshots.seq AND events.hash = snapshots.chain_hash
        WHERE state_version = ? ORDER BY snapshots.seq DESC LIMIT 1`,
   )
-  const loadParts: Statement = prepareRows(
+  const loadParts = prepareRows(
     db,
-    'SELECT text FROM snapshot_parts WHERE state_version = ? AND seq = ? ORDER BY part',
+    'SELECT text FROM snapshot_parts WHERE state_version = ? AND seq = ? AND part < ? ORDER BY part',
   )
   return (stateVersion) => {
-    const row = firstRow(load, stateVersion) as [number, string, string, string] | undefined
+    const row = firstRow(load, stateVersion) as readonly [number, string, string, number] | undefined
     if (row === undefined) return null
-    const [seq, chainHash, stateHash, whole] = row
-    // Earlier releases stored the text in one.
-    const state = whole === '' ? allRows(loadParts, stateVersion, seq).flat().join('') : whole
-    return { seq, chainHash, stateVersion, stateHash, state }
+    const [seq, chainHash, stateHash, count] = row
+    const parts = allRows(loadParts, stateVersion, seq, count)
+    // Another process that stored a snapshot meanwhile may have dropped parts of an unfinished one.
+    if (parts.length !== count) return null
+    return { seq, chainHash, stateVersion, stateHash, state: parts.flat().join('') }
   }
 }
 
 const KEPT_PER_VERSION = 2
-/** Of releases that take turns on one log, and of the one before an upgrade. */
+/** For releases that take turns on one log, and for the way back after an upgrade. */
 const VERSIONS_KEPT = 4
 /** More than are stored meanwhile. */
-const DROPPED_AT_ONCE = 2
-/** About a millisecond's work. */
+const PARTS_DROPPED_AT_ONCE = 2
+/** About a millisecond of work. */
 const PART_CHARACTERS = 65_536
 
 /** Half a surrogate pair has no UTF-8. */

@@ -42,12 +42,14 @@ eventLogContract('sqlite', {
 /** Somebody with the file and a database tool. */
 const tamper = (path: string, change: Tampering): void => {
   const db = new DatabaseSync(path, { timeout: 5000 })
-  db.exec('DROP TRIGGER IF EXISTS events_no_update; DROP TRIGGER IF EXISTS events_no_delete')
+  db.exec(
+    'DROP TRIGGER IF EXISTS events_no_update; DROP TRIGGER IF EXISTS events_no_delete; DROP INDEX IF EXISTS events_dedupe_key',
+  )
   switch (change.kind) {
     case 'change':
       for (const [member, value] of Object.entries(change.columns)) {
-        const { column, expression } = COLUMNS[member as keyof typeof change.columns]
-        db.prepare(`UPDATE events SET ${column} = ${expression} WHERE seq = ?`).run(value, change.seq)
+        const column = COLUMNS[member as keyof typeof change.columns]
+        db.prepare(`UPDATE events SET ${column} = ? WHERE seq = ?`).run(value, change.seq)
       }
       break
     case 'delete':
@@ -60,21 +62,18 @@ const tamper = (path: string, change: Tampering): void => {
   db.close()
 }
 
-const plain = (column: string) => ({ column, expression: '?' })
-const COLUMNS: Readonly<
-  Record<keyof Omit<LogRecord, 'seq'>, { readonly column: string; readonly expression: string }>
-> = {
-  id: plain('id'),
-  type: plain('type'),
-  ts: plain('ts'),
-  schemaVersion: plain('schema_version'),
-  source: plain('source'),
-  traceId: plain('trace_id'),
-  dedupeKey: plain('dedupe_key'),
-  payload: plain('payload'),
-  prevHash: { column: 'prev_hash', expression: 'unhex(?)' },
-  hash: { column: 'hash', expression: 'unhex(?)' },
-  signature: { column: 'signature', expression: 'unhex(?)' },
-  signer: { column: 'signer', expression: '(SELECT id FROM dict WHERE name = ?)' },
-  recordedAt: { column: 'recorded_at', expression: `CAST(round(unixepoch(?, 'subsec') * 1000) AS INTEGER)` },
+const COLUMNS: Readonly<Record<keyof Omit<LogRecord, 'seq'>, string>> = {
+  id: 'id',
+  type: 'type',
+  ts: 'ts',
+  schemaVersion: 'schema_version',
+  source: 'source',
+  traceId: 'trace_id',
+  dedupeKey: 'dedupe_key',
+  payload: 'payload',
+  prevHash: 'prev_hash',
+  hash: 'hash',
+  signature: 'signature',
+  signer: 'signer',
+  recordedAt: 'recorded_at',
 }

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
-import { setImmediate } from 'node:timers/promises'
-import { hasTypePrefix, type Head, type LogRecord } from '../../../core/log/event.ts'
+import { hasTypePrefix } from '../../../core/log/event.ts'
+import type { Head, LogRecord } from '../../../core/log/event.ts'
 import {
   type AppendResult,
   type ChainReport,
@@ -10,56 +10,43 @@ import {
   StoreUnavailableError,
   type VerifyRange,
 } from '../../../ports/event-log.ts'
-import { encodeBatch } from './batch.ts'
-import { Checkpointer } from './wal-checkpointer.ts'
-import { allRows, type Database, prepareRows, type Statement, unavailable } from './database.ts'
-import { DedupeIndex } from './dedupe-index.ts'
-import { KnownNames } from './dictionary.ts'
-import { RecordFinder } from './find-records.ts'
-import { openDatabase } from './open-database.ts'
+import { WorkerLostError, WorkerThread } from '../../worker.ts'
+import { yieldToEventLoop } from '../../../ports/yield-to-event-loop.ts'
+import { unavailable, type Database } from './database.ts'
 import { Records } from './records.ts'
-import { SignalsByTime } from './signals-by-time.ts'
-import { piecesOf, prepareLoadSnapshot } from './snapshots.ts'
-import { reportOf, VERIFY_HERE_MAX, verifyInThreads } from './verify.ts'
-import { SliceVerifier } from './verify-slice.ts'
+import { openDatabase } from './schema.ts'
+import { partsOf, prepareLoadSnapshot } from './snapshots.ts'
+import { reportOf, SliceVerifier, VERIFY_HERE_MAX, verifyInThreads } from './verify.ts'
 import { Watcher } from './watcher.ts'
-import { Writer } from './writer.ts'
+import type { WriterAnswer, WriterRequest } from './writer.ts'
 
 /** Opens the log in this file, and makes file and folder if they are missing. */
 export const openSqliteLog = async ({ path }: { readonly path: string }): Promise<EventLog> =>
   new SqliteLog(path, await openDatabase(path))
 
-/** One SQLite file. Several processes may use it at once: each append compares the head under the write lock. */
+/**
+ * One SQLite file. Several processes may use it at once: each append compares the head under the write lock. One
+ * thread writes, so that waiting for the disk does not block the event loop; reads happen here.
+ */
 class SqliteLog implements EventLog {
   readonly kind = 'sqlite'
   readonly #path: string
   readonly #db: Database
   readonly #records: Records
-  readonly #finder: RecordFinder
-  readonly #signals: SignalsByTime
-  readonly #dedupe: DedupeIndex
-  readonly #counts: Statement
   readonly #loadSnapshot: (stateVersion: string) => Snapshot | null
   readonly #verifier: SliceVerifier
   readonly #watcher: Watcher
-  readonly #writer: Writer
-  readonly #checkpointer: Checkpointer
+  readonly #writer: WorkerThread<WriterRequest, WriterAnswer>
   readonly #closing = new AbortController()
 
   constructor(path: string, db: Database) {
-    const names = new KnownNames(db)
     this.#path = path
     this.#db = db
-    this.#records = new Records(db, names)
-    this.#finder = new RecordFinder(db, this.#records, names)
-    this.#signals = new SignalsByTime(db, this.#records, names)
-    this.#dedupe = new DedupeIndex(db)
-    this.#counts = prepareRows(db, 'SELECT name, n FROM counters JOIN dict ON dict.id = counters.dom')
+    this.#records = new Records(db)
     this.#loadSnapshot = prepareLoadSnapshot(db)
     this.#verifier = new SliceVerifier(db)
     this.#watcher = new Watcher(db)
-    this.#writer = new Writer(path)
-    this.#checkpointer = new Checkpointer(path)
+    this.#writer = new WorkerThread('./sqlite-writer-thread.ts', import.meta.url, path)
   }
 
   head(): Promise<Head> {
@@ -67,21 +54,18 @@ class SqliteLog implements EventLog {
   }
 
   async append(records: readonly LogRecord[], expected: Head): Promise<AppendResult> {
-    this.#assertOpen()
-    const result = await this.#writer.append(encodeBatch(records, expected))
-    if (result.status === 'head-moved' || records.length === 0) return result
-    this.#checkpointer.note()
-    this.#dedupe.note(records)
-    this.#watcher.tell()
+    const result = await this.#write({ kind: 'append', records, expected })
+    if (result.status === 'saved') throw new Error('the writing thread answered another request')
+    if (result.status === 'appended' && records.length > 0) this.#watcher.notify()
     return result
   }
 
   read(query: LogQuery): Promise<readonly LogRecord[]> {
-    return this.#read(() => this.#finder.find(query))
+    return this.#read(() => this.#records.read(query))
   }
 
   readByTime(query: Parameters<EventLog['readByTime']>[0]): Promise<readonly LogRecord[]> {
-    return this.#read(() => this.#signals.read(query))
+    return this.#read(() => this.#records.byTime(query))
   }
 
   async count(typePrefix?: string): Promise<number> {
@@ -96,32 +80,19 @@ class SqliteLog implements EventLog {
   }
 
   countByDomain(): Promise<ReadonlyMap<string, number>> {
-    return this.#read(() => new Map(allRows(this.#counts) as [string, number][]))
+    return this.#read(() => this.#records.countByDomain())
   }
 
   get(id: string): Promise<LogRecord | null> {
-    return this.#read(() => this.#records.withId(id))
+    return this.#read(() => this.#records.get(id))
   }
 
   findByDedupeKeys(keys: readonly string[]): Promise<ReadonlyMap<string, LogRecord>> {
-    return this.#read(async () => {
-      const wanted = new Set(keys)
-      const seqs = (await this.#dedupe.candidates([...wanted])).flat()
-      const found = new Map<string, LogRecord>()
-      for (const record of this.#records.at(seqs)) {
-        const { dedupeKey } = record
-        if (dedupeKey !== null && wanted.has(dedupeKey) && !found.has(dedupeKey)) found.set(dedupeKey, record)
-      }
-      return found
-    })
+    return this.#read(() => this.#records.withDedupeKeys(keys))
   }
 
   async saveSnapshot(snapshot: Snapshot): Promise<void> {
-    this.#assertOpen()
-    for (const piece of piecesOf(snapshot)) {
-      await this.#writer.savePiece(piece)
-      this.#checkpointer.note()
-    }
+    for (const part of partsOf(snapshot)) await this.#write({ kind: 'snapshot', part })
   }
 
   loadSnapshot(stateVersion: string): Promise<Snapshot | null> {
@@ -141,15 +112,12 @@ class SqliteLog implements EventLog {
     readonly upTo: number
   }): AsyncIterable<readonly LogRecord[]> {
     for (let last = after; ;) {
-      const page = await this.#read(() =>
-        this.#records.between({ after: last, before: upTo + 1 }, 'asc', SCAN_PAGE),
-      )
+      const page = await this.#read(() => this.#records.scan(last, upTo, SCAN_PAGE))
       const end = page.at(-1)
       if (end === undefined) return
       yield page
       last = end.seq
-      // A consumer that does not wait would otherwise leave no room for others.
-      await setImmediate()
+      await yieldToEventLoop()
     }
   }
 
@@ -171,9 +139,8 @@ class SqliteLog implements EventLog {
     if (this.#closing.signal.aborted) return
     this.#closing.abort()
     this.#watcher.close()
-    // The writer goes last: who closes last leaves everything in one file, with an empty journal beside it.
+    // The writer goes last: whoever closes last leaves everything in one file, with an empty journal beside it.
     this.#db.close()
-    await this.#checkpointer.close()
     await this.#writer.close()
   }
 
@@ -187,10 +154,29 @@ class SqliteLog implements EventLog {
     }
   }
 
+  async #write(request: WriterRequest): Promise<AppendResult | { readonly status: 'saved' }> {
+    this.#assertOpen()
+    const answer = await this.#writer.request(request).catch((error: unknown) => {
+      // Whether a waiting append was stored is not known: the head on disk tells.
+      if (error instanceof WorkerLostError) throw new StoreUnavailableError(error.message, { cause: error })
+      throw error
+    })
+    switch (answer.status) {
+      case 'unavailable':
+        throw new StoreUnavailableError(answer.message)
+      case 'refused':
+        throw new Error(answer.message)
+      case 'appended':
+      case 'head-moved':
+      case 'saved':
+        return answer
+    }
+  }
+
   #assertOpen(): void {
     if (this.#closing.signal.aborted) throw new StoreUnavailableError(`${this.#path} is closed`)
   }
 }
 
-/** Read in less than a millisecond. Larger pages save next to nothing, and everything else would wait for them. */
+/** Read in less than a millisecond. Larger pages save next to nothing and make everything else wait. */
 const SCAN_PAGE = 100

@@ -39,16 +39,16 @@ it('passes slices that fit together', async () => {
 })
 
 it('finds what is wrong at a seam, and the first of all faults', async () => {
-  const hash = `x'${'ab'.repeat(32)}'`
+  const hash = `'${'ab'.repeat(32)}'`
   for (const seq of [SLICE, SLICE + 1, 7 * SLICE, 7 * SLICE + 1]) {
     const record = records[seq - 1]!
     change(`UPDATE events SET hash = ${hash} WHERE seq = ${seq}`)
     change(`UPDATE events SET payload = '{}' WHERE seq = 1990`)
     expect(await verify()).toMatchObject({ ok: false, checked: seq - 1, seq, id: record.id, kind: 'hash' })
-    change(`UPDATE events SET hash = x'${record.hash}' WHERE seq = ${seq}`)
+    change(`UPDATE events SET hash = '${record.hash}' WHERE seq = ${seq}`)
     change(`UPDATE events SET prev_hash = ${hash} WHERE seq = ${seq}`)
     expect(await verify()).toMatchObject({ ok: false, checked: seq - 1, seq, id: record.id, kind: 'link' })
-    change(`UPDATE events SET prev_hash = x'${record.prevHash}' WHERE seq = ${seq}`)
+    change(`UPDATE events SET prev_hash = '${record.prevHash}' WHERE seq = ${seq}`)
   }
   expect(await verify()).toMatchObject({ ok: false, seq: 1990 })
 }, 60_000)
@@ -59,7 +59,7 @@ it('takes no bytes for a text that they are not, even if they hash as stored', a
   const bytes = Buffer.from('{"a":"\xff"}', 'latin1')
   const forged = createHash('sha256').update(`${head}|`).update(bytes).digest('hex')
   const store = (text: string, sum: string): void =>
-    change(`UPDATE events SET payload = ${text}, hash = x'${sum}' WHERE seq = ${EVENTS}`)
+    change(`UPDATE events SET payload = ${text}, hash = '${sum}' WHERE seq = ${EVENTS}`)
   store(`CAST(x'${bytes.toString('hex')}' AS TEXT)`, forged)
   expect(await verify({ after: EVENTS - 10, upTo: EVENTS })).toMatchObject({
     ok: false,

@@ -1,6 +1,6 @@
 import { firstRow, isSqliteError, prepareRows, type Database, type Statement } from './database.ts'
 
-/** Tells when events were stored: at once for our own, and by a cheap look at the file for those of others. */
+/** Notifies of new events: at once of our own, and by polling the file of those of other processes. */
 export class Watcher {
   readonly #version: Statement
   readonly #headSeq: Statement
@@ -18,14 +18,14 @@ export class Watcher {
     // Wrapped, so that one function may watch twice and stop once.
     const listener = (): void => onAppended()
     this.#listeners.add(listener)
-    this.#startLooking()
+    this.#startPolling()
     return () => {
       this.#listeners.delete(listener)
       if (this.#listeners.size === 0) this.close()
     }
   }
 
-  tell(): void {
+  notify(): void {
     for (const listener of this.#listeners) listener()
   }
 
@@ -35,16 +35,16 @@ export class Watcher {
     this.#timer = null
   }
 
-  #startLooking(): void {
+  #startPolling(): void {
     if (this.#timer !== null) return
-    this.#hasNews()
+    this.#hasMoved()
     this.#timer = setInterval(() => {
-      if (this.#hasNews()) this.tell()
-    }, LOOK_EVERY_MS)
+      if (this.#hasMoved()) this.notify()
+    }, POLL_EVERY_MS)
     this.#timer.unref()
   }
 
-  #hasNews(): boolean {
+  #hasMoved(): boolean {
     const seq = this.#seenSeq
     try {
       const version = firstRow(this.#version)?.[0]
@@ -53,7 +53,7 @@ export class Watcher {
       this.#seenSeq = firstRow(this.#headSeq)?.[0]
     } catch (error) {
       if (!isSqliteError(error)) throw error
-      // Whoever is told will read, and hear of the trouble there. Once is enough.
+      // Whoever is notified reads, and gets the error there. Once is enough.
       this.#seenVersion = undefined
       this.#seenSeq = 'unreadable'
     }
@@ -61,4 +61,4 @@ export class Watcher {
   }
 }
 
-const LOOK_EVERY_MS = 25
+const POLL_EVERY_MS = 25

@@ -6,9 +6,6 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { appendTo, headAfter, recordsAfter } from '../../../../test/records.ts'
 import { EMPTY_HEAD, type Head, type LogRecord } from '../../../core/log/event.ts'
 import { StoreUnavailableError, type EventLog } from '../../../ports/event-log.ts'
-import { encodeBatch } from './batch.ts'
-import { connect } from './database.ts'
-import { EventWriter } from './event-writer.ts'
 import { openSqliteLog } from './sqlite-log.ts'
 
 let folder: string
@@ -124,17 +121,4 @@ describe('batches that wait for the disk together', () => {
       await appendAll([fourth, fifth], [headAfter(second), { ...other, hash: 'f'.repeat(64) }]),
     ).toMatchObject([{ value: { status: 'appended' } }, { status: 'rejected' }])
   })
-})
-
-it('knows whether exactly these records are stored', async () => {
-  const first = recordsAfter(EMPTY_HEAD, 3)
-  const second = recordsAfter(headAfter(first), 2)
-  await log.append(first, EMPTY_HEAD)
-  const db = connect(join(folder, 'events.db'), 'write')
-  const writer = new EventWriter(db)
-  expect(writer.holds(encodeBatch(first, EMPTY_HEAD))).toBe(true)
-  expect(writer.holds(encodeBatch(recordsAfter(EMPTY_HEAD, 3), EMPTY_HEAD))).toBe(false)
-  expect(writer.holds(encodeBatch(second, headAfter(first)))).toBe(false)
-  expect(writer.holds(encodeBatch([], headAfter(first)))).toBe(false)
-  db.close()
 })

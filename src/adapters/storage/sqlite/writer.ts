@@ -1,118 +1,106 @@
-import { Worker } from 'node:worker_threads'
-import { StoreUnavailableError, type AppendResult } from '../../../ports/event-log.ts'
-import { threadFile } from '../../helping-threads.ts'
-import { blocksOf, type Batch } from './batch.ts'
-import type { SnapshotPiece } from './snapshots.ts'
-
-export interface WriterThreadData {
-  readonly path: string
-}
+import { domainOf } from '../../../core/log/event.ts'
+import { stampedFrom, type Head, type LogRecord } from '../../../core/log/event.ts'
+import { refsInText, refsOf } from '../../../core/log/refs.ts'
+import { assertLinked, isTimestamp, type AppendResult } from '../../../ports/event-log.ts'
+import { firstRow, prepare, prepareRows, type Database, type Statement } from './database.ts'
+import type { SnapshotPart } from './snapshots.ts'
 
 export type WriterRequest =
-  | { readonly kind: 'append'; readonly batch: Batch }
-  | { readonly kind: 'snapshot'; readonly piece: SnapshotPiece }
-  | { readonly kind: 'close' }
+  | { readonly kind: 'append'; readonly records: readonly LogRecord[]; readonly expected: Head }
+  | { readonly kind: 'snapshot'; readonly part: SnapshotPart }
 
 export type WriterAnswer =
   | AppendResult
-  | { readonly status: 'done' }
+  | { readonly status: 'saved' }
   /** The disk, the file or the lock: it may work later. */
   | { readonly status: 'unavailable'; readonly message: string }
-  /** What was asked is wrong: it will never work. */
+  /** The request itself is wrong: it will never work. */
   | { readonly status: 'refused'; readonly message: string }
 
-/**
- * The only one who writes, in a thread of its own: waiting for the disk never stops the caller's other work.
- * Requests are answered in the order in which they came. The thread is started by the first one.
- */
-export class Writer {
-  readonly #path: string
-  #thread: Thread | null = null
+/** Appends to the log. After an error its transaction has to be rolled back before it goes on. */
+export class EventWriter {
+  readonly #db: Database
+  readonly #head: Statement
+  readonly #insertEvent: Statement
+  readonly #insertAbout: Statement
+  readonly #count: Statement
 
-  constructor(path: string) {
-    this.#path = path
+  constructor(db: Database) {
+    this.#db = db
+    this.#head = prepareRows(db, 'SELECT seq, hash FROM events ORDER BY seq DESC LIMIT 1')
+    this.#insertEvent = prepare(db, 'INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
+    this.#insertAbout = prepare(db, 'INSERT INTO about VALUES (?, ?)')
+    this.#count = prepare(
+      db,
+      'INSERT INTO counters VALUES (?, ?) ON CONFLICT (dom) DO UPDATE SET n = n + excluded.n',
+    )
   }
 
-  async append(batch: Batch): Promise<AppendResult> {
-    const answer = await this.#ask({ kind: 'append', batch })
-    if (answer.status === 'done') throw new Error('the writing thread answered another question')
-    return answer
-  }
-
-  async savePiece(piece: SnapshotPiece): Promise<void> {
-    await this.#ask({ kind: 'snapshot', piece })
-  }
-
-  /** After everything that was asked before. */
-  async close(): Promise<void> {
-    const ended = this.#thread?.ended
-    if (ended === undefined) return
-    await this.#ask({ kind: 'close' })
-    await ended
-  }
-
-  async #ask(request: WriterRequest): Promise<AppendResult | { readonly status: 'done' }> {
-    // A thread that was lost is replaced: the new one reads from disk what is there.
-    this.#thread ??= startThread(this.#path, () => {
-      this.#thread = null
-    })
-    const answer = await this.#thread.ask(request)
-    switch (answer.status) {
-      case 'unavailable':
-        throw new StoreUnavailableError(answer.message)
-      case 'refused':
-        throw new Error(answer.message)
-      case 'appended':
-      case 'head-moved':
-      case 'done':
-        return answer
+  /** The head is compared under the write lock: that keeps several processes from forking the chain. */
+  append(records: readonly LogRecord[], expected: Head): AppendResult {
+    assertLinked(records, expected)
+    records.forEach(assertStorable)
+    this.#db.exec('BEGIN IMMEDIATE')
+    const [seq, hash] = firstRow(this.#head) ?? [0, '']
+    if (seq !== expected.seq || hash !== expected.hash) {
+      this.#db.exec('ROLLBACK')
+      return { status: 'head-moved' }
     }
+    const counts = new Map<string, number>()
+    for (const record of records) {
+      const domain = domainOf(record.type)
+      counts.set(domain, (counts.get(domain) ?? 0) + 1)
+      this.#insert(record, domain)
+    }
+    for (const [domain, count] of counts) this.#count.run(domain, count)
+    this.#db.exec('COMMIT')
+    return { status: 'appended' }
+  }
+
+  #insert(record: LogRecord, domain: string): void {
+    this.#insertEvent.run(
+      record.seq,
+      record.id,
+      record.type,
+      domain,
+      record.ts,
+      record.schemaVersion,
+      record.source,
+      record.traceId,
+      record.dedupeKey,
+      record.payload,
+      record.prevHash,
+      record.hash,
+      record.signature,
+      record.signer,
+      record.recordedAt,
+    )
+    for (const ref of refsIn(record)) this.#insertAbout.run(ref, record.seq)
   }
 }
 
-interface Thread {
-  ask(request: WriterRequest): Promise<WriterAnswer>
-  readonly ended: Promise<void>
+/** Parsing a payload costs as much as storing the event, so it is parsed only if its text names something. */
+const refsIn = (record: LogRecord): readonly string[] =>
+  refsInText(record).length === 0 ? [] : refsOf(stampedFrom(record))
+
+/** What the driver would change on its way (a NUL, half a surrogate pair), and what could not be found again. */
+const assertStorable = (record: LogRecord): void => {
+  const { seq, id, type, ts, schemaVersion, source, traceId, dedupeKey, payload, recordedAt } = record
+  if (!payload.startsWith('{') || !payload.endsWith('}')) throw new Error(`record ${seq} has no JSON object`)
+  const all = [id, type, ts, schemaVersion, payload, source, traceId, dedupeKey].join(' ')
+  if (all.includes('\0') || !all.isWellFormed())
+    throw new Error(`record ${seq} holds text that cannot be stored`)
+  if ([source, traceId, dedupeKey].some((text) => text !== null && CONTROL.test(text)))
+    throw new Error(`record ${seq} holds a control character`)
+  if (!SHA256.test(record.hash)) throw new Error(`record ${seq} has no SHA-256 in hex`)
+  if (record.signature !== null && !ED25519.test(record.signature))
+    throw new Error(`record ${seq} has no Ed25519 signature in hex`)
+  // Signals are sorted by the text of their time.
+  if (!isTimestamp(recordedAt) || (type.startsWith('signal.') && !isTimestamp(ts)))
+    throw new Error(`record ${seq} has no timestamp of the one form`)
 }
 
-interface Waiting {
-  readonly resolve: (answer: WriterAnswer) => void
-  readonly reject: (error: Error) => void
-}
-
-const startThread = (path: string, onEnded: () => void): Thread => {
-  const worker = new Worker(THREAD_FILE, { workerData: { path } satisfies WriterThreadData })
-  const waiting: Waiting[] = []
-  let closing = false
-  let cause: unknown
-  // An idle thread keeps no process alive; somebody who waits for an answer or for its end does.
-  worker.unref()
-  worker.on('message', (answer: WriterAnswer) => {
-    waiting.shift()?.resolve(answer)
-    if (waiting.length === 0 && !closing) worker.unref()
-  })
-  worker.on('error', (error) => {
-    cause = error
-  })
-  const ended = new Promise<void>((resolve) => {
-    worker.on('exit', (code) => {
-      onEnded()
-      // Whether a waiting append was stored is not known: the head on disk tells.
-      const error = new StoreUnavailableError(`the writing thread ended with ${code}`, { cause })
-      for (const { reject } of waiting.splice(0)) reject(error)
-      resolve()
-    })
-  })
-  return {
-    ended,
-    ask: (request) =>
-      new Promise((resolve, reject) => {
-        waiting.push({ resolve, reject })
-        closing ||= request.kind === 'close'
-        worker.ref()
-        worker.postMessage(request, request.kind === 'append' ? blocksOf(request.batch) : [])
-      }),
-  }
-}
-
-const THREAD_FILE = threadFile('./writer-thread.ts', import.meta.url)
+// oxlint-disable-next-line no-control-regex -- control characters are exactly what this looks for
+const CONTROL = /[\u0000-\u001f]/
+const SHA256 = /^[0-9a-f]{64}$/
+const ED25519 = /^[0-9a-f]{128}$/

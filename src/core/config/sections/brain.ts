@@ -22,7 +22,7 @@ const index = (fallback: number, description: string) => number(fallback, { min:
 
 const votes = (fallback: number, description: string) => whole(fallback, 1, 4, description)
 
-export const regime = group('Votes that decide the regime; crisis is asked first, then bull, then bear', {
+const regime = group('Votes that decide the regime; crisis is asked first, then bull, then bear', {
   bull: group('Votes for BULL', {
     funding_above: percentPerYear(5, 'funding in % per year above this'),
     funding_below: percentPerYear(30, 'and below this'),
@@ -56,7 +56,7 @@ const ramp = (signal: string, [neutral, from, to, points]: readonly [number, num
     points: number(points, { min: 0, max: 100 }, 'points at that distance'),
   })
 
-export const cts = group('Counter-thesis: how crowded the own side is', {
+const cts = group('Counter-thesis: how crowded the own side is', {
   rsi: ramp('RSI', [50, 5, 30, 25]),
   funding: ramp('funding', [10, 0, 30, 25]),
   basis: ramp('basis', [5, 1, 7, 20]),

@@ -1,53 +1,76 @@
-import type { CliCommand } from '../command.ts'
-import { backtest } from './backtest.ts'
-import { brain } from './brain.ts'
-import { config } from './config.ts'
-import { contributors } from './contributors.ts'
-import { exportCommand } from './export.ts'
-import { health } from './health.ts'
-import { identity } from './identity.ts'
-import { init } from './init.ts'
-import { integrity } from './integrity.ts'
-import { intents } from './intents.ts'
-import { karma } from './karma.ts'
-import { killSwitch } from './kill-switch.ts'
-import { learn } from './learn.ts'
-import { live } from './live.ts'
-import { mcp } from './mcp.ts'
-import { orders } from './orders.ts'
-import { portfolio } from './portfolio.ts'
-import { positions } from './positions.ts'
-import { producers } from './producers.ts'
-import { replay } from './replay.ts'
-import { serve } from './serve.ts'
-import { signal } from './signal.ts'
-import { up } from './up.ts'
-import { vault } from './vault.ts'
+import type { CommandEntry } from '../command.ts'
+
+const entry = (
+  name: string,
+  group: CommandEntry['group'],
+  summary: string,
+  load: CommandEntry['load'],
+): CommandEntry => ({ name, group, summary, load })
 
 /** Every command, in alphabetical order. */
-export const ALL_COMMANDS: readonly CliCommand[] = [
-  backtest,
-  brain,
-  config,
-  contributors,
-  exportCommand,
-  health,
-  identity,
-  init,
-  integrity,
-  intents,
-  karma,
-  killSwitch,
-  learn,
-  live,
-  mcp,
-  orders,
-  portfolio,
-  positions,
-  producers,
-  replay,
-  serve,
-  signal,
-  up,
-  vault,
+export const ALL_COMMANDS: readonly CommandEntry[] = [
+  entry(
+    'backtest',
+    'Look',
+    'run the trading rules on recorded or simulated prices',
+    () => import('./backtest.ts'),
+  ),
+  entry('brain', 'Control', 'run a brain cycle now, or explain the last one', () => import('./brain.ts')),
+  entry('config', 'Settings', 'show, check or change settings', () => import('./config.ts')),
+  entry(
+    'contributors',
+    'Signals',
+    'people and agents who submit signals, and their scores',
+    () => import('./contributors.ts'),
+  ),
+  entry(
+    'export',
+    'Prove',
+    'write events or treasury intents to a file or a pipe',
+    () => import('./export.ts'),
+  ),
+  entry('health', 'Look', 'check settings, store, identity and service', () => import('./health.ts')),
+  entry('identity', 'Settings', 'the key that signs every event', () => import('./identity.ts')),
+  entry('init', 'Run', 'create folders, settings with a token, and an identity', () => import('./init.ts')),
+  entry(
+    'integrity',
+    'Prove',
+    'verify that no stored event was changed or removed',
+    () => import('./integrity.ts'),
+  ),
+  entry(
+    'intents',
+    'Control',
+    'trades the brain proposed; approve or deny them',
+    () => import('./intents.ts'),
+  ),
+  entry('karma', 'Control', 'profit shared with contributors; settle it', () => import('./karma.ts')),
+  entry('kill-switch', 'Control', 'show, raise or lower the kill switch', () => import('./kill-switch.ts')),
+  entry(
+    'learn',
+    'Control',
+    'adjust domain weights from closed trades, or list past runs',
+    () => import('./learn.ts'),
+  ),
+  entry('live', 'Control', 'whether real orders are sent; enable or resume them', () => import('./live.ts')),
+  entry(
+    'mcp',
+    'Run',
+    'connect an AI agent to the service over standard input/output',
+    () => import('./mcp.ts'),
+  ),
+  entry('orders', 'Look', 'orders and their fills; cancel one', () => import('./orders.ts')),
+  entry(
+    'portfolio',
+    'Look',
+    'equity, profit and exposure against their limits',
+    () => import('./portfolio.ts'),
+  ),
+  entry('positions', 'Look', 'open and closed positions; close one or all', () => import('./positions.ts')),
+  entry('producers', 'Signals', 'sources of signals, and their health', () => import('./producers.ts')),
+  entry('replay', 'Prove', 'rebuild the state from the log and compare it', () => import('./replay.ts')),
+  entry('serve', 'Run', 'run the service until it is stopped', () => import('./serve.ts')),
+  entry('signal', 'Signals', 'submit a signal for a symbol', () => import('./signal.ts')),
+  entry('up', 'Run', 'create what is missing, then run the service', () => import('./up.ts')),
+  entry('vault', 'Settings', 'secrets, encrypted at rest', () => import('./vault.ts')),
 ]

@@ -7,6 +7,7 @@ import { chain } from '../../../core/log/hash-chain.ts'
 import { barsFrom } from '../../../core/market/bars.fixture.ts'
 import { sha256Hex } from '../../../engine/sha256.ts'
 import { openTestHome, type TestHome } from '../test-home.fixture.ts'
+import { sparkline } from './backtest.ts'
 
 let home: TestHome
 let folder: string
@@ -107,8 +108,8 @@ describe('svc backtest', () => {
     expect(exitCode).toBe(0)
     expect(stdout).toMatch(/^Market +BTC, from a file$/m)
     expect(stdout).toMatch(/^Bars +100 of 3600 seconds$/m)
-    expect(stdout).toMatch(/^Course +▁{6}$/m)
-    expect(stdout).toMatch(/^Held back +\d+ times by coverage; .*SVC_BRAIN__MIN_DOMAINS=1$/m)
+    expect(stdout).toMatch(/^By day +▁{6}$/m)
+    expect(stdout).toMatch(/^Held back +\d+ times by coverage; [\s\S]*SVC_BRAIN__MIN_DOMAINS=1$/m)
     expect(stdout).toMatch(/^Note +5 days are too few/m)
   })
 
@@ -125,9 +126,9 @@ describe('svc backtest', () => {
     ] as const
     const { stdout } = await backtest(...month)
     expect(stdout).toMatch(
-      /^Kill switch +ended entries once, first 2026-01-10T09:15: loss_streak=3; --reset-daily lowers it/m,
+      /^Kill switch +stopped entries once, first 2026-01-10T09:15: loss_streak=3;\s+--reset-daily lowers it/m,
     )
-    expect((await backtest(...month, '--reset-daily')).stdout).toMatch(/^Kill switch .*loss_streak=3$/m)
+    expect((await backtest(...month, '--reset-daily')).stdout).toMatch(/^Kill switch [\s\S]*loss_streak=3$/m)
   })
 
   it('writes nothing', async () => {
@@ -171,7 +172,7 @@ describe('svc backtest', () => {
   it('fails for a file that is over before anything could be traded', async () => {
     const { exitCode, stderr } = await backtest('--file', await fileOf(150), '--symbol', 'BTC')
     expect(exitCode).toBe(1)
-    expect(stderr).toMatch(/no bar is left to trade on/)
+    expect(stderr).toMatch(/no bars to trade on/)
     expect(stderr).toMatch(/200 analysis bars/)
   })
 
@@ -192,5 +193,28 @@ describe('svc backtest', () => {
     await writeFile(file, 'not a row\n', { flag: 'a' })
     const document = await documentOf('--file', file, '--symbol', 'BTC', '--strategy', 'hold')
     expect(document.left_out).toEqual([expect.stringMatching(/line 302/)])
+  })
+})
+
+describe('a sparkline', () => {
+  describe('a line of heights', () => {
+    it('goes from the lowest to the highest of it', () => {
+      expect(sparkline([1, 2, 3, 4, 5, 6, 7, 8], 60)).toBe('▁▂▃▄▅▆▇█')
+      expect(sparkline([10_000, 9_900, 10_100], 60)).toBe('▅▁█')
+    })
+
+    it('lies low where nothing moves', () => {
+      expect(sparkline([5, 5, 5], 60)).toBe('▁▁▁')
+      expect(sparkline([], 60)).toBe('')
+    })
+
+    it('is no longer than asked for, and ends with its end', () => {
+      const line = sparkline(
+        Array.from({ length: 1000 }, (_, index) => (index === 999 ? 2 : 1)),
+        60,
+      )
+      expect(line).toHaveLength(60)
+      expect(line).toMatch(/^▁+█$/)
+    })
   })
 })

@@ -2,45 +2,37 @@ import { resolve } from 'node:path'
 import { InvalidArgumentError, Option } from 'commander'
 import type { BacktestReport } from '../../../backtest/report.ts'
 import { STRATEGY_NAMES, type StrategyName } from '../../../backtest/strategies.ts'
-import { examples, type Bench, type CliCommand } from '../command.ts'
-import { courseLine } from '../course-line.ts'
+import { parseFrom, parseTo } from '../arguments.ts'
+import { examples, type Invocation, type DefineCommand } from '../command.ts'
 import { EXIT_OK, Failure, UsageError, type ExitCode } from '../failure.ts'
-import { parseFrom, parseTo } from '../moments.ts'
-import type { Paint } from '../style.ts'
-import { fields, quiet, warning, type Cell } from '../table.ts'
-import { percent, profit, usd } from '../amounts.ts'
+import type { Style } from '../terminal.ts'
+import { fields, percent, profit, quiet, usd, warning, type Row } from '../table.ts'
 
-export const backtest: CliCommand = {
-  group: 'Look',
-  add: (program, task) =>
-    program
-      .command('backtest')
-      .summary('try the rules on recorded or simulated prices')
-      .description(
-        'Runs the same deciders, producers and limits through recorded bars, on paper money; nothing is ' +
-          'written. What is decided at the close of a bar is traded at the open of the next one, with slippage, fees and ' +
-          'funding. The first 200 analysis bars are looked at and never traded.',
-      )
-      .addOption(new Option('--strategy <name>', 'who decides').choices(STRATEGY_NAMES).default('brain'))
-      .option('--symbol <symbol>', 'this one alone (default: all of the universe)', parseSymbol)
-      .option('--from <date>', 'trade from then on', parseFrom)
-      .option('--to <date>', 'up to then, the named day included', parseTo)
-      .option('--seed <number>', 'of the simulated market, and of the p-value', parseSeed)
-      .option('--file <bars>', 'CSV or JSON lines of bars (default: market.file, else a simulated market)')
-      .addOption(
-        new Option('--recorded', 'the bars and signals of this home, as its log has them').conflicts('file'),
-      )
-      .option('--reset-daily', 'lower the kill switch at every midnight UTC, as an operator might')
-      .addHelpText(
-        'after',
-        examples(
-          'svc backtest',
-          'svc backtest --strategy momentum --symbol BTC --seed 7 --reset-daily',
-          'SVC_BRAIN__MIN_DOMAINS=2 svc backtest --recorded',
-          'svc backtest --file bars.csv --from 2024-02-10 --to 2024-02-20 --json',
-        ),
-      )
-      .action(task(runBacktest)),
+export const define: DefineCommand = (command, run) => {
+  command
+    .description(
+      'Runs the same decisions, producers and limits on recorded bars with paper money; nothing is written. A decision ' +
+        'at the close of a bar is filled at the open of the next, with slippage, fees and funding. The first 200 analysis ' +
+        'bars only warm up the indicators.',
+    )
+    .addOption(new Option('--strategy <name>', 'which rules decide').choices(STRATEGY_NAMES).default('brain'))
+    .option('--symbol <symbol>', 'only this symbol (default: the whole universe)', parseSymbol)
+    .option('--from <date>', 'start trading then', parseFrom)
+    .option('--to <date>', 'stop trading then; a day is included', parseTo)
+    .option('--seed <number>', 'seed of the simulated market and of the p-value', parseSeed)
+    .option('--file <bars>', 'bars as CSV or JSON lines (default: market.file, else simulated)')
+    .addOption(new Option('--recorded', 'the bars and signals in the log of this home').conflicts('file'))
+    .option('--reset-daily', 'lower the kill switch at every midnight UTC, as an operator might')
+    .addHelpText(
+      'after',
+      examples(
+        'svc backtest',
+        'svc backtest --strategy momentum --symbol BTC --seed 7 --reset-daily',
+        'SVC_BRAIN__MIN_DOMAINS=2 svc backtest --recorded',
+        'svc backtest --file bars.csv --from 2024-02-10 --to 2024-02-20 --json',
+      ),
+    )
+    .action(run(runBacktest))
 }
 
 interface BacktestOptions {
@@ -54,16 +46,16 @@ interface BacktestOptions {
   readonly resetDaily?: true
 }
 
-const runBacktest = async (bench: Bench, options: BacktestOptions): Promise<ExitCode> => {
+const runBacktest = async (invocation: Invocation, options: BacktestOptions): Promise<ExitCode> => {
   const { strategy, symbol, from, to, seed, file, recorded, resetDaily } = options
   const fromMs = from === undefined ? undefined : Date.parse(from)
   // A day ends with its last millisecond; its last bar closes with the next one.
   const toMs = to === undefined ? undefined : Math.ceil(Date.parse(to) / 1000) * 1000
   if (fromMs !== undefined && toMs !== undefined && fromMs >= toMs)
     throw new UsageError('--from comes after --to')
-  const troubles: string[] = []
-  const progress = bench.progress('running')
-  const report = await bench.dependencies
+  const skipped: string[] = []
+  const progress = invocation.progress('running')
+  const report = await invocation.dependencies
     .backtest({
       strategy,
       ...(symbol === undefined ? {} : { symbol }),
@@ -73,21 +65,23 @@ const runBacktest = async (bench: Bench, options: BacktestOptions): Promise<Exit
       ...(file === undefined ? {} : { file: resolve(file) }),
       isFromLog: recorded === true,
       resetsDaily: resetDaily === true,
-      onError: (message) => troubles.push(message),
+      onError: (message) => skipped.push(message),
       onProgress: progress.update,
     })
     .finally(progress.end)
-  if (report.bars === 0) throw nothingTraded(troubles)
-  await bench.print.result({ ...report, left_out: troubles }, (paint) => reportText(report, troubles, paint))
+  if (report.bars === 0) throw nothingTraded(skipped)
+  await invocation.print.result({ ...report, left_out: skipped }, (style) =>
+    reportText(report, skipped, style),
+  )
   return EXIT_OK
 }
 
-const nothingTraded = (troubles: readonly string[]): Failure =>
-  new Failure('backtest.no_bars', ['no bar is left to trade on', ...troubles].join('; '), {
-    advice: 'The first 200 analysis bars (ta.bar_seconds each) are only looked at: ask for more.',
+const nothingTraded = (skipped: readonly string[]): Failure =>
+  new Failure('backtest.no_bars', ['no bars to trade on', ...skipped].join('; '), {
+    advice: 'The first 200 analysis bars (ta.bar_seconds each) are not traded: give it more.',
   })
 
-const reportText = (report: BacktestReport, troubles: readonly string[], paint: Paint): string =>
+const reportText = (report: BacktestReport, skipped: readonly string[], style: Style): string =>
   fields(
     [
       ['Strategy', report.strategy],
@@ -99,22 +93,22 @@ const reportText = (report: BacktestReport, troubles: readonly string[], paint: 
         `${report.trades}${report.open_positions === 0 ? '' : `, ${report.open_positions} still open`}`,
       ],
       ['Equity', `${usd(report.start_equity_usd)} to ${usd(report.end_equity_usd)}`],
-      ['Course', courseLine([report.start_equity_usd, ...report.equity_usd_by_day], COURSE_WIDTH)],
+      ['By day', sparkline([report.start_equity_usd, ...report.equity_usd_by_day], SPARKLINE_WIDTH)],
       [
         'Return',
         report.total_return < 0 ? warning(percent(report.total_return)) : percent(report.total_return),
       ],
       ['Drawdown', `${percent(report.max_drawdown)} at most`],
       ['Sharpe', report.sharpe.toFixed(2)],
-      ['Chance', `${percent(report.p_value)} that days without direction do as well`],
-      ['Hit rate', report.hit_rate === null ? quiet('nothing was closed') : percent(report.hit_rate)],
+      ['Chance', `${percent(report.p_value)} that days without direction would do as well`],
+      ['Hit rate', report.hit_rate === null ? quiet('no closed trade') : percent(report.hit_rate)],
       ['Turnover', `${report.turnover.toFixed(2)} times the equity`],
       ['Fees', usd(report.fees_usd)],
       ['Funding', profit(-report.funding_usd)],
       ...notesOf(report),
-      ...troubles.map((trouble): readonly [string, Cell] => ['Left out', warning(trouble)]),
+      ...skipped.map((message): Row => ['Skipped', warning(message)]),
     ],
-    paint,
+    style,
   )
 
 const marketText = ({ market, seed, symbols }: BacktestReport): string => {
@@ -122,19 +116,19 @@ const marketText = ({ market, seed, symbols }: BacktestReport): string => {
   return `${symbols.join(', ')}, ${sources[market]}`
 }
 
-/** What a number alone would hide. */
-const notesOf = (report: BacktestReport): readonly (readonly [string, Cell])[] => {
+/** What the figures alone would hide. */
+const notesOf = (report: BacktestReport): readonly Row[] => {
   const {
     kill_switch: { stops, first_stop_at: at, first_stop_reason: reason },
     held_back: heldBack,
   } = report
-  const notes: (readonly [string, Cell])[] = []
+  const notes: Row[] = []
   if (stops > 0) {
     const times = stops === 1 ? 'once' : `${stops} times`
     const advice = report.resets_daily ? '' : '; --reset-daily lowers it every midnight'
     notes.push([
       'Kill switch',
-      warning(`ended entries ${times}, first ${at?.slice(0, 16)}: ${reason}${advice}`),
+      warning(`stopped entries ${times}, first ${at?.slice(0, 16)}: ${reason}${advice}`),
     ])
   }
   const [why] = Object.entries(heldBack)
@@ -142,13 +136,13 @@ const notesOf = (report: BacktestReport): readonly (readonly [string, Cell])[] =
     notes.push(['Held back', warning(`${why[1]} times by ${why[0]}${ADVICE[why[0]] ?? ''}`)])
   }
   if (report.days < DAYS_MIN) {
-    notes.push(['Note', warning(`${report.days} days are too few for Sharpe and chance to mean much`)])
+    notes.push(['Note', warning(`${report.days} days are too few for Sharpe and chance to be meaningful`)])
   }
   return notes
 }
 
 const DAYS_MIN = 30
-const COURSE_WIDTH = 60
+const SPARKLINE_WIDTH = 60
 
 const ADVICE: Readonly<Record<string, string>> = {
   coverage: '; prices alone are one domain: try SVC_BRAIN__MIN_DOMAINS=1',
@@ -162,5 +156,26 @@ const parseSymbol = (text: string): string => {
 const parseSeed = (text: string): number => {
   const seed = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN
   if (Number.isSafeInteger(seed)) return seed
-  throw new InvalidArgumentError('It must be a whole number from 0 on.')
+  throw new InvalidArgumentError('It must be a whole number, 0 or larger.')
+}
+
+/** Values in one line of text: eight heights, from the lowest to the highest of them. */
+export const sparkline = (values: readonly number[], widthMax: number): string => {
+  const shown = thinned(values, widthMax)
+  const lowest = Math.min(...shown)
+  const span = Math.max(...shown) - lowest
+  return shown
+    .map((value) => HEIGHTS[span === 0 ? 0 : Math.round(((value - lowest) / span) * (HEIGHTS.length - 1))])
+    .join('')
+}
+
+const HEIGHTS = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const
+
+/** The last value of each part, so that the line ends with the last value. */
+const thinned = (values: readonly number[], countMax: number): readonly number[] => {
+  if (values.length <= countMax) return values
+  return Array.from(
+    { length: countMax },
+    (_, part) => values[Math.ceil(((part + 1) * values.length) / countMax) - 1] ?? Number.NaN,
+  )
 }

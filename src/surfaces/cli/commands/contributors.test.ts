@@ -22,8 +22,8 @@ describe('nobody', () => {
   it('is an empty list, and nothing is created', async () => {
     expect(await jsonOf('list')).toEqual([])
     expect(await jsonOf('leaderboard')).toEqual([])
-    expect((await run('list')).stdout).toBe('Nobody is registered yet.\n')
-    expect((await run('leaderboard')).stdout).toBe('Nobody is registered yet.\n')
+    expect((await run('list')).stdout).toBe('No contributor is registered yet.\n')
+    expect((await run('leaderboard')).stdout).toBe('No contributor is registered yet.\n')
     expect(home.log()).toBeNull()
   })
 
@@ -60,7 +60,7 @@ describe('a contributor', () => {
     ])
     const listed = (await jsonOf('list')) as { name: string }[]
     expect(listed.map(({ name }) => name)).toEqual(['local-operator', 'Ann'])
-    expect((await run('list')).stdout).toMatch(/^Node +Name +Role +Registered at +Contributor\n/)
+    expect((await run('list')).stdout).toMatch(/^Node +Name +Role +Registered +Contributor\n/)
 
     const rated = scoreView.strict().parse(await jsonOf('score', ann.id))
     expect(rated).toMatchObject({ contributor_id: ann.id, score: 0, signals_submitted: 0, last_active: '' })
@@ -113,7 +113,7 @@ describe('what makes no sense', () => {
     [['register', ...ANN, '--node-id', 'x'.repeat(129)], 'node_id must have at most 128'],
     [['register', ...ANN, '--name', ''], 'name must'],
     [['register', ...ANN, '--role', 'x'.repeat(65)], 'role must have at most 64'],
-    [['register', ...ANN, '--metadata', '{'], 'It is no JSON'],
+    [['register', ...ANN, '--metadata', '{'], 'It is not JSON'],
     [['register', ...ANN, '--metadata', '[]'], 'metadata must be an object'],
     [
       ['register', ...ANN, '--metadata', JSON.stringify({ a: 'x'.repeat(17_000) })],

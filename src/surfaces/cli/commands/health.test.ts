@@ -80,7 +80,10 @@ it('reports on a store that does not answer, and names the trouble', async () =>
 
 it('shows what the service says of itself', async () => {
   const { found } = await health({
-    dependencies: { askService: () => Promise.resolve({ version: '9.9.9', uptime_seconds: 12.5 }) },
+    dependencies: {
+      findService: () =>
+        Promise.resolve({ baseUrl: 'http://127.0.0.1:1/api/v1', version: '9.9.9', uptimeSeconds: 12.5 }),
+    },
   })
   expect(found.service).toEqual({ reachable: true, version: '9.9.9', uptime_seconds: 12.5 })
 })

@@ -1,18 +1,16 @@
-import { examples, type Bench, type CliCommand } from '../command.ts'
+import { examples, type DefineCommand, type Invocation } from '../command.ts'
+import type { CommandDependencies, IdentityDescription } from '../dependencies.ts'
 import { EXIT_FAILED, EXIT_OK, type ExitCode } from '../failure.ts'
+import { bad, fields, good, quiet, warning, type Cell, type Row } from '../table.ts'
 import { verifySession } from '../verification.ts'
-import { bad, fields, good, quiet, warning, type Cell } from '../table.ts'
-import type { IdentityDescription, CommandDependencies } from '../dependencies.ts'
 
-export const health: CliCommand = {
-  group: 'Look',
-  add: (program, task) =>
-    program
-      .command('health')
-      .summary('is everything well?')
-      .description('Looks at the settings, the store, the identity, the vault and the running service.')
-      .addHelpText('after', examples('svc health', 'svc health --json'))
-      .action(task(showHealth)),
+export const define: DefineCommand = (command, run) => {
+  command
+    .description(
+      'Checks the settings, the store, the identity and the vault of this home, and asks its running service.',
+    )
+    .addHelpText('after', examples('svc health', 'svc health --json'))
+    .action(run(showHealth))
 }
 
 interface Health {
@@ -41,10 +39,11 @@ interface Health {
 
 const FAST_EVENTS = 100
 
-const showHealth = async ({ dependencies, print }: Bench): Promise<ExitCode> => {
+const showHealth = async ({ dependencies, print }: Invocation): Promise<ExitCode> => {
   const config = await configHealth(dependencies)
-  // Which store it is stands in the settings: without them there is none to look at.
-  const { store, trouble } = config.ok ? await storeHealth(dependencies) : NOTHING_TO_SEE
+  // The settings name the store: without them there is none to open.
+  const { store, error } = config.ok ? await storeHealth(dependencies) : NO_STORE
+  const service = await dependencies.findService()
   const found: Health = {
     ok: config.ok && store.present && store.chain_ok !== false,
     version: dependencies.version,
@@ -52,12 +51,16 @@ const showHealth = async ({ dependencies, print }: Bench): Promise<ExitCode> => 
     store,
     identity: await dependencies.identity.describe(),
     vault: { present: await dependencies.vault.isPresent() },
-    // Where it listens stands in the settings, too.
-    service: config.ok ? await serviceHealth(dependencies) : NO_SERVICE,
+    service: {
+      reachable: service !== null,
+      version: service?.version ?? null,
+      uptime_seconds: service?.uptimeSeconds ?? null,
+    },
   }
-  await print.result(found, (paint) => fields(rowsOf(found), paint))
-  // The report has no place for why a store cannot be opened; the error stream has.
-  if (trouble !== null) throw trouble
+  const storeText = config.ok ? storeCell(store, error) : quiet('not checked: the settings are not valid')
+  await print.result(found, (style) => fields(rowsOf(found, storeText, service?.baseUrl ?? ''), style))
+  // The JSON report has no member for why a store cannot be opened; the error stream has.
+  if (error !== null) throw error
   return found.ok ? EXIT_OK : EXIT_FAILED
 }
 
@@ -68,75 +71,58 @@ const configHealth = async ({ configuration }: CommandDependencies): Promise<Hea
   return { path, present, ok: false, error: opened.problems.join('; ') }
 }
 
-const NO_STORE: Health['store'] = { kind: null, present: false, event_count: null, chain_ok: null }
-
-interface StoreLook {
+interface StoreHealth {
   readonly store: Health['store']
-  /** Why the store could not be looked at. */
-  readonly trouble: Error | null
+  /** Why the store could not be opened. */
+  readonly error: Error | null
 }
 
-const NOTHING_TO_SEE: StoreLook = { store: NO_STORE, trouble: null }
+const NO_STORE: StoreHealth = {
+  store: { kind: null, present: false, event_count: null, chain_ok: null },
+  error: null,
+}
 
-const storeHealth = async (dependencies: CommandDependencies): Promise<StoreLook> => {
+const storeHealth = async (dependencies: CommandDependencies): Promise<StoreHealth> => {
   try {
-    return await lookAtStore(dependencies)
+    const session = await dependencies.openExistingStore()
+    if (session === null) return NO_STORE
+    try {
+      const { ok, event_count } = await verifySession(dependencies, session, { mode: 'fast', n: FAST_EVENTS })
+      return { store: { kind: session.log.kind, present: true, event_count, chain_ok: ok }, error: null }
+    } finally {
+      await session.close()
+    }
   } catch (error) {
-    // A report on health must come out whatever state the store is in.
-    return { store: NO_STORE, trouble: error instanceof Error ? error : new Error(String(error)) }
+    // The rest of the report is printed whatever state the store is in.
+    return { ...NO_STORE, error: error instanceof Error ? error : new Error(String(error)) }
   }
 }
 
-const lookAtStore = async (dependencies: CommandDependencies): Promise<StoreLook> => {
-  const session = await dependencies.openExistingStore()
-  if (session === null) return NOTHING_TO_SEE
-  try {
-    const { ok, event_count } = await verifySession(dependencies, session, { mode: 'fast', n: FAST_EVENTS })
-    const store = { kind: session.log.kind, present: true, event_count, chain_ok: ok }
-    return { store, trouble: null }
-  } finally {
-    await session.close()
-  }
+const rowsOf = (found: Health, storeText: Cell, baseUrl: string): readonly Row[] => {
+  const { ok, version, config, identity, vault, service } = found
+  return [
+    ['Health', ok ? good('ok') : bad('not ok')],
+    ['Version', version],
+    [
+      'Settings',
+      config.ok
+        ? good(`valid, ${config.present ? config.path : 'no user.yaml, defaults only'}`)
+        : bad(config.error ?? 'not valid'),
+    ],
+    ['Store', storeText],
+    ['Identity', identityCell(identity)],
+    ['Vault', vault.present ? 'present' : quiet('none')],
+    [
+      'Service',
+      service.reachable
+        ? good(`running at ${baseUrl}, version ${service.version}, up ${service.uptime_seconds} s`)
+        : quiet('not running: start it with "svc up"'),
+    ],
+  ]
 }
 
-const NO_SERVICE: Health['service'] = { reachable: false, version: null, uptime_seconds: null }
-
-const serviceHealth = async (dependencies: CommandDependencies): Promise<Health['service']> => {
-  const answer = await dependencies.askService()
-  return {
-    reachable: answer !== null,
-    version: answer?.version ?? null,
-    uptime_seconds: answer?.uptime_seconds ?? null,
-  }
-}
-
-const rowsOf = ({
-  ok,
-  version,
-  config,
-  store,
-  identity,
-  vault,
-  service,
-}: Health): readonly (readonly [string, Cell])[] => [
-  ['Health', ok ? good('well') : bad('not well')],
-  ['Version', version],
-  ['Settings', config.ok ? good(`valid, ${fileWords(config)}`) : bad(config.error ?? 'not valid')],
-  ['Store', storeCell(store)],
-  ['Identity', identityCell(identity)],
-  ['Vault', vault.present ? 'present' : quiet('none')],
-  [
-    'Service',
-    service.reachable
-      ? good(`answers, version ${service.version}, up ${service.uptime_seconds} s`)
-      : quiet('does not answer: start it with "svc up"'),
-  ],
-]
-
-const fileWords = ({ path, present }: Health['config']): string =>
-  present ? path : 'no user.yaml, defaults only'
-
-const storeCell = ({ kind, present, event_count, chain_ok }: Health['store']): Cell => {
+const storeCell = ({ kind, present, event_count, chain_ok }: Health['store'], error: Error | null): Cell => {
+  if (error !== null) return bad(`cannot be opened: ${error.message}`)
   if (!present) return bad('none yet: "svc up" creates it')
   const text = `${kind}, ${event_count} events`
   return chain_ok === false

@@ -40,7 +40,7 @@ describe('init', () => {
     const { exitCode, stdout } = await home.run(['init', '--dev', '--preset', 'degen'])
     expect(exitCode).toBe(0)
     expect([await readFile(userFile(), 'utf8'), await readFile(identityFile(), 'utf8')]).toEqual(before)
-    expect(stdout).toContain('nothing: all was there')
+    expect(stdout).toContain('nothing: everything exists already')
     expect(stdout).toContain('svc config set preset degen')
   })
 

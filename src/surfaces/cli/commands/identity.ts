@@ -1,30 +1,24 @@
-import { examples, type Bench, type CliCommand } from '../command.ts'
-import { EXIT_OK, Failure, type ExitCode } from '../failure.ts'
+import { examples, type Invocation, type DefineCommand } from '../command.ts'
+import { Failure } from '../failure.ts'
 import { recordingInLog } from '../store.ts'
 import { fields, good, quiet, warning } from '../table.ts'
 
-export const identity: CliCommand = {
-  group: 'Settings',
-  add: (program, task) => {
-    const command = program
-      .command('identity')
-      .summary('the key that signs every event')
-      .description(
-        'Every event is signed with the key of this node. It is saved encrypted with SVC_MASTER_PASSWORD, or in plain ' +
-          'text for development.',
-      )
-      .addHelpText('after', examples('svc identity create', 'svc identity show --json'))
-    command.command('show').summary('its public members').action(task(showIdentity))
-    command
-      .command('create')
-      .summary('save a new identity, unless there is one')
-      .option('--dev', 'development: without a password, save the key in plain text')
-      .action(task(createIdentity))
-    return command
-  },
+export const define: DefineCommand = (command, run) => {
+  command
+    .description(
+      'Every event is signed with the key of this node. It is saved encrypted with SVC_MASTER_PASSWORD, or in plain ' +
+        'text for development.',
+    )
+    .addHelpText('after', examples('svc identity create', 'svc identity show --json'))
+  command.command('show').summary('its public members').action(run(showIdentity))
+  command
+    .command('create')
+    .summary('save a new identity, unless there is one')
+    .option('--dev', 'development: without a password, save the key in plain text')
+    .action(run(createIdentity))
 }
 
-const showIdentity = async ({ dependencies, print }: Bench): Promise<ExitCode> => {
+const showIdentity = async ({ dependencies, print }: Invocation): Promise<void> => {
   const { present, error, ...publicMembers } = await dependencies.identity.describe()
   if (!present) {
     throw new Failure('identity.unavailable', `there is no identity in ${dependencies.home} yet`, {
@@ -33,27 +27,26 @@ const showIdentity = async ({ dependencies, print }: Bench): Promise<ExitCode> =
   }
   if (error !== null) throw new Failure('identity.unavailable', error)
   const { node_id, public_key, encrypted } = publicMembers
-  await print.result(publicMembers, (paint) =>
+  await print.result(publicMembers, (style) =>
     fields(
       [
         ['Node', node_id ?? quiet('unknown')],
         ['Public key', public_key ?? quiet('unknown')],
         ['Private key', encrypted === true ? good('encrypted') : warning('plain text (development)')],
       ],
-      paint,
+      style,
     ),
   )
-  return EXIT_OK
 }
 
-const createIdentity = async (bench: Bench, { dev }: { readonly dev?: true }): Promise<ExitCode> => {
-  const { status, path, nodeId, publicKey, encrypted } = await recordingInLog(bench, async (record) => {
-    const created = await bench.dependencies.identity.create({ development: dev === true })
+const createIdentity = async (invocation: Invocation, { dev }: { readonly dev?: true }): Promise<void> => {
+  const { status, path, nodeId, publicKey, encrypted } = await recordingInLog(invocation, async (record) => {
+    const created = await invocation.dependencies.identity.create({ development: dev === true })
     if (created.status === 'created') await record('identity create')
     return created
   })
   const document = { created: status === 'created', node_id: nodeId, public_key: publicKey, encrypted }
-  await bench.print.result(document, (paint) =>
+  await invocation.print.result(document, (style) =>
     fields(
       [
         ['Node', nodeId],
@@ -61,8 +54,7 @@ const createIdentity = async (bench: Bench, { dev }: { readonly dev?: true }): P
         ['Private key', encrypted ? good('encrypted') : warning('plain text (development)')],
         ['File', status === 'created' ? good(`${path} created`) : quiet(`${path} was there already`)],
       ],
-      paint,
+      style,
     ),
   )
-  return EXIT_OK
 }

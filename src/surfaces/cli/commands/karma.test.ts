@@ -42,10 +42,10 @@ describe('svc karma', () => {
       pending_intents: 2,
       pending_usd: 0.735,
     })
-    expect((await home.run(['karma'])).stdout).toMatch(/^Waiting +0\.735000 USD in 2 intents$/m)
+    expect((await home.run(['karma'])).stdout).toMatch(/^Pending +0\.735000 USD in 2 intents$/m)
     expect((await answerOf('karma', 'intents')).answer).toMatchObject([{ id: 'i1' }, { id: 'i2' }])
-    expect((await home.run(['karma', 'intents'])).stdout).toMatch(/0\.367500 USD .* ann 100\.0 % +i1$/m)
-    expect((await home.run(['karma', 'receipts'])).stdout).toBe('Nothing was settled yet.\n')
+    expect((await home.run(['karma', 'intents'])).stdout).toMatch(/0\.367500 .* ann 100\.00 % +i1$/m)
+    expect((await home.run(['karma', 'receipts'])).stdout).toBe('Nothing has been settled yet.\n')
     expect((await home.run(['karma', 'nonsense'])).exitCode).toBe(2)
   })
 

@@ -6,122 +6,113 @@ import {
   type WeightsView,
 } from '../../../core/views/learning.ts'
 import { DOMAINS } from '../../../core/shared/domains.ts'
-import { examples, type Bench, type CliCommand } from '../command.ts'
+import { parseLimitUpTo, refuseUnknownWord } from '../arguments.ts'
+import { examples, type Invocation, type DefineCommand } from '../command.ts'
 import { openConfiguration } from '../configuration.ts'
-import { EXIT_OK, type ExitCode } from '../failure.ts'
-import { parseLimitUpTo } from '../limit.ts'
-import { readState, readStored } from '../store.ts'
-import type { Paint } from '../style.ts'
-import { bad, fields, good, quiet, table, warning, type Cell } from '../table.ts'
-import { refuseUnknownWord } from '../unknown-word.ts'
-import { write } from '../writing.ts'
+import { readState, withLog, write } from '../store.ts'
+import { age, bad, fields, good, quiet, table, warning, type Cell, type Row } from '../table.ts'
+import type { Style } from '../terminal.ts'
 
-export const learn: CliCommand = {
-  group: 'Control',
-  add: (program, task) => {
-    const command = program
-      .command('learn')
-      .summary('learn from closed trades now, or show how the weights came to be')
-      .description(
-        'Moves the weights of the domains towards those that were right, within their bounds. The service does it ' +
-          'every week; every run is recorded, also one that changes nothing.',
-      )
-      .addHelpText('after', examples('svc learn', 'svc learn history', 'svc learn history --limit 5 --json'))
-    command
-      .command('run', { isDefault: true })
-      .summary('learn now (also without "run")')
-      // Every unknown word ends up here, and deserves a better answer than "too many arguments".
-      .allowExcessArguments()
-      .action(task(run))
-    command
-      .command('history')
-      .summary('the weights in force, and the runs that led there')
-      .option('--limit <number>', `how many runs, up to ${RUNS_MAX}`, parseLimitUpTo(RUNS_MAX), 20)
-      .action(task(history))
-    return command
-  },
+export const define: DefineCommand = (command, run) => {
+  command
+    .description(
+      'Moves the weights of the domains towards those that predicted closed trades correctly, within bounds. The service ' +
+        'does this every week. Every run is recorded, even one that changes nothing.',
+    )
+    .addHelpText('after', examples('svc learn', 'svc learn history', 'svc learn history --limit 5 --json'))
+  command
+    .command('run', { isDefault: true })
+    .summary('learn now (the default)')
+    .allowExcessArguments()
+    .action(run(learnNow))
+  command
+    .command('history')
+    .summary('the current weights and past runs')
+    .option('--limit <number>', `how many runs, up to ${RUNS_MAX}`, parseLimitUpTo(RUNS_MAX), 20)
+    .action(run(history))
 }
 
 const RUNS_MAX = 500
 
-const run = async (bench: Bench, _options: object, command: Command): Promise<ExitCode> => {
+const learnNow = async (invocation: Invocation, _options: object, command: Command): Promise<void> => {
   refuseUnknownWord(command)
-  const events = await write(bench, 'learn', { kind: 'run-learning', cause: { trigger: 'cli' } })
+  const events = await write(invocation, 'learn', { kind: 'run-learning', cause: { trigger: 'cli' } })
   const made = events.find(({ type }) => type === 'learning.weight_adjustment.v1')
   const view = made === undefined ? null : viewLearningRun(made, made.payload)
   if (view === null) throw new Error('a learning run left no record')
-  await bench.print.result(view, (paint) => runText(view, paint))
-  return EXIT_OK
+  await invocation.print.result(view, (style) => runText(view, style))
 }
 
 const history = async (
-  { dependencies, print }: Bench,
+  { dependencies, print }: Invocation,
   { limit }: { readonly limit: number },
-): Promise<ExitCode> => {
+): Promise<void> => {
   const configuration = (await openConfiguration(dependencies)).current()
-  const {
-    brain: { learning },
-  } = await readState(dependencies)
-  const runs = await readStored(dependencies, { types: ['learning.weight_adjustment'], order: 'desc', limit })
+  const { learning } = (await readState(dependencies)).brain
+  const query = { types: ['learning.weight_adjustment'], order: 'desc', limit } as const
+  const runs = await withLog(dependencies, (log) => log.read(query), [])
   const view = viewWeights(learning, configuration, { nowMs: dependencies.clock.now(), runs })
-  await print.result(view, (paint) => weightsText(view, paint))
-  return EXIT_OK
+  await print.result(view, (style) => weightsText(view, dependencies.clock.now(), style))
 }
 
-const runText = (view: LearningRunView, paint: Paint): string =>
+const runText = (view: LearningRunView, style: Style): string =>
   fields(
     [
       ['Result', view.applied ? good(view.reason) : quiet(view.reason)],
       ['Trades', String(view.observations)],
       ['Step', String(view.step)],
       ['Version', String(view.weights_version)],
-      ...DOMAINS.map((domain): readonly [string, Cell] => [
+      ...DOMAINS.map((domain): Row => [
         `  ${domain}`,
         changeCell(view.new_weights[domain], view.deltas[domain]),
       ]),
     ],
-    paint,
+    style,
   )
 
-const weightsText = (view: WeightsView, paint: Paint): string => {
+const weightsText = (view: WeightsView, nowMs: number, style: Style): string => {
   const now = fields(
     [
       ['Weights', `${view.origin}, version ${view.version}`],
-      ...DOMAINS.map((domain): readonly [string, Cell] => [`  ${domain}`, view.weights[domain].toFixed(6)]),
+      ...DOMAINS.map((domain): Row => [`  ${domain}`, view.weights[domain].toFixed(6)]),
       ['Last run', view.last_run_at ?? quiet('never')],
       ['Next run', view.next_run_at ?? warning('learning is off')],
     ],
-    paint,
+    style,
   )
   if (view.history.length === 0) return now
-  return `${now}\n${table(COLUMNS, view.history.map(rowOf), paint)}`
+  return `${now}\n${table(
+    COLUMNS,
+    view.history.map((past) => rowOf(past, nowMs)),
+    style,
+  )}`
 }
 
 const COLUMNS = [
-  { title: 'At' },
-  { title: 'Reason' },
+  { title: 'Age', align: 'right' },
+  { title: 'Reason', shrink: true },
   { title: 'Trades', align: 'right' },
   { title: 'Version', align: 'right' },
-  ...DOMAINS.map((title) => ({ title, align: 'right' as const })),
+  { title: 'Changes', shrink: true },
 ] as const
 
-const rowOf = (view: LearningRunView): readonly Cell[] => [
-  view.at,
-  view.reason,
-  String(view.observations),
-  String(view.weights_version),
-  ...DOMAINS.map((domain) => signedCell(view.deltas[domain])),
-]
+const rowOf = (view: LearningRunView, nowMs: number): readonly Cell[] => {
+  const changes = DOMAINS.filter((domain) => view.deltas[domain] !== 0).map(
+    (domain) => `${domain} ${signed(view.deltas[domain], 4)}`,
+  )
+  return [
+    age(view.at, nowMs),
+    view.reason,
+    String(view.observations),
+    String(view.weights_version),
+    changes.length === 0 ? quiet('none') : changes.join(' '),
+  ]
+}
 
 const changeCell = (weight: number, delta: number): Cell => {
-  const text = `${weight.toFixed(6)} (${signed(delta)})`
+  const text = `${weight.toFixed(6)} (${signed(delta, 6)})`
   if (delta === 0) return weight.toFixed(6)
   return delta > 0 ? good(text) : bad(text)
 }
 
-const signedCell = (delta: number): Cell => {
-  if (delta === 0) return quiet('0')
-  return delta > 0 ? good(signed(delta)) : bad(signed(delta))
-}
-
-const signed = (delta: number): string => `${delta < 0 ? '' : '+'}${delta.toFixed(6)}`
+const signed = (delta: number, digits: number): string => `${delta < 0 ? '' : '+'}${delta.toFixed(digits)}`

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createExchange } from '../../../../test/simulation/exchange.ts'
+import { createMemoryExchange } from '../../../../test/simulation/memory-exchange.fixture.ts'
 import type { Broker } from '../../../ports/broker.ts'
 import { openTestHome, type RunOptions, type TestHome } from '../test-home.fixture.ts'
 
@@ -17,7 +17,7 @@ const answerOf = async (words: readonly string[], options?: RunOptions) => {
 }
 const withBroker = (changes: Partial<Broker> = {}): RunOptions => ({
   environment: LIVE,
-  dependencies: { openBroker: () => Promise.resolve({ ...createExchange(() => 0), ...changes }) },
+  dependencies: { openBroker: () => Promise.resolve({ ...createMemoryExchange(() => 0), ...changes }) },
 })
 const confirmations = async () =>
   (await home.records()).filter(({ type }) => type === 'system.live_confirmed.v1')
@@ -52,7 +52,7 @@ describe('svc live', () => {
 
   it('is not enabled by another word, without a venue, or with a wrong --confirm', async () => {
     const mistyped = await home.run(['live', 'enable'], { ...withBroker(), stdin: 'yes\n' })
-    expect([mistyped.exitCode, mistyped.stderr]).toEqual([1, expect.stringContaining('was not confirmed')])
+    expect([mistyped.exitCode, mistyped.stderr]).toEqual([1, expect.stringContaining('not confirmed')])
     expect((await answerOf(['live', 'enable'])).answer.code).toBe('live.not_ready')
     const wrong = await answerOf(['live', 'enable', '--confirm', 'other'], withBroker())
     expect(wrong.answer.code).toBe('request.invalid')

@@ -1,69 +1,62 @@
+import type { Usd } from '../../../core/shared/money.ts'
 import type { Command } from 'commander'
 import { configurationHashInput } from '../../../core/config/secrets.ts'
-import { INITIAL_STATE } from '../../../core/state.ts'
 import { viewLive, type LiveView } from '../../../core/views/kill-switch.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
 import { sha256Hex } from '../../../engine/sha256.ts'
 import type { Broker, BrokerCheck } from '../../../ports/broker.ts'
-import { examples, type Bench, type CliCommand } from '../command.ts'
-import { confirm } from '../confirmation.ts'
+import { confirm, parseReason, refuseUnknownWord } from '../arguments.ts'
+import { examples, type Invocation, type DefineCommand } from '../command.ts'
 import { openConfiguration } from '../configuration.ts'
-import { EXIT_OK, Failure, type ExitCode } from '../failure.ts'
-import { stateOf } from '../store.ts'
-import type { Paint } from '../style.ts'
-import { bad, fields, good, printable, quiet, warning, type Cell } from '../table.ts'
-import { parseReason } from '../reason.ts'
-import { refuseUnknownWord } from '../unknown-word.ts'
-import { writeAs } from '../writing.ts'
+import { Failure } from '../failure.ts'
+import { readState, writeAs } from '../store.ts'
+import type { Style } from '../terminal.ts'
+import { bad, fields, good, printable, quiet, warning, type Cell, type Row } from '../table.ts'
 
-export const live: CliCommand = {
-  group: 'Control',
-  add: (program, task) => {
-    const command = program
-      .command('live')
-      .summary('whether real orders are sent; enable or resume it')
-      .description(
-        'Real orders need execution.mode live, execution.venue, the secrets broker.<venue>.api_key and ' +
-          'broker.<venue>.secret, a passed check of the venue, and "svc live enable". To stop trading, raise the kill ' +
-          'switch ("svc kill-switch set 2" for exits only, 3 for nothing without an operator); a stop loss is ' +
-          'something else: the price at which a single position is closed.',
-      )
-      .addHelpText(
-        'after',
-        examples(
-          'svc live',
-          'svc live enable',
-          'svc live enable --confirm binanceusdm',
-          'svc live resume --reason "sold by hand"',
-        ),
-      )
-    command
-      .command('status', { isDefault: true })
-      .summary('what is sent, and what keeps it from it (also without "status")')
-      // Every unknown word ends up here, and deserves a better answer than "too many arguments".
-      .allowExcessArguments()
-      .action(task(showStatus))
-    command
-      .command('enable')
-      .summary('check the venue and confirm that its orders are real')
-      .option('--confirm <venue>', 'its name, instead of typing it')
-      .action(task(enable))
-    command
-      .command('resume')
-      .summary('let entries go again after the venue held other positions than we do')
-      .requiredOption('--reason <text>', 'why, for the log', parseReason)
-      .action(task(resume))
-    return command
-  },
+export const define: DefineCommand = (command, run) => {
+  command
+    .description(
+      'Real orders need execution.mode live, execution.venue, the secrets broker.<venue>.api_key and ' +
+        'broker.<venue>.secret, a passed check of the venue, and "svc live enable". To stop trading, raise the kill ' +
+        'switch ("svc kill-switch set 2" for exits only, 3 for nothing without an operator); a stop loss is ' +
+        'something else: the price at which a single position is closed.',
+    )
+    .addHelpText(
+      'after',
+      examples(
+        'svc live',
+        'svc live enable',
+        'svc live enable --confirm binanceusdm',
+        'svc live resume --reason "sold by hand"',
+      ),
+    )
+  command
+    .command('status', { isDefault: true })
+    .summary('what is sent, and what keeps it from it (also without "status")')
+    .allowExcessArguments()
+    .action(run(showStatus))
+  command
+    .command('enable')
+    .summary('check the venue and confirm that its orders are real')
+    .option('--confirm <venue>', 'its name, instead of typing it')
+    .action(run(enable))
+  command
+    .command('resume')
+    .summary('let entries go again after the venue held other positions than we do')
+    .requiredOption('--reason <text>', 'why, for the log', parseReason)
+    .action(run(resume))
 }
 
-const showStatus = async (bench: Bench, _options: unknown, command: Command): Promise<ExitCode> => {
+const showStatus = async (invocation: Invocation, _options: unknown, command: Command): Promise<void> => {
   refuseUnknownWord(command)
-  return show(bench)
+  return show(invocation)
 }
 
-const enable = async (bench: Bench, { confirm: typed }: { readonly confirm?: string }): Promise<ExitCode> => {
-  const { dependencies } = bench
+const enable = async (
+  invocation: Invocation,
+  { confirm: typed }: { readonly confirm?: string },
+): Promise<void> => {
+  const { dependencies } = invocation
   const configuration = (await openConfiguration(dependencies)).current()
   const { mode, venue } = configuration.execution
   if (venue === '' || mode !== 'live') {
@@ -78,24 +71,24 @@ const enable = async (bench: Bench, { confirm: typed }: { readonly confirm?: str
   const broker = await dependencies.openBroker()
   try {
     const equity = await checked(broker, configuration.universe.symbols)
-    await confirm(bench, {
+    await confirm(invocation, {
       yes: typed === venue,
       word: venue,
       question: `From now on orders at ${venue} are real.`,
     })
     const configHash = sha256Hex(configurationHashInput(configuration))
-    await writeAs(bench, 'live enable', (operator) => ({
+    await writeAs(invocation, 'live enable', (operator) => ({
       kind: 'confirm-live',
       confirmation: { venue, operator, configHash, equity },
     }))
   } finally {
     await broker.close()
   }
-  return show(bench)
+  return show(invocation)
 }
 
 /** What the account holds; nothing is confirmed at a venue that does not pass every check. */
-const checked = async (broker: Broker, symbols: readonly string[]): Promise<bigint> => {
+const checked = async (broker: Broker, symbols: readonly string[]): Promise<Usd> => {
   const checks = await broker.preflight(symbols)
   const failed = checks.filter(({ ok }) => !ok)
   if (failed.length > 0) {
@@ -108,30 +101,23 @@ const checked = async (broker: Broker, symbols: readonly string[]): Promise<bigi
 
 const sentence = ({ name, detail }: BrokerCheck): string => `${name}: ${detail}`
 
-const resume = async (bench: Bench, { reason }: { readonly reason: string }): Promise<ExitCode> => {
-  await writeAs(bench, 'live resume', (operator) => ({
+const resume = async (invocation: Invocation, { reason }: { readonly reason: string }): Promise<void> => {
+  await writeAs(invocation, 'live resume', (operator) => ({
     kind: 'resume-live',
     operator,
     reason,
     surface: 'cli',
   }))
-  return show(bench)
+  return show(invocation)
 }
 
-const show = async ({ dependencies, print }: Bench): Promise<ExitCode> => {
+const show = async ({ dependencies, print }: Invocation): Promise<void> => {
   const configuration = (await openConfiguration(dependencies)).current()
-  const session = await dependencies.openExistingStore()
-  try {
-    const state = session === null ? INITIAL_STATE : await stateOf(session.log)
-    const view = viewLive(state, configuration, isoNow(dependencies.clock))
-    await print.result(view, (paint) => liveText(view, paint))
-  } finally {
-    await session?.close()
-  }
-  return EXIT_OK
+  const view = viewLive(await readState(dependencies), configuration, isoNow(dependencies.clock))
+  await print.result(view, (style) => liveText(view, style))
 }
 
-const liveText = (view: LiveView, paint: Paint): string =>
+const liveText = (view: LiveView, style: Style): string =>
   fields(
     [
       ['Mode', view.mode],
@@ -147,10 +133,10 @@ const liveText = (view: LiveView, paint: Paint): string =>
       ['Unknown orders', count(view.unknown_orders)],
       ['Adopted positions', count(view.adopted_positions)],
     ],
-    paint,
+    style,
   )
 
-const checkFields = ({ checks }: LiveView): readonly (readonly [string, Cell])[] => {
+const checkFields = ({ checks }: LiveView): readonly Row[] => {
   if (checks === null) return [['Checks', quiet('none yet')]]
   return checks.items.map(({ name, ok, detail }) => [
     `Check ${name}`,

@@ -1,53 +1,46 @@
+import type { Readable } from 'node:stream'
+import { redactText } from '../../../core/operations/redaction.ts'
+import { isJsonObject } from '../../../core/shared/json-object.ts'
+import type { Json, JsonObject } from '../../../core/shared/json.ts'
+import { examples, type DefineCommand, type Invocation } from '../command.ts'
 import { openConfiguration } from '../configuration.ts'
-import { examples, type Bench, type CliCommand } from '../command.ts'
-import { EXIT_OK, type ExitCode } from '../failure.ts'
-import { bridgeError, carryMessage, type McpService } from '../mcp-bridge.ts'
-import { messageLines, type MessageLine } from '../message-lines.ts'
 import type { CommandDependencies } from '../dependencies.ts'
 
-export const mcp: CliCommand = {
-  group: 'Run',
-  add: (program, task) =>
-    program
-      .command('mcp')
-      .summary('let an agent on this machine talk to the service')
-      .description(
-        'Carries messages of the Model Context Protocol between standard input and output, one per line, and the ' +
-          'running service. The service is the one at SVC_API_BASE_URL with the token SVC_API_TOKEN; without the ' +
-          'former, the one of this home.',
-      )
-      .addHelpText(
-        'after',
-        examples('svc mcp', 'SVC_API_BASE_URL=http://10.0.0.2:5050/api/v1 SVC_API_TOKEN=… svc mcp'),
-      )
-      .action(task((bench) => bridge(bench))),
+export const define: DefineCommand = (command, run) => {
+  command
+    .description(
+      'Connects an agent that speaks the Model Context Protocol on standard input and output, one message per line, to ' +
+        'the running service: the one at SVC_API_BASE_URL with the token SVC_API_TOKEN, else the one of this home.',
+    )
+    .addHelpText('after', examples('svc mcp', 'SVC_API_BASE_URL=http://10.0.0.2:5050/api/v1 svc mcp'))
+    .action(run((invocation) => bridge(invocation)))
 }
 
 /** The service takes no larger body either. */
 const LINE_BYTES_MAX = 1024 * 1024
 
 /** One after the other, so that a fast writer waits for the service and not in our memory. */
-const bridge = async ({ dependencies, stdin, print }: Bench): Promise<ExitCode> => {
+const bridge = async ({ dependencies, stdin, print }: Invocation): Promise<void> => {
   const service = await serviceOf(dependencies)
   for await (const line of messageLines(stdin, LINE_BYTES_MAX)) {
     const answer = await answerTo(line, service)
     if (answer !== null) await print.asIs(`${JSON.stringify(answer)}\n`)
   }
-  return EXIT_OK
 }
 
-const answerTo = async (line: MessageLine, service: McpService): ReturnType<typeof carryMessage> =>
+const answerTo = async (line: MessageLine, service: McpService): Promise<JsonObject | null> =>
   line.kind === 'message'
-    ? carryMessage(line.text, service)
+    ? forwardMessage(line.text, service)
     : bridgeError(null, `a message must not be longer than ${LINE_BYTES_MAX} bytes`)
 
-/** The token of this home is for the service of this home: nobody else is ever sent it. */
+/** The token of this home is sent only to the service of this home. */
 const serviceOf = async (dependencies: CommandDependencies): Promise<McpService> => {
   const { SVC_API_BASE_URL: baseUrl, SVC_API_TOKEN: token } = dependencies.environment
   if (baseUrl !== undefined && baseUrl !== '') return { baseUrl, token: nonEmpty(token) }
   const { api } = (await openConfiguration(dependencies)).current()
+  const running = await dependencies.findService()
   return {
-    baseUrl: `http://${urlHost(api.host)}:${api.port}/api/v1`,
+    baseUrl: running?.baseUrl ?? `http://${urlHost(api.host)}:${api.port}/api/v1`,
     token: nonEmpty(token) ?? nonEmpty(api.auth_token),
   }
 }
@@ -58,4 +51,150 @@ const nonEmpty = (text = ''): string | null => text.trim() || null
 const urlHost = (host: string): string => {
   if (host === '0.0.0.0' || host === '::') return '127.0.0.1'
   return host.includes(':') ? `[${host}]` : host
+}
+
+interface McpService {
+  /** With the path prefix. */
+  readonly baseUrl: string
+  readonly token: string | null
+}
+
+/** Sends one message to the service. Null for a message that has no answer; never rejects. */
+const forwardMessage = async (text: string, service: McpService): Promise<JsonObject | null> => {
+  const message = objectIn(text)
+  const answer = await post(text, message, service)
+  return hasNoAnswer(message) ? null : answer
+}
+
+/** An error of the bridge itself: JSON-RPC leaves this code to servers. */
+const bridgeError = (id: Json, message: string, data: JsonObject = {}): JsonObject => ({
+  jsonrpc: '2.0',
+  id,
+  error: { code: -32_000, message, data },
+})
+
+const TIMEOUT_MS = 60_000
+
+const post = async (text: string, message: JsonObject, service: McpService): Promise<JsonObject> => {
+  const id = message['id'] ?? null
+  try {
+    const response = await fetch(`${service.baseUrl.replace(/\/+$/, '')}/mcp`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headersOf(message), ...tokenHeader(service) },
+      body: text,
+      // A redirect would send the token to another host.
+      redirect: 'error',
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    })
+    return answerOf(id, response.status, await response.text())
+  } catch (error) {
+    return bridgeError(id, `the service does not answer: ${reasonOf(error, service)}`)
+  }
+}
+
+/** A JSON-RPC answer passes through; anything else becomes a JSON-RPC error. */
+const answerOf = (id: Json, status: number, text: string): JsonObject => {
+  const body = objectIn(text)
+  if (body['jsonrpc'] === '2.0') return body
+  const { code = null, detail } = body
+  const reason = typeof detail === 'string' ? detail : 'a body that is not JSON-RPC'
+  return bridgeError(id, `the service answered ${status}: ${reason}`, { status, code })
+}
+
+/** Over HTTP, the newest protocol revision repeats parts of the message in headers; on a pipe it does not. */
+const headersOf = ({ method, params }: JsonObject): Readonly<Record<string, string>> => {
+  const { _meta: meta, name } = membersOf(params)
+  const revision = membersOf(meta)['io.modelcontextprotocol/protocolVersion']
+  if (typeof revision !== 'string' || typeof method !== 'string') return {}
+  return {
+    'mcp-protocol-version': headerText(revision),
+    'mcp-method': headerText(method),
+    ...(typeof name === 'string' ? { 'mcp-name': headerText(name) } : {}),
+  }
+}
+
+const PLAIN = /^[!-~](?:[ -~]*[!-~])?$/
+
+/** Text that does not fit into a header is encoded as the protocol says. */
+const headerText = (text: string): string =>
+  PLAIN.test(text) && !text.startsWith('=?') ? text : `=?base64?${Buffer.from(text).toString('base64')}?=`
+
+const tokenHeader = ({ token }: McpService): Readonly<Record<string, string>> =>
+  // Headers are sent as Latin-1, and the token is UTF-8.
+  token === null ? {} : { authorization: `Bearer ${Buffer.from(token).toString('latin1')}` }
+
+/** A notification, or a response to a request that the service never makes. */
+const hasNoAnswer = (message: JsonObject): boolean =>
+  Object.hasOwn(message, 'method')
+    ? !Object.hasOwn(message, 'id')
+    : Object.hasOwn(message, 'result') || Object.hasOwn(message, 'error')
+
+/** Empty for what is not a JSON object: the service reports what is wrong with it. */
+const objectIn = (text: string): JsonObject => {
+  try {
+    return membersOf(JSON.parse(text) as Json)
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    return {}
+  }
+}
+
+const membersOf = (value: Json | undefined): JsonObject => (isJsonObject(value) ? value : {})
+
+/** The error without the token, which some errors quote. */
+const reasonOf = (error: unknown, { token }: McpService): string => {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+  const first = cause instanceof AggregateError ? (cause.errors[0] as unknown) : cause
+  const reason = first instanceof Error ? first.message : String(first)
+  return redactText(reason, token === null ? [] : [token])
+}
+
+export type MessageLine =
+  | { readonly kind: 'message'; readonly text: string }
+  /** Longer than the service accepts: it was read to its end and dropped. */
+  | { readonly kind: 'too-long' }
+
+const NEWLINE = 0x0a
+
+/** One message per line, as they arrive; blank lines are skipped. The last one needs no line end. */
+export async function* messageLines(input: Readable, bytesMax: number): AsyncGenerator<MessageLine> {
+  const line = new Line(bytesMax)
+  for await (const chunk of input) {
+    const bytes = Buffer.from(chunk as Uint8Array | string)
+    let start = 0
+    for (let end = bytes.indexOf(NEWLINE); end !== -1; end = bytes.indexOf(NEWLINE, start)) {
+      line.add(bytes.subarray(start, end))
+      yield* line.take()
+      start = end + 1
+    }
+    line.add(bytes.subarray(start))
+  }
+  yield* line.take()
+}
+
+/** The part of the current line that has arrived. */
+class Line {
+  readonly #bytesMax: number
+  #pieces: Buffer[] = []
+  #length = 0
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax
+  }
+
+  add(piece: Buffer): void {
+    this.#length += piece.length
+    if (this.#length <= this.#bytesMax) this.#pieces.push(piece)
+    else this.#pieces = []
+  }
+
+  /** Nothing for an empty line. */
+  take(): readonly MessageLine[] {
+    const isTooLong = this.#length > this.#bytesMax
+    const text = Buffer.concat(this.#pieces).toString('utf8').trim()
+    this.#pieces = []
+    this.#length = 0
+    if (isTooLong) return [{ kind: 'too-long' }]
+    return text === '' ? [] : [{ kind: 'message', text }]
+  }
 }

@@ -1,32 +1,25 @@
 import { viewPortfolio, type PortfolioView } from '../../../core/views/portfolio.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
-import { percent, profit, usd } from '../amounts.ts'
-import { examples, type Bench, type CliCommand } from '../command.ts'
+import { examples, type Invocation, type DefineCommand } from '../command.ts'
 import { openConfiguration } from '../configuration.ts'
-import { EXIT_OK, type ExitCode } from '../failure.ts'
 import { readState } from '../store.ts'
-import type { Paint } from '../style.ts'
-import { fields, warning, type Cell } from '../table.ts'
+import type { Style } from '../terminal.ts'
+import { fields, percent, profit, usd, warning, type Cell, type Row } from '../table.ts'
 
-export const portfolio: CliCommand = {
-  group: 'Look',
-  add: (program, task) =>
-    program
-      .command('portfolio')
-      .summary('where the account stands, and its limits')
-      .description('Shows equity, cash and profit, and how far the account is from its limits.')
-      .addHelpText('after', examples('svc portfolio', 'svc portfolio --json'))
-      .action(task((bench) => showPortfolio(bench))),
+export const define: DefineCommand = (command, run) => {
+  command
+    .description('Shows equity, cash and profit, and how far the account is from its limits.')
+    .addHelpText('after', examples('svc portfolio', 'svc portfolio --json'))
+    .action(run((invocation) => showPortfolio(invocation)))
 }
 
-const showPortfolio = async ({ dependencies, print }: Bench): Promise<ExitCode> => {
+const showPortfolio = async ({ dependencies, print }: Invocation): Promise<void> => {
   const configuration = (await openConfiguration(dependencies)).current()
   const view = viewPortfolio(await readState(dependencies), configuration, isoNow(dependencies.clock))
-  await print.result(view, (paint) => portfolioText(view, paint))
-  return EXIT_OK
+  await print.result(view, (style) => portfolioText(view, style))
 }
 
-const portfolioText = (view: PortfolioView, paint: Paint): string => {
+const portfolioText = (view: PortfolioView, style: Style): string => {
   const { limits } = view
   const exposureMax = limits.max_leverage * view.equity_usd
   return fields(
@@ -54,11 +47,11 @@ const portfolioText = (view: PortfolioView, paint: Paint): string => {
       ['Day loss', against(view.day_loss, dayLossMax(limits), percent)],
       ['Loss streak', streak(view)],
     ],
-    paint,
+    style,
   )
 }
 
-const liveField = ({ live }: PortfolioView): readonly (readonly [string, Cell])[] => {
+const liveField = ({ live }: PortfolioView): readonly Row[] => {
   if (live === null) return []
   const text = live.sends_entries ? 'are sent' : `are held back: ${live.held_back_by.join(', ')}`
   return [['Real entries', warning(text)]]

@@ -1,26 +1,22 @@
 import type { EventLog } from '../../../ports/event-log.ts'
-import { examples, type Bench, type CliCommand } from '../command.ts'
+import { examples, type Invocation, type DefineCommand } from '../command.ts'
 import { EXIT_FAILED, EXIT_OK, Failure, UsageError, type ExitCode } from '../failure.ts'
 import { NOTHING_FOLDED, refold, type Refold } from '../refold.ts'
 import { bad, fields, good, table, type Cell } from '../table.ts'
 
-export const replay: CliCommand = {
-  group: 'Prove',
-  add: (program, task) =>
-    program
-      .command('replay')
-      .summary('fold the whole log again and compare')
-      .description(
-        'Rebuilds all of memory from the first event and compares it with what the service recalls from its newest ' +
-          'snapshot. Nothing is written. The state hash is the same on every machine that holds the same events.',
-      )
-      .option('--from <id>', 'count from this event')
-      .option('--to <id>', 'count, and take the state hash, up to this event')
-      .addHelpText(
-        'after',
-        examples('svc replay', 'svc replay --to 019c7874-0f70-7c3e-9a51-2f6f0c1b7a10 --json'),
-      )
-      .action(task(replayStore)),
+export const define: DefineCommand = (command, run) => {
+  command
+    .description(
+      'Rebuilds all of memory from the first event and compares it with what the service recalls from its newest ' +
+        'snapshot. Nothing is written. The state hash is the same on every machine that holds the same events.',
+    )
+    .option('--from <id>', 'count from this event')
+    .option('--to <id>', 'count, and take the state hash, up to this event')
+    .addHelpText(
+      'after',
+      examples('svc replay', 'svc replay --to 019c7874-0f70-7c3e-9a51-2f6f0c1b7a10 --json'),
+    )
+    .action(run(replayStore))
 }
 
 interface ReplayOptions {
@@ -28,23 +24,28 @@ interface ReplayOptions {
   readonly to?: string
 }
 
-const replayStore = async (bench: Bench, options: ReplayOptions): Promise<ExitCode> => {
-  const session = await bench.dependencies.openExistingStore()
-  if (session === null) return show(bench, { eventsReplayed: 0, elapsedSeconds: 0, result: NOTHING_FOLDED })
+const replayStore = async (invocation: Invocation, options: ReplayOptions): Promise<ExitCode> => {
+  const session = await invocation.dependencies.openExistingStore()
+  if (session === null)
+    return show(invocation, { eventsReplayed: 0, elapsedSeconds: 0, result: NOTHING_FOLDED })
   try {
-    return await show(bench, await replayLog(bench, session.log, options))
+    return await show(invocation, await replayLog(invocation, session.log, options))
   } finally {
     await session.close()
   }
 }
 
-const replayLog = async (bench: Bench, log: EventLog, options: ReplayOptions): Promise<Replayed> => {
-  const { clock } = bench.dependencies
+const replayLog = async (
+  invocation: Invocation,
+  log: EventLog,
+  options: ReplayOptions,
+): Promise<Replayed> => {
+  const { clock } = invocation.dependencies
   const fromSeq = await seqOf(log, options.from)
   const toSeq = await seqOf(log, options.to)
   if (fromSeq !== null && toSeq !== null && fromSeq > toSeq) throw new UsageError('--from comes after --to')
   const startedAtMs = clock.now()
-  const progress = bench.progress('replaying')
+  const progress = invocation.progress('replaying')
   const result = await refold(log, { hashAtSeq: toSeq, onProgress: progress.update }).finally(progress.end)
   return {
     eventsReplayed: (toSeq ?? result.seq) - (fromSeq ?? 1) + 1,
@@ -68,7 +69,7 @@ interface Replayed {
 }
 
 const show = async (
-  { print }: Bench,
+  { print }: Invocation,
   { eventsReplayed, elapsedSeconds, result }: Replayed,
 ): Promise<ExitCode> => {
   const { identical, projections, stateHash } = result
@@ -79,16 +80,16 @@ const show = async (
     identical,
     state_hash: stateHash,
   }
-  await print.result(document, (paint) => {
+  await print.result(document, (style) => {
     const summary = fields(
       [
         ['Replay', identical ? good('identical') : bad('different from what the service recalls')],
         ['Events', `${eventsReplayed} in ${elapsedSeconds} s`],
         ['State hash', stateHash],
       ],
-      paint,
+      style,
     )
-    return `${summary}\n${table([{ title: 'Memory' }, { title: 'Verdict' }], verdictRows(projections), paint)}`
+    return `${summary}\n${table([{ title: 'Memory' }, { title: 'Verdict' }], verdictRows(projections), style)}`
   })
   return identical ? EXIT_OK : EXIT_FAILED
 }

@@ -1,17 +1,13 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import { openConfiguration, requireToken, tokenPlaceOf } from '../configuration.ts'
-import { examples, type Bench, type CliCommand } from '../command.ts'
-import { EXIT_OK, type ExitCode } from '../failure.ts'
-import { fields, good, quiet, type Cell } from '../table.ts'
+import { examples, type Invocation, type DefineCommand } from '../command.ts'
+import { fields, good, quiet, type Row } from '../table.ts'
 
-export const serve: CliCommand = {
-  group: 'Run',
-  add: (program, task) =>
-    withServeOptions(program.command('serve'))
-      .summary('run the service until it is told to stop')
-      .description('Runs the API, the event stream and the dashboard until SIGINT (Ctrl-C) or SIGTERM.')
-      .addHelpText('after', examples('svc serve', 'svc serve --port 6060 --no-dashboard'))
-      .action(task((bench, options: ServeOptions) => runService(bench, options, []))),
+export const define: DefineCommand = (command, run) => {
+  withServeOptions(command)
+    .description('Runs the API, the event stream and the dashboard until SIGINT (Ctrl-C) or SIGTERM.')
+    .addHelpText('after', examples('svc serve', 'svc serve --port 6060 --no-dashboard'))
+    .action(run((invocation, options: ServeOptions) => runService(invocation, options, [])))
 }
 
 export interface ServeOptions {
@@ -32,10 +28,10 @@ export const withServeOptions = (command: Command): Command =>
 
 /** Starts, tells where it listens, and stays until it is stopped. */
 export const runService = async (
-  { dependencies, print }: Bench,
+  { dependencies, print }: Invocation,
   options: ServeOptions,
   createdFiles: readonly string[],
-): Promise<ExitCode> => {
+): Promise<void> => {
   const configuration = await openConfiguration(dependencies)
   requireToken(dependencies, configuration)
   const service = await dependencies.startService({
@@ -54,15 +50,14 @@ export const runService = async (
     auth_source: token,
     created: createdFiles,
   }
-  const rows: readonly (readonly [string, Cell])[] = [
+  const rows: readonly Row[] = [
     ...(createdFiles.length === 0 ? [] : [['Created', good(createdFiles.join(', '))] as const]),
     ['Dashboard', dashboardUrl ?? quiet('off')],
     ['Token', token],
     ['Stop', 'Ctrl-C'],
   ]
-  await print.result(document, (paint) => `listening on ${baseUrl}\n${fields(rows, paint)}`)
+  await print.result(document, (style) => `listening on ${baseUrl}\n${fields(rows, style)}`)
   await service.stopped
-  return EXIT_OK
 }
 
 const PORT_MAX = 65_535

@@ -117,7 +117,7 @@ describe('an opinion', () => {
     const bare = await openTestHome()
     const { exitCode, stdout } = await bare.run(['signal', 'BTC up'])
     expect(exitCode).toBe(0)
-    expect(stdout).toContain('No identity is saved here')
+    expect(stdout).toContain('No identity is saved in this home')
     const [, registered, signal] = await bare.records()
     expect(JSON.parse(registered?.payload ?? '')).toMatchObject({ metadata: { ephemeral: true } })
     expect(signal?.signature).toHaveLength(128)
@@ -178,7 +178,7 @@ describe('from a file', () => {
     ['without text', ' \n', 'the text is empty'],
     ['that is too long', 'x'.repeat(20_001), 'error: rationale must have at most 20000'],
     ['that is far too long', 'x'.repeat(200_000), 'larger than'],
-    ['that is no text', Buffer.from([0xff, 0xfe, 0x00]), 'no text in UTF-8'],
+    ['that is no text', Buffer.from([0xff, 0xfe, 0x00]), 'not UTF-8 text'],
     ['that would take too much room', '\u0001'.repeat(15_000), 'must not be larger than'],
   ])('refuses one %s', async (_what, content, why) => {
     if (content !== null) await writeFile(path(), content)

@@ -1,87 +1,92 @@
-import { type Command, InvalidArgumentError, Option } from 'commander'
-import { activeByNode } from '../../../core/signals/contributors.ts'
+import { InvalidArgumentError, Option, type Command } from 'commander'
+import { z } from 'zod'
+import { CURATOR_TYPE, curatorPayload } from '../../../core/signal-types/curator.ts'
 import { DIRECTIONS } from '../../../core/signal-types/declare.ts'
-import { viewSubmission } from '../../../core/views/signals.ts'
 import { assert } from '../../../core/shared/assert.ts'
+import { storableObject } from '../../../core/shared/json-object.ts'
+import { canonicalSymbol } from '../../../core/shared/symbol.ts'
+import { plainText, trimmedText } from '../../../core/shared/text.ts'
+import { activeByNode } from '../../../core/signals/contributors.ts'
+import type { Submission } from '../../../core/signals/signals.ts'
+import { viewSubmission } from '../../../core/views/signals.ts'
 import type { Engine } from '../../../engine/engine.ts'
-import { type Bench, type CliCommand, examples } from '../command.ts'
+import { readTextFile } from '../arguments.ts'
+import { examples, type DefineCommand, type Invocation } from '../command.ts'
 import { openConfiguration } from '../configuration.ts'
-import { EXIT_OK, type ExitCode, failureOf, UsageError } from '../failure.ts'
-import { type Draft, draftsOf, type Opinion, SOURCE } from '../opinion.ts'
-import { execute, recordWrite, withStore } from '../store.ts'
+import { failureOf, UsageError } from '../failure.ts'
+import { execute, parsedBy, recordWrite, withStore } from '../store.ts'
 import { good, quiet, table } from '../table.ts'
-import { readTextFile } from '../text-file.ts'
 
-export const signal: CliCommand = {
-  group: 'Signals',
-  add: (program, task) => {
-    const command = program
-      .command('signal')
-      .summary('say what you think of a symbol')
-      .description(
-        'Stores an opinion as signals of this node, one per symbol: those of --symbols, else those of the universe ' +
-          'that the text names, else GLOBAL, which the brain does not use.',
-      )
-      .argument('[text...]', 'why (the rationale), up to 20000 characters')
-      .option('--symbols <list>', 'such as BTC,ETH', parseSymbols)
-      .addOption(
-        new Option('--direction <direction>', 'where it goes').choices(DIRECTIONS).default('neutral'),
-      )
-      .option('--conviction <number>', 'how sure you are, from 0 to 10', parseConviction, 0)
-      .option('--source <text>', 'where the opinion comes from', SOURCE)
-      .option('--dedupe-key <key>', 'stores the opinion once, however often it is sent')
-      .addHelpText(
-        'after',
-        examples(
-          'svc signal "BTC up" --direction bullish --conviction 7',
-          'svc signal add --file note.txt --symbols ETH,SOL --direction bearish --conviction 4',
-        ),
-      )
-      .action(task((bench, words: readonly string[], options: SignalOptions) => speak(bench, words, options)))
-    command
-      .command('add')
-      .summary('the same, with the text from a file')
-      .requiredOption('--file <file>', 'text in UTF-8')
-      .action(
-        task(async (bench, { file }: { readonly file: string }, add: Command) =>
-          say(bench, await readTextFile(file, FILE_BYTES_MAX), add.optsWithGlobals()),
-        ),
-      )
-    return command
-  },
+export const define: DefineCommand = (command, run) => {
+  command
+    .description(
+      'Stores one signal of this node per symbol: those of --symbols, else those of the universe that the text names, ' +
+        'else GLOBAL, which the brain does not use.',
+    )
+    .argument('[text...]', 'the rationale, up to 20000 characters')
+    .option('--symbols <list>', 'such as BTC,ETH', parseSymbols)
+    .addOption(new Option('--direction <direction>', 'expected move').choices(DIRECTIONS).default('neutral'))
+    .option('--conviction <number>', 'from 0 to 10', parseConviction, 0)
+    .option('--source <text>', 'origin of the signal', SOURCE)
+    .option('--dedupe-key <key>', 'store the signal once, however often it is sent')
+    .addHelpText(
+      'after',
+      examples(
+        'svc signal "BTC up" --direction bullish --conviction 7',
+        'svc signal add --file note.txt --symbols ETH,SOL --direction bearish',
+      ),
+    )
+    .action(
+      run((invocation, words: readonly string[], options: SignalOptions) =>
+        submitWords(invocation, words, options),
+      ),
+    )
+  command
+    .command('add')
+    .summary('take the text from a file')
+    .requiredOption('--file <file>', 'UTF-8 text')
+    .action(
+      run(async (invocation, { file }: { readonly file: string }, add: Command) =>
+        submitText(invocation, await readTextFile(file, FILE_BYTES_MAX), add.optsWithGlobals()),
+      ),
+    )
 }
 
-/** More than the longest text takes in any script. */
+/** More than the longest text takes in UTF-8. */
 const FILE_BYTES_MAX = 128 * 1024
 
-type SignalOptions = Pick<Opinion, 'direction' | 'conviction' | 'source'> & {
+type SignalOptions = Pick<SignalInput, 'direction' | 'conviction' | 'source'> & {
   readonly symbols?: readonly string[]
   readonly dedupeKey?: string
 }
 
-const speak = (bench: Bench, words: readonly string[], options: SignalOptions): Promise<ExitCode> => {
+const submitWords = (
+  invocation: Invocation,
+  words: readonly string[],
+  options: SignalOptions,
+): Promise<void> => {
   if (words.length === 0) throw new UsageError('the text is missing')
-  return say(bench, words.join(' '), options)
+  return submitText(invocation, words.join(' '), options)
 }
 
-const say = async (bench: Bench, text: string, options: SignalOptions): Promise<ExitCode> => {
-  const { universe } = (await openConfiguration(bench.dependencies)).current()
+const submitText = async (invocation: Invocation, text: string, options: SignalOptions): Promise<void> => {
+  const { universe } = (await openConfiguration(invocation.dependencies)).current()
   const { symbols = null, dedupeKey = null } = options
   const drafts = draftsOf({ ...options, text, symbols, dedupeKey }, universe.symbols)
-  const said = await withStore(bench.dependencies, async (session) => {
+  const stored = await withStore(invocation.dependencies, async (session) => {
     const engine = await session.openEngine()
-    // A node whose identity is not the saved one ends with this process.
-    const ephemeral = (await bench.dependencies.identity.describe()).node_id !== engine.nodeId
-    await welcomeOperator(engine, ephemeral)
+    // A node whose identity is not saved ends with this process.
+    const ephemeral = (await invocation.dependencies.identity.describe()).node_id !== engine.nodeId
+    await registerOperator(engine, ephemeral)
     const events = await submitAll(engine, drafts)
-    if (events.some(({ replayed }) => !replayed)) await recordWrite(engine, bench, 'signal')
+    if (events.some(({ replayed }) => !replayed)) await recordWrite(engine, invocation, 'signal')
     return { events, ephemeral }
   })
-  return show(bench, said)
+  return show(invocation, stored)
 }
 
-/** Whoever writes here is a contributor. It may have been removed. */
-const welcomeOperator = async (engine: Engine, ephemeral: boolean): Promise<void> => {
+/** The node of this home is a contributor, unless it was removed. */
+const registerOperator = async (engine: Engine, ephemeral: boolean): Promise<void> => {
   const { nodeId, state } = engine
   if (activeByNode(state.signals.contributors, nodeId) !== null) return
   const publicKey = state.operations.nodes.publicKeys.get(nodeId)
@@ -98,7 +103,7 @@ interface Submitted {
 }
 
 const submitAll = async (engine: Engine, drafts: readonly Draft[]): Promise<readonly Submitted[]> => {
-  // Asked for at once they are stored at once. Under a key the first shows whether the others may follow.
+  // Submitted together they are stored together. Under a key the first shows whether the others may follow.
   if (drafts.every(({ dedupeKey }) => dedupeKey === null)) {
     return Promise.all(drafts.map((draft) => submit(engine, draft)))
   }
@@ -116,38 +121,37 @@ const submit = async (engine: Engine, { symbol, ...submission }: Draft): Promise
   return { ...viewSubmission(outcome.events), symbol, replayed: outcome.replayed }
 }
 
-interface Said {
+interface StoredSignals {
   readonly events: readonly Submitted[]
   readonly ephemeral: boolean
 }
 
-const show = async ({ print }: Bench, { events, ephemeral }: Said): Promise<ExitCode> => {
+const show = async ({ print }: Invocation, { events, ephemeral }: StoredSignals): Promise<void> => {
   const [first] = events
-  assert(first !== undefined, 'an opinion is about something')
+  assert(first !== undefined, 'a submission has at least one symbol')
   const document = {
     status: 'ok',
     event_id: first.event_id,
     symbols: events.map(({ symbol }) => symbol),
     events,
   }
-  await print.result(document, (paint) => {
-    const stored = table(
+  await print.result(document, (style) => {
+    const submitted = table(
       [{ title: 'Symbol' }, { title: 'Signal' }, { title: 'Event' }],
       events.map(({ symbol, replayed, event_id }) => [
         symbol,
-        replayed ? quiet('was stored before') : good('stored'),
+        replayed ? quiet('already stored') : good('stored'),
         event_id,
       ]),
-      paint,
+      style,
     )
-    return ephemeral ? `${stored}\n${paint('warning', SHORT_LIVED)}\n` : stored
+    return ephemeral ? `${submitted}\n${style.paint('warning', SHORT_LIVED)}\n` : submitted
   })
-  return EXIT_OK
 }
 
 const SHORT_LIVED =
-  'No identity is saved here: the next process is another contributor, and the brain no longer listens to this one. ' +
-  'Save one with "svc identity create".'
+  'No identity is saved in this home, so this signal belongs to a node that ends with this command, and the brain ' +
+  'will not use it. Save one with "svc identity create".'
 
 const parseSymbols = (text: string): readonly string[] => {
   const symbols = text.split(',').map((symbol) => symbol.trim().toUpperCase())
@@ -160,3 +164,64 @@ const parseConviction = (text: string): number => {
   if (conviction >= 0 && conviction <= 10) return conviction
   throw new InvalidArgumentError('It must be a number from 0 to 10.')
 }
+
+interface SignalInput {
+  readonly text: string
+  /** Null: the symbols that the text names. */
+  readonly symbols: readonly string[] | null
+  readonly direction: (typeof DIRECTIONS)[number]
+  readonly conviction: number
+  readonly source: string
+  readonly dedupeKey: string | null
+}
+
+/** For text that names no symbol. The brain does not use it. */
+const NO_SYMBOL = 'GLOBAL'
+
+const SYMBOLS_MAX = 100
+const PAYLOAD_BYTES_MAX = 64 * 1024
+const DEDUPE_KEY_LENGTH_MAX = 200
+
+/** A submission without its author, who is known only when the store is open. */
+type Draft = Omit<Submission, 'nodeId'> & { readonly symbol: string }
+
+/** One submission per symbol, validated as on every surface. */
+const draftsOf = (input: SignalInput, universe: readonly string[]): readonly Draft[] => {
+  const rationale = input.text.trim()
+  if (rationale === '') throw new UsageError('the text is empty')
+  const symbols = input.symbols ?? symbolsIn(rationale, universe)
+  if (symbols.length > SYMBOLS_MAX)
+    throw new UsageError(`at most ${SYMBOLS_MAX} symbols can be named at once`)
+  const { source } = parsedBy(sourceSchema, { source: input.source })
+  const { direction, conviction } = input
+  return symbols.map((symbol, index) => ({
+    symbol,
+    eventType: CURATOR_TYPE,
+    ts: null,
+    source: source || SOURCE,
+    payload: parsedBy(signalPayload, { symbol, direction, conviction, rationale }),
+    dedupeKey: keyOf(input.dedupeKey, symbol, index),
+  }))
+}
+
+/** The default of --source. */
+const SOURCE = 'cli.signal'
+
+const sourceSchema = z.object({ source: trimmedText() })
+const signalPayload = storableObject({ bytesMax: PAYLOAD_BYTES_MAX, members: curatorPayload })
+const keySchema = z.object({ dedupe_key: plainText(DEDUPE_KEY_LENGTH_MAX) })
+
+/** The first takes the key as it is, so that a conflict under the same key is noticed before anything is stored. */
+const keyOf = (dedupeKey: string | null, symbol: string, index: number): string | null => {
+  if (dedupeKey === null) return null
+  return parsedBy(keySchema, { dedupe_key: index === 0 ? dedupeKey : `${dedupeKey}:${symbol}` }).dedupe_key
+}
+
+/** The symbols of the universe that a text names as words, in its order and in any spelling: `eth`, `$BTC`, `SOLUSDT`. */
+const symbolsIn = (text: string, universe: readonly string[]): readonly string[] => {
+  const known = new Map(universe.map((symbol) => [canonicalSymbol(symbol), symbol]))
+  const named = (text.match(WORDS) ?? []).flatMap((word) => known.get(canonicalSymbol(word)) ?? [])
+  return named.length === 0 ? [NO_SYMBOL] : [...new Set(named)]
+}
+
+const WORDS = /[\p{L}\p{N}]+/gu

@@ -32,7 +32,7 @@ describe('svc intents', () => {
     const { answer } = await answerOf(['intents', '--status', 'awaiting_approval', '--limit', '2'])
     expect(answer).toMatchObject([{ intent_id: INTENT_IDS.SOL }, { intent_id: INTENT_IDS.ETH }])
     expect((await home.run(['intents', 'list'])).stdout).toMatch(/^SOL +long +awaiting_approval +5\.00/m)
-    expect((await home.run(['intents', '--status', 'filled'])).stdout).toBe('There is no such intent.\n')
+    expect((await home.run(['intents', '--status', 'filled'])).stdout).toBe('There are no such intents.\n')
   })
 
   it('approves one, which is executed at once', async () => {
@@ -79,7 +79,7 @@ describe('svc positions close', () => {
     expect((await home.run(['positions', 'close', '--all'], { stdin: 'yes\n' })).exitCode).toBe(1)
     const { exitCode, answer } = await answerOf(['positions', 'close', '--all', '--yes'])
     expect([exitCode, answer]).toMatchObject([0, { positions: [{ id, status: 'closed' }], failed: [] }])
-    expect((await home.run(['positions', 'close', '--all'])).stdout).toBe('No position is open.\n')
+    expect((await home.run(['positions', 'close', '--all'])).stdout).toBe('There are no open positions.\n')
   })
 
   it('refuses what it does not know', async () => {
@@ -93,7 +93,7 @@ describe('svc positions close', () => {
 describe('svc portfolio and svc orders', () => {
   it('show the account and what was sent', async () => {
     expect((await answerOf(['portfolio'])).answer).toMatchObject({ equity_usd: 10_000, open_positions: 0 })
-    expect((await home.run(['orders'])).stdout).toBe('There is no such order.\n')
+    expect((await home.run(['orders'])).stdout).toBe('There are no such orders.\n')
     await open()
     expect((await answerOf(['portfolio'])).answer).toMatchObject({ open_positions: 1, mode: 'paper' })
     expect((await home.run(['portfolio'])).stdout).toMatch(/^Loss streak +0 of 3$/m)

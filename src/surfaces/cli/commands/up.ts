@@ -1,29 +1,25 @@
-import { examples, type Bench, type CliCommand } from '../command.ts'
-import type { ExitCode } from '../failure.ts'
-import { prepareHome } from '../home.ts'
+import { examples, type Invocation, type DefineCommand } from '../command.ts'
+import { prepareHome } from './init.ts'
 import { runService, withServeOptions, type ServeOptions } from './serve.ts'
 
-export const up: CliCommand = {
-  group: 'Run',
-  add: (program, task) =>
-    withServeOptions(program.command('up'))
-      .summary('make this folder a home if it is none, then serve')
-      .description(
-        'The quickest way to a running service. On the first run it writes config/user.yaml with a random token, ' +
-          'creates an identity for development (encrypted if SVC_MASTER_PASSWORD is set) and turns on the simulated ' +
-          'market. Existing files stay as they are. Then it does what "svc serve" does.',
-      )
-      .addHelpText('after', examples('svc up', 'svc --home ~/trading up --port 6060'))
-      .action(task(startEverything)),
+export const define: DefineCommand = (command, run) => {
+  withServeOptions(command)
+    .description(
+      'On the first run this writes config/user.yaml with a random API token, creates a development identity (encrypted ' +
+        'if SVC_MASTER_PASSWORD is set) and turns on the simulated market. Existing files stay as they are. Then it ' +
+        'runs the service like "svc serve".',
+    )
+    .addHelpText('after', examples('svc up', 'svc --home ~/trading up --port 6060'))
+    .action(run(startInHome))
 }
 
-const startEverything = async (bench: Bench, options: ServeOptions): Promise<ExitCode> => {
-  const { created } = await prepareHome(bench.dependencies, {
-    settings: LIVELY,
+const startInHome = async (invocation: Invocation, options: ServeOptions): Promise<void> => {
+  const { created } = await prepareHome(invocation.dependencies, {
+    settings: DEMO_SETTINGS,
     development: true,
   })
-  return runService(bench, options, created)
+  return runService(invocation, options, created)
 }
 
-/** A market in which something happens within the first minutes, and a brain that looks every minute. */
-const LIVELY = { market: { feed: 'simulated', seed: 2 }, brain: { cycle_interval_seconds: 60 } }
+/** A simulated market that trades within the first minutes, and a cycle every minute. */
+const DEMO_SETTINGS = { market: { feed: 'simulated', seed: 2 }, brain: { cycle_interval_seconds: 60 } }

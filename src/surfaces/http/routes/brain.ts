@@ -9,7 +9,7 @@ import {
   viewRegime,
 } from '../../../core/views/brain.ts'
 import { explain } from '../../../engine/queries/explanation.ts'
-import { answerTo, ok, refused } from '../answers.ts'
+import { resultOf, ok, refused } from '../results.ts'
 import { CYCLE, CYCLE_ID, EXPLANATION, TS } from '../examples.ts'
 import { pathText, textFilter } from '../fields.ts'
 import { defineRoute } from '../route.ts'
@@ -18,7 +18,6 @@ export const brainRoutes = [
   defineRoute({
     method: 'GET',
     path: '/brain/status',
-    access: 'bearer',
     operationId: 'getBrainStatus',
     tag: 'Brain',
     summary: 'Regime, kill switch and last cycle',
@@ -32,38 +31,36 @@ export const brainRoutes = [
       last_cycle_id: CYCLE_ID,
       last_cycle_at: TS,
     },
-    handler: async (_parts, { engine }) => ok(viewBrainStatus(await engine.fresh())),
+    handler: async (_input, { engine }) => ok(viewBrainStatus(await engine.fresh())),
   }),
   defineRoute({
     method: 'POST',
     path: '/brain/run',
-    access: 'bearer',
     operationId: 'runBrainCycle',
     tag: 'Brain',
     summary: 'Run one brain cycle now',
     description: 'Refused while the kill switch is above level 0. Parallel calls run one after the other.',
     response: cycleView.meta({ id: 'Cycle' }),
     example: CYCLE,
-    problems: ['kill_switch.active', 'store.busy'],
-    handler: async (_parts, { engine, clock }) => {
+    problems: ['kill_switch.active'],
+    handler: async (_input, { engine, clock }) => {
       const cycleId = clock.newId()
-      // The events of a cycle are tied together by the cycle, not by the request.
+      // The events of a cycle share the cycle's id as trace id, not that of the request.
       const outcome = await engine.execute(
         { kind: 'run-cycle', cycleId, trigger: 'api' },
         { traceId: cycleId },
       )
-      return answerTo(outcome, (events) => viewCycle({ id: cycleId, events }, engine.state))
+      return resultOf(outcome, (events) => viewCycle({ id: cycleId, events }, engine.state))
     },
   }),
   defineRoute({
     method: 'GET',
     path: '/brain/explain/:id',
-    access: 'bearer',
     operationId: 'explainDecision',
     tag: 'Brain',
     summary: 'Why a cycle decided as it did',
     description:
-      'Every input with its author, quality, share, evidence and contribution, how far the next tier was, and what ' +
+      'Every input with its author, quality, share, evidence and contribution, the distance to the next tier, and what ' +
       'would have changed the decision. `last` is the last cycle.',
     params: z.object({ id: pathText('the id of a cycle or of a conviction, or `last`', CYCLE_ID) }),
     query: z.object({ symbol: textFilter('only this symbol of the cycle') }),
@@ -84,12 +81,11 @@ export const brainRoutes = [
   defineRoute({
     method: 'GET',
     path: '/regime',
-    access: 'bearer',
     operationId: 'getRegime',
     tag: 'Brain',
     summary: 'Market regime and the evidence behind it',
     response: regimeView.meta({ id: 'Regime' }),
     example: { regime: null, changed_at: null, conditions: {} },
-    handler: async (_parts, { engine }) => ok(viewRegime(await engine.fresh())),
+    handler: async (_input, { engine }) => ok(viewRegime(await engine.fresh())),
   }),
 ]

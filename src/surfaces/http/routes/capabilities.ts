@@ -1,13 +1,12 @@
 import { capabilitiesView } from '../../../core/views/capabilities.ts'
-import { capabilitiesOf } from '../../../engine/queries/capabilities.ts'
-import { ok } from '../answers.ts'
+import { capabilitiesOf } from '../../../engine/queries/views.ts'
+import { ok } from '../results.ts'
 import { defineRoute } from '../route.ts'
 
 export const capabilityRoutes = [
   defineRoute({
     method: 'GET',
     path: '/capabilities',
-    access: 'bearer',
     operationId: 'getCapabilities',
     tag: 'Agents',
     summary: 'Tools, event domains and producers',
@@ -26,6 +25,6 @@ export const capabilityRoutes = [
         },
       ],
     },
-    handler: async (_parts, { engine, clock }) => ok(await capabilitiesOf(engine, clock)),
+    handler: async (_input, { engine, clock }) => ok(await capabilitiesOf(engine, clock)),
   }),
 ]

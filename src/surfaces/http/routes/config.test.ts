@@ -169,7 +169,7 @@ describe('POST /config', () => {
 
   it('says when it could not be saved', async () => {
     const broken = await startTestServer({
-      house: {
+      dependencies: {
         configuration: {
           ...server.configuration,
           change: () => Promise.reject(new ConfigurationFileError(`${server.home} is full`)),

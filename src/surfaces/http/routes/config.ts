@@ -13,14 +13,13 @@ import { isJsonObject } from '../../../core/shared/json-object.ts'
 import type { JsonObject } from '../../../core/shared/json.ts'
 import { sha256Hex } from '../../../engine/sha256.ts'
 import type { ChangeOptions, ConfigurationRefusal } from '../../../ports/config-file.ts'
-import { ok, type Refused } from '../answers.ts'
+import { ok, type Refused } from '../results.ts'
 import { invalidProblem } from '../problems.ts'
-import { defineRoute } from '../route.ts'
-import type { Service } from '../service.ts'
+import { defineRoute, type Service } from '../route.ts'
 
 const configuration = configurationSchema.meta({ id: 'Configuration' })
 
-// The checks are those of the configuration itself, which also knows what each key means.
+// Checked by the configuration itself.
 const changes = z.unknown().meta({
   type: 'object',
   additionalProperties: true,
@@ -31,10 +30,10 @@ const changes = z.unknown().meta({
 const configurationForm = z.object({
   schema: z.custom<JsonObject>(isJsonObject).meta({ type: 'object', additionalProperties: true }),
   path: z.string().meta({ description: 'the file that a change is written to, in the home folder' }),
-  restart_keys: z.array(z.string()).meta({ description: 'a new value counts only after a restart' }),
+  restart_keys: z.array(z.string()).meta({ description: 'a new value takes effect after a restart' }),
   waiting_for_restart: z
     .array(z.string())
-    .meta({ description: 'changed since the service was started, and counting only after a restart' }),
+    .meta({ description: 'changed since the start; takes effect after a restart' }),
   set_by_environment: z.array(z.string()),
 })
 
@@ -42,22 +41,20 @@ export const configRoutes = [
   defineRoute({
     method: 'GET',
     path: '/config',
-    access: 'bearer',
     operationId: 'getConfiguration',
     tag: 'Configuration',
     summary: 'The effective configuration',
     description: 'Secrets that are set read `***REDACTED***`.',
     response: configuration,
     example: DEFAULT_CONFIGURATION,
-    handler: (_parts, service) => ok(redactedConfiguration(service.configuration.current())),
+    handler: (_input, service) => ok(redactedConfiguration(service.configuration.current())),
   }),
   defineRoute({
     method: 'GET',
     path: '/config/schema',
-    access: 'bearer',
     operationId: 'getConfigurationSchema',
     tag: 'Configuration',
-    summary: 'What can be configured, and how',
+    summary: 'Schema of the configuration',
     description:
       '`schema` is JSON Schema. The value of a key in `set_by_environment` cannot be changed here.',
     response: configurationForm,
@@ -68,11 +65,11 @@ export const configRoutes = [
       waiting_for_restart: [],
       set_by_environment: ['api.auth_token'],
     },
-    handler: (_parts, service) => {
+    handler: (_input, service) => {
       const { setByEnvironment, waitingForRestart } = service.configuration.describe()
       return ok({
-        schema: SCHEMA,
-        // Where the home folder is, is nobody's business who only reads.
+        schema: (jsonSchema ??= configurationJsonSchema() as JsonObject),
+        // Readers need not know where the home folder is.
         path: 'config/user.yaml',
         restart_keys: KEYS.filter((key) => needsRestart(key.split('.'))),
         waiting_for_restart: waitingForRestart,
@@ -83,11 +80,10 @@ export const configRoutes = [
   defineRoute({
     method: 'POST',
     path: '/config/validate',
-    access: 'bearer',
     action: 'read',
     operationId: 'validateConfiguration',
     tag: 'Configuration',
-    summary: 'Check a change of the configuration',
+    summary: 'Validate a change of the configuration',
     description: 'Writes nothing.',
     body: changes,
     response: z.object({ ok: z.literal(true), config: configuration }),
@@ -106,7 +102,8 @@ export const configRoutes = [
     operationId: 'changeConfiguration',
     tag: 'Configuration',
     summary: 'Change the configuration',
-    description: 'Writes `config/user.yaml` and works at once, except for the keys in `restart_required`.',
+    description:
+      'Writes `config/user.yaml` and takes effect at once, except for the keys in `restart_required`.',
     body: changes,
     response: z.object({
       ok: z.literal(true),
@@ -120,7 +117,7 @@ export const configRoutes = [
       restart_required: ['api.port'],
       overridden_by_env: [],
     },
-    problems: ['config.invalid', 'config.not_saved', 'store.busy'],
+    problems: ['config.invalid', 'config.not_saved'],
     handler: async ({ body, traceId }, service) => {
       const made = await service.configuration.change(body, await rulesOf(service))
       if (made.status !== 'accepted') return refusedBy(made)
@@ -144,7 +141,8 @@ const rulesOf = async ({ engine, insecureOk }: Service): Promise<ChangeOptions> 
   locked: lockedSettings((await engine.fresh()).treasury),
 })
 
-const SCHEMA = configurationJsonSchema() as JsonObject
+// Made once, when first asked for: no start waits for it.
+let jsonSchema: JsonObject | null = null
 
 const KEYS = leavesOf(DEFAULT_CONFIGURATION).map(({ path }) => path.join('.'))
 

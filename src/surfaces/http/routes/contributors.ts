@@ -12,13 +12,12 @@ import {
 } from '../../../core/views/contributors.ts'
 import { scoreView, viewLeaderboard, viewScore } from '../../../core/views/reputation.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
-import { answerTo, ok, refused, type Refused } from '../answers.ts'
+import { resultOf, ok, refused, type Refused } from '../results.ts'
 import { CONTRIBUTOR, CONTRIBUTOR_ID, SCORE } from '../examples.ts'
 import { integer, pathText } from '../fields.ts'
 import { defineRoute } from '../route.ts'
 
 const tag = 'Contributors'
-const access = 'bearer'
 const contributor = contributorView.meta({ id: 'Contributor' })
 const score = scoreView.meta({ id: 'ContributorScore' })
 const params = z.object({ id: pathText('the id of the contributor, not its node_id', CONTRIBUTOR_ID) })
@@ -27,18 +26,16 @@ export const contributorRoutes = [
   defineRoute({
     method: 'GET',
     path: '/contributors',
-    access,
     operationId: 'listContributors',
     tag,
     summary: 'Contributors, oldest first',
     response: z.array(contributor),
     example: [CONTRIBUTOR],
-    handler: async (_parts, { engine }) => ok(viewContributors((await engine.fresh()).signals.contributors)),
+    handler: async (_input, { engine }) => ok(viewContributors((await engine.fresh()).signals.contributors)),
   }),
   defineRoute({
     method: 'POST',
     path: '/contributors/register',
-    access,
     operationId: 'registerContributor',
     tag,
     summary: 'Register a contributor',
@@ -47,47 +44,45 @@ export const contributorRoutes = [
     }),
     response: contributor,
     example: CONTRIBUTOR,
-    problems: ['contributor.duplicate', 'store.busy'],
+    problems: ['contributor.duplicate'],
     handler: async ({ body: { node_id: nodeId, name, role, metadata }, traceId }, { engine }) => {
       const registration = { nodeId, name, role, metadata }
       const command = { kind: 'register-contributor', registration, surface: 'api' } as const
-      return answerTo(await engine.execute(command, { traceId }), viewRegistered)
+      return resultOf(await engine.execute(command, { traceId }), viewRegistered)
     },
   }),
   defineRoute({
     method: 'GET',
     path: '/contributors/leaderboard',
-    access,
     operationId: 'getLeaderboard',
     tag,
-    summary: 'The best contributors',
+    summary: 'Contributors by score, best first',
     query: z.object({ limit: integer(20, { min: 1, max: 200 }, 'how many') }),
     response: z.array(score),
     example: [SCORE],
     handler: async ({ query: { limit } }, { engine, clock, configuration }) => {
-      const {
-        signals: { contributors },
-        reputation: { outcomes },
-      } = await engine.fresh()
-      const scoring = { asOf: isoNow(clock), outcomes, rules: configuration.current().karma }
-      return ok(viewLeaderboard(contributors, scoring, limit))
+      const { signals, reputation } = await engine.fresh()
+      const scoring = {
+        asOf: isoNow(clock),
+        outcomes: reputation.outcomes,
+        rules: configuration.current().karma,
+      }
+      return ok(viewLeaderboard(signals.contributors, scoring, limit))
     },
   }),
   defineRoute({
     method: 'GET',
     path: '/contributors/attestations',
-    access,
     operationId: 'listAttestations',
     tag,
     summary: 'Contributors with an attestation UID in their metadata',
     response: z.array(attestedView),
     example: [{ contributor_id: CONTRIBUTOR_ID, node_id: 'n1', uid: '0x1' }],
-    handler: async (_parts, { engine }) => ok(viewAttested((await engine.fresh()).signals.contributors)),
+    handler: async (_input, { engine }) => ok(viewAttested((await engine.fresh()).signals.contributors)),
   }),
   defineRoute({
     method: 'GET',
     path: '/contributors/:id',
-    access,
     operationId: 'getContributor',
     tag,
     summary: 'One contributor',
@@ -103,7 +98,6 @@ export const contributorRoutes = [
   defineRoute({
     method: 'DELETE',
     path: '/contributors/:id',
-    access,
     operationId: 'removeContributor',
     tag,
     summary: 'Remove a contributor',
@@ -111,37 +105,36 @@ export const contributorRoutes = [
     params,
     response: z.object({ removed: z.string() }),
     example: { removed: CONTRIBUTOR_ID },
-    problems: ['contributor.not_found', 'store.busy'],
+    problems: ['contributor.not_found'],
     handler: async ({ params: { id }, traceId }, { engine }) => {
       const command = { kind: 'remove-contributor', id, surface: 'api' } as const
-      return answerTo(await engine.execute(command, { traceId }), () => ({ removed: id }))
+      return resultOf(await engine.execute(command, { traceId }), () => ({ removed: id }))
     },
   }),
   defineRoute({
     method: 'GET',
     path: '/contributors/:id/score',
-    access,
     operationId: 'getContributorScore',
     tag,
-    summary: 'The score of a contributor, and how it comes about',
+    summary: 'Score of a contributor, with its factors',
     params,
     response: score,
     example: SCORE,
     problems: ['contributor.not_found'],
     handler: async ({ params: { id } }, { engine, clock, configuration }) => {
-      const {
-        signals: { contributors },
-        reputation: { outcomes },
-      } = await engine.fresh()
-      const found = activeById(contributors, id)
-      const scoring = { asOf: isoNow(clock), outcomes, rules: configuration.current().karma }
+      const { signals, reputation } = await engine.fresh()
+      const found = activeById(signals.contributors, id)
+      const scoring = {
+        asOf: isoNow(clock),
+        outcomes: reputation.outcomes,
+        rules: configuration.current().karma,
+      }
       return found === null ? unknownContributor(id) : ok(viewScore(found, scoring))
     },
   }),
   defineRoute({
     method: 'GET',
     path: '/contributors/:id/attestation',
-    access,
     operationId: 'getAttestation',
     tag,
     summary: 'The attestation in the metadata of a contributor',

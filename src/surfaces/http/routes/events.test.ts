@@ -19,13 +19,13 @@ interface Item {
 
 let server: TestServer
 
-interface Told extends Partial<Pick<Stamped, 'source' | 'traceId' | 'recordedAt'>> {
+interface TestEvent extends Partial<Pick<Stamped, 'source' | 'traceId' | 'recordedAt'>> {
   readonly type: string
   readonly payload: Stamped['payload']
 }
 
 /** Straight into the log, as another process would. */
-const append = async (events: readonly Told[]) => {
+const append = async (events: readonly TestEvent[]) => {
   const head = await server.log.head()
   const stamped = events.map(({ type, payload, ...more }, index) => ({
     seq: head.seq + index + 1,

@@ -2,12 +2,11 @@ import { z } from 'zod'
 import { eventRecordText, eventRecordView } from '../../../core/views/log.ts'
 import { isPlainText } from '../../../core/shared/text.ts'
 import type { EventLog } from '../../../ports/event-log.ts'
-import { okJsonText, refused, type Refused } from '../answers.ts'
+import { okJsonText, refused, type Refused } from '../results.ts'
 import { EVENT_ID, EVENT_RECORD } from '../examples.ts'
-import { readEventPage } from '../event-page.ts'
+import { readEventPage, seqBoundsWithin } from '../event-page.ts'
 import { integer, optionalInteger, pathText, textFilter, timeFilter } from '../fields.ts'
 import { defineRoute } from '../route.ts'
-import { seqBoundsWithin } from '../seq-bounds.ts'
 
 const eventRecord = eventRecordView.meta({ id: 'EventRecord' })
 
@@ -33,7 +32,6 @@ export const eventRoutes = [
   defineRoute({
     method: 'GET',
     path: '/events',
-    access: 'bearer',
     operationId: 'listEvents',
     tag: 'Events',
     summary: 'Stored events with hashes and signatures',
@@ -58,7 +56,6 @@ export const eventRoutes = [
   defineRoute({
     method: 'GET',
     path: '/events/:id',
-    access: 'bearer',
     operationId: 'getEvent',
     tag: 'Events',
     summary: 'One stored event',

@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { ok } from '../answers.ts'
-import { defineRoute } from '../route.ts'
-import type { Service } from '../service.ts'
+import { ok } from '../results.ts'
+import { defineRoute, type Service } from '../route.ts'
 import { withinTime } from '../time-limit.ts'
 
 const health = z.object({
@@ -20,7 +19,7 @@ export const healthRoutes = [
     summary: 'Whether the service runs',
     response: health,
     example: { version: '1.0.0', uptime_seconds: 12.4, db_size_bytes: 262_144 },
-    handler: async (_parts, service) =>
+    handler: async (_input, service) =>
       ok({
         version: service.version,
         uptime_seconds: Math.max(0, service.clock.now() - service.startedAtMs) / 1000,
@@ -29,19 +28,19 @@ export const healthRoutes = [
   }),
 ]
 
-/** A store that hesitates is no reason to look dead. */
+/** A slow store must not make the service look dead. */
 const SIZE_TIMEOUT_MS = 1000
 
 /** 0 if unknown. */
 const sizeOf = async ({ engine, logger }: Service): Promise<number> => {
   try {
     const size = await withinTime(engine.log.sizeBytes(), SIZE_TIMEOUT_MS, (error) =>
-      logger.warn('the size of the store is not known', { error }),
+      logger.warn('could not read the size of the store', { error }),
     )
     return size.status === 'done' ? size.value : 0
   } catch (error) {
-    // Whatever is wrong with the store, the service itself is there and says so.
-    logger.warn('the size of the store is not known', { error })
+    // The service itself runs, whatever is wrong with the store.
+    logger.warn('could not read the size of the store', { error })
     return 0
   }
 }

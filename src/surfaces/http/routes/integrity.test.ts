@@ -61,7 +61,7 @@ describe('GET /integrity', () => {
     const integrity: IntegrityCheck = {
       verify: ({ mode }) => new Promise((resolve) => finish.push(() => resolve(report(true, mode)))),
     }
-    server = await startTestServer({ house: { integrity }, limits: { handlerTimeoutMs: 50 } })
+    server = await startTestServer({ dependencies: { integrity }, limits: { handlerTimeoutMs: 50 } })
     const full = [1, 2, 3].map(() => server.call('GET', '/integrity?mode=full'))
     await expect.poll(() => finish.length).toBe(1)
     // Only the whole log may take longer than other requests.
@@ -85,7 +85,7 @@ describe('GET /integrity', () => {
         })
       },
     }
-    server = await startTestServer({ house: { integrity } })
+    server = await startTestServer({ dependencies: { integrity } })
     const progress = async () => (await server.call('GET', '/integrity/progress')).body['progress']
     expect(await progress()).toBeNull()
     const full = server.call('GET', '/integrity?mode=full')
@@ -98,7 +98,7 @@ describe('GET /integrity', () => {
   it('is remembered by the metrics', async () => {
     let isOk = false
     const integrity: IntegrityCheck = { verify: ({ mode }) => Promise.resolve(report(isOk, mode)) }
-    server = await startTestServer({ house: { integrity } })
+    server = await startTestServer({ dependencies: { integrity } })
     const chainOk = async () =>
       /^svc_chain_ok (\d)/m.exec((await server.callRoot('GET', '/metrics')).text)?.[1]
     expect(await chainOk()).toBe('1')
@@ -118,7 +118,7 @@ describe('GET /integrity', () => {
       verify: ({ mode }) =>
         isBroken ? Promise.reject(new Error('a thread was lost')) : Promise.resolve(report(true, mode)),
     }
-    server = await startTestServer({ house: { integrity } })
+    server = await startTestServer({ dependencies: { integrity } })
     expect((await server.call('GET', '/integrity?mode=full')).status).toBe(500)
     isBroken = false
     expect((await server.call('GET', '/integrity?mode=full')).status).toBe(200)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { integrityView, viewIntegrity } from '../../../core/views/log.ts'
-import { ok } from '../answers.ts'
+import { ok } from '../results.ts'
 import { EVENT_RECORD } from '../examples.ts'
 import { integer } from '../fields.ts'
 import { defineRoute } from '../route.ts'
@@ -9,16 +9,15 @@ export const integrityRoutes = [
   defineRoute({
     method: 'GET',
     path: '/integrity',
-    access: 'bearer',
     operationId: 'verifyIntegrity',
     tag: 'Events',
     summary: 'Verify the hash chain and the signatures',
     description:
-      '`full` recomputes the whole log and may take long; who asks while one runs is given its result. ' +
+      '`full` recomputes the whole log and may take long; a request while one runs gets its result. ' +
       'A broken chain is also answered with 200.',
     query: z.object({
       mode: z.enum(['fast', 'full']).default('fast').meta({ description: 'the newest events, or all' }),
-      n: integer(100, { min: 1, max: 100_000 }, 'how many of the newest events `fast` looks at'),
+      n: integer(100, { min: 1, max: 100_000 }, 'how many of the newest events `fast` checks'),
     }),
     response: integrityView.meta({ id: 'Integrity' }),
     example: {
@@ -39,11 +38,10 @@ export const integrityRoutes = [
   defineRoute({
     method: 'GET',
     path: '/integrity/progress',
-    access: 'bearer',
     operationId: 'getVerificationProgress',
     tag: 'Events',
-    summary: 'How far a verification of the whole log is',
-    description: 'Hashes first, then signatures; each looks at `total` events. Null while none runs.',
+    summary: 'Progress of a full verification',
+    description: 'Hashes first, then signatures; each step checks `total` events. Null while none runs.',
     response: z.object({
       progress: z
         .object({

@@ -1,29 +1,31 @@
+import { intentId } from '../../../core/shared/brand.ts'
 import { z } from 'zod'
-import { INTENT_FILTERS, intentView, viewIntent, viewIntents } from '../../../core/views/orders.ts'
-import { answerTo, ok, type Answer } from '../answers.ts'
-import { DENIED_INTENT, INTENT, TRADE_INTENT_ID } from '../examples-trading.ts'
-import { integer, pathText } from '../fields.ts'
-import { defineRoute, type Parts } from '../route.ts'
-import type { Service } from '../service.ts'
+import { assert } from '../../../core/shared/assert.ts'
+import { INTENT_FILTERS, viewIntents } from '../../../core/views/orders.ts'
+import { intentView, viewIntent } from '../../../core/views/orders.ts'
+import { withLogChecked } from '../../../engine/queries/trading-records.ts'
+import { resultOf, ok, type RouteResult } from '../results.ts'
+import { DENIED_INTENT, INTENT, TRADE_INTENT_ID } from '../examples.ts'
+import { integer, pathText, reasonText } from '../fields.ts'
+import { defineRoute, type RequestInput, type Service } from '../route.ts'
 
 const tag = 'Intents'
 const intent = intentView.meta({ id: 'Intent' })
 const params = z.object({ id: pathText('the id of the intent', TRADE_INTENT_ID) })
-const decision = (note: string) =>
+const optionalNote = (example: string) =>
   z
-    .object({ note: z.string().trim().min(1).max(500).optional().meta({ description: 'why, for the log' }) })
-    .meta({ examples: [{ note }] })
+    .object({ note: reasonText().optional() })
+    .meta({ examples: [{ note: example }] })
     .optional()
 
 export const intentRoutes = [
   defineRoute({
     method: 'GET',
     path: '/intents',
-    access: 'bearer',
     operationId: 'listIntents',
     tag,
     summary: 'Intents of the brain, newest first',
-    description: 'With what became of them and the reasons for it. Those that ended are kept for a while.',
+    description: 'With their status and reasons: all that have not ended, and the newest ended ones.',
     query: z.object({
       status: z.enum(INTENT_FILTERS).default('all').meta({ description: 'only those with this status' }),
       limit: integer(100, { min: 1, max: 500 }, 'how many'),
@@ -39,14 +41,14 @@ export const intentRoutes = [
     operationId: 'approveIntent',
     tag,
     summary: 'Approve an intent that waits for it',
-    description: 'It is executed at once, with all checks of any entry: the answer says what became of it.',
+    description: 'Executes it at once, with the checks of every entry; the response has its new status.',
     params,
-    body: decision('size is fine'),
+    body: optionalNote('size is fine'),
     bodyIsOptional: true,
     response: intent,
     example: INTENT,
-    problems: ['intent.not_found', 'intent.not_awaiting', 'kill_switch.active', 'store.busy'],
-    handler: (parts, service) => judge('approve-intent', parts, service),
+    problems: ['intent.not_found', 'intent.not_awaiting', 'kill_switch.active'],
+    handler: (input, service) => decideIntent('approve-intent', input, service),
   }),
   defineRoute({
     method: 'POST',
@@ -56,34 +58,35 @@ export const intentRoutes = [
     tag,
     summary: 'Deny an intent that waits for approval',
     params,
-    body: decision('too large before the weekend'),
+    body: optionalNote('too large before the weekend'),
     bodyIsOptional: true,
     response: intent,
     example: DENIED_INTENT,
-    problems: ['intent.not_found', 'intent.not_awaiting', 'store.busy'],
-    handler: (parts, service) => judge('deny-intent', parts, service),
+    problems: ['intent.not_found', 'intent.not_awaiting'],
+    handler: (input, service) => decideIntent('deny-intent', input, service),
   }),
 ]
 
-type JudgementDependencies = Parts<
-  { readonly id: string },
-  unknown,
-  unknown,
-  { readonly note?: string | undefined } | undefined
+type DecisionInput = Pick<
+  RequestInput<{ readonly id: string }, unknown, unknown, { readonly note?: string | undefined } | undefined>,
+  'params' | 'body' | 'traceId'
 >
 
-const judge = async (
+const decideIntent = async (
   kind: 'approve-intent' | 'deny-intent',
-  { params: { id }, body, traceId }: JudgementDependencies,
+  { params: { id }, body, traceId }: DecisionInput,
   { engine }: Service,
-): Promise<Answer<z.input<typeof intent>>> => {
-  const command = {
-    kind,
-    decision: { intentId: id, operator: engine.nodeId, note: body?.note ?? null, surface: 'api' },
+): Promise<RouteResult<z.input<typeof intent>>> => {
+  const decision = {
+    intentId: intentId(id),
+    operator: engine.nodeId,
+    note: body?.note ?? null,
+    surface: 'api',
   } as const
-  return answerTo(await engine.execute(command, { traceId }), () => {
-    const known = engine.state.trading.intents.get(id)
-    if (known === undefined) throw new Error('an intent was judged and is gone')
-    return viewIntent(known)
+  const outcome = await engine.execute({ kind, decision }, { traceId })
+  return resultOf(await withLogChecked(engine.log, outcome), () => {
+    const decided = engine.state.trading.intents.get(intentId(id))
+    assert(decided !== undefined, `intent ${id} must be known after the decision`)
+    return viewIntent(decided)
   })
 }

@@ -10,8 +10,8 @@ import {
   viewTreasury,
 } from '../../../core/views/treasury.ts'
 import { faultsOf } from '../../../core/shared/faults.ts'
-import { karmaReceipts, settlementOf, settlementStatus } from '../../../engine/queries/karma.ts'
-import { answerTo, ok } from '../answers.ts'
+import { karmaReceipts, settlementOf, settlementStatus } from '../../../engine/queries/treasury.ts'
+import { resultOf, ok } from '../results.ts'
 import { INTENT_ID, KARMA_INTENT, KARMA_RECEIPT, TREASURY } from '../examples.ts'
 import { integer } from '../fields.ts'
 import { invalidProblem } from '../problems.ts'
@@ -42,19 +42,17 @@ export const karmaRoutes = [
   defineRoute({
     method: 'GET',
     path: '/karma/intents',
-    access: 'bearer',
     operationId: 'listKarmaIntents',
     tag,
     summary: 'Karma intents that wait to be settled, oldest first',
     response: z.object({ items: z.array(shareAccrualView.meta({ id: 'KarmaIntent' })) }),
     example: { items: [KARMA_INTENT] },
-    handler: async (_parts, { engine }) =>
+    handler: async (_input, { engine }) =>
       ok({ items: viewPendingAccruals((await engine.fresh()).treasury) }),
   }),
   defineRoute({
     method: 'GET',
     path: '/karma/receipts',
-    access: 'bearer',
     operationId: 'listKarmaReceipts',
     tag,
     summary: 'Receipts of settlements, newest first',
@@ -70,18 +68,19 @@ export const karmaRoutes = [
     method: 'POST',
     path: '/karma/settle',
     access: 'operator',
-    operationId: 'settleShares',
+    operationId: 'settleKarma',
     tag,
     summary: 'Record a settlement of karma intents',
-    description: 'The service moves no money. What cannot be settled is in `skipped`, with the reason.',
-    // Its faults have a code of their own, so the body is looked at below.
+    description:
+      'The service moves no money. Intents that cannot be settled are in `skipped`, with the reason.',
+    // Its faults have a code of their own, so the handler validates the body.
     body: z.unknown().meta({
       ...z.toJSONSchema(settlement, { io: 'input' }),
       examples: [{ intent_ids: [INTENT_ID], tx_hash: null }],
     }),
     response: settlementView.extend({ receipt }),
     example: { receipt: KARMA_RECEIPT, skipped: [{ id: 'x', reason: 'unknown' }] },
-    problems: ['karma.settlement_rejected', 'store.busy'],
+    problems: ['karma.settlement_rejected'],
     handler: async ({ body, traceId }, { engine }) => {
       const parsed = settlement.safeParse(body)
       if (!parsed.success) {
@@ -94,7 +93,7 @@ export const karmaRoutes = [
       const outcome = await engine.execute({ kind: 'settle-shares', request, status }, { traceId })
       const settled =
         outcome.status === 'refused' ? null : await settlementOf(engine.log, engine.state.treasury, request)
-      return answerTo(outcome, () => {
+      return resultOf(outcome, () => {
         if (settled === null) throw new Error('a settlement left no receipt')
         return viewSettlement(settled)
       })
@@ -109,18 +108,18 @@ export const karmaRoutes = [
     summary: 'Change the wallet after it was locked',
     description:
       'After the first live receipt the address and the percentage are locked: the configuration no longer changes ' +
-      'them, only this does, with a reason that stays in the log. The same wallet again writes nothing.',
+      'them, only this endpoint does, with a reason that is logged. The same wallet again writes nothing.',
     body: migration,
     response: treasuryView.meta({ id: 'Treasury' }),
     example: TREASURY,
-    problems: ['karma.wallet_not_locked', 'store.busy'],
+    problems: ['karma.wallet_not_locked'],
     handler: async ({ body, traceId }, { engine, configuration }) => {
       const { address, percentage = null, reason } = body
       const command = {
         kind: 'migrate-wallet',
         migration: { address, percentage, reason, operator: engine.nodeId },
       } as const
-      return answerTo(await engine.execute(command, { traceId }), () =>
+      return resultOf(await engine.execute(command, { traceId }), () =>
         viewTreasury(engine.state.treasury, configuration.current().karma),
       )
     },

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { killSwitchView, viewKillSwitch, viewKillSwitchAfter } from '../../../core/views/kill-switch.ts'
 import type { KillSwitchLevel } from '../../../core/shared/level.ts'
-import { answerTo, ok } from '../answers.ts'
+import { resultOf, ok } from '../results.ts'
 import { KILL_SWITCH } from '../examples.ts'
 import { defineRoute } from '../route.ts'
 
@@ -22,13 +22,12 @@ export const killSwitchRoutes = [
   defineRoute({
     method: 'GET',
     path: '/kill-switch',
-    access: 'bearer',
     operationId: 'getKillSwitch',
     tag: 'Kill switch',
     summary: 'Level of the kill switch',
     response,
     example: { level: 0, state: 'normal', reason: null, changed_at: null, changed_by: null },
-    handler: async (_parts, { engine }) => ok(viewKillSwitch((await engine.fresh()).trading.killSwitch)),
+    handler: async (_input, { engine }) => ok(viewKillSwitch((await engine.fresh()).trading.killSwitch)),
   }),
   defineRoute({
     method: 'POST',
@@ -42,13 +41,12 @@ export const killSwitchRoutes = [
     body: move,
     response,
     example: KILL_SWITCH,
-    problems: ['store.busy'],
     handler: async ({ body: { level, reason }, traceId }, { engine }) => {
       const command = {
         kind: 'set-kill-switch',
         move: { level: level as KillSwitchLevel, reason, operator: engine.nodeId, surface: 'api' },
       } as const
-      return answerTo(await engine.execute(command, { traceId }), (events) =>
+      return resultOf(await engine.execute(command, { traceId }), (events) =>
         viewKillSwitchAfter(engine.state.trading.killSwitch, events),
       )
     },

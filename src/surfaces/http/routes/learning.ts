@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { learningRunView, viewLearningRun, weightsView } from '../../../core/views/learning.ts'
-import { weightsOf } from '../../../engine/queries/learning.ts'
-import { answerTo, ok } from '../answers.ts'
-import { LEARNING_RUN, WEIGHTS } from '../examples-learning.ts'
+import { weightsOf } from '../../../engine/queries/views.ts'
+import { resultOf, ok } from '../results.ts'
+import { LEARNING_RUN, WEIGHTS } from '../examples.ts'
 import { integer } from '../fields.ts'
 import { defineRoute } from '../route.ts'
 
@@ -12,10 +12,9 @@ export const learningRoutes = [
   defineRoute({
     method: 'GET',
     path: '/learning/weights',
-    access: 'bearer',
     operationId: 'getWeights',
     tag,
-    summary: 'How much each domain counts, and how it came to that',
+    summary: 'Weights of the domains, and the learning runs behind them',
     query: z.object({ limit: integer(20, { min: 1, max: 500 }, 'how many runs') }),
     response: weightsView.meta({ id: 'Weights' }),
     example: WEIGHTS,
@@ -33,9 +32,9 @@ export const learningRoutes = [
       'What otherwise happens every `learning.interval_seconds`. Every run is recorded, also one that changes nothing.',
     response: learningRunView.meta({ id: 'LearningRun' }),
     example: LEARNING_RUN,
-    problems: ['learning.disabled', 'store.busy'],
+    problems: ['learning.disabled'],
     handler: async ({ traceId }, { engine }) =>
-      answerTo(
+      resultOf(
         await engine.execute({ kind: 'run-learning', cause: { trigger: 'api' } }, { traceId }),
         ([event]) => {
           const view = event === undefined ? null : viewLearningRun(event, event.payload)

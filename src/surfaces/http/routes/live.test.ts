@@ -1,3 +1,4 @@
+import { type Price, type Quantity } from '../../../core/shared/money.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { OPERATOR_TOKEN } from '../test-server.fixture.ts'
 import { INTENT_IDS, startTrading } from '../trading.fixture.ts'
@@ -44,7 +45,15 @@ describe('GET /live', () => {
         venue: 'v',
         quietSymbols: ['BTC'],
         liquidations: [],
-        positions: [{ symbol: 'BTC', direction: 'long', quantity: 1n, entryPrice: 100n, leverage: 1 }],
+        positions: [
+          {
+            symbol: 'BTC',
+            direction: 'long',
+            quantity: 1n as Quantity,
+            entryPrice: 100n as Price,
+            leverage: 1,
+          },
+        ],
       },
     })
     const { body } = await server.call('GET', '/live')

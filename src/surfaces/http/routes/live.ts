@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { liveView, viewLive } from '../../../core/views/kill-switch.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
-import { answerTo, ok } from '../answers.ts'
-import { LIVE } from '../examples-trading.ts'
+import { resultOf, ok } from '../results.ts'
+import { LIVE } from '../examples.ts'
+import { reasonText } from '../fields.ts'
 import { defineRoute } from '../route.ts'
 
 const tag = 'Live trading'
@@ -12,13 +13,12 @@ export const liveRoutes = [
   defineRoute({
     method: 'GET',
     path: '/live',
-    access: 'bearer',
     operationId: 'getLive',
     tag,
-    summary: 'Whether real orders are sent, and what keeps them from it',
+    summary: 'Whether live orders are sent, and what blocks them',
     response: live,
     example: LIVE,
-    handler: async (_parts, { engine, configuration, clock }) =>
+    handler: async (_input, { engine, configuration, clock }) =>
       ok(viewLive(await engine.fresh(), configuration.current(), isoNow(clock))),
   }),
   defineRoute({
@@ -27,17 +27,16 @@ export const liveRoutes = [
     access: 'operator',
     operationId: 'resumeLive',
     tag,
-    summary: 'Let entries go again after the venue held other positions than we do',
-    description: 'Positions that the venue does not hold are let go at their last price.',
-    body: z
-      .object({ reason: z.string().trim().min(1).max(500).meta({ description: 'why, for the log' }) })
-      .meta({ examples: [{ reason: 'bought by hand, closed' }] }),
+    summary: 'Allow entries again after positions at the venue did not match',
+    description:
+      'Ends reduce-only mode. Positions that the venue does not hold are closed here at their last price.',
+    body: z.object({ reason: reasonText() }).meta({ examples: [{ reason: 'bought by hand, closed' }] }),
     response: live,
     example: LIVE,
-    problems: ['live.not_reduce_only', 'store.busy'],
+    problems: ['live.not_reduce_only'],
     handler: async ({ body: { reason }, traceId }, { engine, configuration, clock }) => {
       const command = { kind: 'resume-live', operator: engine.nodeId, reason, surface: 'api' } as const
-      return answerTo(await engine.execute(command, { traceId }), () =>
+      return resultOf(await engine.execute(command, { traceId }), () =>
         viewLive(engine.state, configuration.current(), isoNow(clock)),
       )
     },

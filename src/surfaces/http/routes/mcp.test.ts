@@ -182,17 +182,17 @@ describe('the audit of /mcp', () => {
   })
 })
 
-describe('trouble behind /mcp', () => {
-  it('is told in the words of the protocol, and never what broke', async () => {
+describe('an error behind /mcp', () => {
+  it('is reported as an error of the protocol, without details', async () => {
     const log = new (class extends MemoryLog {
-      trouble: Error | null = null
+      failure: Error | null = null
       override readByTime(...query: Parameters<MemoryLog['readByTime']>) {
-        return this.trouble === null ? super.readByTime(...query) : Promise.reject(this.trouble)
+        return this.failure === null ? super.readByTime(...query) : Promise.reject(this.failure)
       }
     })()
     const server = await start({ log })
     const read = () => post(server, { ...PING, method: 'tools/call', params: { name: 'get_recent_signals' } })
-    log.trouble = new Error('secret path /var/lib')
+    log.failure = new Error('secret path /var/lib')
     const crashed = await read()
     expect([crashed.status, crashed.body]).toEqual([
       200,
@@ -203,7 +203,7 @@ describe('trouble behind /mcp', () => {
       },
     ])
     expect(server.logLines.join('')).toContain('secret path /var/lib')
-    log.trouble = new StoreUnavailableError('disk /dev/x is full')
+    log.failure = new StoreUnavailableError('disk /dev/x is full')
     expect((await read()).body['error']).toEqual({
       code: -32_603,
       message: 'The event store does not answer; nothing was changed',

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { URGENT_TOOLS, type ToolName } from '../../../core/views/capabilities.ts'
 import { sentenceOf } from '../../../core/shared/faults.ts'
 import type { McpBody, McpReply } from '../../mcp-exchange.ts'
-import { ok, okEmpty, type Success } from '../answers.ts'
+import { ok, okEmpty, type Success } from '../results.ts'
 import { defineRoute } from '../route.ts'
 import { BODY_DEPTH_MAX, parseStrictJson } from '../strict-json.ts'
 
@@ -45,11 +45,10 @@ export const mcpRoutes = [
   defineRoute({
     method: 'POST',
     path: '/mcp',
-    access: 'bearer',
     refusesForeignOrigins: true,
     operationId: 'postMcpMessage',
     tag: 'Agents',
-    summary: 'Model Context Protocol, stateless, one JSON answer per message',
+    summary: 'Model Context Protocol, stateless, one JSON response per message',
     description:
       'Revisions 2026-07-28, 2025-11-25, 2025-06-18, 2025-03-26 and 2024-11-05. Errors are those of JSON-RPC, with ' +
       'status 200, or 400 and 404 where the protocol asks for it; notifications and responses are answered with 202 ' +
@@ -60,8 +59,8 @@ export const mcpRoutes = [
     isUrgent: ({ body }) => callsUrgentTool(body),
     response,
     example: { jsonrpc: '2.0', id: 1, result: { tools: [] } },
-    otherAnswers: [
-      { status: 202, description: 'A notification or a response was heard', content: null },
+    otherResponses: [
+      { status: 202, description: 'A notification or a response was accepted', content: null },
       {
         status: 400,
         description: 'The message is not JSON-RPC 2.0, or its headers and its revision do not fit it',
@@ -75,7 +74,7 @@ export const mcpRoutes = [
     ],
     problems: ['cors.origin_denied'],
     handler: async ({ body, headers: named, traceId, requestId: id, mayOperate }, { mcp }) =>
-      answerOf(
+      resultOf(
         await mcp({
           body: bodyOf(body),
           headers: {
@@ -101,7 +100,7 @@ const bodyOf = (bytes: Uint8Array): McpBody => {
   return { status: 'invalid', value, detail: faults.map(sentenceOf).join('; ') }
 }
 
-/** The first look is for all the others, which name no such tool anywhere. */
+/** Most messages name no such tool anywhere and need not be parsed for this. */
 const callsUrgentTool = (bytes: Uint8Array): boolean => {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   return URGENT_TOOLS.some((name) => text.includes(name) && isCallOf(name, bodyOf(bytes)))
@@ -112,12 +111,12 @@ const isCallOf = (name: ToolName, body: McpBody): boolean =>
 
 const toolCall = z.object({ method: z.literal('tools/call'), params: z.object({ name: z.string() }) })
 
-/** An empty header says nothing. */
+/** An empty header counts as absent. */
 const textOf = (value: string | undefined): string | null =>
   value === undefined || value === '' ? null : value
 
-/** Only what was done is recorded: a message that changed nothing counts as no write. */
-const answerOf = ({ status, body, effect }: McpReply): Success<z.input<typeof response>> => {
+/** A message that changed nothing is not audited as a write. */
+const resultOf = ({ status, body, effect }: McpReply): Success<z.input<typeof response>> => {
   const options = {
     status,
     unchanged: effect !== 'written',

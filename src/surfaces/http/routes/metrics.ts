@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { okText } from '../answers.ts'
+import { okText } from '../results.ts'
 import { defineRoute } from '../route.ts'
 
 export const metricsRoutes = [
@@ -7,7 +7,6 @@ export const metricsRoutes = [
     method: 'GET',
     path: '/metrics',
     atRoot: true,
-    access: 'bearer',
     publicWhile: ({ metrics }) => metrics.public,
     operationId: 'getMetrics',
     tag: 'Service',
@@ -16,6 +15,6 @@ export const metricsRoutes = [
     response: z.string(),
     responseType: 'text/plain',
     example: '# TYPE svc_kill_switch_level gauge\nsvc_kill_switch_level 0\n',
-    handler: async (_parts, { metrics }) => okText(await metrics.text(), metrics.contentType),
+    handler: async (_input, { metrics }) => okText(await metrics.text(), metrics.contentType),
   }),
 ]

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { okJsonText } from '../answers.ts'
+import { okJsonText } from '../results.ts'
 import { defineRoute } from '../route.ts'
 
 export const openApiRoutes = [
@@ -13,6 +13,6 @@ export const openApiRoutes = [
     summary: 'This documentation as OpenAPI 3.1',
     response: z.looseObject({ openapi: z.string() }),
     example: { openapi: '3.1.0', info: { title: 'Signal Engine API', version: '1.0.0' }, paths: {} },
-    handler: (_parts, { openApiText }) => okJsonText(openApiText()),
+    handler: async (_input, { openApiText }) => okJsonText(await openApiText()),
   }),
 ]

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { PROVENANCE_NOTICE, provenanceView } from '../../../core/views/reputation.ts'
-import { provenanceOf } from '../../../engine/queries/provenance.ts'
-import { ok } from '../answers.ts'
+import { provenanceOf } from '../../../engine/queries/views.ts'
+import { ok } from '../results.ts'
 import { TS } from '../examples.ts'
 import { pathText } from '../fields.ts'
 import { defineRoute } from '../route.ts'
@@ -13,7 +13,7 @@ export const oracleRoutes = [
     access: 'public',
     operationId: 'getProvenance',
     tag: 'Oracle',
-    summary: 'What this engine has seen of a producer or contributor',
+    summary: 'What this engine has recorded of a producer or contributor',
     description: 'Always answered with 200 and the header `X-Attribution-Notice`. Reading changes nothing.',
     params: z.object({ producer_id: pathText('a contributor’s node_id, or a source of signals', 'n1') }),
     query: z.object({

@@ -1,34 +1,24 @@
+import { positionId } from '../../../core/shared/brand.ts'
 import { z } from 'zod'
+import { assert } from '../../../core/shared/assert.ts'
 import type { Operator } from '../../../core/trading/exits.ts'
-import {
-  closedAllView,
-  POSITION_FILTERS,
-  positionView,
-  viewClosedAll,
-  viewPosition,
-  viewPositions,
-} from '../../../core/views/positions.ts'
-import { positionOf, POSITIONS_MAX } from '../../../engine/queries/positions.ts'
-import { answerTo, ok, refused, type Refused } from '../answers.ts'
-import { POSITION, POSITION_ID } from '../examples.ts'
-import { CLOSED_POSITION } from '../examples-trading.ts'
-import { integer, pathText } from '../fields.ts'
+import { closedAllView, viewClosedAll } from '../../../core/views/positions.ts'
+import { POSITION_FILTERS, positionView, viewPosition, viewPositions } from '../../../core/views/positions.ts'
+import { positionOf, POSITIONS_MAX } from '../../../engine/queries/views.ts'
+import { withLogChecked } from '../../../engine/queries/trading-records.ts'
+import { resultOf, ok, refused, type Refused } from '../results.ts'
+import { CLOSED_POSITION, POSITION, POSITION_ID } from '../examples.ts'
+import { integer, optionalReason, pathText } from '../fields.ts'
 import { defineRoute } from '../route.ts'
 
 const position = positionView.meta({ id: 'Position' })
 
-const wish = z
-  .object({
-    reason: z.string().trim().min(1).max(500).optional().meta({ description: 'why, for the log' }),
-  })
-  .meta({ examples: [{ reason: 'exchange incident' }] })
-  .optional()
+const body = optionalReason('exchange incident')
 
 export const positionRoutes = [
   defineRoute({
     method: 'GET',
     path: '/positions',
-    access: 'bearer',
     operationId: 'listPositions',
     tag: 'Positions',
     summary: 'Positions, newest first',
@@ -47,7 +37,6 @@ export const positionRoutes = [
   defineRoute({
     method: 'GET',
     path: '/positions/:position_id',
-    access: 'bearer',
     operationId: 'getPosition',
     tag: 'Positions',
     summary: 'One position, open or closed',
@@ -67,18 +56,18 @@ export const positionRoutes = [
     operationId: 'closeAllPositions',
     tag: 'Positions',
     summary: 'Close all open positions at the market',
-    description: 'At every level of the kill switch. What has no price stays open and is named.',
+    description:
+      'Works at every level of the kill switch. Positions without a price stay open and are listed in `failed`.',
     isUrgent: true,
-    body: wish,
+    body,
     bodyIsOptional: true,
     response: closedAllView,
     example: { positions: [CLOSED_POSITION], failed: [] },
-    problems: ['store.busy'],
-    handler: async ({ body, traceId, writeEntry }, { engine }) => {
-      const by = operatorOf(engine.nodeId, body?.reason)
-      const entry = { ...writeEntry.entry, reason: body?.reason ?? null }
+    handler: async ({ body: given, traceId, writeEntry }, { engine }) => {
+      const by = operatorOf(engine.nodeId, given?.reason)
+      const entry = { ...writeEntry.entry, reason: given?.reason ?? null }
       const alongside = { ...writeEntry, entry }
-      return answerTo(
+      return resultOf(
         await engine.execute({ kind: 'close-all', by }, { traceId, alongside }),
         (events) => viewClosedAll(events, engine.state.trading.positions),
         { isAudited: true },
@@ -93,22 +82,24 @@ export const positionRoutes = [
     tag: 'Positions',
     summary: 'Close a position at the market',
     description:
-      'At every level of the kill switch. With partial fills the position is `closing` until its exit is filled.',
+      'Works at every level of the kill switch. With partial fills the position is `closing` until its exit is filled.',
     isUrgent: true,
     params: z.object({ position_id: pathText('the id of the position', POSITION_ID) }),
-    body: wish,
+    body,
     bodyIsOptional: true,
     response: position,
     example: CLOSED_POSITION,
-    problems: ['position.not_found', 'position.not_open', 'price.unavailable', 'store.busy'],
-    handler: async ({ params: { position_id: positionId }, body, traceId }, { engine }) => {
-      const by = operatorOf(engine.nodeId, body?.reason)
-      const outcome = await engine.execute({ kind: 'close-position', positionId, by }, { traceId })
+    problems: ['position.not_found', 'position.not_open', 'price.unavailable'],
+    handler: async ({ params, body: given, traceId }, { engine }) => {
+      const id = positionId(params.position_id)
+      const by = operatorOf(engine.nodeId, given?.reason)
+      const command = { kind: 'close-position', positionId: id, by } as const
+      const outcome = await withLogChecked(engine.log, await engine.execute(command, { traceId }))
       if (outcome.status === 'refused' && outcome.refusal.code === 'position.not_found')
         return unknownPosition()
-      return answerTo(outcome, () => {
-        const closed = engine.state.trading.positions.get(positionId)
-        if (closed === undefined) throw new Error('a position was closed and is gone')
+      return resultOf(outcome, () => {
+        const closed = engine.state.trading.positions.get(id)
+        assert(closed !== undefined, `position ${id} must be known after it was closed`)
         return viewPosition(closed)
       })
     },
@@ -121,5 +112,5 @@ const operatorOf = (operator: string, reason: string | undefined): Operator => (
   ...(reason === undefined ? {} : { note: reason }),
 })
 
-/** In these words everywhere. */
+/** Clients rely on this exact text. */
 const unknownPosition = (): Refused => refused('position.not_found', 'Position not found')

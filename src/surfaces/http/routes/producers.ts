@@ -13,13 +13,12 @@ import {
 import { plainText } from '../../../core/shared/text.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
 import { isKnownProducer, matchedFeedback } from '../../../engine/queries/feedback.ts'
-import { answerTo, ok, refused } from '../answers.ts'
+import { resultOf, ok, refused } from '../results.ts'
 import { EVENT_ID, PRODUCER, PRODUCER_STATUS } from '../examples.ts'
 import { pathText } from '../fields.ts'
 import { defineRoute } from '../route.ts'
 
 const tag = 'Producers'
-const access = 'bearer'
 const producer = producerView.meta({ id: 'Producer' })
 
 const feedback = z
@@ -29,31 +28,29 @@ const feedback = z
     correct: z.boolean().optional().meta({ description: 'profit or loss, if no outcome is given' }),
     pnl: z.number().optional(),
     note: z.string().max(2000).optional(),
-    window_hours: z.int().min(1).max(720).default(24).meta({ description: 'what the report looks back on' }),
+    window_hours: z.int().min(1).max(720).default(24).meta({ description: 'the period of the report' }),
   })
   .meta({ examples: [{ signal_id: '019c7874-0f70-7c3e-9a51-2f6f0c1b7a10', outcome: 'profit', pnl: 12.5 }] })
 
 type FeedbackBody = z.output<typeof feedback>
 
-const NOTHING_SAID: FeedbackBody = feedback.parse({})
+const NO_FEEDBACK: FeedbackBody = feedback.parse({})
 
 export const producerRoutes = [
   defineRoute({
     method: 'GET',
     path: '/producers',
-    access,
     operationId: 'listProducers',
     tag,
     summary: 'Registered producers, by name',
     response: z.object({ producers: z.array(producer) }),
     example: { producers: [PRODUCER] },
-    handler: async (_parts, { engine }) =>
+    handler: async (_input, { engine }) =>
       ok({ producers: viewProducers((await engine.fresh()).signals.producers) }),
   }),
   defineRoute({
     method: 'GET',
     path: '/producers/status',
-    access,
     operationId: 'getProducerStatus',
     tag,
     summary: 'Health of all producers, by name',
@@ -61,7 +58,7 @@ export const producerRoutes = [
       producers: z.record(z.string(), producerStatusView.meta({ id: 'ProducerStatus' })),
     }),
     example: { producers: { p1: PRODUCER_STATUS } },
-    handler: async (_parts, { engine, clock, configuration }) => {
+    handler: async (_input, { engine, clock, configuration }) => {
       const rules = configuration.current().karma
       return ok({ producers: viewProducerStatus(await engine.fresh(), { now: isoNow(clock), rules }) })
     },
@@ -69,7 +66,6 @@ export const producerRoutes = [
   defineRoute({
     method: 'POST',
     path: '/producers/register',
-    access,
     operationId: 'registerProducer',
     tag,
     summary: 'Register a producer',
@@ -79,10 +75,10 @@ export const producerRoutes = [
     }),
     response: producer,
     example: PRODUCER,
-    problems: ['producer.duplicate', 'store.busy'],
+    problems: ['producer.duplicate'],
     handler: async ({ body, traceId }, { engine }) => {
       const command = { kind: 'register-producer', producer: body, surface: 'api' } as const
-      return answerTo(await engine.execute(command, { traceId }), ([event]) =>
+      return resultOf(await engine.execute(command, { traceId }), ([event]) =>
         viewProducer({ ...body, registeredAt: event?.ts ?? '' }),
       )
     },
@@ -90,7 +86,6 @@ export const producerRoutes = [
   defineRoute({
     method: 'DELETE',
     path: '/producers/:name',
-    access,
     operationId: 'removeProducer',
     tag,
     summary: 'Deregister a producer',
@@ -98,21 +93,20 @@ export const producerRoutes = [
     params: z.object({ name: pathText('the name of the producer', 'p1') }),
     response: z.object({ removed: z.string() }),
     example: { removed: 'p1' },
-    problems: ['producer.not_found', 'store.busy'],
+    problems: ['producer.not_found'],
     handler: async ({ params: { name }, traceId }, { engine }) => {
       const command = { kind: 'remove-producer', name, surface: 'api' } as const
-      return answerTo(await engine.execute(command, { traceId }), () => ({ removed: name }))
+      return resultOf(await engine.execute(command, { traceId }), () => ({ removed: name }))
     },
   }),
   defineRoute({
     method: 'POST',
     path: '/producers/:id/feedback',
-    access,
     operationId: 'giveFeedback',
     tag,
-    summary: 'Say what came of a signal, and see how its producer does',
+    summary: 'Report the outcome of a signal, and get a report on its producer',
     description:
-      'Without a word on a signal this is only the report. It is weak evidence where the market gave no answer, and never changes money.',
+      'A body without feedback only returns the report. Feedback counts as weak evidence where the market gave none, and never changes money.',
     params: z.object({ id: pathText('the name of the producer, or a source of signals', 'p1') }),
     body: feedback.optional(),
     bodyIsOptional: true,
@@ -127,8 +121,8 @@ export const producerRoutes = [
       event_id: '019c7877-0b1f-7e22-9d3c-5a6b7c8d9e0f',
       matched: true,
     },
-    problems: ['producer.not_found', 'store.busy'],
-    handler: async ({ params: { id }, body = NOTHING_SAID, traceId }, { engine, clock }) => {
+    problems: ['producer.not_found'],
+    handler: async ({ params: { id }, body = NO_FEEDBACK, traceId }, { engine, clock }) => {
       if (!(await isKnownProducer(engine.log, await engine.fresh(), id))) {
         return refused('producer.not_found', 'No such producer', { extras: { name: id } })
       }
@@ -137,12 +131,12 @@ export const producerRoutes = [
         window_hours: body.window_hours,
         ...reportFeedback(engine.state.reputation.feedback.get(id) ?? [], isoNow(clock), body.window_hours),
       })
-      if (!saysAnything(body)) {
+      if (!hasFeedback(body)) {
         return ok({ ...report(), accepted: false, event_id: null, matched: false }, { unchanged: true })
       }
-      const recorded = await matchedFeedback(engine.log, id, saidIn(body), 'api')
+      const recorded = await matchedFeedback(engine.log, id, feedbackIn(body), 'api')
       const outcome = await engine.execute({ kind: 'record-feedback', ...recorded }, { traceId })
-      return answerTo(outcome, ([event]) => ({
+      return resultOf(outcome, ([event]) => ({
         ...report(),
         accepted: true,
         event_id: event?.id ?? null,
@@ -152,10 +146,10 @@ export const producerRoutes = [
   }),
 ]
 
-const saysAnything = ({ signal_id, outcome, correct, pnl, note }: FeedbackBody): boolean =>
+const hasFeedback = ({ signal_id, outcome, correct, pnl, note }: FeedbackBody): boolean =>
   [signal_id, outcome, correct, pnl, note].some((member) => member !== undefined)
 
-const saidIn = ({ signal_id, outcome, correct, pnl, note }: FeedbackBody) => ({
+const feedbackIn = ({ signal_id, outcome, correct, pnl, note }: FeedbackBody) => ({
   signalId: signal_id ?? null,
   outcome: outcome ?? outcomeOf(correct),
   pnl: pnl ?? null,

@@ -112,11 +112,11 @@ describe('what is no submission', () => {
       headers: { 'content-type': 'text/plain' },
     })
     expectProblem(text, 'request.unsupported_media_type', 415)
-    const stranger = await server.call('POST', '/signals/submit', { body: '{', token: null })
-    expectProblem(stranger, 'auth.missing_token', 401)
+    const anonymous = await server.call('POST', '/signals/submit', { body: '{', token: null })
+    expectProblem(anonymous, 'auth.missing_token', 401)
   })
 
-  it('is told with all its faults at once, before anything else is looked at', async () => {
+  it('is refused with all its faults at once, before anything else is checked', async () => {
     const answer = await submit({
       event_type: 'nope',
       node_id: '',

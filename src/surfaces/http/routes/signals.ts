@@ -13,13 +13,12 @@ import { plainText, trimmedText } from '../../../core/shared/text.ts'
 import { isTooFarAhead, timestamp } from '../../../core/shared/time.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
 import { attributionOf } from '../../../engine/queries/attribution.ts'
-import { signalItems } from '../../../engine/queries/signals.ts'
-import { answerTo, ok, okJsonText, refused } from '../answers.ts'
+import { signalItems } from '../../../engine/queries/views.ts'
+import { resultOf, ok, okJsonText, refused } from '../results.ts'
 import { ATTRIBUTION, CONTRIBUTOR_ID, EVENT_ID, SIGNAL } from '../examples.ts'
 import { headerText, integer, pathText, textFilter } from '../fields.ts'
 import { invalidProblem } from '../problems.ts'
-import { defineRoute } from '../route.ts'
-import type { Service } from '../service.ts'
+import { defineRoute, type Service } from '../route.ts'
 
 const PAYLOAD_BYTES_MAX = 64 * 1024
 
@@ -29,14 +28,14 @@ const submission = z
   .object({
     event_type: z.string().meta({ description: '`signal.curator.v1`' }),
     node_id: plainText().meta({ description: 'of a registered contributor' }),
-    ts: timestamp().optional().meta({ description: 'when it was said; now if absent' }),
+    ts: timestamp().optional().meta({ description: 'when the signal was made; now if absent' }),
     source: trimmedText().nullable().optional().meta({ description: 'absent or blank becomes node_id' }),
     payload: storableObject({ bytesMax: PAYLOAD_BYTES_MAX, members: curatorPayload })
       .default({})
       .meta({
         type: 'object',
         properties: z.toJSONSchema(curatorPayload).properties ?? {},
-        description: 'stored as it is, with members that nobody knows; at most 64 KiB',
+        description: 'stored as it is, including unknown members; at most 64 KiB',
       }),
     dedupe_key: dedupeKey().optional().meta({ description: 'the same as the header Idempotency-Key' }),
   })
@@ -61,7 +60,6 @@ export const signalRoutes = [
   defineRoute({
     method: 'GET',
     path: '/signals',
-    access: 'bearer',
     operationId: 'listSignals',
     tag: 'Signals',
     summary: 'Stored signals, newest first',
@@ -86,18 +84,17 @@ export const signalRoutes = [
   defineRoute({
     method: 'POST',
     path: '/signals/submit',
-    access: 'bearer',
     operationId: 'submitSignal',
     tag: 'Signals',
-    summary: 'Submit an opinion as a contributor',
+    summary: 'Submit a signal as a contributor',
     description:
-      'Stores the signal and who is behind it, as one. A repeated submission under the same key stores nothing and ' +
+      'Stores the signal together with its attribution. A repeated submission under the same key stores nothing and ' +
       'carries the header `Idempotency-Replayed: true`.',
     headers: submissionHeaders,
     body: submission,
     response: submissionView,
     example: { event_id: EVENT_ID, contributor_id: CONTRIBUTOR_ID },
-    problems: ['signal.invalid_type', 'contributor.not_found', 'idempotency.conflict', 'store.busy'],
+    problems: ['signal.invalid_type', 'contributor.not_found', 'idempotency.conflict'],
     handler: async ({ body, headers: { 'idempotency-key': headerKey }, traceId, writeEntry }, service) => {
       const faults = [...keyFaults(headerKey, body.dedupe_key), ...timeFaults(body.ts, service)]
       if (faults.length > 0) return { kind: 'refused', problem: invalidProblem(faults) }
@@ -108,16 +105,15 @@ export const signalRoutes = [
         { traceId, alongside: writeEntry },
       )
       const isReplay = outcome.status === 'done' && outcome.replayed
-      return answerTo(outcome, viewSubmission, isReplay ? { headers: REPLAYED } : { isAudited: true })
+      return resultOf(outcome, viewSubmission, isReplay ? { headers: REPLAYED } : { isAudited: true })
     },
   }),
   defineRoute({
     method: 'GET',
     path: '/signals/:signal_id/attribution',
-    access: 'bearer',
     operationId: 'getSignalAttribution',
     tag: 'Signals',
-    summary: 'Who is behind a signal, and what became of it',
+    summary: 'Author of a signal, and its outcome',
     params: z.object({ signal_id: pathText('the id of the signal', EVENT_ID) }),
     response: attributionView.meta({ id: 'Attribution' }),
     example: ATTRIBUTION,

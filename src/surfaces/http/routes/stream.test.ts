@@ -3,7 +3,7 @@ import { appendTo } from '../../../../test/records.ts'
 import { categoryOf } from '../../../core/log/event.ts'
 import { expectProblem } from '../expectations.fixture.ts'
 import { streamFixture } from '../stream/stream.fixture.ts'
-import type { Listener, ListenOptions } from '../stream/stream-client.fixture.ts'
+import type { TestClient, ConnectOptions } from '../stream/stream-client.fixture.ts'
 import { TOKEN, type TestServer } from '../test-server.fixture.ts'
 
 const { start, open } = streamFixture()
@@ -14,7 +14,7 @@ const raise = async (server: TestServer, level: number): Promise<void> => {
   expect(status).toBe(200)
 }
 
-const typesOf = ({ messages }: Listener): readonly string[] => messages.map(({ data }) => data.type)
+const typesOf = ({ messages }: TestClient): readonly string[] => messages.map(({ data }) => data.type)
 
 const storedTypes = async ({ log }: TestServer): Promise<readonly string[]> =>
   (await log.read({ order: 'asc', limit: 1000 })).map(({ type }) => type)
@@ -25,32 +25,32 @@ const storedIds = async ({ log }: TestServer): Promise<readonly string[]> =>
 describe('the answer', () => {
   it('is an event stream that begins with how to come back', async () => {
     const server = await start()
-    const listener = await open(server)
-    expect(listener.status).toBe(200)
-    expect(listener.headers).toMatchObject({
+    const client = await open(server)
+    expect(client.status).toBe(200)
+    expect(client.headers).toMatchObject({
       'content-type': 'text/event-stream',
       'x-accel-buffering': 'no',
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
       'x-request-id': expect.stringMatching(/./),
     })
-    await listener.until(() => listener.lines.length >= 2)
-    expect(listener.lines).toEqual(['retry: 2000', ''])
+    await client.until(() => client.lines.length >= 2)
+    expect(client.lines).toEqual(['retry: 2000', ''])
   })
 
   it('tells an event in two lines and an empty one, with exactly five members', async () => {
     const server = await start()
-    const listener = await open(server, { domain: 'system' })
+    const client = await open(server, { domain: 'system' })
     await server.call('POST', '/kill-switch', { json: { level: 1, reason: 'Größe 😀\n"two" lines' } })
-    await listener.until(() => listener.messages.length >= 1)
+    await client.until(() => client.messages.length >= 1)
     const record = (await server.log.read({ types: ['system.kill_switch'], order: 'desc', limit: 1 }))[0]
     const { id = '', type, ts, source, payload = '' } = record ?? {}
-    expect(listener.lines.slice(2, 5)).toEqual([
+    expect(client.lines.slice(2, 5)).toEqual([
       `id: ${id}`,
       `data: {"id":"${id}","type":"${type}","ts":"${ts}","source":"${source}","payload":${payload}}`,
       '',
     ])
-    expect(listener.messages[0]?.data.payload['reason']).toBe('Größe 😀\n"two" lines')
+    expect(client.messages[0]?.data.payload['reason']).toBe('Größe 😀\n"two" lines')
   })
 
   it('needs a token', async () => {
@@ -90,7 +90,7 @@ describe('the answer', () => {
 
   it('is one read in the audit, and is counted once', async () => {
     const server = await start({ settings: { audit: { reads: true } } })
-    const listener = await open(server, { domain: 'system' })
+    const client = await open(server, { domain: 'system' })
     const entries = (await server.auditEntries()).filter(({ resource }) => resource === '/events/stream')
     expect(entries).toMatchObject([{ action: 'read', outcome: 'allowed' }])
     const counted =
@@ -99,8 +99,8 @@ describe('the answer', () => {
     expect(metrics.text).toMatch(counted)
     expect(metrics.text).toContain('svc_stream_clients 1\n')
     // What came before the stream began is not part of it.
-    expect(typesOf(listener)).not.toContain('system.audit.v1')
-    listener.close()
+    expect(typesOf(client)).not.toContain('system.audit.v1')
+    client.close()
     const later = async (): Promise<string> => {
       const { text } = await server.callRoot('GET', '/metrics')
       return text.includes('svc_stream_clients 1\n') ? later() : text
@@ -128,13 +128,13 @@ describe('the filter', () => {
     await raise(server, 2)
     const everything = (await storedTypes(server)).slice(before)
     expect(new Set(everything.map(categoryOf))).toEqual(new Set(['system', 'alert']))
-    for (const listener of [all, empty, both]) {
-      await listener.until(() => listener.messages.length >= everything.length)
-      expect(typesOf(listener)).toEqual(everything)
+    for (const client of [all, empty, both]) {
+      await client.until(() => client.messages.length >= everything.length)
+      expect(typesOf(client)).toEqual(everything)
     }
     await alert.until(() => alert.messages.length >= 2)
     expect(typesOf(alert)).toEqual(['alert.kill_switch', 'alert.kill_switch'])
-    for (const listener of none) expect(listener.messages).toEqual([])
+    for (const client of none) expect(client.messages).toEqual([])
   })
 
   it('is given once, and is short', async () => {
@@ -156,9 +156,9 @@ describe('the beginning', () => {
     ])
     const before = await storedIds(server)
     await raise(server, 2)
-    for (const listener of newcomers) {
-      await listener.until(() => listener.messages.length >= 3)
-      expect(listener.messages.map(({ id }) => id)).toEqual((await storedIds(server)).slice(before.length))
+    for (const client of newcomers) {
+      await client.until(() => client.messages.length >= 3)
+      expect(client.messages.map(({ id }) => id)).toEqual((await storedIds(server)).slice(before.length))
     }
   })
 
@@ -169,10 +169,10 @@ describe('the beginning', () => {
     const ids = await storedIds(server)
     expect(ids.length).toBeGreaterThan(5)
     const [, second = '', third = '', fourth = ''] = ids
-    const heardFrom = async (options: ListenOptions): Promise<readonly string[]> => {
-      const listener = await open(server, options)
-      await listener.until(() => listener.messages.at(-1)?.id === ids.at(-1))
-      return listener.messages.map(({ id }) => id)
+    const heardFrom = async (options: ConnectOptions): Promise<readonly string[]> => {
+      const client = await open(server, options)
+      await client.until(() => client.messages.at(-1)?.id === ids.at(-1))
+      return client.messages.map(({ id }) => id)
     }
     expect(await heardFrom({ since: second })).toEqual(ids.slice(1))
     expect(await heardFrom({ lastEventId: second })).toEqual(ids.slice(2))
@@ -180,7 +180,7 @@ describe('the beginning', () => {
     expect(await heardFrom({ since: fourth, lastEventId: second })).toEqual(ids.slice(3))
     expect(await heardFrom({ since: third, lastEventId: second })).toEqual(ids.slice(2))
     expect(await heardFrom({ since: second, lastEventId: second })).toEqual(ids.slice(2))
-    // An id that nobody knows says less than one that somebody does.
+    // A known id counts, an unknown one does not.
     expect(await heardFrom({ since: second, lastEventId: 'unknown' })).toEqual(ids.slice(1))
     expect(await heardFrom({ since: 'unknown', lastEventId: second })).toEqual(ids.slice(2))
     expect(await heardFrom({ since: ids[0] ?? '' })).toEqual(ids)
@@ -201,7 +201,7 @@ describe('the beginning', () => {
     expect(elsewhere.messages.map(({ id }) => id)).toEqual(system.map(({ id }) => id))
   })
 
-  it('is now for an id that nobody knows, and says so', async () => {
+  it('is now for an unknown id, and says so', async () => {
     const server = await start()
     const ids = ['unknown', 'a|b', 'x'.repeat(300), '\u0000', '019c7874-0f70-7c3e-9a51-2f6f0c1b7a10']
     const lost = await Promise.all([
@@ -210,16 +210,16 @@ describe('the beginning', () => {
       open(server, { lastEventId: 'a|b' }),
     ])
     await raise(server, 1)
-    for (const listener of lost) {
-      await listener.until(() => listener.messages.length >= 3)
-      expect(listener.status).toBe(200)
-      expect(listener.lines.slice(0, 4)).toEqual([
+    for (const client of lost) {
+      await client.until(() => client.messages.length >= 3)
+      expect(client.status).toBe(200)
+      expect(client.lines.slice(0, 4)).toEqual([
         'retry: 2000',
         '',
         ': unknown event id, live events only',
         '',
       ])
-      expect(typesOf(listener).slice(0, 2)).toEqual(['system.kill_switch.v1', 'alert.kill_switch'])
+      expect(typesOf(client).slice(0, 2)).toEqual(['system.kill_switch.v1', 'alert.kill_switch'])
     }
   })
 

@@ -12,14 +12,12 @@ import { assert } from '../../../core/shared/assert.ts'
 import { plainText } from '../../../core/shared/text.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
 import { traceSessionOf } from '../../../engine/queries/trace-session.ts'
-import { answerTo, ok, refused } from '../answers.ts'
+import { resultOf, ok, refused } from '../results.ts'
 import { SESSION, SESSION_ID, SIGNAL, TS } from '../examples.ts'
 import { integer, pathText } from '../fields.ts'
-import { defineRoute } from '../route.ts'
-import type { Service } from '../service.ts'
+import { defineRoute, type Service } from '../route.ts'
 
 const tag = 'Agents'
-const access = 'bearer'
 const session = traceSessionView.meta({ id: 'TraceSession' })
 const params = z.object({ id: pathText('the id of the session', SESSION_ID) })
 
@@ -27,7 +25,6 @@ export const traceRoutes = [
   defineRoute({
     method: 'POST',
     path: '/trace/sessions',
-    access,
     operationId: 'openTraceSession',
     tag,
     summary: 'Open a trace session',
@@ -43,17 +40,15 @@ export const traceRoutes = [
     response: session,
     example: SESSION,
     successStatus: 201,
-    problems: ['store.busy'],
     handler: async ({ body, traceId }, service) => {
       const { label, agent } = body ?? { label: '', agent: null }
       const outcome = await service.engine.execute({ kind: 'open-session', label, agent }, { traceId })
-      return answerTo(outcome, (events) => viewOpened(events, momentOf(service)), { status: 201 })
+      return resultOf(outcome, (events) => viewOpened(events, contextOf(service)), { status: 201 })
     },
   }),
   defineRoute({
     method: 'GET',
     path: '/trace/sessions',
-    access,
     operationId: 'listTraceSessions',
     tag,
     summary: 'Trace sessions, newest first',
@@ -64,12 +59,11 @@ export const traceRoutes = [
     response: z.object({ items: z.array(session) }),
     example: { items: [SESSION] },
     handler: async ({ query }, service) =>
-      ok({ items: viewSessions((await service.engine.fresh()).signals.traces, query, momentOf(service)) }),
+      ok({ items: viewSessions((await service.engine.fresh()).signals.traces, query, contextOf(service)) }),
   }),
   defineRoute({
     method: 'GET',
     path: '/trace/sessions/:id',
-    access,
     operationId: 'getTraceSession',
     tag,
     summary: 'One trace session, with what happened in it',
@@ -78,7 +72,7 @@ export const traceRoutes = [
     example: { ...SESSION, expired: false, events: [{ ...SIGNAL, trace_id: SESSION_ID }] },
     problems: ['trace.session_not_found'],
     handler: async ({ params: { id } }, service) => {
-      const found = await traceSessionOf(service.engine, id, momentOf(service))
+      const found = await traceSessionOf(service.engine, id, contextOf(service))
       return found === null
         ? refused('trace.session_not_found', 'No trace session has this id', { extras: { session_id: id } })
         : ok(found)
@@ -87,7 +81,6 @@ export const traceRoutes = [
   defineRoute({
     method: 'PUT',
     path: '/trace/sessions/:id/append',
-    access,
     operationId: 'appendToTraceSession',
     tag,
     summary: 'Add a trace id to a session',
@@ -95,18 +88,17 @@ export const traceRoutes = [
     body: z.object({ trace_id: plainText() }).meta({ examples: [{ trace_id: 'run-7' }] }),
     response: session,
     example: { ...SESSION, trace_ids: [SESSION_ID, 'run-7'] },
-    problems: ['trace.session_not_found', 'trace.session_closed', 'trace.session_full', 'store.busy'],
+    problems: ['trace.session_not_found', 'trace.session_closed', 'trace.session_full'],
     handler: async ({ params: { id }, body, traceId }, service) => {
       const command = { kind: 'append-trace', sessionId: id, traceId: body.trace_id } as const
-      return answerTo(await service.engine.execute(command, { traceId }), () =>
-        viewSession(sessionAfter(service, id), momentOf(service)),
+      return resultOf(await service.engine.execute(command, { traceId }), () =>
+        viewSession(sessionAfter(service, id), contextOf(service)),
       )
     },
   }),
   defineRoute({
     method: 'DELETE',
     path: '/trace/sessions/:id',
-    access,
     operationId: 'closeTraceSession',
     tag,
     summary: 'Close a trace session',
@@ -114,10 +106,10 @@ export const traceRoutes = [
     params,
     response: z.object({ session_id: z.string(), status: z.literal('closed'), closed_at: z.string() }),
     example: { session_id: SESSION_ID, status: 'closed', closed_at: TS },
-    problems: ['trace.session_not_found', 'store.busy'],
+    problems: ['trace.session_not_found'],
     handler: async ({ params: { id }, traceId }, service) => {
       const outcome = await service.engine.execute({ kind: 'close-session', sessionId: id }, { traceId })
-      return answerTo(outcome, () => {
+      return resultOf(outcome, () => {
         const { closedAt } = sessionAfter(service, id)
         return { session_id: id, status: 'closed', closed_at: closedAt ?? '' } as const
       })
@@ -125,12 +117,12 @@ export const traceRoutes = [
   }),
 ]
 
-const momentOf = ({ clock, configuration }: Service): SessionContext => ({
+const contextOf = ({ clock, configuration }: Service): SessionContext => ({
   now: isoNow(clock),
   ttlHours: configuration.current().trace.session_ttl_hours,
 })
 
-/** The session after a command about it: it was there, and sessions are never forgotten. */
+/** The session after a command about it; sessions are never dropped. */
 const sessionAfter = ({ engine }: Service, id: string): TraceSession => {
   const found = engine.state.signals.traces.sessions.get(id)
   assert(found !== undefined, `trace session ${id} is gone`)

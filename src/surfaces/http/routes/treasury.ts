@@ -1,5 +1,5 @@
 import { treasuryView, viewTreasury } from '../../../core/views/treasury.ts'
-import { ok } from '../answers.ts'
+import { ok } from '../results.ts'
 import { TREASURY } from '../examples.ts'
 import { defineRoute } from '../route.ts'
 
@@ -7,13 +7,12 @@ export const treasuryRoutes = [
   defineRoute({
     method: 'GET',
     path: '/treasury',
-    access: 'bearer',
     operationId: 'getTreasury',
     tag: 'Karma',
-    summary: 'What is owed and what was settled',
+    summary: 'Accrued and settled shares of profit',
     response: treasuryView.meta({ id: 'Treasury' }),
     example: TREASURY,
-    handler: async (_parts, { engine, configuration }) =>
+    handler: async (_input, { engine, configuration }) =>
       ok(viewTreasury((await engine.fresh()).treasury, configuration.current().karma)),
   }),
 ]

@@ -1,160 +1,96 @@
-import type { ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
-import { belowSockets, directWrite } from './direct-write.ts'
-import type { Filter } from './filter.ts'
-import { KEEP_ALIVE, type Chunk } from './frames.ts'
-import { FIRST_PAGE_EVENTS, nextPageEvents } from './history.ts'
-import type { StreamLimits } from './limits.ts'
-import type { FrameRing } from './ring.ts'
+import type { Writable } from 'node:stream'
+import type { StreamConnection } from '../results.ts'
+import { KEEP_ALIVE, type Chunk, type StreamFilter } from './frames.ts'
+import type { RecentEvents } from './recent-events.ts'
 
-export interface ClientDependencies {
-  readonly response: ServerResponse
-  readonly requestId: string
-  readonly filter: Filter
-  /** The seq behind which it begins to read. */
-  readonly cursor: number
-  readonly limits: StreamLimits
-  /** Whether its token still opens the door. */
-  readonly isWelcome: () => boolean
-  /** Told when the connection took everything it was given. */
-  readonly onTaken: (client: StreamClient) => void
-}
-
-/** One connection: a place in the log, a filter and a socket. */
+/** One connected client: a position in the log, a filter and a connection with back-pressure. */
 export class StreamClient {
-  readonly requestId: string
-  readonly filter: Filter
-  readonly isWelcome: () => boolean
-  readonly #response: ServerResponse
-  readonly #limits: StreamLimits
-  #socket: Socket | null = null
-  readonly #onWritten: (error?: Error | null) => void
+  readonly connection: StreamConnection
+  readonly filter: StreamFilter
+  /** Whether a page of the log is being read for it. Set by the hub. */
+  isReading = false
+  /** Whether it reached the newest event and only has to keep up since. Set by the hub. */
+  isLive = false
+  readonly #onDrain: () => void
   #cursor: number
-  #pageEvents: number
-  /** Writes that the connection did not yet take; a keep-alive may overtake a page that is being read. */
-  #pendingWrites = 0
-  #lastTakenMs = 0
   #isGone = false
+  /** When the connection stopped taking more; null while it takes what is written. */
+  #blockedSinceMs: number | null = null
   #keptAliveMs = performance.now()
-  /** Whether it was at the end of the log once, and has only to keep up since. */
-  #isLive = false
   #waiting = 0
-  #countedTo: number
+  #countedTo = 0
 
-  constructor({ response, requestId, filter, cursor, limits, isWelcome, onTaken }: ClientDependencies) {
-    this.requestId = requestId
+  /** Begins after the seq `cursor`. `onDrain` is called when a blocked connection takes more again. */
+  constructor(connection: StreamConnection, filter: StreamFilter, cursor: number, onDrain: () => void) {
+    this.connection = connection
     this.filter = filter
-    this.isWelcome = isWelcome
-    this.#response = response
-    this.#limits = limits
     this.#cursor = cursor
-    this.#countedTo = cursor
-    this.#pageEvents = Math.min(FIRST_PAGE_EVENTS, limits.pageEventsMax)
-    this.#onWritten = (error) => {
-      this.#pendingWrites -= 1
-      this.#lastTakenMs = performance.now()
-      // After an error the connection closes, and that is told elsewhere.
-      if (!error && !this.#isGone && this.#pendingWrites === 0) onTaken(this)
-    }
+    this.#onDrain = onDrain
   }
 
-  /** It was told everything up to this seq that it wants. */
+  /** Every event up to this seq that its filter lets through was written. */
   get cursor(): number {
     return this.#cursor
   }
 
-  /** Whether a page of the log is being read for it; kept here by whoever reads. */
-  isReading = false
-
-  /** Whether the connection did not yet take what was written last. */
-  get isWriting(): boolean {
-    return this.#pendingWrites > 0
+  get isBlocked(): boolean {
+    return this.#blockedSinceMs !== null
   }
 
   get isGone(): boolean {
     return this.#isGone
   }
 
-  /** How many events to read from the log at once. */
-  get pageEvents(): number {
-    return this.#pageEvents
-  }
-
-  take({ bytes, framed, events, upTo }: Chunk): void {
+  send({ bytes, framed, upTo }: Chunk): void {
     this.#cursor = upTo
     this.#countedTo = upTo
-    this.#waiting = events
+    this.#waiting = 0
     if (bytes.length > 0) this.#write(bytes, framed)
   }
 
-  takePage(page: Chunk): void {
-    // Who reads from the log is not live, and may take the time it needs.
-    this.#isLive = false
-    this.#pageEvents = nextPageEvents(this.#pageEvents, page, this.#limits)
-    this.take(page)
-  }
-
-  arrive(): void {
-    this.#isLive = true
-  }
-
-  /** Events beyond what a live connection took, among them what is being written. Each is counted once. */
-  countWaiting(ring: FrameRing): number {
-    if (!this.#isLive || !this.isWriting) return 0
-    this.#waiting += ring.count(this.#countedTo, this.filter)
-    this.#countedTo = Math.max(this.#countedTo, ring.newest)
+  /** Events that wait for a live client; one that still reads the log may take its time. Each is counted once. */
+  countWaiting(recent: RecentEvents): number {
+    if (!this.isLive || !this.isBlocked) return 0
+    this.#waiting += recent.count(this.#countedTo, this.filter)
+    this.#countedTo = Math.max(this.#countedTo, recent.newest)
     return this.#waiting
   }
 
   keepAlive(everyMs: number, nowMs: number): void {
-    if (nowMs - this.#keptAliveMs < everyMs || this.isWriting) return
+    if (nowMs - this.#keptAliveMs < everyMs || this.isBlocked) return
     this.#keptAliveMs = nowMs
     this.#write(KEEP_ALIVE)
   }
 
-  isStuck(nowMs: number): boolean {
-    return this.isWriting && nowMs - this.#lastTakenMs > this.#limits.stuckMsMax
+  isStuck(nowMs: number, stuckMsMax: number): boolean {
+    return this.#blockedSinceMs !== null && nowMs - this.#blockedSinceMs > stuckMsMax
   }
 
-  /** Ends the answer properly, unless that would mean to wait. */
-  end(last: Buffer | null = null): void {
-    if (this.isWriting) this.cut()
-    else this.#response.end(last ?? undefined)
+  /** Ends the response properly, unless the client would have to read first. */
+  end(last?: Buffer): void {
+    if (this.isBlocked) return this.cut()
     this.#isGone = true
+    this.connection.response.end(last)
   }
 
   cut(): void {
     if (this.#isGone) return
     this.#isGone = true
-    this.#response.destroy()
+    this.connection.response.destroy()
   }
 
+  /** Past the response where that is possible: it would frame the chunk again, which doubles the time of a write. */
   #write(bytes: Buffer, framed: Buffer | null = null): void {
-    this.#socket ??= socketBehind(this.#response)
-    const socket = this.#socket
-    if (framed === null || socket === null) {
-      this.#awaitTaken()
-      this.#response.write(bytes, this.#onWritten)
-      return
-    }
-    if (writeTo(socket, framed)) return
-    this.#awaitTaken()
-    socket.write(NOTHING, this.#onWritten)
-  }
-
-  #awaitTaken(): void {
-    if (this.#pendingWrites === 0) this.#lastTakenMs = performance.now()
-    this.#pendingWrites += 1
+    const { response, isChunked } = this.connection
+    // A pipelined response has no socket before its turn.
+    const { socket } = response
+    const isDirect = isChunked && framed !== null && socket !== null
+    if (isDirect ? socket.write(framed) : response.write(bytes)) return
+    this.#blockedSinceMs = performance.now()
+    const target: Writable = isDirect ? socket : response
+    target.once('drain', () => {
+      this.#blockedSinceMs = null
+      if (!this.#isGone) this.#onDrain()
+    })
   }
 }
-
-/**
- * To write past the framework, which would frame it anew for each client and take twice as long. An answer that waits
- * for its turn on the connection has none yet, and older clients know no chunks.
- */
-const socketBehind = ({ socket, chunkedEncoding }: ServerResponse): Socket | null =>
-  chunkedEncoding ? socket : null
-
-const writeTo = directWrite(belowSockets())
-
-const NOTHING = Buffer.alloc(0)

@@ -10,7 +10,7 @@ import { programOf } from '../../../../test/program.ts'
 import { openSqliteLog } from '../../../adapters/storage/sqlite/sqlite-log.ts'
 import { Engine } from '../../../engine/engine.ts'
 import { startTestServer, type TestServer } from '../test-server.fixture.ts'
-import { listen } from './stream-client.fixture.ts'
+import { connectClient } from './stream-client.fixture.ts'
 
 const cleanUp: (() => Promise<void>)[] = []
 afterEach(async () => {
@@ -35,7 +35,7 @@ const move = (level: 0 | 1 | 2 | 3, reason: string) =>
   ({ kind: 'set-kill-switch', move: { level, reason, operator: 'svc-1', surface: 'cli' } }) as const
 
 describe('what others write into the same file', () => {
-  it('is told like our own: another engine', async () => {
+  it('is sent like our own: another engine', async () => {
     const { server, path } = await startOnFile()
     const log = await openSqliteLog({ path })
     cleanUp.push(() => log.close())
@@ -50,38 +50,38 @@ describe('what others write into the same file', () => {
     })
     cleanUp.push(() => other.close())
     const before = (await server.engine.fresh()).seq
-    const listener = await listen(server)
+    const client = await connectClient(server)
     for (let turn = 0; turn < 20; turn += 1) {
       const mine = server.engine.execute(move(1, `mine ${turn}`))
       const theirs = other.execute(move(turn % 2 === 0 ? 2 : 0, `theirs ${turn}`))
       await Promise.all([mine, theirs])
     }
     const ids = await idsBehind(server, before)
-    await listener.until(() => listener.messages.length >= ids.length)
-    expect(listener.messages.map(({ id }) => id)).toEqual(ids)
-    listener.close()
+    await client.until(() => client.messages.length >= ids.length)
+    expect(client.messages.map(({ id }) => id)).toEqual(ids)
+    client.close()
   })
 
-  it('is told like our own: another process', async () => {
+  it('is sent like our own: another process', async () => {
     const { server, path } = await startOnFile()
     const before = (await server.engine.fresh()).seq
-    const listener = await listen(server)
+    const client = await connectClient(server)
     const writer = spawn(process.execPath, [programOf('crash/writer-process'), path, '4'], {
       stdio: ['ignore', 'ignore', 'inherit'],
     })
     const ended = once(writer, 'close')
-    const told = (by: string): number =>
-      listener.messages.filter(({ data }) => String(data.payload['reason']).startsWith(by)).length
-    for (let turn = 0; told('caller ') < 200; turn += 1) {
+    const received = (by: string): number =>
+      client.messages.filter(({ data }) => String(data.payload['reason']).startsWith(by)).length
+    for (let turn = 0; received('caller ') < 200; turn += 1) {
       await server.engine.execute(move(turn % 2 === 0 ? 3 : 0, `mine ${turn}`))
       await sleep(5)
     }
     writer.kill('SIGKILL')
     await ended
     const ids = await idsBehind(server, before)
-    await listener.until(() => listener.messages.length >= ids.length)
-    expect(listener.messages.map(({ id }) => id)).toEqual(ids)
-    expect(told('mine ')).toBeGreaterThan(0)
-    listener.close()
+    await client.until(() => client.messages.length >= ids.length)
+    expect(client.messages.map(({ id }) => id)).toEqual(ids)
+    expect(received('mine ')).toBeGreaterThan(0)
+    client.close()
   })
 })

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { recordsAfter } from '../../../../test/records.ts'
+import { appendTo, recordsAfter } from '../../../../test/records.ts'
+import { MemoryLog } from '../../../adapters/storage/memory/memory-log.ts'
 import { EMPTY_HEAD, type LogRecord } from '../../../core/log/event.ts'
-import { frameOf } from './frames.ts'
+import { filterOf, frameOf, readChunk } from './frames.ts'
+import { eventsIn } from './stream.fixture.ts'
 
 const record = (changes: Partial<LogRecord> = {}): LogRecord => {
   const [made] = recordsAfter(EMPTY_HEAD, 1, () => ({ id: 'id-1', ts: '2026-02-20T00:29:58.000Z' }))
@@ -23,7 +25,7 @@ describe('a frame', () => {
     expect(frameOf(record({ type: 'alert.kill_switch' })).category).toBe('alert')
   })
 
-  it('stays one line of JSON whatever somebody did to the stored payload', () => {
+  it('stays one line of JSON however the stored payload was tampered with', () => {
     for (const payload of [
       'not json',
       '{"a":',
@@ -42,5 +44,29 @@ describe('a frame', () => {
       const isObject = payload === '{"a":\n1}'
       expect(parsed.payload, payload).toEqual(isObject ? { a: 1 } : payload)
     }
+  })
+})
+
+const logOf = async (count: number): Promise<MemoryLog> => {
+  const log = new MemoryLog()
+  await appendTo(log, count, (seq) => ({ type: seq % 2 === 0 ? 'alert.test' : 'signal.test.v1' }))
+  return log
+}
+
+describe('a page of the log', () => {
+  it('reaches up to its last event if it is full, else up to `before`', async () => {
+    const log = await logOf(10)
+    const page = async (names: string, after: number, before: number, limit: number) => {
+      const { bytes, upTo } = await readChunk(log, filterOf(names), { after, before, limit })
+      return { events: eventsIn(bytes), upTo }
+    }
+    expect(await page('', 0, 11, 4)).toEqual({ events: 4, upTo: 4 })
+    expect(await page('', 4, 11, 100)).toEqual({ events: 6, upTo: 10 })
+    expect(await page('alert', 0, 10, 3)).toEqual({ events: 3, upTo: 6 })
+    expect(await page('alert', 6, 10, 3)).toEqual({ events: 1, upTo: 9 })
+    expect(await page('alert', 8, 10, 3)).toEqual({ events: 0, upTo: 9 })
+    expect(await page('learning', 0, 6, 3)).toEqual({ events: 0, upTo: 5 })
+    // No first segment at all: the log need not even be asked.
+    expect(await page('signal.test', 0, 6, 3)).toEqual({ events: 0, upTo: 5 })
   })
 })

@@ -1,26 +1,49 @@
 import { categoryOf, type LogRecord } from '../../../core/log/event.ts'
 import { signalItemText } from '../../../core/views/signals.ts'
+import type { EventLog } from '../../../ports/event-log.ts'
 
-/** An event as it goes over the wire, made once for all clients. */
+/** Which events a client wants. */
+export interface StreamFilter {
+  /** Filters with the same key want the same events. */
+  readonly key: string
+  /** First segments of types; null for all. */
+  readonly categories: readonly string[] | null
+  readonly wants: (category: string) => boolean
+}
+
+/** An event as it goes over the wire, built once for all clients. */
 export interface Frame {
   readonly category: string
   readonly bytes: Buffer
 }
 
-/** Some frames one after the other, ready to be written. */
+/** Consecutive frames, ready to be written. */
 export interface Chunk {
   readonly bytes: Buffer
-  /** The same as a chunk of HTTP/1.1, so that framing is done once for all clients. */
+  /** The same as a chunk of HTTP/1.1: framed once, not for each client. */
   readonly framed: Buffer
-  /** How many events are in it. */
-  readonly events: number
-  /** With it, everything up to this seq is told that its reader wants. */
+  /** A client that has it has every event up to this seq that its filter lets through. */
   readonly upTo: number
 }
 
 export const RETRY = Buffer.from('retry: 2000\n\n')
 export const KEEP_ALIVE = Buffer.from(': keep-alive\n\n')
 export const UNKNOWN_ID = Buffer.from(': unknown event id, live events only\n\n')
+
+/** From `signal,alert`: exact first segments; an empty list means everything. */
+export const filterOf = (names = ''): StreamFilter => {
+  const given = names
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '')
+  if (given.length === 0) return ALL
+  // A name with a dot is no first segment, so no event matches it.
+  const wanted = new Set(given.filter((name) => name === categoryOf(name)))
+  const categories = [...wanted].toSorted()
+  return { key: `only ${categories.join(',')}`, categories, wants: (category) => wanted.has(category) }
+}
+
+const ALL: StreamFilter = { key: 'all', categories: null, wants: () => true }
 
 export const frameOf = (record: LogRecord): Frame => ({
   category: categoryOf(record.type),
@@ -31,19 +54,28 @@ export const chunkOf = (frames: readonly Frame[], upTo: number): Chunk => {
   const length = frames.reduce((sum, { bytes }) => sum + bytes.length, 0)
   const head = Buffer.from(`${length.toString(16)}\r\n`)
   const framed = Buffer.concat([head, ...frames.map(({ bytes }) => bytes), CHUNK_END])
-  return {
-    bytes: framed.subarray(head.length, head.length + length),
-    framed,
-    events: frames.length,
-    upTo,
-  }
+  return { bytes: framed.subarray(head.length, head.length + length), framed, upTo }
 }
 
 const CHUNK_END = Buffer.from('\r\n')
 
+/** A page of the log. A page that is not full reaches up to `before`, whatever its last event is. */
+export const readChunk = async (
+  log: EventLog,
+  { categories }: StreamFilter,
+  { after, before, limit }: { readonly after: number; readonly before: number; readonly limit: number },
+): Promise<Chunk> => {
+  if (categories?.length === 0) return chunkOf([], before - 1)
+  const types = categories === null ? {} : { types: categories }
+  const records = await log.read({ after, before, ...types, order: 'asc', limit })
+  const last = records.at(-1)
+  const upTo = last === undefined || records.length < limit ? before - 1 : last.seq
+  return chunkOf(records.map(frameOf), upTo)
+}
+
 const LINE_END = /[\r\n]/
 
-/** The same form as in lists, in one line: stored text has no line end, unless somebody changed it. */
+/** The same form as in lists, on one line: stored text has no line end unless it was tampered with. */
 const messageText = (record: LogRecord): string => {
   const text = signalItemText(record)
   return LINE_END.test(text) ? JSON.stringify(JSON.parse(text)) : text

@@ -1,234 +1,260 @@
-import { setImmediate } from 'node:timers/promises'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { Engine } from '../../../engine/engine.ts'
 import type { Committed } from '../../../engine/event-bus.ts'
 import type { ConfigurationStore } from '../../../ports/config-file.ts'
 import type { Logger } from '../../../ports/logger.ts'
-import type { OpenLine } from '../answers.ts'
-import { problem, type Problem } from '../problems.ts'
 import { SHUTTING_DOWN } from '../errors.ts'
+import { problem, type Problem } from '../problems.ts'
+import type { StreamConnection } from '../results.ts'
 import { StreamClient } from './client.ts'
-import { Delivery } from './delivery.ts'
-import type { Filter } from './filter.ts'
-import { RETRY, UNKNOWN_ID } from './frames.ts'
-import { STREAM_LIMITS, type StreamLimits } from './limits.ts'
-import { Pace } from './pace.ts'
-import { FrameRing } from './ring.ts'
-import type { Start } from './start.ts'
+import { readChunk, RETRY, UNKNOWN_ID, type StreamFilter } from './frames.ts'
+import { RecentEvents, type RecentEventsLimits } from './recent-events.ts'
 
-export interface HubDependencies {
+export interface StreamDependencies {
   readonly engine: Engine
   readonly configuration: ConfigurationStore
   readonly logger: Logger
 }
 
-export interface Wish {
-  readonly start: Start
-  readonly filter: Filter
+export interface StreamLimits extends RecentEventsLimits {
+  /** How long clients are served before the event loop runs. */
+  readonly sliceMs: number
+  /** How often connections are checked: keep-alive, tokens, clients that take nothing. */
+  readonly checkMs: number
+  /** A client that takes nothing for this long is disconnected. */
+  readonly stuckMsMax: number
+  /** Events that are read from the log at once for one client. */
+  readonly pageEvents: number
 }
 
-/** Everybody who listens. The engine tells it what is stored, and never waits for any of them. */
+const STREAM_LIMITS: StreamLimits = {
+  sliceMs: 1,
+  checkMs: 500,
+  stuckMsMax: 60_000,
+  recentEventsMax: 65_536,
+  recentBytesMax: 64 * 1024 * 1024,
+  writeBytesMax: 256 * 1024,
+  pageEvents: 100,
+}
+
+export interface StreamRequest {
+  readonly start: StreamStart
+  readonly filter: StreamFilter
+}
+
+/** Where a client begins to read. */
+export type StreamStart =
+  | { readonly kind: 'after'; readonly seq: number }
+  /** With new events only. */
+  | { readonly kind: 'now'; readonly because: 'nothing-asked' | 'unknown-id' }
+
+/** All stream clients. The engine publishes what is stored and never waits for any of them. */
 export class StreamHub {
-  readonly #parts: HubDependencies
+  readonly #dependencies: StreamDependencies
   readonly #limits: StreamLimits
   readonly #clients = new Set<StreamClient>()
-  readonly #due = new Set<StreamClient>()
-  #isEverybodyDue = false
-  readonly #pace: Pace
-  /** Null while nobody listens: then nothing is kept, and nothing is done. */
-  #session: Session | null = null
+  /** Null while no client is connected: nothing is kept in memory then. */
+  #session: { readonly recent: RecentEvents; readonly stop: () => void } | null = null
+  #isDelivering = false
+  /** Whether something changed since the delivery under way began. */
+  #isDue = false
+  readonly #behind = new Set<StreamClient>()
+  #isCatchingUp = false
   #checkedConfiguration: unknown
   #isClosed = false
 
-  constructor(parts: HubDependencies, limits: Partial<StreamLimits> = {}) {
-    this.#parts = parts
+  constructor(dependencies: StreamDependencies, limits: Partial<StreamLimits> = {}) {
+    this.#dependencies = dependencies
     this.#limits = { ...STREAM_LIMITS, ...limits }
-    this.#pace = new Pace(
-      this.#limits.tickMs,
-      () => this.#round(),
-      (error) => parts.logger.error('the event stream failed', { error }),
-    )
   }
 
   get size(): number {
     return this.#clients.size
   }
 
-  /** Takes the connection over, or says why not. */
-  open(line: OpenLine, { start, filter }: Wish): Problem | null {
+  /** Takes the connection over, or says why not and leaves it untouched. */
+  open(connection: StreamConnection, { start, filter }: StreamRequest): Problem | null {
     if (this.#isClosed) return SHUTTING_DOWN
-    const { max_clients } = this.#parts.configuration.current().stream
-    if (this.#clients.size >= max_clients) return tooManyClients(max_clients)
+    const { max_clients: clientsMax } = this.#dependencies.configuration.current().stream
+    if (this.#clients.size >= clientsMax)
+      return problem(
+        'stream.too_many_clients',
+        `Stream client limit (${clientsMax}) reached; try again later`,
+      )
     this.#session ??= this.#begin()
-    const { ring } = this.#session
-    const client = new StreamClient({
-      response: line.response,
-      requestId: line.requestId,
-      filter: this.#sharedFilter(filter),
-      cursor: start.kind === 'now' ? ring.newest : start.seq,
-      limits: this.#limits,
-      isWelcome: line.isWelcome,
-      onTaken: (taker) => this.#taken(taker),
-    })
+    const cursor = start.kind === 'now' ? this.#session.recent.newest : start.seq
+    const client = new StreamClient(connection, filter, cursor, () => this.#deliverSoon())
     this.#clients.add(client)
-    line.onClosed(() => {
+    connection.onClosed(() => {
       client.cut()
       this.#remove(client)
     })
-    const isLost = start.kind === 'now' && start.because === 'unknown-id'
-    line.begin(HEADERS, isLost ? Buffer.concat([RETRY, UNKNOWN_ID]) : RETRY)
-    this.#again(client)
+    const isUnknown = start.kind === 'now' && start.because === 'unknown-id'
+    connection.begin(HEADERS, isUnknown ? Buffer.concat([RETRY, UNKNOWN_ID]) : RETRY)
+    this.#deliverSoon()
     return null
   }
 
-  /** Tells those who keep up what is left, and ends all streams. */
+  /** Sends live clients what is left, and ends all streams. */
   close(): void {
     this.#isClosed = true
     for (const client of this.#clients) {
-      const ring = this.#session?.ring
-      const isInRing = ring !== undefined && client.cursor + 1 >= ring.oldest && client.cursor < ring.newest
-      client.end(isInRing ? ring.chunkAfter(client.cursor, client.filter).bytes : null)
+      const recent = this.#session?.recent
+      const isAhead = recent === undefined || client.cursor >= recent.newest
+      const isBehind = recent !== undefined && client.cursor + 1 < recent.oldest
+      client.end(isAhead || isBehind ? undefined : recent.chunkAfter(client.cursor, client.filter).bytes)
       this.#remove(client)
     }
   }
 
-  /** Those who want the same share a filter: by it the ring sees without a search that it has their bytes. */
-  #sharedFilter(filter: Filter): Filter {
-    for (const client of this.#clients) if (client.filter.key === filter.key) return client.filter
-    return filter
-  }
-
-  #begin(): Session {
-    const { engine, configuration } = this.#parts
-    // The feed's next event is the one behind the engine's head.
-    const ring = new FrameRing(engine.head.seq, this.#limits)
-    const delivery = new Delivery({
-      log: engine.log,
-      ring,
-      limits: this.#limits,
-      bufferEvents: () => configuration.current().stream.buffer_events,
-      again: (client) => this.#again(client),
-      tooSlow: (client, waiting) => this.#lose(client, 'a stream client was too slow', { waiting }),
-      failed: (client, error) => this.#fail(client, error),
-    })
-    const stopListening = engine.feed.subscribe((committed) => this.#hear(committed))
-    const care = setInterval(() => this.#care(), this.#limits.careMs)
-    return {
-      ring,
-      delivery,
-      stop: () => {
-        stopListening()
-        clearInterval(care)
-      },
+  #begin(): { readonly recent: RecentEvents; readonly stop: () => void } {
+    const { engine } = this.#dependencies
+    // The next published event is the one after the engine's head.
+    const recent = new RecentEvents(engine.head.seq, this.#limits)
+    const unsubscribe = engine.eventBus.subscribe((committed) => this.#publish(recent, committed))
+    const check = setInterval(() => this.#check(), this.#limits.checkMs)
+    const stop = (): void => {
+      unsubscribe()
+      clearInterval(check)
     }
+    return { recent, stop }
   }
 
-  #hear({ records }: Committed): void {
-    const ring = this.#session?.ring
-    if (ring === undefined) return
+  #publish(recent: RecentEvents, { records }: Committed): void {
     const next = records[0]?.seq
-    if (next !== ring.newest + 1) {
-      this.#parts.logger.error('the feed left events out', { told: next, expected: ring.newest + 1 })
-      // Those who come back begin in the log, which leaves nothing out.
-      for (const client of this.#clients) this.#lose(client, 'a stream was ended')
+    if (next !== undefined && next !== recent.newest + 1) {
+      const fields = { published: next, expected: recent.newest + 1 }
+      this.#dependencies.logger.error('the event bus skipped events; all streams were ended', fields)
+      // Clients that reconnect begin in the log, which has every event.
+      for (const client of this.#clients) this.#disconnect(client, 'stream client disconnected')
       return
     }
-    for (const record of records) ring.push(record)
-    this.#isEverybodyDue = true
-    this.#pace.ask()
+    for (const record of records) recent.push(record)
+    this.#deliverSoon()
   }
 
-  #taken(client: StreamClient): void {
-    if (this.#session !== null && client.cursor < this.#session.ring.newest) this.#again(client)
+  #deliverSoon(): void {
+    this.#isDue = true
+    if (this.#isDelivering) return
+    this.#isDelivering = true
+    // Behind everything that is stored together with the event that caused this.
+    setImmediate(() => {
+      this.#deliver().catch((error: unknown) => this.#report(error))
+    })
   }
 
-  #again(client: StreamClient): void {
-    this.#due.add(client)
-    this.#pace.ask()
-  }
-
-  /** Serves everybody who is due, with room for others in between. */
-  async #round(): Promise<void> {
-    const due = [...(this.#isEverybodyDue ? this.#clients : this.#due)]
-    this.#isEverybodyDue = false
-    this.#due.clear()
-    for (let next = 0; next < due.length;) {
-      next = this.#serveTurn(due, next)
-      if (next < due.length) await setImmediate()
+  /** Serves every client, in slices between which the event loop runs. */
+  async #deliver(): Promise<void> {
+    while (this.#isDue) {
+      this.#isDue = false
+      let sliceBeganMs = performance.now()
+      for (const client of this.#clients) {
+        this.#serve(client)
+        if (performance.now() - sliceBeganMs < this.#limits.sliceMs) continue
+        await yieldToEventLoop()
+        sliceBeganMs = performance.now()
+      }
+      this.#session?.recent.releaseChunks()
     }
-    this.#session?.ring.forgetShared()
+    this.#isDelivering = false
   }
 
-  /** Serves one after the other, for as long as a turn may take, and says where the next turn begins. */
-  #serveTurn(due: readonly StreamClient[], from: number): number {
-    const { sliceMs, clientsPerLook, bytesPerLook } = this.#limits
-    const beganMs = performance.now()
-    let served = 0
-    let bytes = 0
-    for (let at = from; at < due.length; at += 1) {
-      const client = due[at]
-      if (client === undefined || this.#session === null || client.isGone) continue
+  /** Sends one client what is new, up to what its connection takes. Never waits. */
+  #serve(client: StreamClient): void {
+    const recent = this.#session?.recent
+    if (recent === undefined || client.isGone || client.isReading) return
+    try {
+      if (client.isBlocked) return this.#checkBuffer(client, recent)
+      if (client.cursor + 1 < recent.oldest) return this.#catchUpSoon(client)
+      // The client may know an event of another process that is not published here yet.
+      while (client.cursor < recent.newest && !client.isBlocked)
+        client.send(recent.chunkAfter(client.cursor, client.filter))
+      if (client.cursor >= recent.newest) client.isLive = true
+    } catch (error) {
+      this.#fail(client, error)
+    }
+  }
+
+  #checkBuffer(client: StreamClient, recent: RecentEvents): void {
+    const waiting = client.countWaiting(recent)
+    const { buffer_events: eventsMax } = this.#dependencies.configuration.current().stream
+    if (waiting <= eventsMax) return
+    this.#disconnect(client, 'stream client disconnected: it reads too slowly', { waiting })
+  }
+
+  #catchUpSoon(client: StreamClient): void {
+    client.isReading = true
+    this.#behind.add(client)
+    if (this.#isCatchingUp) return
+    this.#isCatchingUp = true
+    this.#catchUp().catch((error: unknown) => this.#report(error))
+  }
+
+  /** Reads the log for clients that are behind the recent events, one page at a time and client by client. */
+  async #catchUp(): Promise<void> {
+    const { log } = this.#dependencies.engine
+    for (const client of this.#behind) {
+      this.#behind.delete(client)
+      const before = this.#session?.recent.oldest
+      if (client.isGone || before === undefined) continue
       try {
-        bytes += this.#session.delivery.serve(client)
+        const page = { after: client.cursor, before, limit: this.#limits.pageEvents }
+        const chunk = await readChunk(log, client.filter, page)
+        client.isLive = false
+        if (!client.isGone) client.send(chunk)
       } catch (error) {
         this.#fail(client, error)
       }
-      served += 1
-      if (served < clientsPerLook && bytes < bytesPerLook) continue
-      if (performance.now() - beganMs >= sliceMs) return at + 1
-      served = 0
-      bytes = 0
+      client.isReading = false
+      this.#deliverSoon()
     }
-    return due.length
+    this.#isCatchingUp = false
   }
 
-  #care(): void {
-    const configuration = this.#parts.configuration.current()
+  #report(error: unknown): void {
+    this.#dependencies.logger.error('stream delivery failed', { error })
+  }
+
+  #check(): void {
+    const configuration = this.#dependencies.configuration.current()
     const nowMs = performance.now()
     const keepAliveMs = configuration.stream.keep_alive_seconds * 1000
     for (const client of this.#clients) {
-      if (configuration !== this.#checkedConfiguration && !client.isWelcome()) this.#dismiss(client)
-      else if (client.isStuck(nowMs)) this.#lose(client, 'a stream client took nothing for too long')
+      if (configuration !== this.#checkedConfiguration && !client.connection.isAuthorized())
+        this.#expire(client)
+      else if (client.isStuck(nowMs, this.#limits.stuckMsMax))
+        this.#disconnect(client, 'stream client disconnected: it took nothing for too long')
       else client.keepAlive(keepAliveMs, nowMs)
     }
     this.#checkedConfiguration = configuration
   }
 
-  #dismiss(client: StreamClient): void {
-    this.#parts.logger.info('a stream was ended: its token is no longer valid', {
-      request_id: client.requestId,
-    })
+  #expire(client: StreamClient): void {
+    const fields = { request_id: client.connection.requestId }
+    this.#dependencies.logger.info('stream ended: its token is no longer valid', fields)
     client.end()
     this.#remove(client)
   }
 
   #fail(client: StreamClient, error: unknown): void {
-    this.#parts.logger.error('a stream failed', { request_id: client.requestId, error })
+    const fields = { request_id: client.connection.requestId, error }
+    this.#dependencies.logger.error('stream failed; the client was disconnected', fields)
     client.cut()
     this.#remove(client)
   }
 
-  #lose(client: StreamClient, why: string, fields: Readonly<Record<string, unknown>> = {}): void {
-    this.#parts.logger.info(why, { request_id: client.requestId, ...fields })
+  #disconnect(client: StreamClient, why: string, fields: Readonly<Record<string, unknown>> = {}): void {
+    this.#dependencies.logger.info(why, { request_id: client.connection.requestId, ...fields })
     client.cut()
     this.#remove(client)
   }
 
   #remove(client: StreamClient): void {
     this.#clients.delete(client)
-    this.#due.delete(client)
     if (this.#clients.size > 0) return
     this.#session?.stop()
     this.#session = null
   }
 }
 
-interface Session {
-  readonly ring: FrameRing
-  readonly delivery: Delivery
-  readonly stop: () => void
-}
-
 const HEADERS = { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' }
-
-const tooManyClients = (max: number): Problem =>
-  problem('stream.too_many_clients', `${max} clients listen already; that is all this server serves`)

@@ -7,8 +7,8 @@ import { categoryOf, type LogRecord } from '../../../core/log/event.ts'
 import type { KillSwitchLevel } from '../../../core/shared/level.ts'
 import type { EventLog } from '../../../ports/event-log.ts'
 import { startTestServer, type TestServer } from '../test-server.fixture.ts'
-import { filterOf } from './filter.ts'
-import { listen, type ListenOptions } from './stream-client.fixture.ts'
+import { filterOf } from './frames.ts'
+import { connectClient, type ConnectOptions } from './stream-client.fixture.ts'
 
 interface Hop {
   /** Messages to read before it hangs up. */
@@ -30,13 +30,11 @@ const visitor = fc.record<Visitor>({
   hops: fc.array(hop, { maxLength: 6 }),
 })
 const limits = fc.record({
-  ringEventsMax: fc.constantFrom(1, 7, 50, 1000),
-  ringBytesMax: fc.constantFrom(2000, 1_000_000),
+  recentEventsMax: fc.constantFrom(1, 7, 50, 1000),
+  recentBytesMax: fc.constantFrom(2000, 1_000_000),
   writeBytesMax: fc.constantFrom(1, 1000, 100_000),
-  pageEventsMax: fc.constantFrom(1, 10, 500),
-  readsMax: fc.constantFrom(1, 4),
+  pageEvents: fc.constantFrom(1, 10, 500),
   sliceMs: fc.constantFrom(0, 1000),
-  tickMs: fc.constantFrom(0, 5),
 })
 const foreignBatches = fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1, maxLength: 15 })
 
@@ -83,50 +81,50 @@ const wantedOf = (records: readonly LogRecord[], domain: string): readonly strin
   return records.filter(({ type }) => wants(categoryOf(type))).map(({ id }) => id)
 }
 
-/** Everything that a visitor hears from the first event on, over all its visits. */
-const hear = async (
+/** Everything that a visitor receives from the first event on, over all its visits. */
+const receive = async (
   server: TestServer,
   { domain, hops }: Visitor,
   writing: Writing,
 ): Promise<readonly string[]> => {
-  const heard: string[] = []
+  const received: string[] = []
   const stored = async (): Promise<readonly LogRecord[]> => server.log.read({ order: 'asc', limit: 100_000 })
   const firstId = (await stored())[0]?.id ?? ''
   let comeBackWith: Hop['comeBackWith'] = 'since'
-  const visit = async (isEnough: (heard: number) => boolean): Promise<void> => {
-    const last = heard.at(-1)
-    const from: ListenOptions =
+  const visit = async (isEnough: (received: number) => boolean): Promise<void> => {
+    const last = received.at(-1)
+    const from: ConnectOptions =
       last === undefined
         ? { since: firstId }
         : comeBackWith === 'since'
           ? { since: last }
           : { lastEventId: last }
-    const listener = await listen(server, { domain, ...from })
-    // The event of `since` itself is told again.
+    const client = await connectClient(server, { domain, ...from })
+    // The event of `since` itself is sent again.
     const known = last !== undefined && comeBackWith === 'since' ? 1 : 0
-    writing.onDone(() => listener.lookAgain())
-    await listener.until(() => writing.isDone() || isEnough(listener.messages.length - known))
+    writing.onDone(() => client.recheck())
+    await client.until(() => writing.isDone() || isEnough(client.messages.length - known))
     if (writing.isDone()) {
       const newest = wantedOf(await stored(), domain).at(-1)
       const isComplete = (): boolean =>
-        listener.messages.length >= known && (listener.messages.at(-1)?.id ?? last) === newest
-      await listener.until(isComplete)
+        client.messages.length >= known && (client.messages.at(-1)?.id ?? last) === newest
+      await client.until(isComplete)
     }
-    listener.close()
-    const ids = listener.messages.map(({ id }) => id)
+    client.close()
+    const ids = client.messages.map(({ id }) => id)
     if (known === 1) expect(ids[0]).toBe(last)
-    heard.push(...ids.slice(known))
+    received.push(...ids.slice(known))
   }
   for (const next of hops) {
     await visit((count) => count >= next.messages)
     comeBackWith = next.comeBackWith
   }
   await visit(() => false)
-  return heard
+  return received
 }
 
 describe('a client that comes and goes while events are written', () => {
-  it('hears each event that it wants exactly once, in order', async () => {
+  it('receives each event that it wants exactly once, in order', async () => {
     await fc.assert(
       fc.asyncProperty(
         limits,
@@ -141,14 +139,14 @@ describe('a client that comes and goes while events are written', () => {
             const foreign = async (): Promise<void> => {
               for (const count of batches) await appendForeign(neighbour, count)
             }
-            const newcomer = await listen(server)
+            const newcomer = await connectClient(server)
             const before = await server.log.head()
             const writing = follow(Promise.all([foreign(), writeOwn(server, commands)]))
-            const heard = await Promise.all(visitors.map((each) => hear(server, each, writing)))
+            const received = await Promise.all(visitors.map((each) => receive(server, each, writing)))
             await writing.done
             const stored = await server.log.read({ order: 'asc', limit: 100_000 })
             for (const [index, { domain }] of visitors.entries())
-              expect(heard[index]).toEqual(wantedOf(stored, domain))
+              expect(received[index]).toEqual(wantedOf(stored, domain))
             await newcomer.until(() => newcomer.messages.at(-1)?.id === stored.at(-1)?.id)
             expect(newcomer.messages.map(({ id }) => id)).toEqual(
               stored.filter(({ seq }) => seq > before.seq).map(({ id }) => id),

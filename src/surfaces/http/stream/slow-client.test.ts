@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { appendTo } from '../../../../test/records.ts'
 import type { TestServer } from '../test-server.fixture.ts'
 import { clientsOf, streamFixture, untilClients } from './stream.fixture.ts'
-import type { Listener } from './stream-client.fixture.ts'
+import type { TestClient } from './stream-client.fixture.ts'
 
 const { start, open } = streamFixture()
 
@@ -11,17 +11,17 @@ const LARGE = { payload: { text: 'x'.repeat(60_000) } }
 /** So many large events no connection takes while its client does not read. */
 const MORE_THAN_IS_TAKEN = 150
 
-/** Appends one event after the other, each only when this listener has heard of the one before. */
+/** Appends one event after the other, each only when this client has the one before. */
 const appendWhile = async (
   server: TestServer,
-  listener: Listener,
+  client: TestClient,
   goesOn: () => boolean,
 ): Promise<number> => {
   let count = 0
   for (; goesOn(); count += 1) {
     const [record] = await appendTo(server.log, 1, () => LARGE)
-    await listener.until(() => listener.messages.at(-1)?.id === record?.id)
-    // Those who were cut hear of it.
+    await client.until(() => client.messages.at(-1)?.id === record?.id)
+    // Lets clients that were disconnected notice it.
     await sleep(0)
   }
   return count
@@ -35,7 +35,7 @@ describe('a client that stops reading', () => {
     sleeping.pause()
     await untilClients(server, 2)
     const lines = (): string => server.logLines.join('')
-    const count = await appendWhile(server, reading, () => !lines().includes('a stream client was too slow'))
+    const count = await appendWhile(server, reading, () => !lines().includes('it reads too slowly'))
     expect(reading.messages).toHaveLength(count)
     await untilClients(server, 1)
     sleeping.resume()
@@ -66,13 +66,13 @@ describe('a client that stops reading', () => {
     expect(await clientsOf(server)).toBe(2)
     for (let count = 0; count < 10; count += 1) await append('alert.test', 100)
     await untilClients(server, 1)
-    expect(server.logLines.join('')).toContain('a stream client was too slow')
+    expect(server.logLines.join('')).toContain('it reads too slowly')
   })
 
   it('may take its time with the past', async () => {
     const server = await start({
       settings: { stream: { buffer_events: 10 } },
-      streamLimits: { ringEventsMax: 20 },
+      streamLimits: { recentEventsMax: 20 },
     })
     const old = await appendTo(server.log, MORE_THAN_IS_TAKEN, () => LARGE)
     const reading = await open(server)
@@ -92,14 +92,14 @@ describe('a client that stops reading', () => {
   it('is cut when it takes nothing for too long', async () => {
     const server = await start({
       settings: { stream: { buffer_events: 100_000 } },
-      streamLimits: { stuckMsMax: 100, careMs: 10 },
+      streamLimits: { stuckMsMax: 100, checkMs: 10 },
     })
     const reading = await open(server)
     const stuck = await open(server)
     stuck.pause()
     const lines = (): string => server.logLines.join('')
-    await appendWhile(server, reading, () => !lines().includes('a stream client took nothing for too long'))
-    await untilClients(server, 1)
+    await appendWhile(server, reading, () => !lines().includes('it took nothing for too long'))
+    await expect(untilClients(server, 1)).resolves.toBeUndefined()
   })
 
   it('is cut by a shutdown, which does not wait for it', async () => {

@@ -1,7 +1,7 @@
 import { get, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import { TOKEN } from '../test-server.fixture.ts'
 
-export interface ListenOptions {
+export interface ConnectOptions {
   readonly domain?: string
   readonly since?: string
   readonly lastEventId?: string
@@ -20,28 +20,28 @@ export interface Message {
 }
 
 /** A client of the stream that reads line by line, as the format of server-sent events demands. */
-export interface Listener {
+export interface TestClient {
   readonly status: number
   readonly headers: IncomingHttpHeaders
-  /** Everything that came, in order. */
+  /** Every line that arrived, in order. */
   readonly lines: readonly string[]
   readonly messages: readonly Message[]
   /** Resolves as soon as it is true; rejects if the stream ends before. */
   until(isTrue: () => boolean): Promise<void>
-  /** Looks again at what is waited for, if it depends on more than the stream. */
-  lookAgain(): void
+  /** Evaluates what `until` waits for again, if it depends on more than the stream. */
+  recheck(): void
   pause(): void
   resume(): void
-  /** Hangs up. */
+  /** Closes the connection. */
   close(): void
-  /** How it ended: properly, or in the middle. */
+  /** How it ended: with the end of the response, or without. */
   readonly ended: Promise<'ended' | 'cut'>
 }
 
-export const listen = async (
+export const connectClient = async (
   { baseUrl }: { readonly baseUrl: string },
-  { domain, since, lastEventId, token = TOKEN }: ListenOptions = {},
-): Promise<Listener> => {
+  { domain, since, lastEventId, token = TOKEN }: ConnectOptions = {},
+): Promise<TestClient> => {
   const url = new URL(`${baseUrl}/events/stream`)
   if (domain !== undefined) url.searchParams.set('domain', domain)
   if (since !== undefined) url.searchParams.set('since', since)
@@ -55,11 +55,11 @@ export const listen = async (
   return follow(response)
 }
 
-const follow = (response: IncomingMessage): Listener => {
+const follow = (response: IncomingMessage): TestClient => {
   const lines: string[] = []
   const messages: Message[] = []
   const waiting = new Set<() => void>()
-  const tell = (): void => waiting.forEach((look) => look())
+  const notify = (): void => waiting.forEach((check) => check())
   let rest = ''
   let fields = new Map<string, string>()
   const read = (line: string): void => {
@@ -77,14 +77,14 @@ const follow = (response: IncomingMessage): Listener => {
     const parts = (rest + text).split('\n')
     rest = parts.pop() ?? ''
     parts.forEach(read)
-    tell()
+    notify()
   })
   // A cut connection is an error to Node; here it is one of the ways in which a stream ends.
   response.on('error', () => undefined)
   const ended = new Promise<'ended' | 'cut'>((resolve) => {
     response.on('close', () => {
       resolve(response.complete ? 'ended' : 'cut')
-      tell()
+      notify()
     })
   })
   return {
@@ -94,17 +94,17 @@ const follow = (response: IncomingMessage): Listener => {
     messages,
     until: (isTrue) =>
       new Promise((resolve, reject) => {
-        const look = (): void => {
+        const check = (): void => {
           const isDone = isTrue()
           if (!isDone && !response.closed) return
-          waiting.delete(look)
+          waiting.delete(check)
           if (isDone) resolve()
           else reject(new Error(`the stream ended after ${messages.length} messages`))
         }
-        waiting.add(look)
-        look()
+        waiting.add(check)
+        check()
       }),
-    lookAgain: tell,
+    recheck: notify,
     pause: () => response.pause(),
     resume: () => response.resume(),
     close: () => response.destroy(),

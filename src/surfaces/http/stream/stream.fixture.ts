@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach } from 'vitest'
 import { startTestServer, type TestServer, type TestServerOptions } from '../test-server.fixture.ts'
-import { listen, type Listener, type ListenOptions } from './stream-client.fixture.ts'
+import { connectClient, type ConnectOptions, type TestClient } from './stream-client.fixture.ts'
 
-/** Servers and listeners that end with the test that began them. */
+/** Servers and clients that are closed after each test. */
 export const streamFixture = () => {
   const servers: TestServer[] = []
-  const listeners: Listener[] = []
+  const clients: TestClient[] = []
   afterEach(async () => {
-    for (const listener of listeners.splice(0)) listener.close()
+    for (const client of clients.splice(0)) client.close()
     for (const server of servers.splice(0)) await server.close()
   })
   return {
@@ -17,10 +17,10 @@ export const streamFixture = () => {
       servers.push(server)
       return server
     },
-    open: async (server: TestServer, options: ListenOptions = {}): Promise<Listener> => {
-      const listener = await listen(server, options)
-      listeners.push(listener)
-      return listener
+    open: async (server: TestServer, options: ConnectOptions = {}): Promise<TestClient> => {
+      const client = await connectClient(server, options)
+      clients.push(client)
+      return client
     },
   }
 }
@@ -34,3 +34,6 @@ export const clientsOf = async (server: TestServer): Promise<number> => {
 export const untilClients = async (server: TestServer, count: number): Promise<void> => {
   while ((await clientsOf(server)) !== count) await sleep(1)
 }
+
+/** How many events a chunk holds. */
+export const eventsIn = (bytes: Buffer): number => bytes.toString().match(/^id: /gm)?.length ?? 0

@@ -1,0 +1,60 @@
+/** Short names for the types of the API. All of them come from its OpenAPI document; nothing is declared twice. */
+import type { components, paths } from './schema.generated.ts'
+
+type Schemas = components['schemas']
+
+export type Payload = Readonly<Record<string, unknown>>
+
+/** As the stream and the lists of signals show an event. */
+export type EventItem = WithPayload<Schemas['Signal']>
+export type EventRecord = WithPayload<Schemas['EventRecord']>
+export type EventFilter = NonNullable<paths['/events']['get']['parameters']['query']>
+
+/** A payload that is no JSON any more, because the store was changed from outside, is a member of one: see client.ts. */
+export type WithPayload<Event extends { readonly payload: unknown }> = Omit<Event, 'payload'> & {
+  readonly payload: Payload
+}
+
+export type Attribution = Schemas['Attribution']
+export type Integrity = Schemas['Integrity']
+export type Configuration = Schemas['Configuration']
+export type ConfigurationSchema =
+  paths['/config/schema']['get']['responses'][200]['content']['application/json']
+export type VerifyProgress = NonNullable<
+  paths['/integrity/progress']['get']['responses'][200]['content']['application/json']['progress']
+>
+
+export type RegimeView = Schemas['Regime']
+export type BrainStatus = Schemas['BrainStatus']
+export type Explanation = Schemas['Explanation']
+export type ExplainedConviction = Explanation['convictions'][number]
+export type ConvictionInput = ExplainedConviction['inputs'][number]
+export type LearnedWeights = Schemas['Weights']
+export type LearningRun = LearnedWeights['history'][number]
+export type Weights = LearnedWeights['weights']
+
+export type Live = Schemas['Live']
+export type Portfolio = Schemas['Portfolio']
+export type EquityHistory = Schemas['EquityHistory']
+export type Position = Schemas['Position']
+export type Intent = Schemas['Intent']
+export type IntentStatus = Intent['status']
+export type Order = Schemas['Order']
+
+export type Contributor = Schemas['Contributor']
+export type Score = Schemas['ContributorScore']
+export type FactorName = keyof Score['factors']
+export type ProducerStatus = Schemas['ProducerStatus']
+export type ProducerHealth = ProducerStatus['health']
+export type Provenance = Schemas['Provenance']
+
+export type Treasury = Schemas['Treasury']
+export type KarmaIntent = Schemas['KarmaIntent']
+export type KarmaReceipt = Schemas['KarmaReceipt']
+
+/** Of the dashboard's own server: GET /session. */
+export interface Session {
+  readonly signed_in: boolean
+  readonly sign_in_needed: boolean
+  readonly expires_at: string | null
+}

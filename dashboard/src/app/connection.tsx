@@ -1,0 +1,79 @@
+import { useQuery } from '@tanstack/react-query'
+import { queries } from '../api/queries.ts'
+import { useConnectionStatus, useEventCount } from '../live/live.ts'
+import { Badge, RegimeBadge } from '../ui/badge.tsx'
+import { Button } from '../ui/button.tsx'
+import { cx } from '../ui/cx.ts'
+
+const STATUS_TEXTS = {
+  connecting: 'Connecting',
+  live: 'Live',
+  reconnecting: 'Reconnecting',
+  'signed-out': 'Signed out',
+} as const
+
+/** Whether the page follows the service. */
+export const ConnectionBadge = () => {
+  const status = useConnectionStatus()
+  const count = useEventCount()
+  return (
+    <span
+      role="status"
+      title={`${count} events since the page was loaded`}
+      className={cx(
+        'inline-flex items-center gap-1.5 text-xs',
+        status === 'live' ? 'text-muted' : 'text-warn',
+      )}
+    >
+      <span
+        className={cx('size-2 rounded-full', status === 'live' ? 'bg-good' : 'animate-pulse bg-warn')}
+        aria-hidden
+      />
+      {STATUS_TEXTS[status]}
+    </span>
+  )
+}
+
+export const CurrentRegime = () => {
+  const { data } = useQuery(queries.brainStatus())
+  const regime = data?.regime ?? null
+  if (regime === null) return <Badge title="The first cycle determines the market regime">No regime</Badge>
+  return <RegimeBadge regime={regime} />
+}
+
+/** Shown above every page while no updates arrive. */
+export const ConnectionBanner = () => {
+  const status = useConnectionStatus()
+  if (status === 'live' || status === 'connecting') return null
+  return (
+    <div
+      role="alert"
+      className="flex flex-wrap items-center justify-center gap-3 bg-warn-soft px-4 py-2 text-sm text-warn"
+    >
+      {status === 'signed-out' ? (
+        <>
+          The session is over. This page shows the last known state.
+          <Button size="small" onClick={signInAgain}>
+            Sign in again
+          </Button>
+        </>
+      ) : (
+        'No connection to the service. This page shows the last known state and reconnects automatically.'
+      )}
+    </div>
+  )
+}
+
+export const signOut = (): void => leaveFor('/')
+
+/** Through the sign-in page, back to this page. */
+const signInAgain = (): void => leaveFor(location.pathname + location.search)
+
+/** As a form, so that the browser drops the cookie and loads the sign-in page. */
+const leaveFor = (next: string): void => {
+  const form = document.createElement('form')
+  form.method = 'post'
+  form.action = `/logout?next=${encodeURIComponent(next)}`
+  document.body.append(form)
+  form.submit()
+}

@@ -1,0 +1,47 @@
+import type { EventItem } from '../api/types.ts'
+import { formatNumber, formatWords } from '../ui/format.ts'
+
+/** What an event is about, if it is about a symbol. */
+export const symbolOf = ({ payload }: EventItem): string | null => {
+  const symbol = payload['symbol'] ?? payload['asset'] ?? payload['stablecoin']
+  return typeof symbol === 'string' && symbol !== '' ? symbol : null
+}
+
+const NAMES_SKIPPED = /(^|_)(id|ids|ts|at|hash|key|signature|version)$/
+const SKIPPED = new Set(['symbol', 'asset', 'direction', 'trend', 'node_id', 'feed', 'mode'])
+const MEMBERS_MAX = 4
+
+/** What matters most where there is more than fits. */
+const FIRST_BY_TYPE: Readonly<Record<string, readonly string[]>> = {
+  'brain.conviction': ['direction', 'effective_conviction', 'confidence', 'coverage'],
+  'brain.cycle': ['trigger', 'regime', 'intents', 'duration_ms'],
+  'execution.order_filled': ['fill_price', 'fill_size', 'fee_usd', 'remaining_size'],
+  'execution.order_submitted': ['side', 'quantity', 'reference_price', 'venue'],
+  'execution.position_closed': ['exit_reason', 'exit_price', 'realized_pnl', 'fees_usd'],
+  'execution.position_opened': ['direction', 'entry_price', 'quantity', 'size_notional'],
+  'market.bar': ['open', 'high', 'low', 'close'],
+}
+
+/** An event in one line: its text if it has any, else its first numbers. Untrusted text. */
+export const summaryOf = ({ type, payload }: EventItem): string => {
+  for (const name of ['message', 'rationale', 'reason', 'note', 'error', 'resource']) {
+    const text = payload[name]
+    if (typeof text === 'string' && text.trim() !== '') return text.slice(0, 300)
+  }
+  const first = FIRST_BY_TYPE[type.split('.').slice(0, 2).join('.')]
+  const members = first?.map((name) => [name, payload[name]] as const) ?? Object.entries(payload)
+  return members
+    .filter(([name]) => first !== undefined || (!SKIPPED.has(name) && !NAMES_SKIPPED.test(name)))
+    .flatMap(([name, value]) => {
+      const text = shortText(value)
+      return text === null ? [] : [`${formatWords(name)} ${text}`]
+    })
+    .slice(0, MEMBERS_MAX)
+    .join(' · ')
+}
+
+const shortText = (value: unknown): string | null => {
+  if (typeof value === 'number') return formatNumber(value, Math.abs(value) < 1 ? 4 : 2)
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  return typeof value === 'string' && value !== '' && value.length <= 24 ? value : null
+}

@@ -1,0 +1,164 @@
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { queries, verifyChain } from '../../api/queries.ts'
+import type { EventItem } from '../../api/types.ts'
+import { summaryOf, symbolOf } from '../../app/event-summary.ts'
+import { PageLink } from '../../app/page-link.tsx'
+import { useRecentEvents } from '../../live/live.ts'
+import { Badge, DirectionBadge, type Tone } from '../../ui/badge.tsx'
+import { formatBytes, formatCount, formatDuration, formatWords, textOf } from '../../ui/format.ts'
+import { Facts } from '../../ui/id.tsx'
+import { LiveList } from '../../ui/live-list.tsx'
+import { QueryPanel } from '../../ui/panel.tsx'
+import { Empty } from '../../ui/states.tsx'
+import { Time } from '../../ui/time.tsx'
+import { Untrusted } from '../../ui/untrusted.tsx'
+import { HEALTH_TONES } from '../producers/health.ts'
+
+const SHOWN = 8
+const isAlert = ({ type }: EventItem): boolean => type.startsWith('alert.')
+
+export const AlertsPanel = ({ className = '' }: { readonly className?: string }) => {
+  const query = useQuery(queries.events({ type: 'alert', limit: SHOWN }))
+  const alerts = useRecentEvents(isAlert, { older: query.data?.items, limit: SHOWN })
+  return (
+    <QueryPanel title="Newest alerts" flush className={className} query={query}>
+      {() =>
+        alerts.length === 0 ? (
+          <Empty title="No alerts">Stops, targets, regime shifts and the kill switch show up here.</Empty>
+        ) : (
+          <ul>
+            {alerts.map((alert) => (
+              <AlertRow key={alert.id} alert={alert} />
+            ))}
+          </ul>
+        )
+      }
+    </QueryPanel>
+  )
+}
+
+const URGENCY_TONES: Readonly<Record<string, Tone>> = { immediate: 'bad', standard: 'warn', low: 'neutral' }
+
+const AlertRow = ({ alert: { type, ts, payload } }: { readonly alert: EventItem }) => (
+  <li className="grid gap-0.5 border-b border-line px-3 py-2 text-[13px] last:border-0">
+    <div className="flex items-center justify-between gap-2">
+      <Badge tone={URGENCY_TONES[textOf(payload['urgency'])] ?? 'neutral'}>
+        {formatWords(type.slice('alert.'.length))}
+      </Badge>
+      <span className="text-xs text-muted">
+        <Time at={ts} as="ago" />
+      </span>
+    </div>
+    <Untrusted text={textOf(payload['message'])} />
+  </li>
+)
+
+const isSignal = ({ type }: EventItem): boolean => type.startsWith('signal.')
+
+export const SignalsPanel = ({ className = '' }: { readonly className?: string }) => {
+  const query = useQuery(queries.signals(50))
+  const signals = useRecentEvents(isSignal, { older: query.data, limit: 100 })
+  const navigate = useNavigate()
+  return (
+    <QueryPanel title="Newest signals" flush className={className} query={query}>
+      {() =>
+        signals.length === 0 ? (
+          <Empty title="No signals yet">
+            Producers write them on their schedules once a market feed runs (
+            <PageLink to="/settings" search={{ section: 'market' }}>
+              market settings
+            </PageLink>
+            ); contributors submit theirs on the Signals page.
+          </Empty>
+        ) : (
+          <LiveList
+            label="Newest signals"
+            items={signals}
+            itemKey={({ id }) => id}
+            rowPx={36}
+            phoneRowPx={56}
+            heightPx={288}
+            render={(signal) => <SignalRow signal={signal} />}
+            onOpen={({ id }) => void navigate({ to: '/signals', search: { signal: id } as never })}
+          />
+        )
+      }
+    </QueryPanel>
+  )
+}
+
+const SignalRow = ({ signal }: { readonly signal: EventItem }) => {
+  const { type, ts, source, payload } = signal
+  const direction = payload['direction'] ?? payload['trend']
+  return (
+    <span className="grid h-full grid-cols-[3.5rem_minmax(0,8rem)_4.5rem_minmax(0,1fr)_auto] items-center gap-2 px-3 text-[13px] max-sm:grid-cols-[3.5rem_minmax(0,1fr)_auto_auto] max-sm:content-center max-sm:gap-y-0.5">
+      <strong className="truncate font-medium">{symbolOf(signal) ?? '–'}</strong>
+      <span title={type}>
+        <Untrusted lines={1} text={source ?? '–'} />
+      </span>
+      <span>{typeof direction === 'string' ? <DirectionBadge direction={direction} /> : null}</span>
+      <span className="min-w-0 text-xs text-muted max-sm:order-1 max-sm:col-span-full">
+        <Untrusted lines={1} text={summaryOf(signal)} />
+      </span>
+      <span className="text-right text-xs text-muted">
+        <Time at={ts} as="ago" />
+      </span>
+    </span>
+  )
+}
+
+const CHAIN_CHECK_MS = 60_000
+
+/** Producers, hash chain and service. */
+export const HealthPanel = ({ className = '' }: { readonly className?: string }) => {
+  const producers = useQuery(queries.producerStatus())
+  return (
+    <QueryPanel title="Health" className={className} query={producers}>
+      {({ producers: byName }) => (
+        <div className="grid gap-3">
+          <ServiceFacts />
+          <ul className="flex flex-wrap gap-1.5" aria-label="Producers">
+            {Object.values(byName).map(({ name, health, last_error }) => (
+              <li key={name}>
+                <Badge tone={HEALTH_TONES[health]} title={last_error ?? health}>
+                  {name}: {health}
+                </Badge>
+              </li>
+            ))}
+          </ul>
+          <PageLink to="/producers" className="text-xs">
+            All producers
+          </PageLink>
+        </div>
+      )}
+    </QueryPanel>
+  )
+}
+
+const ServiceFacts = () => {
+  const { data: health } = useQuery(queries.health())
+  const { data: chain } = useQuery({
+    queryKey: ['integrity', 'fast'],
+    queryFn: () => verifyChain({ mode: 'fast' }),
+    refetchInterval: CHAIN_CHECK_MS,
+  })
+  return (
+    <Facts
+      facts={{
+        Chain:
+          chain === undefined ? (
+            '…'
+          ) : (
+            <Badge tone={chain.ok ? 'good' : 'bad'}>
+              {chain.ok ? `newest ${formatCount(chain.checked)} verified` : `broken: ${chain.reason ?? ''}`}
+            </Badge>
+          ),
+        Events: chain === undefined ? '…' : formatCount(chain.event_count),
+        Store: health === undefined ? '…' : formatBytes(health.db_size_bytes),
+        'Running for': health === undefined ? '…' : formatDuration(health.uptime_seconds * 1000),
+        Version: health?.version ?? '…',
+      }}
+    />
+  )
+}

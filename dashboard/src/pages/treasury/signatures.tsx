@@ -1,0 +1,108 @@
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+import { queries } from '../../api/queries.ts'
+import { canonicalJson, keysFrom, verifyEd25519 } from '../../proof/signatures.ts'
+import { Badge, type Tone } from '../../ui/badge.tsx'
+
+const STARTS_MAX = 500
+
+/** The public key of a node; undefined while it is not known. */
+export const usePublicKey = (
+  nodeId: string,
+): { readonly key: string | undefined; readonly isKnown: boolean } => {
+  const { data } = useQuery(queries.events({ type: 'system.started', limit: STARTS_MAX }))
+  return {
+    key: data === undefined ? undefined : keysFrom(data.items).get(nodeId),
+    isKnown: data !== undefined,
+  }
+}
+
+const useVerdict = (signed: Signed): Verdict => {
+  const { key, isKnown } = usePublicKey(signed.node_id)
+  const [verdict, setVerdict] = useState<Verdict>('checking')
+  useEffect(() => {
+    let isCurrent = true
+    if (!isKnown) return
+    verify(signed, key).then(
+      (found) => {
+        if (isCurrent) setVerdict(found)
+      },
+      // The browser's cryptography failed: that says nothing about the signature.
+      () => {
+        if (isCurrent) setVerdict('unsupported')
+      },
+    )
+    return () => {
+      isCurrent = false
+    }
+  }, [signed, key, isKnown])
+  return verdict
+}
+
+const WORDS: Readonly<Record<Verdict, readonly [tone: Tone, text: string, title: string]>> = {
+  checking: ['neutral', 'checking …', 'The browser checks the signature'],
+  valid: ['good', 'signature valid', 'Checked in this browser with the public key of the node'],
+  invalid: ['bad', 'signature wrong', 'The content is not what was signed'],
+  'unknown-key': ['warn', 'key not known', 'No start of this node is in the log'],
+  unsupported: [
+    'warn',
+    'verify by command',
+    'This browser cannot check Ed25519 here; the details have a command',
+  ],
+}
+
+export const SignatureBadge = ({ signed }: { readonly signed: Signed }) => {
+  const [tone, text, title] = WORDS[useVerdict(signed)]
+  return (
+    <Badge tone={tone} title={title}>
+      {text}
+    </Badge>
+  )
+}
+
+/** What the browser found about a signature. */
+type Verdict = 'checking' | 'valid' | 'invalid' | 'unknown-key' | 'unsupported'
+
+/** Anything that carries a signature over its other members. */
+export interface Signed {
+  readonly node_id: string
+  readonly signature_b64: string
+}
+
+/** The text that was signed: canonical JSON (RFC 8785) of all members but the signature. */
+export const signedText = ({ signature_b64: _signature, ...members }: Signed): string =>
+  canonicalJson(members)
+
+const verify = async (signed: Signed, publicKeyHex: string | undefined): Promise<Verdict> => {
+  if (publicKeyHex === undefined) return 'unknown-key'
+  const signature = bytesOfBase64(signed.signature_b64)
+  if (signature === null) return 'invalid'
+  const isRight = await verifyEd25519({ publicKeyHex, signature, text: signedText(signed) })
+  if (isRight === null) return 'unsupported'
+  return isRight ? 'valid' : 'invalid'
+}
+
+/** The same check on a command line, with nothing but Node. */
+export const commandFor = (signed: Signed, publicKeyHex: string): string =>
+  [
+    `node -e 'const {verify, createPublicKey} = require("node:crypto")`,
+    `const key = createPublicKey({format: "der", type: "spki", key: Buffer.from("${SPKI_PREFIX}${publicKeyHex}", "hex")})`,
+    `const [text, signature] = process.argv.slice(1)`,
+    `console.log(verify(null, Buffer.from(text), key, Buffer.from(signature, "base64")))' \\`,
+    `  ${quoted(signedText(signed))} \\`,
+    `  ${quoted(signed.signature_b64)}`,
+  ].join('\n')
+
+/** What stands before the 32 bytes of an Ed25519 key in its DER form (RFC 8410). */
+const SPKI_PREFIX = '302a300506032b6570032100'
+
+const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
+
+const bytesOfBase64 = (text: string): Uint8Array<ArrayBuffer> | null => {
+  try {
+    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0))
+  } catch {
+    // Not base64, so not a signature.
+    return null
+  }
+}

@@ -1,0 +1,272 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { setMaxListeners } from 'node:events'
+import type ccxt from 'ccxt'
+import type { Timer } from '../ports/timer.ts'
+
+// What the ccxt feed and the ccxt broker share: loading the library, HTTP, rate limits, reading of foreign data.
+
+type Ccxt = typeof ccxt
+
+/** Loaded on first use: the library is large, and an optional dependency. */
+export const loadCcxt = async (
+  load: () => Promise<{ readonly default: Ccxt }> = () => import('ccxt'),
+): Promise<Ccxt> => {
+  try {
+    return (await load()).default
+  } catch (error) {
+    if (memberOf(error, 'code') !== 'ERR_MODULE_NOT_FOUND') throw error
+    throw new Error(`the exchange library is not installed: run npm install ${CCXT_PACKAGE}`, {
+      cause: error,
+    })
+  }
+}
+
+export const CCXT_PACKAGE = 'ccxt@4.5.84'
+
+/** The library's URLs with every host moved below `baseUrl`, as the first part of the path. */
+export const redirectUrls = (urls: unknown, baseUrl: string): unknown => {
+  if (typeof urls === 'string')
+    return urls.replace(/^(http|ws)s?:\/\//, (_, protocol: string) =>
+      protocol === 'ws' ? `${baseUrl.replace(/^http/, 'ws')}/` : `${baseUrl}/`,
+    )
+  if (typeof urls !== 'object' || urls === null) return urls
+  return Object.fromEntries(Object.entries(urls).map(([name, url]) => [name, redirectUrls(url, baseUrl)]))
+}
+
+/** A member of something that came from outside. */
+export const memberOf = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>)[name] : undefined
+
+export const textMemberOf = (value: unknown, name: string): string | null => {
+  const member = memberOf(value, name)
+  if (typeof member === 'number' || typeof member === 'bigint') return String(member)
+  return typeof member === 'string' && member !== '' ? member : null
+}
+
+/** The library returns numbers as the exchange's own digits (`number = String`). */
+export const numberOf = (value: unknown): number | null => {
+  if (typeof value !== 'number' && (typeof value !== 'string' || value.trim() === '')) return null
+  const number = Number(value)
+  return Number.isFinite(number) ? number : null
+}
+
+export const positiveOf = (value: unknown): number | null => {
+  const number = numberOf(value)
+  return number !== null && number > 0 ? number : null
+}
+
+/** Coins that count as the dollar; earlier ones are preferred. */
+export const DOLLARS: readonly string[] = ['USDT', 'USD', 'USDC', 'FDUSD']
+
+/** What became of the last request of a call. */
+export type RequestOutcome =
+  /** It never left this machine, or never reached another. */
+  | { readonly status: 'not_sent' }
+  /** It may have arrived. */
+  | { readonly status: 'no_response'; readonly reason: string }
+  | {
+      readonly status: 'response'
+      readonly httpStatus: number
+      /** The exchange's own error code; null without one. */
+      readonly code: string | null
+      readonly message: string
+    }
+
+export type CallResult<T> =
+  | { readonly status: 'done'; readonly value: T }
+  | { readonly status: 'failed'; readonly error: unknown; readonly outcome: RequestOutcome }
+
+export interface HttpClient {
+  /** What the library sends its requests with. */
+  readonly fetch: (url: string, init: RequestInit) => Promise<Response>
+  /** Runs a call of the library. If it fails, the outcome of its last request is known. */
+  track<T>(call: () => Promise<T>): Promise<CallResult<T>>
+}
+
+export interface HttpClientDependencies {
+  /** Ends every request. */
+  readonly signal: AbortSignal
+  readonly timer: Timer
+  readonly timeoutMs: number
+  /** The exchange asks for a pause. */
+  readonly onRetryAfter: (waitMs: number) => void
+}
+
+/**
+ * The library's own fetch neither stops with us nor times out while a body trickles in, and hides what happened: whether
+ * an order may have arrived is decided from the request itself, not from the library's error classes.
+ */
+export const createHttpClient = (dependencies: HttpClientDependencies): HttpClient => {
+  const { signal, timer, timeoutMs, onRetryAfter } = dependencies
+  // Every request in flight listens for the end: many listeners are no leak.
+  setMaxListeners(0, signal)
+  const calls = new AsyncLocalStorage<{ outcome: RequestOutcome }>()
+
+  const send = async (url: string, init: RequestInit, call: { outcome: RequestOutcome }) => {
+    call.outcome = { status: 'no_response', reason: 'the connection broke' }
+    const response = await fetch(url, { ...init, redirect: 'error' })
+    const { status, statusText, headers } = response
+    const waitMs = pauseMs(status, headers.get('retry-after'), timer.now())
+    if (waitMs !== null) onRetryAfter(waitMs)
+    const text = await bodyOf(response)
+    call.outcome = outcomeOf(status, text)
+    if (call.outcome.status === 'no_response') throw new Error(call.outcome.reason)
+    return new Response(text === '' ? null : text, { status, statusText, headers })
+  }
+
+  return {
+    fetch: async (url, init) => {
+      signal.throwIfAborted()
+      const call = calls.getStore() ?? { outcome: NOT_SENT }
+      const controller = new AbortController()
+      const abort = (): void => controller.abort()
+      signal.addEventListener('abort', abort)
+      let isTimedOut = false
+      const timeout = timer.wait(timeoutMs, controller.signal).then(() => {
+        isTimedOut = !controller.signal.aborted
+        controller.abort()
+      })
+      try {
+        return await send(url, { ...init, signal: controller.signal }, call)
+      } catch (error) {
+        if (isTimedOut) call.outcome = { status: 'no_response', reason: `no response within ${timeoutMs} ms` }
+        if (isUnconnected(error)) call.outcome = NOT_SENT
+        throw error
+      } finally {
+        controller.abort()
+        signal.removeEventListener('abort', abort)
+        await timeout
+      }
+    },
+    track: <T>(run: () => Promise<T>): Promise<CallResult<T>> => {
+      const call: { outcome: RequestOutcome } = { outcome: NOT_SENT }
+      return calls.run(call, async (): Promise<CallResult<T>> => {
+        try {
+          return { status: 'done', value: await run() }
+        } catch (error) {
+          return { status: 'failed', error, outcome: call.outcome }
+        }
+      })
+    },
+  }
+}
+
+const NOT_SENT: RequestOutcome = { status: 'not_sent' }
+
+const isUnconnected = (error: unknown): boolean =>
+  NO_CONNECTION.has(textMemberOf(memberOf(error, 'cause'), 'code') ?? '')
+
+const NO_CONNECTION: ReadonlySet<string> = new Set([
+  'EAI_AGAIN',
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'UND_ERR_CONNECT_TIMEOUT',
+])
+
+const outcomeOf = (httpStatus: number, text: string): RequestOutcome => {
+  let body: unknown
+  try {
+    body = JSON.parse(text)
+  } catch {
+    // A proxy's page, or half a response. The library would take it for an empty list.
+    if (httpStatus < 300)
+      return { status: 'no_response', reason: 'the exchange sent a response that is not JSON' }
+  }
+  const [code, message] = [textMemberOf(body, 'code'), textMemberOf(body, 'msg') ?? '']
+  return { status: 'response', httpStatus, code, message }
+}
+
+/** Lists of markets have some ten megabytes. */
+const BODY_BYTES_MAX = 64 * 1024 * 1024
+
+const bodyOf = async (response: Response): Promise<string> => {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+    bytes += chunk.byteLength
+    if (bytes > BODY_BYTES_MAX) throw new Error(`the response is longer than ${BODY_BYTES_MAX} bytes`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString()
+}
+
+/** How long an exchange asks to be left alone: by `Retry-After` (seconds or a date), else by the kind of limit. */
+export const pauseMs = (httpStatus: number, retryAfter: string | null, nowMs: number): number | null => {
+  if (!LIMIT_STATUS.has(httpStatus)) return null
+  const isSeconds = /^\s*\d+\s*$/.test(retryAfter ?? '')
+  const waitMs = isSeconds ? Number(retryAfter) * 1000 : Date.parse(retryAfter ?? '') - nowMs
+  if (!Number.isFinite(waitMs)) return DEFAULT_PAUSE_MS[httpStatus] ?? null
+  return Math.max(0, Math.min(PAUSE_MS_MAX, waitMs))
+}
+
+const LIMIT_STATUS: ReadonlySet<number> = new Set([418, 429, 503])
+/** A ban (418) without a time lasts two minutes at least. */
+const DEFAULT_PAUSE_MS: Readonly<Record<number, number>> = { 418: 120_000, 429: 10_000 }
+/** The longest ban that exchanges announce. */
+const PAUSE_MS_MAX = 3 * 86_400_000
+
+export interface RateLimiter {
+  /** Resolves when a request of this weight may be sent. Rejects when that takes too long, or after a stop. */
+  take(cost: number): Promise<void>
+  /** Sends nothing for so long. */
+  pause(waitMs: number): void
+}
+
+export interface RateLimit {
+  readonly timer: Timer
+  readonly signal: AbortSignal
+  /** Time in which the exchange allows one request of weight 1. */
+  readonly rateLimitMs: number
+  /** What may be sent at once after a quiet time, as the time in which the exchange allows it. */
+  readonly burstMs: number
+  /** A request that would wait longer is rejected unsent. */
+  readonly waitMsMax: number
+}
+
+/** The request was held back here and never sent. */
+export class RateLimitError extends Error {
+  override readonly name = 'RateLimitError'
+}
+
+export const createRateLimiter = (limit: RateLimit): RateLimiter => {
+  const { timer, signal, rateLimitMs, waitMsMax } = limit
+  const burstMs = Math.max(limit.burstMs, rateLimitMs)
+  /** Until then the exchange is busy with what was sent; a burst may run ahead of it. */
+  let busyUntilMs = Number.NEGATIVE_INFINITY
+  let pausedUntilMs = Number.NEGATIVE_INFINITY
+  let latestMs = timer.now()
+
+  /** A clock that is set back takes both times along: requests must not wait for the difference. */
+  const now = (): number => {
+    const nowMs = timer.now()
+    const setBackMs = Math.max(0, latestMs - nowMs)
+    busyUntilMs -= setBackMs
+    pausedUntilMs -= setBackMs
+    latestMs = nowMs
+    return nowMs
+  }
+
+  const waitFor = async (waitMs: number): Promise<void> => {
+    if (waitMs > waitMsMax) throw new RateLimitError(`rate limit: no request for another ${waitMs} ms`)
+    if (waitMs > 0) await timer.wait(waitMs, signal)
+    signal.throwIfAborted()
+  }
+
+  return {
+    take: async (cost) => {
+      signal.throwIfAborted()
+      const nowMs = now()
+      // Whole milliseconds: less than one does not move the clock.
+      const waitMs = Math.ceil(Math.max(busyUntilMs - burstMs, pausedUntilMs) - nowMs)
+      if (waitMs <= waitMsMax) busyUntilMs = Math.max(busyUntilMs, nowMs) + cost * rateLimitMs
+      await waitFor(waitMs)
+      // A pause may have been asked for meanwhile.
+      while (pausedUntilMs > now()) await waitFor(Math.ceil(pausedUntilMs - now()))
+    },
+    pause: (waitMs) => {
+      pausedUntilMs = Math.max(pausedUntilMs, now() + waitMs)
+    },
+  }
+}

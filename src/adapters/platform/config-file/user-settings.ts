@@ -1,0 +1,80 @@
+import { type Document, isAlias, isCollection, isMap, parse, parseDocument, stringify, visit } from 'yaml'
+import { isObject, type KeyPath, leavesOf, sameValue, valueAt } from '../../../core/config/values.ts'
+import type { Json, JsonObject } from '../../../core/shared/json.ts'
+import { userSettingsPath } from './sources.ts'
+import { createFile } from './write-file.ts'
+
+const HEADER = `# Settings of this installation: what differs from config/default.yaml and the preset.
+# Secrets may be among them, so only the owner can read this file.
+`
+
+/** The text of the file with these values. Comments and order stay where possible. */
+export const userSettingsText = (currentText: string | null, values: JsonObject): string => {
+  if (currentText === null) return freshText(values)
+  const edited = editedText(parseDocument(currentText), values)
+  return edited !== null && hasValues(edited, values) ? edited : freshText(values)
+}
+
+const freshText = (values: JsonObject): string =>
+  Object.keys(values).length === 0 ? HEADER : `${HEADER}${stringify(values, { lineWidth: 0 })}`
+
+const hasValues = (text: string, values: JsonObject): boolean => {
+  const read: unknown = parse(text)
+  return isObject(read) && sameValue(read, values)
+}
+
+/** Null when an edit in place could break the file. */
+const editedText = (document: Document, values: JsonObject): string | null => {
+  if (hasAliases(document)) return null
+  if (document.contents === null || !isMap(document.contents)) document.contents = document.createNode({})
+  const current: unknown = document.toJS()
+  if (!isObject(current)) return null
+  for (const { path, value } of leavesOf(values)) {
+    if (!sameValue(valueAt(current, path), value)) set(document, path, value)
+  }
+  // After the new values: a group that holds one keeps its comments.
+  for (const { path } of leavesOf(current)) {
+    if (valueAt(values, path) === undefined) remove(document, path)
+  }
+  if (Object.keys(values).length === 0) return null
+  return document.toString({ lineWidth: 0 })
+}
+
+/** What stands where a group belongs makes room for it. */
+const set = (document: Document, path: KeyPath, value: Json): void => {
+  path.slice(0, -1).forEach((_, index) => {
+    const above = path.slice(0, index + 1)
+    const node = document.getIn(above, true)
+    if (node !== undefined && !isMap(node)) document.setIn(above, document.createNode({}))
+  })
+  document.setIn(path, value)
+}
+
+/** Groups that become empty go too. */
+const remove = (document: Document, path: KeyPath): void => {
+  if (path.length === 0 || !document.hasIn(path)) return
+  document.deleteIn(path)
+  const parent = document.getIn(path.slice(0, -1))
+  if (isCollection(parent) && parent.items.length === 0) remove(document, path.slice(0, -1))
+}
+
+const hasAliases = (document: Document): boolean => {
+  let found = false
+  visit(document, (_, node) => {
+    if (!isAlias(node)) return undefined
+    found = true
+    return visit.BREAK
+  })
+  return found
+}
+
+export interface CreatedUserSettings {
+  readonly status: 'created' | 'exists'
+  readonly path: string
+}
+
+/** `config/user.yaml` of a first run. One of several processes creates it; a file that exists stays as it is. */
+export const createUserSettings = async (home: string, values: JsonObject): Promise<CreatedUserSettings> => {
+  const path = userSettingsPath(home)
+  return { status: await createFile(path, userSettingsText(null, values)), path }
+}

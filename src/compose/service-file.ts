@@ -1,0 +1,72 @@
+import { mkdir, readFile, rename, unlink, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { z } from 'zod'
+import type { Clock } from '../ports/clock.ts'
+import type { FoundService } from '../surfaces/cli/dependencies.ts'
+
+const serviceEntry = z.object({
+  pid: z.int(),
+  base_url: z.string(),
+  node_id: z.string(),
+  started_at_ms: z.number(),
+})
+
+/** What a running service writes to `data/service.json`, so that commands find the service of their own home. */
+export type ServiceEntry = z.infer<typeof serviceEntry>
+
+const pathIn = (home: string): string => join(home, 'data', 'service.json')
+
+export const writeServiceFile = async (home: string, entry: ServiceEntry): Promise<void> => {
+  const path = pathIn(home)
+  const draft = `${path}.${entry.pid}.partial`
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  await writeFile(draft, `${JSON.stringify(entry, null, 2)}\n`, { mode: 0o600 })
+  await rename(draft, path)
+}
+
+/** Leaves the file alone if a service that was started later has replaced it. */
+export const removeServiceFile = async (
+  home: string,
+  { pid, started_at_ms }: ServiceEntry,
+): Promise<void> => {
+  const current = await readServiceFile(home)
+  if (current?.pid === pid && current.started_at_ms === started_at_ms) await unlink(pathIn(home))
+}
+
+const readServiceFile = async (home: string): Promise<ServiceEntry | null> => {
+  try {
+    const parsed = serviceEntry.safeParse(JSON.parse(await readFile(pathIn(home), 'utf8')))
+    return parsed.success ? parsed.data : null
+  } catch {
+    // Missing, unreadable or damaged: it names no service.
+    return null
+  }
+}
+
+/**
+ * The running service of this home. A killed service leaves its file behind, and another service may listen on the port
+ * by now: that one has another start time.
+ */
+export const askServiceOf = async (home: string, clock: Pick<Clock, 'now'>): Promise<FoundService | null> => {
+  const entry = await readServiceFile(home)
+  const found = entry === null ? null : await askServiceAt(entry.base_url)
+  if (entry === null || found === null) return null
+  const startedAtMs = clock.now() - found.uptimeSeconds * 1000
+  return Math.abs(startedAtMs - entry.started_at_ms) <= ANSWER_WITHIN_MS ? found : null
+}
+
+const ANSWER_WITHIN_MS = 2000
+
+/** Null when nothing answers at this URL, or something that is no service of this kind. */
+export const askServiceAt = async (baseUrl: string): Promise<FoundService | null> => {
+  try {
+    const response = await fetch(`${baseUrl}/health`, { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) })
+    const { version, uptime_seconds: uptimeSeconds } = healthAnswer.parse(await response.json())
+    return { baseUrl, version, uptimeSeconds }
+  } catch {
+    // Not reachable is an answer here, whatever the reason.
+    return null
+  }
+}
+
+const healthAnswer = z.object({ version: z.string(), uptime_seconds: z.number() })

@@ -1,0 +1,268 @@
+import type { NewEvent } from '../events/catalogue.ts'
+import type { DecisionContext } from '../shared/decision-context.ts'
+import { type Decision, accept } from '../shared/decision.ts'
+import { derivedId } from '../shared/derived-id.ts'
+import { orderId, positionId, type IntentId, type OrderId, type PositionId } from '../shared/brand.ts'
+import { blocksEntries } from '../shared/level.ts'
+import {
+  NO_QUANTITY,
+  notionalOf,
+  priceFrom,
+  priceNumber,
+  priceNumberOrNull,
+  quantityNumber,
+  ratioOf,
+  usdFrom,
+  usdNumber,
+  type Price,
+  type Quantity,
+} from '../shared/money.ts'
+import { r9 } from '../shared/numbers.ts'
+import { canonicalSymbol } from '../shared/symbol.ts'
+import { markNow } from '../signals/prices.ts'
+import { accountStatusOf } from './account.ts'
+import { positionsOf } from './portfolio.ts'
+import { destinationOf } from './destination.ts'
+import type { TradingFacts } from './evolve.ts'
+import type { Intent } from './intents.ts'
+import { clientOrderId, isExit } from './orders.ts'
+import { type Fill, filledEvent, levelsOf, paperFill } from './fills.ts'
+import { type EntryFacts, type EntryRules, type OrderPlan, type SizeLimits, planned } from './sizing.ts'
+
+/** A ready intent becomes an order, or is rejected with every reason. */
+export const enterIntent = (facts: TradingFacts, intentId: IntentId, context: DecisionContext): Decision => {
+  const known = facts.trading.intents.get(intentId)
+  if (known === undefined) return accept()
+  const { symbol } = known.intent
+  const { now, configuration, sha256Hex } = context
+  const mark = markNow(facts, symbol, context)
+  return enter(known, {
+    now,
+    level: facts.trading.killSwitch.level,
+    mark: mark === null ? null : { price: mark.price, ts: new Date(mark.atMs).toISOString() },
+    account: accountStatusOf(facts.trading, now),
+    closes: facts.trading.ledger.closes,
+    heldInSymbol: positionsOf(facts.trading, symbol).length + entriesUnderWay(facts, symbol),
+    destination: destinationOf(facts, symbol, context),
+    rules: configuration,
+    sha256Hex,
+  })
+}
+
+/** Those that have no position yet; the others are counted as one. */
+const entriesUnderWay = ({ trading: { orders } }: TradingFacts, symbol: string): number =>
+  orders.open.count(
+    (order) =>
+      !isExit(order) && order.filled === 0n && canonicalSymbol(order.symbol) === canonicalSymbol(symbol),
+  )
+
+/** All checks on the final order; it is sent only if none fails, and every failing one is listed. */
+const enter = (known: Intent | undefined, facts: EntryFacts): Decision => {
+  if (
+    known?.status === 'awaiting_approval' &&
+    isListed(known.intent.symbol, facts.rules.execution.dcg_symbols)
+  )
+    return accept(...rejected(known, ['dcg_symbol'], null, facts))
+  if (known?.status !== 'ready') return accept()
+  const plan = planned(known, facts)
+  const reasons = failedReasons(known, plan, facts)
+  if (plan === null || reasons.length > 0) return accept(...rejected(known, reasons, plan, facts))
+  return accept(...ordered(known, plan, facts))
+}
+
+const rejected = (
+  { id, intent }: Intent,
+  reasons: readonly CheckReason[],
+  plan: OrderPlan | null,
+  { now, sha256Hex, mark }: EntryFacts,
+): readonly NewEvent[] => {
+  const { symbol, direction, cycle_id: traceId } = intent
+  const failed: NewEvent = {
+    type: 'execution.order_failed.v1',
+    source: 'oms',
+    traceId,
+    payload: {
+      order_id: derivedId('order', id, sha256Hex),
+      intent_id: id,
+      symbol,
+      reasons: [...reasons],
+      details: {
+        mark_price: priceNumberOrNull(mark?.price ?? null),
+        intended_price: intent.intended_price,
+        limits: plan === null ? null : limitNumbers(plan.limits),
+      },
+    },
+  }
+  if (!reasons.includes('dcg_symbol')) return [failed]
+  const violation: NewEvent = {
+    type: 'system.dcg_violation.v1',
+    source: 'oms',
+    traceId,
+    payload: {
+      symbol,
+      action: direction === 'long' ? 'buy' : 'sell',
+      reason: 'Symbol in DCG blacklist',
+      blocked_at: now,
+      intent_id: id,
+    },
+  }
+  return [violation, failed]
+}
+
+const ordered = (
+  { id, intent }: Intent,
+  { mid, side, limits, notional, quantity, limitPrice }: OrderPlan,
+  { mark, rules, sha256Hex, now, destination }: EntryFacts,
+): readonly NewEvent[] => {
+  const newOrderId = orderId(derivedId('order', id, sha256Hex))
+  const order = {
+    id: newOrderId,
+    positionId: positionId(derivedId('position', newOrderId, sha256Hex)),
+    intentId: id,
+    traceId: intent.cycle_id,
+    venue: destination.name,
+  }
+  const submitted: NewEvent = {
+    type: 'execution.order_submitted.v1',
+    source: 'oms',
+    traceId: intent.cycle_id,
+    payload: {
+      order_id: order.id,
+      position_id: order.positionId,
+      intent_id: id,
+      venue: destination.name,
+      type: limitPrice === null ? 'market' : 'limit',
+      side,
+      symbol: intent.symbol,
+      size_notional: usdNumber(destination.kind === 'paper' ? notional : notionalOf(mid, quantity)),
+      reduce_only: false,
+      idempotency_key: clientOrderId(order.id),
+      quantity: quantityNumber(quantity),
+      limit_price: priceNumberOrNull(limitPrice),
+      reference_price: priceNumber(mid),
+      reference_ts: mark?.ts ?? now,
+      trigger: null,
+      limits: limitNumbers(limits),
+      exit_reason: null,
+      valid_until: intent.valid_until,
+    },
+  }
+  // The venue reports what becomes of it.
+  if (destination.kind === 'venue' || rules.execution.paper_partial_fills) return [submitted]
+  const fill = paperFill(side, quantity, mid, rules.execution)
+  return [
+    submitted,
+    filledEvent(order, fill, { fillNo: 1, remaining: NO_QUANTITY }),
+    openedEvent({ id, intent }, order, fill, { mid, remaining: NO_QUANTITY, rules }),
+  ]
+}
+
+/** A position exists from its first fill. */
+export const openedEvent = (
+  { id, intent }: Pick<Intent, 'id' | 'intent'>,
+  order: { readonly id: OrderId; readonly positionId: PositionId; readonly venue: string },
+  fill: Fill,
+  {
+    mid,
+    remaining,
+    rules,
+  }: { readonly mid: Price; readonly remaining: Quantity; readonly rules: Pick<EntryRules, 'execution'> },
+): NewEvent => {
+  const { stopLoss, takeProfit, lossAtStop } = levelsOf(intent, fill, rules.execution)
+  return {
+    type: 'execution.position_opened.v1',
+    source: 'oms',
+    traceId: intent.cycle_id,
+    payload: {
+      position_id: order.positionId,
+      order_id: order.id,
+      intent_id: id,
+      conviction_id: intent.conviction_id,
+      platform: order.venue,
+      asset: canonicalSymbol(intent.symbol),
+      direction: intent.direction,
+      entry_price: priceNumber(fill.price),
+      quantity: quantityNumber(fill.quantity),
+      size_notional: usdNumber(fill.notional),
+      leverage: intent.leverage,
+      margin_type: 'isolated',
+      stop_loss: priceNumberOrNull(stopLoss),
+      take_profit: priceNumberOrNull(takeProfit),
+      regime_at_entry: intent.regime,
+      pcs_at_entry: intent.pcs_score ?? null,
+      cts_at_entry: intent.cts_score ?? null,
+      signal_ids: [...intent.signal_ids],
+      fees_usd: usdNumber(fill.fee),
+      mark_price: priceNumber(mid),
+      loss_at_stop_usd: usdNumber(lossAtStop),
+      remaining_size: quantityNumber(remaining),
+    },
+  }
+}
+
+const limitNumbers = (limits: SizeLimits): Record<string, number> =>
+  Object.fromEntries(Object.entries(limits).map(([name, limit]) => [name, usdNumber(limit)]))
+
+export type CheckReason =
+  | 'dcg_symbol'
+  | 'expired'
+  | 'kill_switch'
+  | 'approval_required'
+  | 'venue_unavailable'
+  | 'paper_period'
+  | 'no_price'
+  | 'price_moved'
+  | 'duplicate_position'
+  | 'size_zero'
+  | 'position_limit'
+  | 'heat_limit'
+  | 'exposure_limit'
+  | 'margin_limit'
+  | 'leverage_limit'
+  | 'daily_loss_limit'
+  | 'drawdown_limit'
+
+/** Every check is made, whatever the others say. */
+const failedReasons = (
+  { intent, isApproved }: Intent,
+  plan: OrderPlan | null,
+  facts: EntryFacts,
+): readonly CheckReason[] => {
+  const { now, level, account, rules, mark } = facts
+  const { execution, risk } = rules
+  const { destination } = facts
+  const isLive = destination.kind === 'venue'
+  const isLarge = plan === null || plan.notional >= usdFrom(execution.confirmation_threshold_usd)
+  const isMoved =
+    mark !== null &&
+    intent.intended_price !== null &&
+    r9(Math.abs(ratioOf(mark.price, priceFrom(intent.intended_price)) - 1)) > execution.max_entry_drift_pct
+  const fails: Readonly<Record<CheckReason, boolean>> = {
+    dcg_symbol: isListed(intent.symbol, execution.dcg_symbols),
+    expired: now > intent.valid_until,
+    kill_switch: blocksEntries(level),
+    approval_required: isLive && isLarge && !isApproved,
+    venue_unavailable: !destination.isAvailable,
+    paper_period: isLive && !destination.isPaperPeriodOver,
+    no_price: mark === null,
+    price_moved: isMoved,
+    duplicate_position: facts.heldInSymbol >= execution.max_positions_per_symbol,
+    size_zero: plan !== null && plan.quantity === 0n,
+    position_limit: bounds(plan, 'position', execution.min_notional_usd),
+    heat_limit: bounds(plan, 'heat', execution.min_notional_usd),
+    exposure_limit: bounds(plan, 'exposure', execution.min_notional_usd),
+    margin_limit: bounds(plan, 'margin', execution.min_notional_usd),
+    leverage_limit: intent.leverage > risk.max_leverage,
+    daily_loss_limit: risk.daily_loss_limit_pct > 0 && account.dayLoss >= risk.daily_loss_limit_pct,
+    drawdown_limit: account.drawdown >= risk.max_drawdown_pct,
+  }
+  return (Object.keys(fails) as readonly CheckReason[]).filter((reason) => fails[reason])
+}
+
+/** A limit that leaves too little is named beside the size. */
+const bounds = (plan: OrderPlan | null, limit: keyof OrderPlan['limits'], smallestUsd: number): boolean =>
+  plan !== null && plan.quantity === 0n && plan.limits[limit] <= usdFrom(smallestUsd)
+
+/** Whatever the spelling. */
+const isListed = (symbol: string, listed: readonly string[]): boolean =>
+  listed.some((name) => canonicalSymbol(name) === canonicalSymbol(symbol))

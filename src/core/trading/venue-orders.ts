@@ -1,0 +1,406 @@
+import { asKnown, type NewEvent, type PayloadOf } from '../events/catalogue.ts'
+import { assert } from '../shared/assert.ts'
+import type { OrderId } from '../shared/brand.ts'
+import { accept, refuse, type Decision } from '../shared/decision.ts'
+import type { DecisionContext } from '../shared/decision-context.ts'
+import type { JsonObject } from '../shared/json.ts'
+import { blocksEntries, blocksExits } from '../shared/level.ts'
+import {
+  minus,
+  NO_QUANTITY,
+  NO_USD,
+  notionalOf,
+  quantityNumber,
+  type Price,
+  type Quantity,
+  type Usd,
+} from '../shared/money.ts'
+import { markNow } from '../signals/prices.ts'
+import { destinationOf } from './destination.ts'
+import { PAPER } from './orders.ts'
+import { evolveTrading, type TradingFacts } from './evolve.ts'
+import { closedEvents } from './exits.ts'
+import { filledEvent, type Fill } from './fills.ts'
+import {
+  byId,
+  cancelEvents,
+  canceledEvent,
+  intentOf,
+  isExit,
+  isUnknown,
+  quantityOpen,
+  type OpenOrder,
+  type Order,
+} from './orders.ts'
+import { entryOrderOf, isOpen } from './positions.ts'
+import { entryProgress } from './resting-orders.ts'
+
+/** A trade at the venue, under its id there. */
+export interface VenueFill {
+  readonly venueTradeId: string
+  readonly price: Price
+  readonly quantity: Quantity
+  readonly feeUsd: Usd
+  readonly atMs: number
+}
+
+/** Everything the venue knows of an order. */
+export interface VenueReport {
+  readonly venueOrderId: string
+  readonly status: 'open' | 'partial' | 'filled' | 'canceled' | 'rejected'
+  readonly filledQuantity: Quantity
+  readonly fills: readonly VenueFill[]
+}
+
+export interface ReportCommand {
+  readonly orderId: OrderId
+  readonly report: VenueReport
+  /** How often the venue was asked, where the order had been unknown. */
+  readonly lookups: number | null
+}
+
+/** What is new in a report: acknowledgement, fills, the end of the order, and what follows for its position. */
+export const recordReport = (
+  facts: TradingFacts,
+  { orderId, report, lookups }: ReportCommand,
+  context: DecisionContext,
+): Decision => {
+  const order = facts.trading.orders.open.get(orderId)
+  if (order === undefined) return accept()
+  const builder = new EventBuilder(facts, context)
+  if (isUnknown(order)) {
+    const found = { found: true, venue_status: report.status, lookups: lookups ?? 0, action: 'none' } as const
+    builder.append(reconciledEvent(order, found))
+  }
+  if (order.venueOrderId === null) {
+    builder.append({
+      type: 'execution.order_acknowledged.v1',
+      source: 'oms',
+      payload: { order_id: order.id, venue_order_id: report.venueOrderId },
+    })
+  }
+  for (const fill of newFills(order, report))
+    builder.append(...fillEvents(builder.facts, order.id, fill, context))
+  const rest = builder.facts.trading.orders.open.get(order.id)
+  if (rest !== undefined && hasEnded(report, rest)) builder.append(endEvent(rest, report))
+  builder.append(...positionEvents(builder.facts, order))
+  return accept(...builder.events)
+}
+
+/** The venue refused the order. */
+export const recordRejection = (
+  facts: TradingFacts,
+  id: OrderId,
+  reason: string,
+  context: DecisionContext,
+): Decision => {
+  const order = facts.trading.orders.open.get(id)
+  if (order === undefined || order.status !== 'submitting') return accept()
+  return accept(...ended(facts, order, rejectedEvent(order, reason.slice(0, REASON_LENGTH_MAX)), context))
+}
+
+/** The order never left. */
+export const recordUnsent = (
+  facts: TradingFacts,
+  id: OrderId,
+  reason: string,
+  context: DecisionContext,
+): Decision => {
+  const order = facts.trading.orders.open.get(id)
+  if (order === undefined || order.status !== 'submitting') return accept()
+  return accept(...ended(facts, order, canceledEvent(order, order.cancelReason ?? reason), context))
+}
+
+/** Whether the venue has the order is not known any more. */
+export const markOrderUnknown = (
+  { trading: { orders } }: TradingFacts,
+  id: OrderId,
+  reason: string,
+): Decision => {
+  const order = orders.open.get(id)
+  return order === undefined || isUnknown(order) ? accept() : accept(unknownEvent(order, reason))
+}
+
+/** After a restart that holds for every order at a venue. */
+export const markOrdersUnknown = ({ trading: { orders } }: TradingFacts, reason: string): Decision =>
+  accept(
+    ...[...orders.open.values()]
+      .filter((order) => order.venue !== PAPER && !isUnknown(order))
+      .toSorted(byId)
+      .map((order) => unknownEvent(order, reason)),
+  )
+
+/** The venue does not have it, asked often enough: it is sent again under the same client id, or fails. */
+export const recordNotFound = (
+  facts: TradingFacts,
+  id: OrderId,
+  lookups: number,
+  context: DecisionContext,
+): Decision => {
+  const order = facts.trading.orders.open.get(id)
+  if (order === undefined || !isUnknown(order)) return accept()
+  const mayResend = order.resends < RESENDS_MAX && order.filled === 0n && isStillWanted(facts, order, context)
+  const action = mayResend ? 'resend' : 'fail'
+  const reconciled = reconciledEvent(order, { found: false, venue_status: null, lookups, action })
+  if (mayResend) return accept(reconciled)
+  return accept(reconciled, ...ended(facts, order, notFoundEvent(order), context))
+}
+
+/** The venue offers no look-up: the order stays unknown until an operator says what became of it. */
+export const recordLookupUnsupported = ({ trading: { orders } }: TradingFacts, id: OrderId): Decision => {
+  const order = orders.open.get(id)
+  if (order === undefined || !isUnknown(order) || order.needsOperator) return accept()
+  const { symbol, positionId, venue } = order
+  return accept(
+    reconciledEvent(order, { found: false, venue_status: null, lookups: 0, action: 'operator' }),
+    executionAlert({
+      cause: 'order_unknown',
+      message:
+        `It is not known whether ${venue} has order ${id} in ${symbol}, and ${venue} cannot look it up: ` +
+        'check there, then cancel the order here',
+      symbol,
+      orderId: id,
+      positionId,
+      repeat: 0,
+    }),
+  )
+}
+
+export interface CancelRequest {
+  readonly orderId: OrderId
+  readonly operator: string
+  readonly reason: string | null
+  readonly surface: 'api' | 'cli'
+}
+
+/** By hand, at every level. */
+export const cancelOrder = (
+  facts: TradingFacts,
+  { orderId: id, operator, reason, surface }: CancelRequest,
+  context: DecisionContext,
+): Decision => {
+  const order = facts.trading.orders.open.get(id)
+  const extras = { order_id: id }
+  if (order === undefined) {
+    const past = facts.trading.orders.ended.get(id)
+    return past === undefined
+      ? refuse('order.not_found', `no order has id ${id}`, extras)
+      : refuse('order.not_open', `the order is ${past.status}`, { ...extras, order_status: past.status })
+  }
+  const why = reason ?? 'manual'
+  // The operator has looked at the venue, which the engine cannot.
+  const events =
+    isUnknown(order) && order.needsOperator
+      ? ended(facts, order, canceledEvent(order, why), context)
+      : cancelEvents(order, why, operator)
+  if (events.length === 0) {
+    return refuse('order.not_open', 'the venue has been asked to cancel it', {
+      ...extras,
+      order_status: order.status,
+    })
+  }
+  return accept(...events.map((event, index) => (index === 0 ? { ...event, source: surface } : event)))
+}
+
+/** Something about an order or a position at a venue that needs an operator. */
+export const executionAlert = ({
+  cause,
+  message,
+  symbol,
+  orderId,
+  positionId,
+  repeat,
+}: {
+  readonly cause: PayloadOf<'alert.execution'>['cause']
+  readonly message: string
+  readonly symbol: string
+  readonly orderId: string | null
+  readonly positionId: string | null
+  readonly repeat: number
+}): NewEvent => ({
+  type: 'alert.execution',
+  source: 'alerts',
+  payload: {
+    urgency: 'immediate',
+    message,
+    cause,
+    symbol,
+    order_id: orderId,
+    position_id: positionId,
+    repeat,
+  },
+})
+
+/** Events that follow from one another inside one decision: each is decided on the state after the ones before it. */
+class EventBuilder {
+  readonly events: NewEvent[] = []
+  facts: TradingFacts
+  readonly #now: string
+
+  constructor(facts: TradingFacts, { now }: DecisionContext) {
+    this.facts = facts
+    this.#now = now
+  }
+
+  append(...events: readonly NewEvent[]): void {
+    for (const event of events) {
+      this.events.push(event)
+      const known = asKnown({
+        seq: 0,
+        id: '',
+        type: event.type,
+        ts: event.ts ?? this.#now,
+        source: event.source,
+        traceId: null,
+        dedupeKey: null,
+        payload: event.payload as unknown as JsonObject,
+        recordedAt: this.#now,
+      })
+      assert(known !== null, `trading wrote an event of unknown type ${event.type}`)
+      this.facts = { ...this.facts, trading: evolveTrading(this.facts.trading, known) }
+    }
+  }
+}
+
+/** After that many resends the order fails. */
+const RESENDS_MAX = 3
+const REASON_LENGTH_MAX = 500
+const NOT_FOUND = 'not_found_on_venue'
+
+/** In the order in which they happened, each once. */
+const newFills = ({ tradeIds }: Order, { fills }: VenueReport): readonly VenueFill[] => {
+  const known = new Set(tradeIds)
+  const fresh = new Map(
+    fills.filter(({ venueTradeId }) => !known.has(venueTradeId)).map((fill) => [fill.venueTradeId, fill]),
+  )
+  return [...fresh.values()].toSorted(
+    (one, other) => one.atMs - other.atMs || (one.venueTradeId < other.venueTradeId ? -1 : 1),
+  )
+}
+
+const fillEvents = (
+  facts: TradingFacts,
+  id: OrderId,
+  { price, quantity, feeUsd: fee, venueTradeId }: VenueFill,
+  context: DecisionContext,
+): readonly NewEvent[] => {
+  const order = facts.trading.orders.open.get(id)
+  // More than was ordered: the comparison of accounts finds it.
+  if (order === undefined) return []
+  const fill: Fill = { price, quantity, notional: notionalOf(price, quantity), fee }
+  const left = minus(quantityOpen(order), quantity)
+  const remaining = left > 0n ? left : NO_QUANTITY
+  const filled = filledEvent({ ...order, intentId: intentOf(order) }, fill, {
+    fillNo: order.fills + 1,
+    remaining,
+    venueTradeId,
+  })
+  if (isExit(order)) return [filled]
+  const mid = markNow(facts, order.symbol, context)?.price ?? price
+  return [filled, ...entryProgress(facts, order, fill, { remaining, mid, context })]
+}
+
+/** Not before every trade that the report counts is recorded. */
+const hasEnded = ({ status, filledQuantity }: VenueReport, { filled }: Order): boolean =>
+  status !== 'open' && status !== 'partial' && filled >= filledQuantity
+
+const endEvent = (order: Order, { status }: VenueReport): NewEvent =>
+  status === 'rejected' && order.filled === 0n
+    ? rejectedEvent(order, 'the venue says so')
+    : canceledEvent(order, order.cancelReason ?? 'remainder')
+
+/** The end of an order, and what follows from it for its position. */
+const ended = (
+  facts: TradingFacts,
+  order: OpenOrder,
+  event: NewEvent,
+  context: DecisionContext,
+): readonly NewEvent[] => {
+  const builder = new EventBuilder(facts, context)
+  builder.append(event)
+  builder.append(...positionEvents(builder.facts, order))
+  return builder.events
+}
+
+/** What follows for a position when one of its orders has ended: it is closed, or its exit has failed. */
+const positionEvents = ({ trading }: TradingFacts, order: Order): readonly NewEvent[] => {
+  const { id, positionId, symbol } = order
+  const position = trading.positions.get(positionId)
+  if (position?.status !== 'closing') return []
+  const entry = entryOrderOf(position)
+  if (entry !== null && trading.orders.open.has(entry)) return []
+  const { exit, holding } = position
+  if (exit.quantity >= holding.quantity) {
+    return closedEvents(position, NO_FILL, { reason: exit.reason, trigger: exit.trigger })
+  }
+  if (!isExit(order) || trading.orders.open.has(id)) return []
+  const left = quantityNumber(minus(holding.quantity, exit.quantity))
+  return [
+    executionAlert({
+      cause: 'exit_failed',
+      message: `An exit of ${symbol} did not succeed: ${left} are still held, it is tried again`,
+      symbol,
+      orderId: id,
+      positionId,
+      repeat: exit.attempt - 1,
+    }),
+  ]
+}
+
+/** The fills of the exit are in its progress already. */
+const NO_FILL: Fill = { price: 0n as Price, quantity: NO_QUANTITY, notional: NO_USD, fee: NO_USD }
+
+const isStillWanted = (facts: TradingFacts, order: OpenOrder, context: DecisionContext): boolean => {
+  const { killSwitch, orders, positions } = facts.trading
+  const { purpose } = order
+  if (order.cancelReason !== null) return false
+  if (purpose.kind === 'exit') {
+    const position = positions.get(order.positionId)
+    if (position === undefined || !isOpen(position)) return false
+    return !blocksExits(killSwitch.level) || purpose.reason === 'manual'
+  }
+  const others = {
+    ...facts,
+    trading: { ...facts.trading, orders: { ...orders, open: orders.open.delete(order.id) } },
+  }
+  return (
+    !blocksEntries(killSwitch.level) &&
+    (purpose.validUntil === null || context.now <= purpose.validUntil) &&
+    destinationOf(others, order.symbol, context).isAvailable
+  )
+}
+
+const unknownEvent = ({ id, symbol }: Order, reason: string): NewEvent => ({
+  type: 'execution.order_unknown.v1',
+  source: 'oms',
+  payload: { order_id: id, symbol, reason: reason.slice(0, REASON_LENGTH_MAX) },
+})
+
+const reconciledEvent = (
+  { id }: Order,
+  result: Omit<PayloadOf<'execution.order_reconciled.v1'>, 'order_id'>,
+): NewEvent => ({
+  type: 'execution.order_reconciled.v1',
+  source: 'oms',
+  payload: { order_id: id, ...result },
+})
+
+const rejectedEvent = (order: Order, reason: string): NewEvent =>
+  failedEvent(order, 'venue_rejected', { venue_reason: reason })
+
+/** What was filled stays filled. */
+const notFoundEvent = (order: Order): NewEvent =>
+  order.filled > 0n ? canceledEvent(order, NOT_FOUND) : failedEvent(order, NOT_FOUND, {})
+
+const failedEvent = (order: Order, reason: string, details: JsonObject): NewEvent => ({
+  type: 'execution.order_failed.v1',
+  source: 'oms',
+  payload: {
+    order_id: order.id,
+    intent_id: intentOf(order),
+    position_id: order.positionId,
+    symbol: order.symbol,
+    reasons: [reason],
+    details: { position_id: order.positionId, ...details },
+  },
+})

@@ -1,0 +1,136 @@
+import { canonicalSymbol } from '../../core/shared/symbol.ts'
+import { differingSymbols, type AccountSweep } from '../../core/trading/account-sweep.ts'
+import { openPositionsOf } from '../../core/trading/portfolio.ts'
+import type { VenueCheck } from '../../core/trading/venue.ts'
+import { PAPER } from '../../core/trading/orders.ts'
+import type { Broker } from '../../ports/broker.ts'
+import type { Timer } from '../../ports/timer.ts'
+import type { Engine } from '../engine.ts'
+
+export interface VenueMonitorDependencies {
+  readonly engine: Engine
+  readonly broker: Broker
+  readonly venue: string
+  readonly timer: Timer
+  readonly symbols: () => readonly string[]
+  /** Increases with every step in a symbol. */
+  readonly activityIn: (symbol: string) => number
+  readonly signal: AbortSignal
+  readonly onError: (what: string, error?: unknown) => void
+}
+
+const ACCOUNT_SWEEP_MS = 30_000
+/** A difference is checked again soon. */
+const CONFIRM_MS = 3000
+/** Symbols and step sizes of a venue change rarely. */
+const CHECK_MS = 3_600_000
+const CHECK_AGAIN_MS = 30_000
+
+const NO_ACCOUNT = { name: 'account', ok: false, detail: 'the venue does not report its positions' } as const
+
+/** `differing`: a new difference, which counts only when it is seen again. */
+type SweepResult = 'agreed' | 'differing' | 'no-answer'
+
+/** Compares the account at the venue with the log, and records whether orders may be sent: not before they were compared. */
+export class VenueMonitor {
+  readonly #dependencies: VenueMonitorDependencies
+  #checkMs = 0
+  #differing: ReadonlySet<string> = new Set()
+
+  constructor(dependencies: VenueMonitorDependencies) {
+    this.#dependencies = dependencies
+  }
+
+  /** Results of an earlier process no longer count. */
+  begin(): Promise<void> {
+    return this.#record([{ name: 'reachable', ok: false, detail: 'not checked yet' }])
+  }
+
+  end(): Promise<void> {
+    return this.#record([{ name: 'reachable', ok: false, detail: 'the service stopped' }])
+  }
+
+  /** Ends as soon as the signal aborts: it does not wait for a venue that does not answer. */
+  async run(): Promise<void> {
+    const { signal } = this.#dependencies
+    const ended = new Promise<void>((resolve) => {
+      signal.addEventListener('abort', () => resolve(), { once: true })
+    })
+    while (!signal.aborted) await Promise.race([this.#checkAndWait(), ended])
+  }
+
+  async #checkAndWait(): Promise<void> {
+    const { timer, signal, onError } = this.#dependencies
+    let pauseMs = ACCOUNT_SWEEP_MS
+    try {
+      if ((await this.#check()) === 'differing') pauseMs = CONFIRM_MS
+    } catch (error) {
+      onError('could not check the venue', error)
+    }
+    await timer.wait(pauseMs, signal)
+  }
+
+  async #check(): Promise<SweepResult> {
+    const { broker, symbols, timer, signal } = this.#dependencies
+    const isDue = timer.now() >= this.#checkMs
+    const checks = isDue ? await broker.preflight(symbols()) : []
+    const swept = signal.aborted ? 'no-answer' : await this.#compareAccount()
+    // Orders are no longer sent, so the result does not count.
+    if (signal.aborted) return swept
+    // Orders may be sent only once the positions are known.
+    if (!isDue || swept === 'differing') return swept
+    const all = swept === 'agreed' ? checks : [...checks, NO_ACCOUNT]
+    await this.#record(all)
+    this.#checkMs = timer.now() + (all.every(({ ok }) => ok) ? CHECK_MS : CHECK_AGAIN_MS)
+    return swept
+  }
+
+  async #record(checks: VenueCheck['checks']): Promise<void> {
+    const { engine, broker, venue, symbols } = this.#dependencies
+    const check = {
+      venue,
+      checks,
+      symbols: symbols().map((symbol) => ({ symbol, steps: broker.stepsOf(symbol) })),
+    }
+    await engine.execute({ kind: 'record-venue-check', check })
+  }
+
+  async #compareAccount(): Promise<SweepResult> {
+    const { engine, broker, venue, activityIn } = this.#dependencies
+    const before = new Map(this.#knownSymbols().map((symbol) => [symbol, activityIn(symbol)]))
+    const busy = this.#busySymbols()
+    const account = await broker.account()
+    if (account === null) return 'no-answer'
+    for (const payment of account.fundings ?? []) {
+      await engine.execute({ kind: 'record-funding', venue, payment })
+    }
+    const reported = account.positions.map(({ symbol }) => canonicalSymbol(symbol))
+    const quietSymbols = [...new Set([...before.keys(), ...reported])].filter(
+      (symbol) => !busy.has(symbol) && (before.get(symbol) ?? 0) === activityIn(symbol),
+    )
+    const { positions, liquidations = [] } = account
+    const sweep: AccountSweep = { venue, positions, liquidations, quietSymbols }
+    const keys = differingSymbols(engine.state, sweep)
+    const confirmed = keys
+      .filter((key) => this.#differing.has(key))
+      .map((key) => key.slice(0, key.indexOf('|')))
+    this.#differing = new Set(keys)
+    if (confirmed.length > 0) {
+      await engine.execute({ kind: 'compare-account', sweep: { ...sweep, quietSymbols: confirmed } })
+    }
+    return confirmed.length < keys.length ? 'differing' : 'agreed'
+  }
+
+  #knownSymbols(): readonly string[] {
+    const { engine, symbols } = this.#dependencies
+    const held = openPositionsOf(engine.state.trading).map(({ terms }) => terms.asset)
+    return [...new Set([...symbols(), ...held].map(canonicalSymbol))]
+  }
+
+  #busySymbols(): ReadonlySet<string> {
+    const { open } = this.#dependencies.engine.state.trading.orders
+    return new Set(
+      [...open.values()].filter(({ venue }) => venue !== PAPER).map(({ symbol }) => canonicalSymbol(symbol)),
+    )
+  }
+}

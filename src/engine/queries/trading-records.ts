@@ -1,0 +1,141 @@
+import type { Engine } from '../engine.ts'
+import { asKnown, type KnownEvent } from '../../core/events/catalogue.ts'
+import { stampedFrom, type LogRecord } from '../../core/log/event.ts'
+import { symbolRef } from '../../core/log/refs.ts'
+import { intentId, orderId, positionId } from '../../core/shared/brand.ts'
+import type { Refusal } from '../../core/shared/decision.ts'
+import type { Json } from '../../core/shared/json.ts'
+import { isPlainText } from '../../core/shared/text.ts'
+import { evolvePortfolio, INITIAL_PORTFOLIO } from '../../core/trading/portfolio.ts'
+import { evolveIntents, INITIAL_INTENTS, type Intent } from '../../core/trading/intents.ts'
+import { evolveOrders, INITIAL_ORDERS, type Order } from '../../core/trading/orders.ts'
+import type { Position } from '../../core/trading/positions.ts'
+import { payloadOf } from '../../core/views/log.ts'
+import type { EventLog } from '../../ports/event-log.ts'
+import type { Outcome } from '../plan.ts'
+
+/** What a query needs of the engine: the log and its fold. */
+export type Reader = Pick<Engine, 'log' | 'fresh'>
+
+// Memory keeps the newest ended positions, orders and intents. Older ones are rebuilt from their own events in the log.
+
+/** Null if no position has this id. */
+export const findPosition = async (reader: Reader, id: string): Promise<Position | null> =>
+  (await reader.fresh()).trading.positions.get(positionId(id)) ?? positionInLog(reader.log, id)
+
+/** Null if no order has this id. */
+export const findOrder = async (reader: Reader, id: string): Promise<Order | null> => {
+  const { open, ended } = (await reader.fresh()).trading.orders
+  return open.get(orderId(id)) ?? ended.get(orderId(id)) ?? orderInLog(reader.log, id)
+}
+
+/** Null if no intent has this id. */
+export const findIntent = async (reader: Reader, id: string): Promise<Intent | null> =>
+  (await reader.fresh()).trading.intents.get(intentId(id)) ?? intentInLog(reader.log, id)
+
+/** The outcome of a command about one of them, with `knownRefusal`. */
+export const withLogChecked = async (log: EventLog, outcome: Outcome): Promise<Outcome> =>
+  outcome.status === 'refused'
+    ? { status: 'refused', refusal: await knownRefusal(log, outcome.refusal) }
+    : outcome
+
+/** Commands know what memory holds: a record that only the log has is refused as ended, not as unknown. */
+export const knownRefusal = async (log: EventLog, refusal: Refusal): Promise<Refusal> => {
+  const { code, extras } = refusal
+  switch (code) {
+    case 'position.not_found': {
+      const status = (await positionInLog(log, idOf(extras['position_id'])))?.status
+      if (status === undefined) return refusal
+      const detail = `the position is ${status}`
+      return { code: 'position.not_open', detail, extras: { ...extras, position_status: status } }
+    }
+    case 'order.not_found': {
+      const status = (await orderInLog(log, idOf(extras['order_id'])))?.status
+      if (status === undefined) return refusal
+      return {
+        code: 'order.not_open',
+        detail: `the order is ${status}`,
+        extras: { ...extras, order_status: status },
+      }
+    }
+    case 'intent.not_found': {
+      const status = (await intentInLog(log, idOf(extras['intent_id'])))?.status
+      if (status === undefined) return refusal
+      const detail = `the intent does not wait for approval: it is ${status}`
+      return { code: 'intent.not_awaiting', detail, extras: { ...extras, intent_status: status } }
+    }
+    default:
+      return refusal
+  }
+}
+
+const idOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '')
+
+const positionInLog = async (log: EventLog, id: string): Promise<Position | null> => {
+  const events = await executionsAbout(log, id)
+  const position = positionAfter(events, id)
+  const end = events.findLast(({ type }) => type === 'execution.position_closed.v1')
+  if (position === null || end === undefined) return position
+  // Its last mark is that of a bar, which names the symbol and not the position.
+  const bar = await lastBar(log, position.terms.asset, end.seq)
+  return bar === null ? position : positionAfter([...events, bar], id)
+}
+
+const positionAfter = (events: readonly KnownEvent[], id: string): Position | null =>
+  events
+    .toSorted((one, other) => one.seq - other.seq)
+    .reduce(evolvePortfolio, INITIAL_PORTFOLIO)
+    .positions.get(positionId(id)) ?? null
+
+const BARS_EXAMINED = 100
+
+const lastBar = async (log: EventLog, symbol: string, before: number): Promise<KnownEvent | null> => {
+  const about = symbolRef(symbol)
+  const records = await log.read({
+    about,
+    types: ['market.bar'],
+    before,
+    order: 'desc',
+    limit: BARS_EXAMINED,
+  })
+  return records.flatMap(readable).find(isLiveBar) ?? null
+}
+
+const isLiveBar = (event: KnownEvent): boolean => event.type === 'market.bar.v1' && !event.payload.backfill
+
+const orderInLog = async (log: EventLog, id: string): Promise<Order | null> => {
+  const { open, ended } = (await executionsAbout(log, id)).reduce(evolveOrders, INITIAL_ORDERS)
+  return open.get(orderId(id)) ?? ended.get(orderId(id)) ?? null
+}
+
+/** The id of an intent is that of its event, so the index has only what followed. */
+const intentInLog = async (log: EventLog, id: string): Promise<Intent | null> => {
+  const first = isPlainText(id) ? await log.get(id) : null
+  if (first?.type !== 'execution.trade_intent.v1') return null
+  const later = (await executionsAbout(log, id)).filter(({ seq }) => seq > first.seq)
+  return [...readable(first), ...later].reduce(evolveIntents, INITIAL_INTENTS).get(intentId(id)) ?? null
+}
+
+const PAGE_EVENTS = 500
+const EVENTS_MAX = 10_000
+
+/** Only events that the engine writes: a signal may name any id. */
+const executionsAbout = async (log: EventLog, about: string): Promise<readonly KnownEvent[]> => {
+  if (!isPlainText(about)) return []
+  const events: KnownEvent[] = []
+  let after = 0
+  for (let examined = 0; examined < EVENTS_MAX; examined += PAGE_EVENTS) {
+    const page = await log.read({ about, types: ['execution'], after, order: 'asc', limit: PAGE_EVENTS })
+    events.push(...page.flatMap(readable))
+    const last = page.at(-1)
+    if (last === undefined || page.length < PAGE_EVENTS) break
+    after = last.seq
+  }
+  return events
+}
+
+/** A damaged event is left out; verification reports it. */
+const readable = (record: LogRecord): readonly KnownEvent[] => {
+  const known = payloadOf(record) === null ? null : asKnown(stampedFrom(record))
+  return known === null ? [] : [known]
+}

@@ -1,0 +1,75 @@
+import { karmaEvents } from '../../core/events/treasury.ts'
+import type { TreasuryState, SettlementReceipt } from '../../core/treasury/evolve.ts'
+import { receiptIdOf, type SettlementRequest, type SettlementStatus } from '../../core/treasury/settle.ts'
+import { viewReceipts, type ReceiptView } from '../../core/views/treasury.ts'
+import { payloadOf } from '../../core/views/log.ts'
+import type { LogRecord } from '../../core/log/event.ts'
+import { isPlainText } from '../../core/shared/text.ts'
+import type { EventLog } from '../../ports/event-log.ts'
+import { sha256Hex } from '../sha256.ts'
+
+const RECEIPT = 'karma.receipt'
+const SETTLEMENT = 'karma.settlement'
+const PAGE = 500
+
+/** Receipts, newest first, from the log: memory keeps only the newest. */
+export const karmaReceipts = async (
+  log: EventLog,
+  { limit, offset }: { readonly limit: number; readonly offset: number },
+): Promise<ReceiptView[]> => {
+  let bounds: { readonly before?: number } = {}
+  for (let left = offset; left > 0;) {
+    const passed = await log.read({
+      ...bounds,
+      types: [RECEIPT],
+      order: 'desc',
+      limit: Math.min(left, PAGE),
+    })
+    const last = passed.at(-1)
+    if (last === undefined) return []
+    left -= passed.length
+    bounds = { before: last.seq }
+  }
+  const wanted = await log.read({ ...bounds, types: [RECEIPT], order: 'desc', limit })
+  return viewReceipts(wanted.flatMap((record) => receiptIn(record) ?? []))
+}
+
+/** What the log says about a settlement request. Pending intents were never settled and need no lookup. */
+export const settlementStatus = async (
+  log: EventLog,
+  { pending }: Pick<TreasuryState, 'pending'>,
+  { intentIds, txHash }: SettlementRequest,
+): Promise<SettlementStatus> => {
+  const asked = [...new Set(intentIds)].filter((id) => isPlainText(id) && !pending.has(id))
+  const isSettled = await Promise.all(asked.map((id) => isAbout(log, id)))
+  return {
+    isRepeated: await isAbout(log, receiptIdOf(intentIds, txHash, sha256Hex)),
+    settledIds: asked.filter((_id, index) => isSettled[index] === true),
+  }
+}
+
+/** The result of a settlement request that was made before; null if it was not. */
+export const settlementOf = async (
+  log: EventLog,
+  { receipts }: Pick<TreasuryState, 'receipts'>,
+  { intentIds, txHash }: SettlementRequest,
+): Promise<SettlementReceipt | null> => {
+  const id = receiptIdOf(intentIds, txHash, sha256Hex)
+  const remembered = receipts.get(id)
+  if (remembered !== undefined) return remembered
+  const stored = await log.read({ about: id, types: [SETTLEMENT, RECEIPT], order: 'asc', limit: 2 })
+  const [receipt] = stored.flatMap((record) => receiptIn(record) ?? [])
+  const [skipped = []] = stored.flatMap((record) => skippedIn(record))
+  return receipt === undefined ? null : { receipt, skipped }
+}
+
+const isAbout = async (log: EventLog, id: string): Promise<boolean> =>
+  (await log.read({ about: id, types: [RECEIPT], order: 'asc', limit: 1 })).length > 0
+
+const receiptIn = (record: LogRecord): SettlementReceipt['receipt'] | null =>
+  karmaEvents['karma.receipt.v1'].safeParse(payloadOf(record)).data ?? null
+
+const skippedIn = (record: LogRecord): readonly SettlementReceipt['skipped'][] => {
+  const settlement = karmaEvents['karma.settlement.v1'].safeParse(payloadOf(record)).data
+  return settlement === undefined ? [] : [settlement.skipped]
+}

@@ -1,0 +1,164 @@
+import { createInterface } from 'node:readline/promises'
+import { Writable, type Readable } from 'node:stream'
+import { redactText, redactValue } from '../../core/operations/redaction.ts'
+import { UsageError } from './failure.ts'
+
+export type TerminalStream = Writable & { readonly isTTY?: boolean; readonly columns?: number }
+export type InputStream = Readable & { readonly isTTY?: boolean }
+
+/** What a piece of text means; how that looks depends on where it is shown. */
+export type Tone = 'plain' | 'heading' | 'quiet' | 'good' | 'warning' | 'bad'
+
+/** How text is shown: in which colours, and how many columns wide. */
+export interface Style {
+  readonly paint: (tone: Tone, text: string) => string
+  readonly width: number
+}
+
+const WIDTH = 80
+
+export const PLAIN: Style = { paint: (_tone, text) => text, width: WIDTH }
+
+/** Colour only on a terminal, and not when NO_COLOR is set (no-color.org). */
+export const styleFor = (
+  { isTTY, columns }: Pick<TerminalStream, 'isTTY' | 'columns'>,
+  environment: Readonly<Record<string, string | undefined>>,
+): Style => {
+  if (isTTY !== true) return PLAIN
+  const inColour = !environment['NO_COLOR'] && environment['TERM'] !== 'dumb'
+  return { paint: inColour ? paintInColour : PLAIN.paint, width: Math.max(WIDTH, columns ?? WIDTH) }
+}
+
+const paintInColour: Style['paint'] = (tone, text) => {
+  const code = COLOUR_CODES[tone]
+  return code === null || text === '' ? text : `\u001b[${code}m${text}\u001b[0m`
+}
+
+const COLOUR_CODES: Readonly<Record<Tone, string | null>> = {
+  plain: null,
+  heading: '1',
+  quiet: '2',
+  good: '32',
+  warning: '33',
+  bad: '31',
+}
+
+/** How a command answers: a document for programs, text for people, always without secrets. */
+export interface Printer {
+  readonly json: boolean
+  /** The one answer. Only the asked-for form is made. */
+  result(document: unknown, text: (style: Style) => string): Promise<void>
+  /** What is known to hold no secret and must stay as it is, byte for byte. */
+  asIs(text: string): Promise<void>
+}
+
+export interface PrinterDependencies {
+  readonly stdout: TerminalStream
+  readonly json: boolean
+  readonly style: Style
+  readonly knownSecrets: () => readonly string[]
+}
+
+export const printerTo = ({ stdout, json, style, knownSecrets }: PrinterDependencies): Printer => ({
+  json,
+  result: (document, text) =>
+    writeTo(
+      stdout,
+      json ? documentText(redactValue(document, knownSecrets())) : redactText(text(style), knownSecrets()),
+    ),
+  asIs: (text) => writeTo(stdout, text),
+})
+
+export const documentText = (document: unknown): string => `${JSON.stringify(document, null, 2)}\n`
+
+/** The reader of our output is gone, as after `svc … | head`. */
+export class BrokenPipeError extends Error {
+  override readonly name = 'BrokenPipeError'
+}
+
+/** Resolves when the stream has taken the text, so that a slow reader slows us down. */
+export const writeTo = (stream: TerminalStream, text: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    stream.write(text, (error) => {
+      if (error === null || error === undefined) resolve()
+      else reject(isBrokenPipe(error) ? new BrokenPipeError('the reader is gone') : error)
+    })
+  })
+
+const isBrokenPipe = (error: Error): boolean =>
+  'code' in error && (error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED')
+
+/** Writing reports its own errors; without a listener the same error would end the process. */
+export const expectErrorsOf = (stream: TerminalStream): void => {
+  stream.on('error', () => undefined)
+}
+
+/** How far long work has come. */
+export interface Progress {
+  readonly update: (done: number, total: number) => void
+  /** Removes the bar: what remains on the screen is the result. */
+  readonly end: () => void
+}
+
+const BAR_WIDTH = 24
+const ERASE_TO_END = '\u001b[K'
+
+/** A bar on the error stream of a terminal; a file or a pipe gets nothing. */
+export const progressOn = (stream: TerminalStream, label: string): Progress => {
+  if (stream.isTTY !== true) return { update: () => undefined, end: () => undefined }
+  let drawn = ''
+  const draw = (line: string): void => {
+    // Redrawn only when it looks different, so that frequent updates cost nothing.
+    if (line === drawn) return
+    drawn = line
+    stream.write(`\r${line}${ERASE_TO_END}`)
+  }
+  return {
+    update: (done, total) => draw(barOf(label, done, total)),
+    end: () => draw(''),
+  }
+}
+
+const barOf = (label: string, done: number, total: number): string => {
+  const share = total <= 0 ? 1 : Math.min(1, Math.max(0, done / total))
+  const filled = Math.floor(share * BAR_WIDTH)
+  return `${label} [${'#'.repeat(filled)}${'.'.repeat(BAR_WIDTH - filled)}] ${Math.floor(share * 100)}%`
+}
+
+const INPUT_BYTES_MAX = 64 * 1024
+
+/** All of a pipe, without the last line end; or one line from a keyboard, which is not echoed. */
+export const readSecretFrom = (stdin: InputStream, stderr: TerminalStream, prompt: string): Promise<string> =>
+  readFrom(stdin, stderr, { prompt, echo: new Writable({ write: (_chunk, _encoding, done) => done() }) })
+
+/** The same, echoed. */
+export const readAnswerFrom = (stdin: InputStream, stderr: TerminalStream, prompt: string): Promise<string> =>
+  readFrom(stdin, stderr, { prompt, echo: stderr })
+
+const readFrom = async (
+  stdin: InputStream,
+  stderr: TerminalStream,
+  { prompt, echo }: { readonly prompt: string; readonly echo: Writable },
+): Promise<string> => {
+  if (stdin.isTTY !== true) return (await readAll(stdin)).replace(/\r?\n$/, '')
+  await writeTo(stderr, prompt)
+  const keyboard = createInterface({ input: stdin, output: echo, terminal: true })
+  try {
+    return await keyboard.question('')
+  } finally {
+    keyboard.close()
+    if (echo !== stderr) await writeTo(stderr, '\n')
+  }
+}
+
+const readAll = async (stdin: Readable): Promise<string> => {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of stdin) {
+    const piece = Buffer.from(chunk as Uint8Array | string)
+    bytes += piece.length
+    if (bytes > INPUT_BYTES_MAX) throw new UsageError(`standard input has more than ${INPUT_BYTES_MAX} bytes`)
+    chunks.push(piece)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}

@@ -1,0 +1,186 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, request as httpRequest } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { OPERATOR_TOKEN } from '../http/test-server.fixture.ts'
+import { json, startTestDashboard, type TestDashboard } from './dashboard.fixture.ts'
+
+let dashboard: TestDashboard
+let cookie: string
+beforeEach(async () => {
+  dashboard = await startTestDashboard({ api: { settings: { api: { operator_token: OPERATOR_TOKEN } } } })
+  cookie = await dashboard.signIn()
+})
+afterEach(() => dashboard.close())
+
+const ann = { node_id: 'ann', name: 'Ann', role: 'curator' }
+const register = (headers: Readonly<Record<string, string>>, body: object = ann) =>
+  dashboard.ask('POST', '/api/v1/contributors/register', json(body, { cookie, ...headers }))
+
+describe('the API through the dashboard', () => {
+  it('requires a session', async () => {
+    const denied = await dashboard.ask('GET', '/api/v1/brain/status')
+    expect(JSON.parse(denied.text)).toMatchObject({ status: 401, code: 'auth.missing_token' })
+    const { status, text } = await dashboard.ask('GET', '/api/v1/brain/status', { headers: { cookie } })
+    expect([status, JSON.parse(text)]).toMatchObject([200, { kill_switch_level: 0 }])
+  })
+
+  it('ignores tokens from the page', async () => {
+    const headers = { authorization: 'Bearer wrong', cookie }
+    expect((await dashboard.ask('GET', '/api/v1/brain/status', { headers })).status).toBe(200)
+    const alone = { authorization: `Bearer ${OPERATOR_TOKEN}` }
+    expect((await dashboard.ask('GET', '/api/v1/brain/status', { headers: alone })).status).toBe(401)
+  })
+
+  it('accepts writes only from its own pages', async () => {
+    for (const headers of [
+      {},
+      { origin: 'https://evil.example' },
+      { origin: 'null' },
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'same-site' },
+      { 'sec-fetch-site': 'none' },
+      { 'sec-fetch-site': 'cross-site', origin: `http://${dashboard.host}` },
+    ]) {
+      const refused = await register(headers)
+      expect(JSON.parse(refused.text)).toMatchObject({ status: 403, code: 'dashboard.origin_denied' })
+    }
+    expect((await register({ origin: `http://${dashboard.host}` })).status).toBe(200)
+    expect((await register({ 'sec-fetch-site': 'same-origin' }, { ...ann, node_id: 'bob' })).status).toBe(200)
+  })
+
+  it('forwards error responses unchanged', async () => {
+    const own = { 'sec-fetch-site': 'same-origin' }
+    const invalid = await register(own, { node_id: 1 })
+    expect([invalid.status, invalid.headers['content-type']]).toEqual([422, 'application/problem+json'])
+    const large = await register(own, { ...ann, metadata: { text: 'x'.repeat(2 * 1024 * 1024) } })
+    expect([large.status, JSON.parse(large.text)]).toMatchObject([413, { code: 'request.too_large' }])
+    const missing = await dashboard.ask('GET', '/api/v1/nothing', { headers: { cookie } })
+    expect([missing.status, JSON.parse(missing.text)]).toMatchObject([404, { code: 'route.not_found' }])
+  })
+
+  it('sends the operator token with the one request that has it', async () => {
+    const raise = (headers: Readonly<Record<string, string>>) =>
+      dashboard.ask(
+        'POST',
+        '/api/v1/kill-switch',
+        json({ level: 1, reason: 'x' }, { cookie, 'sec-fetch-site': 'same-origin', ...headers }),
+      )
+    expect(JSON.parse((await raise({})).text)).toMatchObject({ status: 403, code: 'auth.forbidden' })
+    for (const wrong of ['wrong', '%zz', '%20'])
+      expect((await raise({ 'x-operator-token': wrong })).status).toBe(401)
+    expect((await raise({ 'x-operator-token': OPERATOR_TOKEN })).status).toBe(200)
+    expect((await raise({})).status).toBe(403)
+  })
+
+  it('ends a session whose token was changed', async () => {
+    const { configuration } = dashboard.api
+    await configuration.change({ api: { auth_token: 'y'.repeat(40) } }, { insecureOk: false })
+    const { status, text } = await dashboard.ask('GET', '/api/v1/brain/status', { headers: { cookie } })
+    expect([status, JSON.parse(text)]).toMatchObject([401, { code: 'auth.invalid_token' }])
+  })
+
+  it('reports an unreachable API', async () => {
+    await dashboard.api.server.close()
+    const { status, text } = await dashboard.ask('GET', '/api/v1/brain/status', { headers: { cookie } })
+    expect([status, JSON.parse(text)]).toMatchObject([502, { code: 'dashboard.api_unreachable' }])
+  })
+})
+
+describe('the stream through the dashboard', () => {
+  const openStream = async (headers: Readonly<Record<string, string>> = {}): Promise<IncomingMessage> => {
+    const request = httpRequest(dashboard.url, {
+      path: '/api/v1/events/stream',
+      headers: { cookie, ...headers },
+      agent: false,
+    })
+    request.end()
+    const [response] = (await once(request, 'response')) as [IncomingMessage]
+    return response.setEncoding('utf8')
+  }
+  /** With or without an error. */
+  const endOf = (stream: IncomingMessage): Promise<void> =>
+    new Promise((resolve) => {
+      stream.on('error', () => undefined).on('close', resolve)
+    })
+  /** Reads until the text arrives. The stream is paused between calls, so nothing is lost. */
+  const readUntil = async (stream: IncomingMessage, word: string): Promise<string> => {
+    let read = ''
+    while (!read.includes(word)) {
+      const arrived = once(stream, 'data')
+      stream.resume()
+      read += String(await arrived)
+      stream.pause()
+    }
+    return read
+  }
+
+  it('sends events as they happen and resumes after the last one', async () => {
+    const stream = await openStream()
+    expect(stream.headers['content-type']).toContain('text/event-stream')
+    await readUntil(stream, 'retry: 2000')
+    await register({ 'sec-fetch-site': 'same-origin' })
+    const received = await readUntil(stream, 'contributor.registered.v1')
+    const lastId = /id: (\S+)\ndata: [^\n]*contributor\.registered/.exec(received)?.[1] ?? ''
+    stream.destroy()
+    await register({ 'sec-fetch-site': 'same-origin' }, { ...ann, node_id: 'bob' })
+    const again = await openStream({ 'last-event-id': lastId })
+    const rest = await readUntil(again, '"node_id":"bob"')
+    expect(rest).not.toContain('"node_id":"ann"')
+    again.destroy()
+  })
+
+  it('is closed at the API when the browser disconnects', async () => {
+    const clients = async () => (await dashboard.api.callRoot('GET', '/metrics')).text
+    const stream = await openStream()
+    await readUntil(stream, 'retry')
+    expect(await clients()).toContain('\nsvc_stream_clients 1\n')
+    stream.destroy()
+    while (!(await clients()).includes('\nsvc_stream_clients 0\n')) await new Promise(setImmediate)
+  })
+
+  it('ends with the server, at once', async () => {
+    const stream = await openStream()
+    await readUntil(stream, 'retry')
+    const ended = endOf(stream)
+    await dashboard.server.close()
+    await ended
+  })
+
+  it('ends with its session', async () => {
+    const short = await startTestDashboard({ limits: { sessionMs: 200 } })
+    const request = httpRequest(short.url, {
+      path: '/api/v1/events/stream',
+      headers: { cookie: await short.signIn() },
+      agent: false,
+    })
+    request.end()
+    const [stream] = (await once(request, 'response')) as [IncomingMessage]
+    await endOf(stream.resume())
+    await short.close()
+  })
+})
+
+describe('an API', () => {
+  it('that aborts a response aborts it for the browser', async () => {
+    const broken = createServer((_request, response) => {
+      response.writeHead(200, {
+        'content-length': '100',
+        'set-cookie': 'a=b',
+        'access-control-allow-origin': '*',
+      })
+      response.write('half')
+      setImmediate(() => response.destroy())
+    })
+    await once(broken.listen(0, '127.0.0.1'), 'listening')
+    const { port } = broken.address() as AddressInfo
+    const sessionSecret = new Uint8Array(32)
+    const signedIn = await startTestDashboard({ sessionSecret })
+    const other = await startTestDashboard({ apiUrl: `http://127.0.0.1:${port}/api/v1`, sessionSecret })
+    const headers = { cookie: await signedIn.signIn() }
+    await expect(other.ask('GET', '/api/v1/health', { headers })).rejects.toThrow('aborted')
+    await signedIn.close()
+    await other.close()
+    broken.close()
+  })
+})

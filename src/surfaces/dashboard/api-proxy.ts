@@ -1,0 +1,153 @@
+import {
+  Agent,
+  type ClientRequest,
+  type IncomingMessage,
+  request as httpRequest,
+  type ServerResponse,
+} from 'node:http'
+import { refuse } from './responses.ts'
+
+/** Request headers that are forwarded. Cookie and origin are not: the token identifies the user. */
+const REQUEST_HEADERS = [
+  'accept',
+  'content-length',
+  'content-type',
+  'idempotency-key',
+  'last-event-id',
+  'transfer-encoding',
+  'x-request-id',
+  'x-trace-id',
+] as const
+
+/** Response headers that are forwarded, besides the dashboard's own. */
+const RESPONSE_HEADERS = [
+  'allow',
+  'cache-control',
+  'content-length',
+  'content-type',
+  'deprecation',
+  'idempotency-replayed',
+  'retry-after',
+  'sunset',
+  'x-accel-buffering',
+  'x-attribution-notice',
+  'x-request-id',
+] as const
+
+interface Forwarding {
+  readonly api: ApiConnection
+  /** Null where the API needs none. */
+  readonly token: string | null
+  /** A stream ends with the session that opened it; null = never. */
+  readonly endsInMs: number | null
+  /** Open event streams. */
+  readonly streams: Set<ServerResponse>
+}
+
+/** Streams a request to the API and the response back. */
+export const forward = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  { api, token, endsInMs, streams }: Forwarding,
+): void => {
+  const { method = 'GET', url = '/' } = request
+  const call = callApi(api, { method, path: url, headers: headersFor(request, token) })
+  let isAnswered = false
+  const end = endsInMs === null ? null : setTimeout(() => response.destroy(), endsInMs)
+  end?.unref()
+  response.on('close', () => {
+    if (end !== null) clearTimeout(end)
+    streams.delete(response)
+    // The browser is gone: cancel the request.
+    call.destroy()
+  })
+  call.on('error', () => {
+    // After a response the API may stop reading the body; errors of the response are handled below.
+    if (isAnswered) return
+    request.resume()
+    refuse(response, 'dashboard.api_unreachable', 'The API does not answer; try again in a moment')
+  })
+  call.on('response', (answer) => {
+    isAnswered = true
+    if (answer.headers['content-type']?.startsWith('text/event-stream') === true) streams.add(response)
+    response.writeHead(answer.statusCode ?? 502, pick(answer.headers, RESPONSE_HEADERS))
+    response.flushHeaders()
+    answer.on('end', () => request.resume())
+    answer.on('error', () => response.destroy())
+    answer.pipe(response)
+  })
+  request.pipe(call)
+}
+
+const headersFor = (request: IncomingMessage, token: string | null): Record<string, string> => {
+  const bearer = latin1(operatorTokenOf(request.headers['x-operator-token']) ?? token)
+  return {
+    ...pick(request.headers, REQUEST_HEADERS),
+    ...(bearer === null ? {} : { authorization: `Bearer ${bearer}` }),
+  }
+}
+
+/** Percent-encoded by the page: browsers send only Latin-1 in headers. */
+const operatorTokenOf = (header: string | string[] | undefined): string | null => {
+  if (typeof header !== 'string' || header === '') return null
+  try {
+    return decodeURIComponent(header)
+  } catch {
+    // Not encoded: used as it is, the API checks it.
+    return header
+  }
+}
+
+/** Header bytes are Latin-1 to Node; a token is UTF-8. */
+const latin1 = (token: string | null): string | null =>
+  token === null ? null : Buffer.from(token, 'utf8').toString('latin1')
+
+const pick = (headers: IncomingMessage['headers'], names: readonly string[]): Record<string, string> =>
+  Object.fromEntries(
+    names.flatMap((name): [string, string][] => {
+      const value = headers[name]
+      return typeof value === 'string' ? [[name, value]] : []
+    }),
+  )
+
+/** Address and connection pool of the API. */
+export interface ApiConnection {
+  readonly url: URL
+  readonly agent: Agent
+}
+
+export const openApiConnection = (apiUrl: string): ApiConnection => {
+  const url = new URL(apiUrl)
+  // The wildcard address cannot be called.
+  if (url.hostname === '0.0.0.0') url.hostname = '127.0.0.1'
+  if (url.hostname === '[::]') url.hostname = '[::1]'
+  return { url, agent: new Agent({ keepAlive: true }) }
+}
+
+interface ApiCall {
+  readonly method: string
+  /** With the prefix. */
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+const callApi = ({ url, agent }: ApiConnection, { method, path, headers }: ApiCall): ClientRequest =>
+  httpRequest({ host: url.hostname.replaceAll(/[[\]]/g, ''), port: url.port, agent, method, path, headers })
+
+type TokenCheck = 'valid' | 'invalid' | 'unreachable'
+
+/** Checks a token with a protected endpoint of the API. */
+export const checkToken = (api: ApiConnection, token: string, timeoutMs: number): Promise<TokenCheck> =>
+  new Promise((resolve) => {
+    const path = `${api.url.pathname}/brain/status`
+    const headers = { authorization: `Bearer ${Buffer.from(token, 'utf8').toString('latin1')}` }
+    const call = callApi(api, { method: 'GET', path, headers })
+    call.setTimeout(timeoutMs, () => call.destroy(new Error('API timeout')))
+    call.on('error', () => resolve('unreachable'))
+    call.on('response', (answer) => {
+      answer.resume()
+      if (answer.statusCode === 200) resolve('valid')
+      else resolve(answer.statusCode === 401 ? 'invalid' : 'unreachable')
+    })
+    call.end()
+  })

@@ -1,0 +1,162 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
+
+/** Who is signed in: the API token, and until when. */
+export interface Session {
+  readonly token: string
+  readonly expiresAtMs: number
+}
+
+const SESSION_COOKIE = 'svc_session'
+
+const SALT_BYTES = 16
+const IV_BYTES = 12
+const TAG_BYTES = 16
+const ALGORITHM = 'aes-256-gcm'
+
+/** Seals sessions, so that the browser keeps them and cannot read them. */
+export interface Sealer {
+  readonly seal: (session: Session) => string
+  /** Null if it was sealed with another secret or has expired. */
+  readonly unseal: (text: string, nowMs: number) => Session | null
+}
+
+/**
+ * Every process seals with its own key, derived from the secret and a salt. The salt is part of the cookie, so a later
+ * process with the same secret can open it.
+ */
+export const createSealer = (secret: Uint8Array): Sealer => {
+  const salt = randomBytes(SALT_BYTES)
+  const ownKey = keyOf(secret, salt)
+  return {
+    seal: ({ token, expiresAtMs }) => {
+      const iv = randomBytes(IV_BYTES)
+      const cipher = createCipheriv(ALGORITHM, ownKey, iv)
+      const sealed = [cipher.update(JSON.stringify([token, expiresAtMs]), 'utf8'), cipher.final()]
+      return Buffer.concat([salt, iv, ...sealed, cipher.getAuthTag()]).toString('base64url')
+    },
+    unseal: (text, nowMs) => {
+      const bytes = Buffer.from(text, 'base64url')
+      if (bytes.length <= SALT_BYTES + IV_BYTES + TAG_BYTES) return null
+      const given = bytes.subarray(0, SALT_BYTES)
+      return opened(bytes.subarray(SALT_BYTES), given.equals(salt) ? ownKey : keyOf(secret, given), nowMs)
+    },
+  }
+}
+
+const opened = (bytes: Buffer, key: Uint8Array, nowMs: number): Session | null => {
+  const decipher = createDecipheriv(ALGORITHM, key, bytes.subarray(0, IV_BYTES))
+  decipher.setAuthTag(bytes.subarray(-TAG_BYTES))
+  try {
+    const plain = Buffer.concat([decipher.update(bytes.subarray(IV_BYTES, -TAG_BYTES)), decipher.final()])
+    const [token, expiresAtMs] = JSON.parse(plain.toString('utf8')) as [string, number]
+    return expiresAtMs > nowMs ? { token, expiresAtMs } : null
+  } catch {
+    // Not sealed by this service: the same as no cookie.
+    return null
+  }
+}
+
+const keyOf = (secret: Uint8Array, salt: Uint8Array): Uint8Array =>
+  new Uint8Array(hkdfSync('sha256', secret, salt, SESSION_COOKIE, 32))
+
+/** The session cookie of a request. */
+export const sessionCookieOf = (header: string | undefined): string | null => {
+  for (const part of (header ?? '').split(';')) {
+    const [name, value] = part.trim().split('=', 2)
+    if (name === SESSION_COOKIE && value !== undefined && value !== '') return value
+  }
+  return null
+}
+
+export const setCookie = (value: string, maxAgeMs: number, isSecure: boolean): string =>
+  [
+    `${SESSION_COOKIE}=${value}`,
+    'Path=/',
+    'HttpOnly',
+    'SameSite=Strict',
+    `Max-Age=${Math.floor(maxAgeMs / 1000)}`,
+    ...(isSecure ? ['Secure'] : []),
+  ].join('; ')
+
+const MINUTE_MS = 60_000
+
+/** Addresses that are tracked at once; beyond that all counts start again. */
+const ADDRESSES_MAX = 10_000
+
+interface Count {
+  readonly sinceMs: number
+  readonly failures: number
+}
+
+/** Counts wrong tokens per address and minute, to slow down guessing. */
+export class FailedSignIns {
+  readonly #perMinute: number
+  readonly #counts = new Map<string, Count>()
+
+  constructor(perMinute: number) {
+    this.#perMinute = perMinute
+  }
+
+  /** Seconds until this address may try again; 0 = now. */
+  waitSeconds(address: string, nowMs: number): number {
+    const count = this.#counts.get(address)
+    if (count === undefined || count.failures < this.#perMinute) return 0
+    const leftMs = count.sinceMs + MINUTE_MS - nowMs
+    return Math.max(0, Math.ceil(leftMs / 1000))
+  }
+
+  failed(address: string, nowMs: number): void {
+    const count = this.#counts.get(address)
+    const isNew = count === undefined || nowMs - count.sinceMs >= MINUTE_MS
+    if (isNew && this.#counts.size >= ADDRESSES_MAX) this.#counts.clear()
+    this.#counts.set(address, {
+      sinceMs: isNew ? nowMs : count.sinceMs,
+      failures: isNew ? 1 : count.failures + 1,
+    })
+  }
+
+  succeeded(address: string): void {
+    this.#counts.delete(address)
+  }
+}
+
+/** Whether the request comes from a page of the dashboard. Browsers always send this for a write; a missing header is refused. */
+export const isSameOrigin = (headers: IncomingHttpHeaders): boolean =>
+  hasOrigin(headers) && !isCrossOrigin(headers)
+
+/** Whether the browser reports a page of another origin. */
+export const isCrossOrigin = (headers: IncomingHttpHeaders): boolean => {
+  const site = headers['sec-fetch-site']
+  // Pages cannot set this header, so it decides where it is present.
+  if (site !== undefined) return site !== 'same-origin' && site !== 'none'
+  return headers.origin !== undefined && hostOf(headers.origin) !== headers.host?.toLowerCase()
+}
+
+/** Behind a proxy that terminates TLS: only its header shows it. */
+export const isBehindTls = (headers: IncomingHttpHeaders): boolean => {
+  const forwarded = headers['x-forwarded-proto']
+  return typeof forwarded === 'string' && forwarded.split(',')[0]?.trim() === 'https'
+}
+
+/**
+ * Against DNS rebinding where there is no sign-in: the host has to be an IP address, localhost, or the configured host.
+ */
+export const isOwnHost = (host: string | undefined, configured: string): boolean => {
+  const name = hostname(host ?? '')
+  return (
+    name === 'localhost' ||
+    name.endsWith('.localhost') ||
+    name === configured.toLowerCase() ||
+    /^\[[0-9a-f:.]+\]$/.test(name) ||
+    /^\d{1,3}(\.\d{1,3}){3}$/.test(name)
+  )
+}
+
+const hasOrigin = (headers: IncomingHttpHeaders): boolean =>
+  headers.origin !== undefined || headers['sec-fetch-site'] === 'same-origin'
+
+const hostOf = (origin: string): string | null => (URL.canParse(origin) ? new URL(origin).host : null)
+
+const hostname = (host: string): string =>
+  URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : ''

@@ -1,0 +1,126 @@
+import type { ServerResponse } from 'node:http'
+import type { FastifyReply } from 'fastify'
+import type { Stamped } from '../../core/log/event.ts'
+import type { Outcome } from '../../engine/plan.ts'
+import { isBare, PROBLEM_TYPE, problem, problemText, statusOf, titleOf, type Problem } from './problems.ts'
+
+export const JSON_TYPE = 'application/json'
+
+/** What a handler returns. `Body` is the shape that the route promises. */
+export type RouteResult<Body = unknown> = Success<Body> | Refused | StreamResult
+
+export type Success<Body = unknown> = Content<Body> & SuccessInfo
+
+type Content<Body> =
+  | { readonly form: 'value'; readonly body: Body }
+  /** Finished text, for responses that are put together from stored text. */
+  | { readonly form: 'text'; readonly text: string; readonly contentType: string }
+  | { readonly form: 'empty' }
+
+interface SuccessInfo {
+  readonly kind: 'success'
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  /** A write that changed nothing: nothing was stored, so nothing is audited. */
+  readonly unchanged: boolean
+  /** The audit entry was stored together with the write. */
+  readonly isAudited: boolean
+  /** What the audit calls this one request, where the route alone does not say. */
+  readonly action?: 'read' | 'write'
+}
+
+export interface Refused {
+  readonly kind: 'refused'
+  readonly problem: Problem
+}
+
+/** The response stays open while the client is connected. Only for routes with `streams`. */
+export interface StreamResult {
+  readonly kind: 'stream'
+  /** Takes the connection over, or says why not and leaves it untouched. */
+  readonly open: (connection: StreamConnection) => Problem | null
+}
+
+/** A connection that waits for the first byte of a response that stays open. */
+export interface StreamConnection {
+  readonly response: ServerResponse
+  readonly requestId: string
+  /** Whether the response is sent in chunks of HTTP/1.1. */
+  readonly isChunked: boolean
+  /** Sends status 200, the headers that every response has, these, and the first bytes. */
+  readonly begin: (headers: Readonly<Record<string, string>>, first: Buffer) => void
+  readonly onClosed: (listener: () => void) => void
+  /** Whether the token that opened it is still valid. */
+  readonly isAuthorized: () => boolean
+}
+
+type SuccessOptions = Partial<Omit<SuccessInfo, 'kind'>>
+
+export const ok = <const Body>(body: Body, options: SuccessOptions = {}): Success<Body> => ({
+  form: 'value',
+  body,
+  ...SUCCESS,
+  ...options,
+})
+
+export const okText = (text: string, contentType: string): Success<never> => ({
+  form: 'text',
+  text,
+  contentType,
+  ...SUCCESS,
+})
+
+/** Text that is known to be JSON of the promised shape. */
+export const okJsonText = (text: string): Success<never> => okText(text, JSON_TYPE)
+
+export const okEmpty = (options: SuccessOptions): Success<never> => ({
+  form: 'empty',
+  ...SUCCESS,
+  ...options,
+})
+
+const SUCCESS = { kind: 'success', status: 200, headers: {}, unchanged: false, isAudited: false } as const
+
+export const stream = (open: StreamResult['open']): StreamResult => ({ kind: 'stream', open })
+
+export const refused = (...args: Parameters<typeof problem>): Refused => refusedWith(problem(...args))
+
+export const refusedWith = (refusal: Problem): Refused => ({ kind: 'refused', problem: refusal })
+
+/** A command's outcome: its refusal as a problem, or what `bodyOf` makes of the stored events. */
+export const resultOf = <Body>(
+  outcome: Outcome,
+  bodyOf: (events: readonly Stamped[]) => Body,
+  options: Pick<SuccessOptions, 'status' | 'headers' | 'isAudited'> = {},
+): RouteResult<Body> => {
+  if (outcome.status === 'refused') {
+    const { code, detail, extras } = outcome.refusal
+    return refused(code, detail, { extras })
+  }
+  const unchanged = outcome.replayed || outcome.events.length === 0
+  return ok(bodyOf(outcome.events), { ...options, unchanged })
+}
+
+export const sendSuccess = (reply: FastifyReply, success: Success): FastifyReply => {
+  reply.code(success.status).headers(success.headers)
+  if (success.form === 'empty') return reply.send()
+  const isText = success.form === 'text'
+  const text = isText ? success.text : JSON.stringify(success.body)
+  return reply
+    .header('content-type', isText ? success.contentType : JSON_TYPE)
+    .serializer(asIs)
+    .send(text)
+}
+
+export const sendProblem = (reply: FastifyReply, refusal: Problem): FastifyReply => {
+  reply.raw.statusMessage = titleOf(refusal.code)
+  return reply
+    .code(statusOf(refusal.code))
+    .headers(refusal.headers)
+    .header('content-type', isBare(refusal.code) ? JSON_TYPE : PROBLEM_TYPE)
+    .serializer(asIs)
+    .send(problemText(refusal, reply.request.id))
+}
+
+/** Without a serializer the framework adds a charset, which JSON types do not have. */
+const asIs = (text: unknown): string => text as string

@@ -1,0 +1,66 @@
+import type { OutgoingHttpHeaders } from 'node:http'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { authenticate, type AuthResult } from '../authenticate.ts'
+import { sendProblem, type StreamConnection, type StreamResult } from '../results.ts'
+import { accessOf, type Route, type Service } from '../route.ts'
+
+interface Exchange {
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  readonly service: Service
+}
+
+/** Hands the connection to the stream; the framework has no more to do with it. */
+export const openStream = (result: StreamResult, route: Route, exchange: Exchange): FastifyReply => {
+  const { request, reply, service } = exchange
+  // The client hung up while its start was looked up, and `close` will not be emitted again.
+  if (request.raw.socket.destroyed) return reply.hijack()
+  const auth = authNow(route, exchange)
+  if (auth.status === 'denied') return sendProblem(reply, auth.problem)
+  const refusal = result.open(connectionOf(route, exchange))
+  if (refusal !== null) return sendProblem(reply, refusal)
+  const { method } = request
+  const { elapsedTime: durationMs } = reply
+  service.metrics.observe({ method, route: route.url, status: 200, durationMs })
+  return reply.hijack()
+}
+
+/** The token may have changed since the request came in. */
+const authNow = (route: Route, { request, service }: Exchange): AuthResult => {
+  const configuration = service.configuration.current()
+  return authenticate({
+    access: accessOf(route, configuration),
+    authorization: request.headers.authorization,
+    configuration,
+    insecureOk: service.insecureOk,
+  })
+}
+
+const connectionOf = (route: Route, exchange: Exchange): StreamConnection => {
+  const { request, reply } = exchange
+  const { raw: response } = reply
+  return {
+    response,
+    requestId: request.id,
+    isChunked: request.raw.httpVersion === '1.1',
+    begin: (headers, first) => {
+      reply.headers(headers)
+      response.writeHead(200, reply.getHeaders() as OutgoingHttpHeaders)
+      response.write(first)
+    },
+    onClosed: (listener) => {
+      const { socket } = request.raw
+      const closed = (): void => {
+        socket.off('close', closed)
+        response.off('close', closed)
+        listener()
+      }
+      // A pipelined response that waits for its turn on the connection emits no `close` of its own.
+      socket.on('close', closed)
+      response.on('close', closed)
+      // A write to a connection that just broke; `close` follows.
+      response.on('error', () => undefined)
+    },
+    isAuthorized: () => authNow(route, exchange).status === 'admitted',
+  }
+}

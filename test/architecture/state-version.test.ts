@@ -1,0 +1,78 @@
+import { readFileSync } from 'node:fs'
+
+import { describe, expect, it } from 'vitest'
+
+import { CATALOGUE } from '../../src/core/events/catalogue.ts'
+import type { Stamped } from '../../src/core/log/event.ts'
+import { encodeState } from '../../src/core/state-codec.ts'
+import { evolve, INITIAL_STATE, STATE_VERSION, type State } from '../../src/core/state.ts'
+import { sha256Hex } from '../records.ts'
+
+/**
+ * The hash of the fold of sample-log.jsonl, for each STATE_VERSION. A snapshot is only used by code of its version, so
+ * code that folds in another way needs another version: otherwise it goes on from a state that it would not have folded.
+ */
+const FOLD_HASHES: Readonly<Record<string, string>> = {
+  '9': '8128748efb7d8466b4ae414660f2c1413a74b5388cbe4dd97ca880d9a49ef24e',
+}
+
+/** Recorded events in which every type of the catalogue occurs; a new type gets a line of its own at the end. */
+const SAMPLE: readonly Stamped[] = readFileSync(new URL('sample-log.jsonl', import.meta.url), 'utf8')
+  .trimEnd()
+  .split('\n')
+  .map((line) => JSON.parse(line) as Stamped)
+
+type Fold = (state: State, event: Stamped) => State
+
+/** Of the state after every event, so that a difference counts that a later event removes. */
+const hashOfFold = (fold: Fold): string => {
+  let state = INITIAL_STATE
+  let hash = ''
+  for (const event of SAMPLE) {
+    state = fold(state, event)
+    hash = sha256Hex(hash + encodeState(state))
+  }
+  return hash
+}
+
+const adviceFor = (version: string, hash: string): string | null => {
+  const recorded = FOLD_HASHES[version]
+  if (recorded === hash) return null
+  return recorded === undefined
+    ? `STATE_VERSION ${version} is new: record its hash in FOLD_HASHES: '${version}': '${hash}'`
+    : `the fold or the form of the state changed: increase STATE_VERSION in src/core/state.ts, then record the hash of ` +
+        `the new version in FOLD_HASHES: '${hash}'`
+}
+
+describe('the version of the state', () => {
+  it('changes whenever the fold does', () => {
+    expect(adviceFor(STATE_VERSION, hashOfFold(evolve))).toBeNull()
+  })
+
+  it('is checked with events of every type, all of them sound', () => {
+    const types = new Set(SAMPLE.map(({ type }) => type))
+    expect(Object.keys(CATALOGUE).filter((type) => !types.has(type))).toEqual([])
+    const unsound = SAMPLE.filter(({ type, payload }) => {
+      const schema = Object.entries(CATALOGUE).find(([name]) => name === type)?.[1]
+      return schema !== undefined && !schema.safeParse(payload).success
+    })
+    expect(unsound).toEqual([])
+  })
+})
+
+describe('the check of the version', () => {
+  it('finds a fold that ignores one event', () => {
+    const ignoring: Fold = (state, event) =>
+      evolve(state, event.type === 'trace.session_closed.v1' ? { ...event, type: 'ignored' } : event)
+    expect(hashOfFold(ignoring)).not.toBe(hashOfFold(evolve))
+  })
+
+  it('asks for a new version when the hash differs', () => {
+    const [version = ''] = Object.keys(FOLD_HASHES)
+    expect(adviceFor(version, 'abc')).toContain('increase STATE_VERSION')
+  })
+
+  it('asks for the hash of a new version', () => {
+    expect(adviceFor('9999', 'abc')).toContain("'9999': 'abc'")
+  })
+})

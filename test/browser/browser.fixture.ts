@@ -1,0 +1,118 @@
+import { fileURLToPath } from 'node:url'
+import axe, { type AxeResults } from 'axe-core'
+import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core'
+
+const { findBrowser } = (await import(new URL('../../tools/setup.mjs', import.meta.url).href)) as {
+  readonly findBrowser: () => string | undefined
+}
+
+/** Where the browser is; tests are skipped without one. */
+export const BROWSER = findBrowser()
+
+export const launch = (): Promise<Browser> =>
+  chromium.launch({ executablePath: BROWSER ?? '', args: ['--no-sandbox', '--disable-dev-shm-usage'] })
+
+export interface ObservedPage {
+  readonly page: Page
+  /** What Errors, content blocked by the policy, and requests to other origins. */
+  readonly problems: string[]
+  readonly close: () => Promise<void>
+}
+
+/** A page with its own session, observed from its first request. */
+export const openPage = async (
+  browser: Browser,
+  origin: string,
+  options: BrowserContextOptions = {},
+): Promise<ObservedPage> => {
+  const context = await browser.newContext({ viewport: DESKTOP, ...options })
+  const page = await context.newPage()
+  const problems: string[] = []
+  page.on('pageerror', (error) => problems.push(`error: ${error.message}`))
+  page.on('console', (message) => {
+    // The browser logs every error response; tests check those themselves.
+    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
+      problems.push(`console: ${message.text()}`)
+  })
+  page.on('request', (request) => {
+    const url = new URL(request.url())
+    if (url.origin !== origin && url.protocol !== 'data:') problems.push(`left the origin: ${url.href}`)
+  })
+  return { page, problems, close: () => context.close() }
+}
+
+export const DESKTOP = { width: 1440, height: 900 }
+export const PHONE = { width: 375, height: 667 }
+
+export const signIn = async (page: Page, url: string, token: string): Promise<void> => {
+  await page.goto(url)
+  await page.fill('#token', token)
+  await page.click('button[type=submit]')
+  await page.getByText('Live', { exact: true }).waitFor()
+}
+
+export interface Rules {
+  readonly only?: string
+  readonly but?: string
+}
+
+/** Serious and critical findings of axe, one line each. */
+export const violationsOn = async (page: Page, { only, but }: Rules = {}): Promise<readonly string[]> => {
+  const options = {
+    resultTypes: ['violations'],
+    ...(only === undefined ? {} : { runOnly: [only] }),
+    ...(but === undefined ? {} : { rules: { [but]: { enabled: false } } }),
+  }
+  // Evaluated from outside the page, where its policy does not apply.
+  if (await page.evaluate("typeof axe === 'undefined'")) await page.evaluate(axe.source)
+  const { violations } = (await page.evaluate(`axe.run(document, ${JSON.stringify(options)})`)) as AxeResults
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(
+      ({ id, nodes }) =>
+        `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary ?? ''}`).join(' | ')}`,
+    )
+}
+
+/** Whether the page is wider than the screen. */
+export const overflowsOn = (page: Page): Promise<boolean> =>
+  page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth')
+
+export const PAGES = [
+  ['/', 'Overview'],
+  ['/signals', 'Signals'],
+  ['/positions', 'Positions'],
+  ['/brain', 'Brain'],
+  ['/contributors', 'Contributors'],
+  ['/producers', 'Producers'],
+  ['/risk', 'Risk'],
+  ['/treasury', 'Treasury'],
+  ['/audit', 'Audit'],
+  ['/settings', 'Settings'],
+] as const
+
+/** Nothing is loading any more. */
+export const settled = async (page: Page, title: string): Promise<void> => {
+  await page.getByRole('heading', { name: title, level: 1 }).waitFor()
+  await page.getByText('Live', { exact: true }).waitFor()
+  await page.locator('.animate-spin').first().waitFor({ state: 'detached' })
+  // Charts draw in the frame after their data.
+  await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))')
+}
+
+const SCREENSHOTS = fileURLToPath(new URL('screenshots/', import.meta.url))
+
+/** The whole page, for review by people. */
+export const takeScreenshot = async (page: Page, name: string): Promise<void> => {
+  await page.screenshot({ path: `${SCREENSHOTS}${name.toLowerCase()}.png`, fullPage: true })
+}
+
+/** Controls lower than 40 px, including the padding around a link in a text. */
+export const smallTargetsOn = (page: Page): Promise<readonly string[]> =>
+  page.evaluate<
+    readonly string[]
+  >(`[...document.querySelectorAll('button, select, summary, input, nav a')].flatMap((control) => {
+    const { width, height } = (control.matches('[type=radio], [type=checkbox]') ? control.closest('label') ?? control : control).getBoundingClientRect()
+    const padding = Number.parseFloat(getComputedStyle(control, '::after').height) || 0
+    return width === 0 || Math.max(height, padding) >= 40 ? [] : [control.outerHTML.slice(0, 120)]
+  })`)

@@ -1,0 +1,53 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll } from 'vitest'
+import { cleanUp, TOKEN, type Variables } from '../interface/service.ts'
+import { launch, openPage, signIn } from './browser.fixture.ts'
+import { startEngine, type RunningEngine } from './engine.fixture.ts'
+
+/** What the tests of a file share: a running engine, a browser, and a signed-in page. */
+export interface SignedInPage {
+  browser: Browser
+  engine: RunningEngine
+  page: Page
+  problems: readonly string[]
+  /** Stopped and started again with the same data, on the same ports. */
+  readonly restart: (between?: () => Promise<void>) => Promise<void>
+}
+
+export interface SignedInPageOptions {
+  readonly variables?: Variables
+  /** Before the page is opened. */
+  readonly prepare?: (engine: RunningEngine) => Promise<void>
+  readonly path?: string
+}
+
+/** Started before the first test of a file, closed after the last. */
+export const useSignedInPage = ({
+  variables = {},
+  prepare,
+  path = '/',
+}: SignedInPageOptions = {}): SignedInPage => {
+  const restart = async (between?: () => Promise<void>): Promise<void> => {
+    const { baseUrl, dashboardUrl, home } = dashboard.engine
+    const ports = { SVC_API__PORT: new URL(baseUrl).port, SVC_DASHBOARD__PORT: new URL(dashboardUrl).port }
+    await dashboard.engine.stop()
+    await between?.()
+    dashboard.engine = await startEngine({ ...variables, ...ports }, home)
+  }
+  // Filled before any test reads it.
+  const dashboard = { restart } as SignedInPage
+  beforeAll(async () => {
+    ;[dashboard.browser, dashboard.engine] = await Promise.all([launch(), startEngine(variables)])
+    await prepare?.(dashboard.engine)
+    const { dashboardUrl } = dashboard.engine
+    const { page, problems } = await openPage(dashboard.browser, dashboardUrl)
+    dashboard.page = page
+    dashboard.problems = problems
+    await signIn(page, dashboardUrl + path, TOKEN)
+  })
+  afterAll(async () => {
+    await dashboard.browser.close()
+    await cleanUp()
+  })
+  return dashboard
+}

@@ -1,0 +1,131 @@
+import { product, textOf, unitsOf } from './decimals.ts'
+import { ExchangeRefusal } from './signed.ts'
+
+/** What the venue takes of a perpetual. */
+interface Contract {
+  readonly priceStep: string
+  readonly quantityStep: string
+  readonly quantityMax: string
+  readonly marketQuantityMax: string
+  readonly notionalMin: string
+}
+
+/** An order as it is checked, in hundred-millionths. */
+export interface CheckedOrder {
+  readonly quantity: bigint
+  /** Null for market orders. */
+  readonly price: bigint | null
+  readonly marketPrice: bigint
+  readonly isReduceOnly: boolean
+}
+
+export const contractMarket = (base: string) => {
+  const contract = contractOf(base)
+  return {
+    symbol: `${base}USDT`,
+    pair: `${base}USDT`,
+    contractType: 'PERPETUAL',
+    deliveryDate: 4_133_404_800_000,
+    onboardDate: 1_569_398_400_000,
+    status: 'TRADING',
+    baseAsset: base,
+    quoteAsset: 'USDT',
+    marginAsset: 'USDT',
+    pricePrecision: 4,
+    quantityPrecision: 3,
+    baseAssetPrecision: 8,
+    quotePrecision: 8,
+    orderTypes: ['LIMIT', 'MARKET'],
+    timeInForce: ['GTC', 'IOC', 'FOK', 'GTX'],
+    filters: [
+      {
+        filterType: 'PRICE_FILTER',
+        minPrice: contract.priceStep,
+        maxPrice: '10000000',
+        tickSize: contract.priceStep,
+      },
+      {
+        filterType: 'LOT_SIZE',
+        minQty: contract.quantityStep,
+        maxQty: contract.quantityMax,
+        stepSize: contract.quantityStep,
+      },
+      {
+        filterType: 'MARKET_LOT_SIZE',
+        minQty: contract.quantityStep,
+        maxQty: contract.marketQuantityMax,
+        stepSize: contract.quantityStep,
+      },
+      { filterType: 'MAX_NUM_ORDERS', limit: 200 },
+      { filterType: 'MIN_NOTIONAL', notional: contract.notionalMin },
+      {
+        filterType: 'PERCENT_PRICE',
+        multiplierUp: '1.0500',
+        multiplierDown: '0.9500',
+        multiplierDecimal: '4',
+      },
+    ],
+  }
+}
+
+/** Refuses what no filter lets through, with the code of the real venue. */
+export const checkFilters = (base: string, order: CheckedOrder): void => {
+  const contract = contractOf(base)
+  const { quantity, price, marketPrice, isReduceOnly } = order
+  const isMarket = price === null
+  if (quantity <= 0n) throw new ExchangeRefusal(-4003, 'Quantity less than or equal to zero.')
+  if (quantity % exact(contract.quantityStep) !== 0n)
+    throw new ExchangeRefusal(-1111, 'Precision is over the maximum defined for this asset.')
+  if (quantity > exact(isMarket ? contract.marketQuantityMax : contract.quantityMax))
+    throw new ExchangeRefusal(-4005, 'Quantity greater than max quantity.')
+  if (!isMarket) checkPrice(contract, price, marketPrice)
+  // The venue does not hold a closing order to the least notional.
+  if (!isReduceOnly && product(quantity, price ?? marketPrice) < exact(contract.notionalMin))
+    throw new ExchangeRefusal(
+      -4164,
+      `Order's notional must be no smaller than ${contract.notionalMin} (unless you choose reduce only).`,
+    )
+}
+
+export const quantityStepOf = (base: string): bigint => exact(contractOf(base).quantityStep)
+
+export const priceStepOf = (base: string): bigint => exact(contractOf(base).priceStep)
+
+const checkPrice = (contract: Contract, price: bigint, marketPrice: bigint): void => {
+  if (price <= 0n) throw new ExchangeRefusal(-4001, 'Price less than 0.')
+  if (price % exact(contract.priceStep) !== 0n)
+    throw new ExchangeRefusal(-4014, 'Price not increased by tick size.')
+  const [highest, lowest] = [(marketPrice * 105n) / 100n, (marketPrice * 95n) / 100n]
+  if (price > highest)
+    throw new ExchangeRefusal(-4016, `Limit price can't be higher than ${textOf(highest)}.`)
+  if (price < lowest) throw new ExchangeRefusal(-4024, `Limit price can't be lower than ${textOf(lowest)}.`)
+}
+
+const contractOf = (base: string): Contract => CONTRACTS[base] ?? COMMON
+
+const exact = (text: string): bigint => unitsOf(text) ?? 0n
+
+const COMMON: Contract = {
+  priceStep: '0.001',
+  quantityStep: '0.01',
+  quantityMax: '100000',
+  marketQuantityMax: '20000',
+  notionalMin: '5',
+}
+
+const CONTRACTS: Readonly<Record<string, Contract>> = {
+  BTC: {
+    priceStep: '0.10',
+    quantityStep: '0.001',
+    quantityMax: '1000',
+    marketQuantityMax: '120',
+    notionalMin: '100',
+  },
+  ETH: {
+    priceStep: '0.01',
+    quantityStep: '0.001',
+    quantityMax: '10000',
+    marketQuantityMax: '2000',
+    notionalMin: '20',
+  },
+}

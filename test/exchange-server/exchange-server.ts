@@ -1,0 +1,137 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createFaults, type Fault, type Faults } from './faults.ts'
+import { respond, type ExchangeRequest } from './requests.ts'
+import { controlOf } from './control.ts'
+import { failInstead, send, sendWithFault } from './faults.ts'
+import { createStreams, type Streams } from './streams.ts'
+import { acceptSocket } from './web-socket.ts'
+import { createExchangeState, type ExchangeState } from './exchange-state.ts'
+
+/** A local exchange with the protocol of Binance, which can be made to fail. */
+export interface ExchangeServer {
+  /** Stands before the hosts of the real venue: `<baseUrl>/api.binance.com/api/v3/time`. */
+  readonly baseUrl: string
+  readonly world: ExchangeState
+  readonly faults: Faults
+  readonly streams: Streams
+  /** Host and path of every request, in order, with its query and body. */
+  readonly requests: string[]
+  /** Requests without a response yet. */
+  inFlight(): number
+  /** Those of them that no fault holds back. */
+  answering(): number
+  /** Processes all requests that a fault holds back. */
+  release(): void
+  close(): Promise<void>
+}
+
+export interface ExchangeServerOptions {
+  readonly now: () => number
+  /** Zero for any that is free. */
+  readonly port?: number
+  readonly perpetuals?: readonly string[]
+}
+
+export const startExchangeServer = async ({
+  now,
+  port = 0,
+  perpetuals,
+}: ExchangeServerOptions): Promise<ExchangeServer> => {
+  const world = createExchangeState(now, perpetuals)
+  const faults = createFaults()
+  const streams = createStreams(world)
+  const requests: string[] = []
+  const waiting = new Map<NodeJS.Timeout, () => void>()
+  let inFlight = 0
+  let heldBack = 0
+
+  const later = (waitMs: number, act: () => void): void => {
+    const timeout = setTimeout(() => {
+      waiting.delete(timeout)
+      act()
+    }, waitMs)
+    waiting.set(timeout, act)
+  }
+
+  const answer = (response: ServerResponse, request: ExchangeRequest, fault: Fault | null): void => {
+    const reported = respond(world, request, fault)
+    if (fault?.kind === 'done_then_slow') later(fault.waitMs, () => send(response, reported))
+    else sendWithFault(response, reported, fault)
+  }
+
+  const receive = (response: ServerResponse, request: ExchangeRequest): void => {
+    if (request.path.startsWith('control/')) {
+      send(response, controlOf({ world, faults }, request))
+      return
+    }
+    requests.push(`${request.path}?${request.query}${request.body}`)
+    const fault = faults.take(`${request.method} ${request.path}`)
+    if (fault !== null && HELD_BACK.has(fault.kind)) {
+      heldBack += 1
+      response.on('close', () => (heldBack -= 1))
+    }
+    if (fault?.kind === 'slow') later(fault.waitMs, () => answer(response, request, null))
+    else if (!failInstead(response, fault)) answer(response, request, fault)
+  }
+
+  const server = createServer((request, response) => {
+    inFlight += 1
+    response.on('close', () => (inFlight -= 1))
+    if (request.method === 'POST')
+      withBody(request, (body) => receive(response, { ...requestOf(request), body }))
+    else receive(response, requestOf(request))
+  })
+  server.on('upgrade', (request, stream) => {
+    const socket = acceptSocket(request, stream, {
+      onText: (text) => streams.receive(socket, text),
+      onClose: () => streams.leave(socket),
+      isMute: () => world.areSocketsMute,
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+
+  return {
+    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    world,
+    faults,
+    streams,
+    requests,
+    inFlight: () => inFlight,
+    answering: () => inFlight - heldBack,
+    release: () => {
+      for (const [timeout, act] of waiting) {
+        clearTimeout(timeout)
+        act()
+      }
+      waiting.clear()
+    },
+    close: async () => {
+      for (const timeout of waiting.keys()) clearTimeout(timeout)
+      streams.destroyAll()
+      const closed = new Promise((resolve) => server.close(resolve))
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+const HELD_BACK: ReadonlySet<Fault['kind']> = new Set(['slow', 'trickle', 'done_then_slow'])
+
+const requestOf = (request: IncomingMessage): ExchangeRequest => {
+  const [path = '', query = ''] = (request.url ?? '/').slice(1).split('?', 2)
+  const apiKey = request.headers['x-mbx-apikey']
+  return {
+    method: request.method ?? 'GET',
+    path,
+    query,
+    body: '',
+    apiKey: typeof apiKey === 'string' ? apiKey : '',
+  }
+}
+
+const withBody = (request: IncomingMessage, use: (body: string) => void): void => {
+  const chunks: Buffer[] = []
+  request.on('data', (chunk: Buffer) => chunks.push(chunk))
+  request.on('end', () => use(Buffer.concat(chunks).toString()))
+}

@@ -1,0 +1,65 @@
+import { createAccount, type Account } from './account.ts'
+import { priceStepOf } from './contracts.ts'
+
+/** What is true at the venue. Tests change it while it runs. */
+export interface ExchangeState {
+  /** The time of the test; the venue's own clock differs from it by `skewMs`. */
+  readonly now: () => number
+  skewMs: number
+  /** Candles that open at this time or later are not reported: the venue hangs. */
+  candlesEndMs: number
+  /** Candles that the venue does not have. */
+  readonly missingOpenMs: Set<number>
+  /** Answers repeat candles and are out of order. */
+  areCandlesShuffled: boolean
+  /** Sockets stay open and say nothing. */
+  areSocketsMute: boolean
+  /** As the venue names them: `btcusdt@miniTicker`. */
+  readonly muteStreams: Set<string>
+  fundingIntervalHours: number
+  /** How far perpetuals are marked above spot, as a part of it. */
+  premium: number
+  readonly spot: readonly string[]
+  readonly perpetuals: readonly string[]
+  /** Perpetuals that are gone. */
+  readonly delisted: Set<string>
+  /** What perpetuals trade at, in hundred-millionths; without one it moves by itself. */
+  readonly prices: Map<string, bigint>
+  readonly account: Account
+}
+
+export const createExchangeState = (
+  now: () => number,
+  perpetuals: readonly string[] = PERPETUALS,
+): ExchangeState => ({
+  now,
+  skewMs: 0,
+  candlesEndMs: Number.POSITIVE_INFINITY,
+  missingOpenMs: new Set(),
+  areCandlesShuffled: false,
+  areSocketsMute: false,
+  muteStreams: new Set(),
+  fundingIntervalHours: 8,
+  premium: 0.0001,
+  spot: ['BTC', 'ETH', 'SOL'],
+  perpetuals,
+  delisted: new Set(),
+  prices: new Map(),
+  account: createAccount(),
+})
+
+export const exchangeNow = ({ now, skewMs }: ExchangeState): number => now() + skewMs
+
+/** The same price at the same time, always. */
+export const priceAt = (base: string, ms: number): number =>
+  (PRICES[base] ?? 100) * (1 + 0.01 * Math.sin(ms / 7_200_000) + 0.001 * Math.sin(ms / 90_000))
+
+/** What orders in the perpetual are filled at, on a step of its price. */
+export const marketPriceOf = (world: ExchangeState, base: string): bigint => {
+  const price = world.prices.get(base) ?? BigInt(Math.round(priceAt(base, exchangeNow(world)) * 1e8))
+  return price - (price % priceStepOf(base))
+}
+
+const PERPETUALS: readonly string[] = ['BTC', 'ETH', 'HYPE']
+
+const PRICES: Readonly<Record<string, number>> = { BTC: 60_000, ETH: 3000, SOL: 150, HYPE: 30 }

@@ -1,0 +1,187 @@
+import type { ServerResponse } from 'node:http'
+import type { ExchangeResponse } from './requests.ts'
+
+/** What goes wrong with a request before the venue looks at it. A slow one is looked at when the wait is over. */
+export type ArrivalFault =
+  | { readonly kind: 'drop' }
+  | { readonly kind: 'status'; readonly status: number; readonly retryAfterSeconds?: number }
+  | { readonly kind: 'slow'; readonly waitMs: number }
+  /** Headers and the first bytes come, the rest does not. */
+  | { readonly kind: 'trickle' }
+  | { readonly kind: 'garbage' }
+  | {
+      readonly kind: 'refuse'
+      readonly status: number
+      readonly code: number
+      readonly message: string
+      readonly retryAfterSeconds?: number
+    }
+
+/** What goes wrong after the venue has done what it was request for. */
+export type AnswerFault =
+  | { readonly kind: 'done_then_drop' }
+  | { readonly kind: 'done_then_slow'; readonly waitMs: number }
+  | { readonly kind: 'done_then_status'; readonly status: number; readonly code?: number }
+  | { readonly kind: 'done_then_garbage' }
+  /** Numbers have more digits than the venue keeps. */
+  | { readonly kind: 'done_then_wrong_precision' }
+
+/** What the venue does otherwise with a new order. */
+export type OrderTwist =
+  /** Answered as accepted, and never there. */
+  | { readonly kind: 'lost' }
+  /** So many lookups do not find it. */
+  | { readonly kind: 'hidden'; readonly lookups: number }
+  | { readonly kind: 'partial'; readonly share: number; readonly rest: 'canceled' | 'open' }
+  /** So many queries do not tell its trades. */
+  | { readonly kind: 'late_trades'; readonly queries: number }
+
+/** What the venue does otherwise with a list of trades. */
+export type ListTwist = { readonly kind: 'repeated' } | { readonly kind: 'shuffled' }
+
+export type Fault = ArrivalFault | AnswerFault | OrderTwist | ListTwist
+
+/** Faults that come by themselves: the same seed, the same ones for the same requests. */
+export interface FaultSchedule {
+  readonly seed: number
+  /** How many of the requests that a choice fits have a fault. */
+  readonly share: number
+  readonly choices: readonly FaultChoice[]
+}
+
+export interface FaultChoice {
+  readonly request: RegExp
+  readonly fault: Fault
+}
+
+/** The switchboard: what goes wrong, from now on. Requests are named as in `POST fapi.binance.com/fapi/v1/order`. */
+export interface Faults {
+  /** For requests whose name matches, so often; the first that matches counts. */
+  add(request: RegExp, fault: Fault, times?: number): void
+  /** In place of what was scheduled before; null for nothing. */
+  schedule(schedule: FaultSchedule | null): void
+  clear(): void
+  /** The fault of this request, used up by it. */
+  take(request: string): Fault | null
+}
+
+export const createFaults = (): Faults => {
+  let waiting: Waiting[] = []
+  let scheduled: ((request: string) => Fault | null) | null = null
+  return {
+    add: (request, fault, times = Number.POSITIVE_INFINITY) => {
+      waiting = [...waiting, { request, fault, left: times }]
+    },
+    schedule: (schedule) => {
+      scheduled = schedule === null ? null : drawFrom(schedule)
+    },
+    clear: () => {
+      waiting = []
+      scheduled = null
+    },
+    take: (request) => {
+      const found = waiting.find((entry) => entry.left > 0 && entry.request.test(request))
+      if (found === undefined) return scheduled?.(request) ?? null
+      found.left -= 1
+      return found.fault
+    },
+  }
+}
+
+interface Waiting {
+  readonly request: RegExp
+  readonly fault: Fault
+  left: number
+}
+
+const drawFrom = ({ seed, share, choices }: FaultSchedule): ((request: string) => Fault | null) => {
+  const draw = drawsOf(seed)
+  return (request) => {
+    const fitting = choices.filter((choice) => choice.request.test(request))
+    if (fitting.length === 0 || draw() >= share) return null
+    return fitting[Math.floor(draw() * fitting.length)]?.fault ?? null
+  }
+}
+
+/** Numbers from 0 to 1 that look like chance (mulberry32). */
+const drawsOf = (seed: number): (() => number) => {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+}
+
+export const send = (response: ServerResponse, { status, body }: ExchangeResponse): void => {
+  response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body))
+}
+
+/** Instead of an answer. False where the fault lets the venue look at the request. */
+export const failInstead = (response: ServerResponse, fault: Fault | null): boolean => {
+  switch (fault?.kind) {
+    case 'drop':
+      response.socket?.destroy()
+      return true
+    case 'status':
+      setRetryAfter(response, fault.retryAfterSeconds)
+      response.writeHead(fault.status).end('<html>no</html>')
+      return true
+    case 'refuse':
+      setRetryAfter(response, fault.retryAfterSeconds)
+      send(response, { status: fault.status, body: { code: fault.code, msg: fault.message } })
+      return true
+    case 'trickle':
+      response.writeHead(200, { 'Content-Type': 'application/json' }).write('[[1')
+      return true
+    case 'garbage':
+      sendGarbage(response)
+      return true
+    default:
+      return false
+  }
+}
+
+/** The answer, or what becomes of it on the way. */
+export const sendWithFault = (
+  response: ServerResponse,
+  answer: ExchangeResponse,
+  fault: Fault | null,
+): void => {
+  switch (fault?.kind) {
+    case 'done_then_drop':
+      response.socket?.destroy()
+      return
+    case 'done_then_status':
+      send(response, {
+        status: fault.status,
+        body: {
+          code: fault.code ?? -1000,
+          msg: 'Unknown error, please check your request or try again later.',
+        },
+      })
+      return
+    case 'done_then_garbage':
+      sendGarbage(response)
+      return
+    case 'done_then_wrong_precision':
+      send(response, { ...answer, body: overprecise(answer.body) })
+      return
+    default:
+      send(response, answer)
+  }
+}
+
+const setRetryAfter = (response: ServerResponse, retryAfterSeconds: number | undefined): void => {
+  if (retryAfterSeconds !== undefined) response.setHeader('Retry-After', retryAfterSeconds)
+}
+
+const sendGarbage = (response: ServerResponse): void => {
+  response.writeHead(200, { 'Content-Type': 'text/html' }).end('<html>back soon</html>')
+}
+
+const overprecise = (body: unknown): unknown =>
+  JSON.parse(JSON.stringify(body), (_, value: unknown) =>
+    typeof value === 'string' && /^\d+\.\d{8}$/.test(value) ? `${value}000000001` : value,
+  )

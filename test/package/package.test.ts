@@ -1,0 +1,197 @@
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const MEGABYTE = 1024 * 1024
+const INSTALLED_MB_MAX = 120
+
+interface LockedPackage {
+  readonly dev?: true
+  readonly devOptional?: true
+  readonly peer?: true
+}
+
+const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { readonly version: string }
+const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
+  readonly packages: Readonly<Record<string, LockedPackage>>
+}
+
+/** What `npm ci --omit=dev` installs on this machine, as paths from the root. */
+const PRODUCTION = Object.entries(lock.packages)
+  .filter(([path, { dev, devOptional, peer }]) => path !== '' && !dev && !devOptional && !peer)
+  .map(([path]) => path)
+  .filter((path) => existsSync(join(ROOT, path)))
+
+let folder: string
+let files: readonly string[]
+let svc: string
+
+/** Packs as `npm pack` does and installs it like a user, with the packages that are here instead of downloads. */
+beforeAll(() => {
+  if (!existsSync(join(ROOT, 'dist/cli.js'))) throw new Error('the service is not built: run npm run build')
+  folder = mkdtempSync(join(tmpdir(), 'signal-engine-package-'))
+  // The build is there; it is not made again below the tests that use it.
+  const packed = execFileSync('npm pack --json --ignore-scripts', ['--pack-destination', folder], {
+    cwd: ROOT,
+    encoding: 'utf8',
+    shell: true,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  const [archive] = JSON.parse(packed) as readonly [
+    { readonly filename: string; readonly files: readonly { readonly path: string }[] },
+  ]
+  files = archive.files.map(({ path }) => path)
+  execFileSync('tar', ['-xzf', archive.filename], { cwd: folder })
+  svc = join(folder, 'package', 'bin', 'svc.js')
+  // Packages inside of packages come along with the outer ones.
+  for (const path of PRODUCTION.filter((name) => name.lastIndexOf('node_modules/') === 0)) {
+    const target = join(folder, 'package', path)
+    mkdirSync(dirname(target), { recursive: true })
+    symlinkSync(join(ROOT, path), target)
+  }
+})
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const run = (...words: readonly string[]) =>
+  spawnSync(process.execPath, [svc, ...words], { cwd: folder, encoding: 'utf8' })
+
+describe('the archive', () => {
+  it('holds the build and what users read', () => {
+    expect(files).toEqual(
+      expect.arrayContaining([
+        'bin/svc.js',
+        'config/default.yaml',
+        'dashboard/dist/index.html',
+        'dist/cli.js',
+        'dist/main.js',
+        'dist/openapi.json',
+        'LICENSE',
+        'README.md',
+        'package.json',
+      ]),
+    )
+  })
+
+  it('holds no source and no test', () => {
+    expect(
+      files.filter((path) => /\.tsx?$|^(src|test|bench|tools)\/|\.(test|fixture|contract)\./.test(path)),
+    ).toEqual([])
+  })
+})
+
+describe('an installation without development packages', () => {
+  it(`takes at most ${INSTALLED_MB_MAX} MB`, () => {
+    const own = bytesOnDisk(join(folder, 'package'))
+    const outermost = PRODUCTION.filter((path) => path.lastIndexOf('node_modules/') === 0)
+    const packages = outermost.reduce((sum, path) => sum + bytesOnDisk(join(ROOT, path)), 0)
+    expect((own + packages) / MEGABYTE).toBeLessThanOrEqual(INSTALLED_MB_MAX)
+  })
+
+  it('tells its version', () => {
+    expect(run('--version')).toMatchObject({ status: 0, stdout: `${manifest.version}\n`, stderr: '' })
+  })
+
+  it('explains every command', () => {
+    const { status, stdout } = run('--help')
+    expect(status).toBe(0)
+    expect(stdout).toMatch(/backtest[\s\S]+health[\s\S]+vault/)
+  })
+
+  it('serves, with dashboard and documentation, and ends in order although Ctrl-C comes twice', async () => {
+    const words = ['--home', join(folder, 'home'), 'serve', '--port', '0', '--dashboard-port', '0', '--json']
+    const child = spawn(process.execPath, [svc, ...words], {
+      env: { ...process.env, SVC_API__AUTH_TOKEN: 'package-test-token-of-more-than-32-characters' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    let output = ''
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (output += text))
+    const closed = once(child, 'close')
+    const [first] = (await Promise.race([once(child.stdout.setEncoding('utf8'), 'data'), closed])) as [
+      unknown,
+    ]
+    if (typeof first !== 'string') throw new Error(`the service ended:\n${output}`)
+    const { listening, dashboard } = JSON.parse(first) as {
+      readonly listening: string
+      readonly dashboard: string
+    }
+    for (const url of [
+      `${listening}/health`,
+      new URL('/docs', listening),
+      new URL('/openapi.json', listening),
+      dashboard,
+    ]) {
+      expect((await fetch(url)).status, String(url)).toBe(200)
+    }
+    child.kill('SIGINT')
+    child.kill('SIGINT')
+    expect(await closed).toEqual([0, null])
+  })
+
+  it('names lines of TypeScript in stack traces', () => {
+    // Whoever writes to standard output sees where the call came from.
+    const preload = `data:text/javascript,process.stdout.write = () => { console.error(new Error('here').stack); process.exit() }`
+    const { stderr } = spawnSync(process.execPath, ['--import', preload, svc, '--version'], {
+      timeout: 30_000,
+      encoding: 'utf8',
+    })
+    const [, file = '', line = ''] = /(src\/surfaces\/cli\/[\w-]+\.ts):(\d+):\d+/.exec(stderr) ?? []
+    expect(stderr).toContain('Error: here')
+    expect(readFileSync(join(ROOT, file), 'utf8').split('\n')[Number(line) - 1]).toContain('write(')
+  })
+})
+
+describe('npm start', () => {
+  it('stops the service in order when npm is told to stop', async () => {
+    const env = {
+      ...process.env,
+      SVC_HOME: join(folder, 'started'),
+      SVC_API__PORT: '0',
+      SVC_DASHBOARD__PORT: '0',
+    }
+    const npm = spawn('npm', ['start'], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'ignore'] })
+    let output = ''
+    npm.stdout.setEncoding('utf8').on('data', (text: string) => (output += text))
+    await expect.poll(() => output).toContain('Ctrl-C')
+    const url = /^listening on (\S+)$/m.exec(output)?.[1] ?? ''
+    expect((await fetch(`${url}/health`)).status).toBe(200)
+    npm.kill('SIGTERM')
+    // Its output closes when the last process has ended that writes to it.
+    await once(npm, 'close')
+    await expect(fetch(`${url}/health`)).rejects.toThrow('fetch failed')
+  })
+})
+
+describe('a checkout that is not built', () => {
+  it('says what to do', () => {
+    const bare = join(folder, 'bare')
+    cpSync(join(ROOT, 'bin'), join(bare, 'bin'), { recursive: true })
+    cpSync(join(ROOT, 'package.json'), join(bare, 'package.json'))
+    const { status, stderr } = spawnSync(process.execPath, [join(bare, 'bin/svc.js'), 'up'], {
+      encoding: 'utf8',
+    })
+    expect(status).toBe(1)
+    expect(stderr).toMatch(/not built.*"npm ci" and "npm run build".*"npm pack"/)
+  })
+})
+
+/** As `du` counts: whole blocks, and no links. */
+const bytesOnDisk = (path: string): number =>
+  readdirSync(path, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).blocks * 512, 0)

@@ -1,0 +1,71 @@
+import type { IntegrityReason } from '../../src/engine/integrity/findings.ts'
+import type { IntegrityReport } from '../../src/engine/integrity/report.ts'
+
+/** What full verification must find. */
+export type Expected =
+  | { readonly reason: IntegrityReason; readonly seq: number }
+  /** Both events have the same value: nothing changes. */
+  | 'the same'
+
+export const SOUND = { ok: true, reason: null, first_bad_seq: null, first_bad_id: null }
+
+export const found = (expected: Expected): Partial<IntegrityReport> =>
+  expected === 'the same' ? SOUND : { ok: false, reason: expected.reason, first_bad_seq: expected.seq }
+
+export interface ColumnCase {
+  /** SQL for another value that the column may hold. */
+  readonly other: string
+  /** Event 15 gets the other value. */
+  readonly modify: Expected
+  /** Event 15 gets NULL, after the rule against it was taken out of the schema. */
+  readonly setNull: Expected | 'impossible'
+  /** Events 15 and 16 exchange their values. */
+  readonly swap: Expected
+}
+
+const ZERO_HASH = `'${'00'.repeat(32)}'`
+
+const at15 = (reason: IntegrityReason): Expected => ({ reason, seq: 15 })
+
+const hashed = (other: string): ColumnCase => ({
+  other,
+  modify: at15('hash'),
+  setNull: at15('hash'),
+  swap: at15('hash'),
+})
+
+/** Every column of `events`. A new one without a line here fails the test. */
+export const COLUMNS: Readonly<Record<string, ColumnCase>> = {
+  seq: { other: '1000', modify: at15('sequence'), setNull: 'impossible', swap: at15('link') },
+  id: hashed(`'019b7000-0000-7000-8000-00000000ffff'`),
+  type: hashed(`'brain.other.v1'`),
+  // Outside of the hash, and made from the type: by it events are found.
+  dom: { other: `'other.domain'`, modify: at15('field'), setNull: at15('field'), swap: at15('field') },
+  ts: hashed(`'2026-01-01T00:00:00.000Z'`),
+  schema_version: { ...hashed(`'v2'`), swap: 'the same' },
+  source: hashed(`'somebody'`),
+  trace_id: hashed(`'other'`),
+  dedupe_key: hashed(`'other'`),
+  payload: hashed(`'{"number":15,"symbol":"ETH"}'`),
+  prev_hash: { other: ZERO_HASH, modify: at15('link'), setNull: at15('link'), swap: at15('link') },
+  hash: hashed(ZERO_HASH),
+  // Outside of the hash, too: only key, order and checkpoints hold them.
+  signature: {
+    other: `'${'00'.repeat(64)}'`,
+    modify: at15('signature'),
+    setNull: at15('signature'),
+    swap: at15('signature'),
+  },
+  signer: {
+    other: `'svc-ffffffffffffffff'`,
+    modify: at15('signature'),
+    setNull: at15('signature'),
+    swap: at15('signature'),
+  },
+  recorded_at: {
+    other: `'2025-01-01T00:00:00.000Z'`,
+    modify: at15('order'),
+    setNull: at15('field'),
+    swap: { reason: 'order', seq: 16 },
+  },
+}

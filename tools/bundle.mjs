@@ -1,0 +1,100 @@
+/**
+ * Bundles TypeScript into a few files that Node loads quickly: `node tools/bundle.mjs service|bench <folder>`.
+ * All files stand side by side in one folder, so that a thread or process is found beside the code that starts it.
+ */
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import process from 'node:process'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+
+import { rolldown } from 'rolldown'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+
+/** Threads and processes of their own: `*-thread.ts` and `*-process.ts`. */
+const PROGRAM = /-(thread|process)\.ts$/
+
+/** `new URL('./writer-thread.ts', import.meta.url)`, or a call with the same two arguments. */
+const REFERENCE = /'(?:\.\/)?([\w-]+-(?:thread|process))\.[tj]s'(?=, import\.meta\.url)/g
+
+/** The name in the bundle: `src/adapters/storage/sqlite/writer-thread.ts` is `adapters-storage-sqlite-writer-thread`. */
+export const bundledName = (file) =>
+  file
+    .replaceAll('\\', '/')
+    .replace(/^src\//, '')
+    .replace(/\.ts$/, '')
+    .replaceAll('/', '-')
+
+export const programsIn = (...folders) =>
+  folders.flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => PROGRAM.test(name))
+      .map((name) => join(folder, name)),
+  )
+
+/** Native, optional, or loaded by few: these stay in node_modules. */
+const EXTERNAL = [
+  '@fastify/ajv-compiler',
+  '@fastify/fast-json-stringify-compiler',
+  '@fastify/swagger',
+  '@fastify/swagger-ui',
+  '@photostructure/sqlite',
+  'ccxt',
+  'pg',
+  'sodium-native',
+]
+
+/** Writes the entries, and what they share, to the folder. */
+export const bundle = async (entries, folder) => {
+  const bundled = await rolldown({
+    cwd: ROOT,
+    input: Object.fromEntries(entries.map((file) => [bundledName(file), join(ROOT, file)])),
+    platform: 'node',
+    transform: { target: 'es2023' },
+    external: EXTERNAL,
+    plugins: [programReferences()],
+  })
+  await bundled.write({
+    dir: folder,
+    sourcemap: true,
+    sourcemapExcludeSources: true,
+    entryFileNames: '[name].js',
+    chunkFileNames: '[name]-[hash].js',
+  })
+  await bundled.close()
+}
+
+/**
+ * Makes references to threads and processes name the bundled file. Code that is not bundled itself, but run by Vitest,
+ * names the folder that holds them.
+ */
+export const programReferences = (folder = null) => ({
+  name: 'program-references',
+  enforce: 'pre',
+  transform: (code, id) => {
+    if (!id.endsWith('.ts') || code.match(REFERENCE) === null) return undefined
+    const named = code.replaceAll(
+      REFERENCE,
+      (_, name) => `'./${bundledName(relative(ROOT, join(dirname(id), name)))}.js'`,
+    )
+    if (folder === null) return { code: named, map: null }
+    const url = pathToFileURL(join(folder, `${bundledName(relative(ROOT, id))}.js`)).href
+    return { code: named.replaceAll('import.meta.url', JSON.stringify(url)), map: null }
+  },
+})
+
+const BUNDLES = {
+  service: () => ['src/cli.ts', 'src/main.ts', ...programsIn('src')],
+  bench: () => ['bench/run.ts', ...programsIn('src', 'bench')],
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const [name, folder] = process.argv.slice(2)
+  await bundle(BUNDLES[name](), folder)
+  if (name === 'service') {
+    const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+    const args = [join(folder, 'surfaces-http-openapi-process.js'), version, join(folder, 'openapi.json')]
+    execFileSync(process.execPath, args, { stdio: 'inherit' })
+  }
+}
