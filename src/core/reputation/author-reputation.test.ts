@@ -6,7 +6,7 @@ import { authorKey } from '../shared/author-key.ts'
 import { DAY_MS } from '../shared/time.ts'
 import { reputationAt } from './author-reputation.ts'
 import { ContradictionError } from '../shared/assert.ts'
-import { withItsCall, type Resolved } from './calls.fixture.ts'
+import { withItsCall } from './calls.fixture.ts'
 import { tallyWithin, type Outcomes } from './outcomes.ts'
 
 const rules = { producer_k: 20, producer_window_days: 90 }
@@ -69,7 +69,7 @@ const feedback = (outcome: 'profit' | 'loss', counted = true): NewEvent => ({
 
 const opened = (event: NewEvent): readonly NewEvent[] =>
   event.type === 'attribution.resolved.v1' && 'call_id' in event.payload
-    ? withItsCall(event as Resolved)
+    ? withItsCall(event)
     : [event]
 
 const outcomesAfter = (events: readonly NewEvent[]): Outcomes =>

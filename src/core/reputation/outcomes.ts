@@ -204,19 +204,19 @@ export const NO_TALLY: Tally = {
 const withOutcome = (rows: DayRows, today: number, outcome: Tally, daysKept: number): DayRows => {
   let first = 0
   while (first < rows.length && (rows[first] ?? 0) <= today - daysKept) first += STRIDE
-  const counted = rows.slice(first)
-  const last = counted.length - STRIDE
-  const at = counted[last] === today ? last : counted.length
-  const before = at === last ? tallyAt(counted, last) : NO_TALLY
-  counted[at] = today
-  counted[at + 1] = before.surplus + outcome.surplus
-  counted[at + 2] = before.gainMax + outcome.gainMax
-  counted[at + 3] = before.lossMax + outcome.lossMax
-  counted[at + 4] = before.weight + outcome.weight
-  counted[at + 5] = before.resolved + outcome.resolved
-  counted[at + 6] = before.hits + outcome.hits
-  counted[at + 7] = before.returns + outcome.returns
-  return counted
+  const kept = rows.slice(first)
+  const last = kept.length - STRIDE
+  const at = kept[last] === today ? last : kept.length
+  const before = at === last ? tallyAt(kept, last) : NO_TALLY
+  kept[at] = today
+  kept[at + 1] = before.surplus + outcome.surplus
+  kept[at + 2] = before.gainMax + outcome.gainMax
+  kept[at + 3] = before.lossMax + outcome.lossMax
+  kept[at + 4] = before.weight + outcome.weight
+  kept[at + 5] = before.resolved + outcome.resolved
+  kept[at + 6] = before.hits + outcome.hits
+  kept[at + 7] = before.returns + outcome.returns
+  return kept
 }
 
 const talliesFrom = (rows: DayRows, oldest: number): readonly DayTally[] => {

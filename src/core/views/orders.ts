@@ -4,7 +4,7 @@ import { priceNumber, quantityNumber } from '../shared/money.ts'
 import type { Intent, Intents } from '../trading/intents.ts'
 import { intentView as cycleIntentView, viewIntent as viewCycleIntent } from './brain.ts'
 
-const status = z.enum([
+const orderStatus = z.enum([
   'submitting',
   'open',
   'partial',
@@ -29,7 +29,7 @@ export const orderView = z.object({
   reference_price: z.number().meta({ description: 'the price it was sent at' }),
   submitted_at: z.string(),
   valid_until: z.string().nullable(),
-  status,
+  status: orderStatus,
   cancel_reason: z.string().nullable().meta({ description: 'why it is to be canceled; null if it is not' }),
   needs_operator: z
     .boolean()
@@ -38,7 +38,7 @@ export const orderView = z.object({
 
 export type OrderView = z.infer<typeof orderView>
 
-export const ORDER_FILTERS = ['all', ...status.options] as const
+export const ORDER_FILTERS = ['all', ...orderStatus.options] as const
 
 export interface OrderFilter {
   readonly status: (typeof ORDER_FILTERS)[number]

@@ -63,7 +63,7 @@ describe('GET /capabilities', () => {
       producers.map(({ producer_id, signal_types }) => [producer_id, signal_types.map(({ name }) => name)]),
     ).toEqual([
       ['own', []],
-      ['p1', ['signal.onchain.v1', 'signal.whale.v1', 'signal.stablecoin.v1']],
+      ['p1', ['signal.onchain.v1', 'signal.stablecoin.v1', 'signal.whale.v1']],
       ['p2', ['signal.orderbook.v1', 'signal.ta.v1']],
     ])
     expect(producers[1]).toMatchObject({ last_seen: null, health: 'unknown' })
