@@ -38,7 +38,7 @@ export interface TradeIntent {
 }
 
 export interface DecisionRules {
-  readonly brain: { readonly min_domains: number; readonly tiers: readonly [number, number, number] }
+  readonly brain: TierRules & { readonly min_domains: number }
   readonly risk: { readonly max_leverage: number; readonly max_position_pct: number }
 }
 
@@ -91,24 +91,36 @@ export const intentOf = (
 
 type Tier = Pick<TradeIntent, 'sizePct' | 'leverage' | 'approvalRequired'>
 
+/** For a small, medium and large position each. */
+type PerTier = readonly [small: number, medium: number, large: number]
+
+interface TierRules {
+  readonly tiers: PerTier
+  readonly tier_size_pct: PerTier
+  readonly tier_leverage: PerTier
+}
+
 /** How large a trade of this conviction may be. */
 export const sizeFor = (
   effectiveConviction: number,
-  { brain, risk }: Pick<DecisionRules, 'risk'> & { readonly brain: Pick<DecisionRules['brain'], 'tiers'> },
+  { brain, risk }: Pick<DecisionRules, 'risk'> & { readonly brain: TierRules },
 ): Tier => {
   const tier = tierOf(effectiveConviction, brain.tiers)
   return {
-    sizePct: Math.min(tier.sizePct, risk.max_position_pct),
-    leverage: Math.min(tier.leverage, risk.max_leverage),
-    approvalRequired: tier.approvalRequired,
+    sizePct: Math.min(brain.tier_size_pct[tier], risk.max_position_pct),
+    leverage: Math.min(brain.tier_leverage[tier], risk.max_leverage),
+    approvalRequired: tier === LARGE,
   }
 }
 
-const SMALL: Tier = { sizePct: 0.02, leverage: 1, approvalRequired: false }
-const MEDIUM: Tier = { sizePct: 0.05, leverage: 2, approvalRequired: false }
-const LARGE: Tier = { sizePct: 0.1, leverage: 2, approvalRequired: true }
+const SMALL = 0
+const MEDIUM = 1
+const LARGE = 2
 
-const tierOf = (effectiveConviction: number, [, medium, large]: readonly [number, number, number]): Tier => {
+const tierOf = (
+  effectiveConviction: number,
+  [, medium, large]: TierRules['tiers'],
+): typeof SMALL | typeof MEDIUM | typeof LARGE => {
   if (effectiveConviction >= large) return LARGE
   return effectiveConviction >= medium ? MEDIUM : SMALL
 }

@@ -68,9 +68,7 @@ const feedback = (outcome: 'profit' | 'loss', counted = true): NewEvent => ({
 })
 
 const opened = (event: NewEvent): readonly NewEvent[] =>
-  event.type === 'attribution.resolved.v1' && 'call_id' in event.payload
-    ? withItsCall(event)
-    : [event]
+  event.type === 'attribution.resolved.v1' && 'call_id' in event.payload ? withItsCall(event) : [event]
 
 const outcomesAfter = (events: readonly NewEvent[]): Outcomes =>
   stateAfter(events.flatMap(opened)).reputation.outcomes

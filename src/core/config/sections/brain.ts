@@ -4,6 +4,8 @@ import { byDomain, type Domain, DOMAIN_DEFAULTS } from '../../shared/domains.ts'
 import { group, number, positiveShare, share, symbol, whole } from './kinds.ts'
 
 const threshold = z.number().min(50).max(100)
+const tierSize = z.number().gt(0).max(1)
+const tierLeverage = z.number().gt(0).max(100)
 
 const magnitude = (fallback: number, description: string) =>
   number(fallback, { min: 0, max: 10 }, description)
@@ -74,6 +76,14 @@ export const brain = group('The cycle that turns signals into conviction and tra
     .tuple([threshold, threshold, threshold])
     .default([60, 75, 90])
     .describe('conviction from which a small, medium, large position is opened'),
+  tier_size_pct: z
+    .tuple([tierSize, tierSize, tierSize])
+    .default([0.02, 0.05, 0.1])
+    .describe('share of equity of a small, medium, large position'),
+  tier_leverage: z
+    .tuple([tierLeverage, tierLeverage, tierLeverage])
+    .default([1, 2, 2])
+    .describe('leverage of a small, medium, large position'),
   direction_threshold: share(0.1, 'evidence below this is neutral'),
   caps: group('Magnitude, at most', {
     with_trend: magnitude(10, 'long in BULL, short in BEAR'),
