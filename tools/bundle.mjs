@@ -16,7 +16,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const PROGRAM = /-(thread|process)\.ts$/
 
 /** `new URL('./writer-thread.ts', import.meta.url)`, or a call with the same two arguments. */
-const REFERENCE = /'(?:\.\/)?([\w-]+-(?:thread|process))\.[tj]s'(?=, import\.meta\.url)/g
+const REFERENCE = /'(?:\.\/)?([\w-]+-(?:thread|process))\.[tj]s'(?=,\s*import\.meta\.url)/g
 
 /** The name in the bundle: `src/adapters/storage/sqlite/writer-thread.ts` is `adapters-storage-sqlite-writer-thread`. */
 export const bundledName = (file) =>
@@ -42,7 +42,6 @@ const EXTERNAL = [
   '@photostructure/sqlite',
   'ccxt',
   'pg',
-  'sodium-native',
 ]
 
 /** Writes the entries, and what they share, to the folder. */
