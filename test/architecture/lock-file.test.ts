@@ -9,7 +9,7 @@ type Versions = Readonly<Record<string, string>>
 interface Manifest {
   readonly dependencies: Versions
   readonly devDependencies: Versions
-  readonly optionalDependencies: Versions
+  readonly peerDependencies: Versions
   readonly overrides: Versions
 }
 
@@ -24,7 +24,7 @@ const { '': root, ...packages } = lock.packages
 const EXACT_VERSION = /^\d+\.\d+\.\d+(-[\w.]+)?$/
 
 describe('package.json', () => {
-  it.each(['dependencies', 'devDependencies', 'optionalDependencies', 'overrides'] as const)(
+  it.each(['dependencies', 'devDependencies', 'peerDependencies', 'overrides'] as const)(
     'pins its %s',
     (kind) => {
       expect(Object.entries(manifest[kind]).filter(([, version]) => !EXACT_VERSION.test(version))).toEqual([])
@@ -32,8 +32,8 @@ describe('package.json', () => {
   )
 
   it('says the same as the lock file', () => {
-    const { dependencies, devDependencies, optionalDependencies } = manifest
-    expect(root).toMatchObject({ dependencies, devDependencies, optionalDependencies })
+    const { dependencies, devDependencies, peerDependencies } = manifest
+    expect(root).toMatchObject({ dependencies, devDependencies, peerDependencies })
   })
 })
 

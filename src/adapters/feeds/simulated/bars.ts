@@ -1,5 +1,6 @@
 import type { FeedBar } from '../../../core/market/bar.ts'
-import { rounded, type Path, type SymbolPath } from './path.ts'
+import { type Path, type SymbolPath } from './path.ts'
+import { rounded } from './rounding.ts'
 
 export interface BarTime {
   readonly openMs: number

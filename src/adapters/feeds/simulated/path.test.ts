@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { barFaultOf } from '../../../core/market/bar.ts'
 import { barsOf, pathOf, settingsOf } from './path.fixture.ts'
-import { rounded, roundedPrice } from './path.ts'
+import { rounded, roundedPrice } from './rounding.ts'
 
 describe('the golden path', () => {
   it('closes where it always closes', () => {

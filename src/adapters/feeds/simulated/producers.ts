@@ -4,7 +4,8 @@ import { clamp } from '../../../core/shared/numbers.ts'
 import { canonicalSymbol } from '../../../core/shared/symbol.ts'
 import type { ProducedRow, Producer, ProducerRun } from '../../../ports/producer.ts'
 import type { Draws } from './draws.ts'
-import { rounded, type Path, type Phase } from './path.ts'
+import { type Path, type Phase } from './path.ts'
+import { rounded } from './rounding.ts'
 
 /** The hidden state of the market when the newest bar closed. */
 export interface HiddenMarket {

@@ -5,7 +5,7 @@ import { INTENT_FILTERS, viewIntents } from '../../../core/views/orders.ts'
 import { intentView, viewIntent } from '../../../core/views/orders.ts'
 import { withLogChecked } from '../../../engine/queries/trading-records.ts'
 import { resultOf, ok, type RouteResult } from '../results.ts'
-import { DENIED_INTENT, INTENT, TRADE_INTENT_ID } from '../examples.ts'
+import { DENIED_INTENT, INTENT, TRADE_INTENT_ID } from '../examples-trading.ts'
 import { integer, pathText, reasonText } from '../fields.ts'
 import { defineRoute, type RequestInput, type Service } from '../route.ts'
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { learningRunView, viewLearningRun, weightsView } from '../../../core/views/learning.ts'
 import { weightsOf } from '../../../engine/queries/views.ts'
 import { resultOf, ok } from '../results.ts'
-import { LEARNING_RUN, WEIGHTS } from '../examples.ts'
+import { LEARNING_RUN, WEIGHTS } from '../examples-trading.ts'
 import { integer } from '../fields.ts'
 import { defineRoute } from '../route.ts'
 

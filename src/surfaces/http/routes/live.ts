@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { liveView, viewLive } from '../../../core/views/kill-switch.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
 import { resultOf, ok } from '../results.ts'
-import { LIVE } from '../examples.ts'
+import { LIVE } from '../examples-trading.ts'
 import { reasonText } from '../fields.ts'
 import { defineRoute } from '../route.ts'
 

@@ -8,7 +8,7 @@ import { equityHistoryOf } from '../../../engine/queries/views.ts'
 import { withLogChecked } from '../../../engine/queries/trading-records.ts'
 import { portfolioOf } from '../../../engine/queries/views.ts'
 import { resultOf, ok } from '../results.ts'
-import { CANCELED_ORDER, EQUITY_HISTORY, ORDER, PORTFOLIO } from '../examples.ts'
+import { CANCELED_ORDER, EQUITY_HISTORY, ORDER, PORTFOLIO } from '../examples-trading.ts'
 import { integer, optionalReason, pathText } from '../fields.ts'
 import { defineRoute } from '../route.ts'
 

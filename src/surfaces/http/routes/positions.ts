@@ -7,7 +7,8 @@ import { POSITION_FILTERS, positionView, viewPosition, viewPositions } from '../
 import { positionOf, POSITIONS_MAX } from '../../../engine/queries/views.ts'
 import { withLogChecked } from '../../../engine/queries/trading-records.ts'
 import { resultOf, ok, refused, type Refused } from '../results.ts'
-import { CLOSED_POSITION, POSITION, POSITION_ID } from '../examples.ts'
+import { POSITION, POSITION_ID } from '../examples.ts'
+import { CLOSED_POSITION } from '../examples-trading.ts'
 import { integer, optionalReason, pathText } from '../fields.ts'
 import { defineRoute } from '../route.ts'
 
