@@ -30,7 +30,7 @@ export type EventType = keyof Catalogue
 
 export type PayloadOf<Type extends EventType> = z.infer<Catalogue[Type]>
 
-/** Signals are an open family: known ones are in `signal.ts`, others are kept and carry no weight. */
+/** Signals are an open family: known ones are declared in core/signal-types, others are kept and carry no weight. */
 export type SignalType = `signal.${string}`
 
 interface Wanted<Type extends string, Payload> {

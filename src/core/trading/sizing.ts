@@ -111,15 +111,15 @@ const sizeLimits = (
     size_pct: portion(equity, request.sizePct),
     kelly: portion(equity, stake),
     position: portion(equity, risk.max_position_pct),
-    heat: roomLeft(
+    heat: usdLeft(
       heatMax * Number(equity) - Number(account.lossAtStop),
       perUsd.lossAtStop + heatMax * perUsd.cost,
     ),
-    exposure: roomLeft(
+    exposure: usdLeft(
       risk.max_leverage * Number(equity) - Number(account.exposure),
       perUsd.exposure + risk.max_leverage * perUsd.cost,
     ),
-    margin: roomLeft(Number(minus(equity, account.margin)), 1 / request.leverage + perUsd.cost),
+    margin: usdLeft(Number(minus(equity, account.margin)), 1 / request.leverage + perUsd.cost),
   }
 }
 
@@ -146,7 +146,7 @@ export const kellyFraction = (
 /** Roundings of notional and fee together are smaller. */
 const ROUNDING = 20
 
-const roomLeft = (free: number, perUsd: number): Usd => {
+const usdLeft = (free: number, perUsd: number): Usd => {
   const usd = Math.floor(free / perUsd) - ROUNDING
   return usd > 0 ? (BigInt(usd) as Usd) : NO_USD
 }

@@ -9,7 +9,7 @@ import { provenanceTools } from './provenance.ts'
 import { signalTools } from './signals.ts'
 import { treasuryTools } from './treasury.ts'
 
-/** Every tool. A new one is its name in core/views/tools.ts, a file, and a line here. */
+/** Every tool. A new one is its name in TOOLS in core/views/capabilities.ts, a file, and a line here. */
 export const TOOL_BY_NAME: Readonly<Record<ToolName, Tool>> = {
   ...brainTools,
   ...intentTools,
