@@ -49,7 +49,8 @@ export const isSqliteError = (error: unknown): error is Error => primaryCode(err
 /** In the words of the port. What is no error of the database stays what it is: a bug. */
 export const unavailable = (doing: string, path: string, error: unknown): Error => {
   if (!(error instanceof Error)) return new Error(String(error))
-  if (!isSqliteError(error)) return error
+  // A statement that SQLite does not understand is a bug or a changed schema: trying again does not help.
+  if (!isSqliteError(error) || primaryCode(error) === SQLITE_ERROR) return error
   const reason = REASONS.get(primaryCode(error) ?? 0) ?? error.message
   return new StoreUnavailableError(`cannot ${doing} ${path}: ${reason}`, { cause: error })
 }
@@ -63,6 +64,7 @@ const PAGE_BYTES = 8192
 /** The driver closes a connection that nobody holds, even if its statements are still in use. */
 const connections = new WeakMap<Statement, Database>()
 
+const SQLITE_ERROR = 1
 const SQLITE_BUSY = 5
 const SQLITE_CONSTRAINT = 19
 
