@@ -5,7 +5,10 @@ import { verifyInThreads } from '../../src/adapters/storage/sqlite/verify.ts'
 const [path = '', upTo] = process.argv.slice(2)
 const { signal } = new AbortController()
 
-for await (const _message of on(process, 'message')) {
+const requests = on(process, 'message')
+
+for (;;) {
+  await requests.next()
   const start = performance.now()
   const report = await verifyInThreads(path, { after: 0, upTo: Number(upTo) }, { signal })
   if (!report.ok) throw new Error(report.detail)

@@ -126,7 +126,7 @@ export const createMemoryExchange = (now: () => number): MemoryExchange => {
 
   const reducible = ({ symbol, side }: BrokerOrder): Quantity => {
     const net = nets.get(symbol) ?? 0n
-    const closable = side === 'sell' ? net : -net
+    const closable = side === 'sell' ? net : -(net as bigint)
     return (closable > 0n ? closable : 0n) as Quantity
   }
 
@@ -209,7 +209,7 @@ export const createMemoryExchange = (now: () => number): MemoryExchange => {
               {
                 symbol,
                 direction: net > 0n ? 'long' : 'short',
-                quantity: (net > 0n ? net : -net) as Quantity,
+                quantity: (net > 0n ? net : -(net as bigint)) as Quantity,
                 entryPrice: prices.get(symbol) ?? priceFrom(100),
                 leverage: 1,
               },

@@ -181,7 +181,7 @@ describe('orders through crashes and faults of the venue', () => {
         (sum, { order, fills }) =>
           fills.reduce((within, { price, quantity, feeUsd }) => {
             const notional = notionalOf(price, quantity)
-            return within + (order.side === 'sell' ? notional : -notional) - feeUsd
+            return within + (order.side === 'sell' ? notional : -(notional as bigint)) - feeUsd
           }, sum),
         10_000_000_000n,
       )

@@ -59,7 +59,7 @@ export const signOf = (direction: Direction): 1n | -1n => (direction === 'long' 
 
 /** What a long gains when the amount is positive, or a short when it is negative. */
 export const signed = <Of extends Usd | Price | Quantity>(direction: Direction, amount: Of): Of =>
-  (direction === 'long' ? amount : -amount) as Of
+  (direction === 'long' ? amount : -(amount as bigint)) as Of
 
 export const costOf = (price: Price, quantity: Quantity): CostBasis => (price * quantity) as CostBasis
 

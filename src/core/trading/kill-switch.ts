@@ -175,7 +175,7 @@ export const assessRisk = (current: KillSwitch, conditions: readonly FiringCondi
   const over = Object.keys(current.acknowledged).filter(
     (name) => !conditions.some((condition) => condition.name === name),
   )
-  const rearmed: readonly NewEvent[] =
+  const rearmings: readonly NewEvent[] =
     over.length === 0
       ? []
       : [
@@ -187,11 +187,11 @@ export const assessRisk = (current: KillSwitch, conditions: readonly FiringCondi
         ]
   const firing = conditions.filter((condition) => isNews(condition, current.acknowledged[condition.name]))
   const to = firing.reduce<KillSwitchLevel>((highest, condition) => higher(highest, condition.to), 0)
-  const raised = escalate(current, to, {
+  const escalation = escalate(current, to, {
     reason: firing.map(({ name, value }) => `${name}=${r9(value)}`).join(', '),
     triggers: firing.map(({ name, value, threshold }) => ({ name, value: r9(value), threshold })),
   })
-  return raised.status === 'refused' ? raised : accept(...rearmed, ...raised.events)
+  return escalation.status === 'refused' ? escalation : accept(...rearmings, ...escalation.events)
 }
 
 /** What an operator acknowledges by lowering the level. */

@@ -104,5 +104,5 @@ const closed = (ledger: Ledger, payload: PayloadOf<'execution.position_closed.v1
 
 const streakAfter = (streak: number, net: Usd): number => {
   if (net >= FLAT_BELOW) return 0
-  return net <= -FLAT_BELOW ? streak + 1 : streak
+  return net <= minus(NO_USD, FLAT_BELOW) ? streak + 1 : streak
 }

@@ -66,12 +66,14 @@ export const watchQuote = (
   if (mark?.price !== price || !trust.producers.includes(producer)) return accept()
   const rules = monitorRules(facts, context)
   return accept(
-    ...positions
-      .filter((position) => !isImplausible(position, price, context))
-      .flatMap((position) => [
-        priceUpdate(position, price),
-        ...eventsOf(facts, monitored(position, { kind: 'quote', price, ts }, rules), context),
-      ]),
+    ...positions.flatMap((position) =>
+      isImplausible(position, price, context)
+        ? []
+        : [
+            priceUpdate(position, price),
+            ...eventsOf(facts, monitored(position, { kind: 'quote', price, ts }, rules), context),
+          ],
+    ),
   )
 }
 

@@ -24,12 +24,6 @@ export type Reader = Pick<Engine, 'log' | 'fresh'>
 export const findPosition = async (reader: Reader, id: string): Promise<Position | null> =>
   (await reader.fresh()).trading.positions.get(positionId(id)) ?? positionInLog(reader.log, id)
 
-/** Null if no order has this id. */
-export const findOrder = async (reader: Reader, id: string): Promise<Order | null> => {
-  const { open, ended } = (await reader.fresh()).trading.orders
-  return open.get(orderId(id)) ?? ended.get(orderId(id)) ?? orderInLog(reader.log, id)
-}
-
 /** Null if no intent has this id. */
 export const findIntent = async (reader: Reader, id: string): Promise<Intent | null> =>
   (await reader.fresh()).trading.intents.get(intentId(id)) ?? intentInLog(reader.log, id)

@@ -12,6 +12,7 @@ import type { Invocation } from './command.ts'
 import { openConfiguration } from './configuration.ts'
 import type { CommandDependencies, StoreSession } from './dependencies.ts'
 import { Failure, failureOf, UsageError } from './failure.ts'
+import { knownRefusal } from '../../engine/queries/trading-records.ts'
 
 /** Uses the store of this home, which must exist. */
 export const withExistingStore = async <Result>(
@@ -81,7 +82,8 @@ export const writeAs = async (
         recordDenial(await session.openEngine(), invocation, name, code.replace('.', '_')),
       )
     }
-    throw failureOf(rehearsal.refusal)
+    const { refusal } = rehearsal
+    throw failureOf(await withLog(dependencies, (log) => knownRefusal(log, refusal), refusal))
   }
   return withStore(dependencies, async (session) => {
     const engine = await session.openEngine()
