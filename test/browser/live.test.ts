@@ -28,7 +28,7 @@ const ORDERS: readonly (readonly [type: string, payload: JsonObject])[] = [
   ['execution.order_submitted.v1', order('ended')],
   [
     'execution.order_canceled.v1',
-    { order_id: 'ended', position_id: 'p', intent_id: 'i', reason: 'expired', filled_size: 0 },
+    { order_id: 'ended', position_id: 'p', intent_id: null, reason: 'expired', filled_size: 0 },
   ],
 ]
 
@@ -36,7 +36,7 @@ function order(id: string): JsonObject {
   return {
     order_id: id,
     position_id: `position-${id}`,
-    intent_id: `intent-${id}`,
+    intent_id: null,
     venue: VENUE,
     type: 'limit',
     side: 'buy',
