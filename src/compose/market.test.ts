@@ -111,7 +111,7 @@ it('records the result of every poll, and stores no invalid signal', async () =>
 it('records a producer that does not answer in time', async () => {
   const { runs } = await runsOf({ hangs: NOTHING }, { allowPrivate: true, timeoutSeconds: 1 })
   expect(runs).toMatchObject({
-    hangs: { health: 'error', error: 'no complete answer within 1000 ms', events_published: 0 },
+    hangs: { health: 'error', error: 'no complete response within 1000 ms', events_published: 0 },
   })
 })
 

@@ -76,12 +76,14 @@ export const weightedTypeOf = (type: string): ScoredType | undefined => {
 export const BUILTIN_PRODUCERS: Readonly<
   Record<string, { readonly domain: Domain; readonly schedule: string | null }>
 > = Object.fromEntries(
-  [...BY_TYPE.values()].flatMap(({ producer, domain: ownDomain }) => {
-    const domain = ownDomain ?? producer?.domain
-    return producer === null || domain === undefined
-      ? []
-      : [[producer.name, { domain, schedule: producer.schedule }]]
-  }),
+  [...BY_TYPE.values()]
+    .flatMap(({ producer, domain: ownDomain }) => {
+      const domain = ownDomain ?? producer?.domain
+      return producer === null || domain === undefined
+        ? []
+        : [[producer.name, { domain, schedule: producer.schedule }] as const]
+    })
+    .toSorted(([one], [other]) => (one < other ? -1 : 1)),
 )
 
 /** The evidence in a signal, from -1 (lower prices) to 1 (higher prices); null if it has none. */

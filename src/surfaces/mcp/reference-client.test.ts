@@ -25,7 +25,7 @@ const transportOf = (way: Way) =>
       })
     : new StdioClientTransport({
         command: process.execPath,
-        args: ['--import', './tools/typescript-loader.mjs', 'src/cli.ts', 'mcp'],
+        args: ['bin/svc.js', 'mcp'],
         cwd: ROOT,
         env: { SVC_API_BASE_URL: server.baseUrl, SVC_API_TOKEN: TOKEN },
       })

@@ -1,3 +1,4 @@
+import { programOf } from '../../../../test/program.ts'
 import { spawnSync } from 'node:child_process'
 import { Worker } from 'node:worker_threads'
 import { afterEach, expect, it, vi } from 'vitest'
@@ -74,18 +75,6 @@ it('signs by itself what its thread did not answer, and starts another thread', 
 })
 
 it('keeps a process alive while it signs, and no longer', () => {
-  const moduleUrl = (name: string): string => JSON.stringify(new URL(name, import.meta.url).href)
-  const code = `
-    const modules = Promise.all([import(${moduleUrl('./signer.ts')}), import(${moduleUrl('./identity.ts')})])
-    modules.then(async ([{ createSigner }, { createEphemeralIdentity }]) => {
-      const signer = createSigner(createEphemeralIdentity('svc'), console.error)
-      const texts = Array.from({ length: 500 }, (_, number) => '{"number":' + number + '}')
-      const [one, other] = await Promise.all([signer.signAll(texts), signer.signAll(texts)])
-      process.stdout.write(String(one.length + other.length))
-    })`
-  const loader = new URL('../../../../tools/typescript-loader.mjs', import.meta.url).href
-  const child = spawnSync(process.execPath, ['--import', loader, '-e', code], {
-    encoding: 'utf8',
-  })
+  const child = spawnSync(process.execPath, [programOf('identity/signing-process')], { encoding: 'utf8' })
   expect(child).toMatchObject({ status: 0, stdout: '1000', stderr: '' })
 })

@@ -159,7 +159,7 @@ describe('svc backtest', () => {
 
   it.each([
     ['a file that is not there', () => join(folder, 'none.csv'), /cannot be read/],
-    ['a file without the symbol', () => fileOf(300), /no bar of ETH/],
+    ['a file without the symbol', () => fileOf(300), /no bars of ETH/],
   ])('fails for %s', async (_, pathOf, message) => {
     const { exitCode, stderr } = await backtest('--json', '--symbol', 'ETH', '--file', await pathOf())
     expect(exitCode).toBe(1)
