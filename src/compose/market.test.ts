@@ -86,7 +86,7 @@ const runsOf = async (allowPrivate: boolean) => {
 it('records what became of every poll, and lets nothing bad in', async () => {
   const { runs, signals } = await runsOf(true)
   expect(runs).toMatchObject({
-    hangs: { health: 'error', error: 'no complete answer within 1000 ms', events_published: 0 },
+    hangs: { health: 'error', error: 'no complete response within 1000 ms', events_published: 0 },
     huge: { health: 'error', error: 'the response is larger than 1048576 bytes', events_published: 0 },
     lies: {
       health: 'ok',
