@@ -228,7 +228,7 @@ it('lets the brain hear what the producers make of the bars', async () => {
   expect(full.account.heldBack['coverage']).toBe(cycles.length)
 })
 
-describe('the future', () => {
+describe('the future', { timeout: 600_000 }, () => {
   it('changes nothing up to the open of the first bar that it changes', async () => {
     // Prices alone are one domain.
     const one = { producers: BUILT_IN_PRODUCERS, brain: { min_domains: 1 } }

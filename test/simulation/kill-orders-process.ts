@@ -59,15 +59,15 @@ const report = (line: Progress): void => {
   process.stdout.write(`${line}\n`)
 }
 
-/** Says when an order leaves, and when its answer has come. */
+/** Reports when an order is sent, and when its result has come. */
 const reporting = (broker: Broker): Broker => ({
   ...broker,
   submit: async (order) => {
-    const answering = broker.submit(order)
+    const submitting = broker.submit(order)
     report('sent')
-    const answer = await answering
+    const result = await submitting
     report('answered')
-    return answer
+    return result
   },
 })
 
@@ -80,12 +80,14 @@ const openTrading = async (timer: Timer): Promise<LiveEngine> => {
     timer,
     baseUrl: venue.baseUrl,
     rateLimitMs: 0.01,
+    // In fast time: a busy machine needs some real seconds for a response.
+    requestTimeoutMs: 60_000,
   })
   const execution = { lookups: { attempts: 3, seconds: 12 } }
   return openLiveEngine({ log, broker: reporting(broker), timer, symbols, execution })
 }
 
-/** What the market does is written: the same in the same minute, for every process. */
+/** Prices are the same in the same minute, for every process. */
 const pricesAt = (minute: number): Readonly<Record<string, number>> =>
   Object.fromEntries(
     symbols.map((symbol, index) => [symbol, 94 + randomOf(minute * 31 + index * 7).below(1200) / 100]),

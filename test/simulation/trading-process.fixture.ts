@@ -54,7 +54,6 @@ export const startTradingProcess = (program: string, task: TradingTask): Trading
       await Promise.race([
         reported(point).then(() => sleep(point.delayMs)),
         reported({ progress: 'trading', count: 1 }).then(() => sleep(TRADING_MS_MAX)),
-        sleep(START_MS_MAX),
       ])
       child.kill('SIGKILL')
       return expectEnd('SIGKILL')
@@ -72,4 +71,3 @@ export const startTradingProcess = (program: string, task: TradingTask): Trading
 
 /** Some progress never comes, when the kill switch or a fault prevents it. */
 const TRADING_MS_MAX = 3000
-const START_MS_MAX = 6000
