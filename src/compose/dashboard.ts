@@ -53,7 +53,7 @@ const PAGES = fileURLToPath(
 )
 
 /**
- * Known to this node alone, and the same after a restart, so that nobody has to sign in again. Ed25519 signs the same
+ * Known to this node alone, and the same after a restart, so that sessions survive it. Ed25519 signs the same
  * text in the same way each time. A node whose identity is not saved has another secret in each process.
  */
 const sessionSecretOf = async (signer: Signer): Promise<Uint8Array> => {

@@ -31,10 +31,10 @@ export class SnapshotKeeper {
     await this.#begin(memory)
   }
 
-  /** At the end: somebody waits for it. */
+  /** At the end, when a caller waits for it. */
   async keepNow(memory: Memory): Promise<void> {
     this.#isInHurry = true
-    // Whoever began the one that is under way is told if it fails.
+    // The caller that began the one under way gets its error.
     while (this.#underWay !== null) await this.#underWay.catch(() => undefined)
     if (memory.head.seq !== this.#keptSeq) await this.#begin(memory)
   }

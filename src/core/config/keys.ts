@@ -64,7 +64,7 @@ function unwrapped(schema: z.core.$ZodType): z.core.$ZodType {
 
 const LENGTH_MAX = 64
 
-/** `; did you mean "auth_token"?` for a key nobody knows, or nothing when no key is near. */
+/** `; did you mean "auth_token"?` for an unknown key, or nothing when no key is near. */
 export const hintFor = (path: KeyPath): string => {
   const wrong = path.at(-1) ?? ''
   const sibling = nearest(wrong, namesIn(path.slice(0, -1)) ?? [])

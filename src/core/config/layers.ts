@@ -67,7 +67,7 @@ export const changedKeys = (before: Configuration, after: Configuration): readon
 /** A configuration is JSON: the schema made it so. */
 export const asValues = (configuration: Configuration): JsonObject => configuration
 
-/** The name is not checked here: it may be anything a stranger wrote. */
+/** The name is not checked here: it may be anything. */
 const chosenPreset = ({ environment, user, defaultFile }: Layers): unknown =>
   [environment, user, defaultFile]
     .map(({ values }) => values['preset'] ?? null)

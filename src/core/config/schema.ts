@@ -50,7 +50,7 @@ export type Configuration = DeepReadonly<z.infer<typeof configurationSchema>>
 
 type DeepReadonly<T> = T extends object ? { readonly [Member in keyof T]: DeepReadonly<T[Member]> } : T
 
-/** For editors, and for whoever writes `config/user.yaml` by program. */
+/** For editors, and for programs that write `config/user.yaml`. */
 export const configurationJsonSchema = (): z.core.JSONSchema.BaseSchema => ({
   ...z.toJSONSchema(configurationSchema, { io: 'input' }),
   title: 'Signal Engine configuration',

@@ -15,7 +15,7 @@ export const mergeValues = (weaker: JsonObject, stronger: JsonObject, depth = 0)
   const merged = new Map(Object.entries(weaker))
   for (const [name, value] of Object.entries(stronger)) {
     const below = merged.get(name)
-    // A null without anything below is a key nobody knows: it stays, so that it is refused.
+    // A null without anything below is an unknown key: it stays, so that it is refused.
     if (value === null && below !== undefined) continue
     const merges = isObject(value) && depth < DEPTH_MAX
     merged.set(name, merges ? mergeValues(isObject(below) ? below : {}, value, depth + 1) : value)

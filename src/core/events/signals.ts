@@ -25,7 +25,7 @@ export const attributionEvents = {
     call_id: z.string().nullish(),
     horizon: horizon.nullish(),
     due_at: z.string().nullish(),
-    /** The price when the call was opened; null if nobody told one. */
+    /** The price when the call was opened; null if there was no recent one. */
     ref_price: z.number().nullish(),
     /** What the price usually moves within the horizon, as a part of it. */
     ref_sigma: z.number().nullish(),

@@ -155,7 +155,7 @@ export const executionEvents = {
     reason: z.string(),
     quantity: z.number(),
     loss_at_stop_usd: z.number(),
-    /** A price that no bar told; else null. */
+    /** A price that no bar carries; else null. */
     mark_price: z.number().nullable(),
   }),
   'execution.position_closed.v1': z.object({
@@ -203,7 +203,7 @@ const stepOrNull = z.number().nullable()
 
 /** What is said of orders and positions at a venue, beside what paper orders know too. */
 export const venueEvents = {
-  /** Nobody knows whether the venue has it: it is looked up before anything is sent again. */
+  /** Whether the venue has it is not known: it is looked up before anything is sent again. */
   'execution.order_unknown.v1': z.object({ order_id: z.string(), symbol: z.string(), reason: z.string() }),
   /** Stored before the venue is asked. */
   'execution.cancel_requested.v1': z.object({

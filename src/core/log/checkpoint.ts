@@ -20,7 +20,7 @@ export interface Checkpoint {
   readonly time: string
 }
 
-/** A note as it was read, whose signature nobody has checked yet. */
+/** A note as it was read, whose signature is not checked yet. */
 export interface SignedCheckpoint extends Checkpoint {
   /** The whole note, byte for byte. */
   readonly note: string

@@ -59,7 +59,7 @@ const observed = (
   return [...dropped, taken]
 }
 
-/** An open that belongs neither to what was nor to its own end: nobody traded there, and no stop may fill there. */
+/** An open far from both the last close and its own close: no stop may fill there. */
 const isOpenAstray = ({ open, close }: FeedBar, last: FeedBar | null, moveMax: number): boolean =>
   last !== null && r9(Math.abs(open / last.close - 1)) > moveMax && r9(Math.abs(open / close - 1)) > moveMax
 

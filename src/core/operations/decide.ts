@@ -60,5 +60,5 @@ export const foldingOf = ({
   outcome_days: Math.max(PROVENANCE_DAYS, karma.producer_window_days),
 })
 
-/** The longest window that is told of an author, whatever karma looks back on. */
+/** The longest window that provenance shows, whatever the window of karma. */
 const PROVENANCE_DAYS = 90

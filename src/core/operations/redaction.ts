@@ -10,7 +10,7 @@ export const redactText = (text: string, knownSecrets: readonly string[]): strin
 
 /**
  * The same for a value of any shape, as plain data that JSON can write. A member whose name speaks of
- * a secret is hidden whole unless it is empty; an empty secret tells that none is set.
+ * a secret is hidden whole unless it is empty; an empty secret shows that none is set.
  */
 export const redactValue = (value: unknown, knownSecrets: readonly string[]): unknown =>
   plain(value, { forms: writtenForms(knownSecrets), done: new Map() }, 0)

@@ -1,17 +1,17 @@
 import type { z } from 'zod'
 
-/** One thing wrong with what a stranger sent, as the wire shows it. */
+/** One thing wrong with what a client sent, as the wire shows it. */
 export interface Fault {
   readonly loc: readonly string[]
   readonly msg: string
   readonly type: FaultType
 }
 
-/** More than this many faults help nobody and would only make a long answer longer. */
+/** More faults than this do not help the client. */
 export const FAULTS_MAX = 1000
 
 interface FaultContext {
-  /** What the schema was given. With it a missing member is told from one of the wrong kind. */
+  /** What the schema was given. It distinguishes a missing member from one of the wrong kind. */
   readonly input?: unknown
   /** The words after "is not a known key", for instance which key was meant. */
   readonly hintFor?: (path: readonly string[]) => string
@@ -95,7 +95,7 @@ const unknownKey = (
   msg: `is not a known key${hintFor?.(path) ?? ''}`,
 })
 
-/** What stood at the path, if anybody told: the caller, or zod with `reportInput`. */
+/** The value at the path, if the caller or zod (`reportInput`) gave it. */
 const valueAt = (issue: Issue, path: readonly PropertyKey[], context: FaultContext): unknown => {
   if ('input' in context) return path.reduce(memberOf, context.input)
   return 'input' in issue ? issue.input : UNKNOWN_INPUT
@@ -167,7 +167,7 @@ export type FaultType = (typeof FAULT_TYPES)[number]
 /** The wire's word and a line for people. */
 export type Words = readonly [FaultType, string]
 
-/** Nobody kept the value that was wrong. */
+/** The wrong value was not kept. */
 const UNKNOWN_INPUT = Symbol('unknown input')
 
 const typeFault = (issue: z.core.$ZodIssueInvalidType, value: unknown): Words => {

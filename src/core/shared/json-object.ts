@@ -21,7 +21,7 @@ export interface ObjectLimits {
   readonly members?: z.ZodObject
 }
 
-/** An object of a stranger that is to be stored. */
+/** An object from outside that is to be stored. */
 export const storableObject = ({ bytesMax, members }: ObjectLimits) =>
   jsonObject.superRefine((value, context) => {
     const fault = faultOfStorable(value, bytesMax)

@@ -138,7 +138,7 @@ const numberFrom = (units: bigint, scale: number, decimals: number): number => {
 
 const scaledBasisPoints = (basisPoints: number): bigint => BigInt(Math.round(basisPoints * BASIS_POINT_SCALE))
 
-/** Rounded half-even to fifteen significant digits: what cannot be told exactly is not used. */
+/** Rounded half-even to fifteen significant digits: a value that JSON cannot carry exactly is not used. */
 const fitted = (value: bigint): bigint => {
   const step = stepOf(value)
   return step === 1n ? value : dividedHalfEven(value, step) * step

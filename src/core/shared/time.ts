@@ -27,7 +27,7 @@ export const isTimestamp = (text: string): boolean => {
   return ms >= FIRST_MS && ms <= LAST_MS && new Date(ms).toISOString() === text
 }
 
-/** A moment that a stranger wrote, in our form. */
+/** A timestamp from outside, in the form of the wire. */
 export const timestamp = () =>
   z
     .string()

@@ -28,7 +28,7 @@ export interface Intent {
   readonly positionId: PositionId | null
 }
 
-/** Newest last; ended ones are kept for a while, so that a cycle can tell what became of its intents. */
+/** Newest last; ended ones are kept for a while, so that a cycle can show what became of its intents. */
 export type Intents = PersistentMap<IntentId, Intent>
 
 export const INITIAL_INTENTS: Intents = PersistentMap()

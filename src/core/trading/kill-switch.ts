@@ -20,7 +20,7 @@ export const INITIAL_KILL_SWITCH: KillSwitch = {
   acknowledged: {},
 }
 
-/** Who moves the switch by hand, and through which door. */
+/** Who moves the switch by hand, and through which surface. */
 export interface OperatorMove {
   readonly level: KillSwitchLevel
   readonly reason: string
@@ -79,7 +79,7 @@ export const escalate = (current: KillSwitch, to: KillSwitchLevel, { reason, tri
   return accept({ type: 'system.kill_switch.v1', source: 'brain.kill_switch', payload }, alertOf(payload))
 }
 
-/** A malformed kill-switch event is read as the worst case: nobody may gain freedom from damage. */
+/** A malformed kill-switch event folds to the worst case: damage must never unlock trading. */
 export const evolveKillSwitch = (killSwitch: KillSwitch, event: KnownEvent): KillSwitch => {
   if (event.type === 'system.kill_switch_rearmed.v1') return rearmed(killSwitch, event.payload.conditions)
   if (event.type !== 'system.kill_switch.v1') return killSwitch

@@ -25,7 +25,7 @@ export interface Steps {
   readonly priceStep: Price | null
 }
 
-/** Whether real orders may be sent, as far as the log tells. */
+/** Whether real orders may be sent, as far as the log says. */
 export interface Venue {
   readonly confirmed: { readonly venue: string; readonly by: string; readonly at: string } | null
   readonly checked: Checked | null
@@ -196,7 +196,7 @@ export interface ReadinessFacts {
   /** As configured; empty for none. */
   readonly venue: string
   readonly paperDaysMin: number
-  /** Orders of which nobody knows whether the venue has them. */
+  /** Orders in state UNKNOWN. */
   readonly unknownOrders: number
 }
 

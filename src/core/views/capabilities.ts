@@ -52,7 +52,7 @@ const DOCUMENTED = ['signal', ...Object.keys(CATALOGUE).map(categoryOf)]
 
 type SignalTypes = CapabilitiesView['producers'][number]['signal_types']
 
-/** What producers of a domain may say; of a domain that nobody documented, what was heard so far. */
+/** The signal types of a domain; for an undocumented domain, those that were stored so far. */
 const typesOf = (domain: Producer['domain'], seen: readonly string[]): SignalTypes => {
   const documented: readonly string[] = SIGNAL_TYPES.filter((declared) => declared.domain === domain).map(
     ({ type }) => type,
@@ -165,7 +165,7 @@ export const TOOLS = [
 
 export type ToolName = (typeof TOOLS)[number]['name']
 
-/** They end a risk, or are an operator's word about it: whoever calls them waits for nobody who calls the others. */
+/** They reduce risk or carry an operator's decision, so they have priority over all others. */
 export const URGENT_TOOLS: readonly ToolName[] = [
   'cancel_order',
   'close_all_positions',

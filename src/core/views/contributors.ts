@@ -49,7 +49,7 @@ export const viewRegistered = (events: readonly Stamped[]): ContributorView => {
     .flatMap((event) => asKnown(event) ?? [])
     .reduce(evolveContributors, INITIAL_CONTRIBUTORS)
   const [contributor] = byId.values()
-  assert(contributor !== undefined, 'a registration registers somebody')
+  assert(contributor !== undefined, 'a registration must register a contributor')
   return viewContributor(contributor)
 }
 

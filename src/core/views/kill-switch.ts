@@ -27,7 +27,7 @@ export const viewKillSwitch = ({ level, reason, changedAt, changedBy }: KillSwit
   changed_by: changedBy,
 })
 
-/** Where a command left the switch, whoever moved it since. */
+/** Where a command left the switch, even if it was moved since. */
 export const viewKillSwitchAfter = (before: KillSwitch, events: readonly Stamped[]): KillSwitchView =>
   viewKillSwitch(
     events.reduce((killSwitch, event) => {

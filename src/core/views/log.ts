@@ -11,7 +11,7 @@ export const storedPayload = z
   ])
   .meta({ description: 'the stored text itself if it was damaged and is no JSON object any more' })
 
-/** Null if the stored text is no JSON object: somebody changed it behind our back. */
+/** Null if the stored text is not a JSON object: it was changed outside the engine. */
 export const payloadOf = (record: Pick<LogRecord, 'payload'>): JsonObject | null => {
   try {
     const payload: unknown = JSON.parse(record.payload)

@@ -77,7 +77,7 @@ const newestFirst = (one: Order, other: Order): number => {
   return one.id < other.id ? 1 : -1
 }
 
-/** An intent as its cycle tells of it, and where it came from and went to. */
+/** An intent as its cycle shows it, with its origin and its order. */
 export const intentView = cycleIntentView.extend({
   cycle_id: z.string(),
   conviction_id: z.string(),

@@ -14,7 +14,7 @@ export interface AuditOptions {
   readonly checkHashes: boolean
   /** Whether the first event is number 1: only then can the tree be grown. */
   readonly wholeLog: boolean
-  /** What a signature is whose key nobody knows: a fault, or just not to be checked here. */
+  /** Whether a signature whose key is not known is a fault, or only not checked here. */
   readonly unverifiable: 'fault' | 'count'
   /** Smallest first. Those below the first event are left out. */
   readonly notes: readonly SignedCheckpoint[]
@@ -78,7 +78,7 @@ export const createAudit = (options: AuditOptions): Audit => {
     if (publicKeyHex === undefined) {
       unknownSigners += 1
       if (unverifiable === 'fault')
-        findings.add(faultAt(record, 'signature', `nobody knows ${signer}, who signed event ${seq}`))
+        findings.add(faultAt(record, 'signature', `the key of ${signer}, who signed event ${seq}, is not known`))
       return []
     }
     return [

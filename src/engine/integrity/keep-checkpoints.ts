@@ -9,7 +9,7 @@ export interface KeeperDependencies {
   readonly checkpointer: Checkpointer
   readonly clock: Pick<Clock, 'now'>
   readonly everyMs: number
-  /** Told once when checkpointing stops because the log contradicts its checkpoints. */
+  /** Called once when checkpointing stops because the log contradicts its checkpoints. */
   readonly onStopped: (fault: Fault) => void
   readonly onError: (what: string, error: unknown) => void
 }

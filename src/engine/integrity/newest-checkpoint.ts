@@ -50,7 +50,7 @@ const forgeryOf = async (
 ): Promise<{ readonly fault: Fault; readonly certain: boolean } | null> => {
   const publicKey = (await findKeys(log, [note.keyName])).get(note.keyName)
   if (publicKey === undefined) {
-    return { fault: noteFaultAt(note, `nobody knows its signer ${note.keyName}`), certain: false }
+    return { fault: noteFaultAt(note, `the key of its signer ${note.keyName} is not known`), certain: false }
   }
   const why = noteFaultOf(note, publicKey, sha256)
   if (why !== null) return { fault: noteFaultAt(note, why), certain: true }

@@ -20,7 +20,7 @@ export const recentCheck = (verify: Verify, clock: Clock): (() => Promise<boolea
     if (newest !== null && nowMs - newest.atMs < RECENT_CHECK_MS) return newest.ok
     const check = { atMs: nowMs, ok: verify({ mode: 'fast', n: RECENT_EVENTS }).then(({ ok }) => ok) }
     newest = check
-    // A failed look says nothing: whoever comes next looks again.
+    // A failed check proves nothing: the next caller checks again.
     check.ok.catch(() => {
       if (newest === check) newest = null
     })

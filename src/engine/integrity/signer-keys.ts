@@ -10,13 +10,13 @@ export interface SignerKey {
   readonly publicKey: string
 }
 
-/** The key that this event introduces, if it does: every process first tells the log who it is. */
+/** The key that this event introduces, if it does: the first event of every process carries its key. */
 export const keyIn = (record: Pick<LogRecord, 'type' | 'payload'>): SignerKey | null => {
   if (record.type !== STARTED) return null
   const started = startedPayload.safeParse(jsonOf(record.payload))
   if (!started.success) return null
   const { node_id: nodeId, public_key: publicKey } = started.data
-  // A node id ends with the start of its key, so nobody can introduce another key under a name that is taken.
+  // A node id ends with the start of its key, so no other key can be introduced under a name that is taken.
   return nodeId.endsWith(`-${publicKey.slice(0, KEY_DIGITS_IN_NODE_ID)}`) ? { nodeId, publicKey } : null
 }
 

@@ -68,7 +68,7 @@ export const createTreeCheck = (
     // Part of a log may lack the key: such a note proves nothing either way.
     if (publicKey === undefined && !wholeLog) return NOTHING
     if (publicKey === undefined)
-      return { faults: [noteFaultAt(note, `nobody knows its signer ${note.keyName}`)], claims: [] }
+      return { faults: [noteFaultAt(note, `the key of its signer ${note.keyName} is not known`)], claims: [] }
     const fault = noteFaultOf(note, publicKey, sha256)
     if (fault !== null) return { faults: [noteFaultAt(note, fault)], claims: [] }
     const claims = [signatureClaim(note, publicKey)]

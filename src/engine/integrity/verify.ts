@@ -71,7 +71,7 @@ const verifyAll = async (
   })
   const audit = createAudit({
     start: EMPTY_HEAD,
-    // The store only tells its first fault: a broken chain is looked at again, event by event.
+    // The store reports only its first fault: a broken chain is checked again, event by event.
     checkHashes: !chain.ok,
     wholeLog: true,
     unverifiable: 'fault',

@@ -26,7 +26,7 @@ export interface CommandDependencies {
   newToken(): string
   /** Values that no output may show, as far as they are known by now. */
   knownSecrets(): readonly string[]
-  /** Makes the folders of the home; tells which were not there, relative to it. */
+  /** Makes the folders of the home; returns those that were missing, relative to it. */
   createFolders(): Promise<readonly string[]>
   readonly configuration: ConfigurationCommands
   readonly identity: IdentityCommands
@@ -38,11 +38,11 @@ export interface CommandDependencies {
   openExistingStore(): Promise<StoreSession | null>
   /** Creates the store if there is none. */
   openStore(): Promise<StoreSession>
-  /** Checks signatures on every core. Whoever opened it closes it. */
+  /** Checks signatures on every core. The caller closes it. */
   openSignatures(): Promise<Signatures>
   /** Checkpoints in a file of any name. */
   openCheckpoints(file: string): Promise<CheckpointStore>
-  /** The venue of real orders, with its keys. Whoever opened it closes it. */
+  /** The venue of real orders, with its keys. The caller closes it. */
   openBroker(): Promise<Broker>
   /** A run through recorded time. It leaves nothing behind. */
   backtest(request: BacktestRequest): Promise<BacktestReport>
@@ -131,7 +131,7 @@ export interface VaultCommands {
   remove(name: string): Promise<boolean>
 }
 
-/** An open store. Whoever opened it closes it. */
+/** An open store. The caller closes it. */
 export interface StoreSession {
   readonly log: EventLog
   /** Null where the log has none. */

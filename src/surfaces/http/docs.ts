@@ -16,7 +16,7 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** The page below /docs, from files of this installation only. It is loaded when somebody opens it first. */
+/** The page below /docs, from files of this installation only. It is loaded when it is first opened. */
 export const addDocs = (app: FastifyInstance, openApiText: () => Promise<string>): void => {
   let opened: Promise<FastifyInstance> | null = null
   for (const url of [DOCS_PATH, `${DOCS_PATH}/*`]) {

@@ -13,7 +13,7 @@ export type RequestBody =
   | { readonly status: 'raw'; readonly bytes: Uint8Array }
   | { readonly status: 'refused'; readonly problem: Problem }
 
-/** The client hung up: there is nobody to answer. */
+/** The client hung up: there is no one to answer. */
 export class ClientGoneError extends Error {
   override readonly name = 'ClientGoneError'
   constructor() {

@@ -113,7 +113,7 @@ const syncFolderOf = async (path: string): Promise<void> => {
   }
 }
 
-/** Null when the file is not there; any other trouble is passed on. */
+/** Null when the file is not there; any other error is passed on. */
 const existing = async <Value>(wanted: Promise<Value>): Promise<Value | null> => {
   try {
     return await wanted

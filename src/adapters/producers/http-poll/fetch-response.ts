@@ -28,7 +28,7 @@ export const fetchResponse = async (wanted: FetchRequest): Promise<FetchResult> 
   return refusal
 }
 
-// No connection is kept: one that was opened earlier would lead to an address that nobody has checked now.
+// No connection is kept: one that was opened earlier would lead to an address that is not checked now.
 // The second address is tried after a second, not after the default quarter, which is too short for far hosts.
 const CONNECTION = { keepAlive: false, autoSelectFamilyAttemptTimeout: 1000 } as const
 const HTTP_AGENT = new HttpAgent(CONNECTION)

@@ -40,7 +40,7 @@ export interface ReadingRules {
   readonly futureSkewSecondsMax: number
 }
 
-/** What a stranger answered. Items that may not be stored are skipped; the others stand as they came. */
+/** The response of an endpoint. Items that may not be stored are skipped; the others stand as they came. */
 export const readResponse = (body: Uint8Array, rules: ReadingRules): Reading => {
   if (body.length === 0) return { status: 'unusable', reason: 'the response is empty' }
   const parsed = parse(body)

@@ -14,8 +14,8 @@ describe('market-sentiment', () => {
   })
 
   it('says nothing without it', () => {
-    expect(payloadsOf(null, null)).toBe('the feed tells no fear and greed')
-    expect(payloadsOf(null, 3)).toBe('the feed tells no fear and greed')
+    expect(payloadsOf(null, null)).toBe('the feed has no fear and greed index')
+    expect(payloadsOf(null, 3)).toBe('the feed has no fear and greed index')
   })
 
   it('is one signal per symbol', () => {

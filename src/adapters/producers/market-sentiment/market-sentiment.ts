@@ -7,7 +7,7 @@ export const marketSentiment: Producer = {
   run: ({ symbols }) => {
     const rows = symbols.flatMap(rowsOf)
     if (rows.length > 0) return { status: 'ran', rows }
-    return { status: 'degraded', reason: 'the feed tells no fear and greed' }
+    return { status: 'degraded', reason: 'the feed has no fear and greed index' }
   },
 }
 

@@ -19,7 +19,7 @@ describe('orderbook-depth', () => {
   it('says nothing of one side alone', () => {
     expect(rowsOf(2e6, null)).toEqual({
       status: 'degraded',
-      reason: 'the feed tells no depth of the order book',
+      reason: 'the feed has no order book depth',
     })
     expect(rowsOf(null, 2e6)).toMatchObject({ status: 'degraded' })
   })

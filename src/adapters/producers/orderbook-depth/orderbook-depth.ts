@@ -7,7 +7,7 @@ export const orderbookDepth: Producer = {
   run: ({ symbols }) => {
     const rows = symbols.flatMap(rowsOf)
     if (rows.length > 0) return { status: 'ran', rows }
-    return { status: 'degraded', reason: 'the feed tells no depth of the order book' }
+    return { status: 'degraded', reason: 'the feed has no order book depth' }
   },
 }
 

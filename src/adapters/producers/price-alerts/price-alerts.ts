@@ -4,7 +4,7 @@ import type { ProducedRow, Producer } from '../../../ports/producer.ts'
 
 const SIGMAS = 6
 
-/** A calm market is a run without rows: nothing is wrong, and there is nothing to tell. */
+/** A calm market is a run without rows: nothing is wrong, and there is nothing to report. */
 export const priceAlerts: Producer = {
   name: 'price-alerts',
   run: ({ symbols }) => {

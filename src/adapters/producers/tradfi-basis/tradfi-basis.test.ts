@@ -22,7 +22,7 @@ describe('tradfi-basis', () => {
   })
 
   it('says nothing when it tells nothing', () => {
-    const reason = 'the feed tells no funding, basis or open interest'
+    const reason = 'the feed has no funding, basis or open interest'
     expect(tradfiBasis.run(view({}))).toEqual({ status: 'degraded', reason })
   })
 })

@@ -7,7 +7,7 @@ export const tradfiBasis: Producer = {
   run: ({ symbols }) => {
     const rows = symbols.flatMap(rowsOf)
     if (rows.length > 0) return { status: 'ran', rows }
-    return { status: 'degraded', reason: 'the feed tells no funding, basis or open interest' }
+    return { status: 'degraded', reason: 'the feed has no funding, basis or open interest' }
   },
 }
 

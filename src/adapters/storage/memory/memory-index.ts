@@ -30,7 +30,7 @@ export class MemoryIndex {
     return this.#byDomain
   }
 
-  /** Payloads are parsed only if somebody asks what they are about. */
+  /** Payloads are parsed only for reads by `about`. */
   about(ref: string): readonly LogRecord[] {
     for (; this.#referred < this.#records.length; this.#referred += 1) {
       const record = this.#records[this.#referred]

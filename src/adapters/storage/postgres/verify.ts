@@ -50,7 +50,7 @@ const firstSuspect = async (query: Query, after: number, upTo: number): Promise<
 }
 
 /*
- * Says only where to look; what is wrong there is told by the same words for every adapter.
+ * Finds only the place; the fault is described by the same code for every adapter.
  * A row that leaves a gap before it accuses the first seq of the gap.
  */
 const FIRST_SUSPECT = `

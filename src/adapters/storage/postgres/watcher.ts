@@ -55,7 +55,7 @@ export class Watcher {
       const { rows } = await client.query<{ seq: string | null }>('SELECT max(seq) AS seq FROM events')
       this.#notify(rows[0]?.seq)
     } catch {
-      // The server is away. Whoever reads or appends gets the error; here the next poll tries again.
+      // The server is away. Reads and appends report the error; the next poll tries again.
     }
   }
 

@@ -75,7 +75,7 @@ export class Writer {
       const client = await this.#keeper.get()
       return { client, answer: client.query(statement) }
     })
-    // Whoever comes next needs its turn, not this outcome.
+    // The next append needs its turn, not this outcome.
     this.#lastSent = sent.catch(() => undefined)
     return sent
   }

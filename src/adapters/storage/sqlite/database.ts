@@ -61,7 +61,7 @@ const CACHE_KIB = 64 * 1024
 /** For new files. Events are large for the usual 4 KiB, and reading a log takes half as many calls. */
 const PAGE_BYTES = 8192
 
-/** The driver closes a connection that nobody holds, even if its statements are still in use. */
+/** The driver closes a connection that nothing references, even if its statements are still in use. */
 const connections = new WeakMap<Statement, Database>()
 
 const SQLITE_ERROR = 1

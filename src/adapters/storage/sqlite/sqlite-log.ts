@@ -139,7 +139,7 @@ class SqliteLog implements EventLog {
     if (this.#closing.signal.aborted) return
     this.#closing.abort()
     this.#watcher.close()
-    // The writer goes last: whoever closes last leaves everything in one file, with an empty journal beside it.
+    // The writer goes last: the last connection to close leaves everything in one file, with an empty journal beside it.
     this.#db.close()
     await this.#writer.close()
   }
@@ -157,7 +157,7 @@ class SqliteLog implements EventLog {
   async #write(request: WriterRequest): Promise<AppendResult | { readonly status: 'saved' }> {
     this.#assertOpen()
     const answer = await this.#writer.request(request).catch((error: unknown) => {
-      // Whether a waiting append was stored is not known: the head on disk tells.
+      // Whether a waiting append was stored is not known: the head on disk shows it.
       if (error instanceof WorkerLostError) throw new StoreUnavailableError(error.message, { cause: error })
       throw error
     })

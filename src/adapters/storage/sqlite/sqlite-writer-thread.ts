@@ -37,7 +37,7 @@ const attempt = (work: (connected: Connection) => WriterAnswer): WriterAnswer =>
 }
 
 /**
- * A failed write is not repeated as if it had worked: after a failed sync nobody knows what the disk holds. The
+ * A failed write is not repeated as if it had worked: after a failed sync it is not known what the disk holds. The
  * connection is dropped, and the next one reads what is there.
  */
 const recoverFrom = (error: unknown): WriterAnswer => {

@@ -53,7 +53,7 @@ export class Watcher {
       this.#seenSeq = firstRow(this.#headSeq)?.[0]
     } catch (error) {
       if (!isSqliteError(error)) throw error
-      // Whoever is notified reads, and gets the error there. Once is enough.
+      // The subscriber reads next and gets the error there.
       this.#seenVersion = undefined
       this.#seenSeq = 'unreadable'
     }

@@ -95,7 +95,8 @@ const checked = async (broker: Broker, symbols: readonly string[]): Promise<Usd>
     throw new Failure('live.not_ready', `the venue does not pass: ${failed.map(sentence).join('; ')}`)
   }
   const account = await broker.account()
-  if (account === null) throw new Failure('live.not_ready', 'the venue does not tell what the account holds')
+  if (account === null)
+    throw new Failure('live.not_ready', 'the venue does not report what the account holds')
   return account.equity
 }
 

@@ -26,7 +26,7 @@ export const withServeOptions = (command: Command): Command =>
     .option('--no-dashboard', 'without the web dashboard')
     .option('--in-memory', 'keep the log in memory: nothing is stored, all is forgotten at the end')
 
-/** Starts, tells where it listens, and stays until it is stopped. */
+/** Starts, prints where it listens, and runs until it is stopped. */
 export const runService = async (
   { dependencies, print }: Invocation,
   options: ServeOptions,
