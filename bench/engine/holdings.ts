@@ -4,7 +4,7 @@ import type { PayloadOf } from '../../src/core/events/catalogue.ts'
 import type { FeedBar } from '../../src/core/market/bar.ts'
 import { barAt } from '../../src/core/market/bars.fixture.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
-import { appendTo } from '../../test/records.ts'
+import { appendTo } from '../../test/records.fixture.ts'
 
 export const SYMBOLS = 1000
 export const ENTRY_PRICE = 100

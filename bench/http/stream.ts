@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { startTestServer, TOKEN, type TestServer } from '../../src/surfaces/http/test-server.fixture.ts'
-import { appendTo } from '../../test/records.ts'
+import { appendTo } from '../../test/records.fixture.ts'
 import { loopDelayP99Ms, quantile, type BenchRow } from '../harness.ts'
 import { startBareStream } from './bare-stream.ts'
 import type { ClientsMessage, ClientsRequest } from './clients-thread.ts'

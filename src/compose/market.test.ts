@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http'
 import { tmpdir } from 'node:os'
 import { expect, it } from 'vitest'
-import { testSigner } from '../../test/parts.ts'
+import { testSigner } from '../../test/signer.fixture.ts'
 import { createSystemClock } from '../adapters/platform/clock/system-clock.ts'
 import { answering } from '../adapters/producers/http-poll/servers.fixture.ts'
 import { MemoryLog } from '../adapters/storage/memory/memory-log.ts'

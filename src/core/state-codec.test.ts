@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { stateAfter } from '../../test/given.ts'
+import { stateAfter } from '../../test/given.fixture.ts'
 import { canonicalJson } from './log/canonical-json.ts'
 import { decodeState, encodeState } from './state-codec.ts'
 import { evolve, INITIAL_STATE } from './state.ts'

@@ -1,4 +1,4 @@
-import { testClock, testSigner } from '../../test/parts.ts'
+import { testClock, testSigner } from '../../test/signer.fixture.ts'
 import type { Command } from '../core/decide.ts'
 import type { LogRecord } from '../core/log/event.ts'
 import type { KillSwitchLevel } from '../core/shared/level.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { testClock, testSigner } from '../../test/parts.ts'
+import { testClock, testSigner } from '../../test/signer.fixture.ts'
 import { MemoryLog } from '../adapters/storage/memory/memory-log.ts'
 import type { Command } from '../core/decide.ts'
 import { encodeState } from '../core/state-codec.ts'

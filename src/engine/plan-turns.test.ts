@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { testClock } from '../../test/parts.ts'
+import { testClock } from '../../test/signer.fixture.ts'
 import { MemoryLog } from '../adapters/storage/memory/memory-log.ts'
 import type { Command } from '../core/decide.ts'
 import type { KillSwitchLevel } from '../core/shared/level.ts'

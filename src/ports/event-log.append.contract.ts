@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { appendTo, headAfter, oddEvent, recordsAfter } from '../../test/records.ts'
+import { appendTo, headAfter, oddEvent, recordsAfter } from '../../test/records.fixture.ts'
 import { EMPTY_HEAD, headOf, type LogRecord } from '../core/log/event.ts'
 import { everything, type Logs } from './event-log.fixture.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { recordsAfter, sha256Hex, timeAt } from '../../test/records.ts'
+import { recordsAfter, sha256Hex, timeAt } from '../../test/records.fixture.ts'
 import { MemoryLog } from '../adapters/storage/memory/memory-log.ts'
 import { headOf, type Head, type LogRecord } from '../core/log/event.ts'
 import type { Logs } from './event-log.fixture.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { appendTo, headAfter, recordsAfter, sha256Hex } from '../../test/records.ts'
+import { appendTo, headAfter, recordsAfter, sha256Hex } from '../../test/records.fixture.ts'
 import { headOf, type LogRecord } from '../core/log/event.ts'
 import { symbolRef } from '../core/log/refs.ts'
 import { everything, type Logs } from './event-log.fixture.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { appendTo, timeAt } from '../../test/records.ts'
+import { appendTo, timeAt } from '../../test/records.fixture.ts'
 import type { LogRecord } from '../core/log/event.ts'
 import { sourceRef, symbolRef, traceRef } from '../core/log/refs.ts'
 import type { Logs } from './event-log.fixture.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { appendTo, oddEvent, recordsAfter, rehashed, timeAt, type Said } from '../../test/records.ts'
+import { appendTo, oddEvent, recordsAfter, rehashed, timeAt, type Said } from '../../test/records.fixture.ts'
 import { EMPTY_HEAD, type LogRecord } from '../core/log/event.ts'
 import type { Logs } from './event-log.fixture.ts'
 import type { ChainFaultKind } from './event-log.ts'

@@ -6,7 +6,7 @@ import { CATALOGUE } from '../../src/core/events/catalogue.ts'
 import type { Stamped } from '../../src/core/log/event.ts'
 import { encodeState } from '../../src/core/state-codec.ts'
 import { evolve, INITIAL_STATE, STATE_VERSION, type State } from '../../src/core/state.ts'
-import { sha256Hex } from '../records.ts'
+import { sha256Hex } from '../records.fixture.ts'
 
 /**
  * The hash of the fold of sample-log.jsonl, for each STATE_VERSION. A snapshot is only used by code of its version, so

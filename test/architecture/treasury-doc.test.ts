@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { canonicalJson } from '../../src/core/log/canonical-json.ts'
-import { testSigner } from '../parts.ts'
+import { testSigner } from '../signer.fixture.ts'
 
 const page = readFileSync(new URL('../../docs/treasury.md', import.meta.url), 'utf8')
 const script = /```js\n(.*?)```/s.exec(page)?.[1] ?? ''

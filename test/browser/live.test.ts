@@ -6,7 +6,7 @@ import type { JsonObject } from '../../src/core/shared/json.ts'
 import { priceFrom, quantityFrom } from '../../src/core/shared/money.ts'
 import { startTestDashboard, type TestDashboard } from '../../src/surfaces/dashboard/dashboard.fixture.ts'
 import { TOKEN } from '../../src/surfaces/http/test-server.fixture.ts'
-import { appendTo, timeAt } from '../records.ts'
+import { appendTo, timeAt } from '../records.fixture.ts'
 import { BROWSER, launch, openPage, overflowsOn, PHONE, signIn, violationsOn } from './browser.fixture.ts'
 
 const VENUE = 'binanceusdm'

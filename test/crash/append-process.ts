@@ -3,7 +3,7 @@ import { readdirSync, writeFileSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { openSqliteLog } from '../../src/adapters/storage/sqlite/sqlite-log.ts'
-import { recordsAfter } from '../records.ts'
+import { recordsAfter } from '../records.fixture.ts'
 
 const [path = '', writer = '', batches = '0', writers = '1'] = process.argv.slice(2)
 

@@ -1,6 +1,6 @@
 /** Appends until the disk takes no more, and tells what was acknowledged: `fill-disk-process.ts <path>`. */
 import { openSqliteLog } from '../../src/adapters/storage/sqlite/sqlite-log.ts'
-import { headAfter, recordsAfter } from '../records.ts'
+import { headAfter, recordsAfter } from '../records.fixture.ts'
 
 const [path = ''] = process.argv.slice(2)
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openSqliteLog } from '../../src/adapters/storage/sqlite/sqlite-log.ts'
 import type { Head } from '../../src/core/log/event.ts'
-import { appendTo } from '../records.ts'
+import { appendTo } from '../records.fixture.ts'
 import { runScript } from './run-script.fixture.ts'
 
 let folder: string

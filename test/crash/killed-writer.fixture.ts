@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
 import type { LogRecord } from '../../src/core/log/event.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
-import { programOf } from '../program.ts'
+import { programOf } from '../program.fixture.ts'
 
 /** Events that a writer said were stored: ids by seq. */
 export type Acknowledged = ReadonlyMap<number, string>

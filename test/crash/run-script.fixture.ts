@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { programOf } from '../program.ts'
+import { programOf } from '../program.fixture.ts'
 
 export interface ScriptEnd {
   readonly code: number | null

@@ -1,7 +1,7 @@
 import { openSqliteLog } from '../../src/adapters/storage/sqlite/sqlite-log.ts'
 import type { KillSwitchLevel } from '../../src/core/shared/level.ts'
 import { Engine } from '../../src/engine/engine.ts'
-import { testClock, testSigner } from '../parts.ts'
+import { testClock, testSigner } from '../signer.fixture.ts'
 
 /** Writes as fast as it can through the engine, and says each event id only after it was acknowledged. */
 const [path = '', callers = '16'] = process.argv.slice(2)

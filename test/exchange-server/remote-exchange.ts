@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import { programOf } from '../program.ts'
+import { programOf } from '../program.fixture.ts'
 import type { Pace } from './fast-time.ts'
 import { createExchangeControl, type ExchangeAccess, type ExchangeControl } from './control.ts'
 

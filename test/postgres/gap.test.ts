@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openPostgresLog } from '../../src/adapters/storage/postgres/postgres-log.ts'
 import type { LogRecord } from '../../src/core/log/event.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
-import { programOf } from '../program.ts'
+import { programOf } from '../program.fixture.ts'
 import { appendAgainstOthers, everything } from './records.fixture.ts'
 import { postgresMissing, startPostgres, type PostgresServer } from './server.fixture.ts'
 

@@ -5,7 +5,7 @@ import { openPostgresLog } from '../../src/adapters/storage/postgres/postgres-lo
 import { domainOf, type LogRecord, stampedFrom } from '../../src/core/log/event.ts'
 import { refsOf } from '../../src/core/log/refs.ts'
 import { type EventLog, StoreUnavailableError } from '../../src/ports/event-log.ts'
-import { appendTo, headAfter, recordsAfter } from '../records.ts'
+import { appendTo, headAfter, recordsAfter } from '../records.fixture.ts'
 import { openLine, type Line } from './line.fixture.ts'
 import { everything } from './records.fixture.ts'
 import { postgresMissing, startPostgres, type PostgresServer } from './server.fixture.ts'

@@ -1,6 +1,6 @@
 import type { LogRecord } from '../../src/core/log/event.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
-import { recordsAfter, type Said } from '../records.ts'
+import { recordsAfter, type Said } from '../records.fixture.ts'
 
 /** Appends behind whatever head the log has, again and again until nobody else was faster. */
 export const appendAgainstOthers = async (

@@ -11,7 +11,7 @@ import type { Journal, JournalTrade, ScheduleRequest } from '../exchange-server/
 import { unitsOf } from '../exchange-server/decimals.ts'
 import { fastNow } from '../exchange-server/fast-time.ts'
 import { startRemoteExchange } from '../exchange-server/remote-exchange.ts'
-import { programOf } from '../program.ts'
+import { programOf } from '../program.fixture.ts'
 import { randomOf, type Random } from './random.fixture.ts'
 import type { TradingTask, Progress } from './kill-orders-process.ts'
 import { startTradingProcess, type TradingProcess, type KillPoint } from './trading-process.fixture.ts'

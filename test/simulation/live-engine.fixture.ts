@@ -13,8 +13,8 @@ import { OrderRouter } from '../../src/engine/orders/order-router.ts'
 import type { Broker } from '../../src/ports/broker.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
 import type { Timer } from '../../src/ports/timer.ts'
-import { testSigner } from '../parts.ts'
-import { recordsAfter } from '../records.ts'
+import { testSigner } from '../signer.fixture.ts'
+import { recordsAfter } from '../records.fixture.ts'
 
 export const VENUE = 'exchange'
 const MINUTE_MS = 60_000

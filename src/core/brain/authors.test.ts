@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { NOW, stateAfter } from '../../../test/given.ts'
+import { NOW, stateAfter } from '../../../test/given.fixture.ts'
 import { DEFAULT_CONFIGURATION } from '../config/validate.ts'
 import type { NewEvent } from '../events/catalogue.ts'
 import { withItsCall, type Resolved } from '../reputation/calls.fixture.ts'

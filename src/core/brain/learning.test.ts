@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { testContext } from '../../../test/given.ts'
+import { testContext } from '../../../test/given.fixture.ts'
 import { DEFAULT_CONFIGURATION } from '../config/validate.ts'
 import type { PayloadOf } from '../events/catalogue.ts'
 import type { Stamped } from '../log/event.ts'

@@ -1,6 +1,6 @@
 import { priceFrom } from '../shared/money.ts'
 import { describe, expect, it } from 'vitest'
-import { testContext } from '../../../test/given.ts'
+import { testContext } from '../../../test/given.fixture.ts'
 import { TradingScenario, payloadOf, typesOf } from '../trading/trading.fixture.ts'
 import { run } from '../run.ts'
 import type { Direction } from '../shared/money.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { given, NOW } from '../../../test/given.ts'
+import { given, NOW } from '../../../test/given.fixture.ts'
 import type { NewEvent } from '../events/catalogue.ts'
 import { barFaultOf, type FeedBar } from './bar.ts'
 import { barAt } from './bars.fixture.ts'

@@ -1,6 +1,6 @@
 import { priceNumberOrNull } from '../shared/money.ts'
 import { describe, expect, it } from 'vitest'
-import { stateAfter } from '../../../test/given.ts'
+import { stateAfter } from '../../../test/given.fixture.ts'
 import type { NewEvent } from '../events/catalogue.ts'
 import { ANALYSIS_BARS_MAX } from './evolve.ts'
 import type { FeedBar } from './bar.ts'

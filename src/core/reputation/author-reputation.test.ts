@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { NOW, stateAfter } from '../../../test/given.ts'
+import { NOW, stateAfter } from '../../../test/given.fixture.ts'
 import type { NewEvent, PayloadOf } from '../events/catalogue.ts'
 import { authorKey } from '../shared/author-key.ts'
 import { DAY_MS } from '../shared/time.ts'

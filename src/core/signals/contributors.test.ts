@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ContradictionError } from '../shared/assert.ts'
-import { given, NOW, stateAfter } from '../../../test/given.ts'
+import { given, NOW, stateAfter } from '../../../test/given.fixture.ts'
 import type { NewEvent } from '../events/catalogue.ts'
 import type { JsonObject } from '../shared/json.ts'
 import { activeById, activeByNode } from './contributors.ts'

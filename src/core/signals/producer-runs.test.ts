@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { given, NOW, stateAfter } from '../../../test/given.ts'
+import { given, NOW, stateAfter } from '../../../test/given.fixture.ts'
 import type { Command } from '../decide.ts'
 import type { NewEvent, PayloadOf } from '../events/catalogue.ts'
 import type { ProducerReport, Row } from './producer-runs.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { given, NOW, stateAfter } from '../../../test/given.ts'
+import { given, NOW, stateAfter } from '../../../test/given.fixture.ts'
 import type { NewEvent, PayloadOf } from '../events/catalogue.ts'
 import { BUILTIN_PRODUCERS } from '../signal-types/all.ts'
 import { FEEDBACK_KEPT } from '../reputation/feedback.ts'

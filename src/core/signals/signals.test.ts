@@ -1,5 +1,5 @@
 import { describe, it } from 'vitest'
-import { given, NOW } from '../../../test/given.ts'
+import { given, NOW } from '../../../test/given.fixture.ts'
 import type { NewEvent } from '../events/catalogue.ts'
 import type { JsonObject } from '../shared/json.ts'
 import type { Emission, Submission } from './signals.ts'

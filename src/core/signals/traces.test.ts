@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { given, NOW, stateAfter } from '../../../test/given.ts'
+import { given, NOW, stateAfter } from '../../../test/given.fixture.ts'
 import type { NewEvent } from '../events/catalogue.ts'
 import { SESSIONS_PER_TRACE_MAX, statusOf, TRACE_IDS_MAX } from './traces.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { NOW, stateAfter } from '../../../test/given.ts'
+import { NOW, stateAfter } from '../../../test/given.fixture.ts'
 import type { NewEvent } from '../events/catalogue.ts'
 import { dayNumber } from '../shared/time.ts'
 import { CONTRIBUTORS_KEPT, DAYS_KEPT, signalsWithin, trailOf, TYPES_KEPT } from './trails.ts'

@@ -1,6 +1,6 @@
 import { Map as PersistentMap } from 'immutable'
 import { expect, it } from 'vitest'
-import { NOW } from '../../../test/given.ts'
+import { NOW } from '../../../test/given.fixture.ts'
 import { remembered, swept, UNUSED_MAX } from './contributors.ts'
 
 it('waits for so many signals, and for more once old ones are let go', () => {

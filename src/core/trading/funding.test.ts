@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { stateAfter } from '../../../test/given.ts'
+import { stateAfter } from '../../../test/given.fixture.ts'
 import type { Usd } from '../shared/money.ts'
 import { recordFunding } from './funding.ts'
 

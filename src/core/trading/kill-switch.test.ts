@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { given, stateAfter } from '../../../test/given.ts'
+import { given, stateAfter } from '../../../test/given.fixture.ts'
 import type { NewEvent } from '../events/catalogue.ts'
 import type { KillSwitchLevel } from '../shared/level.ts'
 

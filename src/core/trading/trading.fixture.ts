@@ -1,5 +1,5 @@
 import { type IntentId } from '../shared/brand.ts'
-import { testContext } from '../../../test/given.ts'
+import { testContext } from '../../../test/given.fixture.ts'
 import type { Command } from '../decide.ts'
 import type { Configuration } from '../config/schema.ts'
 import { DEFAULT_CONFIGURATION } from '../config/validate.ts'

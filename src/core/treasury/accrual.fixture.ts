@@ -1,4 +1,4 @@
-import { testContext } from '../../../test/given.ts'
+import { testContext } from '../../../test/given.fixture.ts'
 import type { Command } from '../decide.ts'
 import type { Configuration } from '../config/schema.ts'
 import { DEFAULT_CONFIGURATION } from '../config/validate.ts'

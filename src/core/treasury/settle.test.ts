@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { testContext } from '../../../test/given.ts'
+import { testContext } from '../../../test/given.fixture.ts'
 import type { Configuration } from '../config/schema.ts'
 import { payloadOf, typesOf, type TradingScenario } from '../trading/trading.fixture.ts'
 import type { PayloadOf } from '../events/catalogue.ts'

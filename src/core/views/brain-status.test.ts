@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { testContext } from '../../../test/given.ts'
+import { testContext } from '../../../test/given.fixture.ts'
 import { run } from '../run.ts'
 import { INITIAL_STATE } from '../state.ts'
 import { brainStatusView, viewBrainStatus } from './brain.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { stateAfter, testContext } from '../../../test/given.ts'
+import { stateAfter, testContext } from '../../../test/given.fixture.ts'
 import { run } from '../run.ts'
 import { INITIAL_STATE } from '../state.ts'
 import { killSwitchView, viewKillSwitch, viewKillSwitchAfter } from './kill-switch.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { NOW, stateAfter } from '../../../test/given.ts'
+import { NOW, stateAfter } from '../../../test/given.fixture.ts'
 import type { NewEvent } from '../events/catalogue.ts'
 import { DAY_MS } from '../shared/time.ts'
 import { withItsCall, type Resolved } from '../reputation/calls.fixture.ts'

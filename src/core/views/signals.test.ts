@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { recordsAfter } from '../../../test/records.ts'
+import { recordsAfter } from '../../../test/records.fixture.ts'
 import { EMPTY_HEAD } from '../log/event.ts'
 import { canonicalJson } from '../log/canonical-json.ts'
 import type { JsonObject } from '../shared/json.ts'

@@ -78,7 +78,9 @@ export const createAudit = (options: AuditOptions): Audit => {
     if (publicKeyHex === undefined) {
       unknownSigners += 1
       if (unverifiable === 'fault')
-        findings.add(faultAt(record, 'signature', `the key of ${signer}, who signed event ${seq}, is not known`))
+        findings.add(
+          faultAt(record, 'signature', `the key of ${signer}, who signed event ${seq}, is not known`),
+        )
       return []
     }
     return [

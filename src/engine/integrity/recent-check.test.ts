@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { testClock } from '../../../test/parts.ts'
+import { testClock } from '../../../test/signer.fixture.ts'
 import { RECENT_CHECK_MS, RECENT_EVENTS, recentCheck } from './recent-check.ts'
 import type { IntegrityReport } from './report.ts'
 

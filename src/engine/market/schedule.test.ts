@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { testSigner } from '../../../test/parts.ts'
+import { testSigner } from '../../../test/signer.fixture.ts'
 import { createSystemClock } from '../../adapters/platform/clock/system-clock.ts'
 import { MemoryLog } from '../../adapters/storage/memory/memory-log.ts'
 import { DEFAULT_CONFIGURATION } from '../../core/config/validate.ts'

@@ -1,6 +1,6 @@
 import { type IntentId } from '../../core/shared/brand.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { testSigner } from '../../../test/parts.ts'
+import { testSigner } from '../../../test/signer.fixture.ts'
 import { intentAt, appendEvent } from '../../../test/simulation/live-engine.fixture.ts'
 import { createSystemClock } from '../../adapters/platform/clock/system-clock.ts'
 import { MemoryLog } from '../../adapters/storage/memory/memory-log.ts'

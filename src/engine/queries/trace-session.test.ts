@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { testClock, testSigner } from '../../../test/parts.ts'
-import { appendTo } from '../../../test/records.ts'
+import { testClock, testSigner } from '../../../test/signer.fixture.ts'
+import { appendTo } from '../../../test/records.fixture.ts'
 import { MemoryLog } from '../../adapters/storage/memory/memory-log.ts'
 import { Engine } from '../engine.ts'
 import { SESSION_EVENTS_MAX, traceSessionOf } from './trace-session.ts'

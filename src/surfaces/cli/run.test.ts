@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { testClock } from '../../../test/parts.ts'
+import { testClock } from '../../../test/signer.fixture.ts'
 import { runCommandLine } from './run.ts'
 import { openTestHome, VERSION, type TestHome } from './test-home.fixture.ts'
 

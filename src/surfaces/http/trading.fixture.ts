@@ -1,5 +1,5 @@
 import { type IntentId } from '../../core/shared/brand.ts'
-import { timeAt, appendTo } from '../../../test/records.ts'
+import { timeAt, appendTo } from '../../../test/records.fixture.ts'
 import { MemoryLog } from '../../adapters/storage/memory/memory-log.ts'
 import type { PayloadOf } from '../../core/events/catalogue.ts'
 import { barAt } from '../../core/market/bars.fixture.ts'

@@ -1,4 +1,4 @@
-import { programOf } from '../../../../test/program.ts'
+import { programOf } from '../../../../test/program.fixture.ts'
 import { spawnSync } from 'node:child_process'
 import { Worker } from 'node:worker_threads'
 import { afterEach, expect, it, vi } from 'vitest'

@@ -5,7 +5,7 @@ import {
   startPostgres,
   type PostgresServer,
 } from '../../../../test/postgres/server.fixture.ts'
-import { appendTo, type Said } from '../../../../test/records.ts'
+import { appendTo, type Said } from '../../../../test/records.fixture.ts'
 import { stampedFrom, type LogRecord } from '../../../core/log/event.ts'
 import { refsOf, sourceRef, symbolRef, traceRef } from '../../../core/log/refs.ts'
 import type { EventLog } from '../../../ports/event-log.ts'

@@ -6,7 +6,7 @@ import {
   startPostgres,
   type PostgresServer,
 } from '../../../../test/postgres/server.fixture.ts'
-import { appendTo, headAfter, recordsAfter } from '../../../../test/records.ts'
+import { appendTo, headAfter, recordsAfter } from '../../../../test/records.fixture.ts'
 import { EMPTY_HEAD } from '../../../core/log/event.ts'
 import { eventLogContract, type Tampering } from '../../../ports/event-log.contract.ts'
 import { StoreUnavailableError, type EventLog } from '../../../ports/event-log.ts'

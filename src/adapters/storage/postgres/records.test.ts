@@ -5,7 +5,7 @@ import {
   startPostgres,
   type PostgresServer,
 } from '../../../../test/postgres/server.fixture.ts'
-import { appendTo, type Said } from '../../../../test/records.ts'
+import { appendTo, type Said } from '../../../../test/records.fixture.ts'
 import { connect, disconnect } from './connection.ts'
 import { openPostgresLog } from './postgres-log.ts'
 import { aboutPage, allPage, branchesOf, branchesPage, timePage, type SqlQuery } from './records.ts'

@@ -6,7 +6,7 @@ import {
   startPostgres,
   type PostgresServer,
 } from '../../../../test/postgres/server.fixture.ts'
-import { appendTo, sha256Hex } from '../../../../test/records.ts'
+import { appendTo, sha256Hex } from '../../../../test/records.fixture.ts'
 import { EMPTY_HEAD, headOf } from '../../../core/log/event.ts'
 import { chainFaultOf, missingFault, type ChainFault, type EventLog } from '../../../ports/event-log.ts'
 import { connectionPool } from './connection.ts'

@@ -3,7 +3,7 @@ import { chmod, mkdir, mkdtemp, readdir, readlink, rm, stat, writeFile } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { appendTo, headAfter, recordsAfter } from '../../../../test/records.ts'
+import { appendTo, headAfter, recordsAfter } from '../../../../test/records.fixture.ts'
 import { EMPTY_HEAD } from '../../../core/log/event.ts'
 import { StoreUnavailableError, type EventLog } from '../../../ports/event-log.ts'
 import { openSqliteLog } from './sqlite-log.ts'

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { appendTo } from '../../../../test/records.ts'
+import { appendTo } from '../../../../test/records.fixture.ts'
 import { barAt } from '../../../core/market/bars.fixture.ts'
 import type { JsonObject } from '../../../core/shared/json.ts'
 import { INTENT_IDS, logWithIntents } from '../../http/trading.fixture.ts'

@@ -1,6 +1,6 @@
 import { type IntentId, type OrderId, type PositionId } from '../../../core/shared/brand.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { appendTo, type Said } from '../../../../test/records.ts'
+import { appendTo, type Said } from '../../../../test/records.fixture.ts'
 import { barAt } from '../../../core/market/bars.fixture.ts'
 import type { JsonObject } from '../../../core/shared/json.ts'
 import { expectProblem } from '../expectations.fixture.ts'

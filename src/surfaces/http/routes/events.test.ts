@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { testSigner } from '../../../../test/parts.ts'
+import { testSigner } from '../../../../test/signer.fixture.ts'
 import { MemoryLog } from '../../../adapters/storage/memory/memory-log.ts'
 import type { LogRecord, Stamped } from '../../../core/log/event.ts'
 import { chain } from '../../../core/log/hash-chain.ts'

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { appendTo, type Said } from '../../../../test/records.ts'
+import { appendTo, type Said } from '../../../../test/records.fixture.ts'
 import { expectProblem } from '../expectations.fixture.ts'
 import { startTestServer, type TestServer } from '../test-server.fixture.ts'
 

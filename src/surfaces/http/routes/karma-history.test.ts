@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { appendTo } from '../../../../test/records.ts'
+import { appendTo } from '../../../../test/records.fixture.ts'
 import { MemoryLog } from '../../../adapters/storage/memory/memory-log.ts'
 import { RECEIPTS_KEPT } from '../../../core/treasury/evolve.ts'
 import { receiptIdOf } from '../../../core/treasury/settle.ts'

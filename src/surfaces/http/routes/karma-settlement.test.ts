@@ -1,7 +1,7 @@
 import { createPublicKey, verify } from 'node:crypto'
 import canonicalize from 'canonicalize'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { appendTo } from '../../../../test/records.ts'
+import { appendTo } from '../../../../test/records.fixture.ts'
 import { barAt } from '../../../core/market/bars.fixture.ts'
 import { expectFault, expectProblem } from '../expectations.fixture.ts'
 import { INTENT_IDS, logWithIntents, startTrading } from '../trading.fixture.ts'

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { testClock, testSigner } from '../../../../test/parts.ts'
+import { testClock, testSigner } from '../../../../test/signer.fixture.ts'
 import { Engine } from '../../../engine/engine.ts'
 import { startTestServer, type TestServer } from '../test-server.fixture.ts'
 

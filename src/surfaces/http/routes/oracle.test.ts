@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { appendTo } from '../../../../test/records.ts'
+import { appendTo } from '../../../../test/records.fixture.ts'
 import { MemoryLog } from '../../../adapters/storage/memory/memory-log.ts'
 import type { LogRecord } from '../../../core/log/event.ts'
 import { RECENT_CHECK_MS } from '../../../engine/integrity/recent-check.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { appendTo } from '../../../../test/records.ts'
+import { appendTo } from '../../../../test/records.fixture.ts'
 import { categoryOf } from '../../../core/log/event.ts'
 import { expectProblem } from '../expectations.fixture.ts'
 import { streamFixture } from '../stream/stream.fixture.ts'

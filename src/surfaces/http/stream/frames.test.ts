@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { appendTo, recordsAfter } from '../../../../test/records.ts'
+import { appendTo, recordsAfter } from '../../../../test/records.fixture.ts'
 import { MemoryLog } from '../../../adapters/storage/memory/memory-log.ts'
 import { EMPTY_HEAD, type LogRecord } from '../../../core/log/event.ts'
 import { filterOf, frameOf, readChunk } from './frames.ts'

@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { expect, it } from 'vitest'
-import { appendTo } from '../../../../test/records.ts'
+import { appendTo } from '../../../../test/records.fixture.ts'
 import { TOKEN, type TestServer } from '../test-server.fixture.ts'
 import { streamFixture, untilClients } from './stream.fixture.ts'
 

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { appendTo, recordsAfter } from '../../../../test/records.ts'
+import { appendTo, recordsAfter } from '../../../../test/records.fixture.ts'
 import { MemoryLog } from '../../../adapters/storage/memory/memory-log.ts'
 import { stampedFrom, type LogRecord } from '../../../core/log/event.ts'
 import { StoreUnavailableError, type LogQuery } from '../../../ports/event-log.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { recordsAfter, type Said } from '../../../../test/records.ts'
+import { recordsAfter, type Said } from '../../../../test/records.fixture.ts'
 import { categoryOf } from '../../../core/log/event.ts'
 import { EMPTY_HEAD, type LogRecord } from '../../../core/log/event.ts'
 import { filterOf, frameOf } from './frames.ts'

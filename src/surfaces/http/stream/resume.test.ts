@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { recordsAfter } from '../../../../test/records.ts'
+import { recordsAfter } from '../../../../test/records.fixture.ts'
 import { MemoryLog } from '../../../adapters/storage/memory/memory-log.ts'
 import { MemoryStore } from '../../../adapters/storage/memory/memory-store.ts'
 import { categoryOf, type LogRecord } from '../../../core/log/event.ts'

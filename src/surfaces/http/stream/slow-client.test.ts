@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { appendTo } from '../../../../test/records.ts'
+import { appendTo } from '../../../../test/records.fixture.ts'
 import type { TestServer } from '../test-server.fixture.ts'
 import { clientsOf, streamFixture, untilClients } from './stream.fixture.ts'
 import type { TestClient } from './stream-client.fixture.ts'
