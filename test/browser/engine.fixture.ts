@@ -26,6 +26,8 @@ export const LIVELY: Variables = {
 export const startEngine = async (variables: Variables = {}, home?: string): Promise<RunningEngine> => {
   const service = await startService(home ?? (await newHome()), {
     SVC_DEV_MODE: '1',
+    // A scheduled cycle, which may come at any time, would trade again.
+    SVC_BRAIN__CYCLE_INTERVAL_SECONDS: '86400',
     SVC_KARMA__TREASURY_ADDRESS: '0x00000000000000000000000000000000000000aa',
     ...variables,
   })
