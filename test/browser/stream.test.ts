@@ -84,7 +84,8 @@ describe.skipIf(BROWSER === undefined)('the live updates', () => {
   it('keeps up on the overview, where every panel updates', async () => {
     const { page } = dashboard
     await page.getByRole('navigation').getByRole('link', { name: 'Overview' }).click()
-    await page.getByRole('region', { name: 'Newest signals' }).waitFor()
+    // Panel and list share the name; the list is there once there are signals.
+    await page.getByRole('region', { name: 'Newest signals' }).first().waitFor()
     const before = (await headSeq(dashboard.engine)) - (await counted(page))
     const { seconds, requests } = await flood(10)
     await expect.poll(() => counted(page)).toBe((await headSeq(dashboard.engine)) - before)
