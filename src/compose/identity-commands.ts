@@ -1,7 +1,11 @@
 import { relative } from 'node:path'
 import { SecurityError } from '../adapters/platform/crypto/security-error.ts'
 import { describeIdentity } from '../adapters/platform/identity/describe-identity.ts'
-import { identityPath, IdentityUnreadableError } from '../adapters/platform/identity/identity-file.ts'
+import {
+  identityPath,
+  IdentityNotAdmittedError,
+  IdentityUnreadableError,
+} from '../adapters/platform/identity/identity-file.ts'
 import { loadIdentity } from '../adapters/platform/identity/load-identity.ts'
 import { VaultUnreadableError } from '../adapters/platform/vault/vault.ts'
 import { createVault, VaultEntryError } from '../adapters/platform/vault/vault.ts'
@@ -45,6 +49,7 @@ export const asFailure = async <Result>(work: () => Promise<Result>): Promise<Re
   } catch (error) {
     if (error instanceof SecurityError) throw new Failure('security.refused', error.message)
     if (error instanceof IdentityUnreadableError) throw new Failure('identity.unavailable', error.message)
+    if (error instanceof IdentityNotAdmittedError) throw new Failure('identity.not_admitted', error.message)
     if (error instanceof VaultUnreadableError) throw new Failure('vault.unavailable', error.message)
     if (error instanceof VaultEntryError) throw new Failure('vault.refused', error.message)
     throw error

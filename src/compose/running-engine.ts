@@ -1,6 +1,8 @@
 import { signatures } from '../adapters/platform/signatures/signatures.ts'
 import type { Configuration } from '../core/config/schema.ts'
+import { DAMAGED_LOG } from '../core/consequences.ts'
 import { foldingOf } from '../core/operations/decide.ts'
+import { KILL_SWITCH } from '../core/shared/level.ts'
 import { Engine } from '../engine/engine.ts'
 import { CHECKPOINT_PACE, createCheckpointer } from '../engine/integrity/checkpointer.ts'
 import { keepCheckpoints } from '../engine/integrity/keep-checkpoints.ts'
@@ -12,6 +14,7 @@ import type { Logger } from '../ports/logger.ts'
 import type { Signatures } from '../ports/signatures.ts'
 import type { Signer } from '../ports/signer.ts'
 import { SecurityError } from '../adapters/platform/crypto/security-error.ts'
+import { IdentityNotAdmittedError } from '../adapters/platform/identity/identity-file.ts'
 import { createEphemeralIdentity } from '../adapters/platform/identity/identity.ts'
 import { loadIdentity } from '../adapters/platform/identity/load-identity.ts'
 import { createSigner } from '../adapters/platform/identity/signer.ts'
@@ -51,15 +54,15 @@ export const openRunningEngine = (options: EngineOptions): Promise<RunningEngine
 
     const signer = await openSigner(environment, configuration, logger)
     closers.add(() => signer.close())
-    const integrity = await verifyLog(log, {
+    const checked = await verifyLog(log, {
       mode: 'fast',
       n: START_CHECK_EVENTS,
       checkpoints,
       signatures,
       clock,
     })
-    if (!integrity.ok)
-      logger.error(`the stored log does not verify: ${integrity.detail}`, { seq: integrity.first_bad_seq })
+    if (!checked.ok)
+      logger.error(`the stored log does not verify: ${checked.detail}`, { seq: checked.first_bad_seq })
 
     if (checkpoints !== null) {
       const pace = paceOf(configuration)
@@ -78,19 +81,42 @@ export const openRunningEngine = (options: EngineOptions): Promise<RunningEngine
     }
 
     const snapshotEveryEvents = configuration.store.snapshot_every_events
-    const engine = await Engine.open({
+    // Events before those that were verified above: the start itself locks the engine then.
+    let unsignedSeq: number | null = null
+    let lock = (): void => undefined
+    const engine: Engine = await Engine.open({
       log,
       signer,
       clock,
       snapshotEveryEvents,
+      trust: { signatures, own: signer },
+      onUnsigned: ([first]) => {
+        logger.error(
+          'stored events are not signed by an accepted key: they change nothing, and nothing is traded',
+          {
+            seq: first?.seq,
+          },
+        )
+        unsignedSeq ??= first?.seq ?? null
+        lock()
+      },
       configuration: options.settings,
       version,
       onError,
     })
     closers.add(() => engine.close())
+    const integrity = unsignedSeq === null ? checked : unsignedReport(checked, unsignedSeq)
+    lock = () => {
+      engine
+        .execute({ kind: 'escalate', to: KILL_SWITCH.lockdown, cause: DAMAGED_LOG })
+        .catch((error: unknown) => onError('could not lock the engine', error))
+    }
     await introduce(engine, signer, { version, integrity, announce, configuration })
     return { engine, signatures, signer, integrity, close: () => closers.closeAll() }
   })
+
+const unsignedReport = (report: IntegrityReport, seq: number): IntegrityReport =>
+  report.ok ? { ...report, ok: false, reason: 'signature', first_bad_seq: seq } : report
 
 /** The log must hold this node's key before anything that the node signs. */
 const introduce = async (
@@ -116,7 +142,8 @@ const introduce = async (
     integrity: { ok, reason, first_bad_seq },
     folding: foldingOf(configuration),
   }
-  await engine.execute({ kind: 'start', started })
+  const outcome = await engine.execute({ kind: 'start', started })
+  if (outcome.status === 'refused') throw new IdentityNotAdmittedError(node_id, public_key, ephemeral)
 }
 
 const paceOf = ({ store }: Configuration): Pace => ({

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { checkpointFile } from '../adapters/platform/checkpoint-file/checkpoint-file.ts'
+import { describeIdentity } from '../adapters/platform/identity/describe-identity.ts'
 import { createSecrets } from '../adapters/platform/vault/secrets.ts'
 import { createVault } from '../adapters/platform/vault/vault.ts'
 import { MemoryLog } from '../adapters/storage/memory/memory-log.ts'
@@ -9,6 +10,7 @@ import { soleLeadership } from '../adapters/storage/memory/sole-leadership.ts'
 import { sqliteLeadership } from '../adapters/storage/sqlite/sqlite-leadership.ts'
 import { openSqliteLog } from '../adapters/storage/sqlite/sqlite-log.ts'
 import type { Configuration } from '../core/config/schema.ts'
+import type { SignerKey } from '../engine/integrity/trust.ts'
 import type { CheckpointStore } from '../ports/checkpoints.ts'
 import type { EventLog } from '../ports/event-log.ts'
 import type { Leadership } from '../ports/leadership.ts'
@@ -96,6 +98,10 @@ export const openSession = async (
   return {
     log: store.log,
     checkpoints: store.checkpoints,
+    trust: async () => {
+      const { signatures } = await import('../adapters/platform/signatures/signatures.ts')
+      return { signatures, own: await ownKey(environment.home) }
+    },
     openEngine: async () => {
       running ??= asFailure(() => openEngine(environment, configuration, store))
       return (await running).engine
@@ -105,6 +111,12 @@ export const openSession = async (
       await store.log.close()
     },
   }
+}
+
+/** The public key of this home's node, which needs no password; null while there is none that can be read. */
+const ownKey = async (home: string): Promise<SignerKey | null> => {
+  const { node_id: nodeId, public_key: publicKey } = await describeIdentity(home)
+  return nodeId === null || publicKey === null ? null : { nodeId, publicKey }
 }
 
 /** The engine is loaded only here: commands that only read the log start faster without it. */

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Command } from '../core/decide.ts'
 import type { Configuration } from '../core/config/schema.ts'
 import { DEFAULT_CONFIGURATION } from '../core/config/validate.ts'
-import { stampedFrom, type Head, type Stamped } from '../core/log/event.ts'
+import { stampedFrom, type Head, type LogRecord, type Stamped } from '../core/log/event.ts'
 import type { State } from '../core/state.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { EventLog } from '../ports/event-log.ts'
@@ -10,6 +10,7 @@ import type { Signer } from '../ports/signer.ts'
 import { CommandQueue, EngineClosedError, isUrgent, QueueFullError } from './command-queue.ts'
 import { CommitLine, type Stored } from './commit-line.ts'
 import { EventBus } from './event-bus.ts'
+import type { Trust } from './integrity/trust.ts'
 import { catchUp, recall, type Memory } from './memory.ts'
 import {
   plan,
@@ -28,6 +29,10 @@ export interface EngineDependencies {
   readonly signer: Signer
   readonly clock: Clock
   readonly snapshotEveryEvents: number
+  /** How events of other processes are checked; without it they are not, as in a backtest. */
+  readonly trust?: Trust
+  /** Called for stored events that nobody who may write has signed; they change nothing. */
+  readonly onUnsigned?: (records: readonly LogRecord[]) => void
   /** The settings for decisions; the defaults without it. */
   readonly configuration?: () => Configuration
   /** The running release. */
@@ -92,9 +97,10 @@ export class Engine implements Executor {
 
   /** Loads the newest snapshot and folds the events after it. */
   static async open(dependencies: EngineDependencies): Promise<Engine> {
-    const { log } = dependencies
-    const recalled = await recall(log)
-    return new Engine(dependencies, await catchUp(log, recalled), recalled.head.seq)
+    const { log, trust = null, onUnsigned } = dependencies
+    const recalled = await recall(log, trust)
+    const memory = await catchUp(log, recalled, { trust, ...(onUnsigned && { onUnsigned }) })
+    return new Engine(dependencies, memory, recalled.head.seq)
   }
 
   private constructor(dependencies: EngineDependencies, memory: Memory, snapshotSeq: number) {
@@ -106,7 +112,7 @@ export class Engine implements Executor {
     this.#durable = memory
     this.#ahead = memory
     this.#line = new CommitLine(log, signer)
-    this.#snapshots = new SnapshotKeeper(log, snapshotEveryEvents, snapshotSeq)
+    this.#snapshots = new SnapshotKeeper(log, signer, snapshotEveryEvents, snapshotSeq)
     this.#stopWatching = log.watch(() => this.#work())
   }
 
@@ -282,9 +288,14 @@ export class Engine implements Executor {
   async #foldForeign(): Promise<void> {
     const { seq } = await this.log.head()
     if (seq === this.#durable.head.seq) return
-    const memory = await catchUp(this.log, this.#durable, (page) => {
-      this.#advance(page.memory)
-      this.eventBus.publish(page)
+    const { trust = null, onUnsigned } = this.#dependencies
+    const memory = await catchUp(this.log, this.#durable, {
+      trust,
+      onPage: (page) => {
+        this.#advance(page.memory)
+        this.eventBus.publish(page)
+      },
+      ...(onUnsigned && { onUnsigned }),
     })
     this.#ahead = memory
   }

@@ -87,6 +87,9 @@ export interface Snapshot {
   readonly stateVersion: string
   readonly stateHash: string
   readonly state: string
+  /** 128 hex digits, over `snapshotText`. */
+  readonly signature: string
+  readonly signer: string
 }
 
 /** The store did not take or give: a full disk, a failed sync, a lost connection. Nothing half-written. */

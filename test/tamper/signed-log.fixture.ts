@@ -1,5 +1,6 @@
 import { createPrivateKey, createPublicKey, hash, sign } from 'node:crypto'
 import { EMPTY_HEAD, headOf, type Head, type LogRecord, type Stamped } from '../../src/core/log/event.ts'
+import { batchSignatureOf, batchText } from '../../src/core/log/batch.ts'
 import { chain, hashOf } from '../../src/core/log/hash-chain.ts'
 import type { JsonObject } from '../../src/core/shared/json.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
@@ -67,11 +68,13 @@ export const recordsOf = async (
     head,
     sha256Hex,
   )
-  const signatures = await node.signAll(chained.map(({ payload }) => payload))
+  const payloads = await node.signAll(chained.map(({ payload }) => payload))
+  const batches = await node.signAll(chained.map((record) => batchText([record])))
   return chained.map((record, index) => ({
     ...record,
-    signature: signatures[index] ?? null,
+    signature: payloads[index] ?? null,
     signer: node.nodeId,
+    batchSignature: batchSignatureOf(1, batches[index] ?? ''),
   }))
 }
 

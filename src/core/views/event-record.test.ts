@@ -19,6 +19,7 @@ const record: LogRecord = {
   hash: 'b'.repeat(64),
   signature: 'c'.repeat(128),
   signer: 'svc-1',
+  batchSignature: null,
   recordedAt: '2026-02-20T00:30:00.200Z',
 }
 

@@ -4,6 +4,7 @@ import type { EnvironmentVariables } from '../../core/config/environment.ts'
 import type { Configuration } from '../../core/config/schema.ts'
 import type { JsonObject } from '../../core/shared/json.ts'
 import type { Engine } from '../../engine/engine.ts'
+import type { Trust } from '../../engine/integrity/trust.ts'
 import type { Broker } from '../../ports/broker.ts'
 import type { CheckpointStore } from '../../ports/checkpoints.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -136,6 +137,8 @@ export interface StoreSession {
   readonly log: EventLog
   /** Null where the log has none. */
   readonly checkpoints: CheckpointStore | null
+  /** How what is read is checked: with this node's key, if it has one. */
+  trust(): Promise<Trust>
   /** For those who write: opened on first use, and by then the log knows this node's key. */
   openEngine(): Promise<Engine>
   close(): Promise<void>

@@ -6,6 +6,7 @@ import { faultsOf, sentenceOf } from '../../core/shared/faults.ts'
 import { INITIAL_STATE, type State } from '../../core/state.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { catchUp, recall } from '../../engine/memory.ts'
+import type { Trust } from '../../engine/integrity/trust.ts'
 import { rehearse } from '../../engine/queries/views.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import type { Invocation } from './command.ts'
@@ -37,18 +38,19 @@ export const withStore = async <Result>(
 /** Reads the log of this home; without a store the result is `otherwise`, and nothing is created. */
 export const withLog = async <Result>(
   dependencies: CommandDependencies,
-  read: (log: EventLog) => Promise<Result>,
+  read: (log: EventLog, trust: Trust) => Promise<Result>,
   otherwise: Result,
 ): Promise<Result> => {
   const session = await dependencies.openExistingStore()
-  return session === null ? otherwise : closing(session, ({ log }) => read(log))
+  return session === null ? otherwise : closing(session, async ({ log, trust }) => read(log, await trust()))
 }
 
 export const readState = (dependencies: CommandDependencies): Promise<State> =>
   withLog(dependencies, stateOf, INITIAL_STATE)
 
 /** Nothing is written, not even a snapshot. */
-export const stateOf = async (log: EventLog): Promise<State> => (await catchUp(log, await recall(log))).state
+export const stateOf = async (log: EventLog, trust: Trust): Promise<State> =>
+  (await catchUp(log, await recall(log, trust), { trust })).state
 
 /** The events that were written; a refusal is a failure. */
 export const execute = async (engine: Engine, command: EngineCommand): Promise<readonly Stamped[]> => {

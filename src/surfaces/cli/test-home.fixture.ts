@@ -52,6 +52,7 @@ export const openTestHome = async () => {
   let log: EventLog | null = null
   const services: ServiceOptions[] = []
   let opened = 0
+  let lastSigner: Signer | null = null
 
   // One per password: making its key takes a while.
   const vaults = new Map<string | undefined, Vault>()
@@ -78,8 +79,13 @@ export const openTestHome = async () => {
         return {
           log: existing,
           checkpoints,
+          trust: async () => {
+            const { node_id: nodeId, public_key: publicKey } = await describeIdentity(home)
+            return { signatures, own: nodeId === null || publicKey === null ? null : { nodeId, publicKey } }
+          },
           openEngine: async () => {
             signer ??= await openSigner()
+            lastSigner = signer
             engine ??= await startEngine(existing, signer)
             return engine
           },
@@ -209,6 +215,11 @@ export const openTestHome = async () => {
     /** What services were asked to be. */
     services,
     log: () => log,
+    /** The key of the command that wrote last. */
+    signer: (): Signer => {
+      if (lastSigner === null) throw new Error('nothing was written yet')
+      return lastSigner
+    },
     records: async (): Promise<readonly LogRecord[]> =>
       log === null ? [] : log.read({ order: 'asc', limit: 1_000_000 }),
     /** As if somebody had changed the database behind our back. */

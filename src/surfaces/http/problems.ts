@@ -89,6 +89,10 @@ const REFUSAL_KINDS: Readonly<Record<RefusalCode, ProblemKind>> = {
     when: 'the key was used before with other content',
     extras: { event_id: ID },
   },
+  'identity.already_admitted': { status: 409, when: 'this log accepts the key already' },
+  'identity.invalid': { status: 422, when: 'the node id does not belong to the public key' },
+  'identity.last_key': { status: 409, when: 'no other key would be accepted any more' },
+  'identity.not_admitted': { status: 403, when: 'this log does not accept the key' },
   'intent.not_awaiting': {
     status: 409,
     when: 'the intent does not wait for approval',

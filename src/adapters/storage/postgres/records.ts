@@ -208,14 +208,16 @@ const hasPrefix = (prefixes: readonly string[], values: unknown[]): string => {
 }
 
 export const saveSnapshot = async (query: Query, snapshot: Snapshot): Promise<void> => {
-  const { stateVersion, seq, chainHash, stateHash, state } = snapshot
+  const { stateVersion, seq, chainHash, stateHash, state, signature, signer } = snapshot
   await query({
     name: 'save-snapshot',
     text: `
-INSERT INTO snapshots (state_version, seq, chain_hash, state_hash, state) VALUES ($1, $2, $3, $4, $5)
+INSERT INTO snapshots (state_version, seq, chain_hash, state_hash, state, signature, signer)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
 ON CONFLICT (state_version, seq) DO UPDATE
-SET chain_hash = excluded.chain_hash, state_hash = excluded.state_hash, state = excluded.state, saved = DEFAULT`,
-    values: [stateVersion, seq, Buffer.from(chainHash, 'hex'), stateHash, state],
+SET chain_hash = excluded.chain_hash, state_hash = excluded.state_hash, state = excluded.state,
+  signature = excluded.signature, signer = excluded.signer, saved = DEFAULT`,
+    values: [stateVersion, seq, Buffer.from(chainHash, 'hex'), stateHash, state, signature, signer],
   })
   await query({
     name: 'drop-snapshots',
@@ -230,17 +232,17 @@ WHERE seq NOT IN (SELECT seq FROM snapshots AS same WHERE same.state_version = s
 }
 
 export const loadSnapshot = async (query: Query, stateVersion: string): Promise<Snapshot | null> => {
-  const [row] = await query<[number, string, string, string]>({
+  const [row] = await query<[number, string, string, string, string, string]>({
     name: 'load-snapshot',
     text: `
-SELECT snapshots.seq, snapshots.chain_hash, state_hash, state
+SELECT snapshots.seq, snapshots.chain_hash, state_hash, state, snapshots.signature, snapshots.signer
 FROM snapshots JOIN events ON events.seq = snapshots.seq AND events.hash = snapshots.chain_hash
 WHERE state_version = $1 ORDER BY snapshots.seq DESC LIMIT 1`,
     values: [stateVersion],
   })
   if (row === undefined) return null
-  const [seq, chainHash, stateHash, state] = row
-  return { seq, chainHash, stateVersion, stateHash, state }
+  const [seq, chainHash, stateHash, state, signature, signer] = row
+  return { seq, chainHash, stateVersion, stateHash, state, signature, signer }
 }
 
 const QUERIES_WAITING_MAX = 1_000
@@ -254,7 +256,7 @@ const recordsOf = async (query: Query, request: SqlQuery): Promise<readonly LogR
 
 /** The columns of a record, in the order of `recordOf`. */
 const COLUMNS =
-  'seq, id, type, ts, schema_version, source, trace_id, dedupe_key, payload, prev_hash, hash, signature, signer, recorded_at'
+  'seq, id, type, ts, schema_version, source, trace_id, dedupe_key, payload, prev_hash, hash, signature, signer, recorded_at, batch_signature'
 
 type RecordRow = readonly [
   seq: number,
@@ -271,6 +273,7 @@ type RecordRow = readonly [
   signature: string | null,
   signer: string | null,
   recordedAt: string,
+  batchSignature: string | null,
 ]
 
 const recordOf = (row: RecordRow): LogRecord => ({
@@ -288,6 +291,7 @@ const recordOf = (row: RecordRow): LogRecord => ({
   signature: row[11],
   signer: row[12],
   recordedAt: row[13],
+  batchSignature: row[14],
 })
 /** Bytes stay the hex digits that the server sends; numbers of events fit a double for ever. */
 const COLUMN_TYPES: CustomTypesConfig = {

@@ -15,7 +15,7 @@ import { IS_SIGNAL } from './schema.ts'
 
 /** The columns of a record behind its seq, in the order of `recordFrom`. */
 const COLUMNS =
-  'id, type, ts, schema_version, source, trace_id, dedupe_key, payload, prev_hash, hash, signature, signer, recorded_at'
+  'id, type, ts, schema_version, source, trace_id, dedupe_key, payload, prev_hash, hash, signature, signer, recorded_at, batch_signature'
 
 export const RECORD_COLUMNS = `seq, ${COLUMNS}`
 
@@ -36,6 +36,7 @@ export const recordFrom = (row: Row): LogRecord => {
     signature: cells[11],
     signer: cells[12],
     recordedAt: cells[13],
+    batchSignature: cells[14],
   }
 }
 
@@ -54,6 +55,7 @@ type Cells = readonly [
   signature: string | null,
   signer: string | null,
   recordedAt: string,
+  batchSignature: string | null,
 ]
 
 /** Exclusive bounds on seq. */

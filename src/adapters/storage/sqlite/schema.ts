@@ -14,7 +14,7 @@ import {
 } from './database.ts'
 
 /** A change of the layout raises the number. Older layouts were never released, so they are refused, not migrated. */
-const FORMAT_VERSION = '2'
+const FORMAT_VERSION = '3'
 
 /** Marks signals, whose order by time has indexes of its own. Queries repeat it word for word to use them. */
 export const IS_SIGNAL = `substr(type, 1, 7) = 'signal.'`
@@ -130,7 +130,8 @@ CREATE TABLE events (
   hash TEXT NOT NULL,
   signature TEXT,
   signer TEXT,
-  recorded_at TEXT NOT NULL
+  recorded_at TEXT NOT NULL,
+  batch_signature TEXT
 ) STRICT;
 CREATE UNIQUE INDEX events_id ON events (id);
 CREATE UNIQUE INDEX events_dedupe_key ON events (dedupe_key) WHERE dedupe_key IS NOT NULL;
@@ -149,6 +150,8 @@ CREATE TABLE snapshots (
   chain_hash TEXT NOT NULL,
   state_hash TEXT NOT NULL,
   parts INTEGER NOT NULL,
+  signature TEXT NOT NULL,
+  signer TEXT NOT NULL,
   PRIMARY KEY (state_version, seq)
 ) STRICT;
 CREATE TABLE snapshot_parts (

@@ -186,7 +186,15 @@ describe('a closed log', () => {
     await expect(log.append([], EMPTY_HEAD)).rejects.toThrow(StoreUnavailableError)
     await expect(log.verifyHashes({ after: 0, upTo: 1 })).rejects.toThrow(StoreUnavailableError)
     await expect(
-      log.saveSnapshot({ seq: 1, chainHash: '', stateVersion: '', stateHash: '', state: '' }),
+      log.saveSnapshot({
+        seq: 1,
+        chainHash: '',
+        stateVersion: '',
+        stateHash: '',
+        state: '',
+        signature: '',
+        signer: '',
+      }),
     ).rejects.toThrow(StoreUnavailableError)
     expect(() => log.watch(() => undefined)).toThrow(StoreUnavailableError)
   })

@@ -28,7 +28,10 @@ export class EventWriter {
   constructor(db: Database) {
     this.#db = db
     this.#head = prepareRows(db, 'SELECT seq, hash FROM events ORDER BY seq DESC LIMIT 1')
-    this.#insertEvent = prepare(db, 'INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
+    this.#insertEvent = prepare(
+      db,
+      'INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+    )
     this.#insertAbout = prepare(db, 'INSERT INTO about VALUES (?, ?)')
     this.#count = prepare(
       db,
@@ -74,6 +77,7 @@ export class EventWriter {
       record.signature,
       record.signer,
       record.recordedAt,
+      record.batchSignature,
     )
     for (const ref of refsIn(record)) this.#insertAbout.run(ref, record.seq)
   }

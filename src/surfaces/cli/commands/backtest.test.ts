@@ -62,7 +62,12 @@ const recordedBars = (hours: number): readonly LogRecord[] => {
     payload: { feed: 'file', ...bar },
     recordedAt: bar.close_ts,
   }))
-  return chain(events, EMPTY_HEAD, sha256Hex).map((record) => ({ ...record, signature: null, signer: null }))
+  return chain(events, EMPTY_HEAD, sha256Hex).map((record) => ({
+    ...record,
+    signature: null,
+    signer: null,
+    batchSignature: null,
+  }))
 }
 
 describe('svc backtest', () => {

@@ -57,8 +57,8 @@ const showExplanation = async (
   { symbol }: { readonly symbol?: string },
 ): Promise<void> => {
   const configuration = (await openConfiguration(dependencies)).current()
-  const explanation = await withExistingStore(dependencies, async ({ log }) => {
-    const fresh = (): Promise<State> => stateOf(log)
+  const explanation = await withExistingStore(dependencies, async ({ log, trust }) => {
+    const fresh = async (): Promise<State> => stateOf(log, await trust())
     const id = wanted ?? (await fresh()).brain.lastCycle?.id
     if (id === undefined)
       throw new Failure('decision.not_found', 'no cycle has run yet', { advice: 'Run one with "svc brain".' })

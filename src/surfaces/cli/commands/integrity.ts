@@ -7,9 +7,11 @@ import { acceptLoss } from '../../../engine/integrity/accept-loss.ts'
 import type { CheckResult, Checks } from '../../../engine/integrity/findings.ts'
 import { verifyExport } from '../../../engine/integrity/offline.ts'
 import type { IntegrityReport } from '../../../engine/integrity/report.ts'
-import { sha256Hex } from '../../../engine/sha256.ts'
+import type { Trust } from '../../../engine/integrity/trust.ts'
+import { snapshotFaultOf } from '../../../engine/memory.ts'
 import type { EventLog } from '../../../ports/event-log.ts'
 import { examples, type DefineCommand, type Invocation } from '../command.ts'
+import type { StoreSession } from '../dependencies.ts'
 import { EXIT_FAILED, EXIT_OK, Failure, UsageError, type ExitCode } from '../failure.ts'
 import { refold } from '../refold.ts'
 import { execute, recordWrite, withExistingStore } from '../store.ts'
@@ -122,7 +124,7 @@ const verifyStore = async (invocation: Invocation, request: VerifyRequest): Prom
       ({ step, checked, total }) =>
         progress.update(checked + (step === 'signatures' ? total : 0), STEPS * total),
     )
-    const projections = await checkProjections(session.log, request, report.ok, (done, total) =>
+    const projections = await checkProjections(session, request, report.ok, (done, total) =>
       progress.update(done + (STEPS - 1) * total, STEPS * total),
     )
     return withProjections(report, projections)
@@ -136,14 +138,16 @@ const verifyStore = async (invocation: Invocation, request: VerifyRequest): Prom
 const STEPS = 3
 
 const checkProjections = async (
-  log: EventLog,
+  session: StoreSession,
   { mode }: VerifyRequest,
   logIsIntact: boolean,
   onProgress: (done: number, total: number) => void,
 ): Promise<CheckResult> => {
-  if (mode === 'fast') return (await snapshotIsIntact(log)) ? 'pass' : 'fail'
+  const { log } = session
+  const trust = await session.trust()
+  if (mode === 'fast') return (await snapshotIsIntact(log, trust)) ? 'pass' : 'fail'
   try {
-    return (await refold(log, { hashAtSeq: null, onProgress })).identical ? 'pass' : 'fail'
+    return (await refold(log, trust, { hashAtSeq: null, onProgress })).identical ? 'pass' : 'fail'
   } catch (error) {
     // A changed event may not even fold; on an intact log the same error is a bug of ours.
     if (logIsIntact) throw error
@@ -152,9 +156,9 @@ const checkProjections = async (
 }
 
 /** The newest snapshot is what was saved. Whether it is also right takes the whole log. */
-const snapshotIsIntact = async (log: EventLog): Promise<boolean> => {
+const snapshotIsIntact = async (log: EventLog, trust: Trust): Promise<boolean> => {
   const snapshot = await log.loadSnapshot(STATE_VERSION)
-  return snapshot === null || sha256Hex(snapshot.state) === snapshot.stateHash
+  return snapshot === null || (await snapshotFaultOf(log, snapshot, trust)) === null
 }
 
 const withProjections = (report: IntegrityReport, projections: CheckResult): ShownReport => {

@@ -83,7 +83,10 @@ const showStatus = async (invocation: Invocation, _options: unknown, command: Co
     return show(invocation, viewKillSwitch(INITIAL_KILL_SWITCH), [['Store', nothingStored]])
   }
   try {
-    return await show(invocation, viewKillSwitch((await stateOf(session.log)).trading.killSwitch))
+    return await show(
+      invocation,
+      viewKillSwitch((await stateOf(session.log, await session.trust())).trading.killSwitch),
+    )
   } finally {
     await session.close()
   }
@@ -96,7 +99,7 @@ const move = (
   commandBy: (operator: string) => MoveCommand,
 ): Promise<void> =>
   withStore(invocation.dependencies, async (session) => {
-    const before = await stateOf(session.log)
+    const before = await stateOf(session.log, await session.trust())
     const rehearsal = rehearse(before.trading.killSwitch, commandBy('rehearsal'))
     if (rehearsal.status === 'refused') throw failureOf(rehearsal.refusal)
     if (rehearsal.events.length === 0) return show(invocation, viewKillSwitch(before.trading.killSwitch))

@@ -28,13 +28,13 @@ it('folds everything again and finds the same', async () => {
     events_replayed: (await home.records()).length,
     elapsed_seconds: expect.any(Number),
     identical: true,
-    state_hash: stateHashOf((await catchUp(logOf(), EMPTY_MEMORY)).state),
+    state_hash: stateHashOf((await catchUp(logOf(), EMPTY_MEMORY, { trust: null })).state),
   })
   expect(result.projections).toMatchObject({ kill_switch: 'identical', nodes: 'identical' })
 })
 
 it('names the part of memory that a wrong snapshot gives', async () => {
-  const memory = await catchUp(logOf(), EMPTY_MEMORY)
+  const memory = await catchUp(logOf(), EMPTY_MEMORY, { trust: null })
   const state = {
     ...memory.state,
     trading: {
@@ -42,7 +42,7 @@ it('names the part of memory that a wrong snapshot gives', async () => {
       killSwitch: { ...memory.state.trading.killSwitch, level: 0 as const },
     },
   }
-  await logOf().saveSnapshot(snapshotOf({ ...memory, state }))
+  await logOf().saveSnapshot(snapshotOf({ ...memory, state }, home.signer()))
   const { exitCode, result } = await replay()
   expect(exitCode).toBe(1)
   expect(result).toMatchObject({

@@ -1,5 +1,6 @@
 import type { EventLog } from '../../../ports/event-log.ts'
 import { examples, type Invocation, type DefineCommand } from '../command.ts'
+import type { StoreSession } from '../dependencies.ts'
 import { EXIT_FAILED, EXIT_OK, Failure, UsageError, type ExitCode } from '../failure.ts'
 import { NOTHING_FOLDED, refold, type Refold } from '../refold.ts'
 import { bad, fields, good, table, type Cell } from '../table.ts'
@@ -29,7 +30,7 @@ const replayStore = async (invocation: Invocation, options: ReplayOptions): Prom
   if (session === null)
     return show(invocation, { eventsReplayed: 0, elapsedSeconds: 0, result: NOTHING_FOLDED })
   try {
-    return await show(invocation, await replayLog(invocation, session.log, options))
+    return await show(invocation, await replayLog(invocation, session, options))
   } finally {
     await session.close()
   }
@@ -37,7 +38,7 @@ const replayStore = async (invocation: Invocation, options: ReplayOptions): Prom
 
 const replayLog = async (
   invocation: Invocation,
-  log: EventLog,
+  { log, trust }: StoreSession,
   options: ReplayOptions,
 ): Promise<Replayed> => {
   const { clock } = invocation.dependencies
@@ -46,7 +47,8 @@ const replayLog = async (
   if (fromSeq !== null && toSeq !== null && fromSeq > toSeq) throw new UsageError('--from comes after --to')
   const startedAtMs = clock.now()
   const progress = invocation.progress('replaying')
-  const result = await refold(log, { hashAtSeq: toSeq, onProgress: progress.update }).finally(progress.end)
+  const refoldOptions = { hashAtSeq: toSeq, onProgress: progress.update }
+  const result = await refold(log, await trust(), refoldOptions).finally(progress.end)
   return {
     eventsReplayed: (toSeq ?? result.seq) - (fromSeq ?? 1) + 1,
     elapsedSeconds: (clock.now() - startedAtMs) / 1000,
