@@ -11,7 +11,7 @@ import {
 } from '../../../ports/event-log.ts'
 import { WorkerThread } from '../../worker.ts'
 import { allRows, firstRow, prepareRows, type Database, type Statement } from './database.ts'
-import { RECORD_COLUMNS, recordFrom } from './records.ts'
+import { RECORD_COLUMNS, recordFrom } from '../../record-row.ts'
 
 export interface Slice {
   readonly after: number
