@@ -5,7 +5,7 @@ import type { JsonObject } from '../shared/json.ts'
 import { picked, shown } from './members.ts'
 
 /** A stored payload as it is shown. */
-export const storedPayload = z
+const storedPayload = z
   .union([
     z.custom<JsonObject>(isJsonObject).meta({ type: 'object', additionalProperties: true }),
     z.string(),
