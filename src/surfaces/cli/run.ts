@@ -169,7 +169,10 @@ interface Problem {
 
 const problemOf = (error: unknown): Problem => {
   const rest = { advice: null, extras: {} }
-  if (error instanceof Failure) return { ...error, detail: error.message }
+  if (error instanceof Failure) {
+    const { code, message, advice, extras } = error
+    return { code, detail: message, advice, extras }
+  }
   if (error instanceof CommanderError) {
     const detail = error.message
       .replace(/^error: /, '')

@@ -55,13 +55,13 @@ export const refusedKindOf = (address: string): AddressKind | null => {
   if (isIPv4(bare)) return kindOf(bare, 'ipv4')
   // A block list applies the rules for IPv4 to IPv4-mapped addresses, but does not know those of NAT64.
   const translated = NAT64.exec(new URL(`http://[${bare}]`).hostname)
-  if (translated !== null) return refusedKindOf(`::ffff:${translated[1] ?? 0}:${translated[2] || 0}`)
+  if (translated !== null) return refusedKindOf(`::ffff:${translated[1] ?? 0}:${translated[2] ?? 0}`)
   const isPublic = GLOBAL.check(bare, 'ipv6') || MAPPED.check(bare, 'ipv6')
   return kindOf(bare, 'ipv6') ?? (isPublic ? null : 'reserved')
 }
 
 /** The last four bytes of `64:ff9b::/96`, as the URL parser writes every spelling. */
-const NAT64 = /^\[64:ff9b::(?:([0-9a-f]{1,4}):)?([0-9a-f]{0,4})\]$/
+const NAT64 = /^\[64:ff9b::(?:([0-9a-f]{1,4}):)?([0-9a-f]{1,4})?\]$/
 
 const RANGES: readonly (readonly [block: string, kind: AddressKind])[] = [
   ['0.0.0.0/32', 'unspecified'],
