@@ -1,5 +1,4 @@
 import { Command } from 'commander'
-import { nearest } from '../../core/config/keys.ts'
 import type { JsonObject } from '../../core/shared/json.ts'
 import type { DefineCommand, Run } from './command.ts'
 import { UsageError } from './failure.ts'
@@ -117,8 +116,10 @@ export const buildProgram = async (
 }
 
 /** A word after a command without arguments is a misspelt subcommand. */
-const refuseUnknownWord = ({ args: [word], registeredArguments, parent }: Command): void => {
+const refuseUnknownWord = async ({ args: [word], registeredArguments, parent }: Command): Promise<void> => {
   if (word === undefined || registeredArguments.length > 0) return
+  // With all settings behind it, which help and version do without.
+  const { nearest } = await import('../../core/config/keys.ts')
   const meant = nearest(word, parent?.commands.map((command) => command.name()) ?? [])
   throw new UsageError(`unknown command '${word}'${meant === null ? '' : ` (Did you mean ${meant}?)`}`)
 }
