@@ -14,7 +14,6 @@ import type { EventLog } from '../ports/event-log.ts'
 import type { Leadership } from '../ports/leadership.ts'
 import { SecretMissingError } from '../ports/secrets.ts'
 import type { StoreSession } from '../surfaces/cli/dependencies.ts'
-import { asFailure } from './identity-commands.ts'
 import type { RunningEngine } from './running-engine.ts'
 import { knownSecretsOf, type Environment } from './environment.ts'
 
@@ -96,11 +95,8 @@ export const openSession = async (
   return {
     log: store.log,
     checkpoints: store.checkpoints,
-    openEngine: async () => {
-      running ??= asFailure(() => openEngine(environment, configuration, store))
-      return (await running).engine
-    },
-    close: async () => {
+    openEngine: async () => (await (running ??= openEngine(environment, configuration, store))).engine,
+    [Symbol.asyncDispose]: async () => {
       await (await running)?.close()
       await store.log.close()
     },
