@@ -6,7 +6,7 @@ import type { EventFilter, EventItem, EventRecord } from '../../api/types.ts'
 import { summaryOf, symbolOf } from '../../app/event-summary.ts'
 import { FilterForm, UrlField, UrlTimeField, useRemainingPx } from '../../app/filter-form.tsx'
 import { useUrlState } from '../../app/use-url-state.ts'
-import { useEvents } from '../../live/live.ts'
+import { useRecentEvents } from '../../live/live.ts'
 import { Button } from '../../ui/button.tsx'
 import { formatCount } from '../../ui/format.ts'
 import { LiveList } from '../../ui/live-list.tsx'
@@ -29,6 +29,9 @@ export const Page = () => {
     </div>
   )
 }
+
+/** More are counted as so many. */
+const NEWER_MAX = 1000
 
 /** Events that match the filter, newest first. */
 const ExplorerPanel = ({ className = '' }: { readonly className?: string }) => {
@@ -54,19 +57,15 @@ const ExplorerPanel = ({ className = '' }: { readonly className?: string }) => {
 const Found = ({ filter }: { readonly filter: AuditFilter }) => {
   const query = useEventPages(queryOfFilter(filter))
   const [, setEvent] = useUrlState('event')
-  const [newer, setNewer] = useState(0)
   const heightPx = useRemainingPx(365)
-  useEvents((events) => setNewer((count) => count + events.filter((event) => passes(event, filter)).length))
   const { records, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } = query
-  const showNewer = (): void => {
-    setNewer(0)
-    void refetch()
-  }
+  const streamed = useRecentEvents((event) => passes(event, filter), { limit: NEWER_MAX })
+  const newer = streamed.filter(({ seq }) => seq > (records[0]?.seq ?? 0)).length
   return (
     <QueryContent query={query} what="events">
       {() => (
         <>
-          <NewerBar count={newer} onShow={showNewer} />
+          <NewerBar count={newer} onShow={() => void refetch()} />
           {records.length === 0 && !hasNextPage ? (
             <Empty title="No matching events">
               Types match by whole segments (signal.ta, not signal.t); authors match exactly. Clear a filter
@@ -74,7 +73,7 @@ const Found = ({ filter }: { readonly filter: AuditFilter }) => {
             </Empty>
           ) : (
             <LiveList
-              label="Events"
+              label="List of events"
               items={records}
               itemKey={({ id }) => id}
               rowPx={34}

@@ -57,8 +57,8 @@ const AlertRow = ({ alert: { type, ts, payload } }: { readonly alert: EventItem 
 const isSignal = ({ type }: EventItem): boolean => type.startsWith('signal.')
 
 export const SignalsPanel = ({ className = '' }: { readonly className?: string }) => {
-  const query = useQuery(queries.signals(50))
-  const signals = useRecentEvents(isSignal, { older: query.data, limit: 100 })
+  const query = useQuery(queries.events({ type: 'signal', limit: 100 }))
+  const signals = useRecentEvents(isSignal, { older: query.data?.items, limit: 100 })
   const navigate = useNavigate()
   return (
     <QueryPanel title="Newest signals" flush className={className} query={query}>
@@ -73,7 +73,7 @@ export const SignalsPanel = ({ className = '' }: { readonly className?: string }
           </Empty>
         ) : (
           <LiveList
-            label="Newest signals"
+            label="List of newest signals"
             items={signals}
             itemKey={({ id }) => id}
             rowPx={36}

@@ -283,7 +283,7 @@ const PositionsPanel = ({ className = '' }: { readonly className?: string }) => 
           </Empty>
         ) : (
           <Table
-            label="Open positions"
+            label="List of open positions"
             columns={COLUMNS}
             rows={positions}
             rowKey={({ id }) => id}

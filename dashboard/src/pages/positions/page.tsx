@@ -115,7 +115,7 @@ const OpenPanel = () => {
           </Empty>
         ) : (
           <Table
-            label="Open positions"
+            label="List of open positions"
             columns={columns}
             rows={positions}
             rowKey={({ id }) => id}
@@ -215,7 +215,7 @@ const ClosedPanel = () => {
           </Empty>
         ) : (
           <Table
-            label="Closed positions"
+            label="List of closed positions"
             columns={COLUMNS}
             rows={positions.toSorted((one, other) =>
               (one.closed_at ?? '') < (other.closed_at ?? '') ? 1 : -1,
