@@ -26,7 +26,7 @@ export const createPrompt = <Question, Answer>() => {
   return { ask, answer, useQuestion: question.use }
 }
 
-interface Confirmation {
+export interface Confirmation {
   readonly title: string
   /** What will happen, in one or two sentences. */
   readonly text: string

@@ -23,10 +23,8 @@ describe('newestFirst', () => {
     const arrivals = fc.array(fc.array(fc.integer({ min: 1, max: 40 })))
     fc.assert(
       fc.property(arrivals, fc.integer({ min: 1, max: 20 }), (batches, limit) => {
-        const merged = batches.reduce<readonly EventItem[]>(
-          (known, seqs) => newestFirst([...known, ...seqs.map(event)], limit),
-          [],
-        )
+        let merged: readonly EventItem[] = []
+        for (const seqs of batches) merged = newestFirst([...merged, ...seqs.map(event)], limit)
         const seqs = [...new Set(batches.flat())].toSorted((one, other) => other - one)
         expect(merged).toEqual(seqs.slice(0, limit).map(event))
       }),

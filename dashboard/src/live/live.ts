@@ -1,7 +1,7 @@
-import type { QueryClient } from '@tanstack/react-query'
+import { useQuery, type QueryClient } from '@tanstack/react-query'
 import { createContext, useContext, useEffect, useRef, useState, useSyncExternalStore } from 'react'
-import type { Resource } from '../api/queries.ts'
-import type { EventItem } from '../api/types.ts'
+import { queries, type Resource } from '../api/queries.ts'
+import type { EventFilter, EventItem } from '../api/types.ts'
 import { openStream, type ConnectionStatus, type Stream } from './stream.ts'
 
 /** Which resources an event makes stale, by the beginning of its type. The longest match decides. */
@@ -163,6 +163,20 @@ export const useConnectionStatus = (): ConnectionStatus => {
 export const useEventCount = (): number => {
   const live = useLive()
   return useSyncExternalStore(live.subscribe, live.count)
+}
+
+/** Events of a type, newest first: what the API returns, continued by the stream. */
+export const useEventList = (
+  filter: EventFilter & { readonly limit: number },
+  accepts: (event: EventItem) => boolean = () => true,
+) => {
+  const query = useQuery(queries.events(filter))
+  const { type, limit } = filter
+  const events = useRecentEvents(
+    (event) => (type === undefined || event.type.startsWith(`${type}.`)) && accepts(event),
+    { older: query.data?.items, limit },
+  )
+  return { query, events }
 }
 
 interface RecentEventsOptions {

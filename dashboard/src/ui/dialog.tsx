@@ -41,7 +41,7 @@ export const Dialog = ({ title, description, onClose, form = 'centre', children 
               `inset-y-0 right-0 w-[min(40rem,100vw)] border-y-0 border-r-0 ${BETWEEN_BARS}`,
           )}
         >
-          <header className="flex items-start justify-between gap-3 border-b border-line px-4 py-3">
+          <header className="flex items-center justify-between gap-3 border-b border-line px-4 py-3">
             <div className="min-w-0">
               <Radix.Title className="text-base font-semibold wrap-anywhere">{title}</Radix.Title>
               {description === undefined ? null : (

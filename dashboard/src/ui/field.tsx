@@ -2,7 +2,7 @@ import { useId, type InputHTMLAttributes, type ReactNode, type SelectHTMLAttribu
 import { cx } from './cx.ts'
 
 export const inputClass =
-  'h-9 w-full rounded-md border border-line bg-bg px-2.5 text-sm placeholder:text-muted aria-invalid:border-bad'
+  'h-9 w-full rounded-md border border-line bg-panel px-2.5 text-sm placeholder:text-muted aria-invalid:border-bad'
 
 interface FieldProps {
   readonly label: string

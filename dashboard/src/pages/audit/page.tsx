@@ -4,7 +4,7 @@ import { api, dataOf } from '../../api/client.ts'
 import { useEventPages } from '../../api/queries.ts'
 import type { EventFilter, EventItem, EventRecord } from '../../api/types.ts'
 import { summaryOf, symbolOf } from '../../app/event-summary.ts'
-import { FilterForm, UrlField, UrlTimeField, useRemainingPx } from '../../app/filter-form.tsx'
+import { FilterForm, ListEnd, UrlField, UrlTimeField, useRemainingPx } from '../../app/filter-form.tsx'
 import { useUrlState } from '../../app/use-url-state.ts'
 import { useRecentEvents } from '../../live/live.ts'
 import { Button } from '../../ui/button.tsx'
@@ -58,7 +58,7 @@ const Found = ({ filter }: { readonly filter: AuditFilter }) => {
   const query = useEventPages(queryOfFilter(filter))
   const [, setEvent] = useUrlState('event')
   const heightPx = useRemainingPx(365)
-  const { records, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } = query
+  const { records, hasNextPage, refetch } = query
   const streamed = useRecentEvents((event) => passes(event, filter), { limit: NEWER_MAX })
   const newer = streamed.filter(({ seq }) => seq > (records[0]?.seq ?? 0)).length
   return (
@@ -83,17 +83,7 @@ const Found = ({ filter }: { readonly filter: AuditFilter }) => {
               onOpen={({ id }) => setEvent(id)}
             />
           )}
-          <footer className="flex flex-wrap items-center justify-between gap-2 border-t border-line px-3 py-2 text-xs text-muted">
-            <span>
-              {formatCount(records.length)} {records.length === 1 ? 'event' : 'events'}
-              {hasNextPage ? '' : ' in total'}
-            </span>
-            {hasNextPage ? (
-              <Button size="small" busy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-                Older events
-              </Button>
-            ) : null}
-          </footer>
+          <ListEnd count={records.length} noun="event" query={query} />
         </>
       )}
     </QueryContent>

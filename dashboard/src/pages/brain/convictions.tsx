@@ -141,7 +141,7 @@ const COLUMNS: readonly Column<ConvictionInput>[] = [
     render: ({ author, signal_id, domain }) => (
       <PageLink to="/signals" search={{ signal: signal_id }} className="block max-w-44 max-sm:max-w-28">
         <Untrusted lines={1} text={author} />
-        <span className="block text-xs text-muted no-underline">{domain}</span>
+        <span className="inline-block w-full text-xs text-muted">{domain}</span>
       </PageLink>
     ),
     sortBy: ({ author }) => author,

@@ -3,7 +3,7 @@ import { queries } from '../../api/queries.ts'
 import type { BrainStatus, EventItem, Explanation, Intent, IntentStatus } from '../../api/types.ts'
 import { useRunCycle } from '../../app/command-palette.tsx'
 import { useUrlState } from '../../app/use-url-state.ts'
-import { useRecentEvents } from '../../live/live.ts'
+import { useEventList } from '../../live/live.ts'
 import { Badge, DirectionBadge, RegimeBadge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Choice } from '../../ui/field.tsx'
@@ -62,7 +62,7 @@ const RunCycle = ({ level }: { readonly level: number | undefined }) => {
         look="primary"
         busy={cycle.isPending}
         disabled={isBlocked}
-        onClick={() => cycle.mutate()}
+        onClick={() => cycle.run()}
       >
         Run a cycle
       </Button>
@@ -215,11 +215,12 @@ const IntentsPanel = ({ className = '' }: { readonly className?: string }) => {
   )
 }
 
-const SHOWN_MAX = 50
+const CYCLES_MAX = 50
 
 /** Every cycle with its intents and why some were rejected. */
 const CyclesPanel = ({ className = '' }: { readonly className?: string }) => {
-  const { query, cycles } = useCycles()
+  const { query, events } = useEventList({ type: 'brain.cycle', limit: CYCLES_MAX })
+  const cycles = events.map(cycleOf)
   const { data: intents = [] } = useQuery(queries.intents('all', 500))
   const [, open] = useUrlState('cycle')
   return (
@@ -238,7 +239,7 @@ const CyclesPanel = ({ className = '' }: { readonly className?: string }) => {
               rows={cycles}
               rowKey={({ id }) => id}
               onOpen={({ id }) => open(id)}
-              limit={SHOWN_MAX}
+              limit={CYCLES_MAX}
             />
           </div>
         )
@@ -306,7 +307,7 @@ const Outcome = ({ cycle, intents }: { readonly cycle: Cycle; readonly intents: 
 const symbolsOf = (intents: readonly Intent[]): string => intents.map(({ symbol }) => symbol).join(', ')
 
 /** What the log keeps of a cycle, as far as it is shown. */
-export interface Cycle {
+interface Cycle {
   readonly id: string
   readonly ts: string
   readonly trigger: string
@@ -316,17 +317,6 @@ export interface Cycle {
   readonly intents: number
   readonly durationMs: number
   readonly warnings: readonly string[]
-}
-
-const CYCLES_MAX = 100
-
-const isCycle = ({ type }: EventItem): boolean => type === 'brain.cycle.v1'
-
-/** The newest cycles, newest first, live. */
-export const useCycles = () => {
-  const query = useQuery(queries.events({ type: 'brain.cycle', limit: CYCLES_MAX }))
-  const events = useRecentEvents(isCycle, { older: query.data?.items, limit: CYCLES_MAX })
-  return { query, cycles: events.map(cycleOf) }
 }
 
 const cycleOf = ({ ts, payload }: EventItem): Cycle => ({

@@ -61,7 +61,7 @@ const LeaderboardPanel = () => {
                 placeholder="Find by name or node id"
                 value={text}
                 onChange={(event) => setText(event.target.value)}
-                className={`${inputClass} max-w-64`}
+                className={`${inputClass} sm:max-w-64`}
               />
             </div>
             <Places

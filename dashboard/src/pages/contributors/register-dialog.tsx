@@ -38,7 +38,7 @@ const RegisterForm = ({ onDone }: { readonly onDone: () => void }) => {
   const submit = (event: SyntheticEvent): void => {
     event.preventDefault()
     if (metadata === null) return
-    action.mutate({ ...draft, metadata })
+    action.run({ ...draft, metadata })
   }
   const change = (member: keyof Draft) => (event: { target: { value: string } }) =>
     setDraft({ ...draft, [member]: event.target.value })

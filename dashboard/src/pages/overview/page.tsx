@@ -238,7 +238,7 @@ const Buttons = ({ level }: { readonly level: number }) => {
         busy={cycle.isPending}
         disabled={level > 0}
         title={level > 0 ? 'Not possible while the kill switch is raised' : undefined}
-        onClick={() => cycle.mutate()}
+        onClick={() => cycle.run()}
       >
         Run a cycle
       </Button>

@@ -72,19 +72,19 @@ const AverageLoss = ({ usd }: { readonly usd: number | null }) => (
 const OpenPanel = () => {
   const query = useQuery(queries.positions('open'))
   const [selected, setPosition] = useUrlState('position')
-  const { close, closingId } = useClose()
-  const { closeAll, isPending } = useCloseAll()
   const count = query.data?.length ?? 0
+  const close = useClose()
+  const closeAll = useCloseAll(count)
   const columns = columnsWith((position) => (
     <Button
       size="small"
-      busy={closingId === position.id}
+      busy={close.isPending && close.input?.id === position.id}
       disabled={position.status === 'closing'}
       aria-label={`Close ${position.asset}`}
       onClick={(event) => {
         // Otherwise the row opens its details.
         event.stopPropagation()
-        void close(position)
+        close.run(position)
       }}
     >
       {position.status === 'closing' ? 'Closing' : 'Close'}
@@ -100,8 +100,8 @@ const OpenPanel = () => {
           size="small"
           look={count === 0 ? 'plain' : 'danger'}
           disabled={count === 0}
-          busy={isPending}
-          onClick={() => void closeAll(count)}
+          busy={closeAll.isPending}
+          onClick={() => closeAll.run()}
         >
           Close all
         </Button>

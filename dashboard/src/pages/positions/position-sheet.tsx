@@ -40,7 +40,7 @@ export const PositionSheet = ({ id, onClose }: { readonly id: string; readonly o
 }
 
 const Result = ({ position }: { readonly position: Position }) => {
-  const { close, closingId } = useClose()
+  const close = useClose()
   const held = useNow((nowMs) => formatDuration(heldMs(position, nowMs)))
   const multiple = rMultipleOf(position)
   return (
@@ -56,9 +56,9 @@ const Result = ({ position }: { readonly position: Position }) => {
           <Button
             look="danger"
             size="small"
-            busy={closingId !== null}
+            busy={close.isPending}
             disabled={position.status === 'closing'}
-            onClick={() => void close(position)}
+            onClick={() => close.run(position)}
           >
             Close position
           </Button>
@@ -82,7 +82,7 @@ const Result = ({ position }: { readonly position: Position }) => {
 
 const Terms = ({ position }: { readonly position: Position }) => (
   <Section title="Terms">
-    <div className="grid gap-x-6 gap-y-1.5 sm:grid-cols-[2fr_3fr]">
+    <div className="grid gap-x-6 gap-y-1.5 sm:grid-cols-2">
       <Facts facts={pricesOf(position)} />
       <Facts facts={circumstancesOf(position)} />
     </div>

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { queries } from '../../api/queries.ts'
 import type { EventItem, ProducerStatus } from '../../api/types.ts'
 import { useUrlState } from '../../app/use-url-state.ts'
-import { useRecentEvents } from '../../live/live.ts'
+import { useEventList } from '../../live/live.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Choice } from '../../ui/field.tsx'
@@ -17,7 +17,7 @@ import { Untrusted } from '../../ui/untrusted.tsx'
 import { HEALTH_TEXTS, HEALTH_TONES, HEALTHS, isFailing, nextRunOf, scheduleText } from './health.ts'
 import { ProducerSheet } from './producer-sheet.tsx'
 import { RegisterProducer } from './register-dialog.tsx'
-import { isRun, runOf, RunRow } from './runs.tsx'
+import { runOf, RunRow } from './runs.tsx'
 
 /** The sources of signals and their health. */
 export const Page = () => (
@@ -229,8 +229,7 @@ const KINDS = [
 /** Runs of all producers, live. */
 const RunsPanel = ({ className = '' }: { readonly className?: string }) => {
   const [kind, setKind] = useUrlState('runs', 'all')
-  const query = useQuery(queries.events({ type: 'producer.run', limit: RUNS_MAX }))
-  const events = useRecentEvents(isRun, { older: query.data?.items, limit: RUNS_MAX })
+  const { query, events } = useEventList({ type: 'producer.run', limit: RUNS_MAX })
   const [, open] = useUrlState('producer')
   const runs = events.filter(kind === 'failed' ? hasErrors : () => true).map(runOf)
   return (

@@ -2,10 +2,9 @@ import { useQuery } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import type { ProducerStatus, Provenance } from '../../api/types.ts'
-import { confirm } from '../../app/prompts.tsx'
 import { useAction } from '../../app/use-action.ts'
 import { useUrlState } from '../../app/use-url-state.ts'
-import { useRecentEvents } from '../../live/live.ts'
+import { useEventList } from '../../live/live.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
@@ -19,7 +18,7 @@ import { type Column, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { Untrusted } from '../../ui/untrusted.tsx'
 import { HEALTH_TONES, HEALTH_TEXTS, nextRunOf, scheduleText } from './health.ts'
-import { isRun, runOf, RunRow } from './runs.tsx'
+import { runOf, RunRow } from './runs.tsx'
 
 /** `?producer=<name>` */
 export const ProducerSheet = () => {
@@ -115,21 +114,18 @@ interface RemoveButtonProps {
 const RemoveButton = ({ name, onRemoved }: RemoveButtonProps) => {
   const remove = useAction({
     send: (_input: void, headers) => api.DELETE('/producers/{name}', { params: { path: { name } }, headers }),
-    done: () => `${name} is removed`,
-    after: onRemoved,
-    refreshes: ['producers'],
-  })
-  const ask = async (): Promise<void> => {
-    const answer = await confirm({
+    confirms: () => ({
       title: 'Remove this producer?',
       text: `${name} is no longer polled. Its signals stay in the log.`,
       confirmLabel: 'Remove',
       look: 'danger',
-    })
-    if (answer !== null) remove.mutate()
-  }
+    }),
+    done: () => `${name} is removed`,
+    after: onRemoved,
+    refreshes: ['producers'],
+  })
   return (
-    <Button size="small" busy={remove.isPending} onClick={() => void ask()}>
+    <Button size="small" busy={remove.isPending} onClick={() => remove.run()}>
       Remove
     </Button>
   )
@@ -138,11 +134,10 @@ const RemoveButton = ({ name, onRemoved }: RemoveButtonProps) => {
 const RUNS_MAX = 100
 
 const ProducerRuns = ({ name }: { readonly name: string }) => {
-  const query = useQuery(queries.events({ type: 'producer.run', source: name, limit: RUNS_MAX }))
-  const events = useRecentEvents((event) => isRun(event) && event.payload['name'] === name, {
-    older: query.data?.items,
-    limit: RUNS_MAX,
-  })
+  const { query, events } = useEventList(
+    { type: 'producer.run', source: name, limit: RUNS_MAX },
+    ({ payload }) => payload['name'] === name,
+  )
   return (
     <QueryContent query={query} what="the runs">
       {() =>

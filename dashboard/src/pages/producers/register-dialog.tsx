@@ -42,7 +42,7 @@ const RegisterForm = ({ onDone }: { readonly onDone: () => void }) => {
   })
   const submit = (event: SyntheticEvent): void => {
     event.preventDefault()
-    action.mutate(draft)
+    action.run(draft)
   }
   const change = (member: keyof Draft) => (event: { target: { value: string } }) =>
     setDraft({ ...draft, [member]: event.target.value })

@@ -80,7 +80,7 @@ const SubmitForm = ({ contributors, onClose, onDone }: SubmitFormProps) => {
   })
   const submit = (event: SyntheticEvent): void => {
     event.preventDefault()
-    action.mutate()
+    action.run()
   }
   const errors = formErrors(action.error)
   return (
@@ -145,7 +145,7 @@ const SubmitForm = ({ contributors, onClose, onDone }: SubmitFormProps) => {
             {...ids}
             rows={4}
             maxLength={20_000}
-            className="w-full rounded-md border border-line bg-bg px-2.5 py-2 text-sm"
+            className={`${inputClass} h-auto py-2`}
             value={rationale}
             onChange={(event) => setRationale(event.target.value)}
           />

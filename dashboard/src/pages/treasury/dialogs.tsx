@@ -40,7 +40,7 @@ export const SettleDialog = ({ intents, onClose }: SettleDialogProps) => {
   const submit = (event: SyntheticEvent): void => {
     event.preventDefault()
     const hash = txHash.trim()
-    settle.mutate({ intent_ids: intents.map(({ id }) => id), tx_hash: hash === '' ? null : hash })
+    settle.run({ intent_ids: intents.map(({ id }) => id), tx_hash: hash === '' ? null : hash })
   }
   const total = intents.reduce((sum, { karma_amount_usd: amount }) => sum + amount, 0)
   const address = treasury?.treasury_address ?? ''
@@ -69,7 +69,7 @@ export const SettleDialog = ({ intents, onClose }: SettleDialogProps) => {
         />
         <FormEnd
           submitLabel="Settle"
-          error={settle.isError ? errorText(settle.error) : null}
+          error={settle.error === null ? null : errorText(settle.error)}
           isBusy={settle.isPending}
           isReady={address !== ''}
           onCancel={onClose}
@@ -110,7 +110,7 @@ export const MigrateDialog = ({ treasury, onClose }: MigrateDialogProps) => {
   const submit = (event: SyntheticEvent): void => {
     event.preventDefault()
     if (!isReady) return
-    migrate.mutate({ address: address.trim(), percentage, reason: reason.trim() })
+    migrate.run({ address: address.trim(), percentage, reason: reason.trim() })
   }
   return (
     <Dialog
@@ -145,7 +145,7 @@ export const MigrateDialog = ({ treasury, onClose }: MigrateDialogProps) => {
         <FormEnd
           submitLabel="Change the wallet"
           look="danger"
-          error={migrate.isError ? titleOf(migrate.error) : null}
+          error={migrate.error === null ? null : titleOf(migrate.error)}
           isBusy={migrate.isPending}
           isReady={isReady}
           onCancel={onClose}

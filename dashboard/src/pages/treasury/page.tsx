@@ -5,7 +5,7 @@ import { queries } from '../../api/queries.ts'
 import type { Configuration, EventItem, KarmaReceipt, Treasury } from '../../api/types.ts'
 import { PageLink } from '../../app/page-link.tsx'
 import { useUrlState } from '../../app/use-url-state.ts'
-import { useRecentEvents } from '../../live/live.ts'
+import { useEventList } from '../../live/live.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { formatUsd, shortId, textOf } from '../../ui/format.ts'
@@ -97,7 +97,7 @@ const countText = (count: number, word: string): string => `${count} ${count ===
 const whenText = (configuration: Configuration | undefined): string => {
   switch (configuration?.karma.settlement_mode) {
     case 'manual':
-      return 'manual, below'
+      return 'on request, below'
     case 'daily':
       return 'all pending, daily at 00:00 UTC'
     case 'weekly':
@@ -170,14 +170,12 @@ const COLUMNS: readonly Column<KarmaReceipt>[] = [
 ]
 
 const MOVES_MAX = 20
-const isMigration = ({ type }: EventItem): boolean => type.startsWith('karma.wallet_migration.')
 
 /** The address that payments go to, and how to change it. */
 const WalletPanel = ({ className }: { readonly className: string }) => {
   const query = useQuery(queries.treasury())
   const { data: receipts } = useQuery(queries.karmaReceipts())
-  const { data: older } = useQuery(queries.events({ type: 'karma.wallet_migration', limit: MOVES_MAX }))
-  const migrations = useRecentEvents(isMigration, { older: older?.items, limit: MOVES_MAX })
+  const { events: migrations } = useEventList({ type: 'karma.wallet_migration', limit: MOVES_MAX })
   // The first live receipt locks it, and only a locked wallet can be migrated.
   const isLocked = migrations.length > 0 || receipts?.items.some(({ mode }) => mode === 'live') === true
   return (
