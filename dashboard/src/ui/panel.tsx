@@ -12,7 +12,7 @@ interface PanelProps {
   readonly actions?: ReactNode
   /** No padding: for tables and lists. */
   readonly flush?: boolean
-  readonly className?: string
+  readonly className?: string | undefined
   readonly children: ReactNode
 }
 
@@ -36,7 +36,7 @@ export const Panel = ({ title, actions, flush = false, className, children }: Pa
   )
 }
 
-interface QueryPanelProps<Data> extends Omit<PanelProps, 'children'> {
+export interface QueryPanelProps<Data> extends Omit<PanelProps, 'children'> {
   readonly query: UseQueryResult<Data>
   readonly children: (data: Data) => ReactNode
 }

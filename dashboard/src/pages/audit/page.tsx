@@ -8,6 +8,7 @@ import { FilterForm, ListEnd, UrlField, UrlTimeField, useRemainingPx } from '../
 import { useUrlState } from '../../app/use-url-state.ts'
 import { useRecentEvents } from '../../live/live.ts'
 import { Button } from '../../ui/button.tsx'
+import { OptionList } from '../../ui/field.tsx'
 import { formatCount } from '../../ui/format.ts'
 import { LiveList } from '../../ui/live-list.tsx'
 import { DataAge, Panel, QueryContent } from '../../ui/panel.tsx'
@@ -205,9 +206,7 @@ const FilterBar = () => {
       <UrlTimeField name="from" label="From (your time)" />
       <UrlTimeField name="to" label="To (your time)" />
       <datalist id="audit-types">
-        {TYPES.map((type) => (
-          <option key={type} value={type} />
-        ))}
+        <OptionList options={TYPES} />
       </datalist>
     </FilterForm>
   )

@@ -8,13 +8,13 @@ import { useEventList } from '../../live/live.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
-import { formatCount, formatDuration, formatPercent } from '../../ui/format.ts'
+import { formatCount } from '../../ui/format.ts'
 import { Facts } from '../../ui/id.tsx'
 import { LiveList } from '../../ui/live-list.tsx'
-import { Unknown } from '../../ui/numbers.tsx'
+import { Count, Duration, Percent, Share } from '../../ui/numbers.tsx'
 import { QueryContent, Section } from '../../ui/panel.tsx'
 import { Empty } from '../../ui/states.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
+import { type Column, numberColumn, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { Untrusted } from '../../ui/untrusted.tsx'
 import { HEALTH_TONES, HEALTH_TEXTS, nextRunOf, scheduleText } from './health.ts'
@@ -98,12 +98,7 @@ const factsOf = (producer: ProducerStatus) => ({
     producer.quarantined_until === null ? undefined : <Time at={producer.quarantined_until} as="full" />,
   'Failures in a row': formatCount(producer.consecutive_failures),
   'Signals written': formatCount(producer.events_produced),
-  'Average duration':
-    producer.avg_duration_ms === null ? (
-      <Unknown why="has not run" />
-    ) : (
-      formatDuration(producer.avg_duration_ms)
-    ),
+  'Average duration': <Duration value={producer.avg_duration_ms} />,
 })
 
 interface RemoveButtonProps {
@@ -208,11 +203,7 @@ type Window = readonly [name: string, window: NonNullable<KnownProvenance['attri
 
 const COLUMNS: readonly Column<Window>[] = [
   { name: 'Window', render: ([name]) => name.replace('d', ' days') },
-  { name: 'Signals', align: 'right', render: ([, { signals }]) => formatCount(signals) },
-  { name: 'Hit rate', align: 'right', render: ([, { hit_rate }]) => formatPercent(hit_rate, { digits: 0 }) },
-  {
-    name: 'Largest drawdown',
-    align: 'right',
-    render: ([, { max_drawdown_pct }]) => formatPercent(max_drawdown_pct),
-  },
+  numberColumn('Signals', ([, { signals }]) => signals, Count),
+  numberColumn('Hit rate', ([, { hit_rate }]) => hit_rate, Share),
+  numberColumn('Largest drawdown', ([, { max_drawdown_pct }]) => max_drawdown_pct, Percent),
 ]

@@ -10,6 +10,7 @@ import { useRecentEvents } from '../../live/live.ts'
 import { DirectionBadge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { cx } from '../../ui/cx.ts'
+import { OptionList } from '../../ui/field.tsx'
 import { formatCount, formatNumber } from '../../ui/format.ts'
 import { LiveList } from '../../ui/live-list.tsx'
 import { DataAge, Panel, QueryContent } from '../../ui/panel.tsx'
@@ -199,9 +200,7 @@ const FilterBar = () => {
       <UrlField name="symbol" label="Symbol" placeholder="BTC" />
       <UrlField name="author" label="Author" placeholder="a producer or contributor, exactly" />
       <datalist id="signal-domains">
-        {DOMAINS.map((domain) => (
-          <option key={domain} value={domain} />
-        ))}
+        <OptionList options={DOMAINS} />
       </datalist>
     </FilterForm>
   )

@@ -10,15 +10,14 @@ import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { formatUsd, shortId, textOf } from '../../ui/format.ts'
 import { Facts, Id } from '../../ui/id.tsx'
-import { Percent, Stat, Unknown } from '../../ui/numbers.tsx'
+import { Count, Percent, Stat, Unknown } from '../../ui/numbers.tsx'
 import { QueryPanel } from '../../ui/panel.tsx'
 import { Empty } from '../../ui/states.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
+import { type Column, numberColumn, TablePanel, WIDE } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { Untrusted } from '../../ui/untrusted.tsx'
 import { IntentDetails, MigrateDialog, ReceiptDetails } from './dialogs.tsx'
-import { Karma } from './karma-amount.tsx'
-import { IntentsPanel, RECEIPT_TONES } from './pending-panel.tsx'
+import { IntentsPanel, Karma, RECEIPT_TONES } from './pending-panel.tsx'
 import { SignatureBadge } from './signatures.tsx'
 
 /** Shares of profit: pending, settled, and the wallet they go to. */
@@ -54,10 +53,10 @@ const SummaryPanel = ({ className }: { readonly className: string }) => {
           <NothingAccrues treasury={treasury} />
           <dl className="grid grid-cols-2 gap-4 sm:grid-cols-4">
             <Stat label="Pending" note={countText(treasury.pending_intents, 'intent')}>
-              <Karma usd={treasury.pending_usd} />
+              <Karma value={treasury.pending_usd} />
             </Stat>
             <Stat label="Settled" note={countText(treasury.receipts, 'receipt')}>
-              <Karma usd={treasury.settled_usd} />
+              <Karma value={treasury.settled_usd} />
             </Stat>
             <Stat label="Rate" note="of the net profit of each winning trade">
               <Percent value={treasury.percentage} />
@@ -117,23 +116,21 @@ interface ReceiptsPanelProps {
 const ReceiptsPanel = ({ className, onOpen }: ReceiptsPanelProps) => {
   const query = useQuery(queries.karmaReceipts())
   return (
-    <QueryPanel title="Receipts" flush className={className} query={query}>
-      {({ items }) =>
-        items.length === 0 ? (
-          <Empty title="No receipts yet">
-            Every settlement creates one, signed by this node and verifiable without the service.
-          </Empty>
-        ) : (
-          <Table
-            label="All receipts"
-            columns={COLUMNS}
-            rows={items}
-            rowKey={({ id }) => id}
-            onOpen={onOpen}
-          />
-        )
+    <TablePanel
+      title="Receipts"
+      className={className}
+      query={query}
+      label="All receipts"
+      columns={COLUMNS}
+      rows={({ items }) => items}
+      rowKey={({ id }) => id}
+      onOpen={onOpen}
+      empty={
+        <Empty title="No receipts yet">
+          Every settlement creates one, signed by this node and verifiable without the service.
+        </Empty>
       }
-    </QueryPanel>
+    />
   )
 }
 
@@ -143,13 +140,8 @@ const COLUMNS: readonly Column<KarmaReceipt>[] = [
     render: ({ created_at }) => <Time at={created_at} />,
     sortBy: ({ created_at }) => created_at,
   },
-  {
-    name: 'Total',
-    align: 'right',
-    render: ({ total_usd }) => <Karma usd={total_usd} />,
-    sortBy: ({ total_usd }) => total_usd,
-  },
-  { name: 'Intents', align: 'right', wide: true, render: ({ intent_ids }) => intent_ids.length },
+  numberColumn('Total', ({ total_usd }) => total_usd, Karma),
+  numberColumn('Intents', ({ intent_ids }) => intent_ids.length, Count, WIDE),
   { name: 'To', wide: true, render: ({ destination_wallet }) => <Id id={destination_wallet} /> },
   {
     name: 'Transaction',

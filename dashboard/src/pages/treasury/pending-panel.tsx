@@ -12,7 +12,6 @@ import { Empty } from '../../ui/states.tsx'
 import { type Column, numberColumn, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { SettleDialog } from './dialogs.tsx'
-import { formatKarma, Karma } from './karma-amount.tsx'
 import { SignatureBadge } from './signatures.tsx'
 
 /** The maximum of one settlement. */
@@ -175,12 +174,7 @@ const columnsFor = (
     ),
   },
   numberColumn('Profit', ({ realized_pnl_usd }) => realized_pnl_usd, Pnl, { wide: true }),
-  {
-    name: 'Karma',
-    align: 'right',
-    render: ({ karma_amount_usd }) => <Karma usd={karma_amount_usd} />,
-    sortBy: ({ karma_amount_usd }) => karma_amount_usd,
-  },
+  numberColumn('Karma', ({ karma_amount_usd }) => karma_amount_usd, Karma),
   {
     name: 'Shared by',
     align: 'right',
@@ -197,3 +191,12 @@ export const RECEIPT_TONES: Readonly<Record<KarmaReceipt['status'], Tone>> = {
   confirmed: 'good',
   failed: 'bad',
 }
+
+const MICROS = new Intl.NumberFormat('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 6 })
+
+export const formatKarma = (usd: number): string => `$${MICROS.format(usd)}`
+
+/** In millionths of a dollar: cents would round most of it away. */
+export const Karma = ({ value }: { readonly value: number | null }) => (
+  <span className="whitespace-nowrap">{formatKarma(value ?? 0)}</span>
+)
