@@ -1,7 +1,9 @@
+import type { UseQueryResult } from '@tanstack/react-query'
 import { X } from 'lucide-react'
 import { Dialog as Radix } from 'radix-ui'
 import { type ReactNode, useState } from 'react'
 import { cx } from './cx.ts'
+import { QueryContent } from './panel.tsx'
 
 /** Open as long as it is there. */
 interface DialogProps {
@@ -61,6 +63,21 @@ export const Dialog = ({ title, description, onClose, form = 'centre', children 
     </Radix.Root>
   )
 }
+
+interface QuerySheetProps<Data> extends Omit<DialogProps, 'form' | 'children'> {
+  readonly query: UseQueryResult<Data>
+  readonly what: string
+  readonly children: (data: Data) => ReactNode
+}
+
+/** The details of one thing. */
+export const QuerySheet = <Data,>({ query, what, children, ...dialog }: QuerySheetProps<Data>) => (
+  <Dialog {...dialog} form="sheet">
+    <QueryContent query={query} what={what}>
+      {children}
+    </QueryContent>
+  </Dialog>
+)
 
 /** The last focused element outside of dialogs. */
 let lastOutside: HTMLElement | null = null

@@ -23,7 +23,7 @@ interface FieldProps {
 }
 
 /** A labelled input of any kind; hint and error are announced to screen readers. */
-export const Field = ({ label, hint, error, children }: FieldProps) => {
+const Field = ({ label, hint, error, children }: FieldProps) => {
   const id = useId()
   const hasNote = hint !== undefined || error !== undefined
   return (

@@ -62,7 +62,7 @@ const FeedPanel = ({ actions }: { readonly actions: ReactNode }) => {
   // Another filter resumes the feed.
   const paused = held?.key === key ? held.events : null
   const shown = paused ?? all
-  const heightPx = useRemainingPx(267)
+  const heightPx = useRemainingPx(278)
   const newer = paused === null ? 0 : all.findIndex(({ id }) => id === paused[0]?.id)
   const { hasNextPage } = query
   return (
