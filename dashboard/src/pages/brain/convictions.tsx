@@ -149,7 +149,10 @@ const COLUMNS: readonly Column<ConvictionInput>[] = [
   },
   numberColumn('Evidence', ({ evidence }) => evidence, Evidence),
   numberColumn('Share', ({ share }) => share, Share),
-  numberColumn('Quality', ({ quality }) => quality, Score, WIDE),
+  numberColumn('Quality', ({ quality }) => quality, Score, {
+    wide: true,
+    render: ({ quality }) => formatNumber(quality),
+  }),
   numberColumn('Contribution', ({ contribution }) => contribution, Evidence, {
     sortBy: ({ contribution }) => Math.abs(contribution),
   }),
