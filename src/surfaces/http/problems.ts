@@ -170,10 +170,7 @@ export const meaningOf = (code: ProblemCode): string => KINDS[code][1]
 
 export const isBare = (code: ProblemCode): boolean => BARE[code] !== undefined
 
-export const problemBody = (
-  { code, detail, extras }: Omit<Problem, 'headers'>,
-  requestId: string,
-): JsonObject =>
+const problemBody = ({ code, detail, extras }: Omit<Problem, 'headers'>, requestId: string): JsonObject =>
   BARE[code] ?? {
     status: statusOf(code),
     title: titleOf(code),
