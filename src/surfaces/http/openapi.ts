@@ -143,7 +143,6 @@ const responsesOf = (route: Route): Readonly<Record<string, DocumentedResponse>>
       content: { ...before?.content, ...content },
     }
   }
-  const answer = (value: unknown) => (value === undefined ? {} : { answer: { value } })
   add(successStatus, summary, { [responseType]: { schema: response, examples: answer(example) } })
   for (const { status, description, content } of route.otherResponses ?? []) {
     const documented = content && { schema: content.schema, examples: answer(content.example) }
@@ -164,6 +163,8 @@ const responsesOf = (route: Route): Readonly<Record<string, DocumentedResponse>>
   }
   return all
 }
+
+const answer = (value: unknown) => (value === undefined ? {} : { answer: { value } })
 
 /** Many endpoints share problems: each has one example, and references to it. */
 const contentOf = (type: string, schema: z.ZodType, codes: readonly ProblemCode[]) => {

@@ -12,7 +12,7 @@ import type { StreamStart } from '../stream/hub.ts'
 
 const eventRecord = eventRecordView.meta({ id: 'EventRecord' })
 
-const query = z.object({
+const listQuery = z.object({
   type: textFilter('type prefix by whole segments, such as `signal.ta`'),
   symbol: textFilter('only events about this symbol'),
   about: textFilter(
@@ -36,7 +36,7 @@ export const eventRoutes = routes('Events', {
     description:
       '`next_seq` is the `after_seq` (ascending) or `before_seq` (descending) of the next page, null at the end. ' +
       'With two or more of `type`, `symbol` and `about` a page may have fewer items than `limit` and still be followed by another.',
-    query,
+    query: listQuery,
     response: z.object({ items: z.array(eventRecord), limit: z.int(), next_seq: z.int().nullable() }),
     example: { items: [EVENT_RECORD], limit: 100, next_seq: null },
     problems: ['event.not_found'],

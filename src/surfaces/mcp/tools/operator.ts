@@ -206,7 +206,7 @@ const FORM = /^([0-9]{1,15})\.([0-9a-f]{64})$/
 /** Of this process: a restart invalidates every code. */
 const SECRET = randomBytes(32)
 
-const sealOf = ({ tool, arguments: given }: Confirmed, expiresMs: number): string =>
+const sealOf = (about: Confirmed, expiresMs: number): string =>
   createHmac('sha256', SECRET)
-    .update(canonicalJson({ tool, arguments: given, expires_ms: expiresMs }))
+    .update(canonicalJson({ ...about, expires_ms: expiresMs }))
     .digest('hex')
