@@ -3,6 +3,7 @@ import { fastify, type FastifySchema } from 'fastify'
 import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod'
 import type { OpenAPIV3_1 } from 'openapi-types'
 import { z } from 'zod'
+import { assert } from '../../core/shared/assert.ts'
 import { FAULT_TYPES } from '../../core/shared/faults.ts'
 import { plainText } from '../../core/shared/text.ts'
 import {
@@ -75,7 +76,9 @@ interface Operation {
 
 const operationOf = ({ paths }: OpenAPIV3_1.Document, { method, url }: Route): Operation => {
   const path = url.replaceAll(/:(\w+)/g, '{$1}')
-  return (paths?.[path] as Readonly<Record<string, Operation>>)[method.toLowerCase()] as Operation
+  const operation = (paths?.[path] as Readonly<Record<string, Operation>> | undefined)?.[method.toLowerCase()]
+  assert(operation !== undefined, `${method} ${url} must be in the document`)
+  return operation
 }
 
 /** Adds what the framework cannot express: optional bodies, and examples of responses. */
