@@ -31,8 +31,9 @@ const start = async (args) => {
 
 /** All checks and all tests; with arguments only the tests they name. */
 const test = async (args) => {
-  await setUp()
-  if (args.length === 0 || args.some((arg) => arg.includes('browser'))) await ensureBrowser(say)
+  const needsBrowser = args.length === 0 || args.some((arg) => arg.includes('browser'))
+  // The two wait for different servers, and neither needs the other.
+  await Promise.all([setUp(), needsBrowser ? ensureBrowser(say) : null])
   const checks = args.length === 0 ? await runChecks() : { passed: 0, failed: 0 }
   const { runTests } = await import('./tests.mjs')
   const tests = await runTests(args)
