@@ -1,3 +1,4 @@
+import { canonicalSymbol } from '../shared/symbol.ts'
 import { priceFrom } from '../shared/money.ts'
 import { describe, expect, it } from 'vitest'
 import { testContext } from '../../../test/given.fixture.ts'
@@ -74,7 +75,7 @@ describe('prices that come with a command', () => {
   const decided = (price: number | null) => {
     const { state, now, configuration } = scenario()
     const prices = new Map([
-      ['BTC', price === null ? null : { price: priceFrom(price), atMs: Date.parse(now) }],
+      [canonicalSymbol('BTC'), price === null ? null : { price: priceFrom(price), atMs: Date.parse(now) }],
     ])
     const result = run(state, proposal('long'), testContext({ now, configuration, prices }))
     if (result.status === 'refused') throw new Error('refused')

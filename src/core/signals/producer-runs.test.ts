@@ -1,7 +1,9 @@
+import { timestampAt } from '../shared/time.ts'
+import { type Timestamp, timestampOf } from '../shared/brand.ts'
 import { describe, expect, it } from 'vitest'
 import { given, NOW, stateAfter } from '../../../test/given.fixture.ts'
 import type { Command } from '../decide.ts'
-import type { NewEvent, PayloadOf } from '../events/catalogue.ts'
+import type { NewEvent, NewPayload } from '../events/catalogue.ts'
 import type { ProducerReport, Row } from './producer-runs.ts'
 
 const NAME = 'technical-analysis'
@@ -25,8 +27,8 @@ const report = (changes: Partial<ProducerReport> = {}): Command => ({
   },
 })
 const ran = (
-  health: PayloadOf<'producer.run.v1'>['health'],
-  changes: Partial<PayloadOf<'producer.run.v1'>> = {},
+  health: NewPayload<'producer.run.v1'>['health'],
+  changes: Partial<NewPayload<'producer.run.v1'>> = {},
 ): NewEvent => ({
   type: 'producer.run.v1',
   source: NAME,
@@ -66,7 +68,7 @@ describe('a run', () => {
     ['an opinion', { type: 'signal.curator.v1' }, 'type is for contributors only'],
     ['a lie about its type', { payload: { symbol: 'BTC', rsi_14: 'high' } }, 'payload.rsi_14'],
     ['no symbol', { payload: {} }, 'payload.symbol'],
-    ['the future', { ts: '2026-02-21T00:00:00.000Z' }, 'ts is in the future'],
+    ['the future', { ts: timestampOf('2026-02-21T00:00:00.000Z') }, 'ts is in the future'],
   ])('takes no row with %s, and says so', (_, changes, reason) => {
     given()
       .when(report({ rows: [row(), row(changes)] }))
@@ -155,8 +157,11 @@ describe('errors', () => {
 })
 
 describe('silence', () => {
-  const quarterHours = (count: number): string => new Date(Date.parse(NOW) - count * 900_000).toISOString()
-  const ranAt = (ts: string, health: 'ok' | 'degraded' | 'error' = 'ok'): NewEvent => ({ ...ran(health), ts })
+  const quarterHours = (count: number): Timestamp => timestampAt(Date.parse(NOW) - count * 900_000)
+  const ranAt = (ts: Timestamp, health: 'ok' | 'degraded' | 'error' = 'ok'): NewEvent => ({
+    ...ran(health),
+    ts,
+  })
 
   it('of three intervals is noticed once', () => {
     const state = given(ranAt(quarterHours(3.1)))

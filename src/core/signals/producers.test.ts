@@ -1,6 +1,7 @@
+import { timestampOf } from '../shared/brand.ts'
 import { describe, expect, it } from 'vitest'
 import { given, NOW, stateAfter } from '../../../test/given.fixture.ts'
-import type { NewEvent, PayloadOf } from '../events/catalogue.ts'
+import type { NewEvent, NewPayload } from '../events/catalogue.ts'
 import { BUILTIN_PRODUCERS } from '../signal-types/all.ts'
 import { FEEDBACK_KEPT } from '../reputation/feedback.ts'
 
@@ -13,7 +14,7 @@ const record = {
 const registered: NewEvent = { type: 'producer.registered.v1', source: 'api', payload: record }
 const removed: NewEvent = { type: 'producer.removed.v1', source: 'api', payload: { name: 'p1' } }
 
-const ran = (said: Partial<PayloadOf<'producer.run.v1'>>, ts = NOW): NewEvent => ({
+const ran = (said: Partial<NewPayload<'producer.run.v1'>>, ts = NOW): NewEvent => ({
   type: 'producer.run.v1',
   source: 'p1',
   ts,
@@ -71,7 +72,7 @@ describe('the runs of a producer', () => {
   })
 
   it('are summed up', () => {
-    const later = '2026-02-20T01:00:00.000Z'
+    const later = timestampOf('2026-02-20T01:00:00.000Z')
     expect(runAfter(ran({ events_published: 3 }))).toEqual({
       health: 'ok',
       lastRunAt: NOW,
@@ -102,7 +103,7 @@ describe('the runs of a producer', () => {
 })
 
 describe('feedback', () => {
-  const payload: PayloadOf<'learning.feedback.v1'> = {
+  const payload: NewPayload<'learning.feedback.v1'> = {
     producer_id: 'p1',
     signal_id: 's1',
     outcome: 'profit',

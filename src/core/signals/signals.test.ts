@@ -1,3 +1,4 @@
+import { nodeId } from '../shared/brand.ts'
 import { describe, it } from 'vitest'
 import { given, NOW } from '../../../test/given.fixture.ts'
 import type { NewEvent } from '../events/catalogue.ts'
@@ -20,7 +21,7 @@ const submit = (said: Partial<Submission> = {}) =>
     kind: 'submit-signal',
     submission: {
       eventType: 'signal.curator.v1',
-      nodeId: 'n1',
+      nodeId: nodeId('n1'),
       ts: null,
       source: null,
       payload: {},

@@ -1,3 +1,4 @@
+import { nodeId, contributorId, positionId } from '../shared/brand.ts'
 import { createPublicKey, verify } from 'node:crypto'
 import canonicalize from 'canonicalize'
 import fc from 'fast-check'
@@ -28,7 +29,7 @@ describe('settling by itself', () => {
     const scenario = scenarioWith(changes)
     scenario.wait(Date.parse(created) - Date.parse(scenario.now))
     recordAccrual(scenario, {})
-    recordAccrual(scenario, { positionId: 'live', mode: 'live' })
+    recordAccrual(scenario, { positionId: positionId('live'), mode: 'live' })
     scenario.wait(Date.parse(now) - Date.parse(scenario.now))
     scenario.do({ kind: 'settle-due-shares' })
     return scenario.state.treasury.receipts.size
@@ -64,7 +65,7 @@ describe('settling by itself', () => {
   it('takes as many at once as an event can hold', () => {
     const scenario = scenarioWith({ settlement_mode: 'daily' })
     for (let count = 0; count <= SETTLED_AT_ONCE_MAX; count += 1)
-      recordAccrual(scenario, { positionId: `p${count}` })
+      recordAccrual(scenario, { positionId: positionId(`p${count}`) })
     scenario.wait(86_400_000)
     scenario.do({ kind: 'settle-due-shares' })
     expect(
@@ -142,7 +143,7 @@ it('anyone can verify what is owed and paid with the public key alone', () => {
   }
   const scenario = scenarioWith()
   const intent = accrualEvent(
-    profit({ contributors: [{ contributorId: 'c', nodeId: 'ann' }] }),
+    profit({ contributors: [{ contributorId: contributorId('c'), nodeId: nodeId('ann') }] }),
     WALLET,
     receiptSigner,
   )

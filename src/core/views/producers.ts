@@ -1,3 +1,4 @@
+import type { Timestamp } from '../shared/brand.ts'
 import { z } from 'zod'
 import { PRODUCER_HEALTHS } from '../events/signals.ts'
 import { BUILTIN_PRODUCERS } from '../signal-types/all.ts'
@@ -71,7 +72,7 @@ export const viewProducer = ({ name, domain, endpoint, schedule, registeredAt }:
 /** Built-in and registered ones, by name. */
 export const viewProducerStatus = (
   { signals: { producers }, reputation: { outcomes } }: Pick<State, 'signals' | 'reputation'>,
-  { now, rules }: { readonly now: string; readonly rules: ReputationRules & TrustRules },
+  { now, rules }: { readonly now: Timestamp; readonly rules: ReputationRules & TrustRules },
 ): Record<string, ProducerStatusView> =>
   Object.fromEntries(
     byName([...builtins(), ...[...producers.registered.values()].map(registeredOne)]).map((known) => [
@@ -84,7 +85,7 @@ export const viewProducerStatus = (
   )
 
 /** How it goes now: who does not run when it should has no health to speak of. */
-export const healthAt = (run: RunRecord | undefined, intervalMs: number | null, now: string): Health => {
+export const healthAt = (run: RunRecord | undefined, intervalMs: number | null, now: Timestamp): Health => {
   if (run === undefined) return 'unknown'
   const isLate =
     intervalMs !== null && Date.parse(now) - Date.parse(run.lastRunAt) > STALE_INTERVALS * intervalMs
@@ -121,7 +122,7 @@ const registeredOne = ({ name, domain, schedule, endpoint }: Producer): Known =>
 const successOf = (
   outcomes: Outcomes,
   name: string,
-  now: string,
+  now: Timestamp,
   rules: ReputationRules & TrustRules,
 ): Success => {
   const tally = tallyWithin(outcomes, authorKey(null, name), now, rules.producer_window_days)
@@ -138,7 +139,7 @@ type Success = Pick<ProducerStatusView, 'karma' | 'trust' | 'calls_resolved' | '
 const statusOf = (
   known: Known,
   run: RunRecord | undefined,
-  now: string,
+  now: Timestamp,
 ): Omit<ProducerStatusView, keyof Success> => {
   const intervalMs = known.schedule === null ? null : intervalMsOf(known.schedule)
   const health = healthAt(run, intervalMs, now)

@@ -1,3 +1,5 @@
+import { usdNumber } from '../shared/money.ts'
+import type { Timestamp } from '../shared/brand.ts'
 import { z } from 'zod'
 import type { Contributor, Contributors } from '../signals/contributors.ts'
 import { pointsAt, scoreAt, type ScoreRules } from '../reputation/contributor-score.ts'
@@ -72,7 +74,7 @@ export type ScoreView = z.infer<typeof scoreView>
 
 /** What a score is computed with. */
 export interface Scoring {
-  readonly asOf: string
+  readonly asOf: Timestamp
   readonly outcomes: Outcomes
   readonly rules: ScoreRules & ReputationRules & TrustRules
 }
@@ -94,7 +96,7 @@ export const viewScore = (
     acceptance_rate: ratio(record.accepted, record.submitted),
     brier_score: rated.brierScore,
     avg_conviction: meanConviction(record),
-    total_karma_usd: record.accruedUsd,
+    total_karma_usd: usdNumber(record.accrued),
     score: rated.score,
     last_active: record.lastActiveAt ?? '',
     streak: rated.gated ? 0 : record.streakDays,
@@ -204,7 +206,7 @@ export type ProvenanceView = z.infer<typeof provenanceView>
 export const viewProvenance = (
   { signals: { trails }, reputation: { outcomes } }: Pick<State, 'signals' | 'reputation'>,
   producerId: string,
-  { chainOk, now }: { readonly chainOk: boolean; readonly now: string },
+  { chainOk, now }: { readonly chainOk: boolean; readonly now: Timestamp },
 ): ProvenanceView => {
   const trail = trailOf(trails, producerId)
   if (trail === null) return unknownProvenance(producerId)
@@ -236,7 +238,7 @@ type Window = z.infer<typeof attributionWindow>
 
 type Windows = Partial<Record<keyof typeof WINDOWS, Window>>
 
-const windowsOf = (trail: Trail, now: string, daysOf: (windowDays: number) => readonly Tally[]): Windows =>
+const windowsOf = (trail: Trail, now: Timestamp, daysOf: (windowDays: number) => readonly Tally[]): Windows =>
   Object.fromEntries(
     Object.entries(WINDOWS)
       .map(([name, days]) => [name, signalsWithin(trail, now, days), days] as const)
@@ -254,7 +256,7 @@ const authorsOf = ({ contributorIds }: Trail, producerId: string): readonly stri
 const dailyOf = (
   outcomes: Outcomes,
   authors: readonly string[],
-  now: string,
+  now: Timestamp,
   windowDays: number,
 ): readonly Tally[] => {
   const byDay = new Map<number, Tally>()

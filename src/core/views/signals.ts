@@ -1,3 +1,4 @@
+import type { Timestamp } from '../shared/brand.ts'
 import { z } from 'zod'
 import type { LogRecord, Stamped } from '../log/event.ts'
 import { payloadOf, payloadText, storedPayload } from './log.ts'
@@ -201,13 +202,13 @@ const outcomeOf = (trades: AttributionView['trades']): AttributionView['outcome'
 
 /** How the call of a signal was judged, and when. */
 export interface Verdict {
-  readonly at: string
+  readonly at: Timestamp
   readonly payload: PayloadOf<'attribution.resolved.v1'>
 }
 
 /** What the price did by the time of a call that was traded on, and when that was seen. */
 export interface Measure {
-  readonly at: string
+  readonly at: Timestamp
   readonly payload: PayloadOf<'attribution.measured.v1'>
 }
 

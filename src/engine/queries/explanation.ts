@@ -1,3 +1,4 @@
+import { timestampOf } from '../../core/shared/brand.ts'
 import type { Configuration } from '../../core/config/schema.ts'
 import { configurationHashInput } from '../../core/config/secrets.ts'
 import { CATALOGUE, type PayloadOf } from '../../core/events/catalogue.ts'
@@ -52,7 +53,7 @@ const storedCycle = async (
   )
   return {
     cycleId,
-    ts,
+    ts: timestampOf(ts),
     cycle: cycle?.payload ?? null,
     convictions: wanted.map(({ record, payload }) => ({ id: record.id, payload })),
     intents: await intentsOf(reader, cycleId),

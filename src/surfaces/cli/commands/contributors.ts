@@ -1,3 +1,4 @@
+import { contributorId, nodeId } from '../../../core/shared/brand.ts'
 import { InvalidArgumentError, type Command } from 'commander'
 import { contributorRegistration } from '../../../core/signals/contributors.ts'
 import { activeById, activeByNode, type Contributor } from '../../../core/signals/contributors.ts'
@@ -81,10 +82,10 @@ const register = async (
   invocation: Invocation,
   { nodeId: node_id, ...rest }: RegisterOptions,
 ): Promise<void> => {
-  const { node_id: nodeId, ...registration } = parsedBy(contributorRegistration, { node_id, ...rest })
+  const { node_id: id, ...registration } = parsedBy(contributorRegistration, { node_id, ...rest })
   const events = await write(invocation, 'contributors register', {
     kind: 'register-contributor',
-    registration: { nodeId, ...registration },
+    registration: { ...registration, nodeId: nodeId(id) },
     surface: 'cli',
   })
   const registered = viewRegistered(events)
@@ -130,26 +131,28 @@ const scoringOf = async (
 const namedContributor = (
   { signals: { contributors: known } }: State,
   id: string | undefined,
-  { nodeId }: Named,
+  { nodeId: node }: Named,
 ): Contributor => {
-  if ((id === undefined) === (nodeId === undefined)) {
+  if ((id === undefined) === (node === undefined)) {
     throw new UsageError('name the contributor by its id or by --node-id')
   }
   const found =
     id === undefined
-      ? activeByNode(known, nodeId ?? '')
+      ? activeByNode(known, nodeId(node ?? ''))
       : activeById(
           known,
-          completeId(
-            id,
-            viewContributors(known).map((contributor) => contributor.id),
+          contributorId(
+            completeId(
+              id,
+              viewContributors(known).map((contributor) => contributor.id),
+            ),
           ),
         )
   if (found !== null) return found
-  const detail = id === undefined ? `no contributor has node_id ${nodeId}` : `no contributor has id ${id}`
+  const detail = id === undefined ? `no contributor has node_id ${node}` : `no contributor has id ${id}`
   throw new Failure('contributor.not_found', detail, {
     advice: '"svc contributors list" shows who is registered.',
-    extras: id === undefined ? { node_id: nodeId ?? '' } : { id },
+    extras: id === undefined ? { node_id: node ?? '' } : { id },
   })
 }
 

@@ -1,3 +1,4 @@
+import { accrualId } from '../../../core/shared/brand.ts'
 import { InvalidArgumentError, type Command } from 'commander'
 import { SETTLED_AT_ONCE_MAX } from '../../../core/treasury/settle.ts'
 import { viewPendingAccruals, type ShareAccrualView, type ReceiptView } from '../../../core/views/treasury.ts'
@@ -102,7 +103,7 @@ const settle = async (
   const { dependencies } = invocation
   const { treasury: before } = await readState(dependencies)
   const pendingIds = viewPendingAccruals(before).map(({ id }) => id)
-  const request = { intentIds: typedIds.map((id) => completeId(id, pendingIds)), txHash }
+  const request = { intentIds: typedIds.map((id) => accrualId(completeId(id, pendingIds))), txHash }
   const status = await withLog(dependencies, (log) => settlementStatus(log, before, request), NOTHING_SETTLED)
   await write(invocation, 'karma settle', { kind: 'settle-shares', request, status })
   const { treasury: after } = await readState(dependencies)

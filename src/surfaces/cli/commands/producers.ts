@@ -1,3 +1,4 @@
+import { BEFORE_ALL } from '../../../core/shared/brand.ts'
 import type { Command } from 'commander'
 import { producerRegistration } from '../../../core/signals/producers.ts'
 import {
@@ -100,7 +101,7 @@ const register = async (invocation: Invocation, options: RegisterOptions): Promi
     producer,
     surface: 'cli',
   })
-  const registered = viewProducer({ ...producer, registeredAt: event?.ts ?? '' })
+  const registered = viewProducer({ ...producer, registeredAt: event?.ts ?? BEFORE_ALL })
   await invocation.print.result(registered, (style) => fields(rowsOf(registered), style))
 }
 

@@ -1,3 +1,4 @@
+import { contributorId, nodeId } from '../../../core/shared/brand.ts'
 import { z } from 'zod'
 import { activeById, contributorRegistration } from '../../../core/signals/contributors.ts'
 import {
@@ -45,8 +46,8 @@ export const contributorRoutes = [
     response: contributor,
     example: CONTRIBUTOR,
     problems: ['contributor.duplicate'],
-    handler: async ({ body: { node_id: nodeId, name, role, metadata }, traceId }, { engine }) => {
-      const registration = { nodeId, name, role, metadata }
+    handler: async ({ body: { node_id, name, role, metadata }, traceId }, { engine }) => {
+      const registration = { nodeId: nodeId(node_id), name, role, metadata }
       const command = { kind: 'register-contributor', registration, surface: 'api' } as const
       return resultOf(await engine.execute(command, { traceId }), viewRegistered)
     },
@@ -91,7 +92,7 @@ export const contributorRoutes = [
     example: CONTRIBUTOR,
     problems: ['contributor.not_found'],
     handler: async ({ params: { id } }, { engine }) => {
-      const found = activeById((await engine.fresh()).signals.contributors, id)
+      const found = activeById((await engine.fresh()).signals.contributors, contributorId(id))
       return found === null ? unknownContributor(id) : ok(viewContributor(found))
     },
   }),
@@ -107,7 +108,7 @@ export const contributorRoutes = [
     example: { removed: CONTRIBUTOR_ID },
     problems: ['contributor.not_found'],
     handler: async ({ params: { id }, traceId }, { engine }) => {
-      const command = { kind: 'remove-contributor', id, surface: 'api' } as const
+      const command = { kind: 'remove-contributor', id: contributorId(id), surface: 'api' } as const
       return resultOf(await engine.execute(command, { traceId }), () => ({ removed: id }))
     },
   }),
@@ -123,7 +124,7 @@ export const contributorRoutes = [
     problems: ['contributor.not_found'],
     handler: async ({ params: { id } }, { engine, clock, configuration }) => {
       const { signals, reputation } = await engine.fresh()
-      const found = activeById(signals.contributors, id)
+      const found = activeById(signals.contributors, contributorId(id))
       const scoring = {
         asOf: isoNow(clock),
         outcomes: reputation.outcomes,
@@ -143,7 +144,7 @@ export const contributorRoutes = [
     example: { contributor_id: CONTRIBUTOR_ID, uid: '0x1', attestation: { schema: '0x2' } },
     problems: ['contributor.not_found', 'contributor.attestation_not_found'],
     handler: async ({ params: { id } }, { engine }) => {
-      const found = activeById((await engine.fresh()).signals.contributors, id)
+      const found = activeById((await engine.fresh()).signals.contributors, contributorId(id))
       if (found === null) return unknownContributor(id)
       const attestation = viewAttestation(found)
       return attestation === null

@@ -1,3 +1,4 @@
+import { accrualId } from '../../../core/shared/brand.ts'
 import { z } from 'zod'
 import { SETTLED_AT_ONCE_MAX } from '../../../core/treasury/settle.ts'
 import {
@@ -87,8 +88,8 @@ export const karmaRoutes = [
         const faults = faultsOf(parsed.error, ['body'], { input: body })
         return { kind: 'refused', problem: invalidProblem(faults, 'karma.settlement_rejected') }
       }
-      const { intent_ids: intentIds, tx_hash: txHash = null } = parsed.data
-      const request = { intentIds, txHash }
+      const { intent_ids: ids, tx_hash: txHash = null } = parsed.data
+      const request = { intentIds: ids.map((id) => accrualId(id)), txHash }
       const status = await settlementStatus(engine.log, (await engine.fresh()).treasury, request)
       const outcome = await engine.execute({ kind: 'settle-shares', request, status }, { traceId })
       const settled =

@@ -1,3 +1,4 @@
+import { BEFORE_ALL } from '../../../core/shared/brand.ts'
 import { z } from 'zod'
 import type { PayloadOf } from '../../../core/events/catalogue.ts'
 import { FEEDBACK_OUTCOMES } from '../../../core/events/brain.ts'
@@ -79,7 +80,7 @@ export const producerRoutes = [
     handler: async ({ body, traceId }, { engine }) => {
       const command = { kind: 'register-producer', producer: body, surface: 'api' } as const
       return resultOf(await engine.execute(command, { traceId }), ([event]) =>
-        viewProducer({ ...body, registeredAt: event?.ts ?? '' }),
+        viewProducer({ ...body, registeredAt: event?.ts ?? BEFORE_ALL }),
       )
     },
   }),

@@ -1,3 +1,4 @@
+import { nodeId, type Timestamp } from '../../../core/shared/brand.ts'
 import { z } from 'zod'
 import { curatorPayload } from '../../../core/signal-types/curator.ts'
 import {
@@ -98,10 +99,14 @@ export const signalRoutes = [
     handler: async ({ body, headers: { 'idempotency-key': headerKey }, traceId, writeEntry }, service) => {
       const faults = [...keyFaults(headerKey, body.dedupe_key), ...timeFaults(body.ts, service)]
       if (faults.length > 0) return { kind: 'refused', problem: invalidProblem(faults) }
-      const { event_type: eventType, node_id: nodeId, ts = null, source = null, payload } = body
+      const { event_type: eventType, ts = null, source = null, payload } = body
+      const submitter = nodeId(body.node_id)
       const key = body.dedupe_key ?? headerKey ?? null
       const outcome = await service.engine.execute(
-        { kind: 'submit-signal', submission: { eventType, nodeId, ts, source, payload, dedupeKey: key } },
+        {
+          kind: 'submit-signal',
+          submission: { eventType, nodeId: submitter, ts, source, payload, dedupeKey: key },
+        },
         { traceId, alongside: writeEntry },
       )
       const isReplay = outcome.status === 'done' && outcome.replayed
@@ -134,7 +139,7 @@ const keyFaults = (headerKey: string | undefined, bodyKey: string | undefined): 
     ? []
     : [{ loc: ['body', 'dedupe_key'], type: 'conflict', msg: 'must be the same as Idempotency-Key' }]
 
-const timeFaults = (ts: string | undefined, { clock, configuration }: Service): readonly Fault[] => {
+const timeFaults = (ts: Timestamp | undefined, { clock, configuration }: Service): readonly Fault[] => {
   const { max_future_skew_seconds: skewSecondsMax } = configuration.current().signals
   if (ts === undefined || !isTooFarAhead(ts, isoNow(clock), skewSecondsMax)) return []
   const msg = `must not be more than ${skewSecondsMax} s ahead`

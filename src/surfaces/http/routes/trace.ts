@@ -1,3 +1,4 @@
+import { sessionId } from '../../../core/shared/brand.ts'
 import { z } from 'zod'
 import {
   traceSessionDetailView,
@@ -90,7 +91,7 @@ export const traceRoutes = [
     example: { ...SESSION, trace_ids: [SESSION_ID, 'run-7'] },
     problems: ['trace.session_not_found', 'trace.session_closed', 'trace.session_full'],
     handler: async ({ params: { id }, body, traceId }, service) => {
-      const command = { kind: 'append-trace', sessionId: id, traceId: body.trace_id } as const
+      const command = { kind: 'append-trace', sessionId: sessionId(id), traceId: body.trace_id } as const
       return resultOf(await service.engine.execute(command, { traceId }), () =>
         viewSession(sessionAfter(service, id), contextOf(service)),
       )
@@ -108,7 +109,10 @@ export const traceRoutes = [
     example: { session_id: SESSION_ID, status: 'closed', closed_at: TS },
     problems: ['trace.session_not_found'],
     handler: async ({ params: { id }, traceId }, service) => {
-      const outcome = await service.engine.execute({ kind: 'close-session', sessionId: id }, { traceId })
+      const outcome = await service.engine.execute(
+        { kind: 'close-session', sessionId: sessionId(id) },
+        { traceId },
+      )
       return resultOf(outcome, () => {
         const { closedAt } = sessionAfter(service, id)
         return { session_id: id, status: 'closed', closed_at: closedAt ?? '' } as const
@@ -124,7 +128,7 @@ const contextOf = ({ clock, configuration }: Service): SessionContext => ({
 
 /** The session after a command about it; sessions are never dropped. */
 const sessionAfter = ({ engine }: Service, id: string): TraceSession => {
-  const found = engine.state.signals.traces.sessions.get(id)
+  const found = engine.state.signals.traces.sessions.get(sessionId(id))
   assert(found !== undefined, `trace session ${id} is gone`)
   return found
 }

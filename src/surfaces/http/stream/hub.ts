@@ -1,4 +1,4 @@
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
+import { yieldToEventLoop } from '../../../ports/yield-to-event-loop.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { Committed } from '../../../engine/event-bus.ts'
 import type { ConfigurationStore } from '../../../ports/config-file.ts'

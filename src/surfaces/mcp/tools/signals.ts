@@ -3,7 +3,7 @@ import { SIGNAL_TYPE_PATTERN, signalTypeOf } from '../../../core/signal-types/al
 import type { Refusal } from '../../../core/shared/decision.ts'
 import { storableObject } from '../../../core/shared/json-object.ts'
 import { plainText } from '../../../core/shared/text.ts'
-import { isTooFarAhead } from '../../../core/shared/time.ts'
+import { isTooFarAhead, timestampAt } from '../../../core/shared/time.ts'
 import { timestamp } from '../../../core/shared/time.ts'
 import { attributionView } from '../../../core/views/signals.ts'
 import { signalItemView, viewSignalItem } from '../../../core/views/signals.ts'
@@ -94,7 +94,7 @@ const emitProducerSignal = defineTool({
   }) => {
     const { engine, clock, configuration } = dependencies
     const { max_future_skew_seconds: skewSecondsMax } = configuration().signals
-    if (ts !== null && isTooFarAhead(ts, new Date(clock.now()).toISOString(), skewSecondsMax)) {
+    if (ts !== null && isTooFarAhead(ts, timestampAt(clock.now()), skewSecondsMax)) {
       return { status: 'invalid', message: `ts must not be more than ${skewSecondsMax} s ahead` }
     }
     const emission = { producerId: producer_id, type: signal_type, payload, ts, dedupeKey: dedupe_key }
