@@ -26,7 +26,7 @@ describe('24: the band', () => {
     expect(bandOf(0.001, rules)).toBe(0.0022)
   })
 
-  it('makes 100 to 100.3 within four hours a miss for bulls and a hit for those who expect calm', () => {
+  it('makes 100 to 100.3 within four hours a miss for a bullish and a hit for a neutral call', () => {
     const move = moveOf(100.3 / 100 - 1, bandOf(SIGMA * Math.sqrt(16), rules))
     expect([MOVE_OF.bullish === move, MOVE_OF.bearish === move, MOVE_OF.neutral === move]).toEqual([
       false,

@@ -66,7 +66,7 @@ describe('a call', () => {
     expect(say(scenario, 'bob', { ...bullish, horizon: '2h' })).toMatchObject({ horizon: '24h' })
   })
 
-  it('is joined by what says the same, and by nothing else', () => {
+  it('is joined by signals of the same author, symbol and direction, and by no others', () => {
     const scenario = configured()
     scenario.bar('BTC', 100)
     const first = say(scenario, 'ann', bullish)
@@ -189,7 +189,7 @@ describe('a call that nobody trades on', () => {
     expect(recordOf(scenario, 'ann')).toMatchObject({ resolved: 2, profitable: 1 })
   })
 
-  it('is void when nobody told a price', () => {
+  it('is void without a reference price', () => {
     const scenario = configured()
     say(scenario, 'ann', bullish)
     const [verdict] = verdictsIn(barAfter(scenario, 24 * HOUR_MS, 100))

@@ -112,14 +112,14 @@ describe('the score', () => {
     expect(scoreOf({ submitted: 1, accepted: 1, streakDays: 1, lastActiveAt: NOW }).score).toBeGreaterThan(10)
   })
 
-  it('fades from the eighth day without a word', () => {
+  it('fades from the eighth day without a submission', () => {
     const after = (day: string) => scoreOf({ submitted: 1, lastActiveAt: timestampOf(day) }).score
     expect(after('2026-02-13T00:00:00.000Z')).toBe(10)
     expect(after('2026-01-29T00:00:00.000Z')).toBeCloseTo(5, 9)
     expect(after('2025-12-01T00:00:00.000Z')).toBe(0)
   })
 
-  it('is 0 for those who talk much and are hardly ever used', () => {
+  it('is 0 for contributors with many signals of which few are used', () => {
     const busy = { submitted: 100, lastActiveAt: NOW }
     expect(scoreOf({ ...busy, accepted: 9 })).toMatchObject({ score: 0, gated: true })
     expect(scoreOf({ ...busy, accepted: 10 })).toMatchObject({ gated: false })

@@ -78,7 +78,7 @@ describe('a contributor', () => {
     given(registered('c1', 'n1')).when(register).thenRefused('contributor.duplicate', { node_id: 'n1' })
   })
 
-  it('may come back as somebody new after it was removed', () => {
+  it('may register again as a new contributor after removal', () => {
     const {
       signals: { contributors },
     } = given(registered('c1', 'n1'), removed('c1', 'n1'))
@@ -101,7 +101,7 @@ describe('a contributor', () => {
   })
 })
 
-describe('the node that writes', () => {
+describe('the writing node', () => {
   const node = { nodeId: nodeId('svc-2'), publicKey: 'ab', ephemeral: true }
   const ephemeral = registered('c1', 'svc-1', {
     name: 'local-operator',
@@ -109,7 +109,7 @@ describe('the node that writes', () => {
     metadata: { ephemeral: true },
   })
 
-  it('is a contributor of its own, and those that ended with their process make room', () => {
+  it('becomes a contributor, and ephemeral nodes of earlier processes are removed', () => {
     given(ephemeral)
       .when({ kind: 'welcome-node', node })
       .then(
@@ -126,24 +126,24 @@ describe('the node that writes', () => {
       )
   })
 
-  it('is welcomed once', () => {
+  it('is registered once', () => {
     given(ephemeral)
       .when({ kind: 'welcome-node', node: { ...node, nodeId: nodeId('svc-1') } })
       .thenNothing()
   })
 
-  it('does not remove others who call themselves ephemeral', () => {
+  it('does not remove other contributors with ephemeral metadata', () => {
     given(registered('c1', 'n1', { metadata: { ephemeral: true } }))
       .when({ kind: 'welcome-node', node })
       .then({ type: 'contributor.registered.v1' })
   })
 })
 
-describe('what a contributor has said', () => {
+describe('the track record of a contributor', () => {
   const recordAfter = (...events: readonly NewEvent[]) =>
     stateAfter([registered('c1', 'n1'), ...events]).signals.contributors.byId.get(contributorId('c1'))?.record
 
-  it('is counted', () => {
+  it('counts submissions and convictions', () => {
     expect(recordAfter(attributed('s1', 'c1'), attributed('s2', 'c1'), attributed('s3', null))).toMatchObject(
       {
         submitted: 2,
@@ -155,7 +155,7 @@ describe('what a contributor has said', () => {
     )
   })
 
-  it('is accepted the first time a cycle uses it, and only once', () => {
+  it('counts a signal as accepted when a cycle first uses it, and only once', () => {
     const record = recordAfter(
       attributed('s1', 'c1'),
       attributed('s2', 'c1'),
@@ -166,7 +166,7 @@ describe('what a contributor has said', () => {
     expect(record).toMatchObject({ submitted: 2, accepted: 1, streakDays: 1, streakDay: '2026-02-20' })
   })
 
-  it('makes a streak of days in a row', () => {
+  it('counts consecutive days as a streak', () => {
     const days = ['2026-02-18', '2026-02-19', '2026-02-19', '2026-02-20', '2026-02-22']
     const events = days.flatMap((day, index) => [
       attributed(`s${index}`, 'c1', timestampOf(`${day}T10:00:00.000Z`)),
@@ -176,13 +176,13 @@ describe('what a contributor has said', () => {
     expect(recordAfter(...events)).toMatchObject({ accepted: 5, streakDays: 1, streakDay: '2026-02-22' })
   })
 
-  it('counts for a contributor who was removed meanwhile', () => {
+  it('goes on after the contributor was removed', () => {
     expect(recordAfter(attributed('s1', 'c1'), removed('c1', 'n1'), conviction({ s1: 1 }))).toMatchObject({
       accepted: 1,
     })
   })
 
-  it('is not changed by what is left of a damaged event', () => {
+  it('is not changed by a damaged event', () => {
     const left = (type: string): NewEvent => ({ type, source: 'x', payload: {} }) as unknown as NewEvent
     const damaged = ['attribution.recorded.v1', 'brain.conviction.v1'].map(left)
     expect(recordAfter(attributed('s1', 'c1'), ...damaged)).toMatchObject({ submitted: 1, accepted: 0 })
@@ -190,7 +190,7 @@ describe('what a contributor has said', () => {
     expect(() => recordAfter(left('contributor.removed.v1'))).toThrow(ContradictionError)
   })
 
-  it('is not waited for when nothing can use it any more', () => {
+  it('forgets unused signals that are too old to be used', () => {
     const events = [registered('c1', 'n1'), attributed('s1', 'c1', timestampOf('2026-02-16T00:00:00.000Z'))]
     expect(stateAfter([...events, cycle('2026-02-20T00:00:00.000Z')]).signals.contributors.unused.size).toBe(
       1,

@@ -66,7 +66,7 @@ describe('the runs of a producer', () => {
   const runAfter = (...events: readonly NewEvent[]) =>
     stateAfter([registered, ...events]).signals.producers.runs.get('p1')
 
-  it('are none in the beginning, and none of one that was removed', () => {
+  it('are absent before the first run and after removal', () => {
     expect(runAfter()).toBeUndefined()
     expect(runAfter(ran({}), removed)).toBeUndefined()
   })
@@ -135,7 +135,7 @@ describe('feedback', () => {
       .then({ type: 'learning.feedback.v1', payload: { ...payload, counted: false, weight: 0 } })
   })
 
-  it('is weak evidence where the market is silent, once per signal and caller', () => {
+  it('counts as weak evidence for void calls, once per signal and caller', () => {
     const evidence = { type: 'learning.feedback.v1', payload: { counted: true, weight: 0.25 } } as const
     const words = { type: 'learning.feedback.v1', payload: { counted: false, weight: 0 } } as const
     given().when(judge(silent)).then(evidence)
@@ -164,7 +164,7 @@ describe('feedback', () => {
       .then(evidence)
   })
 
-  it('is the newest word on a signal', () => {
+  it('replaces earlier feedback on the same signal', () => {
     expect(judgementsAfter(said(), said({ signal_id: 's2' }), said({ outcome: 'loss' }))).toEqual([
       ['s2', 'profit'],
       ['s1', 'loss'],
@@ -177,7 +177,7 @@ describe('feedback', () => {
     ).toEqual([])
   })
 
-  it('is kept for so many signals', () => {
+  it('is kept for a bounded number of signals', () => {
     const many = Array.from({ length: FEEDBACK_KEPT + 1 }, (_, index) => said({ signal_id: `s${index}` }))
     const kept = judgementsAfter(...many)
     expect([kept.length, kept[0]]).toEqual([FEEDBACK_KEPT, ['s1', 'profit']])

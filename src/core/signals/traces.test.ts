@@ -54,7 +54,7 @@ describe('a trace session', () => {
     })
   })
 
-  it('takes further trace ids, each once', () => {
+  it('accepts further trace ids, each once', () => {
     given(opened('s'))
       .when(append('s', 't1'))
       .then({ type: 'trace.session_appended.v1', payload: { session_id: 's', trace_id: 't1' } })
@@ -63,7 +63,7 @@ describe('a trace session', () => {
     given().when(append('s', 't1')).thenRefused('trace.session_not_found', { session_id: 's' })
   })
 
-  it('holds so many and no more', () => {
+  it('holds a bounded number of trace ids', () => {
     const full = Array.from({ length: TRACE_IDS_MAX - 1 }, (_, index) => appended('s', `t${index}`))
     given(opened('s'), ...full)
       .when(append('s', 'one more'))
@@ -81,7 +81,7 @@ describe('a trace session', () => {
     given().when(close).thenRefused('trace.session_not_found', { session_id: 's' })
   })
 
-  it('takes nothing after it was closed or expired', () => {
+  it('accepts no trace id after it was closed or expired', () => {
     given(opened('s'), closed('s'))
       .when(append('s', 't1'))
       .thenRefused('trace.session_closed', { session_id: 's', session_status: 'closed' })
@@ -91,7 +91,7 @@ describe('a trace session', () => {
     given(opened('s', YESTERDAY)).when(append('s', 't1')).then({ type: 'trace.session_appended.v1' })
   })
 
-  it('lives on with every event that carries one of its trace ids', () => {
+  it('is accessed by every event that carries one of its trace ids', () => {
     const {
       signals: { traces },
     } = stateAfter([
@@ -125,7 +125,7 @@ describe('a trace session', () => {
     expect(traces.sessions.get(sessionId('a'))?.lastAccessedAt).toBe(LATER)
   })
 
-  it('shares a trace id with a few others only', () => {
+  it('shares a trace id with a bounded number of sessions', () => {
     const ids = Array.from({ length: SESSIONS_PER_TRACE_MAX + 5 }, (_, index) => `s${index}`)
     const {
       signals: { traces },

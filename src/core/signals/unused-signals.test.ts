@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { NOW } from '../../../test/given.fixture.ts'
 import { remembered, swept, UNUSED_MAX } from './contributors.ts'
 
-it('waits for so many signals, and for more once old ones are let go', () => {
+it('tracks a bounded number of unused signals, and new ones after a sweep', () => {
   const ann = contributorId('c1')
   const waiting = { contributorId: ann, receivedAt: timestampOf('2026-02-10T00:00:00.000Z') }
   const full = PersistentMap(

@@ -23,6 +23,13 @@ const reasonsOf = (scenario: TradingScenario, ...intent: Parameters<TradingScena
 const statusOf = (scenario: TradingScenario, id: string) =>
   scenario.state.trading.intents.get(intentIdOf(id))?.status
 
+it('a stop is found for a symbol whose canonical form could be shortened once more', () => {
+  const scenario = new TradingScenario()
+  scenario.bar('BTCUSDUSDT', 100)
+  scenario.intend({ symbol: 'BTCUSDUSDT' })
+  expect(typesOf(scenario.bar('BTCUSDUSDT', 90))).toContain('execution.position_closed.v1')
+})
+
 describe('an order', () => {
   it('has the ids that everybody finds alike', () => {
     const scenario = openScenario()

@@ -15,7 +15,7 @@ const accrued = (changes: Partial<Profit> = {}, wallet = WALLET): NewPayload<'ka
   return event?.type === 'karma.intent.v1' ? event.payload : null
 }
 
-describe('what a profit owes', () => {
+describe('the share of a profit', () => {
   it('is the golden number', () => {
     expect(accrued()).toMatchObject({ karma_amount_usd: 0.245476, realized_pnl_usd: 49.095165 })
   })
@@ -27,11 +27,11 @@ describe('what a profit owes', () => {
   })
 
   it.each([
-    ['nothing was made', { realized: usdFrom(0) }, WALLET],
-    ['money was lost', { realized: usdFrom(-12) }, WALLET],
-    ['nothing is to be shared', {}, { ...WALLET, percentage: 0 }],
+    ['the profit is zero', { realized: usdFrom(0) }, WALLET],
+    ['the trade lost money', { realized: usdFrom(-12) }, WALLET],
+    ['the percentage is zero', {}, { ...WALLET, percentage: 0 }],
     ['there is no address', {}, { ...WALLET, address: '' }],
-    ['the share is less than can be told', { realized: usdFrom(0.0001) }, WALLET],
+    ['the share rounds to zero', { realized: usdFrom(0.0001) }, WALLET],
   ] as const)('is nothing if %s', (_why, changes, wallet) => {
     expect(accrued(changes, wallet)).toBeNull()
   })
@@ -68,7 +68,7 @@ describe('a trade', () => {
     return typesOf(scenario.bar('BTC', exit))
   }
 
-  it('that ends well owes once, in the batch of its close', () => {
+  it('with a profit accrues a share once, in the batch of its close', () => {
     const scenario = scenarioWith()
     expect(trade(scenario, 111)).toEqual(
       expect.arrayContaining(['execution.position_closed.v1', 'learning.outcome.v1', 'karma.intent.v1']),
@@ -86,7 +86,7 @@ describe('a trade', () => {
     ])
   })
 
-  it('that ends badly owes nothing', () => {
+  it('with a loss accrues nothing', () => {
     const scenario = scenarioWith()
     expect(trade(scenario, 94)).not.toContain('karma.intent.v1')
     expect(scenario.state.treasury.pending.size).toBe(0)
@@ -101,7 +101,7 @@ describe('a trade', () => {
 })
 
 describe('a settlement', () => {
-  it('names what was paid and what was left out, and can be asked for again', () => {
+  it('lists settled and skipped intents, and a repeated request has the same receipt', () => {
     const scenario = scenarioWith()
     const [one, two] = [
       recordAccrual(scenario, {}),
