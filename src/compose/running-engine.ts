@@ -7,8 +7,12 @@ import { Engine } from '../engine/engine.ts'
 import { CHECKPOINT_PACE, createCheckpointer } from '../engine/integrity/checkpointer.ts'
 import { keepCheckpoints } from '../engine/integrity/keep-checkpoints.ts'
 import type { IntegrityReport } from '../engine/integrity/report.ts'
+import type { Trust } from '../engine/integrity/trust.ts'
 import { verifyLog } from '../engine/integrity/verify.ts'
-import type { CheckpointStore } from '../ports/checkpoints.ts'
+import type { PayloadOf } from '../core/events/catalogue.ts'
+import type { SignedCheckpoint } from '../core/log/checkpoint.ts'
+import { logPins } from '../adapters/platform/identity/log-pins.ts'
+import { RECORD_EVERY_MS } from '../engine/integrity/recorded-checkpoint.ts'
 import type { EventLog } from '../ports/event-log.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Signatures } from '../ports/signatures.ts'
@@ -19,11 +23,13 @@ import { createEphemeralIdentity } from '../adapters/platform/identity/identity.
 import { loadIdentity } from '../adapters/platform/identity/load-identity.ts'
 import { createSigner } from '../adapters/platform/identity/signer.ts'
 import { opening, type Environment } from './environment.ts'
+import { trustOf, type Store } from './store.ts'
 
 export interface RunningEngine {
   readonly engine: Engine
   readonly signatures: Signatures
   readonly signer: Signer
+  readonly trust: Trust
   /** Result of the check of the stored log before anything was written. */
   readonly integrity: IntegrityReport
   /** Finishes waiting commands and makes a last checkpoint. The store stays open. */
@@ -35,7 +41,7 @@ export interface EngineOptions {
   readonly configuration: Configuration
   /** The settings at the time of a decision. */
   readonly settings: () => Configuration
-  readonly store: { readonly log: EventLog; readonly checkpoints: CheckpointStore | null }
+  readonly store: Pick<Store, 'log' | 'checkpoints' | 'place'>
   readonly logger: Logger
   /** A service records every start; the command line only makes sure that its key is in the log. */
   readonly announce: 'always' | 'if-unknown'
@@ -48,37 +54,22 @@ const START_CHECK_EVENTS = 100
 export const openRunningEngine = (options: EngineOptions): Promise<RunningEngine> =>
   opening(async (closers) => {
     const { environment, configuration, store, logger, announce } = options
-    const { log, checkpoints } = store
-    const { clock, version } = environment
+    const { log, checkpoints, place } = store
+    const { clock, version, home } = environment
     const onError = (what: string, error: unknown): void => logger.error(what, { error })
 
     const signer = await openSigner(environment, configuration, logger)
     closers.add(() => signer.close())
+    const trust = await trustOf(home, signer, signer.ephemeral ? null : place)
     const checked = await verifyLog(log, {
       mode: 'fast',
       n: START_CHECK_EVENTS,
       checkpoints,
-      signatures,
+      trust,
       clock,
     })
     if (!checked.ok)
       logger.error(`the stored log does not verify: ${checked.detail}`, { seq: checked.first_bad_seq })
-
-    if (checkpoints !== null) {
-      const pace = paceOf(configuration)
-      const checkpointer = createCheckpointer({ log, checkpoints, signer, signatures, clock, ...pace })
-      const onStopped = ({ detail }: { readonly detail: string }): void =>
-        logger.error(`no further checkpoints are signed: ${detail}`)
-      const keeper = keepCheckpoints({
-        log,
-        checkpointer,
-        clock,
-        everyMs: pace.everyMs,
-        onStopped,
-        onError,
-      })
-      closers.add(() => keeper.close())
-    }
 
     const snapshotEveryEvents = configuration.store.snapshot_every_events
     // Events before those that were verified above: the start itself locks the engine then.
@@ -89,7 +80,7 @@ export const openRunningEngine = (options: EngineOptions): Promise<RunningEngine
       signer,
       clock,
       snapshotEveryEvents,
-      trust: { signatures, own: signer },
+      trust,
       onUnsigned: ([first]) => {
         logger.error(
           'stored events are not signed by an accepted key: they change nothing, and nothing is traded',
@@ -111,8 +102,37 @@ export const openRunningEngine = (options: EngineOptions): Promise<RunningEngine
         .execute({ kind: 'escalate', to: KILL_SWITCH.lockdown, cause: DAMAGED_LOG })
         .catch((error: unknown) => onError('could not lock the engine', error))
     }
-    await introduce(engine, signer, { version, integrity, announce, configuration })
-    return { engine, signatures, signer, integrity, close: () => closers.closeAll() }
+    const newest = (await checkpoints?.read('newest'))?.notes.at(-1) ?? null
+    const checkpoint = checkpoints === null ? null : recordOf(newest)
+    await introduce(engine, signer, { version, integrity, announce, configuration, checkpoint })
+    if (checkpoints !== null) {
+      const pace = paceOf(configuration)
+      const checkpointer = createCheckpointer({ log, checkpoints, signer, signatures, clock, ...pace })
+      // From the first event on the log says that checkpoints are kept, so the first one does not wait.
+      if (newest === null) await checkpointer.step('now')
+      const onStopped = ({ detail }: { readonly detail: string }): void =>
+        logger.error(`no further checkpoints are signed: ${detail}`)
+      let recordedAtMs = clock.now()
+      const onSigned = (checkpoint: { readonly size: number; readonly root: string }): void => {
+        if (clock.now() - recordedAtMs < RECORD_EVERY_MS) return
+        recordedAtMs = clock.now()
+        engine
+          .execute({ kind: 'record-checkpoint', checkpoint })
+          .catch((error: unknown) => onError('could not record a checkpoint', error))
+      }
+      const keeper = keepCheckpoints({
+        log,
+        checkpointer,
+        clock,
+        everyMs: pace.everyMs,
+        onSigned,
+        onStopped,
+        onError,
+      })
+      closers.add(() => keeper.close())
+    }
+    if (place !== null && !signer.ephemeral) await pinFirst(log, home, place)
+    return { engine, signatures, signer, trust, integrity, close: () => closers.closeAll() }
   })
 
 const unsignedReport = (report: IntegrityReport, seq: number): IntegrityReport =>
@@ -127,8 +147,12 @@ const introduce = async (
     integrity,
     announce,
     configuration,
+    checkpoint,
   }: Pick<RunningEngine, 'integrity'> &
-    Pick<EngineOptions, 'announce' | 'configuration'> & { readonly version: string },
+    Pick<EngineOptions, 'announce' | 'configuration'> & {
+      readonly version: string
+      readonly checkpoint: RecordedCheckpoint | null
+    },
 ): Promise<void> => {
   const { nodeId: node_id, publicKey: public_key, ephemeral } = signer
   const isKnown = engine.state.operations.nodes.publicKeys.get(node_id) === public_key
@@ -140,10 +164,26 @@ const introduce = async (
     public_key,
     ephemeral,
     integrity: { ok, reason, first_bad_seq },
+    checkpoint,
     folding: foldingOf(configuration),
   }
   const outcome = await engine.execute({ kind: 'start', started })
   if (outcome.status === 'refused') throw new IdentityNotAdmittedError(node_id, public_key, ephemeral)
+}
+
+type RecordedCheckpoint = PayloadOf<'system.checkpoint.v1'>
+
+/** For the log; of size 0 while there is none yet. */
+const recordOf = (newest: SignedCheckpoint | null): RecordedCheckpoint => ({
+  size: newest?.frontier.size ?? 0,
+  root: Buffer.from(newest?.root ?? []).toString('base64'),
+})
+
+/** The log that this identity has begun, or joined, is from now on the only one that it believes at this place. */
+const pinFirst = async (log: EventLog, home: string, place: string): Promise<void> => {
+  const pins = logPins(home)
+  const [first] = await log.read({ order: 'asc', limit: 1 })
+  if (first !== undefined && (await pins.read(place)) === null) await pins.write(place, first.hash)
 }
 
 const paceOf = ({ store }: Configuration): Pace => ({

@@ -13,7 +13,7 @@ import {
 import { evolve, INITIAL_STATE, STATE_VERSION, type State } from '../core/state.ts'
 import type { EventLog, Snapshot } from '../ports/event-log.ts'
 import type { Signer } from '../ports/signer.ts'
-import { BatchCheck, keyOf, keysUpTo, type Trust } from './integrity/trust.ts'
+import { BatchCheck, snapshotFaultOf, snapshotText, type Trust } from './integrity/trust.ts'
 import { sha256Hex } from './sha256.ts'
 
 /** The fold of the log up to a head. */
@@ -85,32 +85,6 @@ export const recall = async (log: EventLog, trust: Trust | null): Promise<Memory
   const state = decodeState(snapshot.state)
   return { state, head: { seq: snapshot.seq, hash: snapshot.chainHash, recordedAt: state.recordedAt } }
 }
-
-/** What is wrong with a stored snapshot. */
-export const snapshotFaultOf = async (
-  log: EventLog,
-  snapshot: Snapshot,
-  trust: Trust | null,
-): Promise<string | null> => {
-  const { seq, signer, signature: signatureHex } = snapshot
-  if (sha256Hex(snapshot.state) !== snapshot.stateHash) return `the snapshot at ${seq} is damaged`
-  if (trust === null) return null
-  const publicKeyHex = keyOf(await keysUpTo(log, seq, trust), signer, trust)
-  const isSigned =
-    publicKeyHex !== undefined &&
-    (await trust.signatures.verifyAll([{ text: snapshotText(snapshot), signatureHex, publicKeyHex }]))
-      .length === 0
-  return isSigned ? null : `the snapshot at ${seq} is not signed by an accepted key`
-}
-
-/** What the signature of a snapshot covers: which state this is, of which release, and of which log. */
-const snapshotText = ({
-  seq,
-  chainHash,
-  stateVersion,
-  stateHash,
-}: Pick<Snapshot, 'seq' | 'chainHash' | 'stateVersion' | 'stateHash'>): string =>
-  `snapshot|${seq}|${chainHash}|${stateVersion}|${stateHash}`
 
 type SnapshotSigner = Pick<Signer, 'nodeId' | 'sign'>
 

@@ -1,4 +1,4 @@
-import type { PayloadOf } from '../events/catalogue.ts'
+import type { NewPayload, PayloadOf } from '../events/catalogue.ts'
 import { accept, refuse, type Decision } from '../shared/decision.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
 import type { Configuration } from '../config/schema.ts'
@@ -7,7 +7,7 @@ import { acceptedKey, isAccepted, isNamedByKey, type Keys } from './keys.ts'
 
 export type OperationsCommand =
   /** The first event a process writes: it carries the key that all its later signatures need. */
-  | { readonly kind: 'start'; readonly started: PayloadOf<'system.started.v1'> }
+  | { readonly kind: 'start'; readonly started: NewPayload<'system.started.v1'> }
   | { readonly kind: 'record-access'; readonly entry: AccessEntry; readonly surface: 'api' | 'cli' }
   | {
       readonly kind: 'record-config-change'
@@ -53,7 +53,7 @@ export const decideOperations = (
   }
 }
 
-const start = (keys: Keys, started: PayloadOf<'system.started.v1'>): Decision => {
+const start = (keys: Keys, started: NewPayload<'system.started.v1'>): Decision => {
   const { node_id, public_key } = started
   if (keys.isClosed && acceptedKey(keys, node_id) !== public_key)
     return refuse('identity.not_admitted', `this log does not accept the key of ${node_id}`)

@@ -1,7 +1,8 @@
+import { usdNumber } from '../shared/money.ts'
+import type { Timestamp } from '../shared/brand.ts'
 import { z } from 'zod'
 import type { Contributor, Contributors } from '../signals/contributors.ts'
 import { pointsAt, scoreAt, type ScoreRules } from '../reputation/contributor-score.ts'
-import type { TrackRecord } from '../signals/track-record.ts'
 import {
   reputationAt,
   type ReputationRules,
@@ -21,6 +22,7 @@ import { DAY_MS } from '../shared/time.ts'
 import { signalsWithin, type Trail, trailOf } from '../signals/trails.ts'
 import type { State } from '../state.ts'
 import { r9 } from '../shared/numbers.ts'
+import { shown } from './members.ts'
 
 const count = z.int().min(0)
 const share = z.number().min(0).max(1)
@@ -72,7 +74,7 @@ export type ScoreView = z.infer<typeof scoreView>
 
 /** What a score is computed with. */
 export interface Scoring {
-  readonly asOf: string
+  readonly asOf: Timestamp
   readonly outcomes: Outcomes
   readonly rules: ScoreRules & ReputationRules & TrustRules
 }
@@ -82,23 +84,22 @@ export const viewScore = (
   { asOf, outcomes, rules }: Scoring,
 ): ScoreView => {
   const rated = scoreAt(record, asOf, rules)
-  return {
-    contributor_id: id,
-    node_id: nodeId,
+  const author = authorKey(id, nodeId)
+  return showScore({
+    ...rated,
+    contributorId: id,
+    nodeId,
     name,
-    signals_submitted: record.submitted,
-    signals_accepted: record.accepted,
-    signals_profitable: record.profitable,
-    signals_resolved: record.resolved,
-    hit_rate: rated.gated ? 0 : ratio(record.profitable, record.resolved),
-    acceptance_rate: ratio(record.accepted, record.submitted),
-    brier_score: rated.brierScore,
-    avg_conviction: meanConviction(record),
-    total_karma_usd: record.accruedUsd,
-    score: rated.score,
-    last_active: record.lastActiveAt ?? '',
+    signalsSubmitted: record.submitted,
+    signalsAccepted: record.accepted,
+    signalsProfitable: record.profitable,
+    signalsResolved: record.resolved,
+    hitRate: rated.gated ? 0 : ratio(record.profitable, record.resolved),
+    acceptanceRate: ratio(record.accepted, record.submitted),
+    avgConviction: ratio(record.convictionSum, record.convictionCount),
+    totalKarmaUsd: usdNumber(record.accrued),
+    lastActive: record.lastActiveAt ?? '',
     streak: rated.gated ? 0 : record.streakDays,
-    factors: rated.factors,
     inputs: {
       weighted_hits: record.hitWeightSum,
       weights: record.weightSum,
@@ -110,11 +111,13 @@ export const viewScore = (
           : Math.max(0, (Date.parse(asOf) - Date.parse(record.lastActiveAt)) / DAY_MS),
       gated: rated.gated,
     },
-    karma: reputationAt(outcomes, authorKey(id, nodeId), asOf, rules),
-    trust: trustOf(outcomes.recentSkill.get(authorKey(id, nodeId)) ?? NO_RECENT_SKILL, rules),
-    as_of: asOf,
-  }
+    karma: reputationAt(outcomes, author, asOf, rules),
+    trust: trustOf(outcomes.recentSkill.get(author) ?? NO_RECENT_SKILL, rules),
+    asOf,
+  })
 }
+
+const showScore = shown(scoreView)
 
 /** Best first. There may be many thousand contributors and few places, so only the best are kept in order. */
 export const viewLeaderboard = ({ byId }: Contributors, scoring: Scoring, limit: number): ScoreView[] => {
@@ -127,7 +130,8 @@ export const viewLeaderboard = ({ byId }: Contributors, scoring: Scoring, limit:
     if (worst !== undefined && points < worst.points) return
     const candidate = { contributor, points }
     if (worst !== undefined && bestFirst(worst, candidate) < 0) return
-    best.splice(placeOf(candidate, best), 0, candidate)
+    const place = best.findIndex((other) => bestFirst(candidate, other) < 0)
+    best.splice(place === -1 ? best.length : place, 0, candidate)
     if (best.length > limit) best.pop()
   })
   return best.map(({ contributor }) => viewScore(contributor, scoring))
@@ -137,18 +141,6 @@ interface Ranked {
   readonly contributor: Contributor
   /** Its score. */
   readonly points: number
-}
-
-/** How many of the best are better. */
-const placeOf = (candidate: Ranked, best: readonly Ranked[]): number => {
-  let low = 0
-  let high = best.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (bestFirst(best[middle] as Ranked, candidate) < 0) low = middle + 1
-    else high = middle
-  }
-  return low
 }
 
 /** By score, then accepted, then submitted signals, then id. */
@@ -162,9 +154,6 @@ const bestFirst = (one: Ranked, other: Ranked): number => {
     (one.contributor.id < other.contributor.id ? -1 : 1)
   )
 }
-
-const meanConviction = ({ convictionSum, convictionCount }: TrackRecord): number =>
-  convictionCount === 0 ? 0 : convictionSum / convictionCount
 
 const ratio = (part: number, whole: number): number => (whole === 0 ? 0 : part / whole)
 
@@ -204,7 +193,7 @@ export type ProvenanceView = z.infer<typeof provenanceView>
 export const viewProvenance = (
   { signals: { trails }, reputation: { outcomes } }: Pick<State, 'signals' | 'reputation'>,
   producerId: string,
-  { chainOk, now }: { readonly chainOk: boolean; readonly now: string },
+  { chainOk, now }: { readonly chainOk: boolean; readonly now: Timestamp },
 ): ProvenanceView => {
   const trail = trailOf(trails, producerId)
   if (trail === null) return unknownProvenance(producerId)
@@ -236,7 +225,7 @@ type Window = z.infer<typeof attributionWindow>
 
 type Windows = Partial<Record<keyof typeof WINDOWS, Window>>
 
-const windowsOf = (trail: Trail, now: string, daysOf: (windowDays: number) => readonly Tally[]): Windows =>
+const windowsOf = (trail: Trail, now: Timestamp, daysOf: (windowDays: number) => readonly Tally[]): Windows =>
   Object.fromEntries(
     Object.entries(WINDOWS)
       .map(([name, days]) => [name, signalsWithin(trail, now, days), days] as const)
@@ -254,7 +243,7 @@ const authorsOf = ({ contributorIds }: Trail, producerId: string): readonly stri
 const dailyOf = (
   outcomes: Outcomes,
   authors: readonly string[],
-  now: string,
+  now: Timestamp,
   windowDays: number,
 ): readonly Tally[] => {
   const byDay = new Map<number, Tally>()

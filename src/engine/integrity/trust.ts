@@ -8,7 +8,7 @@ import {
   NO_KEYS,
   type Keys,
 } from '../../core/operations/keys.ts'
-import { chainFaultOf, type EventLog } from '../../ports/event-log.ts'
+import { chainFaultOf, type EventLog, type Snapshot } from '../../ports/event-log.ts'
 import type { Signatures } from '../../ports/signatures.ts'
 import { sha256Hex } from '../sha256.ts'
 
@@ -17,6 +17,8 @@ export interface Trust {
   readonly signatures: Signatures
   /** The reader's own key: it needs nobody's word. Null for a reader without one. */
   readonly own: SignerKey | null
+  /** The hash of the first event, as this node has pinned it; null where it has not. */
+  readonly firstHash: string | null
 }
 
 export interface SignerKey {
@@ -162,3 +164,29 @@ const recordsUntilSigned = async (
 
 const recordsOf = (stretch: Stretch): readonly LogRecord[] =>
   stretch.kind === 'batch' ? stretch.batch.records : stretch.records
+
+/** What is wrong with a stored snapshot. */
+export const snapshotFaultOf = async (
+  log: EventLog,
+  snapshot: Snapshot,
+  trust: Trust | null,
+): Promise<string | null> => {
+  const { seq, signer, signature: signatureHex } = snapshot
+  if (sha256Hex(snapshot.state) !== snapshot.stateHash) return `the snapshot at ${seq} is damaged`
+  if (trust === null) return null
+  const publicKeyHex = keyOf(await keysUpTo(log, seq, trust), signer, trust)
+  const isSigned =
+    publicKeyHex !== undefined &&
+    (await trust.signatures.verifyAll([{ text: snapshotText(snapshot), signatureHex, publicKeyHex }]))
+      .length === 0
+  return isSigned ? null : `the snapshot at ${seq} is not signed by an accepted key`
+}
+
+/** What the signature of a snapshot covers: which state this is, of which release, and of which log. */
+export const snapshotText = ({
+  seq,
+  chainHash,
+  stateVersion,
+  stateHash,
+}: Pick<Snapshot, 'seq' | 'chainHash' | 'stateVersion' | 'stateHash'>): string =>
+  `snapshot|${seq}|${chainHash}|${stateVersion}|${stateHash}`

@@ -1,12 +1,14 @@
+import { nodeId } from '../../core/shared/brand.ts'
 import type { FeedbackStatus } from '../../core/reputation/feedback.ts'
 import { isBuiltin } from '../../core/signals/producers.ts'
-import type { PayloadOf } from '../../core/events/catalogue.ts'
+import type { NewPayload, PayloadOf } from '../../core/events/catalogue.ts'
 import { sourceRef } from '../../core/log/refs.ts'
 import { scoreOf } from '../../core/signals/signals.ts'
 import type { State } from '../../core/state.ts'
 import { isPlainText } from '../../core/shared/text.ts'
 import type { EventLog } from '../../ports/event-log.ts'
-import { originOf, searchAbout, tradesOf, verdictOn } from './attribution.ts'
+import { originOf, tradesOf, verdictOn } from './attribution.ts'
+import { searchAbout } from './sound-events.ts'
 
 /** An agent's feedback on a producer's signal. */
 export interface Feedback {
@@ -18,7 +20,11 @@ export interface Feedback {
 
 /** Registered, built-in, a contributor with signals, or the source of a stored signal. */
 export const isKnownProducer = async (log: EventLog, state: State, id: string): Promise<boolean> => {
-  if (isBuiltin(id) || state.signals.producers.registered.has(id) || state.signals.trails.byNode.has(id))
+  if (
+    isBuiltin(id) ||
+    state.signals.producers.registered.has(id) ||
+    state.signals.trails.byNode.has(nodeId(id))
+  )
     return true
   if (!isPlainText(id)) return false
   const signals = await log.read({ about: sourceRef(id), order: 'desc', limit: 1 })
@@ -27,7 +33,7 @@ export const isKnownProducer = async (log: EventLog, state: State, id: string): 
 
 /** Feedback, and what the log says about whether it counts. */
 export interface MatchedFeedback {
-  readonly feedback: Omit<PayloadOf<'learning.feedback.v1'>, 'counted' | 'weight'>
+  readonly feedback: Omit<NewPayload<'learning.feedback.v1'>, 'counted' | 'weight'>
   readonly status: FeedbackStatus
 }
 
@@ -76,20 +82,13 @@ const hasNoAnswer = async (
   )
 }
 
-const FEEDBACK_MAX = 1000
-
 const wasCounted = async (log: EventLog, signalId: string, caller: string): Promise<boolean> => {
-  const search = {
-    type: 'learning.feedback',
-    order: 'desc',
-    examinedMax: FEEDBACK_MAX,
-    wantedMax: 1,
-  } as const
+  const search = { type: 'learning.feedback.v1', order: 'desc', wantedMax: 1 } as const
   const found = await searchAbout(
     log,
     signalId,
     search,
-    ({ payload }) => payload['counted'] === true && payload['submitted_by'] === caller,
+    ({ counted, submitted_by }) => counted === true && submitted_by === caller,
   )
   return found.length > 0
 }

@@ -70,7 +70,13 @@ export const startTestServer = async (options: TestServerOptions = {}) => {
   }
   await engine.execute({ kind: 'start', started })
   const integrity: IntegrityCheck = {
-    verify: (request) => verifyLog(log, { ...request, checkpoints: null, signatures, clock }),
+    verify: (request) =>
+      verifyLog(log, {
+        ...request,
+        checkpoints: null,
+        trust: { signatures, own: signer, firstHash: null },
+        clock,
+      }),
   }
   const dependencies: HttpDependencies = {
     engine,
