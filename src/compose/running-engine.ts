@@ -113,11 +113,14 @@ export const openRunningEngine = (options: EngineOptions): Promise<RunningEngine
       const onStopped = ({ detail }: { readonly detail: string }): void =>
         logger.error(`no further checkpoints are signed: ${detail}`)
       let recordedAtMs = clock.now()
-      const onSigned = (checkpoint: { readonly size: number; readonly root: string }): void => {
+      const onSigned = (): void => {
         if (clock.now() - recordedAtMs < RECORD_EVERY_MS) return
         recordedAtMs = clock.now()
-        engine
-          .execute({ kind: 'record-checkpoint', checkpoint })
+        checkpoints
+          .read('newest')
+          .then(({ notes }) =>
+            engine.execute({ kind: 'record-checkpoint', checkpoint: recordOf(notes.at(-1) ?? null) }),
+          )
           .catch((error: unknown) => onError('could not record a checkpoint', error))
       }
       const keeper = keepCheckpoints({

@@ -127,3 +127,17 @@ export const rechained = (records: readonly LogRecord[], head: Head = EMPTY_HEAD
     return relinked
   })
 }
+
+/** What only the node itself can do: signs what records say and where they stand, each as a batch of its own. */
+export const resigned = async (
+  records: readonly LogRecord[],
+  node: Signer,
+): Promise<readonly LogRecord[]> => {
+  const payloads = await node.signAll(records.map(({ payload }) => payload))
+  const batches = await node.signAll(records.map((record) => batchText([record])))
+  return records.map((record, index) => ({
+    ...record,
+    signature: payloads[index] ?? null,
+    batchSignature: batchSignatureOf(1, batches[index] ?? ''),
+  }))
+}

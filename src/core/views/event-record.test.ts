@@ -43,6 +43,7 @@ describe('a stored event as it is shown', () => {
       signature: record.signature,
       signer: 'svc-1',
       recorded_at: record.recordedAt,
+      batch_signature: null,
     })
   })
 

@@ -1,4 +1,4 @@
-import { base64FromBytes, sameBytes } from '../../core/log/bytes.ts'
+import { sameBytes } from '../../core/log/bytes.ts'
 import {
   checkpointText,
   parseSignedCheckpoint,
@@ -39,7 +39,7 @@ export type CheckpointStep =
   /** Nothing was due. */
   | { readonly status: 'idle' }
   /** A checkpoint at `size` is durable. `behind` when there is enough left for another one at once. */
-  | { readonly status: 'signed'; readonly size: number; readonly root: string; readonly behind: boolean }
+  | { readonly status: 'signed'; readonly size: number; readonly behind: boolean }
   /** On the way to a checkpoint that another process made, or to where the log learned our key. */
   | { readonly status: 'catching-up' }
   /** The log contradicts the newest checkpoint: none is made until an operator accepts the loss. */
@@ -140,8 +140,7 @@ export const createCheckpointer = (dependencies: CheckpointerDependencies): Chec
       if (fault !== null) return stop(newest, fault)
       if (walk.frontier().size < (await whenKnown())) return { status: 'catching-up' }
       const size = await sign(walk)
-      const root = base64FromBytes(rootOf(walk.frontier(), sha256))
-      return { status: 'signed', size, root, behind: head.seq - size >= dependencies.everyEvents }
+      return { status: 'signed', size, behind: head.seq - size >= dependencies.everyEvents }
     },
   }
 }

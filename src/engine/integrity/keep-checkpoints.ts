@@ -9,7 +9,8 @@ export interface KeeperDependencies {
   readonly checkpointer: Checkpointer
   readonly clock: Pick<Clock, 'now'>
   readonly everyMs: number
-  readonly onSigned?: (checkpoint: { readonly size: number; readonly root: string }) => void
+  /** Called after each checkpoint but the last. */
+  readonly onSigned?: () => void
   /** Called once when checkpointing stops because the log contradicts its checkpoints. */
   readonly onStopped: (fault: Fault) => void
   readonly onError: (what: string, error: unknown) => void
@@ -36,8 +37,7 @@ export const keepCheckpoints = (dependencies: KeeperDependencies): CheckpointKee
         reported = result.fault
         dependencies.onStopped(result.fault)
       }
-      if (result.status === 'signed' && when === 'due')
-        dependencies.onSigned?.({ size: result.size, root: result.root })
+      if (result.status === 'signed' && when === 'due') dependencies.onSigned?.()
       return result.status === 'signed' && result.behind ? 'catching-up' : result.status
     } catch (error) {
       dependencies.onError('no checkpoint was made', error)

@@ -36,6 +36,7 @@ const lineOf = (record: LogRecord): string =>
     signature: record.signature,
     signer: record.signer,
     recorded_at: record.recordedAt,
+    batch_signature: record.batchSignature,
   })
 
 async function* linesOf(lines: readonly string[]): AsyncIterable<string> {

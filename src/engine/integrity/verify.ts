@@ -112,8 +112,9 @@ const verifyNewest = async (
   { n, trust, onProgress }: VerifyOptions,
   findings: Findings,
 ): Promise<AuditEnd> => {
+  const asked = Math.max(0, head.seq - n)
   // From the beginning of a batch on: its signature is for all its events.
-  const after = await endOfBatch(log, Math.max(0, head.seq - n))
+  const after = await endOfBatch(log, asked)
   const audit = createAudit({
     start: await headAt(log, after, findings),
     checkHashes: true,
@@ -135,7 +136,7 @@ const verifyNewest = async (
   const newest = notes.at(-1)
   const fault = newest === undefined ? null : await newestFaultOf(log, newest, head, trust.signatures)
   if (fault !== null) findings.add(fault)
-  return end
+  return { ...end, checked: Math.min(end.checked, head.seq - asked) }
 }
 
 /** The newest event up to this one that ends a batch; 0 for the beginning of the log. */

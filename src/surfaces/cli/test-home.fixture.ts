@@ -4,7 +4,9 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
+import { sha256Hex } from '../../../test/records.fixture.ts'
 import { testClock } from '../../../test/signer.fixture.ts'
+import { nodeOf, resigned, started } from '../../../test/tamper/signed-log.fixture.ts'
 import { checkpointFile } from '../../adapters/platform/checkpoint-file/checkpoint-file.ts'
 import { openConfigurationStore } from '../../adapters/platform/config-file/configuration-store.ts'
 import { createUserSettings } from '../../adapters/platform/config-file/user-settings.ts'
@@ -16,7 +18,9 @@ import { createSigner } from '../../adapters/platform/identity/signer.ts'
 import { signatures } from '../../adapters/platform/signatures/signatures.ts'
 import { createVault, type Vault } from '../../adapters/platform/vault/vault.ts'
 import { MemoryLog } from '../../adapters/storage/memory/memory-log.ts'
-import type { LogRecord } from '../../core/log/event.ts'
+import { EMPTY_HEAD, stampedFrom, type LogRecord, type Stamped } from '../../core/log/event.ts'
+import { chain } from '../../core/log/hash-chain.ts'
+import { BEFORE_ALL } from '../../core/shared/brand.ts'
 import { runBacktest } from '../../compose/backtest.ts'
 import { Engine } from '../../engine/engine.ts'
 import { createCheckpointer } from '../../engine/integrity/checkpointer.ts'
@@ -216,6 +220,34 @@ export const openTestHome = async () => {
     },
     records: async (): Promise<readonly LogRecord[]> =>
       log === null ? [] : log.read({ order: 'asc', limit: 1_000_000 }),
+    /** As if a node had stored these events, which nobody has signed yet, one by one. */
+    adoptRecords: async (records: readonly LogRecord[]): Promise<void> => {
+      const node = nodeOf(7)
+      const begin = records[0] === undefined ? BEFORE_ALL : stampedFrom(records[0]).recordedAt
+      const first: Stamped = {
+        ...started(node),
+        seq: 0,
+        id: 'started',
+        ts: begin,
+        recordedAt: begin,
+        traceId: null,
+        dedupeKey: null,
+        source: 'system',
+      }
+      const events = [first, ...records.map(stampedFrom)].map((event, index) => ({
+        ...event,
+        seq: index + 1,
+      }))
+      const chained = chain(events, EMPTY_HEAD, sha256Hex)
+      const unsigned = { signature: null, signer: node.nodeId, batchSignature: null }
+      const adopted = new MemoryLog()
+      const signed = await resigned(
+        chained.map((record) => ({ ...record, ...unsigned })),
+        node,
+      )
+      await adopted.append(signed, EMPTY_HEAD)
+      log = adopted
+    },
     /** As if somebody had changed the database behind our back. */
     replaceRecords: async (records: readonly LogRecord[]): Promise<void> => {
       const replaced = new MemoryLog()

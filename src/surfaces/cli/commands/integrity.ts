@@ -7,7 +7,8 @@ import type { CheckResult, Checks } from '../../../engine/integrity/findings.ts'
 import { verifyExport } from '../../../engine/integrity/offline.ts'
 import type { IntegrityReport } from '../../../engine/integrity/report.ts'
 import { verifyLog } from '../../../engine/integrity/verify.ts'
-import type { Trust } from '../../../engine/integrity/trust.ts'
+import { STATE_VERSION } from '../../../core/state.ts'
+import { snapshotFaultOf, type Trust } from '../../../engine/integrity/trust.ts'
 import type { EventLog } from '../../../ports/event-log.ts'
 import { linesOf, numberFrom } from '../arguments.ts'
 import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
@@ -143,6 +144,8 @@ const checkProjections = async (
   logIsIntact: boolean,
   onProgress: (done: number, total: number) => void,
 ): Promise<CheckResult> => {
+  const snapshot = await log.loadSnapshot(STATE_VERSION)
+  if (snapshot !== null && (await snapshotFaultOf(log, snapshot, trust)) !== null) return 'fail'
   if (n !== null) return 'pass'
   try {
     return (await refold(log, trust, { hashAtSeq: null, onProgress })).identical ? 'pass' : 'fail'

@@ -17,6 +17,7 @@ import { signalRoutes } from './signals.ts'
 
 /** Every endpoint. A new resource is one file and one line here. */
 export const ROUTES: readonly Route[] = [
+  ...agentRoutes,
   ...brainRoutes,
   ...configRoutes,
   ...contributorRoutes,
@@ -32,5 +33,4 @@ export const ROUTES: readonly Route[] = [
   ...producerRoutes,
   ...serviceRoutes,
   ...signalRoutes,
-  ...agentRoutes,
 ]
