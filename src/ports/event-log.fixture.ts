@@ -11,6 +11,8 @@ export interface EventLogHarness {
   second?(log: EventLog): Promise<EventLog>
   /** Changes what is stored behind the log's back. */
   tamper?(log: EventLog, change: Tampering): Promise<void>
+  /** Closes this log, takes it back to the layout without a tree, and opens it again. */
+  forgetTree?(log: EventLog): Promise<EventLog>
   /** As many keys as make the adapter move old ones elsewhere. */
   readonly manyKeys?: number
 }
@@ -24,12 +26,18 @@ export type Tampering =
 /** The harness as the tests use it: every log is closed after its test. */
 export interface Logs {
   readonly name: string
-  readonly can: { readonly reopen: boolean; readonly second: boolean; readonly tamper: boolean }
+  readonly can: {
+    readonly reopen: boolean
+    readonly second: boolean
+    readonly tamper: boolean
+    readonly forgetTree: boolean
+  }
   readonly manyKeys: number | null
   open(): Promise<EventLog>
   reopen(log: EventLog): Promise<EventLog>
   second(log: EventLog): Promise<EventLog>
   tamper(log: EventLog, change: Tampering): Promise<void>
+  forgetTree(log: EventLog): Promise<EventLog>
 }
 
 export const logsOf = (name: string, harness: EventLogHarness): Logs => {
@@ -49,12 +57,14 @@ export const logsOf = (name: string, harness: EventLogHarness): Logs => {
       reopen: harness.reopen !== undefined,
       second: harness.second !== undefined,
       tamper: harness.tamper !== undefined,
+      forgetTree: harness.forgetTree !== undefined,
     },
     manyKeys: harness.manyKeys ?? null,
     open: () => keep(harness.open()),
     reopen: (log) => keep(harness.reopen?.(log)),
     second: (log) => keep(harness.second?.(log)),
     tamper: async (log, change) => harness.tamper?.(log, change),
+    forgetTree: (log) => keep(harness.forgetTree?.(log)),
   }
 }
 

@@ -36,6 +36,14 @@ describe.skipIf(postgresMissing !== null)(`the PostgreSQL log (${postgresMissing
       },
       second: (log) => openAt(urlOf(log)),
       tamper: (log, change) => tamper(urlOf(log), change),
+      forgetTree: async (log) => {
+        await log.close()
+        await run(urlOf(log), 'DROP FUNCTION grow_tree, complete_tree_nodes, tree_root CASCADE')
+        await run(urlOf(log), 'DROP TABLE tree_nodes')
+        await run(urlOf(log), `DELETE FROM meta WHERE name = 'tree_size'`)
+        await run(urlOf(log), `UPDATE meta SET value = '3' WHERE name = 'format_version'`)
+        return openAt(urlOf(log))
+      },
       manyKeys: 2_500,
     })
   })

@@ -16,6 +16,7 @@ import {
   type Query,
 } from './records.ts'
 import { ensureSchema } from './schema.ts'
+import { catchUpTree, lacksTreeNodes, readTreeNodes } from './tree.ts'
 import { verifyHashes } from './verify.ts'
 import { Watcher } from './watcher.ts'
 import { Writer } from './writer.ts'
@@ -43,13 +44,18 @@ export const openPostgresLog = async ({
   if (!/^postgres(ql)?:\/\//.test(url))
     throw new Error('the address of a PostgreSQL log begins with postgres://')
   const server = { url, statementTimeoutMs }
-  await createTables(server)
+  const lacksNodes = await createTables(server)
   const pool = connectionPool(server, readConnectionsMax)
   const query = queryThrough(pool)
   const writer = new Writer(server)
   const watcher = new Watcher(server)
+  const ending = new AbortController()
+  const treeComplete = lacksNodes ? completeTree(server, ending.signal) : Promise.resolve()
+  // Its failure is thrown where it is waited for; until then it must not count as unhandled.
+  treeComplete.catch(() => undefined)
   const close = async (): Promise<void> => {
-    await Promise.all([writer.close(), watcher.close()])
+    ending.abort()
+    await Promise.all([writer.close(), watcher.close(), treeComplete.catch(() => undefined)])
     await pool.end()
   }
   let closing: Promise<void> | null = null
@@ -68,15 +74,34 @@ export const openPostgresLog = async ({
     watch: (onAppended) => watcher.watch(onAppended),
     scan: (range) => scan(query, range),
     verifyHashes: (range) => verifyHashes(query, range),
+    treeNodes: async (range) => {
+      await treeComplete
+      return readTreeNodes(query, range)
+    },
     sizeBytes: () => sizeBytes(query),
     close: () => (closing ??= close()),
   }
 }
 
-const createTables = async (server: Server): Promise<void> => {
+/** True for a log of an older release whose tree is not built yet. */
+const createTables = async (server: Server): Promise<boolean> => {
   const client = await connect(server, 'signal-engine schema')
   try {
     await ensureSchema(client)
+    return await lacksTreeNodes(client)
+  } catch (error) {
+    throw asStoreError(error)
+  } finally {
+    await disconnect(client)
+  }
+}
+
+/** Beside appends. The next process goes on where this one ends. */
+const completeTree = async (server: Server, signal: AbortSignal): Promise<void> => {
+  const client = await connect(server, 'signal-engine tree')
+  try {
+    let isComplete = false
+    while (!isComplete && !signal.aborted) isComplete = await catchUpTree(client)
   } catch (error) {
     throw asStoreError(error)
   } finally {

@@ -1,7 +1,10 @@
 import type { Client } from 'pg'
+import { TREE_SCHEMA, TREE_UPGRADE } from './tree.ts'
 
-/** A change of the layout raises the number. Older layouts were never released, so they are refused, not migrated. */
-const FORMAT_VERSION = 3
+/** A change of the layout raises the number. */
+const FORMAT_VERSION = 4
+/** Lacks only the tree, which is added and then built (`catchUpTree`). Older layouts were never released. */
+const UPGRADED_VERSION = 3
 const SERVER_VERSION_MIN = 140_000
 // Any number will do, as long as every process that opens a log takes the same one.
 const SCHEMA_LOCK = 7_304_216_581
@@ -16,6 +19,7 @@ export const ensureSchema = async (client: Client): Promise<void> => {
   try {
     await client.query('SELECT pg_advisory_xact_lock($1)', [SCHEMA_LOCK])
     if (!(await hasTables(client))) await client.query(SCHEMA)
+    if ((await formatOf(client)) === String(UPGRADED_VERSION)) await client.query(UPGRADE)
     await assertFormat(client)
     await client.query('COMMIT')
   } catch (error) {
@@ -69,6 +73,8 @@ CREATE TABLE about (
   PRIMARY KEY (ref, seq)
 );
 
+${TREE_SCHEMA}
+
 CREATE TABLE snapshots (
   state_version text COLLATE "C" NOT NULL,
   seq bigint NOT NULL,
@@ -105,6 +111,9 @@ LEFT JOIN (
 ) AS judged ON judged.signal_id = said ->> 'signal_id'
 WHERE recorded.dom = 'attribution.recorded' AND said ->> 'contributor_id' IS NOT NULL;`
 
+const UPGRADE = `${TREE_UPGRADE}
+UPDATE meta SET value = '${FORMAT_VERSION}' WHERE name = 'format_version';`
+
 const assertServer = async (client: Client): Promise<void> => {
   const { rows } = await client.query<{ version: number; encoding: string }>(
     `SELECT current_setting('server_version_num')::int AS version, current_setting('server_encoding') AS encoding`,
@@ -123,11 +132,15 @@ const hasTables = async (client: Client): Promise<boolean> => {
   return rows[0]?.found === true
 }
 
-const assertFormat = async (client: Client): Promise<void> => {
+const formatOf = async (client: Client): Promise<string | undefined> => {
   const { rows } = await client.query<{ value: string }>(
     `SELECT value FROM meta WHERE name = 'format_version'`,
   )
-  const found = rows[0]?.value
+  return rows[0]?.value
+}
+
+const assertFormat = async (client: Client): Promise<void> => {
+  const found = await formatOf(client)
   if (found !== String(FORMAT_VERSION)) {
     throw new Error(
       `the log has format version ${found}, this release reads version ${FORMAT_VERSION} only; ` +

@@ -13,8 +13,10 @@ import {
   type Database,
 } from './database.ts'
 
-/** A change of the layout raises the number. Older layouts were never released, so they are refused, not migrated. */
-const FORMAT_VERSION = '2'
+/** A change of the layout raises the number. */
+const FORMAT_VERSION = '3'
+/** Lacks only the tree, which is added and then built (`TreeWriter`). Older layouts were never released. */
+const UPGRADED_VERSION = '2'
 
 /** Marks signals, whose order by time has indexes of its own. Queries repeat it word for word to use them. */
 export const IS_SIGNAL = `substr(type, 1, 7) = 'signal.'`
@@ -81,11 +83,13 @@ const RETRY_EVERY_MS = 20
 
 /** Creates the tables in an empty file. Throws for a file of something else, or of another release. */
 const ensureSchema = (writing: Database, reading: Database): void => {
-  if (isOurs(reading)) return
+  if (formatOf(reading) === FORMAT_VERSION) return
   writing.exec('BEGIN IMMEDIATE')
   try {
     // Another process may have been faster.
-    if (!isOurs(reading)) writing.exec(SCHEMA)
+    const format = formatOf(reading)
+    if (format === null) writing.exec(SCHEMA)
+    if (format === UPGRADED_VERSION) writing.exec(UPGRADE)
     writing.exec('COMMIT')
   } catch (error) {
     if (writing.isTransaction) writing.exec('ROLLBACK')
@@ -93,22 +97,34 @@ const ensureSchema = (writing: Database, reading: Database): void => {
   }
 }
 
-const isOurs = (db: Database): boolean => {
+/** Null for an empty file. */
+const formatOf = (db: Database): string | null => {
   const tables = firstRow(
     prepareRows(db, `SELECT count(*), total(name = 'meta'), total(name = 'events') FROM sqlite_schema`),
   )
-  if (tables?.[0] === 0) return false
+  if (tables?.[0] === 0) return null
   if (tables?.[1] !== 1 || tables[2] !== 1)
     throw new Error('the database holds something else than an event log')
-  const version = firstRow(prepareRows(db, `SELECT v FROM meta WHERE k = 'format_version'`))?.[0]
-  if (version !== FORMAT_VERSION) {
+  const version = String(firstRow(prepareRows(db, `SELECT v FROM meta WHERE k = 'format_version'`))?.[0])
+  if (version !== FORMAT_VERSION && version !== UPGRADED_VERSION) {
     throw new Error(
-      `the event log has format version ${String(version)}, this release reads version ${FORMAT_VERSION} only; ` +
+      `the event log has format version ${version}, this release reads version ${FORMAT_VERSION} only; ` +
         'move the file away to begin a new log',
     )
   }
-  return true
+  return version
 }
+
+const TREE_TABLE = `CREATE TABLE tree_nodes (
+  level INTEGER,
+  idx INTEGER,
+  hash TEXT NOT NULL,
+  PRIMARY KEY (level, idx)
+) STRICT, WITHOUT ROWID;`
+
+const UPGRADE = `${TREE_TABLE}
+INSERT INTO meta VALUES ('tree_size', '0');
+UPDATE meta SET v = '${FORMAT_VERSION}' WHERE k = 'format_version';`
 
 // The truth is in `events`. The other tables and the indexes are derived from it, in the same transaction.
 const SCHEMA = `
@@ -142,6 +158,7 @@ CREATE TRIGGER events_no_delete BEFORE DELETE ON events BEGIN SELECT RAISE(ABORT
 
 CREATE TABLE about (ref TEXT, seq INTEGER, PRIMARY KEY (ref, seq)) STRICT, WITHOUT ROWID;
 CREATE TABLE counters (dom TEXT PRIMARY KEY, n INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+${TREE_TABLE}
 
 CREATE TABLE snapshots (
   state_version TEXT,

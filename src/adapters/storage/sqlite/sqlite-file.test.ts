@@ -64,7 +64,7 @@ describe('opening', () => {
   it.each(['1', '99'])('refuses a log of format version %s', async (version) => {
     await (await open()).close()
     withFile((db) => db.exec(`UPDATE meta SET v = '${version}' WHERE k = 'format_version'`))
-    await expect(open()).rejects.toThrow(`format version ${version}, this release reads version 2 only`)
+    await expect(open()).rejects.toThrow(`format version ${version}, this release reads version 3 only`)
   })
 
   it('refuses a folder, and a folder that is a file', async () => {

@@ -37,6 +37,14 @@ eventLogContract('sqlite', {
   second: (log) => openAt(pathOf(log)),
   manyKeys: 70_000,
   tamper: async (log, change) => tamper(pathOf(log), change),
+  forgetTree: async (log) => {
+    await log.close()
+    const db = new DatabaseSync(pathOf(log), { timeout: 5000 })
+    db.exec(`DROP TABLE tree_nodes; DELETE FROM meta WHERE k = 'tree_size';
+      UPDATE meta SET v = '2' WHERE k = 'format_version'`)
+    db.close()
+    return openAt(pathOf(log))
+  },
 })
 
 /** Somebody with the file and a database tool. */

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { hasTypePrefix } from '../../../core/log/event.ts'
 import type { Head, LogRecord } from '../../../core/log/event.ts'
+import type { NodeRange } from '../../../core/log/tree.ts'
 import {
   type AppendResult,
   type ChainReport,
@@ -16,6 +17,7 @@ import { unavailable, type Database } from './database.ts'
 import { Records } from './records.ts'
 import { openDatabase } from './schema.ts'
 import { partsOf, prepareLoadSnapshot } from './snapshots.ts'
+import { lacksTreeNodes, prepareTreeNodes } from './tree.ts'
 import { reportOf, SliceVerifier, VERIFY_HERE_MAX, verifyInThreads } from './verify.ts'
 import { Watcher } from './watcher.ts'
 import type { WriterAnswer, WriterRequest } from './writer.ts'
@@ -34,19 +36,25 @@ class SqliteLog implements EventLog {
   readonly #db: Database
   readonly #records: Records
   readonly #loadSnapshot: (stateVersion: string) => Snapshot | null
+  readonly #treeNodes: (range: NodeRange) => readonly Uint8Array[]
   readonly #verifier: SliceVerifier
   readonly #watcher: Watcher
   readonly #writer: WorkerThread<WriterRequest, WriterAnswer>
   readonly #closing = new AbortController()
+  readonly #treeComplete: Promise<void>
 
   constructor(path: string, db: Database) {
     this.#path = path
     this.#db = db
     this.#records = new Records(db)
     this.#loadSnapshot = prepareLoadSnapshot(db)
+    this.#treeNodes = prepareTreeNodes(db)
     this.#verifier = new SliceVerifier(db)
     this.#watcher = new Watcher(db)
     this.#writer = new WorkerThread('./sqlite-writer-thread.ts', import.meta.url, path)
+    this.#treeComplete = lacksTreeNodes(db) ? this.#completeTree() : Promise.resolve()
+    // Its failure is thrown where it is waited for; until then it must not count as unhandled.
+    this.#treeComplete.catch(() => undefined)
   }
 
   head(): Promise<Head> {
@@ -55,7 +63,8 @@ class SqliteLog implements EventLog {
 
   async append(records: readonly LogRecord[], expected: Head): Promise<AppendResult> {
     const result = await this.#write({ kind: 'append', records, expected })
-    if (result.status === 'saved') throw new Error('the writing thread answered another request')
+    if (result.status === 'saved' || result.status === 'tree')
+      throw new Error('the writing thread answered another request')
     if (result.status === 'appended' && records.length > 0) this.#watcher.notify()
     return result
   }
@@ -131,6 +140,11 @@ class SqliteLog implements EventLog {
     return report
   }
 
+  async treeNodes(range: NodeRange): Promise<readonly Uint8Array[]> {
+    await this.#treeComplete
+    return this.#read(() => this.#treeNodes(range))
+  }
+
   async sizeBytes(): Promise<number> {
     return (await stat(this.#path)).size
   }
@@ -144,6 +158,14 @@ class SqliteLog implements EventLog {
     await this.#writer.close()
   }
 
+  /** Builds what a file of an older release lacks, beside other writes. The next process goes on where this one ends. */
+  async #completeTree(): Promise<void> {
+    for (let isComplete = false; !isComplete;) {
+      const answer = await this.#write({ kind: 'tree' })
+      isComplete = answer.status === 'tree' && answer.isComplete
+    }
+  }
+
   async #read<Result>(read: () => Result | Promise<Result>): Promise<Result> {
     this.#assertOpen()
     try {
@@ -154,7 +176,9 @@ class SqliteLog implements EventLog {
     }
   }
 
-  async #write(request: WriterRequest): Promise<AppendResult | { readonly status: 'saved' }> {
+  async #write(
+    request: WriterRequest,
+  ): Promise<Exclude<WriterAnswer, { status: 'unavailable' | 'refused' }>> {
     this.#assertOpen()
     const answer = await this.#writer.request(request).catch((error: unknown) => {
       // Whether a waiting append was stored is not known: the head on disk shows it.
@@ -169,6 +193,7 @@ class SqliteLog implements EventLog {
       case 'appended':
       case 'head-moved':
       case 'saved':
+      case 'tree':
         return answer
     }
   }

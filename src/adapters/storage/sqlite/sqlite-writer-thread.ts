@@ -24,6 +24,8 @@ const perform = (request: WriterRequest): WriterAnswer => {
       return attempt(({ events }) => events.append(request.records, request.expected))
     case 'snapshot':
       return attempt(({ snapshots }) => snapshots.save(request.part))
+    case 'tree':
+      return attempt(({ events }) => events.catchUpTree())
   }
 }
 

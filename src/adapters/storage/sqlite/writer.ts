@@ -4,14 +4,18 @@ import { refsInText, refsOf } from '../../../core/log/refs.ts'
 import { assertLinked, isTimestamp, type AppendResult } from '../../../ports/event-log.ts'
 import { firstRow, prepare, prepareRows, type Database, type Statement } from './database.ts'
 import type { SnapshotPart } from './snapshots.ts'
+import { TreeWriter } from './tree.ts'
 
 export type WriterRequest =
   | { readonly kind: 'append'; readonly records: readonly LogRecord[]; readonly expected: Head }
   | { readonly kind: 'snapshot'; readonly part: SnapshotPart }
+  /** A part of the tree nodes that a file of an older release lacks. */
+  | { readonly kind: 'tree' }
 
 export type WriterAnswer =
   | AppendResult
   | { readonly status: 'saved' }
+  | { readonly status: 'tree'; readonly isComplete: boolean }
   /** The disk, the file or the lock: it may work later. */
   | { readonly status: 'unavailable'; readonly message: string }
   /** The request itself is wrong: it will never work. */
@@ -24,6 +28,7 @@ export class EventWriter {
   readonly #insertEvent: Statement
   readonly #insertAbout: Statement
   readonly #count: Statement
+  readonly #tree: TreeWriter
 
   constructor(db: Database) {
     this.#db = db
@@ -34,6 +39,7 @@ export class EventWriter {
       db,
       'INSERT INTO counters VALUES (?, ?) ON CONFLICT (dom) DO UPDATE SET n = n + excluded.n',
     )
+    this.#tree = new TreeWriter(db)
   }
 
   /** The head is compared under the write lock: that keeps several processes from forking the chain. */
@@ -53,8 +59,13 @@ export class EventWriter {
       this.#insert(record, domain)
     }
     for (const [domain, count] of counts) this.#count.run(domain, count)
+    this.#tree.grow(expected.seq, expected.seq + records.length)
     this.#db.exec('COMMIT')
     return { status: 'appended' }
+  }
+
+  catchUpTree(): WriterAnswer {
+    return { status: 'tree', isComplete: this.#tree.catchUp() }
   }
 
   #insert(record: LogRecord, domain: string): void {
