@@ -1,11 +1,14 @@
 import { signatures } from '../adapters/platform/signatures/signatures.ts'
+import { memoryCheckpoints } from '../adapters/storage/memory/memory-checkpoints.ts'
 import type { Configuration } from '../core/config/schema.ts'
+import type { LogRecord } from '../core/log/event.ts'
 import { foldingOf } from '../core/operations/decide.ts'
 import { Engine } from '../engine/engine.ts'
-import { CHECKPOINT_PACE, createCheckpointer } from '../engine/integrity/checkpointer.ts'
+import { CHECKPOINT_PACE, createCheckpointer, type CheckpointStep } from '../engine/integrity/checkpointer.ts'
 import { keepCheckpoints } from '../engine/integrity/keep-checkpoints.ts'
 import type { IntegrityReport } from '../engine/integrity/report.ts'
 import { verifyLog } from '../engine/integrity/verify.ts'
+import { proveEvent, type Proved } from '../engine/proofs/prove.ts'
 import type { CheckpointStore } from '../ports/checkpoints.ts'
 import type { EventLog } from '../ports/event-log.ts'
 import type { Logger } from '../ports/logger.ts'
@@ -23,6 +26,10 @@ export interface RunningEngine {
   readonly signer: Signer
   /** Result of the check of the stored log before anything was written. */
   readonly integrity: IntegrityReport
+  /** Proves that a stored event is in the log, for those who know only the public key. */
+  readonly prove: (record: LogRecord) => Promise<Proved>
+  /** One step towards a checkpoint of the log as it is now. */
+  readonly signCheckpoint: () => Promise<CheckpointStep>
   /** Finishes waiting commands and makes a last checkpoint. The store stays open. */
   close(): Promise<void>
 }
@@ -61,9 +68,12 @@ export const openRunningEngine = (options: EngineOptions): Promise<RunningEngine
     if (!integrity.ok)
       logger.error(`the stored log does not verify: ${integrity.detail}`, { seq: integrity.first_bad_seq })
 
+    const pace = paceOf(configuration)
+    // A log in memory has checkpoints only for those who ask for a proof.
+    const kept = checkpoints ?? memoryCheckpoints()
+    const checkpointer = createCheckpointer({ log, checkpoints: kept, signer, signatures, clock, ...pace })
+    const signCheckpoint = (): Promise<CheckpointStep> => checkpointer.step('now')
     if (checkpoints !== null) {
-      const pace = paceOf(configuration)
-      const checkpointer = createCheckpointer({ log, checkpoints, signer, signatures, clock, ...pace })
       const onStopped = ({ detail }: { readonly detail: string }): void =>
         logger.error(`no further checkpoints are signed: ${detail}`)
       const keeper = keepCheckpoints({
@@ -89,7 +99,16 @@ export const openRunningEngine = (options: EngineOptions): Promise<RunningEngine
     })
     closers.add(() => engine.close())
     await introduce(engine, signer, { version, integrity, announce, configuration })
-    return { engine, signatures, signer, integrity, close: () => closers.closeAll() }
+    const prover = { log, checkpoints: kept, signatures, signer, signCheckpoint }
+    return {
+      engine,
+      signatures,
+      signer,
+      integrity,
+      prove: (record) => proveEvent(prover, record),
+      signCheckpoint,
+      close: () => closers.closeAll(),
+    }
   })
 
 /** The log must hold this node's key before anything that the node signs. */

@@ -93,13 +93,13 @@ export const openSession = async (
 ): Promise<StoreSession> => {
   const store = await openStore(environment, configuration)
   let running: Promise<RunningEngine> | null = null
+  const open = (): Promise<RunningEngine> =>
+    (running ??= asFailure(() => openEngine(environment, configuration, store)))
   return {
     log: store.log,
     checkpoints: store.checkpoints,
-    openEngine: async () => {
-      running ??= asFailure(() => openEngine(environment, configuration, store))
-      return (await running).engine
-    },
+    openEngine: async () => (await open()).engine,
+    signCheckpoint: async () => (await open()).signCheckpoint(),
     close: async () => {
       await (await running)?.close()
       await store.log.close()

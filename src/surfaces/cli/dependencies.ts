@@ -4,6 +4,7 @@ import type { EnvironmentVariables } from '../../core/config/environment.ts'
 import type { Configuration } from '../../core/config/schema.ts'
 import type { JsonObject } from '../../core/shared/json.ts'
 import type { Engine } from '../../engine/engine.ts'
+import type { CheckpointStep } from '../../engine/integrity/checkpointer.ts'
 import type { Broker } from '../../ports/broker.ts'
 import type { CheckpointStore } from '../../ports/checkpoints.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -138,6 +139,8 @@ export interface StoreSession {
   readonly checkpoints: CheckpointStore | null
   /** For those who write: opened on first use, and by then the log knows this node's key. */
   openEngine(): Promise<Engine>
+  /** One step towards a checkpoint of the log as it is now, signed with the key of this home. */
+  signCheckpoint(): Promise<CheckpointStep>
   close(): Promise<void>
 }
 

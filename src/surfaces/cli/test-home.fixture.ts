@@ -19,7 +19,7 @@ import { MemoryLog } from '../../adapters/storage/memory/memory-log.ts'
 import type { LogRecord } from '../../core/log/event.ts'
 import { runBacktest } from '../../compose/backtest.ts'
 import { Engine } from '../../engine/engine.ts'
-import { createCheckpointer } from '../../engine/integrity/checkpointer.ts'
+import { CHECKPOINT_PACE, createCheckpointer } from '../../engine/integrity/checkpointer.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import type { Signer } from '../../ports/signer.ts'
 import { Failure } from './failure.ts'
@@ -82,6 +82,12 @@ export const openTestHome = async () => {
             signer ??= await openSigner()
             engine ??= await startEngine(existing, signer)
             return engine
+          },
+          signCheckpoint: async () => {
+            signer ??= await openSigner()
+            engine ??= await startEngine(existing, signer)
+            const dependencies = { log: existing, checkpoints, signer, signatures, clock }
+            return createCheckpointer({ ...dependencies, ...CHECKPOINT_PACE }).step('now')
           },
           close: async () => {
             opened -= 1

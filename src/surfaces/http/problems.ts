@@ -42,6 +42,12 @@ const OWN_KINDS = {
   'decision.not_found': { status: 404, when: 'no cycle and no conviction has this id', extras: { id: ID } },
   'event.not_found': { status: 404, when: 'no event has this id', extras: { event_id: ID } },
   'internal.error': { status: 500, when: 'something unexpected happened; the log names the request id' },
+  'proof.unavailable': {
+    status: 503,
+    when: 'no signed checkpoint covers the event and none can be signed now',
+    retryAfterSeconds: 5,
+    extras: { event_id: ID },
+  },
   'rate.limited': {
     status: 429,
     when: 'more requests per minute than api.rate_limit_per_minute',

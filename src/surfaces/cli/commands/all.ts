@@ -68,9 +68,21 @@ export const ALL_COMMANDS: readonly CommandEntry[] = [
   ),
   entry('positions', 'Look', 'open and closed positions; close one or all', () => import('./positions.ts')),
   entry('producers', 'Signals', 'sources of signals, and their health', () => import('./producers.ts')),
+  entry(
+    'prove',
+    'Prove',
+    'write a proof that an event is in the log, for outsiders',
+    () => import('./prove.ts'),
+  ),
   entry('replay', 'Prove', 'rebuild the state from the log and compare it', () => import('./replay.ts')),
   entry('serve', 'Run', 'run the service until it is stopped', () => import('./serve.ts')),
   entry('signal', 'Signals', 'submit a signal for a symbol', () => import('./signal.ts')),
   entry('up', 'Run', 'create what is missing, then run the service', () => import('./up.ts')),
   entry('vault', 'Settings', 'secrets, encrypted at rest', () => import('./vault.ts')),
+  entry(
+    'verify-proof',
+    'Prove',
+    'check a proof offline, with nothing but the public key',
+    () => import('./verify-proof.ts'),
+  ),
 ]

@@ -1,3 +1,5 @@
+import { verifierKeyText } from '../../../core/log/proof.ts'
+import { sha256 } from '../../../engine/integrity/sha256-bytes.ts'
 import { examples, type Invocation, type DefineCommand } from '../command.ts'
 import { Failure } from '../failure.ts'
 import { recordingInLog } from '../store.ts'
@@ -27,11 +29,14 @@ const showIdentity = async ({ dependencies, print }: Invocation): Promise<void> 
   }
   if (error !== null) throw new Failure('identity.unavailable', error)
   const { node_id, public_key, encrypted } = publicMembers
-  await print.result(publicMembers, (style) =>
+  const verifier_key =
+    node_id === null || public_key === null ? null : verifierKeyText(node_id, public_key, sha256)
+  await print.result({ ...publicMembers, verifier_key }, (style) =>
     fields(
       [
         ['Node', node_id ?? quiet('unknown')],
         ['Public key', public_key ?? quiet('unknown')],
+        ['Verifier key', verifier_key ?? quiet('unknown')],
         ['Private key', encrypted === true ? good('encrypted') : warning('plain text (development)')],
       ],
       style,

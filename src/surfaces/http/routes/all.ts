@@ -18,6 +18,7 @@ import { oracleRoutes } from './oracle.ts'
 import { portfolioRoutes } from './portfolio.ts'
 import { positionRoutes } from './positions.ts'
 import { producerRoutes } from './producers.ts'
+import { proofRoutes } from './proofs.ts'
 import { signalRoutes } from './signals.ts'
 import { streamRoutes } from './stream.ts'
 import { traceRoutes } from './trace.ts'
@@ -44,6 +45,7 @@ export const ROUTES: readonly Route[] = [
   ...portfolioRoutes,
   ...positionRoutes,
   ...producerRoutes,
+  ...proofRoutes,
   ...signalRoutes,
   ...streamRoutes,
   ...traceRoutes,
