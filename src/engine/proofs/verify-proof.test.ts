@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { EXAMPLE_KEY, exampleData, exampleNote, exampleProof } from '../../../test/example-proof.fixture.ts'
 import { consistencyProof } from '../../../test/rfc6962.fixture.ts'
@@ -130,6 +131,15 @@ describe('a proof of inclusion', () => {
     ['windows line ends', PROOF.replaceAll('\n', '\r\n')],
   ])('is not %s', async (_, text) => {
     expect(await verify(text)).toMatchObject({ status: 'refused', reason: 'malformed' })
+  })
+})
+
+describe('docs/proofs.md', () => {
+  it('shows the example as it is, with its key', () => {
+    const page = readFileSync(new URL('../../../docs/proofs.md', import.meta.url), 'utf8')
+    expect(page).toContain(PROOF)
+    expect(page).toContain(`--key "${EXAMPLE_KEY}"`)
+    expect(page).toContain(`prints \`${EVENT_RECORD.hash}\``)
   })
 })
 
