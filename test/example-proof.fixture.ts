@@ -1,14 +1,7 @@
 import { hash } from 'node:crypto'
 import { checkpointText, signedNote } from '../src/core/log/checkpoint.ts'
 import { chain, hashOf, preimageOf } from '../src/core/log/hash-chain.ts'
-import {
-  EMPTY_FRONTIER,
-  eventLeaf,
-  extendFrontier,
-  leafOf,
-  rootOf,
-  type Sha256,
-} from '../src/core/log/merkle.ts'
+import { EMPTY_FRONTIER, extendFrontier, leafOf, rootOf, type Sha256 } from '../src/core/log/merkle.ts'
 import { inclusionProofText, verifierKeyText } from '../src/core/log/proof.ts'
 import { EVENT_RECORD } from '../src/surfaces/http/examples.ts'
 import { sha256Hex } from './records.fixture.ts'
@@ -80,5 +73,4 @@ export const exampleProof = (index = 0, size = 5): string => {
   })
 }
 
-export const exampleLeaf = (index: number): Uint8Array => eventLeaf(hashes[index]!, sha256)
 export const exampleData = data

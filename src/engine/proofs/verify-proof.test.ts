@@ -6,7 +6,8 @@ import { consistencyProof } from '../../../test/rfc6962.fixture.ts'
 import { testSigner } from '../../../test/signer.fixture.ts'
 import { signatures } from '../../adapters/platform/signatures/signatures.ts'
 import { consistencyProofText, parseVerifierKey, verifierKeyText } from '../../core/log/proof.ts'
-import { EVENT_RECORD, PROOF } from '../../surfaces/http/examples.ts'
+import { EVENT_RECORD } from '../../surfaces/http/examples.ts'
+import { PROOF } from '../../surfaces/http/routes/proofs.ts'
 import { verifyProof, type ProofVerdict } from './verify-proof.ts'
 
 const sha256 = (bytes: Uint8Array): Uint8Array => hash('sha256', bytes, 'buffer')

@@ -12,11 +12,12 @@ import {
   readByTime,
   readHead,
   readPage,
+  readTreeNodes,
   saveSnapshot,
   type Query,
 } from './records.ts'
 import { ensureSchema } from './schema.ts'
-import { catchUpTree, lacksTreeNodes, readTreeNodes } from './tree.ts'
+import { catchUpTree, lacksTreeNodes } from './tree.ts'
 import { verifyHashes } from './verify.ts'
 import { Watcher } from './watcher.ts'
 import { Writer } from './writer.ts'

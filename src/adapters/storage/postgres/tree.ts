@@ -1,7 +1,5 @@
 import type { Client } from 'pg'
-import { bytesFromHex } from '../../../core/log/bytes.ts'
-import { TILE_WIDTH, type NodeRange } from '../../../core/log/tree.ts'
-import type { Query } from './records.ts'
+import { TILE_WIDTH } from '../../../core/log/tree.ts'
 
 /*
  * The server computes the nodes itself: an append stays one statement, and the trigger runs for one event in 256. It
@@ -55,29 +53,6 @@ CREATE TRIGGER events_grow_tree AFTER INSERT ON events
 
 /** For a log of an older release, whose nodes are still to be built. */
 export const TREE_UPGRADE = `${TREE_SCHEMA} INSERT INTO meta VALUES ('tree_size', '0');`
-
-/** Nodes in order, up to the first one that is missing. */
-export const readTreeNodes = async (
-  query: Query,
-  { level, from, to }: NodeRange,
-): Promise<readonly Uint8Array[]> => {
-  const rows = await query<[number, string]>(
-    level === 0
-      ? { name: 'tree-leaves', text: LEAVES, values: [from, to] }
-      : { name: 'tree-nodes', text: NODES, values: [level, from, to] },
-  )
-  const found: Uint8Array[] = []
-  for (const [index, text] of rows) {
-    const node = bytesFromHex(text)
-    if (index !== from + found.length || node === null) break
-    found.push(node)
-  }
-  return found
-}
-
-const LEAVES = `SELECT seq - 1, sha256('\\x00'::bytea || hash) FROM events
-  WHERE seq > $1 AND seq <= $2 ORDER BY seq`
-const NODES = 'SELECT idx, hash FROM tree_nodes WHERE level = $1 AND idx >= $2 AND idx < $3 ORDER BY idx'
 
 export const lacksTreeNodes = async (client: Client): Promise<boolean> =>
   (await client.query(`SELECT FROM meta WHERE name = 'tree_size'`)).rowCount === 1

@@ -2,7 +2,7 @@ import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { EXAMPLE_KEY } from '../../../../test/example-proof.fixture.ts'
-import { PROOF } from '../../http/examples.ts'
+import { PROOF } from '../../http/routes/proofs.ts'
 import { openTestHome, type TestHome } from '../test-home.fixture.ts'
 
 let home: TestHome
