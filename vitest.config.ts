@@ -5,17 +5,36 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 import { bundledThreads, PROGRAMS_FOLDER } from './test/programs.ts'
 
-/** Tests of the whole system take longest: started first, they do not leave one core idle at the end. */
-class WholeSystemFirst extends BaseSequencer {
+/** The longest files start first, so that none is left alone on one core at the end. */
+class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files)
-    return [...sorted.filter(needsSystem), ...sorted.filter((file) => !needsSystem(file))]
+    return sorted.toSorted((one, other) => rankOf(one) - rankOf(other))
   }
 }
 
-const WHOLE_SYSTEM = `${import.meta.dirname}/test/`
+/** Files with more than about ten seconds of processor time, and the tests of the whole system. */
+const LONGEST = [
+  'test/simulation/kill-orders.test.ts',
+  'test/interface/market.test.ts',
+  'test/interface/command-line.test.ts',
+  'src/backtest/walk.test.ts',
+  'test/interface/log.test.ts',
+  'test/crash/kill.test.ts',
+  'test/interface/command-line-signals.test.ts',
+  'test/browser/pages.test.ts',
+  'src/surfaces/http/every-field.test.ts',
+  'src/surfaces/http/openapi-fuzz.test.ts',
+  'test/',
+  'src/surfaces/cli/commands/backtest.test.ts',
+  'src/adapters/storage/sqlite/sqlite-log.test.ts',
+]
 
-const needsSystem = ({ moduleId }: TestSpecification): boolean => moduleId.startsWith(WHOLE_SYSTEM)
+const rankOf = ({ moduleId }: TestSpecification): number => {
+  const path = moduleId.slice(import.meta.dirname.length + 1)
+  const rank = LONGEST.findIndex((start) => path.startsWith(start))
+  return rank === -1 ? LONGEST.length : rank
+}
 
 export default defineConfig({
   plugins: [bundledThreads()],
@@ -26,7 +45,7 @@ export default defineConfig({
     pool: 'forks',
     // No module remembers anything, so tests share processes: most of a small test's time was a new one.
     isolate: false,
-    sequence: { sequencer: WholeSystemFirst },
+    sequence: { sequencer: LongestFirst },
     // One more than can run: while some wait for a socket, a disk or a process, others work.
     maxWorkers: availableParallelism() + 1,
     // Only for what hangs: a busy machine may take many times as long as a quiet one.

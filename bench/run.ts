@@ -13,6 +13,7 @@ import { benchStream } from './http/stream.ts'
 import { benchLearning } from './learning/learning.ts'
 import { benchPostgres } from './store/postgres.ts'
 import { benchSqlite } from './store/sqlite.ts'
+import { benchVerify } from './store/verify.ts'
 import { benchStartup } from './startup/startup.ts'
 
 /** `npm run bench`, `npm run bench -- engine`, `npm run bench -- --quick`. */
@@ -37,6 +38,7 @@ const GROUPS: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> = {
   start: () => benchStart(events, rounds),
   startup: () => benchStartup(rounds),
   stream: benchStream,
+  verify: () => benchVerify(rounds, events),
 }
 
 for (const name of wanted) {

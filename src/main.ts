@@ -8,13 +8,7 @@ const serve = async (): Promise<void> => {
   // Before the rest is loaded: stack traces then name the TypeScript lines.
   process.setSourceMapsEnabled(true)
   const { runUntilSignal } = await import('./compose/service.ts')
-  const { baseUrl, dashboardUrl, stopped } = await runUntilSignal(environment, {
-    host: null,
-    port: null,
-    dashboardPort: null,
-    dashboard: true,
-    inMemory: false,
-  })
+  const { baseUrl, dashboardUrl, stopped } = await runUntilSignal(environment, { dashboard: true })
   process.stdout.write(`listening on ${baseUrl}\n`)
   if (dashboardUrl !== null) process.stdout.write(`dashboard on ${dashboardUrl}\n`)
   await stopped

@@ -41,7 +41,7 @@ const serve = async (kind: Kind, path: string): Promise<Server> => {
       const service = await startService(environment, {
         host: '127.0.0.1',
         port: 0,
-        dashboardPort: null,
+
         dashboard: false,
         inMemory: false,
       })

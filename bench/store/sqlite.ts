@@ -1,15 +1,11 @@
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { openSqliteLog } from '../../src/adapters/storage/sqlite/sqlite-log.ts'
-import { hashOf } from '../../src/core/log/hash-chain.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
 import { interleave, median, medianRatio, rateOf, type BenchRow } from '../harness.ts'
-import { sampleEvents, sha256Hex } from './sample-events.ts'
+import { sampleEvents } from './sample-events.ts'
 import { appendAll, inBatches } from './sqlite-fill.ts'
 
 export interface SqliteBenchOptions {
@@ -22,18 +18,14 @@ const SMALL_EVENTS = 10_000
 const WINDOW = 5000
 const BATCH = 256
 const READS = 100
-const VERIFIED_EVENTS = 100_000
 
-/** What a long log costs against a short one, and verification against bare hashing, each in the same rounds. */
+/** What a long log costs against a short one, each in the same rounds. */
 export const benchSqlite = async ({ rounds = 7, events = 1_000_000 }: SqliteBenchOptions = {}): Promise<
   readonly BenchRow[]
 > => {
   const folder = await mkdtemp(join(tmpdir(), 'bench-sqlite-'))
   try {
-    return [
-      ...(await benchGrowth(folder, rounds, events)),
-      await benchVerify(join(folder, 'verified.db'), rounds),
-    ]
+    return await benchGrowth(folder, rounds, events)
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
@@ -101,56 +93,4 @@ const readMs = async (log: EventLog): Promise<number> => {
     }
   })
   return 1000 / rate
-}
-
-const benchVerify = async (path: string, rounds: number): Promise<BenchRow> => {
-  const log = await openSqliteLog({ path })
-  await appendAll(log, inBatches(sampleEvents(0, VERIFIED_EVENTS), 1000))
-  const preimages = await preimagesOf(log, VERIFIED_EVENTS)
-  const verifier = startVerifier(path, VERIFIED_EVENTS)
-  const { all, raw } = await interleave(rounds, {
-    raw: () => rateOf(VERIFIED_EVENTS, () => preimages.forEach(sha256Hex)),
-    all: () => verifier.rate(),
-  })
-  verifier.close()
-  await log.close()
-  return {
-    id: 'verify',
-    what: `events/s verified, all cores (${Math.round(median(all))}/s)`,
-    value: medianRatio(all, raw),
-    target: '>= 0.40',
-    baseline: `crypto.hash of the same texts, one thread (${Math.round(median(raw))}/s)`,
-  }
-}
-
-const startVerifier = (path: string, upTo: number) => {
-  const script = fileURLToPath(new URL('./verify-process.ts', import.meta.url))
-  const child = fork(script, [path, String(upTo)], { execArgv: [] })
-  const ended = once(child, 'exit').then(() => Promise.reject(new Error('verification failed')))
-  return {
-    /** Events per second. */
-    rate: async (): Promise<number> => {
-      child.send('verify')
-      const [tookMs] = (await Promise.race([once(child, 'message'), ended])) as [number]
-      return (upTo * 1000) / tookMs
-    },
-    close: () => {
-      ended.catch(() => undefined)
-      child.kill()
-    },
-  }
-}
-
-const preimagesOf = async (log: EventLog, count: number): Promise<readonly string[]> => {
-  const preimages: string[] = []
-  for await (const page of log.scan({ after: 0, upTo: count })) {
-    for (const record of page) {
-      hashOf(record.prevHash, record, (text) => {
-        // Through bytes: otherwise the first hash would pay for joining the parts of the text.
-        preimages.push(Buffer.from(text).toString())
-        return ''
-      })
-    }
-  }
-  return preimages
 }

@@ -23,6 +23,39 @@ export const loadCcxt = async (
 
 export const CCXT_PACKAGE = 'ccxt@4.5.84'
 
+/** What is shared of the library's exchanges. */
+interface LibraryApi {
+  readonly rateLimit: number
+  throttle: (cost: unknown) => Promise<void>
+}
+
+export interface ConnectionOptions extends Omit<RateLimit, 'rateLimitMs'> {
+  /** By default what the library knows of the exchange. */
+  readonly rateLimitMs?: number | undefined
+  readonly requestTimeoutMs?: number | undefined
+}
+
+/** An exchange of the library that sends its requests through our HTTP client and rate limiter. */
+export const connect = async <Loaded extends { readonly api: LibraryApi }>(
+  { requestTimeoutMs: timeoutMs = REQUEST_TIMEOUT_MS, rateLimitMs, ...limit }: ConnectionOptions,
+  load: (settings: object) => Promise<Loaded>,
+): Promise<Loaded & { readonly http: HttpClient; readonly limiter: RateLimiter }> => {
+  const { timer, signal } = limit
+  // The HTTP client comes first: the exchange that knows the rate limit is built with it.
+  let opened: RateLimiter | null = null
+  const onRetryAfter = (waitMs: number): void => opened?.pause(waitMs)
+  const http = createHttpClient({ signal, timer, timeoutMs, onRetryAfter })
+  const loaded = await load({ timeout: timeoutMs, fetchImplementation: http.fetch })
+  const { api } = loaded
+  const limiter = createRateLimiter({ ...limit, rateLimitMs: rateLimitMs ?? Math.max(1, api.rateLimit) })
+  opened = limiter
+  // The library knows what each request costs; the limiter runs on our timer.
+  api.throttle = (cost) => limiter.take(Number(cost ?? 1))
+  return { ...loaded, http, limiter }
+}
+
+const REQUEST_TIMEOUT_MS = 10_000
+
 /** The library's URLs with every host moved below `baseUrl`, as the first part of the path. */
 export const redirectUrls = (urls: unknown, baseUrl: string): unknown => {
   if (typeof urls === 'string')

@@ -1,4 +1,4 @@
-import { asKnown, type KnownEvent, type PayloadOf } from '../core/events/catalogue.ts'
+import { asKnown, type PayloadOf } from '../core/events/catalogue.ts'
 import type { Stamped } from '../core/log/event.ts'
 import { type State } from '../core/state.ts'
 import { equityOf } from '../core/trading/account.ts'
@@ -18,20 +18,39 @@ export interface AccountHistory extends EquityCurve {
   readonly funding: number
   /** Reasons why something was not traded, with their counts. */
   readonly heldBack: Readonly<Record<string, number>>
-  readonly killSwitch: {
-    readonly level: number
-    /** How often it blocked all entries, and when and why it first did. */
-    readonly stops: number
-    readonly firstStopAt: string | null
-    readonly firstStopReason: string | null
-  }
+  readonly killSwitch: KillSwitchHistory
 }
+
+/** With the names of the report: how often the kill switch blocked all entries, and when and why it first did. */
+export interface KillSwitchHistory {
+  readonly level: number
+  readonly stops: number
+  readonly first_stop_at: string | null
+  readonly first_stop_reason: string | null
+}
+
+/** A trade from its first fill to its last, with the names of the report. */
+export interface ClosedTrade {
+  readonly symbol: string
+  readonly direction: 'long' | 'short'
+  readonly opened_at: string
+  readonly closed_at: string
+  readonly entry_price: number
+  readonly exit_price: number
+  readonly size_usd: number
+  /** After fees and funding. */
+  readonly net_usd: number
+  readonly exit_reason: string
+}
+
+type Opening = Pick<ClosedTrade, 'symbol' | 'direction' | 'opened_at' | 'entry_price' | 'size_usd'>
 
 /** Follows the account through every event and every close. */
 export class AccountTracker {
   readonly #heldBack = new Map<string, number>()
   readonly #days: number[] = []
-  readonly #trades = new TradeList()
+  readonly #open = new Map<string, Opening>()
+  readonly #trades: ClosedTrade[] = []
   #day: number | null = null
   #start = 0
   #equity = 0
@@ -40,7 +59,7 @@ export class AccountTracker {
   #traded = 0
   #fees = 0
   #funding = 0
-  #killSwitch: AccountHistory['killSwitch'] = NEVER_STOPPED
+  #killSwitch: KillSwitchHistory = { level: 0, stops: 0, first_stop_at: null, first_stop_reason: null }
 
   record(events: readonly Stamped[]): void {
     for (const event of events) this.#recordOne(event)
@@ -69,7 +88,7 @@ export class AccountTracker {
     return {
       start: this.#start,
       days,
-      trades: this.#trades.closed,
+      trades: this.#trades,
       maxDrawdown: this.#maxDrawdown,
       turnover: meanEquity > 0 ? this.#traded / meanEquity : 0,
       fees: this.#fees,
@@ -81,9 +100,20 @@ export class AccountTracker {
 
   #recordOne(event: Stamped): void {
     const known = asKnown(event)
-    if (known === null) return
-    this.#trades.record(known)
-    switch (known.type) {
+    switch (known?.type) {
+      case 'execution.position_opened.v1': {
+        const { position_id, asset: symbol, direction, entry_price, size_notional: size_usd } = known.payload
+        this.#open.set(position_id, { symbol, direction, opened_at: event.recordedAt, entry_price, size_usd })
+        return
+      }
+      case 'execution.position_closed.v1': {
+        const { position_id, exit_price, realized_pnl: net_usd, exit_reason } = known.payload
+        const opening = this.#open.get(position_id)
+        if (opening === undefined) return
+        this.#open.delete(position_id)
+        this.#trades.push({ ...opening, closed_at: event.recordedAt, exit_price, net_usd, exit_reason })
+        return
+      }
       case 'execution.order_filled.v1':
         this.#traded += known.payload.notional_usd
         this.#fees += known.payload.fee_usd
@@ -109,76 +139,19 @@ export class AccountTracker {
   }
 }
 
-const NEVER_STOPPED: AccountHistory['killSwitch'] = {
-  level: 0,
-  stops: 0,
-  firstStopAt: null,
-  firstStopReason: null,
-}
-
 const afterSwitch = (
-  before: AccountHistory['killSwitch'],
+  before: KillSwitchHistory,
   { level, reason }: PayloadOf<'system.kill_switch.v1'>,
   at: string,
-): AccountHistory['killSwitch'] => {
+): KillSwitchHistory => {
   if (level < ENTRIES_BLOCKED || before.level >= ENTRIES_BLOCKED) return { ...before, level }
   return {
     level,
     stops: before.stops + 1,
-    firstStopAt: before.firstStopAt ?? at,
-    firstStopReason: before.firstStopReason ?? reason,
+    first_stop_at: before.first_stop_at ?? at,
+    first_stop_reason: before.first_stop_reason ?? reason,
   }
 }
 
 /** The level from which entries are blocked. */
 const ENTRIES_BLOCKED = 2
-
-/** A trade from its first fill to its last. */
-export interface ClosedTrade {
-  readonly symbol: string
-  readonly direction: 'long' | 'short'
-  readonly openedAt: string
-  readonly closedAt: string
-  readonly entryPrice: number
-  readonly exitPrice: number
-  readonly sizeUsd: number
-  /** After fees and funding. */
-  readonly netUsd: number
-  readonly exitReason: string
-}
-
-type Opening = PayloadOf<'execution.position_opened.v1'>
-
-/** Pairs the openings and closings of positions. */
-class TradeList {
-  readonly #open = new Map<string, { readonly opening: Opening; readonly at: string }>()
-  readonly #closed: ClosedTrade[] = []
-
-  get closed(): readonly ClosedTrade[] {
-    return this.#closed
-  }
-
-  record(event: KnownEvent): void {
-    if (event.type === 'execution.position_opened.v1') {
-      this.#open.set(event.payload.position_id, { opening: event.payload, at: event.recordedAt })
-    } else if (event.type === 'execution.position_closed.v1') this.#close(event.payload, event.recordedAt)
-  }
-
-  #close(end: PayloadOf<'execution.position_closed.v1'>, closedAt: string): void {
-    const entry = this.#open.get(end.position_id)
-    if (entry === undefined) return
-    this.#open.delete(end.position_id)
-    const { opening, at } = entry
-    this.#closed.push({
-      symbol: opening.asset,
-      direction: opening.direction,
-      openedAt: at,
-      closedAt,
-      entryPrice: opening.entry_price,
-      exitPrice: end.exit_price,
-      sizeUsd: opening.size_notional,
-      netUsd: end.realized_pnl,
-      exitReason: end.exit_reason,
-    })
-  }
-}

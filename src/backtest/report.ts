@@ -20,7 +20,7 @@ export const reportOf = (
 ) => {
   const { account } = result
   const { trades } = account
-  const wins = trades.filter(({ netUsd }) => netUsd > 0)
+  const wins = trades.filter(({ net_usd }) => net_usd > 0)
   const { totalReturn, sharpe, pValue } = statisticsOf(account, uniform)
   return {
     strategy,
@@ -46,24 +46,9 @@ export const reportOf = (
     fees_usd: r9(account.fees),
     funding_usd: r9(account.funding),
     held_back: account.heldBack,
-    kill_switch: {
-      level: account.killSwitch.level,
-      stops: account.killSwitch.stops,
-      first_stop_at: account.killSwitch.firstStopAt,
-      first_stop_reason: account.killSwitch.firstStopReason,
-    },
+    kill_switch: account.killSwitch,
     equity_usd_by_day: account.days,
-    closed_trades: trades.map((trade) => ({
-      symbol: trade.symbol,
-      direction: trade.direction,
-      opened_at: trade.openedAt,
-      closed_at: trade.closedAt,
-      entry_price: trade.entryPrice,
-      exit_price: trade.exitPrice,
-      size_usd: trade.sizeUsd,
-      net_usd: trade.netUsd,
-      exit_reason: trade.exitReason,
-    })),
+    closed_trades: trades,
   }
 }
 

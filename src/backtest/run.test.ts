@@ -41,13 +41,13 @@ describe('a trade', () => {
       {
         symbol: 'BTC',
         direction: 'long',
-        openedAt: timeOf(FIRST),
-        closedAt: timeOf(FIRST + 2),
-        entryPrice: 100.05,
-        exitPrice: expect.closeTo(95, 1),
-        sizeUsd: expect.closeTo(500, 0),
-        netUsd: closed?.payload['realized_pnl'],
-        exitReason: 'stop_loss',
+        opened_at: timeOf(FIRST),
+        closed_at: timeOf(FIRST + 2),
+        entry_price: 100.05,
+        exit_price: expect.closeTo(95, 1),
+        size_usd: expect.closeTo(500, 0),
+        net_usd: closed?.payload['realized_pnl'],
+        exit_reason: 'stop_loss',
       },
     ])
     expect(result.account.fees).toBeGreaterThan(0.5)
@@ -137,8 +137,8 @@ describe('a run', () => {
     expect(left.result.account.killSwitch).toEqual({
       level: 2,
       stops: 1,
-      firstStopAt: timeOf(FIRST + 1),
-      firstStopReason: 'loss_streak=1',
+      first_stop_at: timeOf(FIRST + 1),
+      first_stop_reason: 'loss_streak=1',
     })
     const lowered = await runBacktest([...quiet(), ...falling], { killSwitch, resetsDaily: true })
     expect(lowered.result.account.killSwitch.stops).toBeGreaterThan(1)

@@ -66,10 +66,11 @@ interface Input extends Pick<BacktestDependencies, 'feed' | 'producers' | 'setti
 type SeededRequest = BacktestRequest & { readonly seed: number }
 
 const inputOf = (settings: Configuration, request: SeededRequest, { home, log }: BacktestFolders): Input => {
+  const { fromMs, toMs } = request
   if (request.isFromLog) {
     if (log === null) throw new Failure('store.missing', `there is no event store in ${home} yet`)
     // The log also holds the signals of the producers.
-    return { ...rangeOf(request), market: 'log', feed: new LogFeed(log), producers: [], settings }
+    return { fromMs, toMs, market: 'log', feed: new LogFeed(log), producers: [], settings }
   }
   if (request.file !== undefined) return fileInput(settings, request, request.file)
   if (settings.market.feed === 'file')
@@ -77,12 +78,11 @@ const inputOf = (settings: Configuration, request: SeededRequest, { home, log }:
   return simulatedInput(settings, request)
 }
 
-const rangeOf = ({ fromMs, toMs }: BacktestRequest) => ({ fromMs: fromMs ?? null, toMs: toMs ?? null })
-
-const fileInput = (given: Configuration, request: SeededRequest, file: string): Input => {
+const fileInput = (given: Configuration, { fromMs, toMs }: BacktestRequest, file: string): Input => {
   const market = { ...given.market, feed: 'file', file, speed: FASTEST } as const
   return {
-    ...rangeOf(request),
+    fromMs,
+    toMs,
     market: 'file',
     feed: createFileFeed({ settings: market, timer: new RecordedTimer(0) }),
     producers: BUILT_IN_PRODUCERS,
@@ -118,7 +118,7 @@ const STEP_SECONDS = 60
 
 /** The same month by default, so that a repeated run gives the same result. */
 const simulatedRange = ({ fromMs, toMs }: BacktestRequest) => {
-  const from = fromMs ?? (toMs === undefined ? SIMULATED_FROM_MS : toMs - SIMULATED_MS)
+  const from = fromMs ?? (toMs === null ? SIMULATED_FROM_MS : toMs - SIMULATED_MS)
   return { fromMs: from, toMs: toMs ?? from + SIMULATED_MS }
 }
 

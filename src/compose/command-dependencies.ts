@@ -1,19 +1,21 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
-import { openConfigurationStore } from '../adapters/platform/config-file/configuration-store.ts'
+import { join, relative } from 'node:path'
+import { checkpointFile } from '../adapters/platform/checkpoint-file/checkpoint-file.ts'
+import {
+  openConfigurationStore,
+  type OpenResult,
+} from '../adapters/platform/config-file/configuration-store.ts'
+import { loadConfiguration, userSettingsPath } from '../adapters/platform/config-file/sources.ts'
 import { createUserSettings } from '../adapters/platform/config-file/user-settings.ts'
-import { loadConfiguration } from '../adapters/platform/config-file/sources.ts'
-import { userSettingsPath } from '../adapters/platform/config-file/sources.ts'
+import { describeIdentity, identityPath } from '../adapters/platform/identity/identity-file.ts'
+import { loadIdentity } from '../adapters/platform/identity/load-identity.ts'
+import { signatures } from '../adapters/platform/signatures/signatures.ts'
+import { createVault } from '../adapters/platform/vault/vault.ts'
 import type { Configuration } from '../core/config/schema.ts'
+import type { CommandDependencies, StoreSession } from '../surfaces/cli/dependencies.ts'
 import { Failure } from '../surfaces/cli/failure.ts'
-import type {
-  ConfigurationCommands,
-  StoreSession,
-  CommandDependencies,
-} from '../surfaces/cli/dependencies.ts'
-import { identityCommands, vaultCommands } from './identity-commands.ts'
 import { knownSecretsOf, type Environment } from './environment.ts'
 
 const FOLDERS = ['config', 'data', 'identity'] as const
@@ -23,14 +25,17 @@ const FOLDERS = ['config', 'data', 'identity'] as const
  * command asks for it.
  */
 export const createCommandDependencies = (environment: Environment): CommandDependencies => {
-  const { home, variables } = environment
+  const { home, variables, version, clock, insecureOk, devMode, masterPassword: password } = environment
+  const location = { home, env: variables }
   let known: Configuration | null = null
 
-  const configuration = configurationCommands(environment, (loaded) => {
-    known = loaded
-  })
+  const openConfiguration = async (): Promise<OpenResult> => {
+    const opened = await openConfigurationStore(location)
+    if (opened.status === 'opened') known = opened.store.current()
+    return opened
+  }
   const loaded = async (): Promise<Configuration> => {
-    const opened = await configuration.open()
+    const opened = await openConfiguration()
     if (opened.status === 'invalid') throw new Failure('config.invalid', opened.problems.join('\n'))
     return opened.store.current()
   }
@@ -45,26 +50,38 @@ export const createCommandDependencies = (environment: Environment): CommandDepe
 
   return {
     home,
-    version: environment.version,
-    clock: environment.clock,
+    version,
+    clock,
     environment: variables,
-    insecureOk: environment.insecureOk,
+    insecureOk,
+    signatures,
     newToken: () => randomBytes(32).toString('base64url'),
     knownSecrets: () => knownSecretsOf(environment, known),
-    createFolders: () => createFolders(home),
-    configuration,
-    identity: identityCommands(environment, loaded),
-    vault: vaultCommands(environment),
+    createFolders: async () => {
+      const missing = FOLDERS.filter((folder) => !existsSync(join(home, folder)))
+      for (const folder of missing) await mkdir(join(home, folder), { recursive: true, mode: 0o700 })
+      return missing
+    },
+    configuration: {
+      describe: () => ({ path: userSettingsPath(home), present: existsSync(userSettingsPath(home)) }),
+      open: openConfiguration,
+      check: (file) => loadConfiguration({ ...location, userFile: file }),
+      createUserSettings: (values) => createUserSettings(home, values),
+    },
+    identity: {
+      describe: () => describeIdentity(home),
+      create: async ({ development }) => {
+        const nodePrefix = (await loaded()).identity.node_prefix
+        const options = { home, password, devMode: devMode || development, nodePrefix, clock }
+        const { status, identity, encrypted } = await loadIdentity(options)
+        const { nodeId, publicKey } = identity
+        return { status, path: relative(home, identityPath(home)), nodeId, publicKey, encrypted }
+      },
+    },
+    vault: createVault({ home, password, clock }),
     openExistingStore,
     openStore,
-    openSignatures: async () => {
-      const { signatures } = await import('../adapters/platform/signatures/signatures.ts')
-      return signatures
-    },
-    openCheckpoints: async (file) => {
-      const { checkpointFile } = await import('../adapters/platform/checkpoint-file/checkpoint-file.ts')
-      return checkpointFile(file)
-    },
+    checkpointsIn: (file) => checkpointFile(file),
     openBroker: async () => {
       const { openBroker } = await import('./broker.ts')
       const { createSystemTimer } = await import('../adapters/platform/timer/system-timer.ts')
@@ -77,12 +94,8 @@ export const createCommandDependencies = (environment: Environment): CommandDepe
     backtest: async (request) => {
       const settings = await loaded()
       const { runBacktest } = await import('./backtest.ts')
-      const opened = request.isFromLog ? await openExistingStore() : null
-      try {
-        return await runBacktest(settings, request, { ...environment, log: opened?.log ?? null })
-      } finally {
-        await opened?.close()
-      }
+      await using opened = request.isFromLog ? await openExistingStore() : null
+      return await runBacktest(settings, request, { home, version, log: opened?.log ?? null })
     },
     startService: async (options) => {
       const { runUntilSignal } = await import('./service.ts')
@@ -91,31 +104,7 @@ export const createCommandDependencies = (environment: Environment): CommandDepe
     findService: async () => {
       const { askServiceAt, askServiceOf } = await import('./service-file.ts')
       const named = variables['SVC_API_BASE_URL'] ?? ''
-      return named === '' ? askServiceOf(home, environment.clock) : askServiceAt(named)
+      return named === '' ? askServiceOf(home, clock) : askServiceAt(named)
     },
   }
-}
-
-const configurationCommands = (
-  { home, variables: env }: Environment,
-  onLoaded: (configuration: Configuration) => void,
-): ConfigurationCommands => ({
-  describe: () =>
-    Promise.resolve({ path: userSettingsPath(home), present: existsSync(userSettingsPath(home)) }),
-  open: async () => {
-    const opened = await openConfigurationStore({ home, env })
-    if (opened.status === 'opened') onLoaded(opened.store.current())
-    return opened
-  },
-  check: async (file) => {
-    const loaded = await loadConfiguration({ home, env, userFile: file })
-    return loaded.status === 'loaded' ? { status: 'valid', configuration: loaded.configuration } : loaded
-  },
-  createUserSettings: (values) => createUserSettings(home, values),
-})
-
-const createFolders = async (home: string): Promise<readonly string[]> => {
-  const missing = FOLDERS.filter((folder) => !existsSync(join(home, folder)))
-  for (const folder of missing) await mkdir(join(home, folder), { recursive: true, mode: 0o700 })
-  return missing
 }

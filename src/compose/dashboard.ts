@@ -11,16 +11,14 @@ export interface DashboardOptions {
   readonly signer: Signer
   readonly logger: Logger
   readonly apiUrl: string
-  /** Instead of `dashboard.port`; null = as configured. */
-  readonly port: number | null
+  /** Instead of `dashboard.port`. */
+  readonly port: number | undefined
 }
 
-export type OpenedDashboard =
-  | { readonly status: 'open'; readonly url: string; readonly server: DashboardServer }
-  | { readonly status: 'off' }
-
-/** Without its pages or its port the service runs without a dashboard and logs why. */
-export const openDashboard = async (options: DashboardOptions): Promise<OpenedDashboard> => {
+/** Null without its pages or its port: the service runs without a dashboard and logs why. */
+export const openDashboard = async (
+  options: DashboardOptions,
+): Promise<{ readonly url: string; readonly server: DashboardServer } | null> => {
   const { environment, configuration, signer, logger, apiUrl, port } = options
   const { host, port: configuredPort } = configuration.current().dashboard
   const server = createDashboardServer({
@@ -34,16 +32,16 @@ export const openDashboard = async (options: DashboardOptions): Promise<OpenedDa
   })
   if (server === null) {
     logger.warn('the dashboard is off: its pages are not built (npm run build)')
-    return { status: 'off' }
+    return null
   }
   try {
     const { url } = await server.listen({ host, port: port ?? configuredPort })
-    return { status: 'open', url, server }
+    return { url, server }
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     if (code !== 'EADDRINUSE' && code !== 'EACCES' && code !== 'EADDRNOTAVAIL') throw error
     logger.warn(`the dashboard is off: ${message}`)
-    return { status: 'off' }
+    return null
   }
 }
 

@@ -31,7 +31,7 @@ const environmentAt = (home: string, variables: Readonly<Record<string, string>>
 const start = async (home: string, options: { port?: number; inMemory?: boolean } = {}): Promise<Service> => {
   const { port = 0, inMemory = false } = options
   const environment = environmentAt(home, { SVC_LOGGING__LEVEL: 'ERROR' })
-  const request = { host: null, port, dashboardPort: null, dashboard: false, inMemory }
+  const request = { port, dashboard: false, inMemory }
   const service = await startService(environment, request)
   services.push(service)
   return service

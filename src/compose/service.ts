@@ -16,27 +16,10 @@ import { removeServiceFile, writeServiceFile, type ServiceEntry } from './servic
 import { openMemoryStore, openStore } from './store.ts'
 import { Failure } from '../surfaces/cli/failure.ts'
 import type { RunningService, ServiceOptions } from '../surfaces/cli/dependencies.ts'
-import { asFailure } from './identity-commands.ts'
 import { knownSecretsOf, opening, type Environment } from './environment.ts'
 
-/** Overrides from the command line; null = as configured. */
-export interface ServiceRequest {
-  readonly host: string | null
-  readonly port: number | null
-  readonly dashboardPort: number | null
-  /** False = no dashboard, whatever is configured. */
-  readonly dashboard: boolean
-  /** Keep the log in memory only. */
-  readonly inMemory: boolean
-}
-
-export interface Service {
-  /** With the path prefix. */
-  readonly baseUrl: string
-  /** Null when the dashboard is off or its port was taken. */
-  readonly dashboardUrl: string | null
-  close(): Promise<void>
-}
+/** A service that runs, and how to stop it. */
+export type Service = Omit<RunningService, 'stopped'> & { close(): Promise<void> }
 
 /** The service must not start with this configuration. The message says why and what to set. */
 class StartRefusedError extends Error {
@@ -46,7 +29,7 @@ class StartRefusedError extends Error {
 /** Opens configuration, identity, store, engine, HTTP and dashboard in this order, and closes them in reverse. */
 export const startService = (
   environment: Environment,
-  { host, port, dashboardPort, dashboard, inMemory }: ServiceRequest,
+  { host, port, dashboardPort, dashboard, inMemory = false }: ServiceOptions,
 ): Promise<Service> =>
   opening(async (closers) => {
     const { clock, insecureOk, version } = environment
@@ -125,20 +108,20 @@ export const startService = (
         closers.add(() => removeServiceFile(environment.home, entry))
     }
     // What follows is loaded only now: requests are answered already.
-    const opened =
-      dashboard && current.dashboard.enabled
-        ? await (
-            await import('./dashboard.ts')
-          ).openDashboard({
-            environment,
-            configuration,
-            signer,
-            logger,
-            apiUrl: baseUrl,
-            port: dashboardPort,
-          })
-        : DASHBOARD_OFF
-    if (opened.status === 'open') closers.add(() => opened.server.close())
+    let dashboardUrl: string | null = null
+    if (dashboard && current.dashboard.enabled) {
+      const { openDashboard } = await import('./dashboard.ts')
+      const opened = await openDashboard({
+        environment,
+        configuration,
+        signer,
+        logger,
+        apiUrl: baseUrl,
+        port: dashboardPort,
+      })
+      if (opened !== null) closers.add(() => opened.server.close())
+      dashboardUrl = opened?.url ?? null
+    }
     // Last, so that a slow market does not delay the first answers.
     const { openDrivers } = await import('./drivers.ts')
     const driving = await openDrivers({
@@ -152,7 +135,6 @@ export const startService = (
     })
     drivers = driving
     closers.add(() => driving.close())
-    const dashboardUrl = opened.status === 'open' ? opened.url : null
     return { baseUrl, dashboardUrl, close: () => closers.closeAll() }
   })
 
@@ -167,13 +149,7 @@ const noted = async (home: string, entry: ServiceEntry, logger: Logger): Promise
   }
 }
 
-const DASHBOARD_OFF = { status: 'off' } as const
-
-const openConfiguration = async ({
-  home,
-  variables,
-  insecureOk,
-}: Environment): Promise<OpenedConfiguration> => {
+const openConfiguration = async ({ home, variables, insecureOk }: Environment) => {
   const opened = await openConfigurationStore({ home, env: variables })
   if (opened.status === 'invalid') {
     throw new StartRefusedError(`the configuration is invalid:\n${opened.problems.join('\n')}`)
@@ -187,13 +163,8 @@ const openConfiguration = async ({
   return opened
 }
 
-interface OpenedConfiguration {
-  readonly store: ConfigurationStore
-  readonly warnings: readonly string[]
-}
-
 /** Follows the configuration: level, format and secrets. */
-const openLogger = (environment: Environment, configuration: ConfigurationStore): OpenedLogger => {
+const openLogger = (environment: Environment, configuration: ConfigurationStore) => {
   let keys: readonly string[] = []
   const current = configuration.current()
   const logger = createLogger({
@@ -209,16 +180,11 @@ const openLogger = (environment: Environment, configuration: ConfigurationStore)
   })
   return {
     logger,
-    hide: (secrets) => {
+    hide: (secrets: readonly string[]): void => {
       keys = secrets
       logger.setSecrets([...keys, ...knownSecretsOf(environment, configuration.current())])
     },
   }
-}
-
-interface OpenedLogger {
-  readonly logger: Logger
-  readonly hide: (secrets: readonly string[]) => void
 }
 
 /** `svc config set` writes the file and an event; the running service then reads the file again. */
@@ -248,7 +214,7 @@ export const runUntilSignal = async (
   environment: Environment,
   options: ServiceOptions,
 ): Promise<RunningService> => {
-  const service = await asFailure(() => startService(environment, options).catch(explain))
+  const service = await startService(environment, options).catch(explain)
   const stopped = new Promise<void>((resolve, reject) => {
     let stoppingSinceMs: number | null = null
     const stop = (): void => {

@@ -14,7 +14,6 @@ import type { EventLog } from '../ports/event-log.ts'
 import type { Leadership } from '../ports/leadership.ts'
 import { SecretMissingError } from '../ports/secrets.ts'
 import type { StoreSession } from '../surfaces/cli/dependencies.ts'
-import { asFailure } from './identity-commands.ts'
 import type { RunningEngine } from './running-engine.ts'
 import { knownSecretsOf, type Environment } from './environment.ts'
 
@@ -93,14 +92,13 @@ export const openSession = async (
 ): Promise<StoreSession> => {
   const store = await openStore(environment, configuration)
   let running: Promise<RunningEngine> | null = null
-  const open = (): Promise<RunningEngine> =>
-    (running ??= asFailure(() => openEngine(environment, configuration, store)))
+  const open = (): Promise<RunningEngine> => (running ??= openEngine(environment, configuration, store))
   return {
     log: store.log,
     checkpoints: store.checkpoints,
     openEngine: async () => (await open()).engine,
     signCheckpoint: async () => (await open()).signCheckpoint(),
-    close: async () => {
+    [Symbol.asyncDispose]: async () => {
       await (await running)?.close()
       await store.log.close()
     },

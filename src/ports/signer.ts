@@ -11,3 +11,12 @@ export interface Signer {
   sign(text: string): string
   close(): Promise<void>
 }
+
+/** What anyone may know of the saved identity, without the password. */
+export interface IdentityDescription {
+  readonly present: boolean
+  readonly node_id: string | null
+  readonly public_key: string | null
+  readonly encrypted: boolean | null
+  readonly error: string | null
+}

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../core/shared/json.ts'
+import type { Caller } from './caller.ts'
 
 /** One message to the MCP endpoint, as the HTTP surface passes it on. */
 export interface McpPost {
@@ -7,8 +8,7 @@ export interface McpPost {
   /** Becomes `trace_id` of the events that the call writes. */
   readonly traceId: string | null
   readonly requestId: string
-  /** Whether the caller has operator rights. */
-  readonly mayOperate: boolean
+  readonly caller: Caller
 }
 
 export type McpBody =

@@ -14,7 +14,7 @@ export const launch = (): Promise<Browser> =>
 
 export interface ObservedPage {
   readonly page: Page
-  /** What Errors, content blocked by the policy, and requests to other origins. */
+  /** Errors, content blocked by the policy, and requests to other origins. */
   readonly problems: string[]
   readonly close: () => Promise<void>
 }
@@ -72,6 +72,13 @@ export const violationsOn = async (page: Page, { only, but }: Rules = {}): Promi
       ({ id, nodes }) =>
         `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary ?? ''}`).join(' | ')}`,
     )
+}
+
+/** Names that more than one region has. */
+export const repeatedRegionsOn = async (page: Page): Promise<readonly string[]> => {
+  const regions = (await page.locator('main').ariaSnapshot()).match(/^\s*- region .*$/gm) ?? []
+  const names = regions.map((line) => line.trim().replace(/:$/, ''))
+  return names.filter((name, index) => names.indexOf(name) !== index)
 }
 
 /** Whether the page is wider than the screen. */

@@ -11,6 +11,7 @@ import {
   overflowsOn,
   PAGES,
   PHONE,
+  repeatedRegionsOn,
   takeScreenshot,
   settled,
   signIn,
@@ -68,6 +69,7 @@ describe.skipIf(BROWSER === undefined)('every page', () => {
         await page.goto(engine.dashboardUrl + path)
         await settled(page, title)
         faults.push(...(await violationsOn(page, rules)).map((violation) => `${path} ${violation}`))
+        faults.push(...(await repeatedRegionsOn(page)).map((region) => `${path} has two regions ${region}`))
         if (await overflowsOn(page)) faults.push(`${path} is wider than the screen`)
         if (options.isMobile)
           faults.push(...(await smallTargetsOn(page)).map((control) => `${path} ${control}`))

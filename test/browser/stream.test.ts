@@ -85,7 +85,7 @@ describe.skipIf(BROWSER === undefined)('the live updates', () => {
     const { page } = dashboard
     await page.getByRole('navigation').getByRole('link', { name: 'Overview' }).click()
     // Panel and list share the name; the list is there once there are signals.
-    await page.getByRole('region', { name: 'Newest signals' }).first().waitFor()
+    await page.getByRole('region', { name: 'Newest signals', exact: true }).waitFor()
     const before = (await headSeq(dashboard.engine)) - (await counted(page))
     const { seconds, requests } = await flood(10)
     await expect.poll(() => counted(page)).toBe((await headSeq(dashboard.engine)) - before)

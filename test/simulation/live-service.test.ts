@@ -71,7 +71,7 @@ const start = async (
   changes: Readonly<Record<string, string>> = {},
   inMemory = true,
 ): Promise<RunningService> => {
-  const options = { host: '127.0.0.1', port: 0, dashboardPort: null, dashboard: false, inMemory }
+  const options = { host: '127.0.0.1', port: 0, dashboard: false, inMemory }
   const started = await startService(environmentOf(home, variablesOf(changes), 'test'), options)
   service = started
   return {

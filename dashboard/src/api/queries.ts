@@ -29,7 +29,6 @@ export type Resource =
   | 'provenance'
   | 'regime'
   | 'scores'
-  | 'signals'
 
 const read = <Data>(
   [resource, ...key]: readonly [Resource, ...unknown[]],
@@ -107,12 +106,6 @@ export const queries = {
     queryOptions({
       queryKey: ['session'] as const,
       queryFn: async ({ signal }) => (await fetch('/session', { signal })).json() as Promise<Session>,
-    }),
-  signals: (limit: number) =>
-    queryOptions({
-      queryKey: ['signals', limit] as const,
-      queryFn: async ({ signal }) =>
-        (await dataOf(api.GET('/signals', { params: { query: { limit } }, signal }))).items.map(withPayload),
     }),
   treasury: () => read(['karma', 'treasury'], (signal) => api.GET('/treasury', { signal })),
   weights: () =>

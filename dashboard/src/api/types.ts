@@ -5,9 +5,9 @@ type Schemas = components['schemas']
 
 export type Payload = Readonly<Record<string, unknown>>
 
-/** As the stream and the lists of signals show an event. */
-export type EventItem = WithPayload<Schemas['Signal']>
 export type EventRecord = WithPayload<Schemas['EventRecord']>
+/** What the stream sends of an event, and its place in the log. */
+export type EventItem = Pick<EventRecord, 'seq' | 'id' | 'ts' | 'type' | 'source' | 'payload'>
 export type EventFilter = NonNullable<paths['/events']['get']['parameters']['query']>
 
 /** A payload that is no JSON any more, because the store was changed from outside, is a member of one: see client.ts. */

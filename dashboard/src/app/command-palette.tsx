@@ -107,7 +107,7 @@ const useCommands = (): readonly Command[] => {
       run: () => void navigate({ to: path }),
     })),
     { label: 'Kill switch', hint: 'k', run: openKillSwitch },
-    { label: 'Run a brain cycle now', hint: '', run: () => cycle.mutate() },
+    { label: 'Run a brain cycle now', hint: '', run: () => cycle.run() },
     { label: 'Switch theme', hint: '', run: () => toast(`Theme: ${switchTheme()}`) },
     { label: 'Sign out', hint: '', run: signOut },
   ]

@@ -1,9 +1,11 @@
+import type { UseInfiniteQueryResult } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { ListFilter, X } from 'lucide-react'
 import { type ReactNode, useEffect, useRef, useState, useSyncExternalStore } from 'react'
 import { Button } from '../ui/button.tsx'
 import { cx } from '../ui/cx.ts'
 import { TextField } from '../ui/field.tsx'
+import { formatCount } from '../ui/format.ts'
 import { useUrlState } from './use-url-state.ts'
 
 interface FilterFormProps {
@@ -132,3 +134,31 @@ const subscribe = (listener: () => void): (() => void) => {
 /** Height of the window minus `takenPx`, for lists that fill the page. */
 export const useRemainingPx = (takenPx: number): number =>
   useSyncExternalStore(subscribe, () => Math.max(HEIGHT_PX_MIN, innerHeight - takenPx))
+
+interface ListEndProps {
+  readonly count: number
+  readonly noun: string
+  readonly query: Pick<UseInfiniteQueryResult, 'hasNextPage' | 'isFetchingNextPage' | 'fetchNextPage'>
+  /** No more are loaded. */
+  readonly isFull?: boolean
+}
+
+/** How many are listed, and a button for older ones. */
+export const ListEnd = ({ count, noun, query, isFull = false }: ListEndProps) => (
+  <footer className="flex min-h-9 flex-wrap items-center justify-between gap-2 border-t border-line px-3 py-1 text-xs text-muted">
+    <span>
+      {formatCount(count)} {count === 1 ? noun : `${noun}s`}
+      {query.hasNextPage ? '' : ' in total'}
+    </span>
+    {query.hasNextPage ? (
+      <Button
+        size="small"
+        busy={query.isFetchingNextPage}
+        disabled={isFull}
+        onClick={() => void query.fetchNextPage()}
+      >
+        Older {noun}s
+      </Button>
+    ) : null}
+  </footer>
+)

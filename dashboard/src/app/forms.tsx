@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react'
+import { type ReactNode, type SyntheticEvent, useState } from 'react'
 import { ApiError } from '../api/client.ts'
 import { Button, type ButtonLook } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
@@ -30,38 +30,61 @@ export const formErrors = (
   }
 }
 
-interface FormEndProps {
+interface FormProps {
   readonly submitLabel: string
   readonly look?: ButtonLook
-  readonly error: string | null
-  readonly isBusy: boolean
+  readonly error?: string | null
+  readonly isBusy?: boolean
   readonly isReady?: boolean
+  readonly onSubmit: () => void
   readonly onCancel: () => void
+  readonly children: ReactNode
 }
 
-/** Error, cancel and submit of a form. */
-export const FormEnd = ({
+/** A form in a dialog: fields, the error of the last attempt, cancel and submit. */
+export const Form = ({
   submitLabel,
   look = 'primary',
-  error,
-  isBusy,
+  error = null,
+  isBusy = false,
   isReady = true,
+  onSubmit,
   onCancel,
-}: FormEndProps) => (
-  <>
-    {error === null ? null : (
-      <p role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-sm text-bad">
-        {error}
-      </p>
-    )}
-    <div className="flex justify-end gap-2">
-      <Button onClick={onCancel}>Cancel</Button>
-      <Button type="submit" look={look} busy={isBusy} disabled={!isReady}>
-        {submitLabel}
-      </Button>
-    </div>
-  </>
-)
+  children,
+}: FormProps) => {
+  const submit = (event: SyntheticEvent): void => {
+    event.preventDefault()
+    if (isReady) onSubmit()
+  }
+  return (
+    <form className="grid gap-4" onSubmit={submit}>
+      {children}
+      {error === null ? null : (
+        <p role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-sm text-bad">
+          {error}
+        </p>
+      )}
+      <div className="flex justify-end gap-2">
+        <Button onClick={onCancel}>Cancel</Button>
+        <Button type="submit" look={look} busy={isBusy} disabled={!isReady}>
+          {submitLabel}
+        </Button>
+      </div>
+    </form>
+  )
+}
+
+/** What is typed into a form, and what the input of each member needs. */
+export const useDraft = <Draft extends Readonly<Record<string, string>>>(initial: Draft) => {
+  const [draft, setDraft] = useState(initial)
+  const input = (member: keyof Draft & string, errors?: FormErrors) => ({
+    value: draft[member] ?? '',
+    error: errors?.of(member),
+    onChange: ({ target }: { readonly target: { readonly value: string } }) =>
+      setDraft({ ...draft, [member]: target.value }),
+  })
+  return { draft, input }
+}
 
 interface RegisterDialogProps {
   readonly title: string

@@ -7,7 +7,7 @@ import { cx } from '../ui/cx.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { Time } from '../ui/time.tsx'
 import { Untrusted } from '../ui/untrusted.tsx'
-import { confirm, createPrompt } from './prompts.tsx'
+import { createPrompt } from './prompts.tsx'
 import { useAction } from './use-action.ts'
 
 interface Level {
@@ -31,29 +31,26 @@ const LOOKS: Readonly<Record<number, string>> = {
 }
 
 /** Raising needs a confirmation; lowering needs a reason and a typed word. */
-const useKillSwitch = () => {
-  const action = useAction({
-    send: (body: { readonly level: number; readonly reason: string }, headers) =>
-      api.POST('/kill-switch', { body, headers }),
+const useKillSwitch = (from: number) =>
+  useAction({
+    send: ({ level }: Level, headers, reason) => {
+      panel.answer(null)
+      return api.POST('/kill-switch', { body: { level, reason }, headers })
+    },
+    confirms: ({ level, name, effect }) => {
+      const isRaise = level > from
+      return {
+        title: `${isRaise ? 'Raise' : 'Lower'} the kill switch to ${level}, ${name.toLowerCase()}?`,
+        text: `${effect}. It is at ${from} now.`,
+        confirmLabel: isRaise ? `Raise to ${level}` : `Lower to ${level}`,
+        look: isRaise ? 'danger' : 'primary',
+        reason: { suggestion: isRaise ? 'raised on the dashboard' : '' },
+        ...(isRaise ? {} : { word: 'LOWER' }),
+      }
+    },
     done: ({ level, state }) => `Kill switch is at ${level}, ${state}`,
     refreshes: ['kill-switch', 'brain-status'],
   })
-  const move = async (from: number, { level, name, effect }: Level): Promise<void> => {
-    const isRaise = level > from
-    const answer = await confirm({
-      title: `${isRaise ? 'Raise' : 'Lower'} the kill switch to ${level}, ${name.toLowerCase()}?`,
-      text: `${effect}. It is at ${from} now.`,
-      confirmLabel: isRaise ? `Raise to ${level}` : `Lower to ${level}`,
-      look: isRaise ? 'danger' : 'primary',
-      reason: { suggestion: isRaise ? 'raised on the dashboard' : '' },
-      ...(isRaise ? {} : { word: 'LOWER' }),
-    })
-    if (answer === null) return
-    panel.answer(null)
-    action.mutate({ level, reason: answer.reason })
-  }
-  return { move, isBusy: action.isPending }
-}
 
 const panel = createPrompt<true, never>()
 
@@ -103,7 +100,7 @@ export const KillSwitchDialog = () => {
 
 export const KillSwitchLevels = () => {
   const { data } = useQuery(queries.killSwitch())
-  const { move, isBusy } = useKillSwitch()
+  const change = useKillSwitch(data?.level ?? 0)
   if (data === undefined) return <p className="text-muted">Loading the level …</p>
   return (
     <div className="grid gap-3">
@@ -134,8 +131,8 @@ export const KillSwitchLevels = () => {
             ) : (
               <Button
                 look={words.level > data.level ? 'danger' : 'plain'}
-                busy={isBusy}
-                onClick={() => void move(data.level, words)}
+                busy={change.isPending}
+                onClick={() => change.run(words)}
               >
                 {words.level > data.level ? 'Raise' : 'Lower'}
               </Button>

@@ -1,9 +1,9 @@
-import { useState, type SyntheticEvent } from 'react'
+import { useState } from 'react'
 import { ApiError } from '../api/client.ts'
-import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
 import { createStore } from '../ui/store.ts'
+import { Form } from './forms.tsx'
 
 /** A question that one dialog of the shell asks. `ask` resolves with the answer, or null if the user cancels. */
 export const createPrompt = <Question, Answer>() => {
@@ -26,7 +26,7 @@ export const createPrompt = <Question, Answer>() => {
   return { ask, answer, useQuestion: question.use }
 }
 
-interface Confirmation {
+export interface Confirmation {
   readonly title: string
   /** What will happen, in one or two sentences. */
   readonly text: string
@@ -59,7 +59,7 @@ const ConfirmForm = ({ question }: { readonly question: Confirmation }) => {
     (question.reason === undefined || reason.trim() !== '') &&
     (question.word === undefined || word.trim().toUpperCase() === question.word)
   return (
-    <PromptForm
+    <Form
       submitLabel={question.confirmLabel}
       look={question.look ?? 'primary'}
       isReady={isReady}
@@ -83,7 +83,7 @@ const ConfirmForm = ({ question }: { readonly question: Confirmation }) => {
           onChange={(event) => setWord(event.target.value)}
         />
       )}
-    </PromptForm>
+    </Form>
   )
 }
 
@@ -133,9 +133,8 @@ export const OperatorDialog = () => {
 const OperatorForm = ({ error }: { readonly error: string | null }) => {
   const [token, setToken] = useState('')
   return (
-    <PromptForm
+    <Form
       submitLabel="Continue"
-      look="primary"
       isReady={token.trim() !== ''}
       onSubmit={() => operatorPrompt.answer(token.trim())}
       onCancel={() => operatorPrompt.answer(null)}
@@ -149,33 +148,6 @@ const OperatorForm = ({ error }: { readonly error: string | null }) => {
         error={error ?? undefined}
         onChange={(event) => setToken(event.target.value)}
       />
-    </PromptForm>
-  )
-}
-
-interface PromptFormProps {
-  readonly submitLabel: string
-  readonly look: 'primary' | 'danger'
-  readonly isReady: boolean
-  readonly onSubmit: () => void
-  readonly onCancel: () => void
-  readonly children: React.ReactNode
-}
-
-const PromptForm = ({ submitLabel, look, isReady, onSubmit, onCancel, children }: PromptFormProps) => {
-  const submit = (event: SyntheticEvent): void => {
-    event.preventDefault()
-    if (isReady) onSubmit()
-  }
-  return (
-    <form className="grid gap-4" onSubmit={submit}>
-      {children}
-      <div className="flex justify-end gap-2">
-        <Button onClick={onCancel}>Cancel</Button>
-        <Button type="submit" look={look} disabled={!isReady}>
-          {submitLabel}
-        </Button>
-      </div>
-    </form>
+    </Form>
   )
 }

@@ -3,11 +3,17 @@ import { dataOf } from '../api/client.ts'
 import type { Resource } from '../api/queries.ts'
 import { titleOf } from '../ui/states.tsx'
 import { toast } from '../ui/toast.tsx'
-import { asOperator, type OperatorHeaders } from './prompts.tsx'
+import { asOperator, confirm, type Confirmation, type OperatorHeaders } from './prompts.tsx'
 
 export interface ActionOptions<Input, Result> {
   /** The request. Pass `headers` on: they carry the operator token when one is needed. */
-  readonly send: (input: Input, headers: OperatorHeaders) => Promise<{ readonly data?: Result }>
+  readonly send: (
+    input: Input,
+    headers: OperatorHeaders,
+    reason: string,
+  ) => Promise<{ readonly data?: Result }>
+  /** Asked first; nothing is sent if the user cancels. */
+  readonly confirms?: (input: Input) => Confirmation
   /** The message after success; null for none. */
   readonly done: (result: Result, input: Input) => string | null
   /** Closes a form, say. Also runs if the component is gone by then: the stream may be faster than the response. */
@@ -18,18 +24,20 @@ export interface ActionOptions<Input, Result> {
   readonly quiet?: boolean
 }
 
-/** A write: asks for the operator token if needed, reports the result, and refreshes what it changed. */
+/** A write: asks for confirmation and operator token if needed, reports the result, and refreshes what it changed. */
 export const useAction = <Input, Result>({
   send,
+  confirms,
   done,
   after,
   refreshes = [],
   quiet = false,
 }: ActionOptions<Input, Result>) => {
   const client = useQueryClient()
-  return useMutation({
-    mutationFn: (input: Input) => asOperator((headers) => dataOf(send(input, headers))),
-    onSuccess: async (result, input) => {
+  const { mutate, isPending, error, variables } = useMutation({
+    mutationFn: ({ input, reason }: { readonly input: Input; readonly reason: string }) =>
+      asOperator((headers) => dataOf(send(input, headers, reason))),
+    onSuccess: async (result, { input }) => {
       // Null: the operator token was asked for and not given.
       if (result === null) return
       const text = done(result, input)
@@ -37,8 +45,13 @@ export const useAction = <Input, Result>({
       after?.(result, input)
       await Promise.all(refreshes.map((resource) => client.invalidateQueries({ queryKey: [resource] })))
     },
-    onError: (error) => {
-      if (!quiet) toast(titleOf(error), 'bad')
+    onError: (failure) => {
+      if (!quiet) toast(titleOf(failure), 'bad')
     },
   })
+  const ask = async (input: Input): Promise<void> => {
+    const answer = confirms === undefined ? { reason: '' } : await confirm(confirms(input))
+    if (answer !== null) mutate({ input, reason: answer.reason })
+  }
+  return { run: (input: Input) => void ask(input), isPending, error, input: variables?.input }
 }

@@ -1,7 +1,7 @@
-import type { QueryClient } from '@tanstack/react-query'
+import { useQuery, type QueryClient } from '@tanstack/react-query'
 import { createContext, useContext, useEffect, useRef, useState, useSyncExternalStore } from 'react'
-import type { Resource } from '../api/queries.ts'
-import type { EventItem } from '../api/types.ts'
+import { queries, type Resource } from '../api/queries.ts'
+import type { EventFilter, EventItem } from '../api/types.ts'
 import { openStream, type ConnectionStatus, type Stream } from './stream.ts'
 
 /** Which resources an event makes stale, by the beginning of its type. The longest match decides. */
@@ -17,7 +17,6 @@ const STALE_BY: Readonly<Record<string, readonly Resource[]>> = {
   learning: ['learning', 'brain-status', 'producers'],
   'market.bar': ['portfolio', 'positions'],
   producer: ['producers'],
-  signal: ['signals'],
   'system.config_changed': ['config', 'portfolio', 'karma', 'live'],
   'system.kill_switch': ['brain-status', 'kill-switch', 'live'],
   'system.started': ['health', 'config'],
@@ -166,14 +165,18 @@ export const useEventCount = (): number => {
   return useSyncExternalStore(live.subscribe, live.count)
 }
 
-/** Calls `onEvents` with every batch. The function may change from render to render. */
-export const useEvents = (onEvents: OnEvents): void => {
-  const live = useLive()
-  const latest = useRef(onEvents)
-  useEffect(() => {
-    latest.current = onEvents
-  })
-  useEffect(() => live.subscribeToEvents((events) => latest.current(events)), [live])
+/** Events of a type, newest first: what the API returns, continued by the stream. */
+export const useEventList = (
+  filter: EventFilter & { readonly limit: number },
+  accepts: (event: EventItem) => boolean = () => true,
+) => {
+  const query = useQuery(queries.events(filter))
+  const { type, limit } = filter
+  const events = useRecentEvents(
+    (event) => (type === undefined || event.type.startsWith(`${type}.`)) && accepts(event),
+    { older: query.data?.items, limit },
+  )
+  return { query, events }
 }
 
 interface RecentEventsOptions {
@@ -188,11 +191,26 @@ export const useRecentEvents = (
   { older = [], limit = 200 }: RecentEventsOptions = {},
 ): readonly EventItem[] => {
   const live = useLive()
-  const [newer, setNewer] = useState<readonly EventItem[]>(() => live.recent().filter(accepts).toReversed())
-  useEvents((events) => {
-    const fresh = events.filter(accepts).toReversed()
-    if (fresh.length > 0) setNewer((known) => [...fresh, ...known].slice(0, limit))
+  const [streamed, setStreamed] = useState(() => newestFirst(live.recent().filter(accepts), limit))
+  // The function may change from render to render.
+  const latest = useRef(accepts)
+  useEffect(() => {
+    latest.current = accepts
   })
-  const ids = new Set(newer.map(({ id }) => id))
-  return [...newer.filter(accepts), ...older.filter(({ id }) => !ids.has(id))].slice(0, limit)
+  useEffect(() => {
+    const add: OnEvents = (events) => {
+      const fresh = events.filter((event) => latest.current(event))
+      if (fresh.length > 0) setStreamed((known) => newestFirst([...known, ...fresh], limit))
+    }
+    // What arrived between the first drawing and now.
+    add(live.recent())
+    return live.subscribeToEvents(add)
+  }, [live, limit])
+  return newestFirst([...streamed.filter(accepts), ...older], limit)
 }
+
+/** Newest first and each event once, whatever the order in which pages and stream bring them. */
+export const newestFirst = (events: readonly EventItem[], limit: number): readonly EventItem[] =>
+  [...new Map(events.map((event) => [event.id, event])).values()]
+    .toSorted((one, other) => other.seq - one.seq)
+    .slice(0, limit)

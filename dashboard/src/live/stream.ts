@@ -28,9 +28,16 @@ const WATCHDOG_MS = 5000
 const RETRY_MS = [500, 1000, 2000, 4000] as const
 const SESSION_CHECK_MS = 2000
 
+/** An event of the log that was received or read. */
+type Position = Pick<EventItem, 'id' | 'seq'>
+
+/** Before the first event. */
+const BEGINNING: Position = { id: '', seq: 0 }
+
 /**
  * The one event stream of a page. It starts after the event that was the newest when the page loaded and resumes after
- * the last one it received, so no event is missed; duplicates are dropped.
+ * the last one it received, so no event is missed. The service sends every event once and in order, but without its
+ * seq: it is counted here.
  */
 export const openStream = (handlers: StreamHandlers): Stream => {
   let connection = new AbortController()
@@ -47,22 +54,22 @@ export const openStream = (handlers: StreamHandlers): Stream => {
 }
 
 const run = async (handlers: StreamHandlers, nextConnection: () => AbortSignal): Promise<void> => {
-  let lastId: string | null = null
+  let position: Position | null = null
   let failures = 0
   for (;;) {
     const signal = nextConnection()
     try {
-      lastId ??= (await readEvents({ limit: 1 }, signal)).items[0]?.id ?? null
+      position ??= (await readEvents({ limit: 1 }, signal)).items[0] ?? BEGINNING
       handlers.onPosition()
       const response = await fetch(`${API}/events/stream`, {
-        headers: { accept: 'text/event-stream', ...(lastId === null ? {} : { 'last-event-id': lastId }) },
+        headers: { accept: 'text/event-stream', 'last-event-id': position.id },
         signal,
       })
       if (response.status === 401) throw new ApiError(401, {})
       if (!response.ok || response.body === null) throw new Error(`the stream answered ${response.status}`)
       failures = 0
       handlers.onStatus('live')
-      lastId = await receive(response.body, lastId, handlers)
+      position = await receive(response.body, position, handlers)
     } catch (error) {
       if (error instanceof ApiError && error.status === 401) {
         handlers.onStatus('signed-out')
@@ -76,13 +83,13 @@ const run = async (handlers: StreamHandlers, nextConnection: () => AbortSignal):
   }
 }
 
-/** Until the connection ends; returns the id of the last event. */
+/** Until the connection ends; returns the position after the last event. */
 const receive = async (
   body: ReadableStream<Uint8Array>,
-  from: string | null,
+  from: Position,
   handlers: StreamHandlers,
-): Promise<string | null> => {
-  let lastId = from
+): Promise<Position> => {
+  let last = from
   let receivedAtMs = performance.now()
   const watchdog = setInterval(() => {
     // A body that cannot be canceled has ended already.
@@ -90,18 +97,23 @@ const receive = async (
   }, WATCHDOG_MS)
   try {
     for await (const messages of readMessages(body, () => (receivedAtMs = performance.now()))) {
-      const fresh = messages.filter(({ id }) => id !== lastId)
-      lastId = messages.at(-1)?.id ?? lastId
-      if (fresh.length > 0) handlers.onEvents(fresh.map(({ data }) => JSON.parse(data) as EventItem))
+      const events = messages.map(({ data }, index) => eventOf(data, last.seq + 1 + index))
+      last = events.at(-1) ?? last
+      handlers.onEvents(events)
     }
   } catch {
-    // A broken connection ends like any other: the loop above opens another one after the last id.
-    return lastId
+    // A broken connection ends like any other: the loop above opens another one after the last event.
+    return last
   } finally {
     clearInterval(watchdog)
   }
-  return lastId
+  return last
 }
+
+const eventOf = (data: string, seq: number): EventItem => ({
+  ...(JSON.parse(data) as Omit<EventItem, 'seq'>),
+  seq,
+})
 
 export interface SseMessage {
   readonly id: string

@@ -1,7 +1,9 @@
+import type { UseQueryResult } from '@tanstack/react-query'
 import { X } from 'lucide-react'
 import { Dialog as Radix } from 'radix-ui'
 import { type ReactNode, useState } from 'react'
 import { cx } from './cx.ts'
+import { QueryContent } from './panel.tsx'
 
 /** Open as long as it is there. */
 interface DialogProps {
@@ -41,7 +43,7 @@ export const Dialog = ({ title, description, onClose, form = 'centre', children 
               `inset-y-0 right-0 w-[min(40rem,100vw)] border-y-0 border-r-0 ${BETWEEN_BARS}`,
           )}
         >
-          <header className="flex items-start justify-between gap-3 border-b border-line px-4 py-3">
+          <header className="flex items-center justify-between gap-3 border-b border-line px-4 py-3">
             <div className="min-w-0">
               <Radix.Title className="text-base font-semibold wrap-anywhere">{title}</Radix.Title>
               {description === undefined ? null : (
@@ -61,6 +63,21 @@ export const Dialog = ({ title, description, onClose, form = 'centre', children 
     </Radix.Root>
   )
 }
+
+interface QuerySheetProps<Data> extends Omit<DialogProps, 'form' | 'children'> {
+  readonly query: UseQueryResult<Data>
+  readonly what: string
+  readonly children: (data: Data) => ReactNode
+}
+
+/** The details of one thing. */
+export const QuerySheet = <Data,>({ query, what, children, ...dialog }: QuerySheetProps<Data>) => (
+  <Dialog {...dialog} form="sheet">
+    <QueryContent query={query} what={what}>
+      {children}
+    </QueryContent>
+  </Dialog>
+)
 
 /** The last focused element outside of dialogs. */
 let lastOutside: HTMLElement | null = null

@@ -1,8 +1,14 @@
-import { useId, type InputHTMLAttributes, type ReactNode, type SelectHTMLAttributes } from 'react'
+import {
+  useId,
+  type InputHTMLAttributes,
+  type ReactNode,
+  type SelectHTMLAttributes,
+  type TextareaHTMLAttributes,
+} from 'react'
 import { cx } from './cx.ts'
 
 export const inputClass =
-  'h-9 w-full rounded-md border border-line bg-bg px-2.5 text-sm placeholder:text-muted aria-invalid:border-bad'
+  'h-9 w-full rounded-md border border-line bg-panel px-2.5 text-sm placeholder:text-muted aria-invalid:border-bad'
 
 interface FieldProps {
   readonly label: string
@@ -17,7 +23,7 @@ interface FieldProps {
 }
 
 /** A labelled input of any kind; hint and error are announced to screen readers. */
-export const Field = ({ label, hint, error, children }: FieldProps) => {
+const Field = ({ label, hint, error, children }: FieldProps) => {
   const id = useId()
   const hasNote = hint !== undefined || error !== undefined
   return (
@@ -47,10 +53,45 @@ export const TextField = ({ label, hint, error, className, ...input }: TextField
   </Field>
 )
 
+type TextAreaProps = Omit<FieldProps, 'children'> & TextareaHTMLAttributes<HTMLTextAreaElement>
+
+export const TextArea = ({ label, hint, error, className, ...area }: TextAreaProps) => (
+  <Field label={label} hint={hint} error={error}>
+    {(ids) => <textarea {...area} {...ids} className={cx(inputClass, 'h-auto py-2', className)} />}
+  </Field>
+)
+
+/** A value, and its text where that is another. */
+type Options = readonly (string | readonly [value: string, text: string])[]
+
+interface SelectFieldProps extends Omit<FieldProps, 'children'>, SelectHTMLAttributes<HTMLSelectElement> {
+  readonly options: Options
+}
+
+export const SelectField = ({ label, hint, error, options, ...select }: SelectFieldProps) => (
+  <Field label={label} hint={hint} error={error}>
+    {(ids) => (
+      <select {...select} {...ids} className={inputClass}>
+        <OptionList options={options} />
+      </select>
+    )}
+  </Field>
+)
+
+export const OptionList = ({ options }: { readonly options: Options }) =>
+  options.map((option) => {
+    const [value, text] = typeof option === 'string' ? [option, option] : option
+    return (
+      <option key={value} value={value}>
+        {text}
+      </option>
+    )
+  })
+
 interface ChoiceProps extends Omit<SelectHTMLAttributes<HTMLSelectElement>, 'onChange' | 'value'> {
   readonly label: string
   readonly value: string
-  readonly choices: readonly (readonly [value: string, text: string])[]
+  readonly choices: Options
   readonly onChoose: (value: string) => void
 }
 
@@ -63,10 +104,6 @@ export const Choice = ({ label, value, choices, onChoose, ...select }: ChoicePro
     onChange={(event) => onChoose(event.target.value)}
     className="h-7 rounded-md border border-line bg-panel px-1.5 text-xs"
   >
-    {choices.map(([choice, text]) => (
-      <option key={choice} value={choice}>
-        {text}
-      </option>
-    ))}
+    <OptionList options={choices} />
   </select>
 )

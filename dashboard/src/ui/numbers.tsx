@@ -1,6 +1,14 @@
 import type { ReactNode } from 'react'
 import { cx } from './cx.ts'
-import { formatPercent, formatPrice, formatQuantity, formatUsd } from './format.ts'
+import {
+  formatCount,
+  formatDuration,
+  formatNumber,
+  formatPercent,
+  formatPrice,
+  formatQuantity,
+  formatUsd,
+} from './format.ts'
 
 const toneOf = (value: number): string => {
   if (value > 0) return 'text-good'
@@ -48,6 +56,18 @@ export const Percent = ({ value, digits = 2, toned = false }: PercentProps) => (
   <Figure value={value} {...(toned ? { tone: toneOf } : {})}>
     {(share) => formatPercent(share, { digits, plus: toned })}
   </Figure>
+)
+
+/** Without decimals. */
+export const Share = ({ value }: MaybeNumber) => <Percent value={value} digits={0} />
+
+export const Count = ({ value }: MaybeNumber) => <Figure value={value}>{formatCount}</Figure>
+
+export const Duration = ({ value }: MaybeNumber) => <Figure value={value}>{formatDuration}</Figure>
+
+/** With one decimal. */
+export const Score = ({ value }: MaybeNumber) => (
+  <Figure value={value}>{(score) => formatNumber(score, 1)}</Figure>
 )
 
 /** In dollars: every symbol is quoted in them. */

@@ -12,7 +12,7 @@ interface PanelProps {
   readonly actions?: ReactNode
   /** No padding: for tables and lists. */
   readonly flush?: boolean
-  readonly className?: string
+  readonly className?: string | undefined
   readonly children: ReactNode
 }
 
@@ -36,7 +36,7 @@ export const Panel = ({ title, actions, flush = false, className, children }: Pa
   )
 }
 
-interface QueryPanelProps<Data> extends Omit<PanelProps, 'children'> {
+export interface QueryPanelProps<Data> extends Omit<PanelProps, 'children'> {
   readonly query: UseQueryResult<Data>
   readonly children: (data: Data) => ReactNode
 }
@@ -73,32 +73,26 @@ export const QueryContent = <Data,>({ query, what, children }: QueryContentProps
 
 const FRESH_MS = 10_000
 
-/** The age of the data: discreet while the page is live, prominent when no updates arrive. */
+/** Whether the data is current. Its age matters where events do not refresh it, or do not arrive. */
 export const DataAge = ({
   query,
   isLiveUpdated = true,
 }: {
   readonly query: Pick<UseQueryResult, 'dataUpdatedAt' | 'isError'>
-  /** Events refresh it; otherwise its age counts from loading. */
   readonly isLiveUpdated?: boolean
 }) => {
   const isLive = useConnectionStatus() === 'live' && !query.isError
   const { dataUpdatedAt } = query
   const age = useNow((nowMs) => ageText(dataUpdatedAt, nowMs))
   if (dataUpdatedAt === 0) return null
-  if (isLive && !isLiveUpdated) return <span className="text-muted">{age === '' ? 'loaded now' : age}</span>
-  if (isLive) {
+  if (!isLive) {
     return (
-      <span className="text-muted" title="Refreshed by events as they happen">
-        {age === '' ? 'live' : `live · ${age}`}
+      <span className="rounded bg-warn-soft px-1.5 py-0.5 text-warn">
+        {age === '' ? 'stale' : `stale · ${age}`}
       </span>
     )
   }
-  return (
-    <span className="rounded bg-warn-soft px-1.5 py-0.5 text-warn">
-      {age === '' ? 'stale' : `stale · ${age}`}
-    </span>
-  )
+  return <span className="text-muted">{isLiveUpdated ? 'live' : age === '' ? 'loaded now' : age}</span>
 }
 
 const ageText = (updatedAtMs: number, nowMs: number): string => {

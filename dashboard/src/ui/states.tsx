@@ -14,7 +14,9 @@ export const Empty = ({ title, children }: { readonly title: string; readonly ch
   <div className="flex flex-col items-center gap-1 px-4 py-8 text-center">
     <Inbox className="size-5 text-muted" aria-hidden />
     <p className="font-medium">{title}</p>
-    {children === undefined ? null : <div className="max-w-prose text-sm text-muted">{children}</div>}
+    {children === undefined ? null : (
+      <div className="max-w-prose text-sm text-balance text-muted">{children}</div>
+    )}
   </div>
 )
 

@@ -1,6 +1,7 @@
 import { ArrowDown, ArrowUp } from 'lucide-react'
 import { type KeyboardEvent, type ReactNode, useState } from 'react'
 import { cx } from './cx.ts'
+import { QueryPanel, type QueryPanelProps } from './panel.tsx'
 import { Time } from './time.tsx'
 
 export interface Column<Row> {
@@ -114,9 +115,10 @@ interface HeadCellProps<Row> {
 const HeadCell = <Row,>({ column, sorting, onSort }: HeadCellProps<Row>) => {
   const { name, sortBy } = column
   const current = sorting?.name === name ? sorting : null
+  const className = cx(cellClass(column), 'font-medium whitespace-nowrap')
   if (sortBy === undefined) {
     return (
-      <th scope="col" className={cx(cellClass(column), 'font-medium whitespace-nowrap')}>
+      <th scope="col" className={className}>
         {name}
       </th>
     )
@@ -132,7 +134,7 @@ const HeadCell = <Row,>({ column, sorting, onSort }: HeadCellProps<Row>) => {
     <th
       scope="col"
       aria-sort={current === null ? 'none' : current.isDescending ? 'descending' : 'ascending'}
-      className={cx(cellClass(column), 'font-medium whitespace-nowrap')}
+      className={className}
     >
       <button
         type="button"
@@ -184,16 +186,15 @@ export const moveBetweenRows = (event: KeyboardEvent<HTMLElement>): void => {
   next.focus()
 }
 
-interface ColumnOptions {
-  readonly wide?: boolean
-}
+/** For a column that is hidden on narrow screens. */
+export const WIDE = { wide: true } as const
 
 /** A column of numbers on the right, sortable; `Show` draws one of them. */
 export const numberColumn = <Row,>(
   name: string,
   valueOf: (row: Row) => number | null,
   Show: (props: { readonly value: number | null }) => ReactNode,
-  options: ColumnOptions = {},
+  options: Partial<Column<Row>> = {},
 ): Column<Row> => ({
   name,
   align: 'right',
@@ -206,7 +207,7 @@ export const numberColumn = <Row,>(
 export const ageColumn = <Row,>(
   name: string,
   atOf: (row: Row) => string | null,
-  options: ColumnOptions = {},
+  options: Partial<Column<Row>> = {},
 ): Column<Row> => ({
   name,
   align: 'right',
@@ -214,3 +215,31 @@ export const ageColumn = <Row,>(
   sortBy: (row) => atOf(row) ?? '',
   ...options,
 })
+
+type TablePanelProps<Data, Row> = Omit<TableProps<Row>, 'label' | 'rows'> &
+  Pick<QueryPanelProps<Data>, 'title' | 'query' | 'actions' | 'className'> & {
+    readonly rows: (data: Data) => readonly Row[]
+    /** Of the table, if not after the panel. */
+    readonly label?: string
+    /** Shown instead of a table without rows. */
+    readonly empty: ReactNode
+  }
+
+/** A panel with a table of what a query returns. */
+export const TablePanel = <Data, Row>({
+  title,
+  query,
+  actions,
+  className,
+  rows,
+  label = `List of ${title.toLowerCase()}`,
+  empty,
+  ...table
+}: TablePanelProps<Data, Row>) => (
+  <QueryPanel title={title} flush query={query} actions={actions} className={className}>
+    {(data) => {
+      const listed = rows(data)
+      return listed.length === 0 ? empty : <Table {...table} label={label} rows={listed} />
+    }}
+  </QueryPanel>
+)

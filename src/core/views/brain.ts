@@ -9,6 +9,7 @@ import { distanceOf, type ExplainRules, type StoredConviction, valueOf, whatIfs 
 import type { PayloadOf } from '../events/catalogue.ts'
 import { isBuiltin } from '../signals/producers.ts'
 import { r9 } from '../shared/numbers.ts'
+import { picked } from './members.ts'
 
 export const brainStatusView = z.object({
   regime: z.string().nullable(),
@@ -20,19 +21,17 @@ export const brainStatusView = z.object({
   last_cycle_at: z.string().nullable(),
 })
 
-type BrainStatusView = z.infer<typeof brainStatusView>
-
 export const viewBrainStatus = ({
   trading: { killSwitch },
-  brain,
-}: Pick<State, 'trading' | 'brain'>): BrainStatusView => ({
-  regime: brain.regime?.regime ?? null,
-  regime_changed_at: brain.regime?.changedAt ?? null,
+  brain: { regime, lastCycle },
+}: Pick<State, 'trading' | 'brain'>): z.infer<typeof brainStatusView> => ({
+  regime: regime?.regime ?? null,
+  regime_changed_at: regime?.changedAt ?? null,
   kill_switch_level: killSwitch.level,
   kill_switch_reason: killSwitch.reason,
   kill_switch_changed_at: killSwitch.changedAt,
-  last_cycle_id: brain.lastCycle?.id ?? null,
-  last_cycle_at: brain.lastCycle?.at ?? null,
+  last_cycle_id: lastCycle?.id ?? null,
+  last_cycle_at: lastCycle?.at ?? null,
 })
 
 export const regimeView = z.object({
@@ -90,38 +89,20 @@ export const viewCycle = (
   kill_switch_level: killSwitch.level,
 })
 
-export const viewIntent = ({
-  id,
-  intent,
-  status,
-  reasons,
-  positionId,
-}: Intent): z.infer<typeof intentView> => ({
-  intent_id: id,
-  symbol: intent.symbol,
-  direction: intent.direction,
-  size_pct: intent.size_pct,
-  leverage: intent.leverage,
-  conviction_score: intent.conviction_score,
-  regime: intent.regime,
-  rationale: intent.rationale,
-  stop_loss_pct: intent.stop_loss_pct,
-  take_profit_pct: intent.take_profit_pct,
-  valid_until: intent.valid_until,
-  status,
-  reasons: [...reasons],
-  position_id: positionId,
-})
+const pickIntent = picked(intentView)
+
+export const viewIntent = ({ id, intent, status, reasons, positionId }: Intent): z.infer<typeof intentView> =>
+  pickIntent({ ...intent, intent_id: id, status, reasons, position_id: positionId })
 
 const conviction = brainEvents['brain.conviction.v1'].shape
 const action = conviction.decision.shape.action
 
-const explainedIntent = z.object({
-  intent_id: z.string(),
-  direction: z.enum(['long', 'short']),
-  size_pct: z.number(),
-  status: z.enum(['awaiting_approval', 'ready', 'executing', 'filled', 'rejected', 'expired']),
-  reasons: z.array(z.string()),
+const explainedIntent = intentView.pick({
+  intent_id: true,
+  direction: true,
+  size_pct: true,
+  status: true,
+  reasons: true,
 })
 
 const explainedConviction = z.object({
@@ -194,27 +175,23 @@ export const viewExplanation = (
   kill_switch_level: stored.cycle?.kill_switch_level ?? null,
   warnings: stored.cycle?.warnings ?? [],
   rules_changed: stored.cycle !== null && stored.cycle.config_hash !== configHash,
-  convictions: stored.convictions.map(({ id, payload }) => ({
-    conviction_id: id,
-    symbol: payload.symbol,
-    decision: payload.decision,
-    direction: payload.direction,
-    pcs_score: payload.pcs_score,
-    cts_score: payload.cts_score,
-    final_score: payload.final_score,
-    effective_conviction: payload.effective_conviction,
-    confidence: payload.confidence,
-    coverage: payload.coverage,
-    value: valueOf(payload),
-    domains: payload.domains_used.map((domain) => domainOf(payload, domain)),
-    inputs: payload.inputs.toSorted(
-      (one, other) => Math.abs(other.contribution) - Math.abs(one.contribution),
-    ),
-    next_tier: distanceOf(payload, rules),
-    what_if: [...whatIfs(payload, rules, (author) => !isBuiltin(author))],
-    intent: stored.intents.get(id) ?? null,
-  })),
+  convictions: stored.convictions.map(({ id, payload }) =>
+    pickConviction({
+      ...payload,
+      conviction_id: id,
+      value: valueOf(payload),
+      domains: payload.domains_used.map((domain) => domainOf(payload, domain)),
+      inputs: payload.inputs.toSorted(
+        (one, other) => Math.abs(other.contribution) - Math.abs(one.contribution),
+      ),
+      next_tier: distanceOf(payload, rules),
+      what_if: [...whatIfs(payload, rules, (author) => !isBuiltin(author))],
+      intent: stored.intents.get(id),
+    }),
+  ),
 })
+
+const pickConviction = picked(explainedConviction)
 
 const domainOf = (payload: StoredConviction, domain: string) => ({
   domain,

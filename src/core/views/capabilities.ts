@@ -34,7 +34,7 @@ export const viewCapabilities = (
   storedDomains: Iterable<string>,
   now: string,
 ): CapabilitiesView => ({
-  tools: TOOLS.map(({ name, description }) => ({ name, description })),
+  tools: [...TOOLS],
   event_domains: [...new Set([...DOCUMENTED, ...[...storedDomains].map(categoryOf)])].sort(),
   producers: viewProducers(state.signals.producers).map(({ name, domain, schedule }) => {
     const trail = state.signals.trails.bySource.get(name)
@@ -72,98 +72,52 @@ const schemas = (): Readonly<Record<string, Record<string, unknown>>> =>
 const ANY_OBJECT = { type: 'object' }
 
 /** The tools that agents can call, in the order in which they are listed. */
-export const TOOLS = [
-  {
-    name: 'get_brain_status',
-    description:
-      'Market regime, level of the kill switch (0 normal, 1 caution, 2 exits only, 3 lockdown) with its reason, and ' +
-      'the last brain cycle. Members are null before the first time.',
-  },
-  {
-    name: 'get_recent_signals',
-    description: 'The newest signals, newest first; of one domain if it is named, such as `ta` or `curator`.',
-  },
-  { name: 'get_open_positions', description: 'All positions that are not closed, newest first.' },
-  {
-    name: 'get_signal_attribution',
-    description:
-      'Who is behind a signal, whether a brain cycle used it, which trades it led to, and what came of them.',
-  },
-  {
-    name: 'emit_producer_signal',
-    description:
-      'Stores a signal of a registered or built-in producer, or an opinion (`signal.curator.v1`) of a contributor. ' +
-      'With a dedupe key a repeated call stores nothing new.',
-  },
-  {
-    name: 'svc_provenance_check',
-    description:
-      'How much this engine has seen of a producer or contributor, since when, and whether the log behind it is ' +
-      'unbroken. An unknown producer is a normal answer.',
-  },
-  {
-    name: 'explain_decision',
-    description:
-      'Why a brain cycle decided as it did: every input with its author, quality, share, evidence and contribution, ' +
-      'how far the next tier was, and which author, domain or regime would have changed the decision.',
-  },
-  {
-    name: 'get_portfolio',
-    description:
-      'Where the account stands: equity, cash, profit, fees, funding, exposure, heat, margin, peak and drawdown, the ' +
-      'loss of the day, and the limits in force.',
-  },
-  {
-    name: 'get_orders',
-    description: 'Orders, newest first, with their state, fills and what bounded their size.',
-  },
-  {
-    name: 'get_intents',
-    description:
-      'What the brain wanted to trade, newest first, what became of it and why; with status `awaiting_approval` those ' +
-      'that wait for an operator.',
-  },
-  {
-    name: 'get_weights',
-    description:
-      'How much each domain counts, whether that was configured or learned, and the learning runs that led there with ' +
-      'their reasons.',
-  },
-  {
-    name: 'get_treasury',
-    description: 'What profitable trades owe to contributors, what was settled, and the wallet in force.',
-  },
-  {
-    name: 'close_position',
-    description: 'Closes an open position at the market. For operators, in two steps.',
-  },
-  {
-    name: 'close_all_positions',
-    description:
-      'Closes every open position at the market; what has no price stays open and is named. For operators, in two steps.',
-  },
-  {
-    name: 'cancel_order',
-    description:
-      'Gives up what is left of an order; at a venue it is asked for, and the order ends when the venue says so. ' +
-      'For operators, in two steps.',
-  },
-  {
-    name: 'approve_intent',
-    description: 'Lets an intent that waits for approval be executed at once. For operators, in two steps.',
-  },
-  {
-    name: 'deny_intent',
-    description: 'Ends an intent that waits for approval. For operators, in two steps.',
-  },
-  {
-    name: 'set_kill_switch',
-    description:
-      'Raises or lowers the kill switch: 1 caution, 2 exits only, 3 lockdown, 0 normal again. For operators, in two steps.',
-  },
-] as const
+const DESCRIPTIONS = {
+  get_brain_status:
+    'Market regime, level of the kill switch (0 normal, 1 caution, 2 exits only, 3 lockdown) with its reason, and ' +
+    'the last brain cycle. Members are null before the first time.',
+  get_recent_signals:
+    'The newest signals, newest first; of one domain if it is named, such as `ta` or `curator`.',
+  get_open_positions: 'All positions that are not closed, newest first.',
+  get_signal_attribution:
+    'Who is behind a signal, whether a brain cycle used it, which trades it led to, and what came of them.',
+  emit_producer_signal:
+    'Stores a signal of a registered or built-in producer, or an opinion (`signal.curator.v1`) of a contributor. ' +
+    'With a dedupe key a repeated call stores nothing new.',
+  svc_provenance_check:
+    'How much this engine has seen of a producer or contributor, since when, and whether the log behind it is ' +
+    'unbroken. An unknown producer is a normal answer.',
+  explain_decision:
+    'Why a brain cycle decided as it did: every input with its author, quality, share, evidence and contribution, ' +
+    'how far the next tier was, and which author, domain or regime would have changed the decision.',
+  get_portfolio:
+    'Where the account stands: equity, cash, profit, fees, funding, exposure, heat, margin, peak and drawdown, the ' +
+    'loss of the day, and the limits in force.',
+  get_orders: 'Orders, newest first, with their state, fills and what bounded their size.',
+  get_intents:
+    'What the brain wanted to trade, newest first, what became of it and why; with status `awaiting_approval` those ' +
+    'that wait for an operator.',
+  get_weights:
+    'How much each domain counts, whether that was configured or learned, and the learning runs that led there with ' +
+    'their reasons.',
+  get_treasury: 'What profitable trades owe to contributors, what was settled, and the wallet in force.',
+  close_position: 'Closes an open position at the market. For operators, in two steps.',
+  close_all_positions:
+    'Closes every open position at the market; what has no price stays open and is named. For operators, in two steps.',
+  cancel_order:
+    'Gives up what is left of an order; at a venue it is asked for, and the order ends when the venue says so. ' +
+    'For operators, in two steps.',
+  approve_intent: 'Lets an intent that waits for approval be executed at once. For operators, in two steps.',
+  deny_intent: 'Ends an intent that waits for approval. For operators, in two steps.',
+  set_kill_switch:
+    'Raises or lowers the kill switch: 1 caution, 2 exits only, 3 lockdown, 0 normal again. For operators, in two steps.',
+} as const
 
-export type ToolName = (typeof TOOLS)[number]['name']
+export type ToolName = keyof typeof DESCRIPTIONS
+
+export const TOOLS: readonly { readonly name: ToolName; readonly description: string }[] = Object.entries(
+  DESCRIPTIONS,
+).map(([name, description]) => ({ name: name as ToolName, description }))
 
 /** They reduce risk or carry an operator's decision, so they have priority over all others. */
 export const URGENT_TOOLS: readonly ToolName[] = [

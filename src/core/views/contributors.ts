@@ -10,6 +10,7 @@ import type { Stamped } from '../log/event.ts'
 import { assert } from '../shared/assert.ts'
 import { isJsonObject, jsonObject } from '../shared/json-object.ts'
 import type { JsonObject } from '../shared/json.ts'
+import { oldestFirst, shown } from './members.ts'
 
 export const contributorView = z.object({
   id: z.string(),
@@ -24,24 +25,13 @@ export type ContributorView = z.infer<typeof contributorView>
 
 export const attestedView = z.object({ contributor_id: z.string(), node_id: z.string(), uid: z.string() })
 
-type AttestedView = z.infer<typeof attestedView>
-
 export const attestationView = z.object({
   contributor_id: z.string(),
   uid: z.string().nullable(),
   attestation: jsonObject,
 })
 
-type AttestationView = z.infer<typeof attestationView>
-
-export const viewContributor = (contributor: Contributor): ContributorView => ({
-  id: contributor.id,
-  node_id: contributor.nodeId,
-  name: contributor.name,
-  role: contributor.role,
-  registered_at: contributor.registeredAt,
-  metadata: contributor.metadata,
-})
+export const viewContributor = shown(contributorView)
 
 /** Whom these events registered. */
 export const viewRegistered = (events: readonly Stamped[]): ContributorView => {
@@ -57,14 +47,14 @@ export const viewContributors = (contributors: Contributors): ContributorView[] 
   inOrder(contributors).map(viewContributor)
 
 /** Contributors with an attestation that has a UID, oldest first. */
-export const viewAttested = (contributors: Contributors): AttestedView[] =>
+export const viewAttested = (contributors: Contributors): z.infer<typeof attestedView>[] =>
   inOrder(contributors).flatMap(({ id, nodeId, metadata }) => {
     const uid = uidIn(metadata)
     return uid === null ? [] : [{ contributor_id: id, node_id: nodeId, uid }]
   })
 
 /** Null if none is stored. */
-export const viewAttestation = ({ id, metadata }: Contributor): AttestationView | null => {
+export const viewAttestation = ({ id, metadata }: Contributor): z.infer<typeof attestationView> | null => {
   const { eas } = metadata
   const attestation = isJsonObject(eas) ? eas['attestation'] : undefined
   const uid = uidIn(metadata)
@@ -81,7 +71,4 @@ const uidIn = ({ eas }: JsonObject): string | null => {
 const inOrder = ({ byId, idOfNode }: Contributors): readonly Contributor[] =>
   [...idOfNode.values()]
     .flatMap((id) => byId.get(id) ?? [])
-    .sort((one, other) => {
-      if (one.registeredAt !== other.registeredAt) return one.registeredAt < other.registeredAt ? -1 : 1
-      return one.id < other.id ? -1 : 1
-    })
+    .sort(oldestFirst(({ registeredAt }) => registeredAt))

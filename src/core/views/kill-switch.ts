@@ -8,6 +8,7 @@ import type { Configuration } from '../config/schema.ts'
 import { liveBlockers } from '../trading/destination.ts'
 import { openPositionsOf } from '../trading/book.ts'
 import type { State } from '../state.ts'
+import { shown } from './members.ts'
 
 export const killSwitchView = z.object({
   level: z.int().min(0).max(3),
@@ -19,22 +20,14 @@ export const killSwitchView = z.object({
 
 export type KillSwitchView = z.infer<typeof killSwitchView>
 
-export const viewKillSwitch = ({ level, reason, changedAt, changedBy }: KillSwitch): KillSwitchView => ({
-  level,
-  state: LEVEL_STATES[level],
-  reason,
-  changed_at: changedAt,
-  changed_by: changedBy,
-})
+export const viewKillSwitch = (killSwitch: KillSwitch): KillSwitchView =>
+  showKillSwitch({ ...killSwitch, state: LEVEL_STATES[killSwitch.level] })
+
+const showKillSwitch = shown(killSwitchView)
 
 /** Where a command left the switch, even if it was moved since. */
 export const viewKillSwitchAfter = (before: KillSwitch, events: readonly Stamped[]): KillSwitchView =>
-  viewKillSwitch(
-    events.reduce((killSwitch, event) => {
-      const known = asKnown(event)
-      return known === null ? killSwitch : evolveKillSwitch(killSwitch, known)
-    }, before),
-  )
+  viewKillSwitch(events.flatMap((event) => asKnown(event) ?? []).reduce(evolveKillSwitch, before))
 
 const BLOCKERS = [
   'mode_paper',
@@ -90,10 +83,7 @@ export const viewLive = (state: State, configuration: Configuration, now: string
     sends_entries: heldBackBy.length === 0,
     held_back_by: heldBackBy,
     confirmed,
-    checks:
-      checked === null
-        ? null
-        : { at: checked.at, ok: checked.ok, items: checked.checks.map((check) => ({ ...check })) },
+    checks: checked && { at: checked.at, ok: checked.ok, items: [...checked.checks] },
     reduce_only: reduceOnly,
     unknown_orders: [...state.trading.orders.open.values()]
       .filter(({ status }) => status === 'unknown')

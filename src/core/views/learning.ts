@@ -5,18 +5,12 @@ import { type Learning, weightsInForce } from '../brain/learning.ts'
 import type { Configuration } from '../config/schema.ts'
 import { byDomain, type DomainWeights } from '../shared/domains.ts'
 import { payloadOf } from './log.ts'
+import { picked, shown } from './members.ts'
 import type { FeedbackEntry } from '../reputation/feedback.ts'
 
 const run = learningEvents['learning.weight_adjustment.v1']
 
-const weights = z.object({
-  curator: z.number(),
-  onchain: z.number(),
-  tradfi: z.number(),
-  social: z.number(),
-  technical: z.number(),
-  events: z.number(),
-})
+const weights = z.object(byDomain(() => z.number()))
 
 export const learningRunView = z.object({
   id: z.string(),
@@ -83,50 +77,42 @@ export const viewLearningRun = (
   const parsed = run.safeParse(payload)
   if (!parsed.success) return null
   const { data } = parsed
-  return {
+  return pickRun({
+    ...data,
     id,
     at,
-    trigger: data.trigger,
-    reason: data.reason,
-    applied: data.applied,
-    step: data.step,
-    observations: data.observations,
-    window_mean_return: data.window_mean_return,
     correlations: all(data.correlations),
     previous_weights: all(data.previous_weights),
     new_weights: all(data.new_weights),
     deltas: all(data.deltas),
-    weights_version: data.weights_version,
-  }
+  })
 }
+
+const pickRun = picked(learningRunView)
 
 /** Each domain once, in the order in which they are always shown. */
 const all = (values: Readonly<Record<string, number>>): DomainWeights =>
   byDomain((domain) => values[domain] ?? 0)
+
+const missView = z.object({
+  signal_id: z.string(),
+  signal_type: z.string(),
+  score: z.number().nullable(),
+  outcome: z.enum(FEEDBACK_OUTCOMES),
+})
 
 export const feedbackView = z.object({
   producer_id: z.string(),
   window_hours: z.int(),
   signals_evaluated: z.int().min(0),
   hit_rate: z.number().min(0).max(1).meta({ description: 'of the evaluated signals, 4 decimals' }),
-  top_miss: z
-    .array(
-      z.object({
-        signal_id: z.string(),
-        signal_type: z.string(),
-        score: z.number().nullable(),
-        outcome: z.enum(FEEDBACK_OUTCOMES),
-      }),
-    )
-    .meta({ description: 'up to 10, highest score first' }),
+  top_miss: z.array(missView).meta({ description: 'up to 10, highest score first' }),
   accepted: z.boolean().meta({ description: 'something was recorded' }),
   event_id: z.string().nullable(),
   matched: z.boolean().meta({ description: 'the signal is known and of this producer' }),
 })
 
-type FeedbackView = z.infer<typeof feedbackView>
-
-type FeedbackReport = Pick<FeedbackView, 'signals_evaluated' | 'hit_rate' | 'top_miss'>
+type FeedbackReport = Pick<z.infer<typeof feedbackView>, 'signals_evaluated' | 'hit_rate' | 'top_miss'>
 
 const MISSES_SHOWN = 10
 const HOUR_MS = 3_600_000
@@ -144,27 +130,11 @@ export const reportFeedback = (
   return {
     signals_evaluated: evaluated.length,
     hit_rate: evaluated.length === 0 ? 0 : Math.round((hits / evaluated.length) * 10_000) / 10_000,
-    top_miss: misses.toSorted(highestScoreFirst).slice(0, MISSES_SHOWN).map(viewMiss),
+    top_miss: misses.toSorted(highestScoreFirst).slice(0, MISSES_SHOWN).map(shown(missView)),
   }
 }
 
 const DECIDED: ReadonlySet<FeedbackEntry['outcome']> = new Set(['profit', 'loss', 'breakeven'])
 
-const viewMiss = ({
-  signalId,
-  signalType,
-  score,
-  outcome,
-}: FeedbackEntry): FeedbackReport['top_miss'][number] => ({
-  signal_id: signalId,
-  signal_type: signalType,
-  score,
-  outcome,
-})
-
 const highestScoreFirst = (one: FeedbackEntry, other: FeedbackEntry): number =>
-  (other.score ?? -Infinity) === (one.score ?? -Infinity)
-    ? 0
-    : (other.score ?? -Infinity) > (one.score ?? -Infinity)
-      ? 1
-      : -1
+  (other.score ?? Number.NEGATIVE_INFINITY) - (one.score ?? Number.NEGATIVE_INFINITY) || 0

@@ -2,9 +2,10 @@ import { z } from 'zod'
 import type { LogRecord } from '../log/event.ts'
 import { isJsonObject } from '../shared/json-object.ts'
 import type { JsonObject } from '../shared/json.ts'
+import { picked, shown } from './members.ts'
 
 /** A stored payload as it is shown. */
-export const storedPayload = z
+const storedPayload = z
   .union([
     z.custom<JsonObject>(isJsonObject).meta({ type: 'object', additionalProperties: true }),
     z.string(),
@@ -46,24 +47,14 @@ export const eventRecordView = z.object({
   recorded_at: z.string(),
 })
 
-type EventRecordView = z.infer<typeof eventRecordView>
+export const viewEventRecord = (record: LogRecord): z.infer<typeof eventRecordView> =>
+  showRecord({ ...record, payload: shownPayload(record) })
 
-export const viewEventRecord = (record: LogRecord): EventRecordView => ({
-  seq: record.seq,
-  id: record.id,
-  type: record.type,
-  ts: record.ts,
-  schema_version: record.schemaVersion,
-  source: record.source,
-  trace_id: record.traceId,
-  dedupe_key: record.dedupeKey,
-  payload: payloadOf(record) ?? record.payload,
-  prev_hash: record.prevHash,
-  hash: record.hash,
-  signature: record.signature,
-  signer: record.signer,
-  recorded_at: record.recordedAt,
-})
+const showRecord = shown(eventRecordView)
+
+/** The payload, or the stored text if it is damaged. */
+export const shownPayload = (record: Pick<LogRecord, 'payload'>): JsonObject | string =>
+  payloadOf(record) ?? record.payload
 
 /** The same as JSON text. */
 export const eventRecordText = (record: LogRecord): string =>
@@ -89,17 +80,4 @@ export const integrityView = z.object({
   elapsed_ms: z.number().min(0),
 })
 
-type IntegrityView = z.infer<typeof integrityView>
-
-export const viewIntegrity = (report: IntegrityView): IntegrityView => ({
-  ok: report.ok,
-  mode: report.mode,
-  checked: report.checked,
-  event_count: report.event_count,
-  first_bad_id: report.first_bad_id,
-  first_bad_seq: report.first_bad_seq,
-  reason: report.reason,
-  head_seq: report.head_seq,
-  head_hash: report.head_hash,
-  elapsed_ms: report.elapsed_ms,
-})
+export const viewIntegrity = picked(integrityView)

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { intentOf, isExit, isUnknown, type Order, type Orders } from '../trading/orders.ts'
 import { priceNumber, quantityNumber } from '../shared/money.ts'
 import type { Intent, Intents } from '../trading/intents.ts'
+import { newestFirst, picked, shown } from './members.ts'
 import { intentView as cycleIntentView, viewIntent as viewCycleIntent } from './brain.ts'
 
 const orderStatus = z.enum([
@@ -49,33 +50,24 @@ export interface OrderFilter {
 export const viewOrders = ({ open, ended }: Orders, filter: OrderFilter): OrderView[] =>
   [...open.values(), ...ended.values()]
     .filter((order) => filter.status === 'all' || order.status === filter.status)
-    .sort(newestFirst)
+    .sort(newestFirst(({ submittedAt }) => submittedAt))
     .slice(0, filter.limit)
     .map(viewOrder)
 
-export const viewOrder = (order: Order): OrderView => ({
-  order_id: order.id,
-  position_id: order.positionId,
-  intent_id: intentOf(order),
-  venue: order.venue,
-  symbol: order.symbol,
-  side: order.side,
-  reduce_only: isExit(order),
-  quantity: quantityNumber(order.quantity),
-  filled_quantity: quantityNumber(order.filled),
-  fills: order.fills,
-  reference_price: priceNumber(order.referencePrice),
-  submitted_at: order.submittedAt,
-  valid_until: order.purpose.kind === 'entry' ? order.purpose.validUntil : null,
-  status: order.status,
-  cancel_reason: order.cancelReason,
-  needs_operator: isUnknown(order) && order.needsOperator,
-})
+export const viewOrder = (order: Order): OrderView =>
+  showOrder({
+    ...order,
+    orderId: order.id,
+    intentId: intentOf(order),
+    reduceOnly: isExit(order),
+    quantity: quantityNumber(order.quantity),
+    filledQuantity: quantityNumber(order.filled),
+    referencePrice: priceNumber(order.referencePrice),
+    validUntil: order.purpose.kind === 'entry' ? order.purpose.validUntil : null,
+    needsOperator: isUnknown(order) && order.needsOperator,
+  })
 
-const newestFirst = (one: Order, other: Order): number => {
-  if (one.submittedAt !== other.submittedAt) return one.submittedAt < other.submittedAt ? 1 : -1
-  return one.id < other.id ? 1 : -1
-}
+const showOrder = shown(orderView)
 
 /** An intent as its cycle shows it, with its origin and its order. */
 export const intentView = cycleIntentView.extend({
@@ -104,12 +96,12 @@ export const viewIntents = (intents: Intents, { status, limit }: IntentFilter): 
     .slice(0, limit)
     .map(viewIntent)
 
-export const viewIntent = (known: Intent): IntentView => ({
-  ...viewCycleIntent(known),
-  cycle_id: known.intent.cycle_id,
-  conviction_id: known.intent.conviction_id,
-  intended_price: known.intent.intended_price,
-  approval_required: known.intent.approval_required,
-  approved: known.isApproved,
-  order_id: known.orderId,
-})
+export const viewIntent = (known: Intent): IntentView =>
+  pickIntent({
+    ...known.intent,
+    ...viewCycleIntent(known),
+    approved: known.isApproved,
+    order_id: known.orderId,
+  })
+
+const pickIntent = picked(intentView)

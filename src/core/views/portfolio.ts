@@ -4,8 +4,26 @@ import type { Configuration } from '../config/schema.ts'
 import type { State } from '../state.ts'
 import { type Usd, usdNumber } from '../shared/money.ts'
 import { r9 } from '../shared/numbers.ts'
+import { picked } from './members.ts'
 import { liveView, viewLive } from './kill-switch.ts'
 import { type EquityCurve, readCurve } from '../trading/equity-curve.ts'
+
+const limits = z
+  .object({
+    max_leverage: z.number(),
+    max_position_pct: z.number(),
+    max_portfolio_heat_pct: z.number(),
+    heat_open_fraction: z.number(),
+    daily_loss_limit_pct: z.number(),
+    max_drawdown_pct: z.number(),
+    l1_daily_loss_pct: z.number(),
+    l2_portfolio_heat_pct: z.number(),
+    l2_loss_streak: z.int(),
+    l3_max_drawdown_pct: z.number(),
+  })
+  .meta({ description: 'of `risk` for entries, of `kill_switch` (l1 to l3) for its levels' })
+
+const pickLimits = picked(limits)
 
 export const portfolioView = z.object({
   as_of: z.string(),
@@ -29,20 +47,7 @@ export const portfolioView = z.object({
   day_start_equity_usd: z.number().meta({ description: 'at 00:00 UTC' }),
   day_loss: z.number().meta({ description: 'since 00:00 UTC, as a part of equity then' }),
   loss_streak: z.int().meta({ description: 'losing closes in a row' }),
-  limits: z
-    .object({
-      max_leverage: z.number(),
-      max_position_pct: z.number(),
-      max_portfolio_heat_pct: z.number(),
-      heat_open_fraction: z.number(),
-      daily_loss_limit_pct: z.number(),
-      max_drawdown_pct: z.number(),
-      l1_daily_loss_pct: z.number(),
-      l2_portfolio_heat_pct: z.number(),
-      l2_loss_streak: z.int(),
-      l3_max_drawdown_pct: z.number(),
-    })
-    .meta({ description: 'of `risk` for entries, of `kill_switch` (l1 to l3) for its levels' }),
+  limits,
 })
 
 export type PortfolioView = z.infer<typeof portfolioView>
@@ -50,10 +55,7 @@ export type PortfolioView = z.infer<typeof portfolioView>
 /** Where the account stands, beside the limits it is held against. */
 export const viewPortfolio = (state: State, configuration: Configuration, now: string): PortfolioView => {
   const { execution, risk, kill_switch: killSwitch } = configuration
-  const {
-    trading: { ledger },
-    trading: { book },
-  } = state
+  const { ledger, book } = state.trading
   const status = accountStatusOf(state.trading, now)
   return {
     as_of: now,
@@ -77,18 +79,7 @@ export const viewPortfolio = (state: State, configuration: Configuration, now: s
     day_start_equity_usd: usdNumber(status.dayStart),
     day_loss: r9(status.dayLoss),
     loss_streak: ledger.lossStreak,
-    limits: {
-      max_leverage: risk.max_leverage,
-      max_position_pct: risk.max_position_pct,
-      max_portfolio_heat_pct: risk.max_portfolio_heat_pct,
-      heat_open_fraction: risk.heat_open_fraction,
-      daily_loss_limit_pct: risk.daily_loss_limit_pct,
-      max_drawdown_pct: risk.max_drawdown_pct,
-      l1_daily_loss_pct: killSwitch.l1_daily_loss_pct,
-      l2_portfolio_heat_pct: killSwitch.l2_portfolio_heat_pct,
-      l2_loss_streak: killSwitch.l2_loss_streak,
-      l3_max_drawdown_pct: killSwitch.l3_max_drawdown_pct,
-    },
+    limits: pickLimits({ ...risk, ...killSwitch }),
   }
 }
 

@@ -5,6 +5,7 @@ import { isAdopted, isOpen, type Position, type Positions } from '../trading/pos
 import { priceNumber, priceNumberOrNull, quantityNumber, usdNumber } from '../shared/money.ts'
 import { asKnown } from '../events/catalogue.ts'
 import type { Stamped } from '../log/event.ts'
+import { newestFirst, shown } from './members.ts'
 
 const numberOrNull = z.number().nullable()
 const textOrNull = z.string().nullable()
@@ -50,48 +51,37 @@ export interface PositionFilter {
 export const viewPositions = (positions: Positions, { status, limit }: PositionFilter): PositionView[] =>
   [...positions.values()]
     .filter((position) => status === 'all' || isOpen(position) === (status === 'open'))
-    .sort(newestFirst)
+    .sort(newestFirst(({ terms }) => terms.openedAt))
     .slice(0, limit)
     .map(viewPosition)
 
 export const viewPosition = (position: Position): PositionView => {
-  const { terms, holding, mark } = position
-  const { origin } = terms
+  const { id, status, terms, holding, mark } = position
   const end = isOpen(position) ? null : position.end
-  return {
-    id: position.id,
-    platform: terms.platform,
-    asset: terms.asset,
-    direction: terms.direction,
-    entry_price: priceNumber(holding.entryPrice),
-    size_notional: usdNumber(holding.notional),
+  return showPosition({
+    ...terms,
+    ...(terms.origin.kind === 'intent' ? terms.origin : NO_INTENT),
+    id,
+    status,
+    entryPrice: priceNumber(holding.entryPrice),
+    sizeNotional: usdNumber(holding.notional),
     quantity: quantityNumber(holding.quantity),
-    fees_usd: usdNumber(holding.fees),
-    leverage: terms.leverage,
-    margin_type: terms.marginType,
-    stop_loss: priceNumberOrNull(holding.stopLoss),
-    take_profit: priceNumberOrNull(holding.takeProfit),
-    opened_at: terms.openedAt,
-    closed_at: end?.closedAt ?? null,
-    status: position.status,
-    realized_pnl: end === null ? null : usdNumber(end.realized),
-    exit_price: priceNumberOrNull(end?.exitPrice ?? null),
-    exit_reason: end?.reason ?? null,
-    mark_price: priceNumber(mark.price),
-    unrealized_pnl: end === null ? usdNumber(mark.unrealized) : null,
-    conviction_id: origin.kind === 'intent' ? origin.convictionId : null,
-    regime_at_entry: origin.kind === 'intent' ? origin.regimeAtEntry : null,
-    pcs_at_entry: origin.kind === 'intent' ? origin.pcsAtEntry : null,
-    cts_at_entry: origin.kind === 'intent' ? origin.ctsAtEntry : null,
+    feesUsd: usdNumber(holding.fees),
+    stopLoss: priceNumberOrNull(holding.stopLoss),
+    takeProfit: priceNumberOrNull(holding.takeProfit),
+    closedAt: end?.closedAt,
+    realizedPnl: end && usdNumber(end.realized),
+    exitPrice: priceNumberOrNull(end?.exitPrice ?? null),
+    exitReason: end?.reason,
+    markPrice: priceNumber(mark.price),
+    unrealizedPnl: end === null ? usdNumber(mark.unrealized) : null,
     adopted: isAdopted(position),
-  }
+  })
 }
 
-const newestFirst = (one: Position, other: Position): number => {
-  const [since, sinceOther] = [one.terms.openedAt, other.terms.openedAt]
-  if (since !== sinceOther) return since < sinceOther ? 1 : -1
-  return one.id < other.id ? 1 : -1
-}
+const showPosition = shown(positionView)
+
+const NO_INTENT = { convictionId: null, regimeAtEntry: null, pcsAtEntry: null, ctsAtEntry: null }
 
 export const closedAllView = z.object({
   positions: z.array(positionView).meta({ description: 'closed now, or with an exit under way' }),

@@ -8,10 +8,11 @@ import {
   trustOf,
   type TrustRules,
 } from '../reputation/author-reputation.ts'
-import { NO_RECENT_SKILL, type Outcomes, tallyWithin } from '../reputation/outcomes.ts'
+import { NO_RECENT_SKILL, tallyWithin } from '../reputation/outcomes.ts'
 import type { State } from '../state.ts'
 import { authorKey } from '../shared/author-key.ts'
 import { intervalMsOf } from '../shared/cron.ts'
+import { shown } from './members.ts'
 
 export const producerView = z.object({
   id: z.string(),
@@ -59,29 +60,63 @@ export type ProducerStatusView = z.infer<typeof producerStatusView>
 export const viewProducers = ({ registered }: Producers): ProducerView[] =>
   byName([...registered.values()]).map(viewProducer)
 
-export const viewProducer = ({ name, domain, endpoint, schedule, registeredAt }: Producer): ProducerView => ({
-  id: name,
-  name,
-  domain,
-  endpoint,
-  schedule,
-  registered_at: registeredAt,
-})
+export const viewProducer = (producer: Producer): ProducerView =>
+  showProducer({ ...producer, id: producer.name })
+
+const showProducer = shown(producerView)
 
 /** Built-in and registered ones, by name. */
 export const viewProducerStatus = (
   { signals: { producers }, reputation: { outcomes } }: Pick<State, 'signals' | 'reputation'>,
   { now, rules }: { readonly now: string; readonly rules: ReputationRules & TrustRules },
-): Record<string, ProducerStatusView> =>
-  Object.fromEntries(
-    byName([...builtins(), ...[...producers.registered.values()].map(registeredOne)]).map((known) => [
-      known.name,
-      {
-        ...statusOf(known, producers.runs.get(known.name), now),
-        ...successOf(outcomes, known.name, now, rules),
-      },
-    ]),
+): Record<string, ProducerStatusView> => {
+  const builtins = Object.entries(BUILTIN_PRODUCERS).map(([name, own]): Known => ({
+    ...own,
+    name,
+    kind: 'builtin',
+    endpoint: null,
+  }))
+  const registered = [...producers.registered.values()].map((own): Known => ({ ...own, kind: 'registered' }))
+  const statusOf = (known: Known): ProducerStatusView => {
+    const { name, schedule } = known
+    const run = producers.runs.get(name)
+    const intervalMs = schedule === null ? null : intervalMsOf(schedule)
+    const health = healthAt(run, intervalMs, now)
+    const author = authorKey(null, name)
+    const tally = tallyWithin(outcomes, author, now, rules.producer_window_days)
+    return showStatus({
+      ...known,
+      ...(run ?? NO_RUN),
+      id: name,
+      health,
+      healthy: health === 'unknown' ? null : health === 'ok',
+      avgDurationMs: run?.averageDurationMs,
+      expectedIntervalMs: intervalMs,
+      quarantinedReason: health === 'quarantined' ? run?.lastError : null,
+      updatedAt: run?.lastRunAt,
+      karma: reputationOf(tally, rules.producer_k),
+      trust: trustOf(outcomes.recentSkill.get(author) ?? NO_RECENT_SKILL, rules),
+      callsResolved: tally.resolved,
+      callsHit: tally.hits,
+    })
+  }
+  return Object.fromEntries(
+    byName([...builtins, ...registered]).map((known) => [known.name, statusOf(known)]),
   )
+}
+
+const showStatus = shown(producerStatusView)
+
+type Known = Pick<ProducerStatusView, 'name' | 'kind' | 'domain' | 'schedule' | 'endpoint'>
+
+const NO_RUN = {
+  lastRunAt: null,
+  lastSuccessAt: null,
+  lastError: null,
+  consecutiveFailures: 0,
+  eventsProduced: 0,
+  quarantinedUntil: null,
+}
 
 /** How it goes now: who does not run when it should has no health to speak of. */
 export const healthAt = (run: RunRecord | undefined, intervalMs: number | null, now: string): Health => {
@@ -92,77 +127,6 @@ export const healthAt = (run: RunRecord | undefined, intervalMs: number | null, 
 }
 
 const STALE_INTERVALS = 3
-
-interface Known {
-  readonly name: string
-  readonly kind: 'builtin' | 'registered'
-  readonly domain: string
-  readonly schedule: string | null
-  readonly endpoint: string | null
-}
-
-const builtins = (): readonly Known[] =>
-  Object.entries(BUILTIN_PRODUCERS).map(([name, { domain, schedule }]) => ({
-    name,
-    kind: 'builtin',
-    domain,
-    schedule,
-    endpoint: null,
-  }))
-
-const registeredOne = ({ name, domain, schedule, endpoint }: Producer): Known => ({
-  name,
-  kind: 'registered',
-  domain,
-  schedule,
-  endpoint,
-})
-
-const successOf = (
-  outcomes: Outcomes,
-  name: string,
-  now: string,
-  rules: ReputationRules & TrustRules,
-): Success => {
-  const tally = tallyWithin(outcomes, authorKey(null, name), now, rules.producer_window_days)
-  return {
-    karma: reputationOf(tally, rules.producer_k),
-    trust: trustOf(outcomes.recentSkill.get(authorKey(null, name)) ?? NO_RECENT_SKILL, rules),
-    calls_resolved: tally.resolved,
-    calls_hit: tally.hits,
-  }
-}
-
-type Success = Pick<ProducerStatusView, 'karma' | 'trust' | 'calls_resolved' | 'calls_hit'>
-
-const statusOf = (
-  known: Known,
-  run: RunRecord | undefined,
-  now: string,
-): Omit<ProducerStatusView, keyof Success> => {
-  const intervalMs = known.schedule === null ? null : intervalMsOf(known.schedule)
-  const health = healthAt(run, intervalMs, now)
-  return {
-    id: known.name,
-    name: known.name,
-    kind: known.kind,
-    domain: known.domain,
-    schedule: known.schedule,
-    endpoint: known.endpoint,
-    health,
-    healthy: health === 'unknown' ? null : health === 'ok',
-    last_run_at: run?.lastRunAt ?? null,
-    last_success_at: run?.lastSuccessAt ?? null,
-    last_error: run?.lastError ?? null,
-    consecutive_failures: run?.consecutiveFailures ?? 0,
-    events_produced: run?.eventsProduced ?? 0,
-    avg_duration_ms: run?.averageDurationMs ?? null,
-    expected_interval_ms: intervalMs,
-    quarantined_until: run?.quarantinedUntil ?? null,
-    quarantined_reason: health === 'quarantined' ? (run?.lastError ?? null) : null,
-    updated_at: run?.lastRunAt ?? null,
-  }
-}
 
 const byName = <Named extends { readonly name: string }>(items: readonly Named[]): readonly Named[] =>
   items.toSorted((one, other) => (one.name < other.name ? -1 : 1))

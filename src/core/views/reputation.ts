@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import type { Contributor, Contributors } from '../signals/contributors.ts'
 import { pointsAt, scoreAt, type ScoreRules } from '../reputation/contributor-score.ts'
-import type { TrackRecord } from '../signals/track-record.ts'
 import {
   reputationAt,
   type ReputationRules,
@@ -21,6 +20,7 @@ import { DAY_MS } from '../shared/time.ts'
 import { signalsWithin, type Trail, trailOf } from '../signals/trails.ts'
 import type { State } from '../state.ts'
 import { r9 } from '../shared/numbers.ts'
+import { shown } from './members.ts'
 
 const count = z.int().min(0)
 const share = z.number().min(0).max(1)
@@ -82,23 +82,22 @@ export const viewScore = (
   { asOf, outcomes, rules }: Scoring,
 ): ScoreView => {
   const rated = scoreAt(record, asOf, rules)
-  return {
-    contributor_id: id,
-    node_id: nodeId,
+  const author = authorKey(id, nodeId)
+  return showScore({
+    ...rated,
+    contributorId: id,
+    nodeId,
     name,
-    signals_submitted: record.submitted,
-    signals_accepted: record.accepted,
-    signals_profitable: record.profitable,
-    signals_resolved: record.resolved,
-    hit_rate: rated.gated ? 0 : ratio(record.profitable, record.resolved),
-    acceptance_rate: ratio(record.accepted, record.submitted),
-    brier_score: rated.brierScore,
-    avg_conviction: meanConviction(record),
-    total_karma_usd: record.accruedUsd,
-    score: rated.score,
-    last_active: record.lastActiveAt ?? '',
+    signalsSubmitted: record.submitted,
+    signalsAccepted: record.accepted,
+    signalsProfitable: record.profitable,
+    signalsResolved: record.resolved,
+    hitRate: rated.gated ? 0 : ratio(record.profitable, record.resolved),
+    acceptanceRate: ratio(record.accepted, record.submitted),
+    avgConviction: ratio(record.convictionSum, record.convictionCount),
+    totalKarmaUsd: record.accruedUsd,
+    lastActive: record.lastActiveAt ?? '',
     streak: rated.gated ? 0 : record.streakDays,
-    factors: rated.factors,
     inputs: {
       weighted_hits: record.hitWeightSum,
       weights: record.weightSum,
@@ -110,11 +109,13 @@ export const viewScore = (
           : Math.max(0, (Date.parse(asOf) - Date.parse(record.lastActiveAt)) / DAY_MS),
       gated: rated.gated,
     },
-    karma: reputationAt(outcomes, authorKey(id, nodeId), asOf, rules),
-    trust: trustOf(outcomes.recentSkill.get(authorKey(id, nodeId)) ?? NO_RECENT_SKILL, rules),
-    as_of: asOf,
-  }
+    karma: reputationAt(outcomes, author, asOf, rules),
+    trust: trustOf(outcomes.recentSkill.get(author) ?? NO_RECENT_SKILL, rules),
+    asOf,
+  })
 }
+
+const showScore = shown(scoreView)
 
 /** Best first. There may be many thousand contributors and few places, so only the best are kept in order. */
 export const viewLeaderboard = ({ byId }: Contributors, scoring: Scoring, limit: number): ScoreView[] => {
@@ -127,7 +128,8 @@ export const viewLeaderboard = ({ byId }: Contributors, scoring: Scoring, limit:
     if (worst !== undefined && points < worst.points) return
     const candidate = { contributor, points }
     if (worst !== undefined && bestFirst(worst, candidate) < 0) return
-    best.splice(placeOf(candidate, best), 0, candidate)
+    const place = best.findIndex((other) => bestFirst(candidate, other) < 0)
+    best.splice(place === -1 ? best.length : place, 0, candidate)
     if (best.length > limit) best.pop()
   })
   return best.map(({ contributor }) => viewScore(contributor, scoring))
@@ -137,18 +139,6 @@ interface Ranked {
   readonly contributor: Contributor
   /** Its score. */
   readonly points: number
-}
-
-/** How many of the best are better. */
-const placeOf = (candidate: Ranked, best: readonly Ranked[]): number => {
-  let low = 0
-  let high = best.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (bestFirst(best[middle] as Ranked, candidate) < 0) low = middle + 1
-    else high = middle
-  }
-  return low
 }
 
 /** By score, then accepted, then submitted signals, then id. */
@@ -162,9 +152,6 @@ const bestFirst = (one: Ranked, other: Ranked): number => {
     (one.contributor.id < other.contributor.id ? -1 : 1)
   )
 }
-
-const meanConviction = ({ convictionSum, convictionCount }: TrackRecord): number =>
-  convictionCount === 0 ? 0 : convictionSum / convictionCount
 
 const ratio = (part: number, whole: number): number => (whole === 0 ? 0 : part / whole)
 

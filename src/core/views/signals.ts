@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import type { LogRecord, Stamped } from '../log/event.ts'
-import { payloadOf, payloadText, storedPayload } from './log.ts'
+import { contributorView } from './contributors.ts'
+import { eventRecordView, payloadText, shownPayload } from './log.ts'
+import { picked, shown } from './members.ts'
 import { contributorOfKey, scoreOf } from '../signals/signals.ts'
 import { assert } from '../shared/assert.ts'
 import type { Contributors } from '../signals/contributors.ts'
@@ -9,23 +11,18 @@ import { DIRECTIONS } from '../signal-types/declare.ts'
 import type { PayloadOf } from '../events/catalogue.ts'
 import { sumOf, usdFrom, usdNumber } from '../shared/money.ts'
 
-export const signalItemView = z.object({
-  id: z.string(),
-  type: z.string(),
-  ts: z.string(),
-  source: z.string().nullable(),
-  payload: storedPayload,
+export const signalItemView = eventRecordView.pick({
+  id: true,
+  type: true,
+  ts: true,
+  source: true,
+  payload: true,
 })
 
-type SignalItemView = z.infer<typeof signalItemView>
+const showSignal = shown(signalItemView)
 
-export const viewSignalItem = (record: LogRecord): SignalItemView => ({
-  id: record.id,
-  type: record.type,
-  ts: record.ts,
-  source: record.source,
-  payload: payloadOf(record) ?? record.payload,
-})
+export const viewSignalItem = (record: LogRecord): z.infer<typeof signalItemView> =>
+  showSignal({ ...record, payload: shownPayload(record) })
 
 /** The same as JSON text. */
 export const signalItemText = (record: LogRecord): string =>
@@ -34,10 +31,8 @@ export const signalItemText = (record: LogRecord): string =>
 
 export const submissionView = z.object({ event_id: z.string(), contributor_id: z.string() })
 
-type SubmissionView = z.infer<typeof submissionView>
-
 /** What a submission stored: now, or the first time it was sent. */
-export const viewSubmission = (events: readonly Stamped[]): SubmissionView => {
+export const viewSubmission = (events: readonly Stamped[]): z.infer<typeof submissionView> => {
   const [signal, attribution] = events
   assert(signal !== undefined, 'a submission stores a signal')
   // A repeated one is answered with its signal alone, whose key says who sent it.
@@ -58,10 +53,7 @@ const whatThePriceDid = {
   void_reason: textOrNull,
 }
 
-const callMeasure = z.object({
-  at: z.string(),
-  ...whatThePriceDid,
-})
+const callMeasure = z.object({ at: z.string(), ...whatThePriceDid })
 
 const signalCall = z.object({
   call_id: z.string(),
@@ -105,6 +97,8 @@ const signalTrade = z.object({
   exit_reason: textOrNull,
 })
 
+const author = contributorView.pick({ id: true, node_id: true, name: true, role: true })
+
 export const attributionView = z.object({
   signal_id: z.string(),
   type: z.string(),
@@ -112,10 +106,7 @@ export const attributionView = z.object({
   source: z.string().nullable(),
   producer_id: z.string().nullable(),
   contributor_id: z.string().nullable(),
-  contributor: z
-    .object({ id: z.string(), node_id: z.string(), name: z.string(), role: z.string() })
-    .nullable()
-    .meta({ description: 'kept after the contributor was removed' }),
+  contributor: author.nullable().meta({ description: 'kept after the contributor was removed' }),
   score: z.number().nullable(),
   emitted_at: z.string(),
   received_at: z.string(),
@@ -162,15 +153,7 @@ export const viewAttribution = (
     source: signal.source,
     producer_id: producerOf(signal, attribution),
     contributor_id: contributorId,
-    contributor:
-      contributor === undefined
-        ? null
-        : {
-            id: contributor.id,
-            node_id: contributor.nodeId,
-            name: contributor.name,
-            role: contributor.role,
-          },
+    contributor: contributor === undefined ? null : shown(author)(contributor),
     score: scoreOf(signal.payload),
     emitted_at: signal.ts,
     received_at: attribution?.received_at ?? signal.recordedAt,
@@ -199,17 +182,17 @@ const outcomeOf = (trades: AttributionView['trades']): AttributionView['outcome'
   return { pnl: usdNumber(total), realized_at: last }
 }
 
-/** How the call of a signal was judged, and when. */
-export interface Verdict {
+/** What an event says of the call of a signal, and when. */
+export interface Judged<Type extends 'attribution.resolved.v1' | 'attribution.measured.v1'> {
   readonly at: string
-  readonly payload: PayloadOf<'attribution.resolved.v1'>
+  readonly payload: PayloadOf<Type>
 }
 
-/** What the price did by the time of a call that was traded on, and when that was seen. */
-export interface Measure {
-  readonly at: string
-  readonly payload: PayloadOf<'attribution.measured.v1'>
-}
+/** How the call was judged. */
+export type Verdict = Judged<'attribution.resolved.v1'>
+
+/** What the price did by the time of a call that was traded on. */
+type Measure = Judged<'attribution.measured.v1'>
 
 const callOf = (
   attribution: PayloadOf<'attribution.recorded.v1'> | null,
@@ -217,37 +200,19 @@ const callOf = (
   measure: Measure | null,
 ): AttributionView['call'] => {
   if (typeof attribution?.call_id !== 'string') return null
-  return {
+  return pickCall({
+    ...verdict?.payload,
+    // Signals that join a call state their own probability.
+    ...attribution,
     call_id: attribution.call_id,
-    symbol: attribution.symbol,
-    direction: attribution.direction,
-    probability: attribution.probability ?? null,
-    horizon: attribution.horizon ?? null,
-    due_at: attribution.due_at ?? null,
-    ref_price: attribution.ref_price ?? null,
-    ref_sigma: attribution.ref_sigma ?? null,
     status: statusOf(verdict),
-    resolved_at: verdict?.at ?? null,
-    resolved_by: verdict?.payload.resolved_by ?? null,
-    exit_price: verdict?.payload.exit_price ?? null,
-    return_pct: verdict?.payload.return_pct ?? null,
-    band_pct: verdict?.payload.band_pct ?? null,
-    hit: verdict?.payload.hit ?? null,
-    base_rate: verdict?.payload.base_rate ?? null,
-    void_reason: verdict?.payload.void_reason ?? null,
-    measured: measure === null ? null : measuredOf(measure),
-  }
+    resolved_at: verdict?.at,
+    measured: measure && pickMeasure({ ...measure.payload, at: measure.at }),
+  })
 }
 
-const measuredOf = ({ at, payload }: Measure): NonNullable<AttributionView['call']>['measured'] => ({
-  at,
-  exit_price: payload.exit_price,
-  return_pct: payload.return_pct,
-  band_pct: payload.band_pct,
-  hit: payload.hit,
-  base_rate: payload.base_rate,
-  void_reason: payload.void_reason,
-})
+const pickCall = picked(signalCall)
+const pickMeasure = picked(callMeasure)
 
 const statusOf = (verdict: Verdict | null): 'open' | 'resolved' | 'void' => {
   if (verdict === null) return 'open'

@@ -3,7 +3,8 @@ import { asKnown } from '../events/catalogue.ts'
 import type { LogRecord, Stamped } from '../log/event.ts'
 import { evolveTraces, INITIAL_TRACES, statusOf, type Traces, type TraceSession } from '../signals/traces.ts'
 import { assert } from '../shared/assert.ts'
-import { payloadOf, storedPayload } from './log.ts'
+import { eventRecordView, shownPayload } from './log.ts'
+import { newestFirst, shown } from './members.ts'
 
 export const traceSessionView = z.object({
   session_id: z.string(),
@@ -19,13 +20,13 @@ export const traceSessionView = z.object({
 
 type TraceSessionView = z.infer<typeof traceSessionView>
 
-const tracedEventView = z.object({
-  id: z.string(),
-  type: z.string(),
-  ts: z.string(),
-  source: z.string().nullable(),
-  trace_id: z.string().nullable(),
-  payload: storedPayload,
+const tracedEventView = eventRecordView.pick({
+  id: true,
+  type: true,
+  ts: true,
+  source: true,
+  trace_id: true,
+  payload: true,
 })
 
 export const traceSessionDetailView = traceSessionView.extend({
@@ -41,17 +42,10 @@ export interface SessionContext {
   readonly ttlHours: number
 }
 
-export const viewSession = (session: TraceSession, { now, ttlHours }: SessionContext): TraceSessionView => ({
-  session_id: session.id,
-  id: session.id,
-  label: session.label,
-  agent: session.agent,
-  status: statusOf(session, now, ttlHours),
-  created_at: session.createdAt,
-  last_accessed_at: session.lastAccessedAt,
-  closed_at: session.closedAt,
-  trace_ids: [...session.traceIds],
-})
+export const viewSession = (session: TraceSession, { now, ttlHours }: SessionContext): TraceSessionView =>
+  showSession({ ...session, sessionId: session.id, status: statusOf(session, now, ttlHours) })
+
+const showSession = shown(traceSessionView)
 
 /** What these events opened. */
 export const viewOpened = (events: readonly Stamped[], context: SessionContext): TraceSessionView => {
@@ -68,7 +62,7 @@ export const viewSessions = (
   context: SessionContext,
 ): TraceSessionView[] =>
   [...sessions.values()]
-    .sort(newestFirst)
+    .sort(newestFirst(({ createdAt }) => createdAt))
     .slice(offset, offset + limit)
     .map((session) => viewSession(session, context))
 
@@ -81,16 +75,7 @@ export const viewSessionDetail = (
   return { ...view, expired: view.status === 'expired', events: records.map(viewTraced) }
 }
 
-const viewTraced = (record: LogRecord): z.infer<typeof tracedEventView> => ({
-  id: record.id,
-  type: record.type,
-  ts: record.ts,
-  source: record.source,
-  trace_id: record.traceId,
-  payload: payloadOf(record) ?? record.payload,
-})
+const showTraced = shown(tracedEventView)
 
-const newestFirst = (one: TraceSession, other: TraceSession): number => {
-  if (one.createdAt !== other.createdAt) return one.createdAt < other.createdAt ? 1 : -1
-  return one.id < other.id ? 1 : -1
-}
+const viewTraced = (record: LogRecord): z.infer<typeof tracedEventView> =>
+  showTraced({ ...record, payload: shownPayload(record) })

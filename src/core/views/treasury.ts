@@ -1,43 +1,23 @@
 import { z } from 'zod'
-import type { TreasuryState, ShareAccrual, SettlementReceipt } from '../treasury/evolve.ts'
+import { karmaEvents } from '../events/treasury.ts'
+import type { TreasuryState, SettlementReceipt } from '../treasury/evolve.ts'
 import { walletInForce, type TreasuryRules } from '../treasury/wallet.ts'
 import { usdNumber } from '../shared/money.ts'
+import { oldestFirst } from './members.ts'
 
-const mode = z.enum(['paper', 'live'])
+const withId = { id: z.string() }
 
-export const shareAccrualView = z.object({
-  id: z.string(),
-  trade_id: z.string(),
-  node_id: z.string(),
-  realized_pnl_usd: z.number(),
-  karma_percentage: z.number(),
-  karma_amount_usd: z.number(),
-  contributors: z.array(z.object({ contributor_id: z.string(), node_id: z.string(), share: z.number() })),
-  mode,
-  signature_b64: z.string(),
-  created_at: z.string(),
-})
+export const shareAccrualView = karmaEvents['karma.intent.v1'].omit({ intent_id: true }).extend(withId)
 
 export type ShareAccrualView = z.infer<typeof shareAccrualView>
 
-export const receiptView = z.object({
-  id: z.string(),
-  intent_ids: z.array(z.string()),
-  total_usd: z.number(),
-  destination_wallet: z.string(),
-  tx_hash: z.string().nullable(),
-  status: z.enum(['pending', 'submitted', 'confirmed', 'failed']),
-  mode,
-  node_id: z.string(),
-  signature_b64: z.string(),
-  created_at: z.string(),
-})
+export const receiptView = karmaEvents['karma.receipt.v1'].omit({ receipt_id: true }).extend(withId)
 
 export type ReceiptView = z.infer<typeof receiptView>
 
 export const settlementView = z.object({
   receipt: receiptView,
-  skipped: z.array(z.object({ id: z.string(), reason: z.enum(['unknown', 'already_settled']) })),
+  skipped: karmaEvents['karma.settlement.v1'].shape.skipped,
 })
 
 export type SettlementView = z.infer<typeof settlementView>
@@ -72,11 +52,11 @@ export const viewTreasury = (
 
 /** Pending ones, oldest first. */
 export const viewPendingAccruals = ({ pending }: Pick<TreasuryState, 'pending'>): ShareAccrualView[] =>
-  [...pending.values()].map(viewIntent).sort(oldestFirst)
+  [...pending.values()].map(({ intent_id: id, ...members }) => ({ id, ...members })).sort(byTime)
 
 /** Newest first. */
 export const viewReceipts = (receipts: Iterable<SettlementReceipt['receipt']>): ReceiptView[] =>
-  [...receipts].map(viewReceipt).sort(oldestFirst).reverse()
+  [...receipts].map(viewReceipt).sort(byTime).reverse()
 
 /** What a settlement answers, the first time and every time after. */
 export const viewSettlement = ({ receipt, skipped }: SettlementReceipt): SettlementView => ({
@@ -84,19 +64,9 @@ export const viewSettlement = ({ receipt, skipped }: SettlementReceipt): Settlem
   skipped: [...skipped],
 })
 
-const viewIntent = ({ intent_id: id, ...members }: ShareAccrual): ShareAccrualView => ({ id, ...members })
-
 const viewReceipt = ({ receipt_id: id, ...members }: SettlementReceipt['receipt']): ReceiptView => ({
   id,
   ...members,
 })
 
-interface Dated {
-  readonly created_at: string
-  readonly id: string
-}
-
-const oldestFirst = (one: Dated, other: Dated): number => {
-  if (one.created_at !== other.created_at) return one.created_at < other.created_at ? -1 : 1
-  return one.id < other.id ? -1 : 1
-}
+const byTime = oldestFirst(({ created_at }: ShareAccrualView | ReceiptView) => created_at)

@@ -6,7 +6,8 @@ import { scoreOf } from '../../core/signals/signals.ts'
 import type { State } from '../../core/state.ts'
 import { isPlainText } from '../../core/shared/text.ts'
 import type { EventLog } from '../../ports/event-log.ts'
-import { originOf, searchAbout, tradesOf, verdictOn } from './attribution.ts'
+import { originOf, tradesOf, verdictOn } from './attribution.ts'
+import { searchAbout } from './sound-events.ts'
 
 /** An agent's feedback on a producer's signal. */
 export interface Feedback {
@@ -76,20 +77,13 @@ const hasNoAnswer = async (
   )
 }
 
-const FEEDBACK_MAX = 1000
-
 const wasCounted = async (log: EventLog, signalId: string, caller: string): Promise<boolean> => {
-  const search = {
-    type: 'learning.feedback',
-    order: 'desc',
-    examinedMax: FEEDBACK_MAX,
-    wantedMax: 1,
-  } as const
+  const search = { type: 'learning.feedback.v1', order: 'desc', wantedMax: 1 } as const
   const found = await searchAbout(
     log,
     signalId,
     search,
-    ({ payload }) => payload['counted'] === true && payload['submitted_by'] === caller,
+    ({ counted, submitted_by }) => counted === true && submitted_by === caller,
   )
   return found.length > 0
 }

@@ -4,7 +4,6 @@ import { stampedFrom, type LogRecord } from '../../core/log/event.ts'
 import { symbolRef } from '../../core/log/refs.ts'
 import { intentId, orderId, positionId } from '../../core/shared/brand.ts'
 import type { Refusal } from '../../core/shared/decision.ts'
-import type { Json } from '../../core/shared/json.ts'
 import { isPlainText } from '../../core/shared/text.ts'
 import { evolvePortfolio } from '../../core/trading/portfolio.ts'
 import { INITIAL_PORTFOLIO } from '../../core/trading/book.ts'
@@ -36,35 +35,15 @@ export const withLogChecked = async (log: EventLog, outcome: Outcome): Promise<O
 
 /** Commands know what memory holds: a record that only the log has is refused as ended, not as unknown. */
 export const knownRefusal = async (log: EventLog, refusal: Refusal): Promise<Refusal> => {
-  const { code, extras } = refusal
-  switch (code) {
-    case 'position.not_found': {
-      const status = (await positionInLog(log, idOf(extras['position_id'])))?.status
-      if (status === undefined) return refusal
-      const detail = `the position is ${status}`
-      return { code: 'position.not_open', detail, extras: { ...extras, position_status: status } }
-    }
-    case 'order.not_found': {
-      const status = (await orderInLog(log, idOf(extras['order_id'])))?.status
-      if (status === undefined) return refusal
-      return {
-        code: 'order.not_open',
-        detail: `the order is ${status}`,
-        extras: { ...extras, order_status: status },
-      }
-    }
-    case 'intent.not_found': {
-      const status = (await intentInLog(log, idOf(extras['intent_id'])))?.status
-      if (status === undefined) return refusal
-      const detail = `the intent does not wait for approval: it is ${status}`
-      return { code: 'intent.not_awaiting', detail, extras: { ...extras, intent_status: status } }
-    }
-    default:
-      return refusal
-  }
+  const { extras } = refusal
+  const record = ENDED_RECORDS.find(({ kind }) => refusal.code === `${kind}.not_found`)
+  if (record === undefined) return refusal
+  const { kind, code, detail, inLog } = record
+  const id = extras[`${kind}_id`]
+  const status = (await inLog(log, typeof id === 'string' ? id : ''))?.status
+  if (status === undefined) return refusal
+  return { code, detail: `${detail} ${status}`, extras: { ...extras, [`${kind}_status`]: status } }
 }
-
-const idOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '')
 
 const positionInLog = async (log: EventLog, id: string): Promise<Position | null> => {
   const events = await executionsAbout(log, id)
@@ -110,6 +89,17 @@ const intentInLog = async (log: EventLog, id: string): Promise<Intent | null> =>
   const later = (await executionsAbout(log, id)).filter(({ seq }) => seq > first.seq)
   return [...readable(first), ...later].reduce(evolveIntents, INITIAL_INTENTS).get(intentId(id)) ?? null
 }
+
+const ENDED_RECORDS = [
+  { kind: 'position', code: 'position.not_open', detail: 'the position is', inLog: positionInLog },
+  { kind: 'order', code: 'order.not_open', detail: 'the order is', inLog: orderInLog },
+  {
+    kind: 'intent',
+    code: 'intent.not_awaiting',
+    detail: 'the intent does not wait for approval: it is',
+    inLog: intentInLog,
+  },
+] as const
 
 const PAGE_EVENTS = 500
 const EVENTS_MAX = 10_000

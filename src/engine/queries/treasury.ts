@@ -1,15 +1,12 @@
-import { karmaEvents } from '../../core/events/treasury.ts'
 import type { TreasuryState, SettlementReceipt } from '../../core/treasury/evolve.ts'
 import { receiptIdOf, type SettlementRequest, type SettlementStatus } from '../../core/treasury/settle.ts'
 import { viewReceipts, type ReceiptView } from '../../core/views/treasury.ts'
-import { payloadOf } from '../../core/views/log.ts'
-import type { LogRecord } from '../../core/log/event.ts'
 import { isPlainText } from '../../core/shared/text.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import { sha256Hex } from '../sha256.ts'
+import { oldestAbout, soundEvents } from './sound-events.ts'
 
 const RECEIPT = 'karma.receipt'
-const SETTLEMENT = 'karma.settlement'
 const PAGE = 500
 
 /** Receipts, newest first, from the log: memory keeps only the newest. */
@@ -31,7 +28,9 @@ export const karmaReceipts = async (
     bounds = { before: last.seq }
   }
   const wanted = await log.read({ ...bounds, types: [RECEIPT], order: 'desc', limit })
-  return viewReceipts(wanted.flatMap((record) => receiptIn(record) ?? []))
+  return viewReceipts(
+    wanted.flatMap((record) => soundEvents(record, 'karma.receipt.v1').map(({ payload }) => payload)),
+  )
 }
 
 /** What the log says about a settlement request. Pending intents were never settled and need no lookup. */
@@ -57,19 +56,13 @@ export const settlementOf = async (
   const id = receiptIdOf(intentIds, txHash, sha256Hex)
   const remembered = receipts.get(id)
   if (remembered !== undefined) return remembered
-  const stored = await log.read({ about: id, types: [SETTLEMENT, RECEIPT], order: 'asc', limit: 2 })
-  const [receipt] = stored.flatMap((record) => receiptIn(record) ?? [])
-  const [skipped = []] = stored.flatMap((record) => skippedIn(record))
-  return receipt === undefined ? null : { receipt, skipped }
+  const [[receipt], [settlement]] = await Promise.all([
+    oldestAbout(log, id, 'karma.receipt.v1', 1),
+    oldestAbout(log, id, 'karma.settlement.v1', 1),
+  ])
+  if (receipt === undefined) return null
+  return { receipt: receipt.payload, skipped: settlement?.payload.skipped ?? [] }
 }
 
 const isAbout = async (log: EventLog, id: string): Promise<boolean> =>
   (await log.read({ about: id, types: [RECEIPT], order: 'asc', limit: 1 })).length > 0
-
-const receiptIn = (record: LogRecord): SettlementReceipt['receipt'] | null =>
-  karmaEvents['karma.receipt.v1'].safeParse(payloadOf(record)).data ?? null
-
-const skippedIn = (record: LogRecord): readonly SettlementReceipt['skipped'][] => {
-  const settlement = karmaEvents['karma.settlement.v1'].safeParse(payloadOf(record)).data
-  return settlement === undefined ? [] : [settlement.skipped]
-}

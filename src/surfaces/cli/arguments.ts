@@ -1,39 +1,41 @@
 import { createReadStream } from 'node:fs'
-import { InvalidArgumentError, type Command } from 'commander'
-import { nearest } from '../../core/config/keys.ts'
+import type { Readable } from 'node:stream'
+import { InvalidArgumentError } from 'commander'
 import { parseTimestamp } from '../../core/shared/time.ts'
 import type { Invocation } from './command.ts'
 import { Failure, UsageError } from './failure.ts'
 
-/** For `--limit`. */
-export const parseLimitUpTo =
-  (max: number) =>
-  (text: string): number => {
-    const limit = /^[0-9]{1,4}$/.test(text) ? Number(text) : 0
-    if (limit >= 1 && limit <= max) return limit
-    throw new InvalidArgumentError(`It must be a number from 1 to ${max}.`)
+/** For commander: reads a value from text, or says what the text must be. */
+export const parser =
+  <Value>(read: (text: string) => Value | null, requirement: string) =>
+  (text: string): Value => {
+    const value = read(text)
+    if (value !== null) return value
+    throw new InvalidArgumentError(requirement)
   }
+
+/** Whole numbers, unless the pattern allows others. */
+export const numberFrom = (min: number, max: number, pattern = /^\d+$/): ((text: string) => number) =>
+  parser((text) => {
+    const number = pattern.test(text) ? Number(text) : Number.NaN
+    return number >= min && number <= max ? number : null
+  }, `It must be a number from ${min} to ${max}.`)
 
 /** Text that is stored: trimmed, and not empty. */
-export const parseTextUpTo =
-  (lengthMax: number) =>
-  (text: string): string => {
+export const textUpTo = (lengthMax: number): ((text: string) => string) =>
+  parser((text) => {
     const trimmed = text.trim()
-    if (trimmed.length >= 1 && trimmed.length <= lengthMax && trimmed.isWellFormed()) return trimmed
-    throw new InvalidArgumentError(`It must have 1 to ${lengthMax} characters.`)
-  }
+    return trimmed !== '' && trimmed.length <= lengthMax && trimmed.isWellFormed() ? trimmed : null
+  }, `It must have 1 to ${lengthMax} characters.`)
 
 /** For `--reason`. */
-export const parseReason = parseTextUpTo(500)
+export const parseReason = textUpTo(500)
 
 /** For `--from`: a day begins at midnight UTC. */
-export const parseFrom = (text: string): string => {
-  const timestamp = parseTimestamp(text)
-  if (timestamp !== null) return timestamp
-  throw new InvalidArgumentError(
-    'It must be a date (2026-02-20) or a time (2026-02-20T14:30:00Z), UTC if no zone is named.',
-  )
-}
+export const parseFrom = parser(
+  parseTimestamp,
+  'It must be a date (2026-02-20) or a time (2026-02-20T14:30:00Z), UTC if no zone is named.',
+)
 
 /** For `--to`: a day ends with its last millisecond. */
 export const parseTo = (text: string): string => {
@@ -42,17 +44,6 @@ export const parseTo = (text: string): string => {
 }
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/
-
-/**
- * For a default command such as `list`: commander passes every unknown word to it, which needs a better error than
- * "too many arguments".
- */
-export const refuseUnknownWord = ({ args, parent }: Command): void => {
-  const [word] = args
-  if (word === undefined) return
-  const meant = nearest(word, parent?.commands.map((command) => command.name()) ?? [])
-  throw new UsageError(`unknown command '${word}'${meant === null ? '' : ` (Did you mean ${meant}?)`}`)
-}
 
 const ID_PREFIX_LENGTH_MIN = 4
 
@@ -67,11 +58,11 @@ export const completeId = (typed: string, known: Iterable<string>): string => {
 
 /** Nothing happens unless the word is typed, or the command line says --yes. */
 export const confirm = async (
-  { readAnswer }: Pick<Invocation, 'readAnswer'>,
+  { ask }: Pick<Invocation, 'ask'>,
   { yes, word, question }: { readonly yes: boolean; readonly word: string; readonly question: string },
 ): Promise<void> => {
   if (yes) return
-  const typed = await readAnswer(`${question} Type "${word}" to confirm: `)
+  const typed = await ask(`${question} Type "${word}" to confirm: `, 'echoed')
   if (typed.trim() === word) return
   throw new Failure('request.invalid', 'not confirmed: nothing was done', {
     advice: `Type "${word}" when asked, or add --yes in scripts.`,
@@ -97,4 +88,44 @@ export const readTextFile = async (path: string, bytesMax: number): Promise<stri
     // The only thing that can be wrong with bytes.
     throw new UsageError(`${path} is not UTF-8 text`)
   }
+}
+
+const LINE_END = 0x0a
+
+/**
+ * The lines of a stream as they arrive; null for one of more bytes, which is read to its end and dropped. Only `\n` ends
+ * a line: JSON may hold the other line ends of Unicode unescaped. The last line needs no end.
+ */
+export async function* linesOf(
+  input: Readable,
+  bytesMax: number,
+  onRead: (bytesRead: number) => void = () => undefined,
+): AsyncGenerator<string | null> {
+  let pieces: Buffer[] = []
+  let length = 0
+  let bytesRead = 0
+  const add = (piece: Buffer): void => {
+    length += piece.length
+    if (length <= bytesMax) pieces.push(piece)
+    else pieces = []
+  }
+  const take = (): string | null => {
+    const line = length > bytesMax ? null : Buffer.concat(pieces).toString('utf8')
+    pieces = []
+    length = 0
+    return line
+  }
+  for await (const chunk of input) {
+    const bytes = Buffer.from(chunk as Uint8Array | string)
+    bytesRead += bytes.length
+    let start = 0
+    for (let end = bytes.indexOf(LINE_END); end !== -1; end = bytes.indexOf(LINE_END, start)) {
+      add(bytes.subarray(start, end))
+      yield take()
+      start = end + 1
+    }
+    add(bytes.subarray(start))
+    onRead(bytesRead)
+  }
+  if (length > 0) yield take()
 }

@@ -1,42 +1,42 @@
 import type { Command } from 'commander'
 import type { CommandDependencies } from './dependencies.ts'
 import type { ExitCode } from './failure.ts'
-import type { InputStream, Printer, Progress } from './terminal.ts'
+import type { InputStream, Printer, Progress, Text, Typing } from './terminal.ts'
 
-/** In the order of the help: what a newcomer needs comes first. */
-export const COMMAND_GROUPS = ['Run', 'Look', 'Control', 'Signals', 'Prove', 'Settings'] as const
-
-/** One run of one command. */
-export interface Invocation {
-  readonly dependencies: CommandDependencies
+/** One run of one command, with what the composition gives it. */
+export interface Invocation extends CommandDependencies {
   readonly print: Printer
   /** The same in everything this invocation writes to the log and in its error. */
   readonly requestId: string
   readonly progress: (label: string) => Progress
   /** For commands that read line by line. */
   readonly stdin: InputStream
-  /** Text from standard input: all of a pipe, or one hidden line from a keyboard. */
-  readonly readSecret: (prompt: string) => Promise<string>
-  /** The same, echoed while it is typed. */
-  readonly readAnswer: (prompt: string) => Promise<string>
+  /** Text from standard input: all of a pipe, or one line from a keyboard. */
+  readonly ask: (prompt: string, typing: Typing) => Promise<string>
 }
 
-/** Turns a command's function into an action for commander, which passes the arguments, then the options. No exit code is 0. */
+/** What a command answers: a document for programs, text for people. No exit code is 0. */
+export interface Answer {
+  readonly document: unknown
+  readonly text: Text | string
+  readonly exitCode?: ExitCode
+}
+
+/**
+ * Turns a command's function into an action for commander, which passes the arguments, then the options. Its answer is
+ * printed; without one it has printed by itself.
+ */
 export type Run = <Arguments extends readonly unknown[]>(
-  action: (invocation: Invocation, ...parsed: Arguments) => Promise<ExitCode | void>,
+  action: (invocation: Invocation, ...parsed: Arguments) => Promise<Answer | void>,
 ) => (...parsed: Arguments) => Promise<void>
 
 /** Adds description, options, subcommands and actions to a command that has its name and summary already. */
 export type DefineCommand = (command: Command, run: Run) => void
 
-/** A line of `svc --help`. A new command is a file in `commands` and a line in `commands/all.ts`. */
-export interface CommandEntry {
-  readonly name: string
-  readonly group: (typeof COMMAND_GROUPS)[number]
-  readonly summary: string
-  /** Loaded only for the command that runs, since loading takes longer than most commands. */
-  readonly load: () => Promise<{ readonly define: DefineCommand }>
-}
+/** The subcommand that runs when none is named. */
+export const defaultCommand = (parent: Command, name: string, summary: string): Command =>
+  // Commander passes every unknown word to it: `refuseUnknownWord` has a better error than "too many arguments".
+  parent.command(name, { isDefault: true }).summary(summary).allowExcessArguments()
 
 /** For `addHelpText('after', …)`. */
 export const examples = (...lines: readonly string[]): string =>

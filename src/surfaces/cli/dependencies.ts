@@ -1,7 +1,6 @@
 import type { BacktestReport } from '../../backtest/report.ts'
 import type { StrategyName } from '../../backtest/strategies.ts'
 import type { EnvironmentVariables } from '../../core/config/environment.ts'
-import type { Configuration } from '../../core/config/schema.ts'
 import type { JsonObject } from '../../core/shared/json.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { CheckpointStep } from '../../engine/integrity/checkpointer.ts'
@@ -10,6 +9,7 @@ import type { CheckpointStore } from '../../ports/checkpoints.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ConfigurationStore } from '../../ports/config-file.ts'
 import type { EventLog } from '../../ports/event-log.ts'
+import type { IdentityDescription } from '../../ports/signer.ts'
 import type { Signatures } from '../../ports/signatures.ts'
 
 /**
@@ -23,45 +23,44 @@ export interface CommandDependencies {
   readonly environment: EnvironmentVariables
   /** SVC_INSECURE_OK: an empty API token is accepted. */
   readonly insecureOk: boolean
-  /** 43 random characters. */
-  newToken(): string
-  /** Values that no output may show, as far as they are known by now. */
-  knownSecrets(): readonly string[]
-  /** Makes the folders of the home; returns those that were missing, relative to it. */
-  createFolders(): Promise<readonly string[]>
+  readonly signatures: Signatures
   readonly configuration: ConfigurationCommands
   readonly identity: IdentityCommands
   readonly vault: VaultCommands
+  /** 43 random characters. */
+  readonly newToken: () => string
+  /** Values that no output may show, as far as they are known by now. */
+  readonly knownSecrets: () => readonly string[]
+  /** Makes the folders of the home; returns those that were missing, relative to it. */
+  readonly createFolders: () => Promise<readonly string[]>
   /**
    * Null when nothing was ever stored here. Checkpoints whose database is gone are opened as an empty store, so
    * that the loss shows.
    */
-  openExistingStore(): Promise<StoreSession | null>
+  readonly openExistingStore: () => Promise<StoreSession | null>
   /** Creates the store if there is none. */
-  openStore(): Promise<StoreSession>
-  /** Checks signatures on every core. The caller closes it. */
-  openSignatures(): Promise<Signatures>
+  readonly openStore: () => Promise<StoreSession>
   /** Checkpoints in a file of any name. */
-  openCheckpoints(file: string): Promise<CheckpointStore>
+  readonly checkpointsIn: (file: string) => CheckpointStore
   /** The venue of real orders, with its keys. The caller closes it. */
-  openBroker(): Promise<Broker>
+  readonly openBroker: () => Promise<Broker>
   /** A run through recorded time. It leaves nothing behind. */
-  backtest(request: BacktestRequest): Promise<BacktestReport>
+  readonly backtest: (request: BacktestRequest) => Promise<BacktestReport>
   /** Resolves when the service listens. */
-  startService(options: ServiceOptions): Promise<RunningService>
+  readonly startService: (options: ServiceOptions) => Promise<RunningService>
   /** The running service of this home; null when none answers. */
-  findService(): Promise<FoundService | null>
+  readonly findService: () => Promise<FoundService | null>
 }
 
 export interface BacktestRequest {
   readonly strategy: StrategyName
   /** Alone; without it the whole universe. */
-  readonly symbol?: string
-  readonly fromMs?: number
-  readonly toMs?: number
-  readonly seed?: number
+  readonly symbol?: string | undefined
+  readonly fromMs: number | null
+  readonly toMs: number | null
+  readonly seed?: number | undefined
   /** Recorded bars; without it the file of the settings, or a simulated market. */
-  readonly file?: string
+  readonly file?: string | undefined
   /** The bars and signals of the log of this home, instead. */
   readonly isFromLog: boolean
   readonly resetsDaily: boolean
@@ -72,26 +71,15 @@ export interface BacktestRequest {
 
 export interface ConfigurationCommands {
   /** `config/user.yaml`: its absolute path, and whether it is there. */
-  describe(): Promise<{ readonly path: string; readonly present: boolean }>
-  open(): Promise<OpenedConfiguration>
-  /** What would hold if this file were the user settings. */
-  check(file: string): Promise<CheckedConfiguration>
+  readonly describe: () => { readonly path: string; readonly present: boolean }
+  readonly open: () => Promise<
+    { readonly status: 'opened'; readonly store: ConfigurationStore } | InvalidConfiguration
+  >
+  /** Whether this file could be the user settings. */
+  readonly check: (file: string) => Promise<{ readonly status: 'loaded' } | InvalidConfiguration>
   /** Writes `config/user.yaml` unless there is one. */
-  createUserSettings(values: JsonObject): Promise<{ readonly status: 'created' | 'exists' }>
+  readonly createUserSettings: (values: JsonObject) => Promise<{ readonly status: 'created' | 'exists' }>
 }
-
-export type OpenedConfiguration =
-  | {
-      readonly status: 'opened'
-      readonly store: ConfigurationStore
-      /** What is allowed but unwise. */
-      readonly warnings: readonly string[]
-    }
-  | InvalidConfiguration
-
-export type CheckedConfiguration =
-  | { readonly status: 'valid'; readonly configuration: Configuration }
-  | InvalidConfiguration
 
 export interface InvalidConfiguration {
   readonly status: 'invalid'
@@ -100,18 +88,9 @@ export interface InvalidConfiguration {
 }
 
 export interface IdentityCommands {
-  describe(): Promise<IdentityDescription>
+  readonly describe: () => Promise<IdentityDescription>
   /** Loads the saved identity or saves a new one; in plain text only for development and without a password. */
-  create(options: { readonly development: boolean }): Promise<CreatedIdentity>
-}
-
-/** What anyone may know of the saved identity, without the password. */
-export interface IdentityDescription {
-  readonly present: boolean
-  readonly node_id: string | null
-  readonly public_key: string | null
-  readonly encrypted: boolean | null
-  readonly error: string | null
+  readonly create: (options: { readonly development: boolean }) => Promise<CreatedIdentity>
 }
 
 export interface CreatedIdentity {
@@ -132,29 +111,30 @@ export interface VaultCommands {
   remove(name: string): Promise<boolean>
 }
 
-/** An open store. The caller closes it. */
-export interface StoreSession {
+/** An open store, closed when it goes out of scope. */
+export interface StoreSession extends AsyncDisposable {
   readonly log: EventLog
   /** Null where the log has none. */
   readonly checkpoints: CheckpointStore | null
   /** For those who write: opened on first use, and by then the log knows this node's key. */
-  openEngine(): Promise<Engine>
+  readonly openEngine: () => Promise<Engine>
   /** One step towards a checkpoint of the log as it is now, signed with the key of this home. */
-  signCheckpoint(): Promise<CheckpointStep>
-  close(): Promise<void>
+  readonly signCheckpoint: () => Promise<CheckpointStep>
 }
 
-/** What the command line says instead of the configuration; null = as configured. */
+/** What the command line says instead of the configuration. */
 export interface ServiceOptions {
-  readonly host: string | null
-  readonly port: number | null
-  readonly dashboardPort: number | null
+  readonly host?: string | undefined
+  readonly port?: number | undefined
+  readonly dashboardPort?: number | undefined
+  /** False = no dashboard, whatever is configured. */
   readonly dashboard: boolean
   /** Keep the log in memory and forget it at the end. */
-  readonly inMemory: boolean
+  readonly inMemory?: boolean | undefined
 }
 
 export interface RunningService {
+  /** With the path prefix. */
   readonly baseUrl: string
   /** Null when the dashboard is off or its port was taken. */
   readonly dashboardUrl: string | null

@@ -1,4 +1,4 @@
-import { access, link, open, rename, unlink, type FileHandle } from 'node:fs/promises'
+import { access, link, open, rename, rm, type FileHandle } from 'node:fs/promises'
 import type { EventLog } from '../../ports/event-log.ts'
 import type { Invocation } from './command.ts'
 import { Failure, UsageError } from './failure.ts'
@@ -63,14 +63,14 @@ const exportToFile = async <Item>(
     writeItems(invocation, what, { ...options, format }, write, progress),
   ).finally(() => progress.end())
   const document = { output: path, format, [what.plural]: written }
-  await invocation.print.result(document, () => `${written} ${what.plural} written to ${path}\n`)
+  await invocation.print.result(document, `${written} ${what.plural} written to ${path}\n`)
 }
 
 type Write = (text: string) => Promise<void>
 
 /** Returns how many items were written. */
 const writeItems = async <Item>(
-  { dependencies }: Invocation,
+  { openExistingStore }: Invocation,
   what: Exportable<Item>,
   { format, from, to }: Pick<ExportOptions, 'from' | 'to'> & { readonly format: ExportFormat },
   write: Write,
@@ -83,28 +83,22 @@ const writeItems = async <Item>(
     return (from === undefined || timestamp >= from) && (to === undefined || timestamp <= to)
   }
   let written = 0
-  const session = await dependencies.openExistingStore()
-  try {
-    await write(opening)
-    for await (const items of session === null ? [] : what.pages(session.log, progress)) {
-      const wanted = items.filter(isWanted)
-      if (wanted.length === 0) continue
-      await write((written === 0 ? '' : between) + wanted.map(textOf).join(between))
-      written += wanted.length
-    }
-    await write(closing(written))
-    return written
-  } finally {
-    await session?.close()
+  await using session = await openExistingStore()
+  await write(opening)
+  for await (const items of session === null ? [] : what.pages(session.log, progress)) {
+    const wanted = items.filter(isWanted)
+    if (wanted.length === 0) continue
+    await write((written === 0 ? '' : between) + wanted.map(textOf).join(between))
+    written += wanted.length
   }
+  await write(written === 0 && format === 'json' ? ']\n' : closing)
+  return written
 }
-
-const nothing = (): string => ''
 
 interface ExportLayout<Item> {
   readonly opening: string
   readonly between: string
-  readonly closing: (written: number) => string
+  readonly closing: string
   readonly textOf: (item: Item) => string
 }
 
@@ -112,23 +106,14 @@ const layoutOf = <Item>(
   { jsonOf, columns, cellsOf }: Exportable<Item>,
   format: ExportFormat,
 ): ExportLayout<Item> => {
+  const lines = { opening: '', between: '', closing: '' }
   switch (format) {
     case 'jsonl':
-      return { opening: '', between: '', closing: nothing, textOf: (item) => `${jsonOf(item)}\n` }
+      return { ...lines, textOf: (item) => `${jsonOf(item)}\n` }
     case 'json':
-      return {
-        opening: '[',
-        between: ',',
-        closing: (written) => (written === 0 ? ']\n' : '\n]\n'),
-        textOf: (item) => `\n  ${jsonOf(item)}`,
-      }
+      return { opening: '[', between: ',', closing: '\n]\n', textOf: (item) => `\n  ${jsonOf(item)}` }
     case 'csv':
-      return {
-        opening: csvLine(columns),
-        between: '',
-        closing: nothing,
-        textOf: (item) => csvLine(cellsOf(item)),
-      }
+      return { ...lines, opening: csvLine(columns), textOf: (item) => csvLine(cellsOf(item)) }
   }
 }
 
@@ -163,7 +148,8 @@ export const writeWholeFile = async <Result>(
     return result
   } finally {
     await draft.close()
-    await unlinkIfPresent(draftPath)
+    // With --force the draft was renamed.
+    await rm(draftPath, { force: true })
   }
 }
 
@@ -181,7 +167,7 @@ const linkNew = async (draftPath: string, path: string): Promise<void> => {
   try {
     await link(draftPath, path)
   } catch (error) {
-    if (hasCode(error, 'EEXIST')) throw fileExists(path)
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw fileExists(path)
     throw error
   }
 }
@@ -191,24 +177,9 @@ const fileExists = (path: string): Failure =>
     advice: 'Choose another name, or add --force to replace it.',
   })
 
-const unlinkIfPresent = async (path: string): Promise<void> => {
-  try {
-    await unlink(path)
-  } catch (error) {
-    // With --force the draft was renamed.
-    if (!hasCode(error, 'ENOENT')) throw error
-  }
-}
-
-const hasCode = (error: unknown, code: string): boolean =>
-  error instanceof Error && 'code' in error && error.code === code
-
-const exists = async (path: string): Promise<boolean> => {
-  try {
-    await access(path)
-    return true
-  } catch {
-    // Missing or not accessible: opening it reports which.
-    return false
-  }
-}
+/** False also for what is not accessible: opening it reports why. */
+const exists = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  )

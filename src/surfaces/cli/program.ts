@@ -1,9 +1,9 @@
 import { Command } from 'commander'
 import type { JsonObject } from '../../core/shared/json.ts'
-import { COMMAND_GROUPS, type Run } from './command.ts'
-import { ALL_COMMANDS } from './commands/all.ts'
-import type { Style } from './terminal.ts'
+import type { DefineCommand, Run } from './command.ts'
+import { UsageError } from './failure.ts'
 import { fields } from './table.ts'
+import type { Text } from './terminal.ts'
 
 /** Options that every command accepts, before or after its name. */
 export interface GlobalOptions {
@@ -12,6 +12,83 @@ export interface GlobalOptions {
 }
 
 const ABOUT = 'An event-sourced trading engine: signed, hash-chained, replayable.'
+
+/** Loaded only for the command that runs, since loading takes longer than most commands. */
+type Load = () => Promise<{ readonly define: DefineCommand }>
+
+/** Every command by group, in the order of the help: what a newcomer needs comes first. */
+export const COMMANDS: Readonly<Record<string, readonly (readonly [string, string, Load])[]>> = {
+  Run: [
+    ['init', 'create folders, settings with a token, and an identity', () => import('./commands/init.ts')],
+    [
+      'mcp',
+      'connect an AI agent to the service over standard input/output',
+      () => import('./commands/mcp.ts'),
+    ],
+    ['serve', 'run the service until it is stopped', () => import('./commands/serve.ts')],
+    ['up', 'create what is missing, then run the service', () => import('./commands/up.ts')],
+  ],
+  Look: [
+    [
+      'backtest',
+      'run the trading rules on recorded or simulated prices',
+      () => import('./commands/backtest.ts'),
+    ],
+    ['health', 'check settings, store, identity and service', () => import('./commands/health.ts')],
+    ['orders', 'orders and their fills; cancel one', () => import('./commands/orders.ts')],
+    [
+      'portfolio',
+      'equity, profit and exposure against their limits',
+      () => import('./commands/portfolio.ts'),
+    ],
+    ['positions', 'open and closed positions; close one or all', () => import('./commands/positions.ts')],
+  ],
+  Control: [
+    ['brain', 'run a brain cycle now, or explain the last one', () => import('./commands/brain.ts')],
+    ['intents', 'trades the brain proposed; approve or deny them', () => import('./commands/intents.ts')],
+    ['karma', 'profit shared with contributors; settle it', () => import('./commands/karma.ts')],
+    ['kill-switch', 'show, raise or lower the kill switch', () => import('./commands/kill-switch.ts')],
+    [
+      'learn',
+      'adjust domain weights from closed trades, or list past runs',
+      () => import('./commands/learn.ts'),
+    ],
+    ['live', 'whether real orders are sent; enable or resume them', () => import('./commands/live.ts')],
+  ],
+  Signals: [
+    [
+      'contributors',
+      'people and agents who submit signals, and their scores',
+      () => import('./commands/contributors.ts'),
+    ],
+    ['producers', 'sources of signals, and their health', () => import('./commands/producers.ts')],
+    ['signal', 'submit a signal for a symbol', () => import('./commands/signal.ts')],
+  ],
+  Prove: [
+    ['export', 'write events or treasury intents to a file or a pipe', () => import('./commands/export.ts')],
+    [
+      'integrity',
+      'verify that no stored event was changed or removed',
+      () => import('./commands/integrity.ts'),
+    ],
+    [
+      'prove',
+      'write a proof that an event is in the log, for outsiders',
+      () => import('./commands/prove.ts'),
+    ],
+    ['replay', 'rebuild the state from the log and compare it', () => import('./commands/replay.ts')],
+    [
+      'verify-proof',
+      'check a proof offline, with nothing but the public key',
+      () => import('./commands/verify-proof.ts'),
+    ],
+  ],
+  Settings: [
+    ['config', 'show, check or change settings', () => import('./commands/config.ts')],
+    ['identity', 'the key that signs every event', () => import('./commands/identity.ts')],
+    ['vault', 'secrets, encrypted at rest', () => import('./commands/vault.ts')],
+  ],
+}
 
 /**
  * The grammar of `svc`, with the options of those commands only that the words name. It prints nothing and never ends
@@ -38,13 +115,23 @@ export const buildProgram = async (
       writeErr: (text) => onText('stderr', text),
     })
     .exitOverride()
-  for (const group of COMMAND_GROUPS) {
-    for (const { name, summary, load } of ALL_COMMANDS.filter((entry) => entry.group === group)) {
+    .hook('preAction', (_program, command) => refuseUnknownWord(command))
+  for (const [group, commands] of Object.entries(COMMANDS)) {
+    for (const [name, summary, load] of commands) {
       const command = program.command(name).summary(summary).helpGroup(`${group}:`)
       if (words.includes(name)) (await load()).define(command, run)
     }
   }
   return program
+}
+
+/** A word after a command without arguments is a misspelt subcommand. */
+const refuseUnknownWord = async ({ args: [word], registeredArguments, parent }: Command): Promise<void> => {
+  if (word === undefined || registeredArguments.length > 0) return
+  // With all settings behind it, which help and version do without.
+  const { nearest } = await import('../../core/config/keys.ts')
+  const meant = nearest(word, parent?.commands.map((command) => command.name()) ?? [])
+  throw new UsageError(`unknown command '${word}'${meant === null ? '' : ` (Did you mean ${meant}?)`}`)
 }
 
 /** The names that were recognised: `kill-switch set` of `svc kill-switch set 4`. */
@@ -60,38 +147,31 @@ export const recognisedNames = (program: Command): readonly string[] => {
 }
 
 /** The answer to `svc` alone: three first steps, then every command by group. */
-export const overviewText = (version: string, style: Style): string => {
-  // One list for all groups, so that their columns line up.
-  const lines = fields(
-    ALL_COMMANDS.map(({ name, summary }) => [name, summary]),
-    style,
-  ).split('\n')
-  const linesOf = (group: string): readonly string[] =>
-    lines.filter((_, index) => ALL_COMMANDS[index]?.group === group)
-  return [
-    `svc ${version}. ${ABOUT}`,
-    '',
-    style.paint('heading', 'First steps:'),
-    ...indented(fields(FIRST_STEPS, style).trimEnd().split('\n')),
-    ...COMMAND_GROUPS.flatMap((group) => [
+export const overviewText =
+  (version: string): Text =>
+  (style) => {
+    const commands = Object.values(COMMANDS).flat()
+    // One list for all groups, so that their columns line up.
+    const lines = fields(commands.map(([name, summary]) => [name, summary]))(style).split('\n')
+    const section = (title: string, rows: readonly string[]): readonly string[] => [
       '',
-      style.paint('heading', `${group}:`),
-      ...indented(linesOf(group)),
-    ]),
-    '',
-    'Help on a command: svc <command> --help',
-    '',
-  ].join('\n')
-}
+      style.paint('heading', `${title}:`),
+      ...rows.map((line) => `  ${line}`),
+    ]
+    return [
+      `svc ${version}. ${ABOUT}`,
+      ...section('First steps', fields(FIRST_STEPS)(style).trimEnd().split('\n')),
+      ...Object.entries(COMMANDS).flatMap(([group, { length }]) => section(group, lines.splice(0, length))),
+      '',
+      'Help on a command: svc <command> --help',
+      '',
+    ].join('\n')
+  }
 
 export const overviewDocument = (version: string): JsonObject => ({
   version,
-  commands: COMMAND_GROUPS.flatMap((group) =>
-    ALL_COMMANDS.filter((entry) => entry.group === group).map(({ name, summary }) => ({
-      name,
-      group,
-      summary,
-    })),
+  commands: Object.entries(COMMANDS).flatMap(([group, commands]) =>
+    commands.map(([name, summary]) => ({ name, group, summary })),
   ),
 })
 
@@ -100,5 +180,3 @@ const FIRST_STEPS = [
   ['svc health', 'check settings, store, identity and service'],
   ['svc kill-switch set 3', 'stop all trading, now'],
 ] as const
-
-const indented = (lines: readonly string[]): readonly string[] => lines.map((line) => `  ${line}`)

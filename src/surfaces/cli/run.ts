@@ -16,13 +16,12 @@ import {
   type FailureCode,
 } from './failure.ts'
 import {
+  ask,
   BrokenPipeError,
   documentText,
   expectErrorsOf,
   printerTo,
   progressOn,
-  readAnswerFrom,
-  readSecretFrom,
   styleFor,
   writeTo,
   type InputStream,
@@ -65,26 +64,27 @@ export const runCommandLine = async (
   let exitCode: ExitCode = EXIT_OK
 
   const knownSecrets = (): readonly string[] => dependencies?.knownSecrets() ?? []
-  const print = printerTo({
-    stdout,
-    json: words.includes('--json'),
-    style: styleFor(stdout, environment.environment),
-    knownSecrets,
-  })
+  const form = { json: words.includes('--json'), style: styleFor(stdout, environment.environment) }
+  const print = printerTo(stdout, form, knownSecrets)
   const run: Run =
     (action) =>
     async (...parsed) => {
-      dependencies = await environment.dependenciesAt(homeOf(program, environment))
+      const { home } = program.opts<GlobalOptions>()
+      dependencies = await environment.dependenciesAt(
+        resolve(environment.currentFolder, home ?? environment.environment['SVC_HOME'] ?? ''),
+      )
       const invocation: Invocation = {
-        dependencies,
+        ...dependencies,
         print,
         requestId,
         stdin,
         progress: (label) => progressOn(stderr, label),
-        readSecret: (prompt) => readSecretFrom(stdin, stderr, prompt),
-        readAnswer: (prompt) => readAnswerFrom(stdin, stderr, prompt),
+        ask: (prompt, typing) => ask(stdin, stderr, prompt, typing),
       }
-      exitCode = (await action(invocation, ...parsed)) ?? EXIT_OK
+      const answer = await action(invocation, ...parsed)
+      if (answer === undefined) return
+      await print.result(answer.document, answer.text)
+      exitCode = answer.exitCode ?? EXIT_OK
     }
   const program = await buildProgram(words, version, run, (stream, text) => {
     texts[stream] += text
@@ -95,11 +95,6 @@ export const runCommandLine = async (
   } catch (error) {
     return await answerTo(error, { program, print, version, stderr, requestId, texts, knownSecrets })
   }
-}
-
-const homeOf = (program: Command, { environment, currentFolder }: Environment): string => {
-  const { home } = program.opts<GlobalOptions>()
-  return resolve(currentFolder, home ?? environment['SVC_HOME'] ?? '')
 }
 
 interface Ending {
@@ -134,9 +129,9 @@ const HELP_INSTEAD = 'commander.help'
 
 const showText = async ({ code, exitCode }: CommanderError, ending: Ending): Promise<ExitCode> => {
   const { print, texts, version } = ending
-  if (code === 'commander.version') await print.result({ version }, () => texts.stdout)
-  else if (exitCode === EXIT_OK) await print.result({ help: texts.stdout }, () => texts.stdout)
-  else await print.result(overviewDocument(version), (style) => overviewText(version, style))
+  if (code === 'commander.version') await print.result({ version }, texts.stdout)
+  else if (exitCode === EXIT_OK) await print.result({ help: texts.stdout }, texts.stdout)
+  else await print.result(overviewDocument(version), overviewText(version))
   return EXIT_OK
 }
 
@@ -145,24 +140,27 @@ const showError = async (error: unknown, ending: Ending): Promise<ExitCode> => {
   const { program, print, stderr, requestId, knownSecrets } = ending
   const names = recognisedNames(program)
   const missing = error instanceof CommanderError && error.code === HELP_INSTEAD
-  const found = problemOf(
-    missing ? new UsageError(`a command is missing after "svc ${names.join(' ')}"`) : error,
-  )
-  const problem =
-    found.exitCode === EXIT_USAGE
-      ? { ...found, advice: `See: ${['svc', ...names, '--help'].join(' ')}` }
-      : found
+  const isUsage = error instanceof CommanderError || error instanceof UsageError
+  const advice = isUsage ? `See: ${['svc', ...names, '--help'].join(' ')}` : null
+  const problem = {
+    ...problemOf(missing ? new UsageError(`a command is missing after "svc ${names.join(' ')}"`) : error),
+    ...(advice === null ? {} : { advice }),
+  }
   const secrets = knownSecrets()
   await writeTo(
     stderr,
-    print.json ? problemDocument(problem, requestId, secrets) : problemText(problem, secrets),
+    print.json
+      ? documentText(redactValue(problemDocument(problem, requestId), secrets))
+      : redactText(
+          `error: ${problem.detail}\n${problem.advice === null ? '' : `${problem.advice}\n`}`,
+          secrets,
+        ),
   )
-  return problem.exitCode
+  return isUsage ? EXIT_USAGE : EXIT_FAILED
 }
 
 /** An error as it is shown, in either form. */
 interface Problem {
-  readonly exitCode: ExitCode
   readonly code: FailureCode
   readonly detail: string
   readonly advice: string | null
@@ -170,14 +168,21 @@ interface Problem {
 }
 
 const problemOf = (error: unknown): Problem => {
-  if (error instanceof CommanderError) return usage(withoutPrefix(error.message))
-  if (error instanceof UsageError) return usage(error.message)
+  const rest = { advice: null, extras: {} }
   if (error instanceof Failure) {
     const { code, message, advice, extras } = error
-    return { exitCode: EXIT_FAILED, code, detail: message, advice, extras }
+    return { code, detail: message, advice, extras }
   }
+  if (error instanceof CommanderError) {
+    const detail = error.message
+      .replace(/^error: /, '')
+      .replaceAll('\n', ' ')
+      .trim()
+    return { ...rest, code: 'request.invalid', detail }
+  }
+  if (error instanceof UsageError) return { ...rest, code: 'request.invalid', detail: error.message }
   const code = (error instanceof Error ? CODES_BY_NAME[error.name] : undefined) ?? 'internal.error'
-  return { exitCode: EXIT_FAILED, code, detail: messageOf(error), advice: null, extras: {} }
+  return { ...rest, code, detail: messageOf(error) }
 }
 
 /** Errors of adapters, which a surface knows by name only. */
@@ -190,18 +195,10 @@ const CODES_BY_NAME: Readonly<Record<string, FailureCode>> = {
   VaultUnreadableError: 'vault.unavailable',
 }
 
-/** For people: the error on one line, then what to do. */
-const problemText = ({ detail, advice }: Problem, knownSecrets: readonly string[]): string =>
-  redactText(`error: ${detail}\n${advice === null ? '' : `${advice}\n`}`, knownSecrets)
-
 /** For programs: the shape that every error of the service has. */
-const problemDocument = (
-  { code, detail, advice, extras }: Problem,
-  requestId: string,
-  knownSecrets: readonly string[],
-): string => {
+const problemDocument = ({ code, detail, advice, extras }: Problem, requestId: string): JsonObject => {
   const status = FAILURE_STATUS[code]
-  const document = {
+  return {
     status,
     title: TITLES[status],
     code,
@@ -210,7 +207,6 @@ const problemDocument = (
     ...extras,
     request_id: requestId,
   }
-  return documentText(redactValue(document, knownSecrets))
 }
 
 const TITLES: Readonly<Record<(typeof FAILURE_STATUS)[FailureCode], string>> = {
@@ -223,20 +219,6 @@ const TITLES: Readonly<Record<(typeof FAILURE_STATUS)[FailureCode], string>> = {
   500: 'Internal Server Error',
   503: 'Service Unavailable',
 }
-
-const usage = (detail: string): Problem => ({
-  exitCode: EXIT_USAGE,
-  code: 'request.invalid',
-  detail,
-  advice: null,
-  extras: {},
-})
-
-const withoutPrefix = (message: string): string =>
-  message
-    .replace(/^error: /, '')
-    .replaceAll('\n', ' ')
-    .trim()
 
 const messageOf = (error: unknown): string => {
   if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join('; ')

@@ -1,15 +1,35 @@
-import type { Style, Tone } from './terminal.ts'
+import type { Style, Text, Tone } from './terminal.ts'
 
-export type Cell = string | { readonly text: string; readonly tone: Tone }
+export type Cell = string | number | { readonly text: string; readonly tone: Tone }
 
-/** A name and its value, for `fields`. */
-export type Row = readonly [string, Cell]
+/** A name and its value, for `fields`; null: the row is left out. */
+export type Row = readonly [string, Cell | null]
 
-export interface Column {
+/** A column of a table, and what it shows of an item. */
+export interface Column<Item> {
   readonly title: string
-  readonly align?: 'left' | 'right'
+  readonly cell: (item: Item, index: number) => Cell
+  readonly align: 'left' | 'right'
   /** Cut where the table is wider than the screen. */
-  readonly shrink?: true
+  readonly shrinks: boolean
+}
+
+const columnOf =
+  (align: 'left' | 'right', shrinks: boolean) =>
+  <Item>(title: string, cell: Column<Item>['cell']): Column<Item> => ({ title, cell, align, shrinks })
+
+export const left = columnOf('left', false)
+export const right = columnOf('right', false)
+export const shrinking = columnOf('left', true)
+
+/** Ids as short as they can be told apart; commands accept them instead of the whole id. */
+export const idColumn = <Item>(
+  title: string,
+  items: readonly Item[],
+  idOf: (item: Item) => string,
+): Column<Item> => {
+  const short = shortIds(items.map(idOf))
+  return left(title, (item) => quiet(short(idOf(item))))
 }
 
 export const good = (text: string): Cell => ({ text, tone: 'good' })
@@ -17,46 +37,63 @@ export const warning = (text: string): Cell => ({ text, tone: 'warning' })
 export const bad = (text: string): Cell => ({ text, tone: 'bad' })
 export const quiet = (text: string): Cell => ({ text, tone: 'quiet' })
 
-/** Names on the left, values on the right; long values continue below. */
-export const fields = (rows: readonly Row[], style: Style): string => {
-  const width = widest(rows.map(([name]) => name))
-  const indent = ' '.repeat(width + GAP.length)
-  return rows
-    .map(([name, value]) => {
-      const text = textOf(value)
-      // A long word, such as a path or a hash, goes below its name in one piece.
-      const isBelow = text.split(' ').some((word) => lengthOf(word) > style.width - indent.length)
-      const lines = wrapped(text, style.width - (isBelow ? BELOW.length : indent.length))
-      const shown = lines.map((line) => style.paint(toneOf(value), line))
-      return isBelow
-        ? `${[style.paint('quiet', printable(name)), ...shown].join(`\n${BELOW}`)}\n`
-        : `${pad(quiet(name), width, 'left', style)}${GAP}${shown.join(`\n${indent}`)}\n`
-    })
-    .join('')
+/** A level of the kill switch. */
+export const levelCell = (level: number, text = `level ${level}`): Cell => {
+  if (level === 0) return good(text)
+  return level === 1 ? warning(text) : bad(text)
 }
 
-/** A heading, then rows. Columns are as wide as their cells; those that may shrink give way to the screen. */
-export const table = (
-  columns: readonly Column[],
-  rows: readonly (readonly Cell[])[],
-  style: Style,
-): string => {
-  const heading = columns.map(({ title }): Cell => ({ text: title, tone: 'heading' }))
-  const lines = [heading, ...rows]
-  const widths = fitted(
-    columns,
-    columns.map((_, index) => widest(lines.map((line) => textOf(line[index] ?? '')))),
-    style.width,
-  )
-  return lines
-    .map((line) => {
-      const cells = columns.map(({ align }, index) =>
-        pad(line[index] ?? '', widths[index] ?? 0, align ?? 'left', style),
-      )
-      return `${cells.join(GAP).trimEnd()}\n`
-    })
-    .join('')
-}
+export const listCell = (texts: readonly string[], none = 'none'): Cell =>
+  texts.length === 0 ? quiet(none) : texts.join(', ')
+
+/** Names on the left, values on the right; long values continue below. */
+export const fields =
+  (rows: readonly Row[]): Text =>
+  (style) => {
+    const shownRows = rows.flatMap(([name, value]) => (value === null ? [] : [[name, value] as const]))
+    const width = widest(shownRows.map(([name]) => name))
+    const indent = ' '.repeat(width + GAP.length)
+    return shownRows
+      .map(([name, value]) => {
+        const text = textOf(value)
+        // A long word, such as a path or a hash, goes below its name in one piece.
+        const isBelow = text.split(' ').some((word) => lengthOf(word) > style.width - indent.length)
+        const lines = wrapped(text, style.width - (isBelow ? BELOW.length : indent.length))
+        const shown = lines.map((line) => style.paint(toneOf(value), line))
+        return isBelow
+          ? `${[style.paint('quiet', printable(name)), ...shown].join(`\n${BELOW}`)}\n`
+          : `${pad(quiet(name), width, 'left', style)}${GAP}${shown.join(`\n${indent}`)}\n`
+      })
+      .join('')
+  }
+
+/** A heading, then a row per item. Columns are as wide as their cells; those that may shrink give way to the screen. */
+export const table =
+  <Item>(items: readonly Item[], columns: readonly Column<NoInfer<Item>>[], none = ''): Text =>
+  (style) => {
+    if (items.length === 0 && none !== '') return `${none}\n`
+    const heading = columns.map(({ title }): Cell => ({ text: title, tone: 'heading' }))
+    const lines = [heading, ...items.map((item, row) => columns.map(({ cell }) => cell(item, row)))]
+    const widths = fitted(
+      columns,
+      columns.map((_, index) => widest(lines.map((line) => textOf(line[index] ?? '')))),
+      style.width,
+    )
+    return lines
+      .map((line) => {
+        const cells = columns.map(({ align }, index) =>
+          pad(line[index] ?? '', widths[index] ?? 0, align, style),
+        )
+        return `${cells.join(GAP).trimEnd()}\n`
+      })
+      .join('')
+  }
+
+/** Texts with a blank line between them; those that are null are left out. */
+export const paragraphs =
+  (...texts: readonly (Text | null)[]): Text =>
+  (style) =>
+    texts.flatMap((text) => (text === null ? [] : text(style))).join('\n')
 
 /**
  * Text from the log may come from anywhere: what would move the cursor, change colours or turn the direction of reading
@@ -71,6 +108,9 @@ export const usd = (value: number): string => `${value.toFixed(2)} USD`
 export const amount = (value: number): string => value.toFixed(Math.abs(value) < 100_000 ? 2 : 0)
 
 export const percent = (share: number): string => `${(share * 100).toFixed(2)} %`
+
+export const signed = (value: number, digits: number): string =>
+  `${value > 0 ? '+' : ''}${value.toFixed(digits)}`
 
 export const profit = (value: number): Cell => (value < 0 ? bad(usd(value)) : good(usd(value)))
 
@@ -113,12 +153,16 @@ const BELOW = '    '
 const SHRUNK_WIDTH_MIN = 6
 
 /** Takes from the widest column that may shrink, until all fit or none can give more. */
-const fitted = (columns: readonly Column[], widths: readonly number[], widthMax: number): number[] => {
+const fitted = (
+  columns: readonly { readonly shrinks: boolean }[],
+  widths: readonly number[],
+  widthMax: number,
+): number[] => {
   const fitting = [...widths]
   const excess = (): number =>
     fitting.reduce((sum, width) => sum + width, (columns.length - 1) * GAP.length) - widthMax
   while (excess() > 0) {
-    const shrinkable = fitting.map((width, index) => (columns[index]?.shrink === true ? width : 0))
+    const shrinkable = fitting.map((width, index) => (columns[index]?.shrinks === true ? width : 0))
     const largest = Math.max(...shrinkable)
     if (largest <= SHRUNK_WIDTH_MIN) break
     fitting[shrinkable.indexOf(largest)] = largest - 1
@@ -129,9 +173,9 @@ const fitted = (columns: readonly Column[], widths: readonly number[], widthMax:
 // oxlint-disable-next-line no-control-regex -- control characters are exactly what this looks for
 const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 
-const textOf = (cell: Cell): string => printable(typeof cell === 'string' ? cell : cell.text)
+const textOf = (cell: Cell): string => printable(typeof cell === 'object' ? cell.text : String(cell))
 
-const toneOf = (cell: Cell): Tone => (typeof cell === 'string' ? 'plain' : cell.tone)
+const toneOf = (cell: Cell): Tone => (typeof cell === 'object' ? cell.tone : 'plain')
 
 const pad = (cell: Cell, width: number, align: 'left' | 'right', { paint }: Style): string => {
   const text = cut(textOf(cell), width)

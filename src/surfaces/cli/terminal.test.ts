@@ -2,16 +2,7 @@ import { PassThrough, Readable, Writable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import { REDACTED } from '../../core/config/secrets.ts'
 import { UsageError } from './failure.ts'
-import {
-  BrokenPipeError,
-  expectErrorsOf,
-  PLAIN,
-  printerTo,
-  progressOn,
-  readAnswerFrom,
-  readSecretFrom,
-  writeTo,
-} from './terminal.ts'
+import { ask, BrokenPipeError, expectErrorsOf, PLAIN, printerTo, progressOn, writeTo } from './terminal.ts'
 
 describe('printing', () => {
   const collecting = () => {
@@ -29,7 +20,7 @@ describe('printing', () => {
     const secret = 'correct-horse-battery-staple'
     for (const json of [true, false]) {
       const { stream, text } = collecting()
-      const print = printerTo({ stdout: stream, json, style: PLAIN, knownSecrets: () => [secret] })
+      const print = printerTo(stream, { json, style: PLAIN }, () => [secret])
       await print.result(
         { reason: `my ${secret}`, api_key: 'k-1' },
         () => `reason my ${secret}, api_key=k-1\n`,
@@ -42,7 +33,7 @@ describe('printing', () => {
 
   it('makes only the form that was asked for', async () => {
     const { stream, text } = collecting()
-    const print = printerTo({ stdout: stream, json: true, style: PLAIN, knownSecrets: () => [] })
+    const print = printerTo(stream, { json: true, style: PLAIN }, () => [])
     await print.result({ a: 1 }, () => {
       throw new Error('nobody asked for text')
     })
@@ -161,25 +152,25 @@ describe('reading standard input', () => {
     ['', ''],
   ])('takes all of a pipe but the last line end: %j', async (text, expected) => {
     const { stream, text: shown } = collecting()
-    expect(await readSecretFrom(Readable.from([Buffer.from(text)]), stream, 'Value: ')).toBe(expected)
+    expect(await ask(Readable.from([Buffer.from(text)]), stream, 'Value: ', 'hidden')).toBe(expected)
     expect(shown()).toBe('')
   })
 
   it('puts characters together that arrive in pieces', async () => {
     const bytes = Buffer.from('é')
     const stdin = Readable.from([bytes.subarray(0, 1), bytes.subarray(1)])
-    expect(await readSecretFrom(stdin, collecting().stream, '')).toBe('é')
+    expect(await ask(stdin, collecting().stream, '', 'hidden')).toBe('é')
   })
 
   it('refuses more than it could keep', async () => {
     const stdin = Readable.from([Buffer.alloc(40_000, 'x'), Buffer.alloc(40_000, 'x')])
-    await expect(readSecretFrom(stdin, collecting().stream, '')).rejects.toBeInstanceOf(UsageError)
+    await expect(ask(stdin, collecting().stream, '', 'hidden')).rejects.toBeInstanceOf(UsageError)
   })
 
   it('asks a person, and does not show what is typed', async () => {
     const keyboard = Object.assign(new PassThrough(), { isTTY: true as const, setRawMode: () => undefined })
     const { stream, text } = collecting()
-    const reading = readSecretFrom(keyboard, stream, 'Value of x: ')
+    const reading = ask(keyboard, stream, 'Value of x: ', 'hidden')
     keyboard.write('hunter2\r')
     expect(await reading).toBe('hunter2')
     expect(text()).toBe('Value of x: \n')
@@ -188,7 +179,7 @@ describe('reading standard input', () => {
   it('shows what is typed where it is no secret', async () => {
     const keyboard = Object.assign(new PassThrough(), { isTTY: true as const, setRawMode: () => undefined })
     const { stream, text } = collecting()
-    const reading = readAnswerFrom(keyboard, stream, 'Sure? ')
+    const reading = ask(keyboard, stream, 'Sure? ', 'echoed')
     keyboard.write('yes\r')
     expect(await reading).toBe('yes')
     expect(text()).toContain('Sure? ')

@@ -15,6 +15,9 @@ export interface Style {
   readonly width: number
 }
 
+/** Text for people, made only where it is shown. */
+export type Text = (style: Style) => string
+
 const WIDTH = 80
 
 export const PLAIN: Style = { paint: (_tone, text) => text, width: WIDTH }
@@ -47,24 +50,23 @@ const COLOUR_CODES: Readonly<Record<Tone, string | null>> = {
 export interface Printer {
   readonly json: boolean
   /** The one answer. Only the asked-for form is made. */
-  result(document: unknown, text: (style: Style) => string): Promise<void>
+  result(document: unknown, text: Text | string): Promise<void>
   /** What is known to hold no secret and must stay as it is, byte for byte. */
   asIs(text: string): Promise<void>
 }
 
-export interface PrinterDependencies {
-  readonly stdout: TerminalStream
-  readonly json: boolean
-  readonly style: Style
-  readonly knownSecrets: () => readonly string[]
-}
-
-export const printerTo = ({ stdout, json, style, knownSecrets }: PrinterDependencies): Printer => ({
+export const printerTo = (
+  stdout: TerminalStream,
+  { json, style }: { readonly json: boolean; readonly style: Style },
+  knownSecrets: () => readonly string[],
+): Printer => ({
   json,
   result: (document, text) =>
     writeTo(
       stdout,
-      json ? documentText(redactValue(document, knownSecrets())) : redactText(text(style), knownSecrets()),
+      json
+        ? documentText(redactValue(document, knownSecrets()))
+        : redactText(typeof text === 'string' ? text : text(style), knownSecrets()),
     ),
   asIs: (text) => writeTo(stdout, text),
 })
@@ -127,27 +129,25 @@ const barOf = (label: string, done: number, total: number): string => {
 
 const INPUT_BYTES_MAX = 64 * 1024
 
-/** All of a pipe, without the last line end; or one line from a keyboard, which is not echoed. */
-export const readSecretFrom = (stdin: InputStream, stderr: TerminalStream, prompt: string): Promise<string> =>
-  readFrom(stdin, stderr, { prompt, echo: new Writable({ write: (_chunk, _encoding, done) => done() }) })
+/** Whether a keyboard shows what is typed. */
+export type Typing = 'hidden' | 'echoed'
 
-/** The same, echoed. */
-export const readAnswerFrom = (stdin: InputStream, stderr: TerminalStream, prompt: string): Promise<string> =>
-  readFrom(stdin, stderr, { prompt, echo: stderr })
-
-const readFrom = async (
+/** All of a pipe, without the last line end; or one line from a keyboard. */
+export const ask = async (
   stdin: InputStream,
   stderr: TerminalStream,
-  { prompt, echo }: { readonly prompt: string; readonly echo: Writable },
+  prompt: string,
+  typing: Typing,
 ): Promise<string> => {
   if (stdin.isTTY !== true) return (await readAll(stdin)).replace(/\r?\n$/, '')
   await writeTo(stderr, prompt)
-  const keyboard = createInterface({ input: stdin, output: echo, terminal: true })
+  const output = typing === 'echoed' ? stderr : new Writable({ write: (_chunk, _encoding, done) => done() })
+  const keyboard = createInterface({ input: stdin, output, terminal: true })
   try {
     return await keyboard.question('')
   } finally {
     keyboard.close()
-    if (echo !== stderr) await writeTo(stderr, '\n')
+    if (typing === 'hidden') await writeTo(stderr, '\n')
   }
 }
 

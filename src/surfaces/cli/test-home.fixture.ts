@@ -9,7 +9,7 @@ import { checkpointFile } from '../../adapters/platform/checkpoint-file/checkpoi
 import { openConfigurationStore } from '../../adapters/platform/config-file/configuration-store.ts'
 import { createUserSettings } from '../../adapters/platform/config-file/user-settings.ts'
 import { loadConfiguration } from '../../adapters/platform/config-file/sources.ts'
-import { describeIdentity } from '../../adapters/platform/identity/describe-identity.ts'
+import { describeIdentity } from '../../adapters/platform/identity/identity-file.ts'
 import { createEphemeralIdentity } from '../../adapters/platform/identity/identity.ts'
 import { loadIdentity } from '../../adapters/platform/identity/load-identity.ts'
 import { createSigner } from '../../adapters/platform/identity/signer.ts'
@@ -89,7 +89,7 @@ export const openTestHome = async () => {
             const dependencies = { log: existing, checkpoints, signer, signatures, clock }
             return createCheckpointer({ ...dependencies, ...CHECKPOINT_PACE }).step('now')
           },
-          close: async () => {
+          [Symbol.asyncDispose]: async () => {
             opened -= 1
             await engine?.close()
             await signer?.close()
@@ -147,17 +147,12 @@ export const openTestHome = async () => {
           return missing
         },
         configuration: {
-          describe: async () => {
+          describe: () => {
             const path = join(home, 'config', 'user.yaml')
             return { path, present: existsSync(path) }
           },
           open: () => openConfigurationStore(place),
-          check: async (file) => {
-            const loaded = await loadConfiguration({ ...place, userFile: file })
-            return loaded.status === 'invalid'
-              ? loaded
-              : { status: 'valid', configuration: loaded.configuration }
-          },
+          check: (file) => loadConfiguration({ ...place, userFile: file }),
           createUserSettings: (values) => createUserSettings(home, values),
         },
         identity: {
@@ -172,8 +167,8 @@ export const openTestHome = async () => {
         vault: vaultWith(password),
         openExistingStore: async () => (log === null ? null : sessionOn(log)),
         openStore: async () => sessionOn((log ??= new MemoryLog())),
-        openSignatures: async () => signatures,
-        openCheckpoints: async (file) => checkpointFile(file),
+        signatures,
+        checkpointsIn: (file) => checkpointFile(file),
         openBroker: () => Promise.reject(new Failure('live.not_ready', 'this home has no venue')),
         backtest: async (request) => {
           const configuration = await openConfigurationStore(place)

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { DENIALS_PER_MINUTE_MAX } from './access-audit.ts'
 import { ok, refused } from './results.ts'
-import { defineRoute } from './route.ts'
+import { route, routes } from './route.ts'
 import { ROUTES } from './routes/all.ts'
 import {
   OPERATOR_TOKEN,
@@ -24,16 +24,13 @@ afterEach(async () => {
 const WRITE = { level: 1, reason: 'test' }
 
 describe('the audit', () => {
-  const locked = defineRoute({
-    method: 'POST',
-    path: '/locked',
-    access: 'bearer',
-    operationId: 'locked',
-    tag: 'Test',
-    summary: 'always locked',
-    response: z.object({}),
-    problems: ['kill_switch.active'],
-    handler: () => refused('kill_switch.active', 'Kill switch is at level 1', { extras: { level: 1 } }),
+  const locked = routes('Test', {
+    locked: route('POST', '/locked', 'submit', {
+      summary: 'always locked',
+      response: z.object({}),
+      problems: ['kill_switch.active'],
+      handler: () => refused('kill_switch.active', 'Kill switch is at level 1', { extras: { level: 1 } }),
+    }),
   })
 
   it('records writes that changed something, after the effect and with their trace', async () => {
@@ -92,7 +89,7 @@ describe('the audit', () => {
   it('records who was denied', async () => {
     const server = await start({
       settings: { api: { operator_token: OPERATOR_TOKEN } },
-      routes: [...ROUTES, locked],
+      routes: [...ROUTES, ...locked],
     })
     const unauthorized = await server.call('GET', '/events?limit=2', { token: null })
     await server.call('POST', '/kill-switch', { json: WRITE })
@@ -125,18 +122,14 @@ describe('the audit', () => {
   })
 
   it('records a bounded number of callers without a token in all', async () => {
-    const many = Array.from({ length: DENIALS_PER_MINUTE_MAX + 10 }, (_, index) =>
-      defineRoute({
-        method: 'GET',
-        path: `/door-${index}`,
-        access: 'bearer',
-        operationId: `door${index}`,
-        tag: 'Test',
+    const door = (index: number) =>
+      route('GET', `/door-${index}`, 'read', {
         summary: 'a door',
         response: z.object({}),
         handler: () => ok({}),
-      }),
-    )
+      })
+    const doors = Array.from({ length: DENIALS_PER_MINUTE_MAX + 10 }, (_, index) => door(index))
+    const many = routes('Test', Object.fromEntries(doors.entries()))
     const server = await start({ routes: many })
     for (const { path } of many) await server.call('GET', path, { token: null })
     expect(await server.auditEntries()).toHaveLength(DENIALS_PER_MINUTE_MAX)

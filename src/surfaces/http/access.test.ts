@@ -94,7 +94,7 @@ describe('the token', () => {
       { body: 'x', headers: { 'content-type': 'text/plain' } },
       { body: '{"level":9}', headers: { 'x-trace-id': 'a|b', 'idempotency-key': 'a|b' } },
     ]
-    for (const route of ROUTES.filter(({ access }) => access !== 'public')) {
+    for (const route of ROUTES.filter(({ needs }) => needs !== 'public')) {
       const path = `${route.url.replaceAll(/:\w+/g, 'none')}?limit=abc&n=-1&status=x`
       for (const { body, headers } of route.method === 'GET' ? [{ body: null, headers: {} }] : bodies) {
         const sent = { headers, ...(body === null ? {} : { body }) }
@@ -106,7 +106,7 @@ describe('the token', () => {
             ['status', 'title', 'code', 'detail', 'request_id'],
           ])
         }
-        if (route.access === 'operator') {
+        if (route.needs === 'operator') {
           const answer = await server.callRoot(route.method, path, sent)
           expect([answer.status, answer.body['code']], route.url).toEqual([403, 'auth.forbidden'])
         }
@@ -139,7 +139,7 @@ describe('the token', () => {
 describe('the operator token', () => {
   it('is needed where operators act, and accepted everywhere', async () => {
     const server = await start({ settings: { api: { operator_token: OPERATOR_TOKEN } } })
-    const operatorOnly = ROUTES.filter(({ access }) => access === 'operator')
+    const operatorOnly = ROUTES.filter(({ needs }) => needs === 'operator')
     expect(operatorOnly.map(({ method, path }) => `${method} ${path}`)).toEqual([
       'POST /config',
       'POST /intents/:id/approve',

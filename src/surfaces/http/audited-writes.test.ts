@@ -152,7 +152,7 @@ describe('the audit of writes', () => {
 
   it('records a caller without a token once per route and minute, whatever the route', async () => {
     const { seq } = await server.engine.log.head()
-    const routes = ROUTES.filter(({ access }) => access !== 'public')
+    const routes = ROUTES.filter(({ needs }) => needs !== 'public')
     for (const round of [1, 2]) {
       for (const { method, url } of routes) {
         const path = url.replaceAll(/:\w+/g, `none-${round}`)

@@ -1,49 +1,50 @@
 import { hash, timingSafeEqual } from 'node:crypto'
+import type { FastifyRequest } from 'fastify'
 import type { Configuration } from '../../core/config/schema.ts'
+import { mayDo, type Caller } from '../caller.ts'
 import { problem, type Problem, type ProblemCode } from './problems.ts'
-import type { Access } from './route.ts'
+import { needOf, type Route, type Service } from './route.ts'
 
 export type AuthResult =
-  /** `anonymous`: no token was required. */
-  | { readonly status: 'admitted'; readonly caller: 'anonymous' | 'bearer' | 'operator' }
+  | { readonly status: 'admitted'; readonly caller: Caller }
   | { readonly status: 'denied'; readonly problem: Problem }
 
-export interface AuthRequest {
-  readonly access: Access
-  readonly authorization: string | undefined
-  readonly configuration: Configuration
-  /** Whether an empty token in the configuration admits every caller. */
-  readonly insecureOk: boolean
+/**
+ * Who sends the request, and whether that is enough for the route; a page of the documentation is no route. Checks
+ * against the current configuration, so a changed token works at once.
+ */
+export const authenticate = (
+  { headers: { authorization } }: FastifyRequest,
+  route: Route | undefined,
+  { configuration, insecureOk }: Pick<Service, 'configuration' | 'insecureOk'>,
+): AuthResult => {
+  const current = configuration.current()
+  const need = route === undefined ? 'public' : needOf(route, current)
+  if (need === 'public') return { status: 'admitted', caller: ANONYMOUS }
+  const digests = digestsOf(current)
+  const known = holderOf(authorization, digests)
+  const isOpen = digests.bearer === null && insecureOk
+  const visitor: Caller = { kind: 'anonymous', mayOperate: digests.operator === null }
+  if (known.status === 'denied')
+    return isOpen && mayDo(visitor, need) ? { status: 'admitted', caller: visitor } : known
+  return mayDo(known.caller, need) ? known : { status: 'denied', problem: FORBIDDEN }
 }
 
-/** Checks the caller's token against the current configuration, so a changed token works at once. */
-export const authenticate = ({
-  access,
-  authorization,
-  configuration,
-  insecureOk,
-}: AuthRequest): AuthResult => {
-  if (access === 'public') return ANONYMOUS
-  const digests = digestsOf(configuration)
-  const needsOperator = access === 'operator' && digests.operator !== null
-  if (digests.bearer === null && insecureOk && !needsOperator) return ANONYMOUS
+const ANONYMOUS: Caller = { kind: 'anonymous', mayOperate: false }
+
+const FORBIDDEN = problem('auth.forbidden', 'This endpoint needs the operator token (api.operator_token)')
+
+/** Who holds the token that was sent. */
+const holderOf = (authorization: string | undefined, { bearer, operator }: Digests): AuthResult => {
   const given = tokenOf(authorization)
   if (given.status === 'denied') return given
   const digest = digestOf(given.token)
-  const isOperator = isSame(digest, digests.operator)
-  const isBearer = isSame(digest, digests.bearer)
-  if (isOperator) return { status: 'admitted', caller: 'operator' }
-  if (!isBearer) return unauthorized('auth.invalid_token', 'The bearer token is not valid')
-  if (needsOperator) {
-    return {
-      status: 'denied',
-      problem: problem('auth.forbidden', 'This endpoint needs the operator token (api.operator_token)'),
-    }
-  }
-  return { status: 'admitted', caller: 'bearer' }
+  const isOperator = isSame(digest, operator)
+  const isBearer = isSame(digest, bearer)
+  if (isOperator) return { status: 'admitted', caller: { kind: 'operator', mayOperate: true } }
+  if (isBearer) return { status: 'admitted', caller: { kind: 'bearer', mayOperate: operator === null } }
+  return unauthorized('auth.invalid_token', 'The bearer token is not valid')
 }
-
-const ANONYMOUS: AuthResult = { status: 'admitted', caller: 'anonymous' }
 
 type Given = { readonly status: 'given'; readonly token: Buffer } | Extract<AuthResult, { status: 'denied' }>
 

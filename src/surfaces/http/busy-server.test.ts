@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { expect, it } from 'vitest'
 import { z } from 'zod'
 import { ok } from './results.ts'
-import { defineRoute } from './route.ts'
+import { route, routes } from './route.ts'
 import { startTestServer, TOKEN } from './test-server.fixture.ts'
 
 const READERS = 300
@@ -85,12 +85,7 @@ it.each([
 it('does nothing for callers who went away while they waited', async () => {
   let served = 0
   let onServed: () => void = () => undefined
-  const route = defineRoute({
-    method: 'GET',
-    path: '/work',
-    access: 'bearer',
-    operationId: 'work',
-    tag: 'Test',
+  const work = route('GET', '/work', 'read', {
     summary: 'counts',
     response: z.object({}),
     handler: () => {
@@ -99,7 +94,7 @@ it('does nothing for callers who went away while they waited', async () => {
       return ok({})
     },
   })
-  const server = await startTestServer({ limits: { turnMs: 0 }, routes: [route] })
+  const server = await startTestServer({ limits: { turnMs: 0 }, routes: routes('Test', { work }) })
   const callers = await connections(server.port, READERS, 'GET /api/v1/work')
   served = 0
   const firstServed = new Promise<void>((resolve) => {

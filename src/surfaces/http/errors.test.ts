@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { MemoryLog } from '../../adapters/storage/memory/memory-log.ts'
 import { StoreUnavailableError, type AppendResult } from '../../ports/event-log.ts'
 import { ok } from './results.ts'
-import { defineRoute, type Route } from './route.ts'
+import { route, type Route } from './route.ts'
 import { ROUTES } from './routes/all.ts'
 import { startTestServer, type TestServer, type TestServerOptions } from './test-server.fixture.ts'
 
@@ -15,16 +15,13 @@ const start = async (options: TestServerOptions = {}): Promise<TestServer> => {
 afterEach(() => server.close())
 
 const routeOf = (handler: Route['handler'], extra: Partial<Route> = {}): Route => ({
-  ...defineRoute({
-    method: 'GET',
-    path: '/test',
-    access: 'bearer',
-    operationId: 'test',
-    tag: 'Test',
+  ...route('GET', '/test', 'read', {
     summary: 'a test',
     response: z.object({ done: z.boolean() }),
     handler: () => ok({ done: true }),
   }),
+  operationId: 'test',
+  tag: 'Test',
   ...extra,
   handler,
 })

@@ -35,16 +35,6 @@ export const utf8Text = (header: string): string | undefined => {
   return isUtf8(bytes) ? bytes.toString() : header
 }
 
-/** Why an operator does something. */
-export const reasonText = () => z.string().trim().min(1).max(500).meta({ description: 'why, for the log' })
-
-/** The optional body of an operator's action. */
-export const optionalReason = (example: string) =>
-  z
-    .object({ reason: reasonText().optional() })
-    .meta({ examples: [{ reason: example }] })
-    .optional()
-
 interface IntegerRange {
   readonly min: number
   readonly max?: number

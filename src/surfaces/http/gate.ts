@@ -6,14 +6,19 @@ import { authenticate } from './authenticate.ts'
 import { corsHeaders, isForeignOrigin, ORIGIN_DENIED, preflight } from './cors.ts'
 import { NOT_FOUND, SHUTTING_DOWN } from './errors.ts'
 import { DOCS_PATH } from './docs.ts'
+import type { Caller } from '../caller.ts'
 import { problem, statusOf, type Problem } from './problems.ts'
 import { RateLimit } from './rate-limit.ts'
 import { discardBody } from './request-body.ts'
 import { sendProblem } from './results.ts'
-import { accessOf, actionOf, API_PREFIX, type Route, type Service } from './route.ts'
+import { actionOf, API_PREFIX, type Route, type Service } from './route.ts'
 import type { Turns } from './turns.ts'
 
 declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set by the gate, before anything of the request is looked at. */
+    caller: Caller
+  }
   interface FastifyContextConfig {
     /** Set for our own endpoints, not for the pages of the documentation. */
     readonly endpoint?: Route
@@ -156,27 +161,22 @@ const methodsAt = (app: FastifyInstance, path: string): readonly string[] =>
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'] as const
 
-/** A page of the documentation is no endpoint, and public. */
+/** Establishes the caller; null if it may go on. */
 const refusalOf = (
   endpoint: Route | undefined,
   service: Service,
   request: FastifyRequest,
   rateLimit: RateLimit,
 ): Problem | null => {
-  const configuration = service.configuration.current()
-  const auth = authenticate({
-    access: endpoint === undefined ? 'public' : accessOf(endpoint, configuration),
-    authorization: request.headers.authorization,
-    configuration,
-    insecureOk: service.insecureOk,
-  })
+  const auth = authenticate(request, endpoint, service)
   if (auth.status === 'denied') return auth.problem
-  if (endpoint?.refusesForeignOrigins === true && isForeignOrigin(request.headers, configuration.api)) {
-    return ORIGIN_DENIED
-  }
-  const perMinuteMax = configuration.api.rate_limit_per_minute
+  request.caller = auth.caller
+  const { api } = service.configuration.current()
+  if (endpoint?.refusesForeignOrigins === true && isForeignOrigin(request.headers, api)) return ORIGIN_DENIED
+  const perMinuteMax = api.rate_limit_per_minute
   if (perMinuteMax === 0) return null
-  const caller = auth.caller === 'anonymous' ? `address ${request.ip}` : `token ${auth.caller}`
+  const { kind } = auth.caller
+  const caller = kind === 'anonymous' ? `address ${request.ip}` : `token ${kind}`
   const seconds = rateLimit.take(caller, perMinuteMax, service.clock.now())
   if (seconds === null) return null
   return problem('rate.limited', `More than ${perMinuteMax} requests in a minute; wait ${seconds} s`, {

@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
+import type { AccessEntry } from '../../core/operations/decide.ts'
 import { faultsOf, type Fault } from '../../core/shared/faults.ts'
 import { plainText } from '../../core/shared/text.ts'
+import { withLogChecked } from '../../engine/queries/trading-records.ts'
 import type { AccessAudit } from './access-audit.ts'
-import { authenticate } from './authenticate.ts'
 import { TOO_SLOW } from './errors.ts'
 import { utf8Text } from './fields.ts'
 import { resourceOf, takeTurn } from './gate.ts'
@@ -12,13 +13,23 @@ import { invalidProblem, statusOf, type Problem } from './problems.ts'
 import { readBody, type BodyLimits, type RequestBody } from './request-body.ts'
 import {
   JSON_TYPE,
+  ok,
+  refused,
   refusedWith,
   sendProblem,
   sendSuccess,
   type RouteResult,
   type Success,
 } from './results.ts'
-import { accessOf, actionOf, type RequestInput, type Route, type Service } from './route.ts'
+import {
+  actionOf,
+  bodyIsOptional,
+  needOf,
+  type Execute,
+  type RequestInput,
+  type Route,
+  type Service,
+} from './route.ts'
 import { openStream } from './stream/connection.ts'
 import { withinTime } from './time-limit.ts'
 import type { Turns } from './turns.ts'
@@ -54,12 +65,12 @@ export const handlerOf = (route: Route, dependencies: HandlerDependencies) => {
     if (typeof isUrgent === 'function' && !isUrgent(input))
       await new Promise<void>((resolve) => takeTurn(turns, request, resolve))
     const result = await run(route, input, dependencies)
-    await auditResult(route, result, input, dependencies)
+    await auditResult(route, result, { request, traceId: input.traceId }, dependencies)
     switch (result.kind) {
       case 'refused':
         return sendProblem(reply, result.problem)
       case 'success':
-        return sendSuccess(reply, result)
+        return sendSuccess(reply, result, route.successStatus)
       case 'stream':
         return openStream(result, route, { request, reply, service })
     }
@@ -78,24 +89,40 @@ const validate = (route: Route, request: FastifyRequest, service: Service): Vali
   const params = check(route.params, request.params, 'path', faults)
   const query = check(route.query, request.query, 'query', faults)
   const headers = check(route.headers, request.headers, 'header', faults)
-  const traceId = route.access === 'public' ? null : traceIdOf(request.headers[TRACE_HEADER], faults)
+  const traceId = route.needs === 'public' ? null : traceIdOf(request.headers[TRACE_HEADER], faults)
   const body = bodyOf(route, received, faults)
   if (faults.length > 0) return { status: 'invalid', problem: invalidProblem(faults) }
-  const requestId = request.id
-  const entry = {
-    resource: resourceOf(request.url),
-    action: 'write',
-    outcome: 'allowed',
-    reason: null,
-    request_id: requestId,
-  } as const
-  const writeEntry = { kind: 'record-access', surface: 'api', entry } as const
-  const mayOperate = (): boolean => isOperator(request, service)
-  return {
-    status: 'valid',
-    input: { params, query, headers, body, requestId, traceId, writeEntry, mayOperate },
-  }
+  const { caller, id: requestId } = request
+  const execute = executeFor(request, service, traceId)
+  return { status: 'valid', input: { params, query, headers, body, caller, requestId, traceId, execute } }
 }
+
+/** What the audit says of a request that was let through. */
+const entryOf = ({ url, id }: FastifyRequest, action: 'read' | 'write'): AccessEntry => ({
+  resource: resourceOf(url),
+  action,
+  outcome: 'allowed',
+  reason: null,
+  request_id: id,
+})
+
+const executeFor =
+  (request: FastifyRequest, { engine }: Service, requestTraceId: string | null): Execute =>
+  async (command, bodyOf, { traceId = requestTraceId, auditedAs, replayHeaders = {} } = {}) => {
+    const entry = { ...entryOf(request, 'write'), ...auditedAs }
+    const alongside = auditedAs && ({ kind: 'record-access', surface: 'api', entry } as const)
+    const executed = await engine.execute(command, { traceId, alongside: alongside ?? null })
+    const outcome = await withLogChecked(engine.log, executed)
+    if (outcome.status === 'refused') {
+      const { code, detail, extras } = outcome.refusal
+      return refused(code, detail, { extras })
+    }
+    return ok(await bodyOf(outcome.events), {
+      unchanged: outcome.replayed || outcome.events.length === 0,
+      isAudited: auditedAs !== undefined,
+      headers: outcome.replayed ? replayHeaders : {},
+    })
+  }
 
 const TRACE_HEADER = 'x-trace-id'
 
@@ -128,8 +155,7 @@ const bodyOf = (route: Route, body: RequestBody, faults: Fault[]): unknown => {
   if (route.body === undefined) return undefined
   if (route.bodyIsRaw === true) return body.status === 'raw' ? body.bytes : new Uint8Array()
   if (body.status !== 'present') {
-    if (route.bodyIsOptional !== true)
-      faults.push({ loc: ['body'], msg: 'A body is required', type: 'missing' })
+    if (!bodyIsOptional(route)) faults.push({ loc: ['body'], msg: 'A body is required', type: 'missing' })
     return undefined
   }
   const isObject = typeof body.value === 'object' && body.value !== null && !Array.isArray(body.value)
@@ -137,14 +163,6 @@ const bodyOf = (route: Route, body: RequestBody, faults: Fault[]): unknown => {
   faults.push({ loc: ['body'], msg: 'The body must be a JSON object', type: 'object_type' })
   return undefined
 }
-
-const isOperator = ({ headers }: FastifyRequest, { configuration, insecureOk }: Service): boolean =>
-  authenticate({
-    access: 'operator',
-    authorization: headers.authorization,
-    configuration: configuration.current(),
-    insecureOk,
-  }).status === 'admitted'
 
 const run = async (
   route: Route,
@@ -167,20 +185,21 @@ const run = async (
 const auditResult = async (
   route: Route,
   result: RouteResult,
-  { writeEntry: { entry }, traceId }: RequestInput,
+  { request, traceId }: { readonly request: FastifyRequest; readonly traceId: string | null },
   { service, audit }: HandlerDependencies,
 ): Promise<void> => {
   const action = (result.kind === 'success' ? result.action : undefined) ?? actionOf(route)
+  const entry = entryOf(request, action)
   if (result.kind === 'refused') {
     const { code } = result.problem
     if (statusOf(code) !== 423) return
-    return audit.record({ ...entry, action, outcome: 'denied', reason: code.replace('.', '_') }, traceId)
+    return audit.record({ ...entry, outcome: 'denied', reason: code.replace('.', '_') }, traceId)
   }
   const configuration = service.configuration.current()
-  if (accessOf(route, configuration) === 'public') return
+  if (needOf(route, configuration) === 'public') return
   const isChange = result.kind === 'success' && !result.unchanged && !result.isAudited
   const isAudited = action === 'write' ? isChange : configuration.audit.reads
-  if (isAudited) await audit.record({ ...entry, action }, traceId)
+  if (isAudited) await audit.record(entry, traceId)
 }
 
 const assertPromised = (route: Route, result: Success): void => {

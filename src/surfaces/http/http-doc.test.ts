@@ -18,7 +18,7 @@ const rowOf = (route: Route): string => {
   const place = route.atRoot === true ? 'root ' : ''
   const path = `${place}\`${route.path.replaceAll(/:(\w+)/g, '{$1}')}\``
   const own = (route.problems ?? []).map((code) => `\`${code}\``).join(', ') || '–'
-  return `| ${route.method} | ${path} | ${route.access} | ${status} | ${own} | ${route.summary} |`
+  return `| ${route.method} | ${path} | ${route.needs} | ${status} | ${own} | ${route.summary} |`
 }
 
 const byPath = (one: string, other: string): number => {
@@ -27,7 +27,7 @@ const byPath = (one: string, other: string): number => {
 }
 
 describe('docs/http.md', () => {
-  it('lists exactly the routes of the code, with their access, status, errors and purpose', () => {
+  it('lists exactly the routes of the code, with their needs, status, errors and purpose', () => {
     expect(rowsBelow('Method')).toEqual(ROUTES.map(rowOf).sort(byPath))
   })
 

@@ -10,6 +10,7 @@ import {
   type OpenApiDocument,
   type Operation,
 } from './openapi-document.fixture.ts'
+import { bodyIsOptional } from './route.ts'
 import { ROUTES } from './routes/all.ts'
 import { startTestServer, type TestServer } from './test-server.fixture.ts'
 
@@ -59,7 +60,7 @@ describe('the OpenAPI document', () => {
     for (const route of ROUTES) {
       const operation = operationOf(route.method, route.url)
       expect(operation, route.url).toMatchObject({ operationId: route.operationId, summary: route.summary })
-      expect(operation?.security).toEqual(route.access === 'public' ? [] : [{ bearer: [] }])
+      expect(operation?.security).toEqual(route.needs === 'public' ? [] : [{ bearer: [] }])
       for (const code of problemsOf(route)) {
         const answer = operation?.responses[String(statusOf(code))]
         expect(answer?.description, `${route.operationId} ${code}`).toContain(`\`${code}\``)
@@ -91,9 +92,9 @@ describe('the OpenAPI document', () => {
     for (const route of ROUTES) {
       const body = operationOf(route.method, route.url)?.requestBody
       expect(body !== undefined, route.url).toBe(route.body !== undefined)
-      if (body !== undefined) expect(body.required, route.url).toBe(route.bodyIsOptional !== true)
+      if (body !== undefined) expect(body.required, route.url).toBe(!bodyIsOptional(route))
     }
-    const optional = ROUTES.filter(({ bodyIsOptional }) => bodyIsOptional)
+    const optional = ROUTES.filter(bodyIsOptional)
     expect(optional.map(({ operationId }) => operationId)).toEqual([
       'approveIntent',
       'denyIntent',

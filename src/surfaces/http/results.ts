@@ -1,8 +1,16 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
-import type { Stamped } from '../../core/log/event.ts'
-import type { Outcome } from '../../engine/plan.ts'
-import { isBare, PROBLEM_TYPE, problem, problemText, statusOf, titleOf, type Problem } from './problems.ts'
+import type { JsonObject } from '../../core/shared/json.ts'
+import {
+  isBare,
+  PROBLEM_TYPE,
+  problem,
+  problemText,
+  statusOf,
+  titleOf,
+  type Problem,
+  type ProblemCode,
+} from './problems.ts'
 
 export const JSON_TYPE = 'application/json'
 
@@ -19,7 +27,8 @@ type Content<Body> =
 
 interface SuccessInfo {
   readonly kind: 'success'
-  readonly status: number
+  /** Where it is not that of the route. */
+  readonly status?: number
   readonly headers: Readonly<Record<string, string>>
   /** A write that changed nothing: nothing was stored, so nothing is audited. */
   readonly unchanged: boolean
@@ -79,7 +88,7 @@ export const okEmpty = (options: SuccessOptions): Success<never> => ({
   ...options,
 })
 
-const SUCCESS = { kind: 'success', status: 200, headers: {}, unchanged: false, isAudited: false } as const
+const SUCCESS = { kind: 'success', headers: {}, unchanged: false, isAudited: false } as const
 
 export const stream = (open: StreamResult['open']): StreamResult => ({ kind: 'stream', open })
 
@@ -87,22 +96,16 @@ export const refused = (...args: Parameters<typeof problem>): Refused => refused
 
 export const refusedWith = (refusal: Problem): Refused => ({ kind: 'refused', problem: refusal })
 
-/** A command's outcome: its refusal as a problem, or what `bodyOf` makes of the stored events. */
-export const resultOf = <Body>(
-  outcome: Outcome,
-  bodyOf: (events: readonly Stamped[]) => Body,
-  options: Pick<SuccessOptions, 'status' | 'headers' | 'isAudited'> = {},
-): RouteResult<Body> => {
-  if (outcome.status === 'refused') {
-    const { code, detail, extras } = outcome.refusal
-    return refused(code, detail, { extras })
-  }
-  const unchanged = outcome.replayed || outcome.events.length === 0
-  return ok(bodyOf(outcome.events), { ...options, unchanged })
-}
+/** What was looked for, or why there is none. */
+export const okOr = <const Body>(
+  body: Body | null,
+  code: ProblemCode,
+  detail: string,
+  extras: JsonObject,
+): Success<Body> | Refused => (body === null ? refused(code, detail, { extras }) : ok(body))
 
-export const sendSuccess = (reply: FastifyReply, success: Success): FastifyReply => {
-  reply.code(success.status).headers(success.headers)
+export const sendSuccess = (reply: FastifyReply, success: Success, routeStatus = 200): FastifyReply => {
+  reply.code(success.status ?? routeStatus).headers(success.headers)
   if (success.form === 'empty') return reply.send()
   const isText = success.form === 'text'
   const text = isText ? success.text : JSON.stringify(success.body)

@@ -1,18 +1,15 @@
-import type { z } from 'zod'
-import type { Command } from '../../core/decide.ts'
+import { z } from 'zod'
 import type { Configuration } from '../../core/config/schema.ts'
+import type { Command } from '../../core/decide.ts'
+import type { Stamped } from '../../core/log/event.ts'
 import type { Json } from '../../core/shared/json.ts'
+import type { Caller, Need } from '../caller.ts'
 import type { HttpDependencies } from './dependencies.ts'
 import type { Metrics } from './metrics.ts'
 import type { ProblemCode } from './problems.ts'
 import type { RouteResult } from './results.ts'
 import type { StreamHub } from './stream/hub.ts'
 import type { Verification } from './verification.ts'
-
-export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
-
-/** `bearer`: either token. `operator`: the operator token, once one is configured. */
-export type Access = 'public' | 'bearer' | 'operator'
 
 /** What handlers can use: what the server was given, and what it keeps itself. */
 export interface Service extends HttpDependencies {
@@ -31,47 +28,49 @@ export interface RequestInput<Params = unknown, Query = unknown, Headers = unkno
   readonly query: Query
   readonly headers: Headers
   readonly body: Body
+  readonly caller: Caller
   readonly requestId: string
   /** From `X-Trace-Id`; becomes `trace_id` of the events that the request writes. */
   readonly traceId: string | null
-  /** The audit entry of a write that succeeds. A handler that stores it alongside the write returns `isAudited`. */
-  readonly writeEntry: WriteEntry
-  /** For endpoints that do more for operators. */
-  readonly mayOperate: () => boolean
+  readonly execute: Execute
 }
 
-export type WriteEntry = Extract<Command, { kind: 'record-access' }>
+/** Executes a command for the request: its refusal as a problem, or what `bodyOf` makes of the stored events. */
+export type Execute = <Body>(
+  command: Command,
+  bodyOf: (events: readonly Stamped[]) => Body | Promise<Body>,
+  options?: {
+    /** Instead of that of the request. */
+    readonly traceId?: string
+    /** Stores the audit entry together with the events, with this reason. */
+    readonly auditedAs?: { readonly reason: string | null }
+    /** Sent when the command had been executed before. */
+    readonly replayHeaders?: Readonly<Record<string, string>>
+  },
+) => Promise<RouteResult<Body>>
 
-/** One endpoint: validation, documentation and types all come from here. */
-export interface RouteSpec<
+/** One endpoint besides its method, path and need: validation, documentation and types all come from here. */
+interface RouteSpec<
   Params extends z.ZodType,
   Query extends z.ZodType,
   Headers extends z.ZodType,
   Body extends z.ZodType,
   Response extends z.ZodType,
+  Input = RequestInput<z.output<Params>, z.output<Query>, z.output<Headers>, z.output<Body>>,
 > {
-  readonly method: Method
-  /** Below `/api/v1`, with `:name` for parameters. */
-  readonly path: string
   /** The path stands outside of `/api/v1`. */
   readonly atRoot?: true
-  /** `bearer` unless it says otherwise. */
-  readonly access?: Access
   /** Makes a protected endpoint public while the configuration says so. */
   readonly publicWhile?: (configuration: Configuration) => boolean
-  /** What the audit calls it; by default `read` for GET, else `write`. */
+  /** What the audit calls it; by default `read` where that is all a caller needs. */
   readonly action?: 'read' | 'write'
-  readonly operationId: string
-  readonly tag: string
   readonly summary: string
   readonly description?: string
   readonly params?: Params
   readonly query?: Query
   readonly headers?: Headers
-  /** Without it any body is ignored. */
+  /** Without it any body is ignored. An optional one may be left out. */
   readonly body?: Body
-  /** The handler is then given `undefined` for an absent body. */
-  readonly bodyIsOptional?: true
   /** The handler is then given the bytes, and reports itself what is wrong with them. */
   readonly bodyIsRaw?: true
   /** Refuses web pages of other hosts, whatever token they send. */
@@ -88,21 +87,14 @@ export interface RouteSpec<
   /** Besides those that every endpoint, or every endpoint of its kind, can answer. */
   readonly problems?: readonly ProblemCode[]
   /** Does not wait for its turn behind other requests. Where it depends on the body, that is read first. */
-  readonly isUrgent?: true | InputTest<Params, Query, Headers, Body>
+  readonly isUrgent?: true | ((input: Input) => boolean)
   /** Requests that may take as long as they need. */
-  readonly mayTakeLong?: InputTest<Params, Query, Headers, Body>
+  readonly mayTakeLong?: (input: Input) => boolean
   readonly handler: (
-    input: RequestInput<z.output<Params>, z.output<Query>, z.output<Headers>, z.output<Body>>,
+    input: Input,
     service: Service,
   ) => RouteResult<DeepReadonly<z.input<Response>>> | Promise<RouteResult<DeepReadonly<z.input<Response>>>>
 }
-
-type InputTest<
-  Params extends z.ZodType,
-  Query extends z.ZodType,
-  Headers extends z.ZodType,
-  Body extends z.ZodType,
-> = (input: RequestInput<z.output<Params>, z.output<Query>, z.output<Headers>, z.output<Body>>) => boolean
 
 /** `content` is null for a response without a body. */
 export interface OtherResponse {
@@ -118,37 +110,55 @@ type DeepReadonly<T> = T extends object
     : { readonly [Member in keyof T]: DeepReadonly<T[Member]> }
   : T
 
-/** A route whose types were checked by `defineRoute`; validation guarantees them at run time. */
-export type Route = Omit<AnySpec, 'access' | 'example' | 'handler' | 'isUrgent' | 'mayTakeLong'> & {
-  readonly url: string
-  readonly access: Access
-  readonly example?: unknown
-  readonly isUrgent?: true | ((input: RequestInput) => boolean)
-  readonly mayTakeLong?: (input: RequestInput) => boolean
-  readonly handler: (input: RequestInput, service: Service) => RouteResult | Promise<RouteResult>
+/** A route whose types were checked by `route`; validation guarantees them at run time. */
+export interface Route extends UnnamedRoute {
+  readonly operationId: string
+  readonly tag: string
 }
 
-type AnySpec = RouteSpec<z.ZodType, z.ZodType, z.ZodType, z.ZodType, z.ZodType>
+interface UnnamedRoute extends Omit<AnySpec, 'example'> {
+  readonly method: Method
+  /** Below `/api/v1`, with `:name` for parameters. */
+  readonly path: string
+  readonly url: string
+  readonly needs: Need
+  readonly example?: unknown
+}
+
+type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
+
+type AnySpec = RouteSpec<z.ZodType, z.ZodType, z.ZodType, z.ZodType, z.ZodType, RequestInput>
 
 export const API_PREFIX = '/api/v1'
 
-export const defineRoute = <
+/** Endpoints of one tag, by the name of their operation. */
+export const routes = (tag: string, named: Readonly<Record<string, UnnamedRoute>>): readonly Route[] =>
+  Object.entries(named).map(([operationId, unnamed]) => ({ ...unnamed, operationId, tag }))
+
+export const route = <
   Params extends z.ZodType = z.ZodUndefined,
   Query extends z.ZodType = z.ZodUndefined,
   Headers extends z.ZodType = z.ZodUndefined,
   Body extends z.ZodType = z.ZodUndefined,
   Response extends z.ZodType = z.ZodUnknown,
 >(
+  method: Method,
+  path: string,
+  needs: Need,
   spec: RouteSpec<Params, Query, Headers, Body, Response>,
-): Route => ({
-  access: 'bearer',
-  ...(spec as unknown as Omit<Route, 'url' | 'access'>),
-  url: spec.atRoot === true ? spec.path : API_PREFIX + spec.path,
+): UnnamedRoute => ({
+  ...(spec as unknown as AnySpec),
+  method,
+  path,
+  needs,
+  url: spec.atRoot === true ? path : API_PREFIX + path,
 })
 
-export const actionOf = ({ method, action }: Pick<Route, 'method' | 'action'>): 'read' | 'write' =>
-  action ?? (method === 'GET' ? 'read' : 'write')
+export const actionOf = ({ needs, action }: Route): 'read' | 'write' =>
+  action ?? (needs === 'read' || needs === 'public' ? 'read' : 'write')
 
-/** Who may call it under this configuration. */
-export const accessOf = ({ access, publicWhile }: Route, configuration: Configuration): Access =>
-  publicWhile?.(configuration) === true ? 'public' : access
+export const bodyIsOptional = ({ body }: Route): boolean => body instanceof z.ZodOptional
+
+/** What a caller needs under this configuration. */
+export const needOf = ({ needs, publicWhile }: Route, configuration: Configuration): Need =>
+  publicWhile?.(configuration) === true ? 'public' : needs

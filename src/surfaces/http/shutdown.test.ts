@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { ok, type RouteResult } from './results.ts'
-import { defineRoute } from './route.ts'
+import { route, routes } from './route.ts'
 import { startTestServer, TOKEN } from './test-server.fixture.ts'
 
 const slowRoute = () => {
@@ -13,12 +13,7 @@ const slowRoute = () => {
   const hasBegun = new Promise<void>((resolve) => {
     begun = resolve
   })
-  const route = defineRoute({
-    method: 'GET',
-    path: '/slow',
-    access: 'bearer',
-    operationId: 'slow',
-    tag: 'Test',
+  const slow = route('GET', '/slow', 'read', {
     summary: 'a slow one',
     response: z.object({ done: z.boolean() }),
     handler: () => {
@@ -28,13 +23,13 @@ const slowRoute = () => {
       })
     },
   })
-  return { route, hasBegun, finish: () => finish(ok({ done: true })) }
+  return { slowRoutes: routes('Test', { slow }), hasBegun, finish: () => finish(ok({ done: true })) }
 }
 
 describe('a shutdown', () => {
   it('finishes what is under way and takes nothing new', async () => {
-    const { route, hasBegun, finish } = slowRoute()
-    const server = await startTestServer({ routes: [route] })
+    const { slowRoutes, hasBegun, finish } = slowRoute()
+    const server = await startTestServer({ routes: slowRoutes })
     const underWay = server.call('GET', '/slow')
     await hasBegun
     const closed = server.close()
@@ -46,8 +41,8 @@ describe('a shutdown', () => {
   })
 
   it('answers late requests on an open connection with 503', async () => {
-    const { route, hasBegun, finish } = slowRoute()
-    const server = await startTestServer({ routes: [route] })
+    const { slowRoutes, hasBegun, finish } = slowRoute()
+    const server = await startTestServer({ routes: slowRoutes })
     const socket = connect(server.port, '127.0.0.1')
     const received = text(socket)
     const ask = `GET /api/v1/slow HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TOKEN}\r\n\r\n`
@@ -67,8 +62,8 @@ describe('a shutdown', () => {
   })
 
   it('cuts what does not end in time', async () => {
-    const { route, hasBegun } = slowRoute()
-    const server = await startTestServer({ routes: [route], limits: { closeTimeoutMs: 50 } })
+    const { slowRoutes, hasBegun } = slowRoute()
+    const server = await startTestServer({ routes: slowRoutes, limits: { closeTimeoutMs: 50 } })
     const outcome = server.call('GET', '/slow').then(
       () => 'answered',
       () => 'cut',

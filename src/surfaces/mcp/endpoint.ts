@@ -68,11 +68,11 @@ const answer = async (
 const attempt = async (
   method: Method,
   { method: name, params }: RpcRequest,
-  { traceId, requestId, mayOperate }: McpPost,
+  { traceId, requestId, caller }: McpPost,
   dependencies: McpDependencies,
 ): Promise<MethodResult> => {
   try {
-    return await method.run(params, { dependencies, traceId, requestId, mayOperate })
+    return await method.run(params, { dependencies, traceId, requestId, caller })
   } catch (error) {
     dependencies.logger.error('MCP request failed', { request_id: requestId, method: name, error })
     return { status: 'failed', error: { code: RPC_CODES.internalError, message: errorDetailOf(error) } }

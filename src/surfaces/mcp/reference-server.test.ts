@@ -47,7 +47,13 @@ const judgedByReference = async ({ message, headers }: Sent): Promise<Verdict> =
 
 const judgedByUs = async ({ message, headers }: Sent): Promise<Verdict> => {
   const body = { status: 'parsed', value: message } as const
-  const reply = await server.mcp({ body, headers, traceId: null, requestId: 'r', mayOperate: true })
+  const reply = await server.mcp({
+    body,
+    headers,
+    traceId: null,
+    requestId: 'r',
+    caller: { kind: 'operator', mayOperate: true },
+  })
   return verdictOf(reply.status, reply.body)
 }
 

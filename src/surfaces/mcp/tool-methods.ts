@@ -2,21 +2,33 @@ import { z } from 'zod'
 import { faultsOf, sentenceOf } from '../../core/shared/faults.ts'
 import { isJsonObject } from '../../core/shared/json-object.ts'
 import type { Json, JsonObject } from '../../core/shared/json.ts'
-import { TOOLS } from '../../core/views/capabilities.ts'
+import { TOOLS, type ToolName } from '../../core/views/capabilities.ts'
+import { mayDo } from '../caller.ts'
 import { RPC_CODES, type MethodResult } from './json-rpc.ts'
-import type { CallContext, Tool, ToolOutcome } from './tool.ts'
+import { failed, recordDenial, type CallContext, type Tool, type ToolOutcome } from './tool.ts'
 import { failedResult, foundResult } from './tool-result.ts'
-import { TOOL_BY_NAME } from './tools/all.ts'
+import { operatorTools } from './tools/operator.ts'
+import { readingTools } from './tools/reading.ts'
+import { emitProducerSignal } from './tools/emit.ts'
+
+/** Every tool. A new one is its name in TOOLS in core/views/capabilities.ts, and its entry in one of these. */
+const TOOL_BY_NAME: Readonly<Record<ToolName, Tool>> = {
+  ...readingTools,
+  ...operatorTools,
+  emit_producer_signal: emitProducerSignal,
+}
 
 /** `tools/call`: finds the tool, checks its arguments, calls it, and turns its outcome into the protocol's form. */
 export const callTool = async (params: unknown, call: CallContext): Promise<MethodResult> => {
   const { name, arguments: given } = isJsonObject(params) ? params : {}
   if (typeof name !== 'string') return invalid('name is required and must be a string')
-  const tool = toolNamed(name)
+  const tool = Object.hasOwn(TOOL_BY_NAME, name) ? TOOL_BY_NAME[name as ToolName] : null
   if (tool === null) return invalid('no tool has this name; tools/list names all')
   const parsed = argumentsOf(tool, given)
   if (parsed.status === 'refused') return parsed.result
-  return resultOf(await tool.call({ input: parsed.input, ...call }))
+  if (mayDo(call.caller, tool.needs)) return resultOf(await tool.call({ input: parsed.input, ...call }))
+  await recordDenial(name, 'auth.forbidden', call)
+  return resultOf(failed('operator_required', { detail: 'this needs the operator token' }))
 }
 
 type Parsed =
@@ -58,22 +70,24 @@ const resultOf = (outcome: ToolOutcome): MethodResult => {
 /** `tools/list`, in the order in which tools are listed everywhere. */
 export const toolList = (): readonly JsonObject[] => (made ??= TOOLS.map(entryOf))
 
-/** Null if no tool has this name. */
-const toolNamed = (name: string): Tool | null =>
-  Object.hasOwn(TOOL_BY_NAME, name) ? ((TOOL_BY_NAME as Readonly<Record<string, Tool>>)[name] ?? null) : null
-
 // Built once: it takes a while and never changes.
 let made: readonly JsonObject[] | null = null
 
 const entryOf = ({ name, description }: (typeof TOOLS)[number]): JsonObject => {
-  const { title, advice, input, output, annotations } = TOOL_BY_NAME[name]
+  const { title, advice, input, output, needs } = TOOL_BY_NAME[name]
   return {
     name,
     title,
     description: advice === undefined ? description : `${description} ${advice}`,
     inputSchema: schemaOf(input),
     outputSchema: schemaOf(output),
-    annotations: { ...annotations },
+    // What a client may assume before it lets a model call the tool.
+    annotations: {
+      readOnlyHint: needs === 'read',
+      destructiveHint: needs === 'operator',
+      idempotentHint: needs === 'read',
+      openWorldHint: false,
+    },
   }
 }
 

@@ -4,6 +4,7 @@ import type { Json, JsonObject } from '../../core/shared/json.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
+import type { Caller, Need } from '../caller.ts'
 
 /** What the MCP endpoint needs to run. */
 export interface McpDependencies {
@@ -15,14 +16,6 @@ export interface McpDependencies {
   /** Whether the newest events verify. */
   readonly recentChainOk: () => Promise<boolean>
   readonly version: string
-}
-
-/** What a client may assume before it lets a model call the tool. */
-export interface ToolAnnotations {
-  readonly readOnlyHint: boolean
-  readonly destructiveHint: boolean
-  readonly idempotentHint: boolean
-  readonly openWorldHint: boolean
 }
 
 export type ToolOutcome =
@@ -41,36 +34,47 @@ export interface CallContext {
   readonly dependencies: McpDependencies
   readonly traceId: string | null
   readonly requestId: string
-  /** Whether the caller has operator rights. */
-  readonly mayOperate: boolean
+  readonly caller: Caller
 }
 
 export type ToolCall<Input> = CallContext & { readonly input: Input }
 
-/** One tool: validation, documentation and types all come from here. */
+/** One tool besides what its caller needs: validation, documentation and types all come from here. */
 interface ToolSpec<Input extends z.ZodObject> {
   readonly title: string
   /** What a model should know beyond what the tool is for. */
   readonly advice?: string
-  readonly annotations: ToolAnnotations
   readonly input: Input
   /** What `structuredContent` is: an object, also where the text is a list. */
   readonly output: z.ZodType
   readonly call: (call: ToolCall<z.output<Input>>) => Promise<ToolOutcome>
 }
 
-/** A tool whose types were checked by `defineTool`; its schema guarantees them at run time. */
-export type Tool = Omit<ToolSpec<z.ZodObject>, 'call'> & {
+/** A tool whose types were checked by `tool`; its schema guarantees them at run time. */
+export interface Tool extends Omit<ToolSpec<z.ZodObject>, 'call'> {
+  readonly needs: Need
   readonly call: (call: ToolCall<unknown>) => Promise<ToolOutcome>
 }
 
-export const defineTool = <Input extends z.ZodObject>(spec: ToolSpec<Input>): Tool => spec as unknown as Tool
+export const tool = <Input extends z.ZodObject>(needs: Need, spec: ToolSpec<Input>): Tool => ({
+  ...(spec as unknown as Omit<Tool, 'needs'>),
+  needs,
+})
 
-export const READS: ToolAnnotations = {
-  readOnlyHint: true,
-  destructiveHint: false,
-  idempotentHint: true,
-  openWorldHint: false,
+/** As in the REST API: missing rights and refusals by the kill switch are audited. */
+export const recordDenial = async (
+  name: string,
+  reason: string,
+  { dependencies, traceId, requestId }: CallContext,
+): Promise<void> => {
+  const entry = {
+    resource: `mcp:${name}`,
+    action: 'write',
+    outcome: 'denied',
+    reason,
+    request_id: requestId,
+  } as const
+  await dependencies.engine.execute({ kind: 'record-access', surface: 'api', entry }, { traceId })
 }
 
 /** The result of a read. */
@@ -94,14 +98,3 @@ export const itemsOf = (item: z.ZodType) =>
     items: z.array(item),
     left_out: z.int().optional().meta({ description: 'how many more items did not fit into the answer' }),
   })
-
-const ITEMS_MAX = 100
-
-/** A larger limit is not refused but reduced. */
-export const itemLimit = (fallback = 20, what = 'how many') =>
-  z
-    .int()
-    .min(1)
-    .default(fallback)
-    .meta({ description: `${what}; more than ${ITEMS_MAX} counts as ${ITEMS_MAX}` })
-    .transform((limit) => Math.min(limit, ITEMS_MAX))

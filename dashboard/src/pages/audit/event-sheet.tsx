@@ -5,7 +5,7 @@ import { queries, readEvent, readEvents } from '../../api/queries.ts'
 import type { EventFilter, EventRecord } from '../../api/types.ts'
 import { summaryOf, symbolOf } from '../../app/event-summary.ts'
 import { PageLink } from '../../app/page-link.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
+import { QuerySheet } from '../../ui/dialog.tsx'
 import { formatCount } from '../../ui/format.ts'
 import { Facts, Id } from '../../ui/id.tsx'
 import { Unknown } from '../../ui/numbers.tsx'
@@ -16,13 +16,11 @@ import { ChainProof } from './chain-proof.tsx'
 
 /** One stored event with its proof and its related events. */
 export const EventSheet = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
-  const query = useQuery({ ...queries.event(id), staleTime: Infinity })
+  const query = useQuery(queries.event(id))
   return (
-    <Dialog title={query.data?.type ?? 'Event'} form="sheet" onClose={onClose}>
-      <QueryContent query={query} what="the event">
-        {(record) => <EventContent key={record.id} record={record} />}
-      </QueryContent>
-    </Dialog>
+    <QuerySheet query={query} what="the event" title={query.data?.type ?? 'Event'} onClose={onClose}>
+      {(record) => <EventContent key={record.id} record={record} />}
+    </QuerySheet>
   )
 }
 

@@ -4,10 +4,11 @@ import { api, dataOf } from '../../api/client.ts'
 import { useEventPages } from '../../api/queries.ts'
 import type { EventFilter, EventItem, EventRecord } from '../../api/types.ts'
 import { summaryOf, symbolOf } from '../../app/event-summary.ts'
-import { FilterForm, UrlField, UrlTimeField, useRemainingPx } from '../../app/filter-form.tsx'
+import { FilterForm, ListEnd, UrlField, UrlTimeField, useRemainingPx } from '../../app/filter-form.tsx'
 import { useUrlState } from '../../app/use-url-state.ts'
-import { useEvents } from '../../live/live.ts'
+import { useRecentEvents } from '../../live/live.ts'
 import { Button } from '../../ui/button.tsx'
+import { OptionList } from '../../ui/field.tsx'
 import { formatCount } from '../../ui/format.ts'
 import { LiveList } from '../../ui/live-list.tsx'
 import { DataAge, Panel, QueryContent } from '../../ui/panel.tsx'
@@ -29,6 +30,9 @@ export const Page = () => {
     </div>
   )
 }
+
+/** More are counted as so many. */
+const NEWER_MAX = 1000
 
 /** Events that match the filter, newest first. */
 const ExplorerPanel = ({ className = '' }: { readonly className?: string }) => {
@@ -54,19 +58,15 @@ const ExplorerPanel = ({ className = '' }: { readonly className?: string }) => {
 const Found = ({ filter }: { readonly filter: AuditFilter }) => {
   const query = useEventPages(queryOfFilter(filter))
   const [, setEvent] = useUrlState('event')
-  const [newer, setNewer] = useState(0)
   const heightPx = useRemainingPx(365)
-  useEvents((events) => setNewer((count) => count + events.filter((event) => passes(event, filter)).length))
-  const { records, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } = query
-  const showNewer = (): void => {
-    setNewer(0)
-    void refetch()
-  }
+  const { records, hasNextPage, refetch } = query
+  const streamed = useRecentEvents((event) => passes(event, filter), { limit: NEWER_MAX })
+  const newer = streamed.filter(({ seq }) => seq > (records[0]?.seq ?? 0)).length
   return (
     <QueryContent query={query} what="events">
       {() => (
         <>
-          <NewerBar count={newer} onShow={showNewer} />
+          <NewerBar count={newer} onShow={() => void refetch()} />
           {records.length === 0 && !hasNextPage ? (
             <Empty title="No matching events">
               Types match by whole segments (signal.ta, not signal.t); authors match exactly. Clear a filter
@@ -74,7 +74,7 @@ const Found = ({ filter }: { readonly filter: AuditFilter }) => {
             </Empty>
           ) : (
             <LiveList
-              label="Events"
+              label="List of events"
               items={records}
               itemKey={({ id }) => id}
               rowPx={34}
@@ -84,17 +84,7 @@ const Found = ({ filter }: { readonly filter: AuditFilter }) => {
               onOpen={({ id }) => setEvent(id)}
             />
           )}
-          <footer className="flex flex-wrap items-center justify-between gap-2 border-t border-line px-3 py-2 text-xs text-muted">
-            <span>
-              {formatCount(records.length)} {records.length === 1 ? 'event' : 'events'}
-              {hasNextPage ? '' : ' in total'}
-            </span>
-            {hasNextPage ? (
-              <Button size="small" busy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-                Older events
-              </Button>
-            ) : null}
-          </footer>
+          <ListEnd count={records.length} noun="event" query={query} />
         </>
       )}
     </QueryContent>
@@ -216,9 +206,7 @@ const FilterBar = () => {
       <UrlTimeField name="from" label="From (your time)" />
       <UrlTimeField name="to" label="To (your time)" />
       <datalist id="audit-types">
-        {TYPES.map((type) => (
-          <option key={type} value={type} />
-        ))}
+        <OptionList options={TYPES} />
       </datalist>
     </FilterForm>
   )

@@ -6,11 +6,11 @@ import { PageLink } from '../../app/page-link.tsx'
 import { useUrlState } from '../../app/use-url-state.ts'
 import { Badge, DirectionBadge } from '../../ui/badge.tsx'
 import { cx } from '../../ui/cx.ts'
-import { formatNumber, formatPercent, formatWords } from '../../ui/format.ts'
-import { Unknown } from '../../ui/numbers.tsx'
-import { Panel, QueryPanel } from '../../ui/panel.tsx'
+import { formatNumber, formatWords } from '../../ui/format.ts'
+import { Score, Share, Unknown } from '../../ui/numbers.tsx'
+import { Panel } from '../../ui/panel.tsx'
 import { Empty } from '../../ui/states.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
+import { type Column, numberColumn, Table, TablePanel, WIDE } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { Untrusted } from '../../ui/untrusted.tsx'
 import { actionText, DOMAINS, holdText, toneOfAction } from './labels.ts'
@@ -31,9 +31,8 @@ export const ConvictionsPanel = ({ className = '' }: { readonly className?: stri
     )
   }
   return (
-    <QueryPanel
+    <TablePanel
       title={TITLE}
-      flush
       className={className}
       query={query}
       actions={
@@ -43,22 +42,16 @@ export const ConvictionsPanel = ({ className = '' }: { readonly className?: stri
           </span>
         )
       }
-    >
-      {({ convictions }) =>
-        convictions.length === 0 ? (
-          <Empty title="No symbols in this cycle">No symbol has usable signals. Check the producers.</Empty>
-        ) : (
-          <Table
-            label="Convictions"
-            isBounded
-            columns={columnsFor(convictions)}
-            rows={convictions}
-            rowKey={({ conviction_id }) => conviction_id}
-            onOpen={({ conviction_id }) => open(conviction_id)}
-          />
-        )
+      label="Convictions"
+      isBounded
+      columns={columnsFor(query.data?.convictions ?? [])}
+      rows={({ convictions }) => convictions}
+      rowKey={({ conviction_id }) => conviction_id}
+      onOpen={({ conviction_id }) => open(conviction_id)}
+      empty={
+        <Empty title="No symbols in this cycle">No symbol has usable signals. Check the producers.</Empty>
       }
-    </QueryPanel>
+    />
   )
 }
 
@@ -81,13 +74,7 @@ const columnsFor = (convictions: readonly ExplainedConviction[]): readonly Colum
       ),
       sortBy: ({ effective_conviction }) => effective_conviction,
     },
-    {
-      name: 'Evidence',
-      align: 'right',
-      wide: true,
-      render: ({ value }) => <Evidence value={value} />,
-      sortBy: ({ value }) => value,
-    },
+    numberColumn('Evidence', ({ value }) => value, Evidence, WIDE),
     ...DOMAINS.map((domain) => ({
       name: domain,
       align: 'right' as const,
@@ -96,13 +83,7 @@ const columnsFor = (convictions: readonly ExplainedConviction[]): readonly Colum
         <DomainCell conviction={conviction} domain={domain} strongest={strongest} />
       ),
     })),
-    {
-      name: 'Coverage',
-      align: 'right',
-      wide: true,
-      render: ({ coverage }) => formatPercent(coverage, { digits: 0 }),
-      sortBy: ({ coverage }) => coverage,
-    },
+    numberColumn('Coverage', ({ coverage }) => coverage, Share, WIDE),
     { name: 'Decision', render: (conviction) => <Decision conviction={conviction} /> },
   ]
 }
@@ -135,42 +116,46 @@ const Decision = ({ conviction: { decision, intent } }: { readonly conviction: E
   </span>
 )
 
+/** Always with three decimals, so that columns line up. */
+const formatEvidence = (value: number): string => {
+  const text = Math.abs(value).toFixed(3)
+  if (text === '0.000') return text
+  return `${value > 0 ? '+' : '−'}${text}`
+}
+
+const toneOf = (value: number): string => {
+  if (Math.abs(value) < 0.0005) return 'text-muted'
+  return value > 0 ? 'text-good' : 'text-bad'
+}
+
+/** Evidence in numbers: + speaks for rising prices, − for falling ones. */
+export const Evidence = ({ value }: { readonly value: number | null }) =>
+  value === null ? (
+    <Unknown />
+  ) : (
+    <span className={cx('whitespace-nowrap', toneOf(value))}>{formatEvidence(value)}</span>
+  )
+
 const COLUMNS: readonly Column<ConvictionInput>[] = [
   {
     name: 'Author',
     render: ({ author, signal_id, domain }) => (
       <PageLink to="/signals" search={{ signal: signal_id }} className="block max-w-44 max-sm:max-w-28">
         <Untrusted lines={1} text={author} />
-        <span className="block text-xs text-muted no-underline">{domain}</span>
+        <span className="inline-block w-full text-xs text-muted">{domain}</span>
       </PageLink>
     ),
     sortBy: ({ author }) => author,
   },
-  {
-    name: 'Evidence',
-    align: 'right',
-    render: ({ evidence }) => <Evidence value={evidence} />,
-    sortBy: ({ evidence }) => evidence,
-  },
-  {
-    name: 'Share',
-    align: 'right',
-    render: ({ share }) => formatPercent(share, { digits: 0 }),
-    sortBy: ({ share }) => share,
-  },
-  {
-    name: 'Quality',
-    align: 'right',
+  numberColumn('Evidence', ({ evidence }) => evidence, Evidence),
+  numberColumn('Share', ({ share }) => share, Share),
+  numberColumn('Quality', ({ quality }) => quality, Score, {
     wide: true,
     render: ({ quality }) => formatNumber(quality),
-    sortBy: ({ quality }) => quality,
-  },
-  {
-    name: 'Contribution',
-    align: 'right',
-    render: ({ contribution }) => <Evidence value={contribution} />,
+  }),
+  numberColumn('Contribution', ({ contribution }) => contribution, Evidence, {
     sortBy: ({ contribution }) => Math.abs(contribution),
-  },
+  }),
 ]
 
 export const InputsTable = ({ inputs }: { readonly inputs: readonly ConvictionInput[] }) =>
@@ -250,23 +235,6 @@ export const ConvictionBar = ({ value, direction }: ConvictionBarProps) => {
     </span>
   )
 }
-
-/** Always with three decimals, so that columns line up. */
-const formatEvidence = (value: number): string => {
-  const text = Math.abs(value).toFixed(3)
-  if (text === '0.000') return text
-  return `${value > 0 ? '+' : '−'}${text}`
-}
-
-const toneOf = (value: number): string => {
-  if (Math.abs(value) < 0.0005) return 'text-muted'
-  return value > 0 ? 'text-good' : 'text-bad'
-}
-
-/** Evidence in numbers: + speaks for rising prices, − for falling ones. */
-export const Evidence = ({ value }: { readonly value: number }) => (
-  <span className={cx('whitespace-nowrap', toneOf(value))}>{formatEvidence(value)}</span>
-)
 
 interface SignedBarProps {
   readonly value: number

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { queries } from '../../api/queries.ts'
 import type { EventItem, Intent } from '../../api/types.ts'
-import { useRecentEvents } from '../../live/live.ts'
+import { useEventList } from '../../live/live.ts'
 import { cx } from '../../ui/cx.ts'
 import { formatCount, formatPercent } from '../../ui/format.ts'
 import { QueryPanel } from '../../ui/panel.tsx'
@@ -14,13 +14,10 @@ const CONVICTIONS_MAX = 100
 const INTENTS_MAX = 500
 const REASONS_MAX = 5
 
-const isConviction = ({ type }: EventItem): boolean => type === 'brain.conviction.v1'
-
 /** How many convictions become positions, and what stops the others. */
 export const FunnelPanel = ({ className = '' }: { readonly className?: string }) => {
-  const query = useQuery(queries.events({ type: 'brain.conviction', limit: CONVICTIONS_MAX }))
+  const { query, events: convictions } = useEventList({ type: 'brain.conviction', limit: CONVICTIONS_MAX })
   const { data: intents = [] } = useQuery(queries.intents('all', INTENTS_MAX))
-  const convictions = useRecentEvents(isConviction, { older: query.data?.items, limit: CONVICTIONS_MAX })
   return (
     <QueryPanel title="From conviction to fill" className={className} query={query}>
       {() =>

@@ -3,15 +3,15 @@ import { queries } from '../../api/queries.ts'
 import type { BrainStatus, EventItem, Explanation, Intent, IntentStatus } from '../../api/types.ts'
 import { useRunCycle } from '../../app/command-palette.tsx'
 import { useUrlState } from '../../app/use-url-state.ts'
-import { useRecentEvents } from '../../live/live.ts'
+import { useEventList } from '../../live/live.ts'
 import { Badge, DirectionBadge, RegimeBadge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Choice } from '../../ui/field.tsx'
-import { formatDuration, formatNumber, formatPercent, formatWords, textOf } from '../../ui/format.ts'
-import { Stat } from '../../ui/numbers.tsx'
+import { formatWords, textOf } from '../../ui/format.ts'
+import { Count, Duration, Percent, Score, Stat } from '../../ui/numbers.tsx'
 import { QueryPanel } from '../../ui/panel.tsx'
 import { Empty } from '../../ui/states.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
+import { type Column, numberColumn, TablePanel, WIDE } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { Untrusted } from '../../ui/untrusted.tsx'
 import { ConvictionsPanel } from './convictions.tsx'
@@ -62,7 +62,7 @@ const RunCycle = ({ level }: { readonly level: number | undefined }) => {
         look="primary"
         busy={cycle.isPending}
         disabled={isBlocked}
-        onClick={() => cycle.mutate()}
+        onClick={() => cycle.run()}
       >
         Run a cycle
       </Button>
@@ -153,20 +153,8 @@ const COLUMNS: readonly Column<Intent>[] = [
     sortBy: ({ symbol }) => symbol,
   },
   { name: 'Side', render: ({ direction }) => <DirectionBadge direction={direction} /> },
-  {
-    name: 'Conviction',
-    align: 'right',
-    wide: true,
-    render: ({ conviction_score }) => formatNumber(conviction_score, 1),
-    sortBy: ({ conviction_score }) => conviction_score,
-  },
-  {
-    name: 'Size of equity',
-    align: 'right',
-    wide: true,
-    render: ({ size_pct }) => formatPercent(size_pct),
-    sortBy: ({ size_pct }) => size_pct,
-  },
+  numberColumn('Conviction', ({ conviction_score }) => conviction_score, Score, WIDE),
+  numberColumn('Size of equity', ({ size_pct }) => size_pct, Percent, WIDE),
   {
     name: 'Outcome',
     render: ({ status, reasons }) => (
@@ -184,66 +172,52 @@ const IntentsPanel = ({ className = '' }: { readonly className?: string }) => {
   const query = useQuery(queries.intents(status as IntentStatus | 'all', 100))
   const [, openWhy] = useUrlState('why')
   return (
-    <QueryPanel
+    <TablePanel
       title="Intents"
-      flush
       className={className}
       query={query}
       actions={<Choice label="Status of intents" value={status} choices={STATUSES} onChoose={setStatus} />}
-    >
-      {(intents) =>
-        intents.length === 0 ? (
-          <Empty title={status === 'all' ? 'No intents yet' : 'No such intents'}>
-            {status === 'all'
-              ? 'An intent follows when conviction reaches the first tier and no rule blocks it. The funnel shows what does.'
-              : 'Choose another status.'}
-          </Empty>
-        ) : (
-          <div className="max-h-[30rem] overflow-y-auto">
-            <Table
-              label="List of intents"
-              columns={COLUMNS}
-              rows={intents}
-              rowKey={({ intent_id }) => intent_id}
-              onOpen={({ conviction_id }) => openWhy(conviction_id)}
-              limit={100}
-            />
-          </div>
-        )
+      isBounded
+      columns={COLUMNS}
+      rows={(intents) => intents}
+      rowKey={({ intent_id }) => intent_id}
+      onOpen={({ conviction_id }) => openWhy(conviction_id)}
+      empty={
+        <Empty title={status === 'all' ? 'No intents yet' : 'No such intents'}>
+          {status === 'all'
+            ? 'An intent follows when conviction reaches the first tier and no rule blocks it. The funnel shows what does.'
+            : 'Choose another status.'}
+        </Empty>
       }
-    </QueryPanel>
+    />
   )
 }
 
-const SHOWN_MAX = 50
+const CYCLES_MAX = 50
 
 /** Every cycle with its intents and why some were rejected. */
 const CyclesPanel = ({ className = '' }: { readonly className?: string }) => {
-  const { query, cycles } = useCycles()
+  const { query, events } = useEventList({ type: 'brain.cycle', limit: CYCLES_MAX })
   const { data: intents = [] } = useQuery(queries.intents('all', 500))
   const [, open] = useUrlState('cycle')
   return (
-    <QueryPanel title="Cycle log" flush className={className} query={query}>
-      {() =>
-        cycles.length === 0 ? (
-          <Empty title="No cycle yet">
-            Cycles run on schedule (brain.cycle_interval_seconds) and on request, not while the kill switch is
-            raised.
-          </Empty>
-        ) : (
-          <div className="max-h-[26rem] overflow-y-auto">
-            <Table
-              label="Cycles"
-              columns={columnsFor(Map.groupBy(intents, ({ cycle_id }) => cycle_id))}
-              rows={cycles}
-              rowKey={({ id }) => id}
-              onOpen={({ id }) => open(id)}
-              limit={SHOWN_MAX}
-            />
-          </div>
-        )
+    <TablePanel
+      title="Cycle log"
+      className={className}
+      query={query}
+      label="Cycles"
+      isBounded
+      columns={columnsFor(Map.groupBy(intents, ({ cycle_id }) => cycle_id))}
+      rows={() => events.map(cycleOf)}
+      rowKey={({ id }) => id}
+      onOpen={({ id }) => open(id)}
+      empty={
+        <Empty title="No cycle yet">
+          Cycles run on schedule (brain.cycle_interval_seconds) and on request, not while the kill switch is
+          raised.
+        </Empty>
       }
-    </QueryPanel>
+    />
   )
 }
 
@@ -252,10 +226,7 @@ type ByCycle = ReadonlyMap<string, readonly Intent[]>
 const columnsFor = (byCycle: ByCycle): readonly Column<Cycle>[] => [
   { name: 'Time', render: ({ ts }) => <Time at={ts} /> },
   { name: 'By', wide: true, render: ({ trigger }) => trigger },
-  {
-    name: 'Regime',
-    render: ({ regime }) => <RegimeBadge regime={regime} />,
-  },
+  { name: 'Regime', render: ({ regime }) => <RegimeBadge regime={regime} /> },
   {
     name: 'Kill switch',
     wide: true,
@@ -266,13 +237,13 @@ const columnsFor = (byCycle: ByCycle): readonly Column<Cycle>[] => [
         <Badge tone="warn">level {killSwitchLevel}</Badge>
       ),
   },
-  { name: 'Symbols', align: 'right', wide: true, render: ({ symbols }) => symbols.length },
-  { name: 'Intents', align: 'right', render: ({ intents }) => intents },
+  numberColumn('Symbols', ({ symbols }) => symbols.length, Count, WIDE),
+  numberColumn('Intents', ({ intents }) => intents, Count),
   {
     name: 'Outcome',
     render: (cycle) => <Outcome cycle={cycle} intents={byCycle.get(cycle.id) ?? []} />,
   },
-  { name: 'Took', align: 'right', wide: true, render: ({ durationMs }) => formatDuration(durationMs) },
+  numberColumn('Took', ({ durationMs }) => durationMs, Duration, WIDE),
 ]
 
 const Outcome = ({ cycle, intents }: { readonly cycle: Cycle; readonly intents: readonly Intent[] }) => {
@@ -306,7 +277,7 @@ const Outcome = ({ cycle, intents }: { readonly cycle: Cycle; readonly intents: 
 const symbolsOf = (intents: readonly Intent[]): string => intents.map(({ symbol }) => symbol).join(', ')
 
 /** What the log keeps of a cycle, as far as it is shown. */
-export interface Cycle {
+interface Cycle {
   readonly id: string
   readonly ts: string
   readonly trigger: string
@@ -316,17 +287,6 @@ export interface Cycle {
   readonly intents: number
   readonly durationMs: number
   readonly warnings: readonly string[]
-}
-
-const CYCLES_MAX = 100
-
-const isCycle = ({ type }: EventItem): boolean => type === 'brain.cycle.v1'
-
-/** The newest cycles, newest first, live. */
-export const useCycles = () => {
-  const query = useQuery(queries.events({ type: 'brain.cycle', limit: CYCLES_MAX }))
-  const events = useRecentEvents(isCycle, { older: query.data?.items, limit: CYCLES_MAX })
-  return { query, cycles: events.map(cycleOf) }
 }
 
 const cycleOf = ({ ts, payload }: EventItem): Cycle => ({

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { queries } from '../../api/queries.ts'
 import type { EventItem, RegimeView } from '../../api/types.ts'
 import { useUrlState } from '../../app/use-url-state.ts'
-import { useRecentEvents } from '../../live/live.ts'
+import { useEventList } from '../../live/live.ts'
 import { RegimeBadge } from '../../ui/badge.tsx'
 import { cx } from '../../ui/cx.ts'
 import { Choice } from '../../ui/field.tsx'
@@ -21,12 +21,9 @@ const SPANS = [
   ['168', '1 week'],
 ] as const
 
-const isChange = ({ type }: EventItem): boolean => type === 'brain.regime_change.v1'
-
 export const RegimePanel = ({ className = '' }: { readonly className?: string }) => {
   const [hours, setHours] = useUrlState('regime_hours', '6')
-  const query = useQuery(queries.events({ type: 'brain.regime_change', limit: CHANGES_MAX }))
-  const changes = useRecentEvents(isChange, { older: query.data?.items, limit: CHANGES_MAX })
+  const { query, events: changes } = useEventList({ type: 'brain.regime_change', limit: CHANGES_MAX })
   const periods = periodsOf(changes)
   return (
     <QueryPanel

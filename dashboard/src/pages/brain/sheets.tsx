@@ -5,10 +5,10 @@ import type { ExplainedConviction, Explanation } from '../../api/types.ts'
 import { useUrlState } from '../../app/use-url-state.ts'
 import { Badge, DirectionBadge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
+import { QuerySheet } from '../../ui/dialog.tsx'
 import { formatNumber, formatPercent, formatWords } from '../../ui/format.ts'
 import { Facts, Id } from '../../ui/id.tsx'
-import { QueryContent, Section } from '../../ui/panel.tsx'
+import { Section } from '../../ui/panel.tsx'
 import { Time } from '../../ui/time.tsx'
 import { Untrusted } from '../../ui/untrusted.tsx'
 import { ConvictionBar, Evidence, InputsTable, SignedBar } from './convictions.tsx'
@@ -25,18 +25,17 @@ const WhyDialog = ({ id, onClose }: { readonly id: string; readonly onClose: () 
   const query = useQuery(queries.explanation(id))
   const conviction = query.data?.convictions.find(({ conviction_id }) => conviction_id === id)
   return (
-    <Dialog
+    <QuerySheet
+      query={query}
+      what="the reasons"
       title={conviction === undefined ? 'Why?' : `Why ${conviction.symbol}?`}
       description="All inputs of the decision, from the log."
-      form="sheet"
       onClose={onClose}
     >
-      <QueryContent query={query} what="the reasons">
-        {(explanation) =>
-          conviction === undefined ? null : <Reasons explanation={explanation} conviction={conviction} />
-        }
-      </QueryContent>
-    </Dialog>
+      {(explanation) =>
+        conviction === undefined ? null : <Reasons explanation={explanation} conviction={conviction} />
+      }
+    </QuerySheet>
   )
 }
 
@@ -227,11 +226,15 @@ export const CycleSheet = () => {
 const CycleDialog = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
   const query = useQuery(queries.explanation(id))
   return (
-    <Dialog title="Cycle" description="Decisions per symbol." form="sheet" onClose={onClose}>
-      <QueryContent query={query} what="the cycle">
-        {(explanation) => <Content explanation={explanation} />}
-      </QueryContent>
-    </Dialog>
+    <QuerySheet
+      query={query}
+      what="the cycle"
+      title="Cycle"
+      description="Decisions per symbol."
+      onClose={onClose}
+    >
+      {(explanation) => <Content explanation={explanation} />}
+    </QuerySheet>
   )
 }
 

@@ -2,7 +2,6 @@ import { useQuery } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import type { LearnedWeights, LearningRun, Weights } from '../../api/types.ts'
-import { confirm } from '../../app/prompts.tsx'
 import { useAction } from '../../app/use-action.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -38,20 +37,17 @@ export const WeightsPanel = ({ className = '' }: { readonly className?: string }
 const LearnNow = () => {
   const learn = useAction({
     send: (_input: void, headers) => api.POST('/learning/run', { headers }),
+    confirms: () => ({
+      title: 'Learn from closed trades now?',
+      text: 'Normally this runs on schedule. Weights change by a small step, or not at all if there is too little data.',
+      confirmLabel: 'Learn now',
+    }),
     done: ({ applied, reason }) =>
       applied ? 'Weights adjusted' : `Weights unchanged: ${formatWords(reason)}`,
     refreshes: ['learning'],
   })
-  const ask = async (): Promise<void> => {
-    const answer = await confirm({
-      title: 'Learn from closed trades now?',
-      text: 'Normally this runs on schedule. Weights change by a small step, or not at all if there is too little data.',
-      confirmLabel: 'Learn now',
-    })
-    if (answer !== null) learn.mutate()
-  }
   return (
-    <Button size="small" busy={learn.isPending} onClick={() => void ask()}>
+    <Button size="small" busy={learn.isPending} onClick={() => learn.run()}>
       Learn now
     </Button>
   )

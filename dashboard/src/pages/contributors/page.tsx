@@ -4,12 +4,11 @@ import type { Contributor, Score } from '../../api/types.ts'
 import { useUrlState } from '../../app/use-url-state.ts'
 import { Button } from '../../ui/button.tsx'
 import { inputClass } from '../../ui/field.tsx'
-import { formatCount, formatPercent } from '../../ui/format.ts'
-import { Unknown, Usd } from '../../ui/numbers.tsx'
+import { formatCount } from '../../ui/format.ts'
+import { Share, Usd } from '../../ui/numbers.tsx'
 import { QueryPanel } from '../../ui/panel.tsx'
 import { Empty } from '../../ui/states.tsx'
-import { ageColumn, type Column, Table } from '../../ui/table.tsx'
-import { Time } from '../../ui/time.tsx'
+import { ageColumn, type Column, numberColumn, Table, WIDE } from '../../ui/table.tsx'
 import { Untrusted } from '../../ui/untrusted.tsx'
 import { ProfileSheet } from './profile-sheet.tsx'
 import { RegisterContributor } from './register-dialog.tsx'
@@ -61,7 +60,7 @@ const LeaderboardPanel = () => {
                 placeholder="Find by name or node id"
                 value={text}
                 onChange={(event) => setText(event.target.value)}
-                className={`${inputClass} max-w-64`}
+                className={`${inputClass} sm:max-w-64`}
               />
             </div>
             <Places
@@ -175,33 +174,14 @@ const PLACE_COLUMNS: readonly Column<Place>[] = [
     render: ({ score }) => `${score.signals_accepted} of ${score.signals_submitted}`,
     sortBy: ({ score }) => score.signals_accepted,
   },
-  {
-    name: 'Hits',
-    align: 'right',
-    wide: true,
-    render: ({ score }) =>
-      score.signals_resolved === 0 ? (
-        <Unknown why="no call resolved yet" />
-      ) : (
-        formatPercent(score.signals_profitable / score.signals_resolved, { digits: 0 })
-      ),
-    sortBy: ({ score }) =>
-      score.signals_resolved === 0 ? -1 : score.signals_profitable / score.signals_resolved,
-  },
-  {
-    name: 'Karma',
-    align: 'right',
-    wide: true,
-    render: ({ score }) => <Usd value={score.total_karma_usd} />,
-    sortBy: ({ score }) => score.total_karma_usd,
-  },
-  {
-    name: 'Last signal',
-    align: 'right',
-    wide: true,
-    render: ({ score }) => <Time at={score.last_active} as="ago" />,
-    sortBy: ({ score }) => score.last_active,
-  },
+  numberColumn(
+    'Hits',
+    ({ score }) => (score.signals_resolved === 0 ? null : score.signals_profitable / score.signals_resolved),
+    Share,
+    WIDE,
+  ),
+  numberColumn('Karma', ({ score }) => score.total_karma_usd, Usd, WIDE),
+  ageColumn('Last signal', ({ score }) => score.last_active, WIDE),
 ]
 
 interface UnplacedProps {

@@ -3,10 +3,9 @@ import { api, isNotFound } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import type { Contributor, EventItem, Payload, Score } from '../../api/types.ts'
 import { PageLink } from '../../app/page-link.tsx'
-import { confirm } from '../../app/prompts.tsx'
 import { useAction } from '../../app/use-action.ts'
 import { useUrlState } from '../../app/use-url-state.ts'
-import { useRecentEvents } from '../../live/live.ts'
+import { useEventList } from '../../live/live.ts'
 import { Badge, DirectionBadge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
@@ -97,21 +96,18 @@ const RemoveButton = ({ contributor, onRemoved }: Omit<HeadProps, 'score'>) => {
   const remove = useAction({
     send: (_input: void, headers) =>
       api.DELETE('/contributors/{id}', { params: { path: { id: contributor.id } }, headers }),
-    done: () => 'The contributor is removed',
-    after: onRemoved,
-    refreshes: ['contributors', 'scores'],
-  })
-  const ask = async (): Promise<void> => {
-    const answer = await confirm({
+    confirms: () => ({
       title: 'Remove this contributor?',
       text: `${contributor.node_id.slice(0, 80)} can no longer submit. Its history stays, and the node id may register again as a new contributor.`,
       confirmLabel: 'Remove',
       look: 'danger',
-    })
-    if (answer !== null) remove.mutate()
-  }
+    }),
+    done: () => 'The contributor is removed',
+    after: onRemoved,
+    refreshes: ['contributors', 'scores'],
+  })
   return (
-    <Button size="small" busy={remove.isPending} onClick={() => void ask()}>
+    <Button size="small" busy={remove.isPending} onClick={() => remove.run()}>
       Remove
     </Button>
   )
@@ -230,11 +226,10 @@ const EVENTS_MAX = 100
 
 /** All events about one contributor. */
 const History = ({ contributorId }: { readonly contributorId: string }) => {
-  const query = useQuery(queries.events({ about: contributorId, limit: EVENTS_MAX }))
-  const events = useRecentEvents(({ payload }) => payload['contributor_id'] === contributorId, {
-    older: query.data?.items,
-    limit: EVENTS_MAX,
-  })
+  const { query, events } = useEventList(
+    { about: contributorId, limit: EVENTS_MAX },
+    ({ payload }) => payload['contributor_id'] === contributorId,
+  )
   return (
     <QueryContent query={query} what="the history">
       {() =>

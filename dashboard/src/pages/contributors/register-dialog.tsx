@@ -1,9 +1,8 @@
-import { type SyntheticEvent, useState } from 'react'
 import { api } from '../../api/client.ts'
 import type { Payload } from '../../api/types.ts'
-import { FormEnd, formErrors, RegisterDialog } from '../../app/forms.tsx'
+import { Form, formErrors, RegisterDialog, useDraft } from '../../app/forms.tsx'
 import { useAction } from '../../app/use-action.ts'
-import { Field, inputClass, TextField } from '../../ui/field.tsx'
+import { OptionList, TextArea, TextField } from '../../ui/field.tsx'
 
 const ROLES = ['curator', 'agent', 'operator', 'tester']
 
@@ -16,45 +15,35 @@ export const RegisterContributor = () => (
   </RegisterDialog>
 )
 
-interface Draft {
-  readonly node_id: string
-  readonly name: string
-  readonly role: string
-  /** JSON, or nothing. */
-  readonly metadata: string
-}
-
 const RegisterForm = ({ onDone }: { readonly onDone: () => void }) => {
-  const [draft, setDraft] = useState<Draft>({ node_id: '', name: '', role: 'curator', metadata: '' })
+  const { draft, input } = useDraft({ node_id: '', name: '', role: 'curator', metadata: '' })
   const metadata = objectIn(draft.metadata)
   const action = useAction({
-    send: (body: Omit<Draft, 'metadata'> & { readonly metadata: Payload }, headers) =>
-      api.POST('/contributors/register', { body, headers }),
+    send: (_input: void, headers) =>
+      api.POST('/contributors/register', { body: { ...draft, metadata: metadata ?? {} }, headers }),
     done: ({ name }) => `${name} is registered`,
     after: onDone,
     refreshes: ['contributors', 'scores'],
     quiet: true,
   })
-  const submit = (event: SyntheticEvent): void => {
-    event.preventDefault()
-    if (metadata === null) return
-    action.mutate({ ...draft, metadata })
-  }
-  const change = (member: keyof Draft) => (event: { target: { value: string } }) =>
-    setDraft({ ...draft, [member]: event.target.value })
   const errors = formErrors(action.error, {
     code: 'contributor.duplicate',
     member: 'node_id',
     text: 'This node id is taken',
   })
   return (
-    <form className="grid gap-4" onSubmit={submit}>
+    <Form
+      submitLabel="Register"
+      error={errors.rest}
+      isBusy={action.isPending}
+      isReady={metadata !== null}
+      onSubmit={action.run}
+      onCancel={onDone}
+    >
       <TextField
         label="Node id"
         hint="Used in submissions; unique and permanent"
-        error={errors.of('node_id')}
-        value={draft.node_id}
-        onChange={change('node_id')}
+        {...input('node_id', errors)}
         required
         maxLength={128}
         autoFocus
@@ -63,9 +52,7 @@ const RegisterForm = ({ onDone }: { readonly onDone: () => void }) => {
       <TextField
         label="Name"
         hint="Display name"
-        error={errors.of('name')}
-        value={draft.name}
-        onChange={change('name')}
+        {...input('name', errors)}
         required
         maxLength={128}
         autoComplete="off"
@@ -73,47 +60,33 @@ const RegisterForm = ({ onDone }: { readonly onDone: () => void }) => {
       <TextField
         label="Role"
         hint="curator, agent, operator, tester or any other"
-        error={errors.of('role')}
-        value={draft.role}
-        onChange={change('role')}
+        {...input('role', errors)}
         list="contributor-roles"
         required
         maxLength={64}
       />
       <datalist id="contributor-roles">
-        {ROLES.map((role) => (
-          <option key={role} value={role} />
-        ))}
+        <OptionList options={ROLES} />
       </datalist>
-      <Field
+      <TextArea
         label="Metadata"
         hint="Optional JSON object: links, an attestation"
-        error={metadata === null ? 'This is not a JSON object' : errors.of('metadata')}
-      >
-        {(ids) => (
-          <textarea
-            {...ids}
-            rows={3}
-            spellCheck={false}
-            value={draft.metadata}
-            onChange={change('metadata')}
-            className={`${inputClass} h-auto py-2 font-mono text-xs`}
-          />
-        )}
-      </Field>
-      <FormEnd submitLabel="Register" error={errors.rest} isBusy={action.isPending} onCancel={onDone} />
-    </form>
+        rows={3}
+        spellCheck={false}
+        className="font-mono text-xs"
+        {...input('metadata', errors)}
+        {...(metadata === null ? { error: 'This is not a JSON object' } : {})}
+      />
+    </Form>
   )
 }
 
 /** Null for what is no JSON object. */
-const objectIn = (text: string): Readonly<Record<string, unknown>> | null => {
+const objectIn = (text: string): Payload | null => {
   if (text.trim() === '') return {}
   try {
     const value = JSON.parse(text) as unknown
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Readonly<Record<string, unknown>>)
-      : null
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Payload) : null
   } catch {
     // Half-typed text is no object yet; the field says so.
     return null

@@ -74,14 +74,14 @@ const evidenceNote = ({ inputs }: Score): string =>
 export const FactorBar = ({ score }: { readonly score: Score }) => (
   <span
     className="flex h-2 w-full min-w-20 gap-px overflow-hidden rounded-full bg-raised"
-    title={FACTORS.map(({ name, label }) => `${label} ${pointsOf(score, name).toFixed(1)}`).join(', ')}
+    title={
+      score.inputs.gated
+        ? 'Fewer than one signal in ten was used: the score is 0'
+        : FACTORS.map(({ name, label }) => `${label} ${pointsOf(score, name).toFixed(1)}`).join(', ')
+    }
   >
-    {FACTORS.map(({ name, fill }) => (
-      <span
-        key={name}
-        className={cx('h-full', fill)}
-        style={{ width: `${Math.max(0, pointsOf(score, name))}%` }}
-      />
+    {FACTORS.filter(({ name }) => !score.inputs.gated && pointsOf(score, name) > 0).map(({ name, fill }) => (
+      <span key={name} className={cx('h-full', fill)} style={{ width: `${pointsOf(score, name)}%` }} />
     ))}
   </span>
 )

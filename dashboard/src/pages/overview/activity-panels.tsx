@@ -4,7 +4,7 @@ import { queries, verifyChain } from '../../api/queries.ts'
 import type { EventItem } from '../../api/types.ts'
 import { summaryOf, symbolOf } from '../../app/event-summary.ts'
 import { PageLink } from '../../app/page-link.tsx'
-import { useRecentEvents } from '../../live/live.ts'
+import { useEventList } from '../../live/live.ts'
 import { Badge, DirectionBadge, type Tone } from '../../ui/badge.tsx'
 import { formatBytes, formatCount, formatDuration, formatWords, textOf } from '../../ui/format.ts'
 import { Facts } from '../../ui/id.tsx'
@@ -16,11 +16,9 @@ import { Untrusted } from '../../ui/untrusted.tsx'
 import { HEALTH_TONES } from '../producers/health.ts'
 
 const SHOWN = 8
-const isAlert = ({ type }: EventItem): boolean => type.startsWith('alert.')
 
 export const AlertsPanel = ({ className = '' }: { readonly className?: string }) => {
-  const query = useQuery(queries.events({ type: 'alert', limit: SHOWN }))
-  const alerts = useRecentEvents(isAlert, { older: query.data?.items, limit: SHOWN })
+  const { query, events: alerts } = useEventList({ type: 'alert', limit: SHOWN })
   return (
     <QueryPanel title="Newest alerts" flush className={className} query={query}>
       {() =>
@@ -54,11 +52,8 @@ const AlertRow = ({ alert: { type, ts, payload } }: { readonly alert: EventItem 
   </li>
 )
 
-const isSignal = ({ type }: EventItem): boolean => type.startsWith('signal.')
-
 export const SignalsPanel = ({ className = '' }: { readonly className?: string }) => {
-  const query = useQuery(queries.signals(50))
-  const signals = useRecentEvents(isSignal, { older: query.data, limit: 100 })
+  const { query, events: signals } = useEventList({ type: 'signal', limit: 100 })
   const navigate = useNavigate()
   return (
     <QueryPanel title="Newest signals" flush className={className} query={query}>
@@ -73,7 +68,7 @@ export const SignalsPanel = ({ className = '' }: { readonly className?: string }
           </Empty>
         ) : (
           <LiveList
-            label="Newest signals"
+            label="List of newest signals"
             items={signals}
             itemKey={({ id }) => id}
             rowPx={36}

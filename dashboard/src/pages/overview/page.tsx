@@ -17,7 +17,7 @@ import { Facts } from '../../ui/id.tsx'
 import { Percent, Pnl, Price, Stat, Usd } from '../../ui/numbers.tsx'
 import { QueryContent, QueryPanel } from '../../ui/panel.tsx'
 import { Empty } from '../../ui/states.tsx'
-import { ageColumn, type Column, numberColumn, Table } from '../../ui/table.tsx'
+import { ageColumn, type Column, numberColumn, TablePanel, WIDE } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { Untrusted } from '../../ui/untrusted.tsx'
 import { RegimeConditions } from '../brain/regime-panel.tsx'
@@ -74,7 +74,7 @@ const AccountPanel = ({ className }: { readonly className?: string }) => {
     <QueryPanel
       title="Account"
       query={query}
-      {...(className === undefined ? {} : { className })}
+      className={className}
       actions={query.data === undefined ? null : <ModeBadge mode={query.data.mode} />}
     >
       {(portfolio) => <Figures portfolio={portfolio} />}
@@ -164,6 +164,8 @@ const withNewest = (
     ? points
     : [...points, { ts: portfolio.as_of, equity_usd: portfolio.equity_usd }]
 
+const limitAt = (at: number) => [{ at, effect: 'limit' }]
+
 const LimitsPanel = () => {
   const query = useQuery(queries.portfolio())
   return (
@@ -173,22 +175,18 @@ const LimitsPanel = () => {
           <Gauge
             label="Heat (loss at all stops)"
             value={heat}
-            thresholds={[{ at: limits.max_portfolio_heat_pct, effect: 'limit' }]}
+            thresholds={limitAt(limits.max_portfolio_heat_pct)}
           />
           <Gauge
             label="Loss today"
             value={Math.max(0, day_loss)}
-            thresholds={[{ at: limits.daily_loss_limit_pct, effect: 'limit' }]}
+            thresholds={limitAt(limits.daily_loss_limit_pct)}
           />
-          <Gauge
-            label="Drawdown"
-            value={drawdown}
-            thresholds={[{ at: limits.max_drawdown_pct, effect: 'limit' }]}
-          />
+          <Gauge label="Drawdown" value={drawdown} thresholds={limitAt(limits.max_drawdown_pct)} />
           <Gauge
             label="Exposure"
             value={exposure_usd}
-            thresholds={[{ at: equity_usd * limits.max_leverage, effect: 'limit' }]}
+            thresholds={limitAt(equity_usd * limits.max_leverage)}
             format={formatUsd}
           />
         </div>
@@ -238,7 +236,7 @@ const Buttons = ({ level }: { readonly level: number }) => {
         busy={cycle.isPending}
         disabled={level > 0}
         title={level > 0 ? 'Not possible while the kill switch is raised' : undefined}
-        onClick={() => cycle.mutate()}
+        onClick={() => cycle.run()}
       >
         Run a cycle
       </Button>
@@ -258,39 +256,31 @@ const COLUMNS: readonly Column<Position>[] = [
   },
   { name: 'Side', render: ({ direction }) => <DirectionBadge direction={direction} /> },
   numberColumn('Size', ({ size_notional }) => size_notional, Usd),
-  numberColumn('Entry', ({ entry_price }) => entry_price, Price, { wide: true }),
-  numberColumn('Mark', ({ mark_price }) => mark_price, Price, { wide: true }),
-  numberColumn('Stop', ({ stop_loss }) => stop_loss, Price, { wide: true }),
+  numberColumn('Entry', ({ entry_price }) => entry_price, Price, WIDE),
+  numberColumn('Mark', ({ mark_price }) => mark_price, Price, WIDE),
+  numberColumn('Stop', ({ stop_loss }) => stop_loss, Price, WIDE),
   numberColumn('P&L', ({ unrealized_pnl }) => unrealized_pnl, Pnl),
-  ageColumn('Opened', ({ opened_at }) => opened_at, { wide: true }),
+  ageColumn('Opened', ({ opened_at }) => opened_at, WIDE),
 ]
 
 const PositionsPanel = ({ className = '' }: { readonly className?: string }) => {
   const query = useQuery(queries.positions('open'))
   const navigate = useNavigate()
   return (
-    <QueryPanel
+    <TablePanel
       title="Open positions"
-      flush
       className={className}
       query={query}
       actions={query.data?.length ?? null}
-    >
-      {(positions) =>
-        positions.length === 0 ? (
-          <Empty title="No open positions">
-            The brain opens one when conviction is high enough and all limits allow it.
-          </Empty>
-        ) : (
-          <Table
-            label="Open positions"
-            columns={COLUMNS}
-            rows={positions}
-            rowKey={({ id }) => id}
-            onOpen={({ id }) => void navigate({ to: '/positions', search: { position: id } as never })}
-          />
-        )
+      columns={COLUMNS}
+      rows={(positions) => positions}
+      rowKey={({ id }) => id}
+      onOpen={({ id }) => void navigate({ to: '/positions', search: { position: id } as never })}
+      empty={
+        <Empty title="No open positions">
+          The brain opens one when conviction is high enough and all limits allow it.
+        </Empty>
       }
-    </QueryPanel>
+    />
   )
 }

@@ -4,12 +4,12 @@ import type { Position } from '../../api/types.ts'
 import { useUrlState } from '../../app/use-url-state.ts'
 import { AdoptedBadge, Badge, DirectionBadge, type Tone } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
-import { formatCount, formatDuration, formatPercent, formatUsd, formatWords } from '../../ui/format.ts'
-import { Percent, Pnl, Price, Stat, Unknown, Usd } from '../../ui/numbers.tsx'
+import { formatCount, formatPercent, formatUsd, formatWords } from '../../ui/format.ts'
+import { Duration, Percent, Pnl, Price, Stat, Unknown, Usd } from '../../ui/numbers.tsx'
 import { QueryPanel } from '../../ui/panel.tsx'
 import { Empty } from '../../ui/states.tsx'
-import { ageColumn, type Column, numberColumn, Table } from '../../ui/table.tsx'
-import { distanceTo, heldMs, recordOf, returnOf } from './figures.ts'
+import { ageColumn, type Column, numberColumn, TablePanel, WIDE } from '../../ui/table.tsx'
+import { distanceTo, heldMs, pnlOf, recordOf, returnOf } from './figures.ts'
 import { PositionSheet } from './position-sheet.tsx'
 import { useClose, useCloseAll } from './use-close.ts'
 
@@ -72,105 +72,100 @@ const AverageLoss = ({ usd }: { readonly usd: number | null }) => (
 const OpenPanel = () => {
   const query = useQuery(queries.positions('open'))
   const [selected, setPosition] = useUrlState('position')
-  const { close, closingId } = useClose()
-  const { closeAll, isPending } = useCloseAll()
   const count = query.data?.length ?? 0
+  const close = useClose()
+  const closeAll = useCloseAll(count)
   const columns = columnsWith((position) => (
     <Button
       size="small"
-      busy={closingId === position.id}
+      busy={close.isPending && close.input?.id === position.id}
       disabled={position.status === 'closing'}
       aria-label={`Close ${position.asset}`}
       onClick={(event) => {
         // Otherwise the row opens its details.
         event.stopPropagation()
-        void close(position)
+        close.run(position)
       }}
     >
       {position.status === 'closing' ? 'Closing' : 'Close'}
     </Button>
   ))
   return (
-    <QueryPanel
+    <TablePanel
       title="Open positions"
-      flush
       query={query}
       actions={
         <Button
           size="small"
           look={count === 0 ? 'plain' : 'danger'}
           disabled={count === 0}
-          busy={isPending}
-          onClick={() => void closeAll(count)}
+          busy={closeAll.isPending}
+          onClick={() => closeAll.run()}
         >
           Close all
         </Button>
       }
-    >
-      {(positions) =>
-        positions.length === 0 ? (
-          <Empty title="No open positions">
-            The brain opens one when conviction is high enough and all limits allow it. The Brain page shows
-            why not.
-          </Empty>
-        ) : (
-          <Table
-            label="Open positions"
-            columns={columns}
-            rows={positions}
-            rowKey={({ id }) => id}
-            onOpen={({ id }) => setPosition(id)}
-            isSelected={({ id }) => id === selected}
-          />
-        )
+      columns={columns}
+      rows={(positions) => positions}
+      rowKey={({ id }) => id}
+      onOpen={({ id }) => setPosition(id)}
+      isSelected={({ id }) => id === selected}
+      empty={
+        <Empty title="No open positions">
+          The brain opens one when conviction is high enough and all limits allow it. The Brain page shows why
+          not.
+        </Empty>
       }
-    </QueryPanel>
+    />
   )
 }
 
-const columnsWith = (button: (position: Position) => React.ReactNode): readonly Column<Position>[] => [
-  {
-    name: 'Asset',
-    render: ({ asset, direction, status, adopted }) => (
-      <span className="flex flex-wrap items-center gap-1.5">
-        {asset} <DirectionBadge direction={direction} />
-        {adopted ? <AdoptedBadge /> : null}
-        {status === 'degrading' || status === 'closing' ? <Badge tone="warn">{status}</Badge> : null}
+/** Asset, direction and what is special about a position. */
+const AssetCell = ({ position: { asset, direction, status, adopted } }: { readonly position: Position }) => (
+  <span className="flex flex-wrap items-center gap-1.5">
+    {asset} <DirectionBadge direction={direction} />
+    {adopted ? <AdoptedBadge /> : null}
+    {status === 'degrading' || status === 'closing' ? <Badge tone="warn">{status}</Badge> : null}
+  </span>
+)
+
+const ASSET: Column<Position> = {
+  name: 'Asset',
+  render: (position) => <AssetCell position={position} />,
+  sortBy: ({ asset }) => asset,
+}
+
+const pnlColumn = (name: string): Column<Position> => ({
+  name,
+  align: 'right',
+  render: (position) => (
+    <>
+      <Pnl value={pnlOf(position)} />
+      <span className="block text-xs">
+        <Percent value={returnOf(position)} toned />
       </span>
-    ),
-    sortBy: ({ asset }) => asset,
-  },
-  numberColumn('Size', ({ size_notional }) => size_notional, Usd, { wide: true }),
-  numberColumn('Entry', ({ entry_price }) => entry_price, Price, { wide: true }),
-  numberColumn('Mark', ({ mark_price }) => mark_price, Price, { wide: true }),
-  {
-    name: 'Stop',
-    align: 'right',
-    wide: true,
-    render: ({ stop_loss, mark_price }) => <LevelCell level={stop_loss} mark={mark_price} />,
-    sortBy: ({ stop_loss, mark_price }) => Math.abs(distanceTo(stop_loss, mark_price) ?? Infinity),
-  },
-  {
-    name: 'Target',
-    align: 'right',
-    wide: true,
-    render: ({ take_profit, mark_price }) => <LevelCell level={take_profit} mark={mark_price} />,
-    sortBy: ({ take_profit, mark_price }) => Math.abs(distanceTo(take_profit, mark_price) ?? Infinity),
-  },
-  {
-    name: 'P&L',
-    align: 'right',
-    render: (position) => (
-      <>
-        <Pnl value={position.unrealized_pnl} />
-        <span className="block text-xs">
-          <Percent value={returnOf(position)} toned />
-        </span>
-      </>
-    ),
-    sortBy: ({ unrealized_pnl }) => unrealized_pnl ?? 0,
-  },
-  ageColumn('Opened', ({ opened_at }) => opened_at, { wide: true }),
+    </>
+  ),
+  sortBy: (position) => pnlOf(position) ?? 0,
+})
+
+const levelColumn = (name: string, levelOf: (position: Position) => number | null): Column<Position> => ({
+  name,
+  align: 'right',
+  wide: true,
+  render: (position) => <LevelCell level={levelOf(position)} mark={position.mark_price} />,
+  sortBy: (position) => Math.abs(distanceTo(levelOf(position), position.mark_price) ?? Infinity),
+})
+
+const columnsWith = (button: (position: Position) => React.ReactNode): readonly Column<Position>[] => [
+  ASSET,
+  numberColumn('Size', ({ size_notional }) => size_notional, Usd, WIDE),
+  numberColumn('Entry', ({ entry_price }) => entry_price, Price, WIDE),
+  numberColumn('Mark', ({ mark_price }) => mark_price, Price, WIDE),
+  levelColumn('Stop', ({ stop_loss }) => stop_loss),
+  levelColumn('Target', ({ take_profit }) => take_profit),
+  pnlColumn('P&L'),
+  ageColumn('Opened', ({ opened_at }) => opened_at, WIDE),
   { name: 'Action', align: 'right', render: button },
 ]
 
@@ -201,70 +196,35 @@ const ClosedPanel = () => {
   const query = useQuery(queries.positions('closed'))
   const [selected, setPosition] = useUrlState('position')
   return (
-    <QueryPanel
+    <TablePanel
       title="Closed positions"
-      flush
       query={query}
       actions={<span className="text-muted">{query.data?.length ?? ''}</span>}
-    >
-      {(positions) =>
-        positions.length === 0 ? (
-          <Empty title="No closed positions">
-            A position closes at its stop or target, after its maximum holding time, when the conviction
-            flips, or manually.
-          </Empty>
-        ) : (
-          <Table
-            label="Closed positions"
-            columns={COLUMNS}
-            rows={positions.toSorted((one, other) =>
-              (one.closed_at ?? '') < (other.closed_at ?? '') ? 1 : -1,
-            )}
-            rowKey={({ id }) => id}
-            onOpen={({ id }) => setPosition(id)}
-            isSelected={({ id }) => id === selected}
-          />
-        )
+      columns={COLUMNS}
+      rows={(positions) =>
+        positions.toSorted((one, other) => ((one.closed_at ?? '') < (other.closed_at ?? '') ? 1 : -1))
       }
-    </QueryPanel>
+      rowKey={({ id }) => id}
+      onOpen={({ id }) => setPosition(id)}
+      isSelected={({ id }) => id === selected}
+      empty={
+        <Empty title="No closed positions">
+          A position closes at its stop or target, after its maximum holding time, when the conviction flips,
+          or manually.
+        </Empty>
+      }
+    />
   )
 }
 
 const COLUMNS: readonly Column<Position>[] = [
-  {
-    name: 'Asset',
-    render: ({ asset, direction, adopted }) => (
-      <span className="flex flex-wrap items-center gap-1.5">
-        {asset} <DirectionBadge direction={direction} />
-        {adopted ? <AdoptedBadge /> : null}
-      </span>
-    ),
-    sortBy: ({ asset }) => asset,
-  },
+  ASSET,
   { name: 'Exit', render: ({ exit_reason }) => <ExitBadge reason={exit_reason} /> },
-  numberColumn('Size', ({ size_notional }) => size_notional, Usd, { wide: true }),
-  numberColumn('Entry', ({ entry_price }) => entry_price, Price, { wide: true }),
-  numberColumn('Exit price', ({ exit_price }) => exit_price, Price, { wide: true }),
-  numberColumn('Fees', ({ fees_usd }) => fees_usd, Usd, { wide: true }),
-  {
-    name: 'P&L, net',
-    align: 'right',
-    render: (position) => (
-      <>
-        <Pnl value={position.realized_pnl} />
-        <span className="block text-xs">
-          <Percent value={returnOf(position)} toned />
-        </span>
-      </>
-    ),
-    sortBy: ({ realized_pnl }) => realized_pnl ?? 0,
-  },
-  {
-    name: 'Held',
-    align: 'right',
-    wide: true,
-    render: (position) => formatDuration(heldMs(position, 0)),
-    sortBy: (position) => heldMs(position, 0),
-  },
+  numberColumn('Size', ({ size_notional }) => size_notional, Usd, WIDE),
+  numberColumn('Entry', ({ entry_price }) => entry_price, Price, WIDE),
+  numberColumn('Exit price', ({ exit_price }) => exit_price, Price, WIDE),
+  numberColumn('Fees', ({ fees_usd }) => fees_usd, Usd, WIDE),
+  pnlColumn('P&L, net'),
+  numberColumn('Held', (position) => heldMs(position, 0), Duration, WIDE),
   ageColumn('Closed', ({ closed_at }) => closed_at),
 ]

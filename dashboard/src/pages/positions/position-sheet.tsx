@@ -5,7 +5,7 @@ import type { ExplainedConviction, Position } from '../../api/types.ts'
 import { PageLink } from '../../app/page-link.tsx'
 import { AdoptedBadge, Badge, DirectionBadge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
+import { QuerySheet } from '../../ui/dialog.tsx'
 import { formatDuration, formatNumber, formatPercent, formatWords } from '../../ui/format.ts'
 import { Facts, Id } from '../../ui/id.tsx'
 import { Percent, Pnl, Price, Quantity, Stat, Unknown, Usd } from '../../ui/numbers.tsx'
@@ -23,24 +23,22 @@ export const PositionSheet = ({ id, onClose }: { readonly id: string; readonly o
   const query = useQuery(queries.position(id))
   const title = query.data === undefined ? 'Position' : `${query.data.asset} ${query.data.direction}`
   return (
-    <Dialog title={title} form="sheet" onClose={onClose}>
-      <QueryContent query={query} what="the position">
-        {(position) => (
-          <div className="grid gap-6">
-            <Result position={position} />
-            <PriceChart key={position.closed_at} position={position} />
-            <Terms position={position} />
-            <Reasons position={position} />
-            <History id={position.id} />
-          </div>
-        )}
-      </QueryContent>
-    </Dialog>
+    <QuerySheet query={query} what="the position" title={title} onClose={onClose}>
+      {(position) => (
+        <div className="grid gap-6">
+          <Result position={position} />
+          <PriceChart key={position.closed_at} position={position} />
+          <Terms position={position} />
+          <Reasons position={position} />
+          <History id={position.id} />
+        </div>
+      )}
+    </QuerySheet>
   )
 }
 
 const Result = ({ position }: { readonly position: Position }) => {
-  const { close, closingId } = useClose()
+  const close = useClose()
   const held = useNow((nowMs) => formatDuration(heldMs(position, nowMs)))
   const multiple = rMultipleOf(position)
   return (
@@ -56,9 +54,9 @@ const Result = ({ position }: { readonly position: Position }) => {
           <Button
             look="danger"
             size="small"
-            busy={closingId !== null}
+            busy={close.isPending}
             disabled={position.status === 'closing'}
-            onClick={() => void close(position)}
+            onClick={() => close.run(position)}
           >
             Close position
           </Button>
@@ -82,7 +80,7 @@ const Result = ({ position }: { readonly position: Position }) => {
 
 const Terms = ({ position }: { readonly position: Position }) => (
   <Section title="Terms">
-    <div className="grid gap-x-6 gap-y-1.5 sm:grid-cols-[2fr_3fr]">
+    <div className="grid gap-x-6 gap-y-1.5 sm:grid-cols-2">
       <Facts facts={pricesOf(position)} />
       <Facts facts={circumstancesOf(position)} />
     </div>

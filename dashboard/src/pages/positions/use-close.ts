@@ -1,6 +1,5 @@
 import { api } from '../../api/client.ts'
 import type { Position } from '../../api/types.ts'
-import { confirm } from '../../app/prompts.tsx'
 import { useAction } from '../../app/use-action.ts'
 import { formatPrice, formatUsd } from '../../ui/format.ts'
 import { pnlOf } from './figures.ts'
@@ -8,27 +7,22 @@ import { pnlOf } from './figures.ts'
 const REFRESHES = ['positions', 'portfolio', 'orders'] as const
 
 /** Closes one position at the market, after a confirmation. */
-export const useClose = () => {
-  const action = useAction({
+export const useClose = () =>
+  useAction({
     send: ({ id }: Position, headers) =>
       api.POST('/positions/{position_id}/close', { params: { path: { position_id: id } }, headers }),
+    confirms: (position) => ({
+      title: `Close ${position.direction} ${position.asset}?`,
+      text: textFor(position),
+      confirmLabel: 'Close position',
+      look: 'danger',
+    }),
     done: (closed) =>
       closed.realized_pnl === null
         ? `${closed.asset}: exit order sent`
         : `${closed.asset} closed: ${formatUsd(closed.realized_pnl, { plus: true })}`,
     refreshes: REFRESHES,
   })
-  const close = async (position: Position): Promise<void> => {
-    const answer = await confirm({
-      title: `Close ${position.direction} ${position.asset}?`,
-      text: textFor(position),
-      confirmLabel: 'Close position',
-      look: 'danger',
-    })
-    if (answer !== null) action.mutate(position)
-  }
-  return { close, closingId: action.isPending ? action.variables.id : null }
-}
 
 const textFor = (position: Position): string => {
   const { size_notional, mark_price } = position
@@ -39,25 +33,20 @@ const textFor = (position: Position): string => {
 }
 
 /** Closes all positions at the market, after a reason and a typed word. */
-export const useCloseAll = () => {
-  const action = useAction({
-    send: (reason: string, headers) => api.POST('/positions/close-all', { body: { reason }, headers }),
-    done: ({ positions, failed }) =>
-      failed.length === 0
-        ? `${positions.length} closed`
-        : `${positions.length} closed, ${failed.length} stay open: no recent price`,
-    refreshes: REFRESHES,
-  })
-  const closeAll = async (count: number): Promise<void> => {
-    const answer = await confirm({
+export const useCloseAll = (count: number) =>
+  useAction({
+    send: (_input: void, headers, reason) => api.POST('/positions/close-all', { body: { reason }, headers }),
+    confirms: () => ({
       title: count === 1 ? 'Close the open position?' : `Close all ${count} open positions?`,
       text: 'Each is closed at the market. The brain may open new ones in its next cycle: raise the kill switch to prevent that.',
       confirmLabel: 'Close all',
       look: 'danger',
       reason: { suggestion: 'closed by the operator' },
       word: 'CLOSE',
-    })
-    if (answer !== null) action.mutate(answer.reason)
-  }
-  return { closeAll, isPending: action.isPending }
-}
+    }),
+    done: ({ positions, failed }) =>
+      failed.length === 0
+        ? `${positions.length} closed`
+        : `${positions.length} closed, ${failed.length} stay open: no recent price`,
+    refreshes: REFRESHES,
+  })

@@ -2,22 +2,22 @@ import { useQuery } from '@tanstack/react-query'
 import { queries } from '../../api/queries.ts'
 import type { EventItem, ProducerStatus } from '../../api/types.ts'
 import { useUrlState } from '../../app/use-url-state.ts'
-import { useRecentEvents } from '../../live/live.ts'
+import { useEventList } from '../../live/live.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Choice } from '../../ui/field.tsx'
-import { formatCount, formatDuration } from '../../ui/format.ts'
+import { formatCount } from '../../ui/format.ts'
 import { LiveList } from '../../ui/live-list.tsx'
-import { Stat, Unknown } from '../../ui/numbers.tsx'
+import { Count, Duration, Stat } from '../../ui/numbers.tsx'
 import { QueryPanel } from '../../ui/panel.tsx'
 import { Empty } from '../../ui/states.tsx'
-import { ageColumn, type Column, Table } from '../../ui/table.tsx'
+import { ageColumn, type Column, numberColumn, TablePanel, WIDE } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { Untrusted } from '../../ui/untrusted.tsx'
 import { HEALTH_TEXTS, HEALTH_TONES, HEALTHS, isFailing, nextRunOf, scheduleText } from './health.ts'
 import { ProducerSheet } from './producer-sheet.tsx'
 import { RegisterProducer } from './register-dialog.tsx'
-import { isRun, runOf, RunRow } from './runs.tsx'
+import { runOf, RunRow } from './runs.tsx'
 
 /** The sources of signals and their health. */
 export const Page = () => (
@@ -100,9 +100,8 @@ const ProducersPanel = ({ className = '' }: { readonly className?: string }) => 
   const [, open] = useUrlState('producer')
   const [, openForm] = useUrlState('form')
   return (
-    <QueryPanel
+    <TablePanel
       title="Producers"
-      flush
       className={className}
       query={query}
       actions={
@@ -113,26 +112,19 @@ const ProducersPanel = ({ className = '' }: { readonly className?: string }) => 
           </Button>
         </>
       }
-    >
-      {({ producers }) => {
-        const shown = Object.values(producers).filter(PASSES[filter] ?? (() => true))
-        return shown.length === 0 ? (
-          <Empty title={filter === 'failing' ? 'No producer is failing' : 'No such producer'}>
-            {filter === 'registered'
-              ? 'A registered producer is an endpoint that is polled for signals on its schedule.'
-              : 'Choose another filter.'}
-          </Empty>
-        ) : (
-          <Table
-            label="Health of producers"
-            columns={COLUMNS}
-            rows={worstFirst(shown)}
-            rowKey={({ name }) => name}
-            onOpen={({ name }) => open(name)}
-          />
-        )
-      }}
-    </QueryPanel>
+      label="Health of producers"
+      columns={COLUMNS}
+      rows={({ producers }) => worstFirst(Object.values(producers).filter(PASSES[filter] ?? (() => true)))}
+      rowKey={({ name }) => name}
+      onOpen={({ name }) => open(name)}
+      empty={
+        <Empty title={filter === 'failing' ? 'No producer is failing' : 'No such producer'}>
+          {filter === 'registered'
+            ? 'A registered producer is an endpoint that is polled for signals on its schedule.'
+            : 'Choose another filter.'}
+        </Empty>
+      }
+    />
   )
 }
 
@@ -167,33 +159,14 @@ const COLUMNS: readonly Column<ProducerStatus>[] = [
     sortBy: rankOf,
   },
   ageColumn('Last run', ({ last_run_at }) => last_run_at),
-  {
-    name: 'Next',
-    align: 'right',
-    wide: true,
-    render: (producer) => <Time at={nextRunOf(producer)} as="ago" />,
-    sortBy: (producer) => nextRunOf(producer) ?? '',
-  },
+  ageColumn('Next', nextRunOf, WIDE),
   {
     name: 'Schedule',
     wide: true,
     render: (producer) => <span className="text-muted">{scheduleText(producer)}</span>,
   },
-  {
-    name: 'Signals',
-    align: 'right',
-    wide: true,
-    render: ({ events_produced }) => formatCount(events_produced),
-    sortBy: ({ events_produced }) => events_produced,
-  },
-  {
-    name: 'Duration',
-    align: 'right',
-    wide: true,
-    render: ({ avg_duration_ms }) =>
-      avg_duration_ms === null ? <Unknown why="has not run" /> : formatDuration(avg_duration_ms),
-    sortBy: ({ avg_duration_ms }) => avg_duration_ms ?? -1,
-  },
+  numberColumn('Signals', ({ events_produced }) => events_produced, Count, WIDE),
+  numberColumn('Duration', ({ avg_duration_ms }) => avg_duration_ms, Duration, WIDE),
   {
     name: 'Failures in a row',
     align: 'right',
@@ -229,8 +202,7 @@ const KINDS = [
 /** Runs of all producers, live. */
 const RunsPanel = ({ className = '' }: { readonly className?: string }) => {
   const [kind, setKind] = useUrlState('runs', 'all')
-  const query = useQuery(queries.events({ type: 'producer.run', limit: RUNS_MAX }))
-  const events = useRecentEvents(isRun, { older: query.data?.items, limit: RUNS_MAX })
+  const { query, events } = useEventList({ type: 'producer.run', limit: RUNS_MAX })
   const [, open] = useUrlState('producer')
   const runs = events.filter(kind === 'failed' ? hasErrors : () => true).map(runOf)
   return (

@@ -2,24 +2,23 @@ import { useQuery } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import type { ProducerStatus, Provenance } from '../../api/types.ts'
-import { confirm } from '../../app/prompts.tsx'
 import { useAction } from '../../app/use-action.ts'
 import { useUrlState } from '../../app/use-url-state.ts'
-import { useRecentEvents } from '../../live/live.ts'
+import { useEventList } from '../../live/live.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
-import { formatCount, formatDuration, formatPercent } from '../../ui/format.ts'
+import { formatCount } from '../../ui/format.ts'
 import { Facts } from '../../ui/id.tsx'
 import { LiveList } from '../../ui/live-list.tsx'
-import { Unknown } from '../../ui/numbers.tsx'
+import { Count, Duration, Percent, Share } from '../../ui/numbers.tsx'
 import { QueryContent, Section } from '../../ui/panel.tsx'
 import { Empty } from '../../ui/states.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
+import { type Column, numberColumn, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { Untrusted } from '../../ui/untrusted.tsx'
 import { HEALTH_TONES, HEALTH_TEXTS, nextRunOf, scheduleText } from './health.ts'
-import { isRun, runOf, RunRow } from './runs.tsx'
+import { runOf, RunRow } from './runs.tsx'
 
 /** `?producer=<name>` */
 export const ProducerSheet = () => {
@@ -99,12 +98,7 @@ const factsOf = (producer: ProducerStatus) => ({
     producer.quarantined_until === null ? undefined : <Time at={producer.quarantined_until} as="full" />,
   'Failures in a row': formatCount(producer.consecutive_failures),
   'Signals written': formatCount(producer.events_produced),
-  'Average duration':
-    producer.avg_duration_ms === null ? (
-      <Unknown why="has not run" />
-    ) : (
-      formatDuration(producer.avg_duration_ms)
-    ),
+  'Average duration': <Duration value={producer.avg_duration_ms} />,
 })
 
 interface RemoveButtonProps {
@@ -115,21 +109,18 @@ interface RemoveButtonProps {
 const RemoveButton = ({ name, onRemoved }: RemoveButtonProps) => {
   const remove = useAction({
     send: (_input: void, headers) => api.DELETE('/producers/{name}', { params: { path: { name } }, headers }),
-    done: () => `${name} is removed`,
-    after: onRemoved,
-    refreshes: ['producers'],
-  })
-  const ask = async (): Promise<void> => {
-    const answer = await confirm({
+    confirms: () => ({
       title: 'Remove this producer?',
       text: `${name} is no longer polled. Its signals stay in the log.`,
       confirmLabel: 'Remove',
       look: 'danger',
-    })
-    if (answer !== null) remove.mutate()
-  }
+    }),
+    done: () => `${name} is removed`,
+    after: onRemoved,
+    refreshes: ['producers'],
+  })
   return (
-    <Button size="small" busy={remove.isPending} onClick={() => void ask()}>
+    <Button size="small" busy={remove.isPending} onClick={() => remove.run()}>
       Remove
     </Button>
   )
@@ -138,11 +129,10 @@ const RemoveButton = ({ name, onRemoved }: RemoveButtonProps) => {
 const RUNS_MAX = 100
 
 const ProducerRuns = ({ name }: { readonly name: string }) => {
-  const query = useQuery(queries.events({ type: 'producer.run', source: name, limit: RUNS_MAX }))
-  const events = useRecentEvents((event) => isRun(event) && event.payload['name'] === name, {
-    older: query.data?.items,
-    limit: RUNS_MAX,
-  })
+  const { query, events } = useEventList(
+    { type: 'producer.run', source: name, limit: RUNS_MAX },
+    ({ payload }) => payload['name'] === name,
+  )
   return (
     <QueryContent query={query} what="the runs">
       {() =>
@@ -213,11 +203,7 @@ type Window = readonly [name: string, window: NonNullable<KnownProvenance['attri
 
 const COLUMNS: readonly Column<Window>[] = [
   { name: 'Window', render: ([name]) => name.replace('d', ' days') },
-  { name: 'Signals', align: 'right', render: ([, { signals }]) => formatCount(signals) },
-  { name: 'Hit rate', align: 'right', render: ([, { hit_rate }]) => formatPercent(hit_rate, { digits: 0 }) },
-  {
-    name: 'Largest drawdown',
-    align: 'right',
-    render: ([, { max_drawdown_pct }]) => formatPercent(max_drawdown_pct),
-  },
+  numberColumn('Signals', ([, { signals }]) => signals, Count),
+  numberColumn('Hit rate', ([, { hit_rate }]) => hit_rate, Share),
+  numberColumn('Largest drawdown', ([, { max_drawdown_pct }]) => max_drawdown_pct, Percent),
 ]

@@ -1,8 +1,7 @@
-import { type SyntheticEvent, useState } from 'react'
 import { api } from '../../api/client.ts'
-import { FormEnd, formErrors, RegisterDialog } from '../../app/forms.tsx'
+import { Form, formErrors, RegisterDialog, useDraft } from '../../app/forms.tsx'
 import { useAction } from '../../app/use-action.ts'
-import { Field, inputClass, TextField } from '../../ui/field.tsx'
+import { OptionList, SelectField, TextField } from '../../ui/field.tsx'
 
 const DOMAINS = ['onchain', 'social', 'tradfi', 'technical', 'events', 'curator']
 
@@ -19,66 +18,42 @@ export const RegisterProducer = () => (
   </RegisterDialog>
 )
 
-interface Draft {
-  readonly name: string
-  readonly domain: string
-  readonly endpoint: string
-  readonly schedule: string
-}
-
 const RegisterForm = ({ onDone }: { readonly onDone: () => void }) => {
-  const [draft, setDraft] = useState<Draft>({
-    name: '',
-    domain: 'onchain',
-    endpoint: '',
-    schedule: '*/15 * * * *',
-  })
+  const { draft, input } = useDraft({ name: '', domain: 'onchain', endpoint: '', schedule: '*/15 * * * *' })
   const action = useAction({
-    send: (body: Draft, headers) => api.POST('/producers/register', { body, headers }),
+    send: (_input: void, headers) => api.POST('/producers/register', { body: draft, headers }),
     done: ({ name }) => `${name} is registered`,
     after: onDone,
     refreshes: ['producers'],
     quiet: true,
   })
-  const submit = (event: SyntheticEvent): void => {
-    event.preventDefault()
-    action.mutate(draft)
-  }
-  const change = (member: keyof Draft) => (event: { target: { value: string } }) =>
-    setDraft({ ...draft, [member]: event.target.value })
   const errors = formErrors(action.error, {
     code: 'producer.duplicate',
     member: 'name',
     text: 'This name is taken',
   })
   return (
-    <form className="grid gap-4" onSubmit={submit}>
+    <Form
+      submitLabel="Register"
+      error={errors.rest}
+      isBusy={action.isPending}
+      onSubmit={action.run}
+      onCancel={onDone}
+    >
       <TextField
         label="Name"
         hint="Letters, digits, dots, underscores, colons and hyphens"
-        error={errors.of('name')}
-        value={draft.name}
-        onChange={change('name')}
+        {...input('name', errors)}
         required
         maxLength={128}
         autoFocus
         autoComplete="off"
       />
-      <Field label="Domain" hint="Decides its weight" error={errors.of('domain')}>
-        {(ids) => (
-          <select {...ids} value={draft.domain} onChange={change('domain')} className={inputClass}>
-            {DOMAINS.map((domain) => (
-              <option key={domain}>{domain}</option>
-            ))}
-          </select>
-        )}
-      </Field>
+      <SelectField label="Domain" hint="Decides its weight" options={DOMAINS} {...input('domain', errors)} />
       <TextField
         label="Endpoint"
         hint="An http or https address; private addresses are refused"
-        error={errors.of('endpoint')}
-        value={draft.endpoint}
-        onChange={change('endpoint')}
+        {...input('endpoint', errors)}
         placeholder="https://example.com/signals"
         inputMode="url"
         required
@@ -88,21 +63,14 @@ const RegisterForm = ({ onDone }: { readonly onDone: () => void }) => {
       <TextField
         label="Schedule"
         hint="Minute, hour, day, month, weekday, in UTC"
-        error={errors.of('schedule')}
-        value={draft.schedule}
-        onChange={change('schedule')}
+        {...input('schedule', errors)}
         list="producer-schedules"
         required
         autoComplete="off"
       />
       <datalist id="producer-schedules">
-        {SCHEDULES.map(([cron, words]) => (
-          <option key={cron} value={cron}>
-            {words}
-          </option>
-        ))}
+        <OptionList options={SCHEDULES} />
       </datalist>
-      <FormEnd submitLabel="Register" error={errors.rest} isBusy={action.isPending} onCancel={onDone} />
-    </form>
+    </Form>
   )
 }

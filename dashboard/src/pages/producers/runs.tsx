@@ -68,8 +68,6 @@ interface Run {
   readonly rejected: readonly string[]
 }
 
-export const isRun = ({ type }: EventItem): boolean => type === 'producer.run.v1'
-
 export const runOf = ({ id, ts, payload }: EventItem): Run => ({
   id,
   ts,

@@ -3,7 +3,6 @@ import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import type { Configuration, Intent } from '../../api/types.ts'
 import { PageLink } from '../../app/page-link.tsx'
-import { confirm } from '../../app/prompts.tsx'
 import { useAction } from '../../app/use-action.ts'
 import { Badge, DirectionBadge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -60,39 +59,35 @@ const whatNeedsApproval = ({ execution }: Configuration): string => {
     : 'Entries of the largest tier need approval.'
 }
 
-const useDecision = (verb: 'approve' | 'deny') =>
+const useDecision = ({ intent_id: id }: Intent, what: string) =>
   useAction({
-    send: ({ intent, note }: { readonly intent: Intent; readonly note: string }, headers) =>
-      api.POST(`/intents/{id}/${verb}`, {
-        params: { path: { id: intent.intent_id } },
-        body: { note },
-        headers,
-      }),
+    send: (verb: 'approve' | 'deny', headers, note) =>
+      api.POST(`/intents/{id}/${verb}`, { params: { path: { id } }, body: { note }, headers }),
+    confirms: (verb) =>
+      verb === 'approve'
+        ? {
+            title: `Approve ${what}?`,
+            text: 'It is executed at once, with all checks of any entry.',
+            confirmLabel: 'Approve',
+            reason: { suggestion: 'approved on the dashboard' },
+          }
+        : {
+            title: `Deny ${what}?`,
+            text: 'The intent ends. The brain may create another one in a later cycle.',
+            confirmLabel: 'Deny',
+            look: 'danger',
+            reason: { suggestion: 'denied on the dashboard' },
+          },
     done: ({ symbol, status, reasons }) =>
       `${symbol}: ${formatWords(status)}${reasons.length > 0 ? ` (${reasons.map(formatWords).join(', ')})` : ''}`,
     refreshes: ['intents', 'orders', 'positions', 'portfolio'],
   })
 
 const WaitingIntent = ({ intent }: { readonly intent: Intent }) => {
-  const approve = useDecision('approve')
-  const deny = useDecision('deny')
   const { data: portfolio } = useQuery(queries.portfolio())
   const notional = portfolio === undefined ? null : portfolio.equity_usd * intent.size_pct
   const what = `${intent.direction} ${intent.symbol}, ${notional === null ? formatPercent(intent.size_pct) : formatUsd(notional)}`
-  const decide = async (verb: 'approve' | 'deny'): Promise<void> => {
-    const isApproval = verb === 'approve'
-    const answer = await confirm({
-      title: `${isApproval ? 'Approve' : 'Deny'} ${what}?`,
-      text: isApproval
-        ? 'It is executed at once, with all checks of any entry.'
-        : 'The intent ends. The brain may create another one in a later cycle.',
-      confirmLabel: isApproval ? 'Approve' : 'Deny',
-      look: isApproval ? 'primary' : 'danger',
-      reason: { suggestion: isApproval ? 'approved on the dashboard' : 'denied on the dashboard' },
-    })
-    if (answer !== null) (isApproval ? approve : deny).mutate({ intent, note: answer.reason })
-  }
-  const isBusy = approve.isPending || deny.isPending
+  const decision = useDecision(intent, what)
   return (
     <li className="grid gap-2 border-b border-line px-3 py-2.5 text-[13px] last:border-0">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
@@ -116,10 +111,10 @@ const WaitingIntent = ({ intent }: { readonly intent: Intent }) => {
       </dl>
       <Untrusted text={intent.rationale} />
       <div className="flex flex-wrap gap-2">
-        <Button size="small" look="primary" busy={isBusy} onClick={() => void decide('approve')}>
+        <Button size="small" look="primary" busy={decision.isPending} onClick={() => decision.run('approve')}>
           Approve<span className="sr-only"> {what}</span>
         </Button>
-        <Button size="small" busy={isBusy} onClick={() => void decide('deny')}>
+        <Button size="small" busy={decision.isPending} onClick={() => decision.run('deny')}>
           Deny<span className="sr-only"> {what}</span>
         </Button>
         <PageLink to="/brain" search={{ cycle: intent.cycle_id }} className="ml-auto self-center text-xs">

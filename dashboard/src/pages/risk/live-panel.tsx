@@ -5,7 +5,6 @@ import { queries } from '../../api/queries.ts'
 import type { Live } from '../../api/types.ts'
 import { openKillSwitch } from '../../app/kill-switch.tsx'
 import { PageLink } from '../../app/page-link.tsx'
-import { confirm } from '../../app/prompts.tsx'
 import { useAction } from '../../app/use-action.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -165,25 +164,22 @@ const PaperPeriod = () => {
 
 const ReduceOnly = ({ live: { reduce_only, venue } }: { readonly live: Live }) => {
   const resume = useAction({
-    send: (body: { readonly reason: string }, headers) => api.POST('/live/resume', { body, headers }),
-    done: () => 'Entries are allowed again',
-    refreshes: ['live', 'positions', 'portfolio'],
-  })
-  const ask = async (): Promise<void> => {
-    const answer = await confirm({
+    send: (_input: void, headers, reason) => api.POST('/live/resume', { body: { reason }, headers }),
+    confirms: () => ({
       title: 'Allow entries again?',
       text: `Positions that ${venue ?? 'the venue'} does not hold are closed here at their last price. Adopted positions stay until you close them.`,
       confirmLabel: 'Resume',
       look: 'danger',
       reason: { suggestion: '' },
-    })
-    if (answer !== null) resume.mutate({ reason: answer.reason })
-  }
+    }),
+    done: () => 'Entries are allowed again',
+    refreshes: ['live', 'positions', 'portfolio'],
+  })
   return (
     <Step
       title="Reduce only"
       action={
-        <Button size="small" busy={resume.isPending} onClick={() => void ask()}>
+        <Button size="small" busy={resume.isPending} onClick={() => resume.run()}>
           Resume
         </Button>
       }

@@ -1,12 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
-import type { EventItem, Order } from '../../api/types.ts'
+import type { Order } from '../../api/types.ts'
 import { PageLink } from '../../app/page-link.tsx'
-import { confirm } from '../../app/prompts.tsx'
 import { useAction } from '../../app/use-action.ts'
 import { useUrlState } from '../../app/use-url-state.ts'
-import { useRecentEvents } from '../../live/live.ts'
+import { useEventList } from '../../live/live.ts'
 import { Badge, type Tone } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Choice } from '../../ui/field.tsx'
@@ -129,7 +128,7 @@ const columnsWith = (endReasons: ReadonlyMap<string, string>): readonly Column<O
     align: 'right',
     render: ({ filled_quantity, quantity, symbol }) => (
       <>
-        {formatQuantity(filled_quantity)} <span className="text-muted">of</span>{' '}
+        {filled_quantity === quantity ? null : `${formatQuantity(filled_quantity)} of `}
         <Quantity value={quantity} unit={symbol} />
       </>
     ),
@@ -182,19 +181,13 @@ const CANCEL_REASONS: Readonly<Record<string, string>> = {
 const reasonText = (reason: string): string => CANCEL_REASONS[reason] ?? rejectionText(reason)
 
 const ENDS_MAX = 100
-const isEnd = ({ type }: EventItem): boolean =>
-  type === 'execution.order_canceled.v1' || type === 'execution.order_failed.v1'
 
 /** Reasons by order. The log has them for paper orders too, whose `cancel_reason` is always null. */
 const useEndReasons = (): ReadonlyMap<string, string> => {
-  const canceled = useQuery(queries.events({ type: 'execution.order_canceled', limit: ENDS_MAX }))
-  const failed = useQuery(queries.events({ type: 'execution.order_failed', limit: ENDS_MAX }))
-  const ends = useRecentEvents(isEnd, {
-    older: [...(canceled.data?.items ?? []), ...(failed.data?.items ?? [])],
-    limit: 2 * ENDS_MAX,
-  })
+  const { events: canceled } = useEventList({ type: 'execution.order_canceled', limit: ENDS_MAX })
+  const { events: failed } = useEventList({ type: 'execution.order_failed', limit: ENDS_MAX })
   return new Map(
-    ends.map(({ payload: { order_id, reason, reasons } }) => [
+    [...canceled, ...failed].map(({ payload: { order_id, reason, reasons } }) => [
       textOf(order_id),
       Array.isArray(reasons) ? reasons.map((one) => formatWords(textOf(one))).join(', ') : textOf(reason),
     ]),
@@ -206,14 +199,10 @@ const nameOf = ({ side, quantity, symbol }: Order): string => `${side} ${formatQ
 const CancelButton = ({ order }: { readonly order: Order }) => {
   const name = nameOf(order)
   const { needs_operator: isLost, order_id } = order
-  const action = useAction({
-    send: (body: { readonly reason: string }, headers) =>
-      api.POST('/orders/{order_id}/cancel', { params: { path: { order_id } }, body, headers }),
-    done: () => (isLost ? `${name} is marked as canceled` : `Canceling ${name}`),
-    refreshes: ['orders', 'intents', 'live'],
-  })
-  const cancel = async (): Promise<void> => {
-    const answer = await confirm({
+  const cancel = useAction({
+    send: (_input: void, headers, reason) =>
+      api.POST('/orders/{order_id}/cancel', { params: { path: { order_id } }, body: { reason }, headers }),
+    confirms: () => ({
       title: isLost ? `Mark ${name} as canceled?` : `Cancel ${name}?`,
       text: isLost
         ? `The service does not ask ${order.venue} again. Check there first that the order is not open: a fill after this is not booked.`
@@ -221,15 +210,16 @@ const CancelButton = ({ order }: { readonly order: Order }) => {
       confirmLabel: isLost ? 'Mark as canceled' : 'Cancel the order',
       look: 'danger',
       reason: { suggestion: isLost ? 'checked at the venue' : 'canceled on the dashboard' },
-    })
-    if (answer !== null) action.mutate({ reason: answer.reason })
-  }
+    }),
+    done: () => (isLost ? `${name} is marked as canceled` : `Canceling ${name}`),
+    refreshes: ['orders', 'intents', 'live'],
+  })
   return (
     <Button
       size="small"
       look={isLost ? 'danger' : 'plain'}
-      busy={action.isPending}
-      onClick={() => void cancel()}
+      busy={cancel.isPending}
+      onClick={() => cancel.run()}
     >
       {isLost ? 'Mark as canceled' : 'Cancel'}
       <span className="sr-only"> {name}</span>

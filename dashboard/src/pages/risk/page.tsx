@@ -5,9 +5,9 @@ import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import type { EventItem } from '../../api/types.ts'
 import { KillSwitchLevels, LEVELS } from '../../app/kill-switch.tsx'
-import { confirm } from '../../app/prompts.tsx'
+import type { OperatorHeaders } from '../../app/prompts.tsx'
 import { useAction } from '../../app/use-action.ts'
-import { useRecentEvents } from '../../live/live.ts'
+import { useEventList } from '../../live/live.ts'
 import { Badge, type Tone } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { inputClass } from '../../ui/field.tsx'
@@ -61,12 +61,10 @@ const KillSwitchPanel = () => {
 }
 
 const CHANGES_MAX = 50
-const isLevelChange = ({ type }: EventItem): boolean => type.startsWith('system.kill_switch.')
 
 /** Every change of the kill switch, automatic or by an operator. */
 const HistoryPanel = () => {
-  const query = useQuery(queries.events({ type: 'system.kill_switch', limit: CHANGES_MAX }))
-  const changes = useRecentEvents(isLevelChange, { older: query.data?.items, limit: CHANGES_MAX })
+  const { query, events: changes } = useEventList({ type: 'system.kill_switch', limit: CHANGES_MAX })
   return (
     <QueryPanel title="Kill switch history" flush query={query}>
       {() =>
@@ -132,23 +130,31 @@ const BlacklistPanel = () => {
   )
 }
 
+const saveSymbols = (listed: readonly string[], headers: OperatorHeaders) =>
+  api.POST('/config', { body: { execution: { dcg_symbols: listed } }, headers })
+
 const Symbols = ({ symbols }: { readonly symbols: readonly string[] }) => {
   const { data: schema } = useQuery(queries.configSchema())
   const isFixed = schema?.set_by_environment.includes(KEY) === true
-  const save = useAction({
-    send: (listed: readonly string[], headers) =>
-      api.POST('/config', { body: { execution: { dcg_symbols: listed } }, headers }),
-    done: (_result, listed) => (listed.length > symbols.length ? 'Symbol blocked' : 'Symbol allowed again'),
+  const add = useAction({
+    send: (symbol: string, headers) => saveSymbols([...symbols, symbol], headers),
+    done: () => 'Symbol blocked',
     refreshes: ['config'],
   })
-  const remove = async (symbol: string): Promise<void> => {
-    const answer = await confirm({
+  const remove = useAction({
+    send: (symbol: string, headers) =>
+      saveSymbols(
+        symbols.filter((one) => one !== symbol),
+        headers,
+      ),
+    confirms: (symbol) => ({
       title: `Allow ${symbol} again?`,
       text: 'The brain may open positions in it from its next cycle on.',
       confirmLabel: `Allow ${symbol}`,
-    })
-    if (answer !== null) save.mutate(symbols.filter((one) => one !== symbol))
-  }
+    }),
+    done: () => 'Symbol allowed again',
+    refreshes: ['config'],
+  })
   return (
     <>
       {symbols.length === 0 ? (
@@ -164,9 +170,9 @@ const Symbols = ({ symbols }: { readonly symbols: readonly string[] }) => {
               <button
                 type="button"
                 aria-label={`Allow ${symbol} again`}
-                disabled={isFixed || save.isPending}
+                disabled={isFixed || remove.isPending}
                 className="grid size-7 shrink-0 place-items-center text-muted hover:text-text disabled:opacity-40"
-                onClick={() => void remove(symbol)}
+                onClick={() => remove.run(symbol)}
               >
                 <X className="size-3.5" aria-hidden />
               </button>
@@ -179,11 +185,7 @@ const Symbols = ({ symbols }: { readonly symbols: readonly string[] }) => {
           Set by the environment (SVC_EXECUTION__DCG_SYMBOLS): change it there and restart.
         </p>
       ) : (
-        <AddSymbol
-          symbols={symbols}
-          isBusy={save.isPending}
-          onAdd={(symbol) => save.mutate([...symbols, symbol])}
-        />
+        <AddSymbol symbols={symbols} isBusy={add.isPending} onAdd={add.run} />
       )}
     </>
   )
@@ -222,11 +224,8 @@ const AddSymbol = ({ symbols, isBusy, onAdd }: AddSymbolProps) => {
   )
 }
 
-const isViolation = ({ type }: EventItem): boolean => type.startsWith('system.dcg_violation.')
-
 const Violations = () => {
-  const { data } = useQuery(queries.events({ type: 'system.dcg_violation', limit: VIOLATIONS_MAX }))
-  const violations = useRecentEvents(isViolation, { older: data?.items, limit: VIOLATIONS_MAX })
+  const { events: violations } = useEventList({ type: 'system.dcg_violation', limit: VIOLATIONS_MAX })
   if (violations.length === 0) return <p className="text-xs text-muted">No trades refused yet.</p>
   return (
     <div className="grid gap-1">

@@ -2,7 +2,7 @@ import { RotateCcw } from 'lucide-react'
 import { useId } from 'react'
 import { Badge } from '../../ui/badge.tsx'
 import { cx } from '../../ui/cx.ts'
-import { inputClass } from '../../ui/field.tsx'
+import { inputClass, OptionList } from '../../ui/field.tsx'
 import { formatDuration, formatPercent, formatUsd } from '../../ui/format.ts'
 import {
   errorsAt,
@@ -200,11 +200,7 @@ const Select = ({
     className={cx(inputClass, 'max-w-56 disabled:opacity-60')}
     onChange={(event) => onText(event.target.value)}
   >
-    {options.map(([value, label]) => (
-      <option key={value} value={value}>
-        {label}
-      </option>
-    ))}
+    <OptionList options={options} />
   </select>
 )
 

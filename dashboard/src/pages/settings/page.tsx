@@ -222,7 +222,7 @@ const SectionList = ({ sections, current, onChoose }: SectionListProps) => (
 /** A section of the configuration: its settings, and below them its groups, closed until asked for. */
 const Section = ({ group }: { readonly group: SettingGroup }) => {
   const { errors } = useForm()
-  // A error of the group as a whole, such as weights that do not add up.
+  // An error of the group as a whole, such as weights that do not add up.
   const error = errorsAt(
     errors.filter(({ loc }) => loc.slice(1).join('.') === group.key),
     group.key,
@@ -261,7 +261,7 @@ const Subgroup = ({ group }: { readonly group: SettingGroup }) => {
           aria-hidden
         />
         <strong className="font-medium">{group.name}</strong>
-        <span className="text-xs text-muted">{group.description}</span>
+        <span className="text-xs text-muted max-sm:order-1 max-sm:basis-full">{group.description}</span>
         <span className="ml-auto flex gap-1.5">
           {changed === 0 ? null : <Badge tone="accent">{changed} changed</Badge>}
           {isWrong ? <Badge tone="bad">not valid</Badge> : null}
@@ -309,5 +309,3 @@ const SearchResults = ({
     </Panel>
   )
 }
-
-/** What was saved and does not count yet; the service says so until it is started again. */

@@ -72,10 +72,10 @@ export const ReviewDialog = ({ onSaved, onClose }: ReviewDialogProps) => {
         ) : (
           <p className="text-[13px] text-warn">Settings marked “restart” take effect after a restart.</p>
         )}
-        {save.isError ? <Failure error={save.error} /> : null}
+        {save.error === null ? null : <Failure error={save.error} />}
         <div className="flex justify-end gap-2">
           <Button onClick={onClose}>Back</Button>
-          <Button look="primary" busy={save.isPending} onClick={() => save.mutate(bodyOf(draft))}>
+          <Button look="primary" busy={save.isPending} onClick={() => save.run(bodyOf(draft))}>
             Save
           </Button>
         </div>

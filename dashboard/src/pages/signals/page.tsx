@@ -3,13 +3,14 @@ import { type ReactNode, useState } from 'react'
 import { useEventPages } from '../../api/queries.ts'
 import type { EventFilter, EventItem } from '../../api/types.ts'
 import { summaryOf, symbolOf } from '../../app/event-summary.ts'
-import { FilterForm, UrlField, useRemainingPx } from '../../app/filter-form.tsx'
+import { FilterForm, ListEnd, UrlField, useRemainingPx } from '../../app/filter-form.tsx'
 import { PageLink } from '../../app/page-link.tsx'
 import { useUrlState } from '../../app/use-url-state.ts'
 import { useRecentEvents } from '../../live/live.ts'
 import { DirectionBadge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { cx } from '../../ui/cx.ts'
+import { OptionList } from '../../ui/field.tsx'
 import { formatCount, formatNumber } from '../../ui/format.ts'
 import { LiveList } from '../../ui/live-list.tsx'
 import { DataAge, Panel, QueryContent } from '../../ui/panel.tsx'
@@ -51,26 +52,19 @@ const SHOWN_MAX = 2000
 
 const FeedPanel = ({ actions }: { readonly actions: ReactNode }) => {
   const filter = useSignalFilter()
-  return (
-    <div className="grid gap-3">
-      {/* Outside of what is remounted with every filter: the user may still be typing. */}
-      <div className="rounded-lg border border-b-0 border-line bg-panel">
-        <FilterBar />
-      </div>
-      <Feed key={JSON.stringify(filter)} filter={filter} actions={actions} />
-    </div>
-  )
-}
-
-const Feed = ({ filter, actions }: { readonly filter: SignalFilter; readonly actions: ReactNode }) => {
+  const key = JSON.stringify(filter)
   const [, setSignal] = useUrlState('signal')
   const query = useEventPages(queryOf(filter))
   const all = useRecentEvents((event) => passes(event, filter), { older: query.records, limit: SHOWN_MAX })
-  const [paused, setPaused] = useState<readonly EventItem[] | null>(null)
+  const [held, setHeld] = useState<{ readonly key: string; readonly events: readonly EventItem[] } | null>(
+    null,
+  )
+  // Another filter resumes the feed.
+  const paused = held?.key === key ? held.events : null
   const shown = paused ?? all
-  const heightPx = useRemainingPx(275)
+  const heightPx = useRemainingPx(278)
   const newer = paused === null ? 0 : all.findIndex(({ id }) => id === paused[0]?.id)
-  const { hasNextPage, isFetchingNextPage, fetchNextPage } = query
+  const { hasNextPage } = query
   return (
     <Panel
       title="Signal feed"
@@ -81,12 +75,13 @@ const Feed = ({ filter, actions }: { readonly filter: SignalFilter; readonly act
           <PauseButton
             isPaused={paused !== null}
             newer={Math.max(0, newer)}
-            onToggle={() => setPaused(paused === null ? all : null)}
+            onToggle={() => setHeld(paused === null ? { key, events: all } : null)}
           />
           {actions}
         </>
       }
     >
+      <FilterBar />
       <QueryContent query={query} what="signals">
         {() => (
           <>
@@ -96,6 +91,7 @@ const Feed = ({ filter, actions }: { readonly filter: SignalFilter; readonly act
               <>
                 <SignalHead />
                 <LiveList
+                  key={key}
                   label="Signals"
                   items={shown}
                   itemKey={({ id }) => id}
@@ -107,22 +103,12 @@ const Feed = ({ filter, actions }: { readonly filter: SignalFilter; readonly act
                 />
               </>
             )}
-            <footer className="flex min-h-9 flex-wrap items-center justify-between gap-2 border-t border-line px-3 py-1 text-xs text-muted">
-              <span>
-                {formatCount(shown.length)} {shown.length === 1 ? 'signal' : 'signals'}
-                {hasNextPage ? '' : ' in total'}
-              </span>
-              {hasNextPage && shown.length < SHOWN_MAX ? (
-                <Button
-                  size="small"
-                  busy={isFetchingNextPage}
-                  disabled={paused !== null}
-                  onClick={() => void fetchNextPage()}
-                >
-                  Older signals
-                </Button>
-              ) : null}
-            </footer>
+            <ListEnd
+              count={shown.length}
+              noun="signal"
+              query={query}
+              isFull={shown.length >= SHOWN_MAX || paused !== null}
+            />
           </>
         )}
       </QueryContent>
@@ -214,9 +200,7 @@ const FilterBar = () => {
       <UrlField name="symbol" label="Symbol" placeholder="BTC" />
       <UrlField name="author" label="Author" placeholder="a producer or contributor, exactly" />
       <datalist id="signal-domains">
-        {DOMAINS.map((domain) => (
-          <option key={domain} value={domain} />
-        ))}
+        <OptionList options={DOMAINS} />
       </datalist>
     </FilterForm>
   )

@@ -6,7 +6,7 @@ import { symbolOf } from '../../app/event-summary.ts'
 import { PageLink } from '../../app/page-link.tsx'
 import { Badge, DirectionBadge } from '../../ui/badge.tsx'
 import { cx } from '../../ui/cx.ts'
-import { Dialog } from '../../ui/dialog.tsx'
+import { QuerySheet } from '../../ui/dialog.tsx'
 import { formatNumber, formatPercent, formatWords, shortId } from '../../ui/format.ts'
 import { Facts, Id } from '../../ui/id.tsx'
 import { Pnl, Price, Unknown } from '../../ui/numbers.tsx'
@@ -18,15 +18,13 @@ import { directionOf, strengthOf } from './page.tsx'
 
 /** One signal: content, attribution and chain proof. */
 export const SignalSheet = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
-  const query = useQuery({ ...queries.event(id), staleTime: Infinity })
-  const symbol = query.data === undefined ? null : symbolOf(query.data)
-  const title = query.data === undefined ? 'Signal' : `${symbol ?? 'Signal'} · ${query.data.type}`
+  const query = useQuery(queries.event(id))
+  const title =
+    query.data === undefined ? 'Signal' : `${symbolOf(query.data) ?? 'Signal'} · ${query.data.type}`
   return (
-    <Dialog title={title} form="sheet" onClose={onClose}>
-      <QueryContent query={query} what="the signal">
-        {(record) => <SignalContent record={record} />}
-      </QueryContent>
-    </Dialog>
+    <QuerySheet query={query} what="the signal" title={title} onClose={onClose}>
+      {(record) => <SignalContent record={record} />}
+    </QuerySheet>
   )
 }
 

@@ -1,13 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
-import { type SyntheticEvent, useState } from 'react'
+import { useState } from 'react'
 import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import type { Contributor } from '../../api/types.ts'
-import { FormEnd, formErrors } from '../../app/forms.tsx'
+import { Form, formErrors, useDraft } from '../../app/forms.tsx'
 import { PageLink } from '../../app/page-link.tsx'
 import { useAction } from '../../app/use-action.ts'
 import { Dialog } from '../../ui/dialog.tsx'
-import { Field, inputClass, TextField } from '../../ui/field.tsx'
+import { SelectField, TextArea, TextField } from '../../ui/field.tsx'
 import { QueryContent } from '../../ui/panel.tsx'
 import { Empty } from '../../ui/states.tsx'
 
@@ -51,13 +51,16 @@ interface SubmitFormProps {
 }
 
 const SubmitForm = ({ contributors, onClose, onDone }: SubmitFormProps) => {
-  const [nodeId, setNodeId] = useState(contributors[0]?.node_id ?? '')
-  const [symbol, setSymbol] = useState('')
-  const [direction, setDirection] = useState<(typeof DIRECTIONS)[number]>('bullish')
-  const [conviction, setConviction] = useState('5')
-  const [rationale, setRationale] = useState('')
+  const { draft, input } = useDraft({
+    node_id: contributors[0]?.node_id ?? '',
+    symbol: '',
+    direction: 'bullish',
+    conviction: '5',
+    rationale: '',
+  })
   // One key per form: a repeated submission is stored once.
   const [key] = useState(() => `dashboard-${Date.now()}-${Math.random().toString(36).slice(2)}`)
+  const { node_id, symbol, direction, conviction, rationale } = draft
   const action = useAction({
     send: (_input: void, headers) =>
       api.POST('/signals/submit', {
@@ -65,10 +68,10 @@ const SubmitForm = ({ contributors, onClose, onDone }: SubmitFormProps) => {
         headers,
         body: {
           event_type: 'signal.curator.v1',
-          node_id: nodeId,
+          node_id,
           payload: {
             symbol: symbol.trim().toUpperCase(),
-            direction,
+            direction: direction as (typeof DIRECTIONS)[number],
             conviction: Number(conviction),
             ...(rationale.trim() === '' ? {} : { rationale: rationale.trim() }),
           },
@@ -78,29 +81,20 @@ const SubmitForm = ({ contributors, onClose, onDone }: SubmitFormProps) => {
     after: ({ event_id }) => onDone(event_id),
     quiet: true,
   })
-  const submit = (event: SyntheticEvent): void => {
-    event.preventDefault()
-    action.mutate()
-  }
   const errors = formErrors(action.error)
   return (
-    <form className="grid gap-3" onSubmit={submit}>
-      <Field label="Contributor" error={errors.of('node_id')}>
-        {(ids) => (
-          <select
-            {...ids}
-            className={inputClass}
-            value={nodeId}
-            onChange={(event) => setNodeId(event.target.value)}
-          >
-            {contributors.map(({ id, node_id, name }) => (
-              <option key={id} value={node_id}>
-                {name} ({node_id})
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
+    <Form
+      submitLabel="Submit"
+      error={errors.rest}
+      isBusy={action.isPending}
+      onSubmit={action.run}
+      onCancel={onClose}
+    >
+      <SelectField
+        label="Contributor"
+        options={contributors.map((one) => [one.node_id, `${one.name} (${one.node_id})`] as const)}
+        {...input('node_id', errors)}
+      />
       <div className="grid grid-cols-2 gap-3">
         <TextField
           label="Symbol"
@@ -108,24 +102,9 @@ const SubmitForm = ({ contributors, onClose, onDone }: SubmitFormProps) => {
           maxLength={32}
           autoComplete="off"
           placeholder="BTC"
-          value={symbol}
-          error={errors.of('symbol')}
-          onChange={(event) => setSymbol(event.target.value)}
+          {...input('symbol', errors)}
         />
-        <Field label="Direction" error={errors.of('direction')}>
-          {(ids) => (
-            <select
-              {...ids}
-              className={inputClass}
-              value={direction}
-              onChange={(event) => setDirection(event.target.value as typeof direction)}
-            >
-              {DIRECTIONS.map((one) => (
-                <option key={one}>{one}</option>
-              ))}
-            </select>
-          )}
-        </Field>
+        <SelectField label="Direction" options={DIRECTIONS} {...input('direction', errors)} />
       </div>
       <TextField
         label="Conviction"
@@ -135,23 +114,15 @@ const SubmitForm = ({ contributors, onClose, onDone }: SubmitFormProps) => {
         min={0}
         max={10}
         step={0.1}
-        value={conviction}
-        error={errors.of('conviction')}
-        onChange={(event) => setConviction(event.target.value)}
+        {...input('conviction', errors)}
       />
-      <Field label="Rationale" hint="Public and permanent" error={errors.of('rationale')}>
-        {(ids) => (
-          <textarea
-            {...ids}
-            rows={4}
-            maxLength={20_000}
-            className="w-full rounded-md border border-line bg-bg px-2.5 py-2 text-sm"
-            value={rationale}
-            onChange={(event) => setRationale(event.target.value)}
-          />
-        )}
-      </Field>
-      <FormEnd submitLabel="Submit" error={errors.rest} isBusy={action.isPending} onCancel={onClose} />
-    </form>
+      <TextArea
+        label="Rationale"
+        hint="Public and permanent"
+        rows={4}
+        maxLength={20_000}
+        {...input('rationale', errors)}
+      />
+    </Form>
   )
 }

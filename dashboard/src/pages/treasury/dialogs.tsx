@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
-import { type SyntheticEvent, useState } from 'react'
+import { useState } from 'react'
 import { api, ApiError } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import type { KarmaIntent, KarmaReceipt, Treasury } from '../../api/types.ts'
-import { FormEnd } from '../../app/forms.tsx'
+import { Form, useDraft } from '../../app/forms.tsx'
 import { PageLink } from '../../app/page-link.tsx'
 import { useAction } from '../../app/use-action.ts'
 import { Badge } from '../../ui/badge.tsx'
@@ -15,8 +15,7 @@ import { Percent, Pnl, Unknown } from '../../ui/numbers.tsx'
 import { titleOf } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
 import { Untrusted } from '../../ui/untrusted.tsx'
-import { formatKarma, Karma } from './karma-amount.tsx'
-import { RECEIPT_TONES } from './pending-panel.tsx'
+import { formatKarma, Karma, RECEIPT_TONES } from './pending-panel.tsx'
 import { commandFor, SignatureBadge, type Signed, signedText, usePublicKey } from './signatures.tsx'
 
 interface SettleDialogProps {
@@ -29,19 +28,20 @@ export const SettleDialog = ({ intents, onClose }: SettleDialogProps) => {
   const { data: treasury } = useQuery(queries.treasury())
   const [txHash, setTxHash] = useState('')
   const settle = useAction({
-    send: (body: { readonly intent_ids: string[]; readonly tx_hash: string | null }, headers) =>
-      api.POST('/karma/settle', { body, headers }),
+    send: (_input: void, headers) =>
+      api.POST('/karma/settle', {
+        body: {
+          intent_ids: intents.map(({ id }) => id),
+          tx_hash: txHash.trim() === '' ? null : txHash.trim(),
+        },
+        headers,
+      }),
     done: ({ receipt, skipped }) =>
       `Settled ${formatKarma(receipt.total_usd)}${skipped.length > 0 ? `, ${skipped.length} skipped` : ''}`,
     after: onClose,
     refreshes: ['karma', 'scores'],
     quiet: true,
   })
-  const submit = (event: SyntheticEvent): void => {
-    event.preventDefault()
-    const hash = txHash.trim()
-    settle.mutate({ intent_ids: intents.map(({ id }) => id), tx_hash: hash === '' ? null : hash })
-  }
   const total = intents.reduce((sum, { karma_amount_usd: amount }) => sum + amount, 0)
   const address = treasury?.treasury_address ?? ''
   return (
@@ -50,7 +50,14 @@ export const SettleDialog = ({ intents, onClose }: SettleDialogProps) => {
       description="Writes a signed receipt into the log. The service moves no money: pay first, then record it."
       onClose={onClose}
     >
-      <form className="grid gap-4" onSubmit={submit}>
+      <Form
+        submitLabel="Settle"
+        error={settle.error === null ? null : errorText(settle.error)}
+        isBusy={settle.isPending}
+        isReady={address !== ''}
+        onSubmit={settle.run}
+        onCancel={onClose}
+      >
         <Facts
           facts={{
             Intents: intents.length,
@@ -67,14 +74,7 @@ export const SettleDialog = ({ intents, onClose }: SettleDialogProps) => {
           spellCheck={false}
           onChange={(event) => setTxHash(event.target.value)}
         />
-        <FormEnd
-          submitLabel="Settle"
-          error={settle.isError ? errorText(settle.error) : null}
-          isBusy={settle.isPending}
-          isReady={address !== ''}
-          onCancel={onClose}
-        />
-      </form>
+      </Form>
     </Dialog>
   )
 }
@@ -91,66 +91,48 @@ interface MigrateDialogProps {
 
 /** The only way to change a locked wallet. */
 export const MigrateDialog = ({ treasury, onClose }: MigrateDialogProps) => {
-  const [address, setAddress] = useState('')
-  const [rate, setRate] = useState(String(treasury.percentage))
-  const [reason, setReason] = useState('')
+  const { draft, input } = useDraft({ address: '', rate: String(treasury.percentage), reason: '' })
+  const [address, reason, percentage] = [draft.address.trim(), draft.reason.trim(), Number(draft.rate)]
+  const isRate = draft.rate.trim() !== '' && percentage >= 0 && percentage <= 1
   const migrate = useAction({
-    send: (
-      body: { readonly address: string; readonly percentage: number; readonly reason: string },
-      headers,
-    ) => api.POST('/karma/migrate-wallet', { body, headers }),
+    send: (_input: void, headers) =>
+      api.POST('/karma/migrate-wallet', { body: { address, percentage, reason }, headers }),
     done: () => 'The wallet is changed',
     after: onClose,
     refreshes: ['karma'],
     quiet: true,
   })
-  const percentage = Number(rate)
-  const isRate = rate.trim() !== '' && percentage >= 0 && percentage <= 1
-  const isReady = address.trim() !== '' && reason.trim() !== '' && isRate
-  const submit = (event: SyntheticEvent): void => {
-    event.preventDefault()
-    if (!isReady) return
-    migrate.mutate({ address: address.trim(), percentage, reason: reason.trim() })
-  }
   return (
     <Dialog
       title="Change the wallet?"
       description={`Karma goes to ${treasury.treasury_address} now. The change is signed and stays in the log.`}
       onClose={onClose}
     >
-      <form className="grid gap-4" onSubmit={submit}>
+      <Form
+        submitLabel="Change the wallet"
+        look="danger"
+        error={migrate.error === null ? null : titleOf(migrate.error)}
+        isBusy={migrate.isPending}
+        isReady={address !== '' && reason !== '' && isRate}
+        onSubmit={migrate.run}
+        onCancel={onClose}
+      >
         <TextField
           label="New address"
-          value={address}
           maxLength={128}
           autoComplete="off"
           spellCheck={false}
-          onChange={(event) => setAddress(event.target.value)}
+          {...input('address')}
         />
         <TextField
           label="Rate"
           hint={isRate ? `${formatPercent(percentage)} of the net profit` : undefined}
-          error={isRate ? undefined : 'A share from 0 to 1, such as 0.005'}
           inputMode="decimal"
-          value={rate}
-          onChange={(event) => setRate(event.target.value)}
+          {...input('rate')}
+          error={isRate ? undefined : 'A share from 0 to 1, such as 0.005'}
         />
-        <TextField
-          label="Reason"
-          hint="Stored in the log"
-          value={reason}
-          maxLength={500}
-          onChange={(event) => setReason(event.target.value)}
-        />
-        <FormEnd
-          submitLabel="Change the wallet"
-          look="danger"
-          error={migrate.isError ? titleOf(migrate.error) : null}
-          isBusy={migrate.isPending}
-          isReady={isReady}
-          onCancel={onClose}
-        />
-      </form>
+        <TextField label="Reason" hint="Stored in the log" maxLength={500} {...input('reason')} />
+      </Form>
     </Dialog>
   )
 }
@@ -199,7 +181,7 @@ const Shares = ({ intent }: { readonly intent: KarmaIntent }) => {
             </PageLink>
             <span className="whitespace-nowrap">
               <Percent value={share} digits={1} /> <span className="text-muted">·</span>{' '}
-              <Karma usd={share * intent.karma_amount_usd} />
+              <Karma value={share * intent.karma_amount_usd} />
             </span>
           </li>
         ))}

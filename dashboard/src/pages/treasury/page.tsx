@@ -5,20 +5,19 @@ import { queries } from '../../api/queries.ts'
 import type { Configuration, EventItem, KarmaReceipt, Treasury } from '../../api/types.ts'
 import { PageLink } from '../../app/page-link.tsx'
 import { useUrlState } from '../../app/use-url-state.ts'
-import { useRecentEvents } from '../../live/live.ts'
+import { useEventList } from '../../live/live.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { formatUsd, shortId, textOf } from '../../ui/format.ts'
 import { Facts, Id } from '../../ui/id.tsx'
-import { Percent, Stat, Unknown } from '../../ui/numbers.tsx'
+import { Count, Percent, Stat, Unknown } from '../../ui/numbers.tsx'
 import { QueryPanel } from '../../ui/panel.tsx'
 import { Empty } from '../../ui/states.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
+import { type Column, numberColumn, TablePanel, WIDE } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { Untrusted } from '../../ui/untrusted.tsx'
 import { IntentDetails, MigrateDialog, ReceiptDetails } from './dialogs.tsx'
-import { Karma } from './karma-amount.tsx'
-import { IntentsPanel, RECEIPT_TONES } from './pending-panel.tsx'
+import { IntentsPanel, Karma, RECEIPT_TONES } from './pending-panel.tsx'
 import { SignatureBadge } from './signatures.tsx'
 
 /** Shares of profit: pending, settled, and the wallet they go to. */
@@ -54,10 +53,10 @@ const SummaryPanel = ({ className }: { readonly className: string }) => {
           <NothingAccrues treasury={treasury} />
           <dl className="grid grid-cols-2 gap-4 sm:grid-cols-4">
             <Stat label="Pending" note={countText(treasury.pending_intents, 'intent')}>
-              <Karma usd={treasury.pending_usd} />
+              <Karma value={treasury.pending_usd} />
             </Stat>
             <Stat label="Settled" note={countText(treasury.receipts, 'receipt')}>
-              <Karma usd={treasury.settled_usd} />
+              <Karma value={treasury.settled_usd} />
             </Stat>
             <Stat label="Rate" note="of the net profit of each winning trade">
               <Percent value={treasury.percentage} />
@@ -97,7 +96,7 @@ const countText = (count: number, word: string): string => `${count} ${count ===
 const whenText = (configuration: Configuration | undefined): string => {
   switch (configuration?.karma.settlement_mode) {
     case 'manual':
-      return 'manual, below'
+      return 'on request, below'
     case 'daily':
       return 'all pending, daily at 00:00 UTC'
     case 'weekly':
@@ -117,23 +116,21 @@ interface ReceiptsPanelProps {
 const ReceiptsPanel = ({ className, onOpen }: ReceiptsPanelProps) => {
   const query = useQuery(queries.karmaReceipts())
   return (
-    <QueryPanel title="Receipts" flush className={className} query={query}>
-      {({ items }) =>
-        items.length === 0 ? (
-          <Empty title="No receipts yet">
-            Every settlement creates one, signed by this node and verifiable without the service.
-          </Empty>
-        ) : (
-          <Table
-            label="All receipts"
-            columns={COLUMNS}
-            rows={items}
-            rowKey={({ id }) => id}
-            onOpen={onOpen}
-          />
-        )
+    <TablePanel
+      title="Receipts"
+      className={className}
+      query={query}
+      label="All receipts"
+      columns={COLUMNS}
+      rows={({ items }) => items}
+      rowKey={({ id }) => id}
+      onOpen={onOpen}
+      empty={
+        <Empty title="No receipts yet">
+          Every settlement creates one, signed by this node and verifiable without the service.
+        </Empty>
       }
-    </QueryPanel>
+    />
   )
 }
 
@@ -143,13 +140,8 @@ const COLUMNS: readonly Column<KarmaReceipt>[] = [
     render: ({ created_at }) => <Time at={created_at} />,
     sortBy: ({ created_at }) => created_at,
   },
-  {
-    name: 'Total',
-    align: 'right',
-    render: ({ total_usd }) => <Karma usd={total_usd} />,
-    sortBy: ({ total_usd }) => total_usd,
-  },
-  { name: 'Intents', align: 'right', wide: true, render: ({ intent_ids }) => intent_ids.length },
+  numberColumn('Total', ({ total_usd }) => total_usd, Karma),
+  numberColumn('Intents', ({ intent_ids }) => intent_ids.length, Count, WIDE),
   { name: 'To', wide: true, render: ({ destination_wallet }) => <Id id={destination_wallet} /> },
   {
     name: 'Transaction',
@@ -170,14 +162,12 @@ const COLUMNS: readonly Column<KarmaReceipt>[] = [
 ]
 
 const MOVES_MAX = 20
-const isMigration = ({ type }: EventItem): boolean => type.startsWith('karma.wallet_migration.')
 
 /** The address that payments go to, and how to change it. */
 const WalletPanel = ({ className }: { readonly className: string }) => {
   const query = useQuery(queries.treasury())
   const { data: receipts } = useQuery(queries.karmaReceipts())
-  const { data: older } = useQuery(queries.events({ type: 'karma.wallet_migration', limit: MOVES_MAX }))
-  const migrations = useRecentEvents(isMigration, { older: older?.items, limit: MOVES_MAX })
+  const { events: migrations } = useEventList({ type: 'karma.wallet_migration', limit: MOVES_MAX })
   // The first live receipt locks it, and only a locked wallet can be migrated.
   const isLocked = migrations.length > 0 || receipts?.items.some(({ mode }) => mode === 'live') === true
   return (

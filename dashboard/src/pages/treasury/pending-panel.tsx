@@ -7,12 +7,10 @@ import { Badge, type Tone } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { shortId } from '../../ui/format.ts'
 import { Pnl } from '../../ui/numbers.tsx'
-import { QueryPanel } from '../../ui/panel.tsx'
 import { Empty } from '../../ui/states.tsx'
-import { type Column, numberColumn, Table } from '../../ui/table.tsx'
+import { type Column, numberColumn, TablePanel, WIDE } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { SettleDialog } from './dialogs.tsx'
-import { formatKarma, Karma } from './karma-amount.tsx'
 import { SignatureBadge } from './signatures.tsx'
 
 /** The maximum of one settlement. */
@@ -41,38 +39,35 @@ export const IntentsPanel = ({ className, onOpen }: IntentsPanelProps) => {
     setSelected(new Set())
   }
   return (
-    <QueryPanel
-      title="Pending intents"
-      flush
-      className={className}
-      query={query}
-      actions={
-        intents.length === 0 ? null : (
-          <>
-            <SelectButtons intents={intents} chosen={chosen} onSelect={setSelected} />
-            <SettleButton settled={settled} isAll={chosen.length === 0} onSettle={() => setSettling(true)} />
-          </>
-        )
-      }
-    >
-      {({ items }) =>
-        items.length === 0 ? (
+    <>
+      <TablePanel
+        title="Pending intents"
+        className={className}
+        query={query}
+        actions={
+          intents.length === 0 ? null : (
+            <>
+              <SelectButtons intents={intents} chosen={chosen} onSelect={setSelected} />
+              <SettleButton
+                settled={settled}
+                isAll={chosen.length === 0}
+                onSettle={() => setSettling(true)}
+              />
+            </>
+          )
+        }
+        label="Karma intents"
+        columns={columnsFor(selected, toggle, onOpen)}
+        rows={({ items }) => items}
+        rowKey={({ id }) => id}
+        empty={
           <Empty title="Nothing pending">
             A share of every profitable trade accrues here once karma is enabled and has an address.
           </Empty>
-        ) : (
-          <>
-            <Table
-              label="Karma intents"
-              columns={columnsFor(selected, toggle, onOpen)}
-              rows={items}
-              rowKey={({ id }) => id}
-            />
-            {isSettling ? <SettleDialog intents={settled} onClose={close} /> : null}
-          </>
-        )
-      }
-    </QueryPanel>
+        }
+      />
+      {isSettling && intents.length > 0 ? <SettleDialog intents={settled} onClose={close} /> : null}
+    </>
   )
 }
 
@@ -174,13 +169,8 @@ const columnsFor = (
       </PageLink>
     ),
   },
-  numberColumn('Profit', ({ realized_pnl_usd }) => realized_pnl_usd, Pnl, { wide: true }),
-  {
-    name: 'Karma',
-    align: 'right',
-    render: ({ karma_amount_usd }) => <Karma usd={karma_amount_usd} />,
-    sortBy: ({ karma_amount_usd }) => karma_amount_usd,
-  },
+  numberColumn('Profit', ({ realized_pnl_usd }) => realized_pnl_usd, Pnl, WIDE),
+  numberColumn('Karma', ({ karma_amount_usd }) => karma_amount_usd, Karma),
   {
     name: 'Shared by',
     align: 'right',
@@ -197,3 +187,12 @@ export const RECEIPT_TONES: Readonly<Record<KarmaReceipt['status'], Tone>> = {
   confirmed: 'good',
   failed: 'bad',
 }
+
+const MICROS = new Intl.NumberFormat('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 6 })
+
+export const formatKarma = (usd: number): string => `$${MICROS.format(usd)}`
+
+/** In millionths of a dollar: cents would round most of it away. */
+export const Karma = ({ value }: { readonly value: number | null }) => (
+  <span className="whitespace-nowrap">{formatKarma(value ?? 0)}</span>
+)

@@ -1,14 +1,7 @@
 import { isSandbox, SANDBOX } from '../../../core/shared/sandbox.ts'
 import { canonicalSymbol } from '../../../core/shared/symbol.ts'
 import type { Timer } from '../../../ports/timer.ts'
-import {
-  createHttpClient,
-  createRateLimiter,
-  loadCcxt,
-  memberOf,
-  redirectUrls,
-  type RateLimiter,
-} from '../../ccxt.ts'
+import { connect, loadCcxt, memberOf, redirectUrls } from '../../ccxt.ts'
 import { contractsIn, type Contract, type Contracts } from './contracts.ts'
 import { isClockRefusal, reasonOf, verdictOf, type BrokerCredentials } from './verdict.ts'
 
@@ -93,26 +86,9 @@ export interface ExchangeOptions {
 
 /** Rejects only for what waiting does not fix: a wrong configuration, or a missing library. */
 export const openExchange = async (options: ExchangeOptions): Promise<Exchange> => {
-  const { exchange: id, timer, signal, credentials } = options
-  // The HTTP client comes first: the exchange that knows the rate limit is built with it.
-  let limiter: RateLimiter | null = null
-  const timeoutMs = options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS
-  const http = createHttpClient({
-    signal,
-    timer,
-    timeoutMs,
-    onRetryAfter: (waitMs) => limiter?.pause(waitMs),
-  })
-  const { api, isRefusal } = await loadApi(options, { timeout: timeoutMs, fetchImplementation: http.fetch })
-  const opened = createRateLimiter({
-    timer,
-    signal,
-    rateLimitMs: options.rateLimitMs ?? api.rateLimit,
-    burstMs: BURST_MS,
-    waitMsMax: WAIT_MS_MAX,
-  })
-  limiter = opened
-  api.throttle = (cost) => opened.take(Number(cost ?? 1))
+  const { exchange: id, timer, credentials } = options
+  const limits = { ...options, burstMs: BURST_MS, waitMsMax: WAIT_MS_MAX }
+  const { api, isRefusal, http } = await connect(limits, (settings) => loadApi(options, settings))
   const leverages = new Map<string, number>()
   let contracts: Contracts | null = null
   const known = (): Contracts => contracts ?? new Map()
@@ -195,7 +171,6 @@ export const openExchange = async (options: ExchangeOptions): Promise<Exchange> 
   }
 }
 
-const REQUEST_TIMEOUT_MS = 10_000
 /** Stops of many positions may have to be sent at once; exchanges allow a minute's worth. */
 const BURST_MS = 10_000
 /** An order that waits longer would be filled at another price: it is not sent, and the caller decides again. */

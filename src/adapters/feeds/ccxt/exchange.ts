@@ -1,13 +1,6 @@
 import type { FeedListener } from '../../../ports/market-feed.ts'
 import type { Timer } from '../../../ports/timer.ts'
-import {
-  createHttpClient,
-  createRateLimiter,
-  loadCcxt,
-  memberOf,
-  redirectUrls,
-  type RateLimiter,
-} from '../../ccxt.ts'
+import { connect, loadCcxt, memberOf, redirectUrls, type RateLimiter } from '../../ccxt.ts'
 
 /** What the feed uses of the library. Responses are untrusted: numbers in them are text, and may be missing. */
 export interface MarketDataApi {
@@ -68,31 +61,18 @@ export interface ExchangeOptions {
 
 /** Rejects only for what waiting does not fix: a wrong configuration, or a missing library. */
 export const openExchange = async (options: ExchangeOptions): Promise<Exchange> => {
-  const { exchange: id, barSeconds, timer, signal } = options
-  // The HTTP client comes first: the exchange that knows the rate limit is built with it.
-  let limiter: RateLimiter | null = null
-  const timeoutMs = options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS
-  const http = createHttpClient({
-    signal,
-    timer,
-    timeoutMs,
-    onRetryAfter: (waitMs) => limiter?.pause(waitMs),
-  })
-  const { api, isRefusal } = await loadApi(options, { timeout: timeoutMs, fetchImplementation: http.fetch })
+  const { exchange: id, barSeconds, signal } = options
+  const limits = { ...options, burstMs: BURST_MS, waitMsMax: Infinity }
+  const { api, isRefusal, limiter } = await connect(limits, (settings) => loadApi(options, settings))
   const resolution = resolutionOf(api, barSeconds)
   const supports = (method: string): boolean => api.has[method] === true || api.has[method] === 'emulated'
   if (!supports('fetchOHLCV') || resolution === null) {
     throw new Error(`market.bar_seconds: ${id} has no bars of ${barSeconds} seconds`)
   }
-  const rateLimitMs = Math.max(1, api.rateLimit)
-  const opened = createRateLimiter({ timer, signal, rateLimitMs, burstMs: BURST_MS, waitMsMax: Infinity })
-  limiter = opened
-  // The library knows what each request costs; the limiter runs on our timer.
-  api.throttle = (cost) => opened.take(Number(cost ?? 1))
   const isWarmupAligned = barSeconds < WARMUP_BAR_SECONDS && WARMUP_BAR_SECONDS % barSeconds === 0
   return {
     api,
-    request: createRequest(opened, signal, isRefusal),
+    request: createRequest(limiter, signal, isRefusal),
     supports,
     isRefusal,
     resolution,
@@ -107,7 +87,6 @@ export const openExchange = async (options: ExchangeOptions): Promise<Exchange> 
   }
 }
 
-const REQUEST_TIMEOUT_MS = 10_000
 const WARMUP_BAR_SECONDS = 900
 const BURST_MS = 1000
 

@@ -1,7 +1,8 @@
 import { mkdir, open, rename, stat, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { parseSignedCheckpoint, SIGNATURE_MARK, type SignedCheckpoint } from '../../../core/log/checkpoint.ts'
 import type { CheckpointStore, StoredCheckpoints } from '../../../ports/checkpoints.ts'
-import { asEntry, readEntries } from './notes.ts'
+import { orNull, syncFolderOf } from '../crypto/private-file.ts'
 
 export interface CheckpointFileLimits {
   /** Beyond this size the file is rewritten with its newest notes. */
@@ -30,7 +31,13 @@ export const checkpointFile = (
 
   async setAside(at) {
     const aside = `${path}.superseded-${at.replaceAll(/[^0-9A-Za-z]/g, '')}`
-    if (!(await existing(rename(path, aside).then(() => true)))) return null
+    if (
+      !(await orNull(
+        'ENOENT',
+        rename(path, aside).then(() => true),
+      ))
+    )
+      return null
     await syncFolderOf(path)
     return aside
   },
@@ -44,18 +51,14 @@ const READ_BYTES_MAX = 16 * 1024 * 1024
 const REPEATS_MAX = 5
 
 const readEnd = async (path: string, bytesMax: number): Promise<StoredCheckpoints> => {
-  const file = await existing(open(path, 'r'))
+  await using file = await orNull('ENOENT', open(path, 'r'))
   if (file === null) return NOTHING
-  try {
-    const { size } = await file.stat()
-    const start = Math.max(0, size - bytesMax)
-    const buffer = Buffer.alloc(size - start)
-    const { bytesRead } = await file.read(buffer, 0, buffer.length, start)
-    const content = buffer.toString('utf8', 0, bytesRead)
-    return readEntries(start === 0 ? content : content.slice(nextEntryIn(content)))
-  } finally {
-    await file.close()
-  }
+  const { size } = await file.stat()
+  const start = Math.max(0, size - bytesMax)
+  const buffer = Buffer.alloc(size - start)
+  const { bytesRead } = await file.read(buffer, 0, buffer.length, start)
+  const content = buffer.toString('utf8', 0, bytesRead)
+  return readEntries(start === 0 ? content : content.slice(nextEntryIn(content)))
 }
 
 /** Where the first whole entry begins; what stands before it may be half of an older note. */
@@ -68,16 +71,11 @@ const nextEntryIn = (content: string): number => {
 const appendDurably = async (path: string, entry: string): Promise<boolean> => {
   await mkdir(dirname(path), { recursive: true })
   for (let repeat = 0; repeat < REPEATS_MAX; repeat += 1) {
-    const file = await open(path, 'a', 0o600)
-    try {
-      const { size, ino } = await file.stat()
-      await writeWhole(file, entry)
-      await file.sync()
-      // Another process may have replaced the file in between: then our note lies in the old one.
-      if ((await existing(stat(path)))?.ino === ino) return size === 0
-    } finally {
-      await file.close()
-    }
+    await using file = await open(path, 'a', 0o600)
+    const { size, ino } = await file.stat()
+    await writeWhole(file, entry)
+    // Another process may have replaced the file in between: then our note lies in the old one.
+    if ((await orNull('ENOENT', stat(path)))?.ino === ino) return size === 0
   }
   throw new Error(`the checkpoint file ${path} is replaced all the time`)
 }
@@ -87,38 +85,45 @@ const writeWhole = async (file: FileHandle, entry: string): Promise<void> => {
   const { bytesWritten } = await file.write(bytes)
   if (bytesWritten !== bytes.length)
     throw new Error('a checkpoint was written only in part: is the disk full?')
+  await file.sync()
 }
 
 /** Keeps the newest notes, in a new file that takes the place of the old one at once. */
 const compact = async (path: string, notesKept: number): Promise<void> => {
   const kept = (await readEnd(path, READ_BYTES_MAX)).notes.slice(-notesKept)
   const next = `${path}.${process.pid}.new`
-  const file = await open(next, 'w', 0o600)
-  try {
-    await writeWhole(file, kept.map(({ note }) => asEntry(note)).join(''))
-    await file.sync()
-  } finally {
-    await file.close()
+  const text = kept.map(({ note }) => asEntry(note)).join('')
+  {
+    await using file = await open(next, 'w', 0o600)
+    await writeWhole(file, text)
   }
   await rename(next, path)
   await syncFolderOf(path)
 }
 
-const syncFolderOf = async (path: string): Promise<void> => {
-  const folder = await open(dirname(path), 'r')
-  try {
-    await folder.sync()
-  } finally {
-    await folder.close()
+/** Two line ends first: they close a piece that a crash left without one, so it spoils nothing but itself. */
+const asEntry = (note: string): string => `\n\n${note}`
+
+/** Finds the whole notes in a file, or in the end of one. */
+const readEntries = (content: string): StoredCheckpoints => {
+  const notes: SignedCheckpoint[] = []
+  let unreadable = 0
+  let body: string | null = null
+  for (const block of content.split(BLANK_LINES)) {
+    if (block === '') continue
+    if (!block.startsWith(SIGNATURE_MARK)) {
+      if (body !== null) unreadable += 1
+      body = block
+      continue
+    }
+    const [signature, ...rest] = block.split('\n')
+    const note = body === null ? null : parseSignedCheckpoint(`${body}\n\n${signature}\n`)
+    if (note !== null) notes.push(note)
+    if (note === null || rest.some((line) => line !== '')) unreadable += 1
+    body = null
   }
+  if (body !== null) unreadable += 1
+  return { notes: notes.sort((left, right) => left.frontier.size - right.frontier.size), unreadable }
 }
 
-/** Null when the file is not there; any other error is passed on. */
-const existing = async <Value>(wanted: Promise<Value>): Promise<Value | null> => {
-  try {
-    return await wanted
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
-    throw error
-  }
-}
+const BLANK_LINES = /\n{2,}/

@@ -1,9 +1,7 @@
-import { randomBytes } from 'node:crypto'
-import { link, mkdir, open, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { link, mkdir, readFile, realpath, rename, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { ConfigurationFileError } from '../../../ports/config-file.ts'
-
-const OWNER_ONLY = 0o600
+import { orNull, syncFolderOf, withDraft } from '../crypto/private-file.ts'
 
 /**
  * Replaces the file in one step, so that a reader or a crash meets the old text or the new, never a part.
@@ -17,77 +15,37 @@ export const replaceFile = async (
   reporting(path, async () => {
     // Through a link, or the next edit of the real file would change nothing.
     const target = (await orNull('ENOENT', realpath(path))) ?? path
-    const temporary = await writeTemporary(target, text)
-    try {
+    await mkdir(dirname(target), { recursive: true })
+    return withDraft(target, text, async (draft) => {
       if ((await orNull('ENOENT', readFile(target, 'utf8'))) !== expected) return 'moved'
-      await rename(temporary, target)
-      await syncFolder(target)
+      await rename(draft, target)
+      await syncFolderOf(target)
       return 'written'
-    } finally {
-      await rm(temporary, { force: true })
-    }
+    })
   })
 
 /** Creates the file with its whole text, or leaves the one that exists. */
 export const createFile = async (path: string, text: string): Promise<'created' | 'exists'> =>
   reporting(path, async () => {
-    const temporary = await writeTemporary(path, text)
-    try {
-      if ((await linkOrWrite(temporary, path, text)) === 'exists') return 'exists'
-      await syncFolder(path)
+    await mkdir(dirname(path), { recursive: true })
+    return withDraft(path, text, async (draft) => {
+      if ((await orNull('EEXIST', linkOrWrite(draft, path, text))) === null) return 'exists'
+      await syncFolderOf(path)
       return 'created'
-    } finally {
-      await rm(temporary, { force: true })
-    }
+    })
   })
-
-const writeTemporary = async (path: string, text: string): Promise<string> => {
-  await mkdir(dirname(path), { recursive: true })
-  const temporary = join(
-    dirname(path),
-    `.${basename(path)}.${process.pid}.${randomBytes(8).toString('hex')}.tmp`,
-  )
-  await using file = await open(temporary, 'wx', OWNER_ONLY)
-  // The mode given to open is narrowed by the process mask, never widened; this makes it exact.
-  await file.chmod(OWNER_ONLY)
-  await file.writeFile(text)
-  await file.sync()
-  return temporary
-}
 
 const NO_LINKS: ReadonlySet<string | undefined> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'])
 
 /** A link appears with its whole text or not at all; some file systems have none. */
-const linkOrWrite = async (temporary: string, path: string, text: string): Promise<'created' | 'exists'> => {
+const linkOrWrite = async (draft: string, path: string, text: string): Promise<true> => {
   try {
-    await link(temporary, path)
-    return 'created'
+    await link(draft, path)
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === 'EEXIST') return 'exists'
-    if (!NO_LINKS.has(code)) throw error
+    if (!NO_LINKS.has((error as NodeJS.ErrnoException).code)) throw error
+    await writeFile(path, text, { flag: 'wx', mode: 0o600, flush: true })
   }
-  const written = await orNull(
-    'EEXIST',
-    writeFile(path, text, { flag: 'wx', mode: OWNER_ONLY, flush: true }).then(() => true),
-  )
-  return written === null ? 'exists' : 'created'
-}
-
-/** The new name itself must survive a power cut. */
-const syncFolder = async (path: string): Promise<void> => {
-  if (process.platform === 'win32') return
-  await using folder = await open(dirname(path), 'r')
-  await folder.sync()
-}
-
-const orNull = async <T>(code: string, promise: Promise<T>): Promise<T | null> => {
-  try {
-    return await promise
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === code) return null
-    throw error
-  }
+  return true
 }
 
 const reporting = async <T>(path: string, work: () => Promise<T>): Promise<T> => {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { chmod, link, mkdir, open, readFile, rename, unlink } from 'node:fs/promises'
+import { chmod, link, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 
 /**
@@ -7,40 +7,28 @@ import { basename, dirname, join } from 'node:path'
  * several processes that create it at the same time exactly one succeeds, and nothing is overwritten.
  */
 export const createPrivateFile = async (path: string, text: string): Promise<boolean> => {
-  const draft = await writeDraft(path, text)
-  try {
-    await link(draft, path)
-  } catch (error) {
-    if (hasCode(error, 'EEXIST')) return false
-    throw error
-  } finally {
-    await unlink(draft)
-  }
-  await syncFolder(dirname(path))
-  return true
+  await preparePrivateFolder(path)
+  return withDraft(path, text, async (draft) => {
+    const isCreated = await orNull(
+      'EEXIST',
+      link(draft, path).then(() => true),
+    )
+    if (isCreated === true) await syncFolderOf(path)
+    return isCreated ?? false
+  })
 }
 
 /** Puts new text in the place of the old one; a reader sees either, never a part. */
 export const replacePrivateFile = async (path: string, text: string): Promise<void> => {
-  const draft = await writeDraft(path, text)
-  try {
+  await preparePrivateFolder(path)
+  await withDraft(path, text, async (draft) => {
     await rename(draft, path)
-  } catch (error) {
-    await unlink(draft)
-    throw error
-  }
-  await syncFolder(dirname(path))
+    await syncFolderOf(path)
+  })
 }
 
 /** Null when there is no such file. */
-export const readTextFile = async (path: string): Promise<string | null> => {
-  try {
-    return await readFile(path, 'utf8')
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return null
-    throw error
-  }
-}
+export const readTextFile = (path: string): Promise<string | null> => orNull('ENOENT', readFile(path, 'utf8'))
 
 /** The folder of `path`, closed to everyone else. */
 export const preparePrivateFolder = async (path: string): Promise<void> => {
@@ -48,32 +36,42 @@ export const preparePrivateFolder = async (path: string): Promise<void> => {
   await chmod(dirname(path), 0o700)
 }
 
-export const hasCode = (error: unknown, code: string): boolean =>
-  error instanceof Error && 'code' in error && error.code === code
-
-const writeDraft = async (path: string, text: string): Promise<string> => {
-  await preparePrivateFolder(path)
-  const draft = join(dirname(path), `.${basename(path)}.${randomUUID()}.tmp`)
-  const file = await open(draft, 'wx', 0o600)
+/** Null where the promise fails with this code; any other error is passed on. */
+export const orNull = async <Value>(code: string, promise: Promise<Value>): Promise<Value | null> => {
   try {
-    await file.writeFile(text)
-    await file.sync()
+    return await promise
   } catch (error) {
-    await unlink(draft)
+    if (error instanceof Error && 'code' in error && error.code === code) return null
     throw error
-  } finally {
-    await file.close()
   }
-  return draft
+}
+
+/** Runs `use` with the text in a durable file beside `path` that only its owner may read, and removes what is left. */
+export const withDraft = async <Result>(
+  path: string,
+  text: string,
+  use: (draft: string) => Promise<Result>,
+): Promise<Result> => {
+  const draft = join(dirname(path), `.${basename(path)}.${randomUUID()}.tmp`)
+  try {
+    await writeDurably(draft, text)
+    return await use(draft)
+  } finally {
+    await rm(draft, { force: true })
+  }
+}
+
+const writeDurably = async (path: string, text: string): Promise<void> => {
+  await using file = await open(path, 'wx', 0o600)
+  // The mode given to open is narrowed by the process mask, never widened; this makes it exact.
+  await file.chmod(0o600)
+  await file.writeFile(text)
+  await file.sync()
 }
 
 /** A new name is durable only when its folder is. Windows cannot open folders and needs no such step. */
-const syncFolder = async (folder: string): Promise<void> => {
+export const syncFolderOf = async (path: string): Promise<void> => {
   if (process.platform === 'win32') return
-  const handle = await open(folder, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
+  await using folder = await open(dirname(path), 'r')
+  await folder.sync()
 }

@@ -1,6 +1,8 @@
 import { join } from 'node:path'
 import { z } from 'zod'
+import type { IdentityDescription } from '../../../ports/signer.ts'
 import { kdfSchema } from '../crypto/password-key.ts'
+import { readTextFile } from '../crypto/private-file.ts'
 import { nodeIdOf } from './identity.ts'
 
 export type IdentityFile = z.infer<typeof encryptedFile> | z.infer<typeof developmentFile>
@@ -69,3 +71,16 @@ const developmentFile = z
     warning: z.string(),
   })
   .refine(isNamedByKey, { path: ['node_id'] })
+
+export const describeIdentity = async (home: string): Promise<IdentityDescription> => {
+  const unknown = { present: true, node_id: null, public_key: null, encrypted: null, error: null }
+  try {
+    const text = await readTextFile(identityPath(home))
+    if (text === null) return { ...unknown, present: false }
+    const { node_id, public_key, ...rest } = parseIdentityFile(text)
+    return { present: true, node_id, public_key, encrypted: 'kdf' in rest, error: null }
+  } catch (error) {
+    // The fault is part of the description: a report on health must come out whatever state the file is in.
+    return { ...unknown, error: error instanceof Error ? error.message : String(error) }
+  }
+}

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { open, stat, unlink } from 'node:fs/promises'
+import { rm, stat, unlink, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { setTimeout as wait } from 'node:timers/promises'
-import { hasCode, preparePrivateFolder, readTextFile } from '../crypto/private-file.ts'
+import { orNull, preparePrivateFolder, readTextFile } from '../crypto/private-file.ts'
 
 export interface HeldLock {
   /** False after another process took the lock over: then nothing may be written any more. */
@@ -51,14 +51,14 @@ const acquire = async (path: string, owner: string, waitMsMax: number): Promise<
 const removeStale = async (path: string): Promise<void> => {
   const guard = `${path}.takeover`
   if (!(await createExclusively(guard, ''))) {
-    if (await isOld(guard)) await unlinkIfPresent(guard)
+    if (await isOld(guard)) await rm(guard, { force: true })
     await wait(RETRY_MS)
     return
   }
   try {
-    if (await isStale(path)) await unlinkIfPresent(path)
+    if (await isStale(path)) await rm(path, { force: true })
   } finally {
-    await unlinkIfPresent(guard)
+    await rm(guard, { force: true })
   }
 }
 
@@ -76,38 +76,17 @@ const isDeadHere = (text: string): boolean => {
     return false
   } catch (error) {
     // Any other error (the process of another user) means that it is alive.
-    return hasCode(error, 'ESRCH')
+    return (error as NodeJS.ErrnoException).code === 'ESRCH'
   }
 }
 
 const isOld = async (path: string): Promise<boolean> => {
-  try {
-    return Date.now() - (await stat(path)).mtimeMs > STALE_MS
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return false
-    throw error
-  }
+  const found = await orNull('ENOENT', stat(path))
+  return found !== null && Date.now() - found.mtimeMs > STALE_MS
 }
 
-const createExclusively = async (path: string, text: string): Promise<boolean> => {
-  try {
-    const file = await open(path, 'wx', 0o600)
-    try {
-      await file.writeFile(text)
-    } finally {
-      await file.close()
-    }
-    return true
-  } catch (error) {
-    if (hasCode(error, 'EEXIST')) return false
-    throw error
-  }
-}
-
-const unlinkIfPresent = async (path: string): Promise<void> => {
-  try {
-    await unlink(path)
-  } catch (error) {
-    if (!hasCode(error, 'ENOENT')) throw error
-  }
-}
+const createExclusively = async (path: string, text: string): Promise<boolean> =>
+  (await orNull(
+    'EEXIST',
+    writeFile(path, text, { flag: 'wx', mode: 0o600 }).then(() => true),
+  )) ?? false

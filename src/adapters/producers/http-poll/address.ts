@@ -1,5 +1,5 @@
 import { lookup } from 'node:dns/promises'
-import { isIP, isIPv4, isIPv6 } from 'node:net'
+import { BlockList, isIP, isIPv4 } from 'node:net'
 import { httpUrl } from '../../../core/shared/text.ts'
 
 /** The addresses of a host name. Rejects if it has none. */
@@ -51,13 +51,19 @@ export type AddressKind = 'loopback' | 'private' | 'link-local' | 'multicast' | 
 /** Null for an address that anybody on the internet could reach; everything that is not known to be is refused. */
 export const refusedKindOf = (address: string): AddressKind | null => {
   const bare = address.replace(/%.*$/, '')
-  if (isIPv4(bare)) return kindOfIPv4(bitsOfIPv4(bare))
-  return isIPv6(bare) ? kindOfIPv6(bitsOfIPv6(bare)) : 'reserved'
+  if (isIP(bare) === 0) return 'reserved'
+  if (isIPv4(bare)) return kindOf(bare, 'ipv4')
+  // A block list applies the rules for IPv4 to IPv4-mapped addresses, but does not know those of NAT64.
+  const translated = NAT64.exec(new URL(`http://[${bare}]`).hostname)
+  if (translated !== null) return refusedKindOf(`::ffff:${translated[1] ?? 0}:${translated[2] ?? 0}`)
+  const isPublic = GLOBAL.check(bare, 'ipv6') || MAPPED.check(bare, 'ipv6')
+  return kindOf(bare, 'ipv6') ?? (isPublic ? null : 'reserved')
 }
 
-type Range = readonly [block: string, kind: AddressKind]
+/** The last four bytes of `64:ff9b::/96`, as the URL parser writes every spelling. */
+const NAT64 = /^\[64:ff9b::(?:([0-9a-f]{1,4}):)?([0-9a-f]{1,4})?\]$/
 
-const IPV4: readonly Range[] = [
+const RANGES: readonly (readonly [block: string, kind: AddressKind])[] = [
   ['0.0.0.0/32', 'unspecified'],
   ['0.0.0.0/8', 'reserved'],
   ['10.0.0.0/8', 'private'],
@@ -75,9 +81,6 @@ const IPV4: readonly Range[] = [
   ['203.0.113.0/24', 'reserved'],
   ['224.0.0.0/4', 'multicast'],
   ['240.0.0.0/4', 'reserved'],
-]
-
-const IPV6: readonly Range[] = [
   ['::/128', 'unspecified'],
   ['::1/128', 'loopback'],
   ['2001::/23', 'reserved'], // protocols, among them a tunnel that hides an IPv4 address
@@ -90,58 +93,16 @@ const IPV6: readonly Range[] = [
   ['ff00::/8', 'multicast'],
 ]
 
-/** Addresses that stand for the IPv4 address in their last four bytes. */
-const TRANSLATED = ['::ffff:0:0/96', '64:ff9b::/96']
-
-const GLOBAL = '2000::/3'
-
-interface Block {
-  readonly prefix: bigint
-  readonly shift: bigint
+const listOf = (block: string): BlockList => {
+  const [address = '', length = ''] = block.split('/')
+  const list = new BlockList()
+  list.addSubnet(address, Number(length), address.includes(':') ? 'ipv6' : 'ipv4')
+  return list
 }
 
-const blockOf = (text: string, width: number, bitsOf: (address: string) => bigint): Block => {
-  const [address = '', length = ''] = text.split('/')
-  const shift = BigInt(width - Number(length))
-  return { prefix: bitsOf(address) >> shift, shift }
-}
+const GLOBAL = listOf('2000::/3')
+const MAPPED = listOf('::ffff:0:0/96')
+const RULES = RANGES.map(([block, kind]) => ({ list: listOf(block), kind }))
 
-const contains = ({ prefix, shift }: Block, bits: bigint): boolean => bits >> shift === prefix
-
-const bitsOfIPv4 = (address: string): bigint =>
-  address.split('.').reduce((bits, part) => (bits << 8n) | BigInt(part), 0n)
-
-const bitsOfIPv6 = (address: string): bigint => {
-  const [head = '', tail] = withoutDots(address).split('::')
-  const first = groupsOf(head)
-  const last = groupsOf(tail ?? '')
-  const zeros = Array.from({ length: 8 - first.length - last.length }, () => 0n)
-  return [...first, ...zeros, ...last].reduce((bits, group) => (bits << 16n) | group, 0n)
-}
-
-/** `::ffff:127.0.0.1` is another way to write `::ffff:7f00:1`. */
-const withoutDots = (address: string): string =>
-  address.replace(/[0-9]+(?:\.[0-9]+){3}$/, (dotted) => {
-    const bits = bitsOfIPv4(dotted)
-    return `${(bits >> 16n).toString(16)}:${(bits & 0xffffn).toString(16)}`
-  })
-
-const groupsOf = (text: string): readonly bigint[] =>
-  text === '' ? [] : text.split(':').map((group) => BigInt(`0x${group}`))
-
-const rulesOf = (ranges: readonly Range[], width: number, bitsOf: (address: string) => bigint) =>
-  ranges.map(([text, kind]) => ({ block: blockOf(text, width, bitsOf), kind }))
-
-const IPV4_RULES = rulesOf(IPV4, 32, bitsOfIPv4)
-const IPV6_RULES = rulesOf(IPV6, 128, bitsOfIPv6)
-const TRANSLATED_BLOCKS = TRANSLATED.map((text) => blockOf(text, 128, bitsOfIPv6))
-const GLOBAL_BLOCK = blockOf(GLOBAL, 128, bitsOfIPv6)
-
-const kindOfIPv4 = (bits: bigint): AddressKind | null =>
-  IPV4_RULES.find(({ block }) => contains(block, bits))?.kind ?? null
-
-const kindOfIPv6 = (bits: bigint): AddressKind | null => {
-  if (TRANSLATED_BLOCKS.some((block) => contains(block, bits))) return kindOfIPv4(bits & 0xffff_ffffn)
-  const rule = IPV6_RULES.find(({ block }) => contains(block, bits))
-  return rule?.kind ?? (contains(GLOBAL_BLOCK, bits) ? null : 'reserved')
-}
+const kindOf = (address: string, family: 'ipv4' | 'ipv6'): AddressKind | null =>
+  RULES.find(({ list }) => list.check(address, family))?.kind ?? null

@@ -9,6 +9,7 @@ import {
   type LogQuery,
   type Snapshot,
 } from '../../../ports/event-log.ts'
+import { RECORD_COLUMNS, recordFrom } from '../../record-row.ts'
 import { asStoreError, LogClosedError } from './errors.ts'
 import { IS_SIGNAL } from './schema.ts'
 
@@ -74,7 +75,7 @@ export const readByTime = (
 ): Promise<readonly LogRecord[]> => recordsOf(query, timePage(request))
 
 export const readById = async (query: Query, id: string): Promise<LogRecord | null> => {
-  const text = `SELECT ${COLUMNS} FROM events WHERE id = $1`
+  const text = `SELECT ${RECORD_COLUMNS} FROM events WHERE id = $1`
   const [record] = await recordsOf(query, { name: 'by-id', text, values: [id] })
   return record ?? null
 }
@@ -84,7 +85,7 @@ export const readByDedupeKeys = async (
   keys: readonly string[],
 ): Promise<ReadonlyMap<string, LogRecord>> => {
   if (keys.length === 0) return new Map()
-  const text = `SELECT ${COLUMNS} FROM events WHERE dedupe_key = ANY($1::text[])`
+  const text = `SELECT ${RECORD_COLUMNS} FROM events WHERE dedupe_key = ANY($1::text[])`
   const records = await recordsOf(query, { name: 'by-dedupe-key', text, values: [keys] })
   return new Map(
     records.flatMap((record) => (record.dedupeKey === null ? [] : [[record.dedupeKey, record] as const])),
@@ -179,7 +180,7 @@ export const branchesOf = (types: readonly string[], knownDomains: readonly stri
 
 export const allPage = ({ after, before, order, limit }: PageBounds): SqlQuery => ({
   name: `page-${order}`,
-  text: `SELECT ${COLUMNS} FROM events WHERE seq > $1 AND seq < $2 ORDER BY seq ${order} LIMIT $3`,
+  text: `SELECT ${RECORD_COLUMNS} FROM events WHERE seq > $1 AND seq < $2 ORDER BY seq ${order} LIMIT $3`,
   values: [after, before, limit],
 })
 
@@ -191,7 +192,7 @@ export const aboutPage = (
   const values: unknown[] = [about, after, before, limit]
   const ofTypes = types === undefined ? '' : `AND ${hasPrefix(types, values)}`
   const text = `
-SELECT ${COLUMNS} FROM about JOIN events USING (seq)
+SELECT ${RECORD_COLUMNS} FROM about JOIN events USING (seq)
 WHERE about.ref = $1 AND about.seq > $2 AND about.seq < $3 ${ofTypes} ORDER BY about.seq ${order} LIMIT $4`
   return { ...(types === undefined && { name: `about-${order}` }), text, values }
 }
@@ -205,7 +206,7 @@ export const branchesPage = (
   const parts = branches.map(({ domain, prefixes }) => {
     const ofDomain = `dom = $${values.push(domain)}`
     const ofTypes = prefixes === 'all' ? '' : `AND ${hasPrefix(prefixes, values)}`
-    return `(SELECT ${COLUMNS} FROM events WHERE ${ofDomain} AND seq > $1 AND seq < $2 ${ofTypes} ORDER BY seq ${order})`
+    return `(SELECT ${RECORD_COLUMNS} FROM events WHERE ${ofDomain} AND seq > $1 AND seq < $2 ${ofTypes} ORDER BY seq ${order})`
   })
   const isPlain = branches.every(({ prefixes }) => prefixes === 'all')
   return {
@@ -218,7 +219,7 @@ export const branchesPage = (
 /** Signals of a domain or of all, newest time first. */
 export const timePage = ({ domain, limit, offset }: Parameters<EventLog['readByTime']>[0]): SqlQuery => ({
   name: domain === null ? 'times' : 'domain-times',
-  text: `SELECT ${COLUMNS} FROM events WHERE ${IS_SIGNAL} ${domain === null ? '' : 'AND dom = $3'}
+  text: `SELECT ${RECORD_COLUMNS} FROM events WHERE ${IS_SIGNAL} ${domain === null ? '' : 'AND dom = $3'}
 ORDER BY ts DESC, seq DESC LIMIT $1 OFFSET $2`,
   values: [limit, offset, ...(domain === null ? [] : [domain])],
 })
@@ -275,45 +276,8 @@ const KEPT_PER_VERSION = 2
 const VERSIONS_KEPT = 4
 
 const recordsOf = async (query: Query, request: SqlQuery): Promise<readonly LogRecord[]> =>
-  (await query<RecordRow>(request)).map(recordOf)
+  (await query(request)).map(recordFrom)
 
-/** The columns of a record, in the order of `recordOf`. */
-const COLUMNS =
-  'seq, id, type, ts, schema_version, source, trace_id, dedupe_key, payload, prev_hash, hash, signature, signer, recorded_at'
-
-type RecordRow = readonly [
-  seq: number,
-  id: string,
-  type: string,
-  ts: string,
-  schemaVersion: string,
-  source: string | null,
-  traceId: string | null,
-  dedupeKey: string | null,
-  payload: string,
-  prevHash: string,
-  hash: string,
-  signature: string | null,
-  signer: string | null,
-  recordedAt: string,
-]
-
-const recordOf = (row: RecordRow): LogRecord => ({
-  seq: row[0],
-  id: row[1],
-  type: row[2],
-  ts: row[3],
-  schemaVersion: row[4],
-  source: row[5],
-  traceId: row[6],
-  dedupeKey: row[7],
-  payload: row[8],
-  prevHash: row[9],
-  hash: row[10],
-  signature: row[11],
-  signer: row[12],
-  recordedAt: row[13],
-})
 /** Bytes stay the hex digits that the server sends; numbers of events fit a double for ever. */
 const COLUMN_TYPES: CustomTypesConfig = {
   getTypeParser: (type: number) => (type === BIGINT ? Number : type === BYTEA ? withoutMark : unchanged),

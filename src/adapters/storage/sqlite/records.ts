@@ -11,50 +11,8 @@ import {
   type Statement,
   type Value,
 } from './database.ts'
+import { COLUMNS_BEHIND_SEQ, RECORD_COLUMNS, recordFrom } from '../../record-row.ts'
 import { IS_SIGNAL } from './schema.ts'
-
-/** The columns of a record behind its seq, in the order of `recordFrom`. */
-const COLUMNS =
-  'id, type, ts, schema_version, source, trace_id, dedupe_key, payload, prev_hash, hash, signature, signer, recorded_at'
-
-export const RECORD_COLUMNS = `seq, ${COLUMNS}`
-
-export const recordFrom = (row: Row): LogRecord => {
-  const cells = row as Cells
-  return {
-    seq: cells[0],
-    id: cells[1],
-    type: cells[2],
-    ts: cells[3],
-    schemaVersion: cells[4],
-    source: cells[5],
-    traceId: cells[6],
-    dedupeKey: cells[7],
-    payload: cells[8],
-    prevHash: cells[9],
-    hash: cells[10],
-    signature: cells[11],
-    signer: cells[12],
-    recordedAt: cells[13],
-  }
-}
-
-type Cells = readonly [
-  seq: number,
-  id: string,
-  type: string,
-  ts: string,
-  schemaVersion: string,
-  source: string | null,
-  traceId: string | null,
-  dedupeKey: string | null,
-  payload: string,
-  prevHash: string,
-  hash: string,
-  signature: string | null,
-  signer: string | null,
-  recordedAt: string,
-]
 
 /** Exclusive bounds on seq. */
 export interface SeqBounds {
@@ -179,7 +137,8 @@ export class Records {
     for (let from = 0; from < ranges.length; from += RANGES_AT_ONCE) {
       const some = ranges.slice(from, from + RANGES_AT_ONCE)
       const select = some.map(
-        ({ from: rows, seq }) => `SELECT ${seq}, ${COLUMNS} FROM ${rows} AND ${seq} > ? AND ${seq} < ?`,
+        ({ from: rows, seq }) =>
+          `SELECT ${seq}, ${COLUMNS_BEHIND_SEQ} FROM ${rows} AND ${seq} > ? AND ${seq} < ?`,
       )
       const values = some.flatMap(({ value }) => [...(value === undefined ? [] : [value]), after, before])
       const rows = this.#all(`${select.join(' UNION ALL ')} ORDER BY 1 ${order} LIMIT ?`, ...values, limit)

@@ -3,7 +3,6 @@ import { availableParallelism } from 'node:os'
 import { EMPTY_HEAD, headOf, type Head } from '../../../core/log/event.ts'
 import {
   chainFaultOf,
-  isTimestamp,
   missingFault,
   StoreUnavailableError,
   type ChainFault,
@@ -12,7 +11,7 @@ import {
 } from '../../../ports/event-log.ts'
 import { WorkerThread } from '../../worker.ts'
 import { allRows, firstRow, prepareRows, type Database, type Statement } from './database.ts'
-import { RECORD_COLUMNS, recordFrom } from './records.ts'
+import { RECORD_COLUMNS, recordFrom } from '../../record-row.ts'
 
 export interface Slice {
   readonly after: number
@@ -93,41 +92,42 @@ export class SliceVerifier {
 
   /** The first fault, or null. */
   verify({ after, upTo }: Slice): ChainFault | null {
-    const start = firstRow(this.#records, after - 1, after)
-    if (after > 0 && start === undefined) return missingFault(after)
-    let previous: Head = after === 0 || start === undefined ? EMPTY_HEAD : headOf(recordFrom(start))
-    while (previous.seq < upTo) {
-      const end = Math.min(previous.seq + PAGE, upTo)
-      const next = this.#headOfSoundPage(previous, end) ?? this.#checkEach(previous, end)
-      if ('kind' in next) return next
-      previous = next
+    for (let start = after; start < upTo; start += PAGE) {
+      const page = { after: start, upTo: Math.min(start + PAGE, upTo) }
+      const fault = this.#isSound(page) ? null : this.#faultIn(page)
+      if (fault !== null) return fault
     }
     return null
   }
 
-  #headOfSoundPage(start: Head, end: number): Head | null {
-    const [preimages, stored] = (firstRow(this.#page, start.seq, end) ?? []).map((text) =>
-      String(text).split(SEPARATOR),
-    )
-    // Rows come in order, so a full page has no gap.
-    if (preimages?.length !== end - start.seq || stored?.length !== preimages.length) return null
-    let previous: Head | null = start
-    for (const [index, preimage] of preimages.entries()) {
-      previous = headIfSound(preimage, stored[index] ?? '', previous)
-      if (previous === null) return null
+  #isSound({ after, upTo }: Slice): boolean {
+    const [text, hashes, payloadBytes] = firstRow(this.#page, after, upTo) ?? []
+    if (typeof text !== 'string') return false
+    const rows = text.split(SEPARATOR)
+    if (rows.length !== upTo - after) return false
+    const sums: string[] = []
+    let otherBytes = rows.length - 1
+    for (const row of rows) {
+      BEFORE_PAYLOAD.lastIndex = 0
+      if (!BEFORE_PAYLOAD.test(row)) return false
+      otherBytes += BEFORE_PAYLOAD.lastIndex
+      sums.push(sha256Hex(row.slice(RECORDED_AT_LENGTH)))
     }
-    return previous
+    // If a field held a bar, its payload would begin behind a later one, and the bytes would not add up.
+    return Buffer.byteLength(text) - otherBytes === payloadBytes && sums.join(SEPARATOR) === hashes
   }
 
-  #checkEach(start: Head, end: number): Head | ChainFault {
-    let previous = start
-    for (const row of allRows(this.#records, start.seq, end)) {
+  #faultIn({ after, upTo }: Slice): ChainFault | null {
+    const start = after === 0 ? undefined : firstRow(this.#records, after - 1, after)
+    if (after > 0 && start === undefined) return missingFault(after)
+    let previous: Head = start === undefined ? EMPTY_HEAD : headOf(recordFrom(start))
+    for (const row of allRows(this.#records, after, upTo)) {
       const record = recordFrom(row)
       const fault = chainFaultOf(previous, record, sha256Hex)
       if (fault !== null) return fault
       previous = headOf(record)
     }
-    return previous.seq < end ? missingFault(previous.seq + 1) : previous
+    return previous.seq < upTo ? missingFault(previous.seq + 1) : null
   }
 }
 
@@ -135,39 +135,30 @@ export class SliceVerifier {
 const SEPARATOR = '\u001e'
 
 /**
- * What is hashed of each event of a page, and what is stored of it: hash, time of recording and bytes of the payload;
- * -1 where a field is empty, which hashes like an absent one. Two values for a page: bringing two for each event from
- * SQLite to JavaScript takes longer than hashing it.
+ * The time of recording and what is hashed of each event of a page, the stored hashes, and the bytes of the payloads.
+ * Leaves out events that do not follow the one before them, and empty fields, which hash like absent ones. Three values
+ * for a page: bringing as many for each event from SQLite to JavaScript takes longer than hashing it.
  */
 const PAGE_SQL = `
 SELECT
-  group_concat(concat_ws('|', prev_hash, ts, id, type, schema_version, ifnull(source, ''), ifnull(trace_id, ''),
-    ifnull(dedupe_key, ''), payload), char(30)),
-  group_concat(concat_ws('|', hash, recorded_at,
-    iif(source IS '' OR trace_id IS '' OR dedupe_key IS '', -1, octet_length(payload))), char(30))
-FROM events WHERE seq > ? AND seq <= ?`
+  group_concat(concat_ws('|', event.recorded_at, event.prev_hash, event.ts, event.id, event.type, event.schema_version,
+    ifnull(event.source, ''), ifnull(event.trace_id, ''), ifnull(event.dedupe_key, ''), event.payload), char(30)),
+  group_concat(event.hash, char(30)),
+  sum(octet_length(event.payload))
+FROM events AS event LEFT JOIN events AS previous ON previous.seq = event.seq - 1
+WHERE event.seq > ? AND event.seq <= ?
+  AND event.prev_hash = ifnull(previous.hash, '') AND event.recorded_at >= ifnull(previous.recorded_at, '')
+  AND event.source IS NOT '' AND event.trace_id IS NOT '' AND event.dedupe_key IS NOT ''`
 
-/** The event as the next head, or null for anything unusual. */
-const headIfSound = (preimage: string, stored: string, previous: Head): Head | null => {
-  if (!preimage.startsWith(previous.hash) || preimage.charAt(previous.hash.length) !== '|') return null
-  const sum = sha256Hex(preimage)
-  const [storedHash, recordedAt = '', payloadBytes] = stored.split('|')
-  if (storedHash !== sum || recordedAt < previous.recordedAt || !isTimestamp(recordedAt)) return null
-  // If a field held a bar, the payload would not begin behind the eighth.
-  BEFORE_PAYLOAD.lastIndex = 0
-  if (!BEFORE_PAYLOAD.test(preimage)) return null
-  const start = BEFORE_PAYLOAD.lastIndex
-  const isWhole = (bytes: number): boolean => String(bytes) === payloadBytes
-  if (!isWhole(preimage.length - start) && !isWhole(Buffer.byteLength(preimage.slice(start)))) return null
-  return { seq: previous.seq + 1, hash: sum, recordedAt }
-}
-
+const TIMESTAMP = '\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z'
 const FIELD = '[^|\\u0000-\\u001f\\u007f]'
 
-/** The previous hash, four fields that are never empty, three that may be absent. */
-const BEFORE_PAYLOAD = new RegExp(`[0-9a-f]*\\|(?:${FIELD}+\\|){4}(?:${FIELD}*\\|){3}`, 'y')
+/** Time of recording, previous hash, four fields that are never empty, three that may be absent. */
+const BEFORE_PAYLOAD = new RegExp(`${TIMESTAMP}\\|[^|]*\\|(?:${FIELD}+\\|){4}(?:${FIELD}*\\|){3}`, 'y')
+const RECORDED_AT_LENGTH = '2026-01-01T00:00:00.000Z|'.length
 
-const PAGE = 250
+/** Text of this size is still allocated cheaply by SQLite. */
+const PAGE = 100
 /** Short enough that no thread is left alone with much at the end. */
 const SLICE_EVENTS = 10_000
 

@@ -1,12 +1,12 @@
 import { resolve } from 'node:path'
-import { InvalidArgumentError, Option } from 'commander'
+import { Option } from 'commander'
 import type { BacktestReport } from '../../../backtest/report.ts'
 import { STRATEGY_NAMES, type StrategyName } from '../../../backtest/strategies.ts'
-import { parseFrom, parseTo } from '../arguments.ts'
-import { examples, type Invocation, type DefineCommand } from '../command.ts'
-import { EXIT_OK, Failure, UsageError, type ExitCode } from '../failure.ts'
-import type { Style } from '../terminal.ts'
+import { parseFrom, parser, parseTo } from '../arguments.ts'
+import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
+import { Failure, UsageError } from '../failure.ts'
 import { fields, percent, profit, quiet, usd, warning, type Row } from '../table.ts'
+import type { Text } from '../terminal.ts'
 
 export const define: DefineCommand = (command, run) => {
   command
@@ -46,34 +46,30 @@ interface BacktestOptions {
   readonly resetDaily?: true
 }
 
-const runBacktest = async (invocation: Invocation, options: BacktestOptions): Promise<ExitCode> => {
-  const { strategy, symbol, from, to, seed, file, recorded, resetDaily } = options
-  const fromMs = from === undefined ? undefined : Date.parse(from)
+const runBacktest = async (invocation: Invocation, options: BacktestOptions): Promise<Answer> => {
+  const { strategy, symbol, from, to, seed, file, recorded = false, resetDaily = false } = options
+  const fromMs = from === undefined ? null : Date.parse(from)
   // A day ends with its last millisecond; its last bar closes with the next one.
-  const toMs = to === undefined ? undefined : Math.ceil(Date.parse(to) / 1000) * 1000
-  if (fromMs !== undefined && toMs !== undefined && fromMs >= toMs)
-    throw new UsageError('--from comes after --to')
+  const toMs = to === undefined ? null : Math.ceil(Date.parse(to) / 1000) * 1000
+  if (fromMs !== null && toMs !== null && fromMs >= toMs) throw new UsageError('--from comes after --to')
   const skipped: string[] = []
   const progress = invocation.progress('running')
-  const report = await invocation.dependencies
+  const report = await invocation
     .backtest({
       strategy,
-      ...(symbol === undefined ? {} : { symbol }),
-      ...(fromMs === undefined ? {} : { fromMs }),
-      ...(toMs === undefined ? {} : { toMs }),
-      ...(seed === undefined ? {} : { seed }),
-      ...(file === undefined ? {} : { file: resolve(file) }),
-      isFromLog: recorded === true,
-      resetsDaily: resetDaily === true,
+      symbol,
+      fromMs,
+      toMs,
+      seed,
+      file: file === undefined ? file : resolve(file),
+      isFromLog: recorded,
+      resetsDaily: resetDaily,
       onError: (message) => skipped.push(message),
       onProgress: progress.update,
     })
     .finally(progress.end)
   if (report.bars === 0) throw nothingTraded(skipped)
-  await invocation.print.result({ ...report, left_out: skipped }, (style) =>
-    reportText(report, skipped, style),
-  )
-  return EXIT_OK
+  return { document: { ...report, left_out: skipped }, text: reportText(report, skipped) }
 }
 
 const nothingTraded = (skipped: readonly string[]): Failure =>
@@ -81,35 +77,29 @@ const nothingTraded = (skipped: readonly string[]): Failure =>
     advice: 'The first 200 analysis bars (ta.bar_seconds each) are not traded: give it more.',
   })
 
-const reportText = (report: BacktestReport, skipped: readonly string[], style: Style): string =>
-  fields(
-    [
-      ['Strategy', report.strategy],
-      ['Market', marketText(report)],
-      ['Traded', `${report.from?.slice(0, 16)} to ${report.to?.slice(0, 16)} UTC`],
-      ['Bars', `${report.bars} of ${report.bar_seconds} seconds`],
-      [
-        'Trades',
-        `${report.trades}${report.open_positions === 0 ? '' : `, ${report.open_positions} still open`}`,
-      ],
-      ['Equity', `${usd(report.start_equity_usd)} to ${usd(report.end_equity_usd)}`],
-      ['By day', sparkline([report.start_equity_usd, ...report.equity_usd_by_day], SPARKLINE_WIDTH)],
-      [
-        'Return',
-        report.total_return < 0 ? warning(percent(report.total_return)) : percent(report.total_return),
-      ],
-      ['Drawdown', `${percent(report.max_drawdown)} at most`],
-      ['Sharpe', report.sharpe.toFixed(2)],
-      ['Chance', `${percent(report.p_value)} that days without direction would do as well`],
-      ['Hit rate', report.hit_rate === null ? quiet('no closed trade') : percent(report.hit_rate)],
-      ['Turnover', `${report.turnover.toFixed(2)} times the equity`],
-      ['Fees', usd(report.fees_usd)],
-      ['Funding', profit(-report.funding_usd)],
-      ...notesOf(report),
-      ...skipped.map((message): Row => ['Skipped', warning(message)]),
-    ],
-    style,
-  )
+const reportText = (report: BacktestReport, skipped: readonly string[]): Text => {
+  const stillOpen = report.open_positions === 0 ? '' : `, ${report.open_positions} still open`
+  const totalReturn = percent(report.total_return)
+  return fields([
+    ['Strategy', report.strategy],
+    ['Market', marketText(report)],
+    ['Traded', `${report.from?.slice(0, 16)} to ${report.to?.slice(0, 16)} UTC`],
+    ['Bars', `${report.bars} of ${report.bar_seconds} seconds`],
+    ['Trades', `${report.trades}${stillOpen}`],
+    ['Equity', `${usd(report.start_equity_usd)} to ${usd(report.end_equity_usd)}`],
+    ['By day', sparkline([report.start_equity_usd, ...report.equity_usd_by_day], SPARKLINE_WIDTH)],
+    ['Return', report.total_return < 0 ? warning(totalReturn) : totalReturn],
+    ['Drawdown', `${percent(report.max_drawdown)} at most`],
+    ['Sharpe', report.sharpe.toFixed(2)],
+    ['Chance', `${percent(report.p_value)} that days without direction would do as well`],
+    ['Hit rate', report.hit_rate === null ? quiet('no closed trade') : percent(report.hit_rate)],
+    ['Turnover', `${report.turnover.toFixed(2)} times the equity`],
+    ['Fees', usd(report.fees_usd)],
+    ['Funding', profit(-report.funding_usd)],
+    ...notesOf(report),
+    ...skipped.map((message): Row => ['Skipped', warning(message)]),
+  ])
+}
 
 const marketText = ({ market, seed, symbols }: BacktestReport): string => {
   const sources = { simulated: `simulated with seed ${seed}`, file: 'from a file', log: 'from the log' }
@@ -148,16 +138,15 @@ const ADVICE: Readonly<Record<string, string>> = {
   coverage: '; prices alone are one domain: try SVC_BRAIN__MIN_DOMAINS=1',
 }
 
-const parseSymbol = (text: string): string => {
-  if (/^[\w/:.-]{1,32}$/.test(text)) return text
-  throw new InvalidArgumentError('It must be a symbol such as BTC.')
-}
+const parseSymbol = parser(
+  (text) => (/^[\w/:.-]{1,32}$/.test(text) ? text : null),
+  'It must be a symbol such as BTC.',
+)
 
-const parseSeed = (text: string): number => {
+const parseSeed = parser((text) => {
   const seed = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN
-  if (Number.isSafeInteger(seed)) return seed
-  throw new InvalidArgumentError('It must be a whole number, 0 or larger.')
-}
+  return Number.isSafeInteger(seed) ? seed : null
+}, 'It must be a whole number, 0 or larger.')
 
 /** Values in one line of text: eight heights, from the lowest to the highest of them. */
 export const sparkline = (values: readonly number[], widthMax: number): string => {

@@ -160,7 +160,7 @@ describe('the text of a cycle', () => {
   }
 
   it('says that a cycle wants nothing', () => {
-    expect(cycleText(QUIET, PLAIN)).toBe(
+    expect(cycleText(QUIET)(PLAIN)).toBe(
       'Cycle        c-1\nStarted at   2026-02-20T00:30:00.000Z\nRegime       unknown\n' +
         'Kill switch  level 0\nIntents      none\n',
     )
@@ -183,10 +183,11 @@ describe('the text of a cycle', () => {
       reasons: ['dcg_symbol', 'no_price'],
       position_id: null,
     } as const
-    const text = cycleText(
-      { ...QUIET, regime: 'BULL', intents: [{ ...intent, reasons: [...intent.reasons] }] },
-      PLAIN,
-    )
+    const text = cycleText({
+      ...QUIET,
+      regime: 'BULL',
+      intents: [{ ...intent, reasons: [...intent.reasons] }],
+    })(PLAIN)
     expect(text).toContain('Intents      1\n\n')
     expect(text.split('\n').slice(-3)).toEqual([
       'Symbol  Side  Conviction  Size %  Status    Reasons               Intent',

@@ -1,18 +1,33 @@
 import { InvalidArgumentError, type Command } from 'commander'
-import { contributorRegistration } from '../../../core/signals/contributors.ts'
-import { activeById, activeByNode, type Contributor } from '../../../core/signals/contributors.ts'
+import {
+  activeById,
+  activeByNode,
+  contributorRegistration,
+  type Contributor,
+} from '../../../core/signals/contributors.ts'
 import type { State } from '../../../core/state.ts'
-import { viewContributors, viewRegistered, type ContributorView } from '../../../core/views/contributors.ts'
+import { viewContributors, viewRegistered } from '../../../core/views/contributors.ts'
 import { viewLeaderboard, viewScore, type ScoreView, type Scoring } from '../../../core/views/reputation.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
-import { completeId, parseLimitUpTo } from '../arguments.ts'
-import { examples, type DefineCommand, type Invocation, type Run } from '../command.ts'
-import { openConfiguration } from '../configuration.ts'
-import type { CommandDependencies } from '../dependencies.ts'
+import { completeId, numberFrom } from '../arguments.ts'
+import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
+import { settingsOf } from '../configuration.ts'
 import { Failure, UsageError } from '../failure.ts'
 import { parsedBy, readState, write } from '../store.ts'
-import { age, fields, percent, printable, quiet, shortIds, table, type Row } from '../table.ts'
-import type { Style } from '../terminal.ts'
+import {
+  age,
+  fields,
+  idColumn,
+  left,
+  paragraphs,
+  percent,
+  printable,
+  quiet,
+  right,
+  shrinking,
+  table,
+} from '../table.ts'
+import type { Text } from '../terminal.ts'
 
 export const define: DefineCommand = (command, run) => {
   command
@@ -29,20 +44,7 @@ export const define: DefineCommand = (command, run) => {
       ),
     )
   command.command('list').summary('list contributors, oldest first').action(run(list))
-  addRegister(command, run)
-  named(command.command('remove').summary('remove a contributor; its history stays')).action(run(remove))
-  named(command.command('score').summary('the score of a contributor and its factors')).action(run(score))
   command
-    .command('leaderboard')
-    .summary('list contributors by score')
-    .option('--limit <number>', `how many, up to ${LEADERS_MAX}`, parseLimitUpTo(LEADERS_MAX), 20)
-    .action(run(leaderboard))
-}
-
-const LEADERS_MAX = 200
-
-const addRegister = (parent: Command, run: Run): void => {
-  parent
     .command('register')
     .summary('register a contributor')
     .requiredOption('--node-id <id>', 'the name it submits under, up to 128 characters')
@@ -50,7 +52,17 @@ const addRegister = (parent: Command, run: Run): void => {
     .requiredOption('--role <role>', 'usually operator, agent, curator or tester')
     .option('--metadata <json>', 'a JSON object to store with it', parseJson)
     .action(run(register))
+  named(command.command('remove').summary('remove a contributor; its history stays')).action(run(remove))
+  named(command.command('score').summary('the score of a contributor and its factors')).action(run(score))
+  command
+    .command('leaderboard')
+    .summary('list contributors by score')
+    .option('--limit <number>', `how many, up to ${LEADERS_MAX}`, numberFrom(1, LEADERS_MAX), 20)
+    .action(run(leaderboard))
 }
+
+const LEADERS_MAX = 200
+const NOBODY = 'No contributor is registered yet.'
 
 const named = (command: Command): Command =>
   command
@@ -61,70 +73,85 @@ interface Named {
   readonly nodeId?: string
 }
 
-const list = async ({ dependencies, print }: Invocation): Promise<void> => {
-  const all = viewContributors((await readState(dependencies)).signals.contributors)
-  await print.result(all, (style) =>
-    all.length === 0
-      ? 'No contributor is registered yet.\n'
-      : contributorTable(all, dependencies.clock.now(), style),
+const list = async (invocation: Invocation): Promise<Answer> => {
+  const all = viewContributors((await readState(invocation)).signals.contributors)
+  const text = table(
+    all,
+    [
+      shrinking('Node', ({ node_id }) => node_id),
+      shrinking('Name', ({ name }) => name),
+      shrinking('Role', ({ role }) => role),
+      right('Registered', ({ registered_at }) => age(registered_at, invocation.clock.now())),
+      idColumn('Contributor', all, ({ id }) => id),
+    ],
+    NOBODY,
   )
-}
-
-interface RegisterOptions {
-  readonly nodeId: string
-  readonly name: string
-  readonly role: string
-  readonly metadata?: unknown
+  return { document: all, text }
 }
 
 const register = async (
   invocation: Invocation,
-  { nodeId: node_id, ...rest }: RegisterOptions,
-): Promise<void> => {
+  { nodeId: node_id, ...rest }: { readonly nodeId: string },
+): Promise<Answer> => {
   const { node_id: nodeId, ...registration } = parsedBy(contributorRegistration, { node_id, ...rest })
-  const events = await write(invocation, 'contributors register', {
+  const events = await write(invocation, 'contributors register', () => ({
     kind: 'register-contributor',
     registration: { nodeId, ...registration },
     surface: 'cli',
-  })
-  const registered = viewRegistered(events)
-  await invocation.print.result(registered, (style) => fields(contributorRows(registered), style))
+  }))
+  const view = viewRegistered(events)
+  const text = fields([
+    ['Contributor', view.id],
+    ['Node', view.node_id],
+    ['Name', view.name],
+    ['Role', view.role],
+    ['Registered at', view.registered_at],
+  ])
+  return { document: view, text }
 }
 
-const remove = async (invocation: Invocation, id: string | undefined, options: Named): Promise<void> => {
-  const found = namedContributor(await readState(invocation.dependencies), id, options)
-  await write(invocation, 'contributors remove', { kind: 'remove-contributor', id: found.id, surface: 'cli' })
-  await invocation.print.result({ removed: found.id }, () => `${printable(found.nodeId)} is removed\n`)
+const remove = async (invocation: Invocation, id: string | undefined, options: Named): Promise<Answer> => {
+  const found = namedContributor(await readState(invocation), id, options)
+  await write(invocation, 'contributors remove', () => ({
+    kind: 'remove-contributor',
+    id: found.id,
+    surface: 'cli',
+  }))
+  return { document: { removed: found.id }, text: `${printable(found.nodeId)} is removed\n` }
 }
 
-const score = async (
-  { dependencies, print }: Invocation,
-  id: string | undefined,
-  options: Named,
-): Promise<void> => {
-  const state = await readState(dependencies)
-  const found = viewScore(namedContributor(state, id, options), await scoringOf(dependencies, state))
-  await print.result(found, (style) => scoreText(found, style))
+const score = async (invocation: Invocation, id: string | undefined, options: Named): Promise<Answer> => {
+  const state = await readState(invocation)
+  const found = viewScore(namedContributor(state, id, options), await scoringOf(invocation, state))
+  return { document: found, text: scoreText(found) }
 }
 
 const leaderboard = async (
-  { dependencies, print }: Invocation,
+  invocation: Invocation,
   { limit }: { readonly limit: number },
-): Promise<void> => {
-  const state = await readState(dependencies)
-  const best = viewLeaderboard(state.signals.contributors, await scoringOf(dependencies, state), limit)
-  await print.result(best, (style) =>
-    best.length === 0 ? 'No contributor is registered yet.\n' : leaderboardTable(best, style),
+): Promise<Answer> => {
+  const state = await readState(invocation)
+  const best = viewLeaderboard(state.signals.contributors, await scoringOf(invocation, state), limit)
+  const text = table(
+    best,
+    [
+      right('#', (_rated, index) => index + 1),
+      shrinking('Node', ({ node_id }) => node_id),
+      shrinking('Name', ({ name }) => name),
+      right('Score', (rated) => rated.score.toFixed(1)),
+      right('Hit rate', ({ hit_rate }) => percent(hit_rate)),
+      right('Accepted', (rated) => `${rated.signals_accepted}/${rated.signals_submitted}`),
+      right('Karma USD', ({ total_karma_usd }) => total_karma_usd.toFixed(2)),
+    ],
+    NOBODY,
   )
+  return { document: best, text }
 }
 
-const scoringOf = async (
-  dependencies: CommandDependencies,
-  { reputation: { outcomes } }: State,
-): Promise<Scoring> => ({
-  asOf: isoNow(dependencies.clock),
+const scoringOf = async (invocation: Invocation, { reputation: { outcomes } }: State): Promise<Scoring> => ({
+  asOf: isoNow(invocation.clock),
   outcomes,
-  rules: (await openConfiguration(dependencies)).current().karma,
+  rules: (await settingsOf(invocation)).karma,
 })
 
 const namedContributor = (
@@ -135,16 +162,8 @@ const namedContributor = (
   if ((id === undefined) === (nodeId === undefined)) {
     throw new UsageError('name the contributor by its id or by --node-id')
   }
-  const found =
-    id === undefined
-      ? activeByNode(known, nodeId ?? '')
-      : activeById(
-          known,
-          completeId(
-            id,
-            viewContributors(known).map((contributor) => contributor.id),
-          ),
-        )
+  const ids = viewContributors(known).map((contributor) => contributor.id)
+  const found = id === undefined ? activeByNode(known, nodeId ?? '') : activeById(known, completeId(id, ids))
   if (found !== null) return found
   const detail = id === undefined ? `no contributor has node_id ${nodeId}` : `no contributor has id ${id}`
   throw new Failure('contributor.not_found', detail, {
@@ -163,62 +182,10 @@ const parseJson = (text: string): unknown => {
   }
 }
 
-const contributorRows = ({ id, node_id, name, role, registered_at }: ContributorView): readonly Row[] => [
-  ['Contributor', id],
-  ['Node', node_id],
-  ['Name', name],
-  ['Role', role],
-  ['Registered at', registered_at],
-]
-
-const contributorTable = (contributors: readonly ContributorView[], nowMs: number, style: Style): string => {
-  const short = shortIds(contributors.map(({ id }) => id))
-  return table(
-    [
-      { title: 'Node', shrink: true },
-      { title: 'Name', shrink: true },
-      { title: 'Role', shrink: true },
-      { title: 'Registered', align: 'right' },
-      { title: 'Contributor' },
-    ],
-    contributors.map(({ id, node_id, name, role, registered_at }) => [
-      node_id,
-      name,
-      role,
-      age(registered_at, nowMs),
-      quiet(short(id)),
-    ]),
-    style,
-  )
-}
-
-const leaderboardTable = (best: readonly ScoreView[], style: Style): string =>
-  table(
-    [
-      { title: '#', align: 'right' },
-      { title: 'Node', shrink: true },
-      { title: 'Name', shrink: true },
-      { title: 'Score', align: 'right' },
-      { title: 'Hit rate', align: 'right' },
-      { title: 'Accepted', align: 'right' },
-      { title: 'Karma USD', align: 'right' },
-    ],
-    best.map((rated, index) => [
-      String(index + 1),
-      rated.node_id,
-      rated.name,
-      rated.score.toFixed(1),
-      percent(rated.hit_rate),
-      `${rated.signals_accepted}/${rated.signals_submitted}`,
-      rated.total_karma_usd.toFixed(2),
-    ]),
-    style,
-  )
-
 /** The score, then its factors. */
-const scoreText = (rated: ScoreView, style: Style): string => {
-  const summary = fields(
-    [
+const scoreText = (rated: ScoreView): Text =>
+  paragraphs(
+    fields([
       ['Score', rated.score.toFixed(1)],
       ['Contributor', `${rated.name} (${rated.node_id})`],
       [
@@ -231,21 +198,11 @@ const scoreText = (rated: ScoreView, style: Style): string => {
       ['Streak', `${rated.streak} days`],
       ['Karma', `${rated.karma.toFixed(1)} (50 is chance), ${rated.total_karma_usd.toFixed(2)} USD`],
       ['Last active', rated.last_active === '' ? quiet('never') : rated.last_active],
-    ],
-    style,
+    ]),
+    table(Object.entries(rated.factors), [
+      left('Factor', ([name]) => name.replace('_', ' ')),
+      right('Value', ([, { value }]) => value.toFixed(3)),
+      right('Weight', ([, { weight }]) => weight.toFixed(2)),
+      right('Contribution', ([, { contribution }]) => contribution.toFixed(2)),
+    ]),
   )
-  const factors = Object.entries(rated.factors).map(([name, { value, weight, contribution }]) => [
-    name.replace('_', ' '),
-    value.toFixed(3),
-    weight.toFixed(2),
-    contribution.toFixed(2),
-  ])
-  return `${summary}\n${table(FACTOR_COLUMNS, factors, style)}`
-}
-
-const FACTOR_COLUMNS = [
-  { title: 'Factor' },
-  { title: 'Value', align: 'right' },
-  { title: 'Weight', align: 'right' },
-  { title: 'Contribution', align: 'right' },
-] as const

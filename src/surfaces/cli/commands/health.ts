@@ -1,8 +1,8 @@
+import { verifyLog } from '../../../engine/integrity/verify.ts'
+import type { IdentityDescription } from '../../../ports/signer.ts'
 import { examples, type DefineCommand, type Invocation } from '../command.ts'
-import type { CommandDependencies, IdentityDescription } from '../dependencies.ts'
-import { EXIT_FAILED, EXIT_OK, type ExitCode } from '../failure.ts'
-import { bad, fields, good, quiet, warning, type Cell, type Row } from '../table.ts'
-import { verifySession } from '../verification.ts'
+import { EXIT_FAILED, EXIT_OK } from '../failure.ts'
+import { bad, fields, good, quiet, warning, type Cell } from '../table.ts'
 
 export const define: DefineCommand = (command, run) => {
   command
@@ -10,122 +10,97 @@ export const define: DefineCommand = (command, run) => {
       'Checks the settings, the store, the identity and the vault of this home, and asks its running service.',
     )
     .addHelpText('after', examples('svc health', 'svc health --json'))
-    .action(run(showHealth))
+    .action(
+      run(async (invocation) => {
+        const { document, text, error } = await healthOf(invocation)
+        if (error === null) return { document, text, exitCode: document.ok ? EXIT_OK : EXIT_FAILED }
+        // The JSON report has no member for why a store cannot be opened; the error stream has.
+        await invocation.print.result(document, text)
+        throw error
+      }),
+    )
 }
 
-interface Health {
-  readonly ok: boolean
-  readonly version: string
-  readonly config: {
-    readonly path: string
-    readonly present: boolean
-    readonly ok: boolean
-    readonly error: string | null
+const healthOf = async (invocation: Invocation) => {
+  const { version, configuration, identity, vault, findService } = invocation
+  const opened = await configuration.open()
+  const problems = opened.status === 'invalid' ? opened.problems : []
+  const isValid = opened.status === 'opened'
+  const config = {
+    ...configuration.describe(),
+    ok: isValid,
+    error: isValid ? null : problems.join('; '),
   }
-  readonly store: {
-    readonly kind: string | null
-    readonly present: boolean
-    readonly event_count: number | null
-    readonly chain_ok: boolean | null
-  }
-  readonly identity: IdentityDescription
-  readonly vault: { readonly present: boolean }
-  readonly service: {
-    readonly reachable: boolean
-    readonly version: string | null
-    readonly uptime_seconds: number | null
-  }
-}
-
-const FAST_EVENTS = 100
-
-const showHealth = async ({ dependencies, print }: Invocation): Promise<ExitCode> => {
-  const config = await configHealth(dependencies)
   // The settings name the store: without them there is none to open.
-  const { store, error } = config.ok ? await storeHealth(dependencies) : NO_STORE
-  const service = await dependencies.findService()
-  const found: Health = {
-    ok: config.ok && store.present && store.chain_ok !== false,
-    version: dependencies.version,
+  const { error, ...store } = isValid ? await storeHealth(invocation) : NO_STORE
+  const service = await findService()
+  const document = {
+    ok: isValid && store.present && store.chain_ok !== false,
+    version,
     config,
     store,
-    identity: await dependencies.identity.describe(),
-    vault: { present: await dependencies.vault.isPresent() },
+    identity: await identity.describe(),
+    vault: { present: await vault.isPresent() },
     service: {
       reachable: service !== null,
       version: service?.version ?? null,
       uptime_seconds: service?.uptimeSeconds ?? null,
     },
   }
-  const storeText = config.ok ? storeCell(store, error) : quiet('not checked: the settings are not valid')
-  await print.result(found, (style) => fields(rowsOf(found, storeText, service?.baseUrl ?? ''), style))
-  // The JSON report has no member for why a store cannot be opened; the error stream has.
-  if (error !== null) throw error
-  return found.ok ? EXIT_OK : EXIT_FAILED
+  const text = fields([
+    ['Health', document.ok ? good('ok') : bad('not ok')],
+    ['Version', version],
+    [
+      'Settings',
+      isValid
+        ? good(`valid, ${config.present ? config.path : 'no user.yaml, defaults only'}`)
+        : bad(config.error ?? ''),
+    ],
+    ['Store', isValid ? storeCell(store, error) : quiet('not checked: the settings are not valid')],
+    ['Identity', identityCell(document.identity)],
+    ['Vault', document.vault.present ? 'present' : quiet('none')],
+    [
+      'Service',
+      service === null
+        ? quiet('not running: start it with "svc up"')
+        : good(`running at ${service.baseUrl}, version ${service.version}, up ${service.uptimeSeconds} s`),
+    ],
+  ])
+  return { document, text, error }
 }
 
-const configHealth = async ({ configuration }: CommandDependencies): Promise<Health['config']> => {
-  const { path, present } = await configuration.describe()
-  const opened = await configuration.open()
-  if (opened.status === 'opened') return { path, present, ok: true, error: null }
-  return { path, present, ok: false, error: opened.problems.join('; ') }
-}
+const FAST_EVENTS = 100
 
 interface StoreHealth {
-  readonly store: Health['store']
+  readonly kind: string | null
+  readonly present: boolean
+  readonly event_count: number | null
+  readonly chain_ok: boolean | null
   /** Why the store could not be opened. */
   readonly error: Error | null
 }
 
-const NO_STORE: StoreHealth = {
-  store: { kind: null, present: false, event_count: null, chain_ok: null },
-  error: null,
-}
+const NO_STORE: StoreHealth = { kind: null, present: false, event_count: null, chain_ok: null, error: null }
 
-const storeHealth = async (dependencies: CommandDependencies): Promise<StoreHealth> => {
+const storeHealth = async ({ openExistingStore, signatures, clock }: Invocation): Promise<StoreHealth> => {
   try {
-    const session = await dependencies.openExistingStore()
+    await using session = await openExistingStore()
     if (session === null) return NO_STORE
-    try {
-      const { ok, event_count } = await verifySession(dependencies, session, { mode: 'fast', n: FAST_EVENTS })
-      return { store: { kind: session.log.kind, present: true, event_count, chain_ok: ok }, error: null }
-    } finally {
-      await session.close()
-    }
+    const { log, checkpoints } = session
+    const options = { mode: 'fast', n: FAST_EVENTS, checkpoints, signatures, clock } as const
+    const { ok, event_count } = await verifyLog(log, options)
+    return { kind: log.kind, present: true, event_count, chain_ok: ok, error: null }
   } catch (error) {
     // The rest of the report is printed whatever state the store is in.
     return { ...NO_STORE, error: error instanceof Error ? error : new Error(String(error)) }
   }
 }
 
-const rowsOf = (found: Health, storeText: Cell, baseUrl: string): readonly Row[] => {
-  const { ok, version, config, identity, vault, service } = found
-  return [
-    ['Health', ok ? good('ok') : bad('not ok')],
-    ['Version', version],
-    [
-      'Settings',
-      config.ok
-        ? good(`valid, ${config.present ? config.path : 'no user.yaml, defaults only'}`)
-        : bad(config.error ?? 'not valid'),
-    ],
-    ['Store', storeText],
-    ['Identity', identityCell(identity)],
-    ['Vault', vault.present ? 'present' : quiet('none')],
-    [
-      'Service',
-      service.reachable
-        ? good(`running at ${baseUrl}, version ${service.version}, up ${service.uptime_seconds} s`)
-        : quiet('not running: start it with "svc up"'),
-    ],
-  ]
-}
-
-const storeCell = ({ kind, present, event_count, chain_ok }: Health['store'], error: Error | null): Cell => {
+const storeCell = (store: Omit<StoreHealth, 'error'>, error: Error | null): Cell => {
   if (error !== null) return bad(`cannot be opened: ${error.message}`)
-  if (!present) return bad('none yet: "svc up" creates it')
-  const text = `${kind}, ${event_count} events`
-  return chain_ok === false
+  if (!store.present) return bad('none yet: "svc up" creates it')
+  const text = `${store.kind}, ${store.event_count} events`
+  return store.chain_ok === false
     ? bad(`${text}, chain broken: see "svc integrity"`)
     : good(`${text}, chain intact`)
 }

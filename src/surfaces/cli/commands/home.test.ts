@@ -137,9 +137,9 @@ describe('serve', () => {
     await home.run(['serve', '--host', '0.0.0.0', '--port', '0', '--dashboard-port', '7001'], { environment })
     const { stdout } = await home.run(['serve', '--no-dashboard'], { environment })
     expect(home.services).toEqual([
-      { host: null, port: null, dashboardPort: null, dashboard: true, inMemory: false },
-      { host: '0.0.0.0', port: 0, dashboardPort: 7001, dashboard: true, inMemory: false },
-      { host: null, port: null, dashboardPort: null, dashboard: false, inMemory: false },
+      { dashboard: true },
+      { host: '0.0.0.0', port: 0, dashboardPort: 7001, dashboard: true },
+      { dashboard: false },
     ])
     expect(stdout).toMatch(/^Dashboard +off$/m)
   })

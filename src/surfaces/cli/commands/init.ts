@@ -1,10 +1,9 @@
 import { Option } from 'commander'
 import { BUILT_IN_PRESETS } from '../../../core/config/layers.ts'
 import type { JsonObject } from '../../../core/shared/json.ts'
-import { examples, type Invocation, type DefineCommand } from '../command.ts'
-import type { CommandDependencies } from '../dependencies.ts'
+import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
 import { recordingInLog } from '../store.ts'
-import { fields, good, quiet, warning, type Row } from '../table.ts'
+import { fields, good, quiet, warning } from '../table.ts'
 
 export const define: DefineCommand = (command, run) => {
   command
@@ -21,81 +20,47 @@ export const define: DefineCommand = (command, run) => {
     .action(run(initialize))
 }
 
-interface InitOptions {
-  readonly preset?: string
-  readonly dev?: true
-}
-
-const initialize = async (invocation: Invocation, { preset, dev }: InitOptions): Promise<void> => {
-  const { dependencies, print } = invocation
-  const { created, configPath, nodeId } = await recordingInLog(invocation, async (record) => {
-    const prepared = await prepareHome(dependencies, {
-      settings: preset === undefined ? {} : { preset },
-      development: dev === true,
-    })
+const initialize = async (
+  invocation: Invocation,
+  { preset, dev = false }: { readonly preset?: string; readonly dev?: boolean },
+): Promise<Answer> => {
+  const { created, nodeId } = await recordingInLog(invocation, async (record) => {
+    const prepared = await prepareHome(invocation, preset === undefined ? {} : { preset }, dev)
     if (prepared.created.length > 0) await record('init')
     return prepared
   })
-  const document = { created, config_path: configPath, node_id: nodeId }
-  await print.result(document, (style) =>
-    fields(
-      [
-        ['Home', dependencies.home],
-        [
-          'Created',
-          created.length === 0 ? quiet('nothing: everything exists already') : good(created.join(', ')),
-        ],
-        ['Token', `api.auth_token in ${configPath}`],
-        ['Node', nodeId],
-        ...presetRow(preset, created),
-        ['Next', 'svc up'],
-      ],
-      style,
-    ),
-  )
-}
-
-/** An existing file keeps its preset. */
-const presetRow = (preset: string | undefined, created: readonly string[]): readonly Row[] =>
-  preset === undefined || created.includes(USER_SETTINGS)
-    ? []
-    : [['Preset', warning(`unchanged, use: svc config set preset ${preset}`)]]
-
-interface PreparedHome {
-  /** Paths relative to the home. */
-  readonly created: readonly string[]
-  readonly configPath: string
-  readonly nodeId: string
-}
-
-interface HomeOptions {
-  /** For a new `config/user.yaml`, besides its random token. */
-  readonly settings: JsonObject
-  /** Without a password, save the key in plain text. */
-  readonly development: boolean
+  const { path } = invocation.configuration.describe()
+  // An existing file keeps its preset.
+  const isUnused = preset !== undefined && !created.includes(USER_SETTINGS)
+  const text = fields([
+    ['Home', invocation.home],
+    [
+      'Created',
+      created.length === 0 ? quiet('nothing: everything exists already') : good(created.join(', ')),
+    ],
+    ['Token', `api.auth_token in ${path}`],
+    ['Node', nodeId],
+    ['Preset', isUnused ? warning(`unchanged, use: svc config set preset ${preset}`) : null],
+    ['Next', 'svc up'],
+  ])
+  return { document: { created, config_path: path, node_id: nodeId }, text }
 }
 
 const USER_SETTINGS = 'config/user.yaml'
 
-/** Creates what is missing in a home; existing files stay as they are. */
+/** Creates what is missing in a home, and returns its paths; existing files stay as they are. */
 export const prepareHome = async (
-  dependencies: CommandDependencies,
-  { settings, development }: HomeOptions,
-): Promise<PreparedHome> => {
-  const folders = await dependencies.createFolders()
-  const file = await dependencies.configuration.createUserSettings({
-    ...settings,
-    api: { auth_token: dependencies.newToken() },
-  })
-  const identity = await dependencies.identity.create({ development })
-  const { path: configPath } = await dependencies.configuration.describe()
-  return {
-    created: [
-      ...folders,
-      ...(file.status === 'created' ? [USER_SETTINGS] : []),
-      ...(identity.status === 'created' ? [identity.path] : []),
-    ],
-    configPath,
-    nodeId: identity.nodeId,
-  }
+  { createFolders, configuration, newToken, identity: { create } }: Invocation,
+  settings: JsonObject,
+  development: boolean,
+): Promise<{ readonly created: readonly string[]; readonly nodeId: string }> => {
+  const folders = await createFolders()
+  const file = await configuration.createUserSettings({ ...settings, api: { auth_token: newToken() } })
+  const identity = await create({ development })
+  const created = [
+    ...folders,
+    ...(file.status === 'created' ? [USER_SETTINGS] : []),
+    ...(identity.status === 'created' ? [identity.path] : []),
+  ]
+  return { created, nodeId: identity.nodeId }
 }

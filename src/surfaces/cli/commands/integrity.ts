@@ -1,20 +1,21 @@
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { InvalidArgumentError, Option } from 'commander'
+import { Option } from 'commander'
 import { EMPTY_HEAD } from '../../../core/log/event.ts'
 import { STATE_VERSION } from '../../../core/state.ts'
 import { acceptLoss } from '../../../engine/integrity/accept-loss.ts'
 import type { CheckResult, Checks } from '../../../engine/integrity/findings.ts'
 import { verifyExport } from '../../../engine/integrity/offline.ts'
 import type { IntegrityReport } from '../../../engine/integrity/report.ts'
+import { verifyLog } from '../../../engine/integrity/verify.ts'
 import { sha256Hex } from '../../../engine/sha256.ts'
 import type { EventLog } from '../../../ports/event-log.ts'
-import { examples, type DefineCommand, type Invocation } from '../command.ts'
-import { EXIT_FAILED, EXIT_OK, Failure, UsageError, type ExitCode } from '../failure.ts'
+import { linesOf, numberFrom } from '../arguments.ts'
+import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
+import { EXIT_FAILED, EXIT_OK, Failure, UsageError } from '../failure.ts'
 import { refold } from '../refold.ts'
-import { execute, recordWrite, withExistingStore } from '../store.ts'
-import { bad, fields, good, quiet, type Cell } from '../table.ts'
-import { verifySession, withSignatures, type VerifyRequest } from '../verification.ts'
+import { execute, openExisting, recordAccess } from '../store.ts'
+import { bad, fields, good, quiet, type Cell, type Row } from '../table.ts'
 
 export const define: DefineCommand = (command, run) => {
   command
@@ -23,7 +24,7 @@ export const define: DefineCommand = (command, run) => {
         'rebuilds the state from it. Exit code 1 means that an event was changed or is missing.',
     )
     .addOption(new Option('--full', 'every event from the first (the default)').conflicts('fast'))
-    .option('--fast [events]', `only the newest events (default: ${FAST_EVENTS})`, parseCount)
+    .option('--fast [events]', `only the newest events (default: ${FAST_EVENTS})`, numberFrom(1, 100_000))
     .option('--file <export>', 'verify this export (JSON lines) instead; needs no store')
     .option('--checkpoints <file>', 'with --file: compare with this checkpoint file')
     .option('--accept-loss', 'accept a log that is shorter than its checkpoints, such as a restored backup')
@@ -41,7 +42,6 @@ export const define: DefineCommand = (command, run) => {
 }
 
 const FAST_EVENTS = 100
-const FAST_EVENTS_MAX = 100_000
 
 interface IntegrityOptions {
   readonly full?: true
@@ -59,20 +59,20 @@ interface ShownReport extends Omit<IntegrityReport<string>, 'checks' | 'reason'>
   readonly checks: Checks & { readonly projections?: CheckResult }
 }
 
-const checkIntegrity = async (invocation: Invocation, options: IntegrityOptions): Promise<ExitCode> => {
+/** `n`: how many of the newest events; null = all. */
+type VerifiedEvents = number | null
+
+const checkIntegrity = async (invocation: Invocation, options: IntegrityOptions): Promise<Answer> => {
   checkCombination(options)
   const { fast, file, checkpoints, acceptLoss: accepted, reason } = options
-  if (file !== undefined)
-    return show(invocation, await verifyExportFile(invocation, file, checkpoints ?? null))
+  if (file !== undefined) return answerOf(await verifyExportFile(invocation, file, checkpoints))
   const setAside = accepted === true ? await acceptLossOf(invocation, reason?.trim() ?? '') : null
-  const request: VerifyRequest =
-    fast === undefined ? { mode: 'full' } : { mode: 'fast', n: fast === true ? FAST_EVENTS : fast }
-  const report = await verifyStore(invocation, request)
-  return show(invocation, report ?? { ...EMPTY_REPORT, mode: request.mode }, [
-    ...(report === null
-      ? [['Store', quiet(`nothing is stored in ${invocation.dependencies.home} yet`)] as const]
-      : []),
-    ...(setAside === null ? [] : [['Checkpoints', `restarted; the old ones are in ${setAside}`] as const]),
+  const n = fast === true ? FAST_EVENTS : (fast ?? null)
+  const report = await verifyStore(invocation, n)
+  const nothing = quiet(`nothing is stored in ${invocation.home} yet`)
+  return answerOf(report ?? { ...EMPTY_REPORT, mode: n === null ? 'full' : 'fast' }, [
+    ['Store', report === null ? nothing : null],
+    ['Checkpoints', setAside === null ? null : `restarted; the old ones are in ${setAside}`],
   ])
 }
 
@@ -110,25 +110,27 @@ const EMPTY_REPORT: ShownReport = {
 }
 
 /** The log and what was folded from it; null when there is no store. */
-const verifyStore = async (invocation: Invocation, request: VerifyRequest): Promise<ShownReport | null> => {
-  const session = await invocation.dependencies.openExistingStore()
+const verifyStore = async (invocation: Invocation, n: VerifiedEvents): Promise<ShownReport | null> => {
+  await using session = await invocation.openExistingStore()
   if (session === null) return null
-  const progress = invocation.progress('verifying')
+  const { signatures, clock } = invocation
+  const { log, checkpoints } = session
+  const bar = invocation.progress('verifying')
   try {
-    const report = await verifySession(
-      invocation.dependencies,
-      session,
-      request,
-      ({ step, checked, total }) =>
-        progress.update(checked + (step === 'signatures' ? total : 0), STEPS * total),
-    )
-    const projections = await checkProjections(session.log, request, report.ok, (done, total) =>
-      progress.update(done + (STEPS - 1) * total, STEPS * total),
+    const report = await verifyLog(log, {
+      ...(n === null ? { mode: 'full', n: 0 } : { mode: 'fast', n }),
+      checkpoints,
+      signatures,
+      clock,
+      onProgress: ({ step, checked, total }) =>
+        bar.update(checked + (step === 'signatures' ? total : 0), STEPS * total),
+    })
+    const projections = await checkProjections(log, n, report.ok, (done, total) =>
+      bar.update(done + (STEPS - 1) * total, STEPS * total),
     )
     return withProjections(report, projections)
   } finally {
-    progress.end()
-    await session.close()
+    bar.end()
   }
 }
 
@@ -137,11 +139,11 @@ const STEPS = 3
 
 const checkProjections = async (
   log: EventLog,
-  { mode }: VerifyRequest,
+  n: VerifiedEvents,
   logIsIntact: boolean,
   onProgress: (done: number, total: number) => void,
 ): Promise<CheckResult> => {
-  if (mode === 'fast') return (await snapshotIsIntact(log)) ? 'pass' : 'fail'
+  if (n !== null) return (await snapshotIsIntact(log)) ? 'pass' : 'fail'
   try {
     return (await refold(log, { hashAtSeq: null, onProgress })).identical ? 'pass' : 'fail'
   } catch (error) {
@@ -165,51 +167,32 @@ const withProjections = (report: IntegrityReport, projections: CheckResult): Sho
 }
 
 const verifyExportFile = async (
-  { dependencies, progress }: Invocation,
+  { signatures, clock, checkpointsIn, progress }: Invocation,
   file: string,
-  checkpointFile: string | null,
+  checkpointFile: string | undefined,
 ): Promise<ShownReport> => {
   const bar = progress('verifying')
   const checkpoints =
-    checkpointFile === null ? null : await (await dependencies.openCheckpoints(checkpointFile)).read('all')
-  return withSignatures(dependencies, (signatures) =>
-    verifyExport(linesOf(file, bar.update), {
-      signatures,
-      clock: dependencies.clock,
-      ...(checkpoints === null ? {} : { checkpoints }),
-    }),
-  ).finally(bar.end)
+    checkpointFile === undefined ? {} : { checkpoints: await checkpointsIn(checkpointFile).read('all') }
+  return verifyExport(fileLines(file, bar.update), { signatures, clock, ...checkpoints }).finally(bar.end)
 }
 
 /** Several times the largest event. */
 const LINE_BYTES_MAX = 4 * 1024 * 1024
-const LINE_END = 0x0a
 
-/** The lines of a file. Only `\n` ends a line: JSON may hold the other line ends of Unicode unescaped. */
-export async function* linesOf(
+export async function* fileLines(
   path: string,
   onProgress: (bytesRead: number, bytesTotal: number) => void,
-): AsyncIterable<string> {
+): AsyncGenerator<string> {
   const bytesTotal = await sizeOf(path)
-  let bytesRead = 0
-  let rest: Buffer = Buffer.alloc(0)
-  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
-    bytesRead += chunk.length
-    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
-    let start = 0
-    for (let end = bytes.indexOf(LINE_END); end !== -1; end = bytes.indexOf(LINE_END, start)) {
-      yield bytes.toString('utf8', start, end)
-      start = end + 1
-    }
-    rest = bytes.subarray(start)
-    if (rest.length > LINE_BYTES_MAX) {
+  const onRead = (bytesRead: number): void => onProgress(bytesRead, bytesTotal)
+  for await (const line of linesOf(createReadStream(path), LINE_BYTES_MAX, onRead)) {
+    if (line !== null) yield line
+    else
       throw new Failure('file.unreadable', `${path} has a line of more than ${LINE_BYTES_MAX} bytes`, {
         advice: 'An export to verify is written with "svc export events --format jsonl".',
       })
-    }
-    onProgress(bytesRead, bytesTotal)
   }
-  if (rest.length > 0) yield rest.toString('utf8')
 }
 
 const sizeOf = async (path: string): Promise<number> => {
@@ -227,64 +210,55 @@ const sizeOf = async (path: string): Promise<number> => {
  * Accepts a log that is shorter than, or different from, what its checkpoints say. The acceptance is recorded first,
  * then the checkpoints are set aside; returns where they are now.
  */
-const acceptLossOf = (invocation: Invocation, reason: string): Promise<string | null> =>
-  withExistingStore(invocation.dependencies, async (session) => {
-    const { checks, detail } = await verifySession(invocation.dependencies, session, { mode: 'fast', n: 1 })
-    const { checkpoints } = session
-    if (checkpoints === null || checks.checkpoint === 'pass') {
-      throw new Failure('integrity.nothing_lost', `the log agrees with its checkpoints: ${detail}`, {
-        advice: 'There is no loss to accept. "svc integrity" shows what else may be wrong.',
-      })
-    }
-    const newest = (await checkpoints.read('newest')).notes.at(-1)
-    const engine = await session.openEngine()
-    await execute(engine, {
-      kind: 'accept-restore',
-      restore: {
-        reason,
-        accepted_by: engine.nodeId,
-        checkpoint_size: newest?.frontier.size ?? 0,
-        checkpoint_head: newest?.head ?? '',
-      },
+const acceptLossOf = async (invocation: Invocation, reason: string): Promise<string | null> => {
+  const { signatures, clock } = invocation
+  await using session = await openExisting(invocation)
+  const { log, checkpoints } = session
+  const { checks, detail } = await verifyLog(log, { mode: 'fast', n: 1, checkpoints, signatures, clock })
+  if (checkpoints === null || checks.checkpoint === 'pass') {
+    throw new Failure('integrity.nothing_lost', `the log agrees with its checkpoints: ${detail}`, {
+      advice: 'There is no loss to accept. "svc integrity" shows what else may be wrong.',
     })
-    const accepted = await acceptLoss(checkpoints, invocation.dependencies.clock)
-    await recordWrite(engine, invocation, 'integrity')
-    return accepted?.movedTo ?? null
+  }
+  const newest = (await checkpoints.read('newest')).notes.at(-1)
+  const engine = await session.openEngine()
+  await execute(engine, {
+    kind: 'accept-restore',
+    restore: {
+      reason,
+      accepted_by: engine.nodeId,
+      checkpoint_size: newest?.frontier.size ?? 0,
+      checkpoint_head: newest?.head ?? '',
+    },
   })
-
-type Row = readonly [string, Cell]
-
-const show = async (
-  { print }: Invocation,
-  report: ShownReport,
-  remarks: readonly Row[] = [],
-): Promise<ExitCode> => {
-  await print.result(report, (style) => fields([...rowsOf(report), ...remarks], style))
-  return report.ok ? EXIT_OK : EXIT_FAILED
+  const accepted = await acceptLoss(checkpoints, clock)
+  await recordAccess(engine, invocation, 'integrity')
+  return accepted?.movedTo ?? null
 }
 
-const rowsOf = (report: ShownReport): readonly Row[] => [
-  ['Integrity', report.ok ? good('intact') : bad(`broken (${report.reason})`)],
-  ['Checked', `${report.checked} of ${report.event_count} events, ${report.mode}, ${report.elapsed_ms} ms`],
-  ['Head', report.head_seq === 0 ? quiet('none') : `${report.head_seq} ${report.head_hash}`],
-  ...(report.ok ? [] : [['First bad', firstBad(report)] as const]),
-  ['Detail', report.detail],
-  ...CHECKS.flatMap((name) => checkRow(name.replaceAll('_', ' '), report.checks[name])),
-]
+const answerOf = (report: ShownReport, remarks: readonly Row[] = []): Answer => {
+  const { ok, reason, checked, event_count, mode, elapsed_ms, head_seq, head_hash, detail, checks } = report
+  const text = fields([
+    ['Integrity', ok ? good('intact') : bad(`broken (${reason})`)],
+    ['Checked', `${checked} of ${event_count} events, ${mode}, ${elapsed_ms} ms`],
+    ['Head', head_seq === 0 ? quiet('none') : `${head_seq} ${head_hash}`],
+    ['First bad', ok ? null : firstBad(report)],
+    ['Detail', detail],
+    ...CHECKS.map((name): Row => [name.replaceAll('_', ' '), checkCell(checks[name])]),
+    ...remarks,
+  ])
+  return { document: report, text, exitCode: ok ? EXIT_OK : EXIT_FAILED }
+}
 
 const CHECKS = ['hash_chain', 'sequence', 'signatures', 'checkpoint', 'projections'] as const
 
 /** An export has no projections. */
-const checkRow = (name: string, result: CheckResult | undefined): readonly Row[] =>
-  result === undefined ? [] : [[name, result === 'pass' ? good(result) : bad(result)]]
+const checkCell = (result: CheckResult | undefined): Cell | null => {
+  if (result === undefined) return null
+  return result === 'pass' ? good(result) : bad(result)
+}
 
 const firstBad = ({ first_bad_seq, first_bad_id }: ShownReport): Cell => {
   if (first_bad_seq === null) return quiet('no single event')
   return bad(`event ${first_bad_seq}${first_bad_id === null ? '' : `, ${first_bad_id}`}`)
-}
-
-const parseCount = (text: string): number => {
-  const count = Number(text)
-  if (/^\d+$/.test(text) && count >= 1 && count <= FAST_EVENTS_MAX) return count
-  throw new InvalidArgumentError(`It must be a number from 1 to ${FAST_EVENTS_MAX}.`)
 }

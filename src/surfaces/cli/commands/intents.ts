@@ -1,18 +1,32 @@
+import { Option } from 'commander'
 import { intentId } from '../../../core/shared/brand.ts'
-import { Option, type Command } from 'commander'
 import {
   INTENT_FILTERS,
+  viewIntent,
   viewIntents,
   type IntentFilter,
   type IntentView,
 } from '../../../core/views/orders.ts'
-import { viewIntent } from '../../../core/views/orders.ts'
-import { completeId, parseLimitUpTo, parseTextUpTo, refuseUnknownWord } from '../arguments.ts'
-import { examples, type Invocation, type DefineCommand, type Run } from '../command.ts'
+import { completeId, numberFrom, textUpTo } from '../arguments.ts'
+import { defaultCommand, examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
 import { Failure } from '../failure.ts'
-import { readState, writeAs } from '../store.ts'
-import { age, bad, fields, good, quiet, shortIds, table, warning, type Cell } from '../table.ts'
-import type { Style } from '../terminal.ts'
+import { readState, write } from '../store.ts'
+import {
+  age,
+  bad,
+  fields,
+  good,
+  idColumn,
+  left,
+  listCell,
+  quiet,
+  right,
+  shrinking,
+  table,
+  warning,
+  type Cell,
+} from '../table.ts'
+import type { Text } from '../terminal.ts'
 
 export const define: DefineCommand = (command, run) => {
   command
@@ -28,105 +42,73 @@ export const define: DefineCommand = (command, run) => {
         'svc intents deny 019c7874',
       ),
     )
-  command
-    .command('list', { isDefault: true })
-    .summary('list intents (the default)')
+  defaultCommand(command, 'list', 'list intents (the default)')
     .addOption(
       new Option('--status <status>', 'only intents with this status').choices(INTENT_FILTERS).default('all'),
     )
-    .option('--limit <number>', `how many, up to ${INTENTS_MAX}`, parseLimitUpTo(INTENTS_MAX), 100)
-    .allowExcessArguments()
-    .action(run(list))
-  addJudgement(command, run, 'approve', 'execute an intent that awaits approval')
-  addJudgement(command, run, 'deny', 'reject an intent that awaits approval')
+    .option('--limit <number>', `how many, up to ${INTENTS_MAX}`, numberFrom(1, INTENTS_MAX), 100)
+    .action(
+      run(async (invocation, filter: IntentFilter) => {
+        const found = viewIntents((await readState(invocation)).trading.intents, filter)
+        return { document: found, text: intentTable(found, invocation.clock.now()) }
+      }),
+    )
+  for (const verdict of ['approve', 'deny'] as const) {
+    command
+      .command(verdict)
+      .summary(`${verdict === 'approve' ? 'execute' : 'reject'} an intent that awaits approval`)
+      .argument('<id>', 'its id, or the beginning that "svc intents" shows')
+      .option('--note <text>', 'why, for the log', textUpTo(500))
+      .action(
+        run((invocation, id: string, { note = null }: { readonly note?: string | null }) =>
+          judge(invocation, verdict, id, note),
+        ),
+      )
+  }
 }
 
 const INTENTS_MAX = 500
-const parseNote = parseTextUpTo(500)
-
-type Verdict = 'approve' | 'deny'
-
-const addJudgement = (parent: Command, run: Run, verdict: Verdict, summary: string): void => {
-  parent
-    .command(verdict)
-    .summary(summary)
-    .argument('<id>', 'its id, or the beginning that "svc intents" shows')
-    .option('--note <text>', 'why, for the log', parseNote)
-    .action(
-      run((invocation, id: string, { note }: { readonly note?: string }) =>
-        judge(invocation, verdict, id, note ?? null),
-      ),
-    )
-}
-
-const list = async (
-  { dependencies, print }: Invocation,
-  filter: IntentFilter,
-  command: Command,
-): Promise<void> => {
-  refuseUnknownWord(command)
-  const found = viewIntents((await readState(dependencies)).trading.intents, filter)
-  await print.result(found, (style) =>
-    found.length === 0 ? 'There are no such intents.\n' : intentTable(found, dependencies.clock.now(), style),
-  )
-}
 
 const judge = async (
   invocation: Invocation,
-  verdict: Verdict,
+  verdict: 'approve' | 'deny',
   typed: string,
   note: string | null,
-): Promise<void> => {
-  const id = completeId(typed, (await readState(invocation.dependencies)).trading.intents.keys())
-  await writeAs(invocation, `intents ${verdict}`, (operator) => ({
+): Promise<Answer> => {
+  const id = intentId(completeId(typed, (await readState(invocation)).trading.intents.keys()))
+  await write(invocation, `intents ${verdict}`, (operator) => ({
     kind: `${verdict}-intent`,
-    decision: { intentId: intentId(id), operator, note, surface: 'cli' },
+    decision: { intentId: id, operator, note, surface: 'cli' },
   }))
-  const known = (await readState(invocation.dependencies)).trading.intents.get(intentId(id))
+  const known = (await readState(invocation)).trading.intents.get(id)
   if (known === undefined) throw new Failure('intent.not_found', `no intent has id ${id}`)
   const view = viewIntent(known)
-  await invocation.print.result(view, (style) => intentText(view, style))
+  const text = fields([
+    ['Intent', view.intent_id],
+    ['Symbol', `${view.symbol} ${view.direction}`],
+    ['Status', statusCell(view)],
+    ['Reasons', listCell(view.reasons)],
+    ['Position', view.position_id ?? quiet('none')],
+  ])
+  return { document: view, text }
 }
 
-export const intentTable = (found: readonly IntentView[], nowMs: number, style: Style): string => {
-  const short = shortIds(found.map(({ intent_id }) => intent_id))
-  return table(
-    COLUMNS,
-    found.map((intent) => [
-      intent.symbol,
-      intent.direction,
-      statusCell(intent),
-      (intent.size_pct * 100).toFixed(2),
-      intent.conviction_score.toFixed(1),
-      reasonsCell(intent),
-      Date.parse(intent.valid_until) > nowMs ? age(intent.valid_until, nowMs) : quiet('no'),
-      quiet(short(intent.intent_id)),
-    ]),
-    style,
-  )
-}
-
-const COLUMNS = [
-  { title: 'Symbol', shrink: true },
-  { title: 'Side' },
-  { title: 'Status' },
-  { title: 'Size %', align: 'right' },
-  { title: 'Conviction', align: 'right' },
-  { title: 'Reasons', shrink: true },
-  { title: 'Expires' },
-  { title: 'Intent' },
-] as const
-
-const intentText = (intent: IntentView, style: Style): string =>
-  fields(
+const intentTable = (found: readonly IntentView[], nowMs: number): Text =>
+  table(
+    found,
     [
-      ['Intent', intent.intent_id],
-      ['Symbol', `${intent.symbol} ${intent.direction}`],
-      ['Status', statusCell(intent)],
-      ['Reasons', reasonsCell(intent)],
-      ['Position', intent.position_id ?? quiet('none')],
+      shrinking('Symbol', ({ symbol }) => symbol),
+      left('Side', ({ direction }) => direction),
+      left('Status', statusCell),
+      right('Size %', ({ size_pct }) => (size_pct * 100).toFixed(2)),
+      right('Conviction', ({ conviction_score }) => conviction_score.toFixed(1)),
+      shrinking('Reasons', ({ reasons }) => listCell(reasons)),
+      left('Expires', ({ valid_until: until }) =>
+        Date.parse(until) > nowMs ? age(until, nowMs) : quiet('no'),
+      ),
+      idColumn('Intent', found, ({ intent_id }) => intent_id),
     ],
-    style,
+    'There are no such intents.',
   )
 
 const statusCell = ({ status }: IntentView): Cell => {
@@ -143,6 +125,3 @@ const statusCell = ({ status }: IntentView): Cell => {
       return status
   }
 }
-
-const reasonsCell = ({ reasons }: IntentView): Cell =>
-  reasons.length === 0 ? quiet('none') : reasons.join(', ')

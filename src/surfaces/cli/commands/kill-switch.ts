@@ -1,19 +1,16 @@
-import { InvalidArgumentError, type Command } from 'commander'
-import { viewKillSwitch, type KillSwitchView } from '../../../core/views/kill-switch.ts'
+import { viewKillSwitch } from '../../../core/views/kill-switch.ts'
 import {
   INITIAL_KILL_SWITCH,
   resetKillSwitch,
   setKillSwitch,
   type KillSwitch,
-  type OperatorMove,
 } from '../../../core/trading/kill-switch.ts'
-import type { Decision } from '../../../core/shared/decision.ts'
 import { killSwitchLevel, type KillSwitchLevel } from '../../../core/shared/level.ts'
-import { parseReason, refuseUnknownWord } from '../arguments.ts'
-import { examples, type Invocation, type DefineCommand, type Run } from '../command.ts'
+import { parser, parseReason } from '../arguments.ts'
+import { defaultCommand, examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
 import { failureOf } from '../failure.ts'
-import { execute, recordWrite, stateOf, withStore } from '../store.ts'
-import { bad, fields, good, quiet, warning, type Cell, type Row } from '../table.ts'
+import { execute, recordAccess, stateOf, withLog } from '../store.ts'
+import { fields, levelCell, quiet, type Cell } from '../table.ts'
 
 export const define: DefineCommand = (command, run) => {
   command
@@ -30,118 +27,70 @@ export const define: DefineCommand = (command, run) => {
         'svc kill-switch reset --reason "incident over"',
       ),
     )
-  addStatus(command, run)
-  addSet(command, run)
-  addReset(command, run)
-}
-
-const addStatus = (parent: Command, run: Run): void => {
-  parent
-    .command('status', { isDefault: true })
-    .summary('show the level (also without "status")')
-    .allowExcessArguments()
-    .action(run(showStatus))
-}
-
-const addSet = (parent: Command, run: Run): void => {
-  parent
+  defaultCommand(command, 'status', 'show the level (also without "status")').action(
+    run(async (invocation) => {
+      const stored = await withLog(invocation, async (log) => (await stateOf(log)).trading.killSwitch, null)
+      const nothing = stored === null ? quiet(`nothing is stored in ${invocation.home} yet`) : null
+      return answerOf(stored ?? INITIAL_KILL_SWITCH, nothing)
+    }),
+  )
+  command
     .command('set')
     .summary('move to any level')
     .argument('<level>', '0, 1, 2 or 3', parseLevel)
     .option('--reason <text>', 'why, for the log', parseReason, 'manual')
     .action(
-      run((invocation, level: KillSwitchLevel, { reason }: { reason: string }) =>
-        move(invocation, 'kill-switch set', (operator) => ({
-          kind: 'set-kill-switch',
-          move: { level, reason, operator, surface: 'cli' },
-        })),
+      run((invocation, level: KillSwitchLevel, { reason }: { readonly reason: string }) =>
+        move(invocation, 'set', { level, reason }),
       ),
     )
-}
-
-const addReset = (parent: Command, run: Run): void => {
-  parent
+  command
     .command('reset')
     .summary('lower the level')
     .option('--level <level>', 'the level to go down to', parseLevel, 0 as KillSwitchLevel)
     .requiredOption('--reason <text>', 'why, for the log', parseReason)
-    .action(
-      run((invocation, { level, reason }: { level: KillSwitchLevel; reason: string }) =>
-        move(invocation, 'kill-switch reset', (operator) => ({
-          kind: 'reset-kill-switch',
-          move: { level, reason, operator, surface: 'cli' },
-        })),
-      ),
-    )
+    .action(run((invocation, target: Target) => move(invocation, 'reset', target)))
 }
 
-const showStatus = async (invocation: Invocation, _options: unknown, command: Command): Promise<void> => {
-  refuseUnknownWord(command)
-  const session = await invocation.dependencies.openExistingStore()
-  if (session === null) {
-    const nothingStored = quiet(`nothing is stored in ${invocation.dependencies.home} yet`)
-    return show(invocation, viewKillSwitch(INITIAL_KILL_SWITCH), [['Store', nothingStored]])
-  }
-  try {
-    return await show(invocation, viewKillSwitch((await stateOf(session.log)).trading.killSwitch))
-  } finally {
-    await session.close()
-  }
+interface Target {
+  readonly level: KillSwitchLevel
+  readonly reason: string
 }
+
+const DECISIONS = { set: setKillSwitch, reset: resetKillSwitch } as const
 
 /** Rehearsed on what the log says first: a move that changes nothing, or is refused, leaves no trace at all. */
-const move = (
+const move = async (
   invocation: Invocation,
-  name: string,
-  commandBy: (operator: string) => MoveCommand,
-): Promise<void> =>
-  withStore(invocation.dependencies, async (session) => {
-    const before = await stateOf(session.log)
-    const rehearsal = rehearse(before.trading.killSwitch, commandBy('rehearsal'))
-    if (rehearsal.status === 'refused') throw failureOf(rehearsal.refusal)
-    if (rehearsal.events.length === 0) return show(invocation, viewKillSwitch(before.trading.killSwitch))
-
-    const engine = await session.openEngine()
-    const events = await execute(engine, commandBy(engine.nodeId))
-    if (events.length > 0) await recordWrite(engine, invocation, name)
-    return show(invocation, viewKillSwitch(engine.state.trading.killSwitch))
-  })
-
-const show = async (
-  { print }: Invocation,
-  view: KillSwitchView,
-  remarks: readonly Row[] = [],
-): Promise<void> => {
-  await print.result(view, (style) =>
-    fields(
-      [
-        ['Kill switch', levelCell(view)],
-        ['Reason', view.reason ?? quiet('none')],
-        ['Changed at', view.changed_at ?? quiet('never')],
-        ['Changed by', view.changed_by ?? quiet('none')],
-        ...remarks,
-      ],
-      style,
-    ),
-  )
+  verb: keyof typeof DECISIONS,
+  { level, reason }: Target,
+): Promise<Answer> => {
+  const moveBy = (operator: string) => ({ level, reason, operator, surface: 'cli' }) as const
+  await using session = await invocation.openStore()
+  const { killSwitch } = (await stateOf(session.log)).trading
+  const rehearsal = DECISIONS[verb](killSwitch, moveBy('rehearsal'))
+  if (rehearsal.status === 'refused') throw failureOf(rehearsal.refusal)
+  if (rehearsal.events.length === 0) return answerOf(killSwitch)
+  const engine = await session.openEngine()
+  const events = await execute(engine, { kind: `${verb}-kill-switch`, move: moveBy(engine.nodeId) })
+  if (events.length > 0) await recordAccess(engine, invocation, `kill-switch ${verb}`)
+  return answerOf(engine.state.trading.killSwitch)
 }
 
-const levelCell = ({ level, state }: KillSwitchView): Cell => {
-  const text = `${state} (level ${level})`
-  if (level === 0) return good(text)
-  return level === 1 ? warning(text) : bad(text)
+const answerOf = (killSwitch: KillSwitch, store: Cell | null = null): Answer => {
+  const view = viewKillSwitch(killSwitch)
+  const { level, state, reason, changed_at, changed_by } = view
+  const text = fields([
+    ['Kill switch', levelCell(level, `${state} (level ${level})`)],
+    ['Reason', reason ?? quiet('none')],
+    ['Changed at', changed_at ?? quiet('never')],
+    ['Changed by', changed_by ?? quiet('none')],
+    ['Store', store],
+  ])
+  return { document: view, text }
 }
 
-const parseLevel = (text: string): KillSwitchLevel => {
-  const level = killSwitchLevel.safeParse(/^[0-9]$/.test(text) ? Number(text) : null)
-  if (!level.success) throw new InvalidArgumentError('It must be 0, 1, 2 or 3.')
-  return level.data
-}
-
-interface MoveCommand {
-  readonly kind: 'set-kill-switch' | 'reset-kill-switch'
-  readonly move: OperatorMove
-}
-
-const rehearse = (current: KillSwitch, { kind, move: wanted }: MoveCommand): Decision =>
-  kind === 'set-kill-switch' ? setKillSwitch(current, wanted) : resetKillSwitch(current, wanted)
+const parseLevel = parser(
+  (text) => killSwitchLevel.safeParse(/^[0-9]$/.test(text) ? Number(text) : null).data ?? null,
+  'It must be 0, 1, 2 or 3.',
+)

@@ -1,17 +1,30 @@
-import type { Command } from 'commander'
+import { DOMAINS } from '../../../core/shared/domains.ts'
 import {
   viewLearningRun,
   viewWeights,
   type LearningRunView,
   type WeightsView,
 } from '../../../core/views/learning.ts'
-import { DOMAINS } from '../../../core/shared/domains.ts'
-import { parseLimitUpTo, refuseUnknownWord } from '../arguments.ts'
-import { examples, type Invocation, type DefineCommand } from '../command.ts'
-import { openConfiguration } from '../configuration.ts'
+import { numberFrom } from '../arguments.ts'
+import { defaultCommand, examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
+import { settingsOf } from '../configuration.ts'
 import { readState, withLog, write } from '../store.ts'
-import { age, bad, fields, good, quiet, table, warning, type Cell, type Row } from '../table.ts'
-import type { Style } from '../terminal.ts'
+import {
+  age,
+  bad,
+  fields,
+  good,
+  paragraphs,
+  quiet,
+  right,
+  shrinking,
+  signed,
+  table,
+  warning,
+  type Cell,
+  type Row,
+} from '../table.ts'
+import type { Text } from '../terminal.ts'
 
 export const define: DefineCommand = (command, run) => {
   command
@@ -20,93 +33,64 @@ export const define: DefineCommand = (command, run) => {
         'does this every week. Every run is recorded, even one that changes nothing.',
     )
     .addHelpText('after', examples('svc learn', 'svc learn history', 'svc learn history --limit 5 --json'))
-  command
-    .command('run', { isDefault: true })
-    .summary('learn now (the default)')
-    .allowExcessArguments()
-    .action(run(learnNow))
+  defaultCommand(command, 'run', 'learn now (the default)').action(run(learnNow))
   command
     .command('history')
     .summary('the current weights and past runs')
-    .option('--limit <number>', `how many runs, up to ${RUNS_MAX}`, parseLimitUpTo(RUNS_MAX), 20)
+    .option('--limit <number>', `how many runs, up to ${RUNS_MAX}`, numberFrom(1, RUNS_MAX), 20)
     .action(run(history))
 }
 
 const RUNS_MAX = 500
 
-const learnNow = async (invocation: Invocation, _options: object, command: Command): Promise<void> => {
-  refuseUnknownWord(command)
-  const events = await write(invocation, 'learn', { kind: 'run-learning', cause: { trigger: 'cli' } })
+const learnNow = async (invocation: Invocation): Promise<Answer> => {
+  const events = await write(invocation, 'learn', () => ({ kind: 'run-learning', cause: { trigger: 'cli' } }))
   const made = events.find(({ type }) => type === 'learning.weight_adjustment.v1')
   const view = made === undefined ? null : viewLearningRun(made, made.payload)
   if (view === null) throw new Error('a learning run left no record')
-  await invocation.print.result(view, (style) => runText(view, style))
+  const text = fields([
+    ['Result', view.applied ? good(view.reason) : quiet(view.reason)],
+    ['Trades', view.observations],
+    ['Step', view.step],
+    ['Version', view.weights_version],
+    ...DOMAINS.map((name): Row => [`  ${name}`, changeCell(view.new_weights[name], view.deltas[name])]),
+  ])
+  return { document: view, text }
 }
 
-const history = async (
-  { dependencies, print }: Invocation,
-  { limit }: { readonly limit: number },
-): Promise<void> => {
-  const configuration = (await openConfiguration(dependencies)).current()
-  const { learning } = (await readState(dependencies)).brain
+const history = async (invocation: Invocation, { limit }: { readonly limit: number }): Promise<Answer> => {
+  const configuration = await settingsOf(invocation)
+  const { learning } = (await readState(invocation)).brain
   const query = { types: ['learning.weight_adjustment'], order: 'desc', limit } as const
-  const runs = await withLog(dependencies, (log) => log.read(query), [])
-  const view = viewWeights(learning, configuration, { nowMs: dependencies.clock.now(), runs })
-  await print.result(view, (style) => weightsText(view, dependencies.clock.now(), style))
+  const runs = await withLog(invocation, (log) => log.read(query), [])
+  const nowMs = invocation.clock.now()
+  const view = viewWeights(learning, configuration, { nowMs, runs })
+  return { document: view, text: weightsText(view, nowMs) }
 }
 
-const runText = (view: LearningRunView, style: Style): string =>
-  fields(
-    [
-      ['Result', view.applied ? good(view.reason) : quiet(view.reason)],
-      ['Trades', String(view.observations)],
-      ['Step', String(view.step)],
-      ['Version', String(view.weights_version)],
-      ...DOMAINS.map((domain): Row => [
-        `  ${domain}`,
-        changeCell(view.new_weights[domain], view.deltas[domain]),
-      ]),
-    ],
-    style,
-  )
-
-const weightsText = (view: WeightsView, nowMs: number, style: Style): string => {
-  const now = fields(
-    [
+const weightsText = (view: WeightsView, nowMs: number): Text =>
+  paragraphs(
+    fields([
       ['Weights', `${view.origin}, version ${view.version}`],
       ...DOMAINS.map((domain): Row => [`  ${domain}`, view.weights[domain].toFixed(6)]),
       ['Last run', view.last_run_at ?? quiet('never')],
       ['Next run', view.next_run_at ?? warning('learning is off')],
-    ],
-    style,
+    ]),
+    view.history.length === 0
+      ? null
+      : table(view.history, [
+          right('Age', ({ at }) => age(at, nowMs)),
+          shrinking('Reason', ({ reason }) => reason),
+          right('Trades', ({ observations }) => observations),
+          right('Version', ({ weights_version }) => weights_version),
+          shrinking('Changes', changesCell),
+        ]),
   )
-  if (view.history.length === 0) return now
-  return `${now}\n${table(
-    COLUMNS,
-    view.history.map((past) => rowOf(past, nowMs)),
-    style,
-  )}`
-}
 
-const COLUMNS = [
-  { title: 'Age', align: 'right' },
-  { title: 'Reason', shrink: true },
-  { title: 'Trades', align: 'right' },
-  { title: 'Version', align: 'right' },
-  { title: 'Changes', shrink: true },
-] as const
-
-const rowOf = (view: LearningRunView, nowMs: number): readonly Cell[] => {
-  const changes = DOMAINS.filter((domain) => view.deltas[domain] !== 0).map(
-    (domain) => `${domain} ${signed(view.deltas[domain], 4)}`,
-  )
-  return [
-    age(view.at, nowMs),
-    view.reason,
-    String(view.observations),
-    String(view.weights_version),
-    changes.length === 0 ? quiet('none') : changes.join(' '),
-  ]
+const changesCell = ({ deltas }: LearningRunView): Cell => {
+  const changed = DOMAINS.filter((domain) => deltas[domain] !== 0)
+  const texts = changed.map((domain) => `${domain} ${signed(deltas[domain], 4)}`)
+  return texts.length === 0 ? quiet('none') : texts.join(' ')
 }
 
 const changeCell = (weight: number, delta: number): Cell => {
@@ -114,5 +98,3 @@ const changeCell = (weight: number, delta: number): Cell => {
   if (delta === 0) return weight.toFixed(6)
   return delta > 0 ? good(text) : bad(text)
 }
-
-const signed = (delta: number, digits: number): string => `${delta < 0 ? '' : '+'}${delta.toFixed(digits)}`

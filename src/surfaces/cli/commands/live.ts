@@ -1,17 +1,15 @@
-import type { Usd } from '../../../core/shared/money.ts'
-import type { Command } from 'commander'
 import { configurationHashInput } from '../../../core/config/secrets.ts'
-import { viewLive, type LiveView } from '../../../core/views/kill-switch.ts'
+import type { Usd } from '../../../core/shared/money.ts'
+import { viewLive } from '../../../core/views/kill-switch.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
 import { sha256Hex } from '../../../engine/sha256.ts'
-import type { Broker, BrokerCheck } from '../../../ports/broker.ts'
-import { confirm, parseReason, refuseUnknownWord } from '../arguments.ts'
-import { examples, type Invocation, type DefineCommand } from '../command.ts'
-import { openConfiguration } from '../configuration.ts'
+import type { Broker } from '../../../ports/broker.ts'
+import { confirm, parseReason } from '../arguments.ts'
+import { defaultCommand, examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
+import { settingsOf } from '../configuration.ts'
 import { Failure } from '../failure.ts'
-import { readState, writeAs } from '../store.ts'
-import type { Style } from '../terminal.ts'
-import { bad, fields, good, printable, quiet, warning, type Cell, type Row } from '../table.ts'
+import { readState, write } from '../store.ts'
+import { bad, fields, good, listCell, quiet, warning, type Cell, type Row } from '../table.ts'
 
 export const define: DefineCommand = (command, run) => {
   command
@@ -30,11 +28,9 @@ export const define: DefineCommand = (command, run) => {
         'svc live resume --reason "sold by hand"',
       ),
     )
-  command
-    .command('status', { isDefault: true })
-    .summary('what is sent, and what keeps it from it (also without "status")')
-    .allowExcessArguments()
-    .action(run(showStatus))
+  defaultCommand(command, 'status', 'what is sent, and what keeps it from it (also without "status")').action(
+    run(showStatus),
+  )
   command
     .command('enable')
     .summary('check the venue and confirm that its orders are real')
@@ -44,20 +40,24 @@ export const define: DefineCommand = (command, run) => {
     .command('resume')
     .summary('let entries go again after the venue held other positions than we do')
     .requiredOption('--reason <text>', 'why, for the log', parseReason)
-    .action(run(resume))
-}
-
-const showStatus = async (invocation: Invocation, _options: unknown, command: Command): Promise<void> => {
-  refuseUnknownWord(command)
-  return show(invocation)
+    .action(
+      run(async (invocation, { reason }: { readonly reason: string }) => {
+        await write(invocation, 'live resume', (operator) => ({
+          kind: 'resume-live',
+          operator,
+          reason,
+          surface: 'cli',
+        }))
+        return showStatus(invocation)
+      }),
+    )
 }
 
 const enable = async (
   invocation: Invocation,
   { confirm: typed }: { readonly confirm?: string },
-): Promise<void> => {
-  const { dependencies } = invocation
-  const configuration = (await openConfiguration(dependencies)).current()
+): Promise<Answer> => {
+  const configuration = await settingsOf(invocation)
   const { mode, venue } = configuration.execution
   if (venue === '' || mode !== 'live') {
     throw new Failure('live.not_ready', 'execution.mode is not live, or execution.venue names no venue', {
@@ -68,81 +68,52 @@ const enable = async (
   if (typed !== undefined && typed !== venue) {
     throw new Failure('request.invalid', `--confirm says ${typed}, but execution.venue is ${venue}`)
   }
-  const broker = await dependencies.openBroker()
+  const broker = await invocation.openBroker()
   try {
     const equity = await checked(broker, configuration.universe.symbols)
-    await confirm(invocation, {
-      yes: typed === venue,
-      word: venue,
-      question: `From now on orders at ${venue} are real.`,
-    })
+    const question = `From now on orders at ${venue} are real.`
+    await confirm(invocation, { yes: typed === venue, word: venue, question })
     const configHash = sha256Hex(configurationHashInput(configuration))
-    await writeAs(invocation, 'live enable', (operator) => ({
+    await write(invocation, 'live enable', (operator) => ({
       kind: 'confirm-live',
       confirmation: { venue, operator, configHash, equity },
     }))
   } finally {
     await broker.close()
   }
-  return show(invocation)
+  return showStatus(invocation)
 }
 
 /** What the account holds; nothing is confirmed at a venue that does not pass every check. */
 const checked = async (broker: Broker, symbols: readonly string[]): Promise<Usd> => {
   const checks = await broker.preflight(symbols)
-  const failed = checks.filter(({ ok }) => !ok)
-  if (failed.length > 0) {
-    throw new Failure('live.not_ready', `the venue does not pass: ${failed.map(sentence).join('; ')}`)
-  }
+  const failed = checks.flatMap(({ ok, name, detail }) => (ok ? [] : `${name}: ${detail}`))
+  if (failed.length > 0) throw new Failure('live.not_ready', `the venue does not pass: ${failed.join('; ')}`)
   const account = await broker.account()
-  if (account === null)
-    throw new Failure('live.not_ready', 'the venue does not report what the account holds')
-  return account.equity
+  if (account !== null) return account.equity
+  throw new Failure('live.not_ready', 'the venue does not report what the account holds')
 }
 
-const sentence = ({ name, detail }: BrokerCheck): string => `${name}: ${detail}`
-
-const resume = async (invocation: Invocation, { reason }: { readonly reason: string }): Promise<void> => {
-  await writeAs(invocation, 'live resume', (operator) => ({
-    kind: 'resume-live',
-    operator,
-    reason,
-    surface: 'cli',
-  }))
-  return show(invocation)
-}
-
-const show = async ({ dependencies, print }: Invocation): Promise<void> => {
-  const configuration = (await openConfiguration(dependencies)).current()
-  const view = viewLive(await readState(dependencies), configuration, isoNow(dependencies.clock))
-  await print.result(view, (style) => liveText(view, style))
-}
-
-const liveText = (view: LiveView, style: Style): string =>
-  fields(
-    [
-      ['Mode', view.mode],
-      ['Venue', view.venue ?? quiet('none')],
-      ['Real entries', view.sends_entries ? warning('are sent') : good('are not sent')],
-      ['Held back by', view.held_back_by.length === 0 ? quiet('nothing') : view.held_back_by.join(', ')],
-      [
-        'Confirmed',
-        view.confirmed === null ? quiet('never') : `${view.confirmed.venue}, ${view.confirmed.at}`,
-      ],
-      ...checkFields(view),
-      ['Reduce only', view.reduce_only === null ? quiet('no') : bad(printable(view.reduce_only.reason))],
-      ['Unknown orders', count(view.unknown_orders)],
-      ['Adopted positions', count(view.adopted_positions)],
-    ],
-    style,
-  )
-
-const checkFields = ({ checks }: LiveView): readonly Row[] => {
-  if (checks === null) return [['Checks', quiet('none yet')]]
-  return checks.items.map(({ name, ok, detail }) => [
-    `Check ${name}`,
-    ok ? good(printable(detail)) : bad(printable(detail)),
+const showStatus = async (invocation: Invocation): Promise<Answer> => {
+  const configuration = await settingsOf(invocation)
+  const view = viewLive(await readState(invocation), configuration, isoNow(invocation.clock))
+  const { confirmed, checks, reduce_only } = view
+  const text = fields([
+    ['Mode', view.mode],
+    ['Venue', view.venue ?? quiet('none')],
+    ['Real entries', view.sends_entries ? warning('are sent') : good('are not sent')],
+    ['Held back by', listCell(view.held_back_by, 'nothing')],
+    ['Confirmed', confirmed === null ? quiet('never') : `${confirmed.venue}, ${confirmed.at}`],
+    ['Checks', checks === null ? quiet('none yet') : null],
+    ...(checks?.items ?? []).map(({ name, ok, detail }): Row => [
+      `Check ${name}`,
+      ok ? good(detail) : bad(detail),
+    ]),
+    ['Reduce only', reduce_only === null ? quiet('no') : bad(reduce_only.reason)],
+    ['Unknown orders', count(view.unknown_orders)],
+    ['Adopted positions', count(view.adopted_positions)],
   ])
+  return { document: view, text }
 }
 
 const count = (ids: readonly string[]): Cell => (ids.length === 0 ? '0' : bad(String(ids.length)))

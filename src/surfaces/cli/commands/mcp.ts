@@ -2,9 +2,9 @@ import type { Readable } from 'node:stream'
 import { redactText } from '../../../core/operations/redaction.ts'
 import { isJsonObject } from '../../../core/shared/json-object.ts'
 import type { Json, JsonObject } from '../../../core/shared/json.ts'
+import { linesOf } from '../arguments.ts'
 import { examples, type DefineCommand, type Invocation } from '../command.ts'
-import { openConfiguration } from '../configuration.ts'
-import type { CommandDependencies } from '../dependencies.ts'
+import { settingsOf } from '../configuration.ts'
 
 export const define: DefineCommand = (command, run) => {
   command
@@ -13,32 +13,27 @@ export const define: DefineCommand = (command, run) => {
         'the running service: the one at SVC_API_BASE_URL with the token SVC_API_TOKEN, else the one of this home.',
     )
     .addHelpText('after', examples('svc mcp', 'SVC_API_BASE_URL=http://10.0.0.2:5050/api/v1 svc mcp'))
-    .action(run((invocation) => bridge(invocation)))
+    .action(run(bridge))
 }
 
 /** The service takes no larger body either. */
 const LINE_BYTES_MAX = 1024 * 1024
 
 /** One after the other, so that a fast writer waits for the service and not in our memory. */
-const bridge = async ({ dependencies, stdin, print }: Invocation): Promise<void> => {
-  const service = await serviceOf(dependencies)
-  for await (const line of messageLines(stdin, LINE_BYTES_MAX)) {
-    const answer = await answerTo(line, service)
-    if (answer !== null) await print.asIs(`${JSON.stringify(answer)}\n`)
+const bridge = async (invocation: Invocation): Promise<void> => {
+  const service = await serviceOf(invocation)
+  for await (const text of messagesIn(invocation.stdin, LINE_BYTES_MAX)) {
+    const answer = text === null ? TOO_LONG : await forwardMessage(text, service)
+    if (answer !== null) await invocation.print.asIs(`${JSON.stringify(answer)}\n`)
   }
 }
 
-const answerTo = async (line: MessageLine, service: McpService): Promise<JsonObject | null> =>
-  line.kind === 'message'
-    ? forwardMessage(line.text, service)
-    : bridgeError(null, `a message must not be longer than ${LINE_BYTES_MAX} bytes`)
-
 /** The token of this home is sent only to the service of this home. */
-const serviceOf = async (dependencies: CommandDependencies): Promise<McpService> => {
-  const { SVC_API_BASE_URL: baseUrl, SVC_API_TOKEN: token } = dependencies.environment
+const serviceOf = async (invocation: Invocation): Promise<McpService> => {
+  const { SVC_API_BASE_URL: baseUrl, SVC_API_TOKEN: token } = invocation.environment
   if (baseUrl !== undefined && baseUrl !== '') return { baseUrl, token: nonEmpty(token) }
-  const { api } = (await openConfiguration(dependencies)).current()
-  const running = await dependencies.findService()
+  const { api } = await settingsOf(invocation)
+  const running = await invocation.findService()
   return {
     baseUrl: running?.baseUrl ?? `http://${urlHost(api.host)}:${api.port}/api/v1`,
     token: nonEmpty(token) ?? nonEmpty(api.auth_token),
@@ -72,6 +67,8 @@ const bridgeError = (id: Json, message: string, data: JsonObject = {}): JsonObje
   id,
   error: { code: -32_000, message, data },
 })
+
+const TOO_LONG = bridgeError(null, `a message must not be longer than ${LINE_BYTES_MAX} bytes`)
 
 const TIMEOUT_MS = 60_000
 
@@ -149,52 +146,9 @@ const reasonOf = (error: unknown, { token }: McpService): string => {
   return redactText(reason, token === null ? [] : [token])
 }
 
-export type MessageLine =
-  | { readonly kind: 'message'; readonly text: string }
-  /** Longer than the service accepts: it was read to its end and dropped. */
-  | { readonly kind: 'too-long' }
-
-const NEWLINE = 0x0a
-
-/** One message per line, as they arrive; blank lines are skipped. The last one needs no line end. */
-export async function* messageLines(input: Readable, bytesMax: number): AsyncGenerator<MessageLine> {
-  const line = new Line(bytesMax)
-  for await (const chunk of input) {
-    const bytes = Buffer.from(chunk as Uint8Array | string)
-    let start = 0
-    for (let end = bytes.indexOf(NEWLINE); end !== -1; end = bytes.indexOf(NEWLINE, start)) {
-      line.add(bytes.subarray(start, end))
-      yield* line.take()
-      start = end + 1
-    }
-    line.add(bytes.subarray(start))
-  }
-  yield* line.take()
-}
-
-/** The part of the current line that has arrived. */
-class Line {
-  readonly #bytesMax: number
-  #pieces: Buffer[] = []
-  #length = 0
-
-  constructor(bytesMax: number) {
-    this.#bytesMax = bytesMax
-  }
-
-  add(piece: Buffer): void {
-    this.#length += piece.length
-    if (this.#length <= this.#bytesMax) this.#pieces.push(piece)
-    else this.#pieces = []
-  }
-
-  /** Nothing for an empty line. */
-  take(): readonly MessageLine[] {
-    const isTooLong = this.#length > this.#bytesMax
-    const text = Buffer.concat(this.#pieces).toString('utf8').trim()
-    this.#pieces = []
-    this.#length = 0
-    if (isTooLong) return [{ kind: 'too-long' }]
-    return text === '' ? [] : [{ kind: 'message', text }]
+/** One message per line, as they arrive; blank lines are skipped. Null for one that is too long. */
+export async function* messagesIn(input: Readable, bytesMax: number): AsyncGenerator<string | null> {
+  for await (const line of linesOf(input, bytesMax)) {
+    if (line === null || line.trim() !== '') yield line?.trim() ?? null
   }
 }

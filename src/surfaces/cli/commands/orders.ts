@@ -1,5 +1,5 @@
+import { Option } from 'commander'
 import { orderId } from '../../../core/shared/brand.ts'
-import { Option, type Command } from 'commander'
 import {
   ORDER_FILTERS,
   viewOrder,
@@ -7,11 +7,11 @@ import {
   type OrderFilter,
   type OrderView,
 } from '../../../core/views/orders.ts'
-import { completeId, parseLimitUpTo, parseReason, refuseUnknownWord } from '../arguments.ts'
-import { examples, type Invocation, type DefineCommand } from '../command.ts'
-import { readState, writeAs } from '../store.ts'
-import { age, bad, plainNumber, price, quiet, shortIds, table } from '../table.ts'
-import type { Style } from '../terminal.ts'
+import { completeId, numberFrom, parseReason } from '../arguments.ts'
+import { defaultCommand, examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
+import { readState, write } from '../store.ts'
+import { age, bad, idColumn, left, plainNumber, price, right, shrinking, table } from '../table.ts'
+import type { Text } from '../terminal.ts'
 
 export const define: DefineCommand = (command, run) => {
   command
@@ -24,15 +24,17 @@ export const define: DefineCommand = (command, run) => {
         'svc orders cancel 0d1f1f5e --reason "too slow"',
       ),
     )
-  command
-    .command('list', { isDefault: true })
-    .summary('list orders (the default)')
+  defaultCommand(command, 'list', 'list orders (the default)')
     .addOption(
       new Option('--status <status>', 'only orders with this status').choices(ORDER_FILTERS).default('all'),
     )
-    .option('--limit <number>', `how many, up to ${ORDERS_MAX}`, parseLimitUpTo(ORDERS_MAX), 100)
-    .allowExcessArguments()
-    .action(run(showOrders))
+    .option('--limit <number>', `how many, up to ${ORDERS_MAX}`, numberFrom(1, ORDERS_MAX), 100)
+    .action(
+      run(async (invocation, filter: OrderFilter) => {
+        const found = viewOrders((await readState(invocation)).trading.orders, filter)
+        return { document: found, text: orderTable(found, invocation.clock.now()) }
+      }),
+    )
   command
     .command('cancel')
     .summary('cancel the open part of an order')
@@ -50,61 +52,35 @@ const ORDERS_MAX = 500
 const cancel = async (
   invocation: Invocation,
   typed: string,
-  { reason }: { readonly reason?: string },
-): Promise<void> => {
-  const { dependencies } = invocation
-  const before = (await readState(dependencies)).trading.orders
+  { reason = null }: { readonly reason?: string | null },
+): Promise<Answer> => {
+  const before = (await readState(invocation)).trading.orders
   const id = orderId(completeId(typed, [...before.open.keys(), ...before.ended.keys()]))
-  await writeAs(invocation, 'orders cancel', (operator) => ({
+  await write(invocation, 'orders cancel', (operator) => ({
     kind: 'cancel-order',
-    request: { orderId: id, operator, reason: reason ?? null, surface: 'cli' },
+    request: { orderId: id, operator, reason, surface: 'cli' },
   }))
-  const { open, ended } = (await readState(dependencies)).trading.orders
+  const { open, ended } = (await readState(invocation)).trading.orders
   const found = [open.get(id) ?? ended.get(id)].flatMap((order) => order ?? []).map(viewOrder)
-  await invocation.print.result(found[0] ?? null, (style) =>
-    orderTable(found, dependencies.clock.now(), style),
-  )
+  return { document: found[0] ?? null, text: orderTable(found, invocation.clock.now()) }
 }
 
-const showOrders = async (
-  { dependencies, print }: Invocation,
-  filter: OrderFilter,
-  command: Command,
-): Promise<void> => {
-  refuseUnknownWord(command)
-  const found = viewOrders((await readState(dependencies)).trading.orders, filter)
-  await print.result(found, (style) =>
-    found.length === 0 ? 'There are no such orders.\n' : orderTable(found, dependencies.clock.now(), style),
+const orderTable = (found: readonly OrderView[], nowMs: number): Text =>
+  table(
+    found,
+    [
+      shrinking('Symbol', ({ symbol }) => symbol),
+      left('Order', ({ side, reduce_only }) => `${side} ${reduce_only ? 'exit' : 'entry'}`),
+      left('Status', ({ needs_operator, status }) => (needs_operator ? bad(status) : status)),
+      right('Quantity', ({ quantity }) => plainNumber(quantity)),
+      right(
+        'Filled',
+        ({ filled_quantity, quantity }) => `${((100 * filled_quantity) / quantity).toFixed(0)} %`,
+      ),
+      right('Price', ({ reference_price }) => price(reference_price)),
+      shrinking('Venue', ({ venue }) => venue),
+      right('Age', ({ submitted_at }) => age(submitted_at, nowMs)),
+      idColumn('Id', found, ({ order_id }) => order_id),
+    ],
+    'There are no such orders.',
   )
-}
-
-const orderTable = (found: readonly OrderView[], nowMs: number, style: Style): string => {
-  const short = shortIds(found.map(({ order_id }) => order_id))
-  return table(
-    COLUMNS,
-    found.map((order) => [
-      order.symbol,
-      `${order.side} ${order.reduce_only ? 'exit' : 'entry'}`,
-      order.needs_operator ? bad(order.status) : order.status,
-      plainNumber(order.quantity),
-      `${((100 * order.filled_quantity) / order.quantity).toFixed(0)} %`,
-      price(order.reference_price),
-      order.venue,
-      age(order.submitted_at, nowMs),
-      quiet(short(order.order_id)),
-    ]),
-    style,
-  )
-}
-
-const COLUMNS = [
-  { title: 'Symbol', shrink: true },
-  { title: 'Order' },
-  { title: 'Status' },
-  { title: 'Quantity', align: 'right' },
-  { title: 'Filled', align: 'right' },
-  { title: 'Price', align: 'right' },
-  { title: 'Venue', shrink: true },
-  { title: 'Age', align: 'right' },
-  { title: 'Id' },
-] as const

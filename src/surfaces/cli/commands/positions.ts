@@ -1,8 +1,7 @@
+import { Option } from 'commander'
 import { positionId } from '../../../core/shared/brand.ts'
-import { Option, type Command } from 'commander'
 import type { Operator } from '../../../core/trading/exits.ts'
 import {
-  type ClosedAllView,
   POSITION_FILTERS,
   viewClosedAll,
   viewPosition,
@@ -11,12 +10,26 @@ import {
   type PositionView,
 } from '../../../core/views/positions.ts'
 import { POSITIONS_MAX } from '../../../engine/queries/views.ts'
-import { completeId, confirm, parseReason, refuseUnknownWord } from '../arguments.ts'
-import { examples, type Invocation, type DefineCommand } from '../command.ts'
-import { EXIT_FAILED, EXIT_OK, Failure, UsageError, type ExitCode } from '../failure.ts'
-import { readState, writeAs } from '../store.ts'
-import { age, amount, bad, good, price, printable, quiet, shortIds, table, type Cell } from '../table.ts'
-import type { Style } from '../terminal.ts'
+import { completeId, confirm, parseReason } from '../arguments.ts'
+import { defaultCommand, examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
+import { EXIT_FAILED, EXIT_OK, Failure, UsageError } from '../failure.ts'
+import { readState, write } from '../store.ts'
+import {
+  age,
+  amount,
+  bad,
+  good,
+  idColumn,
+  left,
+  price,
+  printable,
+  quiet,
+  right,
+  shrinking,
+  table,
+  type Cell,
+} from '../table.ts'
+import type { Text } from '../terminal.ts'
 
 export const define: DefineCommand = (command, run) => {
   command
@@ -32,16 +45,19 @@ export const define: DefineCommand = (command, run) => {
         'svc positions close --all --yes',
       ),
     )
-  command
-    .command('list', { isDefault: true })
-    .summary('list positions (the default)')
+  defaultCommand(command, 'list', 'list positions (the default)')
     .addOption(
       new Option('--status <status>', 'open: neither closed nor liquidated')
         .choices(POSITION_FILTERS)
         .default('open'),
     )
-    .allowExcessArguments()
-    .action(run(showPositions))
+    .action(
+      run(async (invocation, { status }: Pick<PositionFilter, 'status'>) => {
+        const { positions } = (await readState(invocation)).trading
+        const found = viewPositions(positions, { status, limit: POSITIONS_MAX })
+        return { document: found, text: positionTable(found, invocation.clock.now(), NOTHING[status]) }
+      }),
+    )
   command
     .command('close')
     .summary('close one or all at the market price')
@@ -49,23 +65,13 @@ export const define: DefineCommand = (command, run) => {
     .option('--all', 'every open position')
     .option('--reason <text>', 'why, for the log', parseReason)
     .option('--yes', 'do not ask for confirmation')
-    .action(run(close))
-}
-
-const showPositions = async (
-  { dependencies, print }: Invocation,
-  { status }: Pick<PositionFilter, 'status'>,
-  command: Command,
-): Promise<ExitCode> => {
-  refuseUnknownWord(command)
-  const found = viewPositions((await readState(dependencies)).trading.positions, {
-    status,
-    limit: POSITIONS_MAX,
-  })
-  await print.result(found, (style) =>
-    found.length === 0 ? `${NOTHING[status]}\n` : positionTable(found, dependencies.clock.now(), style),
-  )
-  return EXIT_OK
+    .action(
+      run((invocation, id: string | undefined, options: CloseOptions) => {
+        if ((id === undefined) === (options.all === undefined))
+          throw new UsageError('name a position by its id, or use --all')
+        return id === undefined ? closeAll(invocation, options) : closeOne(invocation, id, options)
+      }),
+    )
 }
 
 const NOTHING: Readonly<Record<PositionFilter['status'], string>> = {
@@ -75,52 +81,47 @@ const NOTHING: Readonly<Record<PositionFilter['status'], string>> = {
 }
 
 interface CloseOptions {
-  readonly all?: true
-  readonly yes?: true
+  readonly all?: boolean
+  readonly yes?: boolean
   readonly reason?: string
-}
-
-const close = (invocation: Invocation, id: string | undefined, options: CloseOptions): Promise<ExitCode> => {
-  const { all } = options
-  if ((id === undefined) === (all === undefined))
-    throw new UsageError('name a position by its id, or use --all')
-  return id === undefined ? closeAll(invocation, options) : closeOne(invocation, id, options)
 }
 
 const closeOne = async (
   invocation: Invocation,
   typed: string,
-  { yes, reason }: CloseOptions,
-): Promise<ExitCode> => {
+  { yes = false, reason }: CloseOptions,
+): Promise<Answer> => {
   const found = await positionOf(invocation, typed)
   const { asset, direction } = viewPosition(found)
   const question = `This closes the ${direction} position in ${printable(asset)} at the market price.`
-  await confirm(invocation, { yes: yes === true, word: asset, question })
-  await writeAs(invocation, 'positions close', (operator) => ({
+  await confirm(invocation, { yes, word: asset, question })
+  await write(invocation, 'positions close', (operator) => ({
     kind: 'close-position',
     positionId: found.id,
     by: operatorOf(operator, reason),
   }))
   const closed = viewPosition(await positionOf(invocation, found.id))
-  await invocation.print.result(closed, (style) =>
-    positionTable([closed], invocation.dependencies.clock.now(), style),
-  )
-  return EXIT_OK
+  return { document: closed, text: positionTable([closed], invocation.clock.now()) }
 }
 
-const closeAll = async (invocation: Invocation, { yes, reason }: CloseOptions): Promise<ExitCode> => {
-  const { count } = (await readState(invocation.dependencies)).trading.book
-  if (count === 0) return show(invocation, { positions: [], failed: [] })
-  await confirm(invocation, {
-    yes: yes === true,
-    word: 'close all',
-    question: `This closes ${count} open positions at the market price.`,
-  })
-  const events = await writeAs(invocation, 'positions close --all', (operator) => ({
+const closeAll = async (invocation: Invocation, { yes = false, reason }: CloseOptions): Promise<Answer> => {
+  const { count } = (await readState(invocation)).trading.book
+  if (count === 0) return { document: { positions: [], failed: [] }, text: `${NOTHING.open}\n` }
+  const question = `This closes ${count} open positions at the market price.`
+  await confirm(invocation, { yes, word: 'close all', question })
+  const events = await write(invocation, 'positions close --all', (operator) => ({
     kind: 'close-all',
     by: operatorOf(operator, reason),
   }))
-  return show(invocation, viewClosedAll(events, (await readState(invocation.dependencies)).trading.positions))
+  const view = viewClosedAll(events, (await readState(invocation)).trading.positions)
+  const { positions, failed } = view
+  const left = failed.map(({ symbol, reasons }) => `${printable(symbol)} stays open: ${reasons.join(', ')}\n`)
+  const closed = positionTable(positions, invocation.clock.now(), NOTHING.open)
+  return {
+    document: view,
+    text: (style) => (positions.length === 0 && failed.length > 0 ? '' : closed(style)) + left.join(''),
+    exitCode: failed.length === 0 ? EXIT_OK : EXIT_FAILED,
+  }
 }
 
 const operatorOf = (operator: string, reason: string | undefined): Operator => ({
@@ -129,19 +130,8 @@ const operatorOf = (operator: string, reason: string | undefined): Operator => (
   ...(reason === undefined ? {} : { note: reason }),
 })
 
-const show = async ({ dependencies, print }: Invocation, view: ClosedAllView): Promise<ExitCode> => {
-  await print.result(view, (style) => closedText(view, dependencies.clock.now(), style))
-  return view.failed.length === 0 ? EXIT_OK : EXIT_FAILED
-}
-
-const closedText = ({ positions: closed, failed }: ClosedAllView, nowMs: number, style: Style): string => {
-  if (closed.length + failed.length === 0) return `${NOTHING.open}\n`
-  const left = failed.map(({ symbol, reasons }) => `${printable(symbol)} stays open: ${reasons.join(', ')}\n`)
-  return (closed.length === 0 ? '' : positionTable(closed, nowMs, style)) + left.join('')
-}
-
-const positionOf = async ({ dependencies }: Invocation, typed: string) => {
-  const { positions } = (await readState(dependencies)).trading
+const positionOf = async (invocation: Invocation, typed: string) => {
+  const { positions } = (await readState(invocation)).trading
   const id = completeId(typed, positions.keys())
   const found = positions.get(positionId(id))
   if (found !== undefined) return found
@@ -152,38 +142,24 @@ const positionOf = async ({ dependencies }: Invocation, typed: string) => {
 }
 
 /** Open positions show their mark, closed ones their exit. */
-export const positionTable = (found: readonly PositionView[], nowMs: number, style: Style): string => {
-  const short = shortIds(found.map(({ id }) => id))
-  return table(
-    COLUMNS,
-    found.map((position) => [
-      position.asset,
-      position.direction,
-      position.status,
-      amount(position.size_notional),
-      price(position.entry_price),
-      numberCell(position.exit_price ?? position.mark_price),
-      profitCell(position.realized_pnl ?? position.unrealized_pnl),
-      age(position.opened_at, nowMs),
-      quiet(short(position.id)),
-    ]),
-    style,
+export const positionTable = (found: readonly PositionView[], nowMs: number, none?: string): Text =>
+  table(
+    found,
+    [
+      shrinking('Asset', ({ asset }) => asset),
+      left('Side', ({ direction }) => direction),
+      left('Status', ({ status }) => status),
+      right('Size USD', ({ size_notional }) => amount(size_notional)),
+      right('Entry', ({ entry_price }) => price(entry_price)),
+      right('Mark/exit', ({ exit_price, mark_price }) => priceCell(exit_price ?? mark_price)),
+      right('P/L USD', ({ realized_pnl, unrealized_pnl }) => profitCell(realized_pnl ?? unrealized_pnl)),
+      right('Age', ({ opened_at }) => age(opened_at, nowMs)),
+      idColumn('Position', found, ({ id }) => id),
+    ],
+    none,
   )
-}
 
-const COLUMNS = [
-  { title: 'Asset', shrink: true },
-  { title: 'Side' },
-  { title: 'Status' },
-  { title: 'Size USD', align: 'right' },
-  { title: 'Entry', align: 'right' },
-  { title: 'Mark/exit', align: 'right' },
-  { title: 'P/L USD', align: 'right' },
-  { title: 'Age', align: 'right' },
-  { title: 'Position' },
-] as const
-
-const numberCell = (value: number | null): Cell => (value === null ? quiet('unknown') : price(value))
+const priceCell = (value: number | null): Cell => (value === null ? quiet('unknown') : price(value))
 
 const profitCell = (value: number | null): Cell => {
   if (value === null) return quiet('unknown')

@@ -1,19 +1,30 @@
-import type { Command } from 'commander'
 import { producerRegistration } from '../../../core/signals/producers.ts'
 import {
   viewProducer,
   viewProducers,
   viewProducerStatus,
   type ProducerStatusView,
-  type ProducerView,
 } from '../../../core/views/producers.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
-import { examples, type DefineCommand, type Invocation, type Run } from '../command.ts'
-import { openConfiguration } from '../configuration.ts'
+import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
+import { settingsOf } from '../configuration.ts'
 import { UsageError } from '../failure.ts'
 import { parsedBy, readState, write } from '../store.ts'
-import { age, bad, fields, good, printable, quiet, table, warning, type Cell, type Row } from '../table.ts'
-import type { Style } from '../terminal.ts'
+import {
+  age,
+  bad,
+  fields,
+  good,
+  left,
+  printable,
+  quiet,
+  right,
+  shrinking,
+  table,
+  warning,
+  type Cell,
+  type Row,
+} from '../table.ts'
 
 export const define: DefineCommand = (command, run) => {
   command
@@ -30,17 +41,7 @@ export const define: DefineCommand = (command, run) => {
     )
   command.command('list').summary('list registered producers by name').action(run(list))
   command.command('status').summary('health of all producers, built-in ones included').action(run(showStatus))
-  addRegister(command, run)
   command
-    .command('remove')
-    .summary('remove a registered producer; its signals stay')
-    .argument('[name]', 'as "svc producers list" shows it')
-    .option('--name <name>', 'the same')
-    .action(run(remove))
-}
-
-const addRegister = (parent: Command, run: Run): void => {
-  parent
     .command('register')
     .summary('register a producer; its endpoint is first called on schedule')
     .requiredOption('--name <name>', 'letters, digits, dots, underscores, colons and hyphens')
@@ -51,110 +52,84 @@ const addRegister = (parent: Command, run: Run): void => {
     .requiredOption('--endpoint <url>', 'http or https, without user and password')
     .option('--schedule <cron>', 'five fields, UTC (default: */15 * * * *)')
     .action(run(register))
+  command
+    .command('remove')
+    .summary('remove a registered producer; its signals stay')
+    .argument('[name]', 'as "svc producers list" shows it')
+    .option('--name <name>', 'the same')
+    .action(run(remove))
 }
 
-const list = async ({ dependencies, print }: Invocation): Promise<void> => {
-  const registered = viewProducers((await readState(dependencies)).signals.producers)
-  await print.result({ producers: registered }, (style) =>
-    registered.length === 0
-      ? 'No producer is registered. For the built-in ones, see: svc producers status\n'
-      : table(
-          [
-            { title: 'Name', shrink: true },
-            { title: 'Domain', shrink: true },
-            { title: 'Schedule' },
-            { title: 'Endpoint', shrink: true },
-            { title: 'Registered', align: 'right' },
-          ],
-          registered.map(({ name, domain, schedule, endpoint, registered_at }) => [
-            name,
-            domain,
-            schedule,
-            endpoint,
-            age(registered_at, dependencies.clock.now()),
-          ]),
-          style,
-        ),
+const list = async (invocation: Invocation): Promise<Answer> => {
+  const producers = viewProducers((await readState(invocation)).signals.producers)
+  const text = table(
+    producers,
+    [
+      shrinking('Name', ({ name }) => name),
+      shrinking('Domain', ({ domain }) => domain),
+      left('Schedule', ({ schedule }) => schedule),
+      shrinking('Endpoint', ({ endpoint }) => endpoint),
+      right('Registered', ({ registered_at }) => age(registered_at, invocation.clock.now())),
+    ],
+    'No producer is registered. For the built-in ones, see: svc producers status',
   )
+  return { document: { producers }, text }
 }
 
-const showStatus = async ({ dependencies, print }: Invocation): Promise<void> => {
-  const rules = (await openConfiguration(dependencies)).current().karma
-  const status = viewProducerStatus(await readState(dependencies), { now: isoNow(dependencies.clock), rules })
-  await print.result({ producers: status }, (style) =>
-    statusText(Object.values(status), dependencies.clock.now(), style),
+const showStatus = async (invocation: Invocation): Promise<Answer> => {
+  const { clock } = invocation
+  const rules = (await settingsOf(invocation)).karma
+  const status = viewProducerStatus(await readState(invocation), { now: isoNow(clock), rules })
+  const producers = Object.values(status)
+  const rows = table(producers, [
+    shrinking('Name', ({ name }) => name),
+    left('Kind', ({ kind }) => kind),
+    left('Domain', ({ domain }) => domain),
+    left('Health', ({ health }) => healthCell(health)),
+    right('Last run', ({ last_run_at: at }) => (at === null ? quiet('never') : age(at, clock.now()))),
+    right('Signals', ({ events_produced }) => events_produced),
+    right('Failed', ({ consecutive_failures }) => consecutive_failures),
+    right('Karma', ({ karma }) => karma.toFixed(1)),
+  ])
+  // Errors are long, so they come below the table.
+  const errors = producers.flatMap(({ name, last_error: error }): readonly Row[] =>
+    error === null ? [] : [[name, bad(error)]],
   )
+  return {
+    document: { producers: status },
+    text: (style) => rows(style) + (errors.length === 0 ? '' : `\nLast errors:\n${fields(errors)(style)}`),
+  }
 }
 
-interface RegisterOptions {
-  readonly name: string
-  readonly domain: string
-  readonly endpoint: string
-  readonly schedule?: string
-}
-
-const register = async (invocation: Invocation, options: RegisterOptions): Promise<void> => {
+const register = async (invocation: Invocation, options: object): Promise<Answer> => {
   const producer = parsedBy(producerRegistration, options)
-  const [event] = await write(invocation, 'producers register', {
+  const [event] = await write(invocation, 'producers register', () => ({
     kind: 'register-producer',
     producer,
     surface: 'cli',
-  })
-  const registered = viewProducer({ ...producer, registeredAt: event?.ts ?? '' })
-  await invocation.print.result(registered, (style) => fields(rowsOf(registered), style))
+  }))
+  const view = viewProducer({ ...producer, registeredAt: event?.ts ?? '' })
+  const text = fields([
+    ['Name', view.name],
+    ['Domain', view.domain],
+    ['Schedule', view.schedule],
+    ['Endpoint', view.endpoint],
+    ['Registered at', view.registered_at],
+  ])
+  return { document: view, text }
 }
 
 const remove = async (
   invocation: Invocation,
   argument: string | undefined,
   options: { readonly name?: string },
-): Promise<void> => {
+): Promise<Answer> => {
   const name = argument ?? options.name
   if (name === undefined || (argument !== undefined && options.name !== undefined)) {
     throw new UsageError('name the producer once')
   }
-  await write(invocation, 'producers remove', { kind: 'remove-producer', name, surface: 'cli' })
-  await invocation.print.result({ removed: name }, () => `${printable(name)} is removed\n`)
-}
-
-const rowsOf = ({ name, domain, schedule, endpoint, registered_at }: ProducerView): readonly Row[] => [
-  ['Name', name],
-  ['Domain', domain],
-  ['Schedule', schedule],
-  ['Endpoint', endpoint],
-  ['Registered at', registered_at],
-]
-
-const STATUS_COLUMNS = [
-  { title: 'Name', shrink: true },
-  { title: 'Kind' },
-  { title: 'Domain' },
-  { title: 'Health' },
-  { title: 'Last run', align: 'right' },
-  { title: 'Signals', align: 'right' },
-  { title: 'Failed', align: 'right' },
-  { title: 'Karma', align: 'right' },
-] as const
-
-/** Errors are long, so they come below the table. */
-const statusText = (producers: readonly ProducerStatusView[], nowMs: number, style: Style): string => {
-  const rows = producers.map((producer) => [
-    producer.name,
-    producer.kind,
-    producer.domain,
-    healthCell(producer.health),
-    producer.last_run_at === null ? quiet('never') : age(producer.last_run_at, nowMs),
-    String(producer.events_produced),
-    String(producer.consecutive_failures),
-    producer.karma.toFixed(1),
-  ])
-  const errors = producers.flatMap(({ name, last_error }): readonly Row[] =>
-    last_error === null ? [] : [[name, bad(last_error)]],
-  )
-  return (
-    table(STATUS_COLUMNS, rows, style) +
-    (errors.length === 0 ? '' : `\nLast errors:\n${fields(errors, style)}`)
-  )
+  await write(invocation, 'producers remove', () => ({ kind: 'remove-producer', name, surface: 'cli' }))
+  return { document: { removed: name }, text: `${printable(name)} is removed\n` }
 }
 
 const healthCell = (health: ProducerStatusView['health']): Cell => {

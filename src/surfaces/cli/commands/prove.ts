@@ -2,12 +2,11 @@ import { readFile } from 'node:fs/promises'
 import { parseProof, parseTreeHead, type SignedTreeHead } from '../../../core/log/proof.ts'
 import { proveConsistency, proveEvent, usableCheckpoints, type Proved } from '../../../engine/proofs/prove.ts'
 import type { CheckpointStore } from '../../../ports/checkpoints.ts'
-import { examples, type DefineCommand, type Invocation } from '../command.ts'
-import type { CommandDependencies, StoreSession } from '../dependencies.ts'
+import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
+import type { StoreSession } from '../dependencies.ts'
 import { writeWholeFile } from '../exporting.ts'
 import { Failure, UsageError } from '../failure.ts'
-import { withExistingStore } from '../store.ts'
-import { withSignatures } from '../verification.ts'
+import { openExisting } from '../store.ts'
 
 export const define: DefineCommand = (command, run) => {
   command
@@ -43,50 +42,46 @@ const prove = async (
   invocation: Invocation,
   id: string | undefined,
   options: ProveOptions,
-): Promise<void> => {
-  const { from, to, out } = options
+): Promise<Answer | void> => {
+  const { from, to, out, force = false } = options
   if ((id === undefined) === (from === undefined)) throw new UsageError('name an event id, or --from')
   if (to !== undefined && from === undefined) throw new UsageError('--to goes with --from')
-  if (options.force === true && out === undefined) throw new UsageError('--force goes with --out')
-  const { dependencies, print } = invocation
-  const proof = await withExistingStore(dependencies, (session) =>
-    id === undefined
-      ? consistencyOf(session, from ?? '', to ?? null)
-      : inclusionOf(dependencies, session, id),
-  )
+  if (force && out === undefined) throw new UsageError('--force goes with --out')
+  const proof = await proofOf(invocation, id, options)
   if (proof.status === 'unavailable') throw unavailable(proof.detail)
   const { text } = proof
-  if (out === undefined) return print.json ? print.result({ proof: text }, () => text) : print.asIs(text)
-  await writeWholeFile(out, { force: options.force === true }, (write) => write(text))
+  if (out === undefined)
+    return invocation.print.json ? { document: { proof: text }, text } : invocation.print.asIs(text)
+  await writeWholeFile(out, { force }, (write) => write(text))
   const bytes = Buffer.byteLength(text)
-  await print.result({ output: out, bytes }, () => `A proof of ${bytes} bytes written to ${out}\n`)
+  return { document: { output: out, bytes }, text: `A proof of ${bytes} bytes written to ${out}\n` }
+}
+
+const proofOf = async (
+  invocation: Invocation,
+  id: string | undefined,
+  { from = '', to = null }: { readonly from?: string; readonly to?: string | null },
+): Promise<Proved> => {
+  await using session = await openExisting(invocation)
+  return await (id === undefined ? consistencyOf(session, from, to) : inclusionOf(invocation, session, id))
 }
 
 const inclusionOf = async (
-  dependencies: CommandDependencies,
+  { identity, environment, signatures }: Invocation,
   session: StoreSession,
   id: string,
 ): Promise<Proved> => {
   const record = await session.log.get(id)
   if (record === null)
     throw new Failure('event.not_found', `no event has the id ${id}`, { extras: { event_id: id } })
-  const { node_id: nodeId, public_key: publicKey, encrypted } = await dependencies.identity.describe()
+  const { node_id: nodeId, public_key: publicKey, encrypted } = await identity.describe()
   const signer = nodeId === null || publicKey === null ? null : { nodeId, publicKey }
   // A key that ends with this process would prove nothing to anybody.
   const canSign =
-    signer !== null && (encrypted === false || (dependencies.environment['SVC_MASTER_PASSWORD'] ?? '') !== '')
-  return withSignatures(dependencies, (signatures) =>
-    proveEvent(
-      {
-        log: session.log,
-        checkpoints: checkpointsOf(session),
-        signatures,
-        signer,
-        signCheckpoint: canSign ? () => session.signCheckpoint() : null,
-      },
-      record,
-    ),
-  )
+    signer !== null && (encrypted === false || (environment['SVC_MASTER_PASSWORD'] ?? '') !== '')
+  const signCheckpoint = canSign ? session.signCheckpoint : null
+  const checkpoints = checkpointsOf(session)
+  return proveEvent({ log: session.log, checkpoints, signatures, signer, signCheckpoint }, record)
 }
 
 const consistencyOf = async (session: StoreSession, from: string, to: string | null): Promise<Proved> => {

@@ -1,8 +1,9 @@
+import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
+import { EXIT_FAILED, EXIT_OK, Failure, UsageError } from '../failure.ts'
 import type { EventLog } from '../../../ports/event-log.ts'
-import { examples, type Invocation, type DefineCommand } from '../command.ts'
-import { EXIT_FAILED, EXIT_OK, Failure, UsageError, type ExitCode } from '../failure.ts'
 import { NOTHING_FOLDED, refold, type Refold } from '../refold.ts'
-import { bad, fields, good, table, type Cell } from '../table.ts'
+import { withLog } from '../store.ts'
+import { bad, fields, good, left, paragraphs, table } from '../table.ts'
 
 export const define: DefineCommand = (command, run) => {
   command
@@ -19,60 +20,41 @@ export const define: DefineCommand = (command, run) => {
     .action(run(replayStore))
 }
 
-interface ReplayOptions {
-  readonly from?: string
-  readonly to?: string
-}
-
-const replayStore = async (invocation: Invocation, options: ReplayOptions): Promise<ExitCode> => {
-  const session = await invocation.dependencies.openExistingStore()
-  if (session === null)
-    return show(invocation, { eventsReplayed: 0, elapsedSeconds: 0, result: NOTHING_FOLDED })
-  try {
-    return await show(invocation, await replayLog(invocation, session.log, options))
-  } finally {
-    await session.close()
-  }
-}
-
-const replayLog = async (
-  invocation: Invocation,
-  log: EventLog,
-  options: ReplayOptions,
-): Promise<Replayed> => {
-  const { clock } = invocation.dependencies
-  const fromSeq = await seqOf(log, options.from)
-  const toSeq = await seqOf(log, options.to)
-  if (fromSeq !== null && toSeq !== null && fromSeq > toSeq) throw new UsageError('--from comes after --to')
-  const startedAtMs = clock.now()
-  const progress = invocation.progress('replaying')
-  const result = await refold(log, { hashAtSeq: toSeq, onProgress: progress.update }).finally(progress.end)
-  return {
-    eventsReplayed: (toSeq ?? result.seq) - (fromSeq ?? 1) + 1,
-    elapsedSeconds: (clock.now() - startedAtMs) / 1000,
-    result,
-  }
-}
-
-const seqOf = async (log: EventLog, id: string | undefined): Promise<number | null> => {
-  if (id === undefined) return null
-  const record = await log.get(id)
-  if (record === null)
-    throw new Failure('event.not_found', `no event has the id ${id}`, { extras: { event_id: id } })
-  return record.seq
-}
-
-interface Replayed {
+interface Replayed extends Refold {
   readonly eventsReplayed: number
   readonly elapsedSeconds: number
-  readonly result: Refold
 }
 
-const show = async (
-  { print }: Invocation,
-  { eventsReplayed, elapsedSeconds, result }: Replayed,
-): Promise<ExitCode> => {
-  const { identical, projections, stateHash } = result
+const NOTHING_REPLAYED: Replayed = { ...NOTHING_FOLDED, eventsReplayed: 0, elapsedSeconds: 0 }
+
+const replayStore = async (
+  invocation: Invocation,
+  { from, to }: { readonly from?: string; readonly to?: string },
+): Promise<Answer> => {
+  const { clock, progress } = invocation
+  const replay = async (log: EventLog): Promise<Replayed> => {
+    const fromSeq = await seqOf(log, from)
+    const toSeq = await seqOf(log, to)
+    if (fromSeq !== null && toSeq !== null && fromSeq > toSeq) throw new UsageError('--from comes after --to')
+    const startedAtMs = clock.now()
+    const bar = progress('replaying')
+    const result = await refold(log, { hashAtSeq: toSeq, onProgress: bar.update }).finally(bar.end)
+    const eventsReplayed = (toSeq ?? result.seq) - (fromSeq ?? 1) + 1
+    return { ...result, eventsReplayed, elapsedSeconds: (clock.now() - startedAtMs) / 1000 }
+  }
+  const replayed = await withLog(invocation, replay, NOTHING_REPLAYED)
+  const { eventsReplayed, elapsedSeconds, projections, identical, stateHash } = replayed
+  const text = paragraphs(
+    fields([
+      ['Replay', identical ? good('identical') : bad('different from what the service recalls')],
+      ['Events', `${eventsReplayed} in ${elapsedSeconds} s`],
+      ['State hash', stateHash],
+    ]),
+    table(Object.entries(projections), [
+      left('Memory', ([name]) => name),
+      left('Verdict', ([, verdict]) => (verdict === 'identical' ? good(verdict) : bad(verdict))),
+    ]),
+  )
   const document = {
     events_replayed: eventsReplayed,
     elapsed_seconds: elapsedSeconds,
@@ -80,22 +62,12 @@ const show = async (
     identical,
     state_hash: stateHash,
   }
-  await print.result(document, (style) => {
-    const summary = fields(
-      [
-        ['Replay', identical ? good('identical') : bad('different from what the service recalls')],
-        ['Events', `${eventsReplayed} in ${elapsedSeconds} s`],
-        ['State hash', stateHash],
-      ],
-      style,
-    )
-    return `${summary}\n${table([{ title: 'Memory' }, { title: 'Verdict' }], verdictRows(projections), style)}`
-  })
-  return identical ? EXIT_OK : EXIT_FAILED
+  return { document, text, exitCode: identical ? EXIT_OK : EXIT_FAILED }
 }
 
-const verdictRows = (projections: Refold['projections']): readonly (readonly Cell[])[] =>
-  Object.entries(projections).map(([name, verdict]) => [
-    name,
-    verdict === 'identical' ? good(verdict) : bad(verdict),
-  ])
+const seqOf = async (log: EventLog, id: string | undefined): Promise<number | null> => {
+  if (id === undefined) return null
+  const record = await log.get(id)
+  if (record !== null) return record.seq
+  throw new Failure('event.not_found', `no event has the id ${id}`, { extras: { event_id: id } })
+}

@@ -1,22 +1,18 @@
-import { InvalidArgumentError, type Command } from 'commander'
+import type { Command } from 'commander'
+import { numberFrom } from '../arguments.ts'
+import { examples, type DefineCommand, type Invocation } from '../command.ts'
 import { openConfiguration, requireToken, tokenPlaceOf } from '../configuration.ts'
-import { examples, type Invocation, type DefineCommand } from '../command.ts'
-import { fields, good, quiet, type Row } from '../table.ts'
+import type { ServiceOptions } from '../dependencies.ts'
+import { fields, good, quiet } from '../table.ts'
 
 export const define: DefineCommand = (command, run) => {
   withServeOptions(command)
     .description('Runs the API, the event stream and the dashboard until SIGINT (Ctrl-C) or SIGTERM.')
     .addHelpText('after', examples('svc serve', 'svc serve --port 6060 --no-dashboard'))
-    .action(run((invocation, options: ServeOptions) => runService(invocation, options, [])))
+    .action(run((invocation, options: ServiceOptions) => runService(invocation, options, [])))
 }
 
-export interface ServeOptions {
-  readonly host?: string
-  readonly port?: number
-  readonly dashboardPort?: number
-  readonly dashboard: boolean
-  readonly inMemory?: boolean
-}
+const parsePort = numberFrom(0, 65_535)
 
 export const withServeOptions = (command: Command): Command =>
   command
@@ -28,42 +24,23 @@ export const withServeOptions = (command: Command): Command =>
 
 /** Starts, prints where it listens, and runs until it is stopped. */
 export const runService = async (
-  { dependencies, print }: Invocation,
-  options: ServeOptions,
-  createdFiles: readonly string[],
+  invocation: Invocation,
+  options: ServiceOptions,
+  created: readonly string[],
 ): Promise<void> => {
-  const configuration = await openConfiguration(dependencies)
-  requireToken(dependencies, configuration)
-  const service = await dependencies.startService({
-    host: options.host ?? null,
-    port: options.port ?? null,
-    dashboardPort: options.dashboardPort ?? null,
-    dashboard: options.dashboard,
-    inMemory: options.inMemory ?? false,
-  })
-  const token = tokenPlaceOf(dependencies, configuration)
+  const configuration = await openConfiguration(invocation)
+  requireToken(invocation, configuration)
+  const service = await invocation.startService(options)
+  const token = tokenPlaceOf(invocation, configuration)
   const { baseUrl, dashboardUrl } = service
-  const document = {
-    listening: baseUrl,
-    dashboard: dashboardUrl,
-    // Not named "token": a place is no secret, but redaction goes by names.
-    auth_source: token,
-    created: createdFiles,
-  }
-  const rows: readonly Row[] = [
-    ...(createdFiles.length === 0 ? [] : [['Created', good(createdFiles.join(', '))] as const]),
+  const rows = fields([
+    ['Created', created.length === 0 ? null : good(created.join(', '))],
     ['Dashboard', dashboardUrl ?? quiet('off')],
     ['Token', token],
     ['Stop', 'Ctrl-C'],
-  ]
-  await print.result(document, (style) => `listening on ${baseUrl}\n${fields(rows, style)}`)
+  ])
+  // Not named "token": a place is no secret, but redaction goes by names.
+  const document = { listening: baseUrl, dashboard: dashboardUrl, auth_source: token, created }
+  await invocation.print.result(document, (style) => `listening on ${baseUrl}\n${rows(style)}`)
   await service.stopped
-}
-
-const PORT_MAX = 65_535
-
-const parsePort = (text: string): number => {
-  const port = Number(text)
-  if (/^\d{1,5}$/.test(text) && port <= PORT_MAX) return port
-  throw new InvalidArgumentError(`It must be a number from 0 to ${PORT_MAX}.`)
 }

@@ -1,4 +1,4 @@
-import { InvalidArgumentError, Option, type Command } from 'commander'
+import { Option, type Command } from 'commander'
 import { z } from 'zod'
 import { CURATOR_TYPE, curatorPayload } from '../../../core/signal-types/curator.ts'
 import { DIRECTIONS } from '../../../core/signal-types/declare.ts'
@@ -10,12 +10,12 @@ import { activeByNode } from '../../../core/signals/contributors.ts'
 import type { Submission } from '../../../core/signals/signals.ts'
 import { viewSubmission } from '../../../core/views/signals.ts'
 import type { Engine } from '../../../engine/engine.ts'
-import { readTextFile } from '../arguments.ts'
-import { examples, type DefineCommand, type Invocation } from '../command.ts'
-import { openConfiguration } from '../configuration.ts'
+import { numberFrom, parser, readTextFile } from '../arguments.ts'
+import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
+import { settingsOf } from '../configuration.ts'
 import { failureOf, UsageError } from '../failure.ts'
-import { execute, parsedBy, recordWrite, withStore } from '../store.ts'
-import { good, quiet, table } from '../table.ts'
+import { execute, parsedBy, recordAccess } from '../store.ts'
+import { good, left, quiet, table } from '../table.ts'
 
 export const define: DefineCommand = (command, run) => {
   command
@@ -26,7 +26,7 @@ export const define: DefineCommand = (command, run) => {
     .argument('[text...]', 'the rationale, up to 20000 characters')
     .option('--symbols <list>', 'such as BTC,ETH', parseSymbols)
     .addOption(new Option('--direction <direction>', 'expected move').choices(DIRECTIONS).default('neutral'))
-    .option('--conviction <number>', 'from 0 to 10', parseConviction, 0)
+    .option('--conviction <number>', 'from 0 to 10', numberFrom(0, 10, /^\d{1,2}(\.\d+)?$/), 0)
     .option('--source <text>', 'origin of the signal', SOURCE)
     .option('--dedupe-key <key>', 'store the signal once, however often it is sent')
     .addHelpText(
@@ -37,9 +37,10 @@ export const define: DefineCommand = (command, run) => {
       ),
     )
     .action(
-      run((invocation, words: readonly string[], options: SignalOptions) =>
-        submitWords(invocation, words, options),
-      ),
+      run((invocation, words: readonly string[], options: SignalOptions) => {
+        if (words.length === 0) throw new UsageError('the text is missing')
+        return submitText(invocation, words.join(' '), options)
+      }),
     )
   command
     .command('add')
@@ -55,34 +56,35 @@ export const define: DefineCommand = (command, run) => {
 /** More than the longest text takes in UTF-8. */
 const FILE_BYTES_MAX = 128 * 1024
 
-type SignalOptions = Pick<SignalInput, 'direction' | 'conviction' | 'source'> & {
+interface SignalOptions {
+  /** Without them, the symbols that the text names. */
   readonly symbols?: readonly string[]
+  readonly direction: (typeof DIRECTIONS)[number]
+  readonly conviction: number
+  readonly source: string
   readonly dedupeKey?: string
 }
 
-const submitWords = (
-  invocation: Invocation,
-  words: readonly string[],
-  options: SignalOptions,
-): Promise<void> => {
-  if (words.length === 0) throw new UsageError('the text is missing')
-  return submitText(invocation, words.join(' '), options)
-}
-
-const submitText = async (invocation: Invocation, text: string, options: SignalOptions): Promise<void> => {
-  const { universe } = (await openConfiguration(invocation.dependencies)).current()
-  const { symbols = null, dedupeKey = null } = options
-  const drafts = draftsOf({ ...options, text, symbols, dedupeKey }, universe.symbols)
-  const stored = await withStore(invocation.dependencies, async (session) => {
-    const engine = await session.openEngine()
-    // A node whose identity is not saved ends with this process.
-    const ephemeral = (await invocation.dependencies.identity.describe()).node_id !== engine.nodeId
-    await registerOperator(engine, ephemeral)
-    const events = await submitAll(engine, drafts)
-    if (events.some(({ replayed }) => !replayed)) await recordWrite(engine, invocation, 'signal')
-    return { events, ephemeral }
-  })
-  return show(invocation, stored)
+const submitText = async (invocation: Invocation, text: string, options: SignalOptions): Promise<Answer> => {
+  const { universe } = await settingsOf(invocation)
+  const drafts = draftsOf(text, options, universe.symbols)
+  await using session = await invocation.openStore()
+  const engine = await session.openEngine()
+  // A node whose identity is not saved ends with this process.
+  const ephemeral = (await invocation.identity.describe()).node_id !== engine.nodeId
+  await registerOperator(engine, ephemeral)
+  const events = await submitAll(engine, drafts)
+  if (events.some(({ replayed }) => !replayed)) await recordAccess(engine, invocation, 'signal')
+  const submitted = table(events, [
+    left('Symbol', ({ symbol }) => symbol),
+    left('Signal', ({ replayed }) => (replayed ? quiet('already stored') : good('stored'))),
+    left('Event', ({ event_id }) => event_id),
+  ])
+  const symbols = events.map(({ symbol }) => symbol)
+  return {
+    document: { status: 'ok', event_id: events[0]?.event_id, symbols, events },
+    text: (style) => submitted(style) + (ephemeral ? `\n${style.paint('warning', SHORT_LIVED)}\n` : ''),
+  }
 }
 
 /** The node of this home is a contributor, unless it was removed. */
@@ -121,59 +123,14 @@ const submit = async (engine: Engine, { symbol, ...submission }: Draft): Promise
   return { ...viewSubmission(outcome.events), symbol, replayed: outcome.replayed }
 }
 
-interface StoredSignals {
-  readonly events: readonly Submitted[]
-  readonly ephemeral: boolean
-}
-
-const show = async ({ print }: Invocation, { events, ephemeral }: StoredSignals): Promise<void> => {
-  const [first] = events
-  assert(first !== undefined, 'a submission has at least one symbol')
-  const document = {
-    status: 'ok',
-    event_id: first.event_id,
-    symbols: events.map(({ symbol }) => symbol),
-    events,
-  }
-  await print.result(document, (style) => {
-    const submitted = table(
-      [{ title: 'Symbol' }, { title: 'Signal' }, { title: 'Event' }],
-      events.map(({ symbol, replayed, event_id }) => [
-        symbol,
-        replayed ? quiet('already stored') : good('stored'),
-        event_id,
-      ]),
-      style,
-    )
-    return ephemeral ? `${submitted}\n${style.paint('warning', SHORT_LIVED)}\n` : submitted
-  })
-}
-
 const SHORT_LIVED =
   'No identity is saved in this home, so this signal belongs to a node that ends with this command, and the brain ' +
   'will not use it. Save one with "svc identity create".'
 
-const parseSymbols = (text: string): readonly string[] => {
+const parseSymbols = parser((text) => {
   const symbols = text.split(',').map((symbol) => symbol.trim().toUpperCase())
-  if (symbols.includes('')) throw new InvalidArgumentError('It must be symbols with commas between them.')
-  return [...new Set(symbols)]
-}
-
-const parseConviction = (text: string): number => {
-  const conviction = /^\d{1,2}(\.\d+)?$/.test(text) ? Number(text) : Number.NaN
-  if (conviction >= 0 && conviction <= 10) return conviction
-  throw new InvalidArgumentError('It must be a number from 0 to 10.')
-}
-
-interface SignalInput {
-  readonly text: string
-  /** Null: the symbols that the text names. */
-  readonly symbols: readonly string[] | null
-  readonly direction: (typeof DIRECTIONS)[number]
-  readonly conviction: number
-  readonly source: string
-  readonly dedupeKey: string | null
-}
+  return symbols.includes('') ? null : [...new Set(symbols)]
+}, 'It must be symbols with commas between them.')
 
 /** For text that names no symbol. The brain does not use it. */
 const NO_SYMBOL = 'GLOBAL'
@@ -186,21 +143,21 @@ const DEDUPE_KEY_LENGTH_MAX = 200
 type Draft = Omit<Submission, 'nodeId'> & { readonly symbol: string }
 
 /** One submission per symbol, validated as on every surface. */
-const draftsOf = (input: SignalInput, universe: readonly string[]): readonly Draft[] => {
-  const rationale = input.text.trim()
+const draftsOf = (text: string, options: SignalOptions, universe: readonly string[]): readonly Draft[] => {
+  const { direction, conviction, dedupeKey } = options
+  const rationale = text.trim()
   if (rationale === '') throw new UsageError('the text is empty')
-  const symbols = input.symbols ?? symbolsIn(rationale, universe)
+  const symbols = options.symbols ?? symbolsIn(rationale, universe)
   if (symbols.length > SYMBOLS_MAX)
     throw new UsageError(`at most ${SYMBOLS_MAX} symbols can be named at once`)
-  const { source } = parsedBy(sourceSchema, { source: input.source })
-  const { direction, conviction } = input
+  const { source } = parsedBy(sourceSchema, { source: options.source })
   return symbols.map((symbol, index) => ({
     symbol,
     eventType: CURATOR_TYPE,
     ts: null,
     source: source || SOURCE,
     payload: parsedBy(signalPayload, { symbol, direction, conviction, rationale }),
-    dedupeKey: keyOf(input.dedupeKey, symbol, index),
+    dedupeKey: dedupeKey === undefined ? null : keyOf(dedupeKey, symbol, index),
   }))
 }
 
@@ -212,10 +169,8 @@ const signalPayload = storableObject({ bytesMax: PAYLOAD_BYTES_MAX, members: cur
 const keySchema = z.object({ dedupe_key: plainText(DEDUPE_KEY_LENGTH_MAX) })
 
 /** The first takes the key as it is, so that a conflict under the same key is noticed before anything is stored. */
-const keyOf = (dedupeKey: string | null, symbol: string, index: number): string | null => {
-  if (dedupeKey === null) return null
-  return parsedBy(keySchema, { dedupe_key: index === 0 ? dedupeKey : `${dedupeKey}:${symbol}` }).dedupe_key
-}
+const keyOf = (dedupeKey: string, symbol: string, index: number): string =>
+  parsedBy(keySchema, { dedupe_key: index === 0 ? dedupeKey : `${dedupeKey}:${symbol}` }).dedupe_key
 
 /** The symbols of the universe that a text names as words, in its order and in any spelling: `eth`, `$BTC`, `SOLUSDT`. */
 const symbolsIn = (text: string, universe: readonly string[]): readonly string[] => {

@@ -1,6 +1,7 @@
-import { examples, type Invocation, type DefineCommand } from '../command.ts'
+import { examples, type DefineCommand } from '../command.ts'
+import type { ServiceOptions } from '../dependencies.ts'
 import { prepareHome } from './init.ts'
-import { runService, withServeOptions, type ServeOptions } from './serve.ts'
+import { runService, withServeOptions } from './serve.ts'
 
 export const define: DefineCommand = (command, run) => {
   withServeOptions(command)
@@ -10,15 +11,12 @@ export const define: DefineCommand = (command, run) => {
         'runs the service like "svc serve".',
     )
     .addHelpText('after', examples('svc up', 'svc --home ~/trading up --port 6060'))
-    .action(run(startInHome))
-}
-
-const startInHome = async (invocation: Invocation, options: ServeOptions): Promise<void> => {
-  const { created } = await prepareHome(invocation.dependencies, {
-    settings: DEMO_SETTINGS,
-    development: true,
-  })
-  return runService(invocation, options, created)
+    .action(
+      run(async (invocation, options: ServiceOptions) => {
+        const { created } = await prepareHome(invocation, DEMO_SETTINGS, true)
+        return runService(invocation, options, created)
+      }),
+    )
 }
 
 /** A simulated market that trades within the first minutes, and a cycle every minute. */

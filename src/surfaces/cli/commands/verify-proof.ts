@@ -3,10 +3,9 @@ import { parseVerifierKey, type SignedTreeHead, type VerifierKey } from '../../.
 import type { JsonObject } from '../../../core/shared/json.ts'
 import { sha256 } from '../../../engine/integrity/sha256-bytes.ts'
 import { verifyProof, type ProofVerdict } from '../../../engine/proofs/verify-proof.ts'
-import { examples, type DefineCommand, type Invocation } from '../command.ts'
-import { EXIT_FAILED, EXIT_OK, Failure, UsageError, type ExitCode } from '../failure.ts'
+import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
+import { EXIT_FAILED, EXIT_OK, Failure, UsageError } from '../failure.ts'
 import { bad, fields, good, quiet, type Row } from '../table.ts'
-import { withSignatures } from '../verification.ts'
 
 export const define: DefineCommand = (command, run) => {
   command
@@ -33,16 +32,17 @@ interface VerifyProofOptions {
 }
 
 const checkProof = async (
-  { dependencies, print }: Invocation,
+  { signatures }: Invocation,
   file: string,
   options: VerifyProofOptions,
-): Promise<ExitCode> => {
+): Promise<Answer> => {
   const key = await keyFrom(options)
-  const text = await textOf(file)
-  const verdict = await withSignatures(dependencies, (signatures) => verifyProof(text, key, signatures))
-  const isValid = verdict.status !== 'refused'
-  await print.result(documentOf(verdict, key), (style) => fields(rowsOf(verdict, key), style))
-  return isValid ? EXIT_OK : EXIT_FAILED
+  const verdict = await verifyProof(await textOf(file), key, signatures)
+  return {
+    document: documentOf(verdict, key),
+    text: fields(rowsOf(verdict, key)),
+    exitCode: verdict.status === 'refused' ? EXIT_FAILED : EXIT_OK,
+  }
 }
 
 const keyFrom = async ({ key, keyFile }: VerifyProofOptions): Promise<VerifierKey | null> => {

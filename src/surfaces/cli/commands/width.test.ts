@@ -4,7 +4,7 @@ import { barAt } from '../../../core/market/bars.fixture.ts'
 import type { JsonObject } from '../../../core/shared/json.ts'
 import { logWithIntents } from '../../http/trading.fixture.ts'
 import { openTestHome, type TestHome } from '../test-home.fixture.ts'
-import { ALL_COMMANDS } from './all.ts'
+import { COMMANDS } from '../program.ts'
 
 const WIDTH = 80
 const LONG = 'a-name-that-is-longer-than-anybody-would-type-it-but-allowed'
@@ -108,7 +108,7 @@ it('shows everything in 80 columns', async () => {
 
 it('explains every command in 80 columns', async () => {
   expect(tooWide((await home.run([])).stdout)).toEqual([])
-  for (const { name } of ALL_COMMANDS) {
+  for (const [name] of Object.values(COMMANDS).flat()) {
     expect(tooWide((await home.run([name, '--help'])).stdout)).toEqual([])
   }
 })

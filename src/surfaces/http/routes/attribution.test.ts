@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { appendTo, type Said } from '../../../../test/records.fixture.ts'
 import { expectProblem } from '../expectations.fixture.ts'
+import { completed } from './attribution.fixture.ts'
 import { startTestServer, type TestServer } from '../test-server.fixture.ts'
 
 const NOW = '2026-02-20T00:30:00.000Z'
@@ -33,11 +34,13 @@ const append = (...said: readonly Said[]) => {
   let index = 0
   return appendTo(server.log, said.length, () => {
     index += 1
-    return { recordedAt: LATER, ts: LATER, ...said[index - 1] }
+    return { recordedAt: LATER, ts: LATER, ...completed(said[index - 1] ?? {}) }
   })
 }
 
 const attribution = async (id = signalId) => (await server.call('GET', `/signals/${id}/attribution`)).body
+
+const INPUT = { author: 'n1', domain: 'curator', quality: 1, evidence: 0.8, contribution: 0.08 }
 
 const opened = (position_id: string, signal_ids: string[]): Said => ({
   type: 'execution.position_opened.v1',
@@ -105,8 +108,8 @@ describe('the attribution of a signal', () => {
       payload: {
         signal_ids: [signalId],
         inputs: [
-          { signal_id: signalId, share },
-          { signal_id: 'x', share: 1 },
+          { ...INPUT, signal_id: signalId, share },
+          { ...INPUT, signal_id: 'x', share: 1 },
         ],
       },
     })
@@ -152,7 +155,7 @@ describe('the attribution of a signal', () => {
       measured: null,
     })
     const { call_id: callId } = open['call'] as { call_id: string }
-    const input = { signal_id: id, share: 0.4, quality: 1, evidence: 0.8, contribution: 0.08 }
+    const input = { ...INPUT, signal_id: id, share: 0.4 }
     const [conviction, intent] = await append(
       {
         type: 'brain.conviction.v1',

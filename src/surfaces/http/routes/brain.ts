@@ -9,17 +9,13 @@ import {
   viewRegime,
 } from '../../../core/views/brain.ts'
 import { explain } from '../../../engine/queries/explanation.ts'
-import { resultOf, ok, refused } from '../results.ts'
+import { ok, okOr } from '../results.ts'
 import { CYCLE, CYCLE_ID, EXPLANATION, TS } from '../examples.ts'
 import { pathText, textFilter } from '../fields.ts'
-import { defineRoute } from '../route.ts'
+import { route, routes } from '../route.ts'
 
-export const brainRoutes = [
-  defineRoute({
-    method: 'GET',
-    path: '/brain/status',
-    operationId: 'getBrainStatus',
-    tag: 'Brain',
+export const brainRoutes = routes('Brain', {
+  getBrainStatus: route('GET', '/brain/status', 'read', {
     summary: 'Regime, kill switch and last cycle',
     response: brainStatusView.meta({ id: 'BrainStatus' }),
     example: {
@@ -33,31 +29,23 @@ export const brainRoutes = [
     },
     handler: async (_input, { engine }) => ok(viewBrainStatus(await engine.fresh())),
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/brain/run',
-    operationId: 'runBrainCycle',
-    tag: 'Brain',
+  runBrainCycle: route('POST', '/brain/run', 'submit', {
     summary: 'Run one brain cycle now',
     description: 'Refused while the kill switch is above level 0. Parallel calls run one after the other.',
     response: cycleView.meta({ id: 'Cycle' }),
     example: CYCLE,
     problems: ['kill_switch.active'],
-    handler: async (_input, { engine, clock }) => {
-      const cycleId = clock.newId()
+    handler: ({ execute }, { engine, clock }) => {
+      const id = clock.newId()
       // The events of a cycle share the cycle's id as trace id, not that of the request.
-      const outcome = await engine.execute(
-        { kind: 'run-cycle', cycleId, trigger: 'api' },
-        { traceId: cycleId },
+      return execute(
+        { kind: 'run-cycle', cycleId: id, trigger: 'api' },
+        (events) => viewCycle({ id, events }, engine.state),
+        { traceId: id },
       )
-      return resultOf(outcome, (events) => viewCycle({ id: cycleId, events }, engine.state))
     },
   }),
-  defineRoute({
-    method: 'GET',
-    path: '/brain/explain/:id',
-    operationId: 'explainDecision',
-    tag: 'Brain',
+  explainDecision: route('GET', '/brain/explain/:id', 'read', {
     summary: 'Why a cycle decided as it did',
     description:
       'Every input with its author, quality, share, evidence and contribution, the distance to the next tier, and what ' +
@@ -71,21 +59,15 @@ export const brainRoutes = [
       const id = params.id === 'last' ? ((await engine.fresh()).brain.lastCycle?.id ?? '') : params.id
       const symbol = query.symbol ?? null
       const explanation = await explain(engine, { id, symbol }, configuration.current())
-      return explanation === null
-        ? refused('decision.not_found', 'No cycle and no conviction has this id', {
-            extras: { id: params.id },
-          })
-        : ok(explanation)
+      return okOr(explanation, 'decision.not_found', 'No cycle and no conviction has this id', {
+        id: params.id,
+      })
     },
   }),
-  defineRoute({
-    method: 'GET',
-    path: '/regime',
-    operationId: 'getRegime',
-    tag: 'Brain',
+  getRegime: route('GET', '/regime', 'read', {
     summary: 'Market regime and the evidence behind it',
     response: regimeView.meta({ id: 'Regime' }),
     example: { regime: null, changed_at: null, conditions: {} },
     handler: async (_input, { engine }) => ok(viewRegime(await engine.fresh())),
   }),
-]
+})

@@ -13,9 +13,9 @@ import { isJsonObject } from '../../../core/shared/json-object.ts'
 import type { JsonObject } from '../../../core/shared/json.ts'
 import { sha256Hex } from '../../../engine/sha256.ts'
 import type { ChangeOptions, ConfigurationRefusal } from '../../../ports/config-file.ts'
-import { ok, type Refused } from '../results.ts'
+import { ok, refusedWith, type Refused } from '../results.ts'
 import { invalidProblem } from '../problems.ts'
-import { defineRoute, type Service } from '../route.ts'
+import { route, routes, type Service } from '../route.ts'
 
 const configuration = configurationSchema.meta({ id: 'Configuration' })
 
@@ -37,23 +37,15 @@ const configurationForm = z.object({
   set_by_environment: z.array(z.string()),
 })
 
-export const configRoutes = [
-  defineRoute({
-    method: 'GET',
-    path: '/config',
-    operationId: 'getConfiguration',
-    tag: 'Configuration',
+export const configRoutes = routes('Configuration', {
+  getConfiguration: route('GET', '/config', 'read', {
     summary: 'The effective configuration',
     description: 'Secrets that are set read `***REDACTED***`.',
     response: configuration,
     example: DEFAULT_CONFIGURATION,
     handler: (_input, service) => ok(redactedConfiguration(service.configuration.current())),
   }),
-  defineRoute({
-    method: 'GET',
-    path: '/config/schema',
-    operationId: 'getConfigurationSchema',
-    tag: 'Configuration',
+  getConfigurationSchema: route('GET', '/config/schema', 'read', {
     summary: 'Schema of the configuration',
     description:
       '`schema` is JSON Schema. The value of a key in `set_by_environment` cannot be changed here.',
@@ -77,12 +69,7 @@ export const configRoutes = [
       })
     },
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/config/validate',
-    action: 'read',
-    operationId: 'validateConfiguration',
-    tag: 'Configuration',
+  validateConfiguration: route('POST', '/config/validate', 'read', {
     summary: 'Validate a change of the configuration',
     description: 'Writes nothing.',
     body: changes,
@@ -95,12 +82,7 @@ export const configRoutes = [
       return ok({ ok: true, config: redactedConfiguration(checked.configuration) })
     },
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/config',
-    access: 'operator',
-    operationId: 'changeConfiguration',
-    tag: 'Configuration',
+  changeConfiguration: route('POST', '/config', 'operator', {
     summary: 'Change the configuration',
     description:
       'Writes `config/user.yaml` and takes effect at once, except for the keys in `restart_required`.',
@@ -118,14 +100,14 @@ export const configRoutes = [
       overridden_by_env: [],
     },
     problems: ['config.invalid', 'config.not_saved'],
-    handler: async ({ body, traceId }, service) => {
+    handler: async ({ body, execute }, service) => {
       const made = await service.configuration.change(body, await rulesOf(service))
       if (made.status !== 'accepted') return refusedBy(made)
       for (const warning of made.warnings) service.logger.warn(warning)
       const isChanged = made.changed.length > 0
       if (isChanged) {
         const change = { changed: [...made.changed], config_hash: configHashOf(made.configuration) }
-        await service.engine.execute({ kind: 'record-config-change', change, surface: 'api' }, { traceId })
+        await execute({ kind: 'record-config-change', change, surface: 'api' }, () => null)
       }
       const { path, restartRequired, overriddenByEnv } = made
       return ok(
@@ -134,7 +116,7 @@ export const configRoutes = [
       )
     },
   }),
-]
+})
 
 const rulesOf = async ({ engine, insecureOk }: Service): Promise<ChangeOptions> => ({
   insecureOk,
@@ -148,7 +130,5 @@ const KEYS = leavesOf(DEFAULT_CONFIGURATION).map(({ path }) => path.join('.'))
 
 const configHashOf = (changed: Configuration): string => sha256Hex(configurationHashInput(changed))
 
-const refusedBy = ({ status, faults }: ConfigurationRefusal): Refused => ({
-  kind: 'refused',
-  problem: invalidProblem(faults, status === 'malformed' ? 'request.invalid' : 'config.invalid'),
-})
+const refusedBy = ({ status, faults }: ConfigurationRefusal): Refused =>
+  refusedWith(invalidProblem(faults, status === 'malformed' ? 'request.invalid' : 'config.invalid'))

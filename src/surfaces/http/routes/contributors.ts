@@ -11,33 +11,25 @@ import {
   viewRegistered,
 } from '../../../core/views/contributors.ts'
 import { scoreView, viewLeaderboard, viewScore } from '../../../core/views/reputation.ts'
+import type { State } from '../../../core/state.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
-import { resultOf, ok, refused, type Refused } from '../results.ts'
+import { ok, okOr } from '../results.ts'
 import { CONTRIBUTOR, CONTRIBUTOR_ID, SCORE } from '../examples.ts'
 import { integer, pathText } from '../fields.ts'
-import { defineRoute } from '../route.ts'
+import { route, routes, type Service } from '../route.ts'
 
-const tag = 'Contributors'
 const contributor = contributorView.meta({ id: 'Contributor' })
 const score = scoreView.meta({ id: 'ContributorScore' })
 const params = z.object({ id: pathText('the id of the contributor, not its node_id', CONTRIBUTOR_ID) })
 
-export const contributorRoutes = [
-  defineRoute({
-    method: 'GET',
-    path: '/contributors',
-    operationId: 'listContributors',
-    tag,
+export const contributorRoutes = routes('Contributors', {
+  listContributors: route('GET', '/contributors', 'read', {
     summary: 'Contributors, oldest first',
     response: z.array(contributor),
     example: [CONTRIBUTOR],
     handler: async (_input, { engine }) => ok(viewContributors((await engine.fresh()).signals.contributors)),
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/contributors/register',
-    operationId: 'registerContributor',
-    tag,
+  registerContributor: route('POST', '/contributors/register', 'submit', {
     summary: 'Register a contributor',
     body: contributorRegistration.meta({
       examples: [{ node_id: 'n1', name: 'Ann', role: 'curator', metadata: {} }],
@@ -45,46 +37,28 @@ export const contributorRoutes = [
     response: contributor,
     example: CONTRIBUTOR,
     problems: ['contributor.duplicate'],
-    handler: async ({ body: { node_id: nodeId, name, role, metadata }, traceId }, { engine }) => {
+    handler: ({ body: { node_id: nodeId, name, role, metadata }, execute }) => {
       const registration = { nodeId, name, role, metadata }
-      const command = { kind: 'register-contributor', registration, surface: 'api' } as const
-      return resultOf(await engine.execute(command, { traceId }), viewRegistered)
+      return execute({ kind: 'register-contributor', registration, surface: 'api' }, viewRegistered)
     },
   }),
-  defineRoute({
-    method: 'GET',
-    path: '/contributors/leaderboard',
-    operationId: 'getLeaderboard',
-    tag,
+  getLeaderboard: route('GET', '/contributors/leaderboard', 'read', {
     summary: 'Contributors by score, best first',
     query: z.object({ limit: integer(20, { min: 1, max: 200 }, 'how many') }),
     response: z.array(score),
     example: [SCORE],
-    handler: async ({ query: { limit } }, { engine, clock, configuration }) => {
-      const { signals, reputation } = await engine.fresh()
-      const scoring = {
-        asOf: isoNow(clock),
-        outcomes: reputation.outcomes,
-        rules: configuration.current().karma,
-      }
-      return ok(viewLeaderboard(signals.contributors, scoring, limit))
+    handler: async ({ query: { limit } }, service) => {
+      const { signals, reputation } = await service.engine.fresh()
+      return ok(viewLeaderboard(signals.contributors, scoringOf(reputation, service), limit))
     },
   }),
-  defineRoute({
-    method: 'GET',
-    path: '/contributors/attestations',
-    operationId: 'listAttestations',
-    tag,
+  listAttestations: route('GET', '/contributors/attestations', 'read', {
     summary: 'Contributors with an attestation UID in their metadata',
     response: z.array(attestedView),
     example: [{ contributor_id: CONTRIBUTOR_ID, node_id: 'n1', uid: '0x1' }],
     handler: async (_input, { engine }) => ok(viewAttested((await engine.fresh()).signals.contributors)),
   }),
-  defineRoute({
-    method: 'GET',
-    path: '/contributors/:id',
-    operationId: 'getContributor',
-    tag,
+  getContributor: route('GET', '/contributors/:id', 'read', {
     summary: 'One contributor',
     params,
     response: contributor,
@@ -92,51 +66,32 @@ export const contributorRoutes = [
     problems: ['contributor.not_found'],
     handler: async ({ params: { id } }, { engine }) => {
       const found = activeById((await engine.fresh()).signals.contributors, id)
-      return found === null ? unknownContributor(id) : ok(viewContributor(found))
+      return foundOr(found && viewContributor(found), id)
     },
   }),
-  defineRoute({
-    method: 'DELETE',
-    path: '/contributors/:id',
-    operationId: 'removeContributor',
-    tag,
+  removeContributor: route('DELETE', '/contributors/:id', 'submit', {
     summary: 'Remove a contributor',
     description: 'Its history stays. The node_id may register again, as a new contributor.',
     params,
     response: z.object({ removed: z.string() }),
     example: { removed: CONTRIBUTOR_ID },
     problems: ['contributor.not_found'],
-    handler: async ({ params: { id }, traceId }, { engine }) => {
-      const command = { kind: 'remove-contributor', id, surface: 'api' } as const
-      return resultOf(await engine.execute(command, { traceId }), () => ({ removed: id }))
-    },
+    handler: ({ params: { id }, execute }) =>
+      execute({ kind: 'remove-contributor', id, surface: 'api' }, () => ({ removed: id })),
   }),
-  defineRoute({
-    method: 'GET',
-    path: '/contributors/:id/score',
-    operationId: 'getContributorScore',
-    tag,
+  getContributorScore: route('GET', '/contributors/:id/score', 'read', {
     summary: 'Score of a contributor, with its factors',
     params,
     response: score,
     example: SCORE,
     problems: ['contributor.not_found'],
-    handler: async ({ params: { id } }, { engine, clock, configuration }) => {
-      const { signals, reputation } = await engine.fresh()
+    handler: async ({ params: { id } }, service) => {
+      const { signals, reputation } = await service.engine.fresh()
       const found = activeById(signals.contributors, id)
-      const scoring = {
-        asOf: isoNow(clock),
-        outcomes: reputation.outcomes,
-        rules: configuration.current().karma,
-      }
-      return found === null ? unknownContributor(id) : ok(viewScore(found, scoring))
+      return foundOr(found && viewScore(found, scoringOf(reputation, service)), id)
     },
   }),
-  defineRoute({
-    method: 'GET',
-    path: '/contributors/:id/attestation',
-    operationId: 'getAttestation',
-    tag,
+  getAttestation: route('GET', '/contributors/:id/attestation', 'read', {
     summary: 'The attestation in the metadata of a contributor',
     params,
     response: attestationView,
@@ -144,16 +99,18 @@ export const contributorRoutes = [
     problems: ['contributor.not_found', 'contributor.attestation_not_found'],
     handler: async ({ params: { id } }, { engine }) => {
       const found = activeById((await engine.fresh()).signals.contributors, id)
-      if (found === null) return unknownContributor(id)
-      const attestation = viewAttestation(found)
-      return attestation === null
-        ? refused('contributor.attestation_not_found', 'This contributor has no attestation', {
-            extras: { id },
-          })
-        : ok(attestation)
+      if (found === null) return foundOr<never>(null, id)
+      const code = 'contributor.attestation_not_found'
+      return okOr(viewAttestation(found), code, 'This contributor has no attestation', { id })
     },
   }),
-]
+})
 
-const unknownContributor = (id: string): Refused =>
-  refused('contributor.not_found', 'No contributor has this id', { extras: { id } })
+const foundOr = <Body>(body: Body | null, id: string) =>
+  okOr(body, 'contributor.not_found', 'No contributor has this id', { id })
+
+const scoringOf = ({ outcomes }: State['reputation'], { clock, configuration }: Service) => ({
+  asOf: isoNow(clock),
+  outcomes,
+  rules: configuration.current().karma,
+})

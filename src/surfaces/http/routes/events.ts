@@ -1,16 +1,18 @@
 import { z } from 'zod'
-import { eventRecordText, eventRecordView } from '../../../core/views/log.ts'
+import { eventRecordText, eventRecordView, integrityView, viewIntegrity } from '../../../core/views/log.ts'
 import { isPlainText } from '../../../core/shared/text.ts'
 import type { EventLog } from '../../../ports/event-log.ts'
-import { okJsonText, refused, type Refused } from '../results.ts'
-import { EVENT_ID, EVENT_RECORD } from '../examples.ts'
+import { ok, okJsonText, refused, stream, type Refused } from '../results.ts'
+import { EVENT_ID, EVENT_RECORD, SIGNAL } from '../examples.ts'
 import { readEventPage, seqBoundsWithin } from '../event-page.ts'
 import { integer, optionalInteger, pathText, textFilter, timeFilter } from '../fields.ts'
-import { defineRoute } from '../route.ts'
+import { route, routes } from '../route.ts'
+import { filterOf } from '../stream/frames.ts'
+import type { StreamStart } from '../stream/hub.ts'
 
 const eventRecord = eventRecordView.meta({ id: 'EventRecord' })
 
-const query = z.object({
+const listQuery = z.object({
   type: textFilter('type prefix by whole segments, such as `signal.ta`'),
   symbol: textFilter('only events about this symbol'),
   about: textFilter(
@@ -27,18 +29,14 @@ const query = z.object({
   limit: integer(100, { min: 1, max: 500 }, 'items per page'),
 })
 
-// These read the log itself and not the fold, so they see what other processes wrote without catching up first.
-export const eventRoutes = [
-  defineRoute({
-    method: 'GET',
-    path: '/events',
-    operationId: 'listEvents',
-    tag: 'Events',
+// Lists read the log itself and not the fold, so they see what other processes wrote without catching up first.
+export const eventRoutes = routes('Events', {
+  listEvents: route('GET', '/events', 'read', {
     summary: 'Stored events with hashes and signatures',
     description:
       '`next_seq` is the `after_seq` (ascending) or `before_seq` (descending) of the next page, null at the end. ' +
       'With two or more of `type`, `symbol` and `about` a page may have fewer items than `limit` and still be followed by another.',
-    query,
+    query: listQuery,
     response: z.object({ items: z.array(eventRecord), limit: z.int(), next_seq: z.int().nullable() }),
     example: { items: [EVENT_RECORD], limit: 100, next_seq: null },
     problems: ['event.not_found'],
@@ -53,11 +51,7 @@ export const eventRoutes = [
       return okJsonText(`{"items":[${items}],"limit":${filter.limit},"next_seq":${page.nextSeq}}`)
     },
   }),
-  defineRoute({
-    method: 'GET',
-    path: '/events/:id',
-    operationId: 'getEvent',
-    tag: 'Events',
+  getEvent: route('GET', '/events/:id', 'read', {
     summary: 'One stored event',
     params: z.object({ id: pathText('the id of the event', EVENT_ID) }),
     response: eventRecord,
@@ -68,10 +62,86 @@ export const eventRoutes = [
       return record === null ? unknownEvent(id) : okJsonText(eventRecordText(record))
     },
   }),
-]
+  verifyIntegrity: route('GET', '/integrity', 'read', {
+    summary: 'Verify the hash chain and the signatures',
+    description:
+      '`full` recomputes the whole log and may take long; a request while one runs gets its result. ' +
+      'A broken chain is also answered with 200.',
+    query: z.object({
+      mode: z.enum(['fast', 'full']).default('fast').meta({ description: 'the newest events, or all' }),
+      n: integer(100, { min: 1, max: 100_000 }, 'how many of the newest events `fast` checks'),
+    }),
+    response: integrityView.meta({ id: 'Integrity' }),
+    example: {
+      ok: true,
+      mode: 'fast',
+      checked: 100,
+      event_count: 512,
+      first_bad_id: null,
+      first_bad_seq: null,
+      reason: null,
+      head_seq: 512,
+      head_hash: EVENT_RECORD.hash,
+      elapsed_ms: 4,
+    },
+    mayTakeLong: ({ query }) => query.mode === 'full',
+    handler: async ({ query }, { verification }) => ok(viewIntegrity(await verification.verify(query))),
+  }),
+  getVerificationProgress: route('GET', '/integrity/progress', 'read', {
+    summary: 'Progress of a full verification',
+    description: 'Hashes first, then signatures; each step checks `total` events. Null while none runs.',
+    response: z.object({
+      progress: z
+        .object({
+          step: z.enum(['hashes', 'signatures']),
+          checked: z.int().min(0),
+          total: z.int().min(0),
+        })
+        .nullable(),
+    }),
+    example: { progress: { step: 'hashes', checked: 40_000, total: 250_000 } },
+    handler: async (_request, { verification }) => ok({ progress: verification.fullProgress }),
+  }),
+  streamEvents: route('GET', '/events/stream', 'read', {
+    streams: true,
+    summary: 'Events as they are stored, as server-sent events',
+    description:
+      'Each message has the event’s id and one line of data: JSON with `id`, `type`, `ts`, `source` and `payload`. ' +
+      'Without `since` and `Last-Event-ID` only new events are sent; with both, the later position counts. ' +
+      'An unknown id is answered with a comment and new events. ' +
+      'A client with more than `stream.buffer_events` unread events is disconnected, and may reconnect.',
+    query: z.object({
+      domain: textFilter('first segments of types, separated by commas, such as `signal,alert`; empty = all'),
+      since: z.string().optional().meta({ description: 'event id; this event and later ones' }),
+    }),
+    headers: z.object({
+      'last-event-id': z.string().optional().meta({ description: 'event id; only later ones' }),
+    }),
+    response: z.string(),
+    responseType: 'text/event-stream',
+    example: `retry: 2000\n\nid: ${SIGNAL.id}\ndata: ${JSON.stringify(SIGNAL)}\n\n`,
+    problems: ['stream.too_many_clients'],
+    handler: async ({ query: { domain, since }, headers: given }, { engine: { log }, streams }) => {
+      const start = await findStart(log, since, given['last-event-id'])
+      return stream((connection) => streams.open(connection, { start, filter: filterOf(domain) }))
+    },
+  }),
+})
 
 /** What cannot be an id is not looked for. */
-const findEvent = async (log: EventLog, id: string) => (isPlainText(id) ? log.get(id) : null)
+const findEvent = async (log: EventLog, id = '') => (isPlainText(id) ? log.get(id) : null)
 
 const unknownEvent = (id: string): Refused =>
   refused('event.not_found', 'No event has this id', { extras: { event_id: id } })
+
+/** `since` includes its event, `Last-Event-ID` does not. Of two positions the later counts; an unknown id only if alone. */
+const findStart = async (
+  log: EventLog,
+  since: string | undefined,
+  lastEventId: string | undefined,
+): Promise<StreamStart> => {
+  const [first, last] = await Promise.all([findEvent(log, since), findEvent(log, lastEventId)])
+  const after = Math.max(first === null ? -1 : first.seq - 1, last?.seq ?? -1)
+  if (after >= 0) return { kind: 'after', seq: after }
+  return { kind: 'now', because: since || lastEventId ? 'unknown-id' : 'nothing-asked' }
+}

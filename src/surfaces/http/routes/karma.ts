@@ -9,16 +9,17 @@ import {
   viewSettlement,
   viewTreasury,
 } from '../../../core/views/treasury.ts'
+import { assert } from '../../../core/shared/assert.ts'
 import { faultsOf } from '../../../core/shared/faults.ts'
 import { karmaReceipts, settlementOf, settlementStatus } from '../../../engine/queries/treasury.ts'
-import { resultOf, ok } from '../results.ts'
+import { ok, refusedWith } from '../results.ts'
 import { INTENT_ID, KARMA_INTENT, KARMA_RECEIPT, TREASURY } from '../examples.ts'
 import { integer } from '../fields.ts'
 import { invalidProblem } from '../problems.ts'
-import { defineRoute } from '../route.ts'
+import { route, routes } from '../route.ts'
 
-const tag = 'Karma'
 const receipt = receiptView.meta({ id: 'KarmaReceipt' })
+const treasury = treasuryView.meta({ id: 'Treasury' })
 
 const settlement = z.object({
   intent_ids: z.array(z.string().max(64)).max(SETTLED_AT_ONCE_MAX),
@@ -38,23 +39,15 @@ const migration = z
   })
   .meta({ examples: [{ address: KARMA_RECEIPT.destination_wallet, reason: 'new hardware wallet' }] })
 
-export const karmaRoutes = [
-  defineRoute({
-    method: 'GET',
-    path: '/karma/intents',
-    operationId: 'listKarmaIntents',
-    tag,
+export const karmaRoutes = routes('Karma', {
+  listKarmaIntents: route('GET', '/karma/intents', 'read', {
     summary: 'Karma intents that wait to be settled, oldest first',
     response: z.object({ items: z.array(shareAccrualView.meta({ id: 'KarmaIntent' })) }),
     example: { items: [KARMA_INTENT] },
     handler: async (_input, { engine }) =>
       ok({ items: viewPendingAccruals((await engine.fresh()).treasury) }),
   }),
-  defineRoute({
-    method: 'GET',
-    path: '/karma/receipts',
-    operationId: 'listKarmaReceipts',
-    tag,
+  listKarmaReceipts: route('GET', '/karma/receipts', 'read', {
     summary: 'Receipts of settlements, newest first',
     query: z.object({
       limit: integer(500, { min: 1, max: 500 }, 'items per page'),
@@ -64,12 +57,7 @@ export const karmaRoutes = [
     example: { items: [KARMA_RECEIPT] },
     handler: async ({ query }, { engine }) => ok({ items: await karmaReceipts(engine.log, query) }),
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/karma/settle',
-    access: 'operator',
-    operationId: 'settleKarma',
-    tag,
+  settleKarma: route('POST', '/karma/settle', 'operator', {
     summary: 'Record a settlement of karma intents',
     description:
       'The service moves no money. Intents that cannot be settled are in `skipped`, with the reason.',
@@ -81,47 +69,43 @@ export const karmaRoutes = [
     response: settlementView.extend({ receipt }),
     example: { receipt: KARMA_RECEIPT, skipped: [{ id: 'x', reason: 'unknown' }] },
     problems: ['karma.settlement_rejected'],
-    handler: async ({ body, traceId }, { engine }) => {
+    handler: async ({ body, execute }, { engine }) => {
       const parsed = settlement.safeParse(body)
       if (!parsed.success) {
         const faults = faultsOf(parsed.error, ['body'], { input: body })
-        return { kind: 'refused', problem: invalidProblem(faults, 'karma.settlement_rejected') }
+        return refusedWith(invalidProblem(faults, 'karma.settlement_rejected'))
       }
       const { intent_ids: intentIds, tx_hash: txHash = null } = parsed.data
       const request = { intentIds, txHash }
       const status = await settlementStatus(engine.log, (await engine.fresh()).treasury, request)
-      const outcome = await engine.execute({ kind: 'settle-shares', request, status }, { traceId })
-      const settled =
-        outcome.status === 'refused' ? null : await settlementOf(engine.log, engine.state.treasury, request)
-      return resultOf(outcome, () => {
-        if (settled === null) throw new Error('a settlement left no receipt')
+      return execute({ kind: 'settle-shares', request, status }, async () => {
+        const settled = await settlementOf(engine.log, engine.state.treasury, request)
+        assert(settled !== null, 'a settlement must leave a receipt')
         return viewSettlement(settled)
       })
     },
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/karma/migrate-wallet',
-    access: 'operator',
-    operationId: 'migrateWallet',
-    tag,
+  migrateWallet: route('POST', '/karma/migrate-wallet', 'operator', {
     summary: 'Change the wallet after it was locked',
     description:
       'After the first live receipt the address and the percentage are locked: the configuration no longer changes ' +
       'them, only this endpoint does, with a reason that is logged. The same wallet again writes nothing.',
     body: migration,
-    response: treasuryView.meta({ id: 'Treasury' }),
+    response: treasury,
     example: TREASURY,
     problems: ['karma.wallet_not_locked'],
-    handler: async ({ body, traceId }, { engine, configuration }) => {
-      const { address, percentage = null, reason } = body
-      const command = {
-        kind: 'migrate-wallet',
-        migration: { address, percentage, reason, operator: engine.nodeId },
-      } as const
-      return resultOf(await engine.execute(command, { traceId }), () =>
+    handler: ({ body: { address, percentage = null, reason }, execute }, { engine, configuration }) => {
+      const migrated = { address, percentage, reason, operator: engine.nodeId }
+      return execute({ kind: 'migrate-wallet', migration: migrated }, () =>
         viewTreasury(engine.state.treasury, configuration.current().karma),
       )
     },
   }),
-]
+  getTreasury: route('GET', '/treasury', 'read', {
+    summary: 'Accrued and settled shares of profit',
+    response: treasury,
+    example: TREASURY,
+    handler: async (_input, { engine, configuration }) =>
+      ok(viewTreasury((await engine.fresh()).treasury, configuration.current().karma)),
+  }),
+})

@@ -1,54 +1,61 @@
 import { z } from 'zod'
-import { killSwitchView, viewKillSwitch, viewKillSwitchAfter } from '../../../core/views/kill-switch.ts'
-import type { KillSwitchLevel } from '../../../core/shared/level.ts'
-import { resultOf, ok } from '../results.ts'
+import {
+  killSwitchView,
+  liveView,
+  viewKillSwitch,
+  viewKillSwitchAfter,
+  viewLive,
+} from '../../../core/views/kill-switch.ts'
+import { isoNow } from '../../../engine/iso-now.ts'
+import { killSwitchMove, reasonText, setKillSwitch } from '../../operator-actions.ts'
 import { KILL_SWITCH } from '../examples.ts'
-import { defineRoute } from '../route.ts'
+import { LIVE } from '../examples-trading.ts'
+import { ok } from '../results.ts'
+import { route, routes } from '../route.ts'
 
 const response = killSwitchView.meta({ id: 'KillSwitch' })
+const live = liveView.meta({ id: 'Live' })
 
-const move = z
-  .object({
-    level: z
-      .int()
-      .min(0)
-      .max(3)
-      .meta({ description: '0 normal, 1 caution, 2 crisis (exits only), 3 lockdown' }),
-    reason: z.string().trim().min(1).max(500),
-  })
-  .meta({ examples: [{ level: 2, reason: 'exchange reports delayed fills' }] })
-
-export const killSwitchRoutes = [
-  defineRoute({
-    method: 'GET',
-    path: '/kill-switch',
-    operationId: 'getKillSwitch',
-    tag: 'Kill switch',
+export const killSwitchRoutes = routes('Kill switch', {
+  getKillSwitch: route('GET', '/kill-switch', 'read', {
     summary: 'Level of the kill switch',
     response,
     example: { level: 0, state: 'normal', reason: null, changed_at: null, changed_by: null },
     handler: async (_input, { engine }) => ok(viewKillSwitch((await engine.fresh()).trading.killSwitch)),
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/kill-switch',
-    access: 'operator',
-    operationId: 'setKillSwitch',
-    tag: 'Kill switch',
+  setKillSwitch: route('POST', '/kill-switch', 'operator', {
     summary: 'Raise or lower the kill switch',
     description: 'Any level may be chosen. The current level again writes nothing.',
     isUrgent: true,
-    body: move,
+    body: killSwitchMove.meta({ examples: [{ level: 2, reason: 'exchange reports delayed fills' }] }),
     response,
     example: KILL_SWITCH,
-    handler: async ({ body: { level, reason }, traceId }, { engine }) => {
-      const command = {
-        kind: 'set-kill-switch',
-        move: { level: level as KillSwitchLevel, reason, operator: engine.nodeId, surface: 'api' },
-      } as const
-      return resultOf(await engine.execute(command, { traceId }), (events) =>
+    handler: ({ body, execute }, { engine }) =>
+      execute(setKillSwitch(body, engine.nodeId), (events) =>
         viewKillSwitchAfter(engine.state.trading.killSwitch, events),
-      )
-    },
+      ),
   }),
-]
+})
+
+export const liveRoutes = routes('Live trading', {
+  getLive: route('GET', '/live', 'read', {
+    summary: 'Whether live orders are sent, and what blocks them',
+    response: live,
+    example: LIVE,
+    handler: async (_input, { engine, configuration, clock }) =>
+      ok(viewLive(await engine.fresh(), configuration.current(), isoNow(clock))),
+  }),
+  resumeLive: route('POST', '/live/resume', 'operator', {
+    summary: 'Allow entries again after positions at the venue did not match',
+    description:
+      'Ends reduce-only mode. Positions that the venue does not hold are closed here at their last price.',
+    body: z.object({ reason: reasonText() }).meta({ examples: [{ reason: 'bought by hand, closed' }] }),
+    response: live,
+    example: LIVE,
+    problems: ['live.not_reduce_only'],
+    handler: ({ body: { reason }, execute }, { engine, configuration, clock }) =>
+      execute({ kind: 'resume-live', operator: engine.nodeId, reason, surface: 'api' }, () =>
+        viewLive(engine.state, configuration.current(), isoNow(clock)),
+      ),
+  }),
+})

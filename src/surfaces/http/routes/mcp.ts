@@ -3,7 +3,7 @@ import { URGENT_TOOLS, type ToolName } from '../../../core/views/capabilities.ts
 import { sentenceOf } from '../../../core/shared/faults.ts'
 import type { McpBody, McpReply } from '../../mcp-exchange.ts'
 import { ok, okEmpty, type Success } from '../results.ts'
-import { defineRoute } from '../route.ts'
+import { route, routes } from '../route.ts'
 import { BODY_DEPTH_MAX, parseStrictJson } from '../strict-json.ts'
 
 const requestId = z.union([z.string(), z.int()])
@@ -41,13 +41,11 @@ const headers = z.object({
   'mcp-name': header('the name of the called tool, for callers of revision 2026-07-28'),
 })
 
-export const mcpRoutes = [
-  defineRoute({
-    method: 'POST',
-    path: '/mcp',
+export const mcpRoutes = routes('Agents', {
+  postMcpMessage: route('POST', '/mcp', 'read', {
+    // Each tool declares what it needs; the audit counts a message that is not let in as a write.
+    action: 'write',
     refusesForeignOrigins: true,
-    operationId: 'postMcpMessage',
-    tag: 'Agents',
     summary: 'Model Context Protocol, stateless, one JSON response per message',
     description:
       'Revisions 2026-07-28, 2025-11-25, 2025-06-18, 2025-03-26 and 2024-11-05. Errors are those of JSON-RPC, with ' +
@@ -73,7 +71,7 @@ export const mcpRoutes = [
       },
     ],
     problems: ['cors.origin_denied'],
-    handler: async ({ body, headers: named, traceId, requestId: id, mayOperate }, { mcp }) =>
+    handler: async ({ body, headers: named, traceId, requestId: id, caller }, { mcp }) =>
       resultOf(
         await mcp({
           body: bodyOf(body),
@@ -84,11 +82,11 @@ export const mcpRoutes = [
           },
           traceId,
           requestId: id,
-          mayOperate: mayOperate(),
+          caller,
         }),
       ),
   }),
-]
+})
 
 /** The arguments of a call stand two steps deeper than the members of a body, and hold the same payloads. */
 const MESSAGE_DEPTH_MAX = BODY_DEPTH_MAX + 2

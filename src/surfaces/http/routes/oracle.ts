@@ -4,15 +4,10 @@ import { provenanceOf } from '../../../engine/queries/views.ts'
 import { ok } from '../results.ts'
 import { TS } from '../examples.ts'
 import { pathText } from '../fields.ts'
-import { defineRoute } from '../route.ts'
+import { route, routes } from '../route.ts'
 
-export const oracleRoutes = [
-  defineRoute({
-    method: 'GET',
-    path: '/oracle/producers/:producer_id/provenance',
-    access: 'public',
-    operationId: 'getProvenance',
-    tag: 'Oracle',
+export const oracleRoutes = routes('Oracle', {
+  getProvenance: route('GET', '/oracle/producers/:producer_id/provenance', 'public', {
     summary: 'What this engine has recorded of a producer or contributor',
     description: 'Always answered with 200 and the header `X-Attribution-Notice`. Reading changes nothing.',
     params: z.object({ producer_id: pathText('a contributor’s node_id, or a source of signals', 'n1') }),
@@ -38,4 +33,4 @@ export const oracleRoutes = [
         headers: { 'x-attribution-notice': PROVENANCE_NOTICE },
       }),
   }),
-]
+})

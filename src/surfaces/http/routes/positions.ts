@@ -1,27 +1,84 @@
-import { positionId } from '../../../core/shared/brand.ts'
 import { z } from 'zod'
 import { assert } from '../../../core/shared/assert.ts'
-import type { Operator } from '../../../core/trading/exits.ts'
-import { closedAllView, viewClosedAll } from '../../../core/views/positions.ts'
-import { POSITION_FILTERS, positionView, viewPosition, viewPositions } from '../../../core/views/positions.ts'
-import { positionOf, POSITIONS_MAX } from '../../../engine/queries/views.ts'
-import { withLogChecked } from '../../../engine/queries/trading-records.ts'
-import { resultOf, ok, refused, type Refused } from '../results.ts'
+import { orderId, positionId } from '../../../core/shared/brand.ts'
+import { ORDER_FILTERS, orderView, viewOrder, viewOrders } from '../../../core/views/orders.ts'
+import { equityHistoryView, portfolioView } from '../../../core/views/portfolio.ts'
+import {
+  closedAllView,
+  POSITION_FILTERS,
+  positionView,
+  viewClosedAll,
+  viewPosition,
+  viewPositions,
+} from '../../../core/views/positions.ts'
+import { equityHistoryOf, portfolioOf, positionOf, POSITIONS_MAX } from '../../../engine/queries/views.ts'
+import { cancelOrder, closeAll, closePosition, reasonText } from '../../operator-actions.ts'
 import { POSITION, POSITION_ID } from '../examples.ts'
-import { CLOSED_POSITION } from '../examples-trading.ts'
-import { integer, optionalReason, pathText } from '../fields.ts'
-import { defineRoute } from '../route.ts'
+import { CANCELED_ORDER, CLOSED_POSITION, EQUITY_HISTORY, ORDER, PORTFOLIO } from '../examples-trading.ts'
+import { integer, pathText } from '../fields.ts'
+import { ok, okOr } from '../results.ts'
+import { route, routes } from '../route.ts'
 
+const order = orderView.meta({ id: 'Order' })
 const position = positionView.meta({ id: 'Position' })
-
+const params = z.object({ position_id: pathText('the id of the position', POSITION_ID) })
+const optionalReason = (example: string) =>
+  z
+    .object({ reason: reasonText().optional() })
+    .meta({ examples: [{ reason: example }] })
+    .optional()
 const body = optionalReason('exchange incident')
 
-export const positionRoutes = [
-  defineRoute({
-    method: 'GET',
-    path: '/positions',
-    operationId: 'listPositions',
-    tag: 'Positions',
+export const positionRoutes = routes('Positions', {
+  getPortfolio: route('GET', '/portfolio', 'read', {
+    summary: 'Equity, exposure, risk and limits of the account',
+    response: portfolioView.meta({ id: 'Portfolio' }),
+    example: PORTFOLIO,
+    handler: async (_input, { engine, configuration, clock }) =>
+      ok(await portfolioOf(engine, configuration.current(), clock)),
+  }),
+  getEquityHistory: route('GET', '/portfolio/history', 'read', {
+    summary: 'Equity over time',
+    description:
+      'Equity at up to 240 evenly spread times, and now. It is kept in steps of 15 seconds for 6 hours, ' +
+      '90 seconds for 36 hours, 9 minutes for a week and 42 minutes for a month; a young log has fewer points.',
+    query: z.object({ hours: integer(24, { min: 1, max: 720 }, 'how far back') }),
+    response: equityHistoryView.meta({ id: 'EquityHistory' }),
+    example: EQUITY_HISTORY,
+    handler: async ({ query: { hours } }, { engine, clock }) =>
+      ok(await equityHistoryOf(engine, hours, clock)),
+  }),
+  listOrders: route('GET', '/orders', 'read', {
+    summary: 'Orders, newest first',
+    description: 'All orders that are not final, and the newest final ones.',
+    query: z.object({
+      status: z.enum(ORDER_FILTERS).default('all').meta({ description: 'only those with this status' }),
+      limit: integer(100, { min: 1, max: 500 }, 'how many'),
+    }),
+    response: z.array(order),
+    example: [ORDER],
+    handler: async ({ query }, { engine }) => ok(viewOrders((await engine.fresh()).trading.orders, query)),
+  }),
+  cancelOrder: route('POST', '/orders/:order_id/cancel', 'operator', {
+    summary: 'Cancel the rest of an order',
+    description:
+      'Works at every level of the kill switch. At a live venue this requests the cancellation: the order ends when the ' +
+      'venue confirms it. An order that the venue cannot look up is recorded as canceled: check at the venue first.',
+    isUrgent: true,
+    params: z.object({ order_id: pathText('the id of the order', ORDER.order_id) }),
+    body: optionalReason('too slow'),
+    response: order,
+    example: CANCELED_ORDER,
+    problems: ['order.not_found', 'order.not_open'],
+    handler: ({ params: { order_id: id }, body: given, execute }, { engine }) =>
+      execute(cancelOrder(id, given?.reason, engine.nodeId), () => {
+        const { open, ended } = engine.state.trading.orders
+        const canceled = open.get(orderId(id)) ?? ended.get(orderId(id))
+        assert(canceled !== undefined, `order ${id} must be known after it was canceled`)
+        return viewOrder(canceled)
+      }),
+  }),
+  listPositions: route('GET', '/positions', 'read', {
     summary: 'Positions, newest first',
     query: z.object({
       status: z
@@ -35,83 +92,45 @@ export const positionRoutes = [
     handler: async ({ query }, { engine }) =>
       ok(viewPositions((await engine.fresh()).trading.positions, query)),
   }),
-  defineRoute({
-    method: 'GET',
-    path: '/positions/:position_id',
-    operationId: 'getPosition',
-    tag: 'Positions',
+  getPosition: route('GET', '/positions/:position_id', 'read', {
     summary: 'One position, open or closed',
-    params: z.object({ position_id: pathText('the id of the position', POSITION_ID) }),
+    params,
     response: position,
     example: POSITION,
     problems: ['position.not_found'],
-    handler: async ({ params: { position_id } }, { engine }) => {
-      const found = await positionOf(engine, position_id)
-      return found === null ? unknownPosition() : ok(found)
-    },
+    handler: async ({ params: { position_id } }, { engine }) =>
+      okOr(await positionOf(engine, position_id), 'position.not_found', 'Position not found', {}),
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/positions/close-all',
-    access: 'operator',
-    operationId: 'closeAllPositions',
-    tag: 'Positions',
+  closeAllPositions: route('POST', '/positions/close-all', 'operator', {
     summary: 'Close all open positions at the market',
     description:
       'Works at every level of the kill switch. Positions without a price stay open and are listed in `failed`.',
     isUrgent: true,
     body,
-    bodyIsOptional: true,
     response: closedAllView,
     example: { positions: [CLOSED_POSITION], failed: [] },
-    handler: async ({ body: given, traceId, writeEntry }, { engine }) => {
-      const by = operatorOf(engine.nodeId, given?.reason)
-      const entry = { ...writeEntry.entry, reason: given?.reason ?? null }
-      const alongside = { ...writeEntry, entry }
-      return resultOf(
-        await engine.execute({ kind: 'close-all', by }, { traceId, alongside }),
+    handler: ({ body: given, execute }, { engine }) =>
+      execute(
+        closeAll(given?.reason, engine.nodeId),
         (events) => viewClosedAll(events, engine.state.trading.positions),
-        { isAudited: true },
-      )
-    },
+        { auditedAs: { reason: given?.reason ?? null } },
+      ),
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/positions/:position_id/close',
-    access: 'operator',
-    operationId: 'closePosition',
-    tag: 'Positions',
+  closePosition: route('POST', '/positions/:position_id/close', 'operator', {
     summary: 'Close a position at the market',
     description:
       'Works at every level of the kill switch. With partial fills the position is `closing` until its exit is filled.',
     isUrgent: true,
-    params: z.object({ position_id: pathText('the id of the position', POSITION_ID) }),
+    params,
     body,
-    bodyIsOptional: true,
     response: position,
     example: CLOSED_POSITION,
     problems: ['position.not_found', 'position.not_open', 'price.unavailable'],
-    handler: async ({ params, body: given, traceId }, { engine }) => {
-      const id = positionId(params.position_id)
-      const by = operatorOf(engine.nodeId, given?.reason)
-      const command = { kind: 'close-position', positionId: id, by } as const
-      const outcome = await withLogChecked(engine.log, await engine.execute(command, { traceId }))
-      if (outcome.status === 'refused' && outcome.refusal.code === 'position.not_found')
-        return unknownPosition()
-      return resultOf(outcome, () => {
-        const closed = engine.state.trading.positions.get(id)
+    handler: ({ params: { position_id: id }, body: given, execute }, { engine }) =>
+      execute(closePosition(id, given?.reason, engine.nodeId), () => {
+        const closed = engine.state.trading.positions.get(positionId(id))
         assert(closed !== undefined, `position ${id} must be known after it was closed`)
         return viewPosition(closed)
-      })
-    },
+      }),
   }),
-]
-
-const operatorOf = (operator: string, reason: string | undefined): Operator => ({
-  operator,
-  surface: 'api',
-  ...(reason === undefined ? {} : { note: reason }),
 })
-
-/** Clients rely on this exact text. */
-const unknownPosition = (): Refused => refused('position.not_found', 'Position not found')

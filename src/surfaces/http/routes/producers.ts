@@ -13,12 +13,11 @@ import {
 import { plainText } from '../../../core/shared/text.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
 import { isKnownProducer, matchedFeedback } from '../../../engine/queries/feedback.ts'
-import { resultOf, ok, refused } from '../results.ts'
+import { ok, refused } from '../results.ts'
 import { EVENT_ID, PRODUCER, PRODUCER_STATUS } from '../examples.ts'
 import { pathText } from '../fields.ts'
-import { defineRoute } from '../route.ts'
+import { route, routes } from '../route.ts'
 
-const tag = 'Producers'
 const producer = producerView.meta({ id: 'Producer' })
 
 const feedback = z
@@ -36,23 +35,15 @@ type FeedbackBody = z.output<typeof feedback>
 
 const NO_FEEDBACK: FeedbackBody = feedback.parse({})
 
-export const producerRoutes = [
-  defineRoute({
-    method: 'GET',
-    path: '/producers',
-    operationId: 'listProducers',
-    tag,
+export const producerRoutes = routes('Producers', {
+  listProducers: route('GET', '/producers', 'read', {
     summary: 'Registered producers, by name',
     response: z.object({ producers: z.array(producer) }),
     example: { producers: [PRODUCER] },
     handler: async (_input, { engine }) =>
       ok({ producers: viewProducers((await engine.fresh()).signals.producers) }),
   }),
-  defineRoute({
-    method: 'GET',
-    path: '/producers/status',
-    operationId: 'getProducerStatus',
-    tag,
+  getProducerStatus: route('GET', '/producers/status', 'read', {
     summary: 'Health of all producers, by name',
     response: z.object({
       producers: z.record(z.string(), producerStatusView.meta({ id: 'ProducerStatus' })),
@@ -63,11 +54,7 @@ export const producerRoutes = [
       return ok({ producers: viewProducerStatus(await engine.fresh(), { now: isoNow(clock), rules }) })
     },
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/producers/register',
-    operationId: 'registerProducer',
-    tag,
+  registerProducer: route('POST', '/producers/register', 'submit', {
     summary: 'Register a producer',
     description: 'The endpoint is not contacted now.',
     body: producerRegistration.meta({
@@ -76,40 +63,27 @@ export const producerRoutes = [
     response: producer,
     example: PRODUCER,
     problems: ['producer.duplicate'],
-    handler: async ({ body, traceId }, { engine }) => {
-      const command = { kind: 'register-producer', producer: body, surface: 'api' } as const
-      return resultOf(await engine.execute(command, { traceId }), ([event]) =>
+    handler: ({ body, execute }) =>
+      execute({ kind: 'register-producer', producer: body, surface: 'api' }, ([event]) =>
         viewProducer({ ...body, registeredAt: event?.ts ?? '' }),
-      )
-    },
+      ),
   }),
-  defineRoute({
-    method: 'DELETE',
-    path: '/producers/:name',
-    operationId: 'removeProducer',
-    tag,
+  removeProducer: route('DELETE', '/producers/:name', 'submit', {
     summary: 'Deregister a producer',
     description: 'Its signals stay.',
     params: z.object({ name: pathText('the name of the producer', 'p1') }),
     response: z.object({ removed: z.string() }),
     example: { removed: 'p1' },
     problems: ['producer.not_found'],
-    handler: async ({ params: { name }, traceId }, { engine }) => {
-      const command = { kind: 'remove-producer', name, surface: 'api' } as const
-      return resultOf(await engine.execute(command, { traceId }), () => ({ removed: name }))
-    },
+    handler: ({ params: { name }, execute }) =>
+      execute({ kind: 'remove-producer', name, surface: 'api' }, () => ({ removed: name })),
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/producers/:id/feedback',
-    operationId: 'giveFeedback',
-    tag,
+  giveFeedback: route('POST', '/producers/:id/feedback', 'submit', {
     summary: 'Report the outcome of a signal, and get a report on its producer',
     description:
       'A body without feedback only returns the report. Feedback counts as weak evidence where the market gave none, and never changes money.',
     params: z.object({ id: pathText('the name of the producer, or a source of signals', 'p1') }),
     body: feedback.optional(),
-    bodyIsOptional: true,
     response: feedbackView.meta({ id: 'ProducerFeedback' }),
     example: {
       producer_id: 'p1',
@@ -122,7 +96,7 @@ export const producerRoutes = [
       matched: true,
     },
     problems: ['producer.not_found'],
-    handler: async ({ params: { id }, body = NO_FEEDBACK, traceId }, { engine, clock }) => {
+    handler: async ({ params: { id }, body = NO_FEEDBACK, execute }, { engine, clock }) => {
       if (!(await isKnownProducer(engine.log, await engine.fresh(), id))) {
         return refused('producer.not_found', 'No such producer', { extras: { name: id } })
       }
@@ -135,8 +109,7 @@ export const producerRoutes = [
         return ok({ ...report(), accepted: false, event_id: null, matched: false }, { unchanged: true })
       }
       const recorded = await matchedFeedback(engine.log, id, feedbackIn(body), 'api')
-      const outcome = await engine.execute({ kind: 'record-feedback', ...recorded }, { traceId })
-      return resultOf(outcome, ([event]) => ({
+      return execute({ kind: 'record-feedback', ...recorded }, ([event]) => ({
         ...report(),
         accepted: true,
         event_id: event?.id ?? null,
@@ -144,7 +117,7 @@ export const producerRoutes = [
       }))
     },
   }),
-]
+})
 
 const hasFeedback = ({ signal_id, outcome, correct, pnl, note }: FeedbackBody): boolean =>
   [signal_id, outcome, correct, pnl, note].some((member) => member !== undefined)

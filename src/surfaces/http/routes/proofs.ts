@@ -3,7 +3,7 @@ import { isPlainText } from '../../../core/shared/text.ts'
 import { okText, refused } from '../results.ts'
 import { EVENT_ID } from '../examples.ts'
 import { pathText } from '../fields.ts'
-import { defineRoute } from '../route.ts'
+import { route, routes } from '../route.ts'
 
 /** Of the example event, as the first of five: see docs/proofs.md. */
 export const PROOF = `c2sp.org/tlog-proof@v1
@@ -26,12 +26,8 @@ frontier l42OPTBjlv0sfU1LSKrRT7neh0B899ssmacQ7aLgDj9kJMwwaRmXBXDNXdZRxJOdJL7mRgp
 
 const PROOF_TYPE = 'text/plain'
 
-export const proofRoutes = [
-  defineRoute({
-    method: 'GET',
-    path: '/events/:id/proof',
-    operationId: 'proveEvent',
-    tag: 'Events',
+export const proofRoutes = routes('Events', {
+  proveEvent: route('GET', '/events/:id/proof', 'read', {
     summary: 'A proof that the event is in the log, for those who know only the public key',
     description:
       'A file of the format `c2sp.org/tlog-proof@v1`: the content of the event, the path to the root of the tree over ' +
@@ -53,4 +49,4 @@ export const proofRoutes = [
         : refused('proof.unavailable', proof.detail, { extras: { event_id: id } })
     },
   }),
-]
+})

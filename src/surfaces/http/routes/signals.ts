@@ -14,11 +14,11 @@ import { isTooFarAhead, timestamp } from '../../../core/shared/time.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
 import { attributionOf } from '../../../engine/queries/attribution.ts'
 import { signalItems } from '../../../engine/queries/views.ts'
-import { resultOf, ok, okJsonText, refused } from '../results.ts'
+import { okJsonText, okOr, refusedWith } from '../results.ts'
 import { ATTRIBUTION, CONTRIBUTOR_ID, EVENT_ID, SIGNAL } from '../examples.ts'
 import { headerText, integer, pathText, textFilter } from '../fields.ts'
 import { invalidProblem } from '../problems.ts'
-import { defineRoute, type Service } from '../route.ts'
+import { route, routes, type Service } from '../route.ts'
 
 const PAYLOAD_BYTES_MAX = 64 * 1024
 
@@ -56,12 +56,8 @@ const submissionHeaders = z.object({
   ),
 })
 
-export const signalRoutes = [
-  defineRoute({
-    method: 'GET',
-    path: '/signals',
-    operationId: 'listSignals',
-    tag: 'Signals',
+export const signalRoutes = routes('Signals', {
+  listSignals: route('GET', '/signals', 'read', {
     summary: 'Stored signals, newest first',
     query: z.object({
       domain: textFilter('second segment of the type, exactly, such as `ta`'),
@@ -81,11 +77,7 @@ export const signalRoutes = [
       return okJsonText(`{"items":[${items}],"limit":${limit},"offset":${offset},"total":${total}}`)
     },
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/signals/submit',
-    operationId: 'submitSignal',
-    tag: 'Signals',
+  submitSignal: route('POST', '/signals/submit', 'submit', {
     summary: 'Submit a signal as a contributor',
     description:
       'Stores the signal together with its attribution. A repeated submission under the same key stores nothing and ' +
@@ -95,39 +87,30 @@ export const signalRoutes = [
     response: submissionView,
     example: { event_id: EVENT_ID, contributor_id: CONTRIBUTOR_ID },
     problems: ['signal.invalid_type', 'contributor.not_found', 'idempotency.conflict'],
-    handler: async ({ body, headers: { 'idempotency-key': headerKey }, traceId, writeEntry }, service) => {
+    handler: async ({ body, headers: { 'idempotency-key': headerKey }, execute }, service) => {
       const faults = [...keyFaults(headerKey, body.dedupe_key), ...timeFaults(body.ts, service)]
-      if (faults.length > 0) return { kind: 'refused', problem: invalidProblem(faults) }
+      if (faults.length > 0) return refusedWith(invalidProblem(faults))
       const { event_type: eventType, node_id: nodeId, ts = null, source = null, payload } = body
       const key = body.dedupe_key ?? headerKey ?? null
-      const outcome = await service.engine.execute(
+      return execute(
         { kind: 'submit-signal', submission: { eventType, nodeId, ts, source, payload, dedupeKey: key } },
-        { traceId, alongside: writeEntry },
+        viewSubmission,
+        { auditedAs: { reason: null }, replayHeaders: { 'idempotency-replayed': 'true' } },
       )
-      const isReplay = outcome.status === 'done' && outcome.replayed
-      return resultOf(outcome, viewSubmission, isReplay ? { headers: REPLAYED } : { isAudited: true })
     },
   }),
-  defineRoute({
-    method: 'GET',
-    path: '/signals/:signal_id/attribution',
-    operationId: 'getSignalAttribution',
-    tag: 'Signals',
+  getSignalAttribution: route('GET', '/signals/:signal_id/attribution', 'read', {
     summary: 'Author of a signal, and its outcome',
     params: z.object({ signal_id: pathText('the id of the signal', EVENT_ID) }),
     response: attributionView.meta({ id: 'Attribution' }),
     example: ATTRIBUTION,
     problems: ['signal.not_found'],
-    handler: async ({ params: { signal_id } }, { engine }) => {
-      const attribution = await attributionOf(engine, signal_id)
-      return attribution === null
-        ? refused('signal.not_found', 'No signal has this id', { extras: { signal_id } })
-        : ok(attribution)
-    },
+    handler: async ({ params: { signal_id } }, { engine }) =>
+      okOr(await attributionOf(engine, signal_id), 'signal.not_found', 'No signal has this id', {
+        signal_id,
+      }),
   }),
-]
-
-const REPLAYED = { 'idempotency-replayed': 'true' }
+})
 
 const keyFaults = (headerKey: string | undefined, bodyKey: string | undefined): readonly Fault[] =>
   headerKey === undefined || bodyKey === undefined || headerKey === bodyKey

@@ -1,8 +1,8 @@
 import type { OutgoingHttpHeaders } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { authenticate, type AuthResult } from '../authenticate.ts'
+import { authenticate } from '../authenticate.ts'
 import { sendProblem, type StreamConnection, type StreamResult } from '../results.ts'
-import { accessOf, type Route, type Service } from '../route.ts'
+import type { Route, Service } from '../route.ts'
 
 interface Exchange {
   readonly request: FastifyRequest
@@ -15,7 +15,8 @@ export const openStream = (result: StreamResult, route: Route, exchange: Exchang
   const { request, reply, service } = exchange
   // The client hung up while its start was looked up, and `close` will not be emitted again.
   if (request.raw.socket.destroyed) return reply.hijack()
-  const auth = authNow(route, exchange)
+  // The token may have changed since the request came in.
+  const auth = authenticate(request, route, service)
   if (auth.status === 'denied') return sendProblem(reply, auth.problem)
   const refusal = result.open(connectionOf(route, exchange))
   if (refusal !== null) return sendProblem(reply, refusal)
@@ -25,19 +26,7 @@ export const openStream = (result: StreamResult, route: Route, exchange: Exchang
   return reply.hijack()
 }
 
-/** The token may have changed since the request came in. */
-const authNow = (route: Route, { request, service }: Exchange): AuthResult => {
-  const configuration = service.configuration.current()
-  return authenticate({
-    access: accessOf(route, configuration),
-    authorization: request.headers.authorization,
-    configuration,
-    insecureOk: service.insecureOk,
-  })
-}
-
-const connectionOf = (route: Route, exchange: Exchange): StreamConnection => {
-  const { request, reply } = exchange
+const connectionOf = (route: Route, { request, reply, service }: Exchange): StreamConnection => {
   const { raw: response } = reply
   return {
     response,
@@ -61,6 +50,6 @@ const connectionOf = (route: Route, exchange: Exchange): StreamConnection => {
       // A write to a connection that just broke; `close` follows.
       response.on('error', () => undefined)
     },
-    isAuthorized: () => authNow(route, exchange).status === 'admitted',
+    isAuthorized: () => authenticate(request, route, service).status === 'admitted',
   }
 }

@@ -1,48 +1,12 @@
 import { z } from 'zod'
 import { SIGNAL_TYPE_PATTERN, signalTypeOf } from '../../../core/signal-types/all.ts'
+import { assert } from '../../../core/shared/assert.ts'
 import type { Refusal } from '../../../core/shared/decision.ts'
 import { storableObject } from '../../../core/shared/json-object.ts'
 import { plainText } from '../../../core/shared/text.ts'
-import { isTooFarAhead } from '../../../core/shared/time.ts'
-import { timestamp } from '../../../core/shared/time.ts'
-import { attributionView } from '../../../core/views/signals.ts'
-import { signalItemView, viewSignalItem } from '../../../core/views/signals.ts'
-import { attributionOf } from '../../../engine/queries/attribution.ts'
-import { signalItems } from '../../../engine/queries/views.ts'
-import { LIMITS_NOTE } from '../tool-result.ts'
-import { defineTool, failed, found, itemLimit, itemsOf, orError, READS, type ToolOutcome } from '../tool.ts'
-
-const getRecentSignals = defineTool({
-  title: 'Recent signals',
-  advice: LIMITS_NOTE,
-  annotations: READS,
-  input: z.object({
-    limit: itemLimit(),
-    domain: z
-      .string()
-      .max(256)
-      .optional()
-      .meta({ description: 'second segment of the type, such as `ta` or `signal.ta`; empty = all' }),
-  }),
-  output: itemsOf(signalItemView),
-  call: async ({ input: { limit, domain: given = '' }, dependencies: { engine } }) => {
-    const domain = given.replace(/^signal\./, '')
-    const { records } = await signalItems(engine, { domain, limit, offset: 0 })
-    return found(records.map(viewSignalItem))
-  },
-})
-
-const getSignalAttribution = defineTool({
-  title: 'Attribution of a signal',
-  advice: LIMITS_NOTE,
-  annotations: READS,
-  input: z.object({ signal_id: z.string().meta({ description: 'id of a stored signal' }) }),
-  output: orError(attributionView, ['signal_not_found']),
-  call: async ({ input: { signal_id }, dependencies: { engine } }) => {
-    const attribution = await attributionOf(engine, signal_id)
-    return attribution === null ? failed('signal_not_found', { signal_id }) : found(attribution)
-  },
-})
+import { isTooFarAhead, timestamp } from '../../../core/shared/time.ts'
+import { isoNow } from '../../../engine/iso-now.ts'
+import { failed, orError, tool, type ToolOutcome } from '../tool.ts'
 
 const PAYLOAD_BYTES_MAX = 64 * 1024
 const DEDUPE_KEY_LENGTH_MAX = 200
@@ -82,9 +46,8 @@ const emissionOutput = z.object({
   emitted_at: z.string(),
 })
 
-const emitProducerSignal = defineTool({
+export const emitProducerSignal = tool('submit', {
   title: 'Emit a signal',
-  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
   input: emissionInput,
   output: orError(emissionOutput, ['producer_not_found', 'idempotency_conflict']),
   call: async ({
@@ -94,14 +57,14 @@ const emitProducerSignal = defineTool({
   }) => {
     const { engine, clock, configuration } = dependencies
     const { max_future_skew_seconds: skewSecondsMax } = configuration().signals
-    if (ts !== null && isTooFarAhead(ts, new Date(clock.now()).toISOString(), skewSecondsMax)) {
+    if (ts !== null && isTooFarAhead(ts, isoNow(clock), skewSecondsMax)) {
       return { status: 'invalid', message: `ts must not be more than ${skewSecondsMax} s ahead` }
     }
     const emission = { producerId: producer_id, type: signal_type, payload, ts, dedupeKey: dedupe_key }
     const outcome = await engine.execute({ kind: 'emit-signal', emission }, { traceId })
     if (outcome.status === 'refused') return refusedBy(outcome.refusal, producer_id)
     const [signal] = outcome.events
-    if (signal === undefined) throw new Error('an accepted signal left no event')
+    assert(signal !== undefined, 'an accepted signal must leave an event')
     return {
       status: 'done',
       value: { event_id: signal.id, producer_id, signal_type, emitted_at: signal.ts },
@@ -121,10 +84,4 @@ const refusedBy = ({ code, detail, extras }: Refusal, producerId: string): ToolO
     default:
       throw new Error(`an emission was refused with an unexpected code: ${code}`)
   }
-}
-
-export const signalTools = {
-  emit_producer_signal: emitProducerSignal,
-  get_recent_signals: getRecentSignals,
-  get_signal_attribution: getSignalAttribution,
 }

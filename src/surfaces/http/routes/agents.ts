@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { capabilitiesView } from '../../../core/views/capabilities.ts'
 import {
   traceSessionDetailView,
   traceSessionView,
@@ -11,22 +12,37 @@ import type { TraceSession } from '../../../core/signals/traces.ts'
 import { assert } from '../../../core/shared/assert.ts'
 import { plainText } from '../../../core/shared/text.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
+import { capabilitiesOf } from '../../../engine/queries/views.ts'
 import { traceSessionOf } from '../../../engine/queries/trace-session.ts'
-import { resultOf, ok, refused } from '../results.ts'
+import { ok, okOr } from '../results.ts'
 import { SESSION, SESSION_ID, SIGNAL, TS } from '../examples.ts'
 import { integer, pathText } from '../fields.ts'
-import { defineRoute, type Service } from '../route.ts'
+import { route, routes, type Service } from '../route.ts'
 
-const tag = 'Agents'
 const session = traceSessionView.meta({ id: 'TraceSession' })
 const params = z.object({ id: pathText('the id of the session', SESSION_ID) })
 
-export const traceRoutes = [
-  defineRoute({
-    method: 'POST',
-    path: '/trace/sessions',
-    operationId: 'openTraceSession',
-    tag,
+export const agentRoutes = routes('Agents', {
+  getCapabilities: route('GET', '/capabilities', 'read', {
+    summary: 'Tools, event domains and producers',
+    response: capabilitiesView.meta({ id: 'Capabilities' }),
+    example: {
+      tools: [
+        { name: 'get_open_positions', description: 'All positions that are not closed, newest first.' },
+      ],
+      event_domains: ['alert', 'brain', 'signal', 'system'],
+      producers: [
+        {
+          producer_id: 'p1',
+          signal_types: [{ name: 'signal.onchain.v1', schema: { type: 'object' } }],
+          last_seen: null,
+          health: 'unknown',
+        },
+      ],
+    },
+    handler: async (_input, { engine, clock }) => ok(await capabilitiesOf(engine, clock)),
+  }),
+  openTraceSession: route('POST', '/trace/sessions', 'submit', {
     summary: 'Open a trace session',
     description: 'Its id is its first trace id: requests with `X-Trace-Id: <id>` belong to it.',
     body: z
@@ -36,21 +52,13 @@ export const traceRoutes = [
       })
       .meta({ examples: [{ label: 'nightly review', agent: 'reviewer-1' }] })
       .optional(),
-    bodyIsOptional: true,
     response: session,
     example: SESSION,
     successStatus: 201,
-    handler: async ({ body, traceId }, service) => {
-      const { label, agent } = body ?? { label: '', agent: null }
-      const outcome = await service.engine.execute({ kind: 'open-session', label, agent }, { traceId })
-      return resultOf(outcome, (events) => viewOpened(events, contextOf(service)), { status: 201 })
-    },
+    handler: ({ body: { label, agent } = { label: '', agent: null }, execute }, service) =>
+      execute({ kind: 'open-session', label, agent }, (events) => viewOpened(events, contextOf(service))),
   }),
-  defineRoute({
-    method: 'GET',
-    path: '/trace/sessions',
-    operationId: 'listTraceSessions',
-    tag,
+  listTraceSessions: route('GET', '/trace/sessions', 'read', {
     summary: 'Trace sessions, newest first',
     query: z.object({
       limit: integer(100, { min: 1, max: 500 }, 'items per page'),
@@ -61,11 +69,7 @@ export const traceRoutes = [
     handler: async ({ query }, service) =>
       ok({ items: viewSessions((await service.engine.fresh()).signals.traces, query, contextOf(service)) }),
   }),
-  defineRoute({
-    method: 'GET',
-    path: '/trace/sessions/:id',
-    operationId: 'getTraceSession',
-    tag,
+  getTraceSession: route('GET', '/trace/sessions/:id', 'read', {
     summary: 'One trace session, with what happened in it',
     params,
     response: traceSessionDetailView.meta({ id: 'TraceSessionDetail' }),
@@ -73,49 +77,35 @@ export const traceRoutes = [
     problems: ['trace.session_not_found'],
     handler: async ({ params: { id } }, service) => {
       const found = await traceSessionOf(service.engine, id, contextOf(service))
-      return found === null
-        ? refused('trace.session_not_found', 'No trace session has this id', { extras: { session_id: id } })
-        : ok(found)
+      return okOr(found, 'trace.session_not_found', 'No trace session has this id', { session_id: id })
     },
   }),
-  defineRoute({
-    method: 'PUT',
-    path: '/trace/sessions/:id/append',
-    operationId: 'appendToTraceSession',
-    tag,
+  appendToTraceSession: route('PUT', '/trace/sessions/:id/append', 'submit', {
     summary: 'Add a trace id to a session',
     params,
     body: z.object({ trace_id: plainText() }).meta({ examples: [{ trace_id: 'run-7' }] }),
     response: session,
     example: { ...SESSION, trace_ids: [SESSION_ID, 'run-7'] },
     problems: ['trace.session_not_found', 'trace.session_closed', 'trace.session_full'],
-    handler: async ({ params: { id }, body, traceId }, service) => {
-      const command = { kind: 'append-trace', sessionId: id, traceId: body.trace_id } as const
-      return resultOf(await service.engine.execute(command, { traceId }), () =>
+    handler: ({ params: { id }, body, execute }, service) =>
+      execute({ kind: 'append-trace', sessionId: id, traceId: body.trace_id }, () =>
         viewSession(sessionAfter(service, id), contextOf(service)),
-      )
-    },
+      ),
   }),
-  defineRoute({
-    method: 'DELETE',
-    path: '/trace/sessions/:id',
-    operationId: 'closeTraceSession',
-    tag,
+  closeTraceSession: route('DELETE', '/trace/sessions/:id', 'submit', {
     summary: 'Close a trace session',
     description: 'It stays readable. Closing it again changes nothing.',
     params,
     response: z.object({ session_id: z.string(), status: z.literal('closed'), closed_at: z.string() }),
     example: { session_id: SESSION_ID, status: 'closed', closed_at: TS },
     problems: ['trace.session_not_found'],
-    handler: async ({ params: { id }, traceId }, service) => {
-      const outcome = await service.engine.execute({ kind: 'close-session', sessionId: id }, { traceId })
-      return resultOf(outcome, () => {
+    handler: ({ params: { id }, execute }, service) =>
+      execute({ kind: 'close-session', sessionId: id }, () => {
         const { closedAt } = sessionAfter(service, id)
         return { session_id: id, status: 'closed', closed_at: closedAt ?? '' } as const
-      })
-    },
+      }),
   }),
-]
+})
 
 const contextOf = ({ clock, configuration }: Service): SessionContext => ({
   now: isoNow(clock),

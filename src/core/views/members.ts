@@ -1,0 +1,57 @@
+import type { z } from 'zod'
+
+type Camel<Name> = Name extends `${infer Head}_${infer Rest}` ? `${Head}${Capitalize<Camel<Rest>>}` : Name
+
+type Shown<Member> = Member extends readonly (infer Item)[] ? readonly Item[] : Member
+
+type Nullable<View> = { [Member in keyof View]: null extends View[Member] ? Member : never }[keyof View]
+
+/** What a view shows, by the names of the wire. What may be null may also be missing. */
+type Payload<View> = { readonly [Member in Exclude<keyof View, Nullable<View>>]: Shown<View[Member]> } & {
+  readonly [Member in Nullable<View>]?: Shown<View[Member]> | undefined
+}
+
+/** The same by the names that core uses (`size_pct` is `sizePct`). None may be missing, but some undefined. */
+type Facts<View> = {
+  readonly [Member in keyof View as Camel<Member>]:
+    | Shown<View[Member]>
+    | (null extends View[Member] ? undefined : never)
+}
+
+/** Shows each member of the view from the payload member of the same name, and nothing else of it. */
+export const picked = <View extends z.ZodObject>(
+  view: View,
+): ((from: Payload<z.infer<View>>) => z.infer<View>) => pick(view, (name) => name)
+
+/** Shows each member of the view from the fact of the same name in camel case, and nothing else of them. */
+export const shown = <View extends z.ZodObject>(
+  view: View,
+): ((from: Facts<z.infer<View>>) => z.infer<View>) =>
+  pick(view, (name) => name.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase()))
+
+const pick = <View extends z.ZodObject>(view: View, sourceOf: (name: string) => string) => {
+  const members = Object.keys(view.shape).map((name) => [name, sourceOf(name)] as const)
+  return (from: object): z.infer<View> => {
+    const values = from as Readonly<Record<string, unknown>>
+    return Object.fromEntries(
+      members.map(([name, source]) => [name, values[source] ?? null]),
+    ) as z.infer<View>
+  }
+}
+
+interface Identified {
+  readonly id: string
+}
+
+/** By time, and by id where times are equal. */
+export const oldestFirst =
+  <Item extends Identified>(timeOf: (item: Item) => string) =>
+  (one: Item, other: Item): number =>
+    compared(timeOf(one), timeOf(other)) || compared(one.id, other.id)
+
+export const newestFirst =
+  <Item extends Identified>(timeOf: (item: Item) => string) =>
+  (one: Item, other: Item): number =>
+    oldestFirst(timeOf)(other, one)
+
+const compared = (one: string, other: string): number => (one === other ? 0 : one < other ? -1 : 1)

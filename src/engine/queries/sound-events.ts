@@ -1,0 +1,62 @@
+import { CATALOGUE, type EventType, type PayloadOf } from '../../core/events/catalogue.ts'
+import { domainOf, type LogRecord } from '../../core/log/event.ts'
+import { payloadOf } from '../../core/views/log.ts'
+import type { EventLog } from '../../ports/event-log.ts'
+
+/** A stored event that has the payload its type promises. */
+export interface SoundEvent<Type extends EventType> {
+  readonly seq: number
+  readonly id: string
+  readonly ts: string
+  readonly payload: PayloadOf<Type>
+}
+
+/** Empty for a record of another type, and for a damaged one: verification reports it. */
+export const soundEvents = <Type extends EventType>(
+  record: LogRecord,
+  type: Type,
+): readonly SoundEvent<Type>[] => {
+  const parsed = record.type === type ? CATALOGUE[type].safeParse(payloadOf(record)) : null
+  if (parsed?.success !== true) return []
+  return [{ seq: record.seq, id: record.id, ts: record.ts, payload: parsed.data as PayloadOf<Type> }]
+}
+
+/** Oldest first. Signals of clients may name any id, so only one type that this engine writes is read. */
+export const oldestAbout = async <Type extends EventType>(
+  log: EventLog,
+  id: string,
+  type: Type,
+  limit: number,
+): Promise<readonly SoundEvent<Type>[]> => {
+  const records = await log.read({ about: id, types: [domainOf(type)], order: 'asc', limit })
+  return records.flatMap((record) => soundEvents(record, type))
+}
+
+export interface Search<Type extends EventType> {
+  readonly type: Type
+  readonly order: 'asc' | 'desc'
+  readonly wantedMax: number
+}
+
+const STEP = 20
+const EXAMINED_MAX = 1000
+
+/** Events about an id that match. Matches mostly come first, so it reads in small pages. */
+export const searchAbout = async <Type extends EventType>(
+  log: EventLog,
+  id: string,
+  { type, order, wantedMax }: Search<Type>,
+  isMatch: (payload: PayloadOf<Type>) => boolean,
+): Promise<readonly SoundEvent<Type>[]> => {
+  const found: SoundEvent<Type>[] = []
+  let bounds: { readonly after?: number; readonly before?: number } = {}
+  for (let examined = 0; examined < EXAMINED_MAX && found.length < wantedMax; examined += STEP) {
+    const records = await log.read({ ...bounds, about: id, types: [domainOf(type)], order, limit: STEP })
+    const sound = records.flatMap((record) => soundEvents(record, type))
+    found.push(...sound.filter(({ payload }) => isMatch(payload)))
+    const last = records.at(-1)
+    if (records.length < STEP || last === undefined) break
+    bounds = order === 'asc' ? { after: last.seq } : { before: last.seq }
+  }
+  return found.slice(0, wantedMax)
+}

@@ -1,0 +1,212 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { z } from 'zod'
+import type { Command } from '../../../core/decide.ts'
+import { canonicalJson } from '../../../core/log/canonical-json.ts'
+import type { Stamped } from '../../../core/log/event.ts'
+import type { Refusal } from '../../../core/shared/decision.ts'
+import type { JsonObject } from '../../../core/shared/json.ts'
+import type { ToolName } from '../../../core/views/capabilities.ts'
+import { knownRefusal, withLogChecked } from '../../../engine/queries/trading-records.ts'
+import { rehearse } from '../../../engine/queries/views.ts'
+import {
+  cancelOrder,
+  closeAll,
+  closePosition,
+  decideIntent,
+  killSwitchMove,
+  reasonText,
+  setKillSwitch,
+} from '../../operator-actions.ts'
+import {
+  failed,
+  orError,
+  recordDenial,
+  tool,
+  type McpDependencies,
+  type Tool,
+  type ToolCall,
+  type ToolOutcome,
+} from '../tool.ts'
+
+interface OperatorToolSpec<Input extends z.ZodObject> {
+  readonly name: ToolName
+  readonly title: string
+  readonly input: Input
+  /** Errors of its own. */
+  readonly errors: readonly string[]
+  readonly command: (input: z.output<Input>, operator: string) => Command
+}
+
+const confirm = z.string().max(100).optional().meta({ description: 'the code of the first call' })
+
+const events = z.array(z.object({ type: z.string(), payload: z.looseObject({}) }))
+
+const asked = z.object({
+  status: z.literal('confirmation_required'),
+  confirm: z.string(),
+  expires_at: z.string(),
+  would_store: events,
+})
+
+const done = z.object({ status: z.literal('done'), stored: events })
+
+const COMMON_ERRORS = ['operator_required', 'confirmation_invalid', 'confirmation_expired'] as const
+
+const CONFIRMATION_MS = 60_000
+
+/** A tool that moves money: the first call returns what would be stored, the second one does it. */
+const operatorTool = <Input extends z.ZodObject>(spec: OperatorToolSpec<Input>): Tool =>
+  tool('operator', {
+    title: spec.title,
+    advice:
+      'The first call changes nothing: it answers what would be stored, and a code. The same call with the code in ' +
+      `\`confirm\` does it, within ${CONFIRMATION_MS / 1000} s. Ask a person in between.`,
+    input: z.object({ ...spec.input.shape, confirm }),
+    output: orError(z.union([asked, done]), [...COMMON_ERRORS, ...spec.errors]),
+    call: (call) => callInTwoSteps(spec, call),
+  })
+
+const intentInput = z.object({
+  intent_id: z.string().meta({ description: 'of an intent that waits for approval' }),
+  note: reasonText().optional(),
+})
+
+export const operatorTools = {
+  close_position: operatorTool({
+    name: 'close_position',
+    title: 'Close a position',
+    input: z.object({
+      position_id: z.string().meta({ description: 'an id from get_open_positions' }),
+      reason: reasonText().optional(),
+    }),
+    errors: ['position_not_found', 'position_not_open', 'price_unavailable'],
+    command: ({ position_id, reason }, operator) => closePosition(position_id, reason, operator),
+  }),
+  close_all_positions: operatorTool({
+    name: 'close_all_positions',
+    title: 'Close all positions',
+    input: z.object({ reason: reasonText().optional() }),
+    errors: [],
+    command: ({ reason }, operator) => closeAll(reason, operator),
+  }),
+  cancel_order: operatorTool({
+    name: 'cancel_order',
+    title: 'Cancel an order',
+    input: z.object({
+      order_id: z.string().meta({ description: 'of an order that is not final' }),
+      reason: reasonText().optional(),
+    }),
+    errors: ['order_not_found', 'order_not_open'],
+    command: ({ order_id, reason }, operator) => cancelOrder(order_id, reason, operator),
+  }),
+  approve_intent: operatorTool({
+    name: 'approve_intent',
+    title: 'Approve an intent',
+    input: intentInput,
+    errors: ['intent_not_found', 'intent_not_awaiting', 'kill_switch_active'],
+    command: ({ intent_id, note }, operator) => decideIntent('approve-intent', intent_id, note, operator),
+  }),
+  deny_intent: operatorTool({
+    name: 'deny_intent',
+    title: 'Deny an intent',
+    input: intentInput,
+    errors: ['intent_not_found', 'intent_not_awaiting'],
+    command: ({ intent_id, note }, operator) => decideIntent('deny-intent', intent_id, note, operator),
+  }),
+  set_kill_switch: operatorTool({
+    name: 'set_kill_switch',
+    title: 'Raise or lower the kill switch',
+    input: killSwitchMove,
+    errors: [],
+    command: setKillSwitch,
+  }),
+}
+
+const callInTwoSteps = async <Input extends z.ZodObject>(
+  { name, input: schema, command: commandOf }: OperatorToolSpec<Input>,
+  call: ToolCall<{ readonly confirm?: string | undefined }>,
+): Promise<ToolOutcome> => {
+  const { input, dependencies, traceId } = call
+  const { engine } = dependencies
+  const { confirm: code, ...rest } = input
+  const given = schema.parse(rest)
+  const about: Confirmed = { tool: name, arguments: given as unknown as JsonObject }
+  const command = commandOf(given, engine.nodeId)
+  if (code === undefined) return ask(command, about, dependencies)
+  const nowMs = dependencies.clock.now()
+  switch (checkConfirmation(code, about, nowMs)) {
+    case 'foreign':
+      return failed('confirmation_invalid', { detail: 'the code was given for something else' })
+    case 'expired':
+      return failed('confirmation_expired', { detail: 'call again without confirm' })
+    case 'valid': {
+      const outcome = await withLogChecked(engine.log, await engine.execute(command, { traceId }))
+      if (outcome.status === 'refused') {
+        const { code: reason } = outcome.refusal
+        if (reason === 'kill_switch.active') await recordDenial(name, 'kill_switch_active', call)
+        return refusedBy(outcome.refusal)
+      }
+      return {
+        status: 'done',
+        value: { status: 'done', stored: summaryOf(outcome.events) },
+        effect: 'written',
+      }
+    }
+  }
+}
+
+const ask = async (
+  command: Command,
+  about: Confirmed,
+  { engine, clock, configuration, version }: McpDependencies,
+): Promise<ToolOutcome> => {
+  const rehearsal = await rehearse(engine, command, { clock, configuration: configuration(), version })
+  if (rehearsal.status === 'refused') return refusedBy(await knownRefusal(engine.log, rehearsal.refusal))
+  const expiresMs = clock.now() + CONFIRMATION_MS
+  const value = {
+    status: 'confirmation_required',
+    confirm: confirmationOf(about, expiresMs),
+    expires_at: new Date(expiresMs).toISOString(),
+    would_store: summaryOf(rehearsal.events),
+  }
+  return { status: 'done', value, effect: 'read' }
+}
+
+const summaryOf = (stored: readonly Stamped[]): readonly JsonObject[] =>
+  stored.map(({ type, payload }) => ({ type, payload }))
+
+const refusedBy = ({ code, detail, extras }: Refusal): ToolOutcome =>
+  failed(code.replace('.', '_'), { detail, ...extras })
+
+/** The call that a confirmation is valid for. */
+interface Confirmed {
+  readonly tool: string
+  readonly arguments: JsonObject
+}
+
+/** Proves that the caller saw what the call would do. Nothing is remembered: the code is authenticated by its HMAC. */
+const confirmationOf = (about: Confirmed, expiresMs: number): string =>
+  `${expiresMs}.${sealOf(about, expiresMs)}`
+
+const checkConfirmation = (
+  code: string,
+  about: Confirmed,
+  nowMs: number,
+): 'valid' | 'expired' | 'foreign' => {
+  const [, expires = '', seal = ''] = FORM.exec(code) ?? []
+  if (expires === '') return 'foreign'
+  const expiresMs = Number(expires)
+  const isOurs = timingSafeEqual(Buffer.from(seal), Buffer.from(sealOf(about, expiresMs)))
+  if (!isOurs) return 'foreign'
+  return nowMs < expiresMs ? 'valid' : 'expired'
+}
+
+const FORM = /^([0-9]{1,15})\.([0-9a-f]{64})$/
+
+/** Of this process: a restart invalidates every code. */
+const SECRET = randomBytes(32)
+
+const sealOf = (about: Confirmed, expiresMs: number): string =>
+  createHmac('sha256', SECRET)
+    .update(canonicalJson({ ...about, expires_ms: expiresMs }))
+    .digest('hex')

@@ -1,0 +1,151 @@
+import { z } from 'zod'
+import { brainStatusView, explanationView, viewBrainStatus } from '../../../core/views/brain.ts'
+import { weightsView } from '../../../core/views/learning.ts'
+import {
+  INTENT_FILTERS,
+  intentView,
+  ORDER_FILTERS,
+  orderView,
+  viewIntents,
+  viewOrders,
+} from '../../../core/views/orders.ts'
+import { portfolioView } from '../../../core/views/portfolio.ts'
+import { positionView } from '../../../core/views/positions.ts'
+import { provenanceView } from '../../../core/views/reputation.ts'
+import { attributionView, signalItemView, viewSignalItem } from '../../../core/views/signals.ts'
+import { treasuryView, viewTreasury } from '../../../core/views/treasury.ts'
+import { attributionOf } from '../../../engine/queries/attribution.ts'
+import { explain } from '../../../engine/queries/explanation.ts'
+import {
+  openPositions,
+  portfolioOf,
+  provenanceOf,
+  signalItems,
+  weightsOf,
+} from '../../../engine/queries/views.ts'
+import { LIMITS_NOTE } from '../tool-result.ts'
+import { failed, found, itemsOf, orError, tool } from '../tool.ts'
+
+const ITEMS_MAX = 100
+
+/** A larger limit is not refused but reduced. */
+const itemLimit = (fallback = 20, what = 'how many') =>
+  z
+    .int()
+    .min(1)
+    .default(fallback)
+    .meta({ description: `${what}; more than ${ITEMS_MAX} counts as ${ITEMS_MAX}` })
+    .transform((limit) => Math.min(limit, ITEMS_MAX))
+
+export const readingTools = {
+  get_brain_status: tool('read', {
+    title: 'Brain status',
+    input: z.object({}),
+    output: brainStatusView,
+    call: async ({ dependencies: { engine } }) => found(viewBrainStatus(await engine.fresh())),
+  }),
+  get_recent_signals: tool('read', {
+    title: 'Recent signals',
+    advice: LIMITS_NOTE,
+    input: z.object({
+      limit: itemLimit(),
+      domain: z
+        .string()
+        .max(256)
+        .optional()
+        .meta({ description: 'second segment of the type, such as `ta` or `signal.ta`; empty = all' }),
+    }),
+    output: itemsOf(signalItemView),
+    call: async ({ input: { limit, domain: given = '' }, dependencies: { engine } }) => {
+      const domain = given.replace(/^signal\./, '')
+      const { records } = await signalItems(engine, { domain, limit, offset: 0 })
+      return found(records.map(viewSignalItem))
+    },
+  }),
+  get_open_positions: tool('read', {
+    title: 'Open positions',
+    input: z.object({}),
+    output: itemsOf(positionView),
+    call: async ({ dependencies: { engine } }) => found(await openPositions(engine)),
+  }),
+  get_signal_attribution: tool('read', {
+    title: 'Attribution of a signal',
+    advice: LIMITS_NOTE,
+    input: z.object({ signal_id: z.string().meta({ description: 'id of a stored signal' }) }),
+    output: orError(attributionView, ['signal_not_found']),
+    call: async ({ input: { signal_id }, dependencies: { engine } }) => {
+      const attribution = await attributionOf(engine, signal_id)
+      return attribution === null ? failed('signal_not_found', { signal_id }) : found(attribution)
+    },
+  }),
+  svc_provenance_check: tool('read', {
+    title: 'Provenance of a producer',
+    input: z.object({
+      producer_id: z.string().meta({ description: 'node_id of a contributor, or the source of signals' }),
+      signal_type: z.string().optional().meta({ description: 'has no effect yet' }),
+    }),
+    output: provenanceView,
+    call: async ({ input: { producer_id }, dependencies }) =>
+      found(await provenanceOf(dependencies, producer_id)),
+  }),
+  explain_decision: tool('read', {
+    title: 'Explain a decision',
+    advice: LIMITS_NOTE,
+    input: z.object({
+      id: z
+        .string()
+        .optional()
+        .meta({ description: 'id of a cycle or of a conviction; the last cycle if absent' }),
+      symbol: z.string().optional().meta({ description: 'only this symbol of the cycle' }),
+    }),
+    output: orError(explanationView, ['decision_not_found']),
+    call: async ({ input, dependencies: { engine, configuration } }) => {
+      const id = input.id ?? (await engine.fresh()).brain.lastCycle?.id ?? ''
+      const explanation = await explain(engine, { id, symbol: input.symbol ?? null }, configuration())
+      return explanation === null ? failed('decision_not_found', { id }) : found(explanation)
+    },
+  }),
+  get_portfolio: tool('read', {
+    title: 'Portfolio',
+    input: z.object({}),
+    output: portfolioView,
+    call: async ({ dependencies: { engine, configuration, clock } }) =>
+      found(await portfolioOf(engine, configuration(), clock)),
+  }),
+  get_orders: tool('read', {
+    title: 'Orders',
+    input: z.object({
+      status: z.enum(ORDER_FILTERS).default('all').meta({ description: 'only those with this status' }),
+      limit: itemLimit(),
+    }),
+    output: itemsOf(orderView),
+    call: async ({ input, dependencies: { engine } }) =>
+      found(viewOrders((await engine.fresh()).trading.orders, input)),
+  }),
+  get_intents: tool('read', {
+    title: 'Intents',
+    advice: LIMITS_NOTE,
+    input: z.object({
+      status: z.enum(INTENT_FILTERS).default('all').meta({ description: 'only those with this status' }),
+      limit: itemLimit(),
+    }),
+    output: itemsOf(intentView),
+    call: async ({ input, dependencies: { engine } }) =>
+      found(viewIntents((await engine.fresh()).trading.intents, input)),
+  }),
+  get_weights: tool('read', {
+    title: 'Weights',
+    advice: LIMITS_NOTE,
+    input: z.object({ limit: itemLimit(5, 'how many runs') }),
+    output: weightsView,
+    call: async ({ input: { limit }, dependencies: { engine, configuration, clock } }) =>
+      found(await weightsOf(engine, configuration(), { clock, limit })),
+  }),
+  get_treasury: tool('read', {
+    title: 'Treasury',
+    input: z.object({}),
+    output: treasuryView,
+    call: async ({ dependencies: { engine, configuration } }) =>
+      found(viewTreasury((await engine.fresh()).treasury, configuration().karma)),
+  }),
+}

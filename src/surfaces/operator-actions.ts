@@ -1,0 +1,57 @@
+import { z } from 'zod'
+import type { Command } from '../core/decide.ts'
+import { intentId, orderId, positionId } from '../core/shared/brand.ts'
+import type { KillSwitchLevel } from '../core/shared/level.ts'
+import type { Operator } from '../core/trading/exits.ts'
+
+/** What operators do: REST and MCP take the same arguments and execute the same commands. */
+
+export const reasonText = () => z.string().trim().min(1).max(500).meta({ description: 'why, for the log' })
+
+export const killSwitchMove = z.object({
+  level: z
+    .int()
+    .min(0)
+    .max(3)
+    .meta({ description: '0 normal, 1 caution, 2 crisis (exits only), 3 lockdown' }),
+  reason: reasonText(),
+})
+
+type Optional = string | undefined
+
+export const setKillSwitch = (
+  { level, reason }: z.output<typeof killSwitchMove>,
+  operator: string,
+): Command => ({
+  kind: 'set-kill-switch',
+  move: { level: level as KillSwitchLevel, reason, operator, surface: 'api' },
+})
+
+export const closePosition = (id: string, reason: Optional, operator: string): Command => ({
+  kind: 'close-position',
+  positionId: positionId(id),
+  by: operatorOf(operator, reason),
+})
+
+export const closeAll = (reason: Optional, operator: string): Command => ({
+  kind: 'close-all',
+  by: operatorOf(operator, reason),
+})
+
+const operatorOf = (operator: string, note: Optional): Operator => ({
+  operator,
+  surface: 'api',
+  ...(note === undefined ? {} : { note }),
+})
+
+export const cancelOrder = (id: string, reason: Optional, operator: string): Command => ({
+  kind: 'cancel-order',
+  request: { orderId: orderId(id), operator, reason: reason ?? null, surface: 'api' },
+})
+
+export const decideIntent = (
+  kind: 'approve-intent' | 'deny-intent',
+  id: string,
+  note: Optional,
+  operator: string,
+): Command => ({ kind, decision: { intentId: intentId(id), operator, note: note ?? null, surface: 'api' } })
