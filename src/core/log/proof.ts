@@ -169,12 +169,16 @@ const parsePreimage = (bytes: Uint8Array): ProvenEvent | null => {
     id,
     type,
     schemaVersion,
-    source: source || null,
-    traceId: traceId || null,
-    dedupeKey: dedupeKey || null,
+    source: presentOrNull(source),
+    traceId: presentOrNull(traceId),
+    dedupeKey: presentOrNull(dedupeKey),
     payload,
   }
 }
+
+/** An absent member is hashed like an empty one. */
+const presentOrNull = (text: string | undefined): string | null =>
+  text === undefined || text === '' ? null : text
 
 const decoded = (bytes: Uint8Array): string | null => {
   try {

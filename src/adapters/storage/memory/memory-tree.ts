@@ -26,8 +26,9 @@ export class MemoryTree {
     this.#size = this.#records.length
     for (const { level, index } of completedNodes(before, this.#size)) {
       const from = index * TILE_WIDTH
-      const nodes = (this.#levels[level - 1] ??= [])
-      nodes[index] = perfectRoot(this.nodes({ level: level - 1, from, to: from + TILE_WIDTH }), sha256)
+      const node = perfectRoot(this.nodes({ level: level - 1, from, to: from + TILE_WIDTH }), sha256)
+      this.#levels[level - 1] ??= []
+      this.#levels[level - 1]?.push(node)
     }
   }
 }

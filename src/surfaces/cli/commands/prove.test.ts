@@ -42,7 +42,7 @@ describe('svc prove', () => {
       0,
       `A proof of ${(await stat(file)).size} bytes written to ${file}\n`,
     ])
-    const [record] = (await home.records()).filter((one) => one.id === id)
+    const record = (await home.records()).find((one) => one.id === id)
     expect(await verify(file, '--key', key)).toMatchObject({
       exitCode: 0,
       verdict: {
