@@ -1,3 +1,4 @@
+import { timestampOf, nodeId } from '../src/core/shared/brand.ts'
 import { expect } from 'vitest'
 import type { Command } from '../src/core/decide.ts'
 import { DEFAULT_CONFIGURATION } from '../src/core/config/validate.ts'
@@ -10,7 +11,7 @@ import { evolve, INITIAL_STATE, type State } from '../src/core/state.ts'
 import type { RefusalCode } from '../src/core/shared/decision.ts'
 import type { JsonObject } from '../src/core/shared/json.ts'
 
-export const NOW = '2026-02-20T00:30:00.000Z'
+export const NOW = timestampOf('2026-02-20T00:30:00.000Z')
 
 /** Tests speak in events: given what happened, when this is asked, then that follows. */
 export const given = (...happened: readonly NewEvent[]) => ({
@@ -51,7 +52,7 @@ export const testContext = (changes: Partial<DecisionContext> = {}): DecisionCon
     configuration: DEFAULT_CONFIGURATION,
     version: '0',
     sha256Hex,
-    nodeId: 'svc-test',
+    nodeId: nodeId('svc-test'),
     sign: (text) => `signed ${sha256Hex(text)}`,
     elapsedMs: () => 0,
     ...changes,

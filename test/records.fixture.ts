@@ -1,3 +1,5 @@
+import { timestampAt } from '../src/core/shared/time.ts'
+import { timestampOf, type Timestamp } from '../src/core/shared/brand.ts'
 import { hash } from 'node:crypto'
 import { uuidv7 } from 'uuidv7'
 import { EMPTY_HEAD, headOf, type Head, type LogRecord, type Stamped } from '../src/core/log/event.ts'
@@ -5,7 +7,9 @@ import { chain, hashOf } from '../src/core/log/hash-chain.ts'
 import type { EventLog } from '../src/ports/event-log.ts'
 
 /** What an event says; what is not said is the same for all. */
-export type Said = Partial<Omit<Stamped, 'seq'>>
+export type Said = Partial<
+  Omit<Stamped, 'seq' | 'ts' | 'recordedAt'> & { readonly ts: string; readonly recordedAt: string }
+>
 
 /** A signature of the right form for tests that verify none. */
 const SIGNATURE = 'a1'.repeat(64)
@@ -80,19 +84,22 @@ export const oddEvent = (seq: number): Said => {
 }
 
 /** Milliseconds since the first day of 2026. */
-export const timeAt = (ms: number): string => new Date(Date.UTC(2026, 0, 1) + ms).toISOString()
+export const timeAt = (ms: number): Timestamp => timestampAt(Date.UTC(2026, 0, 1) + ms)
 
 const BATCH = 1000
 
-const stamp = (seq: number, say: (seq: number) => Said): Stamped => ({
-  seq,
-  id: uuidv7(),
-  type: 'signal.test.v1',
-  ts: timeAt(seq),
-  source: 'test',
-  traceId: null,
-  dedupeKey: null,
-  payload: { number: seq },
-  recordedAt: timeAt(seq),
-  ...say(seq),
-})
+const stamp = (seq: number, say: (seq: number) => Said): Stamped => {
+  const { ts, recordedAt, ...said } = say(seq)
+  return {
+    seq,
+    id: uuidv7(),
+    type: 'signal.test.v1',
+    source: 'test',
+    traceId: null,
+    dedupeKey: null,
+    payload: { number: seq },
+    ...said,
+    ts: ts === undefined ? timeAt(seq) : timestampOf(ts),
+    recordedAt: recordedAt === undefined ? timeAt(seq) : timestampOf(recordedAt),
+  }
+}

@@ -1,3 +1,4 @@
+import { nodeId } from '../src/core/shared/brand.ts'
 import { createPrivateKey, createPublicKey, sign, type KeyObject } from 'node:crypto'
 import { uuidv7 } from 'uuidv7'
 import type { Clock } from '../src/ports/clock.ts'
@@ -9,7 +10,7 @@ export const testSigner = (seedByte = 1): Signer => {
   const spki = createPublicKey(key).export({ format: 'der', type: 'spki' })
   const publicKey = spki.subarray(spki.length - 32).toString('hex')
   return {
-    nodeId: `svc-${publicKey.slice(0, 16)}`,
+    nodeId: nodeId(`svc-${publicKey.slice(0, 16)}`),
     publicKey,
     ephemeral: false,
     sign: (text) => sign(null, Buffer.from(text), key).toString('hex'),

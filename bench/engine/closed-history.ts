@@ -1,8 +1,9 @@
-import { timestampOf } from '../../src/core/shared/brand.ts'
+import { canonicalSymbol } from '../../src/core/shared/symbol.ts'
+import { timestampAt } from '../../src/core/shared/time.ts'
+import { timestampOf, nodeId, intentId } from '../../src/core/shared/brand.ts'
 import { priceFrom } from '../../src/core/shared/money.ts'
-import { type IntentId } from '../../src/core/shared/brand.ts'
 import type { Command } from '../../src/core/decide.ts'
-import type { PayloadOf } from '../../src/core/events/catalogue.ts'
+import type { NewPayload } from '../../src/core/events/catalogue.ts'
 import { run } from '../../src/core/run.ts'
 import { encodeState } from '../../src/core/state-codec.ts'
 import { evolve, INITIAL_STATE, type State } from '../../src/core/state.ts'
@@ -66,7 +67,7 @@ const traded = (before: State, first: number, end: number): State => {
   let state = before
   for (let trade = first; trade < end; trade += 1) {
     const nowMs = BEGIN_MS + (trade / TRADES_PER_MINUTE) * MINUTE_MS
-    const now = new Date(nowMs).toISOString()
+    const now = timestampAt(nowMs)
     if (trade % TRADES_PER_MINUTE === 0) {
       const bars = [minuteOf('BTC', ENTRY_PRICE, nowMs - MINUTE_MS)]
       state = done(state, { kind: 'observe-bars', observation: { feed: 'bench', bars } }, now, trade)
@@ -74,9 +75,14 @@ const traded = (before: State, first: number, end: number): State => {
     }
     const id = nameOf('intent', trade)
     state = folded(state, 'execution.trade_intent.v1', intentAt(nowMs), now, id)
-    state = done(state, { kind: 'execute-intent', intentId: id as IntentId }, now, trade)
+    state = done(state, { kind: 'execute-intent', intentId: intentId(id) }, now, trade)
     const price = ENTRY_PRICE * (trade % 2 === 0 ? 1 - STOP_PCT - 0.01 : 1 + TARGET_PCT + 0.01)
-    const tick = { symbol: 'BTC', price: priceFrom(price), ts: timestampOf(now), confirms: null }
+    const tick = {
+      symbol: canonicalSymbol('BTC'),
+      price: priceFrom(price),
+      ts: timestampOf(now),
+      confirms: null,
+    }
     state = done(state, { kind: 'observe-tick', tick }, now, trade)
     if (state.trading.book.count > 0) throw new Error('the position is still open')
   }
@@ -88,13 +94,13 @@ const nameOf = (kind: string, count: number): string => `${kind}-${String(count)
 const done = (state: State, command: Command, now: string, trade: number): State => {
   let ids = 0
   const result = run(state, command, {
-    now,
+    now: timestampOf(now),
     newId: () => nameOf(`${command.kind}-${trade}`, (ids += 1)),
     traceId: null,
     configuration: UNSHAKEN,
     version: 'bench',
     sha256Hex,
-    nodeId: 'bench',
+    nodeId: nodeId('bench'),
     sign: () => '',
     elapsedMs: () => 0,
   })
@@ -109,15 +115,15 @@ const folded = (state: State, type: string, payload: object, now: string, id: st
     seq: state.seq + 1,
     id,
     type,
-    ts: now,
+    ts: timestampOf(now),
     source: 'brain',
     payload: payload as JsonObject,
-    recordedAt: now,
+    recordedAt: timestampOf(now),
     traceId: null,
     dedupeKey: null,
   })
 
-const intentAt = (nowMs: number): PayloadOf<'execution.trade_intent.v1'> => ({
+const intentAt = (nowMs: number): NewPayload<'execution.trade_intent.v1'> => ({
   cycle_id: 'cycle',
   symbol: 'BTC',
   direction: 'long',
@@ -128,7 +134,7 @@ const intentAt = (nowMs: number): PayloadOf<'execution.trade_intent.v1'> => ({
   rationale: 'bench',
   stop_loss_pct: STOP_PCT,
   take_profit_pct: TARGET_PCT,
-  valid_until: new Date(nowMs + 5 * MINUTE_MS).toISOString(),
+  valid_until: timestampAt(nowMs + 5 * MINUTE_MS),
   conviction_id: 'conviction',
   signal_ids: ['s1'],
   attribution: [{ signal_id: 's1', weight: 1 }],
@@ -140,10 +146,10 @@ const intentAt = (nowMs: number): PayloadOf<'execution.trade_intent.v1'> => ({
 })
 
 /** By the next cycle all that follows from a close is done. */
-const CYCLE: PayloadOf<'brain.cycle.v1'> = {
+const CYCLE: NewPayload<'brain.cycle.v1'> = {
   cycle_id: 'cycle',
   trigger: 'schedule',
-  started_at: new Date(BEGIN_MS).toISOString(),
+  started_at: timestampAt(BEGIN_MS),
   symbols: ['BTC'],
   regime: 'BULL',
   kill_switch_level: 0,

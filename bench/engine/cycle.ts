@@ -1,3 +1,5 @@
+import { nodeId } from '../../src/core/shared/brand.ts'
+import { timestampAt } from '../../src/core/shared/time.ts'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { DEFAULT_CONFIGURATION } from '../../src/core/config/validate.ts'
@@ -57,7 +59,7 @@ const TYPES = ['ta', 'social', 'onchain', 'tradfi', 'events'] as const
 
 /** First the producers, then what they say, over and over: each about every symbol, until the last day. */
 const eventAt = (index: number, symbols: number, events: number): Stamped => {
-  const ts = new Date(BEGIN_MS + index * 10).toISOString()
+  const ts = timestampAt(BEGIN_MS + index * 10)
   const name = `author-${index % AUTHORS}`
   const base = { seq: index + 1, id: `e-${index}`, ts, recordedAt: ts, traceId: null, dedupeKey: null }
   if (index < AUTHORS) {
@@ -92,7 +94,7 @@ const cycleMs = (state: State, symbols: number): number => {
     configuration,
     version: 'bench',
     sha256Hex,
-    nodeId: 'bench',
+    nodeId: nodeId('bench'),
     sign: () => '',
     elapsedMs: () => 0,
   }

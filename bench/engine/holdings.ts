@@ -1,6 +1,7 @@
+import { timestampAt } from '../../src/core/shared/time.ts'
 import type { Configuration } from '../../src/core/config/schema.ts'
 import { DEFAULT_CONFIGURATION } from '../../src/core/config/validate.ts'
-import type { PayloadOf } from '../../src/core/events/catalogue.ts'
+import type { NewPayload } from '../../src/core/events/catalogue.ts'
 import type { FeedBar } from '../../src/core/market/bar.ts'
 import { barAt } from '../../src/core/market/bars.fixture.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
@@ -38,7 +39,7 @@ export const positionAt = (symbol: number, level: number): string => `p-${level}
 
 /** Longs in every symbol, one for each level, as if they had just been opened. */
 export const holdPositions = async (log: EventLog, levels: number, nowMs: number): Promise<void> => {
-  const at = new Date(nowMs).toISOString()
+  const at = timestampAt(nowMs)
   await appendTo(log, SYMBOLS * levels, (seq) => ({
     type: 'execution.position_opened.v1',
     source: 'oms',
@@ -50,9 +51,9 @@ export const holdPositions = async (log: EventLog, levels: number, nowMs: number
 
 /** A minute of a symbol that ended at a price. */
 export const minuteOf = (symbol: string, close: number, openMs: number): FeedBar =>
-  barAt(new Date(openMs).toISOString(), close, { symbol })
+  barAt(timestampAt(openMs), close, { symbol })
 
-const opened = (symbol: number, level: number): PayloadOf<'execution.position_opened.v1'> => ({
+const opened = (symbol: number, level: number): NewPayload<'execution.position_opened.v1'> => ({
   position_id: positionAt(symbol, level),
   order_id: `o-${level}-${symbol}`,
   intent_id: `i-${level}-${symbol}`,

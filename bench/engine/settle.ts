@@ -1,3 +1,4 @@
+import { type Timestamp, nodeId, timestampOf } from '../../src/core/shared/brand.ts'
 import type { Command } from '../../src/core/decide.ts'
 import { DEFAULT_CONFIGURATION } from '../../src/core/config/validate.ts'
 import type { Stamped } from '../../src/core/log/event.ts'
@@ -8,7 +9,7 @@ import { encodedParts } from '../../src/core/state-codec.ts'
 import { evolve, INITIAL_STATE, type State } from '../../src/core/state.ts'
 import { viewLeaderboard } from '../../src/core/views/reputation.ts'
 import type { JsonObject } from '../../src/core/shared/json.ts'
-import { DAY_MS } from '../../src/core/shared/time.ts'
+import { DAY_MS, timestampAt } from '../../src/core/shared/time.ts'
 import { sha256Hex } from '../../src/engine/sha256.ts'
 import { interleave, median, medianRatio, type BenchRow } from '../harness.ts'
 
@@ -91,10 +92,10 @@ const historyOf = (calls: number): History => {
       seq,
       id: `e${seq}`,
       type,
-      ts,
+      ts: timestampOf(ts),
       source,
       payload,
-      recordedAt: ts,
+      recordedAt: timestampOf(ts),
       traceId: null,
       dedupeKey: null,
     }
@@ -127,7 +128,7 @@ const historyOf = (calls: number): History => {
   return { tenth, whole: state }
 }
 
-const isoOf = (ms: number): string => new Date(ms).toISOString()
+const isoOf = (ms: number): Timestamp => timestampAt(ms)
 
 /** In pieces, since a long text would be another one to keep in mind. */
 const textLengthOf = (state: State): number => {
@@ -245,7 +246,7 @@ const opinionOf = (index: number): Command => ({
   kind: 'submit-signal',
   submission: {
     eventType: 'signal.curator.v1',
-    nodeId: nodeOf(index),
+    nodeId: nodeId(nodeOf(index)),
     ts: null,
     source: null,
     payload: { symbol: 'BTC', direction: 'bullish', conviction: 7 },
@@ -258,20 +259,19 @@ const observed = (closeMs: number, close: number): Command => ({
   observation: { feed: 'file', bars: [minuteUntil(closeMs, close)] },
 })
 
-const minuteUntil = (closeMs: number, close: number): FeedBar =>
-  barAt(new Date(closeMs - 60_000).toISOString(), close)
+const minuteUntil = (closeMs: number, close: number): FeedBar => barAt(timestampAt(closeMs - 60_000), close)
 
 let ids = 0
 
 const done = (state: State, command: Command, nowMs: number): State => {
   const result = run(state, command, {
-    now: new Date(nowMs).toISOString(),
+    now: timestampAt(nowMs),
     newId: () => `n-${(ids += 1)}`,
     traceId: null,
     configuration: DEFAULT_CONFIGURATION,
     version: 'bench',
     sha256Hex,
-    nodeId: 'bench',
+    nodeId: nodeId('bench'),
     sign: () => '',
     elapsedMs: () => 0,
   })

@@ -1,3 +1,5 @@
+import { nodeId } from '../../src/core/shared/brand.ts'
+import { timestampAt } from '../../src/core/shared/time.ts'
 import type { Command } from '../../src/core/decide.ts'
 import type { Configuration } from '../../src/core/config/schema.ts'
 import { DEFAULT_CONFIGURATION } from '../../src/core/config/validate.ts'
@@ -66,7 +68,7 @@ export const live = (plan: LifePlan): LifeReport => {
     driver.at(closeMs + QUIET_MS)
     const isNext = (everyBars: number): boolean => (bar + 1) % everyBars === 0
     if (isNext(FUNDING_BARS) && driver.state.trading.book.count > 0) {
-      driver.do({ kind: 'apply-funding', at: new Date(closeMs).toISOString() })
+      driver.do({ kind: 'apply-funding', at: timestampAt(closeMs) })
     }
     if (isNext(cycleBars)) {
       const events = driver.do({ kind: 'run-cycle', cycleId: `cycle-${bar}`, trigger: 'schedule' })
@@ -78,7 +80,7 @@ export const live = (plan: LifePlan): LifeReport => {
     if (plan.learning && isNext(LEARNING_BARS)) {
       driver.do({
         kind: 'run-learning',
-        cause: { trigger: 'schedule', due: new Date(closeMs).toISOString() },
+        cause: { trigger: 'schedule', due: timestampAt(closeMs) },
       })
     }
   }
@@ -86,7 +88,7 @@ export const live = (plan: LifePlan): LifeReport => {
   return {
     plan,
     netReturn: usdNumber(equityOf(driver.state.trading)) / start - 1,
-    ...observer.observed(driver.state, new Date(driver.nowMs()).toISOString()),
+    ...observer.observed(driver.state, timestampAt(driver.nowMs())),
   }
 }
 
@@ -119,7 +121,7 @@ const commandOf = ({ name, role }: AuthorPlan, payload: Parameters<typeof emissi
         kind: 'submit-signal',
         submission: {
           eventType: 'signal.curator.v1',
-          nodeId: name,
+          nodeId: nodeId(name),
           ts: null,
           source: null,
           payload,
@@ -141,7 +143,7 @@ const registrationOf = ({ name, role }: AuthorPlan): Command =>
   role === 'contributor'
     ? {
         kind: 'register-contributor',
-        registration: { nodeId: name, name, role: 'curator', metadata: {} },
+        registration: { nodeId: nodeId(name), name, role: 'curator', metadata: {} },
         surface: 'system',
       }
     : {
@@ -210,7 +212,7 @@ const createDriver = (configuration: Configuration): Driver => {
     configuration,
     version: 'bench',
     sha256Hex,
-    nodeId: 'bench',
+    nodeId: nodeId('bench'),
     sign: () => '',
     elapsedMs: () => 0,
   }
@@ -223,7 +225,7 @@ const createDriver = (configuration: Configuration): Driver => {
       nowMs = ms
     },
     do: (command) => {
-      const result = run(state, command, { ...context, now: new Date(nowMs).toISOString() })
+      const result = run(state, command, { ...context, now: timestampAt(nowMs) })
       if (result.status === 'refused') throw new Error(`${command.kind}: ${result.refusal.detail}`)
       state = result.state
       return result.events

@@ -1,7 +1,8 @@
+import { nodeId, timestampOf } from '../../src/core/shared/brand.ts'
 import type { Configuration } from '../../src/core/config/schema.ts'
 import { scoreAt } from '../../src/core/reputation/contributor-score.ts'
 import { activeByNode } from '../../src/core/signals/contributors.ts'
-import { asKnown, type PayloadOf } from '../../src/core/events/catalogue.ts'
+import { asKnown, type NewPayload } from '../../src/core/events/catalogue.ts'
 import type { Stamped } from '../../src/core/log/event.ts'
 import { reputationAt } from '../../src/core/reputation/author-reputation.ts'
 import type { State } from '../../src/core/state.ts'
@@ -71,7 +72,7 @@ export const createObserver = (plans: readonly AuthorPlan[], configuration: Conf
   const dayShare = (name: string, cycles = DAY_CYCLES): number =>
     mean((shares.get(name) ?? []).slice(-cycles))
 
-  const resolved = (verdict: PayloadOf<'attribution.resolved.v1'>, state: State, at: string): void => {
+  const resolved = (verdict: NewPayload<'attribution.resolved.v1'>, state: State, at: string): void => {
     if (verdict.hit === null) return
     const seen = words.get(verdict.producer_id)
     const plan = plans.find(({ name }) => name === verdict.producer_id)
@@ -80,7 +81,7 @@ export const createObserver = (plans: readonly AuthorPlan[], configuration: Conf
     if (seen.resolved === CALLS_COUNTED) {
       karmas.set(
         plan.name,
-        reputationAt(state.reputation.outcomes, keyOf(state, plan), at, configuration.karma),
+        reputationAt(state.reputation.outcomes, keyOf(state, plan), timestampOf(at), configuration.karma),
       )
     }
     if (verdict.resolved_by === 'horizon') count(authorBins, verdict.probability, verdict.hit)
@@ -136,14 +137,22 @@ export const createObserver = (plans: readonly AuthorPlan[], configuration: Conf
       authors: plans.map((plan) => {
         const seen = words.get(plan.name) ?? { words: 0, right: 0, resolved: 0 }
         const contributor =
-          plan.role === 'contributor' ? activeByNode(state.signals.contributors, plan.name) : null
+          plan.role === 'contributor' ? activeByNode(state.signals.contributors, nodeId(plan.name)) : null
         const list = shares.get(plan.name) ?? []
         return {
           name: plan.name,
           ...seen,
           karmaAfterCalls: karmas.get(plan.name) ?? null,
-          karma: reputationAt(state.reputation.outcomes, keyOf(state, plan), at, configuration.karma),
-          score: contributor === null ? null : scoreAt(contributor.record, at, configuration.karma).score,
+          karma: reputationAt(
+            state.reputation.outcomes,
+            keyOf(state, plan),
+            timestampOf(at),
+            configuration.karma,
+          ),
+          score:
+            contributor === null
+              ? null
+              : scoreAt(contributor.record, timestampOf(at), configuration.karma).score,
           share: mean(list.slice(-Math.floor(list.length / 3))),
         }
       }),
@@ -161,7 +170,7 @@ export const createObserver = (plans: readonly AuthorPlan[], configuration: Conf
 
 const keyOf = (state: State, { name, role }: AuthorPlan): string =>
   authorKey(
-    role === 'contributor' ? (activeByNode(state.signals.contributors, name)?.id ?? null) : null,
+    role === 'contributor' ? (activeByNode(state.signals.contributors, nodeId(name))?.id ?? null) : null,
     name,
   )
 

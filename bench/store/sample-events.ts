@@ -1,3 +1,4 @@
+import { timestampAt } from '../../src/core/shared/time.ts'
 import { hash, randomUUID } from 'node:crypto'
 import { uuidv7 } from 'uuidv7'
 import { headOf, type Head, type LogRecord, type Stamped } from '../../src/core/log/event.ts'
@@ -15,7 +16,7 @@ export const sampleEvents = (afterSeq: number, count: number): readonly Stamped[
   Array.from({ length: count }, (_, index) => sampleEvent(afterSeq + 1 + index))
 
 const sampleEvent = (seq: number): Stamped => {
-  const time = new Date(START_MS + seq).toISOString()
+  const time = timestampAt(START_MS + seq)
   return {
     seq,
     id: uuidv7(),

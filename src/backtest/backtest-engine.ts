@@ -1,4 +1,6 @@
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
+import { type CanonicalSymbol, nodeId } from '../core/shared/brand.ts'
+import { timestampAt } from '../core/shared/time.ts'
+import { yieldToEventLoop } from '../ports/yield-to-event-loop.ts'
 import type { Command } from '../core/decide.ts'
 import type { Configuration } from '../core/config/schema.ts'
 import type { Stamped } from '../core/log/event.ts'
@@ -18,7 +20,7 @@ export interface BacktestEngineDependencies {
 }
 
 /** Prices at which orders can be filled now; null where a symbol has none. */
-export type Prices = ReadonlyMap<string, Quote | null>
+export type Prices = ReadonlyMap<CanonicalSymbol, Quote | null>
 
 /**
  * The deciders of the engine at recorded time. Nothing is stored or signed, and only the fold is kept, so the memory of
@@ -64,7 +66,7 @@ export class BacktestEngine implements Executor {
 
   execute(command: Command, { traceId = null }: ExecuteOptions = {}): Promise<Outcome> {
     const result = run(this.#state, command, {
-      now: new Date(this.#nowMs).toISOString(),
+      now: timestampAt(this.#nowMs),
       newId: () => this.newId(),
       traceId,
       configuration: this.#dependencies.configuration(),
@@ -84,7 +86,7 @@ export class BacktestEngine implements Executor {
 
   /** Folds an event of the log at the current time; no decision follows from it at once. */
   replay(event: Stamped): void {
-    const replayed = { ...event, seq: this.#state.seq + 1, recordedAt: new Date(this.#nowMs).toISOString() }
+    const replayed = { ...event, seq: this.#state.seq + 1, recordedAt: timestampAt(this.#nowMs) }
     this.#state = evolve(this.#state, replayed)
     this.#dependencies.onEvents([replayed])
   }
@@ -103,7 +105,7 @@ export class BacktestEngine implements Executor {
   }
 }
 
-export const BACKTEST_NODE = 'backtest'
+export const BACKTEST_NODE = nodeId('backtest')
 
 const KEYS_KEPT = 10_000
 

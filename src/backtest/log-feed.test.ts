@@ -1,3 +1,4 @@
+import { type Timestamp, timestampOf } from '../core/shared/brand.ts'
 import { describe, expect, it } from 'vitest'
 import { createSimulatedFeed } from '../adapters/feeds/simulated/simulated-feed.ts'
 import { BUILT_IN_PRODUCERS } from '../adapters/producers/all.ts'
@@ -7,7 +8,7 @@ import { DEFAULT_CONFIGURATION } from '../core/config/validate.ts'
 import { EMPTY_HEAD, type Stamped } from '../core/log/event.ts'
 import { chain } from '../core/log/hash-chain.ts'
 import { barAt } from '../core/market/bars.fixture.ts'
-import { DAY_MS } from '../core/shared/time.ts'
+import { DAY_MS, timestampAt } from '../core/shared/time.ts'
 import { sha256Hex } from '../engine/sha256.ts'
 import type { MarketFeed } from '../ports/market-feed.ts'
 import { LogFeed } from './log-feed.ts'
@@ -78,12 +79,12 @@ const typed = (seq: number, type: string, payload: object, recordedAt: string): 
   seq,
   id: `id-${seq}`,
   type,
-  ts: recordedAt,
+  ts: timestampOf(recordedAt),
   source: 'test',
   traceId: null,
   dedupeKey: null,
   payload: payload as Stamped['payload'],
-  recordedAt,
+  recordedAt: timestampOf(recordedAt),
 })
 
 describe('a run through a log', () => {
@@ -146,7 +147,7 @@ describe('what was said', () => {
     return delivered
   }
 
-  const at = (minute: number, ms = 0): string => new Date(FROM_MS + minute * 60_000 + ms).toISOString()
+  const at = (minute: number, ms = 0): Timestamp => timestampAt(FROM_MS + minute * 60_000 + ms)
   const bar = (seq: number, minute: number, symbol = 'BTC') =>
     typed(seq, 'market.bar.v1', { feed: 'x', ...barAt(at(minute), 100, { symbol }) }, at(minute + 1))
   const signal = (seq: number, recordedAt: string) =>

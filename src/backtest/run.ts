@@ -1,5 +1,6 @@
+import type { CanonicalSymbol } from '../core/shared/brand.ts'
 import { priceFrom } from '../core/shared/money.ts'
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
+import { yieldToEventLoop } from '../ports/yield-to-event-loop.ts'
 import type { Configuration } from '../core/config/schema.ts'
 import { foldingOf } from '../core/operations/decide.ts'
 import type { Stamped } from '../core/log/event.ts'
@@ -261,7 +262,9 @@ const NO_EVENTS: SurroundingEvents = { before: [], after: [] }
 
 /** A symbol without a bar now cannot be traded now. */
 const pricesAtOpen = (symbols: readonly string[], bars: readonly FeedBar[], openMs: number): Prices => {
-  const prices = new Map<string, Quote | null>(symbols.map((symbol) => [canonicalSymbol(symbol), null]))
+  const prices = new Map<CanonicalSymbol, Quote | null>(
+    symbols.map((symbol) => [canonicalSymbol(symbol), null]),
+  )
   for (const { symbol, open } of bars)
     prices.set(canonicalSymbol(symbol), { price: priceFrom(open), atMs: openMs })
   return prices

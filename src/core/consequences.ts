@@ -1,5 +1,6 @@
+import { canonicalSymbol } from './shared/symbol.ts'
 import type { Command } from './decide.ts'
-import { intentId, positionId, timestampOf } from './shared/brand.ts'
+import { intentId } from './shared/brand.ts'
 import { blocksEntries, blocksExits, KILL_SWITCH } from './shared/level.ts'
 import { priceFrom } from './shared/money.ts'
 import { isSignal, type KnownEvent, type PayloadOf, type StoredSignal } from './events/catalogue.ts'
@@ -20,17 +21,17 @@ export const consequencesOf = (event: KnownEvent): readonly Command[] => {
     case 'brain.conviction.v1': {
       const { symbol, direction, decision } = event.payload
       return decision.action === 'exit' && direction !== 'neutral'
-        ? [{ kind: 'exit-symbol', symbol, direction }]
+        ? [{ kind: 'exit-symbol', symbol: canonicalSymbol(symbol), direction }]
         : []
     }
     case 'execution.trade_intent.v1':
       return [{ kind: 'execute-intent', intentId: intentId(event.id) }]
     case 'execution.intent_approved.v1':
-      return [{ kind: 'execute-intent', intentId: intentId(event.payload.intent_id) }]
+      return [{ kind: 'execute-intent', intentId: event.payload.intent_id }]
     case 'execution.position_closed.v1':
       return [
         { kind: 'record-outcome', close: event.payload },
-        { kind: 'settle-position', positionId: positionId(event.payload.position_id) },
+        { kind: 'settle-position', positionId: event.payload.position_id },
         { kind: 'accrue-shares', close: event.payload },
       ]
     case 'karma.intent.v1':
@@ -69,20 +70,21 @@ const CHECK: Command = { kind: 'check-positions' }
 
 /** Order matters: resting orders, then open positions, then calls due. */
 const afterBar = (bar: PayloadOf<'market.bar.v1'>): readonly Command[] => {
-  const { symbol, close, volume, close_ts: closeTs } = bar
+  const { volume, close_ts: closeTs } = bar
+  const symbol = canonicalSymbol(bar.symbol)
   const seen = {
     kind: 'bar',
     open: priceFrom(bar.open),
     high: priceFrom(bar.high),
     low: priceFrom(bar.low),
-    close: priceFrom(close),
-    openTs: timestampOf(bar.open_ts),
-    ts: timestampOf(closeTs),
+    close: priceFrom(bar.close),
+    openTs: bar.open_ts,
+    ts: closeTs,
   } as const
   return [
     { kind: 'fill-resting', bar: { symbol, close: seen.close, volume, closeTs } },
     { kind: 'watch-bar', symbol, seen },
-    { kind: 'settle-bar', bar: { symbol, close, closeTs } },
+    { kind: 'settle-bar', bar: { symbol, close: seen.close, closeTs } },
   ]
 }
 
@@ -93,7 +95,7 @@ const afterSignal = ({ type, payload, source, ts }: StoredSignal): readonly Comm
   return [
     {
       kind: 'watch-quote',
-      quoted: { symbol, price: priceFrom(price), ts: timestampOf(ts), producer: source },
+      quoted: { symbol: canonicalSymbol(symbol), price: priceFrom(price), ts, producer: source },
     },
   ]
 }

@@ -1,5 +1,6 @@
+import { nodeId, contributorId } from './shared/brand.ts'
 import { describe, expect, it } from 'vitest'
-import { stateAfter } from '../../test/given.fixture.ts'
+import { NOW, stateAfter } from '../../test/given.fixture.ts'
 import { canonicalJson } from './log/canonical-json.ts'
 import { decodeState, encodeState } from './state-codec.ts'
 import { evolve, INITIAL_STATE } from './state.ts'
@@ -22,7 +23,7 @@ describe('the state as text', () => {
     const state = stateAfter([started('b'), started('a')])
     const back = decodeState(encodeState(state))
     expect(encodeState(back)).toBe(encodeState(state))
-    expect(back.operations.nodes.publicKeys.get('a')).toBe('key of a')
+    expect(back.operations.nodes.publicKeys.get(nodeId('a'))).toBe('key of a')
     expect(back.operations.nodes.starts).toBe(2)
   })
 
@@ -42,14 +43,14 @@ describe('the state as text', () => {
       seq: 1,
       id: 'x',
       type: 'later.thing.v9',
-      ts: 't',
+      ts: NOW,
       source: null,
       traceId: null,
       dedupeKey: null,
       payload: {},
-      recordedAt: 't',
+      recordedAt: NOW,
     }
-    expect(evolve(INITIAL_STATE, outsider)).toEqual({ ...INITIAL_STATE, seq: 1, recordedAt: 't' })
+    expect(evolve(INITIAL_STATE, outsider)).toEqual({ ...INITIAL_STATE, seq: 1, recordedAt: NOW })
   })
 
   it('keeps what strangers say of themselves, whatever they call it', () => {
@@ -71,7 +72,9 @@ describe('the state as text', () => {
     expect(encodeState(back)).toBe(encodeState(state))
     expect(canonicalJson(JSON.parse(encodeState(state)) as JsonObject)).toBe(encodeState(state))
     for (const node of nodes) {
-      const known = back.signals.contributors.byId.get(back.signals.contributors.idOfNode.get(node) ?? '')
+      const known = back.signals.contributors.byId.get(
+        back.signals.contributors.idOfNode.get(nodeId(node)) ?? contributorId(''),
+      )
       expect(known, node).toMatchObject({ nodeId: node, name: '$map' })
       expect(canonicalJson(known?.metadata ?? {})).toBe(canonicalJson(JSON.parse(text) as JsonObject))
     }

@@ -1,3 +1,4 @@
+import { type Timestamp, BEFORE_ALL } from './shared/brand.ts'
 import { evolveBrain, INITIAL_BRAIN, type BrainState } from './brain/evolve.ts'
 import { asKnown } from './events/catalogue.ts'
 import type { Stamped } from './log/event.ts'
@@ -9,13 +10,13 @@ import { evolveTrading, INITIAL_TRADING, type TradingState } from './trading/evo
 import { evolveTreasury, INITIAL_TREASURY, type TreasuryState } from './treasury/evolve.ts'
 
 /** Changes with every change of the fold: a snapshot of another version is not used. */
-export const STATE_VERSION = '10'
+export const STATE_VERSION = '11'
 
 /** All of memory, as one fold over the log: one member per context. */
 export interface State {
   readonly seq: number
   /** Receive time of the newest event; it never decreases. */
-  readonly recordedAt: string
+  readonly recordedAt: Timestamp
   readonly market: Market
   readonly signals: SignalsState
   readonly trading: TradingState
@@ -27,7 +28,7 @@ export interface State {
 
 export const INITIAL_STATE: State = {
   seq: 0,
-  recordedAt: '',
+  recordedAt: BEFORE_ALL,
   market: INITIAL_MARKET,
   signals: INITIAL_SIGNALS,
   trading: INITIAL_TRADING,

@@ -1,5 +1,6 @@
+import { canonicalSymbol } from '../core/shared/symbol.ts'
 import { priceFrom } from '../core/shared/money.ts'
-import { type Timestamp } from '../core/shared/brand.ts'
+import { timestampOf } from '../core/shared/brand.ts'
 import { expect, it } from 'vitest'
 import { MemoryLog } from '../adapters/storage/memory/memory-log.ts'
 import type { Command } from '../core/decide.ts'
@@ -9,7 +10,7 @@ import { access, openEngine, set } from './engine.fixture.ts'
 const usual: Command = { kind: 'watch-regime' }
 const urgent: Command = {
   kind: 'observe-tick',
-  tick: { symbol: 'BTC', price: priceFrom(1), ts: 't' as Timestamp, confirms: null },
+  tick: { symbol: canonicalSymbol('BTC'), price: priceFrom(1), ts: timestampOf('t'), confirms: null },
 }
 
 const queueOf = (...ids: readonly string[]): CommandQueue<{ command: Command; id: string }> => {

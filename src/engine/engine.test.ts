@@ -1,3 +1,4 @@
+import { timestampOf } from '../core/shared/brand.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { testClock, testSigner } from '../../test/signer.fixture.ts'
@@ -16,7 +17,7 @@ describe('a command recorded alongside', () => {
       producerId: 'technical-analysis',
       type: 'signal.ta.v1',
       payload: { symbol: 'BTC', rsi_14: rsi },
-      ts: '2026-02-20T00:00:00.000Z',
+      ts: timestampOf('2026-02-20T00:00:00.000Z'),
       dedupeKey,
     },
   })

@@ -1,4 +1,6 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { NodeId } from '../core/shared/brand.ts'
+import { timestampAt } from '../core/shared/time.ts'
+import { yieldToEventLoop } from '../ports/yield-to-event-loop.ts'
 import type { Command } from '../core/decide.ts'
 import type { Configuration } from '../core/config/schema.ts'
 import { DEFAULT_CONFIGURATION } from '../core/config/validate.ts'
@@ -68,7 +70,7 @@ const LIMITS: EngineLimits = {
  */
 export class Engine implements Executor {
   readonly log: EventLog
-  readonly nodeId: string
+  readonly nodeId: NodeId
   readonly eventBus = new EventBus()
   readonly #dependencies: EngineDependencies
   readonly #limits: EngineLimits
@@ -183,7 +185,7 @@ export class Engine implements Executor {
   async #decideNext(): Promise<void> {
     // Commands of the same turn of the event loop share a batch, since every batch has a fixed cost; and other work
     // gets a turn between two batches.
-    await nextTurn()
+    await yieldToEventLoop()
     if (this.#inFlight.length === 0) await this.#foldForeign()
     const waiting = this.#queue.take(this.#batchSize(), this.#limits.urgentBatchMax)
     try {
@@ -223,7 +225,7 @@ export class Engine implements Executor {
     const nowMs = Math.max(clock.now(), Date.parse(before.head.recordedAt) || 0)
     let turnBeganMs = performance.now()
     const context = {
-      now: new Date(nowMs).toISOString(),
+      now: timestampAt(nowMs),
       newId: () => clock.newId(),
       configuration: configuration(),
       version,
@@ -233,7 +235,7 @@ export class Engine implements Executor {
       elapsedMs: () => Math.round(performance.now() - turnBeganMs),
     }
     const next = async ({ command }: Request): Promise<boolean> => {
-      await nextTurn()
+      await yieldToEventLoop()
       turnBeganMs = performance.now()
       // An urgent command that arrived meanwhile waits for one turn, not for the whole batch.
       return isUrgent(command) || !this.#queue.hasUrgent

@@ -1,4 +1,6 @@
+import type { Timestamp } from '../core/shared/brand.ts'
+import { timestampAt } from '../core/shared/time.ts'
 import type { Clock } from '../ports/clock.ts'
 
 /** Now, in the wire's form. */
-export const isoNow = (clock: Pick<Clock, 'now'>): string => new Date(clock.now()).toISOString()
+export const isoNow = (clock: Pick<Clock, 'now'>): Timestamp => timestampAt(clock.now())

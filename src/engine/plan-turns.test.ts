@@ -1,3 +1,4 @@
+import { timestampOf } from '../core/shared/brand.ts'
 import { expect, it } from 'vitest'
 import { testClock } from '../../test/signer.fixture.ts'
 import { MemoryLog } from '../adapters/storage/memory/memory-log.ts'
@@ -88,7 +89,7 @@ const signal = (dedupeKey: string): Command => ({
     producerId: 'technical-analysis',
     type: 'signal.ta.v1',
     payload: { symbol: 'BTC', rsi_14: 40 },
-    ts: '2026-02-20T00:00:00.000Z',
+    ts: timestampOf('2026-02-20T00:00:00.000Z'),
     dedupeKey,
   },
 })

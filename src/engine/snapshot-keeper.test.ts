@@ -1,3 +1,4 @@
+import { nodeId, type NodeId } from '../core/shared/brand.ts'
 import { Map as PersistentMap } from 'immutable'
 import { expect, it } from 'vitest'
 import { MemoryLog } from '../adapters/storage/memory/memory-log.ts'
@@ -57,8 +58,8 @@ it('rests a hundred times as long as one took, but not at the end', async () => 
 /** So many nodes that their keys are several slices of text. */
 const largeMemoryAt = (seq: number): Memory => {
   const { state } = EMPTY_MEMORY
-  const keys = Array.from({ length: 1000 }, (_, index): [string, string] => [
-    `node-${index}`,
+  const keys = Array.from({ length: 1000 }, (_, index): [NodeId, string] => [
+    nodeId(`node-${index}`),
     'ü'.repeat(200),
   ])
   const nodes = { ...state.operations.nodes, publicKeys: PersistentMap(keys) }

@@ -1,3 +1,4 @@
+import { nodeId, timestampOf } from '../core/shared/brand.ts'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -42,12 +43,12 @@ class FaultyLog extends MemoryLog {
       { state: { ...EMPTY_MEMORY.state, seq: head.seq }, head },
       new Map(),
       {
-        now: '2026-02-20T00:30:00.000Z',
+        now: timestampOf('2026-02-20T00:30:00.000Z'),
         newId: () => `foreign-${(this.#foreignCount += 1)}`,
         configuration: DEFAULT_CONFIGURATION,
         version: '0',
         sha256Hex,
-        nodeId: 'foreign',
+        nodeId: nodeId('foreign'),
         sign: () => '',
         elapsedMs: () => 0,
       },

@@ -1,3 +1,4 @@
+import { priceFrom } from '../core/shared/money.ts'
 import { afterEach, describe, expect, it } from 'vitest'
 import { CATALOGUE } from '../core/events/catalogue.ts'
 import { BUILTIN_PRODUCERS, signalTypeOf } from '../core/signal-types/all.ts'
@@ -267,7 +268,7 @@ const viewOf = (bars: readonly FeedBar[]): MarketView => ({
     symbol,
     analysisBars: [],
     variance: null,
-    close: bars.findLast((bar) => bar.symbol === symbol)?.close ?? 1,
+    close: priceFrom(bars.findLast((bar) => bar.symbol === symbol)?.close ?? 1),
     return1h: null,
     return24h: null,
     volume24hUsd: null,

@@ -1,6 +1,7 @@
+import type { NodeId } from '../core/shared/brand.ts'
 /** One Ed25519 identity. Signs the UTF-8 canonical JSON of payloads, in batches, off the deciding thread. */
 export interface Signer {
-  readonly nodeId: string
+  readonly nodeId: NodeId
   /** 64 hex digits. */
   readonly publicKey: string
   /** Not saved anywhere: it ends with the process. */

@@ -1,3 +1,4 @@
+import { positionId, timestampOf } from '../../src/core/shared/brand.ts'
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_CONFIGURATION } from '../../src/core/config/validate.ts'
@@ -13,7 +14,7 @@ import {
   withMove,
   withTrade,
 } from '../../src/core/reputation/base-rates.ts'
-import { type Horizon, HORIZON_MS } from '../../src/core/shared/time.ts'
+import { type Horizon, HORIZON_MS, timestampAt } from '../../src/core/shared/time.ts'
 
 const page = readFileSync(new URL('../../docs/karma.md', import.meta.url), 'utf8')
 const { karma: rules, settlement } = DEFAULT_CONFIGURATION
@@ -60,7 +61,7 @@ describe('docs/karma.md', () => {
     expectRows('Trades so far, stop 5 %, target 10 %', ([seen = '']) => {
       const [wins = 0, count = 0] = numbersIn(seen)
       const trades = Array.from({ length: count }).reduce<typeof NO_RATES>(
-        (rates, _, index) => withTrade(rates, `trade-${index}`, index < wins),
+        (rates, _, index) => withTrade(rates, positionId(`trade-${index}`), index < wins),
         NO_RATES,
       )
       return tradeRate(trades, { prior: settlement.prior, stopPct: 0.05, targetPct: 0.1 })
@@ -76,7 +77,7 @@ describe('docs/karma.md', () => {
   })
 
   it('says what a score is', () => {
-    const asOf = '2026-02-20T00:00:00.000Z'
+    const asOf = timestampOf('2026-02-20T00:00:00.000Z')
     expectRows('Submitted', (given) => {
       const [submitted = 0, accepted = 0, resolved = 0, hitRate = 0, brier = 0, streak = 0, days = 0] =
         given.map(Number)
@@ -89,7 +90,7 @@ describe('docs/karma.md', () => {
         weightSum: resolved,
         brierSum: brier * resolved,
         streakDays: streak,
-        lastActiveAt: new Date(Date.parse(asOf) - days * 86_400_000).toISOString(),
+        lastActiveAt: timestampAt(Date.parse(asOf) - days * 86_400_000),
       }
       return scoreAt(record, asOf, rules).score
     })

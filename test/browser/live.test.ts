@@ -1,3 +1,4 @@
+import { canonicalSymbol } from '../../src/core/shared/symbol.ts'
 import { fileURLToPath } from 'node:url'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -75,7 +76,7 @@ describe.skipIf(BROWSER === undefined)('live trading', () => {
       kind: 'compare-account',
       sweep: {
         venue: VENUE,
-        quietSymbols: ['ETH'],
+        quietSymbols: [canonicalSymbol('ETH')],
         liquidations: [],
         positions: [
           {

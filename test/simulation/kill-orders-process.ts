@@ -1,5 +1,6 @@
+import { canonicalSymbol } from '../../src/core/shared/symbol.ts'
+import { timestampAt } from '../../src/core/shared/time.ts'
 import { priceFrom } from '../../src/core/shared/money.ts'
-import { type Timestamp } from '../../src/core/shared/brand.ts'
 /**
  * An engine that trades at a venue of another process, until it is killed: `kill-orders-process.ts <TradingTask>`. It
  * loads allRecords and then waits for a line that says go. What it does it says, one line in a line.
@@ -115,10 +116,10 @@ const fillResting = async (): Promise<void> => {
 /** A price between two bars, which may reach a stop. */
 const tick = async (live: LiveEngine, timer: Timer, symbol: string, price: number): Promise<void> => {
   await setPrices({ [symbol]: price })
-  const ts = new Date(timer.now()).toISOString()
+  const ts = timestampAt(timer.now())
   await live.engine.execute({
     kind: 'observe-tick',
-    tick: { symbol, price: priceFrom(price), ts: ts as Timestamp, confirms: null },
+    tick: { symbol: canonicalSymbol(symbol), price: priceFrom(price), ts, confirms: null },
   })
 }
 
@@ -135,12 +136,12 @@ const act = async (live: LiveEngine, timer: Timer): Promise<void> => {
   const { checked } = engine.state.trading.venue
   const mayEnter = checked?.ok === true && engine.state.trading.killSwitch.level < 2
   for (const symbol of symbols) {
-    const [held] = positionsOf(engine.state.trading, symbol)
+    const [held] = positionsOf(engine.state.trading, canonicalSymbol(symbol))
     const price = prices[symbol] ?? 100
     if (held !== undefined && random.happens(0.2))
       await tick(live, timer, symbol, round(price * (held.terms.direction === 'long' ? 0.9 : 1.1)))
     if (held !== undefined || !mayEnter || random.happens(0.5)) continue
-    const valid_until = new Date(timer.now() + INTENT_MS).toISOString()
+    const valid_until = timestampAt(timer.now() + INTENT_MS)
     await live.submitIntent({ symbol, direction: random.happens(0.5) ? 'long' : 'short', valid_until })
   }
 }

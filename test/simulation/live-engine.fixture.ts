@@ -1,13 +1,13 @@
-import { type IntentId } from '../../src/core/shared/brand.ts'
+import { intentId } from '../../src/core/shared/brand.ts'
 import { uuidv7 } from 'uuidv7'
 import type { Configuration } from '../../src/core/config/schema.ts'
 import { DEFAULT_CONFIGURATION } from '../../src/core/config/validate.ts'
-import type { PayloadOf } from '../../src/core/events/catalogue.ts'
+import type { NewPayload } from '../../src/core/events/catalogue.ts'
 import type { LogRecord } from '../../src/core/log/event.ts'
 import { barAt } from '../../src/core/market/bars.fixture.ts'
 import type { JsonObject } from '../../src/core/shared/json.ts'
 import { usdFrom } from '../../src/core/shared/money.ts'
-import { DAY_MS } from '../../src/core/shared/time.ts'
+import { DAY_MS, timestampAt } from '../../src/core/shared/time.ts'
 import { Engine } from '../../src/engine/engine.ts'
 import { OrderRouter } from '../../src/engine/orders/order-router.ts'
 import type { Broker } from '../../src/ports/broker.ts'
@@ -37,7 +37,7 @@ export interface LiveEngine {
   /** Prices of the symbols as of the minute that just ended. */
   bars(prices: Readonly<Record<string, number>>, volume?: number): Promise<void>
   /** Appends a trade intent and executes it at once. */
-  submitIntent(changes?: Partial<PayloadOf<'execution.trade_intent.v1'>>): Promise<string>
+  submitIntent(changes?: Partial<NewPayload<'execution.trade_intent.v1'>>): Promise<string>
   /** Simulates a crash: nothing is waited for. */
   drop(): void
   readonly dropped: Promise<void>
@@ -74,7 +74,7 @@ const liveConfiguration = ({
 
 /** Paper trading for long enough, and a confirmation. */
 export const prepareForLive = async (log: EventLog, nowMs: number): Promise<void> => {
-  const at = new Date(nowMs - 30 * DAY_MS).toISOString()
+  const at = timestampAt(nowMs - 30 * DAY_MS)
   const opened = await openEngine(
     log,
     () => nowMs - 30 * DAY_MS,
@@ -111,19 +111,19 @@ export const openLiveEngine = async (dependencies: LiveEngineDependencies): Prom
     errors,
     bars: async (prices, volume = 1) => {
       const openMs = Math.floor(timer.now() / MINUTE_MS) * MINUTE_MS - MINUTE_MS
-      const openTs = new Date(openMs).toISOString()
+      const openTs = timestampAt(openMs)
       const bars = Object.entries(prices).map(([symbol, close]) => barAt(openTs, close, { symbol, volume }))
       await engine.execute({ kind: 'observe-bars', observation: { feed: 'file', bars } })
     },
     submitIntent: async (changes = {}) => {
-      const now = new Date(timer.now()).toISOString()
+      const now = timestampAt(timer.now())
       const id = await appendEvent(
         dependencies.log,
         now,
         'execution.trade_intent.v1',
         intentAt(timer.now(), changes),
       )
-      await engine.execute({ kind: 'execute-intent', intentId: id as IntentId })
+      await engine.execute({ kind: 'execute-intent', intentId: intentId(id) })
       return id
     },
     dropped: lifetime.over,
@@ -227,8 +227,8 @@ export const appendEvent = async (
 
 export const intentAt = (
   nowMs: number,
-  changes: Partial<PayloadOf<'execution.trade_intent.v1'>>,
-): PayloadOf<'execution.trade_intent.v1'> => ({
+  changes: Partial<NewPayload<'execution.trade_intent.v1'>>,
+): NewPayload<'execution.trade_intent.v1'> => ({
   cycle_id: uuidv7(),
   symbol: 'BTC',
   direction: 'long',
@@ -239,7 +239,7 @@ export const intentAt = (
   rationale: 'test',
   stop_loss_pct: 0.05,
   take_profit_pct: 0.1,
-  valid_until: new Date(nowMs + 300_000).toISOString(),
+  valid_until: timestampAt(nowMs + 300_000),
   conviction_id: 'conviction',
   signal_ids: ['s1'],
   attribution: [{ signal_id: 's1', weight: 1 }],

@@ -1,3 +1,4 @@
+import { canonicalSymbol } from '../../src/core/shared/symbol.ts'
 import { describe, expect, it } from 'vitest'
 import { MemoryLog } from '../../src/adapters/storage/memory/memory-log.ts'
 import { openPositionsOf, positionsOf } from '../../src/core/trading/book.ts'
@@ -85,7 +86,8 @@ const act = async (
   if (state.trading.killSwitch.level >= 2 || state.trading.venue.checked?.ok !== true) return
   if (state.trading.orders.open.some(({ status }) => status === 'unknown')) return
   for (const symbol of SYMBOLS) {
-    if (random.happens(0.5) || positionsOf(live.engine.state.trading, symbol).length > 0) continue
+    if (random.happens(0.5) || positionsOf(live.engine.state.trading, canonicalSymbol(symbol)).length > 0)
+      continue
     await during(live.submitIntent({ symbol, direction: random.happens(0.5) ? 'long' : 'short' }))
   }
 }

@@ -1,4 +1,4 @@
-import { type OrderId, type IntentId } from '../../src/core/shared/brand.ts'
+import { orderId, intentId } from '../../src/core/shared/brand.ts'
 import { afterEach, describe, expect, it } from 'vitest'
 import { openPositionsOf } from '../../src/core/trading/book.ts'
 import type { LiveEngine } from './live-engine.fixture.ts'
@@ -42,7 +42,7 @@ export const orderScenarios = (
     return intent
   }
   const state = () => fixture.live.engine.state
-  const statusOf = (intent: string) => state().trading.intents.get(intent as IntentId)?.status
+  const statusOf = (intent: string) => state().trading.intents.get(intentId(intent))?.status
   const held = () => openPositionsOf(state().trading)
   const setLevel = (level: 2 | 3) =>
     fixture.live.engine.execute({
@@ -111,7 +111,7 @@ export const orderScenarios = (
       await fixture.fillSome()
       const [waiting] = [...state().trading.orders.open.values()]
       const request = {
-        orderId: (waiting?.id ?? '') as OrderId,
+        orderId: orderId(waiting?.id ?? ''),
         operator: 'op',
         reason: null,
         surface: 'cli',

@@ -1,3 +1,5 @@
+import { timestampAt } from '../../src/core/shared/time.ts'
+import { type Timestamp, nodeId } from '../../src/core/shared/brand.ts'
 import { createPrivateKey, createPublicKey, hash, sign } from 'node:crypto'
 import { EMPTY_HEAD, headOf, type Head, type LogRecord, type Stamped } from '../../src/core/log/event.ts'
 import { chain, hashOf } from '../../src/core/log/hash-chain.ts'
@@ -24,7 +26,7 @@ export const nodeOf = (seedByte: number): Signer => {
   const spki = createPublicKey(privateKey).export({ format: 'der', type: 'spki' })
   const publicKey = spki.subarray(-32).toString('hex')
   return {
-    nodeId: `svc-${publicKey.slice(0, 16)}`,
+    nodeId: nodeId(`svc-${publicKey.slice(0, 16)}`),
     publicKey,
     ephemeral: true,
     sign: (text) => sign(null, Buffer.from(text), privateKey).toString('hex'),
@@ -35,12 +37,12 @@ export const nodeOf = (seedByte: number): Signer => {
 }
 
 /** The event with which a node introduces its key. */
-export const started = ({ nodeId, publicKey }: Signer): Said => ({
+export const started = ({ nodeId: id, publicKey }: Signer): Said => ({
   type: 'system.started.v1',
   source: 'system',
   payload: {
     version: '0.0.0',
-    node_id: nodeId,
+    node_id: id,
     public_key: publicKey,
     ephemeral: true,
     integrity: { ok: true, reason: null, first_bad_seq: null },
@@ -92,7 +94,7 @@ export const headAfter = (records: readonly LogRecord[]): Head => {
 }
 
 /** Seconds since the first day of 2026. */
-const timeAt = (second: number): string => new Date(Date.UTC(2026, 0, 1) + second * 1000).toISOString()
+const timeAt = (second: number): Timestamp => timestampAt(Date.UTC(2026, 0, 1) + second * 1000)
 
 const stampedAt = (seq: number, { type, payload, source, traceId, dedupeKey }: Said): Stamped => ({
   seq,

@@ -1,3 +1,4 @@
+import { priceFrom } from '../../core/shared/money.ts'
 import type { AnalysisBar } from '../../core/market/evolve.ts'
 import type { MarketView, SymbolView } from '../../core/market/readings.ts'
 
@@ -8,7 +9,7 @@ export const symbolView = (said: Partial<SymbolView> = {}): SymbolView => ({
   symbol: 'BTC',
   analysisBars: [],
   variance: null,
-  close: 100,
+  close: priceFrom(100),
   return1h: null,
   return24h: null,
   volume24hUsd: null,
@@ -35,10 +36,10 @@ export const barsOf = (closes: readonly number[]): readonly AnalysisBar[] =>
     const open = closes[index - 1] ?? close
     return {
       openMs: index * BAR_SECONDS * 1000,
-      open,
-      high: Math.max(open, close),
-      low: Math.min(open, close),
-      close,
+      open: priceFrom(open),
+      high: priceFrom(Math.max(open, close)),
+      low: priceFrom(Math.min(open, close)),
+      close: priceFrom(close),
       volume: 10,
       quoteVolume: 10 * close,
       openInterestUsd: null,

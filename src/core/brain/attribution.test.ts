@@ -1,3 +1,4 @@
+import { signalId } from '../shared/brand.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { creditsOf } from './decision.ts'
@@ -14,8 +15,8 @@ describe('creditsOf', () => {
           const supporters = conviction.inputs.filter(
             ({ contribution }) => contribution * conviction.side > 0,
           )
-          expect(credits.map(({ signalId }) => signalId)).toStrictEqual(
-            supporters.map(({ signalId }) => signalId),
+          expect(credits.map((credit) => credit.signalId)).toStrictEqual(
+            supporters.map((input) => input.signalId),
           )
           expect(credits.reduce((sum, { weightBillionths }) => sum + weightBillionths, 0)).toBe(1e9)
           expect(credits.every(({ weightBillionths }) => weightBillionths >= 0)).toBe(true)
@@ -26,8 +27,8 @@ describe('creditsOf', () => {
   })
 
   it('gives what rounding leaves to the largest, the first of equals', () => {
-    const input = (signalId: string, contribution: number) => ({
-      signalId,
+    const input = (id: string, contribution: number) => ({
+      signalId: signalId(id),
       authorId: 'a',
       domain: 'social' as const,
       share: 1,

@@ -1,3 +1,4 @@
+import type { CanonicalSymbol, SignalId } from '../shared/brand.ts'
 import type { JsonObject } from '../shared/json.ts'
 
 export type Author = ProducerAuthor | ContributorAuthor
@@ -32,10 +33,9 @@ export interface AuthorSignals<Signal extends AuthorSignal = AuthorSignal> {
 }
 
 export interface AuthorSignal {
-  readonly id: string
+  readonly id: SignalId
   readonly type: string
-  /** In any spelling; null for a signal that names none. */
-  readonly symbol: string | null
+  readonly symbol: CanonicalSymbol
   /** The earlier of its own time and the time of receipt. */
   readonly effectiveTimeMs: number
   readonly payload: JsonObject

@@ -1,3 +1,5 @@
+import { priceFrom } from '../shared/money.ts'
+import { canonicalSymbol } from '../shared/symbol.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Regime } from './regime.ts'
@@ -18,7 +20,9 @@ const regimes = fc.constantFrom<Regime>('BULL', 'BEAR', 'CRISIS', 'TRANSITION')
 const think = (signals: readonly BrainSignal[], regime: Regime) =>
   cycleOf({
     signals: [...signals, ...regimeSignals(regime)],
-    market: [{ symbol: 'ETH', volume24hUsd: 2e9, return24hPct: null, mark: 3000 }],
+    market: [
+      { symbol: canonicalSymbol('ETH'), volume24hUsd: 2e9, return24hPct: null, mark: priceFrom(3000) },
+    ],
   })
 
 describe('15: which types score', () => {
@@ -90,7 +94,7 @@ describe('16: signals that do not belong', () => {
           const signals = signalsOf(all)
           const noisy = noise.map(({ view, ageMs, symbol }, index): BrainSignal => ({
             ...signalOf(view.kind, view.payloadOf(1), { id: `noise${index}`, author: view.author, ageMs }),
-            symbol,
+            symbol: canonicalSymbol(symbol ?? ''),
           }))
           const expected = firstOf(think(signals, regime))
           expect(firstOf(think([...signals, ...noisy], regime))).toStrictEqual(expected)

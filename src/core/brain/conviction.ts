@@ -1,3 +1,4 @@
+import type { SignalId } from '../shared/brand.ts'
 import { clamp01, r9 } from '../shared/numbers.ts'
 import { type DomainScore, type Synthesis, synthesize, type WeighedDomain } from './domain-score.ts'
 import type { FreshSignal } from './fresh-signals.ts'
@@ -26,6 +27,7 @@ export interface ConvictionStrength {
 
 /** The conviction on one symbol, with what it follows from. */
 export interface Conviction extends ConvictionStrength, Synthesis {
+  /** As the universe spells it. */
   readonly symbol: string
   readonly regime: Regime
   /** Inputs of the counter-thesis. */
@@ -35,11 +37,11 @@ export interface Conviction extends ConvictionStrength, Synthesis {
   readonly finalScore: number
   readonly confidence: number
   readonly inputs: readonly ConvictionInput[]
-  readonly signalIds: readonly string[]
+  readonly signalIds: readonly SignalId[]
 }
 
 export interface ConvictionInput {
-  readonly signalId: string
+  readonly signalId: SignalId
   readonly authorId: string
   readonly domain: Domain
   readonly share: number

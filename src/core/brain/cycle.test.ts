@@ -1,3 +1,6 @@
+import { priceFrom } from '../shared/money.ts'
+import { positionId, intentId } from '../shared/brand.ts'
+import { canonicalSymbol } from '../shared/symbol.ts'
 import { describe, expect, it } from 'vitest'
 import { watchRegime } from './cycle.ts'
 import type { Holding } from './decision.ts'
@@ -20,9 +23,10 @@ const bullish: readonly BrainSignal[] = [
 ]
 
 const holding = (kind: Holding['kind'], side: Holding['side'], symbol = 'eth/usdt'): Holding => ({
-  kind,
-  id: `${kind}-${side}`,
-  symbol,
+  ...(kind === 'position'
+    ? { kind, id: positionId(`position-${side}`) }
+    : { kind, id: intentId(`intent-${side}`) }),
+  symbol: canonicalSymbol(symbol),
   side,
 })
 
@@ -211,8 +215,15 @@ describe('cycle', () => {
   })
 
   it('finds market and holdings in any spelling', () => {
-    const market = [{ symbol: 'ETH-PERP', volume24hUsd: null, return24hPct: null, mark: 3000 }]
-    expect(inBull({ market, symbols: ['eth'] }).intents[0]?.intendedPrice).toBe(3000)
+    const market = [
+      {
+        symbol: canonicalSymbol('ETH-PERP'),
+        volume24hUsd: null,
+        return24hPct: null,
+        mark: priceFrom(3000),
+      },
+    ]
+    expect(inBull({ market, symbols: ['eth'] }).intents[0]?.intendedPrice).toBe(priceFrom(3000))
     expect(inBull({ symbols: ['eth'] }).intents[0]?.intendedPrice).toBeNull()
   })
 

@@ -1,3 +1,5 @@
+import type { Price } from '../shared/money.ts'
+import type { CanonicalSymbol } from '../shared/brand.ts'
 import { UNSEEN_MARKET, type MarketFacts } from '../signal-types/declare.ts'
 import type { DomainWeights } from '../shared/domains.ts'
 import type { KillSwitchLevel } from '../shared/level.ts'
@@ -31,7 +33,7 @@ export interface CycleInputs {
   readonly symbols: readonly string[]
   /** One entry per author. */
   readonly authors: readonly AuthorSignals[]
-  readonly market: readonly (MarketFacts & { readonly symbol: string })[]
+  readonly market: readonly (MarketFacts & { readonly symbol: CanonicalSymbol })[]
   readonly regimeBefore: Regime | null
   readonly killSwitchLevel: KillSwitchLevel
   readonly weights: DomainWeights
@@ -79,7 +81,7 @@ export const runCycle = <Kept>(
 ): CycleResult<Kept> => {
   const { asOfMs, killSwitchLevel, weights, regimeBefore } = inputs
   const signals = signalsBySymbol(inputs.authors)
-  const market = new Map(inputs.market.map((facts) => [canonicalSymbol(facts.symbol), facts]))
+  const market = new Map(inputs.market.map((facts) => [facts.symbol, facts]))
   const holdings = bySymbol(inputs.holdings)
   const regime = regimeIn(signals, asOfMs, rules.brain)
   const convictions: Kept[] = []
@@ -116,7 +118,7 @@ export const watchRegime = (
 ): RegimeReading => regimeIn(signalsBySymbol(authors), asOfMs, rules)
 
 const regimeIn = (
-  signals: ReadonlyMap<string, SymbolSignals>,
+  signals: ReadonlyMap<CanonicalSymbol, SymbolSignals>,
   asOfMs: number,
   rules: RegimeWatchRules,
 ): RegimeReading => {
@@ -126,7 +128,7 @@ const regimeIn = (
 
 const intentsOf = (
   conviction: DecidedConviction,
-  mark: number | null,
+  mark: Price | null,
   rules: CycleRules,
 ): readonly DecidedIntent[] => {
   const { action } = conviction.decision
@@ -140,8 +142,8 @@ const stalenessAfter = (before: Staleness, anyScored: boolean): Staleness => {
 }
 
 /** Pairs of canonical symbol and first spelling. */
-const distinct = (symbols: readonly string[]): readonly (readonly [string, string])[] => {
-  const spellings = new Map<string, string>()
+const distinct = (symbols: readonly string[]): readonly (readonly [CanonicalSymbol, string])[] => {
+  const spellings = new Map<CanonicalSymbol, string>()
   for (const symbol of symbols) {
     const key = canonicalSymbol(symbol)
     if (!spellings.has(key)) spellings.set(key, symbol)
@@ -149,11 +151,10 @@ const distinct = (symbols: readonly string[]): readonly (readonly [string, strin
   return [...spellings]
 }
 
-const bySymbol = (holdings: readonly Holding[]): ReadonlyMap<string, readonly Holding[]> => {
-  const grouped = new Map<string, readonly Holding[]>()
+const bySymbol = (holdings: readonly Holding[]): ReadonlyMap<CanonicalSymbol, readonly Holding[]> => {
+  const grouped = new Map<CanonicalSymbol, readonly Holding[]>()
   for (const holding of holdings) {
-    const key = canonicalSymbol(holding.symbol)
-    grouped.set(key, [...(grouped.get(key) ?? []), holding])
+    grouped.set(holding.symbol, [...(grouped.get(holding.symbol) ?? []), holding])
   }
   return grouped
 }

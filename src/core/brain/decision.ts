@@ -1,3 +1,5 @@
+import type { Price } from '../shared/money.ts'
+import type { CanonicalSymbol, IntentId, PositionId, SignalId } from '../shared/brand.ts'
 import type { KillSwitchLevel } from '../shared/level.ts'
 import type { Conviction } from './conviction.ts'
 import type { Regime } from './regime.ts'
@@ -12,18 +14,23 @@ export interface TradeDecision {
   /** All that apply; empty exactly when an intent follows. */
   readonly reasons: readonly HoldReason[]
   /** Open positions that the action `exit` closes. */
-  readonly exitPositionIds: readonly string[]
+  readonly exitPositionIds: readonly PositionId[]
 }
 
 /** An open position or a live intent. */
-export interface Holding {
-  readonly kind: 'position' | 'intent'
-  readonly id: string
-  readonly symbol: string
+export type Holding = HeldSide &
+  (
+    | { readonly kind: 'position'; readonly id: PositionId }
+    | { readonly kind: 'intent'; readonly id: IntentId }
+  )
+
+interface HeldSide {
+  readonly symbol: CanonicalSymbol
   readonly side: 'long' | 'short'
 }
 
 export interface TradeIntent {
+  /** As the universe spells it. */
   readonly symbol: string
   readonly direction: 'long' | 'short'
   /** Notional over equity, at most. */
@@ -33,7 +40,7 @@ export interface TradeIntent {
   readonly approvalRequired: boolean
   readonly effectiveConviction: number
   readonly regime: Regime
-  readonly intendedPrice: number | null
+  readonly intendedPrice: Price | null
   readonly credits: readonly Credit[]
 }
 
@@ -62,10 +69,12 @@ export const decisionOf = (
   })
   if (reasons.length === 0 && direction !== 'neutral')
     return { action: direction, reasons, exitPositionIds: [] }
-  const opposed = holdings.filter(({ kind, side }) => kind === 'position' && side !== direction)
+  const opposed = holdings.flatMap((holding) =>
+    holding.kind === 'position' && holding.side !== direction ? [holding.id] : [],
+  )
   // A cycle closes or opens, never both: a reversal takes two cycles.
   if (direction !== 'neutral' && isStrong && opposed.length > 0) {
-    return { action: 'exit', reasons, exitPositionIds: opposed.map(({ id }) => id) }
+    return { action: 'exit', reasons, exitPositionIds: opposed }
   }
   return { action: holdings.length > 0 ? 'hold' : 'none', reasons, exitPositionIds: [] }
 }
@@ -74,7 +83,7 @@ export const decisionOf = (
 export const intentOf = (
   conviction: Conviction,
   direction: 'long' | 'short',
-  mark: number | null,
+  mark: Price | null,
   { brain, risk }: DecisionRules,
 ): TradeIntent => {
   const { symbol, regime, effectiveConviction } = conviction
@@ -130,7 +139,7 @@ const reasonsThat = (applies: Readonly<Record<HoldReason, boolean>>): readonly H
 
 /** A signal's part in a trade. */
 interface Credit {
-  readonly signalId: string
+  readonly signalId: SignalId
   /** Whole; all credits of a trade add up to exactly a billion. */
   readonly weightBillionths: number
 }

@@ -1,3 +1,4 @@
+import type { Timestamp } from '../shared/brand.ts'
 import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
 import type { ReputationFacts } from '../reputation/evolve.ts'
 import { evolveLearning, INITIAL_LEARNING, type Learning } from './learning.ts'
@@ -5,7 +6,7 @@ import { evolveLearning, INITIAL_LEARNING, type Learning } from './learning.ts'
 /** What the brain remembers between cycles. */
 export interface BrainState {
   readonly regime: RegimeMemory | null
-  readonly lastCycle: { readonly id: string; readonly at: string } | null
+  readonly lastCycle: { readonly id: string; readonly at: Timestamp } | null
   readonly staleness: Staleness
   readonly learning: Learning
 }
@@ -24,7 +25,7 @@ export interface BrainFacts extends ReputationFacts {
 
 interface RegimeMemory {
   readonly regime: PayloadOf<'brain.regime_change.v1'>['regime']
-  readonly changedAt: string
+  readonly changedAt: Timestamp
   readonly evidence: PayloadOf<'brain.regime_change.v1'>['evidence']
 }
 

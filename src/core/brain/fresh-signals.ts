@@ -1,3 +1,4 @@
+import type { CanonicalSymbol } from '../shared/brand.ts'
 import { weightedTypeOf, type ScoredType } from '../signal-types/all.ts'
 import type { Domain } from '../shared/domains.ts'
 import { clamp01 } from '../shared/numbers.ts'
@@ -29,35 +30,27 @@ export interface FreshSignal {
 export type QualitySeconds = Readonly<Record<Domain, number>>
 
 /** A signal on this symbol is about the market as a whole and scores no single symbol. */
-const GLOBAL_SYMBOL = 'GLOBAL'
+const GLOBAL_SYMBOL = canonicalSymbol('GLOBAL')
+const NO_SYMBOL = canonicalSymbol('')
 
-/** By canonical symbol. Ordered by author whatever the order of arrival, so that equal facts give equal events. */
-export const signalsBySymbol = (authors: readonly AuthorSignals[]): ReadonlyMap<string, SymbolSignals> => {
-  const bySymbol = new Map<string, GrowingSignals>()
-  // Symbols come in few spellings: each is canonicalised once.
-  const bySpelling = new Map<string, GrowingSignals | null>()
+/** Ordered by author whatever the order of arrival, so that equal facts give equal events. */
+export const signalsBySymbol = (
+  authors: readonly AuthorSignals[],
+): ReadonlyMap<CanonicalSymbol, SymbolSignals> => {
+  const bySymbol = new Map<CanonicalSymbol, GrowingSignals>()
   for (const { author, signals } of inOrder(authors)) {
     if (author.kind !== 'contributor' && author.quarantined) continue
     const weighted = weightedAuthorOf(author)
     for (const signal of signals) {
-      const spelling = signal.symbol ?? ''
-      const known = bySpelling.get(spelling)
-      const list = known === undefined ? listFor(spelling) : known
-      if (list === null) continue
+      const { symbol } = signal
+      if (symbol === NO_SYMBOL || symbol === GLOBAL_SYMBOL) continue
+      const list = bySymbol.get(symbol) ?? { authors: [], signals: [] }
       list.authors.push(weighted)
       list.signals.push(signal)
+      bySymbol.set(symbol, list)
     }
   }
   return bySymbol
-
-  function listFor(spelling: string): GrowingSignals | null {
-    const symbol = canonicalSymbol(spelling)
-    const isNone = symbol === '' || symbol === GLOBAL_SYMBOL
-    const list = isNone ? null : (bySymbol.get(symbol) ?? { authors: [], signals: [] })
-    if (list !== null) bySymbol.set(symbol, list)
-    bySpelling.set(spelling, list)
-    return list
-  }
 }
 
 /** The newest signal per type and author that still has quality. The signals of one author are adjacent. */

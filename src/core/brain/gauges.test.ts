@@ -1,3 +1,4 @@
+import { canonicalSymbol } from '../shared/symbol.ts'
 import { describe, expect, it } from 'vitest'
 import { freshSignals, signalsBySymbol } from './fresh-signals.ts'
 import { gaugesOf } from './regime.ts'
@@ -14,7 +15,13 @@ import {
 import type { Author } from './authors.ts'
 
 const gauges = (...signals: readonly BrainSignal[]) =>
-  gaugesOf(freshSignals(signalsBySymbol(authorsOf(signals)).get('ETH'), NOW_MS, RULES.brain.quality_seconds))
+  gaugesOf(
+    freshSignals(
+      signalsBySymbol(authorsOf(signals)).get(canonicalSymbol('ETH')),
+      NOW_MS,
+      RULES.brain.quality_seconds,
+    ),
+  )
 
 const funding = (value: number, author: Author, ageMs = 0) =>
   signalOf('tradfi', { funding_annualized: value }, { author, ageMs })

@@ -1,3 +1,5 @@
+import { canonicalSymbol } from '../shared/symbol.ts'
+import { priceFrom } from '../shared/money.ts'
 import { describe, expect, it } from 'vitest'
 import { r9 } from '../shared/numbers.ts'
 import { counterThesis, strengthOf } from './conviction.ts'
@@ -20,7 +22,7 @@ import type { MarketFacts } from '../signal-types/declare.ts'
 const NO_GAUGES = { rsi: null, funding: null, basis: null, fearGreed: null }
 
 const marketOf = (facts: Partial<MarketFacts>) => [
-  { symbol: 'ETH', volume24hUsd: null, return24hPct: null, mark: null, ...facts },
+  { symbol: canonicalSymbol('ETH'), volume24hUsd: null, return24hPct: null, mark: null, ...facts },
 ]
 
 const thinkOf = (signals: readonly BrainSignal[], regime: Regime, facts: Partial<MarketFacts> = {}) =>
@@ -57,7 +59,7 @@ describe('golden numbers', () => {
   })
 
   it('2: a strong view in BULL', () => {
-    const result = thinkOf(strongView(1), 'BULL', { return24hPct: 5, mark: 3000 })
+    const result = thinkOf(strongView(1), 'BULL', { return24hPct: 5, mark: priceFrom(3000) })
     const conviction = firstOf(result)
     expect(valuesOf(conviction)).toStrictEqual({
       technical: 1,
@@ -77,7 +79,13 @@ describe('golden numbers', () => {
       decision: { action: 'long', reasons: [] },
     })
     expect(result.intents).toMatchObject([
-      { direction: 'long', sizePct: 0.05, leverage: 2, approvalRequired: false, intendedPrice: 3000 },
+      {
+        direction: 'long',
+        sizePct: 0.05,
+        leverage: 2,
+        approvalRequired: false,
+        intendedPrice: priceFrom(3000),
+      },
     ])
   })
 

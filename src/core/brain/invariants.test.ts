@@ -1,3 +1,5 @@
+import { priceFrom } from '../shared/money.ts'
+import { canonicalSymbol } from '../shared/symbol.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { CycleResult, DecidedConviction } from './cycle.ts'
@@ -24,7 +26,9 @@ const MIRRORED: Readonly<Record<Regime, Regime>> = {
 
 const OPPOSITE = { long: 'short', short: 'long', neutral: 'neutral' } as const
 
-const marketOf = (return24hPct: number) => [{ symbol: 'ETH', volume24hUsd: 2e9, return24hPct, mark: 3000 }]
+const marketOf = (return24hPct: number) => [
+  { symbol: canonicalSymbol('ETH'), volume24hUsd: 2e9, return24hPct, mark: priceFrom(3000) },
+]
 
 const think = (signals: readonly BrainSignal[], regime: Regime, return24hPct = 0): CycleResult =>
   cycleOf({ signals: [...signals, ...regimeSignals(regime)], market: marketOf(return24hPct) })

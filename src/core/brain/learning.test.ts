@@ -1,34 +1,35 @@
+import { type Timestamp, timestampOf } from '../shared/brand.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { testContext } from '../../../test/given.fixture.ts'
 import { DEFAULT_CONFIGURATION } from '../config/validate.ts'
-import type { PayloadOf } from '../events/catalogue.ts'
+import type { NewPayload } from '../events/catalogue.ts'
 import type { Stamped } from '../log/event.ts'
 import { run } from '../run.ts'
 import { evolve, INITIAL_STATE, type State } from '../state.ts'
 import { decodeState, encodeState } from '../state-codec.ts'
 import { DOMAINS } from '../shared/domains.ts'
 import type { JsonObject } from '../shared/json.ts'
-import { DAY_MS } from '../shared/time.ts'
+import { DAY_MS, timestampAt } from '../shared/time.ts'
 import { closesAfter, CLOSES_KEPT } from './trades.ts'
 import { isLearningDue, weightsInForce } from './learning.ts'
 
 const BEGIN_MS = Date.parse('2026-01-01T00:00:00.000Z')
-const at = (day: number): string => new Date(BEGIN_MS + day * DAY_MS).toISOString()
+const at = (day: number): Timestamp => timestampAt(BEGIN_MS + day * DAY_MS)
 
-type Run = PayloadOf<'learning.weight_adjustment.v1'>
+type Run = NewPayload<'learning.weight_adjustment.v1'>
 
 const folded = (state: State, type: string, payload: object, ts: string): State =>
   evolve(state, {
     seq: state.seq + 1,
     id: `e${state.seq + 1}`,
     type,
-    ts,
+    ts: timestampOf(ts),
     source: 'test',
     traceId: null,
     dedupeKey: null,
     payload: payload as JsonObject,
-    recordedAt: ts,
+    recordedAt: timestampOf(ts),
   })
 
 interface Trade {
@@ -315,7 +316,7 @@ describe('what is remembered of closes', () => {
   it('is bounded, and the newest stay', () => {
     const many = Array.from({ length: CLOSES_KEPT + 250 }, (_, index) => index)
     const after = many.reduce((state, index) => closed(state, index / 100, { won: true }), INITIAL_STATE)
-    const kept = closesAfter(after.brain.learning.closes, '')
+    const kept = closesAfter(after.brain.learning.closes, timestampOf(''))
     expect(kept.length).toBeGreaterThanOrEqual(CLOSES_KEPT)
     expect(kept.length).toBeLessThanOrEqual(CLOSES_KEPT + 100)
     expect(kept.at(-1)?.at).toBe(at((CLOSES_KEPT + 249) / 100))

@@ -1,3 +1,4 @@
+import type { Timestamp } from '../shared/brand.ts'
 import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
 import { DOMAINS, type DomainWeights } from '../shared/domains.ts'
 import { closeOf, type Closes, evolveTrades, NO_CLOSES, NO_TRADES, type Trades, withClose } from './trades.ts'
@@ -5,8 +6,8 @@ import { closeOf, type Closes, evolveTrades, NO_CLOSES, NO_TRADES, type Trades, 
 /** Learned weights, and the trades that the next run learns from. */
 export interface Learning {
   /** When the log began: no run is due before. */
-  readonly beganAt: string | null
-  readonly firstCloseAt: string | null
+  readonly beganAt: Timestamp | null
+  readonly firstCloseAt: Timestamp | null
   readonly closes: Closes
   readonly trades: Trades
   /** Null while the configured weights are in force. */
@@ -19,13 +20,13 @@ export interface Learning {
 interface Learned {
   readonly weights: DomainWeights
   readonly version: number
-  readonly at: string
+  readonly at: Timestamp
   /** The configured weights at that time. When these change, the learned ones are dropped. */
   readonly configured: DomainWeights
 }
 
 interface LastRun {
-  readonly at: string
+  readonly at: Timestamp
   readonly meanReturn: number | null
   /** How many runs in a row found a lower mean return than the one before. */
   readonly falls: number
@@ -104,7 +105,7 @@ export const evolveLearning = (learning: Learning, event: KnownEvent): Learning 
 const afterRun = (
   learning: Learning,
   run: PayloadOf<'learning.weight_adjustment.v1'>,
-  at: string,
+  at: Timestamp,
 ): Learning => {
   const meanReturn = run.window_mean_return
   const lastRun = { at, meanReturn, falls: fallsAfter(learning.lastRun, meanReturn) }

@@ -1,3 +1,6 @@
+import { canonicalSymbol } from '../shared/symbol.ts'
+import { priceFrom } from '../shared/money.ts'
+import { timestampOf, contributorId, nodeId, signalId, type SignalId } from '../shared/brand.ts'
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { canonicalJson } from '../log/canonical-json.ts'
@@ -22,7 +25,7 @@ const result = cycleOf({
     curatorCall('bullish', 9),
     ...regimeSignals('BULL'),
   ],
-  market: [{ symbol: 'ETH', volume24hUsd: null, return24hPct: null, mark: 3000 }],
+  market: [{ symbol: canonicalSymbol('ETH'), volume24hUsd: null, return24hPct: null, mark: priceFrom(3000) }],
 })
 
 const conviction = firstOf(result)
@@ -95,8 +98,8 @@ describe('convictionPayload', () => {
 })
 
 describe('tradeIntentPayload', () => {
-  const contributorOf = (signalId: string) =>
-    signalId === 'curator' ? { contributorId: 'c7', nodeId: 'ann' } : null
+  const contributorOf = (id: SignalId) =>
+    id === signalId('curator') ? { contributorId: contributorId('c7'), nodeId: nodeId('ann') } : null
   const context = { cycleId: 'c1', convictionId: 'v1', asOfMs: NOW_MS, notionalUsd: 100, contributorOf }
 
   const payloadWith = (
@@ -169,7 +172,7 @@ describe('cyclePayload', () => {
     const payload = cyclePayload(result, {
       cycleId: 'c1',
       trigger: 'api',
-      startedAt: '2026-02-20T00:00:00.000Z',
+      startedAt: timestampOf('2026-02-20T00:00:00.000Z'),
       durationMs: 3,
       weightsVersion: 2,
       configHash: 'aa',

@@ -1,3 +1,6 @@
+import { priceNumberOrNull } from '../shared/money.ts'
+import type { Timestamp, SignalId, ContributorId, NodeId } from '../shared/brand.ts'
+import { timestampAt } from '../shared/time.ts'
 import { canonicalJson } from '../log/canonical-json.ts'
 import type { Sha256Hex } from '../log/hash-chain.ts'
 import { DOMAINS, type DomainWeights } from '../shared/domains.ts'
@@ -9,7 +12,7 @@ import type { RegimeChange } from './regime.ts'
 export interface CycleContext {
   readonly cycleId: string
   readonly trigger: 'api' | 'schedule' | 'cli' | 'backtest'
-  readonly startedAt: string
+  readonly startedAt: Timestamp
   readonly durationMs: number
   readonly weightsVersion: number
   readonly configHash: string
@@ -139,8 +142,8 @@ const bySymbol = <Value>(
 const shown = (value: number | null): number | null => (value === null ? null : r9(value))
 
 export type ContributorOf = (
-  signalId: string,
-) => { readonly contributorId: string; readonly nodeId: string } | null
+  signalId: SignalId,
+) => { readonly contributorId: ContributorId; readonly nodeId: NodeId } | null
 
 interface IntentContext {
   readonly cycleId: string
@@ -187,7 +190,7 @@ export const tradeIntentPayload = (intent: DecidedIntent, context: IntentContext
     cts_score: intent.conviction.ctsScore,
     cycle_id: context.cycleId,
     direction: intent.direction,
-    intended_price: intent.intendedPrice,
+    intended_price: priceNumberOrNull(intent.intendedPrice),
     leverage: intent.leverage,
     pcs_score: intent.conviction.pcsScore,
     rationale: rationaleOf(intent),
@@ -198,7 +201,7 @@ export const tradeIntentPayload = (intent: DecidedIntent, context: IntentContext
     stop_loss_pct: execution.stop_loss_pct,
     symbol: intent.symbol,
     take_profit_pct: execution.take_profit_pct,
-    valid_until: new Date(context.asOfMs + lifetimeSeconds * 1000).toISOString(),
+    valid_until: timestampAt(context.asOfMs + lifetimeSeconds * 1000),
   }
 }
 

@@ -1,3 +1,4 @@
+import { canonicalSymbol } from '../shared/symbol.ts'
 import { priceFrom } from '../shared/money.ts'
 import { describe, expect, it } from 'vitest'
 import { testContext } from '../../../test/given.fixture.ts'
@@ -21,8 +22,8 @@ const ENTERED = [
   'execution.position_opened.v1',
 ]
 
-describe('a trade that a rule wants', () => {
-  it('is made and sized like one of the brain', () => {
+describe('a proposed trade', () => {
+  it('is sized like a trade of the brain', () => {
     const events = scenario().do(proposal('long'))
     expect(typesOf(events)).toEqual(ENTERED)
     expect(payloadOf(events, 'execution.trade_intent.v1')).toMatchObject({
@@ -39,13 +40,13 @@ describe('a trade that a rule wants', () => {
     })
   })
 
-  it('is not made twice', () => {
+  it('is not repeated while a position or an intent is open', () => {
     const held = scenario()
     held.do(proposal('long'))
     expect(held.do(proposal('long'))).toEqual([])
   })
 
-  it('ends what goes the other way, and begins nothing in the same breath', () => {
+  it('exits an opposite position and enters nothing in the same step', () => {
     const held = scenario()
     held.do(proposal('long'))
     const events = held.do(proposal('short'))
@@ -61,7 +62,7 @@ describe('a trade that a rule wants', () => {
     expect(stopped.do(proposal('long'))).toEqual([])
   })
 
-  it('is held to every limit', () => {
+  it('is subject to every limit', () => {
     const held = new TradingScenario({ execution: { dcg_symbols: ['BTC'] } })
     held.bar('BTC', 100)
     expect(payloadOf(held.do(proposal('long')), 'execution.order_failed.v1')).toMatchObject({
@@ -74,20 +75,20 @@ describe('prices that come with a command', () => {
   const decided = (price: number | null) => {
     const { state, now, configuration } = scenario()
     const prices = new Map([
-      ['BTC', price === null ? null : { price: priceFrom(price), atMs: Date.parse(now) }],
+      [canonicalSymbol('BTC'), price === null ? null : { price: priceFrom(price), atMs: Date.parse(now) }],
     ])
     const result = run(state, proposal('long'), testContext({ now, configuration, prices }))
     if (result.status === 'refused') throw new Error('refused')
     return result.events
   }
 
-  it('count before those of the log', () => {
+  it('take precedence over prices of the log', () => {
     const events = decided(103)
     expect(payloadOf(events, 'execution.trade_intent.v1')).toMatchObject({ intended_price: 103 })
     expect(payloadOf(events, 'execution.order_filled.v1')).toMatchObject({ fill_price: 103.0515 })
   })
 
-  it('can say that there is none', () => {
+  it('can state that there is no price', () => {
     expect(payloadOf(decided(null), 'execution.order_failed.v1')).toMatchObject({ reasons: ['no_price'] })
   })
 })

@@ -1,3 +1,5 @@
+import type { CanonicalSymbol } from '../shared/brand.ts'
+import { timestampAt } from '../shared/time.ts'
 import { priceNumberOrNull } from '../shared/money.ts'
 import { sizeFor } from './decision.ts'
 import type { NewEvent } from '../events/catalogue.ts'
@@ -23,19 +25,18 @@ export interface Proposal {
 
 /** Same sizes, limits and exits as for the brain's trades. A reversal takes two steps: exit, then entry. */
 export const proposeTrade = (state: BrainFacts, proposal: Proposal, context: DecisionContext): Decision => {
-  const { symbol, direction } = proposal
+  const { direction } = proposal
+  const symbol = canonicalSymbol(proposal.symbol)
   const positions = positionsOf(state.trading, symbol)
   if (positions.some(({ terms }) => terms.direction !== direction))
-    return exitSymbol(state, proposal, context)
+    return exitSymbol(state, { symbol, direction }, context)
   if (positions.length > 0 || hasLiveIntent(state, symbol) || state.trading.killSwitch.level >= 2)
     return accept()
   return accept(intentEvent(state, proposal, context))
 }
 
-const hasLiveIntent = ({ trading: { intents } }: BrainFacts, symbol: string): boolean => {
-  const key = canonicalSymbol(symbol)
-  return intents.some(({ status, intent }) => isLive(status) && canonicalSymbol(intent.symbol) === key)
-}
+const hasLiveIntent = ({ trading: { intents } }: BrainFacts, symbol: CanonicalSymbol): boolean =>
+  intents.some(({ status, intent }) => isLive(status) && canonicalSymbol(intent.symbol) === symbol)
 
 const intentEvent = (
   state: BrainFacts,
@@ -58,7 +59,7 @@ const intentEvent = (
       conviction_score: conviction,
       cycle_id: cycleId,
       direction,
-      intended_price: priceNumberOrNull(markNow(state, symbol, context)?.price ?? null),
+      intended_price: priceNumberOrNull(markNow(state, canonicalSymbol(symbol), context)?.price ?? null),
       leverage,
       rationale: `${rule}: ${direction} ${symbol}`,
       regime: state.brain.regime?.regime ?? 'TRANSITION',
@@ -68,7 +69,7 @@ const intentEvent = (
       stop_loss_pct: execution.stop_loss_pct,
       symbol,
       take_profit_pct: execution.take_profit_pct,
-      valid_until: new Date(Date.parse(now) + execution.intent_ttl_seconds * 1000).toISOString(),
+      valid_until: timestampAt(Date.parse(now) + execution.intent_ttl_seconds * 1000),
     },
   }
 }

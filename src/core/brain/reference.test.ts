@@ -1,3 +1,5 @@
+import { BEFORE_ALL } from '../shared/brand.ts'
+import { priceFrom } from '../shared/money.ts'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { canonicalJson } from '../log/canonical-json.ts'
@@ -13,7 +15,7 @@ import { type Author, authorKeyOf } from './authors.ts'
 import type { MarketFacts } from '../signal-types/declare.ts'
 import { signalsOf, views } from './views.fixture.ts'
 
-const MARKET: MarketFacts = { volume24hUsd: 2e9, return24hPct: 3, mark: 3000 }
+const MARKET: MarketFacts = { volume24hUsd: 2e9, return24hPct: 3, mark: priceFrom(3000) }
 const SYMBOLS = ['ETH', 'SOL', '42']
 
 const spelt = fc.constantFrom('ETH', 'eth/usdt', 'SOL', 'SOL-PERP', '42', ' 42 ', 'GLOBAL', null)
@@ -21,12 +23,19 @@ const spelt = fc.constantFrom('ETH', 'eth/usdt', 'SOL', 'SOL-PERP', '42', ' 42 '
 const said = fc
   .tuple(views, fc.array(spelt, { minLength: 12, maxLength: 12 }), fc.boolean())
   .map(([all, spellings, areReversed]) => {
-    const signals = signalsOf(all).map((signal, index) => ({ ...signal, symbol: spellings[index] ?? null }))
+    const signals = signalsOf(all).map((signal, index) => ({
+      ...signal,
+      symbol: canonicalSymbol(spellings[index] ?? ''),
+    }))
     return areReversed ? signals.toReversed() : signals
   })
 
 const cycleAbout = (signals: readonly BrainSignal[]) =>
-  cycleOf({ signals, symbols: SYMBOLS, market: SYMBOLS.map((symbol) => ({ symbol, ...MARKET })) })
+  cycleOf({
+    signals,
+    symbols: SYMBOLS,
+    market: SYMBOLS.map((symbol) => ({ symbol: canonicalSymbol(symbol), ...MARKET })),
+  })
 
 it('a cycle uses what a plain reading of the rules uses, to the bit', () => {
   fc.assert(
@@ -55,7 +64,13 @@ it('what a cycle writes stands in canonical order, but for symbols that look lik
         expect(JSON.stringify(payload)).toBe(canonicalJson(payload))
       }
       const named = { ...result, convictions: result.convictions.filter(({ symbol }) => symbol !== '42') }
-      const context = { startedAt: '', durationMs: 1, weightsVersion: 1, configHash: '', engineVersion: '' }
+      const context = {
+        startedAt: BEFORE_ALL,
+        durationMs: 1,
+        weightsVersion: 1,
+        configHash: '',
+        engineVersion: '',
+      }
       const payload = cyclePayload(named, { cycleId: 'c', trigger: 'api', ...context })
       expect(JSON.stringify(payload)).toBe(canonicalJson(payload))
     }),
@@ -68,7 +83,7 @@ type PlainInput = Omit<ConvictionInput, 'contribution'>
 /** Word by word, with no thought of cost. */
 const plainInputs = (signals: readonly BrainSignal[], symbol: string): readonly PlainInput[] => {
   const counted = signals
-    .filter((signal) => canonicalSymbol(signal.symbol ?? '') === symbol)
+    .filter((signal) => signal.symbol === symbol)
     .filter((signal, index, all) => isNewest(signal, index, all))
     .map((signal) => ({
       signal,

@@ -1,4 +1,5 @@
-import { priceNumberOrNull } from '../shared/money.ts'
+import { canonicalSymbol } from '../shared/symbol.ts'
+import { type Timestamp, nodeId, type ContributorId, type SignalId } from '../shared/brand.ts'
 import { configurationHashInput } from '../config/secrets.ts'
 import type { Configuration } from '../config/schema.ts'
 import type { NewEvent } from '../events/catalogue.ts'
@@ -138,10 +139,10 @@ const cycleInputsOf = (
     asOfMs: Date.parse(now),
     symbols: configuration.universe.symbols,
     authors: authorsForCycle(facts, now, configuration),
-    market: configuration.universe.symbols.map((symbol) => ({
+    market: configuration.universe.symbols.map(canonicalSymbol).map((symbol) => ({
       symbol,
       ...dayFactsOf(facts.market, symbol),
-      mark: priceNumberOrNull(markOf(symbol)?.price ?? null),
+      mark: markOf(symbol)?.price ?? null,
     })),
     regimeBefore: facts.brain.regime?.regime ?? null,
     killSwitchLevel: facts.trading.killSwitch.level,
@@ -154,7 +155,7 @@ const cycleInputsOf = (
 /** Every author with current signals, and what they weigh now. */
 export const authorsForCycle = (
   facts: BrainFacts,
-  now: string,
+  now: Timestamp,
   configuration: Configuration,
 ): readonly AuthorWithLatest[] => {
   const groups = linkedGroups(facts.signals.coSignals, configuration.brain.link, Date.parse(now))
@@ -175,10 +176,10 @@ export const authorsForCycle = (
 }
 
 interface AuthorContext {
-  readonly now: string
+  readonly now: Timestamp
   readonly configuration: Configuration
   /** The group of each contributor who signals together with others. */
-  readonly groups: ReadonlyMap<string, string>
+  readonly groups: ReadonlyMap<ContributorId, ContributorId>
 }
 
 /** Null for removed contributors and producers: their history stays, their signals no longer count. */
@@ -210,7 +211,7 @@ const authorOf = (
 
 /** Built on first use: most cycles propose no trade. */
 const contributorsOfSignals = (authors: readonly AuthorWithLatest[]): ContributorOf => {
-  let byId: Map<string, LatestSignal> | null = null
+  let byId: Map<SignalId, LatestSignal> | null = null
   return (signalId) => {
     byId ??= new Map(
       authors
@@ -219,7 +220,7 @@ const contributorsOfSignals = (authors: readonly AuthorWithLatest[]): Contributo
     )
     const signal = byId.get(signalId)
     if (signal === undefined || signal.contributorId === null) return null
-    return { contributorId: signal.contributorId, nodeId: signal.authorId }
+    return { contributorId: signal.contributorId, nodeId: nodeId(signal.authorId) }
   }
 }
 
@@ -236,7 +237,7 @@ const holdingsOf = ({ trading }: BrainFacts): readonly Holding[] => [
     .map(({ id, intent }) => ({
       kind: 'intent' as const,
       id,
-      symbol: intent.symbol,
+      symbol: canonicalSymbol(intent.symbol),
       side: intent.direction,
     })),
 ]

@@ -1,10 +1,10 @@
-import { positionId } from '../shared/brand.ts'
+import type { Timestamp } from '../shared/brand.ts'
 import type { NewEvent, PayloadOf } from '../events/catalogue.ts'
 import { byDomain, type Domain, DOMAINS, type DomainWeights } from '../shared/domains.ts'
 import { accept, type Decision, refuse } from '../shared/decision.ts'
 import { fallsAfter, type Learning, weightsInForce } from './learning.ts'
 import { r9 } from '../shared/numbers.ts'
-import { DAY_MS } from '../shared/time.ts'
+import { DAY_MS, timestampAt } from '../shared/time.ts'
 import { closesAfter, type Close, type Trade } from './trades.ts'
 import type { Positions, Terms } from '../trading/positions.ts'
 import { differenceOf, normalized, projected } from './projection.ts'
@@ -14,10 +14,10 @@ export const recordOutcome = (
   { trades }: Pick<Learning, 'trades'>,
   positions: Positions,
   close: PayloadOf<'execution.position_closed.v1'>,
-  now: string,
+  now: Timestamp,
 ): Decision => {
   const trade = trades.held.get(close.position_id)
-  const position = positions.get(positionId(close.position_id))
+  const position = positions.get(close.position_id)
   if (trade === undefined || position === undefined) return accept()
   return accept(outcomeEvent(trade, position.terms, close, now))
 }
@@ -26,7 +26,7 @@ const outcomeEvent = (
   trade: Trade,
   { direction, openedAt, origin }: Terms,
   close: PayloadOf<'execution.position_closed.v1'>,
-  now: string,
+  now: Timestamp,
 ): NewEvent => ({
   type: 'learning.outcome.v1',
   source: 'learning',
@@ -49,7 +49,7 @@ const HOUR_MS = 3_600_000
 
 /** The schedule, or an operator through a surface. */
 export type LearningCause =
-  | { readonly trigger: 'schedule'; readonly due: string }
+  | { readonly trigger: 'schedule'; readonly due: Timestamp }
   | { readonly trigger: 'api' | 'cli' }
 
 interface LearningRequest {
@@ -57,7 +57,7 @@ interface LearningRequest {
   readonly configuration: LearningSettings
   /** Reputation by producer name. */
   readonly producerScores: Readonly<Record<string, number>>
-  readonly now: string
+  readonly now: Timestamp
 }
 
 /** Every run is recorded, also one that changes nothing. */
@@ -162,10 +162,10 @@ interface Adjustment {
 }
 
 /** The result of a learning run: new weights, the step, and why. */
-const adjust = (learning: Learning, configuration: LearningSettings, now: string): Adjustment => {
+const adjust = (learning: Learning, configuration: LearningSettings, now: Timestamp): Adjustment => {
   const { weights: configured, learning: rules } = configuration
   const previous = normalized(weightsInForce(learning, configuration).weights)
-  const from = new Date(Date.parse(now) - rules.window_days * DAY_MS).toISOString()
+  const from = timestampAt(Date.parse(now) - rules.window_days * DAY_MS)
   const closes = closesAfter(learning.closes, from)
   const meanReturn = closes.length === 0 ? null : r9(meanOf(closes.map(({ netReturn }) => netReturn)))
   const correlations = byDomain((domain) => correlationOf(closes, domain, rules.min_pairs))
@@ -196,10 +196,10 @@ interface Pace {
 
 /** No step in the first days after the first close, then half steps, then full ones. */
 const paceOf = (
-  firstCloseAt: string | null,
+  firstCloseAt: Timestamp | null,
   closes: readonly Close[],
   rules: LearningRules,
-  now: string,
+  now: Timestamp,
 ): Pace => {
   if (firstCloseAt === null) return { step: 0, reason: 'cold_start_no_history' }
   const days = (Date.parse(now) - Date.parse(firstCloseAt)) / DAY_MS

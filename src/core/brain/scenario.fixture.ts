@@ -1,3 +1,5 @@
+import { canonicalSymbol } from '../shared/symbol.ts'
+import { signalId } from '../shared/brand.ts'
 import { DEFAULT_CONFIGURATION } from '../config/validate.ts'
 import type { JsonObject } from '../shared/json.ts'
 import {
@@ -55,16 +57,16 @@ export const contributor = (id: string, score = 0, groupId: string | null = null
 
 interface SignalChanges {
   readonly id?: string
-  readonly symbol?: string | null
+  readonly symbol?: string
   readonly author?: Author
   readonly ageMs?: number
 }
 
 /** By the built-in producer of its kind, about ETH, of this moment, unless told otherwise. */
 export const signalOf = (kind: string, payload: JsonObject, changes: SignalChanges = {}): BrainSignal => ({
-  id: changes.id ?? kind,
+  id: signalId(changes.id ?? kind),
   type: `signal.${kind}.v1`,
-  symbol: changes.symbol === undefined ? 'ETH' : changes.symbol,
+  symbol: canonicalSymbol(changes.symbol ?? 'ETH'),
   author: changes.author ?? builtin(`${kind}-producer`),
   effectiveTimeMs: NOW_MS - (changes.ageMs ?? 0),
   payload,

@@ -1,15 +1,24 @@
+import {
+  type Timestamp,
+  intentId,
+  type IntentId,
+  type PositionId,
+  type SignalId,
+  type ContributorId,
+  type NodeId,
+} from '../shared/brand.ts'
 import { Map as PersistentMap } from 'immutable'
 import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
-import { DAY_MS } from '../shared/time.ts'
+import { DAY_MS, timestampAt } from '../shared/time.ts'
 import { r9 } from '../shared/numbers.ts'
 
 /** The signals and domain scores behind a trade. */
 export interface Trade {
   readonly convictionId: string
   readonly domainScores: Readonly<Record<string, number>>
-  readonly signalIds: readonly string[]
+  readonly signalIds: readonly SignalId[]
   /** One entry per contributor signal that the intent lists. */
-  readonly contributors: readonly { readonly contributorId: string; readonly nodeId: string }[]
+  readonly contributors: readonly { readonly contributorId: ContributorId; readonly nodeId: NodeId }[]
 }
 
 /** Followed from the conviction to the close, then dropped. */
@@ -17,11 +26,11 @@ export interface Trades {
   /** Domain scores of convictions, until their cycle ends. */
   readonly convictions: PersistentMap<string, Readonly<Record<string, number>>>
   /** By intent, until it opens a position or can no longer do so. */
-  readonly wanted: PersistentMap<string, Trade & { readonly validUntil: string }>
+  readonly wanted: PersistentMap<IntentId, Trade & { readonly validUntil: Timestamp }>
   /** By position. */
-  readonly held: PersistentMap<string, Trade>
+  readonly held: PersistentMap<PositionId, Trade>
   /** Closed positions. Their outcome and shares are recorded in the same batch; the next cycle drops them. */
-  readonly closed: readonly string[]
+  readonly closed: readonly PositionId[]
 }
 
 export const NO_TRADES: Trades = {
@@ -41,11 +50,10 @@ export const evolveTrades = (trades: Trades, event: KnownEvent): Trades => {
       return { ...trades, convictions: trades.convictions.set(event.id, scores) }
     }
     case 'execution.trade_intent.v1':
-      return { ...trades, wanted: trades.wanted.set(event.id, wantedBy(trades, event.payload)) }
+      return { ...trades, wanted: trades.wanted.set(intentId(event.id), wantedBy(trades, event.payload)) }
     case 'execution.order_failed.v1': {
-      const { intent_id: intentId } = event.payload
-      if (intentId === null || !trades.wanted.has(intentId)) return trades
-      return { ...trades, wanted: trades.wanted.delete(intentId) }
+      const { intent_id: id } = event.payload
+      return id === null || !trades.wanted.has(id) ? trades : { ...trades, wanted: trades.wanted.delete(id) }
     }
     case 'execution.position_opened.v1':
       return opened(trades, event.payload)
@@ -63,7 +71,7 @@ export const evolveTrades = (trades: Trades, event: KnownEvent): Trades => {
 const wantedBy = (
   { convictions }: Trades,
   intent: PayloadOf<'execution.trade_intent.v1'>,
-): Trade & { readonly validUntil: string } => ({
+): Trade & { readonly validUntil: Timestamp } => ({
   convictionId: intent.conviction_id,
   domainScores: convictions.get(intent.conviction_id) ?? {},
   signalIds: intent.signal_ids,
@@ -92,8 +100,8 @@ const opened = (trades: Trades, position: PayloadOf<'execution.position_opened.v
 /** An order in status UNKNOWN may still fill after it expired. */
 const GRACE_MS = DAY_MS
 
-const swept = (trades: Trades, now: string): Trades => {
-  const overdue = new Date(Date.parse(now) - GRACE_MS).toISOString()
+const swept = (trades: Trades, now: Timestamp): Trades => {
+  const overdue = timestampAt(Date.parse(now) - GRACE_MS)
   const expired = [...trades.wanted].flatMap(([id, { validUntil }]) => (validUntil < overdue ? [id] : []))
   const { convictions, wanted, held, closed } = trades
   if (convictions.size === 0 && expired.length === 0 && closed.length === 0) return trades
@@ -107,7 +115,7 @@ const swept = (trades: Trades, now: string): Trades => {
 
 /** A closed trade, as far as learning needs it. */
 export interface Close {
-  readonly at: string
+  readonly at: Timestamp
   readonly won: boolean
   readonly netReturn: number
   /** 1 for a long, -1 for a short. */
@@ -128,7 +136,7 @@ const CHUNKS_MAX = 101
 /** At least as many as any configuration asks for. */
 export const CLOSES_KEPT = CHUNK * (CHUNKS_MAX - 1)
 
-export const closeOf = (outcome: PayloadOf<'learning.outcome.v1'>, at: string): Close => ({
+export const closeOf = (outcome: PayloadOf<'learning.outcome.v1'>, at: Timestamp): Close => ({
   at,
   won: outcome.realized_pnl > 0,
   netReturn: outcome.net_return,
@@ -146,7 +154,7 @@ export const withClose = (closes: Closes, close: Close): Closes => {
 }
 
 /** Those after a time, oldest first. Times never decrease, so older chunks are skipped. */
-export const closesAfter = (closes: Closes, from: string): readonly Close[] => {
+export const closesAfter = (closes: Closes, from: Timestamp): readonly Close[] => {
   const first = closes.findLastIndex((chunk) => (chunk[0]?.at ?? '') <= from)
   return closes
     .slice(Math.max(0, first))

@@ -1,4 +1,11 @@
 import { z } from 'zod'
+import {
+  branded,
+  type ContributorId,
+  type PositionId,
+  type SignalId,
+  type Timestamp,
+} from '../shared/brand.ts'
 import { killSwitchLevel } from '../shared/level.ts'
 
 export const REGIMES = ['BULL', 'BEAR', 'CRISIS', 'TRANSITION'] as const
@@ -24,7 +31,7 @@ export const brainEvents = {
     regime,
     domain_scores: numbers,
     domains_used: z.array(z.string()),
-    signal_ids: z.array(z.string()),
+    signal_ids: z.array(branded<SignalId>()),
     commitment_hash: z.string(),
     pre_cap_magnitude: z.number(),
     effective_conviction: z.number(),
@@ -32,7 +39,7 @@ export const brainEvents = {
     coverage: z.number(),
     inputs: z.array(
       z.object({
-        signal_id: z.string(),
+        signal_id: branded<SignalId>(),
         author: z.string(),
         domain: z.string(),
         share: z.number(),
@@ -52,7 +59,7 @@ export const brainEvents = {
   'brain.cycle.v1': z.object({
     cycle_id: z.string(),
     trigger: z.enum(['api', 'schedule', 'cli', 'backtest']),
-    started_at: z.string(),
+    started_at: branded<Timestamp>(),
     symbols: z.array(z.string()),
     regime,
     kill_switch_level: killSwitchLevel,
@@ -86,7 +93,7 @@ export const learningEvents = {
   /** What an agent says came of a signal: weak evidence, never money. */
   'learning.feedback.v1': z.object({
     producer_id: z.string(),
-    signal_id: z.string().nullable(),
+    signal_id: branded<SignalId>().nullable(),
     outcome: z.enum(FEEDBACK_OUTCOMES).nullable(),
     pnl: z.number().nullable(),
     note: z.string().nullable(),
@@ -95,7 +102,7 @@ export const learningEvents = {
     signal_type: z.string().nullable(),
     score: z.number().nullable(),
     submitted_by: z.string(),
-    contributor_id: z.string().nullish(),
+    contributor_id: branded<ContributorId>().nullish(),
     /** Whether it is evidence: once per signal and caller, and only where the market gave no answer. */
     counted: z.boolean().optional(),
     /** Against an outcome that the market decided. */
@@ -103,7 +110,7 @@ export const learningEvents = {
   }),
   /** A trade that is over, with what was believed when it began. */
   'learning.outcome.v1': z.object({
-    position_id: z.string(),
+    position_id: branded<PositionId>(),
     conviction_id: z.string(),
     direction: z.enum(['long', 'short']),
     realized_pnl: z.number(),
@@ -116,7 +123,7 @@ export const learningEvents = {
     regime_at_entry: z.string(),
     /** (1 + v) / 2 by domain. */
     domain_scores_at_entry: numbers,
-    signal_ids: z.array(z.string()),
+    signal_ids: z.array(branded<SignalId>()),
   }),
   /** A learning run, also one that changes nothing. */
   'learning.weight_adjustment.v1': z.object({

@@ -1,3 +1,4 @@
+import type { Timestamp } from '../shared/brand.ts'
 import type { z } from 'zod'
 import type { Stamped } from '../log/event.ts'
 import type { JsonObject } from '../shared/json.ts'
@@ -28,7 +29,11 @@ type Catalogue = typeof CATALOGUE
 
 export type EventType = keyof Catalogue
 
-export type PayloadOf<Type extends EventType> = z.infer<Catalogue[Type]>
+/** As it is read from the log: ids, timestamps and canonical symbols are branded. */
+export type PayloadOf<Type extends EventType> = z.output<Catalogue[Type]>
+
+/** As it is written. */
+export type NewPayload<Type extends EventType> = z.input<Catalogue[Type]>
 
 /** Signals are an open family: known ones are declared in core/signal-types, others are kept and carry no weight. */
 export type SignalType = `signal.${string}`
@@ -37,7 +42,7 @@ interface Wanted<Type extends string, Payload> {
   readonly type: Type
   readonly payload: Payload
   readonly source: string
-  readonly ts?: string
+  readonly ts?: Timestamp
   readonly id?: string
   readonly traceId?: string
   readonly dedupeKey?: string
@@ -45,7 +50,7 @@ interface Wanted<Type extends string, Payload> {
 
 /** What a decision wants recorded. Absent members take the batch's own: now, the caller's trace, a new id. */
 export type NewEvent =
-  | { [Type in EventType]: Wanted<Type, PayloadOf<Type>> }[EventType]
+  | { [Type in EventType]: Wanted<Type, NewPayload<Type>> }[EventType]
   | Wanted<SignalType, JsonObject>
 
 export type StoredSignal = Stamped<SignalType>

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { branded, type Timestamp } from '../shared/brand.ts'
 
 const price = z.number().gt(0)
 const amount = z.number().min(0)
@@ -7,8 +8,8 @@ const amount = z.number().min(0)
 const bar = z.object({
   symbol: z.string(),
   resolution_s: z.int().gt(0),
-  open_ts: z.string(),
-  close_ts: z.string(),
+  open_ts: branded<Timestamp>(),
+  close_ts: branded<Timestamp>(),
   open: price,
   high: price,
   low: price,

@@ -1,30 +1,40 @@
 import { z } from 'zod'
+import {
+  branded,
+  type CallId,
+  type CanonicalSymbol,
+  type ContributorId,
+  type NodeId,
+  type PositionId,
+  type SessionId,
+  type SignalId,
+  type Timestamp,
+} from '../shared/brand.ts'
 import { HORIZONS } from '../shared/time.ts'
 import { DIRECTIONS } from '../signal-types/declare.ts'
 import type { JsonObject } from '../shared/json.ts'
 
-const textOrNull = z.string().nullable()
 const numberOrNull = z.number().nullable()
 const horizon = z.enum(HORIZONS)
 
 export const attributionEvents = {
   /** Who is behind a signal, and the call it makes. Contributor members are null for producers. */
   'attribution.recorded.v1': z.object({
-    signal_id: z.string(),
-    contributor_id: textOrNull,
-    node_id: textOrNull,
+    signal_id: branded<SignalId>(),
+    contributor_id: branded<ContributorId>().nullable(),
+    node_id: branded<NodeId>().nullable(),
     producer_id: z.string(),
-    received_at: z.string(),
-    symbol: textOrNull,
+    received_at: branded<Timestamp>(),
+    symbol: branded<CanonicalSymbol>().nullable(),
     direction: z.enum(DIRECTIONS).nullable(),
     /** The strength the signal states for itself. */
     score: numberOrNull,
     /** How sure the author is of the direction. */
     probability: z.number().nullish(),
     /** The call it opens or joins; null for a signal that makes none. */
-    call_id: z.string().nullish(),
+    call_id: branded<CallId>().nullish(),
     horizon: horizon.nullish(),
-    due_at: z.string().nullish(),
+    due_at: branded<Timestamp>().nullish(),
     /** The price when the call was opened; null if there was no recent one. */
     ref_price: z.number().nullish(),
     /** What the price usually moves within the horizon, as a part of it. */
@@ -32,13 +42,13 @@ export const attributionEvents = {
   }),
   /** What the price did within the horizon of a call that was traded on: its author is known by that, not by the trade. */
   'attribution.measured.v1': z.object({
-    call_id: z.string(),
+    call_id: branded<CallId>(),
     producer_id: z.string(),
-    contributor_id: textOrNull,
-    symbol: z.string(),
+    contributor_id: branded<ContributorId>().nullable(),
+    symbol: branded<CanonicalSymbol>(),
     direction: z.enum(DIRECTIONS),
     horizon,
-    due_at: z.string(),
+    due_at: branded<Timestamp>(),
     ref_price: numberOrNull,
     exit_price: numberOrNull,
     return_pct: numberOrNull,
@@ -49,16 +59,16 @@ export const attributionEvents = {
   }),
   /** What became of a call. Once per call; `hit` is null for one that is void. */
   'attribution.resolved.v1': z.object({
-    call_id: z.string(),
+    call_id: branded<CallId>(),
     /** The first and the newest that made it. */
-    signal_ids: z.array(z.string()),
+    signal_ids: z.array(branded<SignalId>()),
     producer_id: z.string(),
-    contributor_id: textOrNull,
-    symbol: z.string(),
+    contributor_id: branded<ContributorId>().nullable(),
+    symbol: branded<CanonicalSymbol>(),
     direction: z.enum(DIRECTIONS),
     resolved_by: z.enum(['horizon', 'trade']),
     /** The last position that closed. */
-    position_id: textOrNull,
+    position_id: branded<PositionId>().nullable(),
     ref_price: numberOrNull,
     exit_price: numberOrNull,
     /** Of the price; of trades net, over what they were entered with. */
@@ -70,21 +80,24 @@ export const attributionEvents = {
     base_rate: numberOrNull,
     void_reason: z.enum(['no_price', 'no_bar']).nullable(),
     horizon,
-    opened_at: z.string(),
-    due_at: z.string(),
+    opened_at: branded<Timestamp>(),
+    due_at: branded<Timestamp>(),
     probability: z.number(),
   }),
 } as const
 
 export const contributorEvents = {
   'contributor.registered.v1': z.object({
-    contributor_id: z.string(),
-    node_id: z.string(),
+    contributor_id: branded<ContributorId>(),
+    node_id: branded<NodeId>(),
     name: z.string(),
     role: z.string(),
     metadata: z.custom<JsonObject>((value) => typeof value === 'object' && value !== null),
   }),
-  'contributor.removed.v1': z.object({ contributor_id: z.string(), node_id: z.string() }),
+  'contributor.removed.v1': z.object({
+    contributor_id: branded<ContributorId>(),
+    node_id: branded<NodeId>(),
+  }),
 } as const
 
 export const PRODUCER_HEALTHS = ['unknown', 'ok', 'degraded', 'stale', 'error', 'quarantined'] as const
@@ -105,17 +118,17 @@ export const producerEvents = {
     duration_ms: z.number(),
     error: z.string().nullable(),
     consecutive_failures: z.int(),
-    quarantined_until: z.string().nullable(),
+    quarantined_until: branded<Timestamp>().nullable(),
     rejected: z.array(z.object({ index: z.int(), reason: z.string() })),
   }),
 } as const
 
 export const traceEvents = {
   'trace.session_opened.v1': z.object({
-    session_id: z.string(),
+    session_id: branded<SessionId>(),
     label: z.string(),
     agent: z.string().nullable(),
   }),
-  'trace.session_appended.v1': z.object({ session_id: z.string(), trace_id: z.string() }),
-  'trace.session_closed.v1': z.object({ session_id: z.string() }),
+  'trace.session_appended.v1': z.object({ session_id: branded<SessionId>(), trace_id: z.string() }),
+  'trace.session_closed.v1': z.object({ session_id: branded<SessionId>() }),
 } as const

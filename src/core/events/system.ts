@@ -1,4 +1,12 @@
 import { z } from 'zod'
+import {
+  branded,
+  type IntentId,
+  type NodeId,
+  type OrderId,
+  type PositionId,
+  type Timestamp,
+} from '../shared/brand.ts'
 import { killSwitchLevel } from '../shared/level.ts'
 import { REGIMES } from './brain.ts'
 
@@ -12,7 +20,7 @@ const startIntegrity = z.object({
 export const systemEvents = {
   'system.started.v1': z.object({
     version: z.string(),
-    node_id: z.string(),
+    node_id: branded<NodeId>(),
     public_key: z.string(),
     ephemeral: z.boolean(),
     integrity: startIntegrity,
@@ -54,8 +62,8 @@ export const systemEvents = {
     symbol: z.string(),
     action: z.enum(['buy', 'sell']),
     reason: z.string(),
-    blocked_at: z.string(),
-    intent_id: z.string(),
+    blocked_at: branded<Timestamp>(),
+    intent_id: branded<IntentId>(),
   }),
   /** An operator typed the name of the venue: from now on its orders are real, and so is the account. */
   'system.live_confirmed.v1': z.object({
@@ -77,7 +85,7 @@ export const systemEvents = {
 const exitAlert = {
   urgency: z.literal('immediate'),
   message: z.string(),
-  position_id: z.string(),
+  position_id: branded<PositionId>(),
   symbol: z.string(),
   direction: z.enum(['long', 'short']),
   entry_price: z.number(),
@@ -112,8 +120,8 @@ export const alertEvents = {
     message: z.string(),
     cause: z.enum(['exit_failed', 'order_unknown', 'position_adopted', 'position_missing']),
     symbol: z.string(),
-    order_id: z.string().nullable(),
-    position_id: z.string().nullable(),
+    order_id: branded<OrderId>().nullable(),
+    position_id: branded<PositionId>().nullable(),
     repeat: z.int(),
   }),
   'alert.stop_triggered': z.object({ ...exitAlert, stop_loss: z.number().nullable() }),

@@ -1,4 +1,15 @@
 import { z } from 'zod'
+import {
+  branded,
+  type CanonicalSymbol,
+  type ContributorId,
+  type IntentId,
+  type NodeId,
+  type OrderId,
+  type PositionId,
+  type SignalId,
+  type Timestamp,
+} from '../shared/brand.ts'
 import { REGIMES } from './brain.ts'
 
 export const EXIT_REASONS = [
@@ -25,7 +36,7 @@ const direction = z.enum(['long', 'short'])
 const trigger = z.object({
   kind: z.enum(['bar', 'quote', 'mark', 'tick']),
   price: z.number(),
-  ts: z.string(),
+  ts: branded<Timestamp>(),
 })
 
 export const executionEvents = {
@@ -40,16 +51,16 @@ export const executionEvents = {
     rationale: z.string(),
     stop_loss_pct: z.number().nullable(),
     take_profit_pct: z.number().nullable(),
-    valid_until: z.string(),
+    valid_until: branded<Timestamp>(),
     conviction_id: z.string(),
-    signal_ids: z.array(z.string()),
+    signal_ids: z.array(branded<SignalId>()),
     attribution: z.array(
       z.object({
-        signal_id: z.string(),
+        signal_id: branded<SignalId>(),
         weight: z.number(),
         /** Of the contributor behind it; null for producers. */
-        contributor_id: z.string().nullable().optional(),
-        node_id: z.string().nullable().optional(),
+        contributor_id: branded<ContributorId>().nullable().optional(),
+        node_id: branded<NodeId>().nullable().optional(),
       }),
     ),
     intended_price: z.number().nullable(),
@@ -59,16 +70,16 @@ export const executionEvents = {
     cts_score: z.number().optional(),
   }),
   'execution.intent_approved.v1': z.object({
-    intent_id: z.string(),
+    intent_id: branded<IntentId>(),
     approved_by: z.string(),
     note: z.string().nullable(),
   }),
   /** Stored before anything is sent. */
   'execution.order_submitted.v1': z.object({
-    order_id: z.string(),
-    position_id: z.string(),
+    order_id: branded<OrderId>(),
+    position_id: branded<PositionId>(),
     /** Null for exits. */
-    intent_id: z.string().nullable(),
+    intent_id: branded<IntentId>().nullable(),
     venue: z.string(),
     /** `limit`: fills at once or is canceled. */
     type: z.enum(['market', 'limit']),
@@ -81,7 +92,7 @@ export const executionEvents = {
     quantity: z.number(),
     limit_price: z.number().nullable(),
     reference_price: z.number(),
-    reference_ts: z.string(),
+    reference_ts: branded<Timestamp>(),
     trigger: trigger.nullable(),
     /** What bounded the size, each in USD. */
     limits: z.record(z.string(), z.number()),
@@ -91,13 +102,13 @@ export const executionEvents = {
     ordered_by: z.string().optional(),
     note: z.string().optional(),
     /** An entry that is not filled by then is canceled. */
-    valid_until: z.string().nullable(),
+    valid_until: branded<Timestamp>().nullable(),
   }),
-  'execution.order_acknowledged.v1': z.object({ order_id: z.string(), venue_order_id: z.string() }),
+  'execution.order_acknowledged.v1': z.object({ order_id: branded<OrderId>(), venue_order_id: z.string() }),
   'execution.order_filled.v1': z.object({
-    order_id: z.string(),
-    position_id: z.string(),
-    intent_id: z.string().nullable(),
+    order_id: branded<OrderId>(),
+    position_id: branded<PositionId>(),
+    intent_id: branded<IntentId>().nullable(),
     fill_price: z.number(),
     fill_size: z.number(),
     fee_usd: z.number(),
@@ -107,27 +118,27 @@ export const executionEvents = {
     venue_trade_id: z.string().nullable(),
   }),
   'execution.order_canceled.v1': z.object({
-    order_id: z.string(),
-    position_id: z.string(),
-    intent_id: z.string().nullable(),
+    order_id: branded<OrderId>(),
+    position_id: branded<PositionId>(),
+    intent_id: branded<IntentId>().nullable(),
     reason: z.string(),
     filled_size: z.number(),
   }),
   /** What a search at the venue for an order of unknown fate found. */
   'execution.order_reconciled.v1': z.object({
-    order_id: z.string(),
+    order_id: branded<OrderId>(),
     found: z.boolean(),
     venue_status: z.string().nullable(),
     lookups: z.int(),
     action: z.enum(['none', 'resend', 'fail', 'operator']),
   }),
   'execution.position_opened.v1': z.object({
-    position_id: z.string(),
-    order_id: z.string(),
-    intent_id: z.string(),
+    position_id: branded<PositionId>(),
+    order_id: branded<OrderId>(),
+    intent_id: branded<IntentId>(),
     conviction_id: z.string(),
     platform: z.string(),
-    asset: z.string(),
+    asset: branded<CanonicalSymbol>(),
     direction,
     entry_price: z.number(),
     quantity: z.number(),
@@ -139,7 +150,7 @@ export const executionEvents = {
     regime_at_entry: z.string(),
     pcs_at_entry: z.number().nullable(),
     cts_at_entry: z.number().nullable(),
-    signal_ids: z.array(z.string()),
+    signal_ids: z.array(branded<SignalId>()),
     fees_usd: z.number(),
     mark_price: z.number(),
     /** What its stop would cost, slippage and fee included. */
@@ -148,7 +159,7 @@ export const executionEvents = {
     remaining_size: z.number(),
   }),
   'execution.position_updated.v1': z.object({
-    position_id: z.string(),
+    position_id: branded<PositionId>(),
     status: z.enum(POSITION_STATUSES),
     stop_loss: z.number().nullable(),
     take_profit: z.number().nullable(),
@@ -159,8 +170,8 @@ export const executionEvents = {
     mark_price: z.number().nullable(),
   }),
   'execution.position_closed.v1': z.object({
-    position_id: z.string(),
-    asset: z.string(),
+    position_id: branded<PositionId>(),
+    asset: branded<CanonicalSymbol>(),
     exit_price: z.number(),
     /** Net of both fees and of funding. */
     realized_pnl: z.number(),
@@ -178,7 +189,7 @@ export const executionEvents = {
     max_favorable_pct: z.number(),
   }),
   'execution.funding_applied.v1': z.object({
-    position_id: z.string(),
+    position_id: branded<PositionId>(),
     /** Null where the venue said what it charged. */
     rate_annualized: z.number().nullable(),
     notional_usd: z.number(),
@@ -189,10 +200,10 @@ export const executionEvents = {
     is_late: z.boolean().optional(),
   }),
   'execution.order_failed.v1': z.object({
-    order_id: z.string(),
-    intent_id: z.string().nullable(),
+    order_id: branded<OrderId>(),
+    intent_id: branded<IntentId>().nullable(),
     /** Of an order that was sent. */
-    position_id: z.string().optional(),
+    position_id: branded<PositionId>().optional(),
     symbol: z.string(),
     reasons: z.array(z.string()),
     details: z.record(z.string(), z.json()),
@@ -204,10 +215,14 @@ const stepOrNull = z.number().nullable()
 /** What is said of orders and positions at a venue, beside what paper orders know too. */
 export const venueEvents = {
   /** Whether the venue has it is not known: it is looked up before anything is sent again. */
-  'execution.order_unknown.v1': z.object({ order_id: z.string(), symbol: z.string(), reason: z.string() }),
+  'execution.order_unknown.v1': z.object({
+    order_id: branded<OrderId>(),
+    symbol: z.string(),
+    reason: z.string(),
+  }),
   /** Stored before the venue is asked. */
   'execution.cancel_requested.v1': z.object({
-    order_id: z.string(),
+    order_id: branded<OrderId>(),
     symbol: z.string(),
     reason: z.string(),
     /** Null when no operator asked. */
@@ -231,9 +246,9 @@ export const venueEvents = {
   }),
   /** The venue holds more than we know of. It is ours to watch, and an operator's to end. */
   'execution.position_adopted.v1': z.object({
-    position_id: z.string(),
+    position_id: branded<PositionId>(),
     venue: z.string(),
-    asset: z.string(),
+    asset: branded<CanonicalSymbol>(),
     direction: z.enum(['long', 'short']),
     entry_price: z.number(),
     quantity: z.number(),
@@ -246,7 +261,7 @@ export const venueEvents = {
   /** The venue holds less than we do. Signed: longs above zero. */
   'execution.venue_differs.v1': z.object({
     venue: z.string(),
-    symbol: z.string(),
+    symbol: branded<CanonicalSymbol>(),
     our_quantity: z.number(),
     venue_quantity: z.number(),
   }),

@@ -1,26 +1,37 @@
 import { z } from 'zod'
+import {
+  branded,
+  type AccrualId,
+  type ContributorId,
+  type NodeId,
+  type PositionId,
+  type ReceiptId,
+  type Timestamp,
+} from '../shared/brand.ts'
 
 const mode = z.enum(['paper', 'live'])
 
 export const karmaEvents = {
   /** What a profitable close owes, and to whom. Signed as the interface shows it: with `id` for `intent_id`. */
   'karma.intent.v1': z.object({
-    intent_id: z.string(),
-    trade_id: z.string(),
-    node_id: z.string(),
+    intent_id: branded<AccrualId>(),
+    trade_id: branded<PositionId>(),
+    node_id: branded<NodeId>(),
     realized_pnl_usd: z.number(),
     karma_percentage: z.number(),
     karma_amount_usd: z.number(),
-    contributors: z.array(z.object({ contributor_id: z.string(), node_id: z.string(), share: z.number() })),
+    contributors: z.array(
+      z.object({ contributor_id: branded<ContributorId>(), node_id: branded<NodeId>(), share: z.number() }),
+    ),
     mode,
     signature_b64: z.string(),
-    created_at: z.string(),
+    created_at: branded<Timestamp>(),
   }),
   'karma.settlement.v1': z.object({
-    receipt_id: z.string(),
-    requested_ids: z.array(z.string()),
-    intent_ids: z.array(z.string()),
-    skipped: z.array(z.object({ id: z.string(), reason: z.enum(['unknown', 'already_settled']) })),
+    receipt_id: branded<ReceiptId>(),
+    requested_ids: z.array(branded<AccrualId>()),
+    intent_ids: z.array(branded<AccrualId>()),
+    skipped: z.array(z.object({ id: branded<AccrualId>(), reason: z.enum(['unknown', 'already_settled']) })),
     total_usd: z.number(),
     tx_hash: z.string().nullable(),
     mode,
@@ -30,16 +41,16 @@ export const karmaEvents = {
   }),
   /** Signed as the interface shows it: with `id` for `receipt_id`. */
   'karma.receipt.v1': z.object({
-    receipt_id: z.string(),
-    intent_ids: z.array(z.string()),
+    receipt_id: branded<ReceiptId>(),
+    intent_ids: z.array(branded<AccrualId>()),
     total_usd: z.number(),
     destination_wallet: z.string(),
     tx_hash: z.string().nullable(),
     status: z.enum(['pending', 'submitted', 'confirmed', 'failed']),
     mode,
-    node_id: z.string(),
+    node_id: branded<NodeId>(),
     signature_b64: z.string(),
-    created_at: z.string(),
+    created_at: branded<Timestamp>(),
   }),
   /** The only way to change a locked wallet. */
   'karma.wallet_migration.v1': z.object({

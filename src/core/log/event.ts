@@ -1,3 +1,4 @@
+import { type Timestamp, timestampOf } from '../shared/brand.ts'
 import type { JsonObject } from '../shared/json.ts'
 
 /** The schema version that every event of this release carries in its hash. */
@@ -8,12 +9,12 @@ export interface Stamped<Type extends string = string, Payload = JsonObject> {
   readonly seq: number
   readonly id: string
   readonly type: Type
-  readonly ts: string
+  readonly ts: Timestamp
   readonly source: string | null
   readonly traceId: string | null
   readonly dedupeKey: string | null
   readonly payload: Payload
-  readonly recordedAt: string
+  readonly recordedAt: Timestamp
 }
 
 /** A row of the log, exactly as stored: the payload is the canonical text that was hashed and signed. */
@@ -51,12 +52,12 @@ export const stampedFrom = (record: LogRecord): Stamped => ({
   seq: record.seq,
   id: record.id,
   type: record.type,
-  ts: record.ts,
+  ts: timestampOf(record.ts),
   source: record.source,
   traceId: record.traceId,
   dedupeKey: record.dedupeKey,
   payload: JSON.parse(record.payload) as JsonObject,
-  recordedAt: record.recordedAt,
+  recordedAt: timestampOf(record.recordedAt),
 })
 
 /** `signal` of `signal.ta.rsi.v1`: what the event stream filters by. */

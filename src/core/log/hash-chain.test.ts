@@ -1,3 +1,4 @@
+import { timestampOf } from '../shared/brand.ts'
 import { hash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -10,12 +11,12 @@ const event = (fields: Partial<Stamped>): Stamped => ({
   seq: 1,
   id: 'e',
   type: 'brain.cycle.v1',
-  ts: '2026-01-01T00:00:00.000Z',
+  ts: timestampOf('2026-01-01T00:00:00.000Z'),
   source: null,
   traceId: null,
   dedupeKey: null,
   payload: {},
-  recordedAt: '2026-01-01T00:00:00.000Z',
+  recordedAt: timestampOf('2026-01-01T00:00:00.000Z'),
   ...fields,
 })
 
@@ -24,7 +25,7 @@ describe('the hash rule', () => {
     const first = event({
       id: '11111111-1111-4111-8111-111111111111',
       type: 'signal.curator.v1',
-      ts: '2026-02-20T00:29:58.000Z',
+      ts: timestampOf('2026-02-20T00:29:58.000Z'),
       source: 'operator:telegram',
       payload: { symbol: 'BTC', direction: 'bullish', conviction: 7.5, rationale: 'Größe | ok' },
     })
@@ -32,7 +33,7 @@ describe('the hash rule', () => {
       seq: 2,
       id: '22222222-2222-4222-8222-222222222222',
       type: 'system.kill_switch.v1',
-      ts: '2026-02-20T00:30:00.123Z',
+      ts: timestampOf('2026-02-20T00:30:00.123Z'),
       source: 'brain.kill_switch',
       traceId: 't-1',
       dedupeKey: 'k-1',

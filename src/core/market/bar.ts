@@ -1,9 +1,33 @@
-import type { PayloadOf } from '../events/catalogue.ts'
+import type { NewPayload, PayloadOf } from '../events/catalogue.ts'
+import { priceFrom, priceNumber, returnOf, type Price } from '../shared/money.ts'
 import { r9 } from '../shared/numbers.ts'
 import { isTimestamp } from '../shared/time.ts'
 
 /** A bar as a feed reports it, not validated yet: see `barFaultOf`. */
-export type FeedBar = Omit<PayloadOf<'market.bar.v1'>, 'feed'>
+export type FeedBar = Omit<NewPayload<'market.bar.v1'>, 'feed'>
+
+type BarPrices = 'open' | 'high' | 'low' | 'close'
+
+/** A bar of the log. */
+export type StoredBar = Omit<PayloadOf<'market.bar.v1'>, 'feed' | BarPrices> &
+  Readonly<Record<BarPrices, Price>>
+
+export const storedBar = ({ feed: _feed, ...bar }: PayloadOf<'market.bar.v1'>): StoredBar => ({
+  ...bar,
+  open: priceFrom(bar.open),
+  high: priceFrom(bar.high),
+  low: priceFrom(bar.low),
+  close: priceFrom(bar.close),
+})
+
+/** As the feed reported it. */
+export const reportedBar = (bar: StoredBar): FeedBar => ({
+  ...bar,
+  open: priceNumber(bar.open),
+  high: priceNumber(bar.high),
+  low: priceNumber(bar.low),
+  close: priceNumber(bar.close),
+})
 
 /** Why a bar is refused. */
 export type BarFault = 'invalid' | 'off_grid' | 'repeated' | 'out_of_order' | 'in_future' | 'price_jump'
@@ -15,7 +39,11 @@ const SKEW_MS_MAX = 5000
 const PRICE_MAX = 1e12
 
 /** Null for a valid bar. Price jumps are judged elsewhere. */
-export const barFaultOf = (bar: FeedBar, last: FeedBar | null, nowMs: number): BarFault | null => {
+export const barFaultOf = (
+  bar: FeedBar,
+  last: Pick<FeedBar, 'open_ts' | 'close_ts'> | null,
+  nowMs: number,
+): BarFault | null => {
   if (!isSoundBar(bar)) return 'invalid'
   const openMs = Date.parse(bar.open_ts)
   const lengthMs = bar.resolution_s * 1000
@@ -25,8 +53,8 @@ export const barFaultOf = (bar: FeedBar, last: FeedBar | null, nowMs: number): B
   return bar.open_ts === last.open_ts ? 'repeated' : 'out_of_order'
 }
 
-/** The relative distance of two closes. */
-export const moveBetween = (from: FeedBar, to: FeedBar): number => r9(Math.abs(to.close / from.close - 1))
+/** The relative distance of two prices. */
+export const moveBetween = (from: Price, to: Price): number => r9(Math.abs(returnOf(from, to)))
 
 const isSoundBar = (bar: FeedBar): boolean => {
   const { open, high, low, close, volume, quote_volume } = bar
@@ -35,7 +63,7 @@ const isSoundBar = (bar: FeedBar): boolean => {
     bar.resolution_s > 0 &&
     isTimestamp(bar.open_ts) &&
     isTimestamp(bar.close_ts) &&
-    [open, high, low, close].every((price) => price > 0 && price <= PRICE_MAX) &&
+    [open, high, low, close].every(isPrice) &&
     low <= Math.min(open, close) &&
     high >= Math.max(open, close) &&
     isAmount(volume) &&
@@ -49,5 +77,8 @@ const isSoundBar = (bar: FeedBar): boolean => {
     (bar.fear_greed === null || (bar.fear_greed >= 0 && bar.fear_greed <= 100))
   )
 }
+
+/** One that rounds to nothing cannot be traded on. */
+const isPrice = (value: number): boolean => value > 0 && value <= PRICE_MAX && priceFrom(value) > 0n
 
 const isAmount = (value: number): boolean => Number.isFinite(value) && value >= 0

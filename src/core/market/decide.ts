@@ -1,10 +1,11 @@
+import { type Timestamp, timestampOf } from '../shared/brand.ts'
 import { accept, type Decision } from '../shared/decision.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
 import type { Market } from './evolve.ts'
 import type { NewEvent } from '../events/catalogue.ts'
-import { r9 } from '../shared/numbers.ts'
+import { priceFrom } from '../shared/money.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
-import { type BarFault, barFaultOf, type FeedBar, moveBetween } from './bar.ts'
+import { type BarFault, barFaultOf, type FeedBar, moveBetween, reportedBar, type StoredBar } from './bar.ts'
 
 export interface MarketCommand {
   readonly kind: 'observe-bars'
@@ -26,7 +27,7 @@ interface Observation {
 }
 
 interface ObservationRules {
-  readonly now: string
+  readonly now: Timestamp
   /** A larger jump needs a second bar that confirms it. */
   readonly moveMax: number
 }
@@ -51,22 +52,25 @@ const observed = (
   if (known === undefined) return [barEvent(bar, feed)]
   const { held } = known
   if (isOpenAstray(bar, last, moveMax)) return [refused(bar, 'price_jump')]
-  if (held !== null && moveBetween(held, bar) <= CONFIRMING_MOVE_MAX) {
-    return [barEvent(held, feed), barEvent(bar, feed)]
+  const close = priceFrom(bar.close)
+  if (held !== null && moveBetween(held.close, close) <= CONFIRMING_MOVE_MAX) {
+    return [barEvent(reportedBar(held), feed), barEvent(bar, feed)]
   }
   const dropped = held === null ? [] : [refused(held, 'price_jump')]
-  const taken = moveBetween(known.last, bar) > moveMax ? heldEvent(bar, feed) : barEvent(bar, feed)
+  const taken = moveBetween(known.last.close, close) > moveMax ? heldEvent(bar, feed) : barEvent(bar, feed)
   return [...dropped, taken]
 }
 
 /** An open far from both the last close and its own close: no stop may fill there. */
-const isOpenAstray = ({ open, close }: FeedBar, last: FeedBar | null, moveMax: number): boolean =>
-  last !== null && r9(Math.abs(open / last.close - 1)) > moveMax && r9(Math.abs(open / close - 1)) > moveMax
+const isOpenAstray = (bar: FeedBar, last: StoredBar | null, moveMax: number): boolean => {
+  const [open, close] = [priceFrom(bar.open), priceFrom(bar.close)]
+  return last !== null && moveBetween(last.close, open) > moveMax && moveBetween(close, open) > moveMax
+}
 
 const barEvent = (bar: FeedBar, feed: string): NewEvent => ({
   type: 'market.bar.v1',
   source: 'market',
-  ts: bar.close_ts,
+  ts: timestampOf(bar.close_ts),
   dedupeKey: `bar:${feed}:${bar.symbol}:${bar.resolution_s}:${bar.open_ts}`,
   payload: { ...bar, feed },
 })
@@ -74,11 +78,11 @@ const barEvent = (bar: FeedBar, feed: string): NewEvent => ({
 const heldEvent = (bar: FeedBar, feed: string): NewEvent => ({
   type: 'market.bar_held.v1',
   source: 'market',
-  ts: bar.close_ts,
+  ts: timestampOf(bar.close_ts),
   payload: { ...bar, feed },
 })
 
-const refused = ({ symbol }: FeedBar, reason: BarFault): NewEvent => ({
+const refused = ({ symbol }: Pick<FeedBar, 'symbol'>, reason: BarFault): NewEvent => ({
   type: 'system.audit.v1',
   source: 'market',
   payload: { resource: `market:${symbol}`, action: 'write', outcome: 'denied', reason, request_id: null },

@@ -1,39 +1,34 @@
-import { priceFrom } from '../shared/money.ts'
+import type { CanonicalSymbol } from '../shared/brand.ts'
+import { greater, lesser, priceFrom, returnOf, type Price } from '../shared/money.ts'
 import { assertFold } from '../shared/assert.ts'
 import { Map as PersistentMap } from 'immutable'
 import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
 import type { Quote } from '../shared/quote.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
 import { dayOf } from '../shared/time.ts'
-import type { FeedBar } from './bar.ts'
+import { storedBar, type StoredBar } from './bar.ts'
 
 /** One closed bar of the length that indicators are computed on. */
 export interface AnalysisBar {
   readonly openMs: number
-  readonly open: number
-  readonly high: number
-  readonly low: number
-  readonly close: number
+  readonly open: Price
+  readonly high: Price
+  readonly low: Price
+  readonly close: Price
   readonly volume: number
   readonly quoteVolume: number
   readonly openInterestUsd: number | null
 }
 
-/** For returns, which are doubles; decisions use the mark. */
-export interface Close {
-  readonly price: number
-  readonly atMs: number
-}
-
 /** What is known of one symbol. Its size does not grow with history. */
 export interface SymbolMarket {
-  readonly last: FeedBar
+  readonly last: StoredBar
   /** A bar so far from the last one that a second bar must confirm it. */
-  readonly held: FeedBar | null
+  readonly held: StoredBar | null
   /** The last close that is not backfill: backfill is not tradable. */
   readonly mark: Quote | null
   /** Closes of the last hour and the last one before it, oldest first. */
-  readonly closes: readonly Close[]
+  readonly closes: readonly Quote[]
   readonly analysis: Analysis
   /** The last value of each of the last days, oldest first. */
   readonly fearGreedByDay: readonly { readonly day: string; readonly value: number }[]
@@ -44,10 +39,9 @@ type Quotes = PersistentMap<string, Quote>
 
 export interface Market {
   readonly rules: AnalysisRules
-  /** By canonical symbol. */
-  readonly symbols: PersistentMap<string, SymbolMarket>
-  /** Prices reported by producers, by canonical symbol. Which of them are trusted is decided on use. */
-  readonly quotes: PersistentMap<string, Quotes>
+  readonly symbols: PersistentMap<CanonicalSymbol, SymbolMarket>
+  /** Prices reported by producers. Which of them are trusted is decided on use. */
+  readonly quotes: PersistentMap<CanonicalSymbol, Quotes>
 }
 
 export const INITIAL_MARKET: Market = {
@@ -67,13 +61,13 @@ export const evolveMarket = (market: Market, event: KnownEvent): Market => {
   switch (event.type) {
     case 'market.bar.v1':
       return withSymbol(market, event.payload.symbol, (known) =>
-        afterBar(known, barOf(event.payload), market.rules),
+        afterBar(known, storedBar(event.payload), market.rules),
       )
     case 'market.bar_held.v1': {
       const key = canonicalSymbol(event.payload.symbol)
       const known = market.symbols.get(key)
       assertFold(known !== undefined, `a bar of ${key} is held without one before it`)
-      return { ...market, symbols: market.symbols.set(key, { ...known, held: barOf(event.payload) }) }
+      return { ...market, symbols: market.symbols.set(key, { ...known, held: storedBar(event.payload) }) }
     }
     case 'signal.price_ws.v1':
       return quoted(market, event)
@@ -94,13 +88,13 @@ const withSymbol = (
   quotes: market.quotes,
 })
 
-const afterBar = (known: SymbolMarket | undefined, bar: FeedBar, rules: AnalysisRules): SymbolMarket => {
+const afterBar = (known: SymbolMarket | undefined, bar: StoredBar, rules: AnalysisRules): SymbolMarket => {
   const atMs = Date.parse(bar.close_ts)
   const close = { price: bar.close, atMs }
   return {
     last: bar,
     held: null,
-    mark: bar.backfill ? (known?.mark ?? null) : { price: priceFrom(bar.close), atMs },
+    mark: bar.backfill ? (known?.mark ?? null) : close,
     closes: [...lastHour(known?.closes ?? [], atMs), close],
     analysis: analysed(known?.analysis ?? INITIAL_ANALYSIS, bar, rules),
     fearGreedByDay: withFearGreed(known?.fearGreedByDay ?? [], bar),
@@ -108,7 +102,7 @@ const afterBar = (known: SymbolMarket | undefined, bar: FeedBar, rules: Analysis
 }
 
 /** From the last close that is an hour old: the reference of the hourly return. */
-const lastHour = (closes: readonly Close[], atMs: number): readonly Close[] =>
+const lastHour = (closes: readonly Quote[], atMs: number): readonly Quote[] =>
   closes.slice(
     Math.max(
       0,
@@ -118,17 +112,12 @@ const lastHour = (closes: readonly Close[], atMs: number): readonly Close[] =>
 
 const withFearGreed = (
   days: SymbolMarket['fearGreedByDay'],
-  { close_ts, fear_greed }: FeedBar,
+  { close_ts, fear_greed }: StoredBar,
 ): SymbolMarket['fearGreedByDay'] => {
   if (fear_greed === null) return days
   const day = dayOf(close_ts)
   const earlier = days.at(-1)?.day === day ? days.slice(0, -1) : days
   return [...earlier.slice(1 - FEAR_GREED_DAYS), { day, value: fear_greed }]
-}
-
-const barOf = (payload: PayloadOf<'market.bar.v1'>): FeedBar => {
-  const { feed: _feed, ...bar } = payload
-  return bar
 }
 
 const quoted = (market: Market, event: Extract<KnownEvent, { type: `signal.${string}` }>): Market => {
@@ -180,7 +169,7 @@ const INITIAL_ANALYSIS: Analysis = { bars: [], forming: null, variance: null }
 export const ANALYSIS_BARS_MAX = 400
 
 /** Adds the next bar. Bars come in order; an analysis bar with a gap is closed with what it has. */
-const analysed = (before: Analysis, bar: FeedBar, rules: AnalysisRules): Analysis => {
+const analysed = (before: Analysis, bar: StoredBar, rules: AnalysisRules): Analysis => {
   const lengthMs = rules.barSeconds * 1000
   const openMs = Math.floor(Date.parse(bar.open_ts) / lengthMs) * lengthMs
   const isNext = before.forming !== null && before.forming.openMs < openMs
@@ -197,14 +186,15 @@ const closed = ({ bars, forming, variance }: Analysis, { varianceDecay }: Analys
   return {
     bars: [...kept, forming],
     forming: null,
-    variance: last === undefined ? null : decayed(variance, forming.close / last.close - 1, varianceDecay),
+    variance:
+      last === undefined ? null : decayed(variance, returnOf(last.close, forming.close), varianceDecay),
   }
 }
 
 const decayed = (variance: number | null, change: number, decay: number): number =>
   variance === null ? change * change : decay * variance + (1 - decay) * change * change
 
-const begun = (bar: FeedBar, openMs: number): AnalysisBar => ({
+const begun = (bar: StoredBar, openMs: number): AnalysisBar => ({
   openMs,
   open: bar.open,
   high: bar.high,
@@ -215,11 +205,11 @@ const begun = (bar: FeedBar, openMs: number): AnalysisBar => ({
   openInterestUsd: bar.open_interest_usd,
 })
 
-const joined = (forming: AnalysisBar, bar: FeedBar): AnalysisBar => ({
+const joined = (forming: AnalysisBar, bar: StoredBar): AnalysisBar => ({
   openMs: forming.openMs,
   open: forming.open,
-  high: Math.max(forming.high, bar.high),
-  low: Math.min(forming.low, bar.low),
+  high: greater(forming.high, bar.high),
+  low: lesser(forming.low, bar.low),
   close: bar.close,
   volume: forming.volume + bar.volume,
   quoteVolume: forming.quoteVolume + bar.quote_volume,

@@ -1,3 +1,5 @@
+import { priceFrom } from '../shared/money.ts'
+import { canonicalSymbol } from '../shared/symbol.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { given, NOW } from '../../../test/given.fixture.ts'
@@ -41,6 +43,7 @@ describe('a bar', () => {
   it.each([
     ['NaN', { close: Number.NaN }],
     ['zero', { low: 0 }],
+    ['a price that rounds to zero', { low: 1e-9 }],
     ['negative', { open: -1, low: -1 }],
     ['absurd', { close: 1e300, high: 1e300 }],
     ['infinite', { high: Infinity }],
@@ -85,7 +88,10 @@ describe('a jump', () => {
     const state = given(stored(barAt(LAST)))
       .when(observe(barAt(NEXT, 131)))
       .then({ type: 'market.bar_held.v1', payload: { close: 131 } })
-    expect(state.market.symbols.get('BTC')).toMatchObject({ last: { close: 100 }, held: { close: 131 } })
+    expect(state.market.symbols.get(canonicalSymbol('BTC'))).toMatchObject({
+      last: { close: priceFrom(100) },
+      held: { close: priceFrom(131) },
+    })
   })
 
   it('is no jump up to the limit, in either direction', () => {
@@ -103,14 +109,17 @@ describe('a jump', () => {
         { type: 'market.bar.v1', payload: { close: 131 } },
         { type: 'market.bar.v1', payload: { close: 140 } },
       )
-    expect(state.market.symbols.get('BTC')).toMatchObject({ last: { close: 140 }, held: null })
+    expect(state.market.symbols.get(canonicalSymbol('BTC'))).toMatchObject({
+      last: { close: priceFrom(140) },
+      held: null,
+    })
   })
 
   it('is dropped when the next bar is back', () => {
     const state = given(stored(barAt(LAST)), held(barAt(NEXT, 131)))
       .when(observe(barAt(AFTER, 101)))
       .then(refusal('price_jump'), { type: 'market.bar.v1', payload: { close: 101 } })
-    expect(state.market.symbols.get('BTC')?.held).toBeNull()
+    expect(state.market.symbols.get(canonicalSymbol('BTC'))?.held).toBeNull()
   })
 
   it('is dropped for another jump', () => {

@@ -1,4 +1,7 @@
-import { priceNumberOrNull } from '../shared/money.ts'
+import { canonicalSymbol } from '../shared/symbol.ts'
+import { timestampAt } from '../shared/time.ts'
+import { timestampOf, type Timestamp } from '../shared/brand.ts'
+import { priceNumberOrNull, priceFrom } from '../shared/money.ts'
 import { describe, expect, it } from 'vitest'
 import { stateAfter } from '../../../test/given.fixture.ts'
 import type { NewEvent } from '../events/catalogue.ts'
@@ -7,8 +10,8 @@ import type { FeedBar } from './bar.ts'
 import { barAt, barsFrom } from './bars.fixture.ts'
 import { dayFactsOf, markOf, marketView } from './readings.ts'
 
-const BEGIN = '2026-02-18T00:00:00.000Z'
-const at = (minutes: number): string => new Date(Date.parse(BEGIN) + minutes * 60_000).toISOString()
+const BEGIN = timestampOf('2026-02-18T00:00:00.000Z')
+const at = (minutes: number): Timestamp => timestampAt(Date.parse(BEGIN) + minutes * 60_000)
 const stored = (bar: FeedBar): NewEvent => ({
   type: 'market.bar.v1',
   source: 'market',
@@ -25,13 +28,13 @@ describe('analysis bars', () => {
     expect(view?.analysisBars).toEqual([
       expect.objectContaining({
         openMs: Date.parse(at(0)),
-        open: 100,
-        high: 114,
-        low: 100,
-        close: 114,
+        open: priceFrom(100),
+        high: priceFrom(114),
+        low: priceFrom(100),
+        close: priceFrom(114),
         volume: 15,
       }),
-      expect.objectContaining({ openMs: Date.parse(at(15)), open: 115, close: 129 }),
+      expect.objectContaining({ openMs: Date.parse(at(15)), open: priceFrom(115), close: priceFrom(129) }),
     ])
     expect(view?.variance).toBeCloseTo((129 / 114 - 1) ** 2, 12)
   })
@@ -39,18 +42,18 @@ describe('analysis bars', () => {
   it('close with a gap in them', () => {
     const bars = [...barsFrom(at(0), [1, 2]), barAt(at(40), 3)]
     const [view] = marketView(marketAfter(bars), ['BTC']).symbols
-    expect(view?.analysisBars).toMatchObject([{ open: 1, close: 2, volume: 2 }])
+    expect(view?.analysisBars).toMatchObject([{ open: priceFrom(1), close: priceFrom(2), volume: 2 }])
   })
 
   it('may be shorter than the bars of the feed', () => {
     const [view] = marketView(marketAfter(barsFrom(at(0), [1, 2], { resolution_s: 3600 })), ['BTC']).symbols
-    expect(view?.analysisBars.map(({ close }) => close)).toEqual([1, 2])
+    expect(view?.analysisBars.map(({ close }) => close)).toEqual([priceFrom(1), priceFrom(2)])
   })
 
   it('are kept in bounded number, whatever the history', () => {
     const market = marketAfter(barsFrom(at(0), closes(ANALYSIS_BARS_MAX + 50), { resolution_s: 900 }))
-    expect(market.symbols.get('BTC')?.analysis.bars).toHaveLength(ANALYSIS_BARS_MAX)
-    expect(market.symbols.get('BTC')?.closes.length).toBeLessThanOrEqual(5)
+    expect(market.symbols.get(canonicalSymbol('BTC'))?.analysis.bars).toHaveLength(ANALYSIS_BARS_MAX)
+    expect(market.symbols.get(canonicalSymbol('BTC'))?.closes.length).toBeLessThanOrEqual(5)
   })
 
   it('begin anew when their length changes', () => {
@@ -67,9 +70,12 @@ describe('analysis bars', () => {
       },
     })
     const bars = barsFrom(at(0), closes(30))
-    expect(marketAfter(bars, started(900)).symbols.get('BTC')?.analysis.bars).toHaveLength(2)
+    expect(marketAfter(bars, started(900)).symbols.get(canonicalSymbol('BTC'))?.analysis.bars).toHaveLength(2)
     const changed = marketAfter(bars, started(300))
-    expect(changed.symbols.get('BTC')).toMatchObject({ last: { close: 129 }, analysis: { bars: [] } })
+    expect(changed.symbols.get(canonicalSymbol('BTC'))).toMatchObject({
+      last: { close: priceFrom(129) },
+      analysis: { bars: [] },
+    })
     expect(changed.rules.barSeconds).toBe(300)
   })
 })
@@ -77,15 +83,15 @@ describe('analysis bars', () => {
 describe('a day of a symbol', () => {
   it('is unknown before one was seen', () => {
     const market = marketAfter(barsFrom(at(0), closes(20), { resolution_s: 900 }))
-    expect(dayFactsOf(market, 'BTC')).toEqual({ volume24hUsd: null, return24hPct: null })
-    expect(dayFactsOf(market, 'ETH')).toEqual({ volume24hUsd: null, return24hPct: null })
+    expect(dayFactsOf(market, canonicalSymbol('BTC'))).toEqual({ volume24hUsd: null, return24hPct: null })
+    expect(dayFactsOf(market, canonicalSymbol('ETH'))).toEqual({ volume24hUsd: null, return24hPct: null })
   })
 
   it('has the volume and return of 24 hours', () => {
     const market = marketAfter(barsFrom(at(0), Array(97).fill(100), { resolution_s: 900, quote_volume: 10 }))
-    expect(dayFactsOf(market, 'btc-usdt')).toEqual({ volume24hUsd: 960, return24hPct: 0 })
+    expect(dayFactsOf(market, canonicalSymbol('btc-usdt'))).toEqual({ volume24hUsd: 960, return24hPct: 0 })
     const risen = marketAfter(barsFrom(at(0), [...Array(96).fill(100), 105], { resolution_s: 900 }))
-    expect(dayFactsOf(risen, 'BTC').return24hPct).toBeCloseTo(5, 9)
+    expect(dayFactsOf(risen, canonicalSymbol('BTC')).return24hPct).toBeCloseTo(5, 9)
   })
 })
 
@@ -129,11 +135,15 @@ describe('the mark', () => {
     payload: { symbol, price: value as number },
   })
   const mark = (bars: readonly FeedBar[], ...others: readonly NewEvent[]) =>
-    priceNumberOrNull(markOf(marketAfter(bars, ...others), 'btc', Date.parse(at(3)), trust)?.price ?? null)
+    priceNumberOrNull(
+      markOf(marketAfter(bars, ...others), canonicalSymbol('btc'), Date.parse(at(3)), trust)?.price ?? null,
+    )
 
   it('is the last close as long as it is young', () => {
     expect(mark([barAt(at(0), 7)])).toBe(7)
-    expect(markOf(marketAfter([barAt(at(0), 7)]), 'BTC', Date.parse(at(5)), trust)).toBeNull()
+    expect(
+      markOf(marketAfter([barAt(at(0), 7)]), canonicalSymbol('BTC'), Date.parse(at(5)), trust),
+    ).toBeNull()
   })
 
   it('is not taken from the past', () => {

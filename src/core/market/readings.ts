@@ -1,6 +1,8 @@
 import type { MarketFacts } from '../signal-types/declare.ts'
+import type { CanonicalSymbol } from '../shared/brand.ts'
+import { returnOf, type Price } from '../shared/money.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
-import { DAY_MS, dayOf } from '../shared/time.ts'
+import { DAY_MS, dayOf, timestampAt } from '../shared/time.ts'
 import type { AnalysisBar, Market, SymbolMarket } from './evolve.ts'
 import type { Quote } from '../shared/quote.ts'
 
@@ -27,21 +29,21 @@ const CURRENT_BARS = 2
 /** Null with less than a day of bars. */
 export const dayFactsOf = (
   market: Market,
-  symbol: string,
+  symbol: CanonicalSymbol,
 ): Pick<MarketFacts, 'volume24hUsd' | 'return24hPct'> => {
-  const known = market.symbols.get(canonicalSymbol(symbol))
+  const known = market.symbols.get(symbol)
   if (known === undefined) return { volume24hUsd: null, return24hPct: null }
   const dayAgo = barADayAgo(known, market.rules.barSeconds)
   if (dayAgo === null) return { volume24hUsd: null, return24hPct: null }
   const { bars, forming } = known.analysis
   let volume24hUsd = forming?.quoteVolume ?? 0
   for (const bar of bars.slice(dayAgo.index + 1)) volume24hUsd += bar.quoteVolume
-  return { volume24hUsd, return24hPct: (known.last.close / dayAgo.bar.close - 1) * 100 }
+  return { volume24hUsd, return24hPct: returnOf(dayAgo.bar.close, known.last.close) * 100 }
 }
 
 /** Standard deviation of the return of one analysis bar; null before there are two. */
-export const sigmaOf = (market: Market, symbol: string): number | null => {
-  const variance = market.symbols.get(canonicalSymbol(symbol))?.analysis.variance ?? null
+export const sigmaOf = (market: Market, symbol: CanonicalSymbol): number | null => {
+  const variance = market.symbols.get(symbol)?.analysis.variance ?? null
   return variance === null ? null : Math.sqrt(variance)
 }
 
@@ -52,10 +54,14 @@ export interface PriceTrust {
 }
 
 /** The newest price that may be traded on; null if none is recent enough. */
-export const markOf = (market: Market, symbol: string, nowMs: number, trust: PriceTrust): Quote | null => {
-  const key = canonicalSymbol(symbol)
-  let newest = market.symbols.get(key)?.mark ?? null
-  const quotes = market.quotes.get(key)
+export const markOf = (
+  market: Market,
+  symbol: CanonicalSymbol,
+  nowMs: number,
+  trust: PriceTrust,
+): Quote | null => {
+  let newest = market.symbols.get(symbol)?.mark ?? null
+  const quotes = market.quotes.get(symbol)
   for (const producer of quotes === undefined ? [] : trust.producers) {
     const quote = quotes?.get(producer)
     if (quote !== undefined && (newest === null || quote.atMs > newest.atMs)) newest = quote
@@ -66,7 +72,7 @@ export const markOf = (market: Market, symbol: string, nowMs: number, trust: Pri
 const symbolView = (symbol: string, known: SymbolMarket, market: Market): SymbolView => {
   const { last, analysis } = known
   const dayAgo = barADayAgo(known, market.rules.barSeconds)
-  const { volume24hUsd, return24hPct } = dayFactsOf(market, symbol)
+  const { volume24hUsd, return24hPct } = dayFactsOf(market, canonicalSymbol(symbol))
   return {
     symbol,
     analysisBars: analysis.bars,
@@ -94,7 +100,7 @@ const hourReturn = ({ closes, last }: SymbolMarket): number | null => {
   const [oldest] = closes
   if (oldest === undefined) return null
   const ageMs = Date.parse(last.close_ts) - oldest.atMs
-  return ageMs >= HOUR_MS && ageMs <= HOUR_MS * HOUR_TOLERANCE ? last.close / oldest.price - 1 : null
+  return ageMs >= HOUR_MS && ageMs <= HOUR_MS * HOUR_TOLERANCE ? returnOf(oldest.price, last.close) : null
 }
 
 const HOUR_TOLERANCE = 1.5
@@ -102,7 +108,7 @@ const HOUR_TOLERANCE = 1.5
 const HOUR_MS = 3_600_000
 
 const weekChange = ({ fearGreedByDay, last }: SymbolMarket): number | null => {
-  const weekAgo = dayOf(new Date(Date.parse(last.close_ts) - 7 * DAY_MS).toISOString())
+  const weekAgo = dayOf(timestampAt(Date.parse(last.close_ts) - 7 * DAY_MS))
   const before = fearGreedByDay.find(({ day }) => day === weekAgo)
   return before === undefined || last.fear_greed === null ? null : last.fear_greed - before.value
 }
@@ -130,13 +136,14 @@ const lastOpenedBy = (bars: readonly AnalysisBar[], ms: number): number => {
 
 /** What the folded market knows of a symbol. */
 export interface SymbolView {
+  /** As the universe spells it. */
   readonly symbol: string
   /** Oldest first, at most 400. */
   readonly analysisBars: readonly AnalysisBar[]
   /** Of the returns of analysis bars; null before the second. */
   readonly variance: number | null
   /** Of the newest stored bar. */
-  readonly close: number
+  readonly close: Price
   readonly return1h: number | null
   readonly return24h: number | null
   readonly volume24hUsd: number | null

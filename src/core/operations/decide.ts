@@ -1,10 +1,10 @@
-import type { PayloadOf } from '../events/catalogue.ts'
+import type { NewPayload, PayloadOf } from '../events/catalogue.ts'
 import { accept, type Decision } from '../shared/decision.ts'
 import type { Configuration } from '../config/schema.ts'
 
 export type OperationsCommand =
   /** The first event a process writes: it carries the key that all its later signatures need. */
-  | { readonly kind: 'start'; readonly started: PayloadOf<'system.started.v1'> }
+  | { readonly kind: 'start'; readonly started: NewPayload<'system.started.v1'> }
   | { readonly kind: 'record-access'; readonly entry: AccessEntry; readonly surface: 'api' | 'cli' }
   | {
       readonly kind: 'record-config-change'

@@ -1,9 +1,10 @@
+import type { NodeId } from '../shared/brand.ts'
 import type { KnownEvent } from '../events/catalogue.ts'
 import { Map as PersistentMap } from 'immutable'
 
 /** Every node that ever signed here, with the key its signatures are checked against. */
 interface Nodes {
-  readonly publicKeys: PersistentMap<string, string>
+  readonly publicKeys: PersistentMap<NodeId, string>
   /** How often a process started on this store. */
   readonly starts: number
 }

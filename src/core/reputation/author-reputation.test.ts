@@ -1,9 +1,10 @@
+import { type Timestamp, contributorId, timestampOf } from '../shared/brand.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { NOW, stateAfter } from '../../../test/given.fixture.ts'
-import type { NewEvent, PayloadOf } from '../events/catalogue.ts'
+import type { NewEvent, NewPayload } from '../events/catalogue.ts'
 import { authorKey } from '../shared/author-key.ts'
-import { DAY_MS } from '../shared/time.ts'
+import { DAY_MS, timestampAt } from '../shared/time.ts'
 import { reputationAt } from './author-reputation.ts'
 import { ContradictionError } from '../shared/assert.ts'
 import { withItsCall } from './calls.fixture.ts'
@@ -19,11 +20,11 @@ interface Case {
 
 const resolved = (
   { hit, rate, ts = NOW }: Case,
-  changes: Partial<PayloadOf<'attribution.resolved.v1'>> = {},
+  changes: Partial<NewPayload<'attribution.resolved.v1'>> = {},
 ): NewEvent => ({
   type: 'attribution.resolved.v1',
   source: 'learning',
-  ts,
+  ts: timestampOf(ts),
   payload: {
     call_id: 'c',
     signal_ids: ['s'],
@@ -127,14 +128,14 @@ describe('26: the karma of an author', () => {
   })
 
   it('forgets by UTC days', () => {
-    const asOf = (days: number): string => new Date(Date.parse(NOW) + days * DAY_MS).toISOString()
+    const asOf = (days: number): Timestamp => timestampAt(Date.parse(NOW) + days * DAY_MS)
     const events = [resolved({ hit: true, rate: 0.4 })]
     expect(karmaAfter(events, asOf(89))).toBeGreaterThan(50)
     expect(karmaAfter(events, asOf(90))).toBe(50)
   })
 
   it('keeps as many days as were asked for', () => {
-    const dayAt = (index: number): string => new Date(Date.parse(NOW) + index * DAY_MS).toISOString()
+    const dayAt = (index: number): Timestamp => timestampAt(Date.parse(NOW) + index * DAY_MS)
     const events = Array.from({ length: 200 }, (_, index) =>
       resolved({ hit: true, rate: 0.4, ts: dayAt(index) }),
     )
@@ -160,7 +161,7 @@ describe('26: the karma of an author', () => {
     ])
     expect(reputationAt(outcomes, authorKey(null, 'p1'), NOW, rules)).toBe(50 - 50 / 21)
     expect(reputationAt(outcomes, authorKey(null, 'nobody'), NOW, rules)).toBe(50)
-    expect(reputationAt(outcomes, authorKey('c1', 'p1'), NOW, rules)).toBeGreaterThan(50)
+    expect(reputationAt(outcomes, authorKey(contributorId('c1'), 'p1'), NOW, rules)).toBeGreaterThan(50)
   })
 
   it('is not changed by what is left of damaged events', () => {

@@ -1,3 +1,4 @@
+import type { Timestamp } from '../shared/brand.ts'
 import { tallyWithin, type Outcomes, type RecentSkill, type Tally } from './outcomes.ts'
 
 /** Where every author begins: neither better nor worse than chance. */
@@ -25,7 +26,7 @@ export const reputationOf = (
 export const reputationAt = (
   outcomes: Outcomes,
   author: string,
-  asOf: string,
+  asOf: Timestamp,
   { producer_k, producer_window_days }: ReputationRules,
 ): number => reputationOf(tallyWithin(outcomes, author, asOf, producer_window_days), producer_k)
 

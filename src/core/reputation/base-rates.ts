@@ -1,3 +1,4 @@
+import type { PositionId } from '../shared/brand.ts'
 import type { Horizon } from '../shared/time.ts'
 
 /** Whether the price left its band upwards or downwards, or stayed inside. */
@@ -9,7 +10,7 @@ type Moves = Readonly<Record<Move, number>>
 export interface BaseRates {
   readonly moves: Readonly<Partial<Record<Horizon, Moves>>>
   /** Each trade counts once, however many calls it decides; `lastId` detects repetition. */
-  readonly trades: { readonly wins: number; readonly count: number; readonly lastId: string | null }
+  readonly trades: { readonly wins: number; readonly count: number; readonly lastId: PositionId | null }
 }
 
 export const NO_RATES: BaseRates = { moves: {}, trades: { wins: 0, count: 0, lastId: null } }
@@ -42,7 +43,7 @@ export const withMove = (rates: BaseRates, horizon: Horizon, move: Move): BaseRa
   }
 }
 
-export const withTrade = (rates: BaseRates, positionId: string | null, isWin: boolean): BaseRates => {
+export const withTrade = (rates: BaseRates, positionId: PositionId | null, isWin: boolean): BaseRates => {
   const { wins, count, lastId } = rates.trades
   if (positionId === null || positionId === lastId) return rates
   return {

@@ -1,3 +1,4 @@
+import { callId, positionId } from '../shared/brand.ts'
 import { describe, expect, it } from 'vitest'
 import {
   bandOf,
@@ -25,7 +26,7 @@ describe('24: the band', () => {
     expect(bandOf(0.001, rules)).toBe(0.0022)
   })
 
-  it('makes 100 to 100.3 within four hours a miss for bulls and a hit for those who expect calm', () => {
+  it('makes 100 to 100.3 within four hours a miss for a bullish and a hit for a neutral call', () => {
     const move = moveOf(100.3 / 100 - 1, bandOf(SIGMA * Math.sqrt(16), rules))
     expect([MOVE_OF.bullish === move, MOVE_OF.bearish === move, MOVE_OF.neutral === move]).toEqual([
       false,
@@ -63,11 +64,11 @@ describe('25: base rates', () => {
     const distances = { prior: 10, stopPct: 0.05, targetPct: 0.1 }
     expect(tradeRate(NO_RATES, distances)).toBeCloseTo(0.333333333, 9)
     const traded = Array.from({ length: 40 }).reduce<BaseRates>(
-      (rates, _, index) => withTrade(rates, `trade-${index}`, index < 12),
+      (rates, _, index) => withTrade(rates, positionId(`trade-${index}`), index < 12),
       NO_RATES,
     )
     expect(tradeRate(traded, distances)).toBeCloseTo(0.306666667, 9)
-    expect(withTrade(traded, 'trade-39', true)).toBe(traded)
+    expect(withTrade(traded, positionId('trade-39'), true)).toBe(traded)
   })
 })
 
@@ -85,7 +86,7 @@ describe('what a signal says', () => {
 
 describe('a queue', () => {
   it('keeps its order when some leave early, and begins anew when it is empty', () => {
-    const full = ['a', 'b', 'c', 'd'].reduce((queues, id) => withLast(queues, 'q', id), NO_QUEUES)
+    const full = ['a', 'b', 'c', 'd'].reduce((queues, id) => withLast(queues, 'q', callId(id)), NO_QUEUES)
     const gone = withoutPlace(withoutPlace(full, 'q', 2), 'q', 1)
     expect([...waitingIn(gone, 'q')]).toEqual(['a', 'd'])
     const last = withoutPlace(gone, 'q', 0)

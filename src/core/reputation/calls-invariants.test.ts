@@ -1,3 +1,4 @@
+import { contributorId, nodeId } from '../shared/brand.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { TradingScenario } from '../trading/trading.fixture.ts'
@@ -79,7 +80,7 @@ class Life {
           kind: 'submit-signal',
           submission: {
             eventType: 'signal.curator.v1',
-            nodeId: next.node,
+            nodeId: nodeId(next.node),
             ts: null,
             source: null,
             payload: next.payload,
@@ -178,7 +179,7 @@ describe('whatever is said, whatever the market does', () => {
             ({ contributor_id, hit }) => contributor_id === node && hit !== null,
           )
           const hits = decided.filter(({ hit }) => hit === true)
-          expect(state.signals.contributors.byId.get(node)?.record).toMatchObject({
+          expect(state.signals.contributors.byId.get(contributorId(node))?.record).toMatchObject({
             resolved: decided.length,
             profitable: hits.length,
           })

@@ -1,6 +1,6 @@
 import { sumOf } from '../shared/money.ts'
 import { isOpen } from '../trading/positions.ts'
-import { type PositionId } from '../shared/brand.ts'
+import { callId as callIdOf, positionId } from '../shared/brand.ts'
 import { describe, expect, it } from 'vitest'
 import {
   HOUR_MS,
@@ -70,7 +70,7 @@ describe('a call that is traded on', () => {
     expect(say(scenario, 'ann', bullish)['call_id']).not.toBe(callId)
     const events = barAfter(scenario, 24 * HOUR_MS - 60_000, 105)
     expect(payloadOf(events, 'attribution.measured.v1')).toMatchObject({ call_id: callId, hit: true })
-    expect(scenario.state.reputation.calls.open.has(textOf(callId))).toBe(false)
+    expect(scenario.state.reputation.calls.open.has(callIdOf(textOf(callId)))).toBe(false)
     expect(scenario.state.reputation.outcomes.byAuthor.get('contributor:id of ann')?.slice(5, 7)).toEqual([
       1, 1,
     ])
@@ -93,10 +93,10 @@ describe('a call that is traded on', () => {
     const by = { operator: 'svc-1', surface: 'api' } as const
     scenario.bar('BTC', 103)
     expect(
-      verdictsIn(scenario.do({ kind: 'close-position', positionId: (ids[0] ?? '') as PositionId, by })),
+      verdictsIn(scenario.do({ kind: 'close-position', positionId: positionId(ids[0] ?? ''), by })),
     ).toEqual([])
     const [verdict] = verdictsIn(
-      scenario.do({ kind: 'close-position', positionId: (ids[1] ?? '') as PositionId, by }),
+      scenario.do({ kind: 'close-position', positionId: positionId(ids[1] ?? ''), by }),
     )
     expect(verdict).toMatchObject({ hit: true, position_id: ids[1] })
     const closed = [...scenario.state.trading.positions.values()].flatMap((one) => (isOpen(one) ? [] : one))

@@ -1,4 +1,5 @@
-import type { NewEvent, PayloadOf } from '../events/catalogue.ts'
+import { contributorId, nodeId } from '../shared/brand.ts'
+import type { NewEvent, NewPayload } from '../events/catalogue.ts'
 import { TradingScenario, payloadOf } from '../trading/trading.fixture.ts'
 import type { Stamped } from '../log/event.ts'
 import type { Json, JsonObject } from '../shared/json.ts'
@@ -11,14 +12,14 @@ export const configured = (
   changes: ConstructorParameters<typeof TradingScenario>[0] = {},
 ): TradingScenario => {
   const scenario = new TradingScenario(changes)
-  for (const nodeId of ['ann', 'bob']) {
+  for (const node of ['ann', 'bob']) {
     scenario.record({
       type: 'contributor.registered.v1',
       source: 'api',
       payload: {
-        contributor_id: `id of ${nodeId}`,
-        node_id: nodeId,
-        name: nodeId,
+        contributor_id: `id of ${node}`,
+        node_id: node,
+        name: node,
         role: 'curator',
         metadata: {},
       },
@@ -27,13 +28,13 @@ export const configured = (
   return scenario
 }
 
-export const say = (scenario: TradingScenario, nodeId: string, payload: JsonObject): JsonObject =>
+export const say = (scenario: TradingScenario, node: string, payload: JsonObject): JsonObject =>
   payloadOf(
     scenario.do({
       kind: 'submit-signal',
       submission: {
         eventType: 'signal.curator.v1',
-        nodeId,
+        nodeId: nodeId(node),
         ts: null,
         source: null,
         payload: { symbol: 'BTC', ...payload },
@@ -49,8 +50,8 @@ export const verdictsIn = (events: readonly Stamped[]): readonly JsonObject[] =>
 
 export const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '')
 
-export const recordOf = (scenario: TradingScenario, nodeId: string) =>
-  scenario.state.signals.contributors.byId.get(`id of ${nodeId}`)?.record
+export const recordOf = (scenario: TradingScenario, node: string) =>
+  scenario.state.signals.contributors.byId.get(contributorId(`id of ${node}`))?.record
 
 /** Time goes by without a word from the market; then its next minute. */
 export const barAfter = (scenario: TradingScenario, ms: number, close: number): readonly Stamped[] => {
@@ -63,7 +64,7 @@ export type Resolved = Extract<NewEvent, { readonly type: 'attribution.resolved.
 /** A resolution, after the attribution that opened its call. */
 export const withItsCall = (resolved: Resolved): readonly NewEvent[] => {
   const { payload } = resolved
-  const opened: PayloadOf<'attribution.recorded.v1'> = {
+  const opened: NewPayload<'attribution.recorded.v1'> = {
     signal_id: `signal of ${payload.call_id}`,
     contributor_id: payload.contributor_id,
     node_id: null,

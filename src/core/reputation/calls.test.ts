@@ -1,3 +1,5 @@
+import { contributorId, signalId, callId, type SignalId, type CallId } from '../shared/brand.ts'
+import { timestampAt } from '../shared/time.ts'
 import { Map as PersistentMap } from 'immutable'
 import { describe, expect, it } from 'vitest'
 import { HOUR_MS, configured, say, bullish, verdictsIn, recordOf, barAfter } from './calls.fixture.ts'
@@ -16,7 +18,7 @@ describe('a call', () => {
       direction: 'bullish',
       probability: 0.9,
       horizon: '24h',
-      due_at: new Date(Date.parse(scenario.now) + 24 * HOUR_MS).toISOString(),
+      due_at: timestampAt(Date.parse(scenario.now) + 24 * HOUR_MS),
       ref_price: 100,
       ref_sigma: null,
     })
@@ -64,7 +66,7 @@ describe('a call', () => {
     expect(say(scenario, 'bob', { ...bullish, horizon: '2h' })).toMatchObject({ horizon: '24h' })
   })
 
-  it('is joined by what says the same, and by nothing else', () => {
+  it('is joined by signals of the same author, symbol and direction, and by no others', () => {
     const scenario = configured()
     scenario.bar('BTC', 100)
     const first = say(scenario, 'ann', bullish)
@@ -91,9 +93,9 @@ describe('a call', () => {
   it('remembers its first and its newest signal alone while there are too many of all calls', () => {
     const scenario = configured()
     const said = say(scenario, 'ann', bullish)
-    const others = Array.from({ length: SIGNALS_MAX }, (_, index): [string, string] => [
-      `s${index}`,
-      'others',
+    const others = Array.from({ length: SIGNALS_MAX }, (_, index): [SignalId, CallId] => [
+      signalId(`s${index}`),
+      callId('others'),
     ])
     const full = {
       ...scenario.state.reputation.calls,
@@ -103,11 +105,11 @@ describe('a call', () => {
       ({ type: 'attribution.recorded.v1', payload: { ...said, signal_id: id } }) as unknown as KnownEvent
     const after = ['a', 'b', 'c'].map(repeated).reduce(evolveCalls, full)
     expect(after.open.first()?.signalIds).toEqual([said['signal_id'], 'c'])
-    expect([after.ofSignal.size, after.ofSignal.has('a'), after.ofSignal.has('c')]).toEqual([
-      SIGNALS_MAX + 2,
-      false,
-      true,
-    ])
+    expect([
+      after.ofSignal.size,
+      after.ofSignal.has(signalId('a')),
+      after.ofSignal.has(signalId('c')),
+    ]).toEqual([SIGNALS_MAX + 2, false, true])
   })
 
   it('is opened once by several rows of one run', () => {
@@ -157,7 +159,7 @@ describe('a call that nobody trades on', () => {
       base_rate: 0.4,
       void_reason: null,
       horizon: '24h',
-      opened_at: new Date(Date.parse(BEGIN) + 60_000).toISOString(),
+      opened_at: timestampAt(Date.parse(BEGIN) + 60_000),
       due_at: scenario.now,
       probability: 0.9,
     })
@@ -187,7 +189,7 @@ describe('a call that nobody trades on', () => {
     expect(recordOf(scenario, 'ann')).toMatchObject({ resolved: 2, profitable: 1 })
   })
 
-  it('is void when nobody told a price', () => {
+  it('is void without a reference price', () => {
     const scenario = configured()
     say(scenario, 'ann', bullish)
     const [verdict] = verdictsIn(barAfter(scenario, 24 * HOUR_MS, 100))
@@ -238,7 +240,7 @@ describe('a call that nobody trades on', () => {
     const scenario = configured()
     scenario.bar('BTC', 100)
     say(scenario, 'ann', bullish)
-    scenario.do({ kind: 'remove-contributor', id: 'id of ann', surface: 'api' })
+    scenario.do({ kind: 'remove-contributor', id: contributorId('id of ann'), surface: 'api' })
     expect(verdictsIn(barAfter(scenario, 24 * HOUR_MS, 101))).toMatchObject([{ hit: true }])
     expect(recordOf(scenario, 'ann')).toMatchObject({ resolved: 1, profitable: 1 })
   })

@@ -1,8 +1,16 @@
-import { positionId, type PositionId } from '../shared/brand.ts'
+import type {
+  CallId,
+  CanonicalSymbol,
+  ContributorId,
+  PositionId,
+  SignalId,
+  Timestamp,
+} from '../shared/brand.ts'
 import { assertFold } from '../shared/assert.ts'
 import { moveOf, NO_RATES, withMove, withTrade, type BaseRates } from './base-rates.ts'
 import { Map as PersistentMap } from 'immutable'
 import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
+import { priceOrNull, type Price } from '../shared/money.ts'
 import { authorKey } from '../shared/author-key.ts'
 import { type Horizon, HORIZONS } from '../shared/time.ts'
 import { type DueQueues, nextPlace, NO_QUEUES, withLast, withoutPlace } from './due-queues.ts'
@@ -11,19 +19,19 @@ export type CallDirection = PayloadOf<'attribution.resolved.v1'>['direction']
 
 /** A prediction by an author on a symbol that is not settled yet. */
 export interface Call {
-  readonly id: string
+  readonly id: CallId
   readonly producerId: string
-  readonly contributorId: string | null
-  readonly symbol: string
+  readonly contributorId: ContributorId | null
+  readonly symbol: CanonicalSymbol
   readonly direction: CallDirection
   readonly horizon: Horizon
-  readonly openedAt: string
-  readonly dueAt: string
-  readonly refPrice: number | null
+  readonly openedAt: Timestamp
+  readonly dueAt: Timestamp
+  readonly refPrice: Price | null
   readonly refSigma: number | null
   readonly probability: number
   /** The first and the newest of the signals that make it. */
-  readonly signalIds: readonly string[]
+  readonly signalIds: readonly SignalId[]
   /** Positions opened on it. If there are any, their result decides, not the horizon. */
   readonly positionIds: readonly PositionId[]
   /** Resolved by its trades; the price move until `dueAt` is still to be measured. */
@@ -35,11 +43,11 @@ export interface Call {
 }
 
 export interface Calls {
-  readonly open: PersistentMap<string, Call>
+  readonly open: PersistentMap<CallId, Call>
   /** The call that an author's next signal would join. */
-  readonly current: PersistentMap<string, string>
-  readonly ofSignal: PersistentMap<string, string>
-  readonly ofPosition: PersistentMap<PositionId, readonly string[]>
+  readonly current: PersistentMap<string, CallId>
+  readonly ofSignal: PersistentMap<SignalId, CallId>
+  readonly ofPosition: PersistentMap<PositionId, readonly CallId[]>
   readonly due: DueQueues
   readonly rates: BaseRates
 }
@@ -60,10 +68,10 @@ export const CALL_SIGNALS_MAX = 100
 /** Over all calls. Beyond this a call keeps only its first and newest signal. */
 export const SIGNALS_MAX = 2 * CALLS_MAX
 
-export const callSlot = (author: string, symbol: string, direction: CallDirection): string =>
+export const callSlot = (author: string, symbol: CanonicalSymbol, direction: CallDirection): string =>
   `${author}|${direction}|${symbol}`
 
-export const symbolQueue = (horizon: Horizon, symbol: string): string => `${horizon}|${symbol}`
+export const symbolQueue = (horizon: Horizon, symbol: CanonicalSymbol): string => `${horizon}|${symbol}`
 export const horizonQueue = (horizon: Horizon): string => horizon
 
 export const evolveCalls = (calls: Calls, event: KnownEvent): Calls => {
@@ -99,7 +107,7 @@ const recorded = (calls: Calls, attribution: PayloadOf<'attribution.recorded.v1'
     horizon,
     openedAt: attribution.received_at,
     dueAt,
-    refPrice: attribution.ref_price ?? null,
+    refPrice: priceOrNull(attribution.ref_price ?? null),
     refSigma: attribution.ref_sigma ?? null,
     probability: attribution.probability ?? 0.5,
     signalIds: [signalId],
@@ -118,7 +126,7 @@ const recorded = (calls: Calls, attribution: PayloadOf<'attribution.recorded.v1'
   }
 }
 
-const joined = (calls: Calls, call: Call, signalId: string): Calls => {
+const joined = (calls: Calls, call: Call, signalId: SignalId): Calls => {
   const most = calls.ofSignal.size < SIGNALS_MAX ? CALL_SIGNALS_MAX : 2
   // A single copy, because this runs for every repeated signal.
   const signalIds = call.signalIds.concat(signalId)
@@ -134,16 +142,17 @@ const joined = (calls: Calls, call: Call, signalId: string): Calls => {
   }
 }
 
-const withSignals = (call: Call, signalIds: readonly string[]): Call => Object.assign({}, call, { signalIds })
+const withSignals = (call: Call, signalIds: readonly SignalId[]): Call =>
+  Object.assign({}, call, { signalIds })
 
 /** A trade made on a call before its due time decides it. */
-const bound = (before: Calls, opened: PayloadOf<'execution.position_opened.v1'>, at: string): Calls => {
-  const openedId = positionId(opened.position_id)
+const bound = (before: Calls, opened: PayloadOf<'execution.position_opened.v1'>, at: Timestamp): Calls => {
+  const openedId = opened.position_id
   // A damaged event may lack them.
-  const signalIds = (opened.signal_ids as readonly string[] | undefined) ?? []
+  const signalIds = (opened.signal_ids as readonly SignalId[] | undefined) ?? []
   const ids = new Set(signalIds.flatMap((signalId) => before.ofSignal.get(signalId) ?? []))
   let { open } = before
-  const boundIds: string[] = []
+  const boundIds: CallId[] = []
   for (const id of ids) {
     const call = open.get(id)
     if (call === undefined || (!isBound(call) && call.dueAt < at)) continue

@@ -1,15 +1,16 @@
+import { timestampOf, type Timestamp } from '../shared/brand.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { scoreAt } from './contributor-score.ts'
-import { DAY_MS } from '../shared/time.ts'
+import { DAY_MS, timestampAt } from '../shared/time.ts'
 import { countResolved, NO_RECORD, type TrackRecord } from '../signals/track-record.ts'
 
-const NOW = '2026-02-20T00:00:00.000Z'
+const NOW = timestampOf('2026-02-20T00:00:00.000Z')
 const scoreOf = (record: Partial<TrackRecord>) =>
   scoreAt({ ...NO_RECORD, ...record }, NOW, { evidence_k: 10 })
 
 const USED = { submitted: 50, accepted: 20, lastActiveAt: NOW }
-const daysBefore = (days: number): string => new Date(Date.parse(NOW) - days * DAY_MS).toISOString()
+const daysBefore = (days: number): Timestamp => timestampAt(Date.parse(NOW) - days * DAY_MS)
 const outcomes = (resolved: number, hitRate: number, brier: number): Partial<TrackRecord> => ({
   resolved,
   hitWeightSum: hitRate * resolved,
@@ -35,7 +36,7 @@ describe('the score', () => {
       weightSum: 16,
       brierSum: 0.18 * 16,
       streakDays: 9,
-      lastActiveAt: '2026-02-17T00:00:00.000Z',
+      lastActiveAt: timestampOf('2026-02-17T00:00:00.000Z'),
     })
     expect(score).toBeCloseTo(55.330070595, 9)
     expect(factors.hit_rate).toMatchObject({ value: 0.75, weight: 0.35 })
@@ -111,14 +112,14 @@ describe('the score', () => {
     expect(scoreOf({ submitted: 1, accepted: 1, streakDays: 1, lastActiveAt: NOW }).score).toBeGreaterThan(10)
   })
 
-  it('fades from the eighth day without a word', () => {
-    const after = (day: string) => scoreOf({ submitted: 1, lastActiveAt: day }).score
+  it('fades from the eighth day without a submission', () => {
+    const after = (day: string) => scoreOf({ submitted: 1, lastActiveAt: timestampOf(day) }).score
     expect(after('2026-02-13T00:00:00.000Z')).toBe(10)
     expect(after('2026-01-29T00:00:00.000Z')).toBeCloseTo(5, 9)
     expect(after('2025-12-01T00:00:00.000Z')).toBe(0)
   })
 
-  it('is 0 for those who talk much and are hardly ever used', () => {
+  it('is 0 for contributors with many signals of which few are used', () => {
     const busy = { submitted: 100, lastActiveAt: NOW }
     expect(scoreOf({ ...busy, accepted: 9 })).toMatchObject({ score: 0, gated: true })
     expect(scoreOf({ ...busy, accepted: 10 })).toMatchObject({ gated: false })

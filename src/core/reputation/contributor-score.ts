@@ -1,5 +1,6 @@
+import type { Timestamp } from '../shared/brand.ts'
 import { naturalLog } from '../shared/numbers.ts'
-import { DAY_MS } from '../shared/time.ts'
+import { DAY_MS, timestampAt } from '../shared/time.ts'
 import type { TrackRecord } from '../signals/track-record.ts'
 
 interface Factor {
@@ -32,7 +33,7 @@ const LOG_101 = naturalLog(101)
  * Five factors, 0..100, as of a time. Hit rate, calibration and recency use all submitted signals, accepted or not,
  * so that the brain's selection does not distort them.
  */
-export const scoreAt = (record: TrackRecord, asOf: string, rules: ScoreRules): Score => {
+export const scoreAt = (record: TrackRecord, asOf: Timestamp, rules: ScoreRules): Score => {
   const evidence = evidenceOf(record, rules)
   return {
     score: pointsAt(asOf, rules)(record),
@@ -50,7 +51,7 @@ export const scoreAt = (record: TrackRecord, asOf: string, rules: ScoreRules): S
 }
 
 /** The score alone, for many contributors: what depends only on the time is computed once. */
-export const pointsAt = (asOf: string, rules: ScoreRules): ((record: TrackRecord) => number) => {
+export const pointsAt = (asOf: Timestamp, rules: ScoreRules): ((record: TrackRecord) => number) => {
   const recencyOf = recencyAt(asOf)
   return (record) => {
     if (isGated(record)) return 0
@@ -106,9 +107,9 @@ const FRESH_DAYS = 7
 const FADING_DAYS = 30
 
 /** 1 up to 7 days after the last submission, then linear to 0 over 30 days. */
-const recencyAt = (asOf: string): ((lastActiveAt: string | null) => number) => {
+const recencyAt = (asOf: Timestamp): ((lastActiveAt: Timestamp | null) => number) => {
   const asOfMs = Date.parse(asOf)
-  const before = (days: number): string => new Date(asOfMs - days * DAY_MS).toISOString()
+  const before = (days: number): string => timestampAt(asOfMs - days * DAY_MS)
   const fresh = before(FRESH_DAYS)
   const forgotten = before(FRESH_DAYS + FADING_DAYS)
   return (lastActiveAt) => {

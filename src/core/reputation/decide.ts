@@ -1,4 +1,4 @@
-import type { PayloadOf } from '../events/catalogue.ts'
+import type { NewPayload } from '../events/catalogue.ts'
 import type { PositionId } from '../shared/brand.ts'
 import type { Decision } from '../shared/decision.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
@@ -12,7 +12,7 @@ export type ReputationCommand =
   | { readonly kind: 'settle-overdue' }
   | {
       readonly kind: 'record-feedback'
-      readonly feedback: Omit<PayloadOf<'learning.feedback.v1'>, 'counted' | 'weight'>
+      readonly feedback: Omit<NewPayload<'learning.feedback.v1'>, 'counted' | 'weight'>
       readonly status: FeedbackStatus
     }
 

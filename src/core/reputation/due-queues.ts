@@ -1,10 +1,11 @@
 import { Map as PersistentMap } from 'immutable'
+import type { CallId } from '../shared/brand.ts'
 
 /** FIFO queues by name. Later entries are due later, so that due entries are always in front. */
 export interface DueQueues {
   readonly bounds: PersistentMap<string, Bounds>
   /** By queue and place. Removed entries leave gaps. */
-  readonly places: PersistentMap<string, string>
+  readonly places: PersistentMap<string, CallId>
 }
 
 /** `head` is the first taken place, `tail` the next free one. */
@@ -20,7 +21,7 @@ const EMPTY: Bounds = { head: 0, tail: 0 }
 /** The place of the next entry. */
 export const nextPlace = ({ bounds }: DueQueues, name: string): number => (bounds.get(name) ?? EMPTY).tail
 
-export const withLast = ({ bounds, places }: DueQueues, name: string, id: string): DueQueues => {
+export const withLast = ({ bounds, places }: DueQueues, name: string, id: CallId): DueQueues => {
   const { head, tail } = bounds.get(name) ?? EMPTY
   return {
     bounds: bounds.set(name, { head, tail: tail + 1 }),
@@ -42,7 +43,7 @@ export const withoutPlace = (queues: DueQueues, name: string, place: number): Du
 }
 
 /** Lazily, from the front. */
-export function* waitingIn({ bounds, places }: DueQueues, name: string): Generator<string> {
+export function* waitingIn({ bounds, places }: DueQueues, name: string): Generator<CallId> {
   const { head, tail } = bounds.get(name) ?? EMPTY
   for (let place = head; place < tail; place += 1) {
     const id = places.get(placeKey(name, place))

@@ -1,16 +1,17 @@
+import type { SignalId, Timestamp } from '../shared/brand.ts'
 import { Map as PersistentMap } from 'immutable'
-import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
+import type { KnownEvent, NewPayload, PayloadOf } from '../events/catalogue.ts'
 import { accept, type Decision } from '../shared/decision.ts'
 
 type FeedbackPayload = PayloadOf<'learning.feedback.v1'>
 
 /** The newest feedback with an outcome on one signal. */
 export interface FeedbackEntry {
-  readonly signalId: string
+  readonly signalId: SignalId
   readonly signalType: string
   readonly score: number | null
   readonly outcome: NonNullable<FeedbackPayload['outcome']>
-  readonly at: string
+  readonly at: Timestamp
   /** Callers whose feedback on it counted. */
   readonly countedBy: readonly string[]
 }
@@ -34,7 +35,7 @@ export interface FeedbackStatus {
 /** Counts once per signal and caller, and only for void calls; otherwise it is only recorded. */
 export const recordFeedback = (
   ledger: FeedbackLedger,
-  feedback: Omit<FeedbackPayload, 'counted' | 'weight'>,
+  feedback: Omit<NewPayload<'learning.feedback.v1'>, 'counted' | 'weight'>,
   { isVoid, isRepeated }: FeedbackStatus,
   { feedback_weight: weight }: { readonly feedback_weight: number },
 ): Decision => {

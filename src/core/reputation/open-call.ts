@@ -1,6 +1,7 @@
-import { priceNumberOrNull } from '../shared/money.ts'
+import { callId, type CallId, type CanonicalSymbol, type Timestamp } from '../shared/brand.ts'
+import { priceNumberOrNull, type Price } from '../shared/money.ts'
 import type { Domain } from '../shared/domains.ts'
-import { type Horizon, HORIZON_MS, horizonIn } from '../shared/time.ts'
+import { type Horizon, HORIZON_MS, horizonIn, timestampAt } from '../shared/time.ts'
 import { clamp01, r9 } from '../shared/numbers.ts'
 import { type Call, type CallDirection, type Calls, CALLS_MAX, callSlot } from './calls.ts'
 import { evidenceOf, weightedTypeOf } from '../signal-types/all.ts'
@@ -18,8 +19,7 @@ import type { ReputationFacts } from './evolve.ts'
 /** The call that a signal makes, before it is known whether it opens or joins one. */
 interface CallClaim {
   readonly author: string
-  /** Canonical. */
-  readonly symbol: string
+  readonly symbol: CanonicalSymbol
   readonly domain: Domain
   readonly direction: CallDirection
   readonly probability: number
@@ -31,7 +31,7 @@ type CallTerms = Pick<Call, 'id' | 'horizon' | 'dueAt' | 'refPrice' | 'refSigma'
 
 /** What is known of the price when a call is opened. */
 interface Reference {
-  readonly price: number | null
+  readonly price: Price | null
   /** Standard deviation of the return of one analysis bar. */
   readonly sigma: number | null
   readonly barSeconds: number
@@ -42,7 +42,7 @@ interface OpeningRules {
 }
 
 /** The open call of the same author, symbol and direction; null if the signal has to open one. */
-const joinedCall = (calls: Calls, { author, symbol, direction }: CallClaim, now: string): Call | null => {
+const joinedCall = (calls: Calls, { author, symbol, direction }: CallClaim, now: Timestamp): Call | null => {
   const id = calls.current.get(callSlot(author, symbol, direction))
   const call = id === undefined ? undefined : calls.open.get(id)
   // A due call takes no more signals, traded on or not: a new signal is about a later time.
@@ -61,15 +61,15 @@ const openedCall = (
   return {
     id,
     horizon,
-    dueAt: new Date(Date.parse(now) + HORIZON_MS[horizon]).toISOString(),
+    dueAt: timestampAt(Date.parse(now) + HORIZON_MS[horizon]),
     refPrice: price,
     refSigma: sigma === null ? null : r9(sigma * Math.sqrt(HORIZON_MS[horizon] / (barSeconds * 1000))),
   }
 }
 
 interface Opening {
-  readonly id: string
-  readonly now: string
+  readonly id: CallId
+  readonly now: Timestamp
   readonly reference: Reference
   readonly rules: OpeningRules
 }
@@ -115,7 +115,7 @@ const made = ({ direction, probability }: CallClaim, terms: CallTerms | null): C
         call_id: terms.id,
         horizon: terms.horizon,
         due_at: terms.dueAt,
-        ref_price: terms.refPrice,
+        ref_price: priceNumberOrNull(terms.refPrice),
         ref_sigma: terms.refSigma,
       }
 
@@ -129,10 +129,10 @@ const termsOf = (
   const joined = joinedCall(facts.reputation.calls, claim, now)
   if (joined !== null) return joined
   return openedCall(facts.reputation.calls, claim, {
-    id: derivedId('call', signal.signalId, sha256Hex),
+    id: callId(derivedId('call', signal.signalId, sha256Hex)),
     now,
     reference: {
-      price: priceNumberOrNull(markNow(facts, claim.symbol, context)?.price ?? null),
+      price: markNow(facts, claim.symbol, context)?.price ?? null,
       sigma: sigmaOf(facts.market, claim.symbol),
       barSeconds: facts.market.rules.barSeconds,
     },
@@ -141,7 +141,8 @@ const termsOf = (
 }
 
 /** Signals about the market as a whole make no call. */
-const GLOBAL_SYMBOL = 'GLOBAL'
+const GLOBAL_SYMBOL = canonicalSymbol('GLOBAL')
+const NO_SYMBOL = canonicalSymbol('')
 
 /** Null for a signal that makes no call. */
 const claimOf = (
@@ -151,8 +152,8 @@ const claimOf = (
 ): CallClaim | null => {
   const { type, payload, contributorId, producerId } = signal
   const domain = weightedTypeOf(type)?.domain ?? null
-  const symbol = typeof payload['symbol'] === 'string' ? canonicalSymbol(payload['symbol']) : ''
-  if (domain === null || symbol === '' || symbol === GLOBAL_SYMBOL) return null
+  const symbol = canonicalSymbol(typeof payload['symbol'] === 'string' ? payload['symbol'] : '')
+  if (domain === null || symbol === NO_SYMBOL || symbol === GLOBAL_SYMBOL) return null
   const view =
     type === CURATOR_TYPE ? opinionIn(signal, configuration) : readingOf(facts, signal, symbol, configuration)
   if (view === null) return null
@@ -175,7 +176,7 @@ const opinionIn = ({ payload }: NewSignal, { brain }: Configuration): StatedView
 const readingOf = (
   { market }: ReputationFacts,
   { type, payload }: NewSignal,
-  symbol: string,
+  symbol: CanonicalSymbol,
   { brain, settlement }: Configuration,
 ): StatedView | null => {
   const facts = { ...dayFactsOf(market, symbol), mark: null }

@@ -28,13 +28,13 @@ const after = (before: Outcomes, ...events: readonly KnownEvent[]): Outcomes =>
 const [ann, bob] = [authorKey(null, 'ann'), authorKey(null, 'bob')]
 
 describe('what is remembered of outcomes', () => {
-  it('is what a window can reach, however seldom an author speaks', () => {
+  it('covers the days of the window, however seldom an author signals', () => {
     const { byAuthor } = after(INITIAL_OUTCOMES, hit('ann', 0), hit('ann', 80), hit('ann', 120))
     const days = byAuthor.get(ann)?.filter((_value, index) => index % 8 === 0)
     expect(days).toEqual([80, 120].map((day) => Math.floor(Date.parse(dayAt(day)) / DAY_MS)))
   })
 
-  it('does not include days of those who have long been silent', () => {
+  it('drops the days of authors that have been inactive for longer than the window', () => {
     const spoken = after(INITIAL_OUTCOMES, hit('ann', 0), hit('bob', 30))
     expect([...after(spoken, cycle(89)).byAuthor.keys()].toSorted()).toEqual([ann, bob])
     const later = after(spoken, cycle(90))

@@ -1,3 +1,4 @@
+import type { Timestamp } from '../shared/brand.ts'
 import { Map as PersistentMap } from 'immutable'
 import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
 import { authorKey } from '../shared/author-key.ts'
@@ -69,11 +70,11 @@ export const evolveOutcomes = (outcomes: Outcomes, event: KnownEvent): Outcomes 
 export const daysWithin = (
   { byAuthor }: Outcomes,
   author: string,
-  asOf: string,
+  asOf: Timestamp,
   windowDays: number,
 ): readonly DayTally[] => talliesFrom(byAuthor.get(author) ?? [], dayNumber(asOf) - windowDays + 1)
 
-export const tallyWithin = (outcomes: Outcomes, author: string, asOf: string, windowDays: number): Tally =>
+export const tallyWithin = (outcomes: Outcomes, author: string, asOf: Timestamp, windowDays: number): Tally =>
   sumOf(daysWithin(outcomes, author, asOf, windowDays).map(({ tally }) => tally))
 
 type Measure = Pick<
@@ -81,7 +82,7 @@ type Measure = Pick<
   'contributor_id' | 'producer_id' | 'hit' | 'base_rate' | 'direction' | 'return_pct'
 >
 
-const measured = (outcomes: Outcomes, measure: Measure, at: string): Outcomes => {
+const measured = (outcomes: Outcomes, measure: Measure, at: Timestamp): Outcomes => {
   const { contributor_id, producer_id, hit, base_rate: rate } = measure
   // A damaged event may lack them.
   if (typeof hit !== 'boolean' || typeof rate !== 'number') return outcomes
@@ -89,7 +90,7 @@ const measured = (outcomes: Outcomes, measure: Measure, at: string): Outcomes =>
   return counted(outcomes, authorKey(contributor_id, producer_id), at, judged(hit, rate, 1, market))
 }
 
-const counted = (outcomes: Outcomes, author: string, at: string, outcome: Tally): Outcomes => {
+const counted = (outcomes: Outcomes, author: string, at: Timestamp, outcome: Tally): Outcomes => {
   const { daysKept, byAuthor, recentSkillHalfLife, recentSkill, sweptDay } = outcomes
   const known = recentSkill.get(author)
   if (known === undefined && recentSkill.size >= AUTHORS_MAX) return outcomes

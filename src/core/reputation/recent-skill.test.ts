@@ -42,7 +42,7 @@ describe('trust', () => {
     expect(trustAfter(...times(500, false))).toBe(rules.trust.min)
   })
 
-  it('does not shield one who turned bad', () => {
+  it('falls with recent misses, whatever the record before', () => {
     expect(trustAfter(...times(500, true), ...times(30, false))).toBeLessThan(0.5)
   })
 

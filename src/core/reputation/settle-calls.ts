@@ -3,20 +3,17 @@ import { isOpen, type ClosedPosition, type Positions } from '../trading/position
 import { bandOf, type BaseRates, MOVE_OF, moveOf, moveRate, tradeRate } from './base-rates.ts'
 import { type Call, type Calls, horizonQueue, isBound, symbolQueue } from './calls.ts'
 import { accept, type Decision } from '../shared/decision.ts'
-import type { PositionId } from '../shared/brand.ts'
-import { priceNumber, ratioOf, sumOf } from '../shared/money.ts'
-import { canonicalSymbol } from '../shared/symbol.ts'
+import type { CanonicalSymbol, PositionId, Timestamp } from '../shared/brand.ts'
+import { priceNumber, priceNumberOrNull, ratioOf, returnOf, sumOf, type Price } from '../shared/money.ts'
 import type { ReputationFacts } from './evolve.ts'
 import type { NewEvent, PayloadOf } from '../events/catalogue.ts'
-import { HORIZONS } from '../shared/time.ts'
+import { HORIZONS, timestampAt } from '../shared/time.ts'
 import { r9 } from '../shared/numbers.ts'
 import { waitingIn } from './due-queues.ts'
 
 /** The calls that a bar decides. */
-export const settleBar = (calls: Calls, bar: DecidingBar, rules: Configuration['settlement']): Decision => {
-  const symbol = canonicalSymbol(bar.symbol)
-  return accept(...settledByBar(calls, { ...bar, symbol }, rules))
-}
+export const settleBar = (calls: Calls, bar: DecidingBar, rules: Configuration['settlement']): Decision =>
+  accept(...settledByBar(calls, bar, rules))
 
 /** Bars that still have due calls, because one batch settles a limited number. */
 export const barsLeftOver = ({
@@ -31,7 +28,7 @@ export const barsLeftOver = ({
       })
 
 /** Voids the calls that no bar has decided in time. */
-export const settleOverdue = (calls: Calls, now: string, rules: Configuration['settlement']): Decision =>
+export const settleOverdue = (calls: Calls, now: Timestamp, rules: Configuration['settlement']): Decision =>
   accept(...settledByTime(calls, now, rules))
 
 /** A position closed: settles each call whose positions are now all closed, by their summed result. */
@@ -66,7 +63,7 @@ const resultOf = (positions: Positions, call: Call, closedId: PositionId): Trade
   const entered = sumOf(closed.map(({ holding }) => holding.notional))
   return {
     positionId: closedId,
-    exitPrice: priceNumber(last.end.exitPrice),
+    exitPrice: last.end.exitPrice,
     netReturn: entered === 0n ? 0 : ratioOf(net, entered),
     isProfit: net > 0n,
   }
@@ -83,10 +80,9 @@ interface SettlementRules {
 export const SETTLED_AT_ONCE_MAX = 1000
 
 export interface DecidingBar {
-  /** Canonical. */
-  readonly symbol: string
-  readonly close: number
-  readonly closeTs: string
+  readonly symbol: CanonicalSymbol
+  readonly close: Price
+  readonly closeTs: Timestamp
   /** The base rates before the bar, if an earlier batch settled some of its calls: all use the same ones. */
   readonly rates?: BaseRates
 }
@@ -116,8 +112,8 @@ const isAnyLeft = (calls: Calls, { symbol, closeTs }: Pick<DecidingBar, 'symbol'
     return call !== undefined && call.dueAt <= closeTs
   })
 
-const settledByTime = (calls: Calls, now: string, rules: SettlementRules): readonly NewEvent[] => {
-  const latest = new Date(Date.parse(now) - rules.grace_seconds * 1000).toISOString()
+const settledByTime = (calls: Calls, now: Timestamp, rules: SettlementRules): readonly NewEvent[] => {
+  const latest = timestampAt(Date.parse(now) - rules.grace_seconds * 1000)
   return HORIZONS.flatMap((horizon) => dueIn(calls, horizonQueue(horizon), ({ dueAt }) => dueAt < latest))
     .slice(0, SETTLED_AT_ONCE_MAX)
     .map((call) => settledByMove(call, unknownMove(call.refPrice === null ? 'no_price' : 'no_bar')))
@@ -126,10 +122,10 @@ const settledByTime = (calls: Calls, now: string, rules: SettlementRules): reado
 /** Whether `settle-overdue` would settle anything. */
 export const isAnyOverdue = (
   calls: Calls,
-  now: string,
+  now: Timestamp,
   rules: Pick<SettlementRules, 'grace_seconds'>,
 ): boolean => {
-  const latest = new Date(Date.parse(now) - rules.grace_seconds * 1000).toISOString()
+  const latest = timestampAt(Date.parse(now) - rules.grace_seconds * 1000)
   return HORIZONS.some((horizon) => {
     const [first] = waitingIn(calls.due, horizonQueue(horizon))
     return first !== undefined && (calls.open.get(first)?.dueAt ?? latest) < latest
@@ -138,8 +134,8 @@ export const isAnyOverdue = (
 
 /** The result of all trades on a call. */
 interface TradeResult {
-  readonly positionId: string
-  readonly exitPrice: number
+  readonly positionId: PositionId
+  readonly exitPrice: Price
   /** Net profit over entry notional. */
   readonly netReturn: number
   readonly isProfit: boolean
@@ -161,7 +157,7 @@ const settledByTrade = (
   resolvedEvent(call, {
     resolved_by: 'trade',
     position_id: positionId,
-    exit_price: exitPrice,
+    exit_price: priceNumber(exitPrice),
     return_pct: r9(netReturn),
     band_pct: r9(band_min),
     hit: isProfit,
@@ -178,14 +174,14 @@ type PriceMove = Pick<
 const priceMoveOf = (
   rates: BaseRates,
   call: Call,
-  { refPrice, exitPrice }: { readonly refPrice: number; readonly exitPrice: number },
+  { refPrice, exitPrice }: { readonly refPrice: Price; readonly exitPrice: Price },
   rules: SettlementRules,
 ): PriceMove => {
-  const moved = r9(exitPrice / refPrice - 1)
+  const moved = r9(returnOf(refPrice, exitPrice))
   const band = r9(bandOf(call.refSigma, rules))
   const expected = MOVE_OF[call.direction]
   return {
-    exit_price: exitPrice,
+    exit_price: priceNumber(exitPrice),
     return_pct: moved,
     band_pct: band,
     hit: moveOf(moved, band) === expected,
@@ -221,7 +217,7 @@ const measuredEvent = (call: Call, move: PriceMove): NewEvent => ({
     direction: call.direction,
     horizon: call.horizon,
     due_at: call.dueAt,
-    ref_price: call.refPrice,
+    ref_price: priceNumberOrNull(call.refPrice),
   },
 })
 
@@ -238,7 +234,7 @@ const resolvedEvent = (call: Call, resolution: Resolution): NewEvent => ({
     contributor_id: call.contributorId,
     symbol: call.symbol,
     direction: call.direction,
-    ref_price: call.refPrice,
+    ref_price: priceNumberOrNull(call.refPrice),
     horizon: call.horizon,
     opened_at: call.openedAt,
     due_at: call.dueAt,

@@ -1,3 +1,5 @@
+import type { ContributorId } from './brand.ts'
+
 /** One key per author: a contributor may bear the name of a producer. */
-export const authorKey = (contributorId: string | null, producerId: string): string =>
+export const authorKey = (contributorId: ContributorId | null, producerId: string): string =>
   contributorId === null ? `producer:${producerId}` : `contributor:${contributorId}`

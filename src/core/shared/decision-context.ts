@@ -1,10 +1,11 @@
+import type { Timestamp, CanonicalSymbol, NodeId } from './brand.ts'
 import type { Configuration } from '../config/schema.ts'
 import type { Sha256Hex } from '../log/hash-chain.ts'
 import type { Quote } from './quote.ts'
 
 /** What a decision may know beyond the log: time, chance, and the operator's settings at that time. */
 export interface DecisionContext {
-  readonly now: string
+  readonly now: Timestamp
   readonly newId: () => string
   /** Ties the events of one request together. */
   readonly traceId: string | null
@@ -13,7 +14,7 @@ export interface DecisionContext {
   readonly version: string
   readonly sha256Hex: Sha256Hex
   /** The node that decides. */
-  readonly nodeId: string
+  readonly nodeId: NodeId
   /** Its Ed25519 signature over the UTF-8 bytes of a text, in base64: for what has to prove itself outside the log. */
   readonly sign: (text: string) => string
   /** Milliseconds since the decision began: for the record only, never for a choice. */
@@ -22,5 +23,5 @@ export interface DecisionContext {
    * Prices that come with the command, by canonical symbol; null for what cannot be traded at this moment. What is not
    * in it, or where there is none, stands at the newest price of the log.
    */
-  readonly prices?: ReadonlyMap<string, Quote | null>
+  readonly prices?: ReadonlyMap<CanonicalSymbol, Quote | null>
 }

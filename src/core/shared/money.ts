@@ -24,6 +24,7 @@ export const sumOf = <Of extends Amount>(amounts: readonly Of[]): Of =>
   amounts.reduce<bigint>((sum, amount) => sum + amount, 0n) as Of
 
 export const lesser = <Of extends Amount>(one: Of, other: Of): Of => (one < other ? one : other)
+export const greater = <Of extends Amount>(one: Of, other: Of): Of => (one > other ? one : other)
 
 /** Down to a whole number of steps. */
 export const floored = <Of extends Price | Quantity>(amount: Of, step: Of): Of =>
@@ -116,6 +117,10 @@ export const periodShareOf = (amount: Usd, percentPerYear: number, periods: bigi
     amount * scaledFrom(percentPerYear, UNIT_SCALE, 8),
     100n * periods * BigInt(UNIT_SCALE),
   ) as Usd
+
+/** The return from one price to another. A price of nothing, which no bar has, returns nothing. */
+export const returnOf = (from: Price, to: Price): number =>
+  from === 0n ? 0 : priceNumber(to) / priceNumber(from) - 1
 
 /** For limits and for showing, never to be added up as money. */
 export const ratioOf = (part: bigint, whole: bigint): number =>

@@ -1,28 +1,32 @@
+import { timestampOf, type Timestamp } from './brand.ts'
 import { z } from 'zod'
 
 /** The UTC day of a timestamp in the wire's form. */
-export const dayOf = (ts: string): string => ts.slice(0, 10)
+export const dayOf = (ts: Timestamp): string => ts.slice(0, 10)
 
 export const DAY_MS = 86_400_000
 
+/** A moment in milliseconds since 1970, in the form we write. */
+export const timestampAt = (ms: number): Timestamp => timestampOf(new Date(ms).toISOString())
+
 /** UTC days since 1970. */
-export const dayNumber = (ts: string): number => Math.floor(Date.parse(ts) / DAY_MS)
+export const dayNumber = (ts: Timestamp): number => Math.floor(Date.parse(ts) / DAY_MS)
 
 /**
  * A moment in any of the forms we read, in the one form we write; null for what is no moment.
  * A day alone is its midnight, no zone is UTC, digits behind the millisecond are cut.
  */
-export const parseTimestamp = (text: string): string | null => {
+export const parseTimestamp = (text: string): Timestamp | null => {
   const [, day, hour = '00', minute = '00', second = '00', fraction = '', zone = 'Z'] = FORM.exec(text) ?? []
   if (day === undefined || !isInCalendar(day)) return null
   const milliseconds = fraction.slice(0, 3).padEnd(3, '0')
   const offset = zone.toUpperCase().replace(/^([+-]\d\d):?(\d\d)$/, '$1:$2')
   const ms = Date.parse(`${day}T${hour}:${minute}:${second}.${milliseconds}${offset}`)
-  return ms >= FIRST_MS && ms <= LAST_MS ? new Date(ms).toISOString() : null
+  return ms >= FIRST_MS && ms <= LAST_MS ? timestampAt(ms) : null
 }
 
 /** Whether it stands in the one form we write already. */
-export const isTimestamp = (text: string): boolean => {
+export const isTimestamp = (text: string): text is Timestamp => {
   const ms = Date.parse(text)
   return ms >= FIRST_MS && ms <= LAST_MS && new Date(ms).toISOString() === text
 }
@@ -45,7 +49,7 @@ export const timestamp = () =>
     .meta({ type: 'string', format: 'date-time', examples: ['2026-02-20T00:29:58.000Z'] })
 
 /** Clocks differ a little; what is further ahead than that has not happened. */
-export const isTooFarAhead = (ts: string, now: string, skewSecondsMax: number): boolean =>
+export const isTooFarAhead = (ts: Timestamp, now: Timestamp, skewSecondsMax: number): boolean =>
   Date.parse(ts) > Date.parse(now) + skewSecondsMax * 1000
 
 const LENGTH_MAX = 256

@@ -1,3 +1,4 @@
+import { timestampOf } from './brand.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { faultsOf } from './faults.ts'
@@ -113,9 +114,9 @@ describe('a moment in a request', () => {
   })
 
   it('may be a little ahead', () => {
-    const now = '2026-02-20T00:30:00.000Z'
-    expect(isTooFarAhead('2026-02-20T00:35:00.000Z', now, 300)).toBe(false)
-    expect(isTooFarAhead('2026-02-20T00:35:00.001Z', now, 300)).toBe(true)
+    const now = timestampOf('2026-02-20T00:30:00.000Z')
+    expect(isTooFarAhead(timestampOf('2026-02-20T00:35:00.000Z'), now, 300)).toBe(false)
+    expect(isTooFarAhead(timestampOf('2026-02-20T00:35:00.001Z'), now, 300)).toBe(true)
     expect(isTooFarAhead(now, now, 0)).toBe(false)
   })
 })

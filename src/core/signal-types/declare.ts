@@ -1,3 +1,4 @@
+import type { Price } from '../shared/money.ts'
 import { z } from 'zod'
 import { group, number } from '../config/sections/kinds.ts'
 import type { Domain } from '../shared/domains.ts'
@@ -7,7 +8,7 @@ import type { JsonObject } from '../shared/json.ts'
 export interface MarketFacts {
   readonly volume24hUsd: number | null
   readonly return24hPct: number | null
-  readonly mark: number | null
+  readonly mark: Price | null
 }
 
 export const UNSEEN_MARKET: MarketFacts = { volume24hUsd: null, return24hPct: null, mark: null }

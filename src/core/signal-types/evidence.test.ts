@@ -1,3 +1,4 @@
+import { priceFrom } from '../shared/money.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../shared/json.ts'
@@ -9,7 +10,7 @@ import { RULES } from '../brain/scenario.fixture.ts'
 import { DOMAINS } from '../shared/domains.ts'
 import { type MarketFacts, UNSEEN_MARKET } from './declare.ts'
 
-const OBSERVED: MarketFacts = { volume24hUsd: 1e9, return24hPct: 2.5, mark: 100 }
+const OBSERVED: MarketFacts = { volume24hUsd: 1e9, return24hPct: 2.5, mark: priceFrom(100) }
 
 const read = (kind: string, payload: JsonObject, market: MarketFacts = OBSERVED): number | null => {
   const evidence = evidenceOf({ type: `signal.${kind}.v1`, payload }, market, RULES.brain.parts)

@@ -38,12 +38,12 @@ const together = (one: string, other: string, times: number, gapMs = 60_000, sym
   ])
 
 describe('contributors are linked', () => {
-  it('when they say the same on one symbol at the same time, again and again', () => {
+  it('when their signals on one symbol agree within the window, repeatedly', () => {
     expect(groupsAfter(...together('a', 'b', 7))).toEqual({})
     expect(groupsAfter(...together('a', 'b', 8))).toEqual({ a: 'a', b: 'a' })
   })
 
-  it('not when they are far apart, on different symbols, or of different opinion', () => {
+  it('not when their signals are far apart, on different symbols, or disagree', () => {
     expect(groupsAfter(...together('a', 'b', 9, 600_001))).toEqual({})
     expect(groupsAfter(...together('a', 'b', 5), ...together('a', 'b', 5, 1, 'ETH'))).toEqual({})
     const opposed = Array.from({ length: 9 }, (_, index) => (20 - index) * DAY_MS).flatMap((ageMs) => [
@@ -53,7 +53,7 @@ describe('contributors are linked', () => {
     expect(groupsAfter(...opposed)).toEqual({})
   })
 
-  it('not for what was a month ago', () => {
+  it('not by signals of a month ago', () => {
     const old = together('a', 'b', 8).map((event) => ({
       ...event,
       payload: {
@@ -66,12 +66,12 @@ describe('contributors are linked', () => {
     expect(groupsAfter(...old)).toEqual({})
   })
 
-  it('and remembered for a year, however long they go on', () => {
+  it('with at most a year of days kept', () => {
     const { pairs } = stateAfter(together('a', 'b', 400)).signals.coSignals
     expect([...pairs.values()].map(({ days }) => days.length)).toEqual([366])
   })
 
-  it('through others', () => {
+  it('through third contributors', () => {
     expect(groupsAfter(...together('b', 'c', 8), ...together('a', 'b', 8, 60_000, 'ETH'))).toEqual({
       a: 'a',
       b: 'a',
@@ -79,7 +79,7 @@ describe('contributors are linked', () => {
     })
   })
 
-  it('into groups of which every member names the same', () => {
+  it('into groups with one name for all members', () => {
     const member = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f')
     const pair = fc.tuple(member, member)
     fc.assert(

@@ -1,10 +1,11 @@
 import { Map as PersistentMap } from 'immutable'
 import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
+import { contributorId, type CanonicalSymbol, type ContributorId } from '../shared/brand.ts'
 import { DAY_MS } from '../shared/time.ts'
 
 /** A recent signal of a contributor on a symbol. */
 interface RecentSignal {
-  readonly contributorId: string
+  readonly contributorId: ContributorId
   readonly direction: string
   readonly atMs: number
 }
@@ -18,7 +19,7 @@ interface CoSignalPair {
 export interface CoSignals {
   /** Two signals no further apart than this are a pair. */
   readonly windowSeconds: number
-  readonly recent: PersistentMap<string, readonly RecentSignal[]>
+  readonly recent: PersistentMap<CanonicalSymbol, readonly RecentSignal[]>
   /** By both contributors, in order, and the symbol. */
   readonly pairs: PersistentMap<string, CoSignalPair>
 }
@@ -62,10 +63,10 @@ export const linkedGroups = (
   coSignals: CoSignals,
   rules: LinkRules,
   nowMs: number,
-): ReadonlyMap<string, string> => {
+): ReadonlyMap<ContributorId, ContributorId> => {
   const oldestDay = Math.floor(nowMs / DAY_MS) - rules.days
-  const leaders = new Map<string, string>()
-  const leaderOf = (id: string): string => {
+  const leaders = new Map<ContributorId, ContributorId>()
+  const leaderOf = (id: ContributorId): ContributorId => {
     const next = leaders.get(id) ?? id
     return next === id ? id : leaderOf(next)
   }
@@ -74,8 +75,8 @@ export const linkedGroups = (
     const pairs = counted.reduce((sum, one) => sum + one.pairs, 0)
     const alike = counted.reduce((sum, one) => sum + one.alike, 0)
     if (pairs < rules.pairs || alike < rules.agreement * pairs) continue
-    const [one = '', other = ''] = key.split(SEPARATOR)
-    const [first = '', second = ''] = [leaderOf(one), leaderOf(other)].toSorted()
+    const [one = NOBODY, other = NOBODY] = key.split(SEPARATOR).map((part) => contributorId(part))
+    const [first = one, second = other] = [leaderOf(one), leaderOf(other)].toSorted()
     leaders.set(second, first)
     leaders.set(one, leaders.get(one) ?? first)
     leaders.set(other, leaders.get(other) ?? first)
@@ -84,14 +85,15 @@ export const linkedGroups = (
 }
 
 const SEPARATOR = '|'
+const NOBODY = contributorId('')
 
 const attributed = (coSignals: CoSignals, recorded: PayloadOf<'attribution.recorded.v1'>): CoSignals => {
-  const { contributor_id: contributorId, symbol, direction, received_at } = recorded
-  if (contributorId === null || symbol === null || direction === null) return coSignals
-  return withSignal(coSignals, symbol, { contributorId, direction, atMs: Date.parse(received_at) })
+  const { contributor_id: author, symbol, direction, received_at } = recorded
+  if (author === null || symbol === null || direction === null) return coSignals
+  return withSignal(coSignals, symbol, { contributorId: author, direction, atMs: Date.parse(received_at) })
 }
 
-const withSignal = (coSignals: CoSignals, symbol: string, signal: RecentSignal): CoSignals => {
+const withSignal = (coSignals: CoSignals, symbol: CanonicalSymbol, signal: RecentSignal): CoSignals => {
   const known = coSignals.recent.get(symbol) ?? []
   const near: RecentSignal[] = []
   let { pairs } = coSignals
@@ -108,7 +110,7 @@ const withSignal = (coSignals: CoSignals, symbol: string, signal: RecentSignal):
 
 const withPair = (
   pairs: CoSignals['pairs'],
-  symbol: string,
+  symbol: CanonicalSymbol,
   signal: RecentSignal,
   other: RecentSignal,
 ): CoSignals['pairs'] => {
@@ -145,7 +147,7 @@ const swept = (coSignals: CoSignals, nowMs: number): CoSignals => {
   }
 }
 
-const keysOf = <Value>(
-  map: PersistentMap<string, Value>,
+const keysOf = <Key, Value>(
+  map: PersistentMap<Key, Value>,
   matches: (value: Value) => boolean,
-): readonly string[] => [...map].filter(([, value]) => matches(value)).map(([key]) => key)
+): readonly Key[] => [...map].filter(([, value]) => matches(value)).map(([key]) => key)

@@ -1,3 +1,4 @@
+import { timestampOf, contributorId, nodeId } from '../shared/brand.ts'
 import { describe, expect, it } from 'vitest'
 import { ContradictionError } from '../shared/assert.ts'
 import { given, NOW, stateAfter } from '../../../test/given.fixture.ts'
@@ -5,10 +6,10 @@ import type { NewEvent } from '../events/catalogue.ts'
 import type { JsonObject } from '../shared/json.ts'
 import { activeById, activeByNode } from './contributors.ts'
 
-const registered = (id: string, nodeId: string, said: Partial<Registered> = {}): NewEvent => ({
+const registered = (id: string, node: string, said: Partial<Registered> = {}): NewEvent => ({
   type: 'contributor.registered.v1',
   source: 'api',
-  payload: { contributor_id: id, node_id: nodeId, name: 'Ann', role: 'curator', metadata: {}, ...said },
+  payload: { contributor_id: id, node_id: node, name: 'Ann', role: 'curator', metadata: {}, ...said },
 })
 
 interface Registered {
@@ -17,20 +18,20 @@ interface Registered {
   readonly metadata: JsonObject
 }
 
-const removed = (id: string, nodeId: string): NewEvent => ({
+const removed = (id: string, node: string): NewEvent => ({
   type: 'contributor.removed.v1',
   source: 'api',
-  payload: { contributor_id: id, node_id: nodeId },
+  payload: { contributor_id: id, node_id: node },
 })
 
-const attributed = (signalId: string, contributorId: string | null, ts = NOW): NewEvent => ({
+const attributed = (signalId: string, author: string | null, ts = NOW): NewEvent => ({
   type: 'attribution.recorded.v1',
   source: 'api',
   ts,
   payload: {
     signal_id: signalId,
-    contributor_id: contributorId,
-    node_id: contributorId === null ? null : 'n1',
+    contributor_id: author,
+    node_id: author === null ? null : 'n1',
     producer_id: 'n1',
     received_at: ts,
     symbol: 'BTC',
@@ -55,7 +56,7 @@ const cycle = (ts: string): NewEvent =>
     payload: { started_at: ts, signals_used: {} },
   }) as unknown as NewEvent
 
-const registration = { nodeId: 'n1', name: 'Ann', role: 'curator', metadata: { a: 1 } }
+const registration = { nodeId: nodeId('n1'), name: 'Ann', role: 'curator', metadata: { a: 1 } }
 const register = { kind: 'register-contributor', registration, surface: 'api' } as const
 
 describe('a contributor', () => {
@@ -68,27 +69,28 @@ describe('a contributor', () => {
         type: 'contributor.registered.v1',
         payload: { contributor_id: 'id-1', node_id: 'n1', name: 'Ann', role: 'curator', metadata: { a: 1 } },
       })
-    expect(activeById(contributors, 'id-1')).toMatchObject({ nodeId: 'n1', registeredAt: NOW })
-    expect(activeByNode(contributors, 'n1')?.id).toBe('id-1')
-    expect(activeById(contributors, 'n1')).toBeNull()
+    expect(activeById(contributors, contributorId('id-1'))).toMatchObject({ nodeId: 'n1', registeredAt: NOW })
+    expect(activeByNode(contributors, nodeId('n1'))?.id).toBe('id-1')
+    expect(activeById(contributors, contributorId('n1'))).toBeNull()
   })
 
   it('registers once per node', () => {
     given(registered('c1', 'n1')).when(register).thenRefused('contributor.duplicate', { node_id: 'n1' })
   })
 
-  it('may come back as somebody new after it was removed', () => {
+  it('may register again as a new contributor after removal', () => {
     const {
       signals: { contributors },
     } = given(registered('c1', 'n1'), removed('c1', 'n1'))
       .when(register)
       .then({ type: 'contributor.registered.v1', payload: { contributor_id: 'id-1' } })
-    expect(activeByNode(contributors, 'n1')?.id).toBe('id-1')
-    expect(contributors.byId.get('c1')).toMatchObject({ removed: true, name: 'Ann' })
+    expect(activeByNode(contributors, nodeId('n1'))?.id).toBe('id-1')
+    expect(contributors.byId.get(contributorId('c1'))).toMatchObject({ removed: true, name: 'Ann' })
   })
 
   it('is removed once, by its id', () => {
-    const remove = (id: string) => ({ kind: 'remove-contributor', id, surface: 'api' }) as const
+    const remove = (id: string) =>
+      ({ kind: 'remove-contributor', id: contributorId(id), surface: 'api' }) as const
     given(registered('c1', 'n1'))
       .when(remove('c1'))
       .then({ type: 'contributor.removed.v1', payload: { contributor_id: 'c1', node_id: 'n1' } })
@@ -99,15 +101,15 @@ describe('a contributor', () => {
   })
 })
 
-describe('the node that writes', () => {
-  const node = { nodeId: 'svc-2', publicKey: 'ab', ephemeral: true }
+describe('the writing node', () => {
+  const node = { nodeId: nodeId('svc-2'), publicKey: 'ab', ephemeral: true }
   const ephemeral = registered('c1', 'svc-1', {
     name: 'local-operator',
     role: 'operator',
     metadata: { ephemeral: true },
   })
 
-  it('is a contributor of its own, and those that ended with their process make room', () => {
+  it('becomes a contributor, and ephemeral nodes of earlier processes are removed', () => {
     given(ephemeral)
       .when({ kind: 'welcome-node', node })
       .then(
@@ -124,24 +126,24 @@ describe('the node that writes', () => {
       )
   })
 
-  it('is welcomed once', () => {
+  it('is registered once', () => {
     given(ephemeral)
-      .when({ kind: 'welcome-node', node: { ...node, nodeId: 'svc-1' } })
+      .when({ kind: 'welcome-node', node: { ...node, nodeId: nodeId('svc-1') } })
       .thenNothing()
   })
 
-  it('does not remove others who call themselves ephemeral', () => {
+  it('does not remove other contributors with ephemeral metadata', () => {
     given(registered('c1', 'n1', { metadata: { ephemeral: true } }))
       .when({ kind: 'welcome-node', node })
       .then({ type: 'contributor.registered.v1' })
   })
 })
 
-describe('what a contributor has said', () => {
+describe('the track record of a contributor', () => {
   const recordAfter = (...events: readonly NewEvent[]) =>
-    stateAfter([registered('c1', 'n1'), ...events]).signals.contributors.byId.get('c1')?.record
+    stateAfter([registered('c1', 'n1'), ...events]).signals.contributors.byId.get(contributorId('c1'))?.record
 
-  it('is counted', () => {
+  it('counts submissions and convictions', () => {
     expect(recordAfter(attributed('s1', 'c1'), attributed('s2', 'c1'), attributed('s3', null))).toMatchObject(
       {
         submitted: 2,
@@ -153,7 +155,7 @@ describe('what a contributor has said', () => {
     )
   })
 
-  it('is accepted the first time a cycle uses it, and only once', () => {
+  it('counts a signal as accepted when a cycle first uses it, and only once', () => {
     const record = recordAfter(
       attributed('s1', 'c1'),
       attributed('s2', 'c1'),
@@ -164,23 +166,23 @@ describe('what a contributor has said', () => {
     expect(record).toMatchObject({ submitted: 2, accepted: 1, streakDays: 1, streakDay: '2026-02-20' })
   })
 
-  it('makes a streak of days in a row', () => {
+  it('counts consecutive days as a streak', () => {
     const days = ['2026-02-18', '2026-02-19', '2026-02-19', '2026-02-20', '2026-02-22']
     const events = days.flatMap((day, index) => [
-      attributed(`s${index}`, 'c1', `${day}T10:00:00.000Z`),
-      conviction({ [`s${index}`]: 1 }, `${day}T11:00:00.000Z`),
+      attributed(`s${index}`, 'c1', timestampOf(`${day}T10:00:00.000Z`)),
+      conviction({ [`s${index}`]: 1 }, timestampOf(`${day}T11:00:00.000Z`)),
     ])
     expect(recordAfter(...events.slice(0, 8))).toMatchObject({ accepted: 4, streakDays: 3 })
     expect(recordAfter(...events)).toMatchObject({ accepted: 5, streakDays: 1, streakDay: '2026-02-22' })
   })
 
-  it('counts for a contributor who was removed meanwhile', () => {
+  it('goes on after the contributor was removed', () => {
     expect(recordAfter(attributed('s1', 'c1'), removed('c1', 'n1'), conviction({ s1: 1 }))).toMatchObject({
       accepted: 1,
     })
   })
 
-  it('is not changed by what is left of a damaged event', () => {
+  it('is not changed by a damaged event', () => {
     const left = (type: string): NewEvent => ({ type, source: 'x', payload: {} }) as unknown as NewEvent
     const damaged = ['attribution.recorded.v1', 'brain.conviction.v1'].map(left)
     expect(recordAfter(attributed('s1', 'c1'), ...damaged)).toMatchObject({ submitted: 1, accepted: 0 })
@@ -188,8 +190,8 @@ describe('what a contributor has said', () => {
     expect(() => recordAfter(left('contributor.removed.v1'))).toThrow(ContradictionError)
   })
 
-  it('is not waited for when nothing can use it any more', () => {
-    const events = [registered('c1', 'n1'), attributed('s1', 'c1', '2026-02-16T00:00:00.000Z')]
+  it('forgets unused signals that are too old to be used', () => {
+    const events = [registered('c1', 'n1'), attributed('s1', 'c1', timestampOf('2026-02-16T00:00:00.000Z'))]
     expect(stateAfter([...events, cycle('2026-02-20T00:00:00.000Z')]).signals.contributors.unused.size).toBe(
       1,
     )

@@ -1,6 +1,8 @@
+import type { ContributorId, NodeId, SignalId, Timestamp } from '../shared/brand.ts'
 import { assertFold } from '../shared/assert.ts'
 import { Map as PersistentMap } from 'immutable'
 import type { KnownEvent, NewEvent, PayloadOf } from '../events/catalogue.ts'
+import { usdFrom } from '../shared/money.ts'
 import { accept, type Decision, refuse } from '../shared/decision.ts'
 import type { JsonObject } from '../shared/json.ts'
 import { storableObject } from '../shared/json-object.ts'
@@ -14,28 +16,31 @@ import {
 } from './track-record.ts'
 import { z } from 'zod'
 import { plainText } from '../shared/text.ts'
-import { DAY_MS } from '../shared/time.ts'
+import { DAY_MS, timestampAt } from '../shared/time.ts'
 
 export interface Contributor {
-  readonly id: string
-  readonly nodeId: string
+  readonly id: ContributorId
+  readonly nodeId: NodeId
   readonly name: string
   readonly role: string
-  readonly registeredAt: string
+  readonly registeredAt: Timestamp
   readonly metadata: JsonObject
   readonly removed: boolean
   readonly record: TrackRecord
 }
 
 /** Signals of contributors that no cycle has used yet, by id: each counts as accepted once. */
-type Unused = PersistentMap<string, { readonly contributorId: string; readonly receivedAt: string }>
+type Unused = PersistentMap<
+  SignalId,
+  { readonly contributorId: ContributorId; readonly receivedAt: Timestamp }
+>
 
 const INITIAL_UNUSED: Unused = PersistentMap()
 
 /** Removed contributors stay, for their history. Only an active one is found by its node id. */
 export interface Contributors {
-  readonly byId: PersistentMap<string, Contributor>
-  readonly idOfNode: PersistentMap<string, string>
+  readonly byId: PersistentMap<ContributorId, Contributor>
+  readonly idOfNode: PersistentMap<NodeId, ContributorId>
   /** Signals that no brain cycle has used yet. */
   readonly unused: Unused
 }
@@ -54,9 +59,9 @@ const WAIT_MS_MAX = 4 * DAY_MS
 
 export const remembered = (
   unused: Unused,
-  signalId: string,
-  contributorId: string,
-  receivedAt: string,
+  signalId: SignalId,
+  contributorId: ContributorId,
+  receivedAt: Timestamp,
 ): Unused => (unused.size >= UNUSED_MAX ? unused : unused.set(signalId, { contributorId, receivedAt }))
 
 /** The signals that a conviction uses for the first time. Inputs without a share are not used. */
@@ -64,7 +69,7 @@ const usedIn = (
   unused: Unused,
   /** Absent from a damaged event. */
   inputs: PayloadOf<'brain.conviction.v1'>['inputs'] | undefined = [],
-): readonly { readonly signalId: string; readonly contributorId: string }[] => {
+): readonly { readonly signalId: SignalId; readonly contributorId: ContributorId }[] => {
   if (unused.size === 0) return []
   return inputs.flatMap(({ signal_id: signalId, share }) => {
     const waiting = share > 0 ? unused.get(signalId) : undefined
@@ -72,27 +77,27 @@ const usedIn = (
   })
 }
 
-export const swept = (unused: Unused, now: string): Unused => {
-  const oldest = new Date(Date.parse(now) - WAIT_MS_MAX).toISOString()
-  const old: string[] = []
+export const swept = (unused: Unused, now: Timestamp): Unused => {
+  const oldest = timestampAt(Date.parse(now) - WAIT_MS_MAX)
+  const old: SignalId[] = []
   // Most cycles find none: searching first avoids a copy of the map.
   for (const [id, { receivedAt }] of unused) if (receivedAt < oldest) old.push(id)
   return old.length === 0 ? unused : unused.deleteAll(old)
 }
 
 export interface Registration {
-  readonly nodeId: string
+  readonly nodeId: NodeId
   readonly name: string
   readonly role: string
   readonly metadata: JsonObject
 }
 
-export const activeById = ({ byId }: Contributors, id: string): Contributor | null => {
+export const activeById = ({ byId }: Contributors, id: ContributorId): Contributor | null => {
   const contributor = byId.get(id)
   return contributor === undefined || contributor.removed ? null : contributor
 }
 
-export const activeByNode = ({ byId, idOfNode }: Contributors, nodeId: string): Contributor | null => {
+export const activeByNode = ({ byId, idOfNode }: Contributors, nodeId: NodeId): Contributor | null => {
   const id = idOfNode.get(nodeId)
   return id === undefined ? null : (byId.get(id) ?? null)
 }
@@ -111,7 +116,11 @@ export const registerContributor = (
 }
 
 /** A tombstone: the history stays, and the node may register again as a new contributor. */
-export const removeContributor = (contributors: Contributors, id: string, source: string): Decision => {
+export const removeContributor = (
+  contributors: Contributors,
+  id: ContributorId,
+  source: string,
+): Decision => {
   const contributor = activeById(contributors, id)
   if (contributor === null) return refuse('contributor.not_found', `no contributor has id ${id}`, { id })
   return accept(removal(id, contributor.nodeId, source))
@@ -119,7 +128,7 @@ export const removeContributor = (contributors: Contributors, id: string, source
 
 /** The node that this process writes as. */
 export interface WritingNode {
-  readonly nodeId: string
+  readonly nodeId: NodeId
   readonly publicKey: string
   readonly ephemeral: boolean
 }
@@ -190,7 +199,7 @@ export const evolveContributors = (contributors: Contributors, event: KnownEvent
       const { contributors: shares, karma_amount_usd: amount } = event.payload
       const byId = shares.reduce(
         (known, { contributor_id: id, share }) =>
-          recorded(known, id, (record) => countAccrued(record, amount * share)),
+          recorded(known, id, (record) => countAccrued(record, usdFrom(amount * share))),
         contributors.byId,
       )
       return { ...contributors, byId }
@@ -217,7 +226,7 @@ const registered = (
 
 const recorded = (
   byId: Contributors['byId'],
-  id: string,
+  id: ContributorId,
   count: (record: TrackRecord) => TrackRecord,
 ): Contributors['byId'] => {
   const known = byId.get(id)
@@ -244,7 +253,7 @@ const registrationOf = (
   payload: { contributor_id: id, node_id: nodeId, name, role, metadata },
 })
 
-const removal = (id: string, nodeId: string, source: string): NewEvent => ({
+const removal = (id: ContributorId, nodeId: NodeId, source: string): NewEvent => ({
   type: 'contributor.removed.v1',
   source,
   payload: { contributor_id: id, node_id: nodeId },

@@ -1,4 +1,5 @@
 import type { PayloadOf } from '../events/catalogue.ts'
+import { nodeId, sessionId, type ContributorId, type NodeId, type SessionId } from '../shared/brand.ts'
 import type { Decision } from '../shared/decision.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
 import {
@@ -31,7 +32,7 @@ export type SignalsCommand =
   | { readonly kind: 'submit-signal'; readonly submission: Submission }
   | { readonly kind: 'emit-signal'; readonly emission: Emission }
   | { readonly kind: 'register-contributor'; readonly registration: Registration; readonly surface: Surface }
-  | { readonly kind: 'remove-contributor'; readonly id: string; readonly surface: Surface }
+  | { readonly kind: 'remove-contributor'; readonly id: ContributorId; readonly surface: Surface }
   | {
       readonly kind: 'register-producer'
       readonly producer: PayloadOf<'producer.registered.v1'>
@@ -41,8 +42,8 @@ export type SignalsCommand =
   | { readonly kind: 'run-producer'; readonly report: ProducerReport }
   | { readonly kind: 'notice-stale-producers' }
   | { readonly kind: 'open-session'; readonly label: string; readonly agent: string | null }
-  | { readonly kind: 'append-trace'; readonly sessionId: string; readonly traceId: string }
-  | { readonly kind: 'close-session'; readonly sessionId: string }
+  | { readonly kind: 'append-trace'; readonly sessionId: SessionId; readonly traceId: string }
+  | { readonly kind: 'close-session'; readonly sessionId: SessionId }
 
 /** `callOf` names the call that a signal opens or joins; calls belong to reputation. */
 export const decideSignals = (
@@ -89,7 +90,7 @@ export const decideSignals = (
     case 'notice-stale-producers':
       return noticeStale(signals.producers, { now, staleIntervals: configuration.producers.stale_intervals })
     case 'open-session':
-      return openSession(command.label, command.agent, newId())
+      return openSession(command.label, command.agent, sessionId(newId()))
     case 'append-trace':
       return appendTrace(signals.traces, command.sessionId, command.traceId, {
         now,
@@ -100,14 +101,14 @@ export const decideSignals = (
   }
 }
 
-const contributorOf = ({ contributors }: SignalsState, nodeId: string): SignalContributor | null => {
-  const contributor = activeByNode(contributors, nodeId)
-  return contributor === null ? null : { contributorId: contributor.id, nodeId }
+const contributorOf = ({ contributors }: SignalsState, id: NodeId): SignalContributor | null => {
+  const contributor = activeByNode(contributors, id)
+  return contributor === null ? null : { contributorId: contributor.id, nodeId: id }
 }
 
 /** A registered producer wins over a contributor of the same name. */
 const emitterOf = (signals: SignalsState, id: string): Emitter => {
   if (isBuiltin(id) || signals.producers.registered.has(id)) return { kind: 'producer' }
-  const contributor = contributorOf(signals, id)
+  const contributor = contributorOf(signals, nodeId(id))
   return contributor === null ? { kind: 'unknown' } : { kind: 'contributor', contributor }
 }

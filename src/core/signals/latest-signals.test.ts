@@ -1,3 +1,4 @@
+import { timestampOf } from '../shared/brand.ts'
 import { expect, it } from 'vitest'
 import { asKnown, type KnownEvent } from '../events/catalogue.ts'
 import { evolveLatestSignals, NO_LATEST_SIGNALS, type LatestSignals } from './latest-signals.ts'
@@ -7,8 +8,8 @@ const event = (type: string, ts: string, payload = {}): KnownEvent => {
     seq: 1,
     id: `${type}-${ts}`,
     type,
-    ts,
-    recordedAt: ts,
+    ts: timestampOf(ts),
+    recordedAt: timestampOf(ts),
     source: 'p',
     traceId: null,
     dedupeKey: null,

@@ -2,17 +2,18 @@ import { Map as PersistentMap } from 'immutable'
 import { isSignal, type KnownEvent, type StoredSignal } from '../events/catalogue.ts'
 import { CURATOR_TYPE } from '../signal-types/curator.ts'
 import { weightedTypeOf } from '../signal-types/all.ts'
+import { signalId, type CanonicalSymbol, type ContributorId, type SignalId } from '../shared/brand.ts'
 import type { JsonObject } from '../shared/json.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
 import { DAY_MS } from '../shared/time.ts'
 
 /** The newest signal of one type, by one author on one symbol. */
 export interface LatestSignal {
-  readonly id: string
+  readonly id: SignalId
   readonly type: string
-  readonly symbol: string
+  readonly symbol: CanonicalSymbol
   readonly authorId: string
-  readonly contributorId: string | null
+  readonly contributorId: ContributorId | null
   /** The earlier of its own time and the time of receipt. */
   readonly effectiveTimeMs: number
   readonly payload: JsonObject
@@ -57,18 +58,19 @@ const withSignal = (
   latest: LatestSignals,
   signal: StoredSignal,
   authorId: string,
-  contributorId: string | null,
+  contributorId: ContributorId | null,
 ): LatestSignals => {
-  const { symbol } = signal.payload
-  if (typeof symbol !== 'string' || weightedTypeOf(signal.type) === undefined) return latest
+  const { symbol: spelling } = signal.payload
+  if (typeof spelling !== 'string' || weightedTypeOf(signal.type) === undefined) return latest
   const effectiveTimeMs = Math.min(Date.parse(signal.ts), Date.parse(signal.recordedAt))
-  const key = `${signal.type}|${authorId}|${canonicalSymbol(symbol)}`
+  const symbol = canonicalSymbol(spelling)
+  const key = `${signal.type}|${authorId}|${symbol}`
   const before = latest.signals.get(key)
   if (before === undefined && latest.signals.size >= SIGNALS_MAX) return latest
   // An older signal that arrives late does not replace a newer one.
   if (before !== undefined && before.effectiveTimeMs > effectiveTimeMs) return latest
   const { id, type, payload } = signal
-  const newest = { id, type, symbol, authorId, contributorId, effectiveTimeMs, payload }
+  const newest = { id: signalId(id), type, symbol, authorId, contributorId, effectiveTimeMs, payload }
   return {
     signals: latest.signals.set(key, newest),
     oldestMs: latest.signals.size === 0 ? effectiveTimeMs : Math.min(latest.oldestMs, effectiveTimeMs),

@@ -3,7 +3,7 @@ import type { Market } from '../market/evolve.ts'
 import { markOf, type PriceTrust } from '../market/readings.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
 import type { Quote } from '../shared/quote.ts'
-import { canonicalSymbol } from '../shared/symbol.ts'
+import type { CanonicalSymbol } from '../shared/brand.ts'
 import type { SignalsState } from './evolve.ts'
 
 interface PriceFacts {
@@ -12,17 +12,17 @@ interface PriceFacts {
 }
 
 /** The price that a decision may be made on; null if there is no recent one. */
-export const markNow = (facts: PriceFacts, symbol: string, context: DecisionContext): Quote | null =>
+export const markNow = (facts: PriceFacts, symbol: CanonicalSymbol, context: DecisionContext): Quote | null =>
   markReader(facts, context)(symbol)
 
 /** The same for many symbols: who is trusted is worked out once. */
 export const markReader = (
   facts: PriceFacts,
   { now, prices, configuration }: DecisionContext,
-): ((symbol: string) => Quote | null) => {
+): ((symbol: CanonicalSymbol) => Quote | null) => {
   const trust = priceTrustOf(facts, configuration)
   return (symbol) => {
-    const given = prices?.get(canonicalSymbol(symbol))
+    const given = prices?.get(symbol)
     return given === undefined ? markOf(facts.market, symbol, Date.parse(now), trust) : given
   }
 }

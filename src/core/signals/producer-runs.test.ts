@@ -1,7 +1,9 @@
+import { timestampAt } from '../shared/time.ts'
+import { type Timestamp, timestampOf } from '../shared/brand.ts'
 import { describe, expect, it } from 'vitest'
 import { given, NOW, stateAfter } from '../../../test/given.fixture.ts'
 import type { Command } from '../decide.ts'
-import type { NewEvent, PayloadOf } from '../events/catalogue.ts'
+import type { NewEvent, NewPayload } from '../events/catalogue.ts'
 import type { ProducerReport, Row } from './producer-runs.ts'
 
 const NAME = 'technical-analysis'
@@ -25,8 +27,8 @@ const report = (changes: Partial<ProducerReport> = {}): Command => ({
   },
 })
 const ran = (
-  health: PayloadOf<'producer.run.v1'>['health'],
-  changes: Partial<PayloadOf<'producer.run.v1'>> = {},
+  health: NewPayload<'producer.run.v1'>['health'],
+  changes: Partial<NewPayload<'producer.run.v1'>> = {},
 ): NewEvent => ({
   type: 'producer.run.v1',
   source: NAME,
@@ -45,7 +47,7 @@ const ran = (
 })
 
 describe('a run', () => {
-  it('stores each signal with its author, and then how it went', () => {
+  it('stores each signal with its attribution, then the run', () => {
     given()
       .when(report())
       .then(
@@ -55,7 +57,7 @@ describe('a run', () => {
       )
   })
 
-  it('keeps what carries no weight without an author', () => {
+  it('stores signals of unweighted types without attribution', () => {
     given()
       .when(report({ rows: [row({ type: 'signal.price_alert.v1', payload: { symbol: 'BTC' } })] }))
       .then({ type: 'signal.price_alert.v1' }, { type: 'producer.run.v1' })
@@ -63,11 +65,15 @@ describe('a run', () => {
 
   it.each([
     ['no signal type', { type: 'market.bar.v1' }, 'type is no signal type'],
-    ['an opinion', { type: 'signal.curator.v1' }, 'type is for contributors only'],
-    ['a lie about its type', { payload: { symbol: 'BTC', rsi_14: 'high' } }, 'payload.rsi_14'],
+    ['a curator signal', { type: 'signal.curator.v1' }, 'type is for contributors only'],
+    [
+      'a payload that does not match its type',
+      { payload: { symbol: 'BTC', rsi_14: 'high' } },
+      'payload.rsi_14',
+    ],
     ['no symbol', { payload: {} }, 'payload.symbol'],
-    ['the future', { ts: '2026-02-21T00:00:00.000Z' }, 'ts is in the future'],
-  ])('takes no row with %s, and says so', (_, changes, reason) => {
+    ['the future', { ts: timestampOf('2026-02-21T00:00:00.000Z') }, 'ts is in the future'],
+  ])('rejects a row with %s and records the reason', (_, changes, reason) => {
     given()
       .when(report({ rows: [row(), row(changes)] }))
       .then(
@@ -85,7 +91,7 @@ describe('a run', () => {
       )
   })
 
-  it('with nothing usable is degraded', () => {
+  it('without usable rows is degraded', () => {
     given()
       .when(report({ rows: [row({ type: 'signal.curator.v1' })] }))
       .then({ type: 'producer.run.v1', payload: { health: 'degraded', consecutive_failures: 1 } })
@@ -94,7 +100,7 @@ describe('a run', () => {
       .then({ type: 'producer.run.v1', payload: { health: 'degraded', error: 'no depths' } })
   })
 
-  it('with nothing new is still a good one', () => {
+  it('without new rows is ok', () => {
     given(ran('error', { consecutive_failures: 3 }))
       .when(report({ rows: [] }))
       .then({
@@ -103,7 +109,7 @@ describe('a run', () => {
       })
   })
 
-  it('of somebody unknown is refused', () => {
+  it('of an unknown producer is refused', () => {
     given()
       .when(report({ name: 'nobody' }))
       .thenRefused('producer.not_found', { name: 'nobody' })
@@ -154,11 +160,14 @@ describe('errors', () => {
   })
 })
 
-describe('silence', () => {
-  const quarterHours = (count: number): string => new Date(Date.parse(NOW) - count * 900_000).toISOString()
-  const ranAt = (ts: string, health: 'ok' | 'degraded' | 'error' = 'ok'): NewEvent => ({ ...ran(health), ts })
+describe('staleness', () => {
+  const quarterHours = (count: number): Timestamp => timestampAt(Date.parse(NOW) - count * 900_000)
+  const ranAt = (ts: Timestamp, health: 'ok' | 'degraded' | 'error' = 'ok'): NewEvent => ({
+    ...ran(health),
+    ts,
+  })
 
-  it('of three intervals is noticed once', () => {
+  it('after three intervals without a run is recorded once', () => {
     const state = given(ranAt(quarterHours(3.1)))
       .when({ kind: 'notice-stale-producers' })
       .then({ type: 'producer.run.v1', payload: { name: NAME, health: 'stale', prev_health: 'ok' } })
@@ -174,7 +183,7 @@ describe('silence', () => {
       .thenNothing()
   })
 
-  it('means nothing after an error, and nothing of who never ran', () => {
+  it('is not recorded after an error or before the first run', () => {
     given(ranAt(quarterHours(9), 'error'))
       .when({ kind: 'notice-stale-producers' })
       .thenNothing()

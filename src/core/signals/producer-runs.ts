@@ -1,3 +1,4 @@
+import type { Timestamp } from '../shared/brand.ts'
 import type { NewEvent, PayloadOf } from '../events/catalogue.ts'
 import { CURATOR_TYPE } from '../signal-types/curator.ts'
 import { BUILTIN_PRODUCERS, SIGNAL_TYPE_PATTERN, signalTypeOf } from '../signal-types/all.ts'
@@ -13,7 +14,7 @@ import { type CallOf, emitSignal, type Emitter } from './signals.ts'
 export interface Row {
   readonly type: string
   readonly payload: JsonObject
-  readonly ts: string
+  readonly ts: Timestamp
   readonly dedupeKey: string
 }
 
@@ -32,7 +33,7 @@ const REJECTED_SHOWN = 20
 /** Why a row is rejected, or null. */
 const rowFaultOf = (
   { type, payload, ts }: Row,
-  { now, skewSecondsMax }: { readonly now: string; readonly skewSecondsMax: number },
+  { now, skewSecondsMax }: { readonly now: Timestamp; readonly skewSecondsMax: number },
 ): string | null => {
   if (!SIGNAL_TYPE_PATTERN.test(type)) return 'type is no signal type'
   if (type === CURATOR_TYPE) return 'type is for contributors only'
@@ -63,7 +64,7 @@ const runEvent = (producers: Producers, report: ProducerReport, rules: HealthRul
 /** Marks producers as stale, once each. */
 export const noticeStale = (
   producers: Producers,
-  { now, staleIntervals }: { readonly now: string; readonly staleIntervals: number },
+  { now, staleIntervals }: { readonly now: Timestamp; readonly staleIntervals: number },
 ): Decision =>
   accept(
     ...[...producers.runs].flatMap(([name, record]): readonly NewEvent[] => {

@@ -1,6 +1,7 @@
+import { timestampOf } from '../shared/brand.ts'
 import { describe, expect, it } from 'vitest'
 import { given, NOW, stateAfter } from '../../../test/given.fixture.ts'
-import type { NewEvent, PayloadOf } from '../events/catalogue.ts'
+import type { NewEvent, NewPayload } from '../events/catalogue.ts'
 import { BUILTIN_PRODUCERS } from '../signal-types/all.ts'
 import { FEEDBACK_KEPT } from '../reputation/feedback.ts'
 
@@ -13,7 +14,7 @@ const record = {
 const registered: NewEvent = { type: 'producer.registered.v1', source: 'api', payload: record }
 const removed: NewEvent = { type: 'producer.removed.v1', source: 'api', payload: { name: 'p1' } }
 
-const ran = (said: Partial<PayloadOf<'producer.run.v1'>>, ts = NOW): NewEvent => ({
+const ran = (said: Partial<NewPayload<'producer.run.v1'>>, ts = NOW): NewEvent => ({
   type: 'producer.run.v1',
   source: 'p1',
   ts,
@@ -65,13 +66,13 @@ describe('the runs of a producer', () => {
   const runAfter = (...events: readonly NewEvent[]) =>
     stateAfter([registered, ...events]).signals.producers.runs.get('p1')
 
-  it('are none in the beginning, and none of one that was removed', () => {
+  it('are absent before the first run and after removal', () => {
     expect(runAfter()).toBeUndefined()
     expect(runAfter(ran({}), removed)).toBeUndefined()
   })
 
   it('are summed up', () => {
-    const later = '2026-02-20T01:00:00.000Z'
+    const later = timestampOf('2026-02-20T01:00:00.000Z')
     expect(runAfter(ran({ events_published: 3 }))).toEqual({
       health: 'ok',
       lastRunAt: NOW,
@@ -102,7 +103,7 @@ describe('the runs of a producer', () => {
 })
 
 describe('feedback', () => {
-  const payload: PayloadOf<'learning.feedback.v1'> = {
+  const payload: NewPayload<'learning.feedback.v1'> = {
     producer_id: 'p1',
     signal_id: 's1',
     outcome: 'profit',
@@ -134,7 +135,7 @@ describe('feedback', () => {
       .then({ type: 'learning.feedback.v1', payload: { ...payload, counted: false, weight: 0 } })
   })
 
-  it('is weak evidence where the market is silent, once per signal and caller', () => {
+  it('counts as weak evidence for void calls, once per signal and caller', () => {
     const evidence = { type: 'learning.feedback.v1', payload: { counted: true, weight: 0.25 } } as const
     const words = { type: 'learning.feedback.v1', payload: { counted: false, weight: 0 } } as const
     given().when(judge(silent)).then(evidence)
@@ -163,7 +164,7 @@ describe('feedback', () => {
       .then(evidence)
   })
 
-  it('is the newest word on a signal', () => {
+  it('replaces earlier feedback on the same signal', () => {
     expect(judgementsAfter(said(), said({ signal_id: 's2' }), said({ outcome: 'loss' }))).toEqual([
       ['s2', 'profit'],
       ['s1', 'loss'],
@@ -176,7 +177,7 @@ describe('feedback', () => {
     ).toEqual([])
   })
 
-  it('is kept for so many signals', () => {
+  it('is kept for a bounded number of signals', () => {
     const many = Array.from({ length: FEEDBACK_KEPT + 1 }, (_, index) => said({ signal_id: `s${index}` }))
     const kept = judgementsAfter(...many)
     expect([kept.length, kept[0]]).toEqual([FEEDBACK_KEPT, ['s1', 'profit']])

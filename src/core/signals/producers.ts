@@ -1,3 +1,5 @@
+import type { Timestamp } from '../shared/brand.ts'
+import { timestampAt } from '../shared/time.ts'
 import { assertFold } from '../shared/assert.ts'
 import { Map as PersistentMap } from 'immutable'
 import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
@@ -12,7 +14,7 @@ export interface Producer {
   readonly domain: string
   readonly endpoint: string
   readonly schedule: string
-  readonly registeredAt: string
+  readonly registeredAt: Timestamp
 }
 
 export type Health = PayloadOf<'producer.run.v1'>['health']
@@ -20,14 +22,14 @@ export type Health = PayloadOf<'producer.run.v1'>['health']
 /** How a producer's runs went. */
 export interface RunRecord {
   readonly health: Health
-  readonly lastRunAt: string
-  readonly lastSuccessAt: string | null
+  readonly lastRunAt: Timestamp
+  readonly lastSuccessAt: Timestamp | null
   readonly lastError: string | null
   readonly consecutiveFailures: number
   readonly errorsInARow: number
   readonly eventsProduced: number
   readonly averageDurationMs: number
-  readonly quarantinedUntil: string | null
+  readonly quarantinedUntil: Timestamp | null
 }
 
 export interface Producers {
@@ -134,7 +136,7 @@ export const producerRegistration = z.object({
 export type RunEnd = 'usable' | 'unusable' | 'error'
 
 export interface HealthRules {
-  readonly now: string
+  readonly now: Timestamp
   /** After this many errors in a row the producer is quarantined. */
   readonly quarantineAfter: number
   readonly quarantineSeconds: number
@@ -143,7 +145,7 @@ export interface HealthRules {
 interface HealthAfterRun {
   readonly health: Health
   readonly consecutive_failures: number
-  readonly quarantined_until: string | null
+  readonly quarantined_until: Timestamp | null
 }
 
 /** Degraded runs count as failures; they neither add to nor end a series of errors. */
@@ -159,15 +161,20 @@ export const healthAfter = (
   return {
     health: isOut ? 'quarantined' : 'error',
     consecutive_failures,
-    quarantined_until: isOut ? new Date(Date.parse(now) + quarantineSeconds * 1000).toISOString() : null,
+    quarantined_until: isOut ? timestampAt(Date.parse(now) + quarantineSeconds * 1000) : null,
   }
 }
 
 /** A quarantined producer may run again when its quarantine ends. */
-export const mayRun = (record: RunRecord | undefined, now: string): boolean =>
+export const mayRun = (record: RunRecord | undefined, now: Timestamp): boolean =>
   record === undefined || record.quarantinedUntil === null || record.quarantinedUntil <= now
 
 /** Whether several expected runs are missing. */
-export const isOverdue = (record: RunRecord, intervalMs: number, intervals: number, now: string): boolean =>
+export const isOverdue = (
+  record: RunRecord,
+  intervalMs: number,
+  intervals: number,
+  now: Timestamp,
+): boolean =>
   (record.health === 'ok' || record.health === 'degraded') &&
   Date.parse(now) - Date.parse(record.lastRunAt) > intervals * intervalMs

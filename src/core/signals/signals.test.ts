@@ -1,3 +1,4 @@
+import { nodeId } from '../shared/brand.ts'
 import { describe, it } from 'vitest'
 import { given, NOW } from '../../../test/given.fixture.ts'
 import type { NewEvent } from '../events/catalogue.ts'
@@ -20,7 +21,7 @@ const submit = (said: Partial<Submission> = {}) =>
     kind: 'submit-signal',
     submission: {
       eventType: 'signal.curator.v1',
-      nodeId: 'n1',
+      nodeId: nodeId('n1'),
       ts: null,
       source: null,
       payload: {},
@@ -36,7 +37,7 @@ const emit = (said: Partial<Emission> = {}) =>
   }) as const
 
 describe('a submission', () => {
-  it('is the signal and who is behind it, as one', () => {
+  it('stores the signal and its attribution in one batch', () => {
     const payload = { symbol: 'btc/usdt', direction: 'bullish', conviction: 7.5, extra: { kept: [1] } }
     given(contributor)
       .when(submit({ payload, source: '  operator:telegram ', dedupeKey: 'k' }))
@@ -58,7 +59,7 @@ describe('a submission', () => {
       )
   })
 
-  it('is refused for another type first, then for a stranger', () => {
+  it('is refused for another type first, then for an unknown contributor', () => {
     given()
       .when(submit({ eventType: 'signal.ta.v1' }))
       .thenRefused('signal.invalid_type', { event_type: 'signal.ta.v1' })
@@ -98,7 +99,7 @@ describe('an emission', () => {
       .then({ type: 'signal.ta.v1' }, { type: 'attribution.recorded.v1' })
   })
 
-  it('of a contributor is an opinion, and opinions are not for producers', () => {
+  it('of a contributor has the curator type, and producers may not emit it', () => {
     given(contributor)
       .when(emit({ producerId: 'n1', type: 'signal.curator.v1' }))
       .then(
@@ -113,7 +114,7 @@ describe('an emission', () => {
       .thenRefused('signal.type_not_allowed')
   })
 
-  it('of a stranger is refused', () => {
+  it('of an unknown name is refused', () => {
     given().when(emit()).thenRefused('producer.not_found', { name: 'p1' })
   })
 })

@@ -1,3 +1,11 @@
+import {
+  contributorId as contributorIdOf,
+  signalId,
+  type ContributorId,
+  type NodeId,
+  type SignalId,
+  type Timestamp,
+} from '../shared/brand.ts'
 import type { PayloadOf } from '../events/catalogue.ts'
 import { CURATOR_TYPE } from '../signal-types/curator.ts'
 import { weightedTypeOf } from '../signal-types/all.ts'
@@ -8,8 +16,8 @@ import { DIRECTIONS } from '../signal-types/declare.ts'
 
 export interface Submission {
   readonly eventType: string
-  readonly nodeId: string
-  readonly ts: string | null
+  readonly nodeId: NodeId
+  readonly ts: Timestamp | null
   readonly source: string | null
   readonly payload: JsonObject
   readonly dedupeKey: string | null
@@ -19,22 +27,22 @@ export interface Emission {
   readonly producerId: string
   readonly type: string
   readonly payload: JsonObject
-  readonly ts: string | null
+  readonly ts: Timestamp | null
   readonly dedupeKey: string | null
 }
 
 /** The contributor behind a signal. */
 export interface SignalContributor {
-  readonly contributorId: string
-  readonly nodeId: string
+  readonly contributorId: ContributorId
+  readonly nodeId: NodeId
 }
 
 /** A signal about to be stored. */
 export interface NewSignal {
-  readonly signalId: string
+  readonly signalId: SignalId
   readonly type: string
   readonly payload: JsonObject
-  readonly contributorId: string | null
+  readonly contributorId: ContributorId | null
   readonly producerId: string
 }
 
@@ -47,7 +55,7 @@ export type CallMade = Pick<
 export type CallOf = (signal: NewSignal) => CallMade
 
 interface SignalContext {
-  readonly now: string
+  readonly now: Timestamp
   readonly newId: () => string
   readonly callOf: CallOf
 }
@@ -120,7 +128,7 @@ export const emitSignal = (emission: Emission, emitter: Emitter, context: Signal
 interface SignalFields {
   readonly type: string
   readonly source: string
-  readonly ts: string
+  readonly ts: Timestamp
   readonly payload: JsonObject
   readonly dedupeKey: string | null
 }
@@ -131,7 +139,7 @@ const attributed = (
   producerId: string,
   { now, newId, callOf }: SignalContext,
 ): Decision => {
-  const id = newId()
+  const id = signalId(newId())
   const { type, payload } = signal
   const { symbol } = payload
   const contributorId = contributor?.contributorId ?? null
@@ -169,11 +177,13 @@ const eventOf = ({ type, source, ts, payload, dedupeKey }: SignalFields, id: str
 })
 
 /** Idempotency keys are scoped to the contributor. */
-const submissionKey = (contributorId: string, key: string): string => `submit:${contributorId}:${key}`
+const submissionKey = (contributorId: ContributorId, key: string): string => `submit:${contributorId}:${key}`
 
 /** The contributor of a submission key; null for other keys. */
-export const contributorOfKey = (dedupeKey: string | null): string | null =>
-  /^submit:([^:]+):/.exec(dedupeKey ?? '')?.[1] ?? null
+export const contributorOfKey = (dedupeKey: string | null): ContributorId | null => {
+  const id = /^submit:([^:]+):/.exec(dedupeKey ?? '')?.[1]
+  return id === undefined ? null : contributorIdOf(id)
+}
 
 type Direction = (typeof DIRECTIONS)[number]
 

@@ -1,3 +1,4 @@
+import { timestampOf, sessionId } from '../shared/brand.ts'
 import { describe, expect, it } from 'vitest'
 import { given, NOW, stateAfter } from '../../../test/given.fixture.ts'
 import type { NewEvent } from '../events/catalogue.ts'
@@ -23,13 +24,14 @@ const signal = (traceId: string, ts: string): NewEvent => ({
   type: 'signal.ta.v1',
   source: 'p1',
   traceId,
-  ts,
+  ts: timestampOf(ts),
   payload: { symbol: 'BTC' },
 })
-const append = (sessionId: string, traceId: string) => ({ kind: 'append-trace', sessionId, traceId }) as const
+const append = (id: string, traceId: string) =>
+  ({ kind: 'append-trace', sessionId: sessionId(id), traceId }) as const
 
-const YESTERDAY = '2026-02-19T00:30:00.000Z'
-const LATER = '2026-02-20T05:00:00.000Z'
+const YESTERDAY = timestampOf('2026-02-19T00:30:00.000Z')
+const LATER = timestampOf('2026-02-20T05:00:00.000Z')
 
 describe('a trace session', () => {
   it('opens with its own id as first trace id', () => {
@@ -41,7 +43,7 @@ describe('a trace session', () => {
         type: 'trace.session_opened.v1',
         payload: { session_id: 'id-1', label: 'x', agent: 'a' },
       })
-    expect(traces.sessions.get('id-1')).toEqual({
+    expect(traces.sessions.get(sessionId('id-1'))).toEqual({
       id: 'id-1',
       label: 'x',
       agent: 'a',
@@ -52,7 +54,7 @@ describe('a trace session', () => {
     })
   })
 
-  it('takes further trace ids, each once', () => {
+  it('accepts further trace ids, each once', () => {
     given(opened('s'))
       .when(append('s', 't1'))
       .then({ type: 'trace.session_appended.v1', payload: { session_id: 's', trace_id: 't1' } })
@@ -61,7 +63,7 @@ describe('a trace session', () => {
     given().when(append('s', 't1')).thenRefused('trace.session_not_found', { session_id: 's' })
   })
 
-  it('holds so many and no more', () => {
+  it('holds a bounded number of trace ids', () => {
     const full = Array.from({ length: TRACE_IDS_MAX - 1 }, (_, index) => appended('s', `t${index}`))
     given(opened('s'), ...full)
       .when(append('s', 'one more'))
@@ -69,27 +71,27 @@ describe('a trace session', () => {
   })
 
   it('closes once', () => {
-    const close = { kind: 'close-session', sessionId: 's' } as const
+    const close = { kind: 'close-session', sessionId: sessionId('s') } as const
     const {
       signals: { traces },
     } = given(opened('s')).when(close).then({ type: 'trace.session_closed.v1' })
-    expect(traces.sessions.get('s')?.closedAt).toBe(NOW)
+    expect(traces.sessions.get(sessionId('s'))?.closedAt).toBe(NOW)
     expect(traces.sessionsOfTrace.size).toBe(0)
     given(opened('s'), closed('s')).when(close).thenNothing()
     given().when(close).thenRefused('trace.session_not_found', { session_id: 's' })
   })
 
-  it('takes nothing after it was closed or expired', () => {
+  it('accepts no trace id after it was closed or expired', () => {
     given(opened('s'), closed('s'))
       .when(append('s', 't1'))
       .thenRefused('trace.session_closed', { session_id: 's', session_status: 'closed' })
-    given(opened('s', '2026-02-19T00:29:59.999Z'))
+    given(opened('s', timestampOf('2026-02-19T00:29:59.999Z')))
       .when(append('s', 't1'))
       .thenRefused('trace.session_closed', { session_id: 's', session_status: 'expired' })
     given(opened('s', YESTERDAY)).when(append('s', 't1')).then({ type: 'trace.session_appended.v1' })
   })
 
-  it('lives on with every event that carries one of its trace ids', () => {
+  it('is accessed by every event that carries one of its trace ids', () => {
     const {
       signals: { traces },
     } = stateAfter([
@@ -103,7 +105,11 @@ describe('a trace session', () => {
       signal('shared', LATER),
       signal('other', '2026-02-20T09:00:00.000Z'),
     ])
-    expect(['a', 'b', 'c'].map((id) => traces.sessions.get(id)?.lastAccessedAt)).toEqual([LATER, LATER, NOW])
+    expect(['a', 'b', 'c'].map((id) => traces.sessions.get(sessionId(id))?.lastAccessedAt)).toEqual([
+      LATER,
+      LATER,
+      NOW,
+    ])
   })
 
   it('is not forgotten by its own trace id when another session takes it', () => {
@@ -116,10 +122,10 @@ describe('a trace session', () => {
       closed('b'),
       signal('a', LATER),
     ])
-    expect(traces.sessions.get('a')?.lastAccessedAt).toBe(LATER)
+    expect(traces.sessions.get(sessionId('a'))?.lastAccessedAt).toBe(LATER)
   })
 
-  it('shares a trace id with a few others only', () => {
+  it('shares a trace id with a bounded number of sessions', () => {
     const ids = Array.from({ length: SESSIONS_PER_TRACE_MAX + 5 }, (_, index) => `s${index}`)
     const {
       signals: { traces },
@@ -128,15 +134,15 @@ describe('a trace session', () => {
       ...ids.map((id) => appended(id, 'shared')),
       signal('shared', LATER),
     ])
-    const reached = ids.filter((id) => traces.sessions.get(id)?.lastAccessedAt === LATER)
+    const reached = ids.filter((id) => traces.sessions.get(sessionId(id))?.lastAccessedAt === LATER)
     expect(reached).toEqual(ids.slice(5))
   })
 
   it('is open, expired or closed', () => {
-    const session = stateAfter([opened('s')]).signals.traces.sessions.get('s')
+    const session = stateAfter([opened('s')]).signals.traces.sessions.get(sessionId('s'))
     if (session === undefined) throw new Error('no session')
-    expect(statusOf(session, '2026-02-20T01:30:00.000Z', 1)).toBe('open')
-    expect(statusOf(session, '2026-02-20T01:30:00.001Z', 1)).toBe('expired')
-    expect(statusOf({ ...session, closedAt: NOW }, '2026-03-01T00:00:00.000Z', 1)).toBe('closed')
+    expect(statusOf(session, timestampOf('2026-02-20T01:30:00.000Z'), 1)).toBe('open')
+    expect(statusOf(session, timestampOf('2026-02-20T01:30:00.001Z'), 1)).toBe('expired')
+    expect(statusOf({ ...session, closedAt: NOW }, timestampOf('2026-03-01T00:00:00.000Z'), 1)).toBe('closed')
   })
 })

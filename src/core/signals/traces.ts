@@ -1,23 +1,24 @@
+import type { SessionId, Timestamp } from '../shared/brand.ts'
 import { assertFold } from '../shared/assert.ts'
 import { Map as PersistentMap } from 'immutable'
 import type { KnownEvent } from '../events/catalogue.ts'
 import { accept, refuse, type Decision } from '../shared/decision.ts'
 
 export interface TraceSession {
-  readonly id: string
+  readonly id: SessionId
   readonly label: string
   readonly agent: string | null
-  readonly createdAt: string
-  readonly lastAccessedAt: string
-  readonly closedAt: string | null
+  readonly createdAt: Timestamp
+  readonly lastAccessedAt: Timestamp
+  readonly closedAt: Timestamp | null
   /** Its own id first: requests that carry it belong to the session. */
   readonly traceIds: readonly string[]
 }
 
 export interface Traces {
-  readonly sessions: PersistentMap<string, TraceSession>
+  readonly sessions: PersistentMap<SessionId, TraceSession>
   /** Which open sessions a trace id belongs to, so that its events count as access. */
-  readonly sessionsOfTrace: PersistentMap<string, readonly string[]>
+  readonly sessionsOfTrace: PersistentMap<string, readonly SessionId[]>
 }
 
 export const INITIAL_TRACES: Traces = { sessions: PersistentMap(), sessionsOfTrace: PersistentMap() }
@@ -29,12 +30,12 @@ export const SESSIONS_PER_TRACE_MAX = 10
 
 type SessionStatus = 'open' | 'closed' | 'expired'
 
-export const statusOf = (session: TraceSession, now: string, ttlHours: number): SessionStatus => {
+export const statusOf = (session: TraceSession, now: Timestamp, ttlHours: number): SessionStatus => {
   if (session.closedAt !== null) return 'closed'
   return Date.parse(now) - Date.parse(session.lastAccessedAt) > ttlHours * 3_600_000 ? 'expired' : 'open'
 }
 
-export const openSession = (label: string, agent: string | null, sessionId: string): Decision =>
+export const openSession = (label: string, agent: string | null, sessionId: SessionId): Decision =>
   accept({
     type: 'trace.session_opened.v1',
     source: 'api',
@@ -43,9 +44,9 @@ export const openSession = (label: string, agent: string | null, sessionId: stri
 
 export const appendTrace = (
   { sessions }: Traces,
-  sessionId: string,
+  sessionId: SessionId,
   traceId: string,
-  { now, ttlHours }: { readonly now: string; readonly ttlHours: number },
+  { now, ttlHours }: { readonly now: Timestamp; readonly ttlHours: number },
 ): Decision => {
   const session = sessions.get(sessionId)
   if (session === undefined) return notFound(sessionId)
@@ -70,7 +71,7 @@ export const appendTrace = (
 }
 
 /** Closing twice is closing once. */
-export const closeSession = ({ sessions }: Traces, sessionId: string): Decision => {
+export const closeSession = ({ sessions }: Traces, sessionId: SessionId): Decision => {
   const session = sessions.get(sessionId)
   if (session === undefined) return notFound(sessionId)
   if (session.closedAt !== null) return accept()
@@ -101,7 +102,12 @@ const opened = (
   return { sessions: sessions.set(id, session), sessionsOfTrace: linked(sessionsOfTrace, id, id) }
 }
 
-const appended = ({ sessions, sessionsOfTrace }: Traces, id: string, traceId: string, at: string): Traces => {
+const appended = (
+  { sessions, sessionsOfTrace }: Traces,
+  id: SessionId,
+  traceId: string,
+  at: Timestamp,
+): Traces => {
   const session = sessions.get(id)
   assertFold(session !== undefined, `trace session ${id} is extended but not open`)
   const traceIds = [...session.traceIds, traceId]
@@ -111,7 +117,7 @@ const appended = ({ sessions, sessionsOfTrace }: Traces, id: string, traceId: st
   }
 }
 
-const closed = (traces: Traces, id: string, at: string): Traces => {
+const closed = (traces: Traces, id: SessionId, at: Timestamp): Traces => {
   const session = traces.sessions.get(id)
   assertFold(session !== undefined, `trace session ${id} is closed but not open`)
   return {
@@ -123,13 +129,17 @@ const closed = (traces: Traces, id: string, at: string): Traces => {
   }
 }
 
-const linked = (links: Traces['sessionsOfTrace'], traceId: string, id: string): Traces['sessionsOfTrace'] =>
+const linked = (
+  links: Traces['sessionsOfTrace'],
+  traceId: string,
+  id: SessionId,
+): Traces['sessionsOfTrace'] =>
   links.update(traceId, [], (ids) => [...ids, id].slice(-SESSIONS_PER_TRACE_MAX))
 
 const unlinked = (
   links: Traces['sessionsOfTrace'],
   traceId: string,
-  id: string,
+  id: SessionId,
 ): Traces['sessionsOfTrace'] => {
   const others = (links.get(traceId) ?? []).filter((other) => other !== id)
   return others.length === 0 ? links.delete(traceId) : links.set(traceId, others)
@@ -145,5 +155,5 @@ const accessed = (traces: Traces, { traceId, recordedAt }: KnownEvent): Traces =
   return { ...traces, sessions }
 }
 
-const notFound = (sessionId: string): Decision =>
+const notFound = (sessionId: SessionId): Decision =>
   refuse('trace.session_not_found', `no trace session has id ${sessionId}`, { session_id: sessionId })

@@ -1,5 +1,6 @@
+import type { Timestamp } from '../shared/brand.ts'
 import type { PayloadOf } from '../events/catalogue.ts'
-import { usdFrom, usdNumber } from '../shared/money.ts'
+import { NO_USD, plus, type Usd } from '../shared/money.ts'
 import { DAY_MS, dayOf } from '../shared/time.ts'
 
 /** The results of a contributor's signals, as counters: a score costs the same however long the history. */
@@ -14,8 +15,8 @@ export interface TrackRecord {
   readonly brierSum: number
   readonly convictionSum: number
   readonly convictionCount: number
-  readonly accruedUsd: number
-  readonly lastActiveAt: string | null
+  readonly accrued: Usd
+  readonly lastActiveAt: Timestamp | null
   /** Consecutive UTC days with an accepted signal, ending at `streakDay`. */
   readonly streakDays: number
   readonly streakDay: string | null
@@ -31,13 +32,17 @@ export const NO_RECORD: TrackRecord = {
   brierSum: 0,
   convictionSum: 0,
   convictionCount: 0,
-  accruedUsd: 0,
+  accrued: NO_USD,
   lastActiveAt: null,
   streakDays: 0,
   streakDay: null,
 }
 
-export const countSubmitted = (record: TrackRecord, at: string, conviction: number | null): TrackRecord => ({
+export const countSubmitted = (
+  record: TrackRecord,
+  at: Timestamp,
+  conviction: number | null,
+): TrackRecord => ({
   submitted: record.submitted + 1,
   accepted: record.accepted,
   resolved: record.resolved,
@@ -47,13 +52,13 @@ export const countSubmitted = (record: TrackRecord, at: string, conviction: numb
   brierSum: record.brierSum,
   convictionSum: record.convictionSum + (conviction ?? 0),
   convictionCount: record.convictionCount + (conviction === null ? 0 : 1),
-  accruedUsd: record.accruedUsd,
+  accrued: record.accrued,
   lastActiveAt: at,
   streakDays: record.streakDays,
   streakDay: record.streakDay,
 })
 
-export const countAccepted = (record: TrackRecord, at: string): TrackRecord => ({
+export const countAccepted = (record: TrackRecord, at: Timestamp): TrackRecord => ({
   ...record,
   accepted: record.accepted + 1,
   ...streakAfter(record, dayOf(at)),
@@ -74,17 +79,16 @@ export const countResolved = (record: TrackRecord, verdict: Verdict): TrackRecor
     brierSum: record.brierSum + miss * miss,
     convictionSum: record.convictionSum,
     convictionCount: record.convictionCount,
-    accruedUsd: record.accruedUsd,
+    accrued: record.accrued,
     lastActiveAt: record.lastActiveAt,
     streakDays: record.streakDays,
     streakDay: record.streakDay,
   }
 }
 
-/** Rounded like money, so that rounding errors do not add up. */
-export const countAccrued = (record: TrackRecord, amountUsd: number): TrackRecord => ({
+export const countAccrued = (record: TrackRecord, amount: Usd): TrackRecord => ({
   ...record,
-  accruedUsd: usdNumber(usdFrom(record.accruedUsd + amountUsd)),
+  accrued: plus(record.accrued, amount),
 })
 
 type Verdict = Pick<

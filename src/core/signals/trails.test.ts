@@ -1,7 +1,8 @@
+import { type Timestamp, timestampOf } from '../shared/brand.ts'
 import { describe, expect, it } from 'vitest'
 import { NOW, stateAfter } from '../../../test/given.fixture.ts'
 import type { NewEvent } from '../events/catalogue.ts'
-import { dayNumber } from '../shared/time.ts'
+import { dayNumber, timestampAt } from '../shared/time.ts'
 import { CONTRIBUTORS_KEPT, DAYS_KEPT, signalsWithin, trailOf, TYPES_KEPT } from './trails.ts'
 
 const signal = (type: `signal.${string}`, source: string, ts = NOW): NewEvent => ({
@@ -32,7 +33,7 @@ const submitted = (nodeId: string, contributorId: string, ts = NOW) => [
 const trailAfter = (name: string, ...events: readonly NewEvent[]) =>
   trailOf(stateAfter(events).signals.trails, name)
 
-const dayAt = (index: number): string => new Date(Date.UTC(2026, 0, 1 + index, 12)).toISOString()
+const dayAt = (index: number): Timestamp => timestampAt(Date.UTC(2026, 0, 1 + index, 12))
 
 describe('a trail', () => {
   it('of a contributor follows attribution, whatever the source says', () => {
@@ -42,7 +43,7 @@ describe('a trail', () => {
       contributorIds: ['c1'],
       firstSeen: NOW,
       lastSeen: NOW,
-      days: [dayNumber('2026-02-20'), 1],
+      days: [dayNumber(timestampOf('2026-02-20')), 1],
       types: [],
     })
     expect(trailAfter('somebody-else', ...events)).toBeNull()

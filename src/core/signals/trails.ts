@@ -1,3 +1,4 @@
+import { nodeId, type ContributorId, type NodeId, type Timestamp } from '../shared/brand.ts'
 import { Map as PersistentMap } from 'immutable'
 import { isSignal, type KnownEvent } from '../events/catalogue.ts'
 import { CURATOR_TYPE } from '../signal-types/curator.ts'
@@ -6,9 +7,9 @@ import { dayNumber } from '../shared/time.ts'
 /** How often an author signals, as counters by day: the size does not grow with history. */
 export interface Trail {
   readonly signals: number
-  readonly contributorIds: readonly string[]
-  readonly firstSeen: string
-  readonly lastSeen: string
+  readonly contributorIds: readonly ContributorId[]
+  readonly firstSeen: Timestamp
+  readonly lastSeen: Timestamp
   /**
    * `[day, signals, day, signals, …]`, oldest first, of the last `DAYS_KEPT` UTC days.
    * Plain numbers, because there are thousands of authors.
@@ -21,7 +22,7 @@ export interface Trail {
 /** Separate, because a contributor and a producer may have the same name. */
 export interface Trails {
   /** Attributed signals, by the contributor's node id. */
-  readonly byNode: PersistentMap<string, Trail>
+  readonly byNode: PersistentMap<NodeId, Trail>
   /** Other signals, by source. */
   readonly bySource: PersistentMap<string, Trail>
 }
@@ -34,15 +35,15 @@ export const TYPES_KEPT = 20
 
 /** A contributor's own signals, also after it was removed; else those of the source of that name. */
 export const trailOf = ({ byNode, bySource }: Trails, name: string): Trail | null =>
-  byNode.get(name) ?? bySource.get(name) ?? null
+  byNode.get(nodeId(name)) ?? bySource.get(name) ?? null
 
 export const evolveTrails = (trails: Trails, event: KnownEvent): Trails => {
   if (event.type === 'attribution.recorded.v1') {
-    const { node_id: nodeId, contributor_id: contributorId } = event.payload
+    const { node_id: node, contributor_id: contributorId } = event.payload
     // Null for producers, absent from a damaged event.
-    if (typeof nodeId !== 'string') return trails
-    const trail = extended(trails.byNode.get(nodeId), event.recordedAt, { contributorId })
-    return { byNode: trails.byNode.set(nodeId, trail), bySource: trails.bySource }
+    if (typeof node !== 'string') return trails
+    const trail = extended(trails.byNode.get(node), event.recordedAt, { contributorId })
+    return { byNode: trails.byNode.set(node, trail), bySource: trails.bySource }
   }
   // A curator signal is counted with its attribution, whatever its source member says.
   if (!isSignal(event) || event.type === CURATOR_TYPE || event.source === null) return trails
@@ -51,7 +52,7 @@ export const evolveTrails = (trails: Trails, event: KnownEvent): Trails => {
   return { byNode: trails.byNode, bySource: trails.bySource.set(source, trail) }
 }
 
-export const signalsWithin = ({ days }: Trail, asOf: string, windowDays: number): number => {
+export const signalsWithin = ({ days }: Trail, asOf: Timestamp, windowDays: number): number => {
   const from = dayNumber(asOf) - windowDays
   let sum = 0
   for (let index = 0; index < days.length; index += 2) {
@@ -61,11 +62,11 @@ export const signalsWithin = ({ days }: Trail, asOf: string, windowDays: number)
 }
 
 interface Seen {
-  readonly contributorId?: string | null
+  readonly contributorId?: ContributorId | null
   readonly type?: string
 }
 
-const extended = (trail: Trail | undefined, at: string, { contributorId, type }: Seen): Trail => ({
+const extended = (trail: Trail | undefined, at: Timestamp, { contributorId, type }: Seen): Trail => ({
   signals: (trail?.signals ?? 0) + 1,
   contributorIds: including(trail?.contributorIds ?? [], contributorId, CONTRIBUTORS_KEPT),
   firstSeen: trail?.firstSeen ?? at,
@@ -74,11 +75,11 @@ const extended = (trail: Trail | undefined, at: string, { contributorId, type }:
   types: including(trail?.types ?? [], type, TYPES_KEPT),
 })
 
-const including = (
-  known: readonly string[],
-  item: string | null | undefined,
+const including = <Item extends string>(
+  known: readonly Item[],
+  item: Item | null | undefined,
   countMax: number,
-): readonly string[] =>
+): readonly Item[] =>
   item === null || item === undefined || known.includes(item) ? known : [...known, item].slice(-countMax)
 
 /** Times of receipt never decrease: the newest day is the last. */

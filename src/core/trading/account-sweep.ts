@@ -1,3 +1,5 @@
+import type { CanonicalSymbol } from '../shared/brand.ts'
+import { timestampAt } from '../shared/time.ts'
 import { executionAlert } from './venue-orders.ts'
 import type { NewEvent } from '../events/catalogue.ts'
 import { closedEvents } from './exits.ts'
@@ -52,8 +54,8 @@ export interface AccountSweep {
   readonly venue: string
   readonly positions: readonly VenueHolding[]
   readonly liquidations: readonly VenueLiquidation[]
-  /** Canonical symbols in which nothing of ours was under way while the venue was asked. */
-  readonly quietSymbols: readonly string[]
+  /** Symbols in which nothing of ours was under way while the venue was asked. */
+  readonly quietSymbols: readonly CanonicalSymbol[]
 }
 
 /** Holds what the venue says against what we know. Symbols with orders under way wait for the next time. */
@@ -86,7 +88,7 @@ export const resumeLive = (
   const { reduceOnly, missing } = facts.trading.venue
   if (reduceOnly === null) return refuse('live.not_reduce_only', 'entries are not held back')
   const released = openPositionsOf(facts.trading)
-    .filter(({ terms }) => terms.platform !== 'paper' && missing.includes(canonicalSymbol(terms.asset)))
+    .filter(({ terms }) => terms.platform !== 'paper' && missing.includes(terms.asset))
     .flatMap((position) =>
       closedEvents(position, fillAtMark(position), {
         reason: 'manual',
@@ -100,7 +102,7 @@ export const resumeLive = (
 const CAUSES: ReadonlySet<string> = new Set(['execution.position_adopted.v1', 'execution.venue_differs.v1'])
 
 interface Difference {
-  readonly symbol: string
+  readonly symbol: CanonicalSymbol
   /** Signed: longs above zero. */
   readonly ours: Quantity
   readonly theirs: Quantity
@@ -118,7 +120,7 @@ const differencesOf = (facts: TradingFacts, sweep: AccountSweep): readonly Diffe
   return sweep.quietSymbols
     .filter((symbol) => !busy.has(symbol))
     .map((symbol): Difference => {
-      const of = held.filter(({ terms }) => canonicalSymbol(terms.asset) === symbol)
+      const of = held.filter(({ terms }) => terms.asset === symbol)
       const reported = sweep.positions.filter((position) => canonicalSymbol(position.symbol) === symbol)
       return {
         symbol,
@@ -161,7 +163,7 @@ const liquidatedBy = ({ held, symbol }: Difference, sweep: AccountSweep): readon
     const quantity = quantityLeft(position)
     const { price, feeUsd: fee, venueTradeId, atMs } = found
     const fill: Fill = { price, quantity, notional: notionalOf(price, quantity), fee }
-    const trigger = { kind: 'mark', price: priceNumber(price), ts: new Date(atMs).toISOString() } as const
+    const trigger = { kind: 'mark', price: priceNumber(price), ts: timestampAt(atMs) } as const
     return [
       filledEvent({ id: liquidationOrderId(venueTradeId), positionId: position.id, intentId: null }, fill, {
         fillNo: 1,

@@ -1,3 +1,4 @@
+import { type Timestamp, BEFORE_ALL } from '../shared/brand.ts'
 import type { KnownEvent } from '../events/catalogue.ts'
 import { minus, NO_USD, plus, ratioOf, type Usd } from '../shared/money.ts'
 import { r9 } from '../shared/numbers.ts'
@@ -33,7 +34,7 @@ export interface AccountStatus {
 }
 
 /** As of now: equity may have a new peak, and the day may have changed since the last event. */
-export const accountStatusOf = (state: Account, now: string): AccountStatus => {
+export const accountStatusOf = (state: Account, now: Timestamp): AccountStatus => {
   const { ledger, book, risk } = state
   const equity = equityOf(state)
   const isSameDay = risk.dayStart.day === dayOf(now)
@@ -57,7 +58,7 @@ export const riskFactsOf = (
     readonly cycles: CycleFacts
     readonly orders: Pick<Orders, 'lastDivergence'>
   },
-  now: string,
+  now: Timestamp,
 ): RiskFacts => {
   const { dayLoss, drawdown, heat } = accountStatusOf(trading, now)
   return {
@@ -83,14 +84,14 @@ export interface Risk {
   readonly dayStart: { readonly day: string; readonly equity: Usd }
   readonly curve: EquityCurve
   /** Receive time of the event folded last. */
-  readonly at: string
+  readonly at: Timestamp
 }
 
 export const INITIAL_RISK: Risk = {
   peak: NO_USD,
   dayStart: { day: '', equity: NO_USD },
   curve: INITIAL_CURVE,
-  at: '',
+  at: BEFORE_ALL,
 }
 
 /** Equity as it was before an event, and whether anything has been traded by then. */

@@ -1,8 +1,7 @@
 import { Map as PersistentMap } from 'immutable'
 import { assertFold } from '../shared/assert.ts'
-import type { PositionId } from '../shared/brand.ts'
+import type { PositionId, CanonicalSymbol } from '../shared/brand.ts'
 import { minus, NO_USD, plus, type Usd } from '../shared/money.ts'
-import { canonicalSymbol } from '../shared/symbol.ts'
 import {
   INITIAL_POSITIONS,
   isOpen,
@@ -14,8 +13,8 @@ import {
 
 /** Open positions by symbol and in sum, so that a price costs no more than the positions of its symbol. */
 export interface Book {
-  /** Ids by canonical symbol, oldest first. */
-  readonly bySymbol: PersistentMap<string, readonly PositionId[]>
+  /** Oldest first. */
+  readonly bySymbol: PersistentMap<CanonicalSymbol, readonly PositionId[]>
   readonly count: number
   readonly unrealized: Usd
   readonly lossAtStop: Usd
@@ -41,8 +40,8 @@ export const INITIAL_PORTFOLIO: Portfolio = {
   },
 }
 
-export const positionsOf = (portfolio: Portfolio, symbol: string): readonly OpenPosition[] =>
-  (portfolio.book.bySymbol.get(canonicalSymbol(symbol)) ?? []).map((id) => openPosition(portfolio, id))
+export const positionsOf = (portfolio: Portfolio, symbol: CanonicalSymbol): readonly OpenPosition[] =>
+  (portfolio.book.bySymbol.get(symbol) ?? []).map((id) => openPosition(portfolio, id))
 
 /** In the order of their ids, since a persistent map has none. */
 export const openPositionsOf = (portfolio: Portfolio): readonly OpenPosition[] =>
@@ -109,7 +108,7 @@ const summed = (book: Book, { holding, mark }: OpenPosition, sign: 1 | -1): Book
 }
 
 const indexed = (book: Book, { id, terms }: Position, joins: boolean): Book => {
-  const symbol = canonicalSymbol(terms.asset)
+  const symbol = terms.asset
   const ids = book.bySymbol.get(symbol) ?? []
   const after = joins ? [...ids, id] : ids.filter((other) => other !== id)
   return {

@@ -1,4 +1,4 @@
-import type { IntentId, OrderId, PositionId } from '../shared/brand.ts'
+import type { IntentId, OrderId, PositionId, Timestamp, CanonicalSymbol } from '../shared/brand.ts'
 import { accept, type Decision } from '../shared/decision.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
 import type { KillSwitchLevel } from '../shared/level.ts'
@@ -58,16 +58,16 @@ type IntentCommand =
   | { readonly kind: 'deny-intent'; readonly decision: IntentDecision }
 
 type PositionCommand =
-  | { readonly kind: 'watch-bar'; readonly symbol: string; readonly seen: PriceSeen }
+  | { readonly kind: 'watch-bar'; readonly symbol: CanonicalSymbol; readonly seen: PriceSeen }
   | { readonly kind: 'watch-quote'; readonly quoted: Quoted }
   | { readonly kind: 'observe-tick'; readonly tick: FeedTick }
   | { readonly kind: 'check-positions' }
   | { readonly kind: 'close-position'; readonly positionId: PositionId; readonly by: Operator }
   | { readonly kind: 'close-all'; readonly by: Operator }
-  | { readonly kind: 'exit-symbol'; readonly symbol: string; readonly direction: Direction }
+  | { readonly kind: 'exit-symbol'; readonly symbol: CanonicalSymbol; readonly direction: Direction }
   | { readonly kind: 'retry-exits' }
   /** `at`: 00:00, 08:00 or 16:00 UTC. `reportedBy`: a venue that reports its own charges, so none are estimated. */
-  | { readonly kind: 'apply-funding'; readonly at: string; readonly reportedBy?: string | undefined }
+  | { readonly kind: 'apply-funding'; readonly at: Timestamp; readonly reportedBy?: string | undefined }
   | { readonly kind: 'record-funding'; readonly venue: string; readonly payment: VenueFunding }
 
 type OrderCommand =

@@ -1,3 +1,4 @@
+import type { CanonicalSymbol } from '../shared/brand.ts'
 import { PAPER } from './orders.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
 import {
@@ -11,7 +12,6 @@ import {
   type Quantity,
   type Usd,
 } from '../shared/money.ts'
-import { canonicalSymbol } from '../shared/symbol.ts'
 import { openPositionsOf } from './book.ts'
 import type { TradingFacts } from './evolve.ts'
 import type { PaperCosts } from './fills.ts'
@@ -21,10 +21,14 @@ import { type Blocker, blockersOf } from './venue.ts'
 const VENUE_ORDERS_MAX = 500
 
 /** Where an entry in the symbol would go now. */
-export const destinationOf = (facts: TradingFacts, symbol: string, context: DecisionContext): Destination => {
+export const destinationOf = (
+  facts: TradingFacts,
+  symbol: CanonicalSymbol,
+  context: DecisionContext,
+): Destination => {
   const { mode, venue: name } = context.configuration.execution
   if (mode === 'paper') return { kind: 'paper', name: PAPER, isAvailable: !holdsElsewhere(facts, PAPER) }
-  const steps = facts.trading.venue.steps.get(canonicalSymbol(symbol)) ?? null
+  const steps = facts.trading.venue.steps.get(symbol) ?? null
   const blockers = liveBlockers(facts, context)
   return {
     kind: 'venue',

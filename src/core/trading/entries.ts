@@ -1,8 +1,16 @@
+import { timestampAt } from '../shared/time.ts'
 import type { NewEvent } from '../events/catalogue.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
 import { type Decision, accept } from '../shared/decision.ts'
 import { derivedId } from '../shared/derived-id.ts'
-import { orderId, positionId, type IntentId, type OrderId, type PositionId } from '../shared/brand.ts'
+import {
+  orderId,
+  positionId,
+  type IntentId,
+  type OrderId,
+  type PositionId,
+  type CanonicalSymbol,
+} from '../shared/brand.ts'
 import { blocksEntries } from '../shared/level.ts'
 import {
   NO_QUANTITY,
@@ -33,13 +41,13 @@ import { type EntryFacts, type EntryRules, type OrderPlan, type SizeLimits, plan
 export const enterIntent = (facts: TradingFacts, intentId: IntentId, context: DecisionContext): Decision => {
   const known = facts.trading.intents.get(intentId)
   if (known === undefined) return accept()
-  const { symbol } = known.intent
+  const symbol = canonicalSymbol(known.intent.symbol)
   const { now, configuration, sha256Hex } = context
   const mark = markNow(facts, symbol, context)
   return enter(known, {
     now,
     level: facts.trading.killSwitch.level,
-    mark: mark === null ? null : { price: mark.price, ts: new Date(mark.atMs).toISOString() },
+    mark: mark === null ? null : { price: mark.price, ts: timestampAt(mark.atMs) },
     account: accountStatusOf(facts.trading, now),
     closes: facts.trading.ledger.closes,
     heldInSymbol: positionsOf(facts.trading, symbol).length + entriesUnderWay(facts, symbol),
@@ -50,10 +58,9 @@ export const enterIntent = (facts: TradingFacts, intentId: IntentId, context: De
 }
 
 /** Those that have no position yet; the others are counted as one. */
-const entriesUnderWay = ({ trading: { orders } }: TradingFacts, symbol: string): number =>
+const entriesUnderWay = ({ trading: { orders } }: TradingFacts, symbol: CanonicalSymbol): number =>
   orders.open.count(
-    (order) =>
-      !isExit(order) && order.filled === 0n && canonicalSymbol(order.symbol) === canonicalSymbol(symbol),
+    (order) => !isExit(order) && order.filled === 0n && canonicalSymbol(order.symbol) === symbol,
   )
 
 /** All checks on the final order; it is sent only if none fails, and every failing one is listed. */

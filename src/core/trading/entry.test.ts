@@ -1,10 +1,10 @@
-import { type IntentId } from '../shared/brand.ts'
+import { intentId as intentIdOf } from '../shared/brand.ts'
 import { describe, expect, it } from 'vitest'
 import { TradingScenario, payloadOf, typesOf } from './trading.fixture.ts'
 import { DAY_MS } from '../shared/time.ts'
 
 const decisionOn = (intentId: string) =>
-  ({ intentId: intentId as IntentId, operator: 'svc-1', note: 'fine', surface: 'api' }) as const
+  ({ intentId: intentIdOf(intentId), operator: 'svc-1', note: 'fine', surface: 'api' }) as const
 const level = (to: 0 | 1 | 2 | 3) =>
   ({
     kind: 'set-kill-switch',
@@ -21,7 +21,14 @@ const openScenario = (changes: ConstructorParameters<typeof TradingScenario>[0] 
 const reasonsOf = (scenario: TradingScenario, ...intent: Parameters<TradingScenario['intend']>) =>
   payloadOf(scenario.intend(...intent), 'execution.order_failed.v1')['reasons']
 const statusOf = (scenario: TradingScenario, id: string) =>
-  scenario.state.trading.intents.get(id as IntentId)?.status
+  scenario.state.trading.intents.get(intentIdOf(id))?.status
+
+it('a stop is found for a symbol whose canonical form could be shortened once more', () => {
+  const scenario = new TradingScenario()
+  scenario.bar('BTCUSDUSDT', 100)
+  scenario.intend({ symbol: 'BTCUSDUSDT' })
+  expect(typesOf(scenario.bar('BTCUSDUSDT', 90))).toContain('execution.position_closed.v1')
+})
 
 describe('an order', () => {
   it('has the ids that everybody finds alike', () => {
@@ -50,8 +57,8 @@ describe('an order', () => {
   it('is sent once, however often its intent is executed', () => {
     const scenario = openScenario()
     scenario.intend({ cycle_id: 'once' })
-    expect(scenario.do({ kind: 'execute-intent', intentId: 'once' as IntentId })).toEqual([])
-    expect(scenario.do({ kind: 'execute-intent', intentId: 'nobody' as IntentId })).toEqual([])
+    expect(scenario.do({ kind: 'execute-intent', intentId: intentIdOf('once') })).toEqual([])
+    expect(scenario.do({ kind: 'execute-intent', intentId: intentIdOf('nobody') })).toEqual([])
     expect(statusOf(scenario, 'once')).toBe('filled')
   })
 })
@@ -130,7 +137,7 @@ describe('approval', () => {
 
   it('comes before anything is sent', () => {
     const scenario = awaiting()
-    expect(scenario.do({ kind: 'execute-intent', intentId: 'i' as IntentId })).toEqual([])
+    expect(scenario.do({ kind: 'execute-intent', intentId: intentIdOf('i') })).toEqual([])
     expect(typesOf(scenario.do({ kind: 'approve-intent', decision: decisionOn('i') }))).toEqual([
       'execution.intent_approved.v1',
       'execution.order_submitted.v1',
@@ -213,7 +220,7 @@ describe('with partial fills', () => {
       'market.bar.v1',
       'execution.order_canceled.v1',
     ])
-    expect(scenario.state.trading.intents.get('i' as IntentId)).toMatchObject({
+    expect(scenario.state.trading.intents.get(intentIdOf('i'))).toMatchObject({
       status: 'rejected',
       reasons: ['expired'],
     })

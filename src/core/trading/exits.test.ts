@@ -1,5 +1,6 @@
+import { canonicalSymbol } from '../shared/symbol.ts'
 import { priceFrom } from '../shared/money.ts'
-import { type PositionId } from '../shared/brand.ts'
+import { timestampOf, positionId } from '../shared/brand.ts'
 import { describe, expect, it } from 'vitest'
 import { BEGIN, TradingScenario, MINUTE_MS, payloadOf, typesOf } from './trading.fixture.ts'
 import type { FeedBar } from '../market/bar.ts'
@@ -150,7 +151,7 @@ describe('under lockdown', () => {
     const scenario = longAt100()
     scenario.do(level(3))
     const [id = ''] = scenario.state.trading.positions.keys()
-    expect(typesOf(scenario.do({ kind: 'close-position', positionId: id as PositionId, by }))).toEqual([
+    expect(typesOf(scenario.do({ kind: 'close-position', positionId: positionId(id), by }))).toEqual([
       'execution.order_submitted.v1',
       'execution.order_filled.v1',
       'execution.position_closed.v1',
@@ -171,16 +172,16 @@ describe('by hand', () => {
   it('closes once, and refuses what cannot be closed', () => {
     const scenario = longAt100()
     const [id = ''] = scenario.state.trading.positions.keys()
-    expect(scenario.refusalOf({ kind: 'close-position', positionId: 'nobody' as PositionId, by })).toBe(
+    expect(scenario.refusalOf({ kind: 'close-position', positionId: positionId('nobody'), by })).toBe(
       'position.not_found',
     )
     scenario.wait(DAY_MS)
-    expect(scenario.refusalOf({ kind: 'close-position', positionId: id as PositionId, by })).toBe(
+    expect(scenario.refusalOf({ kind: 'close-position', positionId: positionId(id), by })).toBe(
       'price.unavailable',
     )
     scenario.bar('BTC', 101)
-    scenario.do({ kind: 'close-position', positionId: id as PositionId, by })
-    expect(scenario.refusalOf({ kind: 'close-position', positionId: id as PositionId, by })).toBe(
+    scenario.do({ kind: 'close-position', positionId: positionId(id), by })
+    expect(scenario.refusalOf({ kind: 'close-position', positionId: positionId(id), by })).toBe(
       'position.not_open',
     )
   })
@@ -210,18 +211,24 @@ describe('by hand', () => {
 describe('a brain that turned around', () => {
   it('ends what stands against it, and only that', () => {
     const scenario = longAt100()
-    expect(scenario.do({ kind: 'exit-symbol', symbol: 'BTC', direction: 'long' })).toEqual([])
-    scenario.do({ kind: 'exit-symbol', symbol: 'btc/usdt', direction: 'short' })
+    expect(scenario.do({ kind: 'exit-symbol', symbol: canonicalSymbol('BTC'), direction: 'long' })).toEqual(
+      [],
+    )
+    scenario.do({ kind: 'exit-symbol', symbol: canonicalSymbol('btc/usdt'), direction: 'short' })
     expect(closingOf(scenario)).toMatchObject({ exit_reason: 'bias_flip' })
   })
 
   it('does not without a price, nor under lockdown', () => {
     const scenario = longAt100()
     scenario.do(level(3))
-    expect(scenario.do({ kind: 'exit-symbol', symbol: 'BTC', direction: 'short' })).toEqual([])
+    expect(scenario.do({ kind: 'exit-symbol', symbol: canonicalSymbol('BTC'), direction: 'short' })).toEqual(
+      [],
+    )
     scenario.do(level(0))
     scenario.wait(DAY_MS)
-    expect(scenario.do({ kind: 'exit-symbol', symbol: 'BTC', direction: 'short' })).toEqual([])
+    expect(scenario.do({ kind: 'exit-symbol', symbol: canonicalSymbol('BTC'), direction: 'short' })).toEqual(
+      [],
+    )
   })
 })
 
@@ -331,12 +338,12 @@ it('a start looks at the stops before anything else', () => {
 })
 
 it('funding is charged to those that were open, if the rate is known and it is switched on', () => {
-  const at = '2026-02-20T08:00:00.000Z'
+  const at = timestampOf('2026-02-20T08:00:00.000Z')
   const scenario = longAt100()
   expect(scenario.do({ kind: 'apply-funding', at })).toEqual([])
   scenario.bar('BTC', 100, { funding_annualized: 10 })
   expect(scenario.do({ kind: 'apply-funding', at: BEGIN })).toEqual([])
-  expect(scenario.do({ kind: 'apply-funding', at: '2026-02-20T16:00:00.000Z' })).toEqual([])
+  expect(scenario.do({ kind: 'apply-funding', at: timestampOf('2026-02-20T16:00:00.000Z') })).toEqual([])
   expect(scenario.do({ kind: 'apply-funding', at })).toHaveLength(1)
   scenario.configure({ execution: { apply_funding: false } })
   expect(scenario.do({ kind: 'apply-funding', at })).toEqual([])

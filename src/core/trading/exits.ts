@@ -1,6 +1,5 @@
+import { type OrderId, type PositionId, type CanonicalSymbol, orderId } from '../shared/brand.ts'
 import type { NewEvent } from '../events/catalogue.ts'
-import type { OrderId, PositionId } from '../shared/brand.ts'
-import { orderId } from '../shared/brand.ts'
 import { accept, refuse, type Decision } from '../shared/decision.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
 import { derivedId } from '../shared/derived-id.ts'
@@ -100,7 +99,7 @@ export const closeAll = (facts: TradingFacts, by: Operator, context: DecisionCon
 /** The brain turned around: positions against its direction are closed. */
 export const exitSymbol = (
   facts: TradingFacts,
-  { symbol, direction }: { readonly symbol: string; readonly direction: Direction },
+  { symbol, direction }: { readonly symbol: CanonicalSymbol; readonly direction: Direction },
   context: DecisionContext,
 ): Decision => {
   if (blocksExits(facts.trading.killSwitch.level)) return accept()

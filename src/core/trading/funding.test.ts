@@ -1,10 +1,11 @@
+import { timestampOf } from '../shared/brand.ts'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { stateAfter } from '../../../test/given.fixture.ts'
 import type { Usd } from '../shared/money.ts'
 import { recordFunding } from './funding.ts'
 
-const OPENED = '2026-02-20T00:00:00.000Z'
+const OPENED = timestampOf('2026-02-20T00:00:00.000Z')
 const CHARGED_MS = Date.parse('2026-02-20T08:00:00.000Z')
 
 const tradingWith = (quantities: readonly number[]) =>

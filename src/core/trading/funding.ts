@@ -1,3 +1,5 @@
+import type { Timestamp } from '../shared/brand.ts'
+import { timestampAt } from '../shared/time.ts'
 import type { NewEvent } from '../events/catalogue.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
 import { openPositionsOf } from './book.ts'
@@ -33,7 +35,7 @@ export interface VenueFunding {
 /** Longs pay a positive rate, shorts get it. Without a known rate nothing is charged. */
 export const applyFunding = (
   facts: TradingFacts,
-  { at, reportedBy }: { readonly at: string; readonly reportedBy?: string | undefined },
+  { at, reportedBy }: { readonly at: Timestamp; readonly reportedBy?: string | undefined },
   { configuration }: DecisionContext,
 ): Decision => {
   if (!configuration.execution.apply_funding) return accept()
@@ -52,12 +54,12 @@ export const recordFunding = (
   { positions }: Pick<TradingState, 'positions'>,
   { venue, payment }: { readonly venue: string; readonly payment: VenueFunding },
 ): Decision => {
-  const at = new Date(payment.atMs).toISOString()
+  const at = timestampAt(payment.atMs)
   const held = [...positions.values()]
     .filter(
       (position) =>
         position.terms.platform === venue &&
-        canonicalSymbol(position.terms.asset) === canonicalSymbol(payment.symbol) &&
+        position.terms.asset === canonicalSymbol(payment.symbol) &&
         position.terms.openedAt < at &&
         (isOpen(position) || position.end.closedAt >= at),
     )
@@ -93,12 +95,12 @@ const paymentOf = (position: Position, payment: VenueFunding, amount: Usd, venue
 })
 
 const rateOf = ({ market }: TradingFacts, { terms }: Position, atMs: number): number | null => {
-  const last = market.symbols.get(canonicalSymbol(terms.asset))?.last
+  const last = market.symbols.get(terms.asset)?.last
   if (last === undefined || atMs - Date.parse(last.close_ts) > PERIOD_MS) return null
   return last.funding_annualized
 }
 
-const chargeOf = ({ id, terms, mark }: Position, rate: number, at: string): readonly NewEvent[] => {
+const chargeOf = ({ id, terms, mark }: Position, rate: number, at: Timestamp): readonly NewEvent[] => {
   const amount = signed(terms.direction, periodShareOf(mark.exposure, rate, PERIODS_PER_YEAR))
   if (amount === 0n) return []
   return [

@@ -4,14 +4,7 @@ import type { Sha256Hex } from '../log/hash-chain.ts'
 import { accept, refuse, type Decision } from '../shared/decision.ts'
 import { derivedId } from '../shared/derived-id.ts'
 import { assertFold } from '../shared/assert.ts'
-import {
-  intentId,
-  orderId,
-  positionId,
-  type IntentId,
-  type OrderId,
-  type PositionId,
-} from '../shared/brand.ts'
+import { intentId, type IntentId, type OrderId, type PositionId, type Timestamp } from '../shared/brand.ts'
 import { blocksEntries, type KillSwitchLevel } from '../shared/level.ts'
 import { cancelEvents, type Orders } from './orders.ts'
 
@@ -46,7 +39,7 @@ export interface IntentDecision {
 export const approveIntent = (
   intents: Intents,
   { intentId: id, operator, note, surface }: IntentDecision,
-  { level, now }: { readonly level: KillSwitchLevel; readonly now: string },
+  { level, now }: { readonly level: KillSwitchLevel; readonly now: Timestamp },
 ): Decision => {
   const known = intents.get(id)
   if (known === undefined) return unknown(id)
@@ -76,7 +69,7 @@ export const denyIntent = (
 export const expireIntents = (
   intents: Intents,
   orders: Orders,
-  { now, sha256Hex }: { readonly now: string; readonly sha256Hex: Sha256Hex },
+  { now, sha256Hex }: { readonly now: Timestamp; readonly sha256Hex: Sha256Hex },
 ): Decision => {
   const overdue = [...intents.values()].filter(({ intent }) => intent.valid_until < now)
   return accept(
@@ -113,11 +106,11 @@ export const evolveIntents = (intents: Intents, event: KnownEvent): Intents => {
     case 'execution.order_submitted.v1':
       return changed(intents, event.payload.intent_id, {
         status: 'executing',
-        orderId: orderId(event.payload.order_id),
+        orderId: event.payload.order_id,
       })
     case 'execution.order_filled.v1': {
       const { intent_id: id, remaining_size: rest } = event.payload
-      const opened = { positionId: positionId(event.payload.position_id) }
+      const opened = { positionId: event.payload.position_id }
       return changed(intents, id, rest === 0 ? { ...opened, status: 'filled' } : opened)
     }
     case 'execution.order_canceled.v1': {
@@ -133,9 +126,9 @@ export const evolveIntents = (intents: Intents, event: KnownEvent): Intents => {
   }
 }
 
-const changed = (intents: Intents, id: string | null, change: Partial<Intent>): Intents => {
+const changed = (intents: Intents, id: IntentId | null, change: Partial<Intent>): Intents => {
   if (id === null) return intents
-  const known = intents.get(intentId(id))
+  const known = intents.get(id)
   assertFold(known !== undefined, `an event concerns intent ${id}, which is not known`)
   return intents.set(known.id, { ...known, ...change })
 }

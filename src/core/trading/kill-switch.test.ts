@@ -1,3 +1,4 @@
+import { nodeId } from '../shared/brand.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { given, stateAfter } from '../../../test/given.fixture.ts'
@@ -118,7 +119,7 @@ describe('a start', () => {
     const state = given()
       .when({ kind: 'start', started: started(true) })
       .then({ type: 'system.started.v1' }, { type: 'contributor.registered.v1' })
-    expect(state.operations.nodes.publicKeys.get('svc-1')).toBe('ab')
+    expect(state.operations.nodes.publicKeys.get(nodeId('svc-1'))).toBe('ab')
   })
 
   it('on a damaged log raises to lockdown in the same batch', () => {

@@ -1,3 +1,4 @@
+import type { Timestamp } from '../shared/brand.ts'
 import type { KnownEvent, NewEvent } from '../events/catalogue.ts'
 import { type Decision, accept, refuse } from '../shared/decision.ts'
 import { type KillSwitchLevel, LEVEL_STATES, killSwitchLevel } from '../shared/level.ts'
@@ -6,7 +7,7 @@ import { r9 } from '../shared/numbers.ts'
 export interface KillSwitch {
   readonly level: KillSwitchLevel
   readonly reason: string | null
-  readonly changedAt: string | null
+  readonly changedAt: Timestamp | null
   readonly changedBy: string | null
   /** Conditions that were true when an operator lowered the level, with their values then. */
   readonly acknowledged: Readonly<Record<string, number>>

@@ -1,3 +1,5 @@
+import { canonicalSymbol } from '../shared/symbol.ts'
+import { timestampOf, positionId } from '../shared/brand.ts'
 import { describe, expect, it } from 'vitest'
 import type { KnownEvent } from '../events/catalogue.ts'
 import { equityOf } from './account.ts'
@@ -61,7 +63,7 @@ describe('the account', () => {
 })
 
 const closedWith = (realized_pnl: number): KnownEvent => {
-  const ts = '2026-02-20T00:00:00.000Z'
+  const ts = timestampOf('2026-02-20T00:00:00.000Z')
   return {
     seq: 1,
     id: 'e',
@@ -72,8 +74,8 @@ const closedWith = (realized_pnl: number): KnownEvent => {
     type: 'execution.position_closed.v1',
     source: 'oms',
     payload: {
-      position_id: 'p',
-      asset: 'BTC',
+      position_id: positionId('p'),
+      asset: canonicalSymbol('BTC'),
       exit_price: 1,
       realized_pnl,
       realized_pnl_pct: 0,

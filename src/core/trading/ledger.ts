@@ -1,3 +1,4 @@
+import type { Timestamp } from '../shared/brand.ts'
 import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
 import { minus, NO_USD, plus, usdFrom, type Usd } from '../shared/money.ts'
 
@@ -21,7 +22,7 @@ export interface Ledger {
 }
 
 export interface Close {
-  readonly at: string
+  readonly at: Timestamp
   readonly net: Usd
   /** Net over the notional of the entry. */
   readonly netReturn: number
@@ -90,7 +91,11 @@ const funded = (ledger: Ledger, payload: PayloadOf<'execution.funding_applied.v1
   return payload.is_late === true ? { ...after, realized: minus(after.realized, amount) } : after
 }
 
-const closed = (ledger: Ledger, payload: PayloadOf<'execution.position_closed.v1'>, at: string): Ledger => {
+const closed = (
+  ledger: Ledger,
+  payload: PayloadOf<'execution.position_closed.v1'>,
+  at: Timestamp,
+): Ledger => {
   const net = usdFrom(payload.realized_pnl)
   const close = { at, net, netReturn: payload.realized_pnl_pct }
   return {

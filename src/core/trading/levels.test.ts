@@ -1,5 +1,4 @@
-import { intentId } from '../shared/brand.ts'
-import { type PositionId } from '../shared/brand.ts'
+import { intentId, positionId } from '../shared/brand.ts'
 import { describe, expect, it } from 'vitest'
 import { barAfter, bullish, HOUR_MS, configured, say, verdictsIn } from '../reputation/calls.fixture.ts'
 import { TradingScenario, typesOf } from './trading.fixture.ts'
@@ -84,10 +83,8 @@ describe.each<[KillSwitchLevel, Expected]>([
   })
 
   it('an operator who closes, a signal, an expiry', () => {
-    const [positionId = ''] = scenarioAt(level).state.trading.positions.keys()
-    expect(
-      typesOf(scenarioAt(level).do({ kind: 'close-position', positionId: positionId as PositionId, by })),
-    ).toContain(CLOSED)
+    const [id = positionId('')] = scenarioAt(level).state.trading.positions.keys()
+    expect(typesOf(scenarioAt(level).do({ kind: 'close-position', positionId: id, by }))).toContain(CLOSED)
     expect(typesOf(scenarioAt(level).do({ kind: 'close-all', by }))).toContain(CLOSED)
     expect(typesOf(scenarioAt(level).do(signal))).toContain('signal.ta.v1')
     const scenario = scenarioAt(level)

@@ -1,4 +1,5 @@
-import { type PositionId } from '../shared/brand.ts'
+import { canonicalSymbol } from '../shared/symbol.ts'
+import { positionId } from '../shared/brand.ts'
 import { describe, expect, it } from 'vitest'
 import type { VenueHolding, VenueLiquidation } from './account-sweep.ts'
 import { TradingScenario, payloadOf, typesOf } from './trading.fixture.ts'
@@ -20,8 +21,14 @@ const sweep = (
   scenario: TradingScenario,
   positions: readonly VenueHolding[],
   liquidations: readonly VenueLiquidation[] = [],
-  quietSymbols: readonly string[] = ['BTC', 'ETH'],
-) => scenario.do({ kind: 'compare-account', sweep: { venue: VENUE, positions, liquidations, quietSymbols } })
+  symbols: readonly string[] = ['BTC', 'ETH'],
+) => {
+  const quietSymbols = symbols.map(canonicalSymbol)
+  return scenario.do({
+    kind: 'compare-account',
+    sweep: { venue: VENUE, positions, liquidations, quietSymbols },
+  })
+}
 
 describe('what the venue holds', () => {
   it('is what we hold', () => {
@@ -88,7 +95,7 @@ describe('what the venue holds', () => {
     expect(typesOf(scenario.bar('BTC', 80))).not.toContain('execution.order_submitted.v1')
     const [adopted] = openPositionsOf(scenario.state.trading)
     const by = { operator: 'op', surface: 'cli' } as const
-    scenario.do({ kind: 'close-position', positionId: (adopted?.id ?? '') as PositionId, by })
+    scenario.do({ kind: 'close-position', positionId: positionId(adopted?.id ?? ''), by })
     expect(onlyOrder(scenario)).toMatchObject({
       purpose: { kind: 'exit' },
       quantity: quantityFrom(0.5),

@@ -1,4 +1,4 @@
-import { type OrderId } from '../shared/brand.ts'
+import { orderId as orderIdOf } from '../shared/brand.ts'
 import { describe, expect, it } from 'vitest'
 import { payloadOf, typesOf, type TradingScenario } from './trading.fixture.ts'
 import {
@@ -236,7 +236,7 @@ describe('an order of unknown fate', () => {
     expect(typesOf(scenario.do({ kind: 'cancel-order', request }))).toEqual(['execution.order_canceled.v1'])
     expect(scenario.refusalOf({ kind: 'cancel-order', request })).toBe('order.not_open')
     expect(
-      scenario.refusalOf({ kind: 'cancel-order', request: { ...request, orderId: 'x' as OrderId } }),
+      scenario.refusalOf({ kind: 'cancel-order', request: { ...request, orderId: orderIdOf('x') } }),
     ).toBe('order.not_found')
   })
 

@@ -1,16 +1,7 @@
 import { Map as PersistentMap } from 'immutable'
 import type { KnownEvent, NewEvent, PayloadOf } from '../events/catalogue.ts'
 import { assertFold } from '../shared/assert.ts'
-import {
-  intentId,
-  orderId,
-  positionId,
-  timestampOf,
-  type IntentId,
-  type OrderId,
-  type PositionId,
-  type Timestamp,
-} from '../shared/brand.ts'
+import { orderId, type IntentId, type OrderId, type PositionId, type Timestamp } from '../shared/brand.ts'
 import {
   minus,
   NO_QUANTITY,
@@ -124,7 +115,7 @@ export const evolveOrders = (orders: Orders, event: KnownEvent): Orders => {
       return withEnded(orders, openOrder(orders, event.payload.order_id), 'canceled', event.ts)
     case 'execution.order_failed.v1': {
       // An intent that fails its checks, or an exit without a price, fails before any order is submitted.
-      const order = orders.open.get(orderId(event.payload.order_id))
+      const order = orders.open.get(event.payload.order_id)
       if (order === undefined) return orders
       const status = event.payload.reasons.includes('venue_rejected') ? 'rejected' : 'failed'
       return withEnded(orders, order, status, event.ts)
@@ -136,8 +127,8 @@ export const evolveOrders = (orders: Orders, event: KnownEvent): Orders => {
   }
 }
 
-const openOrder = (orders: Orders, id: string): OpenOrder => {
-  const order = orders.open.get(orderId(id))
+const openOrder = (orders: Orders, id: OrderId): OpenOrder => {
+  const order = orders.open.get(id)
   assertFold(order !== undefined, `an event concerns order ${id}, which is not open`)
   return order
 }
@@ -155,10 +146,15 @@ const withOpen = (orders: Orders, order: OpenOrder): Orders => ({
   open: orders.open.set(order.id, order),
 })
 
-const withEnded = (orders: Orders, order: OpenOrder, status: EndedOrder['status'], at: string): Orders => ({
+const withEnded = (
+  orders: Orders,
+  order: OpenOrder,
+  status: EndedOrder['status'],
+  at: Timestamp,
+): Orders => ({
   ...orders,
   open: orders.open.delete(order.id),
-  ended: trimmed(orders.ended).set(order.id, { ...fieldsOf(order), status, endedAt: timestampOf(at) }),
+  ended: trimmed(orders.ended).set(order.id, { ...fieldsOf(order), status, endedAt: at }),
 })
 
 /** A failed look-up is followed by an event that says so: until then nothing is known. */
@@ -178,17 +174,17 @@ const reconciled = (orders: Orders, payload: PayloadOf<'execution.order_reconcil
 
 const submitted = (
   payload: PayloadOf<'execution.order_submitted.v1'>,
-  submittedAt: string,
+  submittedAt: Timestamp,
 ): WorkingOrder => ({
-  id: orderId(payload.order_id),
-  positionId: positionId(payload.position_id),
+  id: payload.order_id,
+  positionId: payload.position_id,
   purpose: payload.reduce_only
     ? { kind: 'exit', reason: payload.exit_reason }
     : {
         kind: 'entry',
-        intentId: payload.intent_id === null ? null : intentId(payload.intent_id),
+        intentId: payload.intent_id,
         limitPrice: priceOrNull(payload.limit_price),
-        validUntil: payload.valid_until === null ? null : timestampOf(payload.valid_until),
+        validUntil: payload.valid_until,
       },
   venue: payload.venue,
   symbol: payload.symbol,
@@ -197,7 +193,7 @@ const submitted = (
   filled: NO_QUANTITY,
   fills: 0,
   referencePrice: priceFrom(payload.reference_price),
-  submittedAt: timestampOf(submittedAt),
+  submittedAt,
   status: 'submitting',
   venueOrderId: null,
   tradeIds: [],
@@ -205,7 +201,7 @@ const submitted = (
   resends: 0,
 })
 
-const filled = (orders: Orders, payload: PayloadOf<'execution.order_filled.v1'>, at: string): Orders => {
+const filled = (orders: Orders, payload: PayloadOf<'execution.order_filled.v1'>, at: Timestamp): Orders => {
   // A liquidation is filled under a name of its own: no order of ours stands behind it.
   if (payload.order_id.startsWith(LIQUIDATION_PREFIX)) return orders
   const order = openOrder(orders, payload.order_id)

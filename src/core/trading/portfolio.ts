@@ -1,6 +1,7 @@
+import { canonicalSymbol } from '../shared/symbol.ts'
 import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
 import { assertFold } from '../shared/assert.ts'
-import { intentId, orderId, positionId, timestampOf } from '../shared/brand.ts'
+import { positionId, type Timestamp, type PositionId } from '../shared/brand.ts'
 import { blocksExits } from '../shared/level.ts'
 import {
   averagePrice,
@@ -70,7 +71,7 @@ export const evolvePortfolio = (portfolio: Portfolio, event: KnownEvent): Portfo
       const { position_id: id, realized_pnl: realized, repeat } = event.payload
       if (realized !== null) return portfolio
       const reason = event.type === 'alert.stop_triggered' ? 'stop' : 'target'
-      const blockedExit = { at: timestampOf(event.ts), repeat, reason } as const
+      const blockedExit = { at: event.ts, repeat, reason } as const
       return changed(portfolio, id, (position) => withBlockedExit(position, blockedExit))
     }
     case 'system.kill_switch.v1':
@@ -82,10 +83,10 @@ export const evolvePortfolio = (portfolio: Portfolio, event: KnownEvent): Portfo
 
 const changed = (
   portfolio: Portfolio,
-  id: string,
+  id: PositionId,
   change: (position: OpenPosition) => Position,
 ): Portfolio => {
-  const position = portfolio.positions.get(positionId(id))
+  const position = portfolio.positions.get(id)
   assertFold(
     position !== undefined && isOpen(position),
     `an event concerns position ${id}, which is not open`,
@@ -97,7 +98,7 @@ const withHolding = (position: OpenPosition, change: Partial<Position['holding']
   valued({ ...position, holding: { ...position.holding, ...change } })
 
 const marked = (portfolio: Portfolio, bar: PayloadOf<'market.bar.v1'>): Portfolio => {
-  const affected = positionsOf(portfolio, bar.symbol)
+  const affected = positionsOf(portfolio, canonicalSymbol(bar.symbol))
   if (affected.length === 0) return portfolio
   const close = singlePrice(bar.close, Date.parse(bar.close_ts))
   const range: PriceRange = { ...close, low: priceFrom(bar.low), high: priceFrom(bar.high) }
@@ -108,16 +109,16 @@ const marked = (portfolio: Portfolio, bar: PayloadOf<'market.bar.v1'>): Portfoli
   )
 }
 
-const opened = (payload: PayloadOf<'execution.position_opened.v1'>, openedAt: string): HeldPosition => {
+const opened = (payload: PayloadOf<'execution.position_opened.v1'>, openedAt: Timestamp): HeldPosition => {
   const quantity = quantityFrom(payload.quantity)
   const entryPrice = priceFrom(payload.entry_price)
   return newPosition(
-    positionId(payload.position_id),
+    payload.position_id,
     {
       origin: {
         kind: 'intent',
-        orderId: orderId(payload.order_id),
-        intentId: intentId(payload.intent_id),
+        orderId: payload.order_id,
+        intentId: payload.intent_id,
         convictionId: payload.conviction_id,
         regimeAtEntry: payload.regime_at_entry,
         pcsAtEntry: payload.pcs_at_entry,
@@ -128,7 +129,7 @@ const opened = (payload: PayloadOf<'execution.position_opened.v1'>, openedAt: st
       direction: payload.direction,
       leverage: payload.leverage,
       marginType: payload.margin_type,
-      openedAt: timestampOf(openedAt),
+      openedAt,
     },
     {
       quantity,
@@ -147,11 +148,11 @@ const opened = (payload: PayloadOf<'execution.position_opened.v1'>, openedAt: st
 }
 
 /** It has neither stop nor target. */
-const adopted = (payload: PayloadOf<'execution.position_adopted.v1'>, openedAt: string): HeldPosition => {
+const adopted = (payload: PayloadOf<'execution.position_adopted.v1'>, openedAt: Timestamp): HeldPosition => {
   const quantity = quantityFrom(payload.quantity)
   const entryPrice = priceFrom(payload.entry_price)
   return newPosition(
-    positionId(payload.position_id),
+    payload.position_id,
     {
       origin: { kind: 'adopted' },
       platform: payload.venue,
@@ -159,7 +160,7 @@ const adopted = (payload: PayloadOf<'execution.position_adopted.v1'>, openedAt: 
       direction: payload.direction,
       leverage: payload.leverage,
       marginType: 'isolated',
-      openedAt: timestampOf(openedAt),
+      openedAt,
     },
     {
       quantity,
@@ -208,7 +209,7 @@ const exitOrdered = (
   const before = position.status === 'closing' ? position.exit : null
   const { ordered_by: operator, note = null } = payload
   const exit: ExitProgress = {
-    orderId: orderId(payload.order_id),
+    orderId: payload.order_id,
     attempt: (before?.attempt ?? 0) + 1,
     by: operator === undefined ? (before?.by ?? null) : { operator, note },
     reason: payload.exit_reason ?? 'manual',
@@ -222,7 +223,7 @@ const exitOrdered = (
 
 /** A fill of neither the entry nor the exit belongs to a liquidation, which closes the position right after it. */
 const filled = (portfolio: Portfolio, payload: PayloadOf<'execution.order_filled.v1'>): Portfolio => {
-  const position = portfolio.positions.get(positionId(payload.position_id))
+  const position = portfolio.positions.get(payload.position_id)
   // The first fill of an entry comes before the position that it opens.
   if (position === undefined || !isOpen(position)) return portfolio
   const { holding } = position
@@ -273,7 +274,7 @@ const entryEnded = (
 const closed = (
   { id, terms, holding, mark }: OpenPosition,
   payload: PayloadOf<'execution.position_closed.v1'>,
-  closedAt: string,
+  closedAt: Timestamp,
 ): ClosedPosition => ({
   id,
   status: payload.exit_reason === 'liquidated' ? 'liquidated' : 'closed',
@@ -281,7 +282,7 @@ const closed = (
   holding,
   mark,
   end: {
-    closedAt: timestampOf(closedAt),
+    closedAt,
     exitPrice: priceFrom(payload.exit_price),
     reason: payload.exit_reason,
     realized: usdFrom(payload.realized_pnl),

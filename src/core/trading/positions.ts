@@ -1,7 +1,7 @@
 import { Map as PersistentMap } from 'immutable'
 import type { NewEvent, PayloadOf } from '../events/catalogue.ts'
 import type { EXIT_REASONS } from '../events/trading.ts'
-import type { IntentId, OrderId, PositionId, Timestamp } from '../shared/brand.ts'
+import type { IntentId, OrderId, PositionId, Timestamp, CanonicalSymbol } from '../shared/brand.ts'
 import {
   marginOf,
   minus,
@@ -63,7 +63,7 @@ export type PositionStatus = Position['status']
 export interface Terms {
   readonly origin: Origin
   readonly platform: string
-  readonly asset: string
+  readonly asset: CanonicalSymbol
   readonly direction: Direction
   readonly leverage: number
   readonly marginType: 'isolated' | 'cross'

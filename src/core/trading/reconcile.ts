@@ -1,3 +1,4 @@
+import { canonicalSymbol } from '../shared/symbol.ts'
 import type { NewEvent } from '../events/catalogue.ts'
 import type { OrderId } from '../shared/brand.ts'
 import { accept, refuse, type Decision } from '../shared/decision.ts'
@@ -120,7 +121,7 @@ const isStillWanted = (facts: TradingFacts, order: OpenOrder, context: DecisionC
   return (
     !blocksEntries(killSwitch.level) &&
     (purpose.validUntil === null || context.now <= purpose.validUntil) &&
-    destinationOf(others, order.symbol, context).isAvailable
+    destinationOf(others, canonicalSymbol(order.symbol), context).isAvailable
   )
 }
 

@@ -1,3 +1,4 @@
+import type { Timestamp, CanonicalSymbol } from '../shared/brand.ts'
 import type { NewEvent } from '../events/catalogue.ts'
 import { accept, type Decision } from '../shared/decision.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
@@ -21,23 +22,22 @@ import { byId, canceledEvent, intentOf, quantityOpen, type OpenOrder } from './o
 import { isOpen, updateOf } from './positions.ts'
 
 export interface TradedBar {
-  readonly symbol: string
+  readonly symbol: CanonicalSymbol
   readonly close: Price
   readonly volume: number
-  readonly closeTs: string
+  readonly closeTs: Timestamp
 }
 
 /** Paper orders that wait for volume take their share of a bar. */
 export const fillResting = (facts: TradingFacts, bar: TradedBar, context: DecisionContext): Decision => {
   const { open } = facts.trading.orders
   if (open.size === 0) return accept()
-  const symbol = canonicalSymbol(bar.symbol)
   return accept(
     ...[...open.values()]
       .filter(
         (order) =>
           order.venue === PAPER &&
-          canonicalSymbol(order.symbol) === symbol &&
+          canonicalSymbol(order.symbol) === bar.symbol &&
           order.submittedAt < bar.closeTs,
       )
       .toSorted(byId)

@@ -1,3 +1,4 @@
+import type { Timestamp } from '../shared/brand.ts'
 import type { Sha256Hex } from '../log/hash-chain.ts'
 import type { KillSwitchLevel } from '../shared/level.ts'
 import {
@@ -19,10 +20,10 @@ import { perUsdOf, type PerUsd } from './fills.ts'
 import { type Destination, cutQuantity, entryLimit, planningCosts, sizingPrice } from './destination.ts'
 
 export interface EntryFacts {
-  readonly now: string
+  readonly now: Timestamp
   readonly level: KillSwitchLevel
   /** Null without a recent price: it is never guessed. */
-  readonly mark: { readonly price: Price; readonly ts: string } | null
+  readonly mark: { readonly price: Price; readonly ts: Timestamp } | null
   readonly account: Account
   /** Newest last. */
   readonly closes: readonly ClosedTrade[]
@@ -81,7 +82,7 @@ export interface Account {
 }
 
 export interface ClosedTrade {
-  readonly at: string
+  readonly at: Timestamp
   readonly net: Usd
   readonly netReturn: number
 }
@@ -128,7 +129,7 @@ const leastOf = (limits: SizeLimits): Usd => Object.values(limits).reduce(lesser
 /** A prior belief that closed trades gradually replace. */
 export const kellyFraction = (
   trades: readonly ClosedTrade[],
-  now: string,
+  now: Timestamp,
   { kelly }: EntryRules['risk'],
 ): number => {
   const fromMs = Date.parse(now) - kelly.days * DAY_MS

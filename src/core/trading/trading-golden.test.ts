@@ -1,3 +1,4 @@
+import { timestampOf } from '../shared/brand.ts'
 import { describe, expect, it } from 'vitest'
 import { riskFactsOf } from './account.ts'
 import { TradingScenario, payloadOf, typesOf } from './trading.fixture.ts'
@@ -48,12 +49,12 @@ describe('12: the size of a position', () => {
 describe('13: Kelly', () => {
   const trades = (wins: number, losses: number, b: number) =>
     [...Array<number>(wins).fill(b), ...Array<number>(losses).fill(-1)].map((netReturn) => ({
-      at: '2026-02-19T00:00:00.000Z',
+      at: timestampOf('2026-02-19T00:00:00.000Z'),
       net: usdFrom(netReturn),
       netReturn,
     }))
   const kelly = (...count: Parameters<typeof trades>) =>
-    r9(kellyFraction(trades(...count), '2026-02-20T00:00:00.000Z', DEFAULT_CONFIGURATION.risk))
+    r9(kellyFraction(trades(...count), timestampOf('2026-02-20T00:00:00.000Z'), DEFAULT_CONFIGURATION.risk))
 
   it('begins with a belief and learns from closes', () => {
     expect(kelly(0, 0, 1)).toBe(0.0875)
@@ -62,9 +63,11 @@ describe('13: Kelly', () => {
   })
 
   it('forgets what is older than 90 days', () => {
-    expect(r9(kellyFraction(trades(15, 35, 1), '2026-06-20T00:00:00.000Z', DEFAULT_CONFIGURATION.risk))).toBe(
-      0.0875,
-    )
+    expect(
+      r9(
+        kellyFraction(trades(15, 35, 1), timestampOf('2026-06-20T00:00:00.000Z'), DEFAULT_CONFIGURATION.risk),
+      ),
+    ).toBe(0.0875)
   })
 })
 
@@ -232,7 +235,7 @@ describe('20: funding', () => {
     const scenario = opened(direction)
     // At this price the notional at the mark is 500 again.
     scenario.bar('BTC', direction === 'long' ? 100.05 : 99.95, { funding_annualized })
-    const [event] = scenario.do({ kind: 'apply-funding', at: '2026-02-20T08:00:00.000Z' })
+    const [event] = scenario.do({ kind: 'apply-funding', at: timestampOf('2026-02-20T08:00:00.000Z') })
     expect(event?.payload).toMatchObject({ amount_usd })
     expect(usdNumber(scenario.state.trading.ledger.funding)).toBe(amount_usd)
   })

@@ -1,3 +1,4 @@
+import { canonicalSymbol } from '../shared/symbol.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { accountStatusOf } from './account.ts'
@@ -62,8 +63,8 @@ const other: fc.Arbitrary<Step> = fc.oneof(
       { kind: 'expire-intents' },
       { kind: 'check-positions' },
       { kind: 'close-all', by },
-      { kind: 'exit-symbol', symbol: 'BTC', direction: 'long' },
-      { kind: 'exit-symbol', symbol: 'ETH', direction: 'short' },
+      { kind: 'exit-symbol', symbol: canonicalSymbol('BTC'), direction: 'long' },
+      { kind: 'exit-symbol', symbol: canonicalSymbol('ETH'), direction: 'short' },
     )
     .map((command): Step => ({ kind: 'command', command })),
 )

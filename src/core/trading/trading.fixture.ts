@@ -1,9 +1,10 @@
-import { type IntentId } from '../shared/brand.ts'
+import { timestampAt } from '../shared/time.ts'
+import { timestampOf, intentId, type Timestamp } from '../shared/brand.ts'
 import { testContext } from '../../../test/given.fixture.ts'
 import type { Command } from '../decide.ts'
 import type { Configuration } from '../config/schema.ts'
 import { DEFAULT_CONFIGURATION } from '../config/validate.ts'
-import type { NewEvent, PayloadOf } from '../events/catalogue.ts'
+import type { NewEvent, NewPayload } from '../events/catalogue.ts'
 import type { Stamped } from '../log/event.ts'
 import type { FeedBar } from '../market/bar.ts'
 import { barAt } from '../market/bars.fixture.ts'
@@ -13,7 +14,7 @@ import type { RefusalCode } from '../shared/decision.ts'
 import type { JsonObject } from '../shared/json.ts'
 
 export const MINUTE_MS = 60_000
-export const BEGIN = '2026-02-20T00:30:00.000Z'
+export const BEGIN = timestampOf('2026-02-20T00:30:00.000Z')
 
 type Sections = { readonly [Section in keyof Configuration]?: Partial<Configuration[Section]> }
 
@@ -38,8 +39,8 @@ export class TradingScenario {
     this.configuration = Object.assign({}, this.configuration, Object.fromEntries(sections))
   }
 
-  get now(): string {
-    return new Date(this.#nowMs).toISOString()
+  get now(): Timestamp {
+    return timestampAt(this.#nowMs)
   }
 
   wait(ms: number): void {
@@ -84,7 +85,7 @@ export class TradingScenario {
 
   bars(closes: readonly (readonly [string, number, Partial<FeedBar>?])[]): readonly Stamped[] {
     this.wait(MINUTE_MS)
-    const openTs = new Date(this.#nowMs - MINUTE_MS).toISOString()
+    const openTs = timestampAt(this.#nowMs - MINUTE_MS)
     const bars = closes.map(([symbol, close, changes]) => {
       const open = changes?.open ?? close
       const range = { open, high: Math.max(open, close), low: Math.min(open, close) }
@@ -94,10 +95,10 @@ export class TradingScenario {
   }
 
   /** An intent of the brain, executed at once if it is ready. */
-  intend(changes: Partial<PayloadOf<'execution.trade_intent.v1'>> = {}): readonly Stamped[] {
+  intend(changes: Partial<NewPayload<'execution.trade_intent.v1'>> = {}): readonly Stamped[] {
     const id = changes.cycle_id ?? `intent-${(this.#count += 1)}`
     this.record({ type: 'execution.trade_intent.v1', source: 'brain', id, payload: intentFor(this, changes) })
-    return this.do({ kind: 'execute-intent', intentId: id as IntentId })
+    return this.do({ kind: 'execute-intent', intentId: intentId(id) })
   }
 
   #context() {
@@ -123,8 +124,8 @@ export const payloadOf = (events: readonly Stamped[], type: string): JsonObject 
 
 const intentFor = (
   scenario: TradingScenario,
-  changes: Partial<PayloadOf<'execution.trade_intent.v1'>>,
-): PayloadOf<'execution.trade_intent.v1'> => ({
+  changes: Partial<NewPayload<'execution.trade_intent.v1'>>,
+): NewPayload<'execution.trade_intent.v1'> => ({
   cycle_id: 'cycle',
   symbol: 'BTC',
   direction: 'long',
@@ -135,7 +136,7 @@ const intentFor = (
   rationale: 'test',
   stop_loss_pct: scenario.configuration.execution.stop_loss_pct,
   take_profit_pct: scenario.configuration.execution.take_profit_pct,
-  valid_until: new Date(Date.parse(scenario.now) + 300_000).toISOString(),
+  valid_until: timestampAt(Date.parse(scenario.now) + 300_000),
   conviction_id: 'conviction',
   signal_ids: ['s1'],
   attribution: [{ signal_id: 's1', weight: 1 }],

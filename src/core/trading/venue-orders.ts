@@ -1,6 +1,7 @@
+import { canonicalSymbol } from '../shared/symbol.ts'
 import { asKnown, type NewEvent, type PayloadOf } from '../events/catalogue.ts'
 import { assert } from '../shared/assert.ts'
-import type { OrderId } from '../shared/brand.ts'
+import type { OrderId, Timestamp } from '../shared/brand.ts'
 import { accept, type Decision } from '../shared/decision.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
 import type { JsonObject } from '../shared/json.ts'
@@ -139,7 +140,7 @@ export const executionAlert = ({
 class EventBuilder {
   readonly events: NewEvent[] = []
   facts: TradingFacts
-  readonly #now: string
+  readonly #now: Timestamp
 
   constructor(facts: TradingFacts, { now }: DecisionContext) {
     this.facts = facts
@@ -197,7 +198,7 @@ const fillEvents = (
     venueTradeId,
   })
   if (isExit(order)) return [filled]
-  const mid = markNow(facts, order.symbol, context)?.price ?? price
+  const mid = markNow(facts, canonicalSymbol(order.symbol), context)?.price ?? price
   return [filled, ...entryProgress(facts, order, fill, { remaining, mid, context })]
 }
 

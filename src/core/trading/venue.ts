@@ -1,3 +1,4 @@
+import type { Timestamp, CanonicalSymbol } from '../shared/brand.ts'
 import { Map as PersistentMap } from 'immutable'
 import type { KnownEvent, NewEvent, PayloadOf } from '../events/catalogue.ts'
 import { canonicalJson } from '../log/canonical-json.ts'
@@ -27,21 +28,21 @@ export interface Steps {
 
 /** Whether real orders may be sent, as far as the log says. */
 export interface Venue {
-  readonly confirmed: { readonly venue: string; readonly by: string; readonly at: string } | null
+  readonly confirmed: { readonly venue: string; readonly by: string; readonly at: Timestamp } | null
   readonly checked: Checked | null
-  /** Of the symbols that it trades, by canonical symbol. */
-  readonly steps: PersistentMap<string, Steps>
-  readonly reduceOnly: { readonly reason: string; readonly since: string } | null
-  /** Canonical symbols of which the venue holds less than we do. */
-  readonly missing: readonly string[]
+  /** Of the symbols that it trades. */
+  readonly steps: PersistentMap<CanonicalSymbol, Steps>
+  readonly reduceOnly: { readonly reason: string; readonly since: Timestamp } | null
+  /** The venue holds less of them than we do. */
+  readonly missing: readonly CanonicalSymbol[]
   /** When the first position was opened on paper. */
-  readonly firstPaperAt: string | null
+  readonly firstPaperAt: Timestamp | null
 }
 
 export interface Checked {
   readonly venue: string
   readonly ok: boolean
-  readonly at: string
+  readonly at: Timestamp
   readonly checks: PayloadOf<'execution.venue_checked.v1'>['checks']
 }
 
@@ -69,7 +70,7 @@ export const evolveVenue = (venue: Venue, event: KnownEvent): Venue => {
       }
     }
     case 'execution.venue_differs.v1': {
-      const symbol = canonicalSymbol(event.payload.symbol)
+      const { symbol } = event.payload
       return venue.missing.includes(symbol) ? venue : { ...venue, missing: [...venue.missing, symbol] }
     }
     case 'execution.reduce_only.v1': {
@@ -192,7 +193,7 @@ export type Blocker =
   | 'paper_period'
 
 export interface ReadinessFacts {
-  readonly now: string
+  readonly now: Timestamp
   /** As configured; empty for none. */
   readonly venue: string
   readonly paperDaysMin: number
@@ -219,6 +220,6 @@ export const blockersOf = (state: Venue, facts: ReadinessFacts): readonly Blocke
 
 /** Who never traded on paper has not begun to wait. */
 const isPaperPeriodOver = (
-  firstPaperAt: string | null,
+  firstPaperAt: Timestamp | null,
   { now, paperDaysMin }: Pick<ReadinessFacts, 'now' | 'paperDaysMin'>,
 ): boolean => firstPaperAt !== null && Date.parse(now) - Date.parse(firstPaperAt) >= paperDaysMin * DAY_MS

@@ -1,5 +1,6 @@
+import { timestampAt } from '../shared/time.ts'
 import type { NewEvent } from '../events/catalogue.ts'
-import { timestampOf, type Timestamp } from '../shared/brand.ts'
+import type { Timestamp, CanonicalSymbol } from '../shared/brand.ts'
 import { accept, type Decision } from '../shared/decision.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
 import { blocksExits, type KillSwitchLevel } from '../shared/level.ts'
@@ -34,7 +35,7 @@ export type PriceSeen =
 /** A bar was stored: the positions of its symbol are compared with it. */
 export const watchBar = (
   facts: TradingFacts,
-  symbol: string,
+  symbol: CanonicalSymbol,
   seen: PriceSeen,
   context: DecisionContext,
 ): Decision => {
@@ -47,7 +48,7 @@ export const watchBar = (
 }
 
 export interface Quoted {
-  readonly symbol: string
+  readonly symbol: CanonicalSymbol
   readonly price: Price
   readonly ts: Timestamp
   readonly producer: string
@@ -78,7 +79,7 @@ export const watchQuote = (
 }
 
 export interface FeedTick {
-  readonly symbol: string
+  readonly symbol: CanonicalSymbol
   readonly price: Price
   readonly ts: Timestamp
   /** An earlier price as far from all others, if there was one: the two confirm each other. */
@@ -103,7 +104,7 @@ export const observeTick = (facts: TradingFacts, tick: FeedTick, context: Decisi
 }
 
 /** Whether a price of the feed reaches the stop or target of a position; everything else can wait for the bar. */
-export const reachesLevel = (portfolio: Portfolio, symbol: string, price: Price): boolean =>
+export const reachesLevel = (portfolio: Portfolio, symbol: CanonicalSymbol, price: Price): boolean =>
   positionsOf(portfolio, symbol).some(({ status, terms, holding }) => {
     if (status === 'closing') return false
     const [lower, upper] =
@@ -120,7 +121,7 @@ export const checkPositions = (facts: TradingFacts, context: DecisionContext): D
     ...openPositionsOf(facts.trading).flatMap((position) => {
       if (isMarkOld(position, context)) return eventsOf(facts, unpriced(position, rules), context)
       const { price, atMs } = position.mark
-      const ts = timestampOf(new Date(atMs).toISOString())
+      const ts = timestampAt(atMs)
       const finding = monitored(position, { kind: 'mark', price, ts }, rules)
       // The price was looked at when it came: a change of status is not new.
       return finding.kind === 'status' ? [] : eventsOf(facts, finding, context)
@@ -140,7 +141,7 @@ const isMarkOld = ({ mark }: OpenPosition, { now, configuration: { market } }: D
   mark.atMs < Date.parse(now) - market.max_mark_age_seconds * 1000
 
 interface MonitorRules {
-  readonly now: string
+  readonly now: Timestamp
   readonly level: KillSwitchLevel
   readonly timeStopHours: number
   readonly timeStopLossPct: number
@@ -200,7 +201,7 @@ const monitored = (position: OpenPosition, seen: PriceSeen, rules: MonitorRules)
 const unpriced = (position: OpenPosition, rules: MonitorRules): Finding => {
   if (position.status === 'closing') return NOTHING
   if (blocksExits(rules.level) && position.blockedExit !== null) {
-    const seen = { kind: 'mark', price: position.mark.price, ts: timestampOf(rules.now) } as const
+    const seen = { kind: 'mark', price: position.mark.price, ts: rules.now } as const
     return blockedFinding(position, null, seen, rules)
   }
   return position.status === 'monitoring'

@@ -1,9 +1,11 @@
+import { usdFrom } from '../shared/money.ts'
+import { positionId, accrualId } from '../shared/brand.ts'
 import { testContext } from '../../../test/given.fixture.ts'
 import type { Command } from '../decide.ts'
 import type { Configuration } from '../config/schema.ts'
 import { DEFAULT_CONFIGURATION } from '../config/validate.ts'
 import { TradingScenario } from '../trading/trading.fixture.ts'
-import type { PayloadOf } from '../events/catalogue.ts'
+import type { NewPayload, PayloadOf } from '../events/catalogue.ts'
 import { accrualEvent, type Profit } from './accrue.ts'
 import type { SettlementStatus } from './settle.ts'
 
@@ -17,8 +19,8 @@ export const rules = (changes: Partial<Configuration['karma']> = {}): Configurat
 
 /** A close that was told, not traded. */
 export const profit = (changes: Partial<Profit> = {}): Profit => ({
-  positionId: 'p1',
-  realizedUsd: 49.095165,
+  positionId: positionId('p1'),
+  realized: usdFrom(49.095165),
   mode: 'paper',
   contributors: [],
   ...changes,
@@ -30,16 +32,20 @@ export const recordAccrual = (scenario: TradingScenario, changes: Partial<Profit
   scenario.record({
     type: 'karma.intent.v1',
     source: 'karma',
-    payload: payload as PayloadOf<'karma.intent.v1'>,
+    payload: payload as NewPayload<'karma.intent.v1'>,
   })
-  return (payload as PayloadOf<'karma.intent.v1'>).intent_id
+  return (payload as NewPayload<'karma.intent.v1'>).intent_id
 }
 
 export const settle = (
-  intentIds: readonly string[],
+  ids: readonly string[],
   txHash: string | null = null,
   status: SettlementStatus = { isRepeated: false, settledIds: [] },
-): Command => ({ kind: 'settle-shares', request: { intentIds, txHash }, status })
+): Command => ({
+  kind: 'settle-shares',
+  request: { intentIds: ids.map((id) => accrualId(id)), txHash },
+  status,
+})
 
 /** What was settled on a scenario. */
 export const receiptsOf = ({ state }: TradingScenario): readonly PayloadOf<'karma.receipt.v1'>[] =>

@@ -1,3 +1,10 @@
+import {
+  type Timestamp,
+  accrualId,
+  type PositionId,
+  type ContributorId,
+  type NodeId,
+} from '../shared/brand.ts'
 import type { NewEvent, PayloadOf } from '../events/catalogue.ts'
 import { canonicalJson } from '../log/canonical-json.ts'
 import type { Sha256Hex } from '../log/hash-chain.ts'
@@ -5,22 +12,22 @@ import { accept, type Decision } from '../shared/decision.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
 import { derivedId } from '../shared/derived-id.ts'
 import type { Json } from '../shared/json.ts'
-import { nearestShareOf, usdFrom, usdNumber } from '../shared/money.ts'
+import { nearestShareOf, usdFrom, usdNumber, type Usd } from '../shared/money.ts'
 import type { TreasuryFacts } from './evolve.ts'
 import { walletInForce, type Wallet } from './wallet.ts'
 
 /** A closed trade. */
 export interface Profit {
-  readonly positionId: string
-  readonly realizedUsd: number
+  readonly positionId: PositionId
+  readonly realized: Usd
   readonly mode: 'paper' | 'live'
   /** One entry per contributor signal behind the trade. */
-  readonly contributors: readonly { readonly contributorId: string; readonly nodeId: string }[]
+  readonly contributors: readonly { readonly contributorId: ContributorId; readonly nodeId: NodeId }[]
 }
 
 export interface ReceiptSigner {
-  readonly now: string
-  readonly nodeId: string
+  readonly now: Timestamp
+  readonly nodeId: NodeId
   /** Base64. */
   readonly sign: (text: string) => string
   readonly sha256Hex: Sha256Hex
@@ -37,7 +44,7 @@ export const accrueShares = (
   if (!rules.enabled || trade === undefined) return accept()
   const profit = {
     positionId: close.position_id,
-    realizedUsd: close.realized_pnl,
+    realized: usdFrom(close.realized_pnl),
     mode: close.mode,
     contributors: trade.contributors,
   }
@@ -58,21 +65,21 @@ export const accrualEvent = (
   wallet: Wallet,
   receiptSigner: ReceiptSigner,
 ): NewEvent | null => {
-  const { positionId, realizedUsd, mode } = profit
-  if (realizedUsd <= 0 || wallet.percentage <= 0 || wallet.address === '') return null
-  const amount = nearestShareOf(usdFrom(realizedUsd), wallet.percentage)
+  const { positionId, realized, mode } = profit
+  if (realized <= 0n || wallet.percentage <= 0 || wallet.address === '') return null
+  const amount = nearestShareOf(realized, wallet.percentage)
   if (amount === 0n) return null
   const members = {
     trade_id: positionId,
     node_id: receiptSigner.nodeId,
-    realized_pnl_usd: realizedUsd,
+    realized_pnl_usd: usdNumber(realized),
     karma_percentage: wallet.percentage,
     karma_amount_usd: usdNumber(amount),
     contributors: sharesOf(profit.contributors),
     mode,
     created_at: receiptSigner.now,
   }
-  const id = derivedId('karma.intent', positionId, receiptSigner.sha256Hex)
+  const id = accrualId(derivedId('karma.intent', positionId, receiptSigner.sha256Hex))
   return {
     type: 'karma.intent.v1',
     source: 'karma',
@@ -88,7 +95,7 @@ const BILLION = 1e9
 
 /** Equal shares per signal, in whole billionths; the residue goes to the first contributors. */
 const sharesOf = (contributors: Profit['contributors']) => {
-  const signals = new Map<string, { readonly nodeId: string; readonly count: number }>()
+  const signals = new Map<ContributorId, { readonly nodeId: NodeId; readonly count: number }>()
   for (const { contributorId, nodeId } of contributors) {
     signals.set(contributorId, { nodeId, count: (signals.get(contributorId)?.count ?? 0) + 1 })
   }

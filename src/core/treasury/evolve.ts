@@ -1,3 +1,4 @@
+import type { AccrualId, ReceiptId } from '../shared/brand.ts'
 import { assertFold } from '../shared/assert.ts'
 import { Map as PersistentMap } from 'immutable'
 import type { KnownEvent, PayloadOf } from '../events/catalogue.ts'
@@ -14,21 +15,21 @@ export interface SettlementReceipt {
 }
 
 export interface Skipped {
-  readonly id: string
+  readonly id: AccrualId
   readonly reason: 'unknown' | 'already_settled'
 }
 
 /** Accrued shares and their settlements. */
 export interface TreasuryState {
   /** Accrued and not settled yet, by id. */
-  readonly pending: PersistentMap<string, ShareAccrual>
+  readonly pending: PersistentMap<AccrualId, ShareAccrual>
   readonly pendingUsd: Usd
   /** The newest receipts, by id. The log has all of them. */
-  readonly receipts: PersistentMap<string, SettlementReceipt>
+  readonly receipts: PersistentMap<ReceiptId, SettlementReceipt>
   /** Their ids, oldest first. */
-  readonly receiptIds: readonly string[]
+  readonly receiptIds: readonly ReceiptId[]
   /** The receipt of each intent that they settled, by the intent's id. */
-  readonly receiptOfIntent: PersistentMap<string, string>
+  readonly receiptOfIntent: PersistentMap<AccrualId, ReceiptId>
   /** Of all receipts, also of those no longer kept. */
   readonly receiptCount: number
   readonly settledUsd: Usd

@@ -1,43 +1,45 @@
+import { usdFrom } from '../shared/money.ts'
+import { positionId, contributorId, nodeId } from '../shared/brand.ts'
 import { describe, expect, it } from 'vitest'
 import { testContext } from '../../../test/given.fixture.ts'
 import type { Configuration } from '../config/schema.ts'
 import { payloadOf, typesOf, type TradingScenario } from '../trading/trading.fixture.ts'
-import type { PayloadOf } from '../events/catalogue.ts'
+import type { NewPayload } from '../events/catalogue.ts'
 import { run } from '../run.ts'
 import { viewPendingAccruals, viewReceipts, viewTreasury } from '../views/treasury.ts'
 import { accrualEvent, type Profit } from './accrue.ts'
 import { scenarioWith, profit, receiptsOf, rules, settle, recordAccrual, WALLET } from './accrual.fixture.ts'
 
-const accrued = (changes: Partial<Profit> = {}, wallet = WALLET): PayloadOf<'karma.intent.v1'> | null => {
+const accrued = (changes: Partial<Profit> = {}, wallet = WALLET): NewPayload<'karma.intent.v1'> | null => {
   const event = accrualEvent(profit(changes), wallet, testContext())
   return event?.type === 'karma.intent.v1' ? event.payload : null
 }
 
-describe('what a profit owes', () => {
+describe('the share of a profit', () => {
   it('is the golden number', () => {
     expect(accrued()).toMatchObject({ karma_amount_usd: 0.245476, realized_pnl_usd: 49.095165 })
   })
 
   it('has the id of the contract', () => {
-    expect(accrued({ positionId: '7a6f5fd1-3fec-8898-920c-316e45423d1a' })?.intent_id).toBe(
+    expect(accrued({ positionId: positionId('7a6f5fd1-3fec-8898-920c-316e45423d1a') })?.intent_id).toBe(
       '5816654f-95fc-81f1-b2b2-170ceb326439',
     )
   })
 
   it.each([
-    ['nothing was made', { realizedUsd: 0 }, WALLET],
-    ['money was lost', { realizedUsd: -12 }, WALLET],
-    ['nothing is to be shared', {}, { ...WALLET, percentage: 0 }],
+    ['the profit is zero', { realized: usdFrom(0) }, WALLET],
+    ['the trade lost money', { realized: usdFrom(-12) }, WALLET],
+    ['the percentage is zero', {}, { ...WALLET, percentage: 0 }],
     ['there is no address', {}, { ...WALLET, address: '' }],
-    ['the share is less than can be told', { realizedUsd: 0.0001 }, WALLET],
+    ['the share rounds to zero', { realized: usdFrom(0.0001) }, WALLET],
   ] as const)('is nothing if %s', (_why, changes, wallet) => {
     expect(accrued(changes, wallet)).toBeNull()
   })
 
   it('is shared equally by signal', () => {
-    const ann = { contributorId: 'a', nodeId: 'ann' }
-    const bob = { contributorId: 'b', nodeId: 'bob' }
-    const eve = { contributorId: 'e', nodeId: 'eve' }
+    const ann = { contributorId: contributorId('a'), nodeId: nodeId('ann') }
+    const bob = { contributorId: contributorId('b'), nodeId: nodeId('bob') }
+    const eve = { contributorId: contributorId('e'), nodeId: nodeId('eve') }
     const sharesOf = (contributors: Profit['contributors']) =>
       accrued({ contributors })?.contributors.map(({ node_id, share }) => [node_id, share])
     expect(sharesOf([])).toEqual([])
@@ -66,7 +68,7 @@ describe('a trade', () => {
     return typesOf(scenario.bar('BTC', exit))
   }
 
-  it('that ends well owes once, in the batch of its close', () => {
+  it('with a profit accrues a share once, in the batch of its close', () => {
     const scenario = scenarioWith()
     expect(trade(scenario, 111)).toEqual(
       expect.arrayContaining(['execution.position_closed.v1', 'learning.outcome.v1', 'karma.intent.v1']),
@@ -84,7 +86,7 @@ describe('a trade', () => {
     ])
   })
 
-  it('that ends badly owes nothing', () => {
+  it('with a loss accrues nothing', () => {
     const scenario = scenarioWith()
     expect(trade(scenario, 94)).not.toContain('karma.intent.v1')
     expect(scenario.state.treasury.pending.size).toBe(0)
@@ -99,11 +101,11 @@ describe('a trade', () => {
 })
 
 describe('a settlement', () => {
-  it('names what was paid and what was left out, and can be asked for again', () => {
+  it('lists settled and skipped intents, and a repeated request has the same receipt', () => {
     const scenario = scenarioWith()
     const [one, two] = [
       recordAccrual(scenario, {}),
-      recordAccrual(scenario, { positionId: 'p2', realizedUsd: 10 }),
+      recordAccrual(scenario, { positionId: positionId('p2'), realized: usdFrom(10) }),
     ]
     const events = scenario.do(settle([two, 'x', one, two], '0xfeed'))
     expect(typesOf(events)).toEqual(['karma.settlement.v1', 'karma.receipt.v1'])
@@ -129,7 +131,7 @@ describe('a settlement', () => {
 
   it('has the id of the contract', () => {
     const scenario = scenarioWith()
-    const id = recordAccrual(scenario, { positionId: '7a6f5fd1-3fec-8898-920c-316e45423d1a' })
+    const id = recordAccrual(scenario, { positionId: positionId('7a6f5fd1-3fec-8898-920c-316e45423d1a') })
     expect(payloadOf(scenario.do(settle([id])), 'karma.receipt.v1')).toMatchObject({
       receipt_id: 'acf25989-4a62-8c6e-85e4-9409367e8155',
       status: 'pending',
@@ -141,11 +143,11 @@ describe('a settlement', () => {
     ids: (pending: string, live: string, old: string) => readonly string[],
   ) => {
     const scenario = scenarioWith()
-    const old = recordAccrual(scenario, { positionId: 'old' })
+    const old = recordAccrual(scenario, { positionId: positionId('old') })
     scenario.do(settle([old]))
     const [pending, live] = [
       recordAccrual(scenario, {}),
-      recordAccrual(scenario, { positionId: 'l', mode: 'live' }),
+      recordAccrual(scenario, { positionId: positionId('l'), mode: 'live' }),
     ]
     scenario.configure({ karma: rules(changes) })
     const result = run(scenario.state, settle(ids(pending, live, old), '0xother'), {

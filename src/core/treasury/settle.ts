@@ -1,3 +1,4 @@
+import { type Timestamp, receiptId, type AccrualId, type ReceiptId } from '../shared/brand.ts'
 import type { NewEvent } from '../events/catalogue.ts'
 import { canonicalJson } from '../log/canonical-json.ts'
 import type { Sha256Hex } from '../log/hash-chain.ts'
@@ -10,10 +11,10 @@ import { type ReceiptSigner, receiptSignerOf, signed } from './accrue.ts'
 import { type TreasuryRules, type Wallet, walletInForce } from './wallet.ts'
 import type { Configuration } from '../config/schema.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
-import { DAY_MS } from '../shared/time.ts'
+import { DAY_MS, timestampAt } from '../shared/time.ts'
 
 export interface SettlementRequest {
-  readonly intentIds: readonly string[]
+  readonly intentIds: readonly AccrualId[]
   readonly txHash: string | null
 }
 
@@ -21,7 +22,7 @@ export interface SettlementRequest {
 export interface SettlementStatus {
   /** The same request was settled before. */
   readonly isRepeated: boolean
-  readonly settledIds: readonly string[]
+  readonly settledIds: readonly AccrualId[]
 }
 
 /** More would not fit into one event. */
@@ -66,16 +67,17 @@ const settleAllShares = (
 
 /** The same request has the same receipt, whatever the order of its ids. */
 export const receiptIdOf = (
-  requestedIds: readonly string[],
+  requestedIds: readonly AccrualId[],
   txHash: string | null,
   sha256Hex: Sha256Hex,
-): string => derivedId('karma.receipt', canonicalJson([uniqueOf(requestedIds).sort(), txHash]), sha256Hex)
+): ReceiptId =>
+  receiptId(derivedId('karma.receipt', canonicalJson([uniqueOf(requestedIds).sort(), txHash]), sha256Hex))
 
 /** Whether the pending sum has reached the threshold. */
 const hasReached = ({ pendingUsd }: TreasuryState, thresholdUsd: number): boolean =>
   pendingUsd > 0n && pendingUsd >= usdFrom(thresholdUsd)
 
-const waitsSinceBefore = ({ pending }: TreasuryState, time: string): boolean =>
+const waitsSinceBefore = ({ pending }: TreasuryState, time: Timestamp): boolean =>
   pending.some(({ created_at: createdAt }) => createdAt < time)
 
 /** The settleable part of a request, or why there is none. */
@@ -89,8 +91,8 @@ type Settleable =
 
 const settleable = (
   karma: TreasuryState,
-  requestedIds: readonly string[],
-  settledIds: ReadonlySet<string>,
+  requestedIds: readonly AccrualId[],
+  settledIds: ReadonlySet<AccrualId>,
   rules: TreasuryRules,
 ): Settleable => {
   const { pending, receiptOfIntent } = karma
@@ -116,7 +118,7 @@ const settleable = (
 interface Settlement {
   readonly intents: readonly ShareAccrual[]
   readonly skipped: readonly Skipped[]
-  readonly requestedIds: readonly string[]
+  readonly requestedIds: readonly AccrualId[]
   readonly txHash: string | null
 }
 
@@ -174,7 +176,7 @@ const orderOf = (one: ShareAccrual, other: ShareAccrual): number => {
   return one.intent_id < other.intent_id ? -1 : 1
 }
 
-const uniqueOf = (ids: readonly string[]): string[] => [...new Set(ids)]
+const uniqueOf = (ids: readonly AccrualId[]): AccrualId[] => [...new Set(ids)]
 
 /** All pending shares, if the configured settlement is due. */
 export const settleDueShares = (treasury: TreasuryState, context: DecisionContext): Decision =>
@@ -186,7 +188,7 @@ export const settleDueShares = (treasury: TreasuryState, context: DecisionContex
 export const isSettlementDue = (
   treasury: TreasuryState,
   { karma: rules }: Configuration,
-  now: string,
+  now: Timestamp,
 ): boolean => {
   if (treasury.pending.size === 0) return false
   switch (rules.settlement_mode) {
@@ -201,7 +203,7 @@ export const isSettlementDue = (
   }
 }
 
-const midnightOf = (now: string, daysBack: number): string =>
-  new Date(Math.floor(Date.parse(now) / DAY_MS) * DAY_MS - daysBack * DAY_MS).toISOString()
+const midnightOf = (now: Timestamp, daysBack: number): Timestamp =>
+  timestampAt(Math.floor(Date.parse(now) / DAY_MS) * DAY_MS - daysBack * DAY_MS)
 
-const daysSinceMonday = (now: string): number => (new Date(now).getUTCDay() + 6) % 7
+const daysSinceMonday = (now: Timestamp): number => (new Date(now).getUTCDay() + 6) % 7

@@ -1,3 +1,4 @@
+import { nodeId, contributorId, positionId } from '../shared/brand.ts'
 import { createPublicKey, verify } from 'node:crypto'
 import canonicalize from 'canonicalize'
 import fc from 'fast-check'
@@ -23,12 +24,12 @@ import {
 } from './accrual.fixture.ts'
 import { SETTLED_AT_ONCE_MAX } from './settle.ts'
 
-describe('settling by itself', () => {
+describe('automatic settlement', () => {
   const receiptsAfter = (changes: Partial<Configuration['karma']>, created: string, now: string): number => {
     const scenario = scenarioWith(changes)
     scenario.wait(Date.parse(created) - Date.parse(scenario.now))
     recordAccrual(scenario, {})
-    recordAccrual(scenario, { positionId: 'live', mode: 'live' })
+    recordAccrual(scenario, { positionId: positionId('live'), mode: 'live' })
     scenario.wait(Date.parse(now) - Date.parse(scenario.now))
     scenario.do({ kind: 'settle-due-shares' })
     return scenario.state.treasury.receipts.size
@@ -46,7 +47,7 @@ describe('settling by itself', () => {
     expect(receiptsAfter({ settlement_mode }, created, now)).toBe(receipts)
   })
 
-  it('at a threshold, in the batch that reaches it', () => {
+  it('happens at a threshold, in the batch that reaches it', () => {
     const scenario = scenarioWith({ settlement_mode: 'threshold', threshold_usd: 0.4 })
     recordAccrual(scenario, {})
     scenario.do({ kind: 'settle-due-shares' })
@@ -61,10 +62,10 @@ describe('settling by itself', () => {
     expect(scenario.state.treasury.pending.size).toBe(0)
   })
 
-  it('takes as many at once as an event can hold', () => {
+  it('is split into as many intents as one event can hold', () => {
     const scenario = scenarioWith({ settlement_mode: 'daily' })
     for (let count = 0; count <= SETTLED_AT_ONCE_MAX; count += 1)
-      recordAccrual(scenario, { positionId: `p${count}` })
+      recordAccrual(scenario, { positionId: positionId(`p${count}`) })
     scenario.wait(86_400_000)
     scenario.do({ kind: 'settle-due-shares' })
     expect(
@@ -74,7 +75,7 @@ describe('settling by itself', () => {
     ).toEqual([1, SETTLED_AT_ONCE_MAX])
   })
 
-  it('waits on while nothing can be settled', () => {
+  it('does not happen while nothing can be settled', () => {
     expect(
       receiptsAfter(
         { settlement_mode: 'daily', enabled: false },
@@ -95,7 +96,7 @@ describe('the wallet', () => {
     return { address, percentage }
   }
 
-  it('follows the configuration until money has moved for real', () => {
+  it('follows the configuration until the first live receipt', () => {
     const scenario = scenarioWith()
     scenario.do(settle([recordAccrual(scenario, {})]))
     expect(walletOf(scenario.state, { treasury_address: '0xnew', percentage: 0.5 })).toEqual({
@@ -142,7 +143,7 @@ it('anyone can verify what is owed and paid with the public key alone', () => {
   }
   const scenario = scenarioWith()
   const intent = accrualEvent(
-    profit({ contributors: [{ contributorId: 'c', nodeId: 'ann' }] }),
+    profit({ contributors: [{ contributorId: contributorId('c'), nodeId: nodeId('ann') }] }),
     WALLET,
     receiptSigner,
   )

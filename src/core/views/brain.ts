@@ -1,4 +1,4 @@
-import { intentId } from '../shared/brand.ts'
+import { intentId, type Timestamp } from '../shared/brand.ts'
 import { z } from 'zod'
 import type { State } from '../state.ts'
 import { brainEvents, REGIMES } from '../events/brain.ts'
@@ -156,7 +156,7 @@ export type ExplanationView = z.infer<typeof explanationView>
 /** What the log holds of a cycle, as far as it is asked for. */
 export interface StoredCycle {
   readonly cycleId: string
-  readonly ts: string
+  readonly ts: Timestamp
   readonly cycle: PayloadOf<'brain.cycle.v1'> | null
   readonly convictions: readonly { readonly id: string; readonly payload: StoredConviction }[]
   /** By conviction. */

@@ -1,3 +1,4 @@
+import type { Timestamp } from '../shared/brand.ts'
 import { z } from 'zod'
 import { CATALOGUE } from '../events/catalogue.ts'
 import { SIGNAL_TYPES } from '../signal-types/all.ts'
@@ -32,7 +33,7 @@ export type CapabilitiesView = z.infer<typeof capabilitiesView>
 export const viewCapabilities = (
   state: Pick<State, 'signals'>,
   storedDomains: Iterable<string>,
-  now: string,
+  now: Timestamp,
 ): CapabilitiesView => ({
   tools: [...TOOLS],
   event_domains: [...new Set([...DOCUMENTED, ...[...storedDomains].map(categoryOf)])].sort(),

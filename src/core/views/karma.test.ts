@@ -1,3 +1,13 @@
+import {
+  timestampOf,
+  receiptId,
+  accrualId,
+  nodeId,
+  contributorId,
+  positionId,
+  type AccrualId,
+  type ReceiptId,
+} from '../shared/brand.ts'
 import { type Usd } from '../shared/money.ts'
 import { Map as PersistentMap } from 'immutable'
 import { describe, expect, it } from 'vitest'
@@ -17,51 +27,51 @@ import {
   viewTreasury,
 } from './treasury.ts'
 
-const intent = (id: string, createdAt: string, amountUsd: number): [string, ShareAccrual] => [
-  id,
+const intent = (id: string, createdAt: string, amountUsd: number): [AccrualId, ShareAccrual] => [
+  accrualId(id),
   {
-    intent_id: id,
-    trade_id: 'trade',
-    node_id: 'svc-1',
+    intent_id: accrualId(id),
+    trade_id: positionId('trade'),
+    node_id: nodeId('svc-1'),
     realized_pnl_usd: 73.5,
     karma_percentage: 0.005,
     karma_amount_usd: amountUsd,
-    contributors: [{ contributor_id: 'c1', node_id: 'n1', share: 1 }],
+    contributors: [{ contributor_id: contributorId('c1'), node_id: nodeId('n1'), share: 1 }],
     mode: 'paper',
     signature_b64: 'c2ln',
-    created_at: createdAt,
+    created_at: timestampOf(createdAt),
   },
 ]
 
-const receipt = (id: string, createdAt: string, totalUsd: number): [string, SettlementReceipt] => [
-  id,
+const receipt = (id: string, createdAt: string, totalUsd: number): [ReceiptId, SettlementReceipt] => [
+  receiptId(id),
   {
     receipt: {
-      receipt_id: id,
-      intent_ids: ['x'],
+      receipt_id: receiptId(id),
+      intent_ids: [accrualId('x')],
       total_usd: totalUsd,
       destination_wallet: '0xabc',
       tx_hash: null,
       status: 'pending',
       mode: 'paper',
-      node_id: 'svc-1',
+      node_id: nodeId('svc-1'),
       signature_b64: 'c2ln',
-      created_at: createdAt,
+      created_at: timestampOf(createdAt),
     },
-    skipped: [{ id: 'y', reason: 'unknown' }],
+    skipped: [{ id: accrualId('y'), reason: 'unknown' }],
   },
 ]
 
-const DAY_1 = '2026-02-20T00:00:00.000Z'
-const DAY_2 = '2026-02-21T00:00:00.000Z'
+const DAY_1 = timestampOf('2026-02-20T00:00:00.000Z')
+const DAY_2 = timestampOf('2026-02-21T00:00:00.000Z')
 
 const karma: TreasuryState = {
   ...INITIAL_TREASURY,
   pending: PersistentMap([intent('c', DAY_2, 0.1), intent('b', DAY_1, 0.2), intent('a', DAY_1, 0.3675)]),
   pendingUsd: 667_500n as Usd,
-  receiptOfIntent: PersistentMap([['x', 'q']]),
+  receiptOfIntent: PersistentMap([[accrualId('x'), receiptId('q')]]),
   receipts: PersistentMap([receipt('q', DAY_1, 1.1), receipt('r', DAY_2, 2.2)]),
-  receiptIds: ['q', 'r'],
+  receiptIds: [receiptId('q'), receiptId('r')],
   receiptCount: 2,
   settledUsd: 3_300_000n as Usd,
 }
@@ -104,7 +114,7 @@ describe('karma as it is shown', () => {
   })
 
   it('says of a settlement what it left out', () => {
-    const found = karma.receipts.get('q')
+    const found = karma.receipts.get(receiptId('q'))
     expect(found && viewSettlement(found)).toMatchObject({
       receipt: { id: 'q', total_usd: 1.1 },
       skipped: [{ id: 'y', reason: 'unknown' }],

@@ -1,3 +1,4 @@
+import type { Timestamp } from '../shared/brand.ts'
 import { isAdopted } from '../trading/positions.ts'
 import { z } from 'zod'
 import { asKnown } from '../events/catalogue.ts'
@@ -69,7 +70,7 @@ export const liveView = z.object({
 export type LiveView = z.infer<typeof liveView>
 
 /** Whether real orders are sent, and everything that keeps them from it. */
-export const viewLive = (state: State, configuration: Configuration, now: string): LiveView => {
+export const viewLive = (state: State, configuration: Configuration, now: Timestamp): LiveView => {
   const { mode, venue } = configuration.execution
   const { confirmed, checked, reduceOnly } = state.trading.venue
   const heldBackBy = [

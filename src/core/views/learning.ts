@@ -1,3 +1,5 @@
+import type { Timestamp } from '../shared/brand.ts'
+import { timestampAt } from '../shared/time.ts'
 import { z } from 'zod'
 import { FEEDBACK_OUTCOMES, learningEvents } from '../events/brain.ts'
 import type { LogRecord } from '../log/event.ts'
@@ -62,9 +64,7 @@ export const viewWeights = (
     configured_weights: all(configured),
     first_close_at: learning.firstCloseAt,
     last_run_at: learning.lastRun?.at ?? null,
-    next_run_at: rules.enabled
-      ? new Date((Math.floor(nowMs / intervalMs) + 1) * intervalMs).toISOString()
-      : null,
+    next_run_at: rules.enabled ? timestampAt((Math.floor(nowMs / intervalMs) + 1) * intervalMs) : null,
     history: runs.flatMap((record) => viewLearningRun(record, payloadOf(record)) ?? []),
   }
 }
@@ -120,7 +120,7 @@ const HOUR_MS = 3_600_000
 /** What agents said of a producer's signals within the window. An order that never filled says nothing of its signal. */
 export const reportFeedback = (
   entries: readonly FeedbackEntry[],
-  now: string,
+  now: Timestamp,
   windowHours: number,
 ): FeedbackReport => {
   const fromMs = Date.parse(now) - windowHours * HOUR_MS

@@ -1,3 +1,5 @@
+import type { Timestamp } from '../shared/brand.ts'
+import { timestampAt } from '../shared/time.ts'
 import { z } from 'zod'
 import { accountStatusOf } from '../trading/account.ts'
 import type { Configuration } from '../config/schema.ts'
@@ -53,7 +55,7 @@ export const portfolioView = z.object({
 export type PortfolioView = z.infer<typeof portfolioView>
 
 /** Where the account stands, beside the limits it is held against. */
-export const viewPortfolio = (state: State, configuration: Configuration, now: string): PortfolioView => {
+export const viewPortfolio = (state: State, configuration: Configuration, now: Timestamp): PortfolioView => {
   const { execution, risk, kill_switch: killSwitch } = configuration
   const { ledger, book } = state.trading
   const status = accountStatusOf(state.trading, now)
@@ -121,4 +123,4 @@ export const viewEquityHistory = ({
 
 const cents = (usd: number): number => Math.round(usd * 100) / 100
 
-const isoOf = (ms: number): string => new Date(ms).toISOString()
+const isoOf = (ms: number): string => timestampAt(ms)

@@ -1,3 +1,4 @@
+import { canonicalSymbol } from '../shared/symbol.ts'
 import { Map as PersistentMap } from 'immutable'
 import { describe, expect, it } from 'vitest'
 import { intentId, orderId, positionId, timestampOf } from '../shared/brand.ts'
@@ -27,7 +28,7 @@ const position: HeldPosition = {
       ctsAtEntry: 0,
     },
     platform: 'paper',
-    asset: 'BTC',
+    asset: canonicalSymbol('BTC'),
     direction: 'long',
     leverage: 1,
     marginType: 'isolated',

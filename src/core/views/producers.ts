@@ -1,3 +1,4 @@
+import type { Timestamp } from '../shared/brand.ts'
 import { z } from 'zod'
 import { PRODUCER_HEALTHS } from '../events/signals.ts'
 import { BUILTIN_PRODUCERS } from '../signal-types/all.ts'
@@ -68,7 +69,7 @@ const showProducer = shown(producerView)
 /** Built-in and registered ones, by name. */
 export const viewProducerStatus = (
   { signals: { producers }, reputation: { outcomes } }: Pick<State, 'signals' | 'reputation'>,
-  { now, rules }: { readonly now: string; readonly rules: ReputationRules & TrustRules },
+  { now, rules }: { readonly now: Timestamp; readonly rules: ReputationRules & TrustRules },
 ): Record<string, ProducerStatusView> => {
   const builtins = Object.entries(BUILTIN_PRODUCERS).map(([name, own]): Known => ({
     ...own,
@@ -119,7 +120,7 @@ const NO_RUN = {
 }
 
 /** How it goes now: who does not run when it should has no health to speak of. */
-export const healthAt = (run: RunRecord | undefined, intervalMs: number | null, now: string): Health => {
+export const healthAt = (run: RunRecord | undefined, intervalMs: number | null, now: Timestamp): Health => {
   if (run === undefined) return 'unknown'
   const isLate =
     intervalMs !== null && Date.parse(now) - Date.parse(run.lastRunAt) > STALE_INTERVALS * intervalMs

@@ -1,11 +1,12 @@
+import type { Timestamp } from '../shared/brand.ts'
 import { describe, expect, it } from 'vitest'
 import { NOW, stateAfter } from '../../../test/given.fixture.ts'
 import type { NewEvent } from '../events/catalogue.ts'
-import { DAY_MS } from '../shared/time.ts'
+import { DAY_MS, timestampAt } from '../shared/time.ts'
 import { withItsCall, type Resolved } from '../reputation/calls.fixture.ts'
 import { provenanceView, viewProvenance } from './reputation.ts'
 
-const daysBefore = (days: number): string => new Date(Date.parse(NOW) - days * DAY_MS).toISOString()
+const daysBefore = (days: number): Timestamp => timestampAt(Date.parse(NOW) - days * DAY_MS)
 
 const said = (days: number): NewEvent => ({
   type: 'signal.ta.v1',

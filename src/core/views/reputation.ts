@@ -1,3 +1,5 @@
+import { usdNumber } from '../shared/money.ts'
+import type { Timestamp } from '../shared/brand.ts'
 import { z } from 'zod'
 import type { Contributor, Contributors } from '../signals/contributors.ts'
 import { pointsAt, scoreAt, type ScoreRules } from '../reputation/contributor-score.ts'
@@ -72,7 +74,7 @@ export type ScoreView = z.infer<typeof scoreView>
 
 /** What a score is computed with. */
 export interface Scoring {
-  readonly asOf: string
+  readonly asOf: Timestamp
   readonly outcomes: Outcomes
   readonly rules: ScoreRules & ReputationRules & TrustRules
 }
@@ -95,7 +97,7 @@ export const viewScore = (
     hitRate: rated.gated ? 0 : ratio(record.profitable, record.resolved),
     acceptanceRate: ratio(record.accepted, record.submitted),
     avgConviction: ratio(record.convictionSum, record.convictionCount),
-    totalKarmaUsd: record.accruedUsd,
+    totalKarmaUsd: usdNumber(record.accrued),
     lastActive: record.lastActiveAt ?? '',
     streak: rated.gated ? 0 : record.streakDays,
     inputs: {
@@ -191,7 +193,7 @@ export type ProvenanceView = z.infer<typeof provenanceView>
 export const viewProvenance = (
   { signals: { trails }, reputation: { outcomes } }: Pick<State, 'signals' | 'reputation'>,
   producerId: string,
-  { chainOk, now }: { readonly chainOk: boolean; readonly now: string },
+  { chainOk, now }: { readonly chainOk: boolean; readonly now: Timestamp },
 ): ProvenanceView => {
   const trail = trailOf(trails, producerId)
   if (trail === null) return unknownProvenance(producerId)
@@ -223,7 +225,7 @@ type Window = z.infer<typeof attributionWindow>
 
 type Windows = Partial<Record<keyof typeof WINDOWS, Window>>
 
-const windowsOf = (trail: Trail, now: string, daysOf: (windowDays: number) => readonly Tally[]): Windows =>
+const windowsOf = (trail: Trail, now: Timestamp, daysOf: (windowDays: number) => readonly Tally[]): Windows =>
   Object.fromEntries(
     Object.entries(WINDOWS)
       .map(([name, days]) => [name, signalsWithin(trail, now, days), days] as const)
@@ -241,7 +243,7 @@ const authorsOf = ({ contributorIds }: Trail, producerId: string): readonly stri
 const dailyOf = (
   outcomes: Outcomes,
   authors: readonly string[],
-  now: string,
+  now: Timestamp,
   windowDays: number,
 ): readonly Tally[] => {
   const byDay = new Map<number, Tally>()

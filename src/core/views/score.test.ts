@@ -1,3 +1,5 @@
+import { usdFrom } from '../shared/money.ts'
+import { timestampOf, nodeId, contributorId } from '../shared/brand.ts'
 import { Map as PersistentMap } from 'immutable'
 import { describe, expect, it } from 'vitest'
 import { INITIAL_CONTRIBUTORS, type Contributor, type Contributors } from '../signals/contributors.ts'
@@ -6,7 +8,7 @@ import { DEFAULT_CONFIGURATION } from '../config/validate.ts'
 import { INITIAL_OUTCOMES } from '../reputation/outcomes.ts'
 import { scoreView, viewLeaderboard, viewScore } from './reputation.ts'
 
-const NOW = '2026-02-20T00:00:00.000Z'
+const NOW = timestampOf('2026-02-20T00:00:00.000Z')
 const scoring = {
   asOf: NOW,
   outcomes: INITIAL_OUTCOMES,
@@ -14,8 +16,8 @@ const scoring = {
 }
 
 const contributor = (id: string, record: Partial<TrackRecord>): Contributor => ({
-  id,
-  nodeId: `node of ${id}`,
+  id: contributorId(id),
+  nodeId: nodeId(`node of ${id}`),
   name: 'Ann',
   role: 'curator',
   registeredAt: NOW,
@@ -40,9 +42,9 @@ const proven = {
   brierSum: 0.18 * 16,
   convictionSum: 300,
   convictionCount: 40,
-  accruedUsd: 1.25,
+  accrued: usdFrom(1.25),
   streakDays: 9,
-  lastActiveAt: '2026-02-17T00:00:00.000Z',
+  lastActiveAt: timestampOf('2026-02-17T00:00:00.000Z'),
 }
 
 describe('a score as it is shown', () => {

@@ -1,3 +1,4 @@
+import type { Timestamp } from '../shared/brand.ts'
 import { z } from 'zod'
 import { asKnown } from '../events/catalogue.ts'
 import type { LogRecord, Stamped } from '../log/event.ts'
@@ -38,7 +39,7 @@ export type TraceSessionDetailView = z.infer<typeof traceSessionDetailView>
 
 /** When a session is looked at, and how long it lives without access. */
 export interface SessionContext {
-  readonly now: string
+  readonly now: Timestamp
   readonly ttlHours: number
 }
 

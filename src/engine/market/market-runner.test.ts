@@ -1,3 +1,6 @@
+import { canonicalSymbol } from '../../core/shared/symbol.ts'
+import { timestampAt } from '../../core/shared/time.ts'
+import { timestampOf, type Timestamp } from '../../core/shared/brand.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { testSigner } from '../../../test/signer.fixture.ts'
 import { appendTo } from '../../../test/records.fixture.ts'
@@ -14,8 +17,8 @@ import { Engine } from '../engine.ts'
 import { MarketRunner } from './market-runner.ts'
 import { ProducerRunner } from './producer-runner.ts'
 
-const BEGIN = '2026-02-20T00:00:00.000Z'
-const at = (minutes: number): string => new Date(Date.parse(BEGIN) + minutes * 60_000).toISOString()
+const BEGIN = timestampOf('2026-02-20T00:00:00.000Z')
+const at = (minutes: number): Timestamp => timestampAt(Date.parse(BEGIN) + minutes * 60_000)
 
 /** A feed whose bars the test sends. */
 class RecordedBarsFeed implements MarketFeed {
@@ -123,7 +126,7 @@ describe('the market runner', () => {
       }),
     ).start()
     for (let minute = 0; minute < 32; minute += 1) await feed.send(minute)
-    expect(looks.map((ms) => new Date(ms).toISOString())).toEqual([at(1), at(15), at(30)])
+    expect(looks.map((ms) => timestampAt(ms))).toEqual([at(1), at(15), at(30)])
     expect(await stored('market.bar')).toHaveLength(32)
     expect(await stored('signal.ta')).toHaveLength(3)
     expect(healthOf('technical-analysis')).toMatchObject({ health: 'ok', eventsProduced: 3 })
@@ -142,7 +145,7 @@ describe('the market runner', () => {
       'attribution.recorded.v1',
       'producer.run.v1',
     ])
-    expect(engine.state.market.symbols.get('BTC')?.mark).toBeNull()
+    expect(engine.state.market.symbols.get(canonicalSymbol('BTC'))?.mark).toBeNull()
   })
 
   it('starts a feed behind the last stored bars', async () => {

@@ -1,4 +1,4 @@
-import type { FeedBar } from '../../core/market/bar.ts'
+import { reportedBar, type FeedBar } from '../../core/market/bar.ts'
 import { marketView } from '../../core/market/readings.ts'
 import { barsLeftOver } from '../../core/reputation/settle-calls.ts'
 import { BUILTIN_PRODUCERS } from '../../core/signal-types/all.ts'
@@ -64,7 +64,7 @@ export class MarketRunner {
     const { symbols } = configuration().universe
     const lastBars = symbols.flatMap((symbol): readonly (readonly [string, FeedBar])[] => {
       const known = engine.state.market.symbols.get(canonicalSymbol(symbol))
-      return known === undefined ? [] : [[symbol, known.last]]
+      return known === undefined ? [] : [[symbol, reportedBar(known.last)]]
     })
     return {
       symbols,

@@ -1,3 +1,5 @@
+import type { Timestamp } from '../../core/shared/brand.ts'
+import { timestampAt } from '../../core/shared/time.ts'
 import type { ProducerReport, Row } from '../../core/signals/producer-runs.ts'
 import { BUILTIN_PRODUCERS } from '../../core/signal-types/all.ts'
 import { mayRun } from '../../core/signals/producers.ts'
@@ -19,7 +21,10 @@ export interface ProducerOutput {
   readonly name: string
   readonly schedule: string
   /** A row without a time of its own gets the current time. */
-  readonly rows: readonly (ProducedRow & { readonly ts: string | null; readonly dedupeKey: string | null })[]
+  readonly rows: readonly (ProducedRow & {
+    readonly ts: Timestamp | null
+    readonly dedupeKey: string | null
+  })[]
   readonly end: ProducerReport['end']
   readonly error: string | null
   readonly rejected: ProducerReport['rejected']
@@ -44,9 +49,9 @@ export class ProducerRunner {
     const { schedule } = BUILTIN_PRODUCERS[name] ?? { schedule: null }
     const nowMs = this.#clock.now()
     const record = this.#engine.state.signals.producers.runs.get(name)
-    if (schedule === null || !mayRun(record, new Date(nowMs).toISOString())) return
+    if (schedule === null || !mayRun(record, timestampAt(nowMs))) return
     const result = attempted(producer, view)
-    const ts = new Date(view.asOfMs).toISOString()
+    const ts = timestampAt(view.asOfMs)
     const rows = result.status === 'ran' ? result.rows : []
     await this.record({
       name,
@@ -62,7 +67,7 @@ export class ProducerRunner {
   /** Stores the rows that are new, and how the run went. */
   async record({ name, schedule, rows, end, error, rejected, durationMs }: ProducerOutput): Promise<void> {
     const intervalMs = intervalMsOf(schedule) ?? 1
-    const now = new Date(this.#clock.now()).toISOString()
+    const now = timestampAt(this.#clock.now())
     const wanted = rows.map(({ type, payload, ts, dedupeKey }): Row => ({
       type,
       payload,

@@ -1,3 +1,4 @@
+import { timestampOf } from '../../core/shared/brand.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { testSigner } from '../../../test/signer.fixture.ts'
 import { createSystemClock } from '../../adapters/platform/clock/system-clock.ts'
@@ -233,7 +234,7 @@ describe('an open position', () => {
     await passing(2 * MINUTE_MS)
     expect(await typesOf('execution.funding')).toEqual(['execution.funding_applied.v1'])
     // Another service on the same log comes to the same moment.
-    await engine.execute({ kind: 'apply-funding', at: '2026-02-20T08:00:00.000Z' })
+    await engine.execute({ kind: 'apply-funding', at: timestampOf('2026-02-20T08:00:00.000Z') })
     expect(await typesOf('execution.funding')).toHaveLength(1)
   })
 })
@@ -263,7 +264,7 @@ describe('learning', () => {
     await passing(5000)
     expect(await typesOf('learning')).toEqual(['learning.weight_adjustment.v1', 'learning.report.v1'])
     // Another service on the same log comes to the same moment.
-    const cause = { trigger: 'schedule', due: '2026-02-26T00:00:00.000Z' } as const
+    const cause = { trigger: 'schedule', due: timestampOf('2026-02-26T00:00:00.000Z') } as const
     await engine.execute({ kind: 'run-learning', cause })
     await passing(5000)
     expect(await typesOf('learning.weight')).toHaveLength(1)

@@ -1,3 +1,4 @@
+import { timestampAt } from '../../core/shared/time.ts'
 import type { Configuration } from '../../core/config/schema.ts'
 import { isSettlementDue } from '../../core/treasury/settle.ts'
 import { isLearningDue } from '../../core/brain/learning.ts'
@@ -75,19 +76,17 @@ export const runDueTasks = async (
     await engine.execute({ kind: 'notice-stale-producers' })
     if (engine.state.trading.book.count > 0) await engine.execute({ kind: 'check-positions' })
     // In batches: many calls may have waited for a price that never came.
-    while (
-      isAnyOverdue(engine.state.reputation.calls, new Date(nowMs).toISOString(), configuration().settlement)
-    ) {
+    while (isAnyOverdue(engine.state.reputation.calls, timestampAt(nowMs), configuration().settlement)) {
       const outcome = await engine.execute({ kind: 'settle-overdue' })
       if (outcome.status === 'refused' || outcome.events.length === 0) break
     }
-    if (isSettlementDue(engine.state.treasury, configuration(), new Date(nowMs).toISOString())) {
+    if (isSettlementDue(engine.state.treasury, configuration(), timestampAt(nowMs))) {
       await engine.execute({ kind: 'settle-due-shares' })
     }
   }
   const fundingMs = Math.floor(nowMs / FUNDING_PERIOD_MS) * FUNDING_PERIOD_MS
   if (fundingMs > beforeMs && engine.state.trading.book.count > 0) {
-    const at = new Date(fundingMs).toISOString()
+    const at = timestampAt(fundingMs)
     await engine.execute({ kind: 'apply-funding', at, reportedBy: fundingReportedBy?.() })
   }
   await learnIfDue(engine, configuration(), nowMs)
@@ -102,7 +101,7 @@ const learnIfDue = async (engine: Executor, { learning }: Configuration, nowMs: 
   const intervalMs = learning.interval_seconds * 1000
   const dueMs = Math.floor(nowMs / intervalMs) * intervalMs
   if (!learning.enabled || !isLearningDue(engine.state.brain.learning, dueMs)) return
-  const cause = { trigger: 'schedule', due: new Date(dueMs).toISOString() } as const
+  const cause = { trigger: 'schedule', due: timestampAt(dueMs) } as const
   await engine.execute({ kind: 'run-learning', cause })
 }
 
@@ -127,7 +126,7 @@ export const runDueCycle = async (
     await engine.execute({ kind: 'watch-regime' })
     return
   }
-  const cycleId = derivedId('cycle', new Date(gridMs).toISOString(), sha256Hex)
+  const cycleId = derivedId('cycle', timestampAt(gridMs), sha256Hex)
   await engine.execute({ kind: 'run-cycle', cycleId, trigger }, { traceId: cycleId })
 }
 
@@ -145,7 +144,7 @@ class Polls {
 
   begin(afterMs: number, upToMs: number): void {
     const { registered, runs } = this.#dependencies.engine.state.signals.producers
-    const now = new Date(upToMs).toISOString()
+    const now = timestampAt(upToMs)
     for (const [name, producer] of registered) {
       if (this.#underWay.has(name) || !mayRun(runs.get(name), now)) continue
       if (firesBetween(producer.schedule, afterMs, upToMs)) this.#waiting.set(name, producer)

@@ -1,4 +1,4 @@
-import { type IntentId } from '../../core/shared/brand.ts'
+import { intentId as intentIdOf } from '../../core/shared/brand.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { testSigner } from '../../../test/signer.fixture.ts'
 import { intentAt, appendEvent } from '../../../test/simulation/live-engine.fixture.ts'
@@ -39,7 +39,7 @@ beforeEach(async () => {
   await engine.execute({ kind: 'observe-bars', observation: { feed: 'file', bars } })
   const at = new Date(NOW_MS).toISOString()
   const intentId = await appendEvent(log, at, 'execution.trade_intent.v1', intentAt(NOW_MS, {}))
-  await engine.execute({ kind: 'execute-intent', intentId: intentId as IntentId })
+  await engine.execute({ kind: 'execute-intent', intentId: intentIdOf(intentId) })
 })
 afterEach(() => engine.close())
 

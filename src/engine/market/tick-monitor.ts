@@ -1,4 +1,5 @@
-import { timestampOf } from '../../core/shared/brand.ts'
+import { timestampAt } from '../../core/shared/time.ts'
+import type { CanonicalSymbol } from '../../core/shared/brand.ts'
 import { priceFrom, type Price } from '../../core/shared/money.ts'
 import { reachesLevel } from '../../core/trading/watch.ts'
 import { canonicalSymbol } from '../../core/shared/symbol.ts'
@@ -20,8 +21,8 @@ const PAUSE_MS = 1000
 export class TickMonitor {
   readonly #engine: Executor
   readonly #onError: TickMonitorDependencies['onError']
-  readonly #followed = new Map<string, Followed>()
-  readonly #underWay = new Map<string, Promise<void>>()
+  readonly #followed = new Map<CanonicalSymbol, Followed>()
+  readonly #underWay = new Map<CanonicalSymbol, Promise<void>>()
 
   constructor({ engine, onError }: TickMonitorDependencies) {
     this.#engine = engine
@@ -47,7 +48,12 @@ export class TickMonitor {
     await Promise.all(this.#underWay.values())
   }
 
-  async #follow(symbol: string, tick: Tick, followed: Followed, confirms: Price | null): Promise<void> {
+  async #follow(
+    symbol: CanonicalSymbol,
+    tick: Tick,
+    followed: Followed,
+    confirms: Price | null,
+  ): Promise<void> {
     const pausedUntilMs = await this.#observe(symbol, tick, confirms)
     this.#underWay.delete(symbol)
     // A price that reached no level arrived meanwhile: this one can no longer be confirmed.
@@ -56,9 +62,9 @@ export class TickMonitor {
   }
 
   /** The time until which the next price waits. */
-  async #observe(symbol: string, { price, atMs }: Tick, confirms: Price | null): Promise<number> {
+  async #observe(symbol: CanonicalSymbol, { price, atMs }: Tick, confirms: Price | null): Promise<number> {
     try {
-      const ts = timestampOf(new Date(atMs).toISOString())
+      const ts = timestampAt(atMs)
       const outcome = await this.#engine.execute({
         kind: 'observe-tick',
         tick: { symbol, price: priceFrom(price), ts, confirms },

@@ -1,3 +1,4 @@
+import { timestampAt } from '../../core/shared/time.ts'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import {
   createMemoryExchange,
@@ -58,7 +59,7 @@ it('records what the venue charged for holding a position, once, and estimates n
   await pass(120_000)
   await floor.engine.execute({
     kind: 'apply-funding',
-    at: new Date(timer.now()).toISOString(),
+    at: timestampAt(timer.now()),
     reportedBy: VENUE,
   })
   expect((await types()).filter((type) => type === 'execution.funding_applied.v1')).toHaveLength(2)

@@ -1,5 +1,4 @@
-import type { OrderId } from '../../core/shared/brand.ts'
-import { type PositionId, type IntentId } from '../../core/shared/brand.ts'
+import { intentId as intentIdOf, positionId, orderId } from '../../core/shared/brand.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import {
   createMemoryExchange,
@@ -31,7 +30,7 @@ const open = async (dependencies: Partial<LiveEngineDependencies> = {}): Promise
   return floor
 }
 const pass = (ms: number): Promise<void> => passTime(timer, ms)
-const statusOf = (intentId: string) => floor.engine.state.trading.intents.get(intentId as IntentId)?.status
+const statusOf = (intentId: string) => floor.engine.state.trading.intents.get(intentIdOf(intentId))?.status
 const orders = () => [
   ...floor.engine.state.trading.orders.open.values(),
   ...floor.engine.state.trading.orders.ended.values(),
@@ -151,7 +150,7 @@ describe('an order desk', () => {
     expect(statusOf(other)).toBe('rejected')
     const by = { operator: 'op', surface: 'cli' } as const
     const [eth] = held()
-    await floor.engine.execute({ kind: 'close-position', positionId: (eth?.id ?? '') as PositionId, by })
+    await floor.engine.execute({ kind: 'close-position', positionId: positionId(eth?.id ?? ''), by })
     await settle()
     // An exit in another symbol may go.
     expect(exchange.netOf('ETH')).toBe(0n)
@@ -166,7 +165,7 @@ describe('an order desk', () => {
     expect(lastOrder()).toMatchObject({ status: 'unknown', needsOperator: true })
     expect(await types()).toContain('alert.execution')
     const request = {
-      orderId: (lastOrder()?.id ?? '') as OrderId,
+      orderId: orderId(lastOrder()?.id ?? ''),
       operator: 'op',
       reason: null,
       surface: 'cli',
@@ -209,7 +208,7 @@ describe('an order desk', () => {
     await floor.bars({ BTC: 94 })
     await settle()
     const request = {
-      orderId: (lastOrder()?.id ?? '') as OrderId,
+      orderId: orderId(lastOrder()?.id ?? ''),
       operator: 'op',
       reason: 'too slow',
       surface: 'cli',
@@ -294,7 +293,7 @@ describe('after a restart', () => {
     expect(exchange.arrivals).toHaveLength(1)
     const [position] = held()
     const by = { operator: 'op', surface: 'cli' } as const
-    await floor.engine.execute({ kind: 'close-position', positionId: (position?.id ?? '') as PositionId, by })
+    await floor.engine.execute({ kind: 'close-position', positionId: positionId(position?.id ?? ''), by })
     await settle()
     expect(exchange.netOf('BTC')).toBe(0n)
   })
@@ -311,7 +310,7 @@ describe('after a restart', () => {
     const by = { operator: 'op', surface: 'cli' } as const
     await floor.engine.execute({
       kind: 'close-position',
-      positionId: (held()[0]?.id ?? '') as PositionId,
+      positionId: positionId(held()[0]?.id ?? ''),
       by,
     })
     await settle()

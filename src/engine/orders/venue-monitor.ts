@@ -1,3 +1,4 @@
+import type { CanonicalSymbol } from '../../core/shared/brand.ts'
 import { canonicalSymbol } from '../../core/shared/symbol.ts'
 import { differingSymbols, type AccountSweep } from '../../core/trading/account-sweep.ts'
 import { openPositionsOf } from '../../core/trading/book.ts'
@@ -111,9 +112,8 @@ export class VenueMonitor {
     const { positions, liquidations = [] } = account
     const sweep: AccountSweep = { venue, positions, liquidations, quietSymbols }
     const keys = differingSymbols(engine.state, sweep)
-    const confirmed = keys
-      .filter((key) => this.#differing.has(key))
-      .map((key) => key.slice(0, key.indexOf('|')))
+    const repeated = keys.filter((key) => this.#differing.has(key))
+    const confirmed = quietSymbols.filter((symbol) => repeated.some((key) => key.startsWith(`${symbol}|`)))
     this.#differing = new Set(keys)
     if (confirmed.length > 0) {
       await engine.execute({ kind: 'compare-account', sweep: { ...sweep, quietSymbols: confirmed } })
@@ -121,13 +121,13 @@ export class VenueMonitor {
     return confirmed.length < keys.length ? 'differing' : 'agreed'
   }
 
-  #knownSymbols(): readonly string[] {
+  #knownSymbols(): readonly CanonicalSymbol[] {
     const { engine, symbols } = this.#dependencies
     const held = openPositionsOf(engine.state.trading).map(({ terms }) => terms.asset)
-    return [...new Set([...symbols(), ...held].map(canonicalSymbol))]
+    return [...new Set([...symbols().map(canonicalSymbol), ...held])]
   }
 
-  #busySymbols(): ReadonlySet<string> {
+  #busySymbols(): ReadonlySet<CanonicalSymbol> {
     const { open } = this.#dependencies.engine.state.trading.orders
     return new Set(
       [...open.values()].filter(({ venue }) => venue !== PAPER).map(({ symbol }) => canonicalSymbol(symbol)),

@@ -1,3 +1,4 @@
+import { timestampOf } from '../../core/shared/brand.ts'
 import type { Configuration } from '../../core/config/schema.ts'
 import { configurationHashInput } from '../../core/config/secrets.ts'
 import { viewExplanation, type ExplanationView, type StoredCycle } from '../../core/views/brain.ts'
@@ -47,7 +48,7 @@ const storedCycle = async (
   if (ts === undefined) return null
   return {
     cycleId,
-    ts,
+    ts: timestampOf(ts),
     cycle: cycle?.payload ?? null,
     convictions: convictions.filter(
       ({ payload }) => symbol === null || canonicalSymbol(payload.symbol) === canonicalSymbol(symbol),

@@ -1,6 +1,7 @@
+import { nodeId } from '../../core/shared/brand.ts'
 import type { FeedbackStatus } from '../../core/reputation/feedback.ts'
 import { isBuiltin } from '../../core/signals/producers.ts'
-import type { PayloadOf } from '../../core/events/catalogue.ts'
+import type { NewPayload, PayloadOf } from '../../core/events/catalogue.ts'
 import { sourceRef } from '../../core/log/refs.ts'
 import { scoreOf } from '../../core/signals/signals.ts'
 import type { State } from '../../core/state.ts'
@@ -19,7 +20,11 @@ export interface Feedback {
 
 /** Registered, built-in, a contributor with signals, or the source of a stored signal. */
 export const isKnownProducer = async (log: EventLog, state: State, id: string): Promise<boolean> => {
-  if (isBuiltin(id) || state.signals.producers.registered.has(id) || state.signals.trails.byNode.has(id))
+  if (
+    isBuiltin(id) ||
+    state.signals.producers.registered.has(id) ||
+    state.signals.trails.byNode.has(nodeId(id))
+  )
     return true
   if (!isPlainText(id)) return false
   const signals = await log.read({ about: sourceRef(id), order: 'desc', limit: 1 })
@@ -28,7 +33,7 @@ export const isKnownProducer = async (log: EventLog, state: State, id: string): 
 
 /** Feedback, and what the log says about whether it counts. */
 export interface MatchedFeedback {
-  readonly feedback: Omit<PayloadOf<'learning.feedback.v1'>, 'counted' | 'weight'>
+  readonly feedback: Omit<NewPayload<'learning.feedback.v1'>, 'counted' | 'weight'>
   readonly status: FeedbackStatus
 }
 

@@ -1,3 +1,4 @@
+import { sessionId, timestampOf } from '../../core/shared/brand.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { testClock, testSigner } from '../../../test/signer.fixture.ts'
 import { appendTo } from '../../../test/records.fixture.ts'
@@ -5,7 +6,7 @@ import { MemoryLog } from '../../adapters/storage/memory/memory-log.ts'
 import { Engine } from '../engine.ts'
 import { SESSION_EVENTS_MAX, traceSessionOf } from './trace-session.ts'
 
-const CONTEXT = { now: '2026-02-20T00:30:00.000Z', ttlHours: 24 }
+const CONTEXT = { now: timestampOf('2026-02-20T00:30:00.000Z'), ttlHours: 24 }
 
 let engine: Engine
 beforeEach(async () => {
@@ -24,9 +25,10 @@ afterEach(() => engine.close())
 const open = async (traceIds: readonly string[]): Promise<string> => {
   const outcome = await engine.execute({ kind: 'open-session', label: '', agent: null })
   if (outcome.status !== 'done') throw new Error('refused')
-  const sessionId = String(engine.state.signals.traces.sessions.keySeq().first())
-  for (const traceId of traceIds) await engine.execute({ kind: 'append-trace', sessionId, traceId })
-  return sessionId
+  const id = String(engine.state.signals.traces.sessions.keySeq().first())
+  for (const traceId of traceIds)
+    await engine.execute({ kind: 'append-trace', sessionId: sessionId(id), traceId })
+  return id
 }
 
 describe('the events of a session', () => {

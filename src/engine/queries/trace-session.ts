@@ -1,3 +1,4 @@
+import { sessionId } from '../../core/shared/brand.ts'
 import type { LogRecord } from '../../core/log/event.ts'
 import { traceRef } from '../../core/log/refs.ts'
 import {
@@ -16,7 +17,7 @@ export const traceSessionOf = async (
   id: string,
   context: SessionContext,
 ): Promise<TraceSessionDetailView | null> => {
-  const session = (await reader.fresh()).signals.traces.sessions.get(id)
+  const session = (await reader.fresh()).signals.traces.sessions.get(sessionId(id))
   if (session === undefined) return null
   return viewSessionDetail(session, await eventsOf(reader.log, session.traceIds), context)
 }

@@ -1,3 +1,4 @@
+import { nodeId } from '../../core/shared/brand.ts'
 import { findPosition, type Reader } from './trading-records.ts'
 import type { Configuration } from '../../core/config/schema.ts'
 import type { Command } from '../../core/decide.ts'
@@ -125,6 +126,8 @@ export interface RehearsalDependencies {
   readonly version: string
 }
 
+const REHEARSAL_NODE = nodeId('rehearsal')
+
 /** Runs a command on the current state without storing anything. */
 export const rehearse = async (
   reader: Pick<Reader, 'fresh'>,
@@ -139,7 +142,7 @@ export const rehearse = async (
     version,
     sha256Hex,
     // The events are thrown away, so a signature is not needed.
-    nodeId: 'rehearsal',
+    nodeId: REHEARSAL_NODE,
     sign: () => '',
     elapsedMs: () => 0,
   })

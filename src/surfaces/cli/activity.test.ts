@@ -1,3 +1,4 @@
+import { timestampOf } from '../../core/shared/brand.ts'
 import { expect, it } from 'vitest'
 import type { Stamped } from '../../core/log/event.ts'
 import type { LogFields, Logger } from '../../ports/logger.ts'
@@ -7,12 +8,12 @@ const event = (type: string, payload: object): Stamped => ({
   id: `id-of-${type}`,
   seq: 1,
   type,
-  ts: '2026-02-20T12:03:05.000Z',
+  ts: timestampOf('2026-02-20T12:03:05.000Z'),
   source: 'test',
   traceId: null,
   dedupeKey: null,
   payload: payload as Stamped['payload'],
-  recordedAt: '2026-02-20T12:03:05.000Z',
+  recordedAt: timestampOf('2026-02-20T12:03:05.000Z'),
 })
 
 const ENTRY = event('execution.position_opened.v1', {

@@ -1,7 +1,7 @@
-import { type IntentId } from '../../core/shared/brand.ts'
+import { intentId as intentIdOf } from '../../core/shared/brand.ts'
 import { timeAt, appendTo } from '../../../test/records.fixture.ts'
 import { MemoryLog } from '../../adapters/storage/memory/memory-log.ts'
-import type { PayloadOf } from '../../core/events/catalogue.ts'
+import type { NewPayload } from '../../core/events/catalogue.ts'
 import { barAt } from '../../core/market/bars.fixture.ts'
 import type { JsonObject } from '../../core/shared/json.ts'
 import type { EventLog } from '../../ports/event-log.ts'
@@ -16,13 +16,13 @@ export const startTrading = async (options: TestServerOptions = {}) => {
   /** Opens a position through the intent of its symbol. */
   const open = async (intentId: string): Promise<string> => {
     const decision = {
-      intentId: intentId as IntentId,
+      intentId: intentIdOf(intentId),
       operator: server.engine.nodeId,
       note: null,
       surface: 'api',
     } as const
     await server.engine.execute({ kind: 'approve-intent', decision })
-    const id = server.engine.state.trading.intents.get(intentId as IntentId)?.positionId
+    const id = server.engine.state.trading.intents.get(intentIdOf(intentId))?.positionId
     if (id === null || id === undefined) throw new Error(`${intentId} did not become a position`)
     return id
   }
@@ -48,7 +48,7 @@ export const logWithIntents = async (): Promise<EventLog> => {
   return log
 }
 
-const intentFor = (symbol: string): PayloadOf<'execution.trade_intent.v1'> => ({
+const intentFor = (symbol: string): NewPayload<'execution.trade_intent.v1'> => ({
   cycle_id: 'cycle',
   symbol,
   direction: 'long',

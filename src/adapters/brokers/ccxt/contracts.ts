@@ -1,3 +1,5 @@
+import { canonicalSymbol } from '../../../core/shared/symbol.ts'
+import type { CanonicalSymbol } from '../../../core/shared/brand.ts'
 import type { OrderSteps } from '../../../ports/broker.ts'
 import { DOLLARS, memberOf, textMemberOf } from '../../ccxt.ts'
 import type { Price, Quantity } from '../../../core/shared/money.ts'
@@ -7,7 +9,7 @@ import { priceOf, quantityOf, scaledOf, usdOf } from './decimals.ts'
 export interface Contract {
   /** As the library names it: `BTC/USDT:USDT`. */
   readonly market: string
-  readonly base: string
+  readonly base: CanonicalSymbol
   readonly isActive: boolean
   readonly steps: OrderSteps & { readonly quantityStep: Quantity; readonly priceStep: Price }
   /** What a taker pays, as a share in millionths. */
@@ -43,7 +45,7 @@ const contractIn = (entry: unknown): (Contract & { readonly rank: number }) | nu
   const [amount, cost] = [memberOf(limits, 'amount'), memberOf(limits, 'cost')]
   return {
     market,
-    base,
+    base: canonicalSymbol(base),
     rank,
     isActive: memberOf(entry, 'active') !== false,
     steps: {

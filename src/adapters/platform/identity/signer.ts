@@ -1,3 +1,4 @@
+import { nodeId } from '../../../core/shared/brand.ts'
 import type { Signer } from '../../../ports/signer.ts'
 import { WorkerLostError, WorkerThread } from '../../worker.ts'
 import { yieldToEventLoop } from '../../../ports/yield-to-event-loop.ts'
@@ -29,7 +30,7 @@ export const createSigner = (identity: Identity, onThreadLost: (error: Error) =>
   }
 
   return {
-    nodeId: identity.nodeId,
+    nodeId: nodeId(identity.nodeId),
     publicKey: identity.publicKey,
     ephemeral: identity.ephemeral,
     sign,

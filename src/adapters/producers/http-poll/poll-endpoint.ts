@@ -1,3 +1,4 @@
+import { timestampAt } from '../../../core/shared/time.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { fetchResponse, type FetchResult } from './fetch-response.ts'
 import { findAddress, resolveBySystem, type Resolve } from './address.ts'
@@ -61,7 +62,7 @@ const fetchAndRead = async (
   const { url, host, addresses } = found
   const response = await fetchResponse({ url, host, addresses, signal })
   if (response.status !== 'received') return refusedBy(response)
-  const now = new Date(clock.now()).toISOString()
+  const now = timestampAt(clock.now())
   return resultOf(readResponse(response.body, { now, futureSkewSecondsMax }))
 }
 

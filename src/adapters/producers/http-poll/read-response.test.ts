@@ -1,8 +1,9 @@
+import { timestampOf } from '../../../core/shared/brand.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { readResponse, type Reading } from './read-response.ts'
 
-const RULES = { now: '2026-02-20T00:00:00.000Z', futureSkewSecondsMax: 300 }
+const RULES = { now: timestampOf('2026-02-20T00:00:00.000Z'), futureSkewSecondsMax: 300 }
 const ITEM = { type: 'signal.onchain.v1', payload: { symbol: 'BTC', whale_netflow: 1e6 } }
 
 const read = (value: unknown): Reading => readText(JSON.stringify(value))

@@ -1,3 +1,4 @@
+import type { Timestamp } from '../../../core/shared/brand.ts'
 import { z } from 'zod'
 import { CURATOR_TYPE } from '../../../core/signal-types/curator.ts'
 import { SIGNAL_TYPE_PATTERN, signalTypeOf } from '../../../core/signal-types/all.ts'
@@ -12,7 +13,7 @@ export interface PolledRow {
   readonly type: string
   readonly payload: JsonObject
   /** When it was observed, as the producer says. */
-  readonly ts: string | null
+  readonly ts: Timestamp | null
   readonly dedupeKey: string | null
 }
 
@@ -36,7 +37,7 @@ export type Reading =
   | { readonly status: 'malformed'; readonly reason: string }
 
 export interface ReadingRules {
-  readonly now: string
+  readonly now: Timestamp
   readonly futureSkewSecondsMax: number
 }
 

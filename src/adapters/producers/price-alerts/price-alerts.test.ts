@@ -1,9 +1,10 @@
+import { priceFrom } from '../../../core/shared/money.ts'
 import { describe, expect, it } from 'vitest'
 import { marketView, symbolView } from '../market-view.fixture.ts'
 import { priceAlerts } from './price-alerts.ts'
 
 const runOf = (return1h: number | null, variance: number | null) =>
-  priceAlerts.run(marketView(symbolView({ return1h, variance, close: 97 })))
+  priceAlerts.run(marketView(symbolView({ return1h, variance, close: priceFrom(97) })))
 
 describe('price-alerts', () => {
   it.each([

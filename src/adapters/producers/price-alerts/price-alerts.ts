@@ -1,3 +1,4 @@
+import { priceNumber } from '../../../core/shared/money.ts'
 import type { SymbolView } from '../../../core/market/readings.ts'
 import { r9 } from '../../../core/shared/numbers.ts'
 import type { ProducedRow, Producer } from '../../../ports/producer.ts'
@@ -19,6 +20,12 @@ const rowsOf = ({ symbol, close, return1h, variance }: SymbolView): readonly Pro
   const threshold = SIGMAS * Math.sqrt(variance)
   if (!(Math.abs(return1h) > threshold)) return []
   const direction = return1h > 0 ? 'bullish' : 'bearish'
-  const payload = { symbol, direction, price: close, return_1h: r9(return1h), threshold: r9(threshold) }
+  const payload = {
+    symbol,
+    direction,
+    price: priceNumber(close),
+    return_1h: r9(return1h),
+    threshold: r9(threshold),
+  }
   return [{ type: 'signal.price_alert.v1', payload }]
 }

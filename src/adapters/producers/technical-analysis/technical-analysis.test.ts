@@ -77,8 +77,11 @@ describe('technical analysis', () => {
   })
 
   it('keeps the digits of a price that is very small', () => {
-    const averages = payloadOf(Array.from({ length: 20 }, () => 0.000_000_012_345))
-    expect(averages?.['ema_20']).toBe(0.000_000_012_345)
+    const averages = payloadOf([
+      ...Array.from({ length: 15 }, () => 0.000_000_12),
+      ...Array.from({ length: 5 }, () => 0.000_000_13),
+    ])
+    expect(averages?.['ema_20']).toBe(0.000_000_122_5)
   })
 
   it('leaves out a symbol whose bars ended while others go on', () => {

@@ -1,3 +1,4 @@
+import { greater, lesser, priceNumber } from '../../../core/shared/money.ts'
 import type { DIRECTIONS } from '../../../core/signal-types/declare.ts'
 import type { AnalysisBar } from '../../../core/market/evolve.ts'
 import type { MarketView, SymbolView } from '../../../core/market/readings.ts'
@@ -38,7 +39,7 @@ const isRecent = ({ analysisBars }: SymbolView, { asOfMs, analysisBarSeconds }: 
 
 /** Null before the indicator that needs the least history can speak. */
 const membersOf = ({ analysisBars, variance }: SymbolView): JsonObject | null => {
-  const closes = analysisBars.map((bar) => bar.close)
+  const closes = analysisBars.map((bar) => priceNumber(bar.close))
   const close = closes.at(-1)
   const rsi = relativeStrengthOf(closes, RSI_PERIOD)
   if (close === undefined || rsi === null) return null
@@ -82,8 +83,8 @@ const trendOf = (strength: number): (typeof DIRECTIONS)[number] => {
 /** How far the close is from the lowest low and the highest high, as shares of itself. */
 const levelDistancesOf = (bars: readonly AnalysisBar[], close: number) => {
   if (bars.length < LEVEL_BARS) return { support_distance: null, resistance_distance: null }
-  const low = Math.min(...bars.map((bar) => bar.low))
-  const high = Math.max(...bars.map((bar) => bar.high))
+  const low = priceNumber(bars.map((bar) => bar.low).reduce(lesser))
+  const high = priceNumber(bars.map((bar) => bar.high).reduce(greater))
   return { support_distance: r9((close - low) / close), resistance_distance: r9((high - close) / close) }
 }
 

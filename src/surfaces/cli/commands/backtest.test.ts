@@ -1,3 +1,5 @@
+import { timestampOf } from '../../../core/shared/brand.ts'
+import { timestampAt } from '../../../core/shared/time.ts'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -36,7 +38,7 @@ const WEEK = ['--symbol', 'BTC', '--from', '2026-01-05', '--to', '2026-01-11'] a
 const fileOf = async (hours: number): Promise<string> => {
   const rows = Array.from({ length: hours }, (_, index) => {
     const price = 100 + 10 * Math.sin(index / 20)
-    const ts = new Date(Date.UTC(2026, 0, 1, index)).toISOString()
+    const ts = timestampAt(Date.UTC(2026, 0, 1, index))
     return `${ts},BTC,${price},${price + 1},${price - 1},${price + 0.5},1000`
   })
   const path = join(folder, 'bars.csv')
@@ -45,7 +47,7 @@ const fileOf = async (hours: number): Promise<string> => {
 }
 
 const recordedBars = (hours: number): readonly LogRecord[] => {
-  const begin = new Date(Date.UTC(2026, 0, 1)).toISOString()
+  const begin = timestampAt(Date.UTC(2026, 0, 1))
   const bars = barsFrom(
     begin,
     Array.from({ length: hours }, () => 100),
@@ -55,12 +57,12 @@ const recordedBars = (hours: number): readonly LogRecord[] => {
     seq: index + 1,
     id: `bar-${index}`,
     type: 'market.bar.v1',
-    ts: bar.close_ts,
+    ts: timestampOf(bar.close_ts),
     source: 'feed',
     traceId: null,
     dedupeKey: null,
     payload: { feed: 'file', ...bar },
-    recordedAt: bar.close_ts,
+    recordedAt: timestampOf(bar.close_ts),
   }))
   return chain(events, EMPTY_HEAD, sha256Hex).map((record) => ({ ...record, signature: null, signer: null }))
 }

@@ -1,3 +1,4 @@
+import { contributorId, nodeId } from '../../../core/shared/brand.ts'
 import { InvalidArgumentError, type Command } from 'commander'
 import {
   activeById,
@@ -93,10 +94,10 @@ const register = async (
   invocation: Invocation,
   { nodeId: node_id, ...rest }: { readonly nodeId: string },
 ): Promise<Answer> => {
-  const { node_id: nodeId, ...registration } = parsedBy(contributorRegistration, { node_id, ...rest })
+  const { node_id: id, ...registration } = parsedBy(contributorRegistration, { node_id, ...rest })
   const events = await write(invocation, 'contributors register', () => ({
     kind: 'register-contributor',
-    registration: { nodeId, ...registration },
+    registration: { ...registration, nodeId: nodeId(id) },
     surface: 'cli',
   }))
   const view = viewRegistered(events)
@@ -157,18 +158,21 @@ const scoringOf = async (invocation: Invocation, { reputation: { outcomes } }: S
 const namedContributor = (
   { signals: { contributors: known } }: State,
   id: string | undefined,
-  { nodeId }: Named,
+  { nodeId: node }: Named,
 ): Contributor => {
-  if ((id === undefined) === (nodeId === undefined)) {
+  if ((id === undefined) === (node === undefined)) {
     throw new UsageError('name the contributor by its id or by --node-id')
   }
   const ids = viewContributors(known).map((contributor) => contributor.id)
-  const found = id === undefined ? activeByNode(known, nodeId ?? '') : activeById(known, completeId(id, ids))
+  const found =
+    id === undefined
+      ? activeByNode(known, nodeId(node ?? ''))
+      : activeById(known, contributorId(completeId(id, ids)))
   if (found !== null) return found
-  const detail = id === undefined ? `no contributor has node_id ${nodeId}` : `no contributor has id ${id}`
+  const detail = id === undefined ? `no contributor has node_id ${node}` : `no contributor has id ${id}`
   throw new Failure('contributor.not_found', detail, {
     advice: '"svc contributors list" shows who is registered.',
-    extras: id === undefined ? { node_id: nodeId ?? '' } : { id },
+    extras: id === undefined ? { node_id: node ?? '' } : { id },
   })
 }
 

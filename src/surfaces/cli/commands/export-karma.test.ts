@@ -1,3 +1,4 @@
+import { timestampOf } from '../../../core/shared/brand.ts'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
@@ -34,12 +35,12 @@ const store = async (...events: readonly (readonly [type: string, payload: Stamp
     seq: before.length + index + 1,
     id: `event-${index}`,
     type,
-    ts: '2026-02-20T00:30:00.000Z',
+    ts: timestampOf('2026-02-20T00:30:00.000Z'),
     source: 'karma',
     traceId: null,
     dedupeKey: null,
     payload,
-    recordedAt: last?.recordedAt ?? '',
+    recordedAt: timestampOf(last?.recordedAt ?? ''),
   }))
   const chained = chain(stamped, { hash: last?.hash ?? '' }, sha256Hex)
   await home.replaceRecords([
@@ -48,8 +49,8 @@ const store = async (...events: readonly (readonly [type: string, payload: Stamp
   ])
 }
 
-const DAY1 = '2026-02-19T10:00:00.000Z'
-const DAY2 = '2026-02-20T10:00:00.000Z'
+const DAY1 = timestampOf('2026-02-19T10:00:00.000Z')
+const DAY2 = timestampOf('2026-02-20T10:00:00.000Z')
 
 const storeTwo = () =>
   store(

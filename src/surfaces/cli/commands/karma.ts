@@ -1,3 +1,4 @@
+import { accrualId } from '../../../core/shared/brand.ts'
 import { SETTLED_AT_ONCE_MAX } from '../../../core/treasury/settle.ts'
 import { viewPendingAccruals, viewSettlement, viewTreasury } from '../../../core/views/treasury.ts'
 import { karmaReceipts, settlementOf, settlementStatus } from '../../../engine/queries/treasury.ts'
@@ -126,7 +127,7 @@ const settle = async (
   }
   const { treasury: before } = await readState(invocation)
   const pendingIds = viewPendingAccruals(before).map(({ id }) => id)
-  const request = { intentIds: typedIds.map((id) => completeId(id, pendingIds)), txHash }
+  const request = { intentIds: typedIds.map((id) => accrualId(completeId(id, pendingIds))), txHash }
   const status = await withLog(invocation, (log) => settlementStatus(log, before, request), NOTHING_SETTLED)
   await write(invocation, 'karma settle', () => ({ kind: 'settle-shares', request, status }))
   const { treasury: after } = await readState(invocation)

@@ -1,3 +1,4 @@
+import { BEFORE_ALL } from '../../../core/shared/brand.ts'
 import { producerRegistration } from '../../../core/signals/producers.ts'
 import {
   viewProducer,
@@ -108,7 +109,7 @@ const register = async (invocation: Invocation, options: object): Promise<Answer
     producer,
     surface: 'cli',
   }))
-  const view = viewProducer({ ...producer, registeredAt: event?.ts ?? '' })
+  const view = viewProducer({ ...producer, registeredAt: event?.ts ?? BEFORE_ALL })
   const text = fields([
     ['Name', view.name],
     ['Domain', view.domain],

@@ -1,3 +1,4 @@
+import { sessionId } from '../../../core/shared/brand.ts'
 import { z } from 'zod'
 import { capabilitiesView } from '../../../core/views/capabilities.ts'
 import {
@@ -88,7 +89,7 @@ export const agentRoutes = routes('Agents', {
     example: { ...SESSION, trace_ids: [SESSION_ID, 'run-7'] },
     problems: ['trace.session_not_found', 'trace.session_closed', 'trace.session_full'],
     handler: ({ params: { id }, body, execute }, service) =>
-      execute({ kind: 'append-trace', sessionId: id, traceId: body.trace_id }, () =>
+      execute({ kind: 'append-trace', sessionId: sessionId(id), traceId: body.trace_id }, () =>
         viewSession(sessionAfter(service, id), contextOf(service)),
       ),
   }),
@@ -100,7 +101,7 @@ export const agentRoutes = routes('Agents', {
     example: { session_id: SESSION_ID, status: 'closed', closed_at: TS },
     problems: ['trace.session_not_found'],
     handler: ({ params: { id }, execute }, service) =>
-      execute({ kind: 'close-session', sessionId: id }, () => {
+      execute({ kind: 'close-session', sessionId: sessionId(id) }, () => {
         const { closedAt } = sessionAfter(service, id)
         return { session_id: id, status: 'closed', closed_at: closedAt ?? '' } as const
       }),
@@ -114,7 +115,7 @@ const contextOf = ({ clock, configuration }: Service): SessionContext => ({
 
 /** The session after a command about it; sessions are never dropped. */
 const sessionAfter = ({ engine }: Service, id: string): TraceSession => {
-  const found = engine.state.signals.traces.sessions.get(id)
+  const found = engine.state.signals.traces.sessions.get(sessionId(id))
   assert(found !== undefined, `trace session ${id} is gone`)
   return found
 }

@@ -1,3 +1,4 @@
+import { timestampOf } from '../../../core/shared/brand.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { TOOLS } from '../../../core/views/capabilities.ts'
 import { appendTo } from '../../../../test/records.fixture.ts'
@@ -15,7 +16,7 @@ interface Capabilities {
   }[]
 }
 
-const NOW = '2026-02-20T00:30:00.000Z'
+const NOW = timestampOf('2026-02-20T00:30:00.000Z')
 
 let server: TestServer
 beforeAll(async () => {

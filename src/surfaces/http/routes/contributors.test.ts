@@ -1,9 +1,10 @@
+import { timestampOf } from '../../../core/shared/brand.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { appendTo } from '../../../../test/records.fixture.ts'
 import { expectFault, expectProblem } from '../expectations.fixture.ts'
 import { startTestServer, type TestServer } from '../test-server.fixture.ts'
 
-const NOW = '2026-02-20T00:30:00.000Z'
+const NOW = timestampOf('2026-02-20T00:30:00.000Z')
 
 let server: TestServer
 beforeEach(async () => {

@@ -1,3 +1,4 @@
+import { contributorId, nodeId } from '../../../core/shared/brand.ts'
 import { z } from 'zod'
 import { activeById, contributorRegistration } from '../../../core/signals/contributors.ts'
 import {
@@ -37,8 +38,8 @@ export const contributorRoutes = routes('Contributors', {
     response: contributor,
     example: CONTRIBUTOR,
     problems: ['contributor.duplicate'],
-    handler: ({ body: { node_id: nodeId, name, role, metadata }, execute }) => {
-      const registration = { nodeId, name, role, metadata }
+    handler: ({ body: { node_id, name, role, metadata }, execute }) => {
+      const registration = { nodeId: nodeId(node_id), name, role, metadata }
       return execute({ kind: 'register-contributor', registration, surface: 'api' }, viewRegistered)
     },
   }),
@@ -65,7 +66,7 @@ export const contributorRoutes = routes('Contributors', {
     example: CONTRIBUTOR,
     problems: ['contributor.not_found'],
     handler: async ({ params: { id } }, { engine }) => {
-      const found = activeById((await engine.fresh()).signals.contributors, id)
+      const found = activeById((await engine.fresh()).signals.contributors, contributorId(id))
       return foundOr(found && viewContributor(found), id)
     },
   }),
@@ -77,7 +78,7 @@ export const contributorRoutes = routes('Contributors', {
     example: { removed: CONTRIBUTOR_ID },
     problems: ['contributor.not_found'],
     handler: ({ params: { id }, execute }) =>
-      execute({ kind: 'remove-contributor', id, surface: 'api' }, () => ({ removed: id })),
+      execute({ kind: 'remove-contributor', id: contributorId(id), surface: 'api' }, () => ({ removed: id })),
   }),
   getContributorScore: route('GET', '/contributors/:id/score', 'read', {
     summary: 'Score of a contributor, with its factors',
@@ -87,7 +88,7 @@ export const contributorRoutes = routes('Contributors', {
     problems: ['contributor.not_found'],
     handler: async ({ params: { id } }, service) => {
       const { signals, reputation } = await service.engine.fresh()
-      const found = activeById(signals.contributors, id)
+      const found = activeById(signals.contributors, contributorId(id))
       return foundOr(found && viewScore(found, scoringOf(reputation, service)), id)
     },
   }),
@@ -98,7 +99,7 @@ export const contributorRoutes = routes('Contributors', {
     example: { contributor_id: CONTRIBUTOR_ID, uid: '0x1', attestation: { schema: '0x2' } },
     problems: ['contributor.not_found', 'contributor.attestation_not_found'],
     handler: async ({ params: { id } }, { engine }) => {
-      const found = activeById((await engine.fresh()).signals.contributors, id)
+      const found = activeById((await engine.fresh()).signals.contributors, contributorId(id))
       if (found === null) return foundOr<never>(null, id)
       const code = 'contributor.attestation_not_found'
       return okOr(viewAttestation(found), code, 'This contributor has no attestation', { id })

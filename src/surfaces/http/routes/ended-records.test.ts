@@ -1,4 +1,4 @@
-import { type IntentId, type OrderId, type PositionId } from '../../../core/shared/brand.ts'
+import { orderId, positionId as positionIdOf, intentId } from '../../../core/shared/brand.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { appendTo, type Said } from '../../../../test/records.fixture.ts'
 import { barAt } from '../../../core/market/bars.fixture.ts'
@@ -59,10 +59,10 @@ const repeatTrade = async (): Promise<void> => {
 describe('what memory has let go of', () => {
   it('is no longer in memory', async () => {
     const { positions, orders, intents } = (await server.engine.fresh()).trading
-    expect(positions.has(positionId as PositionId)).toBe(false)
-    for (const { order_id: id } of before.orders) expect(orders.ended.has(id as OrderId)).toBe(false)
+    expect(positions.has(positionIdOf(positionId))).toBe(false)
+    for (const { order_id: id } of before.orders) expect(orders.ended.has(orderId(id))).toBe(false)
     expect(before.orders).toHaveLength(2)
-    expect(intents.has(INTENT_IDS.BTC as IntentId)).toBe(false)
+    expect(intents.has(intentId(INTENT_IDS.BTC))).toBe(false)
   })
 
   it('is read from the log: a position', async () => {

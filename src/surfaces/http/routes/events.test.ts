@@ -1,3 +1,5 @@
+import { NOW } from '../../../../test/given.fixture.ts'
+import { timestampOf } from '../../../core/shared/brand.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { testSigner } from '../../../../test/signer.fixture.ts'
 import { MemoryLog } from '../../../adapters/storage/memory/memory-log.ts'
@@ -31,12 +33,12 @@ const append = async (events: readonly TestEvent[]) => {
     seq: head.seq + index + 1,
     id: server.clock.newId(),
     type,
-    ts: '2026-02-20T00:30:00.000Z',
+    ts: NOW,
     source: 'test',
     traceId: null,
     dedupeKey: null,
     payload,
-    recordedAt: '2026-02-20T00:30:00.000Z',
+    recordedAt: NOW,
     ...more,
   }))
   const chained = chain(stamped, head, sha256Hex)
@@ -198,7 +200,7 @@ describe('GET /events of a source and a time', () => {
         type: 'system.audit.v1',
         payload: { symbol: 'SOL' },
         source: 'ann',
-        recordedAt: '2026-02-20T01:00:00.000Z',
+        recordedAt: timestampOf('2026-02-20T01:00:00.000Z'),
       },
     ])
     const [filled = 0, signal = 0, audit = 0] = own.map(({ seq }) => seq)

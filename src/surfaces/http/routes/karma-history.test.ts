@@ -1,3 +1,4 @@
+import { accrualId } from '../../../core/shared/brand.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { appendTo } from '../../../../test/records.fixture.ts'
 import { MemoryLog } from '../../../adapters/storage/memory/memory-log.ts'
@@ -24,7 +25,7 @@ const intentOf = (name: string) => ({
 })
 
 const settlementOf = (name: string) => ({
-  receipt_id: receiptIdOf([name, 'x'], null, sha256Hex),
+  receipt_id: receiptIdOf([accrualId(name), accrualId('x')], null, sha256Hex),
   requested_ids: [name, 'x'],
   intent_ids: [name],
   skipped: [{ id: 'x', reason: 'unknown' }],
@@ -34,7 +35,7 @@ const settlementOf = (name: string) => ({
 })
 
 const receiptOf = (name: string) => ({
-  receipt_id: receiptIdOf([name, 'x'], null, sha256Hex),
+  receipt_id: receiptIdOf([accrualId(name), accrualId('x')], null, sha256Hex),
   intent_ids: [name],
   total_usd: 0.1,
   ...wallet,

@@ -1,3 +1,4 @@
+import { accrualId } from '../../../core/shared/brand.ts'
 import { z } from 'zod'
 import { SETTLED_AT_ONCE_MAX } from '../../../core/treasury/settle.ts'
 import {
@@ -75,8 +76,8 @@ export const karmaRoutes = routes('Karma', {
         const faults = faultsOf(parsed.error, ['body'], { input: body })
         return refusedWith(invalidProblem(faults, 'karma.settlement_rejected'))
       }
-      const { intent_ids: intentIds, tx_hash: txHash = null } = parsed.data
-      const request = { intentIds, txHash }
+      const { intent_ids: ids, tx_hash: txHash = null } = parsed.data
+      const request = { intentIds: ids.map((id) => accrualId(id)), txHash }
       const status = await settlementStatus(engine.log, (await engine.fresh()).treasury, request)
       return execute({ kind: 'settle-shares', request, status }, async () => {
         const settled = await settlementOf(engine.log, engine.state.treasury, request)

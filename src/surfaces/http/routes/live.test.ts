@@ -1,3 +1,4 @@
+import { canonicalSymbol } from '../../../core/shared/symbol.ts'
 import { type Price, type Quantity } from '../../../core/shared/money.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { OPERATOR_TOKEN } from '../test-server.fixture.ts'
@@ -43,7 +44,7 @@ describe('GET /live', () => {
       kind: 'compare-account',
       sweep: {
         venue: 'v',
-        quietSymbols: ['BTC'],
+        quietSymbols: [canonicalSymbol('BTC')],
         liquidations: [],
         positions: [
           {

@@ -1,3 +1,4 @@
+import { timestampOf } from '../../../core/shared/brand.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { appendTo } from '../../../../test/records.fixture.ts'
 import { MemoryLog } from '../../../adapters/storage/memory/memory-log.ts'
@@ -5,7 +6,7 @@ import type { LogRecord } from '../../../core/log/event.ts'
 import { RECENT_CHECK_MS } from '../../../engine/integrity/recent-check.ts'
 import { startTestServer, type TestServer } from '../test-server.fixture.ts'
 
-const NOW = '2026-02-20T00:30:00.000Z'
+const NOW = timestampOf('2026-02-20T00:30:00.000Z')
 const DAY_MS = 86_400_000
 
 let server: TestServer

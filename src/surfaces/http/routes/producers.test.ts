@@ -1,10 +1,11 @@
+import { timestampOf } from '../../../core/shared/brand.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { appendTo, type Said } from '../../../../test/records.fixture.ts'
 import { BUILTIN_PRODUCERS } from '../../../core/signal-types/all.ts'
 import { expectProblem } from '../expectations.fixture.ts'
 import { startTestServer, type TestServer } from '../test-server.fixture.ts'
 
-const NOW = '2026-02-20T00:30:00.000Z'
+const NOW = timestampOf('2026-02-20T00:30:00.000Z')
 const P1 = { name: 'p1', domain: 'onchain', endpoint: 'https://example.com/x' }
 
 let server: TestServer
@@ -167,7 +168,7 @@ describe('the status of producers', () => {
       avg_duration_ms: 90,
       quarantined_reason: null,
     })
-    const until = '2026-02-20T01:30:00.000Z'
+    const until = timestampOf('2026-02-20T01:30:00.000Z')
     const worse = {
       health: 'quarantined',
       error: 'HTTP 500',

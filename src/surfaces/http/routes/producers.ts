@@ -1,3 +1,4 @@
+import { BEFORE_ALL } from '../../../core/shared/brand.ts'
 import { z } from 'zod'
 import type { PayloadOf } from '../../../core/events/catalogue.ts'
 import { FEEDBACK_OUTCOMES } from '../../../core/events/brain.ts'
@@ -65,7 +66,7 @@ export const producerRoutes = routes('Producers', {
     problems: ['producer.duplicate'],
     handler: ({ body, execute }) =>
       execute({ kind: 'register-producer', producer: body, surface: 'api' }, ([event]) =>
-        viewProducer({ ...body, registeredAt: event?.ts ?? '' }),
+        viewProducer({ ...body, registeredAt: event?.ts ?? BEFORE_ALL }),
       ),
   }),
   removeProducer: route('DELETE', '/producers/:name', 'submit', {

@@ -1,3 +1,4 @@
+import { nodeId, type Timestamp } from '../../../core/shared/brand.ts'
 import { z } from 'zod'
 import { curatorPayload } from '../../../core/signal-types/curator.ts'
 import {
@@ -90,10 +91,13 @@ export const signalRoutes = routes('Signals', {
     handler: async ({ body, headers: { 'idempotency-key': headerKey }, execute }, service) => {
       const faults = [...keyFaults(headerKey, body.dedupe_key), ...timeFaults(body.ts, service)]
       if (faults.length > 0) return refusedWith(invalidProblem(faults))
-      const { event_type: eventType, node_id: nodeId, ts = null, source = null, payload } = body
+      const { event_type: eventType, node_id, ts = null, source = null, payload } = body
       const key = body.dedupe_key ?? headerKey ?? null
       return execute(
-        { kind: 'submit-signal', submission: { eventType, nodeId, ts, source, payload, dedupeKey: key } },
+        {
+          kind: 'submit-signal',
+          submission: { eventType, nodeId: nodeId(node_id), ts, source, payload, dedupeKey: key },
+        },
         viewSubmission,
         { auditedAs: { reason: null }, replayHeaders: { 'idempotency-replayed': 'true' } },
       )
@@ -117,7 +121,7 @@ const keyFaults = (headerKey: string | undefined, bodyKey: string | undefined): 
     ? []
     : [{ loc: ['body', 'dedupe_key'], type: 'conflict', msg: 'must be the same as Idempotency-Key' }]
 
-const timeFaults = (ts: string | undefined, { clock, configuration }: Service): readonly Fault[] => {
+const timeFaults = (ts: Timestamp | undefined, { clock, configuration }: Service): readonly Fault[] => {
   const { max_future_skew_seconds: skewSecondsMax } = configuration.current().signals
   if (ts === undefined || !isTooFarAhead(ts, isoNow(clock), skewSecondsMax)) return []
   const msg = `must not be more than ${skewSecondsMax} s ahead`

@@ -1,4 +1,4 @@
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
+import { yieldToEventLoop } from '../../../ports/yield-to-event-loop.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { Committed } from '../../../engine/event-bus.ts'
 import type { ConfigurationStore } from '../../../ports/config-file.ts'
@@ -138,9 +138,9 @@ export class StreamHub {
     if (this.#isDelivering) return
     this.#isDelivering = true
     // Behind everything that is stored together with the event that caused this.
-    setImmediate(() => {
-      this.#deliver().catch((error: unknown) => this.#report(error))
-    })
+    yieldToEventLoop()
+      .then(() => this.#deliver())
+      .catch((error: unknown) => this.#report(error))
   }
 
   /** Serves every client, in slices between which the event loop runs. */

@@ -1,3 +1,4 @@
+import { nodeId } from '../../../core/shared/brand.ts'
 import type { Command } from '../../../core/decide.ts'
 import { startTestServer } from '../../http/test-server.fixture.ts'
 import { callersOf, resultOf, type ToolAnswer } from '../caller.fixture.ts'
@@ -16,7 +17,7 @@ export const startWithAuthors = async () => {
   })
   await accepted({
     kind: 'register-contributor',
-    registration: { nodeId: 'ann', name: 'Ann', role: 'curator', metadata: {} },
+    registration: { nodeId: nodeId('ann'), name: 'Ann', role: 'curator', metadata: {} },
     surface: 'api',
   })
   const { call, tool } = callersOf(server)

@@ -1,4 +1,4 @@
-import { type PositionId, type IntentId } from '../../../core/shared/brand.ts'
+import { intentId, positionId } from '../../../core/shared/brand.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { OPERATOR_TOKEN } from '../../http/test-server.fixture.ts'
 import { INTENT_IDS, startTrading } from '../../http/trading.fixture.ts'
@@ -57,7 +57,7 @@ describe('a tool for operators', () => {
     const done = await call('close_position', { position_id, confirm })
     expect(done).toMatchObject({ isError: false, value: { status: 'done' } })
     expect(typesIn(done.structuredContent['stored'])).toEqual(would)
-    expect(server.engine.state.trading.positions.get(position_id as PositionId)?.status).toBe('closed')
+    expect(server.engine.state.trading.positions.get(positionId(position_id))?.status).toBe('closed')
     expect((await server.auditEntries()).at(-1)).toMatchObject({ resource: '/mcp', outcome: 'allowed' })
     expect(await call('close_position', { position_id, confirm })).toMatchObject({
       isError: true,
@@ -72,7 +72,7 @@ describe('a tool for operators', () => {
     expect(typesIn(structuredContent['stored'])).toContain('execution.position_opened.v1')
     const denial = { intent_id: INTENT_IDS.ETH }
     await call('deny_intent', { ...denial, confirm: await codeFor('deny_intent', denial) })
-    expect(server.engine.state.trading.intents.get(INTENT_IDS.ETH as IntentId)).toMatchObject({
+    expect(server.engine.state.trading.intents.get(intentId(INTENT_IDS.ETH))).toMatchObject({
       status: 'rejected',
       reasons: ['approval_denied'],
     })
@@ -86,7 +86,7 @@ describe('a tool for operators', () => {
       confirm: await codeFor('close_all_positions', everything),
     })
     for (const id of ids)
-      expect(server.engine.state.trading.positions.get(id as PositionId)?.status).toBe('closed')
+      expect(server.engine.state.trading.positions.get(positionId(id))?.status).toBe('closed')
     for (const level of [3, 0]) {
       const move = { level, reason: `now ${level}` }
       const asked = await call('set_kill_switch', move)
