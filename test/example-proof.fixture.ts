@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { checkpointText, signedNote } from '../src/core/log/checkpoint.ts'
+import { timestampOf } from '../src/core/shared/brand.ts'
 import { chain, hashOf, preimageOf } from '../src/core/log/hash-chain.ts'
 import { EMPTY_FRONTIER, extendFrontier, leafOf, rootOf, type Sha256 } from '../src/core/log/merkle.ts'
 import { inclusionProofText, verifierKeyText } from '../src/core/log/proof.ts'
@@ -25,12 +26,12 @@ const later = chain(
     seq,
     id: `${String(seq).repeat(8)}-1111-4111-8111-111111111111`,
     type: 'signal.curator.v1',
-    ts: `2026-02-20T00:29:59.00${seq}Z`,
+    ts: timestampOf(`2026-02-20T00:29:59.00${seq}Z`),
     source: 'n1',
     traceId: null,
     dedupeKey: null,
     payload: { symbol: 'BTC' },
-    recordedAt: `2026-02-20T00:29:59.00${seq}Z`,
+    recordedAt: timestampOf(`2026-02-20T00:29:59.00${seq}Z`),
   })),
   { hash: EVENT_RECORD.hash },
   sha256Hex,
