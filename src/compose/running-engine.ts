@@ -1,10 +1,12 @@
 import { signatures } from '../adapters/platform/signatures/signatures.ts'
+import { memoryCheckpoints } from '../adapters/storage/memory/memory-checkpoints.ts'
 import type { Configuration } from '../core/config/schema.ts'
 import { DAMAGED_LOG } from '../core/consequences.ts'
+import type { LogRecord } from '../core/log/event.ts'
 import { foldingOf } from '../core/operations/decide.ts'
 import { KILL_SWITCH } from '../core/shared/level.ts'
 import { Engine } from '../engine/engine.ts'
-import { CHECKPOINT_PACE, createCheckpointer } from '../engine/integrity/checkpointer.ts'
+import { CHECKPOINT_PACE, createCheckpointer, type CheckpointStep } from '../engine/integrity/checkpointer.ts'
 import { keepCheckpoints } from '../engine/integrity/keep-checkpoints.ts'
 import type { IntegrityReport } from '../engine/integrity/report.ts'
 import type { Trust } from '../engine/integrity/trust.ts'
@@ -13,6 +15,7 @@ import type { PayloadOf } from '../core/events/catalogue.ts'
 import type { SignedCheckpoint } from '../core/log/checkpoint.ts'
 import { logPins } from '../adapters/platform/identity/log-pins.ts'
 import { RECORD_EVERY_MS } from '../engine/integrity/recorded-checkpoint.ts'
+import { proveEvent, type Proved } from '../engine/proofs/prove.ts'
 import type { EventLog } from '../ports/event-log.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Signatures } from '../ports/signatures.ts'
@@ -32,6 +35,10 @@ export interface RunningEngine {
   readonly trust: Trust
   /** Result of the check of the stored log before anything was written. */
   readonly integrity: IntegrityReport
+  /** Proves that a stored event is in the log, for those who know only the public key. */
+  readonly prove: (record: LogRecord) => Promise<Proved>
+  /** One step towards a checkpoint of the log as it is now. */
+  readonly signCheckpoint: () => Promise<CheckpointStep>
   /** Finishes waiting commands and makes a last checkpoint. The store stays open. */
   close(): Promise<void>
 }
@@ -74,7 +81,7 @@ export const openRunningEngine = (options: EngineOptions): Promise<RunningEngine
     const snapshotEveryEvents = configuration.store.snapshot_every_events
     // Events before those that were verified above: the start itself locks the engine then.
     let unsignedSeq: number | null = null
-    let lock = (): void => undefined
+    let lock: (() => void) | null = null
     const engine: Engine = await Engine.open({
       log,
       signer,
@@ -89,7 +96,7 @@ export const openRunningEngine = (options: EngineOptions): Promise<RunningEngine
           },
         )
         unsignedSeq ??= first?.seq ?? null
-        lock()
+        lock?.()
       },
       configuration: options.settings,
       version,
@@ -105,9 +112,12 @@ export const openRunningEngine = (options: EngineOptions): Promise<RunningEngine
     const newest = (await checkpoints?.read('newest'))?.notes.at(-1) ?? null
     const checkpoint = checkpoints === null ? null : recordOf(newest)
     await introduce(engine, signer, { version, integrity, announce, configuration, checkpoint })
+    const pace = paceOf(configuration)
+    // A log in memory has checkpoints only for those who ask for a proof.
+    const kept = checkpoints ?? memoryCheckpoints()
+    const checkpointer = createCheckpointer({ log, checkpoints: kept, signer, signatures, clock, ...pace })
+    const signCheckpoint = (): Promise<CheckpointStep> => checkpointer.step('now')
     if (checkpoints !== null) {
-      const pace = paceOf(configuration)
-      const checkpointer = createCheckpointer({ log, checkpoints, signer, signatures, clock, ...pace })
       // From the first event on the log says that checkpoints are kept, so the first one does not wait.
       if (newest === null) await checkpointer.step('now')
       const onStopped = ({ detail }: { readonly detail: string }): void =>
@@ -135,7 +145,17 @@ export const openRunningEngine = (options: EngineOptions): Promise<RunningEngine
       closers.add(() => keeper.close())
     }
     if (place !== null && !signer.ephemeral) await pinFirst(log, home, place)
-    return { engine, signatures, signer, trust, integrity, close: () => closers.closeAll() }
+    const prover = { log, checkpoints: kept, signatures, signer, signCheckpoint }
+    return {
+      engine,
+      signatures,
+      signer,
+      trust,
+      integrity,
+      prove: (record) => proveEvent(prover, record),
+      signCheckpoint,
+      close: () => closers.closeAll(),
+    }
   })
 
 const unsignedReport = (report: IntegrityReport, seq: number): IntegrityReport =>

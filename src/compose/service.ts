@@ -80,6 +80,7 @@ export const startService = (
         feedStatus: () => drivers?.feedStatus() ?? null,
         configuration,
         integrity: { verify },
+        prove: running.prove,
         mcp,
         logger,
         clock,

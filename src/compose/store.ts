@@ -105,11 +105,13 @@ export const openSession = async (
 ): Promise<StoreSession> => {
   const store = await openStore(environment, configuration)
   let running: Promise<RunningEngine> | null = null
+  const open = (): Promise<RunningEngine> => (running ??= openEngine(environment, configuration, store))
   return {
     log: store.log,
     checkpoints: store.checkpoints,
     trust: await trustOf(environment.home, await ownKey(environment.home), store.place),
-    openEngine: async () => (await (running ??= openEngine(environment, configuration, store))).engine,
+    openEngine: async () => (await open()).engine,
+    signCheckpoint: async () => (await open()).signCheckpoint(),
     [Symbol.asyncDispose]: async () => {
       await (await running)?.close()
       await store.log.close()

@@ -14,8 +14,11 @@ type HashedFields = Omit<ChainedRecord, 'prevHash' | 'hash' | 'seq' | 'recordedA
 const preimageTail = (record: HashedFields): string =>
   `|${record.ts}|${record.id}|${record.type}|${record.schemaVersion}|${record.source ?? ''}|${record.traceId ?? ''}|${record.dedupeKey ?? ''}|${record.payload}`
 
+/** The text whose SHA-256 is the hash of the event. */
+export const preimageOf = (prevHash: string, fields: HashedFields): string => prevHash + preimageTail(fields)
+
 export const hashOf = (prevHash: string, fields: HashedFields, sha256Hex: Sha256Hex): string =>
-  sha256Hex(prevHash + preimageTail(fields))
+  sha256Hex(preimageOf(prevHash, fields))
 
 /** Chains stamped events behind the head, in order. Throws for what may not be hashed: see `fieldFaultOf`. */
 export const chain = (

@@ -1,4 +1,3 @@
-import { nodeId } from '../shared/brand.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { given, stateAfter } from '../../../test/given.fixture.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import { CATALOGUE } from '../../core/events/catalogue.ts'
 import type { SignedCheckpoint } from '../../core/log/checkpoint.ts'
 import type { Head, LogRecord } from '../../core/log/event.ts'

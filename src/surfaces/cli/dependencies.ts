@@ -4,6 +4,7 @@ import type { EnvironmentVariables } from '../../core/config/environment.ts'
 import type { JsonObject } from '../../core/shared/json.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { Trust } from '../../engine/integrity/trust.ts'
+import type { CheckpointStep } from '../../engine/integrity/checkpointer.ts'
 import type { Broker } from '../../ports/broker.ts'
 import type { CheckpointStore } from '../../ports/checkpoints.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -120,6 +121,8 @@ export interface StoreSession extends AsyncDisposable {
   readonly trust: Trust
   /** For those who write: opened on first use, and by then the log knows this node's key. */
   readonly openEngine: () => Promise<Engine>
+  /** One step towards a checkpoint of the log as it is now, signed with the key of this home. */
+  readonly signCheckpoint: () => Promise<CheckpointStep>
 }
 
 /** What the command line says instead of the configuration. */

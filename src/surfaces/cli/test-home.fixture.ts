@@ -23,7 +23,7 @@ import { chain } from '../../core/log/hash-chain.ts'
 import { BEFORE_ALL } from '../../core/shared/brand.ts'
 import { runBacktest } from '../../compose/backtest.ts'
 import { Engine } from '../../engine/engine.ts'
-import { createCheckpointer } from '../../engine/integrity/checkpointer.ts'
+import { CHECKPOINT_PACE, createCheckpointer } from '../../engine/integrity/checkpointer.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import type { Signer } from '../../ports/signer.ts'
 import { Failure } from './failure.ts'
@@ -91,6 +91,12 @@ export const openTestHome = async () => {
             lastSigner = signer
             engine ??= await startEngine(existing, signer)
             return engine
+          },
+          signCheckpoint: async () => {
+            signer ??= await openSigner()
+            engine ??= await startEngine(existing, signer)
+            const dependencies = { log: existing, checkpoints, signer, signatures, clock }
+            return createCheckpointer({ ...dependencies, ...CHECKPOINT_PACE }).step('now')
           },
           [Symbol.asyncDispose]: async () => {
             opened -= 1

@@ -1,5 +1,7 @@
 import type { CustomTypesConfig, Pool } from 'pg'
 import { domainOf, hasTypePrefix } from '../../../core/log/event.ts'
+import { bytesFromHex } from '../../../core/log/bytes.ts'
+import type { NodeRange } from '../../../core/log/tree.ts'
 import { EMPTY_HEAD, type Head, type LogRecord } from '../../../core/log/event.ts'
 import {
   StoreUnavailableError,
@@ -89,6 +91,29 @@ export const readByDedupeKeys = async (
     records.flatMap((record) => (record.dedupeKey === null ? [] : [[record.dedupeKey, record] as const])),
   )
 }
+
+/** Nodes in order, up to the first one that is missing. */
+export const readTreeNodes = async (
+  query: Query,
+  { level, from, to }: NodeRange,
+): Promise<readonly Uint8Array[]> => {
+  const rows = await query<[number, string]>(
+    level === 0
+      ? { name: 'tree-leaves', text: LEAVES, values: [from, to] }
+      : { name: 'tree-nodes', text: NODES, values: [level, from, to] },
+  )
+  const found: Uint8Array[] = []
+  for (const [index, text] of rows) {
+    const node = bytesFromHex(text)
+    if (index !== from + found.length || node === null) break
+    found.push(node)
+  }
+  return found
+}
+
+const LEAVES = `SELECT seq - 1, sha256('\\x00'::bytea || hash) FROM events
+  WHERE seq > $1 AND seq <= $2 ORDER BY seq`
+const NODES = 'SELECT idx, hash FROM tree_nodes WHERE level = $1 AND idx >= $2 AND idx < $3 ORDER BY idx'
 
 export const countEvents = async (query: Query, typePrefix: string | undefined): Promise<number> => {
   if (typePrefix === undefined) return (await readHead(query)).seq

@@ -1,4 +1,5 @@
 import type { Client } from 'pg'
+import { TREE_SCHEMA } from './tree.ts'
 
 /** A change of the layout raises the number. Older layouts were never released, so they are refused, not migrated. */
 const FORMAT_VERSION = 4
@@ -69,6 +70,8 @@ CREATE TABLE about (
   seq bigint NOT NULL,
   PRIMARY KEY (ref, seq)
 );
+
+${TREE_SCHEMA}
 
 CREATE TABLE snapshots (
   state_version text COLLATE "C" NOT NULL,

@@ -93,6 +93,7 @@ const ensureSchema = (writing: Database, reading: Database): void => {
   }
 }
 
+/** False for an empty file. */
 const isOurs = (db: Database): boolean => {
   const tables = firstRow(
     prepareRows(db, `SELECT count(*), total(name = 'meta'), total(name = 'events') FROM sqlite_schema`),
@@ -100,15 +101,22 @@ const isOurs = (db: Database): boolean => {
   if (tables?.[0] === 0) return false
   if (tables?.[1] !== 1 || tables[2] !== 1)
     throw new Error('the database holds something else than an event log')
-  const version = firstRow(prepareRows(db, `SELECT v FROM meta WHERE k = 'format_version'`))?.[0]
+  const version = String(firstRow(prepareRows(db, `SELECT v FROM meta WHERE k = 'format_version'`))?.[0])
   if (version !== FORMAT_VERSION) {
     throw new Error(
-      `the event log has format version ${String(version)}, this release reads version ${FORMAT_VERSION} only; ` +
+      `the event log has format version ${version}, this release reads version ${FORMAT_VERSION} only; ` +
         'move the file away to begin a new log',
     )
   }
   return true
 }
+
+const TREE_TABLE = `CREATE TABLE tree_nodes (
+  level INTEGER,
+  idx INTEGER,
+  hash TEXT NOT NULL,
+  PRIMARY KEY (level, idx)
+) STRICT, WITHOUT ROWID;`
 
 // The truth is in `events`. The other tables and the indexes are derived from it, in the same transaction.
 const SCHEMA = `
@@ -143,6 +151,7 @@ CREATE TRIGGER events_no_delete BEFORE DELETE ON events BEGIN SELECT RAISE(ABORT
 
 CREATE TABLE about (ref TEXT, seq INTEGER, PRIMARY KEY (ref, seq)) STRICT, WITHOUT ROWID;
 CREATE TABLE counters (dom TEXT PRIMARY KEY, n INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+${TREE_TABLE}
 
 CREATE TABLE snapshots (
   state_version TEXT,

@@ -4,6 +4,7 @@ import { refsInText, refsOf } from '../../../core/log/refs.ts'
 import { assertLinked, isTimestamp, type AppendResult } from '../../../ports/event-log.ts'
 import { firstRow, prepare, prepareRows, type Database, type Statement } from './database.ts'
 import type { SnapshotPart } from './snapshots.ts'
+import { TreeWriter } from './tree.ts'
 
 export type WriterRequest =
   | { readonly kind: 'append'; readonly records: readonly LogRecord[]; readonly expected: Head }
@@ -24,6 +25,7 @@ export class EventWriter {
   readonly #insertEvent: Statement
   readonly #insertAbout: Statement
   readonly #count: Statement
+  readonly #tree: TreeWriter
 
   constructor(db: Database) {
     this.#db = db
@@ -37,6 +39,7 @@ export class EventWriter {
       db,
       'INSERT INTO counters VALUES (?, ?) ON CONFLICT (dom) DO UPDATE SET n = n + excluded.n',
     )
+    this.#tree = new TreeWriter(db)
   }
 
   /** The head is compared under the write lock: that keeps several processes from forking the chain. */
@@ -56,6 +59,7 @@ export class EventWriter {
       this.#insert(record, domain)
     }
     for (const [domain, count] of counts) this.#count.run(domain, count)
+    this.#tree.grow(expected.seq, expected.seq + records.length)
     this.#db.exec('COMMIT')
     return { status: 'appended' }
   }

@@ -1,3 +1,5 @@
+import { verifierKeyText } from '../../../core/log/proof.ts'
+import { sha256 } from '../../../engine/integrity/sha256-bytes.ts'
 import { examples, type DefineCommand } from '../command.ts'
 import { Failure } from '../failure.ts'
 import { recordingInLog } from '../store.ts'
@@ -24,12 +26,15 @@ export const define: DefineCommand = (command, run) => {
         }
         if (error !== null) throw new Failure('identity.unavailable', error)
         const { node_id, public_key, encrypted } = publicMembers
+        const verifier_key =
+          node_id === null || public_key === null ? null : verifierKeyText(node_id, public_key, sha256)
         const text = fields([
           ['Node', node_id ?? quiet('unknown')],
           ['Public key', public_key ?? quiet('unknown')],
+          ['Verifier key', verifier_key ?? quiet('unknown')],
           ['Private key', keyCell(encrypted === true)],
         ])
-        return { document: publicMembers, text }
+        return { document: { ...publicMembers, verifier_key }, text }
       }),
     )
   command

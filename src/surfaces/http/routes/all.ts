@@ -12,6 +12,7 @@ import { mcpRoutes } from './mcp.ts'
 import { oracleRoutes } from './oracle.ts'
 import { positionRoutes } from './positions.ts'
 import { producerRoutes } from './producers.ts'
+import { proofRoutes } from './proofs.ts'
 import { serviceRoutes } from './service.ts'
 import { signalRoutes } from './signals.ts'
 
@@ -31,6 +32,7 @@ export const ROUTES: readonly Route[] = [
   ...oracleRoutes,
   ...positionRoutes,
   ...producerRoutes,
+  ...proofRoutes,
   ...serviceRoutes,
   ...signalRoutes,
 ]
