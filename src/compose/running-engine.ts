@@ -122,16 +122,16 @@ export const openRunningEngine = (options: EngineOptions): Promise<RunningEngine
       if (newest === null) await checkpointer.step('now')
       const onStopped = ({ detail }: { readonly detail: string }): void =>
         logger.error(`no further checkpoints are signed: ${detail}`)
+      const { checkpoint_webhook: webhook } = configuration.store
       let recordedAtMs = clock.now()
-      const onSigned = (): void => {
+      const onSigned = async (): Promise<void> => {
+        const signed = (await checkpoints.read('newest')).notes.at(-1)
+        if (signed === undefined) return
+        if (webhook !== '')
+          await publish(signed.note, webhook).catch((error: unknown) => onError(NOT_PUBLISHED, error))
         if (clock.now() - recordedAtMs < RECORD_EVERY_MS) return
         recordedAtMs = clock.now()
-        checkpoints
-          .read('newest')
-          .then(({ notes }) =>
-            engine.execute({ kind: 'record-checkpoint', checkpoint: recordOf(notes.at(-1) ?? null) }),
-          )
-          .catch((error: unknown) => onError('could not record a checkpoint', error))
+        await engine.execute({ kind: 'record-checkpoint', checkpoint: recordOf(signed) })
       }
       const keeper = keepCheckpoints({
         log,
@@ -192,6 +192,17 @@ const introduce = async (
   }
   const outcome = await engine.execute({ kind: 'start', started })
   if (outcome.status === 'refused') throw new IdentityNotAdmittedError(node_id, public_key, ephemeral)
+}
+
+const NOT_PUBLISHED = 'the webhook did not take a checkpoint'
+const WEBHOOK_MS = 5000
+
+/** To a place that nobody can turn back together with this machine. The next checkpoint covers what this one did. */
+const publish = async (note: string, url: string): Promise<void> => {
+  const headers = { 'content-type': 'text/plain; charset=utf-8' }
+  const signal = AbortSignal.timeout(WEBHOOK_MS)
+  const { status } = await fetch(url, { method: 'POST', body: note, headers, signal })
+  if (status >= 300) throw new Error(`it answered ${status}`)
 }
 
 type RecordedCheckpoint = PayloadOf<'system.checkpoint.v1'>

@@ -109,6 +109,11 @@ export const openSession = async (
   return {
     log: store.log,
     checkpoints: store.checkpoints,
+    pinLog: async () => {
+      const [first] = await store.log.read({ order: 'asc', limit: 1 })
+      if (store.place !== null && first !== undefined)
+        await logPins(environment.home).write(store.place, first.hash)
+    },
     trust: await trustOf(environment.home, await ownKey(environment.home), store.place),
     openEngine: async () => (await open()).engine,
     signCheckpoint: async () => (await open()).signCheckpoint(),

@@ -38,7 +38,7 @@ export interface CatchUpOptions {
   readonly trust: Trust | null
   readonly onPage?: (page: Page) => void
   /** Stored events that change nothing, since nobody who may write here has signed them where they stand. */
-  readonly onUnsigned?: (records: readonly LogRecord[]) => void
+  readonly onUnsigned?: ((records: readonly LogRecord[]) => void) | undefined
 }
 
 /** Folds all events after `memory`, page by page. Start, restart and catching up are this one path. */

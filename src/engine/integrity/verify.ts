@@ -19,7 +19,7 @@ export interface VerifyOptions {
   /** How many of the newest events `fast` looks at. */
   readonly n: number
   /** Null where the log has none: in memory. */
-  readonly checkpoints: CheckpointStore | null
+  readonly checkpoints: Pick<CheckpointStore, 'read'> | null
   readonly trust: Trust
   readonly clock: Pick<Clock, 'now'>
   readonly onProgress?: (progress: VerifyProgress) => void

@@ -92,6 +92,10 @@ export interface IdentityCommands {
   readonly describe: () => Promise<IdentityDescription>
   /** Loads the saved identity or saves a new one; in plain text only for development and without a password. */
   readonly create: (options: { readonly development: boolean }) => Promise<CreatedIdentity>
+  /** Saves the identity that will follow the saved one, unless it is there. */
+  readonly prepareSuccessor: () => Promise<{ readonly nodeId: string; readonly publicKey: string }>
+  /** Puts it in the place of the saved one. */
+  readonly installSuccessor: () => Promise<void>
 }
 
 export interface CreatedIdentity {
@@ -119,6 +123,8 @@ export interface StoreSession extends AsyncDisposable {
   readonly checkpoints: CheckpointStore | null
   /** How what is read is checked: with this node's key, if it has one. */
   readonly trust: Trust
+  /** From now on the log as it is counts as the one at this place. */
+  readonly pinLog: () => Promise<void>
   /** For those who write: opened on first use, and by then the log knows this node's key. */
   readonly openEngine: () => Promise<Engine>
   /** One step towards a checkpoint of the log as it is now, signed with the key of this home. */

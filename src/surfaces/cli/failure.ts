@@ -21,6 +21,7 @@ export const FAILURE_STATUS = {
   'file.unreadable': 404,
   'idempotency.conflict': 409,
   'identity.already_admitted': 409,
+  'identity.in_use': 409,
   'identity.invalid': 422,
   'identity.last_key': 409,
   'identity.not_admitted': 403,

@@ -89,18 +89,24 @@ export const recordAccess = async (
   command: string,
   denial: string | null = null,
 ): Promise<void> => {
-  await execute(engine, {
-    kind: 'record-access',
-    surface: 'cli',
-    entry: {
-      resource: `cli:${command}`,
-      action: 'write',
-      outcome: denial === null ? 'allowed' : 'denied',
-      reason: denial,
-      request_id: requestId,
-    },
-  })
+  await execute(engine, accessCommand({ requestId }, command, denial))
 }
+
+export const accessCommand = (
+  { requestId }: Pick<Invocation, 'requestId'>,
+  command: string,
+  denial: string | null = null,
+): EngineCommand => ({
+  kind: 'record-access',
+  surface: 'cli',
+  entry: {
+    resource: `cli:${command}`,
+    action: 'write',
+    outcome: denial === null ? 'allowed' : 'denied',
+    reason: denial,
+    request_id: requestId,
+  },
+})
 
 /** Records a write that went into a file, after the commands that follow from it. */
 export type RecordInLog = (command: string, ...alongside: readonly EngineCommand[]) => Promise<void>

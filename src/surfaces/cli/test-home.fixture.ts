@@ -13,7 +13,11 @@ import { createUserSettings } from '../../adapters/platform/config-file/user-set
 import { loadConfiguration } from '../../adapters/platform/config-file/sources.ts'
 import { describeIdentity } from '../../adapters/platform/identity/identity-file.ts'
 import { createEphemeralIdentity } from '../../adapters/platform/identity/identity.ts'
-import { loadIdentity } from '../../adapters/platform/identity/load-identity.ts'
+import {
+  installSuccessor,
+  loadIdentity,
+  prepareSuccessor,
+} from '../../adapters/platform/identity/load-identity.ts'
 import { createSigner } from '../../adapters/platform/identity/signer.ts'
 import { signatures } from '../../adapters/platform/signatures/signatures.ts'
 import { createVault, type Vault } from '../../adapters/platform/vault/vault.ts'
@@ -86,6 +90,7 @@ export const openTestHome = async () => {
           log: existing,
           checkpoints,
           trust: { signatures, own: ownKey, firstHash: null },
+          pinLog: async () => undefined,
           openEngine: async () => {
             signer ??= await openSigner()
             lastSigner = signer
@@ -172,6 +177,8 @@ export const openTestHome = async () => {
             const { status, encrypted } = loaded
             return { status, path: 'identity/identity.json', nodeId, publicKey, encrypted }
           },
+          prepareSuccessor: () => prepareSuccessor({ ...identityOptions, devMode: true }),
+          installSuccessor: () => installSuccessor(home),
         },
         vault: vaultWith(password),
         openExistingStore: async () => (log === null ? null : sessionOn(log)),

@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs'
-import { stat } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { Option } from 'commander'
+import { parseSignedCheckpoint, type SignedCheckpoint } from '../../../core/log/checkpoint.ts'
 import { EMPTY_HEAD } from '../../../core/log/event.ts'
 import { acceptLoss } from '../../../engine/integrity/accept-loss.ts'
 import type { CheckResult, Checks } from '../../../engine/integrity/findings.ts'
@@ -9,6 +10,7 @@ import type { IntegrityReport } from '../../../engine/integrity/report.ts'
 import { verifyLog } from '../../../engine/integrity/verify.ts'
 import { STATE_VERSION } from '../../../core/state.ts'
 import { snapshotFaultOf, type Trust } from '../../../engine/integrity/trust.ts'
+import type { CheckpointStore } from '../../../ports/checkpoints.ts'
 import type { EventLog } from '../../../ports/event-log.ts'
 import { linesOf, numberFrom } from '../arguments.ts'
 import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
@@ -27,6 +29,7 @@ export const define: DefineCommand = (command, run) => {
     .option('--fast [events]', `only the newest events (default: ${FAST_EVENTS})`, numberFrom(1, 100_000))
     .option('--file <export>', 'verify this export (JSON lines) instead; needs no store')
     .option('--checkpoints <file>', 'with --file: compare with this checkpoint file')
+    .option('--checkpoint <file|url>', 'also compare with a checkpoint that was kept elsewhere')
     .option('--accept-loss', 'accept a log that is shorter than its checkpoints, such as a restored backup')
     .option('--reason <text>', 'with --accept-loss: why, for the log')
     .addHelpText(
@@ -35,6 +38,7 @@ export const define: DefineCommand = (command, run) => {
         'svc integrity',
         'svc integrity --fast 1000 --json',
         'svc integrity --file events.jsonl --checkpoints events.db.checkpoints',
+        'svc integrity --checkpoint https://example.com/latest-checkpoint',
         'svc integrity --accept-loss --reason "restored the backup of Monday"',
       ),
     )
@@ -49,6 +53,7 @@ interface IntegrityOptions {
   readonly fast?: number | true
   readonly file?: string
   readonly checkpoints?: string
+  readonly checkpoint?: string
   readonly acceptLoss?: true
   readonly reason?: string
 }
@@ -64,11 +69,12 @@ type VerifiedEvents = number | null
 
 const checkIntegrity = async (invocation: Invocation, options: IntegrityOptions): Promise<Answer> => {
   checkCombination(options)
-  const { fast, file, checkpoints, acceptLoss: accepted, reason } = options
+  const { fast, file, checkpoints, checkpoint, acceptLoss: accepted, reason } = options
   if (file !== undefined) return answerOf(await verifyExportFile(invocation, file, checkpoints))
   const setAside = accepted === true ? await acceptLossOf(invocation, reason?.trim() ?? '') : null
   const n = fast === true ? FAST_EVENTS : (fast ?? null)
-  const report = await verifyStore(invocation, n)
+  const elsewhere = checkpoint === undefined ? [] : await checkpointsAt(checkpoint)
+  const report = await verifyStore(invocation, n, elsewhere)
   const nothing = quiet(`nothing is stored in ${invocation.home} yet`)
   return answerOf(report ?? { ...EMPTY_REPORT, mode: n === null ? 'full' : 'fast' }, [
     ['Store', report === null ? nothing : null],
@@ -110,7 +116,11 @@ const EMPTY_REPORT: ShownReport = {
 }
 
 /** The log and what was folded from it; null when there is no store. */
-const verifyStore = async (invocation: Invocation, n: VerifiedEvents): Promise<ShownReport | null> => {
+const verifyStore = async (
+  invocation: Invocation,
+  n: VerifiedEvents,
+  elsewhere: readonly SignedCheckpoint[],
+): Promise<ShownReport | null> => {
   await using session = await invocation.openExistingStore()
   if (session === null) return null
   const { clock } = invocation
@@ -119,7 +129,7 @@ const verifyStore = async (invocation: Invocation, n: VerifiedEvents): Promise<S
   try {
     const report = await verifyLog(log, {
       ...(n === null ? { mode: 'full', n: 0 } : { mode: 'fast', n }),
-      checkpoints,
+      checkpoints: elsewhere.length === 0 ? checkpoints : withNotes(checkpoints, elsewhere),
       trust,
       clock,
       onProgress: ({ step, checked, total }) =>
@@ -133,6 +143,40 @@ const verifyStore = async (invocation: Invocation, n: VerifiedEvents): Promise<S
     bar.end()
   }
 }
+
+/** Signed notes from a file, or from wherever somebody has kept a copy of them. */
+const checkpointsAt = async (place: string): Promise<readonly SignedCheckpoint[]> => {
+  const text = await textAt(place).catch((error: unknown) => {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new Failure('file.unreadable', `cannot read the checkpoint at ${place}: ${reason}`)
+  })
+  const notes = text
+    .split(/(?<=\n\u2014 [^\n]+\n)/)
+    .flatMap((piece) => parseSignedCheckpoint(piece.trimStart()) ?? [])
+  if (notes.length > 0) return notes
+  throw new Failure('file.unreadable', `there is no signed checkpoint at ${place}`)
+}
+
+const textAt = async (place: string): Promise<string> => {
+  if (!/^https?:\/\//.test(place)) return readFile(place, 'utf8')
+  const response = await fetch(place, { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) })
+  if (!response.ok) throw new Error(`it answered ${response.status}`)
+  return response.text()
+}
+
+const ANSWER_WITHIN_MS = 10_000
+
+/** The kept notes and those from elsewhere. */
+const withNotes = (
+  kept: CheckpointStore | null,
+  elsewhere: readonly SignedCheckpoint[],
+): Pick<CheckpointStore, 'read'> => ({
+  read: async (which) => {
+    const { notes, unreadable } = (await kept?.read(which)) ?? { notes: [], unreadable: 0 }
+    const all = [...notes, ...elsewhere].sort((one, other) => one.frontier.size - other.frontier.size)
+    return { notes: all, unreadable }
+  },
+})
 
 /** Hashes, signatures, projections. */
 const STEPS = 3
@@ -229,6 +273,7 @@ const acceptLossOf = async (invocation: Invocation, reason: string): Promise<str
     },
   })
   const accepted = await acceptLoss(checkpoints, clock)
+  await session.pinLog()
   await recordAccess(engine, invocation, 'integrity')
   return accepted?.movedTo ?? null
 }
