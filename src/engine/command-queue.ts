@@ -1,4 +1,5 @@
 import type { Command } from '../core/decide.ts'
+import { StoreUnavailableError } from '../ports/event-log.ts'
 
 /** More commands wait than the queue may hold: the caller retries later. */
 export class QueueFullError extends Error {
@@ -16,8 +17,7 @@ export class EngineClosedError extends Error {
 }
 
 /** Another process ended the key of this one: it has to start again with the new one. */
-export class KeyRetiredError extends Error {
-  override readonly name = 'KeyRetiredError'
+export class KeyRetiredError extends StoreUnavailableError {
   constructor(nodeId: string) {
     super(`the key of ${nodeId} was retired: restart this process with the identity that replaced it`)
   }

@@ -189,7 +189,6 @@ const problemOf = (error: unknown): Problem => {
 const CODES_BY_NAME: Readonly<Record<string, FailureCode>> = {
   ConfigurationFileError: 'config.not_saved',
   IdentityNotAdmittedError: 'identity.not_admitted',
-  KeyRetiredError: 'identity.not_admitted',
   IdentityUnreadableError: 'identity.unavailable',
   SecurityError: 'security.refused',
   StoreUnavailableError: 'store.unavailable',
