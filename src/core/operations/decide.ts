@@ -1,5 +1,8 @@
 import type { NewPayload, PayloadOf } from '../events/catalogue.ts'
 import { accept, type Decision } from '../shared/decision.ts'
+import type { Timestamp } from '../shared/brand.ts'
+import { createAccessKey, revokeAccessKey, type KeyAuthor, type NewAccessKey } from './access-keys.ts'
+import type { OperationsState } from './evolve.ts'
 import type { Configuration } from '../config/schema.ts'
 
 export type OperationsCommand =
@@ -12,8 +15,16 @@ export type OperationsCommand =
       readonly surface: 'api' | 'cli'
     }
   | { readonly kind: 'accept-restore'; readonly restore: PayloadOf<'system.restore.v1'> }
+  | { readonly kind: 'create-access-key'; readonly key: NewAccessKey; readonly surface: 'api' | 'cli' }
+  | { readonly kind: 'revoke-access-key'; readonly name: string; readonly surface: 'api' | 'cli' }
 
-export const decideOperations = (command: OperationsCommand): Decision => {
+/** `isKnownAuthor`: authors belong to signals. */
+export const decideOperations = (
+  { operations }: { readonly operations: OperationsState },
+  command: OperationsCommand,
+  { now }: { readonly now: Timestamp },
+  isKnownAuthor: (author: KeyAuthor) => boolean,
+): Decision => {
   switch (command.kind) {
     case 'start':
       return accept({ type: 'system.started.v1', source: 'system', payload: command.started })
@@ -23,6 +34,12 @@ export const decideOperations = (command: OperationsCommand): Decision => {
       return accept({ type: 'system.config_changed.v1', source: command.surface, payload: command.change })
     case 'accept-restore':
       return accept({ type: 'system.restore.v1', source: 'system', payload: command.restore })
+    case 'create-access-key': {
+      const { key, surface } = command
+      return createAccessKey(operations.accessKeys, key, { now, surface, isKnownAuthor })
+    }
+    case 'revoke-access-key':
+      return revokeAccessKey(operations.accessKeys, command.name, command.surface)
   }
 }
 
@@ -37,6 +54,7 @@ const recordAccess = (entry: AccessEntry, surface: 'api' | 'cli'): Decision =>
     source: surface,
     // In the order of canonical JSON: what stands in order is written several times as fast.
     payload: {
+      ...(entry.access_key === undefined ? {} : { access_key: entry.access_key }),
       action: entry.action,
       outcome: entry.outcome,
       reason: entry.reason,
