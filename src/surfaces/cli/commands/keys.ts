@@ -12,15 +12,15 @@ import { fields, left, printable, quiet, shrinking, table, warning } from '../ta
 export const define: DefineCommand = (command, run) => {
   command
     .description(
-      'An access key is a bearer token with a name, scopes, and perhaps one contributor or producer that it speaks ' +
+      'An access key is sent like the API token. It has a name, scopes, and perhaps one contributor or producer that it speaks ' +
         `for. Scopes: ${ACCESS_SCOPES.join(', ')}. Only the hash of its secret is stored.`,
     )
     .addHelpText(
       'after',
       examples(
         'svc keys create --name dashboard --scopes read',
-        'svc keys create --name ann --scopes read,submit --contributor ann --expires 30d',
-        'svc keys create --name flows --scopes emit --producer etf-flows --expires 2027-01-01',
+        'svc keys create --name ann --scopes submit --contributor ann',
+        'svc keys create --name p1 --scopes emit --producer p1 --expires 30d',
         'svc keys revoke ann',
       ),
     )

@@ -24,6 +24,7 @@ const EXAMPLE = {
 
 export const accessKeyRoutes = routes('Access', {
   listAccessKeys: route('GET', '/access-keys', 'access', {
+    action: 'read',
     summary: 'Access keys, by name',
     description: 'Without their secrets, which nobody but their holders knows. A revoked key is not listed.',
     response: z.object({ keys: z.array(accessKey) }),
@@ -37,7 +38,7 @@ export const accessKeyRoutes = routes('Access', {
       'The secret is in this response and nowhere else: it is sent like a token, `Authorization: Bearer <secret>`. A key ' +
       'with a contributor or producer speaks for that one alone.',
     body: accessKeyRequest.meta({
-      examples: [{ name: 'desk-1', scopes: ['read', 'submit'], contributor: 'n1' }],
+      examples: [{ name: 'desk-1', scopes: ['read', 'submit'] }],
     }),
     response: z.object({ key: accessKey, secret: z.string() }),
     example: { key: EXAMPLE, secret: `${ACCESS_KEY_PREFIX}3q2-7wEjRWeJq83vASNFZ4mrze8BI0VniavN7wEjRWc` },
