@@ -35,7 +35,9 @@ export const api = group('The HTTP API', {
   host: host(),
   port: port(5050),
   auth_token: token('bearer token of all requests; 32 or more random characters'),
-  operator_token: token('second token, then needed to lower the kill switch, settle, and set risk and access'),
+  operator_token: token(
+    'second token, then needed to lower the kill switch, settle, and set risk and access',
+  ),
   cors_origins: z
     .array(origin)
     .max(100)
