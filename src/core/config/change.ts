@@ -89,7 +89,11 @@ export const changeUserSettings = (request: ChangeRequest): Change => {
   const changedLayers = withRequests(layers, requests, asValues(running))
   const effective = effectiveConfiguration(changedLayers)
   // Also what a preset would change, and what the environment hides today.
-  const news = requests.filter(({ path, value }) => !repeats(valueAt(asValues(running), path), value))
+  const news = requests.filter(({ path, value }) =>
+    value === null
+      ? valueAt(layers.user.values, path) !== undefined || !isKnown(path)
+      : !repeats(valueAt(asValues(running), path), value),
+  )
   const unchanged = effectiveConfiguration(layers)
   const touched = [
     ...news.map(({ path }) => path),

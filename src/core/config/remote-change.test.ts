@@ -57,6 +57,7 @@ describe('a change over the network', () => {
     const limited = { ...user, risk: { max_leverage: 1 } }
     for (const body of [{ risk: null }, { risk: { max_leverage: null } }])
       expect(change(layersOf(limited), body).status).toBe('forbidden')
+    expect(change(layersOf(user), { risk: null })).toMatchObject({ status: 'accepted', changed: [] })
     const hidden = layersOf(user, { SVC_RISK__MAX_LEVERAGE: '1' })
     expect(change(hidden, { risk: { max_leverage: 4 } }).status).toBe('forbidden')
   })

@@ -12,8 +12,8 @@ import {
   type NewAccessKey,
 } from './access-keys.ts'
 
-const desk: NewAccessKey = {
-  name: 'desk',
+const reader: NewAccessKey = {
+  name: 'reader',
   hash: '4f'.repeat(32),
   scopes: ['read', 'submit'],
   contributor: null,
@@ -52,10 +52,10 @@ const revoke = (name: string) => ({ kind: 'revoke-access-key', name, surface: 'c
 describe('creating an access key', () => {
   it('stores its hash, scopes, author and expiry', () => {
     const expires_at = timestampOf('2026-03-01T00:00:00.000Z')
-    const key = { ...desk, contributor: nodeId('ann'), expires_at }
+    const key = { ...reader, contributor: nodeId('ann'), expires_at }
     const state = given(ann).when(create(key)).then({ type: 'system.access_key_created.v1', payload: key })
-    expect(keyNamed(state.operations.accessKeys, 'desk')).toMatchObject({
-      hash: desk.hash,
+    expect(keyNamed(state.operations.accessKeys, 'reader')).toMatchObject({
+      hash: reader.hash,
       scopes: ['read', 'submit'],
       author: { kind: 'contributor', id: 'ann' },
       expiresAt: expires_at,
@@ -63,13 +63,15 @@ describe('creating an access key', () => {
   })
 
   it('refuses a name that is taken', () => {
-    given(created(desk))
-      .when(create({ ...desk, hash: '00' }))
-      .thenRefused('access_key.duplicate', { name: 'desk' })
+    given(created(reader))
+      .when(create({ ...reader, hash: '00' }))
+      .thenRefused('access_key.duplicate', { name: 'reader' })
   })
 
   it('takes the name of a revoked key', () => {
-    given(created(desk), revoked('desk')).when(create(desk)).then({ type: 'system.access_key_created.v1' })
+    given(created(reader), revoked('reader'))
+      .when(create(reader))
+      .then({ type: 'system.access_key_created.v1' })
   })
 
   it('refuses an author that is not registered, a built-in producer included', () => {
@@ -79,77 +81,77 @@ describe('creating an access key', () => {
       { producer: 'technical_analysis' },
     ])
       given(ann, p1)
-        .when(create({ ...desk, ...author }))
+        .when(create({ ...reader, ...author }))
         .thenRefused('access_key.author_unknown')
     given(ann, p1)
-      .when(create({ ...desk, producer: 'p1' }))
+      .when(create({ ...reader, producer: 'p1' }))
       .then({ type: 'system.access_key_created.v1' })
   })
 
   it('refuses a contributor by the name of a producer, and the other way round', () => {
     given(ann, p1)
-      .when(create({ ...desk, contributor: nodeId('p1') }))
+      .when(create({ ...reader, contributor: nodeId('p1') }))
       .thenRefused('access_key.author_unknown')
     given(ann, p1)
-      .when(create({ ...desk, producer: 'ann' }))
+      .when(create({ ...reader, producer: 'ann' }))
       .thenRefused('access_key.author_unknown')
   })
 
   it('refuses an expiry that has passed, by the clock of the engine', () => {
     const expires_at = timestampOf('2026-02-20T00:30:00.000Z')
     given()
-      .when(create({ ...desk, expires_at }))
+      .when(create({ ...reader, expires_at }))
       .thenRefused('access_key.expired', { expires_at })
     const before = testContext({ now: timestampOf('2026-02-20T00:29:59.999Z') })
     given()
-      .when(create({ ...desk, expires_at }), before)
+      .when(create({ ...reader, expires_at }), before)
       .then({ type: 'system.access_key_created.v1' })
   })
 
   it('refuses more keys than there may be', () => {
     const many = Array.from({ length: ACCESS_KEYS_MAX }, (_, index) =>
-      created({ ...desk, name: `k${index}`, hash: String(index) }),
+      created({ ...reader, name: `k${index}`, hash: String(index) }),
     )
     given(...many)
-      .when(create(desk))
+      .when(create(reader))
       .thenRefused('access_key.too_many')
     given(...many, revoked('k7'))
-      .when(create(desk))
+      .when(create(reader))
       .then({ type: 'system.access_key_created.v1' })
   })
 })
 
 describe('revoking an access key', () => {
   it('forgets it', () => {
-    const state = given(created(desk))
-      .when(revoke('desk'))
+    const state = given(created(reader))
+      .when(revoke('reader'))
       .then({
         type: 'system.access_key_revoked.v1',
-        payload: { name: 'desk' },
+        payload: { name: 'reader' },
       })
     expect(state.operations.accessKeys.size).toBe(0)
   })
 
   it('refuses a name that no key has', () => {
     for (const name of ['other', '__proto__', 'constructor'])
-      given(created(desk)).when(revoke(name)).thenRefused('access_key.not_found', { name })
+      given(created(reader)).when(revoke(name)).thenRefused('access_key.not_found', { name })
   })
 })
 
 describe('an access key', () => {
   it('ends at its expiry', () => {
     const expires_at = timestampOf('2026-03-01T00:00:00.000Z')
-    const { accessKeys } = stateAfter([created({ ...desk, expires_at })]).operations
-    const key = keyNamed(accessKeys, 'desk')
+    const { accessKeys } = stateAfter([created({ ...reader, expires_at })]).operations
+    const key = keyNamed(accessKeys, 'reader')
     expect(key === null || isExpired(key, timestampOf('2026-02-28T23:59:59.999Z'))).toBe(false)
     expect(key !== null && isExpired(key, expires_at)).toBe(true)
   })
 
   it('is shown without its hash', () => {
-    const { accessKeys } = stateAfter([created(desk)]).operations
+    const { accessKeys } = stateAfter([created(reader)]).operations
     const [shown] = viewAccessKeys(accessKeys, timestampOf('2026-02-20T00:30:00.000Z'))
     expect(shown).toEqual({
-      name: 'desk',
+      name: 'reader',
       scopes: ['read', 'submit'],
       contributor: null,
       producer: null,
@@ -165,19 +167,19 @@ describe('a request for an access key', () => {
     [{ name: '', scopes: ['read'] }],
     [{ name: 'a b', scopes: ['read'] }],
     [{ name: 'x'.repeat(65), scopes: ['read'] }],
-    [{ name: 'desk', scopes: [] }],
-    [{ name: 'desk', scopes: ['everything'] }],
-    [{ name: 'desk', scopes: ['read'], contributor: 'ann', producer: 'p1' }],
-    [{ name: 'desk', scopes: ['read', 'operate'], contributor: 'ann' }],
-    [{ name: 'desk', scopes: ['operate'], producer: 'p1' }],
-    [{ name: 'desk', scopes: ['read'], expires_at: 'tomorrow' }],
+    [{ name: 'reader', scopes: [] }],
+    [{ name: 'reader', scopes: ['everything'] }],
+    [{ name: 'reader', scopes: ['read'], contributor: 'ann', producer: 'p1' }],
+    [{ name: 'reader', scopes: ['read', 'operate'], contributor: 'ann' }],
+    [{ name: 'reader', scopes: ['operate'], producer: 'p1' }],
+    [{ name: 'reader', scopes: ['read'], expires_at: 'tomorrow' }],
   ])('is refused: %j', (request) => {
     expect(accessKeyRequest.safeParse(request).success).toBe(false)
   })
 
   it('names each scope once', () => {
-    const request = accessKeyRequest.parse({ name: 'desk', scopes: ['submit', 'read', 'submit'] })
-    expect(newAccessKey(request, 'hash')).toEqual({ ...desk, hash: 'hash' })
+    const request = accessKeyRequest.parse({ name: 'reader', scopes: ['submit', 'read', 'submit'] })
+    expect(newAccessKey(request, 'hash')).toEqual({ ...reader, hash: 'hash' })
   })
 })
 
@@ -188,7 +190,7 @@ describe('the audit', () => {
     const record = (more: object) =>
       ({ kind: 'record-access', surface: 'api', entry: { ...entry, ...more } }) as const
     given()
-      .when(record({ access_key: 'desk' }))
-      .then({ type: 'system.audit.v1', payload: { access_key: 'desk' } })
+      .when(record({ access_key: 'reader' }))
+      .then({ type: 'system.audit.v1', payload: { access_key: 'reader' } })
   })
 })

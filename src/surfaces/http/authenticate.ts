@@ -55,10 +55,8 @@ export const awaitNewestKeys = async (
   if (authorization.includes(ACCESS_KEY_PREFIX)) await engine.fresh()
 }
 
-export const isValidKey = (
-  { hash }: AccessKey,
-  { engine, clock }: Pick<AuthDependencies, 'engine' | 'clock'>,
-): boolean => keyWith(hash, { engine, clock }) !== null
+export const isValidKey = (key: AccessKey, service: Pick<AuthDependencies, 'engine' | 'clock'>): boolean =>
+  keyWith(key.hash, service) !== null
 
 const forbidden = (caller: Caller, need: Need): Problem => {
   if (need === 'access') return problem('auth.forbidden', ACCESS_NEEDS)
@@ -93,10 +91,10 @@ const holderOf = (
 
 /** A look-up by the hash of a secret reveals nothing about the secret, however long it takes. */
 const keyWith = (
-  hash: string,
+  secretHash: string,
   { engine, clock }: Pick<AuthDependencies, 'engine' | 'clock'>,
 ): AccessKey | null => {
-  const key = engine.state.operations.accessKeys.get(hash)
+  const key = engine.state.operations.accessKeys.get(secretHash)
   return key === undefined || isExpired(key, isoNow(clock)) ? null : key
 }
 

@@ -51,10 +51,11 @@ const list = async (invocation: Invocation): Promise<Answer> => {
       shrinking('Name', ({ name }) => name),
       left('Scopes', ({ scopes }) => scopes.join(', ')),
       shrinking('Speaks for', ({ contributor, producer }) => contributor ?? producer ?? quiet('any')),
-      left('Created', ({ created_at }) => created_at),
-      left('Expires', ({ expires_at, expired }) =>
-        expires_at === null ? quiet('never') : expired ? warning(`expired ${expires_at}`) : expires_at,
-      ),
+      left('Expires', ({ expires_at, expired }) => {
+        if (expires_at === null) return quiet('never')
+        const minute = `${expires_at.slice(0, 16)}Z`
+        return expired ? warning(`${minute} (over)`) : minute
+      }),
     ],
     'There are no access keys yet.',
   )

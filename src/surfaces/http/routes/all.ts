@@ -19,6 +19,7 @@ import { signalRoutes } from './signals.ts'
 /** Every endpoint. A new resource is one file and one line here. */
 export const ROUTES: readonly Route[] = [
   ...accessKeyRoutes,
+  ...agentRoutes,
   ...brainRoutes,
   ...configRoutes,
   ...contributorRoutes,
@@ -34,5 +35,4 @@ export const ROUTES: readonly Route[] = [
   ...producerRoutes,
   ...serviceRoutes,
   ...signalRoutes,
-  ...agentRoutes,
 ]
