@@ -19,7 +19,6 @@ import { signalRoutes } from './signals.ts'
 /** Every endpoint. A new resource is one file and one line here. */
 export const ROUTES: readonly Route[] = [
   ...accessKeyRoutes,
-  ...agentRoutes,
   ...brainRoutes,
   ...configRoutes,
   ...contributorRoutes,
@@ -35,4 +34,5 @@ export const ROUTES: readonly Route[] = [
   ...producerRoutes,
   ...serviceRoutes,
   ...signalRoutes,
+  ...agentRoutes,
 ]
