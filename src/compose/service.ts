@@ -38,6 +38,7 @@ export const startService = (
     const current = configuration.current()
     const { logger, hide } = openLogger(environment, configuration)
     for (const warning of warnings) logger.warn(warning)
+    if (current.api.auth_token !== '' && current.api.operator_token === '') logger.warn(ONE_TOKEN)
 
     const store = inMemory ? openMemoryStore() : await openStore(environment, current)
     closers.add(() => store.log.close())
@@ -137,6 +138,10 @@ export const startService = (
     closers.add(() => driving.close())
     return { baseUrl, dashboardUrl, close: () => closers.closeAll() }
   })
+
+const ONE_TOKEN =
+  'api.operator_token is not set: whoever holds the API token can change settings and lower the kill switch; set it ' +
+  'with "svc config set api.operator_token -"'
 
 /** A home that cannot be written to costs commands the way to the service, not the service itself. */
 const noted = async (home: string, entry: ServiceEntry, logger: Logger): Promise<boolean> => {

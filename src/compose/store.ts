@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { checkpointFile } from '../adapters/platform/checkpoint-file/checkpoint-file.ts'
 import { describeIdentity } from '../adapters/platform/identity/identity-file.ts'
 import { logPins } from '../adapters/platform/identity/log-pins.ts'
@@ -91,7 +91,7 @@ const placeOf = ({ url }: Configuration['store']): string => {
 const databasePath = (home: string): string => join(home, 'data', 'events.db')
 
 const checkpointPath = (home: string, { url, checkpoint_file }: Configuration['store']): string => {
-  if (checkpoint_file !== '') return checkpoint_file
+  if (checkpoint_file !== '') return resolve(home, checkpoint_file)
   if (url === '') return `${databasePath(home)}.checkpoints`
   // Named after the location of the log, without the password, so that two logs never share a file.
   const { host, pathname } = new URL(url)

@@ -1,10 +1,13 @@
 import { decideBrain, type BrainCommand } from './brain/decide.ts'
 import { decideMarket, type MarketCommand } from './market/decide.ts'
+import type { KeyAuthor } from './operations/access-keys.ts'
 import { decideOperations, type OperationsCommand } from './operations/decide.ts'
 import { callsOfSignals } from './reputation/open-call.ts'
 import { decideReputation, type ReputationCommand } from './reputation/decide.ts'
 import type { Decision } from './shared/decision.ts'
 import type { DecisionContext } from './shared/decision-context.ts'
+import { nodeId } from './shared/brand.ts'
+import { activeByNode } from './signals/contributors.ts'
 import { decideSignals, type SignalsCommand } from './signals/decide.ts'
 import type { State } from './state.ts'
 import { decideTrading, type TradingCommand } from './trading/decide.ts'
@@ -95,6 +98,14 @@ export const decide = (state: State, command: Command, context: DecisionContext)
     case 'admit-key':
     case 'retire-key':
     case 'rotate-key':
-      return decideOperations(state, command, context)
+    case 'create-access-key':
+    case 'revoke-access-key':
+      return decideOperations(state, command, context, isKnownAuthor(state))
   }
 }
+
+/** Whether a key can be bound to it. Built-in producers speak for themselves. */
+const isKnownAuthor =
+  ({ signals: { contributors, producers } }: State) =>
+  ({ kind, id }: KeyAuthor): boolean =>
+    kind === 'contributor' ? activeByNode(contributors, nodeId(id)) !== null : producers.registered.has(id)

@@ -7,12 +7,19 @@ export interface ChangeOptions {
   readonly insecureOk: boolean
   /** Dotted keys that may only have this value. */
   readonly locked?: Readonly<Record<string, Json>>
+  /**
+   * Of a change that comes over the network: which keys its caller may change. It sets no token that was not set, and
+   * no path outside the home folder.
+   */
+  readonly remote?: { readonly mayChange: (path: readonly string[]) => boolean }
 }
 
 /** The body is not an object, or has invalid values. Nothing changed. */
 export type ConfigurationRefusal =
   | { readonly status: 'malformed'; readonly faults: readonly Fault[] }
   | { readonly status: 'refused'; readonly faults: readonly Fault[] }
+  /** The caller may not change these keys. */
+  | { readonly status: 'forbidden'; readonly faults: readonly Fault[] }
 
 export type ConfigurationCheck =
   | { readonly status: 'valid'; readonly configuration: Configuration }

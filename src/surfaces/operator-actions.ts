@@ -3,6 +3,7 @@ import type { Command } from '../core/decide.ts'
 import { intentId, orderId, positionId } from '../core/shared/brand.ts'
 import type { KillSwitchLevel } from '../core/shared/level.ts'
 import type { Operator } from '../core/trading/exits.ts'
+import { mayDo, type Caller } from './caller.ts'
 
 /** What operators do: REST and MCP take the same arguments and execute the same commands. */
 
@@ -22,9 +23,16 @@ type Optional = string | undefined
 export const setKillSwitch = (
   { level, reason }: z.output<typeof killSwitchMove>,
   operator: string,
+  caller: Caller,
 ): Command => ({
   kind: 'set-kill-switch',
-  move: { level: level as KillSwitchLevel, reason, operator, surface: 'api' },
+  move: {
+    level: level as KillSwitchLevel,
+    reason,
+    operator,
+    surface: 'api',
+    mayLower: mayDo(caller, 'operator'),
+  },
 })
 
 export const closePosition = (id: string, reason: Optional, operator: string): Command => ({

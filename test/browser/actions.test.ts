@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { eventsOf, submit } from '../interface/acts.ts'
-import { TOKEN } from '../interface/service.ts'
+import { svc, TOKEN } from '../interface/service.ts'
 import { BROWSER, openPage, PHONE, signIn } from './browser.fixture.ts'
 import { openPositions } from './engine.fixture.ts'
 import { useSignedInPage } from './signed-in-page.fixture.ts'
@@ -138,19 +138,37 @@ describe.skipIf(BROWSER === undefined)('an operator', () => {
     expect((await dashboard.engine.call('GET', '/positions')).body).toEqual([])
   })
 
-  it('is asked for the operator token with every action once there is one', async () => {
-    const body = { api: { operator_token: OPERATOR_TOKEN } }
-    expect((await dashboard.engine.call('POST', '/config', { body })).status).toBe(200)
-    for (const [button, expected] of [
-      ['Raise to 1', 1],
-      ['Raise to 2', 2],
-    ] as const) {
-      await dashboard.page
+  it('is asked for the operator token with every action that needs it, once there is one', async () => {
+    const { engine } = dashboard
+    expect(svc(engine.home, ['config', 'set', 'api.operator_token', OPERATOR_TOKEN]).exitCode).toBe(0)
+    const operatorToken = async (): Promise<unknown> =>
+      ((await engine.call('GET', '/config')).body as { api: { operator_token: string } }).api.operator_token
+    await expect.poll(operatorToken).not.toBe('')
+    const openKillSwitch = () =>
+      dashboard.page
         .getByRole('button', { name: /^Kill switch L/ })
         .first()
         .click()
-      await dashboard.page.getByRole('dialog').getByRole('button', { name: 'Raise' }).first().click()
-      await dashboard.page.getByRole('button', { name: button }).click()
+    const untilShown = (expected: number) =>
+      dashboard.page
+        .getByRole('button', { name: `Kill switch L${expected}` })
+        .first()
+        .waitFor()
+    // Raising needs none.
+    await openKillSwitch()
+    await dashboard.page.getByRole('dialog').getByRole('button', { name: 'Raise' }).nth(1).click()
+    await dashboard.page.getByRole('button', { name: 'Raise to 2' }).click()
+    await untilShown(2)
+    await dashboard.page.keyboard.press('Escape')
+    for (const [index, expected] of [
+      [1, 1],
+      [0, 0],
+    ] as const) {
+      await openKillSwitch()
+      await dashboard.page.getByRole('dialog').getByRole('button', { name: 'Lower' }).nth(index).click()
+      await dashboard.page.getByLabel('Reason').fill('looked at it')
+      await dashboard.page.getByLabel('Type LOWER to confirm').fill('lower')
+      await dashboard.page.getByRole('button', { name: `Lower to ${expected}` }).click()
       const token = dashboard.page.getByRole('textbox', { name: 'Operator token' })
       await token.fill('wrong')
       await dashboard.page.getByRole('button', { name: 'Continue' }).click()
@@ -158,10 +176,7 @@ describe.skipIf(BROWSER === undefined)('an operator', () => {
       await token.fill(OPERATOR_TOKEN)
       await dashboard.page.getByRole('button', { name: 'Continue' }).click()
       await expect.poll(level).toBe(expected)
-      await dashboard.page
-        .getByRole('button', { name: `Kill switch L${expected}` })
-        .first()
-        .waitFor()
+      await untilShown(expected)
       await dashboard.page.keyboard.press('Escape')
     }
   })

@@ -100,7 +100,7 @@ onEveryStore('the kill switch', (store) => {
     expect((await service.call('GET', '/integrity?mode=full')).body).toMatchObject({ ok: true })
   })
 
-  it('A033: with an operator token the ordinary one may look but not touch', async () => {
+  it('A033: with an operator token the ordinary one may look and raise, and touch nothing else', async () => {
     const operator = 'operator-token-of-more-than-thirty-two-characters'
     const guarded = await startService(await newHome(), {
       ...(await store()),
@@ -108,6 +108,7 @@ onEveryStore('the kill switch', (store) => {
     })
     const body = { level: 1, reason: 'x' }
     expect((await guarded.call('GET', '/kill-switch')).status).toBe(200)
+    expect((await guarded.call('POST', '/kill-switch', { body: { ...body, level: 2 } })).status).toBe(200)
     const paths = ['/kill-switch', '/config', '/karma/settle']
     for (const path of paths) {
       expect((await guarded.call('POST', path, { body })).body).toMatchObject({

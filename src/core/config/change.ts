@@ -1,4 +1,4 @@
-import type { Fault } from '../shared/faults.ts'
+import { type Fault, FAULTS_MAX } from '../shared/faults.ts'
 import type { Json, JsonObject } from '../shared/json.ts'
 import { isKnown } from './keys.ts'
 import {
@@ -36,8 +36,18 @@ interface ChangeRequest {
   readonly insecureOk: boolean
   /** Keys, dotted, that may only be given this value. */
   readonly locked?: Readonly<Record<string, Json>>
+  /** Of a change that comes over the network. */
+  readonly remote?: RemoteRules
   /** The first words of `loc` in faults. */
   readonly prefix: readonly string[]
+}
+
+/** What bounds a change that somebody makes from another machine. */
+interface RemoteRules {
+  /** Whether the caller may change this key. */
+  readonly mayChange: (path: KeyPath) => boolean
+  /** Whether this file is in the home folder. */
+  readonly isInHome: (file: string) => boolean
 }
 
 export interface AcceptedChange {
@@ -58,6 +68,8 @@ export type Change =
   /** The body is not an object. */
   | { readonly status: 'malformed'; readonly faults: readonly Fault[] }
   | { readonly status: 'refused'; readonly faults: readonly Fault[] }
+  /** The caller may not change these keys. */
+  | { readonly status: 'forbidden'; readonly faults: readonly Fault[] }
 
 /** Several times what a complete configuration has. */
 const KEYS_MAX = 2000
@@ -76,6 +88,23 @@ export const changeUserSettings = (request: ChangeRequest): Change => {
   const requests = leaves.filter(({ path, value }) => !isRedactedSecret(path, value))
   const changedLayers = withRequests(layers, requests, asValues(running))
   const effective = effectiveConfiguration(changedLayers)
+  // Also what a preset would change, and what the environment hides today.
+  const news = requests.filter(({ path, value }) =>
+    value === null
+      ? valueAt(layers.user.values, path) !== undefined || !isKnown(path)
+      : !repeats(valueAt(asValues(running), path), value),
+  )
+  const unchanged = effectiveConfiguration(layers)
+  const touched = [
+    ...news.map(({ path }) => path),
+    ...(effective.status === 'valid' && unchanged.status === 'valid'
+      ? changedKeys(unchanged.configuration, effective.configuration)
+      : []),
+  ]
+  const notAllowed = notAllowedFaults(touched, request)
+  if (notAllowed.length > 0) return { status: 'forbidden', faults: notAllowed }
+  const remoteFaults = faultsOfRemote(news, request)
+  if (remoteFaults.length > 0) return { status: 'refused', faults: remoteFaults }
   const asksForNoToken = requests.some(
     ({ path, value }) => path.join('.') === 'api.auth_token' && value === '',
   )
@@ -155,6 +184,38 @@ const tokenFaults = ({ api }: Configuration, { mayBeEmpty, asksForNoToken }: Tok
         },
       ]
     : []
+
+const notAllowedFaults = (
+  touched: readonly KeyPath[],
+  { remote, prefix }: Pick<ChangeRequest, 'remote' | 'prefix'>,
+): readonly Fault[] => {
+  const keys = new Map(touched.map((path) => [dotted(path), path]))
+  return [...keys.values()]
+    .filter((path) => remote !== undefined && !remote.mayChange(path))
+    .slice(0, FAULTS_MAX)
+    .map((path) => ({ loc: [...prefix, ...path], msg: 'needs the operator token', type: 'conflict' }))
+}
+
+const TOKEN_KEYS: ReadonlySet<string> = new Set(['api.auth_token', 'api.operator_token'])
+
+/** Settings that name a file. */
+const FILE_KEYS: ReadonlySet<string> = new Set(['market.file', 'store.checkpoint_file'])
+
+/** Whoever sets the first token owns the service, and a path may name any file that the service can reach. */
+const faultsOfRemote = (
+  news: readonly Leaf[],
+  { running, remote, prefix }: Pick<ChangeRequest, 'running' | 'remote' | 'prefix'>,
+): readonly Fault[] => {
+  if (remote === undefined) return []
+  return news.flatMap(({ path, value }): readonly Fault[] => {
+    const key = dotted(path)
+    if (typeof value !== 'string' || value === '') return []
+    const fault = (msg: string): readonly Fault[] => [{ loc: [...prefix, ...path], msg, type: 'conflict' }]
+    if (TOKEN_KEYS.has(key) && valueAt(asValues(running), path) === '')
+      return fault(`is not set and cannot be set from afar: use "svc config set ${key} -"`)
+    return FILE_KEYS.has(key) && !remote.isInHome(value) ? fault('must be inside the home folder') : []
+  })
+}
 
 const lockedFaults = (
   changed: readonly KeyPath[],

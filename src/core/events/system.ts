@@ -21,6 +21,8 @@ const startIntegrity = z.object({
 const recordedCheckpoint = z.object({ size: z.int(), root: z.string() })
 
 const nodeKey = { node_id: z.string(), public_key: z.string().regex(/^[0-9a-f]{64}$/), reason: z.string() }
+/** What an access key may be allowed to do. */
+export const ACCESS_SCOPES = ['read', 'submit', 'emit', 'operate'] as const
 
 export const systemEvents = {
   'system.started.v1': z.object({
@@ -51,6 +53,17 @@ export const systemEvents = {
   /** The last event that this key has anything to do with. */
   'system.key_retired.v1': z.object(nodeKey),
   'system.checkpoint.v1': recordedCheckpoint,
+  /** Only the hash of the secret: whoever reads the log cannot use the key. */
+  'system.access_key_created.v1': z.object({
+    name: z.string(),
+    hash: z.string(),
+    scopes: z.array(z.enum(ACCESS_SCOPES)),
+    /** The only contributor or producer that the key speaks for; both null if it speaks for any. */
+    contributor: branded<NodeId>().nullable(),
+    producer: z.string().nullable(),
+    expires_at: branded<Timestamp>().nullable(),
+  }),
+  'system.access_key_revoked.v1': z.object({ name: z.string() }),
   'system.config_changed.v1': z.object({ changed: z.array(z.string()), config_hash: z.string() }),
   'system.kill_switch.v1': z.object({
     level: killSwitchLevel,
@@ -69,6 +82,8 @@ export const systemEvents = {
     outcome: z.enum(['allowed', 'denied']),
     reason: z.string().nullable(),
     request_id: z.string().nullable(),
+    /** The name of the access key that the request was made with. */
+    access_key: z.string().optional(),
   }),
   'system.dcg_violation.v1': z.object({
     symbol: z.string(),

@@ -1,6 +1,7 @@
 import type { NewPayload, PayloadOf } from '../events/catalogue.ts'
 import { accept, refuse, type Decision } from '../shared/decision.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
+import { createAccessKey, revokeAccessKey, type KeyAuthor, type NewAccessKey } from './access-keys.ts'
 import type { Configuration } from '../config/schema.ts'
 import type { OperationsState } from './evolve.ts'
 import { acceptedKey, isAccepted, isNamedByKey, type Keys } from './keys.ts'
@@ -20,6 +21,8 @@ export type OperationsCommand =
   | { readonly kind: 'retire-key'; readonly nodeId: string; readonly reason: string }
   /** The deciding node ends its own key in favour of a new one. */
   | { readonly kind: 'rotate-key'; readonly successor: NodeKey }
+  | { readonly kind: 'create-access-key'; readonly key: NewAccessKey; readonly surface: 'api' | 'cli' }
+  | { readonly kind: 'revoke-access-key'; readonly name: string; readonly surface: 'api' | 'cli' }
 
 export type NodeKey = PayloadOf<'system.key_admitted.v1'>
 
@@ -28,11 +31,15 @@ export interface OperationsFacts {
   readonly operations: OperationsState
 }
 
+/** `isKnownAuthor`: authors belong to signals. */
 export const decideOperations = (
-  { operations: { nodes } }: OperationsFacts,
+  { operations }: OperationsFacts,
   command: OperationsCommand,
   context: DecisionContext,
+  isKnownAuthor: (author: KeyAuthor) => boolean,
 ): Decision => {
+  const { nodes } = operations
+  const { now } = context
   switch (command.kind) {
     case 'start':
       return start(nodes, command.started)
@@ -50,6 +57,12 @@ export const decideOperations = (
       return accept({ type: 'system.config_changed.v1', source: command.surface, payload: command.change })
     case 'accept-restore':
       return accept({ type: 'system.restore.v1', source: 'system', payload: command.restore })
+    case 'create-access-key': {
+      const { key, surface } = command
+      return createAccessKey(operations.accessKeys, key, { now, surface, isKnownAuthor })
+    }
+    case 'revoke-access-key':
+      return revokeAccessKey(operations.accessKeys, command.name, command.surface)
   }
 }
 
@@ -103,6 +116,7 @@ const recordAccess = (entry: AccessEntry, surface: 'api' | 'cli'): Decision =>
     source: surface,
     // In the order of canonical JSON: what stands in order is written several times as fast.
     payload: {
+      ...(entry.access_key === undefined ? {} : { access_key: entry.access_key }),
       action: entry.action,
       outcome: entry.outcome,
       reason: entry.reason,

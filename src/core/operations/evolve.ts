@@ -1,4 +1,5 @@
 import type { KnownEvent } from '../events/catalogue.ts'
+import { evolveAccessKeys, INITIAL_ACCESS_KEYS, type AccessKeys } from './access-keys.ts'
 import { evolveKeys, NO_KEYS, type Keys } from './keys.ts'
 
 interface Nodes extends Keys {
@@ -10,9 +11,14 @@ export interface OperationsState {
   readonly nodes: Nodes
   /** Of the configuration that was changed last; null if it never was. */
   readonly configHash: string | null
+  readonly accessKeys: AccessKeys
 }
 
-export const INITIAL_OPERATIONS: OperationsState = { nodes: { ...NO_KEYS, starts: 0 }, configHash: null }
+export const INITIAL_OPERATIONS: OperationsState = {
+  nodes: { ...NO_KEYS, starts: 0 },
+  configHash: null,
+  accessKeys: INITIAL_ACCESS_KEYS,
+}
 
 export const evolveOperations = (state: OperationsState, event: KnownEvent): OperationsState => {
   const { nodes } = state
@@ -24,6 +30,9 @@ export const evolveOperations = (state: OperationsState, event: KnownEvent): Ope
       return { ...state, nodes: { ...evolveKeys(nodes, event), starts: nodes.starts } }
     case 'system.config_changed.v1':
       return { ...state, configHash: event.payload.config_hash }
+    case 'system.access_key_created.v1':
+    case 'system.access_key_revoked.v1':
+      return { ...state, accessKeys: evolveAccessKeys(state.accessKeys, event) }
     default:
       return state
   }

@@ -21,6 +21,12 @@ export const refuse = (code: RefusalCode, detail: string, extras: JsonObject = {
 
 /** Every reason for which a command is refused. A code without a status does not compile (surfaces). */
 export const REFUSAL_CODES = [
+  'access_key.author_unknown',
+  'access_key.duplicate',
+  'access_key.expired',
+  'access_key.not_found',
+  'access_key.too_many',
+  'auth.forbidden',
   'contributor.duplicate',
   'contributor.not_found',
   'idempotency.conflict',

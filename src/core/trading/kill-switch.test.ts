@@ -68,6 +68,25 @@ describe('an operator', () => {
   })
 })
 
+describe('a caller who is no operator', () => {
+  const set = (level: KillSwitchLevel) =>
+    ({ kind: 'set-kill-switch', move: { ...move(level), mayLower: false } }) as const
+
+  it('raises the level', () => {
+    given(raisedTo(1)).when(set(3)).then({ type: 'system.kill_switch.v1' }, { type: 'alert.kill_switch' })
+  })
+
+  it('does not lower it, from any level to any level', () => {
+    for (const from of levels)
+      for (const to of levels.filter((level) => level < from))
+        given(raisedTo(from)).when(set(to)).thenRefused('auth.forbidden', { level: from })
+  })
+
+  it('changes nothing by choosing the current level', () => {
+    given(raisedTo(2)).when(set(2)).thenNothing()
+  })
+})
+
 describe('an automatic cause', () => {
   it('raises, and every raise alerts', () => {
     given(raisedTo(1))

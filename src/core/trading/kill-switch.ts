@@ -27,6 +27,8 @@ export interface OperatorMove {
   readonly reason: string
   readonly operator: string
   readonly surface: 'api' | 'cli'
+  /** False for callers who are no operators: they may only raise the level. */
+  readonly mayLower?: boolean
 }
 
 export interface Cause {
@@ -44,6 +46,8 @@ export const setKillSwitch = (
   acknowledged: Acknowledged = {},
 ): Decision => {
   if (move.level === current.level) return accept()
+  if (move.level < current.level && move.mayLower === false)
+    return refuse('auth.forbidden', 'Only an operator lowers the kill switch', { level: current.level })
   return move.level > current.level
     ? accept(...raised(current, move))
     : accept(lowered(current, move, acknowledged))

@@ -9,6 +9,12 @@ export type ExitCode = typeof EXIT_OK | typeof EXIT_FAILED | typeof EXIT_USAGE
 
 /** Every way in which a command can fail, with the status of the same error in the API. */
 export const FAILURE_STATUS = {
+  'access_key.author_unknown': 404,
+  'access_key.duplicate': 409,
+  'access_key.expired': 400,
+  'access_key.not_found': 404,
+  'access_key.too_many': 409,
+  'auth.forbidden': 403,
   'backtest.no_bars': 422,
   'checkpoint.not_found': 404,
   'config.invalid': 400,

@@ -19,7 +19,7 @@ type Load = () => Promise<{ readonly define: DefineCommand }>
 /** Every command by group, in the order of the help: what a newcomer needs comes first. */
 export const COMMANDS: Readonly<Record<string, readonly (readonly [string, string, Load])[]>> = {
   Run: [
-    ['init', 'create folders, settings with a token, and an identity', () => import('./commands/init.ts')],
+    ['init', 'create folders, settings with tokens, and an identity', () => import('./commands/init.ts')],
     [
       'mcp',
       'connect an AI agent to the service over standard input/output',
@@ -86,6 +86,7 @@ export const COMMANDS: Readonly<Record<string, readonly (readonly [string, strin
   Settings: [
     ['config', 'show, check or change settings', () => import('./commands/config.ts')],
     ['identity', 'the key that signs every event', () => import('./commands/identity.ts')],
+    ['keys', 'access keys: callers with names and rights of their own', () => import('./commands/keys.ts')],
     ['vault', 'secrets, encrypted at rest', () => import('./commands/vault.ts')],
   ],
 }

@@ -51,6 +51,8 @@ export interface Printer {
   readonly json: boolean
   /** The one answer. Only the asked-for form is made. */
   result(document: unknown, text: Text | string): Promise<void>
+  /** The one answer of a command that creates a secret: it is shown now and never again. */
+  reveal(document: unknown, text: Text | string): Promise<void>
   /** What is known to hold no secret and must stay as it is, byte for byte. */
   asIs(text: string): Promise<void>
 }
@@ -59,17 +61,19 @@ export const printerTo = (
   stdout: TerminalStream,
   { json, style }: { readonly json: boolean; readonly style: Style },
   knownSecrets: () => readonly string[],
-): Printer => ({
-  json,
-  result: (document, text) =>
-    writeTo(
-      stdout,
-      json
-        ? documentText(redactValue(document, knownSecrets()))
-        : redactText(typeof text === 'string' ? text : text(style), knownSecrets()),
-    ),
-  asIs: (text) => writeTo(stdout, text),
-})
+): Printer => {
+  const textOf = (text: Text | string): string => (typeof text === 'string' ? text : text(style))
+  return {
+    json,
+    result: (document, text) =>
+      writeTo(
+        stdout,
+        json ? documentText(redactValue(document, knownSecrets())) : redactText(textOf(text), knownSecrets()),
+      ),
+    reveal: (document, text) => writeTo(stdout, json ? documentText(document) : textOf(text)),
+    asIs: (text) => writeTo(stdout, text),
+  }
+}
 
 export const documentText = (document: unknown): string => `${JSON.stringify(document, null, 2)}\n`
 

@@ -60,17 +60,17 @@ describe('the API through the dashboard', () => {
   })
 
   it('sends the operator token with the one request that has it', async () => {
-    const raise = (headers: Readonly<Record<string, string>>) =>
+    const closeAll = (headers: Readonly<Record<string, string>>) =>
       dashboard.ask(
         'POST',
-        '/api/v1/kill-switch',
-        json({ level: 1, reason: 'x' }, { cookie, 'sec-fetch-site': 'same-origin', ...headers }),
+        '/api/v1/positions/close-all',
+        json({ reason: 'x' }, { cookie, 'sec-fetch-site': 'same-origin', ...headers }),
       )
-    expect(JSON.parse((await raise({})).text)).toMatchObject({ status: 403, code: 'auth.forbidden' })
+    expect(JSON.parse((await closeAll({})).text)).toMatchObject({ status: 403, code: 'auth.forbidden' })
     for (const wrong of ['wrong', '%zz', '%20'])
-      expect((await raise({ 'x-operator-token': wrong })).status).toBe(401)
-    expect((await raise({ 'x-operator-token': OPERATOR_TOKEN })).status).toBe(200)
-    expect((await raise({})).status).toBe(403)
+      expect((await closeAll({ 'x-operator-token': wrong })).status).toBe(401)
+    expect((await closeAll({ 'x-operator-token': OPERATOR_TOKEN })).status).toBe(200)
+    expect((await closeAll({})).status).toBe(403)
   })
 
   it('ends a session whose token was changed', async () => {

@@ -92,7 +92,7 @@ describe('the audit', () => {
       routes: [...ROUTES, ...locked],
     })
     const unauthorized = await server.call('GET', '/events?limit=2', { token: null })
-    await server.call('POST', '/kill-switch', { json: WRITE })
+    await server.call('POST', '/positions/close-all')
     await server.call('POST', '/locked', { headers: { 'x-trace-id': 't' } })
     await server.callRoot('GET', '/metrics', { token: 'wrong' })
     expect(await server.auditEntries()).toMatchObject([
@@ -103,7 +103,7 @@ describe('the audit', () => {
         reason: 'auth.missing_token',
         request_id: unauthorized.body['request_id'],
       },
-      { resource: '/kill-switch', action: 'write', outcome: 'denied', reason: 'auth.forbidden' },
+      { resource: '/positions/close-all', action: 'write', outcome: 'denied', reason: 'auth.forbidden' },
       { resource: '/locked', action: 'write', outcome: 'denied', reason: 'kill_switch_active', traceId: 't' },
       { resource: '/metrics', action: 'read', outcome: 'denied', reason: 'auth.invalid_token' },
     ])

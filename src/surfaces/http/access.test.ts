@@ -141,12 +141,10 @@ describe('the operator token', () => {
     const server = await start({ settings: { api: { operator_token: OPERATOR_TOKEN } } })
     const operatorOnly = ROUTES.filter(({ needs }) => needs === 'operator')
     expect(operatorOnly.map(({ method, path }) => `${method} ${path}`)).toEqual([
-      'POST /config',
       'POST /intents/:id/approve',
       'POST /intents/:id/deny',
       'POST /karma/settle',
       'POST /karma/migrate-wallet',
-      'POST /kill-switch',
       'POST /learning/run',
       'POST /live/resume',
       'POST /orders/:order_id/cancel',
@@ -162,6 +160,21 @@ describe('the operator token', () => {
     expect((await server.call('GET', '/kill-switch', { token: OPERATOR_TOKEN })).status).toBe(200)
     expect((await server.call('GET', '/kill-switch')).status).toBe(200)
     expect((await server.call('POST', '/config/validate', { json: {} })).status).toBe(200)
+  })
+
+  it('is needed to lower the kill switch, and not to raise it', async () => {
+    const server = await start({ settings: { api: { operator_token: OPERATOR_TOKEN } } })
+    const set = (level: number, token?: string) =>
+      server.call('POST', '/kill-switch', { json: { level, reason: 'x' }, ...(token ? { token } : {}) })
+    expect((await set(2)).body).toMatchObject({ level: 2 })
+    for (const level of [0, 1])
+      expect((await set(level)).body).toMatchObject({ status: 403, code: 'auth.forbidden', level: 2 })
+    expect((await set(2)).status).toBe(200)
+    expect((await server.auditEntries()).filter(({ outcome }) => outcome === 'denied')).toMatchObject([
+      { resource: '/kill-switch', reason: 'auth.forbidden' },
+      { resource: '/kill-switch', reason: 'auth.forbidden' },
+    ])
+    expect((await set(0, OPERATOR_TOKEN)).body).toMatchObject({ level: 0 })
   })
 
   it('is not needed while none is configured', async () => {

@@ -1,49 +1,101 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import type { Configuration } from '../../core/config/schema.ts'
-import { mayDo, type Caller } from '../caller.ts'
+import { ACCESS_KEY_PREFIX, isExpired, type AccessKey } from '../../core/operations/access-keys.ts'
+import { isoNow } from '../../engine/iso-now.ts'
+import {
+  ANONYMOUS,
+  bearer,
+  holderOfKey,
+  mayDo,
+  OPERATOR,
+  scopeFor,
+  visitor,
+  type Caller,
+  type Need,
+} from '../caller.ts'
 import { problem, type Problem, type ProblemCode } from './problems.ts'
 import { needOf, type Route, type Service } from './route.ts'
 
 export type AuthResult =
   | { readonly status: 'admitted'; readonly caller: Caller }
-  | { readonly status: 'denied'; readonly problem: Problem }
+  /** `caller` is known where it only lacks a right. */
+  | { readonly status: 'denied'; readonly problem: Problem; readonly caller: Caller }
+
+type AuthDependencies = Pick<Service, 'configuration' | 'insecureOk' | 'engine' | 'clock'>
 
 /**
  * Who sends the request, and whether that is enough for the route; a page of the documentation is no route. Checks
- * against the current configuration, so a changed token works at once.
+ * against the current configuration and state, so a changed token and a revoked key count at once.
  */
 export const authenticate = (
   { headers: { authorization } }: FastifyRequest,
   route: Route | undefined,
-  { configuration, insecureOk }: Pick<Service, 'configuration' | 'insecureOk'>,
+  service: AuthDependencies,
 ): AuthResult => {
-  const current = configuration.current()
+  const current = service.configuration.current()
   const need = route === undefined ? 'public' : needOf(route, current)
   if (need === 'public') return { status: 'admitted', caller: ANONYMOUS }
   const digests = digestsOf(current)
-  const known = holderOf(authorization, digests)
-  const isOpen = digests.bearer === null && insecureOk
-  const visitor: Caller = { kind: 'anonymous', mayOperate: digests.operator === null }
-  if (known.status === 'denied')
-    return isOpen && mayDo(visitor, need) ? { status: 'admitted', caller: visitor } : known
-  return mayDo(known.caller, need) ? known : { status: 'denied', problem: FORBIDDEN }
+  const known = holderOf(authorization, digests, service)
+  if (known.status === 'denied') {
+    const isOpen = digests.bearer === null && service.insecureOk
+    const caller = visitor(digests.operator !== null)
+    return isOpen && mayDo(caller, need) ? { status: 'admitted', caller } : known
+  }
+  if (mayDo(known.caller, need)) return known
+  return { status: 'denied', problem: forbidden(known.caller, need), caller: known.caller }
 }
 
-const ANONYMOUS: Caller = { kind: 'anonymous', mayOperate: false }
+/** Keys are events: those that another process created or revoked count too. */
+export const awaitNewestKeys = async (
+  { headers: { authorization = '' } }: FastifyRequest,
+  { engine }: Pick<Service, 'engine'>,
+): Promise<void> => {
+  if (authorization.includes(ACCESS_KEY_PREFIX)) await engine.fresh()
+}
 
-const FORBIDDEN = problem('auth.forbidden', 'This endpoint needs the operator token (api.operator_token)')
+export const isValidKey = (key: AccessKey, service: Pick<AuthDependencies, 'engine' | 'clock'>): boolean =>
+  keyWith(key.hash, service) !== null
+
+const forbidden = (caller: Caller, need: Need): Problem => {
+  if (need === 'access') return problem('auth.forbidden', ACCESS_NEEDS)
+  if (caller.kind !== 'key')
+    return problem('auth.forbidden', 'This needs the operator token (api.operator_token)')
+  const scope = scopeFor(need)
+  return problem('auth.scope_missing', `The access key does not have the scope ${scope}`, {
+    extras: { scope },
+  })
+}
+
+const ACCESS_NEEDS =
+  'Access keys are managed with the operator token (api.operator_token), or with "svc keys" on the machine of the service'
 
 /** Who holds the token that was sent. */
-const holderOf = (authorization: string | undefined, { bearer, operator }: Digests): AuthResult => {
+const holderOf = (
+  authorization: string | undefined,
+  { bearer: bearerDigest, operator }: Digests,
+  service: AuthDependencies,
+): AuthResult => {
   const given = tokenOf(authorization)
   if (given.status === 'denied') return given
   const digest = digestOf(given.token)
   const isOperator = isSame(digest, operator)
-  const isBearer = isSame(digest, bearer)
-  if (isOperator) return { status: 'admitted', caller: { kind: 'operator', mayOperate: true } }
-  if (isBearer) return { status: 'admitted', caller: { kind: 'bearer', mayOperate: operator === null } }
+  const isBearer = isSame(digest, bearerDigest)
+  if (isOperator) return { status: 'admitted', caller: OPERATOR }
+  if (isBearer) return { status: 'admitted', caller: bearer(operator !== null) }
+  const key = keyWith(digest.toString('hex'), service)
+  if (key !== null) return { status: 'admitted', caller: holderOfKey(key) }
   return unauthorized('auth.invalid_token', 'The bearer token is not valid')
+}
+
+/** A look-up by the hash of a secret reveals nothing about the secret, however long it takes. */
+const keyWith = (
+  secretHash: string,
+  { engine, clock }: Pick<AuthDependencies, 'engine' | 'clock'>,
+): AccessKey | null => {
+  const key = engine.state.operations.accessKeys.get(secretHash)
+  return key === undefined || isExpired(key, isoNow(clock)) ? null : key
 }
 
 type Given = { readonly status: 'given'; readonly token: Buffer } | Extract<AuthResult, { status: 'denied' }>
@@ -68,6 +120,7 @@ const unauthorized = (
   detail: string,
 ): Extract<AuthResult, { status: 'denied' }> => ({
   status: 'denied',
+  caller: ANONYMOUS,
   problem: problem(code, detail, { headers: { 'www-authenticate': 'Bearer' } }),
 })
 

@@ -16,7 +16,7 @@ let server: TestServer
 let document: OpenApiDocument
 let sessionId: string
 beforeAll(async () => {
-  server = await startTestServer()
+  server = await startTestServer({ asOperator: true })
   document = await readDocument(server)
   await server.call('POST', '/contributors/register', { json: { node_id: 'n1', name: 'Ann', role: 'agent' } })
   const json = { name: 'p1', domain: 'onchain', endpoint: 'https://example.com/x' }
@@ -46,6 +46,7 @@ const WITH_FIELDS = [
   'cancelOrder',
   'closeAllPositions',
   'closePosition',
+  'createAccessKey',
   'denyIntent',
   'giveFeedback',
   'migrateWallet',

@@ -2,11 +2,11 @@ import type { IncomingMessage } from 'node:http'
 import { isDeepStrictEqual } from 'node:util'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { AccessAudit } from './access-audit.ts'
-import { authenticate } from './authenticate.ts'
+import { authenticate, awaitNewestKeys } from './authenticate.ts'
 import { corsHeaders, isForeignOrigin, ORIGIN_DENIED, preflight } from './cors.ts'
 import { NOT_FOUND, SHUTTING_DOWN } from './errors.ts'
 import { DOCS_PATH } from './docs.ts'
-import type { Caller } from '../caller.ts'
+import { keyNameOf, type Caller } from '../caller.ts'
 import { problem, statusOf, type Problem } from './problems.ts'
 import { RateLimit } from './rate-limit.ts'
 import { discardBody } from './request-body.ts'
@@ -18,6 +18,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Set by the gate, before anything of the request is looked at. */
     caller: Caller
+    /** The caller is over its rate, and the route decides by the body whether that counts. */
+    overRate: Problem | null
   }
   interface FastifyContextConfig {
     /** Set for our own endpoints, not for the pages of the documentation. */
@@ -99,6 +101,7 @@ export const addGate = ({ app, service, audit, isClosing, bodyTimeoutMs }: GateD
     const { config, url = '' } = request.routeOptions
     const { endpoint } = config
     if (endpoint === undefined && !url.startsWith(DOCS_PATH)) return refuse(reply, NOT_FOUND)
+    await awaitNewestKeys(request, service)
     const refusal = refusalOf(endpoint, service, request, rateLimit)
     if (refusal !== null) {
       if (endpoint !== undefined) await recordDenial(refusal, endpoint, { service, audit }, request)
@@ -169,20 +172,43 @@ const refusalOf = (
   rateLimit: RateLimit,
 ): Problem | null => {
   const auth = authenticate(request, endpoint, service)
-  if (auth.status === 'denied') return auth.problem
-  request.caller = auth.caller
+  const { caller } = auth
+  request.caller = caller
+  request.overRate = null
+  if (auth.status === 'denied') {
+    // Somebody who is known and lacks a right is counted too, since every denial is stored.
+    const isKnown = statusOf(auth.problem.code) !== 401
+    return (isKnown ? rateProblem(request, service, rateLimit) : null) ?? auth.problem
+  }
   const { api } = service.configuration.current()
   if (endpoint?.refusesForeignOrigins === true && isForeignOrigin(request.headers, api)) return ORIGIN_DENIED
-  const perMinuteMax = api.rate_limit_per_minute
+  const limited = rateProblem(request, service, rateLimit)
+  // What reduces risk is counted, and never refused for being too frequent.
+  if (limited === null || endpoint?.reducesRisk === true) return null
+  if (endpoint?.reducesRisk === undefined) return limited
+  request.overRate = limited
+  return null
+}
+
+/** Counts the request; null while the caller is within its rate. */
+const rateProblem = (
+  request: FastifyRequest,
+  { configuration, clock }: Service,
+  rateLimit: RateLimit,
+): Problem | null => {
+  const perMinuteMax = configuration.current().api.rate_limit_per_minute
   if (perMinuteMax === 0) return null
-  const { kind } = auth.caller
-  const caller = kind === 'anonymous' ? `address ${request.ip}` : `token ${kind}`
-  const seconds = rateLimit.take(caller, perMinuteMax, service.clock.now())
+  const seconds = rateLimit.take(bucketOf(request), perMinuteMax, clock.now())
   if (seconds === null) return null
   return problem('rate.limited', `More than ${perMinuteMax} requests in a minute; wait ${seconds} s`, {
     extras: { retry_after: seconds },
     headers: { 'retry-after': String(seconds) },
   })
+}
+
+const bucketOf = ({ caller: { kind, key }, ip }: FastifyRequest): string => {
+  if (kind === 'anonymous') return `address ${ip}`
+  return key === null ? `token ${kind}` : `key ${key.name}`
 }
 
 /** Denied access is recorded; a client that is only too fast is not. */
@@ -205,5 +231,5 @@ const recordDenial = async (
     return audit.recordUnauthenticated(entry, from)
   }
   // A web page of another host says nothing about the rights of its visitor.
-  if (refusal.code === 'auth.forbidden') await audit.record(entry, null)
+  if (refusal.code.startsWith('auth.')) await audit.record({ ...entry, ...keyNameOf(request.caller) }, null)
 }

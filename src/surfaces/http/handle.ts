@@ -5,11 +5,12 @@ import type { AccessEntry } from '../../core/operations/decide.ts'
 import { faultsOf, type Fault } from '../../core/shared/faults.ts'
 import { plainText } from '../../core/shared/text.ts'
 import { withLogChecked } from '../../engine/queries/trading-records.ts'
+import { isMadeInAName, keyNameOf, maySpeakFor } from '../caller.ts'
 import type { AccessAudit } from './access-audit.ts'
 import { TOO_SLOW } from './errors.ts'
 import { utf8Text } from './fields.ts'
 import { resourceOf, takeTurn } from './gate.ts'
-import { invalidProblem, statusOf, type Problem } from './problems.ts'
+import { invalidProblem, problem, statusOf, type Problem } from './problems.ts'
 import { readBody, type BodyLimits, type RequestBody } from './request-body.ts'
 import {
   JSON_TYPE,
@@ -61,10 +62,14 @@ export const handlerOf = (route: Route, dependencies: HandlerDependencies) => {
     const validated = validate(route, request, service)
     if (validated.status === 'invalid') return sendProblem(reply, validated.problem)
     const { input } = validated
+    const { overRate } = request
+    if (overRate !== null && !reducesRisk(route, input, service)) return sendProblem(reply, overRate)
     const { isUrgent } = route
     if (typeof isUrgent === 'function' && !isUrgent(input))
       await new Promise<void>((resolve) => takeTurn(turns, request, resolve))
-    const result = await run(route, input, dependencies)
+    const result = speaksForOther(route, input)
+      ? refusedWith(AUTHOR_MISMATCH)
+      : await run(route, input, dependencies)
     await auditResult(route, result, { request, traceId: input.traceId }, dependencies)
     switch (result.kind) {
       case 'refused':
@@ -76,6 +81,17 @@ export const handlerOf = (route: Route, dependencies: HandlerDependencies) => {
     }
   }
 }
+
+const reducesRisk = (route: Route, input: RequestInput, service: Service): boolean =>
+  typeof route.reducesRisk === 'function' ? route.reducesRisk(input, service) : route.reducesRisk === true
+
+const speaksForOther = ({ needs, author }: Route, input: RequestInput): boolean =>
+  isMadeInAName(needs) && !maySpeakFor(input.caller, author?.(input))
+
+const AUTHOR_MISMATCH = problem(
+  'auth.author_mismatch',
+  'The access key speaks for one contributor or producer alone, and this is not made in its name',
+)
 
 type Validated =
   | { readonly status: 'valid'; readonly input: RequestInput }
@@ -98,7 +114,8 @@ const validate = (route: Route, request: FastifyRequest, service: Service): Vali
 }
 
 /** What the audit says of a request that was let through. */
-const entryOf = ({ url, id }: FastifyRequest, action: 'read' | 'write'): AccessEntry => ({
+const entryOf = ({ url, id, caller }: FastifyRequest, action: 'read' | 'write'): AccessEntry => ({
+  ...keyNameOf(caller),
   resource: resourceOf(url),
   action,
   outcome: 'allowed',
@@ -192,6 +209,7 @@ const auditResult = async (
   const entry = entryOf(request, action)
   if (result.kind === 'refused') {
     const { code } = result.problem
+    if (code.startsWith('auth.')) return audit.record({ ...entry, outcome: 'denied', reason: code }, traceId)
     if (statusOf(code) !== 423) return
     return audit.record({ ...entry, outcome: 'denied', reason: code.replace('.', '_') }, traceId)
   }

@@ -27,7 +27,7 @@ let faultIn: FaultFinder
 let world: RequestWorld
 
 beforeAll(async () => {
-  server = await startTestServer({ settings: { audit: { reads: true } } })
+  server = await startTestServer({ asOperator: true, settings: { audit: { reads: true } } })
   const document = await readDocument(server)
   endpoints = endpointsOf(document)
   faultIn = faultFinder(document)
@@ -93,11 +93,12 @@ const namesThatExist = async (): Promise<readonly string[]> => {
     metadata: { eas: { uid: '0x1', attestation: {} } },
   })
   await made('/producers/register', { name: 'p1', domain: 'onchain', endpoint: 'https://example.com/x' })
+  await made('/access-keys', { name: 'k1', scopes: ['read'] })
   const session = await made('/trace/sessions', {})
   const signal = await made('/signals/submit', { event_type: 'signal.curator.v1', node_id: 'n1' })
   const cycle = await made('/brain/run', {})
   const ids = [contributor['id'], session['id'], signal['event_id'], cycle['cycle_id']].map(String)
-  return ['n1', 'p1', 'signal.curator.v1', 'signal', 'BTC', ...ids]
+  return ['n1', 'p1', 'k1', 'signal.curator.v1', 'signal', 'BTC', ...ids]
 }
 
 const send = async ({ method, path, headers, body }: WireRequest): Promise<Received> => {

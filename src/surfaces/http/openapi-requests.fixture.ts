@@ -7,7 +7,7 @@ import {
   type Schema,
 } from './openapi-document.fixture.ts'
 import { HOSTILE_TEXTS, valueFor } from './schema-values.fixture.ts'
-import { TOKEN } from './test-server.fixture.ts'
+import { OPERATOR_TOKEN, TOKEN } from './test-server.fixture.ts'
 
 /** One request as it goes over the wire. */
 export interface WireRequest {
@@ -47,7 +47,8 @@ export const requestsTo = (endpoint: Endpoint, world: RequestWorld): Arbitrary<W
 }
 
 const AUTHORIZATIONS = fc.oneof(
-  { weight: 20, arbitrary: fc.constant(`Bearer ${TOKEN}`) },
+  { weight: 20, arbitrary: fc.constant(`Bearer ${OPERATOR_TOKEN}`) },
+  { weight: 2, arbitrary: fc.constant(`Bearer ${TOKEN}`) },
   { weight: 1, arbitrary: fc.constantFrom(null, '', 'Bearer', 'Bearer wrong', `Basic ${TOKEN}`, 'x\u00ff') },
 )
 

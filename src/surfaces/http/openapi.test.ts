@@ -17,7 +17,7 @@ import { startTestServer, type TestServer } from './test-server.fixture.ts'
 let server: TestServer
 let document: OpenApiDocument
 beforeAll(async () => {
-  server = await startTestServer()
+  server = await startTestServer({ asOperator: true })
   document = await readDocument(server)
 })
 afterAll(() => server.close())

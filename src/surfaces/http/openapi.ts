@@ -16,6 +16,7 @@ import {
   type ProblemCode,
 } from './problems.ts'
 import { JSON_TYPE } from './results.ts'
+import { isMadeInAName, type Need } from '../caller.ts'
 import { actionOf, bodyIsOptional, type Route } from './route.ts'
 
 /**
@@ -38,7 +39,11 @@ export const openApiTextOf = async (routes: readonly Route[], version: string): 
       servers: [{ url: '/' }],
       components: {
         securitySchemes: {
-          bearer: { type: 'http', scheme: 'bearer', description: '`api.auth_token` or `api.operator_token`' },
+          bearer: {
+            type: 'http',
+            scheme: 'bearer',
+            description: '`api.auth_token`, `api.operator_token` or an access key',
+          },
         },
       },
     },
@@ -107,13 +112,21 @@ const DESCRIPTION = [
   'HEAD works where GET does. Both forms of a path, with and without a slash at its end, are the same.',
 ].join('\n\n')
 
+const ACCESS: ReadonlyMap<Need, readonly string[]> = new Map([
+  [
+    'operator',
+    ['Needs the operator token once `api.operator_token` is set, or an access key with `operate`.'],
+  ],
+  ['access', ['Needs the operator token, `api.operator_token`.']],
+])
+
 /** A route in the framework's form, which drops the examples of responses: `complete` adds them again. */
 const schemaOf = (route: Route): FastifySchema => ({
   operationId: route.operationId,
   summary: route.summary,
   description: [
     ...(route.description === undefined ? [] : [route.description]),
-    ...(route.needs === 'operator' ? ['Needs the operator token once `api.operator_token` is set.'] : []),
+    ...(ACCESS.get(route.needs) ?? []),
   ].join('\n\n'),
   tags: [route.tag],
   security: route.needs === 'public' ? [] : [{ bearer: [] }],
@@ -181,7 +194,9 @@ export const problemsOf = (route: Route): readonly ProblemCode[] => {
   const isProtected = needs !== 'public'
   return [
     ...(isProtected ? (['auth.missing_token', 'auth.invalid_header', 'auth.invalid_token'] as const) : []),
-    ...(needs === 'operator' ? (['auth.forbidden'] as const) : []),
+    ...(needs === 'operator' || needs === 'access' ? (['auth.forbidden'] as const) : []),
+    ...(isProtected && needs !== 'any' && needs !== 'access' ? (['auth.scope_missing'] as const) : []),
+    ...(isMadeInAName(needs) ? (['auth.author_mismatch'] as const) : []),
     // A handler that takes the raw bytes reports malformed JSON itself.
     ...(body === undefined || bodyIsRaw === true ? [] : (['request.malformed_json'] as const)),
     ...(body === undefined ? [] : (['request.too_large', 'request.unsupported_media_type'] as const)),

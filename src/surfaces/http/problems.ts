@@ -9,6 +9,8 @@ type ProblemKind = readonly [status: keyof typeof TITLES, when: string, extras?:
 
 const ID = '019c7874-0f70-7c3e-9a51-2f6f0c1b7a10'
 
+const TS = '2026-02-20T00:29:58.000Z'
+
 const TOO_MANY = { loc: ['query', 'limit'], msg: 'must be at most 500', type: 'less_than_equal' }
 
 const UNKNOWN_MODE = { loc: ['body', 'execution', 'mode'], msg: 'must be one of paper, live', type: 'enum' }
@@ -17,8 +19,9 @@ const UNKNOWN_MODE = { loc: ['body', 'execution', 'mode'], msg: 'must be one of 
 const OWN_KINDS = {
   'auth.missing_token': [401, 'no bearer token was sent'],
   'auth.invalid_header': [401, 'the Authorization header is not `Bearer <token>`'],
-  'auth.invalid_token': [401, 'the token is not the configured one'],
-  'auth.forbidden': [403, 'the operator token is needed'],
+  'auth.invalid_token': [401, 'the token is not a configured one, and no valid access key'],
+  'auth.author_mismatch': [403, 'the access key speaks for another contributor or producer'],
+  'auth.scope_missing': [403, 'the access key does not have the scope', { scope: 'submit' }],
   'config.invalid': [
     400,
     'a configuration key is unknown or its value is not allowed',
@@ -55,6 +58,16 @@ const OWN_KINDS = {
 
 /** Refusals of commands. A code without a status does not compile. */
 const REFUSAL_KINDS: Readonly<Record<RefusalCode, ProblemKind>> = {
+  'access_key.author_unknown': [
+    404,
+    'the contributor or producer of the access key is not registered',
+    { producer: 'p1' },
+  ],
+  'access_key.duplicate': [409, 'there is an access key of this name', { name: 'k1' }],
+  'access_key.expired': [400, 'the access key would have expired already', { expires_at: TS }],
+  'access_key.not_found': [404, 'no such access key', { name: 'k1' }],
+  'access_key.too_many': [409, 'there are as many access keys as there may be'],
+  'auth.forbidden': [403, 'the operator token is needed'],
   'contributor.duplicate': [409, 'the node_id is registered already', { node_id: 'n1' }],
   'contributor.not_found': [404, 'no such contributor', { id: ID }],
   'idempotency.conflict': [409, 'the key was used before with other content', { event_id: ID }],
@@ -162,7 +175,7 @@ export const invalidProblem = (
   faults: readonly Fault[],
   code: Extract<
     ProblemCode,
-    'request.invalid' | 'config.invalid' | 'karma.settlement_rejected'
+    'request.invalid' | 'config.invalid' | 'karma.settlement_rejected' | 'auth.forbidden'
   > = 'request.invalid',
 ): Problem => {
   const [first, ...others] = faults

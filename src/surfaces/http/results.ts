@@ -59,6 +59,8 @@ export interface StreamConnection {
   /** Sends status 200, the headers that every response has, these, and the first bytes. */
   readonly begin: (headers: Readonly<Record<string, string>>, first: Buffer) => void
   readonly onClosed: (listener: () => void) => void
+  /** Opened with an access key, which ends at its time or when it is revoked. */
+  readonly isKeyed: boolean
   /** Whether the token that opened it is still valid. */
   readonly isAuthorized: () => boolean
 }

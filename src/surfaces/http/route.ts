@@ -3,6 +3,7 @@ import type { Configuration } from '../../core/config/schema.ts'
 import type { Command } from '../../core/decide.ts'
 import type { Stamped } from '../../core/log/event.ts'
 import type { Json } from '../../core/shared/json.ts'
+import type { KeyAuthor } from '../../core/operations/access-keys.ts'
 import type { Caller, Need } from '../caller.ts'
 import type { HttpDependencies } from './dependencies.ts'
 import type { Metrics } from './metrics.ts'
@@ -88,6 +89,10 @@ interface RouteSpec<
   readonly problems?: readonly ProblemCode[]
   /** Does not wait for its turn behind other requests. Where it depends on the body, that is read first. */
   readonly isUrgent?: true | ((input: Input) => boolean)
+  /** Is never refused for being too frequent. Where it depends on the body, that is read first. */
+  readonly reducesRisk?: true | ((input: Input, service: Service) => boolean)
+  /** In whose name a write is made; null = in nobody's. Without it no key that is bound to an author may make it. */
+  readonly author?: (input: Input) => KeyAuthor | null
   /** Requests that may take as long as they need. */
   readonly mayTakeLong?: (input: Input) => boolean
   readonly handler: (

@@ -33,6 +33,8 @@ export interface TestServerOptions extends HttpServerOptions {
   readonly log?: EventLog
   readonly engineLimits?: Partial<EngineLimits>
   readonly insecureOk?: boolean
+  /** Sets the operator token, and calls with it unless told otherwise. */
+  readonly asOperator?: true
   readonly dependencies?: Partial<HttpDependencies>
 }
 
@@ -40,7 +42,10 @@ export interface TestServerOptions extends HttpServerOptions {
 export const startTestServer = async (options: TestServerOptions = {}) => {
   const home = await mkdtemp(join(tmpdir(), 'svc-http-'))
   await mkdir(join(home, 'config'))
-  const settings = { ...options.settings, api: { auth_token: TOKEN, ...options.settings?.['api'] } }
+  const ownTokens = options.asOperator ? { operator_token: OPERATOR_TOKEN } : {}
+  const api = { auth_token: TOKEN, ...ownTokens, ...options.settings?.['api'] }
+  const settings = { ...options.settings, api }
+  const token = options.asOperator ? OPERATOR_TOKEN : TOKEN
   await writeFile(join(home, 'config', 'user.yaml'), JSON.stringify(settings), { mode: 0o600 })
   const opened = await openConfigurationStore({ home, env: options.env ?? {} })
   if (opened.status === 'invalid') throw new Error(opened.problems.join('; '))
@@ -130,8 +135,10 @@ export const startTestServer = async (options: TestServerOptions = {}) => {
     logLines,
     testClock: clock,
     /** Below `/api/v1`, with the token unless other headers say otherwise. */
-    call: (method: string, path: string, given: CallOptions = {}) => call(baseUrl + path, method, given),
-    callRoot: (method: string, path: string, given: CallOptions = {}) => call(rootUrl + path, method, given),
+    call: (method: string, path: string, given: CallOptions = {}) =>
+      call(baseUrl + path, method, { token, ...given }),
+    callRoot: (method: string, path: string, given: CallOptions = {}) =>
+      call(rootUrl + path, method, { token, ...given }),
     raw: (request: string) => rawExchange(port, request),
     auditEntries: async () =>
       (await log.read({ types: ['system.audit'], order: 'asc', limit: 1000 })).map(

@@ -1,6 +1,7 @@
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { OPERATOR } from '../caller.ts'
 import { startTestServer, type TestServer } from '../http/test-server.fixture.ts'
 import type { McpHeaders } from '../mcp-exchange.ts'
 import { CAPABILITIES_MEMBER, REVISION_MEMBER } from './protocol.ts'
@@ -52,7 +53,7 @@ const judgedByUs = async ({ message, headers }: Sent): Promise<Verdict> => {
     headers,
     traceId: null,
     requestId: 'r',
-    caller: { kind: 'operator', mayOperate: true },
+    caller: OPERATOR,
   })
   return verdictOf(reply.status, reply.body)
 }

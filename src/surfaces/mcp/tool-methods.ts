@@ -3,7 +3,7 @@ import { faultsOf, sentenceOf } from '../../core/shared/faults.ts'
 import { isJsonObject } from '../../core/shared/json-object.ts'
 import type { Json, JsonObject } from '../../core/shared/json.ts'
 import { TOOLS, type ToolName } from '../../core/views/capabilities.ts'
-import { mayDo } from '../caller.ts'
+import { isMadeInAName, maySpeakFor, mayDo, scopeFor, type Caller } from '../caller.ts'
 import { RPC_CODES, type MethodResult } from './json-rpc.ts'
 import { failed, recordDenial, type CallContext, type Tool, type ToolOutcome } from './tool.ts'
 import { failedResult, foundResult } from './tool-result.ts'
@@ -26,9 +26,27 @@ export const callTool = async (params: unknown, call: CallContext): Promise<Meth
   if (tool === null) return invalid('no tool has this name; tools/list names all')
   const parsed = argumentsOf(tool, given)
   if (parsed.status === 'refused') return parsed.result
-  if (mayDo(call.caller, tool.needs)) return resultOf(await tool.call({ input: parsed.input, ...call }))
-  await recordDenial(name, 'auth.forbidden', call)
-  return resultOf(failed('operator_required', { detail: 'this needs the operator token' }))
+  const { input } = parsed
+  const denial = denialOf(tool, input, call.caller)
+  if (denial === null) return resultOf(await tool.call({ input, ...call }))
+  await recordDenial(name, denial.code, call)
+  return resultOf(failed(denial.error, { detail: denial.detail }))
+}
+
+/** As for routes: what the caller lacks; null if it may call the tool. */
+const denialOf = ({ needs, author }: Tool, input: unknown, caller: Caller) => {
+  if (!mayDo(caller, needs)) {
+    return caller.kind === 'key'
+      ? {
+          code: 'auth.scope_missing',
+          error: 'scope_missing',
+          detail: `the key needs the scope ${scopeFor(needs)}`,
+        }
+      : { code: 'auth.forbidden', error: 'operator_required', detail: 'this needs the operator token' }
+  }
+  if (!isMadeInAName(needs) || maySpeakFor(caller, author?.(input))) return null
+  const detail = 'the access key speaks for another contributor or producer'
+  return { code: 'auth.author_mismatch', error: 'author_mismatch', detail }
 }
 
 type Parsed =

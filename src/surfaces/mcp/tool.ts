@@ -4,7 +4,8 @@ import type { Json, JsonObject } from '../../core/shared/json.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
-import type { Caller, Need } from '../caller.ts'
+import type { KeyAuthor } from '../../core/operations/access-keys.ts'
+import { keyNameOf, type Caller, type Need } from '../caller.ts'
 
 /** What the MCP endpoint needs to run. */
 export interface McpDependencies {
@@ -47,12 +48,15 @@ interface ToolSpec<Input extends z.ZodObject> {
   readonly input: Input
   /** What `structuredContent` is: an object, also where the text is a list. */
   readonly output: z.ZodType
+  /** In whose name a write is made, as for routes. */
+  readonly author?: (input: z.output<Input>) => KeyAuthor | null
   readonly call: (call: ToolCall<z.output<Input>>) => Promise<ToolOutcome>
 }
 
 /** A tool whose types were checked by `tool`; its schema guarantees them at run time. */
-export interface Tool extends Omit<ToolSpec<z.ZodObject>, 'call'> {
+export interface Tool extends Omit<ToolSpec<z.ZodObject>, 'call' | 'author'> {
   readonly needs: Need
+  readonly author?: (input: unknown) => KeyAuthor | null
   readonly call: (call: ToolCall<unknown>) => Promise<ToolOutcome>
 }
 
@@ -65,7 +69,7 @@ export const tool = <Input extends z.ZodObject>(needs: Need, spec: ToolSpec<Inpu
 export const recordDenial = async (
   name: string,
   reason: string,
-  { dependencies, traceId, requestId }: CallContext,
+  { dependencies, traceId, requestId, caller }: CallContext,
 ): Promise<void> => {
   const entry = {
     resource: `mcp:${name}`,
@@ -73,6 +77,7 @@ export const recordDenial = async (
     outcome: 'denied',
     reason,
     request_id: requestId,
+    ...keyNameOf(caller),
   } as const
   await dependencies.engine.execute({ kind: 'record-access', surface: 'api', entry }, { traceId })
 }

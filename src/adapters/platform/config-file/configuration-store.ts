@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { isAbsolute, relative, resolve, sep } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { type Change, changeUserSettings, needsRestart } from '../../../core/config/change.ts'
 import { environmentLayer } from '../../../core/config/environment.ts'
@@ -114,7 +115,7 @@ const decide = async (
   location: ConfigurationLocation,
   running: Configuration,
   body: unknown,
-  { insecureOk, locked = {} }: ChangeOptions,
+  { insecureOk, locked = {}, remote }: ChangeOptions,
 ): Promise<{ readonly change: Change; readonly userText: string | null }> => {
   const read = await readSources(location)
   if (read.status === 'broken') {
@@ -126,5 +127,13 @@ const decide = async (
   }
   const { layers, userText } = read.sources
   const request = { body, layers, running, insecureOk, locked, prefix: ['body'] }
-  return { userText, change: changeUserSettings(request) }
+  const isInHome = (file: string): boolean => isInside(location.home, file)
+  const rules = remote === undefined ? {} : { remote: { ...remote, isInHome } }
+  return { userText, change: changeUserSettings({ ...request, ...rules }) }
+}
+
+/** Relative paths are relative to the home folder. */
+const isInside = (folder: string, file: string): boolean => {
+  const path = relative(folder, resolve(folder, file))
+  return path !== '' && !isAbsolute(path) && path.split(sep)[0] !== '..' && !file.includes('\0')
 }

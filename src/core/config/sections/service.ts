@@ -35,7 +35,7 @@ export const api = group('The HTTP API', {
   host: host(),
   port: port(5050),
   auth_token: token('bearer token of all requests; 32 or more random characters'),
-  operator_token: token('second token, then needed for kill switch, configuration, settlement'),
+  operator_token: token('second token, then needed to lower the kill switch or set limits'),
   cors_origins: z
     .array(origin)
     .max(100)

@@ -32,6 +32,19 @@ describe('init', () => {
     expect(preset).toBe('conservative')
     expect(api.auth_token).toMatch(/^[A-Za-z0-9_-]{43}$/)
     expect(stdout).not.toContain(api.auth_token)
+    expect(api.operator_token).toMatch(/^[A-Za-z0-9_-]{43}$/)
+    expect(JSON.parse(stdout).operator_token).toBe(api.operator_token)
+  })
+
+  it('leaves tokens to the environment that names one', async () => {
+    for (const name of ['SVC_API__AUTH_TOKEN', 'SVC_API__OPERATOR_TOKEN']) {
+      const other = await openTestHome()
+      const environment = { [name]: 'a-token-of-more-than-thirty-two-characters' }
+      expect((await other.run(['init', '--dev'], { environment })).exitCode).toBe(0)
+      const file = await readFile(join(other.folder, 'config', 'user.yaml'), 'utf8')
+      expect(Object.keys(parse(file).api)).toEqual(['auth_token'])
+      await other.close()
+    }
   })
 
   it('keeps what is there', async () => {
@@ -84,6 +97,7 @@ describe('up', () => {
     expect(stdout).toMatch(/^Dashboard +http:\/\/127\.0\.0\.1:5051$/m)
     expect(stdout).toContain(`api.auth_token in ${userFile()}`)
     expect(stdout).not.toContain(api.auth_token)
+    expect(stdout).toContain(api.operator_token)
   })
 
   it('keeps the token the second time', async () => {

@@ -1,15 +1,17 @@
 import { Option } from 'commander'
-import { BUILT_IN_PRESETS } from '../../../core/config/layers.ts'
+import { environmentLayer, type EnvironmentVariables } from '../../../core/config/environment.ts'
+import { BUILT_IN_PRESETS, setsKey } from '../../../core/config/layers.ts'
 import type { JsonObject } from '../../../core/shared/json.ts'
 import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
 import { recordingInLog } from '../store.ts'
-import { fields, good, quiet, warning } from '../table.ts'
+import { fields, good, quiet, warning, type Row } from '../table.ts'
 
 export const define: DefineCommand = (command, run) => {
   command
     .description(
-      'Creates config/, data/ and identity/, config/user.yaml with a random API token, and the identity that signs ' +
-        'events. Existing files stay as they are.',
+      'Creates config/, data/ and identity/, config/user.yaml with a random API token and operator token, and the ' +
+        'identity that signs events. Existing files stay as they are. Where SVC_API__AUTH_TOKEN is set, tokens are ' +
+        'those of the environment, and no operator token is created.',
     )
     .addOption(new Option('--preset <name>', 'risk profile').choices([...BUILT_IN_PRESETS.keys()]))
     .option('--dev', 'development: without SVC_MASTER_PASSWORD, save the private key in plain text')
@@ -23,8 +25,8 @@ export const define: DefineCommand = (command, run) => {
 const initialize = async (
   invocation: Invocation,
   { preset, dev = false }: { readonly preset?: string; readonly dev?: boolean },
-): Promise<Answer> => {
-  const { created, nodeId } = await recordingInLog(invocation, async (record) => {
+): Promise<Answer | void> => {
+  const { created, nodeId, operatorToken } = await recordingInLog(invocation, async (record) => {
     const prepared = await prepareHome(invocation, preset === undefined ? {} : { preset }, dev)
     if (prepared.created.length > 0) await record('init')
     return prepared
@@ -39,28 +41,56 @@ const initialize = async (
       created.length === 0 ? quiet('nothing: everything exists already') : good(created.join(', ')),
     ],
     ['Token', `api.auth_token in ${path}`],
+    ...operatorRows(operatorToken, path),
     ['Node', nodeId],
     ['Preset', isUnused ? warning(`unchanged, use: svc config set preset ${preset}`) : null],
     ['Next', 'svc up'],
   ])
-  return { document: { created, config_path: path, node_id: nodeId }, text }
+  const document = { created, config_path: path, node_id: nodeId }
+  if (operatorToken === null) return { document, text }
+  await invocation.print.reveal({ ...document, operator_token: operatorToken }, text)
 }
+
+/** Shown when it is created, and never again. */
+export const operatorRows = (operatorToken: string | null, path: string): readonly Row[] =>
+  operatorToken === null
+    ? []
+    : [['Operator token', `${operatorToken} (shown once; it is api.operator_token in ${path})`]]
 
 const USER_SETTINGS = 'config/user.yaml'
 
 /** Creates what is missing in a home, and returns its paths; existing files stay as they are. */
 export const prepareHome = async (
-  { createFolders, configuration, newToken, identity: { create } }: Invocation,
+  { createFolders, configuration, environment, newToken, identity: { create } }: Invocation,
   settings: JsonObject,
   development: boolean,
-): Promise<{ readonly created: readonly string[]; readonly nodeId: string }> => {
+): Promise<PreparedHome> => {
   const folders = await createFolders()
-  const file = await configuration.createUserSettings({ ...settings, api: { auth_token: newToken() } })
+  const api = { auth_token: newToken(), ...operatorToken(environment, newToken) }
+  const file = await configuration.createUserSettings({ ...settings, api })
   const identity = await create({ development })
   const created = [
     ...folders,
     ...(file.status === 'created' ? [USER_SETTINGS] : []),
     ...(identity.status === 'created' ? [identity.path] : []),
   ]
-  return { created, nodeId: identity.nodeId }
+  const { operator_token = null } = file.status === 'created' ? api : {}
+  return { created, nodeId: identity.nodeId, operatorToken: operator_token }
+}
+
+interface PreparedHome {
+  readonly created: readonly string[]
+  readonly nodeId: string
+  /** Null if none was created. */
+  readonly operatorToken: string | null
+}
+
+/** Whoever names the API token in the environment decides there about the operator token, too. */
+const operatorToken = (
+  environment: EnvironmentVariables,
+  newToken: () => string,
+): { readonly operator_token?: string } => {
+  const { layer } = environmentLayer(environment)
+  const isTheirs = setsKey(layer, ['api', 'auth_token']) || setsKey(layer, ['api', 'operator_token'])
+  return isTheirs ? {} : { operator_token: newToken() }
 }

@@ -4,6 +4,8 @@ import { examples, type DefineCommand, type Invocation } from '../command.ts'
 import { openConfiguration, requireToken, tokenPlaceOf } from '../configuration.ts'
 import type { ServiceOptions } from '../dependencies.ts'
 import { fields, good, quiet } from '../table.ts'
+import type { Text } from '../terminal.ts'
+import { operatorRows } from './init.ts'
 
 export const define: DefineCommand = (command, run) => {
   withServeOptions(command)
@@ -27,6 +29,7 @@ export const runService = async (
   invocation: Invocation,
   options: ServiceOptions,
   created: readonly string[],
+  operatorToken: string | null = null,
 ): Promise<void> => {
   const configuration = await openConfiguration(invocation)
   requireToken(invocation, configuration)
@@ -37,10 +40,14 @@ export const runService = async (
     ['Created', created.length === 0 ? null : good(created.join(', '))],
     ['Dashboard', dashboardUrl ?? quiet('off')],
     ['Token', token],
+    ...operatorRows(operatorToken, configuration.describe().path),
     ['Stop', 'Ctrl-C'],
   ])
   // Not named "token": a place is no secret, but redaction goes by names.
   const document = { listening: baseUrl, dashboard: dashboardUrl, auth_source: token, created }
-  await invocation.print.result(document, (style) => `listening on ${baseUrl}\n${rows(style)}`)
+  const text: Text = (style) => `listening on ${baseUrl}\n${rows(style)}`
+  await (operatorToken === null
+    ? invocation.print.result(document, text)
+    : invocation.print.reveal({ ...document, operator_token: operatorToken }, text))
   await service.stopped
 }

@@ -25,12 +25,12 @@ describe('config', () => {
     expect(exitCode).toBe(0)
     const shown = JSON.parse(stdout)
     expect(shown.api.auth_token).toBe('***REDACTED***')
-    expect(shown.api.operator_token).toBe('')
+    expect(shown.api.operator_token).toBe('***REDACTED***')
     expect(shown.brain.cycle_interval_seconds).toBe(1800)
     const forPeople = (await home.run(['config', 'show'])).stdout
     expect(forPeople).toMatch(/^api\.auth_token +\*\*\*REDACTED\*\*\*$/m)
     expect(forPeople).toMatch(/^universe\.symbols +\["BTC",/m)
-    expect(forPeople).toMatch(/^api\.operator_token +\(empty\)$/m)
+    expect(forPeople).toMatch(/^execution\.venue_url +\(empty\)$/m)
   })
 
   it('sets one key, and the log tells', async () => {

@@ -56,6 +56,7 @@ export const agentRoutes = routes('Agents', {
     response: session,
     example: SESSION,
     successStatus: 201,
+    author: () => null,
     handler: ({ body: { label, agent } = { label: '', agent: null }, execute }, service) =>
       execute({ kind: 'open-session', label, agent }, (events) => viewOpened(events, contextOf(service))),
   }),
@@ -88,6 +89,7 @@ export const agentRoutes = routes('Agents', {
     response: session,
     example: { ...SESSION, trace_ids: [SESSION_ID, 'run-7'] },
     problems: ['trace.session_not_found', 'trace.session_closed', 'trace.session_full'],
+    author: () => null,
     handler: ({ params: { id }, body, execute }, service) =>
       execute({ kind: 'append-trace', sessionId: sessionId(id), traceId: body.trace_id }, () =>
         viewSession(sessionAfter(service, id), contextOf(service)),
@@ -100,6 +102,7 @@ export const agentRoutes = routes('Agents', {
     response: z.object({ session_id: z.string(), status: z.literal('closed'), closed_at: z.string() }),
     example: { session_id: SESSION_ID, status: 'closed', closed_at: TS },
     problems: ['trace.session_not_found'],
+    author: () => null,
     handler: ({ params: { id }, execute }, service) =>
       execute({ kind: 'close-session', sessionId: sessionId(id) }, () => {
         const { closedAt } = sessionAfter(service, id)

@@ -1,4 +1,5 @@
 import type { Route } from '../route.ts'
+import { accessKeyRoutes } from './access-keys.ts'
 import { agentRoutes } from './agents.ts'
 import { brainRoutes } from './brain.ts'
 import { configRoutes } from './config.ts'
@@ -18,6 +19,7 @@ import { signalRoutes } from './signals.ts'
 
 /** Every endpoint. A new resource is one file and one line here. */
 export const ROUTES: readonly Route[] = [
+  ...accessKeyRoutes,
   ...agentRoutes,
   ...brainRoutes,
   ...configRoutes,

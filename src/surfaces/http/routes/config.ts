@@ -13,6 +13,7 @@ import { isJsonObject } from '../../../core/shared/json-object.ts'
 import type { JsonObject } from '../../../core/shared/json.ts'
 import { sha256Hex } from '../../../engine/sha256.ts'
 import type { ChangeOptions, ConfigurationRefusal } from '../../../ports/config-file.ts'
+import { mayChange } from '../../caller.ts'
 import { ok, refusedWith, type Refused } from '../results.ts'
 import { invalidProblem } from '../problems.ts'
 import { route, routes, type Service } from '../route.ts'
@@ -77,15 +78,17 @@ export const configRoutes = routes('Configuration', {
     example: { ok: true, config: DEFAULT_CONFIGURATION },
     problems: ['config.invalid'],
     handler: async ({ body }, service) => {
-      const checked = await service.configuration.validate(body, await rulesOf(service))
+      const checked = await service.configuration.validate(body, await rulesOf(service, () => true))
       if (checked.status !== 'valid') return refusedBy(checked)
       return ok({ ok: true, config: redactedConfiguration(checked.configuration) })
     },
   }),
-  changeConfiguration: route('POST', '/config', 'operator', {
+  changeConfiguration: route('POST', '/config', 'control', {
     summary: 'Change the configuration',
     description:
-      'Writes `config/user.yaml` and takes effect at once, except for the keys in `restart_required`.',
+      'Writes `config/user.yaml` and takes effect at once, except for the keys in `restart_required`. Once an operator ' +
+      'token is set, settings of access, money and risk need it. A token that was not set is not set here, and a path ' +
+      'stays inside the home folder.',
     body: changes,
     response: z.object({
       ok: z.literal(true),
@@ -99,9 +102,10 @@ export const configRoutes = routes('Configuration', {
       restart_required: ['api.port'],
       overridden_by_env: [],
     },
-    problems: ['config.invalid', 'config.not_saved'],
-    handler: async ({ body, execute }, service) => {
-      const made = await service.configuration.change(body, await rulesOf(service))
+    problems: ['auth.forbidden', 'config.invalid', 'config.not_saved'],
+    handler: async ({ body, caller, execute }, service) => {
+      const rules = await rulesOf(service, (path) => mayChange(caller, path))
+      const made = await service.configuration.change(body, rules)
       if (made.status !== 'accepted') return refusedBy(made)
       for (const warning of made.warnings) service.logger.warn(warning)
       const isChanged = made.changed.length > 0
@@ -118,9 +122,13 @@ export const configRoutes = routes('Configuration', {
   }),
 })
 
-const rulesOf = async ({ engine, insecureOk }: Service): Promise<ChangeOptions> => ({
+const rulesOf = async (
+  { engine, insecureOk }: Service,
+  isAllowed: (path: readonly string[]) => boolean,
+): Promise<ChangeOptions> => ({
   insecureOk,
   locked: lockedSettings((await engine.fresh()).treasury),
+  remote: { mayChange: isAllowed },
 })
 
 // Made once, when first asked for: no start waits for it.
@@ -130,5 +138,11 @@ const KEYS = leavesOf(DEFAULT_CONFIGURATION).map(({ path }) => path.join('.'))
 
 const configHashOf = (changed: Configuration): string => sha256Hex(configurationHashInput(changed))
 
+const CODES = {
+  malformed: 'request.invalid',
+  refused: 'config.invalid',
+  forbidden: 'auth.forbidden',
+} as const
+
 const refusedBy = ({ status, faults }: ConfigurationRefusal): Refused =>
-  refusedWith(invalidProblem(faults, status === 'malformed' ? 'request.invalid' : 'config.invalid'))
+  refusedWith(invalidProblem(faults, CODES[status]))

@@ -23,15 +23,19 @@ export const killSwitchRoutes = routes('Kill switch', {
     example: { level: 0, state: 'normal', reason: null, changed_at: null, changed_by: null },
     handler: async (_input, { engine }) => ok(viewKillSwitch((await engine.fresh()).trading.killSwitch)),
   }),
-  setKillSwitch: route('POST', '/kill-switch', 'operator', {
+  setKillSwitch: route('POST', '/kill-switch', 'control', {
     summary: 'Raise or lower the kill switch',
-    description: 'Any level may be chosen. The current level again writes nothing.',
+    description:
+      'Any level may be chosen. The current level again writes nothing. Only an operator lowers it; raising it is never ' +
+      'refused for being too frequent.',
     isUrgent: true,
+    reducesRisk: ({ body: { level } }, { engine }) => level > engine.state.trading.killSwitch.level,
     body: killSwitchMove.meta({ examples: [{ level: 2, reason: 'exchange reports delayed fills' }] }),
     response,
     example: KILL_SWITCH,
-    handler: ({ body, execute }, { engine }) =>
-      execute(setKillSwitch(body, engine.nodeId), (events) =>
+    problems: ['auth.forbidden'],
+    handler: ({ body, caller, execute }, { engine }) =>
+      execute(setKillSwitch(body, engine.nodeId, caller), (events) =>
         viewKillSwitchAfter(engine.state.trading.killSwitch, events),
       ),
   }),

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { URGENT_TOOLS, type ToolName } from '../../../core/views/capabilities.ts'
 import { sentenceOf } from '../../../core/shared/faults.ts'
+import type { KillSwitchLevel } from '../../../core/shared/level.ts'
 import type { McpBody, McpReply } from '../../mcp-exchange.ts'
 import { ok, okEmpty, type Success } from '../results.ts'
 import { route, routes } from '../route.ts'
@@ -42,7 +43,7 @@ const headers = z.object({
 })
 
 export const mcpRoutes = routes('Agents', {
-  postMcpMessage: route('POST', '/mcp', 'read', {
+  postMcpMessage: route('POST', '/mcp', 'any', {
     // Each tool declares what it needs; the audit counts a message that is not let in as a write.
     action: 'write',
     refusesForeignOrigins: true,
@@ -55,6 +56,7 @@ export const mcpRoutes = routes('Agents', {
     body: message,
     bodyIsRaw: true,
     isUrgent: ({ body }) => callsUrgentTool(body),
+    reducesRisk: ({ body }, { engine }) => reducesRisk(body, engine.state.trading.killSwitch.level),
     response,
     example: { jsonrpc: '2.0', id: 1, result: { tools: [] } },
     otherResponses: [
@@ -108,6 +110,19 @@ const isCallOf = (name: ToolName, body: McpBody): boolean =>
   body.status === 'parsed' && toolCall.safeParse(body.value).data?.params.name === name
 
 const toolCall = z.object({ method: z.literal('tools/call'), params: z.object({ name: z.string() }) })
+
+const killSwitchCall = z.object({
+  params: z.object({ name: z.literal('set_kill_switch'), arguments: z.object({ level: z.number() }) }),
+})
+
+/** All urgent tools reduce risk, but for a call that lowers the kill switch. */
+const reducesRisk = (bytes: Uint8Array, level: KillSwitchLevel): boolean => {
+  if (!callsUrgentTool(bytes)) return false
+  const body = bodyOf(bytes)
+  if (!isCallOf('set_kill_switch', body)) return true
+  const { data } = killSwitchCall.safeParse(body.status === 'parsed' ? body.value : null)
+  return data !== undefined && data.params.arguments.level > level
+}
 
 /** An empty header counts as absent. */
 const textOf = (value: string | undefined): string | null =>

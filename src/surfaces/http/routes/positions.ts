@@ -65,6 +65,7 @@ export const positionRoutes = routes('Positions', {
       'Works at every level of the kill switch. At a live venue this requests the cancellation: the order ends when the ' +
       'venue confirms it. An order that the venue cannot look up is recorded as canceled: check at the venue first.',
     isUrgent: true,
+    reducesRisk: true,
     params: z.object({ order_id: pathText('the id of the order', ORDER.order_id) }),
     body: optionalReason('too slow'),
     response: order,
@@ -106,6 +107,7 @@ export const positionRoutes = routes('Positions', {
     description:
       'Works at every level of the kill switch. Positions without a price stay open and are listed in `failed`.',
     isUrgent: true,
+    reducesRisk: true,
     body,
     response: closedAllView,
     example: { positions: [CLOSED_POSITION], failed: [] },
@@ -121,6 +123,7 @@ export const positionRoutes = routes('Positions', {
     description:
       'Works at every level of the kill switch. With partial fills the position is `closing` until its exit is filled.',
     isUrgent: true,
+    reducesRisk: true,
     params,
     body,
     response: position,

@@ -79,7 +79,7 @@ export const producerRoutes = routes('Producers', {
     handler: ({ params: { name }, execute }) =>
       execute({ kind: 'remove-producer', name, surface: 'api' }, () => ({ removed: name })),
   }),
-  giveFeedback: route('POST', '/producers/:id/feedback', 'submit', {
+  giveFeedback: route('POST', '/producers/:id/feedback', 'emit', {
     summary: 'Report the outcome of a signal, and get a report on its producer',
     description:
       'A body without feedback only returns the report. Feedback counts as weak evidence where the market gave none, and never changes money.',
@@ -97,6 +97,7 @@ export const producerRoutes = routes('Producers', {
       matched: true,
     },
     problems: ['producer.not_found'],
+    author: ({ params: { id } }) => ({ kind: 'producer', id }),
     handler: async ({ params: { id }, body = NO_FEEDBACK, execute }, { engine, clock }) => {
       if (!(await isKnownProducer(engine.log, await engine.fresh(), id))) {
         return refused('producer.not_found', 'No such producer', { extras: { name: id } })

@@ -88,6 +88,7 @@ export const signalRoutes = routes('Signals', {
     response: submissionView,
     example: { event_id: EVENT_ID, contributor_id: CONTRIBUTOR_ID },
     problems: ['signal.invalid_type', 'contributor.not_found', 'idempotency.conflict'],
+    author: ({ body: { node_id } }) => ({ kind: 'contributor', id: node_id }),
     handler: async ({ body, headers: { 'idempotency-key': headerKey }, execute }, service) => {
       const faults = [...keyFaults(headerKey, body.dedupe_key), ...timeFaults(body.ts, service)]
       if (faults.length > 0) return refusedWith(invalidProblem(faults))

@@ -220,8 +220,8 @@ export class StreamHub {
     const nowMs = performance.now()
     const keepAliveMs = configuration.stream.keep_alive_seconds * 1000
     for (const client of this.#clients) {
-      if (configuration !== this.#checkedConfiguration && !client.connection.isAuthorized())
-        this.#expire(client)
+      const { isKeyed, isAuthorized } = client.connection
+      if ((isKeyed || configuration !== this.#checkedConfiguration) && !isAuthorized()) this.#expire(client)
       else if (client.isStuck(nowMs, this.#limits.stuckMsMax))
         this.#disconnect(client, 'stream client disconnected: it took nothing for too long')
       else client.keepAlive(keepAliveMs, nowMs)

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { CURATOR_TYPE } from '../../../core/signal-types/curator.ts'
 import { SIGNAL_TYPE_PATTERN, signalTypeOf } from '../../../core/signal-types/all.ts'
 import { assert } from '../../../core/shared/assert.ts'
 import type { Refusal } from '../../../core/shared/decision.ts'
@@ -46,10 +47,20 @@ const emissionOutput = z.object({
   emitted_at: z.string(),
 })
 
-export const emitProducerSignal = tool('submit', {
+export const emitProducerSignal = tool('emit', {
   title: 'Emit a signal',
   input: emissionInput,
-  output: orError(emissionOutput, ['producer_not_found', 'idempotency_conflict']),
+  output: orError(emissionOutput, [
+    'producer_not_found',
+    'idempotency_conflict',
+    'scope_missing',
+    'author_mismatch',
+  ]),
+  // Curator signals are made in the name of a contributor, all others in that of a producer.
+  author: ({ producer_id: id, signal_type }) => ({
+    kind: signal_type === CURATOR_TYPE ? 'contributor' : 'producer',
+    id,
+  }),
   call: async ({
     input: { producer_id, signal_type, payload, ts = null, dedupe_key = null },
     dependencies,

@@ -8,6 +8,7 @@ import type { JsonObject } from '../../../core/shared/json.ts'
 import type { ToolName } from '../../../core/views/capabilities.ts'
 import { knownRefusal, withLogChecked } from '../../../engine/queries/trading-records.ts'
 import { rehearse } from '../../../engine/queries/views.ts'
+import type { Caller, Need } from '../../caller.ts'
 import {
   cancelOrder,
   closeAll,
@@ -22,7 +23,7 @@ import {
   orError,
   recordDenial,
   tool,
-  type McpDependencies,
+  type CallContext,
   type Tool,
   type ToolCall,
   type ToolOutcome,
@@ -34,7 +35,9 @@ interface OperatorToolSpec<Input extends z.ZodObject> {
   readonly input: Input
   /** Errors of its own. */
   readonly errors: readonly string[]
-  readonly command: (input: z.output<Input>, operator: string) => Command
+  readonly command: (input: z.output<Input>, operator: string, caller: Caller) => Command
+  /** Where it is not `operator`. */
+  readonly needs?: Need
 }
 
 const confirm = z.string().max(100).optional().meta({ description: 'the code of the first call' })
@@ -50,13 +53,18 @@ const asked = z.object({
 
 const done = z.object({ status: z.literal('done'), stored: events })
 
-const COMMON_ERRORS = ['operator_required', 'confirmation_invalid', 'confirmation_expired'] as const
+const COMMON_ERRORS = [
+  'operator_required',
+  'scope_missing',
+  'confirmation_invalid',
+  'confirmation_expired',
+] as const
 
 const CONFIRMATION_MS = 60_000
 
 /** A tool that moves money: the first call returns what would be stored, the second one does it. */
 const operatorTool = <Input extends z.ZodObject>(spec: OperatorToolSpec<Input>): Tool =>
-  tool('operator', {
+  tool(spec.needs ?? 'operator', {
     title: spec.title,
     advice:
       'The first call changes nothing: it answers what would be stored, and a code. The same call with the code in ' +
@@ -118,6 +126,8 @@ export const operatorTools = {
     title: 'Raise or lower the kill switch',
     input: killSwitchMove,
     errors: [],
+    // The decision refuses to lower it for those who are no operators.
+    needs: 'control',
     command: setKillSwitch,
   }),
 }
@@ -131,8 +141,8 @@ const callInTwoSteps = async <Input extends z.ZodObject>(
   const { confirm: code, ...rest } = input
   const given = schema.parse(rest)
   const about: Confirmed = { tool: name, arguments: given as unknown as JsonObject }
-  const command = commandOf(given, engine.nodeId)
-  if (code === undefined) return ask(command, about, dependencies)
+  const command = commandOf(given, engine.nodeId, call.caller)
+  if (code === undefined) return ask(command, about, call)
   const nowMs = dependencies.clock.now()
   switch (checkConfirmation(code, about, nowMs)) {
     case 'foreign':
@@ -144,6 +154,7 @@ const callInTwoSteps = async <Input extends z.ZodObject>(
       if (outcome.status === 'refused') {
         const { code: reason } = outcome.refusal
         if (reason === 'kill_switch.active') await recordDenial(name, 'kill_switch_active', call)
+        if (reason === 'auth.forbidden') await recordDenial(name, reason, call)
         return refusedBy(outcome.refusal)
       }
       return {
@@ -155,13 +166,14 @@ const callInTwoSteps = async <Input extends z.ZodObject>(
   }
 }
 
-const ask = async (
-  command: Command,
-  about: Confirmed,
-  { engine, clock, configuration, version }: McpDependencies,
-): Promise<ToolOutcome> => {
+const ask = async (command: Command, about: Confirmed, call: CallContext): Promise<ToolOutcome> => {
+  const { engine, clock, configuration, version } = call.dependencies
   const rehearsal = await rehearse(engine, command, { clock, configuration: configuration(), version })
-  if (rehearsal.status === 'refused') return refusedBy(await knownRefusal(engine.log, rehearsal.refusal))
+  if (rehearsal.status === 'refused') {
+    const { code } = rehearsal.refusal
+    if (code === 'auth.forbidden') await recordDenial(about.tool, code, call)
+    return refusedBy(await knownRefusal(engine.log, rehearsal.refusal))
+  }
   const expiresMs = clock.now() + CONFIRMATION_MS
   const value = {
     status: 'confirmation_required',
@@ -176,7 +188,7 @@ const summaryOf = (stored: readonly Stamped[]): readonly JsonObject[] =>
   stored.map(({ type, payload }) => ({ type, payload }))
 
 const refusedBy = ({ code, detail, extras }: Refusal): ToolOutcome =>
-  failed(code.replace('.', '_'), { detail, ...extras })
+  failed(code === 'auth.forbidden' ? 'operator_required' : code.replace('.', '_'), { detail, ...extras })
 
 /** The call that a confirmation is valid for. */
 interface Confirmed {
