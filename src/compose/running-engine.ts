@@ -81,6 +81,7 @@ export const openRunningEngine = (options: EngineOptions): Promise<RunningEngine
     const engine = await Engine.open({
       log,
       signer,
+      isSigned: (item) => signatures.isSigned(item),
       clock,
       snapshotEveryEvents,
       configuration: options.settings,

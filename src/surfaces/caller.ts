@@ -9,5 +9,12 @@ export interface Caller {
   readonly mayOperate: boolean
 }
 
+/**
+ * Whether the caller proved to be an operator. Where no operator token is configured nobody does over HTTP: the key of a
+ * contributor then stands above every token.
+ */
+export const isProvenOperator = ({ kind, mayOperate }: Caller): boolean =>
+  mayOperate && kind !== 'anonymous' && kind !== 'bearer'
+
 /** Whether an admitted caller has what an endpoint or a tool needs. Each token reads and submits. */
 export const mayDo = ({ mayOperate }: Caller, need: Need): boolean => need !== 'operator' || mayOperate

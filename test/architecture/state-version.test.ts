@@ -13,7 +13,7 @@ import { sha256Hex } from '../records.fixture.ts'
  * code that folds in another way needs another version: otherwise it goes on from a state that it would not have folded.
  */
 const FOLD_HASHES: Readonly<Record<string, string>> = {
-  '11': '179f812cd8ae0f4320385016bf1ea60fae2dfe8bd9bf858fd69171572034ed37',
+  '12': 'dba27bc7f3146de721401c5f1016ca6803eee977b2b8fcc307bed0aae921f14c',
 }
 
 /** Recorded events in which every type of the catalogue occurs; a new type gets a line of its own at the end. */

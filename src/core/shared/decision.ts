@@ -22,7 +22,11 @@ export const refuse = (code: RefusalCode, detail: string, extras: JsonObject = {
 /** Every reason for which a command is refused. A code without a status does not compile (surfaces). */
 export const REFUSAL_CODES = [
   'contributor.duplicate',
+  'contributor.key_protected',
   'contributor.not_found',
+  'contributor.signature_expired',
+  'contributor.signature_invalid',
+  'contributor.signature_missing',
   'idempotency.conflict',
   'intent.not_awaiting',
   'intent.not_found',
@@ -40,7 +44,9 @@ export const REFUSAL_CODES = [
   'price.unavailable',
   'producer.duplicate',
   'producer.not_found',
+  'producer.reserved',
   'signal.invalid_type',
+  'signal.source_reserved',
   'signal.type_not_allowed',
   'trace.session_closed',
   'trace.session_full',
