@@ -35,9 +35,6 @@ const then = (result: RunResult) => ({
     }
     return result.state
   },
-  thenAccepted: (): void => {
-    expect(result).toMatchObject({ status: 'accepted' })
-  },
   thenNothing: (): void => {
     expect(result).toMatchObject({ status: 'accepted', events: [] })
   },

@@ -10,17 +10,17 @@ import { isTooFarAhead } from '../shared/time.ts'
 export const publicKeyText = () =>
   z
     .string()
-    .length(64)
     .regex(/^[0-9a-fA-F]{64}$/, { error: 'must be an Ed25519 public key: 64 hex digits' })
     .toLowerCase()
+    .meta({ minLength: 64, maxLength: 64 })
 
 /** An Ed25519 signature from outside: 128 hex digits, in lower case from here on. */
 export const signatureText = () =>
   z
     .string()
-    .length(128)
     .regex(/^[0-9a-fA-F]{128}$/, { error: 'must be an Ed25519 signature: 128 hex digits' })
     .toLowerCase()
+    .meta({ minLength: 128, maxLength: 128 })
 
 /** What the signature of a submission covers: everything that the stored signal says, and who says it. */
 export interface SignedFields {
@@ -69,7 +69,9 @@ export const signatureRefusal = (
   const invalid = (detail: string): Decision =>
     refuse('contributor.signature_invalid', detail, { node_id: nodeId })
   if (publicKey === null) {
-    return signature === undefined ? null : invalid(`contributor ${nodeId} has no public key to check a signature with`)
+    return signature === undefined
+      ? null
+      : invalid(`contributor ${nodeId} has no public key to check a signature with`)
   }
   if (signature === undefined) {
     const detail = `contributor ${nodeId} has a public key: its submissions must be signed`
@@ -80,7 +82,8 @@ export const signatureRefusal = (
   if (!isSigned({ text, signatureHex: signature, publicKeyHex: publicKey })) {
     return invalid(`the signature does not belong to this submission and the key of ${nodeId}`)
   }
-  const { max_future_skew_seconds: skewSecondsMax, signed_max_age_seconds: ageSecondsMax } = configuration.signals
+  const { max_future_skew_seconds: skewSecondsMax, signed_max_age_seconds: ageSecondsMax } =
+    configuration.signals
   const isOld = Date.parse(ts) < Date.parse(now) - ageSecondsMax * 1000
   if (!isOld && !isTooFarAhead(ts, now, skewSecondsMax)) return null
   const detail = `ts of a signed submission must be at most ${ageSecondsMax} s old and ${skewSecondsMax} s ahead`
