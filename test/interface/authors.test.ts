@@ -255,6 +255,44 @@ onEveryStore('authors', (store) => {
   })
 })
 
+onEveryStore('authors with names that every object inherits', (store) => {
+  it('are authors like any other', async () => {
+    const service = await startService(await newHome(), await store())
+    for (const name of INHERITED) {
+      const id = await register(service, name, { [name]: { [name]: 1 } })
+      const symbol = name.toUpperCase().slice(0, 12)
+      const payload = `{"symbol":"${symbol}","direction":"bullish","conviction":9,"${name}":{"x":1}}`
+      const body = `{"event_type":"signal.curator.v1","node_id":"${name}","payload":${payload}}`
+      expect((await service.call('POST', '/signals/submit', { body })).status).toBe(200)
+      expect((await service.call('GET', `/contributors/${id}/score`)).body).toMatchObject({ node_id: name })
+    }
+    for (const name of INHERITED.filter((each) => /^[a-z]/i.test(each))) {
+      await registerProducer(service, `${name}.p`, 'technical')
+      expect(
+        (
+          await service.call('POST', '/producers/register', {
+            body: { name, domain: name, endpoint: 'https://example.com/x' },
+          })
+        ).body,
+      ).toMatchObject({ code: 'producer.duplicate' })
+    }
+    expect((await service.call('POST', '/brain/run')).status).toBe(200)
+    for (const path of [
+      '/producers/status',
+      '/contributors/leaderboard',
+      '/capabilities',
+      '/brain/status',
+      '//metrics',
+    ]) {
+      expect([path, (await service.call('GET', path)).status]).toEqual([path, 200])
+    }
+    const stored = await service.call('GET', '/signals?limit=500')
+    for (const name of INHERITED) expect(stored.text).toContain(`"${name}":{"x":1}`)
+    expect((await service.call('GET', '/integrity?mode=full')).body).toMatchObject({ ok: true })
+    await service.stop()
+  })
+})
+
 describe('svc signal', () => {
   afterAll(cleanUp)
   it('signs as the node of its home, and does not speak for another key', async () => {
