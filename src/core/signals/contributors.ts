@@ -206,8 +206,9 @@ export const evolveContributors = (contributors: Contributors, event: KnownEvent
     case 'brain.conviction.v1':
       return usedIn(contributors.unused, event.payload.inputs).reduce(
         (known, { signalId, contributorId }) => ({
-          ...known,
           byId: recorded(known.byId, contributorId, (record) => countAccepted(record, event.ts)),
+          idOfNode: known.idOfNode,
+          keyOfNode: known.keyOfNode,
           unused: known.unused.delete(signalId),
         }),
         contributors,

@@ -88,7 +88,7 @@ describe('an emission', () => {
     given(producer)
       .when(emit({ type: 'signal.price_alert.v1' }))
       .then({ type: 'signal.price_alert.v1' })
-    given({ ...producer, payload: { ...producer.payload, domain: 'own' } } as NewEvent)
+    given({ ...producer, payload: { ...producer.payload, domain: 'own' } })
       .when(emit({ type: 'signal.own.thing.v3' }))
       .then({ type: 'signal.own.thing.v3' })
   })
