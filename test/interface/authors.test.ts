@@ -16,7 +16,7 @@ onEveryStore('a contributor with a public key', (store) => {
     service = await startService(await newHome(), { ...(await store()), SVC_API__OPERATOR_TOKEN: OPERATOR })
     const body = { node_id: 'ann', name: 'Ann', role: 'curator', public_key: KEY.publicKey }
     const registered = await service.call('POST', '/contributors/register', { body })
-    ;({ id } = registered.body as { id: string })
+    ;({ id } = registered.body)
   })
 
   it('is shown with its key', async () => {
