@@ -1,8 +1,9 @@
-import { timestampOf, nodeId } from '../src/core/shared/brand.ts'
+import { timestampOf, nodeId, type Timestamp } from '../src/core/shared/brand.ts'
 import { expect } from 'vitest'
 import type { Command } from '../src/core/decide.ts'
 import { DEFAULT_CONFIGURATION } from '../src/core/config/validate.ts'
 import type { EventType, NewEvent, SignalType } from '../src/core/events/catalogue.ts'
+import { canonicalJson } from '../src/core/log/canonical-json.ts'
 import type { Stamped } from '../src/core/log/event.ts'
 import type { DecisionContext } from '../src/core/shared/decision-context.ts'
 import { run, type RunResult } from '../src/core/run.ts'
@@ -42,6 +43,24 @@ const then = (result: RunResult) => ({
   },
 })
 
+/** A run of a built-in producer that returns one signal: they emit only from inside the process. */
+export const builtInRun = (
+  name: string,
+  type: string,
+  payload: JsonObject,
+  { ts = NOW }: { readonly ts?: Timestamp } = {},
+): Command => ({
+  kind: 'run-producer',
+  report: {
+    name,
+    end: 'usable',
+    rows: [{ type, payload, ts, dedupeKey: `${name}:${type}:${ts}:${canonicalJson(payload)}` }],
+    rejected: [],
+    error: null,
+    durationMs: 0,
+  },
+})
+
 /** The same moment in every test, but for what a test says of it; ids count up. */
 export const testContext = (changes: Partial<DecisionContext> = {}): DecisionContext => {
   let count = 0
@@ -54,6 +73,7 @@ export const testContext = (changes: Partial<DecisionContext> = {}): DecisionCon
     sha256Hex,
     nodeId: nodeId('svc-test'),
     sign: (text) => `signed ${sha256Hex(text)}`,
+    isSigned: () => false,
     elapsedMs: () => 0,
     ...changes,
   }

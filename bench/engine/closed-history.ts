@@ -102,6 +102,7 @@ const done = (state: State, command: Command, now: string, trade: number): State
     sha256Hex,
     nodeId: nodeId('bench'),
     sign: () => '',
+    isSigned: () => false,
     elapsedMs: () => 0,
   })
   if (result.status !== 'accepted') throw new Error(result.refusal.detail)

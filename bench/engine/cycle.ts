@@ -96,6 +96,7 @@ const cycleMs = (state: State, symbols: number): number => {
     sha256Hex,
     nodeId: nodeId('bench'),
     sign: () => '',
+    isSigned: () => false,
     elapsedMs: () => 0,
   }
   const begin = performance.now()

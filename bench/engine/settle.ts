@@ -273,6 +273,7 @@ const done = (state: State, command: Command, nowMs: number): State => {
     sha256Hex,
     nodeId: nodeId('bench'),
     sign: () => '',
+    isSigned: () => false,
     elapsedMs: () => 0,
   })
   if (result.status === 'refused') throw new Error(result.refusal.detail)

@@ -214,6 +214,7 @@ const createDriver = (configuration: Configuration): Driver => {
     sha256Hex,
     nodeId: nodeId('bench'),
     sign: () => '',
+    isSigned: () => false,
     elapsedMs: () => 0,
   }
   return {

@@ -74,6 +74,7 @@ export class BacktestEngine implements Executor {
       sha256Hex,
       nodeId: BACKTEST_NODE,
       sign: () => '',
+      isSigned: () => false,
       elapsedMs: () => 0,
       ...(this.#prices === null ? {} : { prices: this.#prices }),
     })

@@ -85,6 +85,7 @@ export const openRunningEngine = (options: EngineOptions): Promise<RunningEngine
     const engine: Engine = await Engine.open({
       log,
       signer,
+      isSigned: (item) => signatures.isSigned(item),
       clock,
       snapshotEveryEvents,
       trust,

@@ -16,6 +16,13 @@ export const openEngine = (log: EventLog, dependencies: Partial<EngineDependenci
     ...dependencies,
   })
 
+/** A producer of the domain technical. */
+export const registration = (name: string): Command => ({
+  kind: 'register-producer',
+  producer: { name, domain: 'technical', endpoint: 'https://example.com', schedule: '* * * * *' },
+  surface: 'api',
+})
+
 /** A command that is never refused and stores one event. */
 export const access = (resource: string): Command => ({
   kind: 'record-access',

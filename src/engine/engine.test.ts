@@ -7,14 +7,14 @@ import type { Command } from '../core/decide.ts'
 import { encodeState } from '../core/state-codec.ts'
 import { STATE_VERSION } from '../core/state.ts'
 import { EngineClosedError, QueueFullError } from './command-queue.ts'
-import { access, everything, openEngine, set } from './engine.fixture.ts'
+import { access, everything, openEngine, registration, set } from './engine.fixture.ts'
 import { catchUp, EMPTY_MEMORY, stateHashOf } from './memory.ts'
 
 describe('a command recorded alongside', () => {
   const signal = (dedupeKey: string, rsi = 40): Command => ({
     kind: 'emit-signal',
     emission: {
-      producerId: 'technical-analysis',
+      producerId: 'p1',
       type: 'signal.ta.v1',
       payload: { symbol: 'BTC', rsi_14: rsi },
       ts: timestampOf('2026-02-20T00:00:00.000Z'),
@@ -25,6 +25,7 @@ describe('a command recorded alongside', () => {
   it('is stored right behind its command, and only if that writes something', async () => {
     const log = new MemoryLog()
     const engine = await openEngine(log)
+    await engine.execute(registration('p1'))
     const options = { alongside: access('/signals') }
     const outcomes = await Promise.all([
       engine.execute(signal('a'), options),
@@ -35,7 +36,11 @@ describe('a command recorded alongside', () => {
     expect(outcomes.map(({ status }) => status)).toEqual(['done', 'done', 'refused', 'done'])
     expect(outcomes[0]).toMatchObject({ events: [{ type: 'signal.ta.v1' }, {}], replayed: false })
     const once = ['signal.ta.v1', 'attribution.recorded.v1', 'system.audit.v1']
-    expect((await everything(log)).map(({ type }) => type)).toEqual([...once, ...once])
+    expect((await everything(log)).map(({ type }) => type)).toEqual([
+      'producer.registered.v1',
+      ...once,
+      ...once,
+    ])
     await engine.close()
   })
 })

@@ -8,6 +8,7 @@ import { stampedFrom, type Head, type Stamped } from '../core/log/event.ts'
 import type { State } from '../core/state.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { EventLog } from '../ports/event-log.ts'
+import type { Signatures } from '../ports/signatures.ts'
 import type { Signer } from '../ports/signer.ts'
 import {
   CommandQueue,
@@ -40,6 +41,8 @@ export interface EngineDependencies {
   readonly signer: Signer
   readonly clock: Clock
   readonly snapshotEveryEvents: number
+  /** Checks the signatures of submissions; without it none is valid. */
+  readonly isSigned?: Signatures['isSigned']
   /** How events of other processes are checked, and who hears of those that nobody who may write has signed. */
   readonly trust?: Trust
   readonly onUnsigned?: CatchUpOptions['onUnsigned']
@@ -60,6 +63,7 @@ export interface EngineDependencies {
 export class Engine implements Executor {
   readonly log: EventLog
   readonly nodeId: NodeId
+  readonly sign: Signer['sign']
   readonly eventBus = new EventBus()
   readonly #dependencies: EngineDependencies
   readonly #limits: EngineLimits
@@ -92,6 +96,7 @@ export class Engine implements Executor {
     const { log, signer, snapshotEveryEvents, limits } = dependencies
     this.log = log
     this.nodeId = signer.nodeId
+    this.sign = (text) => signer.sign(text)
     this.#dependencies = dependencies
     this.#limits = { ...LIMITS, ...limits }
     this.#durable = memory
@@ -214,6 +219,7 @@ export class Engine implements Executor {
     const {
       clock,
       signer,
+      isSigned = () => false,
       version = 'unknown',
       configuration = () => DEFAULT_CONFIGURATION,
     } = this.#dependencies
@@ -227,6 +233,7 @@ export class Engine implements Executor {
       sha256Hex,
       nodeId: this.nodeId,
       sign: (text: string) => Buffer.from(signer.sign(text), 'hex').toString('base64'),
+      isSigned,
       elapsedMs: () => Math.round(performance.now() - turnBeganMs),
     }
     const next = async ({ command }: Request): Promise<boolean> => {

@@ -5,7 +5,7 @@ import { MemoryLog } from '../adapters/storage/memory/memory-log.ts'
 import type { Command } from '../core/decide.ts'
 import type { KillSwitchLevel } from '../core/shared/level.ts'
 import type { Engine } from './engine.ts'
-import { access, openEngine, set } from './engine.fixture.ts'
+import { access, openEngine, registration, set } from './engine.fixture.ts'
 
 const TURN_MAX = 10
 
@@ -70,6 +70,7 @@ it('finds stored dedupe keys also in requests that were left for later', async (
   const { engine, stored } = await openTurns((count) => {
     if (count === FIRST_AGAIN) urgent.push(engine.execute(set(3)))
   })
+  await engine.execute(registration('p1'))
   const emitAll = () => Promise.all(resources(35).map((key) => engine.execute(signal(key))))
   await emitAll()
   const before = await stored()
@@ -80,13 +81,13 @@ it('finds stored dedupe keys also in requests that were left for later', async (
   expect(await stored()).toEqual([...before, 'system.kill_switch.v1', 'alert.kill_switch'])
 })
 
-/** A signal and its attribution have an id each, so the ids of the repeated signals start here. */
-const FIRST_AGAIN = 2 * 35 + 3
+/** The producer has one id, a signal and its attribution one each: the ids of the repeated signals start here. */
+const FIRST_AGAIN = 1 + 2 * 35 + 3
 
 const signal = (dedupeKey: string): Command => ({
   kind: 'emit-signal',
   emission: {
-    producerId: 'technical-analysis',
+    producerId: 'p1',
     type: 'signal.ta.v1',
     payload: { symbol: 'BTC', rsi_14: 40 },
     ts: timestampOf('2026-02-20T00:00:00.000Z'),

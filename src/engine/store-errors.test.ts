@@ -50,6 +50,7 @@ class FaultyLog extends MemoryLog {
         sha256Hex,
         nodeId: nodeId('foreign'),
         sign: () => '',
+        isSigned: () => false,
         elapsedMs: () => 0,
       },
       { requestsMax: 1, next: () => Promise.resolve(true) },

@@ -119,3 +119,10 @@ export const mayChange = ({ kind, rights }: Caller, path: readonly string[]): bo
   if (isOpen) return rights.has('control')
   return rights.has('operator') && (kind !== 'key' || section !== 'api')
 }
+
+/**
+ * Whether the caller proved to be an operator. Where no operator token is configured nobody does over HTTP: the key of a
+ * contributor then stands above every token.
+ */
+export const isProvenOperator = ({ kind, rights }: Caller): boolean =>
+  rights.has('operator') && kind !== 'anonymous' && kind !== 'bearer'

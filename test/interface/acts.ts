@@ -65,6 +65,21 @@ export const emit = async (
   return called.result.structuredContent.event_id
 }
 
+/** Calls an MCP tool. */
+export const tool = async (service: RunningService, name: string, args: object): Promise<Answer> =>
+  service.call('POST', '/mcp', {
+    body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } },
+  })
+
+/** The error of a tool, or the code of the error that JSON-RPC has for it; undefined for a result. */
+export const errorOf = ({ body }: Answer): unknown => {
+  const { result, error } = body as {
+    result?: { structuredContent: { error?: string } }
+    error?: { code: number }
+  }
+  return result?.structuredContent.error ?? error?.code
+}
+
 /** The newest events whose type begins so, newest first. */
 export const eventsOf = async (service: RunningService, type: string): Promise<readonly EventItem[]> => {
   const page: { items: readonly EventItem[] } = accepted(

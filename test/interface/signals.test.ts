@@ -1,5 +1,5 @@
 import { beforeAll, expect, it } from 'vitest'
-import { emit, eventsOf, register, submit, type EventItem } from './acts.ts'
+import { emit, eventsOf, register, registerProducer, submit, type EventItem } from './acts.ts'
 import { newHome, startService, type RunningService } from './service.ts'
 import { onEveryStore } from './stores.ts'
 
@@ -62,7 +62,8 @@ onEveryStore('signals', (store) => {
   })
 
   it('A041: can be asked for by domain', async () => {
-    await emit(service, 'technical-analysis', 'signal.ta.v1', { symbol: 'BTC' })
+    await registerProducer(service, 'p1', 'technical')
+    await emit(service, 'p1', 'signal.ta.v1', { symbol: 'BTC' })
     expect((await signals()).total).toBe(4)
     const curated = await signals('?domain=curator')
     expect(curated.total).toBe(3)

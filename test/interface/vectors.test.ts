@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { emit, eventsOf, register } from './acts.ts'
+import { emit, eventsOf, register, registerProducer } from './acts.ts'
 import { agreementOn, bullMarket } from './opinions.ts'
 import { derivedId, hashOf, isSignedBy, sha256, unprovable, type EventRecord } from './proof.ts'
 import { newHome, startService, type RunningService } from './service.ts'
@@ -94,7 +94,8 @@ onEveryStore('the published examples', (store) => {
   const record = async (id: string): Promise<EventRecord> => (await service.call('GET', `/events/${id}`)).body
 
   it('A109: an encrypted identity is read, and signs as it must', async () => {
-    const id = await emit(service, 'technical-analysis', 'signal.free.v1', MESSAGE)
+    await registerProducer(service, 'p1', 'free')
+    const id = await emit(service, 'p1', 'signal.free.v1', MESSAGE)
     expect(await record(id)).toMatchObject({ signer: NODE_ID, signature: MESSAGE_SIGNATURE })
   })
 

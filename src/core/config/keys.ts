@@ -17,11 +17,17 @@ export const CONFIGURATION_KEYS: readonly Key[] = keysIn(configurationSchema, []
 /** The names a group knows, null below a key or inside a map. */
 export const namesIn = (path: KeyPath): readonly string[] | null => {
   const schema = path.reduce<z.core.$ZodType | null>(
-    (group, name) => (group === null ? null : (shapeOf(group)?.[name] ?? null)),
+    (group, name) => (group === null ? null : memberOf(group, name)),
     configurationSchema,
   )
   const shape = schema === null ? null : shapeOf(schema)
   return shape === null ? null : Object.keys(shape)
+}
+
+/** Own members only: `constructor` is the name of no key. */
+const memberOf = (group: z.core.$ZodType, name: string): z.core.$ZodType | null => {
+  const shape = shapeOf(group)
+  return shape !== null && Object.hasOwn(shape, name) ? (shape[name] ?? null) : null
 }
 
 /** Whether the path is a group, a key, or lies inside a map. */

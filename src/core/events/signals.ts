@@ -39,6 +39,8 @@ export const attributionEvents = {
     ref_price: z.number().nullish(),
     /** What the price usually moves within the horizon, as a part of it. */
     ref_sigma: z.number().nullish(),
+    /** Of a contributor with a public key, over `submissionText`: anybody can check it from the log. */
+    signature: z.string().optional(),
   }),
   /** What the price did within the horizon of a call that was traded on: its author is known by that, not by the trade. */
   'attribution.measured.v1': z.object({
@@ -92,6 +94,8 @@ export const contributorEvents = {
     node_id: branded<NodeId>(),
     name: z.string(),
     role: z.string(),
+    /** Ed25519, 64 hex digits: from here on submissions of this contributor must be signed with it. */
+    public_key: z.string().optional(),
     metadata: z.custom<JsonObject>((value) => typeof value === 'object' && value !== null),
   }),
   'contributor.removed.v1': z.object({

@@ -1,3 +1,4 @@
+import { builtInRun } from '../../../test/given.fixture.ts'
 import { contributorId, nodeId } from '../shared/brand.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -89,20 +90,15 @@ class Life {
         })
         return
       case 'measure':
-        for (const [type, payload] of [
-          ['signal.ta.v1', { rsi_14: 50 - 28 * next.side }],
-          ['signal.social.v1', { score: 9 * next.side }],
+        for (const [name, type, payload] of [
+          ['technical-analysis', 'signal.ta.v1', { rsi_14: 50 - 28 * next.side }],
+          [
+            'social-intel',
+            'signal.social.v1',
+            { score: 9 * next.side, direction: next.side === 1 ? 'bullish' : 'bearish', source_count: 1 },
+          ],
         ] as const) {
-          scenario.do({
-            kind: 'emit-signal',
-            emission: {
-              producerId: 'technical-analysis',
-              type,
-              payload: { symbol: next.symbol, ...payload },
-              ts: null,
-              dedupeKey: null,
-            },
-          })
+          scenario.do(builtInRun(name, type, { symbol: next.symbol, ...payload }, { ts: scenario.now }))
         }
         return
       case 'bars':

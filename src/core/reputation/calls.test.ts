@@ -1,3 +1,4 @@
+import { builtInRun } from '../../../test/given.fixture.ts'
 import { contributorId, signalId, callId, type SignalId, type CallId } from '../shared/brand.ts'
 import { timestampAt } from '../shared/time.ts'
 import { Map as PersistentMap } from 'immutable'
@@ -30,16 +31,7 @@ describe('a call', () => {
     scenario.bar('BTC', 100)
     const emit = (payload: JsonObject) =>
       payloadOf(
-        scenario.do({
-          kind: 'emit-signal',
-          emission: {
-            producerId: 'technical-analysis',
-            type: 'signal.ta.v1',
-            payload,
-            ts: null,
-            dedupeKey: null,
-          },
-        }),
+        scenario.do(builtInRun('technical-analysis', 'signal.ta.v1', payload, { ts: scenario.now })),
         'attribution.recorded.v1',
       )
     expect(emit({ symbol: 'BTC', rsi_14: 40 })).toMatchObject({

@@ -3,6 +3,13 @@ import type { Configuration } from '../config/schema.ts'
 import type { Sha256Hex } from '../log/hash-chain.ts'
 import type { Quote } from './quote.ts'
 
+/** A text, and the signature (128 hex digits) that a public key (64 hex digits) is said to have made of it. */
+export interface SignedClaim {
+  readonly text: string
+  readonly signatureHex: string
+  readonly publicKeyHex: string
+}
+
 /** What a decision may know beyond the log: time, chance, and the operator's settings at that time. */
 export interface DecisionContext {
   readonly now: Timestamp
@@ -17,6 +24,8 @@ export interface DecisionContext {
   readonly nodeId: NodeId
   /** Its Ed25519 signature over the UTF-8 bytes of a text, in base64: for what has to prove itself outside the log. */
   readonly sign: (text: string) => string
+  /** Whether a key made an Ed25519 signature over the UTF-8 bytes of a text. */
+  readonly isSigned: (signed: SignedClaim) => boolean
   /** Milliseconds since the decision began: for the record only, never for a choice. */
   readonly elapsedMs: () => number
   /**

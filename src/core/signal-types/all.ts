@@ -72,6 +72,19 @@ export const weightedTypeOf = (type: string): ScoredType | undefined => {
   return declaration === undefined || declaration.domain === null ? undefined : declaration
 }
 
+/**
+ * The domain whose authors may emit a type. Prices are technical; a type that the engine does not know belongs to the
+ * domain in its second segment, which may be written as a known type (`signal.ta.mine.v1` is technical).
+ */
+export const domainOfType = (type: string): string => {
+  const segment = type.split('.')[1] ?? ''
+  const declaration = BY_TYPE.get(type) ?? BY_TYPE.get(`signal.${segment}.v1`)
+  if (declaration === undefined) return segment
+  return declaration.domain ?? PRICES_DOMAIN
+}
+
+const PRICES_DOMAIN: Domain = 'technical'
+
 /** The producers this engine ships, by name. */
 export const BUILTIN_PRODUCERS: Readonly<
   Record<string, { readonly domain: Domain; readonly schedule: string | null }>

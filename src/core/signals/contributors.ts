@@ -16,6 +16,7 @@ import {
 } from './track-record.ts'
 import { z } from 'zod'
 import { plainText } from '../shared/text.ts'
+import { publicKeyText } from './signed-submissions.ts'
 import { DAY_MS, timestampAt } from '../shared/time.ts'
 
 export interface Contributor {
@@ -23,6 +24,8 @@ export interface Contributor {
   readonly nodeId: NodeId
   readonly name: string
   readonly role: string
+  /** Once set, only its holder can submit as this contributor. */
+  readonly publicKey: string | null
   readonly registeredAt: Timestamp
   readonly metadata: JsonObject
   readonly removed: boolean
@@ -41,6 +44,8 @@ const INITIAL_UNUSED: Unused = PersistentMap()
 export interface Contributors {
   readonly byId: PersistentMap<ContributorId, Contributor>
   readonly idOfNode: PersistentMap<NodeId, ContributorId>
+  /** The newest key registered under a node id. It outlives a removal, so that nobody else takes the name over. */
+  readonly keyOfNode: PersistentMap<NodeId, string>
   /** Signals that no brain cycle has used yet. */
   readonly unused: Unused
 }
@@ -48,6 +53,7 @@ export interface Contributors {
 export const INITIAL_CONTRIBUTORS: Contributors = {
   byId: PersistentMap(),
   idOfNode: PersistentMap(),
+  keyOfNode: PersistentMap(),
   unused: INITIAL_UNUSED,
 }
 
@@ -90,6 +96,7 @@ export interface Registration {
   readonly name: string
   readonly role: string
   readonly metadata: JsonObject
+  readonly publicKey?: string | undefined
 }
 
 export const activeById = ({ byId }: Contributors, id: ContributorId): Contributor | null => {
@@ -104,25 +111,44 @@ export const activeByNode = ({ byId, idOfNode }: Contributors, nodeId: NodeId): 
 
 export const registerContributor = (
   contributors: Contributors,
-  { nodeId, name, role, metadata }: Registration,
-  { newId, source }: { readonly newId: () => string; readonly source: string },
+  registration: Registration,
+  { newId, source, isOperator }: { readonly newId: () => string } & KeyAuthority,
 ): Decision => {
-  if (contributors.idOfNode.has(nodeId)) {
-    return refuse('contributor.duplicate', `a contributor with node_id ${nodeId} is already registered`, {
-      node_id: nodeId,
-    })
-  }
-  return accept(registrationOf({ nodeId, name, role, metadata }, newId(), source))
+  const { nodeId, publicKey } = registration
+  if (contributors.idOfNode.has(nodeId)) return duplicate(nodeId)
+  const before = contributors.keyOfNode.get(nodeId)
+  // An operator may replace a lost key, but nobody registers the name without one again.
+  const keepsKey = before === undefined || before === publicKey || (isOperator && publicKey !== undefined)
+  return keepsKey
+    ? accept(registrationOf(registration, newId(), source))
+    : keyProtected(nodeId, 'it is registered with the same public_key, or by an operator with a new one')
 }
+
+/** Who asks. With a key in play it must be an operator: the operator token, or the command line. */
+interface KeyAuthority {
+  readonly source: string
+  readonly isOperator: boolean
+}
+
+export const duplicate = (nodeId: NodeId): Decision =>
+  refuse('contributor.duplicate', `a contributor or producer is already registered as ${nodeId}`, {
+    node_id: nodeId,
+  })
+
+const keyProtected = (nodeId: NodeId, needed: string): Decision =>
+  refuse('contributor.key_protected', `${nodeId} has a public key: ${needed}`, { node_id: nodeId })
 
 /** A tombstone: the history stays, and the node may register again as a new contributor. */
 export const removeContributor = (
   contributors: Contributors,
   id: ContributorId,
-  source: string,
+  { source, isOperator }: KeyAuthority,
 ): Decision => {
   const contributor = activeById(contributors, id)
   if (contributor === null) return refuse('contributor.not_found', `no contributor has id ${id}`, { id })
+  if (contributor.publicKey !== null && !isOperator) {
+    return keyProtected(contributor.nodeId, 'only an operator may remove it')
+  }
   return accept(removal(id, contributor.nodeId, source))
 }
 
@@ -172,8 +198,8 @@ export const evolveContributors = (contributors: Contributors, event: KnownEvent
       if (typeof id !== 'string') return contributors
       const at = event.recordedAt
       return {
+        ...contributors,
         byId: recorded(contributors.byId, id, (record) => countSubmitted(record, at, score)),
-        idOfNode: contributors.idOfNode,
         unused: remembered(contributors.unused, signalId, id, at),
       }
     }
@@ -182,6 +208,7 @@ export const evolveContributors = (contributors: Contributors, event: KnownEvent
         (known, { signalId, contributorId }) => ({
           byId: recorded(known.byId, contributorId, (record) => countAccepted(record, event.ts)),
           idOfNode: known.idOfNode,
+          keyOfNode: known.keyOfNode,
           unused: known.unused.delete(signalId),
         }),
         contributors,
@@ -190,9 +217,8 @@ export const evolveContributors = (contributors: Contributors, event: KnownEvent
       const { contributor_id: id, hit } = event.payload
       if (typeof id !== 'string' || typeof hit !== 'boolean') return contributors
       return {
+        ...contributors,
         byId: recorded(contributors.byId, id, (record) => countResolved(record, event.payload)),
-        idOfNode: contributors.idOfNode,
-        unused: contributors.unused,
       }
     }
     case 'karma.intent.v1': {
@@ -215,12 +241,24 @@ const registered = (
   contributors: Contributors,
   { ts: registeredAt, payload }: Extract<KnownEvent, { type: 'contributor.registered.v1' }>,
 ): Contributors => {
-  const { contributor_id: id, node_id: nodeId, name, role, metadata } = payload
-  const contributor = { id, nodeId, name, role, registeredAt, metadata, removed: false, record: NO_RECORD }
+  const { contributor_id: id, node_id: nodeId, name, role, metadata, public_key: publicKey } = payload
+  const contributor = {
+    id,
+    nodeId,
+    name,
+    role,
+    publicKey: publicKey ?? null,
+    registeredAt,
+    metadata,
+    removed: false,
+    record: NO_RECORD,
+  }
   return {
     ...contributors,
     byId: contributors.byId.set(id, contributor),
     idOfNode: contributors.idOfNode.set(nodeId, id),
+    keyOfNode:
+      publicKey === undefined ? contributors.keyOfNode : contributors.keyOfNode.set(nodeId, publicKey),
   }
 }
 
@@ -236,6 +274,7 @@ const recorded = (
     nodeId: known.nodeId,
     name: known.name,
     role: known.role,
+    publicKey: known.publicKey,
     registeredAt: known.registeredAt,
     metadata: known.metadata,
     removed: known.removed,
@@ -244,13 +283,20 @@ const recorded = (
 }
 
 const registrationOf = (
-  { nodeId, name, role, metadata }: Registration,
+  { nodeId, name, role, metadata, publicKey }: Registration,
   id: string,
   source: string,
 ): NewEvent => ({
   type: 'contributor.registered.v1',
   source,
-  payload: { contributor_id: id, node_id: nodeId, name, role, metadata },
+  payload: {
+    contributor_id: id,
+    node_id: nodeId,
+    name,
+    role,
+    ...(publicKey === undefined ? {} : { public_key: publicKey }),
+    metadata,
+  },
 })
 
 const removal = (id: ContributorId, nodeId: NodeId, source: string): NewEvent => ({
@@ -267,4 +313,7 @@ export const contributorRegistration = z.object({
   name: z.string().min(1).max(128),
   role: z.string().min(1).max(64).meta({ description: 'usually operator, agent, curator or tester' }),
   metadata: storableObject({ bytesMax: METADATA_BYTES_MAX }).default({}),
+  public_key: publicKeyText()
+    .optional()
+    .meta({ description: 'Ed25519, 64 hex digits; then each submission must be signed with it' }),
 })

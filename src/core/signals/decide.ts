@@ -4,6 +4,7 @@ import type { Decision } from '../shared/decision.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
 import {
   activeByNode,
+  duplicate,
   registerContributor,
   type Registration,
   removeContributor,
@@ -12,7 +13,7 @@ import {
 } from './contributors.ts'
 import type { SignalsState } from './evolve.ts'
 import { noticeStale, type ProducerReport, runProducer } from './producer-runs.ts'
-import { isBuiltin, registerProducer, removeProducer } from './producers.ts'
+import { builtinOf, isBuiltin, registerProducer, removeProducer } from './producers.ts'
 import {
   type CallOf,
   type Emission,
@@ -31,8 +32,20 @@ export type SignalsCommand =
   | { readonly kind: 'welcome-node'; readonly node: WritingNode }
   | { readonly kind: 'submit-signal'; readonly submission: Submission }
   | { readonly kind: 'emit-signal'; readonly emission: Emission }
-  | { readonly kind: 'register-contributor'; readonly registration: Registration; readonly surface: Surface }
-  | { readonly kind: 'remove-contributor'; readonly id: ContributorId; readonly surface: Surface }
+  | {
+      readonly kind: 'register-contributor'
+      readonly registration: Registration
+      readonly surface: Surface
+      /** May replace a public key. */
+      readonly isOperator?: boolean
+    }
+  | {
+      readonly kind: 'remove-contributor'
+      readonly id: ContributorId
+      readonly surface: Surface
+      /** May remove a contributor with a public key. */
+      readonly isOperator?: boolean
+    }
   | {
       readonly kind: 'register-producer'
       readonly producer: PayloadOf<'producer.registered.v1'>
@@ -57,26 +70,29 @@ export const decideSignals = (
     case 'welcome-node':
       return welcomeNode(signals.contributors, command.node, newId)
     case 'submit-signal':
-      return submitSignal(command.submission, contributorOf(signals, command.submission.nodeId), {
-        now,
-        newId,
-        callOf,
-      })
+      return submitSignal(
+        command.submission,
+        contributorOf(signals, command.submission.nodeId),
+        (source) => isNameOfAnother(signals, source, command.submission.nodeId),
+        { ...context, callOf },
+      )
     case 'emit-signal':
       return emitSignal(command.emission, emitterOf(signals, command.emission.producerId), {
-        now,
-        newId,
+        ...context,
         callOf,
       })
-    case 'register-contributor':
-      return registerContributor(signals.contributors, command.registration, {
-        newId,
-        source: command.surface,
-      })
-    case 'remove-contributor':
-      return removeContributor(signals.contributors, command.id, command.surface)
+    case 'register-contributor': {
+      const { registration, surface: source, isOperator = false } = command
+      return isProducer(signals, registration.nodeId)
+        ? duplicate(registration.nodeId)
+        : registerContributor(signals.contributors, registration, { newId, source, isOperator })
+    }
+    case 'remove-contributor': {
+      const { id, surface: source, isOperator = false } = command
+      return removeContributor(signals.contributors, id, { source, isOperator })
+    }
     case 'register-producer':
-      return registerProducer(signals.producers, command.producer, command.surface)
+      return registerProducer(signals, command.producer, command.surface)
     case 'remove-producer':
       return removeProducer(signals.producers, command.name, command.surface)
     case 'run-producer':
@@ -103,12 +119,25 @@ export const decideSignals = (
 
 const contributorOf = ({ contributors }: SignalsState, id: NodeId): SignalContributor | null => {
   const contributor = activeByNode(contributors, id)
-  return contributor === null ? null : { contributorId: contributor.id, nodeId: id }
+  if (contributor === null) return null
+  return { contributorId: contributor.id, nodeId: id, publicKey: contributor.publicKey }
 }
+
+const isProducer = ({ producers }: SignalsState, name: string): boolean =>
+  isBuiltin(name) || producers.registered.has(name)
+
+/** Producers, and contributors with a key: a signal of somebody else must not carry their name as its source. */
+const isNameOfAnother = (signals: SignalsState, source: string, own: NodeId): boolean =>
+  isBuiltin(source) ||
+  (source !== own &&
+    (signals.producers.registered.has(source) || signals.contributors.keyOfNode.has(nodeId(source))))
 
 /** A registered producer wins over a contributor of the same name. */
 const emitterOf = (signals: SignalsState, id: string): Emitter => {
-  if (isBuiltin(id) || signals.producers.registered.has(id)) return { kind: 'producer' }
+  const builtin = builtinOf(id)
+  if (builtin !== undefined) return { kind: 'built-in', domain: builtin.domain }
+  const producer = signals.producers.registered.get(id)
+  if (producer !== undefined) return { kind: 'producer', domain: producer.domain }
   const contributor = contributorOf(signals, nodeId(id))
   return contributor === null ? { kind: 'unknown' } : { kind: 'contributor', contributor }
 }

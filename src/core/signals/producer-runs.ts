@@ -1,14 +1,21 @@
 import type { Timestamp } from '../shared/brand.ts'
 import type { NewEvent, PayloadOf } from '../events/catalogue.ts'
 import { CURATOR_TYPE } from '../signal-types/curator.ts'
-import { BUILTIN_PRODUCERS, SIGNAL_TYPE_PATTERN, signalTypeOf } from '../signal-types/all.ts'
+import { SIGNAL_TYPE_PATTERN, signalTypeOf } from '../signal-types/all.ts'
 import { accept, type Decision, refuse } from '../shared/decision.ts'
 import type { JsonObject } from '../shared/json.ts'
 import { isTooFarAhead } from '../shared/time.ts'
 import { intervalMsOf } from '../shared/cron.ts'
-import { healthAfter, type HealthRules, isOverdue, type Producers, type RunEnd } from './producers.ts'
+import {
+  builtinOf,
+  healthAfter,
+  type HealthRules,
+  isOverdue,
+  type Producers,
+  type RunEnd,
+} from './producers.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
-import { type CallOf, emitSignal, type Emitter } from './signals.ts'
+import { type CallOf, type Emitter, mayEmit, signalOfProducer } from './signals.ts'
 
 /** A signal that a producer returned. */
 export interface Row {
@@ -33,10 +40,15 @@ const REJECTED_SHOWN = 20
 /** Why a row is rejected, or null. */
 const rowFaultOf = (
   { type, payload, ts }: Row,
-  { now, skewSecondsMax }: { readonly now: Timestamp; readonly skewSecondsMax: number },
+  {
+    now,
+    skewSecondsMax,
+    domain,
+  }: { readonly now: Timestamp; readonly skewSecondsMax: number; readonly domain: string },
 ): string | null => {
   if (!SIGNAL_TYPE_PATTERN.test(type)) return 'type is no signal type'
   if (type === CURATOR_TYPE) return 'type is for contributors only'
+  if (!mayEmit(domain, type)) return `type is not one of the domain ${domain}`
   if (isTooFarAhead(ts, now, skewSecondsMax)) return 'ts is in the future'
   const issue = signalTypeOf(type)?.payload.safeParse(payload).error?.issues[0]
   return issue === undefined ? null : `${['payload', ...issue.path].join('.')}: ${issue.message}`
@@ -68,7 +80,7 @@ export const noticeStale = (
 ): Decision =>
   accept(
     ...[...producers.runs].flatMap(([name, record]): readonly NewEvent[] => {
-      const schedule = producers.registered.get(name)?.schedule ?? BUILTIN_PRODUCERS[name]?.schedule ?? null
+      const schedule = producers.registered.get(name)?.schedule ?? builtinOf(name)?.schedule ?? null
       const intervalMs = schedule === null ? null : intervalMsOf(schedule)
       if (intervalMs === null || !isOverdue(record, intervalMs, staleIntervals, now)) return []
       return [
@@ -96,14 +108,16 @@ export const runProducer = (
   producers: Producers,
   report: ProducerReport,
   emitter: Emitter,
-  { now, newId, configuration }: DecisionContext,
+  context: DecisionContext,
   callOf: CallOf,
 ): Decision => {
+  const { now, configuration } = context
   const { name } = report
-  if (emitter.kind !== 'producer')
+  if (emitter.kind !== 'producer' && emitter.kind !== 'built-in')
     return refuse('producer.not_found', `no producer is named ${name}`, { name })
+  const { domain } = emitter
   const skewSecondsMax = configuration.signals.max_future_skew_seconds
-  const faults = report.rows.map((row) => rowFaultOf(row, { now, skewSecondsMax }))
+  const faults = report.rows.map((row) => rowFaultOf(row, { now, skewSecondsMax, domain }))
   const rows = report.rows.filter((_, index) => faults[index] === null)
   const rejected = [
     ...report.rejected,
@@ -118,7 +132,7 @@ export const runProducer = (
     quarantineSeconds: quarantine_seconds,
   }
   return accept(
-    ...rows.flatMap((row) => signalEvents(name, row, emitter, { now, newId, callOf })),
+    ...rows.flatMap((row) => signalEvents(name, row, { ...context, callOf })),
     runEvent(producers, { ...report, rows, rejected, end }, rules),
   )
 }
@@ -126,12 +140,8 @@ export const runProducer = (
 const signalEvents = (
   name: string,
   row: Row,
-  emitter: Emitter,
-  context: Parameters<typeof emitSignal>[2],
+  context: Parameters<typeof signalOfProducer>[1],
 ): readonly NewEvent[] => {
-  const { type, payload, ts, dedupeKey } = row
-  const decision = emitSignal({ producerId: name, type, payload, ts, dedupeKey: null }, emitter, context)
-  if (decision.status === 'refused') return []
-  const [signal, ...others] = decision.events
-  return signal === undefined ? others : [{ ...signal, dedupeKey }, ...others]
+  const decision = signalOfProducer({ producerId: name, ...row }, context)
+  return decision.status === 'refused' ? [] : decision.events
 }

@@ -1,4 +1,5 @@
-import type { Timestamp } from '../shared/brand.ts'
+import { nodeId, type Timestamp } from '../shared/brand.ts'
+import type { Contributors } from './contributors.ts'
 import { timestampAt } from '../shared/time.ts'
 import { assertFold } from '../shared/assert.ts'
 import { Map as PersistentMap } from 'immutable'
@@ -41,13 +42,20 @@ export const INITIAL_PRODUCERS: Producers = { registered: PersistentMap(), runs:
 
 export const isBuiltin = (name: string): boolean => Object.hasOwn(BUILTIN_PRODUCERS, name)
 
+/** Undefined for a name that is not built in, also for one that every object inherits. */
+export const builtinOf = (name: string): (typeof BUILTIN_PRODUCERS)[string] | undefined =>
+  isBuiltin(name) ? BUILTIN_PRODUCERS[name] : undefined
+
+/** The name may not be that of another author. */
 export const registerProducer = (
-  producers: Producers,
+  { producers, contributors }: { readonly producers: Producers; readonly contributors: Contributors },
   record: PayloadOf<'producer.registered.v1'>,
   source: string,
 ): Decision => {
   const { name } = record
-  if (isBuiltin(name) || producers.registered.has(name)) {
+  const node = nodeId(name)
+  const isContributor = contributors.idOfNode.has(node) || contributors.keyOfNode.has(node)
+  if (isBuiltin(name) || producers.registered.has(name) || isContributor) {
     return refuse('producer.duplicate', `a producer named ${name} exists already`, { name })
   }
   return accept({ type: 'producer.registered.v1', source, payload: record })

@@ -1,9 +1,9 @@
 import { nodeId } from '../shared/brand.ts'
-import { describe, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { given, NOW } from '../../../test/given.fixture.ts'
 import type { NewEvent } from '../events/catalogue.ts'
 import type { JsonObject } from '../shared/json.ts'
-import type { Emission, Submission } from './signals.ts'
+import { type Emission, mayEmit, type Submission } from './signals.ts'
 
 const contributor: NewEvent = {
   type: 'contributor.registered.v1',
@@ -88,16 +88,43 @@ describe('an emission', () => {
     given(producer)
       .when(emit({ type: 'signal.price_alert.v1' }))
       .then({ type: 'signal.price_alert.v1' })
-    given(producer)
+    given({ ...producer, payload: { ...producer.payload, domain: 'own' } })
       .when(emit({ type: 'signal.own.thing.v3' }))
       .then({ type: 'signal.own.thing.v3' })
   })
 
-  it('of a built-in producer needs no registration', () => {
-    given()
-      .when(emit({ producerId: 'technical-analysis' }))
-      .then({ type: 'signal.ta.v1' }, { type: 'attribution.recorded.v1' })
+  it('under the name of a built-in producer is refused, also after somebody registered the name', () => {
+    const taken = { ...producer, payload: { ...producer.payload, name: 'technical-analysis' } } as NewEvent
+    for (const before of [[], [taken]]) {
+      given(...before)
+        .when(emit({ producerId: 'technical-analysis' }))
+        .thenRefused('producer.reserved', { name: 'technical-analysis' })
+    }
   })
+
+  it.each(['signal.onchain.v1', 'signal.whale.v1', 'signal.onchain.mine.v1', 'signal.weather.v1'])(
+    'of a producer in the domain technical is not %s',
+    (type) => {
+      given(producer).when(emit({ type })).thenRefused('signal.type_not_allowed', { signal_type: type })
+    },
+  )
+
+  it.each([
+    'signal.ta.v1',
+    'signal.orderbook.v1',
+    'signal.ta.mine.v2',
+    'signal.technical.v1',
+    'signal.price_ws.v1',
+  ])('of a producer in the domain technical may be %s', (type) => {
+    expect(mayEmit('technical', type)).toBe(true)
+  })
+
+  it.each(['constructor', '__proto__', 'toString', 'hasOwnProperty', 'valueOf'])(
+    'of %s, which every object inherits, is that of an unknown name',
+    (producerId) => {
+      given().when(emit({ producerId })).thenRefused('producer.not_found', { name: producerId })
+    },
+  )
 
   it('of a contributor has the curator type, and producers may not emit it', () => {
     given(contributor)

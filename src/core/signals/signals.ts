@@ -8,9 +8,11 @@ import {
 } from '../shared/brand.ts'
 import type { PayloadOf } from '../events/catalogue.ts'
 import { CURATOR_TYPE } from '../signal-types/curator.ts'
-import { weightedTypeOf } from '../signal-types/all.ts'
+import { domainOfType, weightedTypeOf } from '../signal-types/all.ts'
 import { accept, type Decision, refuse } from '../shared/decision.ts'
+import type { DecisionContext } from '../shared/decision-context.ts'
 import type { JsonObject } from '../shared/json.ts'
+import { signatureRefusal } from './signed-submissions.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
 import { DIRECTIONS } from '../signal-types/declare.ts'
 
@@ -21,6 +23,8 @@ export interface Submission {
   readonly source: string | null
   readonly payload: JsonObject
   readonly dedupeKey: string | null
+  /** Over `submissionText`, 128 hex digits. */
+  readonly signature?: string | undefined
 }
 
 export interface Emission {
@@ -29,12 +33,16 @@ export interface Emission {
   readonly payload: JsonObject
   readonly ts: Timestamp | null
   readonly dedupeKey: string | null
+  /** Of a contributor that emits, over the `submissionText` of the same submission. */
+  readonly signature?: string | undefined
 }
 
 /** The contributor behind a signal. */
 export interface SignalContributor {
   readonly contributorId: ContributorId
   readonly nodeId: NodeId
+  /** Null for one that does not sign. */
+  readonly publicKey: string | null
 }
 
 /** A signal about to be stored. */
@@ -54,9 +62,7 @@ export type CallMade = Pick<
 
 export type CallOf = (signal: NewSignal) => CallMade
 
-interface SignalContext {
-  readonly now: Timestamp
-  readonly newId: () => string
+type SignalContext = Pick<DecisionContext, 'now' | 'newId' | 'configuration' | 'isSigned'> & {
   readonly callOf: CallOf
 }
 
@@ -64,24 +70,42 @@ interface SignalContext {
 export const submitSignal = (
   submission: Submission,
   contributor: SignalContributor | null,
+  isReserved: (source: string) => boolean,
   context: SignalContext,
 ): Decision => {
-  const { eventType, nodeId, dedupeKey } = submission
+  const { eventType, nodeId } = submission
   if (eventType !== CURATOR_TYPE) {
     return refuse('signal.invalid_type', `event_type must be ${CURATOR_TYPE}`, { event_type: eventType })
   }
   if (contributor === null) {
     return refuse('contributor.not_found', `no contributor has node_id ${nodeId}`, { node_id: nodeId })
   }
+  const source = sourceOf(submission.source) ?? nodeId
+  if (isReserved(source)) {
+    return refuse('signal.source_reserved', `the source ${source} is the name of another author`, { source })
+  }
+  return signalOfContributor(submission, { ...contributor, source }, submissionKey, context)
+}
+
+/** A submission and an emission of a contributor with a key are one and the same: the key of a replay is too. */
+const signalOfContributor = (
+  { ts, payload, dedupeKey, signature }: Pick<Submission, 'ts' | 'payload' | 'dedupeKey' | 'signature'>,
+  { contributorId, nodeId, publicKey, source }: SignalContributor & { readonly source: string },
+  keyOf: (contributorId: ContributorId, key: string) => string,
+  context: SignalContext,
+): Decision => {
+  const claimed = { contributorId, nodeId, eventType: CURATOR_TYPE, ts, source, dedupeKey, payload }
+  const refusal = signatureRefusal(claimed, publicKey, signature, context)
+  if (refusal !== null) return refusal
   return attributed(
     {
       type: CURATOR_TYPE,
-      source: sourceOf(submission.source) ?? nodeId,
-      ts: submission.ts ?? context.now,
-      payload: submission.payload,
-      dedupeKey: dedupeKey === null ? null : submissionKey(contributor.contributorId, dedupeKey),
+      source,
+      ts: ts ?? context.now,
+      payload,
+      dedupeKey: dedupeKey === null ? null : keyOf(contributorId, dedupeKey),
     },
-    contributor,
+    { contributorId, nodeId, signature },
     nodeId,
     context,
   )
@@ -95,34 +119,59 @@ const sourceOf = (source: string | null): string | null => {
 
 /** Who emits. */
 export type Emitter =
-  | { readonly kind: 'producer' }
+  | { readonly kind: 'built-in'; readonly domain: string }
+  | { readonly kind: 'producer'; readonly domain: string }
   | { readonly kind: 'contributor'; readonly contributor: SignalContributor }
   | { readonly kind: 'unknown' }
 
-/** Only weighted types are attributed: other types make no calls. */
+/** A signal from outside the process, where nobody speaks for a built-in producer. */
 export const emitSignal = (emission: Emission, emitter: Emitter, context: SignalContext): Decision => {
   const { producerId, type, dedupeKey } = emission
-  if (emitter.kind === 'unknown') {
-    return refuse('producer.not_found', `no producer or contributor is named ${producerId}`, {
-      name: producerId,
-    })
+  const emissionKey = (_: unknown, key: string): string => `emit:${producerId}:${key}`
+  switch (emitter.kind) {
+    case 'unknown':
+      return refuse('producer.not_found', `no producer or contributor is named ${producerId}`, {
+        name: producerId,
+      })
+    case 'built-in':
+      return refuse('producer.reserved', `${producerId} is built in and emits only from inside the service`, {
+        name: producerId,
+      })
+    case 'contributor': {
+      const { contributor } = emitter
+      if (type !== CURATOR_TYPE) return notAllowed(producerId, type)
+      const author = { ...contributor, source: producerId }
+      const keyOf = contributor.publicKey === null ? emissionKey : submissionKey
+      return signalOfContributor(emission, author, keyOf, context)
+    }
+    case 'producer': {
+      if (emission.signature !== undefined) {
+        const detail = `producer ${producerId} has no public key to check a signature with`
+        return refuse('contributor.signature_invalid', detail, { node_id: producerId })
+      }
+      if (!mayEmit(emitter.domain, type)) return notAllowed(producerId, type)
+      const key = dedupeKey === null ? null : emissionKey(null, dedupeKey)
+      return signalOfProducer({ ...emission, dedupeKey: key }, context)
+    }
   }
-  // Curator signals come from contributors, measurements from producers.
-  if ((emitter.kind === 'contributor') !== (type === CURATOR_TYPE)) {
-    return refuse('signal.type_not_allowed', `${producerId} may not emit ${type}`, { signal_type: type })
-  }
-  const signal = {
-    type,
-    source: producerId,
-    ts: emission.ts ?? context.now,
-    payload: emission.payload,
-    dedupeKey: dedupeKey === null ? null : `emit:${producerId}:${dedupeKey}`,
-  }
-  const contributor = emitter.kind === 'contributor' ? emitter.contributor : null
-  const carriesWeight = weightedTypeOf(type) !== undefined
-  return carriesWeight
-    ? attributed(signal, contributor, producerId, context)
-    : accept(eventOf(signal, context.newId()))
+}
+
+/** Curator signals come from contributors; producers measure, each in its own domain. */
+export const mayEmit = (domain: string, type: string): boolean =>
+  type !== CURATOR_TYPE && domainOfType(type) === domain
+
+const notAllowed = (producerId: string, type: string): Decision =>
+  refuse('signal.type_not_allowed', `${producerId} may not emit ${type}`, { signal_type: type })
+
+/** Only weighted types are attributed: other types make no calls. */
+export const signalOfProducer = (
+  { producerId, type, payload, ts, dedupeKey }: Omit<Emission, 'signature'>,
+  context: SignalContext,
+): Decision => {
+  const signal = { type, source: producerId, ts: ts ?? context.now, payload, dedupeKey }
+  return weightedTypeOf(type) === undefined
+    ? accept(eventOf(signal, context.newId()))
+    : attributed(signal, null, producerId, context)
 }
 
 interface SignalFields {
@@ -135,7 +184,7 @@ interface SignalFields {
 
 const attributed = (
   signal: SignalFields,
-  contributor: SignalContributor | null,
+  contributor: (Omit<SignalContributor, 'publicKey'> & { readonly signature: string | undefined }) | null,
   producerId: string,
   { now, newId, callOf }: SignalContext,
 ): Decision => {
@@ -143,6 +192,7 @@ const attributed = (
   const { type, payload } = signal
   const { symbol } = payload
   const contributorId = contributor?.contributorId ?? null
+  const signature = contributor?.signature
   const call = callOf({ signalId: id, type, payload, contributorId, producerId })
   return accept(eventOf(signal, id), {
     type: 'attribution.recorded.v1',
@@ -162,6 +212,7 @@ const attributed = (
       ref_sigma: call.ref_sigma,
       score: scoreOf(payload),
       signal_id: id,
+      ...(signature === undefined ? {} : { signature }),
       symbol: typeof symbol === 'string' ? canonicalSymbol(symbol) : null,
     },
   })

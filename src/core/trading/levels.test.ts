@@ -1,3 +1,4 @@
+import { builtInRun } from '../../../test/given.fixture.ts'
 import { intentId, positionId } from '../shared/brand.ts'
 import { describe, expect, it } from 'vitest'
 import { barAfter, bullish, HOUR_MS, configured, say, verdictsIn } from '../reputation/calls.fixture.ts'
@@ -27,16 +28,7 @@ const scenarioAt = (level: KillSwitchLevel): TradingScenario => {
   raise(scenario, level)
   return scenario
 }
-const signal = {
-  kind: 'emit-signal',
-  emission: {
-    producerId: 'technical-analysis',
-    type: 'signal.ta.v1',
-    payload: { symbol: 'BTC', rsi_14: 20 },
-    ts: null,
-    dedupeKey: null,
-  },
-} as const
+const signal = builtInRun('technical-analysis', 'signal.ta.v1', { symbol: 'BTC', rsi_14: 20 })
 
 interface Expected {
   readonly run: boolean

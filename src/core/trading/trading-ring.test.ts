@@ -1,3 +1,4 @@
+import { builtInRun } from '../../../test/given.fixture.ts'
 import { expect, it } from 'vitest'
 import { TradingScenario, payloadOf, typesOf } from './trading.fixture.ts'
 import type { JsonObject } from '../shared/json.ts'
@@ -7,30 +8,21 @@ const say = (
   producerId: string,
   type: `signal.${string}`,
   payload: JsonObject,
-): void =>
-  void scenario.do({
-    kind: 'emit-signal',
-    emission: { producerId, type, payload, ts: null, dedupeKey: null },
-  })
+): void => void scenario.do(builtInRun(producerId, type, payload, { ts: scenario.now }))
 
 const opinions = (scenario: TradingScenario, side: 1 | -1): void => {
   say(scenario, 'technical-analysis', 'signal.ta.v1', { symbol: 'ETH', rsi_14: 50 - 28 * side })
-  say(scenario, 'market-sentiment', 'signal.social.v1', { symbol: 'ETH', score: 9 * side })
-  say(scenario, 'onchain-analysis', 'signal.onchain.v1', { symbol: 'ETH', price_momentum_24h: 12 * side })
+  say(scenario, 'market-sentiment', 'signal.social.v1', {
+    symbol: 'ETH',
+    score: 9 * side,
+    direction: side === 1 ? 'bullish' : 'bearish',
+    source_count: 1,
+  })
+  say(scenario, 'onchain-flows', 'signal.onchain.v1', { symbol: 'ETH', price_momentum_24h: 12 * side })
 }
 
 it('signals become a position, and opposite ones end it', () => {
   const scenario = new TradingScenario({ universe: { symbols: ['ETH'] } })
-  scenario.do({
-    kind: 'register-producer',
-    producer: {
-      name: 'onchain-analysis',
-      domain: 'onchain',
-      endpoint: 'https://example.com',
-      schedule: '* * * * *',
-    },
-    surface: 'api',
-  })
   scenario.bar('ETH', 3000)
   opinions(scenario, 1)
   const first = scenario.do({ kind: 'run-cycle', cycleId: 'c1', trigger: 'api' })

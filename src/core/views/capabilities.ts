@@ -83,8 +83,8 @@ const DESCRIPTIONS = {
   get_signal_attribution:
     'Who is behind a signal, whether a brain cycle used it, which trades it led to, and what came of them.',
   emit_producer_signal:
-    'Stores a signal of a registered or built-in producer, or an opinion (`signal.curator.v1`) of a contributor. ' +
-    'With a dedupe key a repeated call stores nothing new.',
+    'Stores a signal of a registered producer, of a type of its domain, or an opinion (`signal.curator.v1`) of a ' +
+    'contributor. With a dedupe key a repeated call stores nothing new. A contributor with a public key signs it.',
   svc_provenance_check:
     'How much this engine has seen of a producer or contributor, since when, and whether the log behind it is ' +
     'unbroken. An unknown producer is a normal answer.',

@@ -19,6 +19,7 @@ export const contributorView = z.object({
   role: z.string(),
   registered_at: z.string(),
   metadata: jsonObject,
+  public_key: z.string().optional().meta({ description: 'Ed25519; absent without one' }),
 })
 
 export type ContributorView = z.infer<typeof contributorView>
@@ -31,7 +32,12 @@ export const attestationView = z.object({
   attestation: jsonObject,
 })
 
-export const viewContributor = shown(contributorView)
+const withoutKey = shown(contributorView.omit({ public_key: true }))
+
+export const viewContributor = (contributor: Contributor): ContributorView => {
+  const { publicKey } = contributor
+  return { ...withoutKey(contributor), ...(publicKey === null ? {} : { public_key: publicKey }) }
+}
 
 /** Whom these events registered. */
 export const viewRegistered = (events: readonly Stamped[]): ContributorView => {

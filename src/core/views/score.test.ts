@@ -22,6 +22,7 @@ const contributor = (id: string, record: Partial<TrackRecord>): Contributor => (
   role: 'curator',
   registeredAt: NOW,
   metadata: {},
+  publicKey: null,
   removed: false,
   record: { ...NO_RECORD, ...record },
 })

@@ -1,8 +1,7 @@
 import type { Timestamp } from '../../core/shared/brand.ts'
 import { timestampAt } from '../../core/shared/time.ts'
 import type { ProducerReport, Row } from '../../core/signals/producer-runs.ts'
-import { BUILTIN_PRODUCERS } from '../../core/signal-types/all.ts'
-import { mayRun } from '../../core/signals/producers.ts'
+import { builtinOf, mayRun } from '../../core/signals/producers.ts'
 import { canonicalSymbol } from '../../core/shared/symbol.ts'
 import { intervalMsOf } from '../../core/shared/cron.ts'
 import type { MarketView } from '../../core/market/readings.ts'
@@ -46,7 +45,7 @@ export class ProducerRunner {
   /** Runs a built-in producer on market data, unless it is in quarantine. */
   async runBuiltIn(producer: Producer, view: MarketView): Promise<void> {
     const { name } = producer
-    const { schedule } = BUILTIN_PRODUCERS[name] ?? { schedule: null }
+    const { schedule } = builtinOf(name) ?? { schedule: null }
     const nowMs = this.#clock.now()
     const record = this.#engine.state.signals.producers.runs.get(name)
     if (schedule === null || !mayRun(record, timestampAt(nowMs))) return

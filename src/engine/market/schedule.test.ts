@@ -1,3 +1,5 @@
+import { timestampAt } from '../../core/shared/time.ts'
+import { builtInRun } from '../../../test/given.fixture.ts'
 import { timestampOf } from '../../core/shared/brand.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { testSigner } from '../../../test/signer.fixture.ts'
@@ -57,16 +59,10 @@ const typesOf = async (prefix: string): Promise<readonly string[]> =>
     .map(({ type }) => type)
     .filter((type) => type.startsWith(prefix))
 const say = () =>
-  engine.execute({
-    kind: 'emit-signal',
-    emission: {
-      producerId: 'technical-analysis',
-      type: 'signal.ta.v1',
-      payload: { symbol: 'BTC', rsi_14: 20 },
-      ts: null,
-      dedupeKey: null,
-    },
-  })
+  engine.execute(
+    builtInRun('technical-analysis', 'signal.ta.v1', { symbol: 'BTC', rsi_14: 20 }, { ts: now() }),
+  )
+const now = () => timestampAt(timer.now())
 const setLevel = (level: KillSwitchLevel) =>
   engine.execute({
     kind: 'set-kill-switch',
@@ -203,14 +199,14 @@ describe('an open position', () => {
     await observe('2026-02-20T00:28:00.000Z', 12)
     for (const [producerId, type, payload] of [
       ['technical-analysis', 'signal.ta.v1', { symbol: 'BTC', rsi_14: 22 }],
-      ['market-sentiment', 'signal.social.v1', { symbol: 'BTC', score: 9 }],
-      ['whale-tracker', 'signal.onchain.v1', { symbol: 'BTC', price_momentum_24h: 12 }],
+      [
+        'market-sentiment',
+        'signal.social.v1',
+        { symbol: 'BTC', score: 9, direction: 'bullish', source_count: 1 },
+      ],
+      ['onchain-flows', 'signal.onchain.v1', { symbol: 'BTC', price_momentum_24h: 12 }],
     ] as const) {
-      await register(producerId, '0 0 1 1 *')
-      await engine.execute({
-        kind: 'emit-signal',
-        emission: { producerId, type, payload, ts: null, dedupeKey: null },
-      })
+      await engine.execute(builtInRun(producerId, type, payload, { ts: now() }))
     }
     await engine.execute({ kind: 'run-cycle', cycleId: 'c', trigger: 'api' })
     expect(engine.state.trading.book.count).toBe(1)

@@ -144,5 +144,6 @@ export const rehearse = async (
     // The events are thrown away, so a signature is not needed.
     nodeId: REHEARSAL_NODE,
     sign: () => '',
+    isSigned: () => false,
     elapsedMs: () => 0,
   })

@@ -125,6 +125,7 @@ export const openTestHome = async () => {
         const engine = await Engine.open({
           log: on,
           signer,
+          isSigned: (item) => signatures.isSigned(item),
           clock,
           snapshotEveryEvents: 100,
           configuration: () => configuration.store.current(),

@@ -69,7 +69,27 @@ const REFUSAL_KINDS: Readonly<Record<RefusalCode, ProblemKind>> = {
   'access_key.too_many': [409, 'there are as many access keys as there may be'],
   'auth.forbidden': [403, 'the operator token is needed'],
   'contributor.duplicate': [409, 'the node_id is registered already', { node_id: 'n1' }],
+  'contributor.key_protected': [
+    403,
+    'the contributor has a public key: only an operator, or the same key, may do this',
+    { node_id: 'n1' },
+  ],
   'contributor.not_found': [404, 'no such contributor', { id: ID }],
+  'contributor.signature_expired': [
+    403,
+    'the ts of a signed submission is too old or too far ahead',
+    { node_id: 'n1', ts: '2026-02-20T00:29:58.000Z' },
+  ],
+  'contributor.signature_invalid': [
+    403,
+    'the signature does not belong to the submission and the key of the contributor',
+    { node_id: 'n1' },
+  ],
+  'contributor.signature_missing': [
+    403,
+    'the contributor has a public key, and the submission is not signed',
+    { node_id: 'n1' },
+  ],
   'idempotency.conflict': [409, 'the key was used before with other content', { event_id: ID }],
   'identity.already_admitted': [409, 'this log accepts the key already'],
   'identity.invalid': [422, 'the node id does not belong to the public key'],
@@ -111,7 +131,13 @@ const REFUSAL_KINDS: Readonly<Record<RefusalCode, ProblemKind>> = {
   'price.unavailable': [409, 'no recent price for the symbol', { position_id: ID }],
   'producer.duplicate': [409, 'the name is taken', { name: 'p1' }],
   'producer.not_found': [404, 'no such producer', { name: 'p1' }],
+  'producer.reserved': [
+    403,
+    'built-in producers emit only from inside the service',
+    { name: 'technical-analysis' },
+  ],
   'signal.invalid_type': [400, 'only signal.curator.v1 can be submitted', { event_type: 'signal.nope.v1' }],
+  'signal.source_reserved': [403, 'the source is the name of another author', { source: 'p1' }],
   'signal.type_not_allowed': [403, 'this author may not emit this type'],
   'trace.session_closed': [
     409,

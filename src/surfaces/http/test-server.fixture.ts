@@ -64,6 +64,7 @@ export const startTestServer = async (options: TestServerOptions = {}) => {
   const engine = await Engine.open({
     log,
     signer,
+    isSigned: (item) => signatures.isSigned(item),
     clock,
     snapshotEveryEvents: 10_000,
     configuration: () => configuration.current(),

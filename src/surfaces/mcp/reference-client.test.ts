@@ -1,3 +1,4 @@
+import { registration } from '../../engine/engine.fixture.ts'
 import { fileURLToPath } from 'node:url'
 import { Client, StreamableHTTPClientTransport, type ClientOptions } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
@@ -7,6 +8,7 @@ import { startTestServer, TOKEN, VERSION, type TestServer } from '../http/test-s
 let server: TestServer
 beforeAll(async () => {
   server = await startTestServer()
+  await server.engine.execute(registration('p1'))
 })
 afterAll(() => server.close())
 
@@ -74,7 +76,7 @@ describe.each(generations)('the reference client, %s', (_generation, mode, revis
     const emitted = await client.callTool({
       name: 'emit_producer_signal',
       arguments: {
-        producer_id: 'technical-analysis',
+        producer_id: 'p1',
         signal_type: 'signal.ta.v1',
         payload: { symbol: 'BTC' },
       },

@@ -31,6 +31,14 @@ export const isSignedBy = async (
   )
 }
 
+/** The same rules, at once on the calling thread: for a single signature that a decision depends on. */
+export const isSignedNow = (message: Uint8Array, signature: Uint8Array, publicKey: Uint8Array): boolean => {
+  const key = publicKeyFrom(publicKey)
+  return (
+    key !== null && !isSmallOrder(signature.subarray(0, KEY_BYTES)) && verify(null, message, key, signature)
+  )
+}
+
 const KEY_BYTES = 32
 const PRIVATE_KEY_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex')
 const PUBLIC_KEY_PREFIX = Buffer.from('302a300506032b6570032100', 'hex')

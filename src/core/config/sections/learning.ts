@@ -12,6 +12,7 @@ export const weights = group(
 
 export const signals = group('Signals', {
   max_future_skew_seconds: whole(300, 0, 86_400, "how far a signal's clock may be ahead"),
+  signed_max_age_seconds: whole(300, 1, 86_400, 'how old the ts of a signed submission may be'),
 })
 
 export const producers = group('Producers', {

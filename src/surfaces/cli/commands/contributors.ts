@@ -51,6 +51,7 @@ export const define: DefineCommand = (command, run) => {
     .requiredOption('--node-id <id>', 'the name it submits under, up to 128 characters')
     .requiredOption('--name <name>', 'its display name')
     .requiredOption('--role <role>', 'usually operator, agent, curator or tester')
+    .option('--public-key <hex>', 'its Ed25519 key, 64 hex digits; then its submissions must be signed')
     .option('--metadata <json>', 'a JSON object to store with it', parseJson)
     .action(run(register))
   named(command.command('remove').summary('remove a contributor; its history stays')).action(run(remove))
@@ -92,13 +93,19 @@ const list = async (invocation: Invocation): Promise<Answer> => {
 
 const register = async (
   invocation: Invocation,
-  { nodeId: node_id, ...rest }: { readonly nodeId: string },
+  {
+    nodeId: node_id,
+    publicKey: public_key,
+    ...rest
+  }: { readonly nodeId: string; readonly publicKey?: string },
 ): Promise<Answer> => {
-  const { node_id: id, ...registration } = parsedBy(contributorRegistration, { node_id, ...rest })
+  const input = { node_id, ...(public_key === undefined ? {} : { public_key }), ...rest }
+  const { node_id: id, public_key: publicKey, ...registration } = parsedBy(contributorRegistration, input)
   const events = await write(invocation, 'contributors register', () => ({
     kind: 'register-contributor',
-    registration: { ...registration, nodeId: nodeId(id) },
+    registration: { ...registration, nodeId: nodeId(id), publicKey },
     surface: 'cli',
+    isOperator: true,
   }))
   const view = viewRegistered(events)
   const text = fields([
@@ -106,6 +113,7 @@ const register = async (
     ['Node', view.node_id],
     ['Name', view.name],
     ['Role', view.role],
+    ...(view.public_key === undefined ? [] : [['Public key', view.public_key] as const]),
     ['Registered at', view.registered_at],
   ])
   return { document: view, text }
@@ -117,6 +125,7 @@ const remove = async (invocation: Invocation, id: string | undefined, options: N
     kind: 'remove-contributor',
     id: found.id,
     surface: 'cli',
+    isOperator: true,
   }))
   return { document: { removed: found.id }, text: `${printable(found.nodeId)} is removed\n` }
 }

@@ -7,9 +7,12 @@ import { storableObject } from '../../../core/shared/json-object.ts'
 import { canonicalSymbol } from '../../../core/shared/symbol.ts'
 import { plainText, trimmedText } from '../../../core/shared/text.ts'
 import { activeByNode } from '../../../core/signals/contributors.ts'
+import { submissionText } from '../../../core/signals/signed-submissions.ts'
 import type { Submission } from '../../../core/signals/signals.ts'
 import { viewSubmission } from '../../../core/views/signals.ts'
 import type { Engine } from '../../../engine/engine.ts'
+import { isoNow } from '../../../engine/iso-now.ts'
+import type { Clock } from '../../../ports/clock.ts'
 import { numberFrom, parser, readTextFile } from '../arguments.ts'
 import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
 import { settingsOf } from '../configuration.ts'
@@ -73,7 +76,7 @@ const submitText = async (invocation: Invocation, text: string, options: SignalO
   // A node whose identity is not saved ends with this process.
   const ephemeral = (await invocation.identity.describe()).node_id !== engine.nodeId
   await registerOperator(engine, ephemeral)
-  const events = await submitAll(engine, drafts)
+  const events = await submitAll(engine, drafts, invocation.clock)
   if (events.some(({ replayed }) => !replayed)) await recordAccess(engine, invocation, 'signal')
   const submitted = table(events, [
     left('Symbol', ({ symbol }) => symbol),
@@ -104,23 +107,37 @@ interface Submitted {
   readonly replayed: boolean
 }
 
-const submitAll = async (engine: Engine, drafts: readonly Draft[]): Promise<readonly Submitted[]> => {
+const submitAll = async (
+  engine: Engine,
+  drafts: readonly Draft[],
+  clock: Clock,
+): Promise<readonly Submitted[]> => {
   // Submitted together they are stored together. Under a key the first shows whether the others may follow.
   if (drafts.every(({ dedupeKey }) => dedupeKey === null)) {
-    return Promise.all(drafts.map((draft) => submit(engine, draft)))
+    return Promise.all(drafts.map((draft) => submit(engine, draft, clock)))
   }
   const submitted: Submitted[] = []
-  for (const draft of drafts) submitted.push(await submit(engine, draft))
+  for (const draft of drafts) submitted.push(await submit(engine, draft, clock))
   return submitted
 }
 
-const submit = async (engine: Engine, { symbol, ...submission }: Draft): Promise<Submitted> => {
-  const outcome = await engine.execute({
-    kind: 'submit-signal',
-    submission: { ...submission, nodeId: engine.nodeId },
-  })
+const submit = async (engine: Engine, { symbol, ...submission }: Draft, clock: Clock): Promise<Submitted> => {
+  const signed = signedByNode(engine, { ...submission, nodeId: engine.nodeId }, clock)
+  const outcome = await engine.execute({ kind: 'submit-signal', submission: signed })
   if (outcome.status === 'refused') throw failureOf(outcome.refusal)
   return { ...viewSubmission(outcome.events), symbol, replayed: outcome.replayed }
+}
+
+/** Signed as the node of this home, if it is registered with a public key; with the key of another it is refused. */
+const signedByNode = (engine: Engine, submission: Submission, clock: Clock): Submission => {
+  const contributor = activeByNode(engine.state.signals.contributors, engine.nodeId)
+  if (contributor === null || contributor.publicKey === null) return submission
+  const ts = submission.ts ?? isoNow(clock)
+  const dedupeKey = submission.dedupeKey ?? clock.newId()
+  const { nodeId, eventType, payload } = submission
+  const source = submission.source ?? nodeId
+  const fields = { contributorId: contributor.id, nodeId, eventType, ts, source, dedupeKey, payload }
+  return { ...submission, ts, dedupeKey, signature: engine.sign(submissionText(fields)) }
 }
 
 const SHORT_LIVED =

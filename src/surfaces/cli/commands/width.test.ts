@@ -53,7 +53,7 @@ beforeEach(async () => {
       'producers',
       'register',
       '--name',
-      LONG,
+      `${LONG}-p`,
       '--domain',
       'onchain',
       '--endpoint',

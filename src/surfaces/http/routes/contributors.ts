@@ -14,6 +14,7 @@ import {
 import { scoreView, viewLeaderboard, viewScore } from '../../../core/views/reputation.ts'
 import type { State } from '../../../core/state.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
+import { isProvenOperator } from '../../caller.ts'
 import { ok, okOr } from '../results.ts'
 import { CONTRIBUTOR, CONTRIBUTOR_ID, SCORE } from '../examples.ts'
 import { integer, pathText } from '../fields.ts'
@@ -35,12 +36,19 @@ export const contributorRoutes = routes('Contributors', {
     body: contributorRegistration.meta({
       examples: [{ node_id: 'n1', name: 'Ann', role: 'curator', metadata: {} }],
     }),
+    description:
+      'With a `public_key`, submissions of this contributor must be signed with it, whatever token they come with. ' +
+      'A node_id that had a key registers again only with the same one, or with a new one by an operator.',
     response: contributor,
     example: CONTRIBUTOR,
-    problems: ['contributor.duplicate'],
-    handler: ({ body: { node_id, name, role, metadata }, execute }) => {
-      const registration = { nodeId: nodeId(node_id), name, role, metadata }
-      return execute({ kind: 'register-contributor', registration, surface: 'api' }, viewRegistered)
+    problems: ['contributor.duplicate', 'contributor.key_protected'],
+    handler: ({ body: { node_id, name, role, metadata, public_key: publicKey }, caller, execute }) => {
+      const registration = { nodeId: nodeId(node_id), name, role, metadata, publicKey }
+      const isOperator = isProvenOperator(caller)
+      return execute(
+        { kind: 'register-contributor', registration, surface: 'api', isOperator },
+        viewRegistered,
+      )
     },
   }),
   getLeaderboard: route('GET', '/contributors/leaderboard', 'read', {
@@ -72,13 +80,23 @@ export const contributorRoutes = routes('Contributors', {
   }),
   removeContributor: route('DELETE', '/contributors/:id', 'submit', {
     summary: 'Remove a contributor',
-    description: 'Its history stays. The node_id may register again, as a new contributor.',
+    description:
+      'Its history stays. The node_id may register again, as a new contributor. One with a public key is removed only ' +
+      'with the operator token, or by `svc contributors remove`.',
     params,
     response: z.object({ removed: z.string() }),
     example: { removed: CONTRIBUTOR_ID },
-    problems: ['contributor.not_found'],
-    handler: ({ params: { id }, execute }) =>
-      execute({ kind: 'remove-contributor', id: contributorId(id), surface: 'api' }, () => ({ removed: id })),
+    problems: ['contributor.not_found', 'contributor.key_protected'],
+    handler: ({ params: { id }, caller, execute }) =>
+      execute(
+        {
+          kind: 'remove-contributor',
+          id: contributorId(id),
+          surface: 'api',
+          isOperator: isProvenOperator(caller),
+        },
+        () => ({ removed: id }),
+      ),
   }),
   getContributorScore: route('GET', '/contributors/:id/score', 'read', {
     summary: 'Score of a contributor, with its factors',

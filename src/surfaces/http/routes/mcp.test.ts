@@ -1,3 +1,4 @@
+import { registration } from '../../../engine/engine.fixture.ts'
 import { afterEach, describe, expect, it } from 'vitest'
 import { StoreUnavailableError } from '../../../ports/event-log.ts'
 import { MemoryLog } from '../../../adapters/storage/memory/memory-log.ts'
@@ -14,6 +15,7 @@ import {
 const open: TestServer[] = []
 const start = async (options: TestServerOptions = {}): Promise<TestServer> => {
   const server = await startTestServer(options)
+  await server.engine.execute(registration('p1'))
   open.push(server)
   return server
 }
@@ -28,7 +30,7 @@ const emission = (dedupeKey: string, symbol = 'BTC') => ({
   params: {
     name: 'emit_producer_signal',
     arguments: {
-      producer_id: 'technical-analysis',
+      producer_id: 'p1',
       signal_type: 'signal.ta.v1',
       payload: { symbol },
       dedupe_key: dedupeKey,

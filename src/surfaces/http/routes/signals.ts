@@ -8,6 +8,7 @@ import {
   submissionView,
   viewSubmission,
 } from '../../../core/views/signals.ts'
+import { signatureText } from '../../../core/signals/signed-submissions.ts'
 import type { Fault } from '../../../core/shared/faults.ts'
 import { storableObject } from '../../../core/shared/json-object.ts'
 import { plainText, trimmedText } from '../../../core/shared/text.ts'
@@ -39,6 +40,9 @@ const submission = z
         description: 'stored as it is, including unknown members; at most 64 KiB',
       }),
     dedupe_key: dedupeKey().optional().meta({ description: 'the same as the header Idempotency-Key' }),
+    signature: signatureText()
+      .optional()
+      .meta({ description: 'Ed25519, 128 hex digits: required for a contributor with a public key' }),
   })
   .meta({
     examples: [
@@ -82,22 +86,31 @@ export const signalRoutes = routes('Signals', {
     summary: 'Submit a signal as a contributor',
     description:
       'Stores the signal together with its attribution. A repeated submission under the same key stores nothing and ' +
-      'carries the header `Idempotency-Replayed: true`.',
+      'carries the header `Idempotency-Replayed: true`. A contributor with a public key signs `ts`, the key and ' +
+      'everything else that is stored; docs/signing.md has the text to sign.',
     headers: submissionHeaders,
     body: submission,
     response: submissionView,
     example: { event_id: EVENT_ID, contributor_id: CONTRIBUTOR_ID },
-    problems: ['signal.invalid_type', 'contributor.not_found', 'idempotency.conflict'],
+    problems: [
+      'signal.invalid_type',
+      'signal.source_reserved',
+      'contributor.not_found',
+      'contributor.signature_missing',
+      'contributor.signature_invalid',
+      'contributor.signature_expired',
+      'idempotency.conflict',
+    ],
     author: ({ body: { node_id } }) => ({ kind: 'contributor', id: node_id }),
     handler: async ({ body, headers: { 'idempotency-key': headerKey }, execute }, service) => {
       const faults = [...keyFaults(headerKey, body.dedupe_key), ...timeFaults(body.ts, service)]
       if (faults.length > 0) return refusedWith(invalidProblem(faults))
-      const { event_type: eventType, node_id, ts = null, source = null, payload } = body
+      const { event_type: eventType, node_id, ts = null, source = null, payload, signature } = body
       const key = body.dedupe_key ?? headerKey ?? null
       return execute(
         {
           kind: 'submit-signal',
-          submission: { eventType, nodeId: nodeId(node_id), ts, source, payload, dedupeKey: key },
+          submission: { eventType, nodeId: nodeId(node_id), ts, source, payload, dedupeKey: key, signature },
         },
         viewSubmission,
         { auditedAs: { reason: null }, replayHeaders: { 'idempotency-replayed': 'true' } },

@@ -4,6 +4,7 @@ import { SIGNAL_TYPE_PATTERN, signalTypeOf } from '../../../core/signal-types/al
 import { assert } from '../../../core/shared/assert.ts'
 import type { Refusal } from '../../../core/shared/decision.ts'
 import { storableObject } from '../../../core/shared/json-object.ts'
+import { signatureText } from '../../../core/signals/signed-submissions.ts'
 import { plainText } from '../../../core/shared/text.ts'
 import { isTooFarAhead, timestamp } from '../../../core/shared/time.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
@@ -16,13 +17,14 @@ const emissionInput = z
   .object({
     producer_id: z
       .string()
-      .meta({ description: 'name of a registered or built-in producer, or node_id of a contributor' }),
+      .meta({ description: 'name of a registered producer, or node_id of a contributor' }),
     signal_type: z
       .string()
       .max(128)
       .regex(SIGNAL_TYPE_PATTERN, { error: 'must be a signal type such as signal.ta.v1' })
       .meta({
-        description: 'such as `signal.ta.v1`; contributors emit `signal.curator.v1` and nothing else',
+        description:
+          'such as `signal.ta.v1`, of the domain of the producer; contributors emit `signal.curator.v1` and nothing else',
       }),
     payload: storableObject({ bytesMax: PAYLOAD_BYTES_MAX }).meta({
       description: 'known members of the type are checked, others kept',
@@ -32,6 +34,9 @@ const emissionInput = z
     dedupe_key: plainText(DEDUPE_KEY_LENGTH_MAX)
       .optional()
       .meta({ description: 'stores the signal once, however often it is sent' }),
+    signature: signatureText()
+      .optional()
+      .meta({ description: 'Ed25519, 128 hex digits: required for a contributor with a public key' }),
   })
   .superRefine(({ signal_type, payload }, context) => {
     const checked = signalTypeOf(signal_type)?.payload.safeParse(payload)
@@ -52,6 +57,10 @@ export const emitProducerSignal = tool('emit', {
   input: emissionInput,
   output: orError(emissionOutput, [
     'producer_not_found',
+    'producer_reserved',
+    'contributor_signature_missing',
+    'contributor_signature_invalid',
+    'contributor_signature_expired',
     'idempotency_conflict',
     'scope_missing',
     'author_mismatch',
@@ -62,7 +71,7 @@ export const emitProducerSignal = tool('emit', {
     id,
   }),
   call: async ({
-    input: { producer_id, signal_type, payload, ts = null, dedupe_key = null },
+    input: { producer_id, signal_type, payload, ts = null, dedupe_key = null, signature },
     dependencies,
     traceId,
   }) => {
@@ -71,7 +80,14 @@ export const emitProducerSignal = tool('emit', {
     if (ts !== null && isTooFarAhead(ts, isoNow(clock), skewSecondsMax)) {
       return { status: 'invalid', message: `ts must not be more than ${skewSecondsMax} s ahead` }
     }
-    const emission = { producerId: producer_id, type: signal_type, payload, ts, dedupeKey: dedupe_key }
+    const emission = {
+      producerId: producer_id,
+      type: signal_type,
+      payload,
+      ts,
+      dedupeKey: dedupe_key,
+      signature,
+    }
     const outcome = await engine.execute({ kind: 'emit-signal', emission }, { traceId })
     if (outcome.status === 'refused') return refusedBy(outcome.refusal, producer_id)
     const [signal] = outcome.events
@@ -88,6 +104,14 @@ const refusedBy = ({ code, detail, extras }: Refusal, producerId: string): ToolO
   switch (code) {
     case 'producer.not_found':
       return failed('producer_not_found', { producer_id: producerId })
+    case 'producer.reserved':
+      return failed('producer_reserved', { producer_id: producerId })
+    case 'contributor.signature_missing':
+      return failed('contributor_signature_missing', extras)
+    case 'contributor.signature_invalid':
+      return failed('contributor_signature_invalid', extras)
+    case 'contributor.signature_expired':
+      return failed('contributor_signature_expired', extras)
     case 'idempotency.conflict':
       return failed('idempotency_conflict', extras)
     case 'signal.type_not_allowed':

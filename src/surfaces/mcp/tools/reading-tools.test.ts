@@ -98,9 +98,9 @@ describe('get_recent_signals', () => {
     const payload = Object.fromEntries(
       Array.from({ length: 20 }, (_, index) => [`m${index}`, 'y'.repeat(3000)]),
     )
-    for (let count = 0; count < 8; count += 1) await emit({ signal_type: 'signal.big.v1', payload })
+    for (let count = 0; count < 8; count += 1) await emit({ signal_type: 'signal.whale.big.v1', payload })
     const { content, structuredContent, value } = resultOf(
-      await tool('get_recent_signals', { domain: 'big' }),
+      await tool('get_recent_signals', { domain: 'whale' }),
     )
     const kept = value as readonly unknown[]
     expect(Buffer.byteLength(content[0]?.text ?? '')).toBeLessThanOrEqual(256 * 1024)

@@ -61,12 +61,18 @@ describe('emit_producer_signal', () => {
     })
   })
 
-  it('takes a built-in producer, and types that carry no weight', async () => {
-    expect(
-      resultOf(await emit({ producer_id: 'technical-analysis', signal_type: 'signal.ta.v1' })).isError,
-    ).toBe(false)
-    const free = await emit({ signal_type: 'signal.weather.rain.v2', payload: { mm: 3 } })
+  it('takes types of its domain that carry no weight', async () => {
+    const free = await emit({ signal_type: 'signal.onchain.rain.v2', payload: { mm: 3 } })
     expect(resultOf(free).isError).toBe(false)
+  })
+
+  it('does not speak for a built-in producer, and stores nothing', async () => {
+    const before = await headSeq()
+    for (const producer_id of ['technical-analysis', 'market-sentiment', 'curator-intel']) {
+      const { value, isError } = resultOf(await emit({ producer_id, signal_type: 'signal.ta.v1' }))
+      expect([value, isError]).toEqual([{ error: 'producer_reserved', producer_id }, true])
+    }
+    expect(await headSeq()).toBe(before)
   })
 
   it('stores once under one key, and never something else', async () => {
@@ -107,6 +113,8 @@ describe('emit_producer_signal', () => {
     ['a key that may not be hashed', { dedupe_key: 'a|b' }],
     ['an empty key', { dedupe_key: '' }],
     ['an opinion of a producer', { signal_type: 'signal.curator.v1' }],
+    ['a type of another domain', { signal_type: 'signal.ta.v1' }],
+    ['a type of a domain that it does not have', { signal_type: 'signal.weather.v1' }],
     ['a measurement of a contributor', { producer_id: 'ann' }],
   ])('refuses %s, and stores nothing', async (_what, args) => {
     const before = await headSeq()

@@ -1,0 +1,91 @@
+import { z } from 'zod'
+import { canonicalJson } from '../log/canonical-json.ts'
+import type { ContributorId, NodeId, Timestamp } from '../shared/brand.ts'
+import { type Decision, refuse } from '../shared/decision.ts'
+import type { DecisionContext } from '../shared/decision-context.ts'
+import type { JsonObject } from '../shared/json.ts'
+import { isTooFarAhead } from '../shared/time.ts'
+
+/** An Ed25519 public key from outside: 64 hex digits, in lower case from here on. */
+export const publicKeyText = () =>
+  z
+    .string()
+    .regex(/^[0-9a-fA-F]{64}$/, { error: 'must be an Ed25519 public key: 64 hex digits' })
+    .toLowerCase()
+    .meta({ minLength: 64, maxLength: 64 })
+
+/** An Ed25519 signature from outside: 128 hex digits, in lower case from here on. */
+export const signatureText = () =>
+  z
+    .string()
+    .regex(/^[0-9a-fA-F]{128}$/, { error: 'must be an Ed25519 signature: 128 hex digits' })
+    .toLowerCase()
+    .meta({ minLength: 128, maxLength: 128 })
+
+/** What the signature of a submission covers: everything that the stored signal says, and who says it. */
+export interface SignedFields {
+  /** New with every registration, so a text is valid in one log and for one registration only. */
+  readonly contributorId: ContributorId
+  readonly nodeId: NodeId
+  readonly eventType: string
+  readonly ts: Timestamp
+  /** As it is stored: the node id if the submission names none. */
+  readonly source: string
+  readonly dedupeKey: string
+  readonly payload: JsonObject
+}
+
+/** Keeps a signature made for anything else from passing as one of a submission. */
+const PREFIX = 'signal-engine/submission/v1'
+
+/** The text that a contributor signs. docs/signing.md describes it for those who write their own client. */
+export const submissionText = (fields: SignedFields): string =>
+  `${PREFIX}\n${canonicalJson({
+    contributor_id: fields.contributorId,
+    dedupe_key: fields.dedupeKey,
+    event_type: fields.eventType,
+    node_id: fields.nodeId,
+    payload: fields.payload,
+    source: fields.source,
+    ts: fields.ts,
+  })}`
+
+/** A submission before it is known whether it has all that a signature needs. */
+export type ClaimedFields = Omit<SignedFields, 'ts' | 'dedupeKey'> & {
+  readonly ts: Timestamp | null
+  readonly dedupeKey: string | null
+}
+
+type Rules = Pick<DecisionContext, 'now' | 'configuration' | 'isSigned'>
+
+/** Why a submission may not speak for its contributor; null if it may. A key, once registered, is always required. */
+export const signatureRefusal = (
+  claimed: ClaimedFields,
+  publicKey: string | null,
+  signature: string | undefined,
+  { now, configuration, isSigned }: Rules,
+): Decision | null => {
+  const { ts, dedupeKey, nodeId } = claimed
+  const invalid = (detail: string): Decision =>
+    refuse('contributor.signature_invalid', detail, { node_id: nodeId })
+  if (publicKey === null) {
+    return signature === undefined
+      ? null
+      : invalid(`contributor ${nodeId} has no public key to check a signature with`)
+  }
+  if (signature === undefined) {
+    const detail = `contributor ${nodeId} has a public key: its submissions must be signed`
+    return refuse('contributor.signature_missing', detail, { node_id: nodeId })
+  }
+  if (ts === null || dedupeKey === null) return invalid('a signed submission needs ts and dedupe_key')
+  const text = submissionText({ ...claimed, ts, dedupeKey })
+  if (!isSigned({ text, signatureHex: signature, publicKeyHex: publicKey })) {
+    return invalid(`the signature does not belong to this submission and the key of ${nodeId}`)
+  }
+  const { max_future_skew_seconds: skewSecondsMax, signed_max_age_seconds: ageSecondsMax } =
+    configuration.signals
+  const isOld = Date.parse(ts) < Date.parse(now) - ageSecondsMax * 1000
+  if (!isOld && !isTooFarAhead(ts, now, skewSecondsMax)) return null
+  const detail = `ts of a signed submission must be at most ${ageSecondsMax} s old and ${skewSecondsMax} s ahead`
+  return refuse('contributor.signature_expired', detail, { node_id: nodeId, ts })
+}
