@@ -23,9 +23,15 @@ export const faultsOf = (
   prefix: readonly string[],
   context: FaultContext = {},
 ): readonly Fault[] => {
-  const faults = error.issues.flatMap((issue) => faultsOfIssue(issue, prefix, context, []))
-  // A number far outside its range breaks several bounds; the last is the one the schema names.
-  const distinct = new Map(faults.map((fault) => [JSON.stringify([fault.loc, fault.type]), fault]))
+  const distinct = new Map<string, Fault>()
+  for (const issue of error.issues) {
+    // A number far outside its range breaks several bounds; the last is the one the schema names.
+    for (const fault of faultsOfIssue(issue, prefix, context, [])) {
+      distinct.set(JSON.stringify([fault.loc, fault.type]), fault)
+    }
+    // Checked while collecting: a small request can break a rule a hundred thousand times.
+    if (distinct.size >= FAULTS_MAX) break
+  }
   return [...distinct.values()].slice(0, FAULTS_MAX)
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { URGENT_TOOLS, type ToolName } from '../../../core/views/capabilities.ts'
+import { URGENT_TOOLS } from '../../../core/views/capabilities.ts'
 import { sentenceOf } from '../../../core/shared/faults.ts'
 import type { McpBody, McpReply } from '../../mcp-exchange.ts'
 import { ok, okEmpty, type Success } from '../results.ts'
@@ -74,7 +74,7 @@ export const mcpRoutes = routes('Agents', {
     handler: async ({ body, headers: named, traceId, requestId: id, caller }, { mcp }) =>
       resultOf(
         await mcp({
-          body: bodyOf(body),
+          body: parsedBody(body),
           headers: {
             protocolVersion: textOf(named['mcp-protocol-version']),
             method: textOf(named['mcp-method']),
@@ -93,19 +93,38 @@ const MESSAGE_DEPTH_MAX = BODY_DEPTH_MAX + 2
 
 const bodyOf = (bytes: Uint8Array): McpBody => {
   const parsed = parseStrictJson(bytes, MESSAGE_DEPTH_MAX)
-  if (parsed.status !== 'invalid') return parsed
-  const { value, faults } = parsed
-  return { status: 'invalid', value, detail: faults.map(sentenceOf).join('; ') }
+  switch (parsed.status) {
+    case 'parsed':
+    case 'malformed':
+      return parsed
+    case 'oversized':
+      return { status: 'oversized', detail: `the message ${parsed.faults.map(({ msg }) => msg).join('; ')}` }
+    case 'invalid': {
+      const detail = parsed.faults.slice(0, FAULTS_IN_MESSAGE).map(sentenceOf).join('; ')
+      return { status: 'invalid', value: parsed.value, detail }
+    }
+  }
+}
+
+const FAULTS_IN_MESSAGE = 10
+
+const parsedBodies = new WeakMap<Uint8Array, McpBody>()
+
+/** Parsed once, however many ask: first for the urgency, then for the message itself. */
+const parsedBody = (bytes: Uint8Array): McpBody => {
+  const parsed = parsedBodies.get(bytes) ?? bodyOf(bytes)
+  parsedBodies.set(bytes, parsed)
+  return parsed
 }
 
 /** Most messages name no such tool anywhere and need not be parsed for this. */
 const callsUrgentTool = (bytes: Uint8Array): boolean => {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  return URGENT_TOOLS.some((name) => text.includes(name) && isCallOf(name, bodyOf(bytes)))
+  if (!URGENT_TOOLS.some((name) => text.includes(name))) return false
+  const body = parsedBody(bytes)
+  const name = body.status === 'parsed' ? toolCall.safeParse(body.value).data?.params.name : undefined
+  return URGENT_TOOLS.some((urgent) => urgent === name)
 }
-
-const isCallOf = (name: ToolName, body: McpBody): boolean =>
-  body.status === 'parsed' && toolCall.safeParse(body.value).data?.params.name === name
 
 const toolCall = z.object({ method: z.literal('tools/call'), params: z.object({ name: z.string() }) })
 
