@@ -46,6 +46,7 @@ const OWN_KINDS = {
   'store.busy': [503, 'too many writes are waiting'],
   'store.unavailable': [503, 'the event store does not answer'],
   'stream.too_many_clients': [503, 'stream.max_clients is reached'],
+  'verification.not_found': [404, 'no such verification, or it ended long ago', { job: ID }],
 } as const satisfies Readonly<Record<string, ProblemKind>>
 
 /** Refusals of commands. A code without a status does not compile. */

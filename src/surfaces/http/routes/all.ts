@@ -4,6 +4,7 @@ import { brainRoutes } from './brain.ts'
 import { configRoutes } from './config.ts'
 import { contributorRoutes } from './contributors.ts'
 import { eventRoutes } from './events.ts'
+import { integrityRoutes } from './integrity.ts'
 import { intentRoutes } from './intents.ts'
 import { karmaRoutes } from './karma.ts'
 import { killSwitchRoutes, liveRoutes } from './kill-switch.ts'
@@ -21,6 +22,7 @@ export const ROUTES: readonly Route[] = [
   ...configRoutes,
   ...contributorRoutes,
   ...eventRoutes,
+  ...integrityRoutes,
   ...intentRoutes,
   ...karmaRoutes,
   ...killSwitchRoutes,
