@@ -18,14 +18,19 @@ export interface McpDependencies {
   readonly version: string
 }
 
+/** An error that the model should see and act on, such as an unknown id. */
+export interface FailedOutcome {
+  readonly status: 'failed'
+  readonly error: JsonObject
+}
+
 export type ToolOutcome =
   | {
       readonly status: 'done'
       readonly value: JsonObject | readonly JsonObject[]
       readonly effect: 'none' | 'read' | 'written'
     }
-  /** An error that the model should see and act on, such as an unknown id. */
-  | { readonly status: 'failed'; readonly error: JsonObject }
+  | FailedOutcome
   /** Arguments that only the engine can find invalid. */
   | { readonly status: 'invalid'; readonly message: string }
 
@@ -84,7 +89,7 @@ export const found = (value: object): ToolOutcome => ({
   effect: 'read',
 })
 
-export const failed = (error: string, about: Readonly<Record<string, Json>>): ToolOutcome => ({
+export const failed = (error: string, about: Readonly<Record<string, Json>>): FailedOutcome => ({
   status: 'failed',
   error: { error, ...about },
 })
