@@ -32,6 +32,7 @@ const OWN_KINDS = {
   'internal.error': [500, 'something unexpected happened; the log names the request id'],
   'rate.limited': [429, 'more requests per minute than api.rate_limit_per_minute', { retry_after: 12 }],
   'request.headers_too_large': [431, 'the request line and headers are too long'],
+  'request.host_denied': [403, 'no token is required, and the Host header names another machine'],
   'request.invalid': [422, 'a parameter or member is missing or not allowed', { errors: [TOO_MANY] }],
   'request.malformed_http': [400, 'the request is not HTTP/1.1'],
   'request.malformed_json': [400, 'the body is not JSON, not UTF-8, or names a member twice'],
