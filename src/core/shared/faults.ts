@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { echoed } from './echo.ts'
 
 /** One thing wrong with what a client sent, as the wire shows it. */
 export interface Fault {
@@ -53,7 +54,7 @@ const faultsOfIssue = (
   outerPath: readonly PropertyKey[],
 ): readonly Fault[] => {
   const path = [...outerPath, ...issue.path]
-  const loc = [...prefix, ...path.map(String)]
+  const loc = [...prefix, ...path.map(shownName)]
   const one = (type: FaultType, msg: string): readonly Fault[] => [
     { loc, type, msg: ownWords(issue.message) ?? msg },
   ]
@@ -96,10 +97,13 @@ const unknownKey = (
   prefix: readonly string[],
   { hintFor }: FaultContext,
 ): Fault => ({
-  loc: [...prefix, ...path],
+  loc: [...prefix, ...path.map(shownName)],
   type: 'unknown_key',
   msg: `is not a known key${hintFor?.(path) ?? ''}`,
 })
+
+/** Names of members are input too. */
+const shownName = (name: PropertyKey): string => echoed(String(name))
 
 /** The value at the path, if the caller or zod (`reportInput`) gave it. */
 const valueAt = (issue: Issue, path: readonly PropertyKey[], context: FaultContext): unknown => {
@@ -124,7 +128,7 @@ const unionFaults = (
   context: FaultContext,
   path: readonly PropertyKey[],
 ): readonly Fault[] => {
-  const loc = [...prefix, ...path.map(String)]
+  const loc = [...prefix, ...path.map(shownName)]
   if (issue.discriminator !== undefined) {
     const known =
       'options' in issue && issue.options !== undefined ? `must be ${oneOf(issue.options)}` : 'is unknown'

@@ -20,8 +20,8 @@ const barless = (lengthMax: number) =>
  */
 export const textList = () =>
   z
-    .custom<readonly string[]>(Array.isArray, faultOf('array_type', 'must be a list'))
-    .superRefine((items: readonly unknown[], context) => {
+    .array(z.unknown())
+    .superRefine((items, context) => {
       let faults = 0
       for (const [index, item] of items.entries()) {
         if (typeof item === 'string') continue
@@ -30,7 +30,7 @@ export const textList = () =>
         if (faults === LIST_FAULTS_MAX) return
       }
     })
-    .meta({ type: 'array', items: { type: 'string' } })
+    .meta({ items: { type: 'string' } })
 
 const LIST_FAULTS_MAX = 10
 

@@ -1,3 +1,4 @@
+import { echoedObject, oneLine } from '../../core/shared/echo.ts'
 import { sentenceOf, type Fault } from '../../core/shared/faults.ts'
 import type { RefusalCode } from '../../core/shared/decision.ts'
 import type { Json, JsonObject } from '../../core/shared/json.ts'
@@ -147,7 +148,10 @@ export const problem = (
 ): Problem => {
   const wait = code === 'store.busy' ? 1 : 5
   const retry = statusOf(code) === 503 ? { 'retry-after': String(wait) } : {}
-  return { code, detail, extras, headers: { ...retry, ...headers } }
+  // `errors` are made by `faultsOf`, which shows what was sent as it may be shown.
+  const { errors, ...others } = extras
+  const shown = { ...echoedObject(others), ...(errors === undefined ? {} : { errors }) }
+  return { code, detail: oneLine(detail), extras: shown, headers: { ...retry, ...headers } }
 }
 
 /** All faults at once; `detail` is the first one. */

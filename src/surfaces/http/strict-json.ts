@@ -1,3 +1,4 @@
+import { echoed } from '../../core/shared/echo.ts'
 import type { Fault } from '../../core/shared/faults.ts'
 import { endOfString, hasTooManyValues, JSON_VALUES_MAX } from '../../core/shared/json-object.ts'
 
@@ -23,7 +24,10 @@ export const parseStrictJson = (bytes: Uint8Array, depthMax = BODY_DEPTH_MAX): S
   if (parsed.status === 'malformed') return parsed
   const repeated = repeatedMember(text)
   if (repeated !== null) {
-    return { status: 'malformed', detail: `The body names the member ${repeated} twice in one object` }
+    return {
+      status: 'malformed',
+      detail: `The body names the member ${echoed(repeated)} twice in one object`,
+    }
   }
   const faults: Fault[] = []
   collectFaults(parsed.value, ['body'], { depth: 0, depthMax }, faults)
@@ -113,10 +117,10 @@ const collectFaults = (
   }
   for (const [name, member] of Object.entries(value)) {
     if (faults.length >= FAULTS_MAX) return
-    if (!name.isWellFormed()) faults.push({ loc: [...loc, name.toWellFormed()], ...NOT_WELL_FORMED })
+    if (!name.isWellFormed()) faults.push({ loc: [...loc, echoed(name)], ...NOT_WELL_FORMED })
     // The path is only built where it may be needed: a body can hold many thousand numbers.
     else if (isContainer(member) || faultOfScalar(member) !== null) {
-      collectFaults(member, [...loc, name], { depth: depth + 1, depthMax }, faults)
+      collectFaults(member, [...loc, echoed(name)], { depth: depth + 1, depthMax }, faults)
     }
   }
 }

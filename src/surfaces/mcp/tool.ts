@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Configuration } from '../../core/config/schema.ts'
+import { echoedObject } from '../../core/shared/echo.ts'
 import type { Json, JsonObject } from '../../core/shared/json.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -91,7 +92,7 @@ export const found = (value: object): ToolOutcome => ({
 
 export const failed = (error: string, about: Readonly<Record<string, Json>>): FailedOutcome => ({
   status: 'failed',
-  error: { error, ...about },
+  error: { error, ...echoedObject(about) },
 })
 
 /** A result, or an error with `isError`. */

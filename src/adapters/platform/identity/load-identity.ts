@@ -1,7 +1,7 @@
 import type { Clock } from '../../../ports/clock.ts'
 import { decryptFernet, encryptFernet } from '../crypto/fernet.ts'
 import { fernetKeyFrom, newKdf } from '../crypto/password-key.ts'
-import { createPrivateFile, readTextFile } from '../crypto/private-file.ts'
+import { createPrivateFile, readPrivateFile } from '../crypto/private-file.ts'
 import { SecurityError } from '../crypto/security-error.ts'
 import {
   identityPath,
@@ -33,7 +33,7 @@ export interface LoadedIdentity {
  */
 export const loadIdentity = async (options: IdentityOptions): Promise<LoadedIdentity> => {
   const path = identityPath(options.home)
-  const saved = await readTextFile(path)
+  const saved = await readPrivateFile(path)
   if (saved !== null) return openIdentity(saved, options.password)
 
   const identity = { ...createEphemeralIdentity(options.nodePrefix), ephemeral: false }
