@@ -50,7 +50,7 @@ export const startService = (
       announce: 'always',
     })
     closers.add(() => running.close())
-    const { engine, signatures, signer } = running
+    const { engine, signer, trust } = running
     reloadOnForeignChange(engine, configuration, logger, insecureOk)
     engine.eventBus.subscribe(({ events }) =>
       logActivity(events, logger, configuration.current().logging.json_output),
@@ -61,7 +61,7 @@ export const startService = (
       verifyLog(log, {
         ...request,
         checkpoints,
-        signatures,
+        trust,
         clock,
         ...(onProgress === undefined ? {} : { onProgress }),
       })
@@ -80,6 +80,7 @@ export const startService = (
         feedStatus: () => drivers?.feedStatus() ?? null,
         configuration,
         integrity: { verify },
+        prove: running.prove,
         mcp,
         logger,
         clock,

@@ -91,6 +91,10 @@ export const decide = (state: State, command: Command, context: DecisionContext)
     case 'record-access':
     case 'record-config-change':
     case 'accept-restore':
-      return decideOperations(command)
+    case 'record-checkpoint':
+    case 'admit-key':
+    case 'retire-key':
+    case 'rotate-key':
+      return decideOperations(state, command, context)
   }
 }

@@ -15,6 +15,38 @@ export class EngineClosedError extends Error {
   }
 }
 
+/** Another process ended the key of this one: it has to start again with the new one. */
+export class KeyRetiredError extends Error {
+  override readonly name = 'KeyRetiredError'
+  constructor(nodeId: string) {
+    super(`the key of ${nodeId} was retired: restart this process with the identity that replaced it`)
+  }
+}
+
+export interface EngineLimits {
+  /** Commands that may wait in a lane; one more is refused at once. */
+  readonly queueMax: number
+  /** Commands decided together and stored in one transaction. */
+  readonly batchMax: number
+  /** Fewer commands are not split over several batches. */
+  readonly batchMin: number
+  /** Commands decided in one turn of the event loop: prices and stops wait no longer than that. */
+  readonly turnMax: number
+  /** A batch with urgent commands is filled up with others only to this size. */
+  readonly urgentBatchMax: number
+  /** Batches on their way to the log at the same time. */
+  readonly inFlightMax: number
+}
+
+export const LIMITS: EngineLimits = {
+  queueMax: 10_000,
+  batchMax: 1000,
+  batchMin: 16,
+  turnMax: 24,
+  urgentBatchMax: 128,
+  inFlightMax: 4,
+}
+
 /**
  * Waiting commands in two lanes, first in first out. Commands that reduce risk, and the operator's about the kill switch,
  * are urgent: they wait neither behind a flood of signals nor for one large batch with them.

@@ -13,7 +13,7 @@ import { sha256Hex } from '../records.fixture.ts'
  * code that folds in another way needs another version: otherwise it goes on from a state that it would not have folded.
  */
 const FOLD_HASHES: Readonly<Record<string, string>> = {
-  '11': '179f812cd8ae0f4320385016bf1ea60fae2dfe8bd9bf858fd69171572034ed37',
+  '12': 'e48472e0c74162944b554509f348a0ebf2b1c40580192140537c2fb75a0f354b',
 }
 
 /** Recorded events in which every type of the catalogue occurs; a new type gets a line of its own at the end. */

@@ -1,6 +1,9 @@
 import type { NewPayload, PayloadOf } from '../events/catalogue.ts'
-import { accept, type Decision } from '../shared/decision.ts'
+import { accept, refuse, type Decision } from '../shared/decision.ts'
+import type { DecisionContext } from '../shared/decision-context.ts'
 import type { Configuration } from '../config/schema.ts'
+import type { OperationsState } from './evolve.ts'
+import { acceptedKey, isAccepted, isNamedByKey, type Keys } from './keys.ts'
 
 export type OperationsCommand =
   /** The first event a process writes: it carries the key that all its later signatures need. */
@@ -12,11 +15,35 @@ export type OperationsCommand =
       readonly surface: 'api' | 'cli'
     }
   | { readonly kind: 'accept-restore'; readonly restore: PayloadOf<'system.restore.v1'> }
+  | { readonly kind: 'record-checkpoint'; readonly checkpoint: PayloadOf<'system.checkpoint.v1'> }
+  | { readonly kind: 'admit-key'; readonly key: NodeKey }
+  | { readonly kind: 'retire-key'; readonly nodeId: string; readonly reason: string }
+  /** The deciding node ends its own key in favour of a new one. */
+  | { readonly kind: 'rotate-key'; readonly successor: NodeKey }
 
-export const decideOperations = (command: OperationsCommand): Decision => {
+export type NodeKey = PayloadOf<'system.key_admitted.v1'>
+
+/** What operations knows of the state. */
+export interface OperationsFacts {
+  readonly operations: OperationsState
+}
+
+export const decideOperations = (
+  { operations: { nodes } }: OperationsFacts,
+  command: OperationsCommand,
+  context: DecisionContext,
+): Decision => {
   switch (command.kind) {
     case 'start':
-      return accept({ type: 'system.started.v1', source: 'system', payload: command.started })
+      return start(nodes, command.started)
+    case 'record-checkpoint':
+      return accept({ type: 'system.checkpoint.v1', source: 'system', payload: command.checkpoint })
+    case 'admit-key':
+      return admitKey(nodes, command.key)
+    case 'retire-key':
+      return retireKey(nodes, command.nodeId, command.reason)
+    case 'rotate-key':
+      return rotateKey(nodes, context.nodeId, command.successor)
     case 'record-access':
       return recordAccess(command.entry, command.surface)
     case 'record-config-change':
@@ -24,6 +51,45 @@ export const decideOperations = (command: OperationsCommand): Decision => {
     case 'accept-restore':
       return accept({ type: 'system.restore.v1', source: 'system', payload: command.restore })
   }
+}
+
+const start = (keys: Keys, started: NewPayload<'system.started.v1'>): Decision => {
+  const { node_id, public_key } = started
+  if (keys.isClosed && acceptedKey(keys, node_id) !== public_key)
+    return refuse('identity.not_admitted', `this log does not accept the key of ${node_id}`)
+  return accept({ type: 'system.started.v1', source: 'system', payload: started })
+}
+
+const admitKey = (keys: Keys, key: NodeKey): Decision => {
+  if (!isNamedByKey(key.node_id, key.public_key))
+    return refuse('identity.invalid', `${key.node_id} is not the node id of this public key`)
+  if (isAccepted(keys, key.node_id))
+    return refuse('identity.already_admitted', `the key of ${key.node_id} is accepted already`)
+  return accept({ type: 'system.key_admitted.v1', source: 'cli', payload: key })
+}
+
+const retireKey = (keys: Keys, nodeId: string, reason: string): Decision => {
+  const publicKey = acceptedKey(keys, nodeId)
+  if (publicKey === undefined)
+    return refuse('identity.not_admitted', `this log does not accept a key of ${nodeId}`)
+  if (keys.publicKeys.size - keys.retired.length === 1)
+    return refuse('identity.last_key', `the key of ${nodeId} is the only one that this log accepts`)
+  return accept({
+    type: 'system.key_retired.v1',
+    source: 'cli',
+    payload: { node_id: nodeId, public_key: publicKey, reason },
+  })
+}
+
+/** Both in one batch, which the old key signs as its last one. */
+const rotateKey = (keys: Keys, nodeId: string, successor: NodeKey): Decision => {
+  const admitted = admitKey(keys, successor)
+  const publicKey = acceptedKey(keys, nodeId)
+  if (admitted.status === 'refused') return admitted
+  if (publicKey === undefined)
+    return refuse('identity.not_admitted', `this log does not accept a key of ${nodeId}`)
+  const retired = { node_id: nodeId, public_key: publicKey, reason: successor.reason }
+  return accept(...admitted.events, { type: 'system.key_retired.v1', source: 'cli', payload: retired })
 }
 
 export type AccessEntry = PayloadOf<'system.audit.v1'>

@@ -10,6 +10,7 @@ export type ExitCode = typeof EXIT_OK | typeof EXIT_FAILED | typeof EXIT_USAGE
 /** Every way in which a command can fail, with the status of the same error in the API. */
 export const FAILURE_STATUS = {
   'backtest.no_bars': 422,
+  'checkpoint.not_found': 404,
   'config.invalid': 400,
   'config.not_saved': 503,
   'contributor.duplicate': 409,
@@ -19,6 +20,11 @@ export const FAILURE_STATUS = {
   'file.exists': 409,
   'file.unreadable': 404,
   'idempotency.conflict': 409,
+  'identity.already_admitted': 409,
+  'identity.in_use': 409,
+  'identity.invalid': 422,
+  'identity.last_key': 409,
+  'identity.not_admitted': 403,
   'identity.unavailable': 403,
   'integrity.nothing_lost': 409,
   'intent.not_awaiting': 409,
@@ -39,6 +45,7 @@ export const FAILURE_STATUS = {
   'price.unavailable': 409,
   'producer.duplicate': 409,
   'producer.not_found': 404,
+  'proof.unavailable': 503,
   'request.invalid': 422,
   'security.refused': 403,
   'service.not_started': 503,

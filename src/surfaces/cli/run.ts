@@ -189,6 +189,8 @@ const problemOf = (error: unknown): Problem => {
 const CODES_BY_NAME: Readonly<Record<string, FailureCode>> = {
   ConfigurationFileError: 'config.not_saved',
   FileOpenToOthersError: 'security.refused',
+  IdentityNotAdmittedError: 'identity.not_admitted',
+  KeyRetiredError: 'identity.not_admitted',
   IdentityUnreadableError: 'identity.unavailable',
   SecurityError: 'security.refused',
   StoreUnavailableError: 'store.unavailable',

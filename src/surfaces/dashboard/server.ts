@@ -8,7 +8,7 @@ import {
   type DashboardContext,
 } from './context.ts'
 import { EndedSessions } from './ended-sessions.ts'
-import { loadPages, sendAsset, signInPage } from './pages.ts'
+import { loadPages, sendAsset, sendStandalone, signInPage } from './pages.ts'
 import { countHosts, isOwnHost, isSentByForeignPage } from '../own-host.ts'
 import { refuse, SECURITY_HEADERS, sendJson, sendText, type RefusalCode } from './responses.ts'
 import { createSealer, FailedSignIns, isCrossOrigin, isSameOrigin } from './sessions.ts'
@@ -96,6 +96,8 @@ const answerRequest = async (
   }
   if (!isRead(request)) return notAllowed(response, 'GET, HEAD')
   if (path === '/healthz') return sendJson(response, 200, { ok: true })
+  const { verify } = context.pages
+  if (path === '/verify' && verify !== null) return sendStandalone(response, verify)
   const asset = context.pages.assets.get(path)
   if (asset !== undefined) return sendAsset(request, response, asset)
   if (/\.[a-z0-9]+$/i.test(path)) return refuse(response, 'route.not_found', 'No such file')
