@@ -257,7 +257,7 @@ describe('signing out', () => {
     const stream = await fetch(`${dashboard.url}/api/v1/events/stream`, { headers: { cookie } })
     expect(stream.status).toBe(200)
     await dashboard.ask('POST', '/logout', { headers: { cookie } })
-    await expect(stream.text()).rejects.toThrow()
+    await expect(stream.text()).rejects.toThrow('terminated')
   })
 
   it('is remembered over a restart, and by other processes of the same home', async () => {

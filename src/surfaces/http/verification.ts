@@ -104,7 +104,7 @@ export class Verification {
     this.#waiting = others
     this.#running = next
     next.status = 'running'
-    void this.#run(next)
+    this.#run(next).catch((error: unknown) => next.result.reject(error))
   }
 
   async #run(job: Job): Promise<void> {

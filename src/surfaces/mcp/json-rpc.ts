@@ -1,6 +1,6 @@
 import { echoedObject } from '../../core/shared/echo.ts'
 import { isJsonObject } from '../../core/shared/json-object.ts'
-import type { Json, JsonObject } from '../../core/shared/json.ts'
+import type { JsonObject } from '../../core/shared/json.ts'
 
 export type RequestId = string | number
 
@@ -60,7 +60,7 @@ export const errorBody = (id: RequestId | null, error: RpcError): JsonObject => 
   error: {
     ...error,
     ...(error.data === undefined ? {} : { data: shownData(error.data) }),
-  } as unknown as Json,
+  },
 })
 
 /** `errors` are made by `faultsOf`, which shows what was sent as it may be shown. */

@@ -49,7 +49,7 @@ export const readPrivateFile = async (path: string): Promise<string | null> => {
   const found = await file.stat()
   const isOpen = process.platform !== 'win32' && found.isFile() && (found.mode & 0o077) !== 0
   if (isOpen) throw new FileOpenToOthersError(path, found.mode)
-  return file.readFile('utf8')
+  return await file.readFile('utf8')
 }
 
 /** The folder of `path`, closed to everyone else. */

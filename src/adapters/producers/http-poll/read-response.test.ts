@@ -1,7 +1,7 @@
 import { timestampOf } from '../../../core/shared/brand.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { COST_MAX, costInParses, MANY_VALUES } from '../../../core/shared/cpu-cost.fixture.ts'
+import { COST_MAX, costInParses, MANY_VALUES } from '../../../../test/cpu-cost.fixture.ts'
 import { readResponse, type Reading } from './read-response.ts'
 
 const RULES = { now: timestampOf('2026-02-20T00:00:00.000Z'), futureSkewSecondsMax: 300 }
