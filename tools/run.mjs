@@ -1,5 +1,5 @@
 /**
- * The commands of package.json: `node tools/run.mjs start|test|build|check|bench [arguments]`.
+ * The commands of package.json: `node tools/run.mjs start|test|build|check|bench|fuzz [arguments]`.
  * Each one installs and builds first what is missing.
  */
 import { spawn } from 'node:child_process'
@@ -7,6 +7,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import process from 'node:process'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { parseArgs } from 'node:util'
 
 import { ensureBrowser, ensureBuilt, ensureInstalled, run } from './setup.mjs'
 
@@ -52,6 +53,19 @@ const bench = async (args) => {
     stdio: 'inherit',
   })
   process.exitCode = (await once(child, 'close'))[0] ?? 1
+}
+
+/** Generated requests to a real service: `npm run fuzz -- --count 100000 --seed 7`. */
+const fuzz = async (args) => {
+  const { values } = parseArgs({
+    args,
+    options: { count: { type: 'string', default: '100000' }, seed: { type: 'string', default: '1' } },
+  })
+  await setUp()
+  process.env.SVC_FUZZ_COUNT = values.count
+  process.env.SVC_FUZZ_SEED = values.seed
+  const { runTests } = await import('./tests.mjs')
+  close(await runTests(['test/fuzz']))
 }
 
 /** Everything that is checked without running the code. */
@@ -104,7 +118,7 @@ const endWithShell = () => {
   watch.unref()
 }
 
-const COMMANDS = { bench, build: setUp, check, start, test }
+const COMMANDS = { bench, build: setUp, check, fuzz, start, test }
 
 const [name, ...args] = process.argv.slice(2)
 const [major, minor] = process.versions.node.split('.').map(Number)

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { ConfigurationStore } from '../ports/config-file.ts'
 import type { Logger } from '../ports/logger.ts'
@@ -27,6 +28,7 @@ export const openDashboard = async (
     insecureOk: environment.insecureOk,
     sessionSecret: await sessionSecretOf(signer),
     folder: PAGES,
+    endedSessionsFile: join(environment.home, 'data', 'ended-sessions'),
     logger,
     clock: environment.clock,
   })
@@ -55,7 +57,7 @@ const PAGES = fileURLToPath(
  * text in the same way each time. A node whose identity is not saved has another secret in each process.
  */
 const sessionSecretOf = async (signer: Signer): Promise<Uint8Array> => {
-  const [signature = ''] = await signer.signAll(['dashboard session secret, version 2'])
+  const [signature = ''] = await signer.signAll(['dashboard session secret, version 3'])
   if (signature === '') throw new Error('the signer gave no signature')
   return Buffer.from(signature, 'hex')
 }

@@ -13,7 +13,7 @@ import type { Trust } from '../engine/integrity/trust.ts'
 import { verifyLog } from '../engine/integrity/verify.ts'
 import type { PayloadOf } from '../core/events/catalogue.ts'
 import type { SignedCheckpoint } from '../core/log/checkpoint.ts'
-import { logPins } from '../adapters/platform/identity/log-pins.ts'
+import type { CheckpointStore } from '../ports/checkpoints.ts'
 import { RECORD_EVERY_MS } from '../engine/integrity/recorded-checkpoint.ts'
 import { proveEvent, type Proved } from '../engine/proofs/prove.ts'
 import type { EventLog } from '../ports/event-log.ts'
@@ -26,7 +26,7 @@ import { createEphemeralIdentity } from '../adapters/platform/identity/identity.
 import { loadIdentity } from '../adapters/platform/identity/load-identity.ts'
 import { createSigner } from '../adapters/platform/identity/signer.ts'
 import { opening, type Environment } from './environment.ts'
-import { trustOf, type Store } from './store.ts'
+import { pinFirst, trustOf } from './trust.ts'
 
 export interface RunningEngine {
   readonly engine: Engine
@@ -48,7 +48,12 @@ export interface EngineOptions {
   readonly configuration: Configuration
   /** The settings at the time of a decision. */
   readonly settings: () => Configuration
-  readonly store: Pick<Store, 'log' | 'checkpoints' | 'place'>
+  readonly store: {
+    readonly log: EventLog
+    readonly checkpoints: CheckpointStore | null
+    /** Where the log is; null for a log in memory. */
+    readonly place: string | null
+  }
   readonly logger: Logger
   /** A service records every start; the command line only makes sure that its key is in the log. */
   readonly announce: 'always' | 'if-unknown'
@@ -145,7 +150,8 @@ export const openRunningEngine = (options: EngineOptions): Promise<RunningEngine
       })
       closers.add(() => keeper.close())
     }
-    if (place !== null && !signer.ephemeral) await pinFirst(log, home, place)
+    // A log that was exchanged stays the other one until an operator accepts it.
+    if (place !== null && !signer.ephemeral && trust.firstHash === null) await pinFirst(log, home, place)
     const prover = { log, checkpoints: kept, signatures, signer, signCheckpoint }
     return {
       engine,
@@ -213,13 +219,6 @@ const recordOf = (newest: SignedCheckpoint | null): RecordedCheckpoint => ({
   size: newest?.frontier.size ?? 0,
   root: Buffer.from(newest?.root ?? []).toString('base64'),
 })
-
-/** The log that this identity has begun, or joined, is from now on the only one that it believes at this place. */
-const pinFirst = async (log: EventLog, home: string, place: string): Promise<void> => {
-  const pins = logPins(home)
-  const [first] = await log.read({ order: 'asc', limit: 1 })
-  if (first !== undefined && (await pins.read(place)) === null) await pins.write(place, first.hash)
-}
 
 const paceOf = ({ store }: Configuration): Pace => ({
   ...CHECKPOINT_PACE,

@@ -2,9 +2,6 @@ import { hash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { checkpointFile } from '../adapters/platform/checkpoint-file/checkpoint-file.ts'
-import { describeIdentity } from '../adapters/platform/identity/identity-file.ts'
-import { logPins } from '../adapters/platform/identity/log-pins.ts'
-import { signatures } from '../adapters/platform/signatures/signatures.ts'
 import { createSecrets } from '../adapters/platform/vault/secrets.ts'
 import { createVault } from '../adapters/platform/vault/vault.ts'
 import { MemoryLog } from '../adapters/storage/memory/memory-log.ts'
@@ -12,7 +9,6 @@ import { soleLeadership } from '../adapters/storage/memory/sole-leadership.ts'
 import { sqliteLeadership } from '../adapters/storage/sqlite/sqlite-leadership.ts'
 import { openSqliteLog } from '../adapters/storage/sqlite/sqlite-log.ts'
 import type { Configuration } from '../core/config/schema.ts'
-import type { SignerKey, Trust } from '../engine/integrity/trust.ts'
 import type { CheckpointStore } from '../ports/checkpoints.ts'
 import type { EventLog } from '../ports/event-log.ts'
 import type { Leadership } from '../ports/leadership.ts'
@@ -20,6 +16,7 @@ import { SecretMissingError } from '../ports/secrets.ts'
 import type { StoreSession } from '../surfaces/cli/dependencies.ts'
 import type { RunningEngine } from './running-engine.ts'
 import { knownSecretsOf, type Environment } from './environment.ts'
+import { ownKey, pinFirst, trustOf } from './trust.ts'
 
 export interface Store {
   readonly log: EventLog
@@ -110,9 +107,7 @@ export const openSession = async (
     log: store.log,
     checkpoints: store.checkpoints,
     pinLog: async () => {
-      const [first] = await store.log.read({ order: 'asc', limit: 1 })
-      if (store.place !== null && first !== undefined)
-        await logPins(environment.home).write(store.place, first.hash)
+      if (store.place !== null) await pinFirst(store.log, environment.home, store.place)
     },
     trust: await trustOf(environment.home, await ownKey(environment.home), store.place),
     openEngine: async () => (await open()).engine,
@@ -122,19 +117,6 @@ export const openSession = async (
       await store.log.close()
     },
   }
-}
-
-/** What this node believes of the log beyond the log itself. */
-export const trustOf = async (home: string, own: SignerKey | null, place: string | null): Promise<Trust> => ({
-  signatures,
-  own,
-  firstHash: own === null || place === null ? null : await logPins(home).read(place),
-})
-
-/** The public key of this home's node, which needs no password; null while there is none that can be read. */
-const ownKey = async (home: string): Promise<SignerKey | null> => {
-  const { node_id: nodeId, public_key: publicKey } = await describeIdentity(home)
-  return nodeId === null || publicKey === null ? null : { nodeId, publicKey }
 }
 
 /** The engine is loaded only here: commands that only read the log start faster without it. */

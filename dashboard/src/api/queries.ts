@@ -5,7 +5,7 @@ import {
   type UseInfiniteQueryResult,
 } from '@tanstack/react-query'
 import { api, dataOf, withPayload } from './client.ts'
-import type { EventFilter, EventRecord, IntentStatus, Session } from './types.ts'
+import type { EventFilter, EventRecord, Integrity, IntentStatus, Session } from './types.ts'
 
 /** The first part of every key. live/live.ts names which events make which resource stale. */
 export type Resource =
@@ -144,5 +144,21 @@ export const useEventPages = (
 }
 
 /** Verification costs the service something, so it runs on request and is not refreshed. */
-export const verifyChain = (query: { readonly mode: 'fast' | 'full'; readonly n?: number }) =>
-  dataOf(api.GET('/integrity', { params: { query } }))
+export const verifyChain = async (query: {
+  readonly mode: 'fast' | 'full'
+  readonly n?: number
+}): Promise<Integrity> => {
+  const answer = await dataOf(api.GET('/integrity', { params: { query } }))
+  if (!('job' in answer)) return answer
+  // It takes longer than a second: the job has the report once it is done.
+  const { id } = answer.job
+  for (;;) {
+    await new Promise((resolve) => setTimeout(resolve, VERIFY_POLL_MS))
+    const { job } = await dataOf(api.GET('/integrity/progress', { params: { query: { job: id } } }))
+    if (job?.report) return job.report
+    if (job?.status === 'failed')
+      throw new Error('The verification could not be finished; see the log of the service')
+  }
+}
+
+const VERIFY_POLL_MS = 500

@@ -23,7 +23,7 @@ export type KeyEvent = {
 
 type KeyEventType = (typeof KEY_EVENTS)[number]
 
-export const KEY_EVENTS = [
+const KEY_EVENTS = [
   'system.started.v1',
   'system.key_admitted.v1',
   'system.key_retired.v1',

@@ -1,4 +1,5 @@
 import type { NewEvent } from '../events/catalogue.ts'
+import { echoed } from './echo.ts'
 import type { JsonObject } from './json.ts'
 
 /** A "no" is a value: a stable code for machines, a line for people, and what the answer should repeat. */
@@ -16,7 +17,8 @@ export const accept = (...events: readonly NewEvent[]): Decision => ({ status: '
 
 export const refuse = (code: RefusalCode, detail: string, extras: JsonObject = {}): Decision => ({
   status: 'refused',
-  refusal: { code, detail, extras },
+  // Details repeat ids that a client sent; our own words are shorter than the cut.
+  refusal: { code, detail: echoed(detail), extras },
 })
 
 /** Every reason for which a command is refused. A code without a status does not compile (surfaces). */

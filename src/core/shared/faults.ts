@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { echoed } from './echo.ts'
 
 /** One thing wrong with what a client sent, as the wire shows it. */
 export interface Fault {
@@ -23,9 +24,15 @@ export const faultsOf = (
   prefix: readonly string[],
   context: FaultContext = {},
 ): readonly Fault[] => {
-  const faults = error.issues.flatMap((issue) => faultsOfIssue(issue, prefix, context, []))
-  // A number far outside its range breaks several bounds; the last is the one the schema names.
-  const distinct = new Map(faults.map((fault) => [JSON.stringify([fault.loc, fault.type]), fault]))
+  const distinct = new Map<string, Fault>()
+  for (const issue of error.issues) {
+    // A number far outside its range breaks several bounds; the last is the one the schema names.
+    for (const fault of faultsOfIssue(issue, prefix, context, [])) {
+      distinct.set(JSON.stringify([fault.loc, fault.type]), fault)
+    }
+    // Checked while collecting: a small request can break a rule a hundred thousand times.
+    if (distinct.size >= FAULTS_MAX) break
+  }
   return [...distinct.values()].slice(0, FAULTS_MAX)
 }
 
@@ -47,7 +54,7 @@ const faultsOfIssue = (
   outerPath: readonly PropertyKey[],
 ): readonly Fault[] => {
   const path = [...outerPath, ...issue.path]
-  const loc = [...prefix, ...path.map(String)]
+  const loc = [...prefix, ...path.map(shownName)]
   const one = (type: FaultType, msg: string): readonly Fault[] => [
     { loc, type, msg: ownWords(issue.message) ?? msg },
   ]
@@ -90,10 +97,13 @@ const unknownKey = (
   prefix: readonly string[],
   { hintFor }: FaultContext,
 ): Fault => ({
-  loc: [...prefix, ...path],
+  loc: [...prefix, ...path.map(shownName)],
   type: 'unknown_key',
   msg: `is not a known key${hintFor?.(path) ?? ''}`,
 })
+
+/** Names of members are input too. */
+const shownName = (name: PropertyKey): string => echoed(String(name))
 
 /** The value at the path, if the caller or zod (`reportInput`) gave it. */
 const valueAt = (issue: Issue, path: readonly PropertyKey[], context: FaultContext): unknown => {
@@ -118,7 +128,7 @@ const unionFaults = (
   context: FaultContext,
   path: readonly PropertyKey[],
 ): readonly Fault[] => {
-  const loc = [...prefix, ...path.map(String)]
+  const loc = [...prefix, ...path.map(shownName)]
   if (issue.discriminator !== undefined) {
     const known =
       'options' in issue && issue.options !== undefined ? `must be ${oneOf(issue.options)}` : 'is unknown'

@@ -26,7 +26,8 @@ export const storableObject = ({ bytesMax, members }: ObjectLimits) =>
   jsonObject.superRefine((value, context) => {
     const fault = faultOfStorable(value, bytesMax)
     if (fault !== null) {
-      context.addIssue({ code: 'custom', message: fault.msg, params: { type: fault.type } })
+      // `continue: false`: rules of the objects around it would look at every element of what is too large.
+      context.addIssue({ code: 'custom', message: fault.msg, params: { type: fault.type }, continue: false })
       return
     }
     const checked = members?.safeParse(value)
@@ -39,10 +40,12 @@ interface StorableFault {
 }
 
 const faultOfStorable = (value: JsonObject, bytesMax: number): StorableFault | null => {
-  if (depthOf(value, OBJECT_DEPTH_MAX + 1) > OBJECT_DEPTH_MAX) return TOO_DEEP
+  const tooLarge: StorableFault = { type: 'too_large', msg: `must not be larger than ${bytesMax} bytes` }
+  const measured = measure(value, OBJECT_DEPTH_MAX, bytesMax)
+  if (measured === 'too_deep') return TOO_DEEP
+  if (measured > bytesMax) return tooLarge
   try {
-    const bytes = utf8(canonicalJson(value)).length
-    return bytes > bytesMax ? { type: 'too_large', msg: `must not be larger than ${bytesMax} bytes` } : null
+    return utf8(canonicalJson(value)).length > bytesMax ? tooLarge : null
   } catch (error) {
     if (!(error instanceof NotCanonicalError)) throw error
     return NOT_CANONICAL[error.fault]
@@ -61,13 +64,53 @@ const NOT_CANONICAL: Readonly<Record<CanonicalFault, StorableFault>> = {
   not_json: { type: 'object_type', msg: 'must be an object' },
 }
 
-/** Objects and lists inside one another, as far as anybody wants to know. */
-const depthOf = (value: Json, depthMax: number): number => {
-  if (typeof value !== 'object' || value === null) return 0
-  if (depthMax === 1) return 1
-  let deepest = 0
-  for (const member of Object.values(value as JsonObject)) {
-    deepest = Math.max(deepest, depthOf(member, depthMax - 1))
+/**
+ * Bytes that the canonical text has at least, counted no further than the limit: the size is checked before the text
+ * is made. Or that objects and lists are nested too deep.
+ */
+const measure = (value: Json, depthLeft: number, bytesMax: number): number | 'too_deep' => {
+  if (typeof value === 'string') return value.length + 2
+  if (typeof value !== 'object' || value === null) return 1
+  if (depthLeft === 0) return 'too_deep'
+  let bytes = 2
+  for (const [name, member] of Object.entries(value as JsonObject)) {
+    const inner = measure(member, depthLeft - 1, bytesMax - bytes)
+    if (inner === 'too_deep') return inner
+    // The comma; and in an object the name, its quotes and the colon.
+    bytes += inner + 1 + (Array.isArray(value) ? 0 : name.length + 3)
+    // The first member has no comma.
+    if (bytes - 1 > bytesMax) return bytes
   }
-  return 1 + deepest
+  return bytes - (bytes > 2 ? 1 : 0)
+}
+
+/** Values in one text from outside. The fullest request or poll answer that anybody needs has far fewer. */
+export const JSON_VALUES_MAX = 100_000
+
+/** Whether a JSON text has too many values, without parsing it: small values cost far more memory and time than text. */
+export const hasTooManyValues = (text: string): boolean => {
+  if (text.length <= JSON_VALUES_MAX) return false
+  let values = 1
+  for (let index = 0; index < text.length; index += 1) {
+    const unit = text.charCodeAt(index)
+    if (unit === QUOTE) index = endOfString(text, index) - 1
+    else if (unit === COMMA || unit === OPEN_ARRAY || unit === OPEN_OBJECT) values += 1
+  }
+  return values > JSON_VALUES_MAX
+}
+
+const QUOTE = 0x22
+const COMMA = 0x2c
+const BACKSLASH = 0x5c
+const OPEN_ARRAY = 0x5b
+const OPEN_OBJECT = 0x7b
+
+/** The index behind the closing quote, or behind the text if there is none. */
+export const endOfString = (text: string, start: number): number => {
+  for (let index = start + 1; index < text.length; index += 1) {
+    const unit = text.charCodeAt(index)
+    if (unit === QUOTE) return index + 1
+    if (unit === BACKSLASH) index += 1
+  }
+  return text.length
 }

@@ -14,6 +14,28 @@ const barless = (lengthMax: number) =>
     .regex(PLAIN, { error: 'must not contain | or control characters' })
     .refine((text) => text.isWellFormed(), faultOf('unicode_invalid', 'must be well-formed Unicode'))
 
+/**
+ * A list of texts inside a payload. It reports the first faults only: the library would collect one per element, and a
+ * payload holds tens of thousands.
+ */
+export const textList = () =>
+  z
+    .array(z.unknown())
+    .superRefine((items, context) => {
+      let faults = 0
+      for (const [index, item] of items.entries()) {
+        if (typeof item === 'string') continue
+        context.addIssue({ code: 'custom', path: [index], ...NOT_TEXT })
+        faults += 1
+        if (faults === LIST_FAULTS_MAX) return
+      }
+    })
+    .meta({ items: { type: 'string' } })
+
+const LIST_FAULTS_MAX = 10
+
+const NOT_TEXT = { message: 'must be a string', params: { type: 'string_type' } }
+
 /** What is not plain cannot be the id of anything stored, and is not looked for. */
 export const isPlainText = (text: string): boolean => PLAIN_TEXT.safeParse(text).success
 

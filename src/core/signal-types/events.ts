@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { share } from '../config/sections/kinds.ts'
 import { clamp01 } from '../shared/numbers.ts'
+import { textList } from '../shared/text.ts'
 import { numberIn, optionalCount, settingsOf, symbol, weightedType } from './declare.ts'
 
 /** News and scheduled events. */
@@ -13,7 +14,7 @@ export const events = weightedType({
     headline_sentiment: z.number().min(-1).max(1).optional(),
     impact_score: z.number().min(0).max(1).optional(),
     event_count: optionalCount,
-    catalysts: z.array(z.string()).optional(),
+    catalysts: textList().optional(),
   }),
   settings: settingsOf('events', {
     impact_base: share(0.5, 'weight of a headline without impact'),

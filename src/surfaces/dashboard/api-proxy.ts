@@ -40,15 +40,16 @@ interface Forwarding {
   readonly token: string | null
   /** A stream ends with the session that opened it; null = never. */
   readonly endsInMs: number | null
-  /** Open event streams. */
-  readonly streams: Set<ServerResponse>
+  readonly sessionId: string | null
+  /** Open event streams, with the session that opened each. */
+  readonly streams: Map<ServerResponse, string | null>
 }
 
 /** Streams a request to the API and the response back. */
 export const forward = (
   request: IncomingMessage,
   response: ServerResponse,
-  { api, token, endsInMs, streams }: Forwarding,
+  { api, token, endsInMs, sessionId, streams }: Forwarding,
 ): void => {
   const { method = 'GET', url = '/' } = request
   const call = callApi(api, { method, path: url, headers: headersFor(request, token) })
@@ -69,7 +70,8 @@ export const forward = (
   })
   call.on('response', (answer) => {
     isAnswered = true
-    if (answer.headers['content-type']?.startsWith('text/event-stream') === true) streams.add(response)
+    if (answer.headers['content-type']?.startsWith('text/event-stream') === true)
+      streams.set(response, sessionId)
     response.writeHead(answer.statusCode ?? 502, pick(answer.headers, RESPONSE_HEADERS))
     response.flushHeaders()
     answer.on('end', () => request.resume())

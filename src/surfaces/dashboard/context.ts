@@ -4,6 +4,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { ApiConnection } from './api-proxy.ts'
 import type { BuiltPages } from './pages.ts'
+import type { EndedSessions } from './ended-sessions.ts'
 import type { FailedSignIns, Sealer } from './sessions.ts'
 
 /** What the dashboard's server needs. It is a client of the API like any other. */
@@ -17,6 +18,8 @@ export interface DashboardDependencies {
   readonly sessionSecret: Uint8Array
   /** The built pages. */
   readonly folder: string
+  /** Keeps the sessions that were ended by a sign-out. */
+  readonly endedSessionsFile: string
   readonly logger: Logger
   readonly clock: Clock
 }
@@ -53,6 +56,7 @@ export interface DashboardContext {
   readonly api: ApiConnection
   readonly sealer: Sealer
   readonly failedSignIns: FailedSignIns
-  /** Open event streams. */
-  readonly streams: Set<ServerResponse>
+  readonly endedSessions: EndedSessions
+  /** Open event streams, with the session that opened each; null without sign-in. */
+  readonly streams: Map<ServerResponse, string | null>
 }

@@ -20,6 +20,7 @@ export interface TestDashboardOptions {
   readonly apiUrl?: string
   /** Other pages than the small ones made here. */
   readonly folder?: string
+  readonly endedSessionsFile?: string
 }
 
 /** A real dashboard server before a real API; only the pages are small. */
@@ -29,6 +30,7 @@ export const startTestDashboard = async ({
   sessionSecret,
   apiUrl,
   folder: builtPages,
+  endedSessionsFile,
 }: TestDashboardOptions = {}) => {
   const api = await startTestServer(apiOptions)
   const folder = await mkdtemp(join(tmpdir(), 'svc-pages-'))
@@ -47,6 +49,7 @@ export const startTestDashboard = async ({
       insecureOk: apiOptions?.insecureOk ?? false,
       sessionSecret: sessionSecret ?? randomBytes(32),
       folder: builtPages ?? folder,
+      endedSessionsFile: endedSessionsFile ?? join(folder, 'private', 'ended-sessions'),
       logger,
       clock: testClock,
     },

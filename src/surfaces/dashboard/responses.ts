@@ -53,6 +53,8 @@ const REFUSALS = {
   'dashboard.origin_denied': [403, 'Forbidden'],
   'route.not_found': [404, 'Not Found'],
   'route.method_not_allowed': [405, 'Method Not Allowed'],
+  'request.host_denied': [403, 'Forbidden'],
+  'request.malformed_http': [400, 'Bad Request'],
   'request.too_large': [413, 'Content Too Large'],
   'request.unsupported_media_type': [415, 'Unsupported Media Type'],
   'request.malformed_json': [400, 'Bad Request'],

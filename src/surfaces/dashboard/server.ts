@@ -7,10 +7,12 @@ import {
   type DashboardLimits,
   type DashboardContext,
 } from './context.ts'
+import { EndedSessions } from './ended-sessions.ts'
 import { loadPages, sendAsset, sendStandalone, signInPage } from './pages.ts'
-import { refuse, SECURITY_HEADERS, sendJson, sendText } from './responses.ts'
-import { createSealer, FailedSignIns, isSameOrigin } from './sessions.ts'
-import { safePath, signIn, signOut, visitorOf, type Visitor } from './sign-in.ts'
+import { countHosts, isOwnHost, isSentByForeignPage } from '../own-host.ts'
+import { refuse, SECURITY_HEADERS, sendJson, sendText, type RefusalCode } from './responses.ts'
+import { createSealer, FailedSignIns, isCrossOrigin, isSameOrigin } from './sessions.ts'
+import { FOREIGN, isInsecure, safePath, signIn, signOut, visitorOf, type Visitor } from './sign-in.ts'
 
 export interface DashboardServer {
   /** Resolves with the URL once requests are accepted. Port 0 takes any free one. */
@@ -29,9 +31,10 @@ export const createDashboardServer = (
   const limits = { ...DASHBOARD_LIMITS, ...given }
   const api = openApiConnection(dependencies.apiUrl)
   const failedSignIns = new FailedSignIns(limits.failedSignInsPerMinute)
-  const streams = new Set<ServerResponse>()
+  const streams = new Map<ServerResponse, string | null>()
+  const endedSessions = new EndedSessions(dependencies.endedSessionsFile)
   const sealer = createSealer(dependencies.sessionSecret)
-  const context = { dependencies, limits, pages, api, sealer, failedSignIns, streams }
+  const context = { dependencies, limits, pages, api, sealer, failedSignIns, endedSessions, streams }
   const server = createServer(
     { headersTimeout: limits.headersTimeoutMs, requestTimeout: limits.requestTimeoutMs },
     (request, response) => {
@@ -55,7 +58,7 @@ export const createDashboardServer = (
       const closed = new Promise<void>((resolve) => {
         server.close(() => resolve())
       })
-      for (const stream of streams) stream.destroy()
+      for (const stream of streams.keys()) stream.destroy()
       const reap = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS)
       const force = setTimeout(() => server.closeAllConnections(), limits.closeTimeoutMs)
       await closed
@@ -81,13 +84,15 @@ const answerRequest = async (
   for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value)
   response.setHeader('X-Request-Id', context.dependencies.clock.newId())
   const path = (request.url ?? '/').split('?')[0] ?? '/'
+  const denied = deniedBecause(context, request)
+  if (denied !== null) return refuse(response, ...denied)
   if (path.startsWith(`${context.api.url.pathname}/`)) return answerApi(context, request, response)
   switch (path) {
     case '/login':
       if (isRead(request)) return redirectToStart(response)
       return request.method === 'POST' ? signIn(context, request, response) : notAllowed(response, 'POST')
     case '/logout':
-      return request.method === 'POST' ? signOut(request, response) : notAllowed(response, 'POST')
+      return request.method === 'POST' ? signOut(context, request, response) : notAllowed(response, 'POST')
   }
   if (!isRead(request)) return notAllowed(response, 'GET, HEAD')
   if (path === '/healthz') return sendJson(response, 200, { ok: true })
@@ -108,6 +113,22 @@ const answerRequest = async (
   return sendText(response, 200, 'text/html; charset=utf-8', html)
 }
 
+/** On every route: one Host header, and without sign-in a known host and no page of another site. */
+const deniedBecause = (
+  { dependencies }: DashboardContext,
+  request: IncomingMessage,
+): readonly [RefusalCode, string] | null => {
+  if (countHosts(request) > 1) return ['request.malformed_http', 'There is more than one Host header']
+  const { api, dashboard } = dependencies.configuration()
+  if (!isInsecure(dependencies)) return null
+  if (!isOwnHost(request.headers.host, dashboard.host, api.cors_origins))
+    return ['request.host_denied', UNKNOWN_HOST]
+  const isForeign = request.headers['sec-fetch-site'] === undefined && isCrossOrigin(request.headers)
+  return isForeign || isSentByForeignPage(request) ? ['dashboard.origin_denied', FOREIGN] : null
+}
+
+const UNKNOWN_HOST = 'Without a token the Host header must be an address, localhost or the configured host'
+
 const OVER = 'The session is over. Sign in again to continue where you were.'
 
 const answerApi = (context: DashboardContext, request: IncomingMessage, response: ServerResponse): void => {
@@ -120,9 +141,10 @@ const answerApi = (context: DashboardContext, request: IncomingMessage, response
     return refuse(response, 'dashboard.origin_denied', 'Only pages of the dashboard may write through it')
   }
   if (visitor.kind === 'anonymous')
-    return forward(request, response, { api, token: null, endsInMs: null, streams })
-  const { token, expiresAtMs } = visitor.session
-  return forward(request, response, { api, token, endsInMs: expiresAtMs - dependencies.clock.now(), streams })
+    return forward(request, response, { api, token: null, endsInMs: null, sessionId: null, streams })
+  const { id: sessionId, token, expiresAtMs } = visitor.session
+  const endsInMs = expiresAtMs - dependencies.clock.now()
+  return forward(request, response, { api, token, endsInMs, sessionId, streams })
 }
 
 /** The session as the page sees it: never the token. */

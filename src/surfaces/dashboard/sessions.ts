@@ -1,8 +1,10 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, hash, hkdfSync, randomBytes } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 
 /** Who is signed in: the API token, and until when. */
 export interface Session {
+  /** Of this one sign-in; what a sign-out ends. */
+  readonly id: string
   readonly token: string
   readonly expiresAtMs: number
 }
@@ -16,7 +18,7 @@ const ALGORITHM = 'aes-256-gcm'
 
 /** Seals sessions, so that the browser keeps them and cannot read them. */
 export interface Sealer {
-  readonly seal: (session: Session) => string
+  readonly seal: (session: Omit<Session, 'id'>) => string
   /** Null if it was sealed with another secret or has expired. */
   readonly unseal: (text: string, nowMs: number) => Session | null
 }
@@ -39,12 +41,18 @@ export const createSealer = (secret: Uint8Array): Sealer => {
       const bytes = Buffer.from(text, 'base64url')
       if (bytes.length <= SALT_BYTES + IV_BYTES + TAG_BYTES) return null
       const given = bytes.subarray(0, SALT_BYTES)
-      return opened(bytes.subarray(SALT_BYTES), given.equals(salt) ? ownKey : keyOf(secret, given), nowMs)
+      const session = opened(
+        bytes.subarray(SALT_BYTES),
+        given.equals(salt) ? ownKey : keyOf(secret, given),
+        nowMs,
+      )
+      // Of the bytes: one session can be written as several texts.
+      return session && { id: hash('sha256', bytes, 'hex'), ...session }
     },
   }
 }
 
-const opened = (bytes: Buffer, key: Uint8Array, nowMs: number): Session | null => {
+const opened = (bytes: Buffer, key: Uint8Array, nowMs: number): Omit<Session, 'id'> | null => {
   const decipher = createDecipheriv(ALGORITHM, key, bytes.subarray(0, IV_BYTES))
   decipher.setAuthTag(bytes.subarray(-TAG_BYTES))
   try {
@@ -139,24 +147,7 @@ export const isBehindTls = (headers: IncomingHttpHeaders): boolean => {
   return typeof forwarded === 'string' && forwarded.split(',')[0]?.trim() === 'https'
 }
 
-/**
- * Against DNS rebinding where there is no sign-in: the host has to be an IP address, localhost, or the configured host.
- */
-export const isOwnHost = (host: string | undefined, configured: string): boolean => {
-  const name = hostname(host ?? '')
-  return (
-    name === 'localhost' ||
-    name.endsWith('.localhost') ||
-    name === configured.toLowerCase() ||
-    /^\[[0-9a-f:.]+\]$/.test(name) ||
-    /^\d{1,3}(\.\d{1,3}){3}$/.test(name)
-  )
-}
-
 const hasOrigin = (headers: IncomingHttpHeaders): boolean =>
   headers.origin !== undefined || headers['sec-fetch-site'] === 'same-origin'
 
 const hostOf = (origin: string): string | null => (URL.canParse(origin) ? new URL(origin).host : null)
-
-const hostname = (host: string): string =>
-  URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : ''

@@ -1,5 +1,8 @@
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { TOKEN } from '../http/test-server.fixture.ts'
+import { OPERATOR_TOKEN, TOKEN } from '../http/test-server.fixture.ts'
 import { APP_HTML, form, json, startTestDashboard, type TestDashboard } from './dashboard.fixture.ts'
 
 let dashboard: TestDashboard
@@ -169,8 +172,115 @@ describe('insecure mode', () => {
     expect((await open.ask('GET', '/api/v1/signals')).status).toBe(200)
     const session = await open.ask('GET', '/session')
     expect(JSON.parse(session.text)).toEqual({ signed_in: true, sign_in_needed: false, expires_at: null })
-    expect((await open.ask('GET', '/api/v1/signals', { headers: { host: 'evil.example' } })).status).toBe(401)
+    expect((await open.ask('GET', '/api/v1/signals', { headers: { host: 'evil.example' } })).status).toBe(403)
     expect((await open.ask('GET', '/api/v1/signals', { headers: { host: 'localhost:1' } })).status).toBe(200)
     await open.close()
+  })
+
+  it('refuses foreign hosts and pages on every route', async () => {
+    const open = await startTestDashboard({
+      api: { settings: { api: { auth_token: '' } }, insecureOk: true },
+    })
+    const routes = [
+      ['GET', '/'],
+      ['GET', '/assets/app-1a2b.js'],
+      ['GET', '/healthz'],
+      ['GET', '/session'],
+      ['GET', '/login'],
+      ['POST', '/login'],
+      ['POST', '/logout'],
+      ['GET', '/api/v1/signals'],
+      ['GET', '/api/v1/events/stream'],
+      ['POST', '/api/v1/mcp'],
+      ['POST', '/api/v1/kill-switch'],
+    ] as const
+    const foreign = [
+      [{ host: 'evil.example' }, 'request.host_denied'],
+      [{ host: 'localhost.evil.example:5051' }, 'request.host_denied'],
+      [{ origin: 'https://evil.example' }, 'dashboard.origin_denied'],
+      [{ origin: 'null' }, 'dashboard.origin_denied'],
+      [{ 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'cors' }, 'dashboard.origin_denied'],
+    ] as const
+    for (const [method, path] of routes) {
+      for (const [headers, code] of foreign) {
+        const { status, text } = await open.ask(method, path, { headers })
+        expect([status, JSON.parse(text)], `${method} ${path} ${code}`).toMatchObject([403, { code }])
+      }
+    }
+    await open.close()
+  })
+})
+
+describe('signing in with the operator token', () => {
+  it('gives the rights of the API token, and asks for the operator token at each action', async () => {
+    const guarded = await startTestDashboard({
+      api: { settings: { api: { operator_token: OPERATOR_TOKEN } } },
+    })
+    const cookie = await guarded.signIn(OPERATOR_TOKEN)
+    const raise = async (headers = {}) =>
+      (
+        await guarded.ask('POST', '/api/v1/kill-switch', {
+          ...json({ level: 1, reason: 'x' }, { cookie, 'sec-fetch-site': 'same-origin', ...headers }),
+        })
+      ).status
+    expect((await guarded.ask('GET', '/api/v1/signals', { headers: { cookie } })).status).toBe(200)
+    expect(await raise()).toBe(403)
+    expect(await raise({ 'x-operator-token': OPERATOR_TOKEN })).toBe(200)
+    // It is not kept after that either.
+    expect(await raise()).toBe(403)
+    await guarded.close()
+  })
+})
+
+describe('signing out', () => {
+  const sessionFor = async (on: TestDashboard, cookie: string): Promise<boolean> =>
+    (JSON.parse((await on.ask('GET', '/session', { headers: { cookie } })).text) as { signed_in: boolean })
+      .signed_in
+
+  it('ends the session for every copy of its cookie, and no other', async () => {
+    const cookie = await dashboard.signIn()
+    const other = await dashboard.signIn()
+    await dashboard.ask('POST', '/logout', { headers: { cookie } })
+    const [name = '', value = ''] = cookie.split('=')
+    const padded = `${name}=${value}%3D`
+    // Another spelling of the same bytes.
+    const respelled = `${name}=${Buffer.from(value, 'base64url').toString('base64').replaceAll('=', '')}`
+    for (const copy of [cookie, padded, respelled]) {
+      expect(await sessionFor(dashboard, copy), copy).toBe(false)
+      expect((await dashboard.ask('GET', '/api/v1/signals', { headers: { cookie: copy } })).status).toBe(401)
+    }
+    expect(await sessionFor(dashboard, other)).toBe(true)
+  })
+
+  it('ends its event streams', async () => {
+    const cookie = await dashboard.signIn()
+    const stream = await fetch(`${dashboard.url}/api/v1/events/stream`, { headers: { cookie } })
+    expect(stream.status).toBe(200)
+    await dashboard.ask('POST', '/logout', { headers: { cookie } })
+    await expect(stream.text()).rejects.toThrow('terminated')
+  })
+
+  it('is remembered over a restart, and by other processes of the same home', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'svc-ended-'))
+    const options = {
+      sessionSecret: new Uint8Array(32).fill(9),
+      endedSessionsFile: join(folder, 'data', 'ended-sessions'),
+    }
+    const first = await startTestDashboard(options)
+    const second = await startTestDashboard(options)
+    const cookie = await first.signIn()
+    expect(await sessionFor(second, cookie)).toBe(true)
+    await first.ask('POST', '/logout', { headers: { cookie } })
+    expect(await sessionFor(second, cookie)).toBe(false)
+    await first.close()
+    await second.close()
+    const third = await startTestDashboard(options)
+    expect(await sessionFor(third, cookie)).toBe(false)
+    // Only the hash of a session is kept, for nobody else to read.
+    const { mode } = await stat(options.endedSessionsFile)
+    expect(mode & 0o777).toBe(0o600)
+    expect(await readFile(options.endedSessionsFile, 'utf8')).toMatch(/^[0-9a-f]{64} \d+\n$/)
+    await third.close()
+    await rm(folder, { recursive: true })
   })
 })

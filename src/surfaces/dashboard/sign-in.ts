@@ -1,16 +1,10 @@
+import { hash, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { checkToken } from './api-proxy.ts'
 import type { DashboardContext } from './context.ts'
 import { signInPage } from './pages.ts'
 import { type RefusalCode, refuse, sendJson, sendText } from './responses.ts'
-import {
-  isBehindTls,
-  isCrossOrigin,
-  isOwnHost,
-  sessionCookieOf,
-  setCookie,
-  type Session,
-} from './sessions.ts'
+import { isBehindTls, isCrossOrigin, sessionCookieOf, setCookie, type Session } from './sessions.ts'
 
 export type Visitor =
   /** `wasSignedIn`: there was a session, and it is over. */
@@ -21,16 +15,24 @@ export type Visitor =
 
 export const visitorOf = (
   headers: IncomingHttpHeaders,
-  { dependencies, sealer }: DashboardContext,
+  {
+    dependencies,
+    sealer,
+    endedSessions,
+  }: Pick<DashboardContext, 'dependencies' | 'sealer' | 'endedSessions'>,
 ): Visitor => {
-  const { api, dashboard } = dependencies.configuration()
-  const isInsecure = dependencies.insecureOk && api.auth_token === ''
-  if (isInsecure) return isOwnHost(headers.host, dashboard.host) ? ANONYMOUS : SIGNED_OUT
+  if (isInsecure(dependencies)) return ANONYMOUS
   const cookie = sessionCookieOf(headers.cookie)
   if (cookie === null) return SIGNED_OUT
   const session = sealer.unseal(cookie, dependencies.clock.now())
-  return session === null ? { kind: 'signed-out', wasSignedIn: true } : { kind: 'signed-in', session }
+  return session === null || endedSessions.has(session.id)
+    ? { kind: 'signed-out', wasSignedIn: true }
+    : { kind: 'signed-in', session }
 }
+
+/** The service runs without a token, and everybody on this machine may use it. */
+export const isInsecure = ({ insecureOk, configuration }: DashboardContext['dependencies']): boolean =>
+  insecureOk && configuration().api.auth_token === ''
 
 const SIGNED_OUT: Visitor = { kind: 'signed-out', wasSignedIn: false }
 const ANONYMOUS: Visitor = { kind: 'anonymous' }
@@ -71,7 +73,8 @@ export const signIn = async (
     case 'valid': {
       failedSignIns.succeeded(address)
       const expiresAtMs = nowMs + limits.sessionMs
-      const sealed = context.sealer.seal({ token: read.token, expiresAtMs })
+      const token = sessionTokenOf(read.token, dependencies.configuration().api)
+      const sealed = context.sealer.seal({ token, expiresAtMs })
       const headers = { 'Set-Cookie': setCookie(sealed, limits.sessionMs, isBehindTls(request.headers)) }
       if (read.form === 'json') return sendJson(response, 200, { ok: true }, headers)
       return sendText(response, 303, 'text/plain', '', { ...headers, Location: read.next })
@@ -79,10 +82,32 @@ export const signIn = async (
   }
 }
 
-/** POST /logout: redirects to `next`, which asks for the token again. */
-export const signOut = (request: IncomingMessage, response: ServerResponse): void => {
+/**
+ * The operator token is never kept: a session that was opened with it has the rights of the API token, and an operator
+ * action asks for the operator token again.
+ */
+const sessionTokenOf = (
+  given: string,
+  { auth_token, operator_token }: { readonly auth_token: string; readonly operator_token: string },
+): string => (operator_token !== '' && isSameText(given, operator_token) ? auth_token : given)
+
+const isSameText = (one: string, other: string): boolean =>
+  timingSafeEqual(hash('sha256', one, 'buffer'), hash('sha256', other, 'buffer'))
+
+/** POST /logout: ends the session for every copy of its cookie, and redirects to `next`, which asks for the token again. */
+export const signOut = (
+  context: DashboardContext,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void => {
   if (isCrossOrigin(request.headers)) return refuse(response, 'dashboard.origin_denied', FOREIGN)
   request.resume()
+  const visitor = visitorOf(request.headers, context)
+  if (visitor.kind === 'signed-in') {
+    const { id, expiresAtMs } = visitor.session
+    context.endedSessions.add(id, expiresAtMs, context.dependencies.clock.now())
+    for (const [stream, sessionId] of context.streams) if (sessionId === id) stream.destroy()
+  }
   const next = new URLSearchParams(request.url?.split('?')[1] ?? '').get('next')
   const headers = {
     'Set-Cookie': setCookie('', 0, isBehindTls(request.headers)),
@@ -91,7 +116,7 @@ export const signOut = (request: IncomingMessage, response: ServerResponse): voi
   return sendText(response, 303, 'text/plain', '', headers)
 }
 
-const FOREIGN = 'Sent by a page of another origin'
+export const FOREIGN = 'Sent by a page of another origin'
 
 type SignInForm =
   | { readonly status: 'read'; readonly form: 'page' | 'json'; readonly token: string; readonly next: string }

@@ -1,4 +1,4 @@
-import { isIP } from 'node:net'
+import { hostNameOf, isAddress, urlHost } from '../own-host.ts'
 import { problem } from './problems.ts'
 
 type Headers = Readonly<Record<string, string>>
@@ -45,12 +45,6 @@ export const isForeignOrigin = (
 }
 
 const LOOPBACK_NAMES: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
-
-const hostNameOf = (url: string): string | null => (URL.canParse(url) ? new URL(url).hostname : null)
-
-const urlHost = (host: string): string => (isIP(host) === 6 ? `[${host}]` : host)
-
-const isAddress = (hostName: string): boolean => isIP(hostName.replace(/^\[(.*)\]$/, '$1')) !== 0
 
 export type Preflight =
   | { readonly status: 'none' }

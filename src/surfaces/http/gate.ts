@@ -7,6 +7,7 @@ import { corsHeaders, isForeignOrigin, ORIGIN_DENIED, preflight } from './cors.t
 import { NOT_FOUND, SHUTTING_DOWN } from './errors.ts'
 import { DOCS_PATH } from './docs.ts'
 import { keyNameOf, type Caller } from '../caller.ts'
+import { countHosts, isOwnHost, isSentByForeignPage } from '../own-host.ts'
 import { problem, statusOf, type Problem } from './problems.ts'
 import { RateLimit } from './rate-limit.ts'
 import { discardBody } from './request-body.ts'
@@ -91,7 +92,8 @@ export const addGate = ({ app, service, audit, isClosing, bodyTimeoutMs }: GateD
   app.addHook('onRequest', async (request, reply) => {
     prepareReply(service, request, reply)
     if (isClosing()) return refuse(reply, SHUTTING_DOWN)
-    if (lacksHost(request)) return refuse(reply, NO_HOST)
+    const hostRefusal = hostRefusalOf(request, service)
+    if (hostRefusal !== null) return refuse(reply, hostRefusal)
     if (request.is404 || isStrayHead(app, request)) {
       const unmatched = unmatchedRequest(app, service, request)
       return unmatched.status === 'preflight'
@@ -114,12 +116,32 @@ export const addGate = ({ app, service, audit, isClosing, bodyTimeoutMs }: GateD
   })
 }
 
-const NO_HOST = problem('request.malformed_http', 'The Host header is missing', {
-  headers: { connection: 'close' },
-})
+const CLOSE = { headers: { connection: 'close' } }
 
-const lacksHost = ({ raw }: FastifyRequest): boolean =>
-  raw.httpVersion === '1.1' && (raw.headers.host ?? '') === ''
+const NO_HOST = problem('request.malformed_http', 'The Host header is missing', CLOSE)
+
+const TWO_HOSTS = problem('request.malformed_http', 'There is more than one Host header', CLOSE)
+
+const HOST_DENIED = problem(
+  'request.host_denied',
+  'Without a token the Host header must be an address, localhost or the configured host',
+)
+
+/** On every route. Where no token is required, host and origin keep web pages of others out. */
+const hostRefusalOf = (
+  { raw }: FastifyRequest,
+  { configuration, insecureOk }: Pick<Service, 'configuration' | 'insecureOk'>,
+): Problem | null => {
+  const { host = '' } = raw.headers
+  if (raw.httpVersion === '1.1' && host === '') return NO_HOST
+  if (countHosts(raw) > 1) return TWO_HOSTS
+  const { api } = configuration.current()
+  if (!insecureOk || api.auth_token !== '') return null
+  if (!isOwnHost(host, api.host, api.cors_origins)) return HOST_DENIED
+  if (isForeignOrigin(raw.headers, api)) return ORIGIN_DENIED
+  const isListed = raw.headers.origin !== undefined && api.cors_origins.includes(raw.headers.origin)
+  return isSentByForeignPage(raw) && !isListed ? ORIGIN_DENIED : null
+}
 
 type Unmatched =
   | { readonly status: 'refused'; readonly problem: Problem }

@@ -1,3 +1,4 @@
+import { echoedObject, oneLine } from '../../core/shared/echo.ts'
 import { sentenceOf, type Fault } from '../../core/shared/faults.ts'
 import type { RefusalCode } from '../../core/shared/decision.ts'
 import type { Json, JsonObject } from '../../core/shared/json.ts'
@@ -40,6 +41,7 @@ const OWN_KINDS = {
   ],
   'rate.limited': [429, 'more requests per minute than api.rate_limit_per_minute', { retry_after: 12 }],
   'request.headers_too_large': [431, 'the request line and headers are too long'],
+  'request.host_denied': [403, 'no token is required, and the Host header names another machine'],
   'request.invalid': [422, 'a parameter or member is missing or not allowed', { errors: [TOO_MANY] }],
   'request.malformed_http': [400, 'the request is not HTTP/1.1'],
   'request.malformed_json': [400, 'the body is not JSON, not UTF-8, or names a member twice'],
@@ -54,6 +56,7 @@ const OWN_KINDS = {
   'store.busy': [503, 'too many writes are waiting'],
   'store.unavailable': [503, 'the event store does not answer'],
   'stream.too_many_clients': [503, 'stream.max_clients is reached'],
+  'verification.not_found': [404, 'no such verification, or it ended long ago', { job: ID }],
 } as const satisfies Readonly<Record<string, ProblemKind>>
 
 /** Refusals of commands. A code without a status does not compile. */
@@ -193,7 +196,10 @@ export const problem = (
 ): Problem => {
   const wait = code === 'store.busy' ? 1 : 5
   const retry = statusOf(code) === 503 ? { 'retry-after': String(wait) } : {}
-  return { code, detail, extras, headers: { ...retry, ...headers } }
+  // `errors` are made by `faultsOf`, which shows what was sent as it may be shown.
+  const { errors, ...others } = extras
+  const shown = { ...echoedObject(others), ...(errors === undefined ? {} : { errors }) }
+  return { code, detail: oneLine(detail), extras: shown, headers: { ...retry, ...headers } }
 }
 
 /** All faults at once; `detail` is the first one. */

@@ -65,6 +65,7 @@ const read = (request: IncomingMessage, bytes: Buffer, form: 'parsed' | 'raw'): 
       return { status: 'present', value: parsed.value }
     case 'malformed':
       return refuse(problem('request.malformed_json', parsed.detail))
+    case 'oversized':
     case 'invalid':
       return refuse(invalidProblem(parsed.faults))
   }

@@ -74,15 +74,17 @@ export const ok = <const Body>(body: Body, options: SuccessOptions = {}): Succes
   ...options,
 })
 
-export const okText = (text: string, contentType: string): Success<never> => ({
+export const okText = (text: string, contentType: string, options: SuccessOptions = {}): Success<never> => ({
   form: 'text',
   text,
   contentType,
   ...SUCCESS,
+  ...options,
 })
 
 /** Text that is known to be JSON of the promised shape. */
-export const okJsonText = (text: string): Success<never> => okText(text, JSON_TYPE)
+export const okJsonText = (text: string, options: SuccessOptions = {}): Success<never> =>
+  okText(text, JSON_TYPE, options)
 
 export const okEmpty = (options: SuccessOptions): Success<never> => ({
   form: 'empty',

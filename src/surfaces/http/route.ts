@@ -9,6 +9,7 @@ import type { HttpDependencies } from './dependencies.ts'
 import type { Metrics } from './metrics.ts'
 import type { ProblemCode } from './problems.ts'
 import type { RouteResult } from './results.ts'
+import type { ProgressStreams } from './stream/progress.ts'
 import type { StreamHub } from './stream/hub.ts'
 import type { Verification } from './verification.ts'
 
@@ -19,6 +20,7 @@ export interface Service extends HttpDependencies {
   /** Whether the newest events verify, as of a moment ago. */
   readonly recentChainOk: () => Promise<boolean>
   readonly streams: StreamHub
+  readonly progressStreams: ProgressStreams
   /** The OpenAPI document as JSON. */
   readonly openApiText: () => Promise<string>
 }

@@ -14,6 +14,7 @@ import { createMetrics } from './metrics.ts'
 import { sendProblem } from './results.ts'
 import { API_PREFIX, type Route, type Service } from './route.ts'
 import { ROUTES } from './routes/all.ts'
+import { ProgressStreams } from './stream/progress.ts'
 import { StreamHub, type StreamLimits } from './stream/hub.ts'
 import { Turns } from './turns.ts'
 import { Verification } from './verification.ts'
@@ -109,6 +110,7 @@ export const createHttpServer = async (
     close: async () => {
       isClosing = true
       service.streams.close()
+      service.progressStreams.close()
       // A connection that falls idle from now on would be kept open for its next request.
       const reap = setInterval(() => app.server.closeIdleConnections(), IDLE_CHECK_MS)
       const force = setTimeout(() => app.server.closeAllConnections(), limits.closeTimeoutMs)
@@ -162,12 +164,15 @@ const serviceOf = (
   streams: StreamHub,
   documentText: () => Promise<string>,
 ): Service => {
-  const verification = new Verification(dependencies.integrity, dependencies.chainOk)
+  const verification = new Verification(dependencies.integrity, dependencies.chainOk, () =>
+    dependencies.clock.newId(),
+  )
   let openApiText: Promise<string> | null = null
   return {
     ...dependencies,
     verification,
-    recentChainOk: recentCheck((request) => verification.verify(request), dependencies.clock),
+    progressStreams: new ProgressStreams(verification),
+    recentChainOk: recentCheck(({ n }) => verification.verifyNewest(n), dependencies.clock),
     streams,
     metrics: createMetrics(dependencies, verification, streams),
     openApiText: () => (openApiText ??= documentText()),

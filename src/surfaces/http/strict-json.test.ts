@@ -92,8 +92,20 @@ describe('strict JSON', () => {
       status: 'invalid',
       faults: [{ type: 'too_deep' }],
     })
-    expect(parse(`${'['.repeat(500_000)}${']'.repeat(500_000)}`)).toMatchObject({ status: 'invalid' })
-    expect(parse('['.repeat(500_000))).toMatchObject({ status: 'malformed' })
+    const deep = 50_000
+    expect(parse(`${'['.repeat(deep)}${']'.repeat(deep)}`)).toMatchObject({ status: 'invalid' })
+    expect(parse('['.repeat(deep))).toMatchObject({ status: 'malformed' })
+  })
+
+  it('does not parse more values than a request may have', () => {
+    const oversized = { status: 'oversized', faults: [{ loc: ['body'], type: 'too_large' }] }
+    expect(parse(`${'['.repeat(500_000)}${']'.repeat(500_000)}`)).toMatchObject(oversized)
+    expect(parse('['.repeat(500_000))).toMatchObject(oversized)
+    expect(parse(`[${'0,'.repeat(100_000)}0]`)).toMatchObject(oversized)
+    expect(parse(`[${'0,'.repeat(99_990)}0]`)).toMatchObject({ status: 'parsed' })
+    // Commas and brackets inside a text are no values; nor does an open text or a last backslash matter.
+    expect(parse(JSON.stringify(',[{'.repeat(100_000)))).toMatchObject({ status: 'parsed' })
+    expect(parse(`"${'\\'.repeat(150_001)}`)).toMatchObject({ status: 'malformed' })
   })
 
   it('lists many faults, but not without end', () => {

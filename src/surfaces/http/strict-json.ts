@@ -1,4 +1,6 @@
+import { echoed } from '../../core/shared/echo.ts'
 import type { Fault } from '../../core/shared/faults.ts'
+import { endOfString, hasTooManyValues, JSON_VALUES_MAX } from '../../core/shared/json-object.ts'
 
 /** How deep a body may be nested; the deepest allowed event payload still fits. */
 export const BODY_DEPTH_MAX = 32
@@ -8,6 +10,8 @@ const FAULTS_MAX = 100
 export type StrictJson =
   | { readonly status: 'parsed'; readonly value: unknown }
   | { readonly status: 'malformed'; readonly detail: string }
+  /** More values than anybody needs: not parsed. */
+  | { readonly status: 'oversized'; readonly faults: readonly Fault[] }
   /** JSON, but with values that have no meaning here. */
   | { readonly status: 'invalid'; readonly value: unknown; readonly faults: readonly Fault[] }
 
@@ -15,15 +19,24 @@ export type StrictJson =
 export const parseStrictJson = (bytes: Uint8Array, depthMax = BODY_DEPTH_MAX): StrictJson => {
   const text = decode(bytes)
   if (text === null) return { status: 'malformed', detail: 'The body is not UTF-8' }
+  if (hasTooManyValues(text)) return OVERSIZED
   const parsed = parse(text)
   if (parsed.status === 'malformed') return parsed
   const repeated = repeatedMember(text)
   if (repeated !== null) {
-    return { status: 'malformed', detail: `The body names the member ${repeated} twice in one object` }
+    return {
+      status: 'malformed',
+      detail: `The body names the member ${echoed(repeated)} twice in one object`,
+    }
   }
   const faults: Fault[] = []
   collectFaults(parsed.value, ['body'], { depth: 0, depthMax }, faults)
   return faults.length === 0 ? parsed : { status: 'invalid', value: parsed.value, faults }
+}
+
+const OVERSIZED: StrictJson = {
+  status: 'oversized',
+  faults: [{ loc: ['body'], type: 'too_large', msg: `must have at most ${JSON_VALUES_MAX} values` }],
 }
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
@@ -37,7 +50,7 @@ const decode = (bytes: Uint8Array): string | null => {
   }
 }
 
-const parse = (text: string): Exclude<StrictJson, { status: 'invalid' }> => {
+const parse = (text: string): Extract<StrictJson, { status: 'parsed' | 'malformed' }> => {
   try {
     return { status: 'parsed', value: JSON.parse(text) as unknown }
   } catch (error) {
@@ -53,7 +66,6 @@ const parse = (text: string): Exclude<StrictJson, { status: 'invalid' }> => {
 }
 
 const QUOTE = 0x22
-const BACKSLASH = 0x5c
 const COLON = 0x3a
 const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
@@ -80,15 +92,6 @@ const repeatedMember = (text: string): string | null => {
   return null
 }
 
-/** The index behind the closing quote. */
-const endOfString = (text: string, start: number): number => {
-  for (let index = start + 1; ; index += 1) {
-    const unit = text.charCodeAt(index)
-    if (unit === QUOTE) return index + 1
-    if (unit === BACKSLASH) index += 1
-  }
-}
-
 /** Only a member's name is followed by a colon, whatever the objects and arrays around it. */
 const isFollowedByColon = (text: string, start: number): boolean => {
   let index = start
@@ -113,10 +116,11 @@ const collectFaults = (
     return
   }
   for (const [name, member] of Object.entries(value)) {
-    if (!name.isWellFormed()) faults.push({ loc: [...loc, name.toWellFormed()], ...NOT_WELL_FORMED })
+    if (faults.length >= FAULTS_MAX) return
+    if (!name.isWellFormed()) faults.push({ loc: [...loc, echoed(name)], ...NOT_WELL_FORMED })
     // The path is only built where it may be needed: a body can hold many thousand numbers.
     else if (isContainer(member) || faultOfScalar(member) !== null) {
-      collectFaults(member, [...loc, name], { depth: depth + 1, depthMax }, faults)
+      collectFaults(member, [...loc, echoed(name)], { depth: depth + 1, depthMax }, faults)
     }
   }
 }

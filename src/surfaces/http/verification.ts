@@ -2,16 +2,43 @@ import type { IntegrityReport } from '../../engine/integrity/report.ts'
 import type { VerifyProgress } from '../../engine/integrity/verify.ts'
 import type { IntegrityCheck, IntegrityRequest } from './dependencies.ts'
 
-/** Runs verifications, each kind once at a time: a request meanwhile joins the one under way. */
+/** A verification that was asked for, by one caller or by many. */
+export interface VerificationJob {
+  readonly id: string
+  readonly mode: IntegrityRequest['mode']
+  /** How many of the newest events `fast` checks. */
+  readonly n: number
+  readonly status: 'waiting' | 'running' | 'done' | 'failed'
+  readonly progress: VerifyProgress | null
+  /** Set once it is done. */
+  readonly report: IntegrityReport | null
+}
+
+/** Finished jobs that can still be asked for. */
+const FINISHED_MAX = 20
+
+/** So few of the newest events take milliseconds: they are not a job, and do not wait behind one. */
+export const QUICK_EVENTS_MAX = 1000
+
+/**
+ * Runs verifications, one at a time. Whoever asks for what runs or waits already shares it, so that no number of
+ * callers makes more work than one; a waiting check of the newest events takes the largest number that was asked for.
+ */
 export class Verification {
   readonly #check: IntegrityCheck
-  readonly #underWay = new Map<string, Promise<IntegrityReport>>()
+  readonly #newId: () => string
+  readonly #quick = new Map<number, Promise<IntegrityReport>>()
+  #quickEnd: Promise<unknown> = Promise.resolve()
+  #running: Job | null = null
+  #waiting: readonly Job[] = []
+  #finished: readonly Job[] = []
+  readonly #listeners = new Set<() => void>()
   #chainOk: boolean
-  #fullProgress: VerifyProgress | null = null
 
-  constructor(check: IntegrityCheck, chainOkAtStart: boolean) {
+  constructor(check: IntegrityCheck, chainOkAtStart: boolean, newId: () => string) {
     this.#check = check
     this.#chainOk = chainOkAtStart
+    this.#newId = newId
   }
 
   /** The result of the newest finished verification. */
@@ -19,35 +46,129 @@ export class Verification {
     return this.#chainOk
   }
 
-  /** Progress of a full verification; null while none runs. */
-  get fullProgress(): VerifyProgress | null {
-    return this.#fullProgress
+  /** The job under way; null while none is. */
+  get running(): VerificationJob | null {
+    return this.#running
   }
 
-  verify(request: IntegrityRequest): Promise<IntegrityReport> {
-    const kind = request.mode === 'full' ? 'full' : `fast:${request.n}`
-    const running = this.#underWay.get(kind)
-    if (running !== undefined) return running
-    const started = this.#run(request).finally(() => this.#underWay.delete(kind))
-    this.#underWay.set(kind, started)
+  find(id: string): VerificationJob | null {
+    const jobs = [...(this.#running === null ? [] : [this.#running]), ...this.#waiting, ...this.#finished]
+    return jobs.find((job) => job.id === id) ?? null
+  }
+
+  /** Calls back on every step of every job. Returns how to stop. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** A few of the newest events: at once, and one check at a time. */
+  verifyNewest(n: number): Promise<IntegrityReport> {
+    const shared = this.#quick.get(n)
+    if (shared !== undefined) return shared
+    const started = this.#quickEnd.then(() => this.#verify({ mode: 'fast', n }))
+    this.#quick.set(n, started)
+    this.#quickEnd = started.then(
+      () => this.#quick.delete(n),
+      () => this.#quick.delete(n),
+    )
     return started
   }
 
-  async #run(request: IntegrityRequest): Promise<IntegrityReport> {
-    const found = await (request.mode === 'full' ? this.#verifyAll(request) : this.#check.verify(request))
+  /** The job that verifies what is asked for, a new one or one that others asked for. */
+  ask(request: IntegrityRequest): {
+    readonly job: VerificationJob
+    readonly report: Promise<IntegrityReport>
+  } {
+    const job = this.#jobFor(request)
+    this.#runNext()
+    return { job, report: job.result.promise }
+  }
+
+  #jobFor({ mode, n }: IntegrityRequest): Job {
+    const running = this.#running
+    if (running !== null && running.mode === mode && (mode === 'full' || running.n >= n)) return running
+    const waiting = this.#waiting.find((job) => job.mode === mode)
+    if (waiting !== undefined) {
+      waiting.n = Math.max(waiting.n, n)
+      return waiting
+    }
+    const job = newJob(this.#newId(), mode, n)
+    this.#waiting = [...this.#waiting, job]
+    return job
+  }
+
+  #runNext(): void {
+    const [next, ...others] = this.#waiting
+    if (this.#running !== null || next === undefined) return
+    this.#waiting = others
+    this.#running = next
+    next.status = 'running'
+    this.#run(next).catch((error: unknown) => next.result.reject(error))
+  }
+
+  async #run(job: Job): Promise<void> {
+    const { mode, n } = job
+    try {
+      const report = await this.#verify({ mode, n }, (progress) => {
+        job.progress = progress
+        this.#changed()
+      })
+      job.report = report
+      job.status = 'done'
+      job.result.resolve(report)
+    } catch (error) {
+      job.status = 'failed'
+      job.result.reject(error)
+    }
+    job.progress = null
+    this.#running = null
+    this.#finished = [job, ...this.#finished].slice(0, FINISHED_MAX)
+    this.#changed()
+    this.#runNext()
+  }
+
+  async #verify(
+    request: IntegrityRequest,
+    onProgress?: (progress: VerifyProgress) => void,
+  ): Promise<IntegrityReport> {
+    const found = await this.#check.verify(request, onProgress)
     // A check of the newest events says nothing about older ones.
     if (!found.ok || found.mode === 'full') this.#chainOk = found.ok
     return found
   }
 
-  async #verifyAll(request: IntegrityRequest): Promise<IntegrityReport> {
-    this.#fullProgress = { step: 'hashes', checked: 0, total: 0 }
-    try {
-      return await this.#check.verify(request, (progress) => {
-        this.#fullProgress = progress
-      })
-    } finally {
-      this.#fullProgress = null
-    }
+  #changed(): void {
+    for (const listener of this.#listeners) listener()
   }
+}
+
+type Mutable<T> = { -readonly [Member in keyof T]: T[Member] }
+
+type Job = Mutable<VerificationJob> & { readonly result: Result }
+
+interface Result {
+  readonly promise: Promise<IntegrityReport>
+  readonly resolve: (report: IntegrityReport) => void
+  readonly reject: (error: unknown) => void
+}
+
+const newJob = (id: string, mode: IntegrityRequest['mode'], n: number): Job => {
+  const result = newResult()
+  // Whoever waits for it gets the failure; if nobody does any more, the job shows it.
+  result.promise.catch(() => undefined)
+  const progress = { step: mode === 'full' ? 'hashes' : 'signatures', checked: 0, total: 0 } as const
+  return { id, mode, n, status: 'waiting', progress, report: null, result }
+}
+
+const newResult = (): Result => {
+  const settle = {
+    resolve: (_report: IntegrityReport): void => undefined,
+    reject: (_error: unknown): void => undefined,
+  }
+  const promise = new Promise<IntegrityReport>((resolve, reject) => {
+    settle.resolve = resolve
+    settle.reject = reject
+  })
+  return { promise, ...settle }
 }

@@ -29,6 +29,9 @@ export const createMcpEndpoint =
     if (body.status === 'malformed') {
       return refusal(400, null, { code: RPC_CODES.parseError, message: body.detail })
     }
+    if (body.status === 'oversized') {
+      return refusal(400, null, { code: RPC_CODES.invalidRequest, message: body.detail })
+    }
     const message = readMessage(body.value)
     switch (message.kind) {
       case 'silent':

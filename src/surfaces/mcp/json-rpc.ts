@@ -1,5 +1,6 @@
+import { echoedObject } from '../../core/shared/echo.ts'
 import { isJsonObject } from '../../core/shared/json-object.ts'
-import type { Json, JsonObject } from '../../core/shared/json.ts'
+import type { JsonObject } from '../../core/shared/json.ts'
 
 export type RequestId = string | number
 
@@ -56,7 +57,16 @@ export const resultBody = (id: RequestId, result: JsonObject): JsonObject => ({ 
 export const errorBody = (id: RequestId | null, error: RpcError): JsonObject => ({
   jsonrpc: '2.0',
   id,
-  error: error as unknown as Json,
+  error: {
+    ...error,
+    ...(error.data === undefined ? {} : { data: shownData(error.data) }),
+  },
+})
+
+/** `errors` are made by `faultsOf`, which shows what was sent as it may be shown. */
+const shownData = ({ errors, ...others }: JsonObject): JsonObject => ({
+  ...echoedObject(others),
+  ...(errors === undefined ? {} : { errors }),
 })
 
 const usableId = (id: unknown): RequestId | null => {

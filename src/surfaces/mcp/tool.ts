@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Configuration } from '../../core/config/schema.ts'
+import { echoedObject } from '../../core/shared/echo.ts'
 import type { Json, JsonObject } from '../../core/shared/json.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -19,14 +20,19 @@ export interface McpDependencies {
   readonly version: string
 }
 
+/** An error that the model should see and act on, such as an unknown id. */
+export interface FailedOutcome {
+  readonly status: 'failed'
+  readonly error: JsonObject
+}
+
 export type ToolOutcome =
   | {
       readonly status: 'done'
       readonly value: JsonObject | readonly JsonObject[]
       readonly effect: 'none' | 'read' | 'written'
     }
-  /** An error that the model should see and act on, such as an unknown id. */
-  | { readonly status: 'failed'; readonly error: JsonObject }
+  | FailedOutcome
   /** Arguments that only the engine can find invalid. */
   | { readonly status: 'invalid'; readonly message: string }
 
@@ -89,9 +95,9 @@ export const found = (value: object): ToolOutcome => ({
   effect: 'read',
 })
 
-export const failed = (error: string, about: Readonly<Record<string, Json>>): ToolOutcome => ({
+export const failed = (error: string, about: Readonly<Record<string, Json>>): FailedOutcome => ({
   status: 'failed',
-  error: { error, ...about },
+  error: { error, ...echoedObject(about) },
 })
 
 /** A result, or an error with `isError`. */

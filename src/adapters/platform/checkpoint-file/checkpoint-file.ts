@@ -69,7 +69,7 @@ const nextEntryIn = (content: string): number => {
 
 /** One write and one sync. True when the file was not there before. */
 const appendDurably = async (path: string, entry: string): Promise<boolean> => {
-  await mkdir(dirname(path), { recursive: true })
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   for (let repeat = 0; repeat < REPEATS_MAX; repeat += 1) {
     await using file = await open(path, 'a', 0o600)
     const { size, ino } = await file.stat()

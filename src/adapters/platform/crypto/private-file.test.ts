@@ -1,8 +1,14 @@
-import { mkdtemp, readdir, readFile, rm, stat, writeFile, mkdir } from 'node:fs/promises'
+import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile, mkdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { createPrivateFile, readTextFile, replacePrivateFile } from './private-file.ts'
+import {
+  createPrivateFile,
+  FileOpenToOthersError,
+  readPrivateFile,
+  readTextFile,
+  replacePrivateFile,
+} from './private-file.ts'
 
 let home: string
 let path: string
@@ -54,3 +60,18 @@ it('leaves no draft when the place is taken by a folder', async () => {
   await expect(replacePrivateFile(path, 'a')).rejects.toThrow('EISDIR')
   expect(await readdir(join(home, 'identity'))).toEqual(['thing.json'])
 })
+
+it.skipIf(process.platform === 'win32').each([0o644, 0o640, 0o602, 0o660, 0o777])(
+  'does not read a file that others may read or write (%o), and says what to do',
+  async (mode) => {
+    await createPrivateFile(path, 'secret')
+    await chmod(path, mode)
+    const read = readPrivateFile(path)
+    await expect(read).rejects.toThrow(FileOpenToOthersError)
+    await expect(read).rejects.toThrow(`(mode 0${mode.toString(8)}) and is not used: run "chmod 600 ${path}"`)
+    await chmod(path, 0o600)
+    expect(await readPrivateFile(path)).toBe('secret')
+    await chmod(path, 0o400)
+    expect(await readPrivateFile(path)).toBe('secret')
+  },
+)

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import type { IdentityDescription } from '../../../ports/signer.ts'
 import { kdfSchema } from '../crypto/password-key.ts'
-import { readTextFile } from '../crypto/private-file.ts'
+import { readPrivateFile } from '../crypto/private-file.ts'
 import { nodeIdOf } from './identity.ts'
 
 export type IdentityFile = z.infer<typeof encryptedFile> | z.infer<typeof developmentFile>
@@ -89,7 +89,7 @@ const developmentFile = z
 export const describeIdentity = async (home: string): Promise<IdentityDescription> => {
   const unknown = { present: true, node_id: null, public_key: null, encrypted: null, error: null }
   try {
-    const text = await readTextFile(identityPath(home))
+    const text = await readPrivateFile(identityPath(home))
     if (text === null) return { ...unknown, present: false }
     const { node_id, public_key, ...rest } = parseIdentityFile(text)
     return { present: true, node_id, public_key, encrypted: 'kdf' in rest, error: null }

@@ -52,7 +52,9 @@ const load = (options: Partial<IdentityOptions> = {}) =>
 
 const save = async (content: unknown): Promise<void> => {
   await mkdir(join(home, 'identity'))
-  await writeFile(identityPath(home), typeof content === 'string' ? content : JSON.stringify(content))
+  await writeFile(identityPath(home), typeof content === 'string' ? content : JSON.stringify(content), {
+    mode: 0o600,
+  })
 }
 
 const savedFile = async (): Promise<Record<string, unknown>> =>

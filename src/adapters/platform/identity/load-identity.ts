@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import type { Clock } from '../../../ports/clock.ts'
 import { decryptFernet, encryptFernet } from '../crypto/fernet.ts'
 import { fernetKeyFrom, newKdf } from '../crypto/password-key.ts'
-import { createPrivateFile, readTextFile, syncFolderOf } from '../crypto/private-file.ts'
+import { createPrivateFile, readPrivateFile, syncFolderOf } from '../crypto/private-file.ts'
 import { SecurityError } from '../crypto/security-error.ts'
 import {
   identityPath,
@@ -36,7 +36,7 @@ export interface LoadedIdentity {
  */
 export const loadIdentity = async (options: IdentityOptions): Promise<LoadedIdentity> => {
   const path = identityPath(options.home)
-  const saved = await readTextFile(path)
+  const saved = await readPrivateFile(path)
   if (saved !== null) return openIdentity(saved, options.password)
 
   const identity = { ...createEphemeralIdentity(options.nodePrefix), ephemeral: false }
@@ -50,7 +50,7 @@ export const loadIdentity = async (options: IdentityOptions): Promise<LoadedIden
 /** Saves the identity that will follow this one, or finds the one that was saved before. It counts for nothing yet. */
 export const prepareSuccessor = async (options: IdentityOptions): Promise<Identity> => {
   const path = successorPath(options.home)
-  const saved = await readTextFile(path)
+  const saved = await readPrivateFile(path)
   if (saved !== null) return (await openIdentity(saved, options.password)).identity
   const identity = { ...createEphemeralIdentity(options.nodePrefix), ephemeral: false }
   const file = await fileOf(identity, options)
@@ -61,7 +61,7 @@ export const prepareSuccessor = async (options: IdentityOptions): Promise<Identi
 /** The successor takes the place of the identity, which is kept beside it under its own name. */
 export const installSuccessor = async (home: string): Promise<void> => {
   const path = identityPath(home)
-  const retired = parseIdentityFile((await readTextFile(path)) ?? '').node_id
+  const retired = parseIdentityFile((await readPrivateFile(path)) ?? '').node_id
   await copyFile(path, join(dirname(path), `${retired}.retired.json`), constants.COPYFILE_EXCL)
   await rename(successorPath(home), path)
   await syncFolderOf(path)

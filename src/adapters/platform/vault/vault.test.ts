@@ -99,7 +99,7 @@ describe('vault', () => {
     await vaultWith(PASSWORD).set('s0', '1')
     const key = await fernetKeyFrom(PASSWORD, KDF)
     const full = new Map(Array.from({ length: ENTRIES_MAX }, (_, number) => [`s${number}`, '1']))
-    await writeFile(vaultPath(home), sealEntries(full, KDF, key, 0))
+    await writeFile(vaultPath(home), sealEntries(full, KDF, key, 0), { mode: 0o600 })
     const vault = vaultWith(PASSWORD)
     await expect(vault.set('one-more', '1')).rejects.toThrow(`at most ${ENTRIES_MAX}`)
     await vault.set('s7', '2')
@@ -121,7 +121,7 @@ describe('vault', () => {
       JSON.stringify({ version: 1, kdf: KDF, token: encryptFernet(key, Buffer.from('{"a":1}'), 0) }),
     ]
     for (const content of damaged) {
-      await writeFile(vaultPath(home), content)
+      await writeFile(vaultPath(home), content, { mode: 0o600 })
       await expect(vault.get('a')).rejects.toThrow('Invalid master password or damaged vault')
     }
   })

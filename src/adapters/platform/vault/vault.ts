@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Clock } from '../../../ports/clock.ts'
 import { decryptFernet, encryptFernet } from '../crypto/fernet.ts'
 import { fernetKeyFrom, kdfSchema, newKdf, type Kdf } from '../crypto/password-key.ts'
-import { readTextFile, replacePrivateFile } from '../crypto/private-file.ts'
+import { readPrivateFile, replacePrivateFile } from '../crypto/private-file.ts'
 import { SecurityError } from '../crypto/security-error.ts'
 import { withFileLock } from './file-lock.ts'
 
@@ -41,7 +41,7 @@ export const createVault = ({ home, password, clock }: VaultOptions): Vault => {
   const keys = keyring(password)
 
   const readFile = async (): Promise<VaultFile | null> => {
-    const text = await readTextFile(path)
+    const text = await readPrivateFile(path)
     return text === null ? null : parseVaultFile(text)
   }
 
@@ -70,7 +70,7 @@ export const createVault = ({ home, password, clock }: VaultOptions): Vault => {
 
   return {
     locked: keys.locked,
-    isPresent: async () => (await readTextFile(path)) !== null,
+    isPresent: async () => (await readPrivateFile(path)) !== null,
     list: async () => [...(await read()).keys()].sort(),
     get: async (name) => (await read()).get(name) ?? null,
     set: async (name, value) => {

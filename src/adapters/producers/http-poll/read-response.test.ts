@@ -1,6 +1,7 @@
 import { timestampOf } from '../../../core/shared/brand.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { COST_MAX, costInParses, MANY_VALUES } from '../../../../test/cpu-cost.fixture.ts'
 import { readResponse, type Reading } from './read-response.ts'
 
 const RULES = { now: timestampOf('2026-02-20T00:00:00.000Z'), futureSkewSecondsMax: 300 }
@@ -42,7 +43,7 @@ describe('an answer', () => {
     },
   )
 
-  it.each(['<html></html>', '[', '[1,]', "{'items':[]}", 'NaN', '{"items":[]} x', '['.repeat(200_000)])(
+  it.each(['<html></html>', '[', '[1,]', "{'items':[]}", 'NaN', '{"items":[]} x', '['.repeat(90_000)])(
     'is malformed as %.20s',
     (text) => {
       expect(readText(text)).toEqual({ status: 'malformed', reason: 'the response is not JSON' })
@@ -136,5 +137,41 @@ describe('an item is skipped', () => {
         expect(['malformed', 'unusable', 'read']).toContain(readResponse(bytes, RULES).status)
       }),
     )
+  })
+})
+
+describe('one megabyte of small elements', () => {
+  const reasonIn = (reading: Reading): string | null =>
+    reading.status === 'read' ? reading.summary : reading.reason
+
+  const PLACES: Readonly<Record<string, (values: string) => string>> = {
+    'the response': (values) => values,
+    items: (values) => `{"items":${values}}`,
+    'an item': (values) => `[${values}]`,
+    'a payload': (values) => `[{"type":"signal.events.v1","payload":${values}}]`,
+    'a list in a payload': (values) => `[{"type":"signal.events.v1","payload":{"catalysts":${values}}}]`,
+    'a type': (values) => `[{"type":${values},"payload":{}}]`,
+  }
+
+  it.each(Object.entries(PLACES))('is refused before its shape is checked, as %s', async (_place, textOf) => {
+    for (const values of Object.values(MANY_VALUES)) {
+      const text = textOf(values)
+      const cost = await costInParses(text, () => {
+        expect(reasonIn(readText(text))).toBe('the response has more than 100000 values')
+      })
+      expect(cost).toBeLessThan(COST_MAX)
+    }
+  })
+
+  it('is not searched for every fault, spread over items that are small enough', async () => {
+    const list = `[${'0,'.repeat(30_000)}0]`
+    const item = `{"type":"signal.events.v1","payload":{"symbol":"BTC","catalysts":${list}}}`
+    const text = `[${item},${item},${item},${JSON.stringify(ITEM)}]`
+    const cost = await costInParses(text, () => {
+      const reading = readText(text)
+      expect(reading).toMatchObject({ status: 'read', rows: [{ type: ITEM.type }] })
+      expect(reasonIn(reading)).toBe('3 of 4 items skipped; item 0: payload.catalysts.0 must be a string')
+    })
+    expect(cost).toBeLessThan(COST_MAX)
   })
 })

@@ -4,7 +4,12 @@ import { CURATOR_TYPE } from '../../../core/signal-types/curator.ts'
 import { SIGNAL_TYPE_PATTERN, signalTypeOf } from '../../../core/signal-types/all.ts'
 import { faultOf, faultsOf, sentenceOf } from '../../../core/shared/faults.ts'
 import type { JsonObject } from '../../../core/shared/json.ts'
-import { storableObject } from '../../../core/shared/json-object.ts'
+import {
+  hasTooManyValues,
+  isJsonObject,
+  JSON_VALUES_MAX,
+  storableObject,
+} from '../../../core/shared/json-object.ts'
 import { canonicalSymbol } from '../../../core/shared/symbol.ts'
 import { plainText } from '../../../core/shared/text.ts'
 import { isTooFarAhead, timestamp } from '../../../core/shared/time.ts'
@@ -45,7 +50,7 @@ export interface ReadingRules {
 export const readResponse = (body: Uint8Array, rules: ReadingRules): Reading => {
   if (body.length === 0) return { status: 'unusable', reason: 'the response is empty' }
   const parsed = parse(body)
-  if (parsed.status === 'malformed') return parsed
+  if (parsed.status !== 'parsed') return parsed
   const items = itemsOf(parsed.value)
   if (items === null)
     return { status: 'unusable', reason: 'the response is neither a list nor {"items": […]}' }
@@ -76,11 +81,18 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true })
 
 type Parsed =
   | { readonly status: 'parsed'; readonly value: unknown }
-  | Extract<Reading, { status: 'malformed' }>
+  | Extract<Reading, { status: 'malformed' | 'unusable' }>
+
+const OVERSIZED: Parsed = {
+  status: 'unusable',
+  reason: `the response has more than ${JSON_VALUES_MAX} values`,
+}
 
 const parse = (body: Uint8Array): Parsed => {
   try {
-    return { status: 'parsed', value: JSON.parse(UTF8.decode(body)) as unknown }
+    const text = UTF8.decode(body)
+    if (hasTooManyValues(text)) return OVERSIZED
+    return { status: 'parsed', value: JSON.parse(text) as unknown }
   } catch (error) {
     // The decoder's and the parser's: their messages may quote the response, and it may be anything.
     if (error instanceof TypeError) return { status: 'malformed', reason: 'the response is not UTF-8' }
@@ -91,11 +103,10 @@ const parse = (body: Uint8Array): Parsed => {
 
 const itemsOf = (value: unknown): readonly unknown[] | null => {
   if (Array.isArray(value)) return value as readonly unknown[]
-  const wrapped = WRAPPED.safeParse(value)
-  return wrapped.success ? wrapped.data.items : null
+  if (!isJsonObject(value) || !Object.hasOwn(value, 'items')) return null
+  const { items } = value
+  return Array.isArray(items) ? items : null
 }
-
-const WRAPPED = z.object({ items: z.array(z.unknown()) })
 
 const ITEM = z
   .object({

@@ -1,4 +1,4 @@
-import { access, constants, mkdir } from 'node:fs/promises'
+import { access, chmod, constants, mkdir, open, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { StoreUnavailableError } from '../../../ports/event-log.ts'
@@ -22,8 +22,9 @@ export const IS_SIGNAL = `substr(type, 1, 7) = 'signal.'`
 /** A read-only connection. Creates the file, its folder and its tables if they are missing. */
 export const openDatabase = async (path: string): Promise<Database> => {
   try {
-    await mkdir(dirname(path), { recursive: true })
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 })
     await assertWritable(path)
+    await closeToOthers(path)
     return await whileBusy(() => makeReady(path))
   } catch (error) {
     if (isSqliteError(error)) throw unavailable('open', path, error)
@@ -51,6 +52,29 @@ const makeReady = (path: string): Database => {
     return db
   } finally {
     setup.close()
+  }
+}
+
+/**
+ * Payloads and signatures are for the owner alone. SQLite gives the journal and the shared memory the mode of the
+ * database; files of earlier releases are closed here. A file that belongs to somebody else keeps its mode.
+ */
+const closeToOthers = async (path: string): Promise<void> => {
+  await unless(['EEXIST'], async () => (await open(path, 'wx', 0o600)).close())
+  for (const name of [path, `${path}-wal`, `${path}-shm`]) {
+    await unless(['ENOENT', 'EPERM', 'EROFS'], async () => {
+      const found = await stat(name)
+      if (found.isFile() && (found.mode & 0o077) !== 0) await chmod(name, 0o600)
+    })
+  }
+}
+
+const unless = async (codes: readonly string[], work: () => Promise<void>): Promise<void> => {
+  try {
+    await work()
+  } catch (error) {
+    const isExpected = error instanceof Error && 'code' in error && codes.includes(String(error.code))
+    if (!isExpected) throw error
   }
 }
 

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { appendTo, headAfter, recordsAfter } from '../../../../test/records.fixture.ts'
 import { EMPTY_HEAD } from '../../../core/log/event.ts'
 import { StoreUnavailableError, type EventLog } from '../../../ports/event-log.ts'
+import { sqliteLeadership } from './sqlite-leadership.ts'
 import { openSqliteLog } from './sqlite-log.ts'
 
 let folder: string
@@ -27,6 +28,8 @@ const open = async (at = path): Promise<EventLog> => {
   return log
 }
 
+const modeOf = async (name: string): Promise<string> => ((await stat(name)).mode & 0o777).toString(8)
+
 const withFile = <Result>(use: (db: InstanceType<typeof DatabaseSync>) => Result): Result => {
   const db = new DatabaseSync(path)
   try {
@@ -41,6 +44,43 @@ describe('opening', () => {
     const deep = join(folder, 'a', 'b', 'events.db')
     await open(deep)
     expect((await stat(deep)).size).toBeGreaterThan(0)
+  })
+
+  it('makes them for their owner alone, whatever the mask of the process is', async () => {
+    const before = process.umask(0)
+    try {
+      const deep = join(folder, 'data', 'events.db')
+      const log = await open(deep)
+      await appendTo(log, 3)
+      const leading = await sqliteLeadership({ path: deep }).tryToLead()
+      const modes = Object.fromEntries(
+        await Promise.all(
+          (await readdir(join(folder, 'data'))).map(async (name) => [
+            name,
+            await modeOf(join(folder, 'data', name)),
+          ]),
+        ),
+      )
+      expect(modes).toMatchObject({
+        'events.db': '600',
+        'events.db-wal': '600',
+        'events.db-shm': '600',
+        'events.db.leader': '600',
+      })
+      expect(new Set(Object.values(modes))).toEqual(new Set(['600']))
+      expect(await modeOf(join(folder, 'data'))).toBe('700')
+      await leading?.release()
+    } finally {
+      process.umask(before)
+    }
+  })
+
+  it('closes files of an earlier release', async () => {
+    const log = await open()
+    await appendTo(log, 3)
+    for (const name of [path, `${path}-wal`, `${path}-shm`]) await chmod(name, 0o644)
+    await open()
+    for (const name of [path, `${path}-wal`, `${path}-shm`]) expect(await modeOf(name)).toBe('600')
   })
 
   it('is possible for many at once, also when nobody has made the file yet', async () => {

@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises'
+import { mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import type { Leadership } from '../../../ports/leadership.ts'
@@ -10,7 +10,8 @@ import { isBusyError } from './database.ts'
  */
 export const sqliteLeadership = ({ path }: { readonly path: string }): Leadership => ({
   tryToLead: async () => {
-    await mkdir(dirname(path), { recursive: true })
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+    await (await open(`${path}.leader`, 'a', 0o600)).close()
     const db = new DatabaseSync(`${path}.leader`, { timeout: 0 })
     try {
       db.exec('BEGIN EXCLUSIVE')

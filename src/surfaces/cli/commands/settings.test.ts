@@ -170,7 +170,7 @@ describe('identity', () => {
     expect(none.exitCode).toBe(1)
     expect(none.stderr).toContain('svc identity create')
     await home.run(['identity', 'create', '--dev'])
-    await writeFile(join(home.folder, 'identity', 'identity.json'), '{}')
+    await writeFile(join(home.folder, 'identity', 'identity.json'), '{}', { mode: 0o600 })
     expect((await home.run(['identity', 'show'])).stderr).toContain('damaged identity file')
   })
 

@@ -5,6 +5,7 @@ import { brainRoutes } from './brain.ts'
 import { configRoutes } from './config.ts'
 import { contributorRoutes } from './contributors.ts'
 import { eventRoutes } from './events.ts'
+import { integrityRoutes } from './integrity.ts'
 import { intentRoutes } from './intents.ts'
 import { karmaRoutes } from './karma.ts'
 import { killSwitchRoutes, liveRoutes } from './kill-switch.ts'
@@ -25,6 +26,7 @@ export const ROUTES: readonly Route[] = [
   ...configRoutes,
   ...contributorRoutes,
   ...eventRoutes,
+  ...integrityRoutes,
   ...intentRoutes,
   ...karmaRoutes,
   ...killSwitchRoutes,

@@ -1,5 +1,6 @@
 import { timestampOf } from '../../../core/shared/brand.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { echoed } from '../../../core/shared/echo.ts'
 import { appendTo, type Said } from '../../../../test/records.fixture.ts'
 import { expectProblem } from '../expectations.fixture.ts'
 import { completed } from './attribution.fixture.ts'
@@ -287,7 +288,7 @@ describe('the attribution of nothing', () => {
     ]) {
       const answer = await server.call('GET', `/signals/${id}/attribution`)
       expectProblem(answer, 'signal.not_found', 404)
-      expect(answer.body['signal_id']).toBe(decodeURIComponent(id))
+      expect(answer.body['signal_id']).toBe(echoed(decodeURIComponent(id)))
     }
     expectProblem(
       await server.call('GET', `/signals/${signalId}/attribution`, { token: null }),

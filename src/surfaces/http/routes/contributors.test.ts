@@ -1,5 +1,6 @@
 import { timestampOf } from '../../../core/shared/brand.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { echoed } from '../../../core/shared/echo.ts'
 import { appendTo } from '../../../../test/records.fixture.ts'
 import { expectFault, expectProblem } from '../expectations.fixture.ts'
 import { startTestServer, type TestServer } from '../test-server.fixture.ts'
@@ -91,7 +92,7 @@ describe('contributors', () => {
       ] as const) {
         const answer = await server.call(method, `/contributors/${unknown}${path}`)
         expectProblem(answer, 'contributor.not_found', 404)
-        expect(answer.body['id']).toBe(decodeURIComponent(unknown))
+        expect(answer.body['id']).toBe(echoed(decodeURIComponent(unknown)))
       }
     }
     const removed = await server.call('DELETE', `/contributors/${id}`)

@@ -1,6 +1,7 @@
 import { NOW } from '../../../../test/given.fixture.ts'
 import { timestampOf } from '../../../core/shared/brand.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { echoed } from '../../../core/shared/echo.ts'
 import { testSigner } from '../../../../test/signer.fixture.ts'
 import { MemoryLog } from '../../../adapters/storage/memory/memory-log.ts'
 import type { LogRecord, Stamped } from '../../../core/log/event.ts'
@@ -234,7 +235,7 @@ describe('GET /events/{id}', () => {
       expect([status, body['code'], body['event_id']]).toEqual([
         404,
         'event.not_found',
-        decodeURIComponent(id),
+        echoed(decodeURIComponent(id)),
       ])
     }
   })

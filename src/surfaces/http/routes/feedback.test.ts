@@ -1,5 +1,6 @@
 import { timestampOf } from '../../../core/shared/brand.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { echoed } from '../../../core/shared/echo.ts'
 import { appendTo, type Said } from '../../../../test/records.fixture.ts'
 import { expectProblem } from '../expectations.fixture.ts'
 import { startTestServer, type TestServer } from '../test-server.fixture.ts'
@@ -153,7 +154,7 @@ describe('feedback on a producer', () => {
     for (const id of ['none', '%00', '%7C', '__proto__', 'x'.repeat(500)]) {
       const answer = await server.call('POST', `/producers/${id}/feedback`, { json: { outcome: 'profit' } })
       expectProblem(answer, 'producer.not_found', 404)
-      expect(answer.body['name']).toBe(decodeURIComponent(id))
+      expect(answer.body['name']).toBe(echoed(decodeURIComponent(id)))
     }
     expect(await server.log.count('learning.feedback')).toBe(0)
   })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { URGENT_TOOLS, type ToolName } from '../../../core/views/capabilities.ts'
+import { URGENT_TOOLS } from '../../../core/views/capabilities.ts'
 import { sentenceOf } from '../../../core/shared/faults.ts'
 import type { KillSwitchLevel } from '../../../core/shared/level.ts'
 import type { McpBody, McpReply } from '../../mcp-exchange.ts'
@@ -76,7 +76,7 @@ export const mcpRoutes = routes('Agents', {
     handler: async ({ body, headers: named, traceId, requestId: id, caller }, { mcp }) =>
       resultOf(
         await mcp({
-          body: bodyOf(body),
+          body: parsedBody(body),
           headers: {
             protocolVersion: textOf(named['mcp-protocol-version']),
             method: textOf(named['mcp-method']),
@@ -95,19 +95,42 @@ const MESSAGE_DEPTH_MAX = BODY_DEPTH_MAX + 2
 
 const bodyOf = (bytes: Uint8Array): McpBody => {
   const parsed = parseStrictJson(bytes, MESSAGE_DEPTH_MAX)
-  if (parsed.status !== 'invalid') return parsed
-  const { value, faults } = parsed
-  return { status: 'invalid', value, detail: faults.map(sentenceOf).join('; ') }
+  switch (parsed.status) {
+    case 'parsed':
+    case 'malformed':
+      return parsed
+    case 'oversized':
+      return { status: 'oversized', detail: `the message ${parsed.faults.map(({ msg }) => msg).join('; ')}` }
+    case 'invalid': {
+      const detail = parsed.faults.slice(0, FAULTS_IN_MESSAGE).map(sentenceOf).join('; ')
+      return { status: 'invalid', value: parsed.value, detail }
+    }
+  }
+}
+
+const FAULTS_IN_MESSAGE = 10
+
+const parsedBodies = new WeakMap<Uint8Array, McpBody>()
+
+/** Parsed once, however many ask: first for the urgency, then for the message itself. */
+const parsedBody = (bytes: Uint8Array): McpBody => {
+  const parsed = parsedBodies.get(bytes) ?? bodyOf(bytes)
+  parsedBodies.set(bytes, parsed)
+  return parsed
 }
 
 /** Most messages name no such tool anywhere and need not be parsed for this. */
 const callsUrgentTool = (bytes: Uint8Array): boolean => {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  return URGENT_TOOLS.some((name) => text.includes(name) && isCallOf(name, bodyOf(bytes)))
+  if (!URGENT_TOOLS.some((name) => text.includes(name))) return false
+  const name = calledTool(bytes)
+  return URGENT_TOOLS.some((urgent) => urgent === name)
 }
 
-const isCallOf = (name: ToolName, body: McpBody): boolean =>
-  body.status === 'parsed' && toolCall.safeParse(body.value).data?.params.name === name
+const calledTool = (bytes: Uint8Array): string | undefined => {
+  const body = parsedBody(bytes)
+  return body.status === 'parsed' ? toolCall.safeParse(body.value).data?.params.name : undefined
+}
 
 const toolCall = z.object({ method: z.literal('tools/call'), params: z.object({ name: z.string() }) })
 
@@ -118,8 +141,8 @@ const killSwitchCall = z.object({
 /** All urgent tools reduce risk, but for a call that lowers the kill switch. */
 const reducesRisk = (bytes: Uint8Array, level: KillSwitchLevel): boolean => {
   if (!callsUrgentTool(bytes)) return false
-  const body = bodyOf(bytes)
-  if (!isCallOf('set_kill_switch', body)) return true
+  if (calledTool(bytes) !== 'set_kill_switch') return true
+  const body = parsedBody(bytes)
   const { data } = killSwitchCall.safeParse(body.status === 'parsed' ? body.value : null)
   return data !== undefined && data.params.arguments.level > level
 }

@@ -1,5 +1,6 @@
 import { timestampOf } from '../../../core/shared/brand.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { echoed } from '../../../core/shared/echo.ts'
 import { appendTo, type Said } from '../../../../test/records.fixture.ts'
 import { BUILTIN_PRODUCERS } from '../../../core/signal-types/all.ts'
 import { expectProblem } from '../expectations.fixture.ts'
@@ -90,7 +91,7 @@ describe('producers', () => {
     for (const name of ['p1', '%00', '__proto__', 'x'.repeat(500), '%3Cb%3E']) {
       const again = await server.call('DELETE', `/producers/${name}`)
       expectProblem(again, 'producer.not_found', 404)
-      expect(again.body['name']).toBe(decodeURIComponent(name))
+      expect(again.body['name']).toBe(echoed(decodeURIComponent(name)))
     }
     expect(await list()).toEqual({ producers: [] })
     expect((await server.call('GET', '/signals?domain=onchain')).body).toMatchObject({ total: 1 })

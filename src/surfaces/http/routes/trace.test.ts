@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { echoed } from '../../../core/shared/echo.ts'
 import { expectFault, expectProblem } from '../expectations.fixture.ts'
 import { startTestServer, type TestServer, type TestServerOptions } from '../test-server.fixture.ts'
 
@@ -171,7 +172,7 @@ describe('what is no trace session', () => {
         await append(id, 'run-7'),
       ]) {
         expectProblem(answer, 'trace.session_not_found', 404)
-        expect(answer.body['session_id']).toBe(decodeURIComponent(id))
+        expect(answer.body['session_id']).toBe(echoed(decodeURIComponent(id)))
       }
     }
   })

@@ -90,7 +90,7 @@ export class StreamHub {
       this.#remove(client)
     })
     const isUnknown = start.kind === 'now' && start.because === 'unknown-id'
-    connection.begin(HEADERS, isUnknown ? Buffer.concat([RETRY, UNKNOWN_ID]) : RETRY)
+    connection.begin(STREAM_HEADERS, isUnknown ? Buffer.concat([RETRY, UNKNOWN_ID]) : RETRY)
     this.#deliverSoon()
     return null
   }
@@ -257,4 +257,4 @@ export class StreamHub {
   }
 }
 
-const HEADERS = { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' }
+export const STREAM_HEADERS = { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' }

@@ -61,7 +61,10 @@ describe('a tool for operators', () => {
     expect((await server.auditEntries()).at(-1)).toMatchObject({ resource: '/mcp', outcome: 'allowed' })
     expect(await call('close_position', { position_id, confirm })).toMatchObject({
       isError: true,
-      value: { error: 'position_not_open' },
+      value: { error: 'confirmation_used' },
+    })
+    expect((await call('close_position', { position_id })).value).toMatchObject({
+      error: 'position_not_open',
     })
   })
 
@@ -106,14 +109,13 @@ describe('a tool for operators', () => {
     const args = { intent_id: INTENT_IDS.BTC, note: 'fine' }
     const confirm = await codeFor('approve_intent', args)
     const seq = await headSeq()
-    const [expires, seal = ''] = confirm.split('.')
-    const later = `${Number(expires) + 1}.${seal}`
     for (const [name, wrong] of [
       ['deny_intent', { ...args, confirm }],
       ['approve_intent', { ...args, intent_id: INTENT_IDS.ETH, confirm }],
       ['approve_intent', { ...args, note: 'other', confirm }],
       ['approve_intent', { intent_id: INTENT_IDS.BTC, confirm }],
-      ['approve_intent', { ...args, confirm: later }],
+      ['approve_intent', { ...args, confirm: `${confirm}x` }],
+      ['approve_intent', { ...args, confirm: 'constructor' }],
       ['approve_intent', { ...args, confirm: `${confirm.slice(0, -1)}x` }],
       ['approve_intent', { ...args, confirm: '' }],
     ] as const) {
@@ -132,6 +134,67 @@ describe('a tool for operators', () => {
     })
     server.testClock.advance(-1)
     expect((await call('deny_intent', { ...args, confirm })).value).toMatchObject({ status: 'done' })
+  })
+
+  it('takes a code once, also when it is sent twice at the same time', async () => {
+    const move = { level: 1, reason: 'news' }
+    const confirm = await codeFor('set_kill_switch', move)
+    const twice = await Promise.all([1, 2, 3].map(() => call('set_kill_switch', { ...move, confirm })))
+    expect(twice.filter(({ isError }) => !isError)).toHaveLength(1)
+    const others = twice.filter(({ isError }) => isError).map(({ value }) => value)
+    expect(others).toMatchObject([{ error: 'confirmation_used' }, { error: 'confirmation_used' }])
+    const changes = await server.log.read({ types: ['system.kill_switch'], order: 'asc', limit: 10 })
+    expect(changes).toHaveLength(1)
+  })
+
+  it('gives every call a code of its own', async () => {
+    const move = { level: 1, reason: 'news' }
+    expect(await codeFor('set_kill_switch', move)).not.toBe(await codeFor('set_kill_switch', move))
+  })
+
+  it('refuses a code once the kill switch was moved', async () => {
+    const lower = { level: 0, reason: 'all clear' }
+    await server.call('POST', '/kill-switch', { json: { level: 1, reason: 'x' } })
+    const confirm = await codeFor('set_kill_switch', lower)
+    await server.call('POST', '/kill-switch', { json: { level: 3, reason: 'worse' } })
+    expect(await call('set_kill_switch', { ...lower, confirm })).toMatchObject({
+      isError: true,
+      value: { error: 'confirmation_stale' },
+    })
+    expect((await server.call('GET', '/kill-switch')).body).toMatchObject({ level: 3 })
+    // It went up and came back: what was shown is history all the same.
+    const again = await codeFor('set_kill_switch', lower)
+    server.testClock.advance(1)
+    await server.call('POST', '/kill-switch', { json: { level: 2, reason: 'better' } })
+    await server.call('POST', '/kill-switch', { json: { level: 3, reason: 'worse again' } })
+    expect((await call('set_kill_switch', { ...lower, confirm: again })).value).toMatchObject({
+      error: 'confirmation_stale',
+    })
+  })
+
+  it('refuses a code once what it is about has changed', async () => {
+    const btc = await server.open(INTENT_IDS.BTC)
+    const all = { reason: 'out' }
+    const confirmAll = await codeFor('close_all_positions', all)
+    const one = { position_id: btc }
+    const confirmOne = await codeFor('close_position', one)
+    await server.open(INTENT_IDS.ETH)
+    expect((await call('close_all_positions', { ...all, confirm: confirmAll })).value).toMatchObject({
+      error: 'confirmation_stale',
+    })
+    // Another position does not concern it.
+    expect((await call('close_position', { ...one, confirm: confirmOne })).value).toMatchObject({
+      status: 'done',
+    })
+  })
+
+  it('says why a call is refused by now, in place of a code that is stale', async () => {
+    const btc = await server.open(INTENT_IDS.BTC)
+    const confirm = await codeFor('close_position', { position_id: btc })
+    await server.call('POST', `/positions/${btc}/close`, { json: {} })
+    expect((await call('close_position', { position_id: btc, confirm })).value).toMatchObject({
+      error: 'position_not_open',
+    })
   })
 
   it('says at once what cannot be done', async () => {

@@ -1,7 +1,5 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
 import type { Command } from '../../../core/decide.ts'
-import { canonicalJson } from '../../../core/log/canonical-json.ts'
 import type { Stamped } from '../../../core/log/event.ts'
 import type { Refusal } from '../../../core/shared/decision.ts'
 import type { JsonObject } from '../../../core/shared/json.ts'
@@ -24,10 +22,12 @@ import {
   recordDenial,
   tool,
   type CallContext,
+  type FailedOutcome,
   type Tool,
   type ToolCall,
   type ToolOutcome,
 } from '../tool.ts'
+import { CONFIRMATION_MS, issueConfirmation, useConfirmation, type Confirmed } from './confirmation.ts'
 
 interface OperatorToolSpec<Input extends z.ZodObject> {
   readonly name: ToolName
@@ -58,9 +58,9 @@ const COMMON_ERRORS = [
   'scope_missing',
   'confirmation_invalid',
   'confirmation_expired',
+  'confirmation_used',
+  'confirmation_stale',
 ] as const
-
-const CONFIRMATION_MS = 60_000
 
 /** A tool that moves money: the first call returns what would be stored, the second one does it. */
 const operatorTool = <Input extends z.ZodObject>(spec: OperatorToolSpec<Input>): Tool =>
@@ -68,7 +68,8 @@ const operatorTool = <Input extends z.ZodObject>(spec: OperatorToolSpec<Input>):
     title: spec.title,
     advice:
       'The first call changes nothing: it answers what would be stored, and a code. The same call with the code in ' +
-      `\`confirm\` does it, within ${CONFIRMATION_MS / 1000} s. Ask a person in between.`,
+      `\`confirm\` does it, once, within ${CONFIRMATION_MS / 1000} s and while nothing it was shown has changed. Ask a ` +
+      'person in between.',
     input: z.object({ ...spec.input.shape, confirm }),
     output: orError(z.union([asked, done]), [...COMMON_ERRORS, ...spec.errors]),
     call: (call) => callInTwoSteps(spec, call),
@@ -143,12 +144,24 @@ const callInTwoSteps = async <Input extends z.ZodObject>(
   const about: Confirmed = { tool: name, arguments: given as unknown as JsonObject }
   const command = commandOf(given, engine.nodeId, call.caller)
   if (code === undefined) return ask(command, about, call)
-  const nowMs = dependencies.clock.now()
-  switch (checkConfirmation(code, about, nowMs)) {
-    case 'foreign':
+  const check = useConfirmation(code, about, await engine.fresh(), dependencies.clock.now())
+  switch (check) {
+    case 'invalid':
       return failed('confirmation_invalid', { detail: 'the code was given for something else' })
     case 'expired':
       return failed('confirmation_expired', { detail: 'call again without confirm' })
+    case 'used':
+      return failed('confirmation_used', { detail: 'a code confirms one call; call again without confirm' })
+    case 'stale': {
+      // Where the call would be refused now, that says more.
+      const now = await ask(command, about, call)
+      if (now.status !== 'failed') {
+        const detail = 'what would be stored has changed since the code was given; call again without confirm'
+        return failed('confirmation_stale', { detail })
+      }
+      if (now.error['error'] === 'kill_switch_active') await recordDenial(name, 'kill_switch_active', call)
+      return now
+    }
     case 'valid': {
       const outcome = await withLogChecked(engine.log, await engine.execute(command, { traceId }))
       if (outcome.status === 'refused') {
@@ -177,7 +190,7 @@ const ask = async (command: Command, about: Confirmed, call: CallContext): Promi
   const expiresMs = clock.now() + CONFIRMATION_MS
   const value = {
     status: 'confirmation_required',
-    confirm: confirmationOf(about, expiresMs),
+    confirm: issueConfirmation(about, engine.state, expiresMs),
     expires_at: new Date(expiresMs).toISOString(),
     would_store: summaryOf(rehearsal.events),
   }
@@ -187,38 +200,5 @@ const ask = async (command: Command, about: Confirmed, call: CallContext): Promi
 const summaryOf = (stored: readonly Stamped[]): readonly JsonObject[] =>
   stored.map(({ type, payload }) => ({ type, payload }))
 
-const refusedBy = ({ code, detail, extras }: Refusal): ToolOutcome =>
+const refusedBy = ({ code, detail, extras }: Refusal): FailedOutcome =>
   failed(code === 'auth.forbidden' ? 'operator_required' : code.replace('.', '_'), { detail, ...extras })
-
-/** The call that a confirmation is valid for. */
-interface Confirmed {
-  readonly tool: string
-  readonly arguments: JsonObject
-}
-
-/** Proves that the caller saw what the call would do. Nothing is remembered: the code is authenticated by its HMAC. */
-const confirmationOf = (about: Confirmed, expiresMs: number): string =>
-  `${expiresMs}.${sealOf(about, expiresMs)}`
-
-const checkConfirmation = (
-  code: string,
-  about: Confirmed,
-  nowMs: number,
-): 'valid' | 'expired' | 'foreign' => {
-  const [, expires = '', seal = ''] = FORM.exec(code) ?? []
-  if (expires === '') return 'foreign'
-  const expiresMs = Number(expires)
-  const isOurs = timingSafeEqual(Buffer.from(seal), Buffer.from(sealOf(about, expiresMs)))
-  if (!isOurs) return 'foreign'
-  return nowMs < expiresMs ? 'valid' : 'expired'
-}
-
-const FORM = /^([0-9]{1,15})\.([0-9a-f]{64})$/
-
-/** Of this process: a restart invalidates every code. */
-const SECRET = randomBytes(32)
-
-const sealOf = (about: Confirmed, expiresMs: number): string =>
-  createHmac('sha256', SECRET)
-    .update(canonicalJson({ ...about, expires_ms: expiresMs }))
-    .digest('hex')

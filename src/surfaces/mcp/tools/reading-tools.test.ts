@@ -115,13 +115,20 @@ describe('get_signal_attribution', () => {
     const { items } = (await server.call('GET', '/events?type=system&limit=1')).body as {
       items: readonly { id: string }[]
     }
-    for (const signal_id of ['none', items[0]?.id, 'a|b\u0000', 'x'.repeat(300)]) {
+    const ids = [
+      ['none', 'none'],
+      [items[0]?.id, items[0]?.id],
+      // Input that is repeated is one line of printable characters, and cut.
+      ['a|b\u0000\nc', 'a|b c'],
+      ['x'.repeat(300), `${'x'.repeat(199)}…`],
+    ]
+    for (const [signal_id, shown] of ids) {
       const { value, structuredContent, isError } = resultOf(
         await tool('get_signal_attribution', { signal_id }),
       )
       expect([value, structuredContent, isError]).toEqual([
-        { error: 'signal_not_found', signal_id },
-        { error: 'signal_not_found', signal_id },
+        { error: 'signal_not_found', signal_id: shown },
+        { error: 'signal_not_found', signal_id: shown },
         true,
       ])
     }

@@ -93,7 +93,7 @@ describe('emit_producer_signal', () => {
   it('knows its producers', async () => {
     const before = await headSeq()
     const { value, isError } = resultOf(await emit({ producer_id: 'nobody|\u0000' }))
-    expect([value, isError]).toEqual([{ error: 'producer_not_found', producer_id: 'nobody|\u0000' }, true])
+    expect([value, isError]).toEqual([{ error: 'producer_not_found', producer_id: 'nobody| ' }, true])
     expect(await headSeq()).toBe(before)
   })
 

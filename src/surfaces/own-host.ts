@@ -1,0 +1,42 @@
+import type { IncomingMessage } from 'node:http'
+import { isIP } from 'node:net'
+
+/**
+ * Where no token is required, the host and the origin are all that keeps web pages out: an attacker can point a name of
+ * theirs at this machine (DNS rebinding), but not an address, `localhost`, the configured host, or a listed origin.
+ */
+export const isOwnHost = (
+  host: string | undefined,
+  configured: string,
+  allowedOrigins: readonly string[] = [],
+): boolean => {
+  const name = hostNameOf(`http://${host ?? ''}`)
+  if (name === null) return false
+  return (
+    name === 'localhost' ||
+    name.endsWith('.localhost') ||
+    name === hostNameOf(`http://${urlHost(configured)}`) ||
+    isAddress(name) ||
+    allowedOrigins.some((origin) => hostNameOf(origin) === name)
+  )
+}
+
+/** Of a URL; null where it is none. */
+export const hostNameOf = (url: string): string | null => (URL.canParse(url) ? new URL(url).hostname : null)
+
+export const urlHost = (host: string): string => (isIP(host) === 6 ? `[${host}]` : host)
+
+export const isAddress = (hostName: string): boolean => isIP(hostName.replace(/^\[(.*)\]$/, '$1')) !== 0
+
+/** Whether a browser reports that a page of another site sent it. A link that a person follows is no attack. */
+export const isSentByForeignPage = ({ headers }: Pick<IncomingMessage, 'headers'>): boolean =>
+  headers['sec-fetch-site'] === 'cross-site' && headers['sec-fetch-mode'] !== 'navigate'
+
+/** How many Host headers there are. Node keeps the first, while a proxy may have looked at another. */
+export const countHosts = ({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): number => {
+  let hosts = 0
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    if (rawHeaders[index]?.toLowerCase() === 'host') hosts += 1
+  }
+  return hosts
+}
