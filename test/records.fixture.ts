@@ -23,10 +23,11 @@ export const recordsAfter = (
   say: (seq: number) => Said = () => ({}),
 ): readonly LogRecord[] => {
   const stamped = Array.from({ length: count }, (_, index) => stamp(head.seq + 1 + index, say))
-  return chain(stamped, head, sha256Hex).map((record) => ({
+  return chain(stamped, head, sha256Hex).map((record, index) => ({
     ...record,
     signature: SIGNATURE,
     signer: 'svc-0123456789abcdef',
+    batchSignature: index === count - 1 ? `${count}:${SIGNATURE}` : null,
   }))
 }
 

@@ -98,6 +98,7 @@ const unchained = (events: ReturnType<typeof sampleEvents>): readonly LogRecord[
     hash: 'cd'.repeat(32),
     signature: 'a1'.repeat(64),
     signer: 'svc-0123456789abcdef',
+    batchSignature: null,
   }))
 
 const insertInto = (table: string, records: readonly LogRecord[]): QueryConfig => ({

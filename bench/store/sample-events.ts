@@ -68,6 +68,7 @@ export const recordsOf = (events: readonly Stamped[], head: Pick<Head, 'hash'>):
     signature: SIGNATURE,
     signer: SIGNER,
     recordedAt: record.recordedAt,
+    batchSignature: null,
   }))
 
 export const lastHead = (records: readonly LogRecord[], before: Head): Head => {

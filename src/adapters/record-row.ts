@@ -1,7 +1,7 @@
 import type { LogRecord } from '../core/log/event.ts'
 
 export const COLUMNS_BEHIND_SEQ =
-  'id, type, ts, schema_version, source, trace_id, dedupe_key, payload, prev_hash, hash, signature, signer, recorded_at'
+  'id, type, ts, schema_version, source, trace_id, dedupe_key, payload, prev_hash, hash, signature, signer, recorded_at, batch_signature'
 
 /** The columns of a record, in the order of `recordFrom`. */
 export const RECORD_COLUMNS = `seq, ${COLUMNS_BEHIND_SEQ}`
@@ -21,6 +21,7 @@ type RecordRow = readonly [
   signature: string | null,
   signer: string | null,
   recordedAt: string,
+  batchSignature: string | null,
 ]
 
 /** A row of the table `events`, which every database names alike. */
@@ -41,5 +42,6 @@ export const recordFrom = (cells: readonly unknown[]): LogRecord => {
     signature: row[11],
     signer: row[12],
     recordedAt: row[13],
+    batchSignature: row[14],
   }
 }

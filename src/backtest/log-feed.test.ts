@@ -57,6 +57,7 @@ const logOf = async (events: readonly Stamped[]): Promise<MemoryLog> => {
     ...record,
     signature: null,
     signer: null,
+    batchSignature: null,
   }))
   await log.append(records, EMPTY_HEAD)
   return log

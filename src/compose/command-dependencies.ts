@@ -10,7 +10,11 @@ import {
 import { loadConfiguration, userSettingsPath } from '../adapters/platform/config-file/sources.ts'
 import { createUserSettings } from '../adapters/platform/config-file/user-settings.ts'
 import { describeIdentity, identityPath } from '../adapters/platform/identity/identity-file.ts'
-import { loadIdentity } from '../adapters/platform/identity/load-identity.ts'
+import {
+  installSuccessor,
+  loadIdentity,
+  prepareSuccessor,
+} from '../adapters/platform/identity/load-identity.ts'
 import { signatures } from '../adapters/platform/signatures/signatures.ts'
 import { createVault } from '../adapters/platform/vault/vault.ts'
 import type { Configuration } from '../core/config/schema.ts'
@@ -77,6 +81,13 @@ export const createCommandDependencies = (environment: Environment): CommandDepe
         const { nodeId, publicKey } = identity
         return { status, path: relative(home, identityPath(home)), nodeId, publicKey, encrypted }
       },
+      prepareSuccessor: async () => {
+        const nodePrefix = (await loaded()).identity.node_prefix
+        const { encrypted } = await describeIdentity(home)
+        // As the present one is saved: a key in plain text stays one, and no password makes it worse.
+        return prepareSuccessor({ home, password, devMode: encrypted === false, nodePrefix, clock })
+      },
+      installSuccessor: () => installSuccessor(home),
     },
     vault: createVault({ home, password, clock }),
     openExistingStore,

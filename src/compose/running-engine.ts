@@ -1,28 +1,44 @@
 import { signatures } from '../adapters/platform/signatures/signatures.ts'
+import { memoryCheckpoints } from '../adapters/storage/memory/memory-checkpoints.ts'
 import type { Configuration } from '../core/config/schema.ts'
+import { DAMAGED_LOG } from '../core/consequences.ts'
+import type { LogRecord } from '../core/log/event.ts'
 import { foldingOf } from '../core/operations/decide.ts'
+import { KILL_SWITCH } from '../core/shared/level.ts'
 import { Engine } from '../engine/engine.ts'
-import { CHECKPOINT_PACE, createCheckpointer } from '../engine/integrity/checkpointer.ts'
+import { CHECKPOINT_PACE, createCheckpointer, type CheckpointStep } from '../engine/integrity/checkpointer.ts'
 import { keepCheckpoints } from '../engine/integrity/keep-checkpoints.ts'
 import type { IntegrityReport } from '../engine/integrity/report.ts'
+import type { Trust } from '../engine/integrity/trust.ts'
 import { verifyLog } from '../engine/integrity/verify.ts'
-import type { CheckpointStore } from '../ports/checkpoints.ts'
+import type { PayloadOf } from '../core/events/catalogue.ts'
+import type { SignedCheckpoint } from '../core/log/checkpoint.ts'
+import { logPins } from '../adapters/platform/identity/log-pins.ts'
+import { RECORD_EVERY_MS } from '../engine/integrity/recorded-checkpoint.ts'
+import { proveEvent, type Proved } from '../engine/proofs/prove.ts'
 import type { EventLog } from '../ports/event-log.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Signatures } from '../ports/signatures.ts'
 import type { Signer } from '../ports/signer.ts'
 import { SecurityError } from '../adapters/platform/crypto/security-error.ts'
+import { IdentityNotAdmittedError } from '../adapters/platform/identity/identity-file.ts'
 import { createEphemeralIdentity } from '../adapters/platform/identity/identity.ts'
 import { loadIdentity } from '../adapters/platform/identity/load-identity.ts'
 import { createSigner } from '../adapters/platform/identity/signer.ts'
 import { opening, type Environment } from './environment.ts'
+import { trustOf, type Store } from './store.ts'
 
 export interface RunningEngine {
   readonly engine: Engine
   readonly signatures: Signatures
   readonly signer: Signer
+  readonly trust: Trust
   /** Result of the check of the stored log before anything was written. */
   readonly integrity: IntegrityReport
+  /** Proves that a stored event is in the log, for those who know only the public key. */
+  readonly prove: (record: LogRecord) => Promise<Proved>
+  /** One step towards a checkpoint of the log as it is now. */
+  readonly signCheckpoint: () => Promise<CheckpointStep>
   /** Finishes waiting commands and makes a last checkpoint. The store stays open. */
   close(): Promise<void>
 }
@@ -32,7 +48,7 @@ export interface EngineOptions {
   readonly configuration: Configuration
   /** The settings at the time of a decision. */
   readonly settings: () => Configuration
-  readonly store: { readonly log: EventLog; readonly checkpoints: CheckpointStore | null }
+  readonly store: Pick<Store, 'log' | 'checkpoints' | 'place'>
   readonly logger: Logger
   /** A service records every start; the command line only makes sure that its key is in the log. */
   readonly announce: 'always' | 'if-unknown'
@@ -45,52 +61,105 @@ const START_CHECK_EVENTS = 100
 export const openRunningEngine = (options: EngineOptions): Promise<RunningEngine> =>
   opening(async (closers) => {
     const { environment, configuration, store, logger, announce } = options
-    const { log, checkpoints } = store
-    const { clock, version } = environment
+    const { log, checkpoints, place } = store
+    const { clock, version, home } = environment
     const onError = (what: string, error: unknown): void => logger.error(what, { error })
 
     const signer = await openSigner(environment, configuration, logger)
     closers.add(() => signer.close())
-    const integrity = await verifyLog(log, {
+    const trust = await trustOf(home, signer, signer.ephemeral ? null : place)
+    const checked = await verifyLog(log, {
       mode: 'fast',
       n: START_CHECK_EVENTS,
       checkpoints,
-      signatures,
+      trust,
       clock,
     })
-    if (!integrity.ok)
-      logger.error(`the stored log does not verify: ${integrity.detail}`, { seq: integrity.first_bad_seq })
-
-    if (checkpoints !== null) {
-      const pace = paceOf(configuration)
-      const checkpointer = createCheckpointer({ log, checkpoints, signer, signatures, clock, ...pace })
-      const onStopped = ({ detail }: { readonly detail: string }): void =>
-        logger.error(`no further checkpoints are signed: ${detail}`)
-      const keeper = keepCheckpoints({
-        log,
-        checkpointer,
-        clock,
-        everyMs: pace.everyMs,
-        onStopped,
-        onError,
-      })
-      closers.add(() => keeper.close())
-    }
+    if (!checked.ok)
+      logger.error(`the stored log does not verify: ${checked.detail}`, { seq: checked.first_bad_seq })
 
     const snapshotEveryEvents = configuration.store.snapshot_every_events
-    const engine = await Engine.open({
+    // Events before those that were verified above: the start itself locks the engine then.
+    let unsignedSeq: number | null = null
+    let lock: (() => void) | null = null
+    const engine: Engine = await Engine.open({
       log,
       signer,
       clock,
       snapshotEveryEvents,
+      trust,
+      onUnsigned: ([first]) => {
+        logger.error(
+          'stored events are not signed by an accepted key: they change nothing, and nothing is traded',
+          {
+            seq: first?.seq,
+          },
+        )
+        unsignedSeq ??= first?.seq ?? null
+        lock?.()
+      },
       configuration: options.settings,
       version,
       onError,
     })
     closers.add(() => engine.close())
-    await introduce(engine, signer, { version, integrity, announce, configuration })
-    return { engine, signatures, signer, integrity, close: () => closers.closeAll() }
+    const integrity = unsignedSeq === null ? checked : unsignedReport(checked, unsignedSeq)
+    lock = () => {
+      engine
+        .execute({ kind: 'escalate', to: KILL_SWITCH.lockdown, cause: DAMAGED_LOG })
+        .catch((error: unknown) => onError('could not lock the engine', error))
+    }
+    const newest = (await checkpoints?.read('newest'))?.notes.at(-1) ?? null
+    const checkpoint = checkpoints === null ? null : recordOf(newest)
+    await introduce(engine, signer, { version, integrity, announce, configuration, checkpoint })
+    const pace = paceOf(configuration)
+    // A log in memory has checkpoints only for those who ask for a proof.
+    const kept = checkpoints ?? memoryCheckpoints()
+    const checkpointer = createCheckpointer({ log, checkpoints: kept, signer, signatures, clock, ...pace })
+    const signCheckpoint = (): Promise<CheckpointStep> => checkpointer.step('now')
+    if (checkpoints !== null) {
+      // From the first event on the log says that checkpoints are kept, so the first one does not wait.
+      if (newest === null) await checkpointer.step('now')
+      const onStopped = ({ detail }: { readonly detail: string }): void =>
+        logger.error(`no further checkpoints are signed: ${detail}`)
+      const { checkpoint_webhook: webhook } = configuration.store
+      let recordedAtMs = clock.now()
+      const onSigned = async (): Promise<void> => {
+        const signed = (await checkpoints.read('newest')).notes.at(-1)
+        if (signed === undefined) return
+        if (webhook !== '')
+          await publish(signed.note, webhook).catch((error: unknown) => onError(NOT_PUBLISHED, error))
+        if (clock.now() - recordedAtMs < RECORD_EVERY_MS) return
+        recordedAtMs = clock.now()
+        await engine.execute({ kind: 'record-checkpoint', checkpoint: recordOf(signed) })
+      }
+      const keeper = keepCheckpoints({
+        log,
+        checkpointer,
+        clock,
+        everyMs: pace.everyMs,
+        onSigned,
+        onStopped,
+        onError,
+      })
+      closers.add(() => keeper.close())
+    }
+    if (place !== null && !signer.ephemeral) await pinFirst(log, home, place)
+    const prover = { log, checkpoints: kept, signatures, signer, signCheckpoint }
+    return {
+      engine,
+      signatures,
+      signer,
+      trust,
+      integrity,
+      prove: (record) => proveEvent(prover, record),
+      signCheckpoint,
+      close: () => closers.closeAll(),
+    }
   })
+
+const unsignedReport = (report: IntegrityReport, seq: number): IntegrityReport =>
+  report.ok ? { ...report, ok: false, reason: 'signature', first_bad_seq: seq } : report
 
 /** The log must hold this node's key before anything that the node signs. */
 const introduce = async (
@@ -101,8 +170,12 @@ const introduce = async (
     integrity,
     announce,
     configuration,
+    checkpoint,
   }: Pick<RunningEngine, 'integrity'> &
-    Pick<EngineOptions, 'announce' | 'configuration'> & { readonly version: string },
+    Pick<EngineOptions, 'announce' | 'configuration'> & {
+      readonly version: string
+      readonly checkpoint: RecordedCheckpoint | null
+    },
 ): Promise<void> => {
   const { nodeId: node_id, publicKey: public_key, ephemeral } = signer
   const isKnown = engine.state.operations.nodes.publicKeys.get(node_id) === public_key
@@ -114,9 +187,37 @@ const introduce = async (
     public_key,
     ephemeral,
     integrity: { ok, reason, first_bad_seq },
+    checkpoint,
     folding: foldingOf(configuration),
   }
-  await engine.execute({ kind: 'start', started })
+  const outcome = await engine.execute({ kind: 'start', started })
+  if (outcome.status === 'refused') throw new IdentityNotAdmittedError(node_id, public_key, ephemeral)
+}
+
+const NOT_PUBLISHED = 'the webhook did not take a checkpoint'
+const WEBHOOK_MS = 5000
+
+/** To a place that nobody can turn back together with this machine. The next checkpoint covers what this one did. */
+const publish = async (note: string, url: string): Promise<void> => {
+  const headers = { 'content-type': 'text/plain; charset=utf-8' }
+  const signal = AbortSignal.timeout(WEBHOOK_MS)
+  const { status } = await fetch(url, { method: 'POST', body: note, headers, signal })
+  if (status >= 300) throw new Error(`it answered ${status}`)
+}
+
+type RecordedCheckpoint = PayloadOf<'system.checkpoint.v1'>
+
+/** For the log; of size 0 while there is none yet. */
+const recordOf = (newest: SignedCheckpoint | null): RecordedCheckpoint => ({
+  size: newest?.frontier.size ?? 0,
+  root: Buffer.from(newest?.root ?? []).toString('base64'),
+})
+
+/** The log that this identity has begun, or joined, is from now on the only one that it believes at this place. */
+const pinFirst = async (log: EventLog, home: string, place: string): Promise<void> => {
+  const pins = logPins(home)
+  const [first] = await log.read({ order: 'asc', limit: 1 })
+  if (first !== undefined && (await pins.read(place)) === null) await pins.write(place, first.hash)
 }
 
 const paceOf = ({ store }: Configuration): Pace => ({

@@ -51,7 +51,7 @@ export const startService = (
       announce: 'always',
     })
     closers.add(() => running.close())
-    const { engine, signatures, signer } = running
+    const { engine, signer, trust } = running
     reloadOnForeignChange(engine, configuration, logger, insecureOk)
     engine.eventBus.subscribe(({ events }) =>
       logActivity(events, logger, configuration.current().logging.json_output),
@@ -62,7 +62,7 @@ export const startService = (
       verifyLog(log, {
         ...request,
         checkpoints,
-        signatures,
+        trust,
         clock,
         ...(onProgress === undefined ? {} : { onProgress }),
       })
@@ -81,6 +81,7 @@ export const startService = (
         feedStatus: () => drivers?.feedStatus() ?? null,
         configuration,
         integrity: { verify },
+        prove: running.prove,
         mcp,
         logger,
         clock,

@@ -2,6 +2,9 @@ import { hash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { checkpointFile } from '../adapters/platform/checkpoint-file/checkpoint-file.ts'
+import { describeIdentity } from '../adapters/platform/identity/identity-file.ts'
+import { logPins } from '../adapters/platform/identity/log-pins.ts'
+import { signatures } from '../adapters/platform/signatures/signatures.ts'
 import { createSecrets } from '../adapters/platform/vault/secrets.ts'
 import { createVault } from '../adapters/platform/vault/vault.ts'
 import { MemoryLog } from '../adapters/storage/memory/memory-log.ts'
@@ -9,6 +12,7 @@ import { soleLeadership } from '../adapters/storage/memory/sole-leadership.ts'
 import { sqliteLeadership } from '../adapters/storage/sqlite/sqlite-leadership.ts'
 import { openSqliteLog } from '../adapters/storage/sqlite/sqlite-log.ts'
 import type { Configuration } from '../core/config/schema.ts'
+import type { SignerKey, Trust } from '../engine/integrity/trust.ts'
 import type { CheckpointStore } from '../ports/checkpoints.ts'
 import type { EventLog } from '../ports/event-log.ts'
 import type { Leadership } from '../ports/leadership.ts'
@@ -23,6 +27,8 @@ export interface Store {
   readonly checkpoints: CheckpointStore | null
   /** Decides which process on this log is the leader. */
   readonly leadership: Leadership
+  /** Where the log is, without a password; null for a log in memory. */
+  readonly place: string | null
 }
 
 /** A log in memory; nothing is written to disk. */
@@ -30,6 +36,7 @@ export const openMemoryStore = (): Store => ({
   log: new MemoryLog(),
   checkpoints: null,
   leadership: soleLeadership(),
+  place: null,
 })
 
 /** SQLite in the home folder, or PostgreSQL where `store.url` names one. */
@@ -39,16 +46,16 @@ export const openStore = async (environment: Environment, { store }: Configurati
     store.url === ''
       ? await openSqlite(databasePath(home))
       : await openPostgres(await urlWithPassword(store.url, environment))
-  return { ...opened, checkpoints: checkpointFile(checkpointPath(home, store)) }
+  return { ...opened, checkpoints: checkpointFile(checkpointPath(home, store)), place: placeOf(store) }
 }
 
-const openSqlite = async (path: string): Promise<Omit<Store, 'checkpoints'>> => ({
+const openSqlite = async (path: string): Promise<Omit<Store, 'checkpoints' | 'place'>> => ({
   log: await openSqliteLog({ path }),
   leadership: sqliteLeadership({ path }),
 })
 
 /** The driver is loaded only where it is used. */
-const openPostgres = async (url: string): Promise<Omit<Store, 'checkpoints'>> => {
+const openPostgres = async (url: string): Promise<Omit<Store, 'checkpoints' | 'place'>> => {
   const { openPostgresLog } = await import('../adapters/storage/postgres/postgres-log.ts')
   const { postgresLeadership } = await import('../adapters/storage/postgres/postgres-leadership.ts')
   return { log: await openPostgresLog({ url }), leadership: postgresLeadership({ url }) }
@@ -75,6 +82,12 @@ const urlWithPassword = async (text: string, environment: Environment): Promise<
   }
 }
 
+const placeOf = ({ url }: Configuration['store']): string => {
+  if (url === '') return 'data/events.db'
+  const { host, pathname } = new URL(url)
+  return host + pathname
+}
+
 const databasePath = (home: string): string => join(home, 'data', 'events.db')
 
 const checkpointPath = (home: string, { url, checkpoint_file }: Configuration['store']): string => {
@@ -92,15 +105,36 @@ export const openSession = async (
 ): Promise<StoreSession> => {
   const store = await openStore(environment, configuration)
   let running: Promise<RunningEngine> | null = null
+  const open = (): Promise<RunningEngine> => (running ??= openEngine(environment, configuration, store))
   return {
     log: store.log,
     checkpoints: store.checkpoints,
-    openEngine: async () => (await (running ??= openEngine(environment, configuration, store))).engine,
+    pinLog: async () => {
+      const [first] = await store.log.read({ order: 'asc', limit: 1 })
+      if (store.place !== null && first !== undefined)
+        await logPins(environment.home).write(store.place, first.hash)
+    },
+    trust: await trustOf(environment.home, await ownKey(environment.home), store.place),
+    openEngine: async () => (await open()).engine,
+    signCheckpoint: async () => (await open()).signCheckpoint(),
     [Symbol.asyncDispose]: async () => {
       await (await running)?.close()
       await store.log.close()
     },
   }
+}
+
+/** What this node believes of the log beyond the log itself. */
+export const trustOf = async (home: string, own: SignerKey | null, place: string | null): Promise<Trust> => ({
+  signatures,
+  own,
+  firstHash: own === null || place === null ? null : await logPins(home).read(place),
+})
+
+/** The public key of this home's node, which needs no password; null while there is none that can be read. */
+const ownKey = async (home: string): Promise<SignerKey | null> => {
+  const { node_id: nodeId, public_key: publicKey } = await describeIdentity(home)
+  return nodeId === null || publicKey === null ? null : { nodeId, publicKey }
 }
 
 /** The engine is loaded only here: commands that only read the log start faster without it. */

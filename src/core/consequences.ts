@@ -100,4 +100,5 @@ const afterSignal = ({ type, payload, source, ts }: StoredSignal): readonly Comm
   ]
 }
 
-const DAMAGED_LOG = { reason: 'integrity_failed', triggers: [] } as const
+/** Why a log that does not verify locks the engine. */
+export const DAMAGED_LOG = { reason: 'integrity_failed', triggers: [] } as const

@@ -96,6 +96,10 @@ export const decide = (state: State, command: Command, context: DecisionContext)
     case 'accept-restore':
     case 'create-access-key':
     case 'revoke-access-key':
+    case 'record-checkpoint':
+    case 'admit-key':
+    case 'retire-key':
+    case 'rotate-key':
       return decideOperations(state, command, context, isKnownAuthor(state))
   }
 }

@@ -11,19 +11,22 @@ const started = (node_id: string) => ({
   source: 'system',
   payload: {
     version: '1',
-    node_id,
-    public_key: `key of ${node_id}`,
-    ephemeral: false,
+    node_id: nodeIdOf(node_id),
+    public_key: keyOf(node_id),
+    ephemeral: true,
     integrity: { ok: true, reason: null, first_bad_seq: null },
   },
 })
+
+const keyOf = (name: string): string => name.repeat(64)
+const nodeIdOf = (name: string): string => `svc-${keyOf(name).slice(0, 16)}`
 
 describe('the state as text', () => {
   it('comes back equal, maps included', () => {
     const state = stateAfter([started('b'), started('a')])
     const back = decodeState(encodeState(state))
     expect(encodeState(back)).toBe(encodeState(state))
-    expect(back.operations.nodes.publicKeys.get(nodeId('a'))).toBe('key of a')
+    expect(back.operations.nodes.publicKeys.get(nodeIdOf('a'))).toBe(keyOf('a'))
     expect(back.operations.nodes.starts).toBe(2)
   })
 

@@ -1,4 +1,5 @@
 import type { Command } from '../core/decide.ts'
+import { StoreUnavailableError } from '../ports/event-log.ts'
 
 /** More commands wait than the queue may hold: the caller retries later. */
 export class QueueFullError extends Error {
@@ -13,6 +14,37 @@ export class EngineClosedError extends Error {
   constructor() {
     super('the engine is shutting down')
   }
+}
+
+/** Another process ended the key of this one: it has to start again with the new one. */
+export class KeyRetiredError extends StoreUnavailableError {
+  constructor(nodeId: string) {
+    super(`the key of ${nodeId} was retired: restart this process with the identity that replaced it`)
+  }
+}
+
+export interface EngineLimits {
+  /** Commands that may wait in a lane; one more is refused at once. */
+  readonly queueMax: number
+  /** Commands decided together and stored in one transaction. */
+  readonly batchMax: number
+  /** Fewer commands are not split over several batches. */
+  readonly batchMin: number
+  /** Commands decided in one turn of the event loop: prices and stops wait no longer than that. */
+  readonly turnMax: number
+  /** A batch with urgent commands is filled up with others only to this size. */
+  readonly urgentBatchMax: number
+  /** Batches on their way to the log at the same time. */
+  readonly inFlightMax: number
+}
+
+export const LIMITS: EngineLimits = {
+  queueMax: 10_000,
+  batchMax: 1000,
+  batchMin: 16,
+  turnMax: 24,
+  urgentBatchMax: 128,
+  inFlightMax: 4,
 }
 
 /**

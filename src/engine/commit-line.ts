@@ -1,4 +1,5 @@
 import type { Head, LogRecord } from '../core/log/event.ts'
+import { batchSignatureOf, batchText } from '../core/log/batch.ts'
 import type { ChainedRecord } from '../core/log/hash-chain.ts'
 import type { EventLog } from '../ports/event-log.ts'
 import type { Signer } from '../ports/signer.ts'
@@ -52,14 +53,24 @@ export class CommitLine {
 
   async #sign(records: readonly ChainedRecord[]): Promise<readonly LogRecord[]> {
     if (records.length === 0) return []
-    const signatures = await this.#signer.signAll(records.map(({ payload }) => payload))
+    const texts = [...records.map(({ payload }) => payload), batchText(records)]
+    const signatures = await this.#signer.signAll(texts)
     const signer = this.#signer.nodeId
-    return records.map((record, index) => signed(record, signatures[index] ?? null, signer))
+    const last = records.length - 1
+    const batchSignature = batchSignatureOf(records.length, signatures[records.length] ?? '')
+    return records.map((record, index) =>
+      signed(record, signatures[index] ?? null, signer, index === last ? batchSignature : null),
+    )
   }
 }
 
 /** Written out: spreading a record into a new one costs several times as much. */
-const signed = (record: ChainedRecord, signature: string | null, signer: string): LogRecord => ({
+const signed = (
+  record: ChainedRecord,
+  signature: string | null,
+  signer: string,
+  batchSignature: string | null,
+): LogRecord => ({
   seq: record.seq,
   id: record.id,
   type: record.type,
@@ -74,6 +85,7 @@ const signed = (record: ChainedRecord, signature: string | null, signer: string)
   signature,
   signer,
   recordedAt: record.recordedAt,
+  batchSignature,
 })
 
 interface Call {

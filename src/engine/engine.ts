@@ -9,12 +9,22 @@ import type { State } from '../core/state.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { EventLog } from '../ports/event-log.ts'
 import type { Signer } from '../ports/signer.ts'
-import { CommandQueue, EngineClosedError, isUrgent, QueueFullError } from './command-queue.ts'
+import {
+  CommandQueue,
+  EngineClosedError,
+  isUrgent,
+  KeyRetiredError,
+  LIMITS,
+  QueueFullError,
+  type EngineLimits,
+} from './command-queue.ts'
 import { CommitLine, type Stored } from './commit-line.ts'
 import { EventBus } from './event-bus.ts'
-import { catchUp, recall, type Memory } from './memory.ts'
+import type { Trust } from './integrity/trust.ts'
+import { catchUp, recall, type CatchUpOptions, type Memory, type Page } from './memory.ts'
 import {
   plan,
+  remember,
   type Answer,
   type ExecuteOptions,
   type Executor,
@@ -30,6 +40,9 @@ export interface EngineDependencies {
   readonly signer: Signer
   readonly clock: Clock
   readonly snapshotEveryEvents: number
+  /** How events of other processes are checked, and who hears of those that nobody who may write has signed. */
+  readonly trust?: Trust
+  readonly onUnsigned?: CatchUpOptions['onUnsigned']
   /** The settings for decisions; the defaults without it. */
   readonly configuration?: () => Configuration
   /** The running release. */
@@ -37,30 +50,6 @@ export interface EngineDependencies {
   readonly limits?: Partial<EngineLimits>
   /** Called for errors that no caller waits for. */
   readonly onError: (what: string, error: unknown) => void
-}
-
-export interface EngineLimits {
-  /** Commands that may wait in a lane; one more is refused at once. */
-  readonly queueMax: number
-  /** Commands decided together and stored in one transaction. */
-  readonly batchMax: number
-  /** Fewer commands are not split over several batches. */
-  readonly batchMin: number
-  /** Commands decided in one turn of the event loop: prices and stops wait no longer than that. */
-  readonly turnMax: number
-  /** A batch with urgent commands is filled up with others only to this size. */
-  readonly urgentBatchMax: number
-  /** Batches on their way to the log at the same time. */
-  readonly inFlightMax: number
-}
-
-const LIMITS: EngineLimits = {
-  queueMax: 10_000,
-  batchMax: 1000,
-  batchMin: 16,
-  turnMax: 24,
-  urgentBatchMax: 128,
-  inFlightMax: 4,
 }
 
 /**
@@ -94,9 +83,9 @@ export class Engine implements Executor {
 
   /** Loads the newest snapshot and folds the events after it. */
   static async open(dependencies: EngineDependencies): Promise<Engine> {
-    const { log } = dependencies
-    const recalled = await recall(log)
-    return new Engine(dependencies, await catchUp(log, recalled), recalled.head.seq)
+    const { log, trust = null, onUnsigned } = dependencies
+    const recalled = await recall(log, trust)
+    return new Engine(dependencies, await catchUp(log, recalled, { trust, onUnsigned }), recalled.head.seq)
   }
 
   private constructor(dependencies: EngineDependencies, memory: Memory, snapshotSeq: number) {
@@ -108,7 +97,7 @@ export class Engine implements Executor {
     this.#durable = memory
     this.#ahead = memory
     this.#line = new CommitLine(log, signer)
-    this.#snapshots = new SnapshotKeeper(log, snapshotEveryEvents, snapshotSeq)
+    this.#snapshots = new SnapshotKeeper(log, signer, snapshotEveryEvents, snapshotSeq)
     this.#stopWatching = log.watch(() => this.#work())
   }
 
@@ -120,6 +109,10 @@ export class Engine implements Executor {
   /** Commands that wait to be decided. */
   get queueLength(): number {
     return this.#queue.length
+  }
+
+  get #isRetired(): boolean {
+    return this.state.operations.nodes.retired.includes(this.nodeId)
   }
 
   get head(): Head {
@@ -140,6 +133,8 @@ export class Engine implements Executor {
   /** Decides, stores and folds. Resolves when everything is durable; a refusal resolves, an error rejects. */
   execute(command: Command, { traceId = null, alongside = null }: ExecuteOptions = {}): Promise<Outcome> {
     if (this.#closed) return Promise.reject(new EngineClosedError())
+    // What a retired key signs counts for nobody.
+    if (this.#isRetired) return Promise.reject(new KeyRetiredError(this.nodeId))
     if (this.#queue.lengthBefore(command) >= this.#limits.queueMax)
       return Promise.reject(new QueueFullError())
     return new Promise((resolve, reject) => {
@@ -155,7 +150,7 @@ export class Engine implements Executor {
     this.#closed = true
     this.#stopWatching()
     while (this.#working !== null) await this.#working
-    await this.#snapshots.keepNow(this.#durable)
+    if (!this.#isRetired) await this.#snapshots.keepNow(this.#durable)
   }
 
   /** Starts the loop unless it is running; it ends when nothing waits. */
@@ -284,11 +279,18 @@ export class Engine implements Executor {
   async #foldForeign(): Promise<void> {
     const { seq } = await this.log.head()
     if (seq === this.#durable.head.seq) return
-    const memory = await catchUp(this.log, this.#durable, (page) => {
-      this.#advance(page.memory)
-      this.eventBus.publish(page)
+    const { trust = null, onUnsigned } = this.#dependencies
+    const memory = await catchUp(this.log, this.#durable, {
+      trust,
+      onUnsigned,
+      onPage: (page) => this.#take(page),
     })
     this.#ahead = memory
+  }
+
+  #take(page: Page): void {
+    this.#advance(page.memory)
+    this.eventBus.publish(page)
   }
 
   #advance(memory: Memory): void {
@@ -326,10 +328,6 @@ interface Batch {
   readonly waiting: readonly Waiting[]
   readonly planned: Plan
   readonly settled: Promise<void>
-}
-
-const remember = (known: Map<string, Stamped>, event: Stamped): void => {
-  if (event.dedupeKey !== null) known.set(event.dedupeKey, event)
 }
 
 const answerAll = ({ waiting, planned }: Batch): void => {

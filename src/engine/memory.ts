@@ -12,6 +12,8 @@ import {
 } from '../core/log/event.ts'
 import { evolve, INITIAL_STATE, STATE_VERSION, type State } from '../core/state.ts'
 import type { EventLog, Snapshot } from '../ports/event-log.ts'
+import type { Signer } from '../ports/signer.ts'
+import { BatchCheck, snapshotFaultOf, snapshotText, type Trust } from './integrity/trust.ts'
 import { sha256Hex } from './sha256.ts'
 
 /** The fold of the log up to a head. */
@@ -31,35 +33,63 @@ export interface Page {
   readonly events: readonly Stamped[]
 }
 
+export interface CatchUpOptions {
+  /** Null where nobody else can write: then no signature is checked. */
+  readonly trust: Trust | null
+  readonly onPage?: (page: Page) => void
+  /** Stored events that change nothing, since nobody who may write here has signed them where they stand. */
+  readonly onUnsigned?: ((records: readonly LogRecord[]) => void) | undefined
+}
+
 /** Folds all events after `memory`, page by page. Start, restart and catching up are this one path. */
 export const catchUp = async (
   log: EventLog,
   memory: Memory,
-  onPage: (page: Page) => void = () => undefined,
+  { trust, onPage, onUnsigned }: CatchUpOptions,
 ): Promise<Memory> => {
   let { state, head } = memory
+  const check = trust === null ? null : new BatchCheck(trust, head)
+  let readUpTo = head.seq
   for (;;) {
-    const records = await log.read({ after: head.seq, order: 'asc', limit: CATCH_UP_PAGE })
-    const last = records.at(-1)
-    if (last === undefined) return { state, head }
-    const events = records.map(readable)
-    for (const event of events) state = fold(state, event)
-    head = headOf(last)
-    onPage({ memory: { state, head }, records, events })
-    if (records.length < CATCH_UP_PAGE) return { state, head }
+    const records = await log.read({ after: readUpTo, order: 'asc', limit: CATCH_UP_PAGE })
+    readUpTo = records.at(-1)?.seq ?? readUpTo
+    const isLast = records.length < CATCH_UP_PAGE
+    const checked =
+      check === null
+        ? [{ records, unsigned: NONE }]
+        : check.checked(records, { isLast, keys: () => state.operations.nodes })
+    for await (const { records: some, unsigned } of checked) {
+      const last = some.at(-1)
+      if (last === undefined) continue
+      const events = some.map((record) =>
+        unsigned.has(record.seq) ? unsignedFrom(record) : readable(record),
+      )
+      for (const event of events) state = fold(state, event)
+      head = headOf(last)
+      if (unsigned.size > 0) onUnsigned?.(some.filter(({ seq }) => unsigned.has(seq)))
+      onPage?.({ memory: { state, head }, records: some, events })
+    }
+    if (isLast) return { state, head }
   }
 }
 
-/** Memory of the newest usable snapshot, or empty. The caller catches up from there. */
-export const recall = async (log: EventLog): Promise<Memory> => {
+const NONE: ReadonlySet<number> = new Set()
+
+/**
+ * Memory of the newest usable snapshot, or empty. The caller catches up from there. A snapshot that no accepted key has
+ * signed is not used: the log is folded from its beginning instead.
+ */
+export const recall = async (log: EventLog, trust: Trust | null): Promise<Memory> => {
   const snapshot = await log.loadSnapshot(STATE_VERSION)
-  if (snapshot === null || sha256Hex(snapshot.state) !== snapshot.stateHash) return EMPTY_MEMORY
+  if (snapshot === null || (await snapshotFaultOf(log, snapshot, trust)) !== null) return EMPTY_MEMORY
   const state = decodeState(snapshot.state)
   return { state, head: { seq: snapshot.seq, hash: snapshot.chainHash, recordedAt: state.recordedAt } }
 }
 
-export const snapshotOf = (memory: Memory): Snapshot => {
-  const steps = snapshotSteps(memory)
+type SnapshotSigner = Pick<Signer, 'nodeId' | 'sign'>
+
+export const snapshotOf = (memory: Memory, signer: SnapshotSigner): Snapshot => {
+  const steps = snapshotSteps(memory, signer)
   for (;;) {
     const step = steps.next()
     if (step.done === true) return step.value
@@ -70,7 +100,10 @@ export const snapshotOf = (memory: Memory): Snapshot => {
 const SLICE_CHARACTERS = 4000
 
 /** Builds a snapshot in small steps; the last one returns it. */
-export function* snapshotSteps({ state, head }: Memory): Generator<undefined, Snapshot> {
+export function* snapshotSteps(
+  { state, head }: Memory,
+  signer: SnapshotSigner,
+): Generator<undefined, Snapshot> {
   const hash = createHash('sha256')
   const slices: string[] = []
   let slice = ''
@@ -86,13 +119,14 @@ export function* snapshotSteps({ state, head }: Memory): Generator<undefined, Sn
   }
   hash.update(slice)
   slices.push(slice)
-  return {
+  const snapshot = {
     seq: head.seq,
     chainHash: head.hash,
     stateVersion: STATE_VERSION,
     stateHash: hash.digest('hex'),
     state: slices.join(''),
   }
+  return { ...snapshot, signature: signer.sign(snapshotText(snapshot)), signer: signer.nodeId }
 }
 
 export const stateHashOf = (state: State): string => sha256Hex(encodeState(state))
@@ -106,6 +140,9 @@ const fold = (state: State, event: Stamped): State => {
     return evolve(state, { ...event, type: 'damaged' })
   }
 }
+
+/** Nobody vouches for it, so it changes nothing; verification reports it. */
+const unsignedFrom = (record: LogRecord): Stamped => ({ ...readable(record), type: 'damaged' })
 
 /** A payload that is no JSON was damaged: it is folded as an empty one, and verification reports it. */
 const readable = (record: LogRecord): Stamped => {

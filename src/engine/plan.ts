@@ -46,6 +46,10 @@ export interface Plan {
 /** Events by their dedupe key: stored ones, and those of batches in flight. */
 export type KnownKeys = ReadonlyMap<string, Stamped>
 
+export const remember = (known: Map<string, Stamped>, event: Stamped): void => {
+  if (event.dedupeKey !== null) known.set(event.dedupeKey, event)
+}
+
 export interface Turns {
   /** How many requests run before the event loop gets a turn. */
   readonly requestsMax: number
@@ -86,7 +90,7 @@ export const plan = async (
     state = tried.state
     for (const event of tried.all) {
       events.push(event)
-      if (event.dedupeKey !== null) keys.set(event.dedupeKey, event)
+      remember(keys, event)
     }
     for (const record of tried.records) records.push(record)
     const last = tried.records.at(-1)

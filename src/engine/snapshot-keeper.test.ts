@@ -1,3 +1,4 @@
+import { testSigner } from '../../test/signer.fixture.ts'
 import { nodeId, type NodeId } from '../core/shared/brand.ts'
 import { Map as PersistentMap } from 'immutable'
 import { expect, it } from 'vitest'
@@ -35,9 +36,11 @@ const slowClock = (stepMs: number) => {
   }
 }
 
+const SIGNER = testSigner()
+
 it('keeps one every so many events', async () => {
   const log = new WatchedLog()
-  const keeper = new SnapshotKeeper(log, 10, 0, () => 0)
+  const keeper = new SnapshotKeeper(log, SIGNER, 10, 0, () => 0)
   for (const seq of [9, 10, 19, 20]) await keeper.keepIfDue(memoryAt(seq))
   expect(log.keptSeqs).toEqual([10, 20])
 })
@@ -45,7 +48,7 @@ it('keeps one every so many events', async () => {
 it('rests a hundred times as long as one took, but not at the end', async () => {
   const log = new WatchedLog()
   const clock = slowClock(5)
-  const keeper = new SnapshotKeeper(log, 1, 0, clock.look)
+  const keeper = new SnapshotKeeper(log, SIGNER, 1, 0, clock.look)
   await keeper.keepIfDue(memoryAt(1))
   await keeper.keepIfDue(memoryAt(2))
   expect(log.keptSeqs).toEqual([1])
@@ -68,7 +71,7 @@ const largeMemoryAt = (seq: number): Memory => {
 
 it('lets others have their turn while it writes a large state, and waits for itself', async () => {
   const log = new WatchedLog()
-  const keeper = new SnapshotKeeper(log, 1, 0, slowClock(1).look)
+  const keeper = new SnapshotKeeper(log, SIGNER, 1, 0, slowClock(1).look)
   let turns = 0
   const count = (): void => {
     turns += 1
@@ -81,11 +84,11 @@ it('lets others have their turn while it writes a large state, and waits for its
   await first
   expect(turns).toBeGreaterThan(2)
   expect(log.keptSeqs).toEqual([1, 3])
-  expect(log.newest).toEqual(snapshotOf(largeMemoryAt(3)))
+  expect(log.newest).toEqual(snapshotOf(largeMemoryAt(3), SIGNER))
 })
 
 it('has the hash of the whole text', () => {
-  const { state, stateHash } = snapshotOf(largeMemoryAt(1))
+  const { state, stateHash } = snapshotOf(largeMemoryAt(1), SIGNER)
   expect(state.length).toBeGreaterThan(200_000)
   expect(stateHash).toBe(sha256Hex(state))
 })
@@ -93,7 +96,7 @@ it('has the hash of the whole text', () => {
 it('says what went wrong to whoever asked for it, and goes on', async () => {
   const log = new WatchedLog()
   log.failuresLeft = 1
-  const keeper = new SnapshotKeeper(log, 1, 0, () => 0)
+  const keeper = new SnapshotKeeper(log, SIGNER, 1, 0, () => 0)
   const first = keeper.keepIfDue(memoryAt(1))
   const second = keeper.keepNow(memoryAt(2))
   await expect(first).rejects.toThrow('disk full')

@@ -1,11 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EventLog, Snapshot } from '../ports/event-log.ts'
 import { yieldToEventLoop } from '../ports/yield-to-event-loop.ts'
+import type { Signer } from '../ports/signer.ts'
 import { snapshotSteps, type Memory } from './memory.ts'
 
 /** Leaves a snapshot every so many events, so that a start does not depend on history. */
 export class SnapshotKeeper {
   readonly #log: EventLog
+  readonly #signer: Pick<Signer, 'nodeId' | 'sign'>
   readonly #everyEvents: number
   readonly #nowMs: () => number
   #keptSeq: number
@@ -15,11 +17,13 @@ export class SnapshotKeeper {
 
   constructor(
     log: EventLog,
+    signer: Pick<Signer, 'nodeId' | 'sign'>,
     everyEvents: number,
     keptSeq: number,
     nowMs: () => number = () => performance.now(),
   ) {
     this.#log = log
+    this.#signer = signer
     this.#everyEvents = everyEvents
     this.#keptSeq = keptSeq
     this.#nowMs = nowMs
@@ -53,7 +57,7 @@ export class SnapshotKeeper {
 
   /** Prices do not wait for a large state to be written: most of the time is theirs meanwhile. */
   async #written(memory: Memory): Promise<Snapshot> {
-    const steps = snapshotSteps(memory)
+    const steps = snapshotSteps(memory, this.#signer)
     let workMs = 0
     for (;;) {
       const beganMs = this.#nowMs()

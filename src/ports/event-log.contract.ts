@@ -3,6 +3,7 @@ import { differentialContract } from './event-log.differential.contract.ts'
 import { logsOf, type EventLogHarness } from './event-log.fixture.ts'
 import { keepContract } from './event-log.keep.contract.ts'
 import { readContract } from './event-log.read.contract.ts'
+import { treeContract } from './event-log.tree.contract.ts'
 import { verifyContract } from './event-log.verify.contract.ts'
 
 export type { EventLogHarness, Tampering } from './event-log.fixture.ts'
@@ -14,5 +15,6 @@ export const eventLogContract = (name: string, harness: EventLogHarness): void =
   readContract(logs)
   keepContract(logs)
   verifyContract(logs)
+  treeContract(logs)
   differentialContract(logs)
 }

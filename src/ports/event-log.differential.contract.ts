@@ -143,6 +143,8 @@ const actOf = (
           stateVersion: step.version,
           stateHash: 'h',
           state: `${index}`,
+          signature: 'a1'.repeat(64),
+          signer: 'svc-1',
         })
     case 'load-snapshot':
       return (log) => log.loadSnapshot(step.version)

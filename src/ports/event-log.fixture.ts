@@ -24,7 +24,11 @@ export type Tampering =
 /** The harness as the tests use it: every log is closed after its test. */
 export interface Logs {
   readonly name: string
-  readonly can: { readonly reopen: boolean; readonly second: boolean; readonly tamper: boolean }
+  readonly can: {
+    readonly reopen: boolean
+    readonly second: boolean
+    readonly tamper: boolean
+  }
   readonly manyKeys: number | null
   open(): Promise<EventLog>
   reopen(log: EventLog): Promise<EventLog>

@@ -74,6 +74,8 @@ export const keepContract = (logs: Logs): void => {
       stateVersion: 'v1',
       stateHash: sha256Hex('state'),
       state: `{"at":${record.seq},"text":"€😀"}`,
+      signature: 'a1'.repeat(64),
+      signer: 'svc-1',
       ...change,
     })
 
@@ -208,6 +210,8 @@ export const keepContract = (logs: Logs): void => {
         stateVersion: 'v1',
         stateHash: 'h',
         state: '{}',
+        signature: 'a1'.repeat(64),
+        signer: 'svc-1',
       })
       const again = await logs.reopen(log)
       expect(await again.head()).toEqual(headAfter(records))

@@ -1,5 +1,6 @@
 import type { Head, LogRecord } from '../core/log/event.ts'
 import { fieldFaultOf, hashOf, type Sha256Hex } from '../core/log/hash-chain.ts'
+import type { NodeRange } from '../core/log/tree.ts'
 
 export type AppendResult =
   /** All records are durable. */
@@ -55,6 +56,11 @@ export interface EventLog {
    * Every seq up to `upTo` has to be there: a missing one is a fault of the sequence.
    */
   verifyHashes(range: VerifyRange): Promise<ChainReport>
+  /**
+   * Nodes of the tree over event hashes (core/log/tree), in order, up to the first one that is missing. Level 0 are the
+   * leaf hashes. Nodes are written in the transaction of the event that completes them.
+   */
+  treeNodes(range: NodeRange): Promise<readonly Uint8Array[]>
   /** Bytes of the main database; 0 if unknown. */
   sizeBytes(): Promise<number>
   close(): Promise<void>
@@ -87,6 +93,9 @@ export interface Snapshot {
   readonly stateVersion: string
   readonly stateHash: string
   readonly state: string
+  /** 128 hex digits, over `snapshotText`. */
+  readonly signature: string
+  readonly signer: string
 }
 
 /** The store did not take or give: a full disk, a failed sync, a lost connection. Nothing half-written. */

@@ -79,7 +79,7 @@ describe.skipIf(postgresMissing !== null)(`a lost connection (${postgresMissing 
       await rival.query('BEGIN')
       await rival.query(
         `INSERT INTO events SELECT $1, 'rival', type, dom, ts, schema_version, source, trace_id,
-        NULL, payload, prev_hash, hash, signature, signer, recorded_at, dom_count FROM events LIMIT 1`,
+        NULL, payload, prev_hash, hash, signature, signer, recorded_at, batch_signature, dom_count FROM events LIMIT 1`,
         [head.seq + 1],
       )
       const given = log.append(recordsAfter(head, BATCH), head)

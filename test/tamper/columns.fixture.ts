@@ -49,7 +49,7 @@ export const COLUMNS: Readonly<Record<string, ColumnCase>> = {
   payload: hashed(`'{"number":15,"symbol":"ETH"}'`),
   prev_hash: { other: ZERO_HASH, modify: at15('link'), setNull: at15('link'), swap: at15('link') },
   hash: hashed(ZERO_HASH),
-  // Outside of the hash, too: only key, order and checkpoints hold them.
+  // Outside of the hash, too: only keys, order and the signature of the batch hold them.
   signature: {
     other: `'${'00'.repeat(64)}'`,
     modify: at15('signature'),
@@ -66,6 +66,12 @@ export const COLUMNS: Readonly<Record<string, ColumnCase>> = {
     other: `'2025-01-01T00:00:00.000Z'`,
     modify: at15('order'),
     setNull: at15('field'),
-    swap: { reason: 'order', seq: 16 },
+    swap: at15('signature'),
+  },
+  batch_signature: {
+    other: `'1:${'00'.repeat(64)}'`,
+    modify: at15('signature'),
+    setNull: at15('signature'),
+    swap: at15('signature'),
   },
 }

@@ -87,9 +87,10 @@ const ALL_COLUMNS = [
   'signature',
   'signer',
   'recorded_at',
+  'batch_signature',
 ]
 
-const OVERWRITE = `REPLACE INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+const OVERWRITE = `REPLACE INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
 const valuesOf = (record: LogRecord): readonly (string | number | null)[] => [
   record.seq,
@@ -107,4 +108,5 @@ const valuesOf = (record: LogRecord): readonly (string | number | null)[] => [
   record.signature,
   record.signer,
   record.recordedAt,
+  record.batchSignature,
 ]

@@ -67,7 +67,14 @@ export const useIntegrityFixture = (): IntegrityFixture => {
       }
     },
     verify: (log, options = {}) =>
-      verifyLog(log, { mode: 'full', n: 100, checkpoints: store(), signatures, clock: Date, ...options }),
+      verifyLog(log, {
+        mode: 'full',
+        n: 100,
+        checkpoints: store(),
+        trust: { signatures, own: null, firstHash: null },
+        clock: Date,
+        ...options,
+      }),
   }
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'integrity-'))

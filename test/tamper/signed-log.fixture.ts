@@ -2,6 +2,7 @@ import { timestampAt } from '../../src/core/shared/time.ts'
 import { type Timestamp, nodeId } from '../../src/core/shared/brand.ts'
 import { createPrivateKey, createPublicKey, hash, sign } from 'node:crypto'
 import { EMPTY_HEAD, headOf, type Head, type LogRecord, type Stamped } from '../../src/core/log/event.ts'
+import { batchSignatureOf, batchText } from '../../src/core/log/batch.ts'
 import { chain, hashOf } from '../../src/core/log/hash-chain.ts'
 import type { JsonObject } from '../../src/core/shared/json.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
@@ -69,11 +70,13 @@ export const recordsOf = async (
     head,
     sha256Hex,
   )
-  const signatures = await node.signAll(chained.map(({ payload }) => payload))
+  const payloads = await node.signAll(chained.map(({ payload }) => payload))
+  const batches = await node.signAll(chained.map((record) => batchText([record])))
   return chained.map((record, index) => ({
     ...record,
-    signature: signatures[index] ?? null,
+    signature: payloads[index] ?? null,
     signer: node.nodeId,
+    batchSignature: batchSignatureOf(1, batches[index] ?? ''),
   }))
 }
 
@@ -123,4 +126,18 @@ export const rechained = (records: readonly LogRecord[], head: Head = EMPTY_HEAD
     prevHash = relinked.hash
     return relinked
   })
+}
+
+/** What only the node itself can do: signs what records say and where they stand, each as a batch of its own. */
+export const resigned = async (
+  records: readonly LogRecord[],
+  node: Signer,
+): Promise<readonly LogRecord[]> => {
+  const payloads = await node.signAll(records.map(({ payload }) => payload))
+  const batches = await node.signAll(records.map((record) => batchText([record])))
+  return records.map((record, index) => ({
+    ...record,
+    signature: payloads[index] ?? null,
+    batchSignature: batchSignatureOf(1, batches[index] ?? ''),
+  }))
 }

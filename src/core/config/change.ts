@@ -265,6 +265,7 @@ const RESTART_KEYS: ReadonlySet<string> = new Set([
   'api.port',
   'store.url',
   'store.checkpoint_file',
+  'store.checkpoint_webhook',
   'identity.node_prefix',
   'brain.link.window_seconds',
   'execution.mode',

@@ -20,6 +20,11 @@ const startIntegrity = z.object({
 /** What an access key may be allowed to do. */
 export const ACCESS_SCOPES = ['read', 'submit', 'emit', 'operate'] as const
 
+/** Size and base64 root of a signed checkpoint, whose file may be deleted, but not this. */
+const recordedCheckpoint = z.object({ size: z.int(), root: z.string() })
+
+const nodeKey = { node_id: z.string(), public_key: z.string().regex(/^[0-9a-f]{64}$/), reason: z.string() }
+
 export const systemEvents = {
   'system.started.v1': z.object({
     version: z.string(),
@@ -27,6 +32,8 @@ export const systemEvents = {
     public_key: z.string(),
     ephemeral: z.boolean(),
     integrity: startIntegrity,
+    /** The newest checkpoint at the start; null where none are kept. From then on it must not be missing. */
+    checkpoint: recordedCheckpoint.nullable().optional(),
     /** Settings by which the log is folded from now on: every reader has to do it alike. */
     folding: z
       .object({
@@ -53,6 +60,11 @@ export const systemEvents = {
     expires_at: branded<Timestamp>().nullable(),
   }),
   'system.access_key_revoked.v1': z.object({ name: z.string() }),
+  /** From now on this key may sign: a node whose key was accepted already says so. */
+  'system.key_admitted.v1': z.object(nodeKey),
+  /** The last event that this key has anything to do with. */
+  'system.key_retired.v1': z.object(nodeKey),
+  'system.checkpoint.v1': recordedCheckpoint,
   'system.config_changed.v1': z.object({ changed: z.array(z.string()), config_hash: z.string() }),
   'system.kill_switch.v1': z.object({
     level: killSwitchLevel,

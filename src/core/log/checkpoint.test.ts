@@ -29,6 +29,7 @@ const checkpointOf = (size: number): Checkpoint => {
     origin: 'signal-engine/events/00ff',
     frontier,
     root: rootOf(frontier, sha256),
+    eventRoot: sha256(Uint8Array.of(size % 256)),
     head: 'ab'.repeat(32),
     time: '2026-02-20T00:29:58.000Z',
   }
@@ -47,14 +48,27 @@ describe('checkpoint note', () => {
     expect(lines.slice(0, 3)).toEqual([
       'signal-engine/events/00ff',
       '3',
-      Buffer.from(checkpoint.root).toString('base64'),
+      Buffer.from(checkpoint.eventRoot!).toString('base64'),
     ])
     expect(lines[3]).toBe(`head ${'ab'.repeat(32)}`)
     expect(lines[4]).toBe('time 2026-02-20T00:29:58.000Z')
-    expect(lines[5]).toBe(`frontier ${Buffer.concat(checkpoint.frontier.hashes).toString('base64')}`)
-    expect(lines[6]).toBe('')
-    expect(lines[7]).toMatch(/^\u2014 svc-8a88e3dd7409f195 [A-Za-z0-9+/]+=*$/)
-    expect(lines.slice(8)).toEqual([''])
+    expect(lines[5]).toBe(`records ${Buffer.from(checkpoint.root).toString('base64')}`)
+    expect(lines[6]).toBe(`frontier ${Buffer.concat(checkpoint.frontier.hashes).toString('base64')}`)
+    expect(lines[7]).toBe('')
+    expect(lines[8]).toMatch(/^\u2014 svc-8a88e3dd7409f195 [A-Za-z0-9+/]+=*$/)
+    expect(lines.slice(9)).toEqual([''])
+  })
+
+  it('reads notes of releases without a tree over event hashes', () => {
+    const older = { ...checkpointOf(3), eventRoot: null }
+    const lines = noteOf(older).split('\n')
+    expect(lines[2]).toBe(Buffer.from(older.root).toString('base64'))
+    expect(lines[5]).toMatch(/^frontier /)
+    const read = parseSignedCheckpoint(noteOf(older))!
+    expect(read).toMatchObject({ eventRoot: null, head: older.head })
+    expect(Buffer.from(read.root)).toEqual(Buffer.from(older.root))
+    expect(noteFaultOf(read, publicKey, sha256)).toBeNull()
+    expect(checkpointText(read)).toBe(read.text)
   })
 
   it('names keys as the reference implementation of signed notes does', () => {

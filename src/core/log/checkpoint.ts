@@ -13,8 +13,11 @@ import { decodeFrontier, encodeFrontier, HASH_BYTES, rootOf, type Frontier, type
 export interface Checkpoint {
   /** Which log: two logs never share one. */
   readonly origin: string
+  /** Of the tree over whole records (`leafOf`). */
   readonly frontier: Frontier
   readonly root: Uint8Array
+  /** Root of the tree over event hashes, which proofs lead to. Null in notes of releases that had no such tree. */
+  readonly eventRoot: Uint8Array | null
   /** Chain hash of the newest event, 64 hex digits. */
   readonly head: string
   readonly time: string
@@ -40,8 +43,11 @@ interface NoteSignature {
 }
 
 /** The text to sign: a C2SP tlog checkpoint, with what a reader needs to go on from here as extension lines. */
-export const checkpointText = ({ origin, frontier, root, head, time }: Checkpoint): string =>
-  `${origin}\n${frontier.size}\n${base64FromBytes(root)}\nhead ${head}\ntime ${time}\nfrontier ${base64FromBytes(encodeFrontier(frontier))}\n`
+export const checkpointText = ({ origin, frontier, root, eventRoot, head, time }: Checkpoint): string => {
+  const tree = `${origin}\n${frontier.size}\n${base64FromBytes(eventRoot ?? root)}\nhead ${head}\ntime ${time}\n`
+  const records = eventRoot === null ? '' : `records ${base64FromBytes(root)}\n`
+  return `${tree}${records}frontier ${base64FromBytes(encodeFrontier(frontier))}\n`
+}
 
 /** The C2SP signed note around a signed text. */
 export const signedNote = (
@@ -58,14 +64,22 @@ export const signedNote = (
 
 /** Null unless every byte is as this file writes it. */
 export const parseSignedCheckpoint = (note: string): SignedCheckpoint | null => {
-  const [, origin, sizeText, rootText, head, time, frontierText, keyName, blobText] = NOTE.exec(note) ?? []
-  // The pattern has no optional group, so either all are there or none.
+  const [, origin, sizeText, rootText, head, time, recordsText, frontierText, keyName, blobText] =
+    NOTE.exec(note) ?? []
+  // The pattern has one optional group, so either all others are there or none.
   if (origin === undefined || head === undefined || time === undefined || keyName === undefined) return null
   const size = Number(sizeText)
-  const root = bytesFromBase64(rootText ?? '')
+  const first = bytesFromBase64(rootText ?? '')
+  const root = recordsText === undefined ? first : bytesFromBase64(recordsText)
   const frontierBytes = bytesFromBase64(frontierText ?? '')
   const blob = bytesFromBase64(blobText ?? '')
-  if (!Number.isSafeInteger(size) || root?.length !== HASH_BYTES || frontierBytes === null) return null
+  if (
+    !Number.isSafeInteger(size) ||
+    first?.length !== HASH_BYTES ||
+    root?.length !== HASH_BYTES ||
+    frontierBytes === null
+  )
+    return null
   if (blob?.length !== KEY_ID_BYTES + SIGNATURE_BYTES || Number.isNaN(Date.parse(time))) return null
   const frontier = decodeFrontier(size, frontierBytes)
   if (frontier === null) return null
@@ -73,6 +87,7 @@ export const parseSignedCheckpoint = (note: string): SignedCheckpoint | null => 
     origin,
     frontier,
     root,
+    eventRoot: recordsText === undefined ? null : first,
     head,
     time,
     note,
@@ -109,4 +124,4 @@ const PUBLIC_KEY_BYTES = 32
 const KEY_NAME = /^[^\s+]+$/
 
 const NOTE =
-  /^([^\s+]+)\n([1-9][0-9]{0,15})\n([A-Za-z0-9+/=]+)\nhead ([0-9a-f]{64})\ntime (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)\nfrontier ([A-Za-z0-9+/=]+)\n\n\u2014 ([^\s+]+) ([A-Za-z0-9+/=]+)\n$/
+  /^([^\s+]+)\n([1-9][0-9]{0,15})\n([A-Za-z0-9+/=]+)\nhead ([0-9a-f]{64})\ntime (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)\n(?:records ([A-Za-z0-9+/=]+)\n)?frontier ([A-Za-z0-9+/=]+)\n\n\u2014 ([^\s+]+) ([A-Za-z0-9+/=]+)\n$/

@@ -35,6 +35,8 @@ export interface LogRecord {
   readonly signature: string | null
   readonly signer: string | null
   readonly recordedAt: string
+  /** On the last event of a batch: `<events in the batch>:<128 hex digits>`, over `batchText`. Null on the others. */
+  readonly batchSignature: string | null
 }
 
 /** The end of the log: what the next event links to. */

@@ -4,8 +4,8 @@ import { SCHEMA_VERSION, type LogRecord, type Stamped } from './event.ts'
 /** SHA-256 of UTF-8 text as lower-case hex. Handed in, since core imports no Node. */
 export type Sha256Hex = (text: string) => string
 
-/** A record that waits for its signature, which is outside the hash. */
-export type ChainedRecord = Omit<LogRecord, 'signature' | 'signer'>
+/** A record that waits for its signatures, which are outside the hash. */
+export type ChainedRecord = Omit<LogRecord, 'signature' | 'signer' | 'batchSignature'>
 
 /** The members that go into the hash, besides the previous hash. */
 type HashedFields = Omit<ChainedRecord, 'prevHash' | 'hash' | 'seq' | 'recordedAt'>
@@ -14,10 +14,13 @@ type HashedFields = Omit<ChainedRecord, 'prevHash' | 'hash' | 'seq' | 'recordedA
 const preimageTail = (record: HashedFields): string =>
   `|${record.ts}|${record.id}|${record.type}|${record.schemaVersion}|${record.source ?? ''}|${record.traceId ?? ''}|${record.dedupeKey ?? ''}|${record.payload}`
 
-export const hashOf = (prevHash: string, fields: HashedFields, sha256Hex: Sha256Hex): string =>
-  sha256Hex(prevHash + preimageTail(fields))
+/** The text whose SHA-256 is the hash of the event. */
+export const preimageOf = (prevHash: string, fields: HashedFields): string => prevHash + preimageTail(fields)
 
-/** CoSignals stamped events behind the head, in order. Throws for what may not be hashed: see `fieldFaultOf`. */
+export const hashOf = (prevHash: string, fields: HashedFields, sha256Hex: Sha256Hex): string =>
+  sha256Hex(preimageOf(prevHash, fields))
+
+/** Chains stamped events behind the head, in order. Throws for what may not be hashed: see `fieldFaultOf`. */
 export const chain = (
   events: readonly Stamped[],
   head: { readonly hash: string },

@@ -56,6 +56,11 @@ export const rootOf = ({ hashes }: Frontier, sha256: Sha256): Uint8Array =>
 export const leafHash = (data: Uint8Array, sha256: Sha256): Uint8Array =>
   sha256(concatBytes(LEAF_PREFIX, data))
 
+/** The leaf of an event in the tree that proofs for outsiders lead to: SHA-256(0x00 || hash), the hash as 32 bytes. */
+export const eventLeaf = (hash: string, sha256: Sha256): Uint8Array =>
+  // A damaged column may hold anything; its text then stands for itself and can only give another leaf.
+  leafHash(bytesFromHex(hash) ?? utf8(hash), sha256)
+
 /**
  * SHA-256(0x00 || hash || signature || signer's public key || recorded_at): the chain leaves the last three out,
  * so without the tree they could be stripped, swapped or moved.
@@ -65,7 +70,6 @@ export const leafOf = (
   sha256: Sha256,
 ): Uint8Array => {
   const hex = `${hash}${signature ?? ''}${publicKey ?? ''}`
-  // A damaged column may hold anything; its text then stands for itself and can only give another leaf.
   return leafHash(concatBytes(bytesFromHex(hex) ?? utf8(hex), utf8(recordedAt)), sha256)
 }
 
@@ -84,7 +88,7 @@ export const decodeFrontier = (size: number, bytes: Uint8Array): Frontier | null
 const LEAF_PREFIX = Uint8Array.of(0)
 const NODE_PREFIX = Uint8Array.of(1)
 
-const nodeHash = (left: Uint8Array, right: Uint8Array, sha256: Sha256): Uint8Array =>
+export const nodeHash = (left: Uint8Array, right: Uint8Array, sha256: Sha256): Uint8Array =>
   sha256(concatBytes(NODE_PREFIX, left, right))
 
 // Sizes may pass 32 bits, where the bit operators end.

@@ -1,9 +1,10 @@
 import type { NewPayload, PayloadOf } from '../events/catalogue.ts'
-import { accept, type Decision } from '../shared/decision.ts'
-import type { Timestamp } from '../shared/brand.ts'
+import { accept, refuse, type Decision } from '../shared/decision.ts'
+import type { DecisionContext } from '../shared/decision-context.ts'
 import { createAccessKey, revokeAccessKey, type KeyAuthor, type NewAccessKey } from './access-keys.ts'
-import type { OperationsState } from './evolve.ts'
 import type { Configuration } from '../config/schema.ts'
+import type { OperationsState } from './evolve.ts'
+import { acceptedKey, isAccepted, isNamedByKey, type Keys } from './keys.ts'
 
 export type OperationsCommand =
   /** The first event a process writes: it carries the key that all its later signatures need. */
@@ -17,17 +18,37 @@ export type OperationsCommand =
   | { readonly kind: 'accept-restore'; readonly restore: PayloadOf<'system.restore.v1'> }
   | { readonly kind: 'create-access-key'; readonly key: NewAccessKey; readonly surface: 'api' | 'cli' }
   | { readonly kind: 'revoke-access-key'; readonly name: string; readonly surface: 'api' | 'cli' }
+  | { readonly kind: 'record-checkpoint'; readonly checkpoint: PayloadOf<'system.checkpoint.v1'> }
+  | { readonly kind: 'admit-key'; readonly key: NodeKey }
+  | { readonly kind: 'retire-key'; readonly nodeId: string; readonly reason: string }
+  /** The deciding node ends its own key in favour of a new one. */
+  | { readonly kind: 'rotate-key'; readonly successor: NodeKey }
+
+export type NodeKey = PayloadOf<'system.key_admitted.v1'>
+
+/** What operations knows of the state. */
+export interface OperationsFacts {
+  readonly operations: OperationsState
+}
 
 /** `isKnownAuthor`: authors belong to signals. */
 export const decideOperations = (
-  { operations }: { readonly operations: OperationsState },
+  { operations: { nodes, accessKeys } }: OperationsFacts,
   command: OperationsCommand,
-  { now }: { readonly now: Timestamp },
+  context: DecisionContext,
   isKnownAuthor: (author: KeyAuthor) => boolean,
 ): Decision => {
   switch (command.kind) {
     case 'start':
-      return accept({ type: 'system.started.v1', source: 'system', payload: command.started })
+      return start(nodes, command.started)
+    case 'record-checkpoint':
+      return accept({ type: 'system.checkpoint.v1', source: 'system', payload: command.checkpoint })
+    case 'admit-key':
+      return admitKey(nodes, command.key)
+    case 'retire-key':
+      return retireKey(nodes, command.nodeId, command.reason)
+    case 'rotate-key':
+      return rotateKey(nodes, context.nodeId, command.successor)
     case 'record-access':
       return recordAccess(command.entry, command.surface)
     case 'record-config-change':
@@ -36,11 +57,50 @@ export const decideOperations = (
       return accept({ type: 'system.restore.v1', source: 'system', payload: command.restore })
     case 'create-access-key': {
       const { key, surface } = command
-      return createAccessKey(operations.accessKeys, key, { now, surface, isKnownAuthor })
+      return createAccessKey(accessKeys, key, { now: context.now, surface, isKnownAuthor })
     }
     case 'revoke-access-key':
-      return revokeAccessKey(operations.accessKeys, command.name, command.surface)
+      return revokeAccessKey(accessKeys, command.name, command.surface)
   }
+}
+
+const start = (keys: Keys, started: NewPayload<'system.started.v1'>): Decision => {
+  const { node_id, public_key } = started
+  if (keys.isClosed && acceptedKey(keys, node_id) !== public_key)
+    return refuse('identity.not_admitted', `this log does not accept the key of ${node_id}`)
+  return accept({ type: 'system.started.v1', source: 'system', payload: started })
+}
+
+const admitKey = (keys: Keys, key: NodeKey): Decision => {
+  if (!isNamedByKey(key.node_id, key.public_key))
+    return refuse('identity.invalid', `${key.node_id} is not the node id of this public key`)
+  if (isAccepted(keys, key.node_id))
+    return refuse('identity.already_admitted', `the key of ${key.node_id} is accepted already`)
+  return accept({ type: 'system.key_admitted.v1', source: 'cli', payload: key })
+}
+
+const retireKey = (keys: Keys, nodeId: string, reason: string): Decision => {
+  const publicKey = acceptedKey(keys, nodeId)
+  if (publicKey === undefined)
+    return refuse('identity.not_admitted', `this log does not accept a key of ${nodeId}`)
+  if (keys.publicKeys.size - keys.retired.length === 1)
+    return refuse('identity.last_key', `the key of ${nodeId} is the only one that this log accepts`)
+  return accept({
+    type: 'system.key_retired.v1',
+    source: 'cli',
+    payload: { node_id: nodeId, public_key: publicKey, reason },
+  })
+}
+
+/** Both in one batch, which the old key signs as its last one. */
+const rotateKey = (keys: Keys, nodeId: string, successor: NodeKey): Decision => {
+  const admitted = admitKey(keys, successor)
+  const publicKey = acceptedKey(keys, nodeId)
+  if (admitted.status === 'refused') return admitted
+  if (publicKey === undefined)
+    return refuse('identity.not_admitted', `this log does not accept a key of ${nodeId}`)
+  const retired = { node_id: nodeId, public_key: publicKey, reason: successor.reason }
+  return accept(...admitted.events, { type: 'system.key_retired.v1', source: 'cli', payload: retired })
 }
 
 export type AccessEntry = PayloadOf<'system.audit.v1'>

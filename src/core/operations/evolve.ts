@@ -1,16 +1,11 @@
-import type { NodeId } from '../shared/brand.ts'
 import type { KnownEvent } from '../events/catalogue.ts'
-import { Map as PersistentMap } from 'immutable'
 import { evolveAccessKeys, INITIAL_ACCESS_KEYS, type AccessKeys } from './access-keys.ts'
+import { evolveKeys, NO_KEYS, type Keys } from './keys.ts'
 
-/** Every node that ever signed here, with the key its signatures are checked against. */
-interface Nodes {
-  readonly publicKeys: PersistentMap<NodeId, string>
+interface Nodes extends Keys {
   /** How often a process started on this store. */
   readonly starts: number
 }
-
-const INITIAL_NODES: Nodes = { publicKeys: PersistentMap(), starts: 0 }
 
 export interface OperationsState {
   readonly nodes: Nodes
@@ -20,19 +15,25 @@ export interface OperationsState {
 }
 
 export const INITIAL_OPERATIONS: OperationsState = {
-  nodes: INITIAL_NODES,
+  nodes: { ...NO_KEYS, starts: 0 },
   configHash: null,
   accessKeys: INITIAL_ACCESS_KEYS,
 }
 
-export const evolveOperations = (state: OperationsState, event: KnownEvent): OperationsState => ({
-  nodes: evolveNodes(state.nodes, event),
-  configHash: event.type === 'system.config_changed.v1' ? event.payload.config_hash : state.configHash,
-  accessKeys: evolveAccessKeys(state.accessKeys, event),
-})
-
-const evolveNodes = (nodes: Nodes, event: KnownEvent): Nodes => {
-  if (event.type !== 'system.started.v1') return nodes
-  const { node_id, public_key } = event.payload
-  return { publicKeys: nodes.publicKeys.set(node_id, public_key), starts: nodes.starts + 1 }
+export const evolveOperations = (state: OperationsState, event: KnownEvent): OperationsState => {
+  const { nodes } = state
+  switch (event.type) {
+    case 'system.started.v1':
+      return { ...state, nodes: { ...evolveKeys(nodes, event), starts: nodes.starts + 1 } }
+    case 'system.key_admitted.v1':
+    case 'system.key_retired.v1':
+      return { ...state, nodes: { ...evolveKeys(nodes, event), starts: nodes.starts } }
+    case 'system.config_changed.v1':
+      return { ...state, configHash: event.payload.config_hash }
+    case 'system.access_key_created.v1':
+    case 'system.access_key_revoked.v1':
+      return { ...state, accessKeys: evolveAccessKeys(state.accessKeys, event) }
+    default:
+      return state
+  }
 }

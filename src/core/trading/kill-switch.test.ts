@@ -1,4 +1,3 @@
-import { nodeId } from '../shared/brand.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { given, stateAfter } from '../../../test/given.fixture.ts'
@@ -128,8 +127,8 @@ describe('a malformed kill-switch event', () => {
 describe('a start', () => {
   const started = (ok: boolean) => ({
     version: '1.0.0',
-    node_id: 'svc-1',
-    public_key: 'ab',
+    node_id: `svc-${'ab'.repeat(8)}`,
+    public_key: 'ab'.repeat(32),
     ephemeral: false,
     integrity: { ok, reason: ok ? null : 'hash', first_bad_seq: ok ? null : 7 },
   })
@@ -138,7 +137,7 @@ describe('a start', () => {
     const state = given()
       .when({ kind: 'start', started: started(true) })
       .then({ type: 'system.started.v1' }, { type: 'contributor.registered.v1' })
-    expect(state.operations.nodes.publicKeys.get(nodeId('svc-1'))).toBe('ab')
+    expect(state.operations.nodes.publicKeys.get(`svc-${'ab'.repeat(8)}`)).toBe('ab'.repeat(32))
   })
 
   it('on a damaged log raises to lockdown in the same batch', () => {

@@ -19,6 +19,7 @@ const record: LogRecord = {
   hash: 'b'.repeat(64),
   signature: 'c'.repeat(128),
   signer: 'svc-1',
+  batchSignature: null,
   recordedAt: '2026-02-20T00:30:00.200Z',
 }
 
@@ -42,6 +43,7 @@ describe('a stored event as it is shown', () => {
       signature: record.signature,
       signer: 'svc-1',
       recorded_at: record.recordedAt,
+      batch_signature: null,
     })
   })
 

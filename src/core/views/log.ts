@@ -45,6 +45,7 @@ export const eventRecordView = z.object({
   signature: z.string().nullable(),
   signer: z.string().nullable(),
   recorded_at: z.string(),
+  batch_signature: z.string().nullable(),
 })
 
 export const viewEventRecord = (record: LogRecord): z.infer<typeof eventRecordView> =>
@@ -62,7 +63,8 @@ export const eventRecordText = (record: LogRecord): string =>
   `,"schema_version":${quote(record.schemaVersion)},"source":${quote(record.source)}` +
   `,"trace_id":${quote(record.traceId)},"dedupe_key":${quote(record.dedupeKey)},"payload":${payloadText(record)}` +
   `,"prev_hash":${quote(record.prevHash)},"hash":${quote(record.hash)},"signature":${quote(record.signature)}` +
-  `,"signer":${quote(record.signer)},"recorded_at":${quote(record.recordedAt)}}`
+  `,"signer":${quote(record.signer)},"recorded_at":${quote(record.recordedAt)}` +
+  `,"batch_signature":${quote(record.batchSignature)}}`
 
 const quote = (text: string | null): string => JSON.stringify(text)
 

@@ -7,11 +7,18 @@ import { oldestFirst } from './members.ts'
 
 const withId = { id: z.string() }
 
-export const shareAccrualView = karmaEvents['karma.intent.v1'].omit({ intent_id: true }).extend(withId)
+// The id comes first: it is the first column of an export.
+export const shareAccrualView = z.object({
+  ...withId,
+  ...karmaEvents['karma.intent.v1'].omit({ intent_id: true }).shape,
+})
 
 export type ShareAccrualView = z.infer<typeof shareAccrualView>
 
-export const receiptView = karmaEvents['karma.receipt.v1'].omit({ receipt_id: true }).extend(withId)
+export const receiptView = z.object({
+  ...withId,
+  ...karmaEvents['karma.receipt.v1'].omit({ receipt_id: true }).shape,
+})
 
 export type ReceiptView = z.infer<typeof receiptView>
 

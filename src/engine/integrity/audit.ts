@@ -1,10 +1,12 @@
 import type { SignedCheckpoint } from '../../core/log/checkpoint.ts'
 import { domainOf, type Head, headOf, type LogRecord } from '../../core/log/event.ts'
-import type { Signatures } from '../../ports/signatures.ts'
+import { BatchCutter, type Stretch } from '../../core/log/batch.ts'
+import { evolveKeys, keyEventIn, keyOfBatch, type Keys } from '../../core/operations/keys.ts'
 import type { Findings } from './findings.ts'
 import { yieldToEventLoop } from '../../ports/yield-to-event-loop.ts'
 import { canonicalFaultOf, columnFaultOf, faultAt, SLICE_EVENTS, withTexts } from './record-check.ts'
-import { keyIn, type SignerKeys } from './signer-keys.ts'
+import { keyIn } from './signer-keys.ts'
+import { keyOf, type Trust } from './trust.ts'
 import { createTreeCheck, type SignatureClaim } from './tree-check.ts'
 
 export interface AuditOptions {
@@ -14,14 +16,14 @@ export interface AuditOptions {
   readonly checkHashes: boolean
   /** Whether the first event is number 1: only then can the tree be grown. */
   readonly wholeLog: boolean
-  /** Whether a signature whose key is not known is a fault, or only not checked here. */
-  readonly unverifiable: 'fault' | 'count'
+  /** Part of a log does not hold the keys that were accepted before it: their signatures are counted, not faulted. */
+  readonly isPart: boolean
   /** Smallest first. Those below the first event are left out. */
   readonly notes: readonly SignedCheckpoint[]
-  readonly signatures: Signatures
+  readonly trust: Trust
   readonly findings: Findings
-  /** Keys that were introduced before the first event. */
-  readonly findKeys: (nodeIds: ReadonlySet<string>) => Promise<SignerKeys>
+  /** Whose signatures counted before the first event. */
+  readonly keys: Keys
 }
 
 export interface Audit {
@@ -43,10 +45,12 @@ export interface AuditEnd {
 
 /** Looks at every event: its columns, its text, its signature and its place in the checkpoints. Holds one page. */
 export const createAudit = (options: AuditOptions): Audit => {
-  const { findings, signatures, unverifiable, wholeLog } = options
-  const keys = new Map<string, string>()
+  const { findings, trust, isPart, wholeLog } = options
+  const cutter = new BatchCutter()
+  let { keys } = options
+  const treeKeys = new Map(keys.publicKeys)
   const notes = options.notes.filter(({ frontier }) => frontier.size > options.start.seq)
-  const tree = createTreeCheck(notes, keys, { wholeLog })
+  const tree = createTreeCheck(notes, treeKeys, { wholeLog })
   const domains = new Map<string, number>()
   let last = options.start
   let checked = 0
@@ -58,41 +62,65 @@ export const createAudit = (options: AuditOptions): Audit => {
       columnFaultOf(record, last, { rehash: options.checkHashes }) ?? canonicalFaultOf(record)
     if (columnFault !== null) findings.add(columnFault)
     const introduced = keyIn(record)
-    if (introduced !== null && !keys.has(introduced.nodeId)) keys.set(introduced.nodeId, introduced.publicKey)
+    if (introduced !== null && !treeKeys.has(introduced.nodeId))
+      treeKeys.set(introduced.nodeId, introduced.publicKey)
     const { faults, claims } = tree.add(record)
     for (const fault of faults) findings.add(fault)
     const domain = domainOf(record.type)
     domains.set(domain, (domains.get(domain) ?? 0) + 1)
     last = headOf(record)
     checked += 1
-    return [...claimsOf(record), ...claims]
+    return [...cutter.add(record).flatMap(claimsOf), ...claims]
   }
 
-  const claimsOf = (record: LogRecord): readonly SignatureClaim[] => {
-    const { seq, signature, signer } = record
-    if (signature === null || signer === null) {
-      findings.add(faultAt(record, 'signature', `event ${seq} is not signed`))
-      return []
-    }
-    const publicKeyHex = keys.get(signer)
+  /** The place of the events is signed by their batch, and what they say by each of them. */
+  const claimsOf = (stretch: Stretch): readonly SignatureClaim[] => {
+    if (stretch.kind === 'loose') return looseFrom(stretch.records)
+    const { records, signer, text, signature: signatureHex } = stretch.batch
+    const publicKeyHex = keyOf(keys, signer, trust) ?? keyOfBatch(keys, signer, records)
+    const [first] = records
+    if (first === undefined) return []
     if (publicKeyHex === undefined) {
-      unknownSigners += 1
-      if (unverifiable === 'fault')
+      unknownSigners += records.length
+      if (!isPart)
         findings.add(
-          faultAt(record, 'signature', `the key of ${signer}, who signed event ${seq}, is not known`),
+          faultAt(first, 'signature', `the key of ${signer}, who signed event ${first.seq}, is not accepted`),
         )
       return []
     }
+    for (const record of records) {
+      const event = keyEventIn(record)
+      if (event !== null) keys = evolveKeys(keys, event)
+    }
+    const place = `event ${first.seq} does not have a signature of ${signer} for its place in the log`
     return [
-      {
-        signed: { text: record.payload, signatureHex: signature, publicKeyHex },
-        fault: faultAt(record, 'signature', `event ${seq} does not have a signature of ${signer}`),
-      },
+      { signed: { text, signatureHex, publicKeyHex }, fault: faultAt(first, 'signature', place) },
+      ...records.flatMap((record) => payloadClaimOf(record, publicKeyHex)),
     ]
   }
 
+  const payloadClaimOf = (record: LogRecord, publicKeyHex: string): readonly SignatureClaim[] => {
+    const { seq, payload, signature, signer } = record
+    if (signature === null) {
+      findings.add(faultAt(record, 'signature', `event ${seq} is not signed`))
+      return []
+    }
+    const fault = faultAt(record, 'signature', `event ${seq} does not have a signature of ${signer}`)
+    return [{ signed: { text: payload, signatureHex: signature, publicKeyHex }, fault }]
+  }
+
+  const looseFrom = (records: readonly LogRecord[]): readonly SignatureClaim[] => {
+    const [first] = records
+    // Part of a log may begin inside a batch.
+    const isCutOff = isPart && first !== undefined && first.seq === options.start.seq + 1
+    if (isCutOff) unknownSigners += records.length
+    else if (first !== undefined)
+      findings.add(faultAt(first, 'signature', `event ${first.seq} is in no signed batch`))
+    return []
+  }
+
   const settle = async (claims: readonly SignatureClaim[]): Promise<void> => {
-    for (const index of await signatures.verifyAll(claims.map(({ signed }) => signed))) {
+    for (const index of await trust.signatures.verifyAll(claims.map(({ signed }) => signed))) {
       const claim = claims[index]
       if (claim !== undefined) findings.add(claim.fault)
     }
@@ -100,10 +128,6 @@ export const createAudit = (options: AuditOptions): Audit => {
 
   return {
     add: async (page) => {
-      const unknown = new Set(
-        page.flatMap(({ signer }) => (signer === null || keys.has(signer) ? [] : [signer])),
-      )
-      if (unknown.size > 0) for (const [id, key] of await options.findKeys(unknown)) keys.set(id, key)
       const claims: SignatureClaim[] = []
       for (let from = 0; from < page.length; from += SLICE_EVENTS) {
         for (const record of page.slice(from, from + SLICE_EVENTS)) claims.push(...look(withTexts(record)))
@@ -117,6 +141,7 @@ export const createAudit = (options: AuditOptions): Audit => {
     },
     end: async () => {
       await inWork
+      await settle(cutter.end().flatMap(claimsOf))
       return { checked, last, proven: tree.proven(), unknownSigners, domains }
     },
   }

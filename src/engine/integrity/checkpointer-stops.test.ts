@@ -113,7 +113,7 @@ describe('a log that contradicts its newest checkpoint', () => {
     const wrong = extendFrontier(EMPTY_FRONTIER, leaves.toReversed(), sha256)
     const base = { origin: originOf(records[0]!), head: records[9]!.hash, time: '2026-06-01T00:00:00.000Z' }
     const appendSigned = async (frontier: typeof right, root: Uint8Array): Promise<void> => {
-      const text = checkpointText({ ...base, frontier, root })
+      const text = checkpointText({ ...base, frontier, root, eventRoot: null })
       const [signature = ''] = await node.signAll([text])
       await fixture
         .store()

@@ -13,12 +13,13 @@ import type { Clock } from '../../ports/clock.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import type { Signatures } from '../../ports/signatures.ts'
 import type { Signer } from '../../ports/signer.ts'
+import { storedFrontier } from '../proofs/stored-tree.ts'
 import type { Fault } from './findings.ts'
 import { eventAt, newestFaultOf } from './newest-checkpoint.ts'
 import { sha256 } from './sha256-bytes.ts'
 import { introducedAt } from './signer-keys.ts'
 import { originOf } from './tree-check.ts'
-import { createTreeWalk, type TreeWalk } from './tree-walk.ts'
+import { createTreeWalk, type TreeWalk, type TreeWalkStart } from './tree-walk.ts'
 
 export interface CheckpointerDependencies {
   readonly log: EventLog
@@ -81,15 +82,14 @@ export const createCheckpointer = (dependencies: CheckpointerDependencies): Chec
     if (newest.note === agreed?.note && newest.frontier.size <= head.seq) return null
     const fault = await newestFaultOf(log, newest, head, signatures)
     if (fault !== null) return stop(newest, fault)
-    // The note is signed by a node of this log and its frontier gives its root: a fresh tree starts from there.
-    walk ??= createTreeWalk(log, newest.frontier, newest.head)
+    walk ??= createTreeWalk(log, await startAt(log, newest))
     const { size } = newest.frontier
     // Ours is further already; a smaller one was only written late.
     if (walk.frontier().size > size) return null
     const walkFault = await walk.forward(Math.min(size, walk.frontier().size + dependencies.stepMax))
     if (walkFault !== null) return stop(newest, walkFault)
     if (walk.frontier().size < size) return { status: 'catching-up' }
-    if (!sameBytes(rootOf(walk.frontier(), sha256), newest.root)) return stop(newest, otherTree(newest))
+    if (!agrees(walk, newest)) return stop(newest, otherTree(newest))
     agreed = newest
     return null
   }
@@ -106,7 +106,9 @@ export const createCheckpointer = (dependencies: CheckpointerDependencies): Chec
     if (first !== null) origin = originOf(first)
     assert(origin !== null, 'a log with a head has a first event')
     const time = new Date(clock.now()).toISOString()
-    const text = checkpointText({ origin, frontier, root: rootOf(frontier, sha256), head: tree.head(), time })
+    const root = rootOf(frontier, sha256)
+    const eventRoot = rootOf(tree.eventFrontier(), sha256)
+    const text = checkpointText({ origin, frontier, root, eventRoot, head: tree.head(), time })
     const [signature = ''] = await signer.signAll([text])
     const note = signedNote(text, { keyName: signer.nodeId, publicKey: signer.publicKey, signature }, sha256)
     await checkpoints.append(note)
@@ -120,30 +122,53 @@ export const createCheckpointer = (dependencies: CheckpointerDependencies): Chec
     return fresh >= dependencies.everyEvents || (fresh > 0 && ageMs >= dependencies.everyMs)
   }
 
+  const step = async (when: 'due' | 'now'): Promise<CheckpointStep> => {
+    // Another process can only have made it less urgent: then there is no need to look.
+    if (when === 'due' && agreed !== null && !isDue(agreed, await log.head())) return IDLE
+    // The checkpoints before the head: what is written in between can only make the log longer.
+    const newest = (await checkpoints.read('newest')).notes.at(-1) ?? null
+    if (stopped !== null && stopped.note === (newest?.note ?? null))
+      return { status: 'stopped', fault: stopped.fault }
+    stopped = null
+    if (newest === null && agreed !== null) forget()
+    const head = await log.head()
+    const obstacle = newest === null ? null : await agreeWith(newest, head)
+    if (obstacle !== null) return obstacle
+    const due = when === 'now' ? head.seq > sizeOf(newest) : isDue(newest, head)
+    if (!due || (await whenKnown()) > head.seq) return IDLE
+    walk ??= createTreeWalk(log)
+    const fault = await walk.forward(Math.min(head.seq, walk.frontier().size + dependencies.stepMax))
+    if (fault !== null) return stop(newest, fault)
+    if (walk.frontier().size < (await whenKnown())) return { status: 'catching-up' }
+    const size = await sign(walk)
+    return { status: 'signed', size, behind: head.seq - size >= dependencies.everyEvents }
+  }
+
+  let newestStep: Promise<unknown> = Promise.resolve()
   return {
-    step: async (when) => {
-      // Another process can only have made it less urgent: then there is no need to look.
-      if (when === 'due' && agreed !== null && !isDue(agreed, await log.head())) return IDLE
-      // The checkpoints before the head: what is written in between can only make the log longer.
-      const newest = (await checkpoints.read('newest')).notes.at(-1) ?? null
-      if (stopped !== null && stopped.note === (newest?.note ?? null))
-        return { status: 'stopped', fault: stopped.fault }
-      stopped = null
-      if (newest === null && agreed !== null) forget()
-      const head = await log.head()
-      const obstacle = newest === null ? null : await agreeWith(newest, head)
-      if (obstacle !== null) return obstacle
-      const due = when === 'now' ? head.seq > sizeOf(newest) : isDue(newest, head)
-      if (!due || (await whenKnown()) > head.seq) return IDLE
-      walk ??= createTreeWalk(log)
-      const fault = await walk.forward(Math.min(head.seq, walk.frontier().size + dependencies.stepMax))
-      if (fault !== null) return stop(newest, fault)
-      if (walk.frontier().size < (await whenKnown())) return { status: 'catching-up' }
-      const size = await sign(walk)
-      return { status: 'signed', size, behind: head.seq - size >= dependencies.everyEvents }
+    // One at a time: the keeper follows the log while others ask for a checkpoint at once.
+    step: (when) => {
+      const next = newestStep.then(() => step(when))
+      newestStep = next.catch(() => undefined)
+      return next
     },
   }
 }
+
+/**
+ * A note that is signed by a node of this log, and whose frontier gives its root, is where fresh trees start. Of the tree
+ * over event hashes it has the root only; the stored nodes must give the same one. Otherwise the walk begins anew.
+ */
+const startAt = async (log: EventLog, newest: SignedCheckpoint): Promise<TreeWalkStart | undefined> => {
+  const { frontier, eventRoot, head } = newest
+  const eventFrontier = eventRoot === null ? null : await storedFrontier(log, frontier.size)
+  if (eventRoot === null || eventFrontier === null) return undefined
+  return sameBytes(rootOf(eventFrontier, sha256), eventRoot) ? { frontier, eventFrontier, head } : undefined
+}
+
+const agrees = (walk: TreeWalk, { root, eventRoot }: SignedCheckpoint): boolean =>
+  sameBytes(rootOf(walk.frontier(), sha256), root) &&
+  (eventRoot === null || sameBytes(rootOf(walk.eventFrontier(), sha256), eventRoot))
 
 const sizeOf = (newest: SignedCheckpoint | null): number => newest?.frontier.size ?? 0
 

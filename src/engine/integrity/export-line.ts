@@ -47,6 +47,7 @@ const eventRecord = z.object({
   signature: z.string().nullable(),
   signer: z.string().nullable(),
   recorded_at: z.string(),
+  batch_signature: z.string().nullable(),
 })
 
 const recordOf = (data: z.infer<typeof eventRecord>, payload: string): LogRecord => ({
@@ -64,6 +65,7 @@ const recordOf = (data: z.infer<typeof eventRecord>, payload: string): LogRecord
   signature: data.signature,
   signer: data.signer,
   recordedAt: data.recorded_at,
+  batchSignature: data.batch_signature,
 })
 
 const malformed = (

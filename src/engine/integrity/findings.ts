@@ -1,7 +1,13 @@
 import type { ChainFaultKind } from '../../ports/event-log.ts'
 
 /** Why a log is not what it was: the chain's own faults, and what only texts, keys and checkpoints show. */
-export type IntegrityReason = ChainFaultKind | 'canonical' | 'signature' | 'checkpoint' | 'truncated'
+export type IntegrityReason =
+  | ChainFaultKind
+  | 'canonical'
+  | 'signature'
+  | 'checkpoint'
+  | 'truncated'
+  | 'snapshot'
 
 export interface Fault {
   readonly reason: IntegrityReason
@@ -58,6 +64,7 @@ const CHECK_OF: Readonly<Record<IntegrityReason, keyof Checks>> = {
   signature: 'signatures',
   checkpoint: 'checkpoint',
   truncated: 'checkpoint',
+  snapshot: 'signatures',
 }
 
 /** Of several faults in one event the one that explains the others: a changed text also breaks its signature. */
@@ -71,6 +78,7 @@ const STRENGTH: readonly IntegrityReason[] = [
   'signature',
   'checkpoint',
   'truncated',
+  'snapshot',
 ]
 
 const comesBefore = (fault: Fault, other: Fault): boolean => {

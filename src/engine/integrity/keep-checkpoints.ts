@@ -9,6 +9,8 @@ export interface KeeperDependencies {
   readonly checkpointer: Checkpointer
   readonly clock: Pick<Clock, 'now'>
   readonly everyMs: number
+  /** Called after each checkpoint; the next one waits for it. */
+  readonly onSigned?: () => Promise<void>
   /** Called once when checkpointing stops because the log contradicts its checkpoints. */
   readonly onStopped: (fault: Fault) => void
   readonly onError: (what: string, error: unknown) => void
@@ -35,6 +37,7 @@ export const keepCheckpoints = (dependencies: KeeperDependencies): CheckpointKee
         reported = result.fault
         dependencies.onStopped(result.fault)
       }
+      if (result.status === 'signed') await dependencies.onSigned?.()
       return result.status === 'signed' && result.behind ? 'catching-up' : result.status
     } catch (error) {
       dependencies.onError('no checkpoint was made', error)

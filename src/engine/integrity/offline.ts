@@ -4,6 +4,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Signatures } from '../../ports/signatures.ts'
 import { createAudit, type Audit, type AuditEnd } from './audit.ts'
 import { parseExportLine } from './export-line.ts'
+import { NO_KEYS } from '../../core/operations/keys.ts'
 import { createFindings, type Findings } from './findings.ts'
 import { reportOf, type IntegrityReport } from './report.ts'
 
@@ -38,16 +39,15 @@ export const verifyExport = async (
     if (audit === null) {
       start = headBefore(page[0])
       const wholeLog = start.seq === 0
-      const unverifiable = wholeLog ? 'fault' : 'count'
       audit = createAudit({
         start,
         checkHashes: true,
         wholeLog,
-        unverifiable,
+        isPart: !wholeLog,
         notes,
-        signatures,
+        trust: { signatures, own: null, firstHash: null },
         findings,
-        findKeys: noKeys,
+        keys: NO_KEYS,
       })
     }
     await audit.add(page)
@@ -80,8 +80,6 @@ export const verifyExport = async (
 const PAGE_SIZE = 500
 
 const NOTHING: AuditEnd = { checked: 0, last: EMPTY_HEAD, proven: 0, unknownSigners: 0, domains: new Map() }
-
-const noKeys = (): Promise<ReadonlyMap<string, string>> => Promise.resolve(new Map())
 
 async function* pagesOf(
   lines: AsyncIterable<string>,

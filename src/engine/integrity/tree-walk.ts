@@ -1,5 +1,5 @@
 import { EMPTY_HEAD, headOf, type Head, type LogRecord } from '../../core/log/event.ts'
-import { EMPTY_FRONTIER, extendFrontier, type Frontier } from '../../core/log/merkle.ts'
+import { EMPTY_FRONTIER, eventLeaf, extendFrontier, type Frontier } from '../../core/log/merkle.ts'
 import { missingFault, type EventLog } from '../../ports/event-log.ts'
 import type { Fault } from './findings.ts'
 import { yieldToEventLoop } from '../../ports/yield-to-event-loop.ts'
@@ -8,19 +8,31 @@ import { sha256 } from './sha256-bytes.ts'
 import { findKeys, keyIn } from './signer-keys.ts'
 import { leafOfRecord } from './tree-check.ts'
 
-/** A tree that grows along the log, from its beginning or from a frontier that was checked. */
+/** Two trees that grow along the log, from its beginning or from frontiers that were checked. */
 export interface TreeWalk {
+  /** Of the tree over whole records. */
   frontier(): Frontier
+  /** Of the tree over event hashes, which proofs lead to. */
+  eventFrontier(): Frontier
   /** Chain hash of the newest event in the tree. */
   head(): string
   /** Takes in the events up to this seq, unless one of them does not follow the one before it. */
   forward(upTo: number): Promise<Fault | null>
 }
 
-export const createTreeWalk = (log: EventLog, start: Frontier = EMPTY_FRONTIER, headHash = ''): TreeWalk => {
+export interface TreeWalkStart {
+  readonly frontier: Frontier
+  readonly eventFrontier: Frontier
+  /** Chain hash of the newest event in both. */
+  readonly head: string
+}
+
+const AT_FIRST: TreeWalkStart = { frontier: EMPTY_FRONTIER, eventFrontier: EMPTY_FRONTIER, head: '' }
+
+export const createTreeWalk = (log: EventLog, start: TreeWalkStart = AT_FIRST): TreeWalk => {
   const keys = new Map<string, string>()
-  let frontier = start
-  let last: Head = { ...EMPTY_HEAD, seq: start.size, hash: headHash }
+  let { frontier, eventFrontier } = start
+  let last: Head = { ...EMPTY_HEAD, seq: frontier.size, hash: start.head }
 
   const learnKeys = async (records: readonly LogRecord[]): Promise<void> => {
     for (const record of records) {
@@ -37,20 +49,24 @@ export const createTreeWalk = (log: EventLog, start: Frontier = EMPTY_FRONTIER, 
   const takeIn = async (records: readonly LogRecord[]): Promise<Fault | null> => {
     await learnKeys(records)
     const leaves: Uint8Array[] = []
+    const eventLeaves: Uint8Array[] = []
     let previous = last
     for (const record of records) {
       const fault = columnFaultOf(record, previous, { rehash: false })
       if (fault !== null) return fault
       leaves.push(leafOfRecord(record, keys))
+      eventLeaves.push(eventLeaf(record.hash, sha256))
       previous = headOf(record)
     }
     frontier = extendFrontier(frontier, leaves, sha256)
+    eventFrontier = extendFrontier(eventFrontier, eventLeaves, sha256)
     last = previous
     return null
   }
 
   return {
     frontier: () => frontier,
+    eventFrontier: () => eventFrontier,
     head: () => last.hash,
     forward: async (upTo) => {
       for await (const page of log.scan({ after: last.seq, upTo })) {

@@ -2,7 +2,6 @@ import { EMPTY_HEAD, headOf, type Head } from '../../core/log/event.ts'
 import type { CheckpointStore, StoredCheckpoints } from '../../ports/checkpoints.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { missingFault, type EventLog } from '../../ports/event-log.ts'
-import type { Signatures } from '../../ports/signatures.ts'
 import { createAudit, type AuditEnd } from './audit.ts'
 import { checkEnds, checkLast } from './ends-check.ts'
 import { createFindings, type Findings } from './findings.ts'
@@ -10,15 +9,18 @@ import { checkIndex } from './index-check.ts'
 import { newestFaultOf } from './newest-checkpoint.ts'
 import { faultFrom } from './record-check.ts'
 import { reportOf, type IntegrityReport } from './report.ts'
-import { findKeys } from './signer-keys.ts'
+import { missingCheckpointFault } from './recorded-checkpoint.ts'
+import { keysUpTo, snapshotFaultOf, type Trust } from './trust.ts'
+import { NO_KEYS } from '../../core/operations/keys.ts'
+import { STATE_VERSION } from '../../core/state.ts'
 
 export interface VerifyOptions {
   readonly mode: 'fast' | 'full'
   /** How many of the newest events `fast` looks at. */
   readonly n: number
   /** Null where the log has none: in memory. */
-  readonly checkpoints: CheckpointStore | null
-  readonly signatures: Signatures
+  readonly checkpoints: Pick<CheckpointStore, 'read'> | null
+  readonly trust: Trust
   readonly clock: Pick<Clock, 'now'>
   readonly onProgress?: (progress: VerifyProgress) => void
 }
@@ -44,6 +46,10 @@ export const verifyLog = async (log: EventLog, options: VerifyOptions): Promise<
   await checkEnds(log, head, eventCount, findings)
   const end = await (mode === 'full' ? verifyAll : verifyNewest)(log, head, stored, options, findings)
   checkUnreadable(stored, findings)
+  await checkSnapshot(log, options.trust, findings)
+  await checkFirst(log, options.trust, findings)
+  const missing = checkpoints === null ? null : await missingCheckpointFault(log, stored.notes.at(-1), head)
+  if (missing !== null) findings.add(missing)
   return reportOf(findings, {
     mode,
     checked: end.checked,
@@ -60,7 +66,7 @@ const verifyAll = async (
   log: EventLog,
   head: Head,
   { notes }: StoredCheckpoints,
-  { signatures, onProgress }: VerifyOptions,
+  { trust, onProgress }: VerifyOptions,
   findings: Findings,
 ): Promise<AuditEnd> => {
   const total = head.seq
@@ -74,11 +80,11 @@ const verifyAll = async (
     // The store reports only its first fault: a broken chain is checked again, event by event.
     checkHashes: !chain.ok,
     wholeLog: true,
-    unverifiable: 'fault',
+    isPart: false,
     notes,
-    signatures,
+    trust,
     findings,
-    findKeys: async () => new Map(),
+    keys: NO_KEYS,
   })
   let checked = 0
   for await (const page of log.scan({ after: 0, upTo: total })) {
@@ -93,7 +99,7 @@ const verifyAll = async (
   await checkIndex(log, head, end.domains, findings)
   const newest = notes.at(-1)
   if (newest !== undefined && newest.frontier.size > head.seq) {
-    const fault = await newestFaultOf(log, newest, head, signatures)
+    const fault = await newestFaultOf(log, newest, head, trust.signatures)
     if (fault !== null) findings.add(fault)
   }
   return end
@@ -103,19 +109,21 @@ const verifyNewest = async (
   log: EventLog,
   head: Head,
   { notes }: StoredCheckpoints,
-  { n, signatures, onProgress }: VerifyOptions,
+  { n, trust, onProgress }: VerifyOptions,
   findings: Findings,
 ): Promise<AuditEnd> => {
-  const after = Math.max(0, head.seq - n)
+  const asked = Math.max(0, head.seq - n)
+  // From the beginning of a batch on: its signature is for all its events.
+  const after = await endOfBatch(log, asked)
   const audit = createAudit({
     start: await headAt(log, after, findings),
     checkHashes: true,
     wholeLog: false,
-    unverifiable: 'fault',
+    isPart: false,
     notes: [],
-    signatures,
+    trust,
     findings,
-    findKeys: (nodeIds) => findKeys(log, nodeIds),
+    keys: await keysUpTo(log, after, trust),
   })
   let checked = 0
   for await (const page of log.scan({ after, upTo: head.seq })) {
@@ -126,9 +134,42 @@ const verifyNewest = async (
   const end = await audit.end()
   checkLast(end.last, head, findings)
   const newest = notes.at(-1)
-  const fault = newest === undefined ? null : await newestFaultOf(log, newest, head, signatures)
+  const fault = newest === undefined ? null : await newestFaultOf(log, newest, head, trust.signatures)
   if (fault !== null) findings.add(fault)
-  return end
+  return { ...end, checked: Math.min(end.checked, head.seq - asked) }
+}
+
+/** The newest event up to this one that ends a batch; 0 for the beginning of the log. */
+const endOfBatch = async (log: EventLog, seq: number): Promise<number> => {
+  for (let before = seq + 1; before > 1;) {
+    const page = await log.read({ before, order: 'desc', limit: PAGE_SIZE })
+    const end = page.find(({ batchSignature }) => batchSignature !== null)
+    if (end !== undefined) return end.seq
+    before = page.at(-1)?.seq ?? 1
+  }
+  return 0
+}
+
+const PAGE_SIZE = 100
+
+/** A log that was exchanged as a whole agrees with itself, but not with what this node remembers of it. */
+const checkFirst = async (log: EventLog, { firstHash }: Trust, findings: Findings): Promise<void> => {
+  if (firstHash === null) return
+  const [first] = await log.read({ order: 'asc', limit: 1 })
+  if (first?.hash === firstHash) return
+  const detail =
+    first === undefined
+      ? 'the log is empty, but this node has written to it'
+      : 'the log does not begin with the event that this node has pinned: it was exchanged'
+  findings.add({ reason: 'truncated', seq: 1, id: null, shownAt: 1, detail })
+}
+
+/** Not part of the log, but what the next start would believe. */
+const checkSnapshot = async (log: EventLog, trust: Trust, findings: Findings): Promise<void> => {
+  const snapshot = await log.loadSnapshot(STATE_VERSION)
+  const detail = snapshot === null ? null : await snapshotFaultOf(log, snapshot, trust)
+  if (detail !== null)
+    findings.add({ reason: 'snapshot', seq: null, id: null, shownAt: Number.MAX_SAFE_INTEGER, detail })
 }
 
 /** The event before the window, whose hash the first event of the window must name. */

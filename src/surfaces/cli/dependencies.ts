@@ -3,6 +3,8 @@ import type { StrategyName } from '../../backtest/strategies.ts'
 import type { EnvironmentVariables } from '../../core/config/environment.ts'
 import type { JsonObject } from '../../core/shared/json.ts'
 import type { Engine } from '../../engine/engine.ts'
+import type { Trust } from '../../engine/integrity/trust.ts'
+import type { CheckpointStep } from '../../engine/integrity/checkpointer.ts'
 import type { Broker } from '../../ports/broker.ts'
 import type { CheckpointStore } from '../../ports/checkpoints.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -90,6 +92,10 @@ export interface IdentityCommands {
   readonly describe: () => Promise<IdentityDescription>
   /** Loads the saved identity or saves a new one; in plain text only for development and without a password. */
   readonly create: (options: { readonly development: boolean }) => Promise<CreatedIdentity>
+  /** Saves the identity that will follow the saved one, unless it is there. */
+  readonly prepareSuccessor: () => Promise<{ readonly nodeId: string; readonly publicKey: string }>
+  /** Puts it in the place of the saved one. */
+  readonly installSuccessor: () => Promise<void>
 }
 
 export interface CreatedIdentity {
@@ -115,8 +121,14 @@ export interface StoreSession extends AsyncDisposable {
   readonly log: EventLog
   /** Null where the log has none. */
   readonly checkpoints: CheckpointStore | null
+  /** How what is read is checked: with this node's key, if it has one. */
+  readonly trust: Trust
+  /** From now on the log as it is counts as the one at this place. */
+  readonly pinLog: () => Promise<void>
   /** For those who write: opened on first use, and by then the log knows this node's key. */
   readonly openEngine: () => Promise<Engine>
+  /** One step towards a checkpoint of the log as it is now, signed with the key of this home. */
+  readonly signCheckpoint: () => Promise<CheckpointStep>
 }
 
 /** What the command line says instead of the configuration. */

@@ -71,7 +71,17 @@ export const COMMANDS: Readonly<Record<string, readonly (readonly [string, strin
       'verify that no stored event was changed or removed',
       () => import('./commands/integrity.ts'),
     ],
+    [
+      'prove',
+      'write a proof that an event is in the log, for outsiders',
+      () => import('./commands/prove.ts'),
+    ],
     ['replay', 'rebuild the state from the log and compare it', () => import('./commands/replay.ts')],
+    [
+      'verify-proof',
+      'check a proof offline, with nothing but the public key',
+      () => import('./commands/verify-proof.ts'),
+    ],
   ],
   Settings: [
     ['config', 'show, check or change settings', () => import('./commands/config.ts')],

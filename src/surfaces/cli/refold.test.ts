@@ -1,3 +1,4 @@
+import { signatures } from '../../adapters/platform/signatures/signatures.ts'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { EventLog, LogQuery } from '../../ports/event-log.ts'
 import { Failure } from './failure.ts'
@@ -36,7 +37,7 @@ const growing = (log: EventLog, timesMax: number): EventLog => {
 it('compares both folds at the same place, though the log grows meanwhile', async () => {
   const log = home.log()
   if (log === null) throw new Error('no log')
-  const result = await refold(growing(log, 5), options)
+  const result = await refold(growing(log, 5), { signatures, own: null, firstHash: null }, options)
   expect(result.identical).toBe(true)
   expect(result.seq).toBe((await log.head()).seq)
 })
@@ -59,5 +60,7 @@ it('gives up on a log that never stands still', async () => {
       return typeof member === 'function' ? member.bind(target) : member
     },
   })
-  await expect(refold(restless, options)).rejects.toBeInstanceOf(Failure)
+  await expect(refold(restless, { signatures, own: null, firstHash: null }, options)).rejects.toBeInstanceOf(
+    Failure,
+  )
 })

@@ -3,6 +3,7 @@ import { encodeState } from '../../core/state-codec.ts'
 import { evolve, type State } from '../../core/state.ts'
 import type { JsonObject } from '../../core/shared/json.ts'
 import { catchUp, EMPTY_MEMORY, recall, stateHashOf, type Memory } from '../../engine/memory.ts'
+import type { Trust } from '../../engine/integrity/trust.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import { Failure } from './failure.ts'
 
@@ -31,18 +32,26 @@ export const NOTHING_FOLDED: Refold = {
   stateHash: stateHashOf(EMPTY_MEMORY.state),
 }
 
-export const refold = async (log: EventLog, { hashAtSeq, onProgress }: RefoldOptions): Promise<Refold> => {
+export const refold = async (
+  log: EventLog,
+  trust: Trust,
+  { hashAtSeq, onProgress }: RefoldOptions,
+): Promise<Refold> => {
   const { seq: total } = await log.head()
   let before: State = EMPTY_MEMORY.state
   let wanted: State | null = null
-  const folded = await catchUp(log, EMPTY_MEMORY, ({ memory, events }) => {
-    if (hashAtSeq !== null && before.seq < hashAtSeq && hashAtSeq <= memory.head.seq) {
-      wanted = events.filter(({ seq }) => seq <= hashAtSeq).reduce(evolve, before)
-    }
-    before = memory.state
-    onProgress(memory.head.seq, total)
+  const folded = await catchUp(log, EMPTY_MEMORY, {
+    trust,
+    onPage: ({ memory, events }) => {
+      if (hashAtSeq !== null && before.seq < hashAtSeq && hashAtSeq <= memory.head.seq) {
+        wanted = events.filter(({ seq }) => seq <= hashAtSeq).reduce(evolve, before)
+      }
+      before = memory.state
+      onProgress(memory.head.seq, total)
+    },
   })
-  const [full, live] = await atSamePlace(log, folded, await catchUp(log, await recall(log)))
+  const recalled = await catchUp(log, await recall(log, trust), { trust })
+  const [full, live] = await atSamePlace(log, trust, folded, recalled)
   return {
     seq: full.head.seq,
     identical: stateHashOf(full.state) === stateHashOf(live.state),
@@ -56,14 +65,15 @@ const ROUNDS_MAX = 1000
 /** A running service appends meanwhile: the one behind catches up until both have seen the same. */
 const atSamePlace = async (
   log: EventLog,
+  trust: Trust,
   first: Memory,
   second: Memory,
 ): Promise<readonly [Memory, Memory]> => {
   let [full, live] = [first, second]
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
     if (full.head.seq === live.head.seq) return [full, live]
-    if (full.head.seq < live.head.seq) full = await catchUp(log, full)
-    else live = await catchUp(log, live)
+    if (full.head.seq < live.head.seq) full = await catchUp(log, full, { trust })
+    else live = await catchUp(log, live, { trust })
   }
   throw new Failure('store.unavailable', 'the log grows too fast to compare two readings of it', {
     advice: 'Try again when the service is less busy.',

@@ -188,6 +188,7 @@ const problemOf = (error: unknown): Problem => {
 /** Errors of adapters, which a surface knows by name only. */
 const CODES_BY_NAME: Readonly<Record<string, FailureCode>> = {
   ConfigurationFileError: 'config.not_saved',
+  IdentityNotAdmittedError: 'identity.not_admitted',
   IdentityUnreadableError: 'identity.unavailable',
   SecurityError: 'security.refused',
   StoreUnavailableError: 'store.unavailable',

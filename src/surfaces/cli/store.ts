@@ -7,6 +7,7 @@ import type { Engine } from '../../engine/engine.ts'
 import { catchUp, recall } from '../../engine/memory.ts'
 import { knownRefusal } from '../../engine/queries/trading-records.ts'
 import { rehearse } from '../../engine/queries/views.ts'
+import type { Trust } from '../../engine/integrity/trust.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import type { Invocation } from './command.ts'
 import { settingsOf } from './configuration.ts'
@@ -25,18 +26,19 @@ export const openExisting = async ({ openExistingStore, home }: Invocation): Pro
 /** Reads the log of this home; without a store the result is `otherwise`, and nothing is created. */
 export const withLog = async <Result>(
   { openExistingStore }: Invocation,
-  read: (log: EventLog) => Promise<Result>,
+  read: (log: EventLog, trust: Trust) => Promise<Result>,
   otherwise: Result,
 ): Promise<Result> => {
   await using session = await openExistingStore()
-  return session === null ? otherwise : await read(session.log)
+  return session === null ? otherwise : await read(session.log, session.trust)
 }
 
 export const readState = (invocation: Invocation): Promise<State> =>
   withLog(invocation, stateOf, INITIAL_STATE)
 
 /** Nothing is written, not even a snapshot. */
-export const stateOf = async (log: EventLog): Promise<State> => (await catchUp(log, await recall(log))).state
+export const stateOf = async (log: EventLog, trust: Trust): Promise<State> =>
+  (await catchUp(log, await recall(log, trust), { trust })).state
 
 /** The events that were written; a refusal is a failure. */
 export const execute = async (engine: Engine, command: EngineCommand): Promise<readonly Stamped[]> => {
@@ -87,18 +89,24 @@ export const recordAccess = async (
   command: string,
   denial: string | null = null,
 ): Promise<void> => {
-  await execute(engine, {
-    kind: 'record-access',
-    surface: 'cli',
-    entry: {
-      resource: `cli:${command}`,
-      action: 'write',
-      outcome: denial === null ? 'allowed' : 'denied',
-      reason: denial,
-      request_id: requestId,
-    },
-  })
+  await execute(engine, accessCommand({ requestId }, command, denial))
 }
+
+export const accessCommand = (
+  { requestId }: Pick<Invocation, 'requestId'>,
+  command: string,
+  denial: string | null = null,
+): EngineCommand => ({
+  kind: 'record-access',
+  surface: 'cli',
+  entry: {
+    resource: `cli:${command}`,
+    action: 'write',
+    outcome: denial === null ? 'allowed' : 'denied',
+    reason: denial,
+    request_id: requestId,
+  },
+})
 
 /** Records a write that went into a file, after the commands that follow from it. */
 export type RecordInLog = (command: string, ...alongside: readonly EngineCommand[]) => Promise<void>

@@ -4,22 +4,30 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
+import { sha256Hex } from '../../../test/records.fixture.ts'
 import { testClock } from '../../../test/signer.fixture.ts'
+import { nodeOf, resigned, started } from '../../../test/tamper/signed-log.fixture.ts'
 import { checkpointFile } from '../../adapters/platform/checkpoint-file/checkpoint-file.ts'
 import { openConfigurationStore } from '../../adapters/platform/config-file/configuration-store.ts'
 import { createUserSettings } from '../../adapters/platform/config-file/user-settings.ts'
 import { loadConfiguration } from '../../adapters/platform/config-file/sources.ts'
 import { describeIdentity } from '../../adapters/platform/identity/identity-file.ts'
 import { createEphemeralIdentity } from '../../adapters/platform/identity/identity.ts'
-import { loadIdentity } from '../../adapters/platform/identity/load-identity.ts'
+import {
+  installSuccessor,
+  loadIdentity,
+  prepareSuccessor,
+} from '../../adapters/platform/identity/load-identity.ts'
 import { createSigner } from '../../adapters/platform/identity/signer.ts'
 import { signatures } from '../../adapters/platform/signatures/signatures.ts'
 import { createVault, type Vault } from '../../adapters/platform/vault/vault.ts'
 import { MemoryLog } from '../../adapters/storage/memory/memory-log.ts'
-import type { LogRecord } from '../../core/log/event.ts'
+import { EMPTY_HEAD, stampedFrom, type LogRecord, type Stamped } from '../../core/log/event.ts'
+import { chain } from '../../core/log/hash-chain.ts'
+import { BEFORE_ALL } from '../../core/shared/brand.ts'
 import { runBacktest } from '../../compose/backtest.ts'
 import { Engine } from '../../engine/engine.ts'
-import { createCheckpointer } from '../../engine/integrity/checkpointer.ts'
+import { CHECKPOINT_PACE, createCheckpointer } from '../../engine/integrity/checkpointer.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import type { Signer } from '../../ports/signer.ts'
 import { Failure } from './failure.ts'
@@ -52,6 +60,7 @@ export const openTestHome = async () => {
   let log: EventLog | null = null
   const services: ServiceOptions[] = []
   let opened = 0
+  let lastSigner: Signer | null = null
 
   // One per password: making its key takes a while.
   const vaults = new Map<string | undefined, Vault>()
@@ -71,17 +80,28 @@ export const openTestHome = async () => {
       const identityOptions = { home, password, nodePrefix: 'svc', clock }
       const devMode = environment['SVC_DEV_MODE'] === '1'
 
-      const sessionOn = (existing: EventLog): StoreSession => {
+      const sessionOn = async (existing: EventLog): Promise<StoreSession> => {
+        const { node_id: nodeId, public_key: publicKey } = await describeIdentity(home)
+        const ownKey = nodeId === null || publicKey === null ? null : { nodeId, publicKey }
         opened += 1
         let engine: Engine | null = null
         let signer: Signer | null = null
         return {
           log: existing,
           checkpoints,
+          trust: { signatures, own: ownKey, firstHash: null },
+          pinLog: async () => undefined,
           openEngine: async () => {
             signer ??= await openSigner()
+            lastSigner = signer
             engine ??= await startEngine(existing, signer)
             return engine
+          },
+          signCheckpoint: async () => {
+            signer ??= await openSigner()
+            engine ??= await startEngine(existing, signer)
+            const dependencies = { log: existing, checkpoints, signer, signatures, clock }
+            return createCheckpointer({ ...dependencies, ...CHECKPOINT_PACE }).step('now')
           },
           [Symbol.asyncDispose]: async () => {
             opened -= 1
@@ -157,6 +177,8 @@ export const openTestHome = async () => {
             const { status, encrypted } = loaded
             return { status, path: 'identity/identity.json', nodeId, publicKey, encrypted }
           },
+          prepareSuccessor: () => prepareSuccessor({ ...identityOptions, devMode: true }),
+          installSuccessor: () => installSuccessor(home),
         },
         vault: vaultWith(password),
         openExistingStore: async () => (log === null ? null : sessionOn(log)),
@@ -204,8 +226,41 @@ export const openTestHome = async () => {
     /** What services were asked to be. */
     services,
     log: () => log,
+    /** The key of the command that wrote last. */
+    signer: (): Signer => {
+      if (lastSigner === null) throw new Error('nothing was written yet')
+      return lastSigner
+    },
     records: async (): Promise<readonly LogRecord[]> =>
       log === null ? [] : log.read({ order: 'asc', limit: 1_000_000 }),
+    /** As if a node had stored these events, which nobody has signed yet, one by one. */
+    adoptRecords: async (records: readonly LogRecord[]): Promise<void> => {
+      const node = nodeOf(7)
+      const begin = records[0] === undefined ? BEFORE_ALL : stampedFrom(records[0]).recordedAt
+      const first: Stamped = {
+        ...started(node),
+        seq: 0,
+        id: 'started',
+        ts: begin,
+        recordedAt: begin,
+        traceId: null,
+        dedupeKey: null,
+        source: 'system',
+      }
+      const events = [first, ...records.map(stampedFrom)].map((event, index) => ({
+        ...event,
+        seq: index + 1,
+      }))
+      const chained = chain(events, EMPTY_HEAD, sha256Hex)
+      const unsigned = { signature: null, signer: node.nodeId, batchSignature: null }
+      const adopted = new MemoryLog()
+      const signed = await resigned(
+        chained.map((record) => ({ ...record, ...unsigned })),
+        node,
+      )
+      await adopted.append(signed, EMPTY_HEAD)
+      log = adopted
+    },
     /** As if somebody had changed the database behind our back. */
     replaceRecords: async (records: readonly LogRecord[]): Promise<void> => {
       const replaced = new MemoryLog()

@@ -1,4 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { hash } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -71,6 +72,28 @@ describe('pages', () => {
       expect([status, headers['allow']]).toEqual([405, allow])
     }
     expect((await dashboard.ask('GET', '/login')).headers['location']).toBe('/')
+  })
+})
+
+describe('the page that verifies proofs', () => {
+  const verifying = '<style>p{}</style><script>let inline</script>'
+  const hashOf = (text: string): string => `'sha256-${hash('sha256', text, 'base64')}'`
+
+  it('is public, with a policy that allows its own script and style and nothing else', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'svc-verify-page-'))
+    for (const name of ['index.html', 'sign-in.html']) await writeFile(join(folder, name), '')
+    await writeFile(join(folder, 'verify.html'), verifying)
+    const other = await startTestDashboard({ folder })
+    const { status, headers, text } = await other.ask('GET', '/verify')
+    expect([status, headers['content-type'], text]).toEqual([200, 'text/html; charset=utf-8', verifying])
+    expect(headers['content-security-policy']).toBe(
+      `default-src 'none'; script-src ${hashOf('let inline')}; style-src ${hashOf('p{}')}; ` +
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    )
+    expect((await other.ask('POST', '/verify')).status).toBe(405)
+    expect((await other.ask('GET', '/')).headers['content-security-policy']).toBe(POLICY)
+    await other.close()
+    await rm(folder, { recursive: true })
   })
 })
 

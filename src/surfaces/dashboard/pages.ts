@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { extname, join } from 'node:path'
@@ -7,8 +8,16 @@ export interface BuiltPages {
   /** The app, for signed-in users. */
   readonly app: string
   readonly signIn: string
+  /** Verifies proofs without the service; public. Null where the pages lack it. */
+  readonly verify: StandalonePage | null
   /** Everything else, by path; all of it public. */
   readonly assets: ReadonlyMap<string, Asset>
+}
+
+/** A page with its script and style inside, and the policy that allows just these. */
+interface StandalonePage {
+  readonly html: string
+  readonly policy: string
 }
 
 interface Asset {
@@ -35,8 +44,28 @@ export const loadPages = (folder: string): BuiltPages | null => {
   return {
     app: read('index.html').toString('utf8'),
     signIn: read('sign-in.html').toString('utf8'),
+    verify: files.includes('verify.html') ? standalone(read('verify.html').toString('utf8')) : null,
     assets: new Map(assets),
   }
+}
+
+export const sendStandalone = (response: ServerResponse, { html, policy }: StandalonePage): void =>
+  sendText(response, 200, 'text/html; charset=utf-8', html, { 'Content-Security-Policy': policy })
+
+const standalone = (html: string): StandalonePage => {
+  const allowed = (tag: 'script' | 'style'): string =>
+    [...html.matchAll(new RegExp(`<${tag}>(.*?)</${tag}>`, 'gs'))]
+      .map(([, content = '']) => `'sha256-${hash('sha256', content, 'base64')}'`)
+      .join(' ')
+  const policy = [
+    "default-src 'none'",
+    `script-src ${allowed('script')}`,
+    `style-src ${allowed('style')}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ')
+  return { html, policy }
 }
 
 /** Files with a hash in their name are cached forever. */

@@ -7,7 +7,7 @@ import {
   type DashboardLimits,
   type DashboardContext,
 } from './context.ts'
-import { loadPages, sendAsset, signInPage } from './pages.ts'
+import { loadPages, sendAsset, sendStandalone, signInPage } from './pages.ts'
 import { refuse, SECURITY_HEADERS, sendJson, sendText } from './responses.ts'
 import { createSealer, FailedSignIns, isSameOrigin } from './sessions.ts'
 import { safePath, signIn, signOut, visitorOf, type Visitor } from './sign-in.ts'
@@ -91,6 +91,8 @@ const answerRequest = async (
   }
   if (!isRead(request)) return notAllowed(response, 'GET, HEAD')
   if (path === '/healthz') return sendJson(response, 200, { ok: true })
+  const { verify } = context.pages
+  if (path === '/verify' && verify !== null) return sendStandalone(response, verify)
   const asset = context.pages.assets.get(path)
   if (asset !== undefined) return sendAsset(request, response, asset)
   if (/\.[a-z0-9]+$/i.test(path)) return refuse(response, 'route.not_found', 'No such file')

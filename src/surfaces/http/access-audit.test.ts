@@ -122,14 +122,14 @@ describe('the audit', () => {
   })
 
   it('records a bounded number of callers without a token in all', async () => {
-    const door = (index: number) =>
-      route('GET', `/door-${index}`, 'read', {
-        summary: 'a door',
+    const endpoint = (index: number) =>
+      route('GET', `/endpoint-${index}`, 'read', {
+        summary: 'an endpoint',
         response: z.object({}),
         handler: () => ok({}),
       })
-    const doors = Array.from({ length: DENIALS_PER_MINUTE_MAX + 10 }, (_, index) => door(index))
-    const many = routes('Test', Object.fromEntries(doors.entries()))
+    const endpoints = Array.from({ length: DENIALS_PER_MINUTE_MAX + 10 }, (_, index) => endpoint(index))
+    const many = routes('Test', Object.fromEntries(endpoints.entries()))
     const server = await start({ routes: many })
     for (const { path } of many) await server.call('GET', path, { token: null })
     expect(await server.auditEntries()).toHaveLength(DENIALS_PER_MINUTE_MAX)

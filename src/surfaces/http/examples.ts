@@ -113,6 +113,7 @@ export const EVENT_RECORD = {
     'db1c806067734ef81ea84286e5b214b40297af8991a69b193224088792e5cda9590c88375bf2c4c16b672ebabe30481c805f8c368b5d9769ada2bbfe9cb9ea00',
   signer: NODE_ID,
   recorded_at: TS,
+  batch_signature: `1:${'c'.repeat(128)}`,
 } as const
 
 export const ATTRIBUTION = {

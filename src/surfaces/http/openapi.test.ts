@@ -39,6 +39,7 @@ const operationOf = (method: string, url: string): Operation | undefined =>
 
 /** Nothing owes karma, no intent waits, nothing is open or held back. */
 const NOTHING_THERE = new Set([
+  'openTraceSession',
   'approveIntent',
   'cancelOrder',
   'closePosition',
@@ -96,13 +97,13 @@ describe('the OpenAPI document', () => {
     }
     const optional = ROUTES.filter(bodyIsOptional)
     expect(optional.map(({ operationId }) => operationId)).toEqual([
+      'openTraceSession',
       'approveIntent',
       'denyIntent',
       'cancelOrder',
       'closeAllPositions',
       'closePosition',
       'giveFeedback',
-      'openTraceSession',
     ])
     expect((await server.call('POST', '/positions/close-all')).status).toBe(200)
     expect((await server.call('POST', '/trace/sessions')).status).toBe(201)

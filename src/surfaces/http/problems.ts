@@ -33,6 +33,11 @@ const OWN_KINDS = {
   'decision.not_found': [404, 'no cycle and no conviction has this id', { id: ID }],
   'event.not_found': [404, 'no event has this id', { event_id: ID }],
   'internal.error': [500, 'something unexpected happened; the log names the request id'],
+  'proof.unavailable': [
+    503,
+    'no signed checkpoint covers the event and none can be signed now',
+    { event_id: ID },
+  ],
   'rate.limited': [429, 'more requests per minute than api.rate_limit_per_minute', { retry_after: 12 }],
   'request.headers_too_large': [431, 'the request line and headers are too long'],
   'request.invalid': [422, 'a parameter or member is missing or not allowed', { errors: [TOO_MANY] }],
@@ -66,6 +71,10 @@ const REFUSAL_KINDS: Readonly<Record<RefusalCode, ProblemKind>> = {
   'contributor.duplicate': [409, 'the node_id is registered already', { node_id: 'n1' }],
   'contributor.not_found': [404, 'no such contributor', { id: ID }],
   'idempotency.conflict': [409, 'the key was used before with other content', { event_id: ID }],
+  'identity.already_admitted': [409, 'this log accepts the key already'],
+  'identity.invalid': [422, 'the node id does not belong to the public key'],
+  'identity.last_key': [409, 'no other key would be accepted any more'],
+  'identity.not_admitted': [403, 'this log does not accept the key'],
   'intent.not_awaiting': [
     409,
     'the intent does not wait for approval',

@@ -7,11 +7,15 @@ import { testClock, testSigner } from '../../../test/signer.fixture.ts'
 import { openConfigurationStore } from '../../adapters/platform/config-file/configuration-store.ts'
 import { createLogger } from '../../adapters/platform/logger/logger.ts'
 import { signatures } from '../../adapters/platform/signatures/signatures.ts'
+import { memoryCheckpoints } from '../../adapters/storage/memory/memory-checkpoints.ts'
 import { MemoryLog } from '../../adapters/storage/memory/memory-log.ts'
 import type { EnvironmentVariables } from '../../core/config/environment.ts'
-import { Engine, type EngineLimits } from '../../engine/engine.ts'
+import type { EngineLimits } from '../../engine/command-queue.ts'
+import { Engine } from '../../engine/engine.ts'
+import { CHECKPOINT_PACE, createCheckpointer } from '../../engine/integrity/checkpointer.ts'
 import { recentCheck } from '../../engine/integrity/recent-check.ts'
 import { verifyLog } from '../../engine/integrity/verify.ts'
+import { proveEvent } from '../../engine/proofs/prove.ts'
 import type { ConfigurationStore } from '../../ports/config-file.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import { createMcpEndpoint } from '../mcp/endpoint.ts'
@@ -75,12 +79,29 @@ export const startTestServer = async (options: TestServerOptions = {}) => {
   }
   await engine.execute({ kind: 'start', started })
   const integrity: IntegrityCheck = {
-    verify: (request) => verifyLog(log, { ...request, checkpoints: null, signatures, clock }),
+    verify: (request) =>
+      verifyLog(log, {
+        ...request,
+        checkpoints: null,
+        trust: { signatures, own: signer, firstHash: null },
+        clock,
+      }),
   }
+  const checkpoints = memoryCheckpoints()
+  const checkpointer = createCheckpointer({
+    log,
+    checkpoints,
+    signer,
+    signatures,
+    clock,
+    ...CHECKPOINT_PACE,
+  })
+  const signCheckpoint = (): ReturnType<typeof checkpointer.step> => checkpointer.step('now')
   const dependencies: HttpDependencies = {
     engine,
     configuration,
     integrity,
+    prove: (record) => proveEvent({ log, checkpoints, signatures, signer, signCheckpoint }, record),
     mcp: createMcpEndpoint({
       engine,
       configuration: () => configuration.current(),
@@ -104,6 +125,8 @@ export const startTestServer = async (options: TestServerOptions = {}) => {
   return {
     ...dependencies,
     log,
+    checkpoints,
+    publicKey: signer.publicKey,
     home,
     server,
     port,

@@ -17,6 +17,7 @@ const noteOf = (size: number): string => {
     origin: 'signal-engine/events/00',
     frontier,
     root: rootOf(frontier, sha256),
+    eventRoot: rootOf(frontier, sha256),
     head: '00'.repeat(32),
     time: '2026-02-20T00:29:58.000Z',
   })

@@ -15,6 +15,20 @@ export class IdentityUnreadableError extends Error {
   }
 }
 
+/** The log is closed to this node: its identity was replaced or lost, or it was never admitted. */
+export class IdentityNotAdmittedError extends Error {
+  override readonly name = 'IdentityNotAdmittedError'
+  constructor(nodeId: string, publicKey: string, ephemeral: boolean) {
+    super(
+      ephemeral
+        ? `the log belongs to a saved identity, and this process has none (it would sign as ${nodeId}): ` +
+            'set SVC_MASTER_PASSWORD, or SVC_DEV_MODE=1 for a key in plain text'
+        : `the log does not accept the key of ${nodeId}: put back the identity that wrote it ` +
+            `(identity/identity.json), or admit this key on a node that is accepted: svc identity admit ${nodeId} ${publicKey}`,
+    )
+  }
+}
+
 export const identityPath = (home: string): string => join(home, 'identity', 'identity.json')
 
 export const parseIdentityFile = (text: string): IdentityFile => {

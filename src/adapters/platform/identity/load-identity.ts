@@ -1,7 +1,10 @@
+import { constants } from 'node:fs'
+import { copyFile, rename } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import type { Clock } from '../../../ports/clock.ts'
 import { decryptFernet, encryptFernet } from '../crypto/fernet.ts'
 import { fernetKeyFrom, newKdf } from '../crypto/password-key.ts'
-import { createPrivateFile, readTextFile } from '../crypto/private-file.ts'
+import { createPrivateFile, readTextFile, syncFolderOf } from '../crypto/private-file.ts'
 import { SecurityError } from '../crypto/security-error.ts'
 import {
   identityPath,
@@ -43,6 +46,28 @@ export const loadIdentity = async (options: IdentityOptions): Promise<LoadedIden
   // Another process was first, and its identity is now this node's.
   return loadIdentity(options)
 }
+
+/** Saves the identity that will follow this one, or finds the one that was saved before. It counts for nothing yet. */
+export const prepareSuccessor = async (options: IdentityOptions): Promise<Identity> => {
+  const path = successorPath(options.home)
+  const saved = await readTextFile(path)
+  if (saved !== null) return (await openIdentity(saved, options.password)).identity
+  const identity = { ...createEphemeralIdentity(options.nodePrefix), ephemeral: false }
+  const file = await fileOf(identity, options)
+  await createPrivateFile(path, `${JSON.stringify(file, null, 2)}\n`)
+  return identity
+}
+
+/** The successor takes the place of the identity, which is kept beside it under its own name. */
+export const installSuccessor = async (home: string): Promise<void> => {
+  const path = identityPath(home)
+  const retired = parseIdentityFile((await readTextFile(path)) ?? '').node_id
+  await copyFile(path, join(dirname(path), `${retired}.retired.json`), constants.COPYFILE_EXCL)
+  await rename(successorPath(home), path)
+  await syncFolderOf(path)
+}
+
+const successorPath = (home: string): string => join(dirname(identityPath(home)), 'successor.json')
 
 const openIdentity = async (text: string, password: string | undefined): Promise<LoadedIdentity> => {
   const file = parseIdentityFile(text)

@@ -7,6 +7,7 @@ import {
   headOf,
   type LogRecord,
 } from '../../../core/log/event.ts'
+import type { NodeRange } from '../../../core/log/tree.ts'
 import {
   type AppendResult,
   assertLinked,
@@ -21,17 +22,20 @@ import {
 } from '../../../ports/event-log.ts'
 import { MemoryIndex } from './memory-index.ts'
 import { MemoryStore } from './memory-store.ts'
+import { MemoryTree } from './memory-tree.ts'
 
 /** The log as an array: for tests and backtests, and as the model the other adapters are compared with. */
 export class MemoryLog implements EventLog {
   readonly kind = 'memory'
   readonly #store: MemoryStore
   readonly #index: MemoryIndex
+  readonly #tree: MemoryTree
   readonly #watching = new Set<() => void>()
 
   constructor(store = new MemoryStore()) {
     this.#store = store
     this.#index = new MemoryIndex(store.records)
+    this.#tree = new MemoryTree(store.records)
   }
 
   head(): Promise<Head> {
@@ -163,6 +167,10 @@ export class MemoryLog implements EventLog {
       onProgress?.(checked)
     }
     return previous.seq < upTo ? broken(missingFault(previous.seq + 1)) : { ok: true, checked }
+  }
+
+  async treeNodes(range: NodeRange): Promise<readonly Uint8Array[]> {
+    return this.#tree.nodes(range)
   }
 
   async sizeBytes(): Promise<number> {

@@ -133,7 +133,7 @@ describe.skipIf(postgresMissing !== null)(`the PostgreSQL log (${postgresMissing
       await run(
         url,
         `INSERT INTO events SELECT $1, $2, type, dom, ts, schema_version, source, trace_id, NULL, payload, hash,
-         decode($3, 'hex'), signature, signer, recorded_at, 2 FROM events`,
+         decode($3, 'hex'), signature, signer, recorded_at, batch_signature, 2 FROM events`,
         [last.seq, last.id, last.hash],
       )
       const stored = await appendTo(log, 3, (seq) => ({

@@ -12,6 +12,7 @@ import {
   readByTime,
   readHead,
   readPage,
+  readTreeNodes,
   saveSnapshot,
   type Query,
 } from './records.ts'
@@ -68,6 +69,7 @@ export const openPostgresLog = async ({
     watch: (onAppended) => watcher.watch(onAppended),
     scan: (range) => scan(query, range),
     verifyHashes: (range) => verifyHashes(query, range),
+    treeNodes: (range) => readTreeNodes(query, range),
     sizeBytes: () => sizeBytes(query),
     close: () => (closing ??= close()),
   }

@@ -1,5 +1,7 @@
 import type { CustomTypesConfig, Pool } from 'pg'
 import { domainOf, hasTypePrefix } from '../../../core/log/event.ts'
+import { bytesFromHex } from '../../../core/log/bytes.ts'
+import type { NodeRange } from '../../../core/log/tree.ts'
 import { EMPTY_HEAD, type Head, type LogRecord } from '../../../core/log/event.ts'
 import {
   StoreUnavailableError,
@@ -89,6 +91,29 @@ export const readByDedupeKeys = async (
     records.flatMap((record) => (record.dedupeKey === null ? [] : [[record.dedupeKey, record] as const])),
   )
 }
+
+/** Nodes in order, up to the first one that is missing. */
+export const readTreeNodes = async (
+  query: Query,
+  { level, from, to }: NodeRange,
+): Promise<readonly Uint8Array[]> => {
+  const rows = await query<[number, string]>(
+    level === 0
+      ? { name: 'tree-leaves', text: LEAVES, values: [from, to] }
+      : { name: 'tree-nodes', text: NODES, values: [level, from, to] },
+  )
+  const found: Uint8Array[] = []
+  for (const [index, text] of rows) {
+    const node = bytesFromHex(text)
+    if (index !== from + found.length || node === null) break
+    found.push(node)
+  }
+  return found
+}
+
+const LEAVES = `SELECT seq - 1, sha256('\\x00'::bytea || hash) FROM events
+  WHERE seq > $1 AND seq <= $2 ORDER BY seq`
+const NODES = 'SELECT idx, hash FROM tree_nodes WHERE level = $1 AND idx >= $2 AND idx < $3 ORDER BY idx'
 
 export const countEvents = async (query: Query, typePrefix: string | undefined): Promise<number> => {
   if (typePrefix === undefined) return (await readHead(query)).seq
@@ -209,14 +234,16 @@ const hasPrefix = (prefixes: readonly string[], values: unknown[]): string => {
 }
 
 export const saveSnapshot = async (query: Query, snapshot: Snapshot): Promise<void> => {
-  const { stateVersion, seq, chainHash, stateHash, state } = snapshot
+  const { stateVersion, seq, chainHash, stateHash, state, signature, signer } = snapshot
   await query({
     name: 'save-snapshot',
     text: `
-INSERT INTO snapshots (state_version, seq, chain_hash, state_hash, state) VALUES ($1, $2, $3, $4, $5)
+INSERT INTO snapshots (state_version, seq, chain_hash, state_hash, state, signature, signer)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
 ON CONFLICT (state_version, seq) DO UPDATE
-SET chain_hash = excluded.chain_hash, state_hash = excluded.state_hash, state = excluded.state, saved = DEFAULT`,
-    values: [stateVersion, seq, Buffer.from(chainHash, 'hex'), stateHash, state],
+SET chain_hash = excluded.chain_hash, state_hash = excluded.state_hash, state = excluded.state,
+  signature = excluded.signature, signer = excluded.signer, saved = DEFAULT`,
+    values: [stateVersion, seq, Buffer.from(chainHash, 'hex'), stateHash, state, signature, signer],
   })
   await query({
     name: 'drop-snapshots',
@@ -231,17 +258,17 @@ WHERE seq NOT IN (SELECT seq FROM snapshots AS same WHERE same.state_version = s
 }
 
 export const loadSnapshot = async (query: Query, stateVersion: string): Promise<Snapshot | null> => {
-  const [row] = await query<[number, string, string, string]>({
+  const [row] = await query<[number, string, string, string, string, string]>({
     name: 'load-snapshot',
     text: `
-SELECT snapshots.seq, snapshots.chain_hash, state_hash, state
+SELECT snapshots.seq, snapshots.chain_hash, state_hash, state, snapshots.signature, snapshots.signer
 FROM snapshots JOIN events ON events.seq = snapshots.seq AND events.hash = snapshots.chain_hash
 WHERE state_version = $1 ORDER BY snapshots.seq DESC LIMIT 1`,
     values: [stateVersion],
   })
   if (row === undefined) return null
-  const [seq, chainHash, stateHash, state] = row
-  return { seq, chainHash, stateVersion, stateHash, state }
+  const [seq, chainHash, stateHash, state, signature, signer] = row
+  return { seq, chainHash, stateVersion, stateHash, state, signature, signer }
 }
 
 const QUERIES_WAITING_MAX = 1_000

@@ -1,7 +1,8 @@
 import type { Client } from 'pg'
+import { TREE_SCHEMA } from './tree.ts'
 
 /** A change of the layout raises the number. Older layouts were never released, so they are refused, not migrated. */
-const FORMAT_VERSION = 3
+const FORMAT_VERSION = 4
 const SERVER_VERSION_MIN = 140_000
 // Any number will do, as long as every process that opens a log takes the same one.
 const SCHEMA_LOCK = 7_304_216_581
@@ -49,6 +50,7 @@ CREATE TABLE events (
   signature bytea,
   signer text COLLATE "C",
   recorded_at text COLLATE "C" NOT NULL,
+  batch_signature text COLLATE "C",
   -- How many events of this domain there are up to this one. A counter that is updated would leave dead rows.
   dom_count bigint NOT NULL
 );
@@ -69,12 +71,16 @@ CREATE TABLE about (
   PRIMARY KEY (ref, seq)
 );
 
+${TREE_SCHEMA}
+
 CREATE TABLE snapshots (
   state_version text COLLATE "C" NOT NULL,
   seq bigint NOT NULL,
   chain_hash bytea NOT NULL,
   state_hash text COLLATE "C" NOT NULL,
   state text COLLATE "C" NOT NULL,
+  signature text COLLATE "C" NOT NULL,
+  signer text COLLATE "C" NOT NULL,
   saved bigint GENERATED ALWAYS AS IDENTITY,
   PRIMARY KEY (state_version, seq)
 );

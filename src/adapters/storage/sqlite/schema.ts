@@ -14,7 +14,7 @@ import {
 } from './database.ts'
 
 /** A change of the layout raises the number. Older layouts were never released, so they are refused, not migrated. */
-const FORMAT_VERSION = '2'
+const FORMAT_VERSION = '3'
 
 /** Marks signals, whose order by time has indexes of its own. Queries repeat it word for word to use them. */
 export const IS_SIGNAL = `substr(type, 1, 7) = 'signal.'`
@@ -93,6 +93,7 @@ const ensureSchema = (writing: Database, reading: Database): void => {
   }
 }
 
+/** False for an empty file. */
 const isOurs = (db: Database): boolean => {
   const tables = firstRow(
     prepareRows(db, `SELECT count(*), total(name = 'meta'), total(name = 'events') FROM sqlite_schema`),
@@ -100,15 +101,22 @@ const isOurs = (db: Database): boolean => {
   if (tables?.[0] === 0) return false
   if (tables?.[1] !== 1 || tables[2] !== 1)
     throw new Error('the database holds something else than an event log')
-  const version = firstRow(prepareRows(db, `SELECT v FROM meta WHERE k = 'format_version'`))?.[0]
+  const version = String(firstRow(prepareRows(db, `SELECT v FROM meta WHERE k = 'format_version'`))?.[0])
   if (version !== FORMAT_VERSION) {
     throw new Error(
-      `the event log has format version ${String(version)}, this release reads version ${FORMAT_VERSION} only; ` +
+      `the event log has format version ${version}, this release reads version ${FORMAT_VERSION} only; ` +
         'move the file away to begin a new log',
     )
   }
   return true
 }
+
+const TREE_TABLE = `CREATE TABLE tree_nodes (
+  level INTEGER,
+  idx INTEGER,
+  hash TEXT NOT NULL,
+  PRIMARY KEY (level, idx)
+) STRICT, WITHOUT ROWID;`
 
 // The truth is in `events`. The other tables and the indexes are derived from it, in the same transaction.
 const SCHEMA = `
@@ -130,7 +138,8 @@ CREATE TABLE events (
   hash TEXT NOT NULL,
   signature TEXT,
   signer TEXT,
-  recorded_at TEXT NOT NULL
+  recorded_at TEXT NOT NULL,
+  batch_signature TEXT
 ) STRICT;
 CREATE UNIQUE INDEX events_id ON events (id);
 CREATE UNIQUE INDEX events_dedupe_key ON events (dedupe_key) WHERE dedupe_key IS NOT NULL;
@@ -142,6 +151,7 @@ CREATE TRIGGER events_no_delete BEFORE DELETE ON events BEGIN SELECT RAISE(ABORT
 
 CREATE TABLE about (ref TEXT, seq INTEGER, PRIMARY KEY (ref, seq)) STRICT, WITHOUT ROWID;
 CREATE TABLE counters (dom TEXT PRIMARY KEY, n INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+${TREE_TABLE}
 
 CREATE TABLE snapshots (
   state_version TEXT,
@@ -149,6 +159,8 @@ CREATE TABLE snapshots (
   chain_hash TEXT NOT NULL,
   state_hash TEXT NOT NULL,
   parts INTEGER NOT NULL,
+  signature TEXT NOT NULL,
+  signer TEXT NOT NULL,
   PRIMARY KEY (state_version, seq)
 ) STRICT;
 CREATE TABLE snapshot_parts (

@@ -33,6 +33,8 @@ const snapshotAt = (seq: number, state = TEXT): Snapshot => ({
   stateVersion: 'v',
   stateHash: 'h',
   state,
+  signature: 'a1'.repeat(64),
+  signer: 'svc-1',
 })
 
 const inFile = <Result>(look: (db: Database) => Result): Result => {

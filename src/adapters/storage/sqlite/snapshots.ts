@@ -7,15 +7,15 @@ export interface SnapshotPart {
   readonly seq: number
   readonly part: number
   readonly text: string
-  readonly whole: Pick<Snapshot, 'chainHash' | 'stateHash'> | null
+  readonly whole: Pick<Snapshot, 'chainHash' | 'stateHash' | 'signature' | 'signer'> | null
 }
 
 /** Parts are stored one by one, so that an append waits for one of them at most, not for the whole state. */
 export function* partsOf(snapshot: Snapshot): Generator<SnapshotPart> {
-  const { stateVersion, seq, chainHash, stateHash, state } = snapshot
+  const { stateVersion, seq, chainHash, stateHash, state, signature, signer } = snapshot
   for (let part = 0, from = 0; ; part += 1) {
     const to = endOfPart(state, from)
-    const whole = to === state.length ? { chainHash, stateHash } : null
+    const whole = to === state.length ? { chainHash, stateHash, signature, signer } : null
     yield { stateVersion, seq, part, text: state.slice(from, to), whole }
     if (whole !== null) return
     from = to
@@ -33,7 +33,7 @@ export class SnapshotWriter {
   constructor(db: Database) {
     this.#db = db
     this.#putPart = prepare(db, 'INSERT OR REPLACE INTO snapshot_parts VALUES (?, ?, ?, ?)')
-    this.#put = prepare(db, 'INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?, ?)')
+    this.#put = prepare(db, 'INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?, ?, ?, ?)')
     this.#drops = [
       `DELETE FROM snapshots WHERE seq NOT IN
          (SELECT seq FROM snapshots AS same WHERE same.state_version = snapshots.state_version
@@ -58,7 +58,8 @@ export class SnapshotWriter {
     this.#putPart.run(stateVersion, seq, part, text)
     this.#dropParts.run(stateVersion, seq)
     if (whole !== null) {
-      this.#put.run(stateVersion, seq, whole.chainHash, whole.stateHash, part + 1)
+      const { chainHash, stateHash, signature, signer } = whole
+      this.#put.run(stateVersion, seq, chainHash, stateHash, part + 1, signature, signer)
       for (const drop of this.#drops) drop.run()
     }
     this.#db.exec('COMMIT')
@@ -70,7 +71,7 @@ export class SnapshotWriter {
 export const prepareLoadSnapshot = (db: Database): ((stateVersion: string) => Snapshot | null) => {
   const load = prepareRows(
     db,
-    `SELECT snapshots.seq, chain_hash, state_hash, parts FROM snapshots
+    `SELECT snapshots.seq, chain_hash, state_hash, parts, snapshots.signature, snapshots.signer FROM snapshots
        JOIN events ON events.seq = snapshots.seq AND events.hash = snapshots.chain_hash
        WHERE state_version = ? ORDER BY snapshots.seq DESC LIMIT 1`,
   )
@@ -79,15 +80,17 @@ export const prepareLoadSnapshot = (db: Database): ((stateVersion: string) => Sn
     'SELECT text FROM snapshot_parts WHERE state_version = ? AND seq = ? AND part < ? ORDER BY part',
   )
   return (stateVersion) => {
-    const row = firstRow(load, stateVersion) as readonly [number, string, string, number] | undefined
+    const row = firstRow(load, stateVersion)
     if (row === undefined) return null
-    const [seq, chainHash, stateHash, count] = row
+    const [seq, chainHash, stateHash, count, signature, signer] = row as SnapshotRow
     const parts = allRows(loadParts, stateVersion, seq, count)
     // Another process that stored a snapshot meanwhile may have dropped parts of an unfinished one.
     if (parts.length !== count) return null
-    return { seq, chainHash, stateVersion, stateHash, state: parts.flat().join('') }
+    return { seq, chainHash, stateVersion, stateHash, state: parts.flat().join(''), signature, signer }
   }
 }
+
+type SnapshotRow = readonly [number, string, string, number, string, string]
 
 const KEPT_PER_VERSION = 2
 /** For releases that take turns on one log, and for the way back after an upgrade. */

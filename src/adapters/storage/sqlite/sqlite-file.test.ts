@@ -64,7 +64,7 @@ describe('opening', () => {
   it.each(['1', '99'])('refuses a log of format version %s', async (version) => {
     await (await open()).close()
     withFile((db) => db.exec(`UPDATE meta SET v = '${version}' WHERE k = 'format_version'`))
-    await expect(open()).rejects.toThrow(`format version ${version}, this release reads version 2 only`)
+    await expect(open()).rejects.toThrow(`format version ${version}, this release reads version 3 only`)
   })
 
   it('refuses a folder, and a folder that is a file', async () => {
@@ -186,7 +186,15 @@ describe('a closed log', () => {
     await expect(log.append([], EMPTY_HEAD)).rejects.toThrow(StoreUnavailableError)
     await expect(log.verifyHashes({ after: 0, upTo: 1 })).rejects.toThrow(StoreUnavailableError)
     await expect(
-      log.saveSnapshot({ seq: 1, chainHash: '', stateVersion: '', stateHash: '', state: '' }),
+      log.saveSnapshot({
+        seq: 1,
+        chainHash: '',
+        stateVersion: '',
+        stateHash: '',
+        state: '',
+        signature: '',
+        signer: '',
+      }),
     ).rejects.toThrow(StoreUnavailableError)
     expect(() => log.watch(() => undefined)).toThrow(StoreUnavailableError)
   })

@@ -71,6 +71,7 @@ const COLUMNS: Readonly<Record<keyof Omit<LogRecord, 'seq'>, string>> = {
   traceId: 'trace_id',
   dedupeKey: 'dedupe_key',
   payload: 'payload',
+  batchSignature: 'batch_signature',
   prevHash: 'prev_hash',
   hash: 'hash',
   signature: 'signature',

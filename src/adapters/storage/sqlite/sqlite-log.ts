@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { hasTypePrefix } from '../../../core/log/event.ts'
 import type { Head, LogRecord } from '../../../core/log/event.ts'
+import type { NodeRange } from '../../../core/log/tree.ts'
 import {
   type AppendResult,
   type ChainReport,
@@ -16,6 +17,7 @@ import { unavailable, type Database } from './database.ts'
 import { Records } from './records.ts'
 import { openDatabase } from './schema.ts'
 import { partsOf, prepareLoadSnapshot } from './snapshots.ts'
+import { prepareTreeNodes } from './tree.ts'
 import { reportOf, SliceVerifier, VERIFY_HERE_MAX, verifyInThreads } from './verify.ts'
 import { Watcher } from './watcher.ts'
 import type { WriterAnswer, WriterRequest } from './writer.ts'
@@ -34,6 +36,7 @@ class SqliteLog implements EventLog {
   readonly #db: Database
   readonly #records: Records
   readonly #loadSnapshot: (stateVersion: string) => Snapshot | null
+  readonly #treeNodes: (range: NodeRange) => readonly Uint8Array[]
   readonly #verifier: SliceVerifier
   readonly #watcher: Watcher
   readonly #writer: WorkerThread<WriterRequest, WriterAnswer>
@@ -44,6 +47,7 @@ class SqliteLog implements EventLog {
     this.#db = db
     this.#records = new Records(db)
     this.#loadSnapshot = prepareLoadSnapshot(db)
+    this.#treeNodes = prepareTreeNodes(db)
     this.#verifier = new SliceVerifier(db)
     this.#watcher = new Watcher(db)
     this.#writer = new WorkerThread('./sqlite-writer-thread.ts', import.meta.url, path)
@@ -131,6 +135,10 @@ class SqliteLog implements EventLog {
     return report
   }
 
+  treeNodes(range: NodeRange): Promise<readonly Uint8Array[]> {
+    return this.#read(() => this.#treeNodes(range))
+  }
+
   async sizeBytes(): Promise<number> {
     return (await stat(this.#path)).size
   }
@@ -154,7 +162,9 @@ class SqliteLog implements EventLog {
     }
   }
 
-  async #write(request: WriterRequest): Promise<AppendResult | { readonly status: 'saved' }> {
+  async #write(
+    request: WriterRequest,
+  ): Promise<Exclude<WriterAnswer, { status: 'unavailable' | 'refused' }>> {
     this.#assertOpen()
     const answer = await this.#writer.request(request).catch((error: unknown) => {
       // Whether a waiting append was stored is not known: the head on disk shows it.

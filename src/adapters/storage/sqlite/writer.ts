@@ -4,6 +4,7 @@ import { refsInText, refsOf } from '../../../core/log/refs.ts'
 import { assertLinked, isTimestamp, type AppendResult } from '../../../ports/event-log.ts'
 import { firstRow, prepare, prepareRows, type Database, type Statement } from './database.ts'
 import type { SnapshotPart } from './snapshots.ts'
+import { TreeWriter } from './tree.ts'
 
 export type WriterRequest =
   | { readonly kind: 'append'; readonly records: readonly LogRecord[]; readonly expected: Head }
@@ -24,16 +25,21 @@ export class EventWriter {
   readonly #insertEvent: Statement
   readonly #insertAbout: Statement
   readonly #count: Statement
+  readonly #tree: TreeWriter
 
   constructor(db: Database) {
     this.#db = db
     this.#head = prepareRows(db, 'SELECT seq, hash FROM events ORDER BY seq DESC LIMIT 1')
-    this.#insertEvent = prepare(db, 'INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
+    this.#insertEvent = prepare(
+      db,
+      'INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+    )
     this.#insertAbout = prepare(db, 'INSERT INTO about VALUES (?, ?)')
     this.#count = prepare(
       db,
       'INSERT INTO counters VALUES (?, ?) ON CONFLICT (dom) DO UPDATE SET n = n + excluded.n',
     )
+    this.#tree = new TreeWriter(db)
   }
 
   /** The head is compared under the write lock: that keeps several processes from forking the chain. */
@@ -53,6 +59,7 @@ export class EventWriter {
       this.#insert(record, domain)
     }
     for (const [domain, count] of counts) this.#count.run(domain, count)
+    this.#tree.grow(expected.seq, expected.seq + records.length)
     this.#db.exec('COMMIT')
     return { status: 'appended' }
   }
@@ -74,6 +81,7 @@ export class EventWriter {
       record.signature,
       record.signer,
       record.recordedAt,
+      record.batchSignature,
     )
     for (const ref of refsIn(record)) this.#insertAbout.run(ref, record.seq)
   }

@@ -35,9 +35,7 @@ export const api = group('The HTTP API', {
   host: host(),
   port: port(5050),
   auth_token: token('bearer token of all requests; 32 or more random characters'),
-  operator_token: token(
-    'second token, then needed to lower the kill switch or set limits',
-  ),
+  operator_token: token('second token, then needed to lower the kill switch or set limits'),
   cors_origins: z
     .array(origin)
     .max(100)
@@ -62,12 +60,18 @@ export const trace = group('Trace sessions', {
   session_ttl_hours: whole(24, 1, 720, 'hours after the last access until a session expires'),
 })
 
+const isWebhook = (text: string): boolean => text === '' || /^https?:\/\/[^\s]+$/.test(text)
+
 export const store = group('The event store', {
   url: plainText(0, 2048)
     .refine(isStoreUrl, faultOf('url_invalid', 'must be empty or a postgres:// or postgresql:// URL'))
     .default('')
     .describe('PostgreSQL address (empty = SQLite in data/events.db)'),
   checkpoint_file: text('', 4096, 'where signed checkpoints go (empty = beside the database)'),
+  checkpoint_webhook: plainText(0, 2048)
+    .refine(isWebhook, faultOf('url_invalid', 'must be empty or an http:// or https:// URL'))
+    .default('')
+    .describe('each checkpoint is posted here (empty = nowhere)'),
   checkpoint_every_events: whole(1000, 1, 1_000_000, 'events between checkpoints'),
   checkpoint_every_seconds: whole(10, 1, 3600, 'or this much time'),
   snapshot_every_events: whole(10_000, 1, 100_000_000, 'events between snapshots of the state'),

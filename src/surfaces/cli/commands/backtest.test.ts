@@ -64,7 +64,12 @@ const recordedBars = (hours: number): readonly LogRecord[] => {
     payload: { feed: 'file', ...bar },
     recordedAt: timestampOf(bar.close_ts),
   }))
-  return chain(events, EMPTY_HEAD, sha256Hex).map((record) => ({ ...record, signature: null, signer: null }))
+  return chain(events, EMPTY_HEAD, sha256Hex).map((record) => ({
+    ...record,
+    signature: null,
+    signer: null,
+    batchSignature: null,
+  }))
 }
 
 describe('svc backtest', () => {

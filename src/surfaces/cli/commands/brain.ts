@@ -67,8 +67,8 @@ const showExplanation = async (
 ): Promise<Answer> => {
   const configuration = await settingsOf(invocation)
   await using session = await openExisting(invocation)
-  const { log } = session
-  const fresh = () => stateOf(log)
+  const { log, trust } = session
+  const fresh = () => stateOf(log, trust)
   const id = wanted ?? (await fresh()).brain.lastCycle?.id
   if (id === undefined)
     throw new Failure('decision.not_found', 'no cycle has run yet', { advice: 'Run one with "svc brain".' })

@@ -45,7 +45,7 @@ const store = async (...events: readonly (readonly [type: string, payload: Stamp
   const chained = chain(stamped, { hash: last?.hash ?? '' }, sha256Hex)
   await home.replaceRecords([
     ...before,
-    ...chained.map((record) => ({ ...record, signature: null, signer: null })),
+    ...chained.map((record) => ({ ...record, signature: null, signer: null, batchSignature: null })),
   ])
 }
 

@@ -82,12 +82,12 @@ interface StoreHealth {
 
 const NO_STORE: StoreHealth = { kind: null, present: false, event_count: null, chain_ok: null, error: null }
 
-const storeHealth = async ({ openExistingStore, signatures, clock }: Invocation): Promise<StoreHealth> => {
+const storeHealth = async ({ openExistingStore, clock }: Invocation): Promise<StoreHealth> => {
   try {
     await using session = await openExistingStore()
     if (session === null) return NO_STORE
-    const { log, checkpoints } = session
-    const options = { mode: 'fast', n: FAST_EVENTS, checkpoints, signatures, clock } as const
+    const { log, checkpoints, trust } = session
+    const options = { mode: 'fast', n: FAST_EVENTS, checkpoints, trust, clock } as const
     const { ok, event_count } = await verifyLog(log, options)
     return { kind: log.kind, present: true, event_count, chain_ok: ok, error: null }
   } catch (error) {

@@ -1,6 +1,10 @@
-import { examples, type DefineCommand } from '../command.ts'
-import { Failure } from '../failure.ts'
-import { recordingInLog } from '../store.ts'
+import { verifierKeyText } from '../../../core/log/proof.ts'
+import { sha256 } from '../../../engine/integrity/sha256-bytes.ts'
+import { isAccepted } from '../../../core/operations/keys.ts'
+import { parseReason } from '../arguments.ts'
+import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
+import { Failure, failureOf } from '../failure.ts'
+import { accessCommand, openExisting, readState, recordingInLog, write } from '../store.ts'
 import { fields, good, quiet, warning, type Cell } from '../table.ts'
 
 export const define: DefineCommand = (command, run) => {
@@ -9,7 +13,15 @@ export const define: DefineCommand = (command, run) => {
       'Every event is signed with the key of this node. It is saved encrypted with SVC_MASTER_PASSWORD, or in plain ' +
         'text for development.',
     )
-    .addHelpText('after', examples('svc identity create', 'svc identity show --json'))
+    .addHelpText(
+      'after',
+      examples(
+        'svc identity create',
+        'svc identity show --json',
+        'svc identity rotate --reason "yearly change"',
+        'svc identity admit svc-8a88e3dd7409f195 8a88e3dd…',
+      ),
+    )
   command
     .command('show')
     .summary('its public members')
@@ -24,12 +36,15 @@ export const define: DefineCommand = (command, run) => {
         }
         if (error !== null) throw new Failure('identity.unavailable', error)
         const { node_id, public_key, encrypted } = publicMembers
+        const verifier_key =
+          node_id === null || public_key === null ? null : verifierKeyText(node_id, public_key, sha256)
         const text = fields([
           ['Node', node_id ?? quiet('unknown')],
           ['Public key', public_key ?? quiet('unknown')],
+          ['Verifier key', verifier_key ?? quiet('unknown')],
           ['Private key', keyCell(encrypted === true)],
         ])
-        return { document: publicMembers, text }
+        return { document: { ...publicMembers, verifier_key }, text }
       }),
     )
   command
@@ -56,6 +71,66 @@ export const define: DefineCommand = (command, run) => {
         return { document: { created: isNew, node_id: nodeId, public_key: publicKey, encrypted }, text }
       }),
     )
+  command
+    .command('admit')
+    .summary('accept the key of another node, so that it may write to this log')
+    .argument('<node-id>', 'as "svc identity show" prints it there')
+    .argument('<public-key>', '64 hex digits')
+    .option('--reason <text>', 'why, for the log', parseReason, 'another process of this log')
+    .action(
+      run(async (invocation, nodeId: string, publicKey: string, { reason }: { readonly reason: string }) => {
+        const key = { node_id: nodeId, public_key: publicKey.toLowerCase(), reason }
+        await write(invocation, 'identity admit', () => ({ kind: 'admit-key', key }))
+        return { document: key, text: fields([['Admitted', good(nodeId)]]) }
+      }),
+    )
+  command
+    .command('retire')
+    .summary('accept the key of another node no longer')
+    .argument('<node-id>', 'whose key')
+    .requiredOption('--reason <text>', 'why, for the log', parseReason)
+    .action(
+      run(async (invocation, nodeId: string, { reason }: { readonly reason: string }) => {
+        await write(invocation, 'identity retire', () => ({ kind: 'retire-key', nodeId, reason }))
+        return { document: { node_id: nodeId, reason }, text: fields([['Retired', good(nodeId)]]) }
+      }),
+    )
+  command
+    .command('rotate')
+    .summary('replace the key of this node; the old one signs its own end')
+    .requiredOption('--reason <text>', 'why, for the log', parseReason)
+    .action(run((invocation, { reason }: { readonly reason: string }) => rotate(invocation, reason)))
+}
+
+/** The new key is durable before the log knows it, and in force after: a rotation that was cut off is run again. */
+const rotate = async (invocation: Invocation, reason: string): Promise<Answer> => {
+  const { identity, findService } = invocation
+  if ((await findService()) !== null) {
+    throw new Failure('identity.in_use', 'the service of this home is running with the key', {
+      advice: 'Stop it, rotate the key, and start it again.',
+    })
+  }
+  const { node_id: before } = await identity.describe()
+  if (before === null)
+    throw new Failure('identity.unavailable', `there is no identity in ${invocation.home} yet`)
+  const { nodeId, publicKey } = await identity.prepareSuccessor()
+  const { nodes } = (await readState(invocation)).operations
+  if (!isAccepted(nodes, nodeId)) {
+    await using session = await openExisting(invocation)
+    const engine = await session.openEngine()
+    const successor = { node_id: nodeId, public_key: publicKey, reason }
+    // In one batch: it is the last one that the old key signs.
+    const alongside = accessCommand(invocation, 'identity rotate')
+    const outcome = await engine.execute({ kind: 'rotate-key', successor }, { alongside })
+    if (outcome.status === 'refused') throw failureOf(outcome.refusal)
+  }
+  await identity.installSuccessor()
+  const text = fields([
+    ['Node', good(nodeId)],
+    ['Public key', publicKey],
+    ['Retired', before],
+  ])
+  return { document: { node_id: nodeId, public_key: publicKey, retired: before }, text }
 }
 
 const keyCell = (encrypted: boolean): Cell =>

@@ -89,7 +89,7 @@ describe('of the store', () => {
   it('finds a snapshot that is not what the events give', async () => {
     const log = home.log()
     if (log === null) throw new Error('no log')
-    const memory = await catchUp(log, EMPTY_MEMORY)
+    const memory = await catchUp(log, EMPTY_MEMORY, { trust: null })
     const state = {
       ...memory.state,
       trading: {
@@ -97,7 +97,7 @@ describe('of the store', () => {
         killSwitch: { ...memory.state.trading.killSwitch, level: 0 as const },
       },
     }
-    await log.saveSnapshot(snapshotOf({ ...memory, state }))
+    await log.saveSnapshot(snapshotOf({ ...memory, state }, home.signer()))
     const { exitCode, report } = await integrity()
     expect(exitCode).toBe(1)
     expect(report).toMatchObject({
@@ -110,7 +110,7 @@ describe('of the store', () => {
   it('finds a snapshot that was changed, also with --fast', async () => {
     const log = home.log()
     if (log === null) throw new Error('no log')
-    const snapshot = snapshotOf(await catchUp(log, EMPTY_MEMORY))
+    const snapshot = snapshotOf(await catchUp(log, EMPTY_MEMORY, { trust: null }), home.signer())
     await log.saveSnapshot({ ...snapshot, state: snapshot.state.replace('crisis', 'normal').concat(' ') })
     expect((await integrity('--fast')).report).toMatchObject({ ok: false, checks: { projections: 'fail' } })
   })

@@ -1,14 +1,16 @@
 import { createReadStream } from 'node:fs'
-import { stat } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { Option } from 'commander'
+import { parseSignedCheckpoint, type SignedCheckpoint } from '../../../core/log/checkpoint.ts'
 import { EMPTY_HEAD } from '../../../core/log/event.ts'
-import { STATE_VERSION } from '../../../core/state.ts'
 import { acceptLoss } from '../../../engine/integrity/accept-loss.ts'
 import type { CheckResult, Checks } from '../../../engine/integrity/findings.ts'
 import { verifyExport } from '../../../engine/integrity/offline.ts'
 import type { IntegrityReport } from '../../../engine/integrity/report.ts'
 import { verifyLog } from '../../../engine/integrity/verify.ts'
-import { sha256Hex } from '../../../engine/sha256.ts'
+import { STATE_VERSION } from '../../../core/state.ts'
+import { snapshotFaultOf, type Trust } from '../../../engine/integrity/trust.ts'
+import type { CheckpointStore } from '../../../ports/checkpoints.ts'
 import type { EventLog } from '../../../ports/event-log.ts'
 import { linesOf, numberFrom } from '../arguments.ts'
 import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
@@ -27,6 +29,7 @@ export const define: DefineCommand = (command, run) => {
     .option('--fast [events]', `only the newest events (default: ${FAST_EVENTS})`, numberFrom(1, 100_000))
     .option('--file <export>', 'verify this export (JSON lines) instead; needs no store')
     .option('--checkpoints <file>', 'with --file: compare with this checkpoint file')
+    .option('--checkpoint <file|url>', 'also compare with a checkpoint that was kept elsewhere')
     .option('--accept-loss', 'accept a log that is shorter than its checkpoints, such as a restored backup')
     .option('--reason <text>', 'with --accept-loss: why, for the log')
     .addHelpText(
@@ -35,6 +38,7 @@ export const define: DefineCommand = (command, run) => {
         'svc integrity',
         'svc integrity --fast 1000 --json',
         'svc integrity --file events.jsonl --checkpoints events.db.checkpoints',
+        'svc integrity --checkpoint https://example.com/latest-checkpoint',
         'svc integrity --accept-loss --reason "restored the backup of Monday"',
       ),
     )
@@ -49,6 +53,7 @@ interface IntegrityOptions {
   readonly fast?: number | true
   readonly file?: string
   readonly checkpoints?: string
+  readonly checkpoint?: string
   readonly acceptLoss?: true
   readonly reason?: string
 }
@@ -64,11 +69,12 @@ type VerifiedEvents = number | null
 
 const checkIntegrity = async (invocation: Invocation, options: IntegrityOptions): Promise<Answer> => {
   checkCombination(options)
-  const { fast, file, checkpoints, acceptLoss: accepted, reason } = options
+  const { fast, file, checkpoints, checkpoint, acceptLoss: accepted, reason } = options
   if (file !== undefined) return answerOf(await verifyExportFile(invocation, file, checkpoints))
   const setAside = accepted === true ? await acceptLossOf(invocation, reason?.trim() ?? '') : null
   const n = fast === true ? FAST_EVENTS : (fast ?? null)
-  const report = await verifyStore(invocation, n)
+  const elsewhere = checkpoint === undefined ? [] : await checkpointsAt(checkpoint)
+  const report = await verifyStore(invocation, n, elsewhere)
   const nothing = quiet(`nothing is stored in ${invocation.home} yet`)
   return answerOf(report ?? { ...EMPTY_REPORT, mode: n === null ? 'full' : 'fast' }, [
     ['Store', report === null ? nothing : null],
@@ -110,22 +116,26 @@ const EMPTY_REPORT: ShownReport = {
 }
 
 /** The log and what was folded from it; null when there is no store. */
-const verifyStore = async (invocation: Invocation, n: VerifiedEvents): Promise<ShownReport | null> => {
+const verifyStore = async (
+  invocation: Invocation,
+  n: VerifiedEvents,
+  elsewhere: readonly SignedCheckpoint[],
+): Promise<ShownReport | null> => {
   await using session = await invocation.openExistingStore()
   if (session === null) return null
-  const { signatures, clock } = invocation
-  const { log, checkpoints } = session
+  const { clock } = invocation
+  const { log, checkpoints, trust } = session
   const bar = invocation.progress('verifying')
   try {
     const report = await verifyLog(log, {
       ...(n === null ? { mode: 'full', n: 0 } : { mode: 'fast', n }),
-      checkpoints,
-      signatures,
+      checkpoints: elsewhere.length === 0 ? checkpoints : withNotes(checkpoints, elsewhere),
+      trust,
       clock,
       onProgress: ({ step, checked, total }) =>
         bar.update(checked + (step === 'signatures' ? total : 0), STEPS * total),
     })
-    const projections = await checkProjections(log, n, report.ok, (done, total) =>
+    const projections = await checkProjections(log, trust, n, report.ok, (done, total) =>
       bar.update(done + (STEPS - 1) * total, STEPS * total),
     )
     return withProjections(report, projections)
@@ -134,29 +144,60 @@ const verifyStore = async (invocation: Invocation, n: VerifiedEvents): Promise<S
   }
 }
 
+/** Signed notes from a file, or from wherever somebody has kept a copy of them. */
+const checkpointsAt = async (place: string): Promise<readonly SignedCheckpoint[]> => {
+  const text = await textAt(place).catch((error: unknown) => {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new Failure('file.unreadable', `cannot read the checkpoint at ${place}: ${reason}`)
+  })
+  const notes = text
+    .split(/(?<=\n\u2014 [^\n]+\n)/)
+    .flatMap((piece) => parseSignedCheckpoint(piece.trimStart()) ?? [])
+  if (notes.length > 0) return notes
+  throw new Failure('file.unreadable', `there is no signed checkpoint at ${place}`)
+}
+
+const textAt = async (place: string): Promise<string> => {
+  if (!/^https?:\/\//.test(place)) return readFile(place, 'utf8')
+  const response = await fetch(place, { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) })
+  if (!response.ok) throw new Error(`it answered ${response.status}`)
+  return response.text()
+}
+
+const ANSWER_WITHIN_MS = 10_000
+
+/** The kept notes and those from elsewhere. */
+const withNotes = (
+  kept: CheckpointStore | null,
+  elsewhere: readonly SignedCheckpoint[],
+): Pick<CheckpointStore, 'read'> => ({
+  read: async (which) => {
+    const { notes, unreadable } = (await kept?.read(which)) ?? { notes: [], unreadable: 0 }
+    const all = [...notes, ...elsewhere].sort((one, other) => one.frontier.size - other.frontier.size)
+    return { notes: all, unreadable }
+  },
+})
+
 /** Hashes, signatures, projections. */
 const STEPS = 3
 
 const checkProjections = async (
   log: EventLog,
+  trust: Trust,
   n: VerifiedEvents,
   logIsIntact: boolean,
   onProgress: (done: number, total: number) => void,
 ): Promise<CheckResult> => {
-  if (n !== null) return (await snapshotIsIntact(log)) ? 'pass' : 'fail'
+  const snapshot = await log.loadSnapshot(STATE_VERSION)
+  if (snapshot !== null && (await snapshotFaultOf(log, snapshot, trust)) !== null) return 'fail'
+  if (n !== null) return 'pass'
   try {
-    return (await refold(log, { hashAtSeq: null, onProgress })).identical ? 'pass' : 'fail'
+    return (await refold(log, trust, { hashAtSeq: null, onProgress })).identical ? 'pass' : 'fail'
   } catch (error) {
     // A changed event may not even fold; on an intact log the same error is a bug of ours.
     if (logIsIntact) throw error
     return 'fail'
   }
-}
-
-/** The newest snapshot is what was saved. Whether it is also right takes the whole log. */
-const snapshotIsIntact = async (log: EventLog): Promise<boolean> => {
-  const snapshot = await log.loadSnapshot(STATE_VERSION)
-  return snapshot === null || sha256Hex(snapshot.state) === snapshot.stateHash
 }
 
 const withProjections = (report: IntegrityReport, projections: CheckResult): ShownReport => {
@@ -211,10 +252,10 @@ const sizeOf = async (path: string): Promise<number> => {
  * then the checkpoints are set aside; returns where they are now.
  */
 const acceptLossOf = async (invocation: Invocation, reason: string): Promise<string | null> => {
-  const { signatures, clock } = invocation
+  const { clock } = invocation
   await using session = await openExisting(invocation)
-  const { log, checkpoints } = session
-  const { checks, detail } = await verifyLog(log, { mode: 'fast', n: 1, checkpoints, signatures, clock })
+  const { log, checkpoints, trust } = session
+  const { checks, detail } = await verifyLog(log, { mode: 'fast', n: 1, checkpoints, trust, clock })
   if (checkpoints === null || checks.checkpoint === 'pass') {
     throw new Failure('integrity.nothing_lost', `the log agrees with its checkpoints: ${detail}`, {
       advice: 'There is no loss to accept. "svc integrity" shows what else may be wrong.',
@@ -232,6 +273,7 @@ const acceptLossOf = async (invocation: Invocation, reason: string): Promise<str
     },
   })
   const accepted = await acceptLoss(checkpoints, clock)
+  await session.pinLog()
   await recordAccess(engine, invocation, 'integrity')
   return accepted?.movedTo ?? null
 }

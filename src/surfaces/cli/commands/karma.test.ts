@@ -25,7 +25,7 @@ beforeEach(async () => {
     source: 'karma',
     payload: intent(`i${seq}`, seq === 1 ? 'paper' : 'live'),
   }))
-  await home.replaceRecords(await log.read({ order: 'asc', limit: 10 }))
+  await home.adoptRecords(await log.read({ order: 'asc', limit: 10 }))
   await home.run(['config', 'set', 'karma.treasury_address', '0xabc'])
 })
 afterEach(() => home.close())

@@ -29,7 +29,11 @@ export const define: DefineCommand = (command, run) => {
     )
   defaultCommand(command, 'status', 'show the level (also without "status")').action(
     run(async (invocation) => {
-      const stored = await withLog(invocation, async (log) => (await stateOf(log)).trading.killSwitch, null)
+      const stored = await withLog(
+        invocation,
+        async (log, trust) => (await stateOf(log, trust)).trading.killSwitch,
+        null,
+      )
       const nothing = stored === null ? quiet(`nothing is stored in ${invocation.home} yet`) : null
       return answerOf(stored ?? INITIAL_KILL_SWITCH, nothing)
     }),
@@ -67,7 +71,7 @@ const move = async (
 ): Promise<Answer> => {
   const moveBy = (operator: string) => ({ level, reason, operator, surface: 'cli' }) as const
   await using session = await invocation.openStore()
-  const { killSwitch } = (await stateOf(session.log)).trading
+  const { killSwitch } = (await stateOf(session.log, session.trust)).trading
   const rehearsal = DECISIONS[verb](killSwitch, moveBy('rehearsal'))
   if (rehearsal.status === 'refused') throw failureOf(rehearsal.refusal)
   if (rehearsal.events.length === 0) return answerOf(killSwitch)

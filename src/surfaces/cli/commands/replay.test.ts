@@ -28,13 +28,13 @@ it('folds everything again and finds the same', async () => {
     events_replayed: (await home.records()).length,
     elapsed_seconds: expect.any(Number),
     identical: true,
-    state_hash: stateHashOf((await catchUp(logOf(), EMPTY_MEMORY)).state),
+    state_hash: stateHashOf((await catchUp(logOf(), EMPTY_MEMORY, { trust: null })).state),
   })
   expect(result.projections).toMatchObject({ kill_switch: 'identical', nodes: 'identical' })
 })
 
 it('names the part of memory that a wrong snapshot gives', async () => {
-  const memory = await catchUp(logOf(), EMPTY_MEMORY)
+  const memory = await catchUp(logOf(), EMPTY_MEMORY, { trust: null })
   const state = {
     ...memory.state,
     trading: {
@@ -42,7 +42,7 @@ it('names the part of memory that a wrong snapshot gives', async () => {
       killSwitch: { ...memory.state.trading.killSwitch, level: 0 as const },
     },
   }
-  await logOf().saveSnapshot(snapshotOf({ ...memory, state }))
+  await logOf().saveSnapshot(snapshotOf({ ...memory, state }, home.signer()))
   const { exitCode, result } = await replay()
   expect(exitCode).toBe(1)
   expect(result).toMatchObject({
@@ -54,12 +54,13 @@ it('names the part of memory that a wrong snapshot gives', async () => {
 
 it('takes the state hash at any event', async () => {
   const records = await home.records()
-  const until = records[2]
+  // A cut inside a batch would leave events that nobody has signed.
+  const until = records.find(({ seq, batchSignature }) => seq >= 3 && batchSignature !== null)
   if (until === undefined) throw new Error('too few events')
   const part = await openTestHome()
   await part.replaceRecords(records.slice(0, until.seq))
   const { result } = await replay('--to', until.id)
-  expect(result).toMatchObject({ events_replayed: 3, identical: true })
+  expect(result).toMatchObject({ events_replayed: until.seq, identical: true })
   expect(result.state_hash).toBe(JSON.parse((await part.run(['replay', '--json'])).stdout).state_hash)
   expect(result.state_hash).not.toBe((await replay()).result.state_hash)
   await part.close()

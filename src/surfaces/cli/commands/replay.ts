@@ -1,5 +1,6 @@
 import { examples, type Answer, type DefineCommand, type Invocation } from '../command.ts'
 import { EXIT_FAILED, EXIT_OK, Failure, UsageError } from '../failure.ts'
+import type { Trust } from '../../../engine/integrity/trust.ts'
 import type { EventLog } from '../../../ports/event-log.ts'
 import { NOTHING_FOLDED, refold, type Refold } from '../refold.ts'
 import { withLog } from '../store.ts'
@@ -32,13 +33,13 @@ const replayStore = async (
   { from, to }: { readonly from?: string; readonly to?: string },
 ): Promise<Answer> => {
   const { clock, progress } = invocation
-  const replay = async (log: EventLog): Promise<Replayed> => {
+  const replay = async (log: EventLog, trust: Trust): Promise<Replayed> => {
     const fromSeq = await seqOf(log, from)
     const toSeq = await seqOf(log, to)
     if (fromSeq !== null && toSeq !== null && fromSeq > toSeq) throw new UsageError('--from comes after --to')
     const startedAtMs = clock.now()
     const bar = progress('replaying')
-    const result = await refold(log, { hashAtSeq: toSeq, onProgress: bar.update }).finally(bar.end)
+    const result = await refold(log, trust, { hashAtSeq: toSeq, onProgress: bar.update }).finally(bar.end)
     const eventsReplayed = (toSeq ?? result.seq) - (fromSeq ?? 1) + 1
     return { ...result, eventsReplayed, elapsedSeconds: (clock.now() - startedAtMs) / 1000 }
   }

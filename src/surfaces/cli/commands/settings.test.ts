@@ -151,6 +151,7 @@ describe('identity', () => {
       node_id: created.node_id,
       public_key: created.public_key,
       encrypted: false,
+      verifier_key: expect.stringMatching(/^svc-[0-9a-f]{16}\+[0-9a-f]{8}\+[A-Za-z0-9+/]{44}$/),
     })
     expect(created.node_id).toBe(`svc-${created.public_key.slice(0, 16)}`)
   })

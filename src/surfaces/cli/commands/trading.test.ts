@@ -12,7 +12,7 @@ beforeEach(async () => {
   const bar = { ...barAt('2026-02-20T00:29:00.000Z', 100), feed: 'file' }
   const payload = bar as unknown as JsonObject
   await appendTo(log, 1, () => ({ type: 'market.bar.v1', source: 'market', payload }))
-  await home.replaceRecords(await log.read({ order: 'asc', limit: 100 }))
+  await home.adoptRecords(await log.read({ order: 'asc', limit: 100 }))
 })
 afterEach(() => home.close())
 

@@ -40,7 +40,7 @@ beforeEach(async () => {
     source: 'karma',
     payload: { intent_id: `${seq.toString(16)}816654f-95fc-81f1-b2b2-170ceb326439`, ...share('live') },
   }))
-  await home.replaceRecords(await log.read({ order: 'asc', limit: 100 }))
+  await home.adoptRecords(await log.read({ order: 'asc', limit: 100 }))
   const words = [
     ['init', '--dev'],
     ['config', 'set', 'karma.treasury_address', '0x52908400098527886E0F7030069857D2E4169EE7'],

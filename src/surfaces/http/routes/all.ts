@@ -13,12 +13,14 @@ import { mcpRoutes } from './mcp.ts'
 import { oracleRoutes } from './oracle.ts'
 import { positionRoutes } from './positions.ts'
 import { producerRoutes } from './producers.ts'
+import { proofRoutes } from './proofs.ts'
 import { serviceRoutes } from './service.ts'
 import { signalRoutes } from './signals.ts'
 
 /** Every endpoint. A new resource is one file and one line here. */
 export const ROUTES: readonly Route[] = [
   ...accessKeyRoutes,
+  ...agentRoutes,
   ...brainRoutes,
   ...configRoutes,
   ...contributorRoutes,
@@ -26,13 +28,13 @@ export const ROUTES: readonly Route[] = [
   ...intentRoutes,
   ...karmaRoutes,
   ...killSwitchRoutes,
-  ...learningRoutes,
   ...liveRoutes,
+  ...learningRoutes,
   ...mcpRoutes,
   ...oracleRoutes,
   ...positionRoutes,
   ...producerRoutes,
+  ...proofRoutes,
   ...serviceRoutes,
   ...signalRoutes,
-  ...agentRoutes,
 ]

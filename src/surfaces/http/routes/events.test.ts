@@ -48,6 +48,7 @@ const append = async (events: readonly TestEvent[]) => {
     ...record,
     signature: signatures[index] ?? null,
     signer: signer.nodeId,
+    batchSignature: null,
   }))
   const { status } = await server.log.append(records, head)
   expect(status).toBe('appended')

@@ -1,0 +1,45 @@
+import { join } from 'node:path'
+import { z } from 'zod'
+import { readTextFile, replacePrivateFile } from '../crypto/private-file.ts'
+
+/**
+ * Which logs this identity has written to: for each place the hash of the first event. Kept beside the key and not beside
+ * the log, so that whoever can exchange the log cannot exchange this.
+ */
+export interface LogPins {
+  /** Null while nothing is pinned for this place. */
+  read(place: string): Promise<string | null>
+  write(place: string, firstHash: string): Promise<void>
+}
+
+export const logPins = (home: string): LogPins => {
+  const path = join(home, 'identity', 'logs.json')
+  const readAll = async (): Promise<Pins> => {
+    const text = await readTextFile(path)
+    const parsed = pins.safeParse(text === null ? {} : jsonOf(text))
+    if (!parsed.success)
+      throw new Error(`${path} is damaged; it says which logs this identity has written to`)
+    return parsed.data
+  }
+  return {
+    read: async (place) => new Map(Object.entries(await readAll())).get(place) ?? null,
+    write: async (place, firstHash) => {
+      const known = await readAll()
+      if (known[place] === firstHash) return
+      await replacePrivateFile(path, `${JSON.stringify({ ...known, [place]: firstHash }, null, 2)}\n`)
+    },
+  }
+}
+
+type Pins = z.infer<typeof pins>
+
+const pins = z.record(z.string(), z.string().regex(/^[0-9a-f]{64}$/))
+
+const jsonOf = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // Reported like any other damage.
+    return null
+  }
+}

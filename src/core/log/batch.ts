@@ -1,0 +1,75 @@
+import type { LogRecord } from './event.ts'
+
+/** Events that were stored together. Their signature ties them to their place: a copy elsewhere has none. */
+export interface Batch {
+  /** In order; at least one. */
+  readonly records: readonly LogRecord[]
+  /** What its signature covers. */
+  readonly text: string
+  /** 128 hex digits, if the stored text has the right form. */
+  readonly signature: string
+  readonly signer: string
+}
+
+/**
+ * The signature of a payload says nothing about where the event stands, so it could be copied. This text names the
+ * place: the numbers of the events, the hash of the last one, which covers all before it, and when they were recorded.
+ */
+export const batchText = (records: readonly Pick<LogRecord, 'seq' | 'hash' | 'recordedAt'>[]): string => {
+  const first = records[0]
+  const last = records.at(-1)
+  if (first === undefined || last === undefined) throw new Error('a batch has an event')
+  return `batch|${first.seq}|${last.seq}|${last.hash}|${last.recordedAt}`
+}
+
+/** As it is stored with the last event. */
+export const batchSignatureOf = (events: number, signature: string): string => `${events}:${signature}`
+
+/** A batch, or events that no batch holds: nobody who may write to this log has signed their place. */
+export type Stretch =
+  | { readonly kind: 'batch'; readonly batch: Batch }
+  | { readonly kind: 'loose'; readonly records: readonly LogRecord[] }
+
+/** Cuts records, in order, into their batches. What `add` has not returned yet waits for the end of its batch. */
+export class BatchCutter {
+  #pending: LogRecord[] = []
+
+  add(record: LogRecord): readonly Stretch[] {
+    this.#pending.push(record)
+    if (record.batchSignature === null) return this.#pending.length < EVENTS_MAX ? [] : this.end()
+    const pending = this.#pending
+    this.#pending = []
+    const batch = batchEndingWith(pending, record.batchSignature)
+    if (batch === null) return [{ kind: 'loose', records: pending }]
+    const loose = pending.slice(0, pending.length - batch.records.length)
+    return [...looseOf(loose), { kind: 'batch', batch }]
+  }
+
+  /** At the end of the log: events without the end of their batch. */
+  end(): readonly Stretch[] {
+    const pending = this.#pending
+    this.#pending = []
+    return looseOf(pending)
+  }
+}
+
+const looseOf = (records: readonly LogRecord[]): readonly Stretch[] =>
+  records.length === 0 ? [] : [{ kind: 'loose', records }]
+
+/** More than any process stores at once: events beyond that do not wait for an end that never comes. */
+const EVENTS_MAX = 100_000
+
+const STORED = /^([1-9][0-9]{0,5}):([0-9a-f]{128})$/
+
+/** Null unless the last of these records are one batch: by one signer, recorded at one time. */
+const batchEndingWith = (records: readonly LogRecord[], stored: string): Batch | null => {
+  const [, count, signature] = STORED.exec(stored) ?? []
+  const size = Number(count)
+  if (signature === undefined || size > records.length) return null
+  const own = records.slice(records.length - size)
+  const last = own.at(-1)
+  if (last === undefined || last.signer === null) return null
+  const { signer, recordedAt } = last
+  if (own.some((record) => record.signer !== signer || record.recordedAt !== recordedAt)) return null
+  return { records: own, text: batchText(own), signature, signer }
+}

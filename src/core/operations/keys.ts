@@ -1,0 +1,101 @@
+import { Map as PersistentMap } from 'immutable'
+import { CATALOGUE, type EventType, type PayloadOf } from '../events/catalogue.ts'
+import type { LogRecord } from '../log/event.ts'
+
+/**
+ * Whose signatures count. A log is open until the first saved identity starts on it: identities that end with their
+ * process cannot vouch for each other. After that a key counts only if a key that counted has admitted it.
+ */
+export interface Keys {
+  /** Public keys (64 hex digits) by node id, those that were retired included: their old signatures stay good. */
+  readonly publicKeys: PersistentMap<string, string>
+  /** Node ids. */
+  readonly retired: readonly string[]
+  readonly isClosed: boolean
+}
+
+export const NO_KEYS: Keys = { publicKeys: PersistentMap(), retired: [], isClosed: false }
+
+/** What an event says about keys. */
+export type KeyEvent = {
+  [Type in KeyEventType]: { readonly type: Type; readonly payload: PayloadOf<Type> }
+}[KeyEventType]
+
+type KeyEventType = (typeof KEY_EVENTS)[number]
+
+export const KEY_EVENTS = [
+  'system.started.v1',
+  'system.key_admitted.v1',
+  'system.key_retired.v1',
+] as const satisfies readonly EventType[]
+
+/** The fold of the events of a batch whose signature was checked. */
+export const evolveKeys = (keys: Keys, { type, payload }: KeyEvent): Keys => {
+  const { node_id: nodeId, public_key: publicKey } = payload
+  if (!isNamedByKey(nodeId, publicKey)) return keys
+  switch (type) {
+    case 'system.started.v1':
+      if (keys.isClosed && !isAccepted(keys, nodeId)) return keys
+      return { ...withKey(keys, nodeId, publicKey), isClosed: keys.isClosed || !payload.ephemeral }
+    case 'system.key_admitted.v1':
+      return withKey(keys, nodeId, publicKey)
+    case 'system.key_retired.v1':
+      return isAccepted(keys, nodeId) ? { ...keys, retired: [...keys.retired, nodeId] } : keys
+  }
+}
+
+/** The key that signatures of this node are checked with from here on; undefined if they do not count. */
+export const acceptedKey = (keys: Keys, nodeId: string): string | undefined =>
+  keys.retired.includes(nodeId) ? undefined : keys.publicKeys.get(nodeId)
+
+export const isAccepted = (keys: Keys, nodeId: string): boolean => acceptedKey(keys, nodeId) !== undefined
+
+/**
+ * The key that the signature of a batch is checked with. On an open log a process introduces itself; nobody else's
+ * word is needed.
+ */
+export const keyOfBatch = (
+  keys: Keys,
+  signer: string,
+  records: readonly Pick<LogRecord, 'type' | 'payload'>[],
+): string | undefined => {
+  const known = acceptedKey(keys, signer)
+  if (known !== undefined || keys.isClosed) return known
+  for (const record of records) {
+    const event = keyEventIn(record)
+    if (event?.type === 'system.started.v1' && event.payload.node_id === signer)
+      return event.payload.public_key
+  }
+  return undefined
+}
+
+/** Null for all other events, and for damaged ones. */
+export const keyEventIn = ({ type, payload }: Pick<LogRecord, 'type' | 'payload'>): KeyEvent | null => {
+  const known = KEY_EVENTS.find((name) => name === type)
+  if (known === undefined) return null
+  const parsed = CATALOGUE[known].safeParse(jsonOf(payload))
+  // The type and the schema of its payload belong together, which the compiler cannot follow through a variable.
+  return parsed.success ? ({ type: known, payload: parsed.data } as KeyEvent) : null
+}
+
+/** A node id ends with the start of its key, so no other key comes under a name that is taken. */
+export const isNamedByKey = (nodeId: string, publicKey: string): boolean =>
+  PUBLIC_KEY.test(publicKey) && nodeId.endsWith(`-${publicKey.slice(0, KEY_DIGITS_IN_NODE_ID)}`)
+
+const PUBLIC_KEY = /^[0-9a-f]{64}$/
+const KEY_DIGITS_IN_NODE_ID = 16
+
+const withKey = (keys: Keys, nodeId: string, publicKey: string): Keys => ({
+  ...keys,
+  publicKeys: keys.publicKeys.set(nodeId, publicKey),
+  retired: keys.retired.filter((retired) => retired !== nodeId),
+})
+
+const jsonOf = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // That the payload is damaged is found where payloads are checked.
+    return null
+  }
+}

@@ -1,0 +1,192 @@
+import { BatchCutter, type Batch, type Stretch } from '../../core/log/batch.ts'
+import { headOf, type Head, type LogRecord } from '../../core/log/event.ts'
+import {
+  acceptedKey,
+  evolveKeys,
+  keyEventIn,
+  keyOfBatch,
+  NO_KEYS,
+  type Keys,
+} from '../../core/operations/keys.ts'
+import { chainFaultOf, type EventLog, type Snapshot } from '../../ports/event-log.ts'
+import type { Signatures } from '../../ports/signatures.ts'
+import { sha256Hex } from '../sha256.ts'
+
+/** What a reader of the log believes beyond the log itself. */
+export interface Trust {
+  readonly signatures: Signatures
+  /** The reader's own key: it needs nobody's word. Null for a reader without one. */
+  readonly own: SignerKey | null
+  /** The hash of the first event, as this node has pinned it; null where it has not. */
+  readonly firstHash: string | null
+}
+
+export interface SignerKey {
+  readonly nodeId: string
+  /** 64 hex digits. */
+  readonly publicKey: string
+}
+
+/** Events in order, and the numbers of those that nobody who may write here has signed where they stand. */
+export interface CheckedRecords {
+  readonly records: readonly LogRecord[]
+  readonly unsigned: ReadonlySet<number>
+}
+
+/** Follows the log batch by batch and checks the signature of each. */
+export class BatchCheck {
+  readonly #trust: Trust
+  readonly #cutter = new BatchCutter()
+  /** The event before the next one, whatever it is worth. */
+  #previous: Head
+
+  constructor(trust: Trust, after: Head) {
+    this.#trust = trust
+    this.#previous = after
+  }
+
+  /**
+   * Whole batches of these records and of those left over from the call before. `keys` are asked for before each
+   * piece, since the piece before may have changed them.
+   */
+  async *checked(
+    records: readonly LogRecord[],
+    { isLast, keys }: { readonly isLast: boolean; readonly keys: () => Keys },
+  ): AsyncGenerator<CheckedRecords> {
+    const stretches = records.flatMap((record) => this.#cutter.add(record))
+    if (isLast) stretches.push(...this.#cutter.end())
+    let piece: Stretch[] = []
+    for (const stretch of stretches) {
+      piece.push(stretch)
+      if (!recordsOf(stretch).some((record) => keyEventIn(record) !== null)) continue
+      yield await this.#check(piece, keys())
+      piece = []
+    }
+    yield await this.#check(piece, keys())
+  }
+
+  async #check(piece: readonly Stretch[], keys: Keys): Promise<CheckedRecords> {
+    const unsigned = new Set<number>()
+    const reject = (records: readonly LogRecord[]): void => {
+      for (const { seq } of records) unsigned.add(seq)
+    }
+    const batches: Batch[] = []
+    const claims = piece.flatMap((stretch) => {
+      if (stretch.kind === 'loose') {
+        reject(stretch.records)
+        return []
+      }
+      const { text, signature: signatureHex, signer, records } = stretch.batch
+      const publicKeyHex = keyOf(keys, signer, this.#trust) ?? keyOfBatch(keys, signer, records)
+      if (publicKeyHex === undefined) {
+        reject(records)
+        return []
+      }
+      batches.push(stretch.batch)
+      return [{ text, signatureHex, publicKeyHex }]
+    })
+    for (const index of await this.#trust.signatures.verifyAll(claims)) reject(batches[index]?.records ?? [])
+    const records = piece.flatMap(recordsOf)
+    for (const record of records) {
+      // The signature of a batch covers the hashes; that an event still has its hash is for each to show.
+      if (chainFaultOf(this.#previous, record, sha256Hex) !== null) unsigned.add(record.seq)
+      this.#previous = headOf(record)
+    }
+    return { records, unsigned }
+  }
+}
+
+/** The key of a node whose signatures count; a node counts its own, unless it was retired. */
+export const keyOf = (keys: Keys, nodeId: string, { own }: Trust): string | undefined =>
+  acceptedKey(keys, nodeId) ??
+  (own?.nodeId === nodeId && !keys.retired.includes(nodeId) ? own.publicKey : undefined)
+
+/** Whose signatures count after this event: from the few events about keys, each of which has to be signed itself. */
+export const keysUpTo = async (log: Pick<EventLog, 'read'>, seq: number, trust: Trust): Promise<Keys> => {
+  let keys = NO_KEYS
+  let after = 0
+  for (;;) {
+    // Once a log is closed, starts change nothing.
+    const types = keys.isClosed ? KEY_TYPES : [STARTED, ...KEY_TYPES]
+    const page = await log.read({ types, after, before: seq + 1, order: 'asc', limit: PAGE_SIZE })
+    for (const record of page) {
+      after = record.seq
+      const event = keyEventIn(record)
+      if (event !== null && (await isCovered(log, record, keys, trust))) keys = evolveKeys(keys, event)
+      // The rest of the page may be starts without end.
+      if (keys.isClosed && types.includes(STARTED)) break
+    }
+    if (page.length < PAGE_SIZE && after === (page.at(-1)?.seq ?? after)) return keys
+  }
+}
+
+const KEY_TYPES = ['system.key_admitted.v1', 'system.key_retired.v1']
+const STARTED = 'system.started.v1'
+const PAGE_SIZE = 100
+
+/** Whether the batch that holds this event is signed by a key that counted before it. */
+const isCovered = async (
+  log: Pick<EventLog, 'read'>,
+  { seq }: LogRecord,
+  keys: Keys,
+  trust: Trust,
+): Promise<boolean> => {
+  // A batch ends with its signature; it begins as many events before that as it says.
+  const behind = await recordsUntilSigned(log, seq)
+  const count = Number(behind.at(-1)?.batchSignature?.split(':')[0] ?? 0)
+  const missing = count - behind.length
+  const before =
+    missing <= 0
+      ? []
+      : await log.read({ after: seq - 1 - missing, before: seq, order: 'asc', limit: missing })
+  const [first] = [...before, ...behind]
+  if (first === undefined) return false
+  const check = new BatchCheck(trust, { seq: first.seq - 1, hash: first.prevHash, recordedAt: '' })
+  for await (const { unsigned } of check.checked([...before, ...behind], { isLast: true, keys: () => keys }))
+    if (unsigned.has(seq)) return false
+  return true
+}
+
+const recordsUntilSigned = async (
+  log: Pick<EventLog, 'read'>,
+  seq: number,
+): Promise<readonly LogRecord[]> => {
+  const found: LogRecord[] = []
+  for (let after = seq - 1; ; after = found.at(-1)?.seq ?? after) {
+    const page = await log.read({ after, order: 'asc', limit: PAGE_SIZE })
+    for (const record of page) {
+      found.push(record)
+      if (record.batchSignature !== null) return found
+    }
+    if (page.length < PAGE_SIZE) return found
+  }
+}
+
+const recordsOf = (stretch: Stretch): readonly LogRecord[] =>
+  stretch.kind === 'batch' ? stretch.batch.records : stretch.records
+
+/** What is wrong with a stored snapshot. */
+export const snapshotFaultOf = async (
+  log: EventLog,
+  snapshot: Snapshot,
+  trust: Trust | null,
+): Promise<string | null> => {
+  const { seq, signer, signature: signatureHex } = snapshot
+  if (sha256Hex(snapshot.state) !== snapshot.stateHash) return `the snapshot at ${seq} is damaged`
+  if (trust === null) return null
+  const publicKeyHex = keyOf(await keysUpTo(log, seq, trust), signer, trust)
+  const isSigned =
+    publicKeyHex !== undefined &&
+    (await trust.signatures.verifyAll([{ text: snapshotText(snapshot), signatureHex, publicKeyHex }]))
+      .length === 0
+  return isSigned ? null : `the snapshot at ${seq} is not signed by an accepted key`
+}
+
+/** What the signature of a snapshot covers: which state this is, of which release, and of which log. */
+export const snapshotText = ({
+  seq,
+  chainHash,
+  stateVersion,
+  stateHash,
+}: Pick<Snapshot, 'seq' | 'chainHash' | 'stateVersion' | 'stateHash'>): string =>
+  `snapshot|${seq}|${chainHash}|${stateVersion}|${stateHash}`

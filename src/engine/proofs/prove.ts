@@ -1,0 +1,135 @@
+import { sameBytes } from '../../core/log/bytes.ts'
+import { noteFaultOf, type SignedCheckpoint } from '../../core/log/checkpoint.ts'
+import type { LogRecord } from '../../core/log/event.ts'
+import { hashOf, preimageOf } from '../../core/log/hash-chain.ts'
+import { eventLeaf } from '../../core/log/merkle.ts'
+import { consistencyProofText, inclusionProofText, type SignedTreeHead } from '../../core/log/proof.ts'
+import { consistencyPath, inclusionPath, isConsistent, rootFromInclusion } from '../../core/log/tree.ts'
+import type { CheckpointStore } from '../../ports/checkpoints.ts'
+import type { EventLog } from '../../ports/event-log.ts'
+import type { Signatures } from '../../ports/signatures.ts'
+import type { CheckpointStep } from '../integrity/checkpointer.ts'
+import { sha256 } from '../integrity/sha256-bytes.ts'
+import { findKeys, type SignerKey } from '../integrity/signer-keys.ts'
+import { sha256Hex } from '../sha256.ts'
+import { storedHashes } from './stored-tree.ts'
+
+export interface ProverDependencies {
+  readonly log: EventLog
+  readonly checkpoints: CheckpointStore
+  readonly signatures: Signatures
+  /** The key whose checkpoints are preferred: outsiders know it. */
+  readonly signer: SignerKey | null
+  /** One step towards a checkpoint of the log as it is now; null where no key is at hand. */
+  readonly signCheckpoint: (() => Promise<CheckpointStep>) | null
+}
+
+export type Proved =
+  | { readonly status: 'proved'; readonly text: string }
+  /** No proof now; `detail` says why. */
+  | { readonly status: 'unavailable'; readonly detail: string }
+
+/** A proof that this event is in the log, up to the oldest checkpoint that covers it: that one says most about when. */
+export const proveEvent = async (dependencies: ProverDependencies, record: LogRecord): Promise<Proved> => {
+  const { log } = dependencies
+  const index = record.seq - 1
+  if (hashOf(record.prevHash, record, sha256Hex) !== record.hash)
+    return unavailable(`event ${record.seq} does not have the hash of its content`)
+  const found = await checkpointCovering(dependencies, record.seq)
+  if (found.status === 'unavailable') return found
+  const { note, size, root } = found
+  const path = await storedHashes(log, inclusionPath(index, size))
+  const leaf = eventLeaf(record.hash, sha256)
+  const reached = path === null ? null : rootFromInclusion({ leaf, index, size, path }, sha256)
+  if (path === null || reached === null || !sameBytes(reached, root)) return damaged(size)
+  return proved(inclusionProofText({ index, path, preimage: preimageOf(record.prevHash, record), note }))
+}
+
+/** A proof that the log of the larger checkpoint begins with all events of the smaller one. */
+export const proveConsistency = async (
+  log: EventLog,
+  older: Pick<SignedTreeHead, 'size' | 'root' | 'note'>,
+  newer: Pick<SignedTreeHead, 'size' | 'root' | 'note'>,
+): Promise<Proved> => {
+  const path = await storedHashes(log, consistencyPath(older.size, newer.size))
+  const claim = { oldSize: older.size, oldRoot: older.root, newSize: newer.size, newRoot: newer.root }
+  if (path === null || !isConsistent({ ...claim, path }, sha256)) return damaged(newer.size)
+  return proved(consistencyProofText({ path, older: older.note, newer: newer.note }))
+}
+
+export interface UsableCheckpoint {
+  readonly status: 'found'
+  readonly size: number
+  /** Over event hashes. */
+  readonly root: Uint8Array
+  readonly note: string
+}
+
+/** The kept checkpoints that a proof can lead to, smallest first: those with a root over event hashes. */
+export const usableCheckpoints = (notes: readonly SignedCheckpoint[]): readonly UsableCheckpoint[] =>
+  notes.flatMap(({ eventRoot, frontier: { size }, note }) =>
+    eventRoot === null ? [] : [{ status: 'found', size, root: eventRoot, note }],
+  )
+
+type Unavailable = Extract<Proved, { status: 'unavailable' }>
+
+const checkpointCovering = async (
+  dependencies: ProverDependencies,
+  seq: number,
+): Promise<UsableCheckpoint | Unavailable> => {
+  const { signer } = dependencies
+  const isOurs = ({ keyName }: SignedCheckpoint): boolean => signer === null || keyName === signer.nodeId
+  const kept = await keptCovering(dependencies, seq, isOurs)
+  if (kept !== null) return kept
+  const obstacle = await signUpTo(dependencies, seq)
+  // Where another process has just signed one, there is nothing new for us to sign.
+  const signed =
+    (await keptCovering(dependencies, seq, isOurs)) ?? (await keptCovering(dependencies, seq, () => true))
+  return signed ?? unavailable(obstacle)
+}
+
+/** Signs until the event is covered. Says what stands in the way if it is not. */
+const signUpTo = async ({ signCheckpoint }: ProverDependencies, seq: number): Promise<string> => {
+  if (signCheckpoint === null) return 'no checkpoint covers this event yet'
+  for (let step = 0; step < STEPS_MAX; step += 1) {
+    const result = await signCheckpoint()
+    if (result.status === 'stopped') return `no checkpoint is signed: ${result.fault.detail}`
+    if (result.status === 'idle' || (result.status === 'signed' && result.size >= seq)) break
+  }
+  return 'no checkpoint covers this event yet: the log is still being read'
+}
+
+/** Of those with a valid signature the smallest. */
+const keptCovering = async (
+  { log, checkpoints, signatures }: ProverDependencies,
+  seq: number,
+  isWanted: (note: SignedCheckpoint) => boolean,
+): Promise<UsableCheckpoint | null> => {
+  const newest = await checkpoints.read('newest')
+  // The end of the file is enough if it reaches back to before the event.
+  const isEnough = newest.notes.some(({ frontier }) => frontier.size < seq)
+  const { notes } = isEnough ? newest : await checkpoints.read('all')
+  const covering = notes.filter(
+    (note) => note.frontier.size >= seq && note.eventRoot !== null && isWanted(note),
+  )
+  const keys = await findKeys(log, new Set(covering.map(({ keyName }) => keyName)))
+  for (const note of covering) {
+    const publicKeyHex = keys.get(note.keyName)
+    if (publicKeyHex === undefined || noteFaultOf(note, publicKeyHex, sha256) !== null) continue
+    const claim = { text: note.text, signatureHex: note.signature, publicKeyHex }
+    if ((await signatures.verifyAll([claim])).length === 0) return usableCheckpoints([note])[0] ?? null
+  }
+  return null
+}
+
+/** Steps of 5,000 events: enough for the first checkpoint of half a million events. */
+const STEPS_MAX = 100
+
+const proved = (text: string): Proved => ({ status: 'proved', text })
+
+const unavailable = (detail: string): Unavailable => ({ status: 'unavailable', detail })
+
+const damaged = (size: number): Unavailable =>
+  unavailable(
+    `the stored tree does not lead to the root that was signed at ${size}; "svc integrity" shows what was changed`,
+  )
