@@ -59,10 +59,10 @@ export const decideOperations = (
       return accept({ type: 'system.restore.v1', source: 'system', payload: command.restore })
     case 'create-access-key': {
       const { key, surface } = command
-      return createAccessKey(operations.accessKeys, key, { now, surface, isKnownAuthor })
+      return createAccessKey(accessKeys, key, { now: context.now, surface, isKnownAuthor })
     }
     case 'revoke-access-key':
-      return revokeAccessKey(operations.accessKeys, command.name, command.surface)
+      return revokeAccessKey(accessKeys, command.name, command.surface)
   }
 }
 
