@@ -50,7 +50,7 @@ onEveryStore('a contributor with a public key', (store) => {
       const body = { node_id: 'bad', name: 'Bad', role: 'curator', public_key: key }
       expect((await service.call('POST', '/contributors/register', { body })).body).toMatchObject({
         status: 422,
-        errors: [{ loc: ['body', 'public_key'] }],
+        errors: expect.arrayContaining([expect.objectContaining({ loc: ['body', 'public_key'] })]),
       })
     },
   )
@@ -85,7 +85,7 @@ onEveryStore('a contributor with a public key', (store) => {
     }
     expect((await submit({ ...body, signature: 'abc' })).body).toMatchObject({
       status: 422,
-      errors: [{ loc: ['body', 'signature'] }],
+      errors: expect.arrayContaining([expect.objectContaining({ loc: ['body', 'signature'] })]),
     })
     expect(await total()).toBe(0)
   })

@@ -10,17 +10,17 @@ import { isTooFarAhead } from '../shared/time.ts'
 export const publicKeyText = () =>
   z
     .string()
+    .length(64)
     .regex(/^[0-9a-fA-F]{64}$/, { error: 'must be an Ed25519 public key: 64 hex digits' })
     .toLowerCase()
-    .meta({ minLength: 64, maxLength: 64 })
 
 /** An Ed25519 signature from outside: 128 hex digits, in lower case from here on. */
 export const signatureText = () =>
   z
     .string()
+    .length(128)
     .regex(/^[0-9a-fA-F]{128}$/, { error: 'must be an Ed25519 signature: 128 hex digits' })
     .toLowerCase()
-    .meta({ minLength: 128, maxLength: 128 })
 
 /** What the signature of a submission covers: everything that the stored signal says, and who says it. */
 export interface SignedFields {
