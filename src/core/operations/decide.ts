@@ -38,8 +38,7 @@ export const decideOperations = (
   context: DecisionContext,
   isKnownAuthor: (author: KeyAuthor) => boolean,
 ): Decision => {
-  const { nodes } = operations
-  const { now } = context
+  const { nodes, accessKeys } = operations
   switch (command.kind) {
     case 'start':
       return start(nodes, command.started)
