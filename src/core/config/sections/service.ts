@@ -60,7 +60,7 @@ export const trace = group('Trace sessions', {
   session_ttl_hours: whole(24, 1, 720, 'hours after the last access until a session expires'),
 })
 
-const isWebhook = (text: string): boolean => text === '' || /^https?:\/\/[^\s]+$/.test(text)
+const isWebhook = (url: string): boolean => url === '' || /^https?:\/\/[^\s]+$/.test(url)
 
 export const store = group('The event store', {
   url: plainText(0, 2048)

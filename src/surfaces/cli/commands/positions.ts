@@ -115,11 +115,13 @@ const closeAll = async (invocation: Invocation, { yes = false, reason }: CloseOp
   }))
   const view = viewClosedAll(events, (await readState(invocation)).trading.positions)
   const { positions, failed } = view
-  const left = failed.map(({ symbol, reasons }) => `${printable(symbol)} stays open: ${reasons.join(', ')}\n`)
+  const remaining = failed.map(
+    ({ symbol, reasons }) => `${printable(symbol)} stays open: ${reasons.join(', ')}\n`,
+  )
   const closed = positionTable(positions, invocation.clock.now(), NOTHING.open)
   return {
     document: view,
-    text: (style) => (positions.length === 0 && failed.length > 0 ? '' : closed(style)) + left.join(''),
+    text: (style) => (positions.length === 0 && failed.length > 0 ? '' : closed(style)) + remaining.join(''),
     exitCode: failed.length === 0 ? EXIT_OK : EXIT_FAILED,
   }
 }
