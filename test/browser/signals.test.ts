@@ -33,7 +33,7 @@ describe.skipIf(BROWSER === undefined)('the signals page', () => {
     await dashboard.page.getByText(/^\d\d signals/).waitFor()
     await dashboard.page.getByLabel('Domain').fill('etf')
     await dashboard.page.getByLabel('Symbol').fill('eth')
-    await dashboard.page.getByText('1 signal in total').waitFor()
+    await dashboard.page.getByText('2 signals in total').waitFor()
     expect(new URL(dashboard.page.url()).search).toContain('domain=etf')
     await dashboard.page.getByLabel('Symbol').fill('nothing')
     await dashboard.page.getByText('No matching signals').waitFor()

@@ -141,9 +141,10 @@ const UNREACHABLE = new Set([
   'settleKarma',
 ])
 
-/** What is removed early can be reached by nobody. */
-const destroyersLast = (one: Endpoint, other: Endpoint): number =>
-  Number(one.method === 'DELETE') - Number(other.method === 'DELETE')
+/** What is not made yet, or removed already, can be reached by nobody. */
+const makersFirst = (one: Endpoint, other: Endpoint): number => turnOf(one) - turnOf(other)
+
+const turnOf = ({ method }: Endpoint): number => (method === 'POST' ? 0 : method === 'DELETE' ? 2 : 1)
 
 /** There is more to say to those who ask for more. */
 const shareOf = ({ operation: { parameters = [], requestBody } }: Endpoint): number =>
@@ -155,7 +156,7 @@ describe('whatever is made of the document', () => {
   it('is answered as the document says', { timeout: 30_000 + REQUESTS * 40 }, async () => {
     const seen = new Map<string, Set<number>>()
     let sent = 0
-    for (const [index, endpoint] of endpoints.toSorted(destroyersLast).entries()) {
+    for (const [index, endpoint] of endpoints.toSorted(makersFirst).entries()) {
       const { operationId } = endpoint.operation
       const statuses = new Set<number>()
       seen.set(operationId, statuses)
@@ -171,7 +172,7 @@ describe('whatever is made of the document', () => {
       await fc.assert(property, { numRuns, seed: SEED + index })
     }
     expect(sent).toBeGreaterThanOrEqual(REQUESTS)
-    // Chance reached what lies behind the doors, and not only the doors.
+    // Chance reached every endpoint itself, and not only the checks before it.
     for (const [operationId, statuses] of seen) {
       const isReached = [...statuses].some((status) => status < 300)
       if (!UNREACHABLE.has(operationId))

@@ -73,9 +73,9 @@ export const define: DefineCommand = (command, run) => {
     )
   command
     .command('admit')
-    .summary('accept the key of another node, so that it may write to this log')
-    .argument('<node-id>', 'as "svc identity show" prints it there')
-    .argument('<public-key>', '64 hex digits')
+    .summary('let another node write to this log')
+    .argument('<node>', 'its id, as "svc identity show" prints it there')
+    .argument('<key>', 'its public key, 64 hex digits')
     .option('--reason <text>', 'why, for the log', parseReason, 'another process of this log')
     .action(
       run(async (invocation, nodeId: string, publicKey: string, { reason }: { readonly reason: string }) => {
@@ -86,8 +86,8 @@ export const define: DefineCommand = (command, run) => {
     )
   command
     .command('retire')
-    .summary('accept the key of another node no longer')
-    .argument('<node-id>', 'whose key')
+    .summary('no longer let another node write')
+    .argument('<node>', 'its id')
     .requiredOption('--reason <text>', 'why, for the log', parseReason)
     .action(
       run(async (invocation, nodeId: string, { reason }: { readonly reason: string }) => {
@@ -97,7 +97,7 @@ export const define: DefineCommand = (command, run) => {
     )
   command
     .command('rotate')
-    .summary('replace the key of this node; the old one signs its own end')
+    .summary('replace the key of this node')
     .requiredOption('--reason <text>', 'why, for the log', parseReason)
     .action(run((invocation, { reason }: { readonly reason: string }) => rotate(invocation, reason)))
 }
