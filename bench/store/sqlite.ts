@@ -67,7 +67,7 @@ const openFilled = async (path: string, events: number): Promise<EventLog> => {
       strftime('%Y-%m-%dT%H:%M:%fZ', 1767225600 + value / 1000.0, 'unixepoch'), 'v1', 'producer:technical-analysis', NULL,
       'ta:' || lower(hex(randomblob(16))), json_set('${JSON.stringify(template?.payload)}', '$.ema_20', value),
       '${'ab'.repeat(32)}', '${'ab'.repeat(32)}', '${'a1'.repeat(64)}', 'svc-0123456789abcdef',
-      '2026-01-01T00:00:00.000Z'
+      '2026-01-01T00:00:00.000Z', NULL
     FROM numbers;
     INSERT INTO about SELECT 'symbol:SYM' || (seq % 50) || '/USDT', seq FROM events;
     INSERT INTO about SELECT 'source:producer:technical-analysis', seq FROM events;
