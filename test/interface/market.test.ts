@@ -32,7 +32,7 @@ onEveryStore('a market', (store) => {
   const newestSeqOf = async (type: string): Promise<number> => (await eventsOf(service, type))[0]?.seq ?? 0
 
   it('has a past at once, and then a present', async () => {
-    await expect.poll(() => countOf('market.bar')).toBeGreaterThanOrEqual(500)
+    await expect.poll(() => countOf('market.bar')).toBe(500)
     const isLive = async () =>
       (await eventsOf(service, 'market.bar')).some(({ payload }) => payload['backfill'] === false)
     await expect.poll(isLive).toBe(true)

@@ -184,7 +184,7 @@ describe('whatever is made of the document', () => {
     expect(await server.integrity.verify({ mode: 'full', n: 100 })).toMatchObject({ ok: true, reason: null })
     const records = await everything()
     const curated = records.filter(({ type }) => type === 'signal.curator.v1')
-    expect(curated.length).toBeGreaterThan(3)
+    expect(curated.length).toBeGreaterThan(5)
     for (const { id, seq } of curated) {
       const next = records[seq]
       expect(next).toMatchObject({ seq: seq + 1, type: 'attribution.recorded.v1' })
