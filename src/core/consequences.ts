@@ -1,8 +1,9 @@
 import { canonicalSymbol } from './shared/symbol.ts'
 import type { Command } from './decide.ts'
-import { intentId } from './shared/brand.ts'
+import { intentId, type PositionId } from './shared/brand.ts'
 import { blocksEntries, blocksExits, KILL_SWITCH } from './shared/level.ts'
 import { priceFrom } from './shared/money.ts'
+import { PAPER } from './trading/orders.ts'
 import { isSignal, type KnownEvent, type PayloadOf, type StoredSignal } from './events/catalogue.ts'
 
 /** The wiring of the engine: which commands follow from an event, in the same batch. */
@@ -28,8 +29,13 @@ export const consequencesOf = (event: KnownEvent): readonly Command[] => {
       return [{ kind: 'execute-intent', intentId: intentId(event.id) }]
     case 'execution.intent_approved.v1':
       return [{ kind: 'execute-intent', intentId: event.payload.intent_id }]
+    case 'execution.position_opened.v1':
+      return event.payload.platform === PAPER ? [] : [protect(event.payload.position_id)]
+    case 'execution.position_updated.v1':
+      return event.payload.reason === 'filled' ? [protect(event.payload.position_id)] : []
     case 'execution.position_closed.v1':
       return [
+        ...(event.payload.mode === 'live' ? [protect(event.payload.position_id)] : []),
         { kind: 'record-outcome', close: event.payload },
         { kind: 'settle-position', positionId: event.payload.position_id },
         { kind: 'accrue-shares', close: event.payload },
@@ -67,6 +73,9 @@ export const touchesRisk = (event: KnownEvent): boolean => {
 }
 
 const CHECK: Command = { kind: 'check-positions' }
+
+/** Its stop at the venue follows the position. */
+const protect = (positionId: PositionId): Command => ({ kind: 'protect-position', positionId })
 
 /** Order matters: resting orders, then open positions, then calls due. */
 const afterBar = (bar: PayloadOf<'market.bar.v1'>): readonly Command[] => {

@@ -57,6 +57,8 @@ export const decide = (state: State, command: Command, context: DecisionContext)
     case 'close-all':
     case 'exit-symbol':
     case 'retry-exits':
+    case 'protect-position':
+    case 'keep-protective-stops':
     case 'apply-funding':
     case 'record-funding':
     case 'fill-resting':

@@ -71,6 +71,7 @@ export const entryOf = (clientOrderId: string, changes: Partial<BrokerOrder> = {
   kind: 'immediate_limit',
   quantity: units(0.05) as Quantity,
   limitPrice: units(60_300) as Price,
+  triggerPrice: null,
   reduceOnly: false,
   leverage: 3,
   ...changes,

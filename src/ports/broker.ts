@@ -6,11 +6,13 @@ export interface BrokerOrder {
   /** In the spelling of the configuration. */
   readonly symbol: string
   readonly side: 'buy' | 'sell'
-  /** Entries are immediate-or-cancel limits, exits are market orders. */
-  readonly kind: 'immediate_limit' | 'market'
+  /** Entries are immediate-or-cancel limits, exits are market orders, protective stops rest until their trigger. */
+  readonly kind: 'immediate_limit' | 'market' | 'stop_market'
   readonly quantity: Quantity
   /** Null for market orders. */
   readonly limitPrice: Price | null
+  /** Of a protective stop; null for all others. */
+  readonly triggerPrice: Price | null
   /** It may reduce a position, never increase or reverse it. */
   readonly reduceOnly: boolean
   /** Of the position that it opens; without meaning for a reducing order. */
@@ -111,17 +113,22 @@ export interface OrderSteps {
   readonly priceStep: Price | null
 }
 
+/** An order that was sent. Venues keep stops apart from other orders. */
+export type OrderName = Pick<BrokerOrder, 'clientOrderId' | 'symbol' | 'kind'>
+
 /** Sends orders to a venue. No method rejects for a failure of the venue or the network: the result has it. */
 export interface Broker {
   readonly name: string
+  /** Whether the venue takes stops that rest there. */
+  readonly restingStops: boolean
   /** Loads the markets, and checks whether orders may be sent. */
   preflight(symbols: readonly string[]): Promise<readonly BrokerCheck[]>
   /** Null for a symbol that the venue does not trade (any more). Known after a preflight. */
   stepsOf(symbol: string): OrderSteps | null
   /** Rounds quantity and limit price to the venue's steps, never to the worse side. */
   submit(order: BrokerOrder): Promise<SubmitResult>
-  cancel(order: { readonly clientOrderId: string; readonly symbol: string }): Promise<CancelResult>
-  lookup(order: { readonly clientOrderId: string; readonly symbol: string }): Promise<LookupResult>
+  cancel(order: OrderName): Promise<CancelResult>
+  lookup(order: OrderName): Promise<LookupResult>
   /** Balance and positions. Null when the venue does not respond. */
   account(): Promise<BrokerAccount | null>
   close(): Promise<void>

@@ -76,7 +76,7 @@ const STEPS: OrderSteps = {
 }
 
 /** An exchange in memory that outlives the engines that trade on it. */
-export const createMemoryExchange = (now: () => number): MemoryExchange => {
+export const createMemoryExchange = (now: () => number, { restingStops = false } = {}): MemoryExchange => {
   const orders = new Map<string, HeldOrder>()
   const arrivals: string[] = []
   const prices = new Map<string, Price>()
@@ -110,6 +110,7 @@ export const createMemoryExchange = (now: () => number): MemoryExchange => {
       hiddenLookups: treatment === 'trades-later' ? 2 : 0,
     }
     orders.set(order.clientOrderId, held)
+    if (order.kind === 'stop_market') return held
     const some = cut((order.quantity / 3n) as Quantity)
     const left = order.reduceOnly ? reducible(order) : order.quantity
     const wanted = left < order.quantity ? left : order.quantity
@@ -122,6 +123,17 @@ export const createMemoryExchange = (now: () => number): MemoryExchange => {
     } else trade(held, wanted)
     held.status = statusOf(held, order.kind === 'immediate_limit')
     return held
+  }
+
+  /** A stop whose price is reached sells what is left to sell. */
+  const trigger = (held: HeldOrder): void => {
+    const { symbol, side, triggerPrice } = held.order
+    const price = prices.get(symbol)
+    if (held.status !== 'open' || triggerPrice === null || price === undefined) return
+    if (side === 'sell' ? price > triggerPrice : price < triggerPrice) return
+    const left = reducible(held.order)
+    trade(held, left < held.order.quantity ? left : held.order.quantity)
+    held.status = left === 0n ? 'canceled' : statusOf(held, true)
   }
 
   const reducible = ({ symbol, side }: BrokerOrder): Quantity => {
@@ -145,11 +157,15 @@ export const createMemoryExchange = (now: () => number): MemoryExchange => {
 
   return {
     name: 'exchange',
+    restingStops,
     orders,
     arrivals,
     treat: (...next) => void treatments.push(...next),
     failLookups: (...next) => void lookupFailures.push(...next),
-    setPrice: (symbol, price) => void prices.set(symbol, priceFrom(price)),
+    setPrice: (symbol, price) => {
+      prices.set(symbol, priceFrom(price))
+      for (const held of orders.values()) trigger(held)
+    },
     netOf: (symbol) => (nets.get(symbol) ?? 0n) as Quantity,
     duplicates: () => duplicates,
     takeFunding: (symbol, usd) => {
@@ -159,6 +175,7 @@ export const createMemoryExchange = (now: () => number): MemoryExchange => {
       void nets.set(symbol, plus(nets.get(symbol) ?? NO_QUANTITY, quantityFrom(quantity))),
     fillResting: () => {
       for (const held of orders.values()) {
+        if (held.order.kind === 'stop_market') continue
         if (held.status !== 'open' && held.status !== 'partial') continue
         trade(held, (held.order.quantity - filledOf(held)) as Quantity)
         held.status = 'filled'

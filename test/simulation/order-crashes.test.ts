@@ -2,6 +2,7 @@ import { canonicalSymbol } from '../../src/core/shared/symbol.ts'
 import { describe, expect, it } from 'vitest'
 import { MemoryLog } from '../../src/adapters/storage/memory/memory-log.ts'
 import { openPositionsOf, positionsOf } from '../../src/core/trading/book.ts'
+import { isAtRest } from '../../src/core/trading/orders.ts'
 import type { KillSwitchLevel } from '../../src/core/shared/level.ts'
 import { notionalOf } from '../../src/core/shared/money.ts'
 import { createManualTimer, settle, type ManualTimer } from '../../src/ports/manual-timer.fixture.ts'
@@ -121,7 +122,7 @@ const ending = async (simulation: Simulation): Promise<LiveEngine> => {
       trading: { book },
     } = live.engine.state
     if (orders.open.size === 0 && book.count === 0 && minute > INTENT_MINUTES) return live
-    if (orders.open.size === 0) await live.engine.execute(CLOSE_ALL)
+    if (orders.open.every(isAtRest)) await live.engine.execute(CLOSE_ALL)
   }
   throw new Error('something is still under way')
 }
@@ -133,7 +134,8 @@ const simulate = async (
   const simulation: Simulation = {
     random: randomOf(seed),
     timer,
-    exchange: createMemoryExchange(() => timer.now()),
+    // Every second exchange holds protective stops.
+    exchange: createMemoryExchange(() => timer.now(), { restingStops: seed % 2 === 0 }),
     log: new MemoryLog(),
     prices: new Map(SYMBOLS.map((symbol) => [symbol, 100])),
     orders: 0,

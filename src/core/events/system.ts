@@ -145,7 +145,13 @@ export const alertEvents = {
   'alert.execution': z.object({
     urgency: z.literal('immediate'),
     message: z.string(),
-    cause: z.enum(['exit_failed', 'order_unknown', 'position_adopted', 'position_missing']),
+    cause: z.enum([
+      'exit_failed',
+      'order_unknown',
+      'position_adopted',
+      'position_missing',
+      'stop_not_resting',
+    ]),
     symbol: z.string(),
     order_id: branded<OrderId>().nullable(),
     position_id: branded<PositionId>().nullable(),

@@ -32,9 +32,12 @@ export const POSITION_STATUSES = [
 
 const direction = z.enum(['long', 'short'])
 
-/** The price that set something off: of a bar, of a producer, of the feed between bars, or the one last seen. */
+/**
+ * The price that set something off: of a bar, of a producer, of the feed between bars, the one last seen, or the level
+ * of a stop that rested at the venue.
+ */
 const trigger = z.object({
-  kind: z.enum(['bar', 'quote', 'mark', 'tick']),
+  kind: z.enum(['bar', 'quote', 'mark', 'tick', 'venue']),
   price: z.number(),
   ts: branded<Timestamp>(),
 })
@@ -81,8 +84,8 @@ export const executionEvents = {
     /** Null for exits. */
     intent_id: branded<IntentId>().nullable(),
     venue: z.string(),
-    /** `limit`: fills at once or is canceled. */
-    type: z.enum(['market', 'limit']),
+    /** `limit`: fills at once or is canceled. `stop_market`: rests at the venue until its trigger price is reached. */
+    type: z.enum(['market', 'limit', 'stop_market']),
     side: z.enum(['buy', 'sell']),
     symbol: z.string(),
     size_notional: z.number(),
@@ -91,12 +94,14 @@ export const executionEvents = {
     idempotency_key: z.string(),
     quantity: z.number(),
     limit_price: z.number().nullable(),
+    /** Of a protective stop; absent for all others. */
+    trigger_price: z.number().optional(),
     reference_price: z.number(),
     reference_ts: branded<Timestamp>(),
     trigger: trigger.nullable(),
     /** What bounded the size, each in USD. */
     limits: z.record(z.string(), z.number()),
-    /** Null for entries. */
+    /** Null for entries and protective stops. */
     exit_reason: z.enum(EXIT_REASONS).nullable(),
     /** Who ordered it by hand, and why. */
     ordered_by: z.string().optional(),
@@ -220,6 +225,12 @@ export const venueEvents = {
     symbol: z.string(),
     reason: z.string(),
   }),
+  /** The venue has filled a protective stop, or a part of it: the position is on its way out. */
+  'execution.venue_stop_triggered.v1': z.object({
+    order_id: branded<OrderId>(),
+    position_id: branded<PositionId>(),
+    trigger,
+  }),
   /** Stored before the venue is asked. */
   'execution.cancel_requested.v1': z.object({
     order_id: branded<OrderId>(),
@@ -233,6 +244,8 @@ export const venueEvents = {
     venue: z.string(),
     ok: z.boolean(),
     checks: z.array(z.object({ name: z.string(), ok: z.boolean(), detail: z.string() })),
+    /** Whether stops can rest there; absent: no. */
+    resting_stops: z.boolean().optional(),
     /** Symbols that the venue trades; null where it does not say how fine. */
     symbols: z.array(
       z.object({

@@ -7,7 +7,7 @@ import type { DecisionContext } from '../shared/decision-context.ts'
 import { filledEvent, type Fill } from './fills.ts'
 import { openPositionsOf } from './book.ts'
 import { quantityLeft, type OpenPosition } from './positions.ts'
-import { liquidationOrderId } from './orders.ts'
+import { isAtRest, liquidationOrderId } from './orders.ts'
 import { accept, refuse, type Decision } from '../shared/decision.ts'
 import { derivedId } from '../shared/derived-id.ts'
 import {
@@ -114,7 +114,7 @@ const differencesOf = (facts: TradingFacts, sweep: AccountSweep): readonly Diffe
   const held = openPositionsOf(facts.trading).filter(({ terms }) => terms.platform === sweep.venue)
   const busy = new Set(
     [...facts.trading.orders.open.values()]
-      .filter(({ venue }) => venue === sweep.venue)
+      .filter((order) => order.venue === sweep.venue && !isAtRest(order))
       .map(({ symbol }) => canonicalSymbol(symbol)),
   )
   return sweep.quietSymbols

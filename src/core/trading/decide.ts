@@ -23,6 +23,7 @@ import type { TradingFacts } from './evolve.ts'
 import { closeAll, closePosition, exitSymbol, type Operator, retryExits } from './exits.ts'
 import { applyFunding, recordFunding, type VenueFunding } from './funding.ts'
 import { approveIntent, denyIntent, expireIntents, type IntentDecision } from './intents.ts'
+import { keepProtectiveStops, protectPosition } from './protective-stops.ts'
 import {
   type PriceSeen,
   checkPositions,
@@ -66,6 +67,8 @@ type PositionCommand =
   | { readonly kind: 'close-all'; readonly by: Operator }
   | { readonly kind: 'exit-symbol'; readonly symbol: CanonicalSymbol; readonly direction: Direction }
   | { readonly kind: 'retry-exits' }
+  | { readonly kind: 'protect-position'; readonly positionId: PositionId }
+  | { readonly kind: 'keep-protective-stops' }
   /** `at`: 00:00, 08:00 or 16:00 UTC. `reportedBy`: a venue that reports its own charges, so none are estimated. */
   | { readonly kind: 'apply-funding'; readonly at: Timestamp; readonly reportedBy?: string | undefined }
   | { readonly kind: 'record-funding'; readonly venue: string; readonly payment: VenueFunding }
@@ -135,6 +138,10 @@ export const decideTrading = (
       return exitSymbol(facts, command, context)
     case 'retry-exits':
       return retryExits(facts, context)
+    case 'protect-position':
+      return protectPosition(facts, command.positionId, context)
+    case 'keep-protective-stops':
+      return keepProtectiveStops(facts, context)
     case 'apply-funding':
       return applyFunding(facts, command, context)
     case 'record-funding':

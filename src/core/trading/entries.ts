@@ -33,7 +33,7 @@ import { positionsOf } from './book.ts'
 import { destinationOf } from './destination.ts'
 import type { TradingFacts } from './evolve.ts'
 import type { Intent } from './intents.ts'
-import { clientOrderId, isExit } from './orders.ts'
+import { clientOrderId, isEntry } from './orders.ts'
 import { type Fill, filledEvent, levelsOf, paperFill } from './fills.ts'
 import { type EntryFacts, type EntryRules, type OrderPlan, type SizeLimits, planned } from './sizing.ts'
 
@@ -60,7 +60,7 @@ export const enterIntent = (facts: TradingFacts, intentId: IntentId, context: De
 /** Those that have no position yet; the others are counted as one. */
 const entriesUnderWay = ({ trading: { orders } }: TradingFacts, symbol: CanonicalSymbol): number =>
   orders.open.count(
-    (order) => !isExit(order) && order.filled === 0n && canonicalSymbol(order.symbol) === symbol,
+    (order) => isEntry(order) && order.filled === 0n && canonicalSymbol(order.symbol) === symbol,
   )
 
 /** All checks on the final order; it is sent only if none fails, and every failing one is listed. */

@@ -35,12 +35,13 @@ export const liveScenario = (changes: Sections = {}): TradingScenario => {
   return scenario
 }
 
-export const checkedVenue = (ok = true, symbols: readonly string[] = ['BTC', 'ETH']) =>
+export const checkedVenue = (ok = true, symbols: readonly string[] = ['BTC', 'ETH'], restingStops = false) =>
   ({
     kind: 'record-venue-check',
     check: {
       venue: VENUE,
       checks: [{ name: 'reachable', ok, detail: 'it answers' }],
+      restingStops,
       symbols: symbols.map((symbol) => ({
         symbol,
         steps: {

@@ -51,6 +51,8 @@ export type Purpose =
       readonly validUntil: Timestamp | null
     }
   | { readonly kind: 'exit'; readonly reason: ExitReason | null }
+  /** Rests at the venue as long as the position is held, so that it ends at its stop even without the engine. */
+  | { readonly kind: 'protective_stop'; readonly triggerPrice: Price }
 
 export interface WorkingOrder extends OrderFields {
   readonly status: 'submitting' | 'open' | 'partial'
@@ -81,7 +83,18 @@ export interface Orders {
 
 export const INITIAL_ORDERS: Orders = { open: PersistentMap(), ended: PersistentMap(), lastDivergence: 0 }
 
+export const isEntry = ({ purpose }: OrderFields): boolean => purpose.kind === 'entry'
+
 export const isExit = ({ purpose }: OrderFields): boolean => purpose.kind === 'exit'
+
+export const isProtectiveStop = ({ purpose }: OrderFields): boolean => purpose.kind === 'protective_stop'
+
+export const isManualExit = ({ purpose }: OrderFields): boolean =>
+  purpose.kind === 'exit' && purpose.reason === 'manual'
+
+/** A stop that the venue holds and that nobody wants to end: nothing of it is under way. */
+export const isAtRest = (order: OpenOrder): boolean =>
+  isProtectiveStop(order) && order.status === 'open' && order.cancelReason === null
 
 export const intentOf = ({ purpose }: OrderFields): IntentId | null =>
   purpose.kind === 'entry' ? purpose.intentId : null
@@ -178,14 +191,7 @@ const submitted = (
 ): WorkingOrder => ({
   id: payload.order_id,
   positionId: payload.position_id,
-  purpose: payload.reduce_only
-    ? { kind: 'exit', reason: payload.exit_reason }
-    : {
-        kind: 'entry',
-        intentId: payload.intent_id,
-        limitPrice: priceOrNull(payload.limit_price),
-        validUntil: payload.valid_until,
-      },
+  purpose: purposeOf(payload),
   venue: payload.venue,
   symbol: payload.symbol,
   side: payload.side,
@@ -201,9 +207,21 @@ const submitted = (
   resends: 0,
 })
 
+const purposeOf = (payload: PayloadOf<'execution.order_submitted.v1'>): Purpose => {
+  if (payload.trigger_price !== undefined)
+    return { kind: 'protective_stop', triggerPrice: priceFrom(payload.trigger_price) }
+  if (payload.reduce_only) return { kind: 'exit', reason: payload.exit_reason }
+  return {
+    kind: 'entry',
+    intentId: payload.intent_id,
+    limitPrice: priceOrNull(payload.limit_price),
+    validUntil: payload.valid_until,
+  }
+}
+
 const filled = (orders: Orders, payload: PayloadOf<'execution.order_filled.v1'>, at: Timestamp): Orders => {
   // A liquidation is filled under a name of its own: no order of ours stands behind it.
-  if (payload.order_id.startsWith(LIQUIDATION_PREFIX)) return orders
+  if (isLiquidation(payload.order_id)) return orders
   const order = openOrder(orders, payload.order_id)
   const tradeId = payload.venue_trade_id
   const after: OpenOrder = {
@@ -223,6 +241,8 @@ const filled = (orders: Orders, payload: PayloadOf<'execution.order_filled.v1'>,
 export const liquidationOrderId = (venueTradeId: string): OrderId =>
   orderId(`${LIQUIDATION_PREFIX}${venueTradeId}`)
 
+export const isLiquidation = (id: OrderId): boolean => id.startsWith(LIQUIDATION_PREFIX)
+
 const LIQUIDATION_PREFIX = 'liquidation-'
 
 const ENDED_KEPT = 1000
@@ -235,10 +255,10 @@ const trimmed = (ended: Orders['ended']): Orders['ended'] => {
   return ended.deleteAll(oldestFirst.slice(0, -ENDED_KEPT).map(({ id }) => id))
 }
 
-/** Entries are canceled, exits never. */
+/** Entries are canceled, exits and protective stops never. */
 export const cancelEntries = (orders: Orders, reason: string): readonly NewEvent[] =>
   [...orders.open.values()]
-    .filter((order) => !isExit(order))
+    .filter(isEntry)
     .toSorted(byId)
     .flatMap((order) => cancelEvents(order, reason))
 

@@ -15,6 +15,7 @@ import {
   quantityFrom,
   usdFrom,
 } from '../shared/money.ts'
+import { isLiquidation } from './orders.ts'
 import { openPositionsOf, positionsOf, withMarks, withPosition, type Portfolio } from './book.ts'
 import {
   entryOrderOf,
@@ -46,9 +47,18 @@ export const evolvePortfolio = (portfolio: Portfolio, event: KnownEvent): Portfo
         updated(position, event.payload, Date.parse(event.ts)),
       )
     case 'execution.order_submitted.v1':
-      return event.payload.reduce_only
-        ? changed(portfolio, event.payload.position_id, (position) => exitOrdered(position, event.payload))
-        : portfolio
+      if (!event.payload.reduce_only) return portfolio
+      return changed(portfolio, event.payload.position_id, (position) =>
+        event.payload.trigger_price === undefined
+          ? exitOrdered(position, event.payload)
+          : withHolding(position, {
+              stop: { orderId: event.payload.order_id, count: (position.holding.stop?.count ?? 0) + 1 },
+            }),
+      )
+    case 'execution.venue_stop_triggered.v1':
+      return changed(portfolio, event.payload.position_id, (position) =>
+        stopTriggered(position, event.payload),
+      )
     case 'execution.order_filled.v1':
       return filled(portfolio, event.payload)
     case 'execution.order_canceled.v1':
@@ -137,6 +147,7 @@ const opened = (payload: PayloadOf<'execution.position_opened.v1'>, openedAt: Ti
       costBasis: costOf(entryPrice, quantity),
       entryPrice,
       isEntryDone: payload.remaining_size === 0,
+      stop: null,
       stopLoss: priceOrNull(payload.stop_loss),
       takeProfit: priceOrNull(payload.take_profit),
       lossAtStop: usdFrom(payload.loss_at_stop_usd),
@@ -168,6 +179,7 @@ const adopted = (payload: PayloadOf<'execution.position_adopted.v1'>, openedAt: 
       costBasis: costOf(entryPrice, quantity),
       entryPrice,
       isEntryDone: true,
+      stop: null,
       stopLoss: null,
       takeProfit: null,
       lossAtStop: usdFrom(payload.loss_at_stop_usd),
@@ -221,7 +233,22 @@ const exitOrdered = (
   return { id, status: 'closing', terms, holding, mark, exit }
 }
 
-/** A fill of neither the entry nor the exit belongs to a liquidation, which closes the position right after it. */
+/** No attempt of ours: a first one may still follow, for what the stop leaves. */
+const stopTriggered = (
+  position: OpenPosition,
+  { order_id: orderId, trigger }: PayloadOf<'execution.venue_stop_triggered.v1'>,
+): ClosingPosition => {
+  assertFold(position.status !== 'closing', `position ${position.id} is closing when its stop is triggered`)
+  const { id, terms, holding, mark } = position
+  const sold = { quantity: NO_QUANTITY, notional: NO_USD, costBasis: NO_COST_BASIS }
+  const exit: ExitProgress = { orderId, attempt: 0, by: null, reason: 'stop_loss', trigger, ...sold }
+  return { id, status: 'closing', terms, holding, mark, exit }
+}
+
+/**
+ * Attempts to leave and the stop at the venue count together. A liquidation closes the position right after its fill,
+ * which counts there.
+ */
 const filled = (portfolio: Portfolio, payload: PayloadOf<'execution.order_filled.v1'>): Portfolio => {
   const position = portfolio.positions.get(payload.position_id)
   // The first fill of an entry comes before the position that it opens.
@@ -231,7 +258,12 @@ const filled = (portfolio: Portfolio, payload: PayloadOf<'execution.order_filled
   const notional = usdFrom(payload.notional_usd)
   const cost = costOf(priceFrom(payload.fill_price), quantity)
   const fees = plus(holding.fees, usdFrom(payload.fee_usd))
-  if (position.status === 'closing' && position.exit.orderId === payload.order_id) {
+  if (isLiquidation(payload.order_id)) return portfolio
+  if (payload.order_id !== entryOrderOf(position)) {
+    assertFold(
+      position.status === 'closing',
+      `order ${payload.order_id} sells of position ${position.id}, which is held`,
+    )
     const { exit } = position
     return withPosition(
       portfolio,
@@ -247,7 +279,6 @@ const filled = (portfolio: Portfolio, payload: PayloadOf<'execution.order_filled
       }),
     )
   }
-  if (payload.order_id !== entryOrderOf(position)) return portfolio
   const whole = { quantity: plus(holding.quantity, quantity), costBasis: plus(holding.costBasis, cost) }
   return withPosition(
     portfolio,

@@ -89,6 +89,8 @@ export interface Holding {
   readonly costBasis: CostBasis
   readonly entryPrice: Price
   readonly isEntryDone: boolean
+  /** The newest protective stop that was ordered for it, and the how manieth; null if there was none. */
+  readonly stop: { readonly orderId: OrderId; readonly count: number } | null
   readonly stopLoss: Price | null
   readonly takeProfit: Price | null
   readonly lossAtStop: Usd

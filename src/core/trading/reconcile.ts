@@ -6,7 +6,16 @@ import type { DecisionContext } from '../shared/decision-context.ts'
 import { blocksEntries, blocksExits } from '../shared/level.ts'
 import { destinationOf } from './destination.ts'
 import type { TradingFacts } from './evolve.ts'
-import { byId, cancelEvents, canceledEvent, isUnknown, PAPER, type OpenOrder, type Order } from './orders.ts'
+import {
+  byId,
+  cancelEvents,
+  canceledEvent,
+  isManualExit,
+  isUnknown,
+  PAPER,
+  type OpenOrder,
+  type Order,
+} from './orders.ts'
 import { isOpen } from './positions.ts'
 import { ended, executionAlert, failedEvent, REASON_LENGTH_MAX, reconciledEvent } from './venue-orders.ts'
 
@@ -109,10 +118,10 @@ const isStillWanted = (facts: TradingFacts, order: OpenOrder, context: DecisionC
   const { killSwitch, orders, positions } = facts.trading
   const { purpose } = order
   if (order.cancelReason !== null) return false
-  if (purpose.kind === 'exit') {
+  if (purpose.kind !== 'entry') {
     const position = positions.get(order.positionId)
     if (position === undefined || !isOpen(position)) return false
-    return !blocksExits(killSwitch.level) || purpose.reason === 'manual'
+    return !blocksExits(killSwitch.level) || isManualExit(order)
   }
   const others = {
     ...facts,

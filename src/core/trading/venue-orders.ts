@@ -1,7 +1,7 @@
 import { canonicalSymbol } from '../shared/symbol.ts'
 import { asKnown, type NewEvent, type PayloadOf } from '../events/catalogue.ts'
 import { assert } from '../shared/assert.ts'
-import type { OrderId, Timestamp } from '../shared/brand.ts'
+import type { OrderId, PositionId, Timestamp } from '../shared/brand.ts'
 import { accept, type Decision } from '../shared/decision.ts'
 import type { DecisionContext } from '../shared/decision-context.ts'
 import type { JsonObject } from '../shared/json.ts'
@@ -10,25 +10,29 @@ import {
   NO_QUANTITY,
   NO_USD,
   notionalOf,
+  priceNumber,
   quantityNumber,
   type Price,
   type Quantity,
   type Usd,
 } from '../shared/money.ts'
+import { timestampAt } from '../shared/time.ts'
 import { markNow } from '../signals/prices.ts'
-import { evolveTrading, type TradingFacts } from './evolve.ts'
+import { evolveTrading, type TradingFacts, type TradingState } from './evolve.ts'
 import { closedEvents } from './exits.ts'
 import { filledEvent, type Fill } from './fills.ts'
 import {
   canceledEvent,
   intentOf,
+  isEntry,
   isExit,
+  isProtectiveStop,
   isUnknown,
   quantityOpen,
   type OpenOrder,
   type Order,
 } from './orders.ts'
-import { entryOrderOf } from './positions.ts'
+import { entryOrderOf, isOpen, type HeldPosition } from './positions.ts'
 import { entryProgress } from './resting-orders.ts'
 
 /** A trade at the venue, under its id there. */
@@ -75,8 +79,10 @@ export const recordReport = (
       payload: { order_id: order.id, venue_order_id: report.venueOrderId },
     })
   }
-  for (const fill of newFills(order, report))
+  for (const fill of newFills(order, report)) {
+    builder.append(...stopTriggeredEvents(builder.facts, order, fill))
     builder.append(...fillEvents(builder.facts, order.id, fill, context))
+  }
   const rest = builder.facts.trading.orders.open.get(order.id)
   if (rest !== undefined && hasEnded(report, rest)) builder.append(endEvent(rest, report))
   builder.append(...positionEvents(builder.facts, order))
@@ -197,9 +203,28 @@ const fillEvents = (
     remaining,
     venueTradeId,
   })
-  if (isExit(order)) return [filled]
+  if (!isEntry(order)) return [filled]
   const mid = markNow(facts, canonicalSymbol(order.symbol), context)?.price ?? price
   return [filled, ...entryProgress(facts, order, fill, { remaining, mid, context })]
+}
+
+/** The first fill of a stop that rested at the venue: from now on the position is on its way out. */
+const stopTriggeredEvents = (
+  { trading }: TradingFacts,
+  { id, positionId, purpose }: Order,
+  { atMs }: VenueFill,
+): readonly NewEvent[] => {
+  const position = trading.positions.get(positionId)
+  if (purpose.kind !== 'protective_stop' || position === undefined) return []
+  if (!isOpen(position) || position.status === 'closing') return []
+  const trigger = { kind: 'venue', price: priceNumber(purpose.triggerPrice), ts: timestampAt(atMs) } as const
+  return [
+    {
+      type: 'execution.venue_stop_triggered.v1',
+      source: 'oms',
+      payload: { order_id: id, position_id: positionId, trigger },
+    },
+  ]
 }
 
 /** Not before every trade that the report counts is recorded. */
@@ -228,14 +253,17 @@ export const ended = (
 const positionEvents = ({ trading }: TradingFacts, order: Order): readonly NewEvent[] => {
   const { id, positionId, symbol } = order
   const position = trading.positions.get(positionId)
-  if (position?.status !== 'closing') return []
+  if (position === undefined || !isOpen(position)) return []
+  if (position.status !== 'closing') return unprotectedEvents(trading, position, order)
   const entry = entryOrderOf(position)
   if (entry !== null && trading.orders.open.has(entry)) return []
   const { exit, holding } = position
   if (exit.quantity >= holding.quantity) {
     return closedEvents(position, NO_FILL, { reason: exit.reason, trigger: exit.trigger })
   }
-  if (!isExit(order) || trading.orders.open.has(id)) return []
+  if (id !== exit.orderId || trading.orders.open.has(id)) return []
+  // The stop at the venue may have been first: it is looked up before anybody is told.
+  if (isExit(order) && exit.attempt === 1 && hasProtectiveStop(trading, positionId)) return []
   const left = quantityNumber(minus(holding.quantity, exit.quantity))
   return [
     executionAlert({
@@ -245,6 +273,31 @@ const positionEvents = ({ trading }: TradingFacts, order: Order): readonly NewEv
       orderId: id,
       positionId,
       repeat: exit.attempt - 1,
+    }),
+  ]
+}
+
+const hasProtectiveStop = ({ orders }: TradingState, id: PositionId): boolean =>
+  orders.open.some((order) => order.positionId === id && isProtectiveStop(order))
+
+/** The position goes on without the stop that the venue did not take: the engine still watches it. */
+const unprotectedEvents = (
+  { orders }: TradingState,
+  { holding }: HeldPosition,
+  { id, positionId, symbol, venue }: Order,
+): readonly NewEvent[] => {
+  const ended = orders.ended.get(id)
+  if (ended === undefined || !isProtectiveStop(ended) || ended.status === 'canceled') return []
+  return [
+    executionAlert({
+      cause: 'stop_not_resting',
+      message:
+        `${venue} does not hold the stop of ${symbol}: it is watched here, and it ends if the engine does. ` +
+        'It is tried again',
+      symbol,
+      orderId: id,
+      positionId,
+      repeat: (holding.stop?.count ?? 1) - 1,
     }),
   ]
 }

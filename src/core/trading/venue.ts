@@ -32,6 +32,8 @@ export interface Venue {
   readonly checked: Checked | null
   /** Of the symbols that it trades. */
   readonly steps: PersistentMap<CanonicalSymbol, Steps>
+  /** Whether stops can rest at the checked venue. */
+  readonly restingStops: boolean
   readonly reduceOnly: { readonly reason: string; readonly since: Timestamp } | null
   /** The venue holds less of them than we do. */
   readonly missing: readonly CanonicalSymbol[]
@@ -50,6 +52,7 @@ export const INITIAL_VENUE: Venue = {
   confirmed: null,
   checked: null,
   steps: PersistentMap(),
+  restingStops: false,
   reduceOnly: null,
   missing: [],
   firstPaperAt: null,
@@ -62,10 +65,11 @@ export const evolveVenue = (venue: Venue, event: KnownEvent): Venue => {
       return { ...venue, confirmed: { venue: name, by, at: event.ts } }
     }
     case 'execution.venue_checked.v1': {
-      const { venue: name, ok, checks, symbols } = event.payload
+      const { venue: name, ok, checks, symbols, resting_stops: restingStops = false } = event.payload
       return {
         ...venue,
         checked: { venue: name, ok, at: event.ts, checks },
+        restingStops,
         steps: PersistentMap(symbols.map((rules) => [canonicalSymbol(rules.symbol), stepsFrom(rules)])),
       }
     }
@@ -102,6 +106,8 @@ const orNull = <Of>(value: number | null, from: (value: number) => Of): Of | nul
 export interface VenueCheck {
   readonly venue: string
   readonly checks: readonly PayloadOf<'execution.venue_checked.v1'>['checks'][number][]
+  /** Whether stops can rest there. */
+  readonly restingStops?: boolean
   /** Null for a symbol that it does not trade. */
   readonly symbols: readonly { readonly symbol: string; readonly steps: Steps | null }[]
 }
@@ -112,6 +118,7 @@ export const recordVenueCheck = (state: Venue, check: VenueCheck): Decision => {
     venue: check.venue,
     ok: check.checks.length > 0 && check.checks.every(({ ok }) => ok),
     checks: [...check.checks],
+    resting_stops: check.restingStops ?? false,
     symbols: check.symbols.flatMap(({ symbol, steps }) => (steps === null ? [] : symbolRules(symbol, steps))),
   }
   return isRecorded(state, payload)
@@ -167,7 +174,11 @@ const symbolRules = (
 })
 
 /** What checks saw (a balance, an offset) may differ each time; what they mean may not. */
-const isRecorded = ({ checked, steps }: Venue, payload: PayloadOf<'execution.venue_checked.v1'>): boolean =>
+const isRecorded = (
+  { checked, steps, restingStops }: Venue,
+  payload: PayloadOf<'execution.venue_checked.v1'>,
+): boolean =>
+  restingStops === payload.resting_stops &&
   checked !== null &&
   checked.venue === payload.venue &&
   checked.ok === payload.ok &&

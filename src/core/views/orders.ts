@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { intentOf, isExit, isUnknown, type Order, type Orders } from '../trading/orders.ts'
+import { intentOf, isEntry, isUnknown, type Order, type Orders } from '../trading/orders.ts'
 import { priceNumber, quantityNumber } from '../shared/money.ts'
 import type { Intent, Intents } from '../trading/intents.ts'
 import { newestFirst, picked, shown } from './members.ts'
@@ -23,6 +23,10 @@ export const orderView = z.object({
   venue: z.string(),
   symbol: z.string(),
   side: z.enum(['buy', 'sell']),
+  purpose: z
+    .enum(['entry', 'exit', 'protective_stop'])
+    .meta({ description: 'a protective stop rests at the venue while its position is held' }),
+  trigger_price: z.number().nullable().meta({ description: 'of a protective stop; else null' }),
   reduce_only: z.boolean(),
   quantity: z.number(),
   filled_quantity: z.number(),
@@ -59,9 +63,11 @@ export const viewOrder = (order: Order): OrderView =>
     ...order,
     orderId: order.id,
     intentId: intentOf(order),
-    reduceOnly: isExit(order),
+    purpose: order.purpose.kind,
+    reduceOnly: !isEntry(order),
     quantity: quantityNumber(order.quantity),
     filledQuantity: quantityNumber(order.filled),
+    triggerPrice: order.purpose.kind === 'protective_stop' ? priceNumber(order.purpose.triggerPrice) : null,
     referencePrice: priceNumber(order.referencePrice),
     validUntil: order.purpose.kind === 'entry' ? order.purpose.validUntil : null,
     needsOperator: isUnknown(order) && order.needsOperator,

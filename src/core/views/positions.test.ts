@@ -40,6 +40,7 @@ const position: HeldPosition = {
     costBasis: costOf(priceFrom(100.05), quantityFrom(4.9975)),
     entryPrice: priceFrom(100.05),
     isEntryDone: true,
+    stop: null,
     stopLoss: priceFrom(95.0475),
     takeProfit: priceFrom(110.055),
     lossAtStop: usdFrom(25.5),

@@ -1,5 +1,13 @@
 import { blocksEntries, blocksExits, type KillSwitchLevel } from '../../core/shared/level.ts'
-import { isExit, isUnknown, type OpenOrder } from '../../core/trading/orders.ts'
+import {
+  byId,
+  isEntry,
+  isExit,
+  isManualExit,
+  isProtectiveStop,
+  isUnknown,
+  type OpenOrder,
+} from '../../core/trading/orders.ts'
 
 /** The next step for an order of a symbol. */
 export type Step =
@@ -19,40 +27,65 @@ export interface StepFacts {
   readonly isDue: (order: OpenOrder) => boolean
 }
 
-/** For the orders of one symbol. While one of them is unknown, no other is sent. */
+/**
+ * For the orders of one symbol. While an entry or exit is unknown, no other is sent. A protective stop only reduces: it
+ * never keeps an exit waiting. But it would reduce the next position, too, so entries wait until it has ended.
+ */
 export const nextStep = (orders: readonly OpenOrder[], facts: StepFacts): Step | null => {
-  const unknown = orders.filter(isUnknown)
-  if (unknown.length > 0) {
-    const order = unknown.find((one) => !one.needsOperator && facts.isDue(one))
-    return order === undefined ? null : { kind: 'look-up', order }
-  }
-  const resting = orders.filter(({ status }) => status === 'open' || status === 'partial')
-  const unwanted = resting.find((order) => order.cancelReason !== null && facts.isDue(order))
-  if (unwanted !== undefined) return { kind: 'cancel', order: unwanted }
-  const [waiting] = orders
-    .filter(({ status }) => status === 'submitting')
-    .toSorted((one, other) => Number(isExit(other)) - Number(isExit(one)) || (one.id < other.id ? -1 : 1))
-    .flatMap((order) => stepFor(order, facts) ?? [])
-  if (waiting !== undefined) return waiting
-  const order = resting.find((one) => facts.isDue(one))
+  const stops = orders.filter(isProtectiveStop)
+  const others = orders.filter((order) => !isProtectiveStop(order))
+  if (others.some(isUnknown)) return lookUpOf(others, facts)
+  const isEntryHeldBack = stops.some((stop) => isUnknown(stop) || stop.cancelReason !== null)
+  return (
+    cancelOf(others, facts) ??
+    sendOf(others.filter(isExit), facts) ??
+    lookUpOf(stops, facts) ??
+    cancelOf(stops, facts) ??
+    sendOf(stops, facts) ??
+    (isEntryHeldBack ? null : sendOf(others.filter(isEntry), facts)) ??
+    sweepOf(orders, facts)
+  )
+}
+
+const lookUpOf = (orders: readonly OpenOrder[], { isDue }: StepFacts): Step | null => {
+  const order = orders.find((one) => isUnknown(one) && !one.needsOperator && isDue(one))
+  return order === undefined ? null : { kind: 'look-up', order }
+}
+
+const cancelOf = (orders: readonly OpenOrder[], { isDue }: StepFacts): Step | null => {
+  const order = orders.find((one) => isResting(one) && one.cancelReason !== null && isDue(one))
+  return order === undefined ? null : { kind: 'cancel', order }
+}
+
+const sweepOf = (orders: readonly OpenOrder[], { isDue }: StepFacts): Step | null => {
+  const order = orders.find((one) => isResting(one) && isDue(one))
   return order === undefined ? null : { kind: 'sweep', order }
 }
+
+const sendOf = (orders: readonly OpenOrder[], facts: StepFacts): Step | null => {
+  const [step] = orders
+    .filter(({ status }) => status === 'submitting')
+    .toSorted(byId)
+    .flatMap((order) => stepFor(order, facts) ?? [])
+  return step ?? null
+}
+
+const isResting = ({ status }: OpenOrder): boolean => status === 'open' || status === 'partial'
 
 const stepFor = (order: OpenOrder, facts: StepFacts): Step | null => {
   if (facts.wasSent(order)) return { kind: 'mark-unknown', order }
   const reason = reasonNotToSend(order, facts)
   if (reason !== null) return { kind: 'withhold', order, reason }
-  return !isExit(order) && facts.isAnyUnknown ? null : { kind: 'send', order }
+  return isEntry(order) && facts.isAnyUnknown ? null : { kind: 'send', order }
 }
 
 /** What has forbidden the order since it was decided. */
 const reasonNotToSend = (order: OpenOrder, { level, nowMs }: StepFacts): string | null => {
   if (order.cancelReason !== null) return order.cancelReason
   const { purpose } = order
-  const isForbidden =
-    purpose.kind === 'exit' ? blocksExits(level) && purpose.reason !== 'manual' : blocksEntries(level)
+  const isForbidden = isEntry(order) ? blocksEntries(level) : blocksExits(level) && !isManualExit(order)
   if (isForbidden) return 'kill_switch'
-  if (purpose.kind === 'exit' || purpose.validUntil === null) return null
+  if (purpose.kind !== 'entry' || purpose.validUntil === null) return null
   return nowMs > Date.parse(purpose.validUntil) ? 'expired' : null
 }
 
@@ -64,6 +97,8 @@ export interface LookupPace {
 
 /** How often resting orders are polled. */
 const SWEEP_MS = 5000
+/** Stops rest for days. One that was triggered is looked up sooner, because its position is on its way out. */
+const STOP_SWEEP_MS = 20_000
 /** The pause after an unclear answer. */
 const RETRY_MS = 2000
 
@@ -71,26 +106,29 @@ const RETRY_MS = 2000
 export class Lookups {
   readonly #byOrder = new Map<string, Lookup>()
   readonly #pace: () => LookupPace
+  readonly #exitOf: (order: OpenOrder) => string
 
-  constructor(pace: () => LookupPace) {
+  /** `exitOf`: the attempt to leave the position of the order that is under way. */
+  constructor(pace: () => LookupPace, exitOf: (order: OpenOrder) => string) {
     this.#pace = pace
+    this.#exitOf = exitOf
   }
 
   isDue(order: OpenOrder, nowMs: number): boolean {
-    const lookup = this.#byOrder.get(keyOf(order))
+    const lookup = this.#byOrder.get(this.#keyOf(order))
     return lookup === undefined || nowMs >= lookup.nextMs
   }
 
   /** Counts from the first lookup of an order in this state. */
   begin(order: OpenOrder, nowMs: number): void {
-    const key = keyOf(order)
+    const key = this.#keyOf(order)
     if (!this.#byOrder.has(key)) this.#byOrder.set(key, { sinceMs: nowMs, nextMs: nowMs, found: 0 })
   }
 
   /** How many lookups found nothing; null while there were too few. */
   nothingFound(order: OpenOrder, nowMs: number): number | null {
     const { attempts, overMs } = this.#pace()
-    const lookup = this.#byOrder.get(keyOf(order))
+    const lookup = this.#byOrder.get(this.#keyOf(order))
     if (lookup === undefined) return null
     // The first lookup is immediate and proves nothing: the order may still be on its way.
     if (lookup.found === attempts) return attempts
@@ -100,18 +138,32 @@ export class Lookups {
   }
 
   unclear(order: OpenOrder, nowMs: number): void {
-    const lookup = this.#byOrder.get(keyOf(order))
+    const lookup = this.#byOrder.get(this.#keyOf(order))
     if (lookup !== undefined) lookup.nextMs = nowMs + RETRY_MS
   }
 
   answered(order: OpenOrder, nowMs: number): void {
-    this.#byOrder.set(keyOf(order), { sinceMs: nowMs, nextMs: nowMs + SWEEP_MS, found: 0 })
+    const pauseMs = isProtectiveStop(order) ? STOP_SWEEP_MS : SWEEP_MS
+    this.#byOrder.set(this.#keyOf(order), { sinceMs: nowMs, nextMs: nowMs + pauseMs, found: 0 })
+  }
+
+  /** There is a reason to ask now. */
+  ask(order: OpenOrder): void {
+    this.#byOrder.delete(this.#keyOf(order))
   }
 
   /** Forgets orders that have ended. */
   forgetAllBut(orders: Iterable<OpenOrder>): void {
-    const known = new Set([...orders].map(keyOf))
+    const known = new Set([...orders].map((order) => this.#keyOf(order)))
     for (const key of this.#byOrder.keys()) if (!known.has(key)) this.#byOrder.delete(key)
+  }
+
+  /** A lookup in another state starts anew; that of a stop also with each attempt to leave the position. */
+  #keyOf(order: OpenOrder): string {
+    const { id, status, resends, cancelReason } = order
+    const state = status === 'unknown' ? 'unknown' : 'resting'
+    const exit = isProtectiveStop(order) ? this.#exitOf(order) : ''
+    return `${id}|${state}|${resends}|${cancelReason === null ? '' : 'cancel'}|${exit}`
   }
 }
 
@@ -120,7 +172,3 @@ interface Lookup {
   nextMs: number
   found: number
 }
-
-/** A lookup in another state starts anew. */
-const keyOf = ({ id, status, resends, cancelReason }: OpenOrder): string =>
-  `${id}|${status === 'unknown' ? 'unknown' : 'resting'}|${resends}|${cancelReason === null ? '' : 'cancel'}`

@@ -332,3 +332,95 @@ describe('after a restart', () => {
     expect(floor.engine.state.trading.venue.reduceOnly).not.toBeNull()
   })
 })
+
+describe('protective stops', () => {
+  const stops = () => [...exchange.orders.values()].filter(({ order }) => order.kind === 'stop_market')
+  const restingStops = () => stops().filter(({ status }) => status === 'open')
+
+  beforeEach(async () => {
+    await floor.close()
+    exchange = createMemoryExchange(() => timer.now(), { restingStops: true })
+    await open()
+    await floor.submitIntent()
+    await settle()
+  })
+
+  it('rest at the venue as soon as the position is open', () => {
+    const [stop, ...others] = restingStops()
+    expect(others).toEqual([])
+    expect(stop?.order).toMatchObject({
+      side: 'sell',
+      reduceOnly: true,
+      quantity: exchange.netOf('BTC'),
+      triggerPrice: held()[0]?.holding.stopLoss,
+    })
+  })
+
+  it('end the position while no engine runs, and the next one finds it out', async () => {
+    floor.drop()
+    await settle()
+    exchange.setPrice('BTC', 90)
+    expect(exchange.netOf('BTC')).toBe(0n)
+    await pass(60_000)
+    await open()
+    await pass(5000)
+    expect(held()).toEqual([])
+    const closed = (await allRecords(log)).find(
+      ({ type, payload }) => type === 'execution.position_closed.v1' && payload.includes('"live"'),
+    )
+    expect(JSON.parse(closed?.payload ?? '{}')).toMatchObject({
+      exit_reason: 'stop_loss',
+      exit_price: 90,
+      trigger: { kind: 'venue', price: 95 },
+    })
+    expect(floor.engine.state.trading.venue.reduceOnly).toBeNull()
+  })
+
+  it('that are triggered between two prices of ours are found by the comparison of accounts', async () => {
+    exchange.setPrice('BTC', 90)
+    await pass(40_000)
+    expect(held()).toEqual([])
+    expect(floor.engine.state.trading.venue.reduceOnly).toBeNull()
+    expect(await types()).not.toContain('execution.venue_differs.v1')
+  })
+
+  it('and an exit of ours at the same moment sell no more than is held', async () => {
+    exchange.setPrice('BTC', 90)
+    await pass(60_000)
+    await floor.bars({ BTC: 90 })
+    await pass(10_000)
+    expect(exchange.netOf('BTC')).toBe(0n)
+    expect(held()).toEqual([])
+    expect(floor.engine.state.trading.orders.open.size).toBe(0)
+  })
+
+  it('are canceled with the position, before the next one in the symbol is opened', async () => {
+    await floor.engine.execute({
+      kind: 'close-all',
+      by: { operator: 'op', surface: 'cli' },
+    })
+    await settle()
+    expect(restingStops()).toEqual([])
+    await floor.submitIntent()
+    await settle()
+    expect(restingStops()).toHaveLength(1)
+    expect(stops()).toHaveLength(2)
+  })
+
+  it('that somebody removed at the venue come back', async () => {
+    for (const stop of restingStops()) stop.status = 'canceled'
+    await pass(30_000)
+    expect(restingStops()).toHaveLength(1)
+  })
+
+  it('whose answer is lost do not keep an exit waiting', async () => {
+    for (const stop of restingStops()) stop.status = 'canceled'
+    exchange.treat('lose-hang')
+    exchange.failLookups(...Array<'unsupported'>(20).fill('unsupported'))
+    await pass(40_000)
+    await floor.bars({ BTC: 90 })
+    await pass(3000)
+    expect(exchange.netOf('BTC')).toBe(0n)
+    expect(held()).toEqual([])
+  })
+})

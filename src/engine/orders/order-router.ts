@@ -1,8 +1,10 @@
-import type { OrderId } from '../../core/shared/brand.ts'
+import type { CanonicalSymbol, OrderId } from '../../core/shared/brand.ts'
 import type { Command } from '../../core/decide.ts'
 import type { Configuration } from '../../core/config/schema.ts'
 import { hasStrandedExit } from '../../core/trading/exits.ts'
-import { intentOf, isExit, type OpenOrder } from '../../core/trading/orders.ts'
+import { intentOf, isAtRest, isExit, type OpenOrder } from '../../core/trading/orders.ts'
+import { isProtectionDue } from '../../core/trading/protective-stops.ts'
+import { timestampAt } from '../../core/shared/time.ts'
 import { openPositionsOf } from '../../core/trading/book.ts'
 import { canonicalSymbol } from '../../core/shared/symbol.ts'
 import type { Broker } from '../../ports/broker.ts'
@@ -46,14 +48,22 @@ export class OrderRouter {
     const { configuration } = dependencies
     this.#dependencies = dependencies
     this.#lanes = new Lanes(() => this.#startNextSteps())
-    this.#lookups = new Lookups(() => {
-      const { attempts, seconds } = configuration().execution.lookups
-      return { attempts, overMs: seconds * 1000 }
-    })
+    this.#lookups = new Lookups(
+      () => {
+        const { attempts, seconds } = configuration().execution.lookups
+        return { attempts, overMs: seconds * 1000 }
+      },
+      ({ positionId }) => {
+        const position = dependencies.engine.state.trading.positions.get(positionId)
+        return position?.status === 'closing' ? position.exit.orderId : ''
+      },
+    )
     this.#venueMonitor = new VenueMonitor({
       ...dependencies,
       symbols: () => configuration().universe.symbols,
       activityIn: (symbol) => this.#lanes.activityIn(symbol),
+      isBusy: (symbol) => !this.#lanes.isIdle(symbol),
+      onDiffering: (symbols) => this.#askAboutStops(symbols),
       signal: this.#closing.signal,
     })
   }
@@ -84,6 +94,7 @@ export class OrderRouter {
     while (!this.#closing.signal.aborted) {
       this.#startNextSteps()
       await this.#retryExits()
+      await this.#keepStops()
       await timer.wait(STEP_MS, this.#closing.signal)
     }
   }
@@ -182,6 +193,20 @@ export class OrderRouter {
     for (const id of this.#sent.keys()) if (!open.has(id)) this.#sent.delete(id)
   }
 
+  /** Another quantity at the venue may mean that a stop there was triggered. */
+  #askAboutStops(symbols: readonly CanonicalSymbol[]): void {
+    for (const order of this.#orders()) {
+      if (isAtRest(order) && symbols.includes(canonicalSymbol(order.symbol))) this.#lookups.ask(order)
+    }
+    this.#startNextSteps()
+  }
+
+  async #keepStops(): Promise<void> {
+    const { engine, timer, configuration } = this.#dependencies
+    const rules = { now: timestampAt(timer.now()), configuration: configuration() }
+    if (isProtectionDue(engine.state.trading, rules)) await this.#record({ kind: 'keep-protective-stops' })
+  }
+
   async #retryExits(): Promise<void> {
     const { engine } = this.#dependencies
     if (
@@ -245,6 +270,10 @@ export class Lanes {
 
   isFree(symbol: string): boolean {
     return !this.#underWay.has(symbol) && this.#underWay.size < LANES_MAX
+  }
+
+  isIdle(symbol: string): boolean {
+    return !this.#underWay.has(symbol)
   }
 
   /** Does nothing when no lane is free: `onFree` is the time to try again. */

@@ -1,8 +1,7 @@
-import type { Price } from '../../core/shared/money.ts'
 import type { Command } from '../../core/decide.ts'
 import { clientOrderId } from '../../core/trading/orders.ts'
-import { isExit, type Order } from '../../core/trading/orders.ts'
-import type { Broker, BrokerOrder, LookupResult } from '../../ports/broker.ts'
+import { isEntry, type Order } from '../../core/trading/orders.ts'
+import type { Broker, BrokerOrder, LookupResult, OrderName } from '../../ports/broker.ts'
 import type { Timer } from '../../ports/timer.ts'
 
 /** What a call to the venue found: something to record, nothing, or an unclear answer. */
@@ -100,20 +99,23 @@ const answered = async <Value>(
   return first
 }
 
-const nameOf = ({ id, symbol }: Order, { spelling }: VenueConnection) => ({
-  clientOrderId: clientOrderId(id),
-  symbol: spelling(symbol),
+const nameOf = (order: Order, { spelling }: VenueConnection): OrderName => ({
+  clientOrderId: clientOrderId(order.id),
+  symbol: spelling(order.symbol),
+  kind: kindOf(order),
 })
+
+const kindOf = ({ purpose }: Order): BrokerOrder['kind'] => {
+  if (purpose.kind === 'protective_stop') return 'stop_market'
+  return purpose.kind === 'exit' || purpose.limitPrice === null ? 'market' : 'immediate_limit'
+}
 
 const brokerOrderOf = (order: Order, venue: VenueConnection): BrokerOrder => ({
   ...nameOf(order, venue),
   side: order.side,
-  kind: limitPriceOf(order) === null ? 'market' : 'immediate_limit',
   quantity: order.quantity,
-  limitPrice: limitPriceOf(order),
-  reduceOnly: isExit(order),
+  limitPrice: order.purpose.kind === 'entry' ? order.purpose.limitPrice : null,
+  triggerPrice: order.purpose.kind === 'protective_stop' ? order.purpose.triggerPrice : null,
+  reduceOnly: !isEntry(order),
   leverage: venue.leverageOf(order),
 })
-
-const limitPriceOf = ({ purpose }: Order): Price | null =>
-  purpose.kind === 'entry' ? purpose.limitPrice : null

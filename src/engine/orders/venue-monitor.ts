@@ -3,7 +3,7 @@ import { canonicalSymbol } from '../../core/shared/symbol.ts'
 import { differingSymbols, type AccountSweep } from '../../core/trading/account-sweep.ts'
 import { openPositionsOf } from '../../core/trading/book.ts'
 import type { VenueCheck } from '../../core/trading/venue.ts'
-import { PAPER } from '../../core/trading/orders.ts'
+import { isAtRest, PAPER } from '../../core/trading/orders.ts'
 import type { Broker } from '../../ports/broker.ts'
 import type { Timer } from '../../ports/timer.ts'
 import type { Engine } from '../engine.ts'
@@ -16,6 +16,10 @@ export interface VenueMonitorDependencies {
   readonly symbols: () => readonly string[]
   /** Increases with every step in a symbol. */
   readonly activityIn: (symbol: string) => number
+  /** Whether a step is under way in the symbol. */
+  readonly isBusy: (symbol: string) => boolean
+  /** Called with symbols of which the venue holds another quantity. */
+  readonly onDiffering: (symbols: readonly CanonicalSymbol[]) => void
   readonly signal: AbortSignal
   readonly onError: (what: string, error?: unknown) => void
 }
@@ -91,13 +95,14 @@ export class VenueMonitor {
     const check = {
       venue,
       checks,
+      restingStops: broker.restingStops,
       symbols: symbols().map((symbol) => ({ symbol, steps: broker.stepsOf(symbol) })),
     }
     await engine.execute({ kind: 'record-venue-check', check })
   }
 
   async #compareAccount(): Promise<SweepResult> {
-    const { engine, broker, venue, activityIn } = this.#dependencies
+    const { engine, broker, venue, activityIn, isBusy, onDiffering } = this.#dependencies
     const before = new Map(this.#knownSymbols().map((symbol) => [symbol, activityIn(symbol)]))
     const busy = this.#busySymbols()
     const account = await broker.account()
@@ -107,7 +112,7 @@ export class VenueMonitor {
     }
     const reported = account.positions.map(({ symbol }) => canonicalSymbol(symbol))
     const quietSymbols = [...new Set([...before.keys(), ...reported])].filter(
-      (symbol) => !busy.has(symbol) && (before.get(symbol) ?? 0) === activityIn(symbol),
+      (symbol) => !busy.has(symbol) && !isBusy(symbol) && (before.get(symbol) ?? 0) === activityIn(symbol),
     )
     const { positions, liquidations = [] } = account
     const sweep: AccountSweep = { venue, positions, liquidations, quietSymbols }
@@ -115,6 +120,7 @@ export class VenueMonitor {
     const repeated = keys.filter((key) => this.#differing.has(key))
     const confirmed = quietSymbols.filter((symbol) => repeated.some((key) => key.startsWith(`${symbol}|`)))
     this.#differing = new Set(keys)
+    onDiffering(quietSymbols.filter((symbol) => keys.some((key) => key.startsWith(`${symbol}|`))))
     if (confirmed.length > 0) {
       await engine.execute({ kind: 'compare-account', sweep: { ...sweep, quietSymbols: confirmed } })
     }
@@ -130,7 +136,9 @@ export class VenueMonitor {
   #busySymbols(): ReadonlySet<CanonicalSymbol> {
     const { open } = this.#dependencies.engine.state.trading.orders
     return new Set(
-      [...open.values()].filter(({ venue }) => venue !== PAPER).map(({ symbol }) => canonicalSymbol(symbol)),
+      [...open.values()]
+        .filter((order) => order.venue !== PAPER && !isAtRest(order))
+        .map(({ symbol }) => canonicalSymbol(symbol)),
     )
   }
 }

@@ -28,6 +28,8 @@ export const ORDER = {
   venue: 'paper',
   symbol: 'BTC',
   side: 'buy',
+  purpose: 'entry',
+  trigger_price: null,
   reduce_only: false,
   quantity: 4.9975,
   filled_quantity: 4.9975,

@@ -67,6 +67,7 @@ export const createCcxtBroker = (dependencies: CcxtBrokerDependencies): Broker =
 
   return {
     name: `ccxt:${name}`,
+    restingStops: false,
     preflight: (symbols) => {
       universe = symbols
       return withSession<readonly BrokerCheck[]>(

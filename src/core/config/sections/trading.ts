@@ -52,6 +52,7 @@ export const execution = group('Orders and positions', {
     .default('')
     .describe('a simulator of a -sandbox venue on this machine (empty = the venue itself)'),
   send_timeout_seconds: whole(10, 1, 300, 'an order without answer by then is unknown'),
+  venue_stops: flag(true, 'the stop of each position rests at the venue, too, where the venue can'),
   lookups: group('Looking for an unknown order at the venue', {
     attempts: whole(3, 1, 100, 'lookups before it counts as not found'),
     seconds: whole(30, 1, 3600, 'spread over this time'),

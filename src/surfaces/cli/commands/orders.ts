@@ -70,7 +70,7 @@ const orderTable = (found: readonly OrderView[], nowMs: number): Text =>
     found,
     [
       shrinking('Symbol', ({ symbol }) => symbol),
-      left('Order', ({ side, reduce_only }) => `${side} ${reduce_only ? 'exit' : 'entry'}`),
+      left('Order', ({ side, purpose }) => `${side} ${purpose === 'protective_stop' ? 'stop' : purpose}`),
       left('Status', ({ needs_operator, status }) => (needs_operator ? bad(status) : status)),
       right('Quantity', ({ quantity }) => plainNumber(quantity)),
       right(

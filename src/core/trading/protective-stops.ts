@@ -1,0 +1,169 @@
+import { accept, type Decision } from '../shared/decision.ts'
+import type { DecisionContext } from '../shared/decision-context.ts'
+import { derivedId } from '../shared/derived-id.ts'
+import type { Configuration } from '../config/schema.ts'
+import type { NewEvent } from '../events/catalogue.ts'
+import { orderId, type PositionId, type Timestamp } from '../shared/brand.ts'
+import { blocksExits } from '../shared/level.ts'
+import { notionalOf, priceNumber, quantityNumber, usdNumber, type Price } from '../shared/money.ts'
+import { openPositionsOf } from './book.ts'
+import type { TradingFacts, TradingState } from './evolve.ts'
+import {
+  byId,
+  cancelEvents,
+  clientOrderId,
+  isEntry,
+  isProtectiveStop,
+  PAPER,
+  type OpenOrder,
+} from './orders.ts'
+import { isOpen, type HeldPosition, type OpenPosition } from './positions.ts'
+
+/*
+ * A position at a venue has a stop that rests there, so that it ends at its stop even if the engine is gone. The engine
+ * watches the stop too and leaves by a market order: both only reduce the position, whichever comes first.
+ */
+
+/** Orders, replaces or cancels the stops at the venue until each open position there has the one that it should have. */
+export const keepProtectiveStops = (facts: TradingFacts, context: DecisionContext): Decision => {
+  const { trading } = facts
+  return accept(
+    ...openPositionsOf(trading).flatMap((position) => stopEvents(trading, position, context)),
+    ...leftOvers(trading).flatMap((order) => cancelEvents(order, 'position_closed')),
+  )
+}
+
+/** The same for one position, as soon as it changes. */
+export const protectPosition = (facts: TradingFacts, id: PositionId, context: DecisionContext): Decision => {
+  const { trading } = facts
+  const position = trading.positions.get(id)
+  if (position === undefined || position.terms.platform === PAPER) return accept()
+  return accept(
+    ...(isOpen(position) ? stopEvents(trading, position, context) : []),
+    ...leftOvers(trading)
+      .filter(({ positionId }) => positionId === id)
+      .flatMap((order) => cancelEvents(order, 'position_closed')),
+  )
+}
+
+/** Whether `keepProtectiveStops` would do anything. */
+export const isProtectionDue = (
+  trading: TradingState,
+  rules: Pick<DecisionContext, 'now' | 'configuration'>,
+): boolean =>
+  leftOvers(trading).length > 0 ||
+  openPositionsOf(trading).some((position) => {
+    const { wanted, unwanted } = changeOf(trading, position, rules)
+    return wanted !== null || unwanted.length > 0
+  })
+
+interface Change {
+  /** The price of the stop to order; null if none is missing. */
+  readonly wanted: Price | null
+  readonly unwanted: readonly OpenOrder[]
+}
+
+const NO_CHANGE: Change = { wanted: null, unwanted: [] }
+
+/** The new stop rests before the old one is canceled: at no time there is none. */
+const changeOf = (
+  trading: TradingState,
+  position: OpenPosition,
+  { now, configuration }: Pick<DecisionContext, 'now' | 'configuration'>,
+): Change => {
+  // On its way out it keeps the stop that it has, in case the exit does not succeed. Under lockdown nothing is sent.
+  if (position.status === 'closing' || blocksExits(trading.killSwitch.level)) return NO_CHANGE
+  const stops = [...trading.orders.open.values()]
+    .filter(
+      (order) => isProtectiveStop(order) && order.positionId === position.id && order.cancelReason === null,
+    )
+    .toSorted(byId)
+  const level = mayRest(trading, position, configuration) ? position.holding.stopLoss : null
+  if (level === null) return { wanted: null, unwanted: stops }
+  const right = stops.find((order) => isStopOf(order, position, level))
+  if (right === undefined) return { wanted: isDue(trading, position, now) ? level : null, unwanted: [] }
+  return right.status === 'open'
+    ? { wanted: null, unwanted: stops.filter((stop) => stop !== right) }
+    : NO_CHANGE
+}
+
+const mayRest = (
+  { venue }: TradingState,
+  { terms: { platform, origin } }: HeldPosition,
+  { execution }: Configuration,
+): boolean =>
+  execution.venue_stops &&
+  platform !== PAPER &&
+  origin.kind !== 'adopted' &&
+  venue.restingStops &&
+  venue.checked?.venue === platform
+
+const isStopOf = ({ quantity, purpose }: OpenOrder, { holding }: HeldPosition, level: Price): boolean =>
+  purpose.kind === 'protective_stop' && purpose.triggerPrice === level && quantity === holding.quantity
+
+const PAUSE_MS_MAX = 300_000
+
+/** After a refusal the venue is not asked again at once, and less and less often. */
+const isDue = ({ orders }: TradingState, { holding: { stop } }: HeldPosition, now: Timestamp): boolean => {
+  const before = stop === null ? undefined : orders.ended.get(stop.orderId)
+  if (stop === null || before === undefined) return true
+  const wasRefused = before.status === 'rejected' || before.status === 'failed'
+  const pauseMs = wasRefused ? Math.min(PAUSE_MS_MAX, 2500 * 2 ** Math.min(stop.count, 10)) : 1000
+  return Date.parse(now) - Date.parse(before.endedAt) >= pauseMs
+}
+
+const stopEvents = (
+  trading: TradingState,
+  position: OpenPosition,
+  context: DecisionContext,
+): readonly NewEvent[] => {
+  const { wanted, unwanted } = changeOf(trading, position, context)
+  return [
+    ...(wanted === null ? [] : [orderedEvent(position, wanted, context)]),
+    ...unwanted.flatMap((order) => cancelEvents(order, 'stop_replaced')),
+  ]
+}
+
+const orderedEvent = (
+  { id: positionId, terms, holding }: OpenPosition,
+  level: Price,
+  { now, sha256Hex }: DecisionContext,
+): NewEvent => {
+  const count = (holding.stop?.count ?? 0) + 1
+  const id = orderId(derivedId('stop', `${positionId}#${count}`, sha256Hex))
+  return {
+    type: 'execution.order_submitted.v1',
+    source: 'oms',
+    payload: {
+      order_id: id,
+      position_id: positionId,
+      intent_id: null,
+      venue: terms.platform,
+      type: 'stop_market',
+      side: terms.direction === 'long' ? 'sell' : 'buy',
+      symbol: terms.asset,
+      size_notional: usdNumber(notionalOf(level, holding.quantity)),
+      reduce_only: true,
+      idempotency_key: clientOrderId(id),
+      quantity: quantityNumber(holding.quantity),
+      limit_price: null,
+      trigger_price: priceNumber(level),
+      reference_price: priceNumber(level),
+      reference_ts: now,
+      trigger: null,
+      limits: {},
+      exit_reason: null,
+      valid_until: null,
+    },
+  }
+}
+
+/** Reducing orders of positions that are not open any more: they must not touch the next position in the symbol. */
+const leftOvers = ({ orders, positions }: TradingState): readonly OpenOrder[] =>
+  [...orders.open.values()]
+    .filter((order) => {
+      if (isEntry(order) || order.venue === PAPER || order.cancelReason !== null) return false
+      const position = positions.get(order.positionId)
+      return position === undefined || !isOpen(position)
+    })
+    .toSorted(byId)
