@@ -87,9 +87,12 @@ export const createMemoryExchange = (now: () => number, { restingStops = false }
   let trades = 0
   let duplicates = 0
 
-  const trade = (held: HeldOrder, quantity: Quantity): void => {
-    if (quantity <= 0n) return
+  /** A reducing order trades no more than there is to reduce, and ends when nothing is left. */
+  const trade = (held: HeldOrder, wanted: Quantity): void => {
     const { order } = held
+    const possible = order.reduceOnly ? reducible(order) : wanted
+    const quantity = wanted < possible ? wanted : possible
+    if (quantity <= 0n) return
     const price = prices.get(order.symbol) ?? priceFrom(100)
     const sign = order.side === 'buy' ? 1n : -1n
     nets.set(order.symbol, ((nets.get(order.symbol) ?? 0n) + sign * quantity) as Quantity)
@@ -112,8 +115,7 @@ export const createMemoryExchange = (now: () => number, { restingStops = false }
     orders.set(order.clientOrderId, held)
     if (order.kind === 'stop_market') return held
     const some = cut((order.quantity / 3n) as Quantity)
-    const left = order.reduceOnly ? reducible(order) : order.quantity
-    const wanted = left < order.quantity ? left : order.quantity
+    const wanted = order.quantity
     if (treatment === 'fill-nothing') trade(held, 0n as Quantity)
     else if (treatment === 'fill-some') trade(held, some < wanted ? some : wanted)
     else if (treatment === 'fill-in-parts') {
@@ -121,7 +123,7 @@ export const createMemoryExchange = (now: () => number, { restingStops = false }
       trade(held, some)
       trade(held, (wanted - 2n * some) as Quantity)
     } else trade(held, wanted)
-    held.status = statusOf(held, order.kind === 'immediate_limit')
+    held.status = statusOf(held, order.kind === 'immediate_limit' || hasNothingToReduce(order))
     return held
   }
 
@@ -131,10 +133,11 @@ export const createMemoryExchange = (now: () => number, { restingStops = false }
     const price = prices.get(symbol)
     if (held.status !== 'open' || triggerPrice === null || price === undefined) return
     if (side === 'sell' ? price > triggerPrice : price < triggerPrice) return
-    const left = reducible(held.order)
-    trade(held, left < held.order.quantity ? left : held.order.quantity)
-    held.status = left === 0n ? 'canceled' : statusOf(held, true)
+    trade(held, held.order.quantity)
+    held.status = statusOf(held, true)
   }
+
+  const hasNothingToReduce = (order: BrokerOrder): boolean => order.reduceOnly && reducible(order) === 0n
 
   const reducible = ({ symbol, side }: BrokerOrder): Quantity => {
     const net = nets.get(symbol) ?? 0n
@@ -178,7 +181,7 @@ export const createMemoryExchange = (now: () => number, { restingStops = false }
         if (held.order.kind === 'stop_market') continue
         if (held.status !== 'open' && held.status !== 'partial') continue
         trade(held, (held.order.quantity - filledOf(held)) as Quantity)
-        held.status = 'filled'
+        held.status = statusOf(held, true)
       }
     },
     preflight: () => Promise.resolve([{ name: 'reachable', ok: true, detail: 'the exchange responds' }]),

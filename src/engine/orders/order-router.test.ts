@@ -416,9 +416,11 @@ describe('protective stops', () => {
   it('whose answer is lost do not keep an exit waiting', async () => {
     for (const stop of restingStops()) stop.status = 'canceled'
     exchange.treat('lose-hang')
+    await pass(25_000)
     exchange.failLookups(...Array<'unsupported'>(20).fill('unsupported'))
-    await pass(40_000)
-    await floor.bars({ BTC: 90 })
+    await pass(35_000)
+    expect(floor.engine.state.trading.orders.open.first()).toMatchObject({ needsOperator: true })
+    await floor.bars({ BTC: 94 })
     await pass(3000)
     expect(exchange.netOf('BTC')).toBe(0n)
     expect(held()).toEqual([])
