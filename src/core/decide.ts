@@ -64,6 +64,7 @@ export const decide = (state: State, command: Command, context: DecisionContext)
     case 'cancel-order':
     case 'record-report':
     case 'record-rejection':
+    case 'record-not-sent':
     case 'record-unsent':
     case 'record-not-found':
     case 'record-lookup-unsupported':

@@ -1,10 +1,13 @@
 import { type Price, type Quantity } from '../core/shared/money.ts'
-import type { Broker, BrokerFill, BrokerOrder } from './broker.ts'
+import type { Broker, BrokerFill, BrokerOrder, Deadline } from './broker.ts'
+import type { Timer } from './timer.ts'
 
 /** A broker and the venue behind it, which works until a fault is added. */
 export interface BrokerFixture {
   /** Trades BTC and ETH perpetuals, and is not preflighted yet. BTC costs 60,000 USD, the account has 10,000 USD. */
-  readonly broker: Broker
+  readonly broker: PatientBroker
+  /** A deadline that far from now. */
+  readonly within: (ms: number) => Deadline
   /** The next requests of this kind fail in this way. */
   readonly addFault: (at: RequestKind, fault: BrokerFault, times?: number) => void
   /** Random faults for a share of all requests, repeatable by seed; null ends them. */
@@ -62,6 +65,29 @@ export interface VenueOrder {
 }
 
 export type VenueTrade = Pick<BrokerFill, 'venueTradeId' | 'price' | 'quantity'>
+
+/** Without a deadline it has all the time that it wants. */
+export interface PatientBroker extends Broker {
+  submit(order: BrokerOrder, deadline?: Deadline): ReturnType<Broker['submit']>
+  cancel(order: BrokerOrder, deadline?: Deadline): ReturnType<Broker['cancel']>
+  lookup(order: BrokerOrder, deadline?: Deadline): ReturnType<Broker['lookup']>
+}
+
+export const patient = (broker: Broker): PatientBroker => ({
+  ...broker,
+  submit: (order, deadline = NO_DEADLINE) => broker.submit(order, deadline),
+  cancel: (order, deadline = NO_DEADLINE) => broker.cancel(order, deadline),
+  lookup: (order, deadline = NO_DEADLINE) => broker.lookup(order, deadline),
+})
+
+const NO_DEADLINE: Deadline = { signal: new AbortController().signal, isOver: () => false }
+
+export const deadlineIn = (timer: Timer, ms: number): Deadline => {
+  const over = new AbortController()
+  const overMs = timer.now() + ms
+  void timer.wait(ms, new AbortController().signal).then(() => over.abort())
+  return { signal: over.signal, isOver: () => timer.now() >= overMs }
+}
 
 /** An entry that fills at once by default. */
 export const entryOf = (clientOrderId: string, changes: Partial<BrokerOrder> = {}): BrokerOrder => ({

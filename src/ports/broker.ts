@@ -1,5 +1,11 @@
 import type { Price, Quantity, Usd } from '../core/shared/money.ts'
 
+/** What an order is found by at a venue. */
+export interface OrderName {
+  readonly clientOrderId: string
+  readonly symbol: string
+}
+
 /** An order as it is sent to a venue. Its client order id is derived from its cause, so that it can be found again. */
 export interface BrokerOrder {
   readonly clientOrderId: string
@@ -36,8 +42,24 @@ export interface OrderReport {
   readonly fills: readonly BrokerFill[]
 }
 
+/**
+ * The end of an attempt, for all of its requests: after it none is sent, and one that is on its way is given up, so that
+ * its result is unclear.
+ */
+export interface Deadline {
+  /** Aborted at the deadline. */
+  readonly signal: AbortSignal
+  /** True from the deadline on, even if the process stood still and the signal comes late. */
+  isOver(): boolean
+}
+
 export type SubmitResult =
   | { readonly status: 'accepted'; readonly report: OrderReport }
+  /**
+   * The order was not sent, or the venue turned it away unread (rate limit, timestamp). It may be sent later: not before
+   * `retryAfterMs` where that is known.
+   */
+  | { readonly status: 'not_sent'; readonly reason: string; readonly retryAfterMs: number | null }
   /** The venue has no such order. A client order id that is taken is `unclear`, not a rejection. */
   | { readonly status: 'rejected'; readonly reason: string }
   /** The venue may have it: it must be looked up before anything is sent again. */
@@ -118,10 +140,10 @@ export interface Broker {
   preflight(symbols: readonly string[]): Promise<readonly BrokerCheck[]>
   /** Null for a symbol that the venue does not trade (any more). Known after a preflight. */
   stepsOf(symbol: string): OrderSteps | null
-  /** Rounds quantity and limit price to the venue's steps, never to the worse side. */
-  submit(order: BrokerOrder): Promise<SubmitResult>
-  cancel(order: { readonly clientOrderId: string; readonly symbol: string }): Promise<CancelResult>
-  lookup(order: { readonly clientOrderId: string; readonly symbol: string }): Promise<LookupResult>
+  /** Rounds quantity and limit price to the venue's steps, never to the worse side. Returns soon after the deadline. */
+  submit(order: BrokerOrder, deadline: Deadline): Promise<SubmitResult>
+  cancel(order: OrderName, deadline: Deadline): Promise<CancelResult>
+  lookup(order: OrderName, deadline: Deadline): Promise<LookupResult>
   /** Balance and positions. Null when the venue does not respond. */
   account(): Promise<BrokerAccount | null>
   close(): Promise<void>

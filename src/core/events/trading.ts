@@ -207,6 +207,8 @@ export const executionEvents = {
     symbol: z.string(),
     reasons: z.array(z.string()),
     details: z.record(z.string(), z.json()),
+    /** Of an order that was not sent (`not_sent`): the venue asks for nothing before. */
+    retry_at: branded<Timestamp>().optional(),
   }),
 } as const
 

@@ -32,7 +32,9 @@ import {
   type FeedTick,
   type Quoted,
 } from './watch.ts'
-import { recordRejection, recordUnsent, recordReport, type ReportCommand } from './venue-orders.ts'
+import { recordNotSent,
+  recordRejection, recordUnsent, recordReport, type NotSent,
+  type ReportCommand } from './venue-orders.ts'
 import {
   cancelOrder,
   markOrderUnknown,
@@ -76,6 +78,7 @@ type OrderCommand =
   | { readonly kind: 'cancel-order'; readonly request: CancelRequest }
   | ({ readonly kind: 'record-report' } & ReportCommand)
   | { readonly kind: 'record-rejection'; readonly orderId: OrderId; readonly reason: string }
+  | ({ readonly kind: 'record-not-sent' } & NotSent)
   | { readonly kind: 'record-unsent'; readonly orderId: OrderId; readonly reason: string }
   | { readonly kind: 'record-not-found'; readonly orderId: OrderId; readonly lookups: number }
   | { readonly kind: 'record-lookup-unsupported'; readonly orderId: OrderId }
@@ -149,6 +152,8 @@ export const decideTrading = (
       return recordReport(facts, command, context)
     case 'record-rejection':
       return recordRejection(facts, command.orderId, command.reason, context)
+    case 'record-not-sent':
+      return recordNotSent(facts, command, context)
     case 'record-unsent':
       return recordUnsent(facts, command.orderId, command.reason, context)
     case 'record-not-found':

@@ -16,6 +16,7 @@ import {
   usdFrom,
 } from '../shared/money.ts'
 import { openPositionsOf, positionsOf, withMarks, withPosition, type Portfolio } from './book.ts'
+import { NOT_SENT } from './orders.ts'
 import {
   entryOrderOf,
   isOpen,
@@ -52,8 +53,14 @@ export const evolvePortfolio = (portfolio: Portfolio, event: KnownEvent): Portfo
     case 'execution.order_filled.v1':
       return filled(portfolio, event.payload)
     case 'execution.order_canceled.v1':
-    case 'execution.order_failed.v1':
       return entryEnded(portfolio, event.payload)
+    case 'execution.order_failed.v1':
+      return entryEnded(exitFailed(portfolio, event.payload), event.payload)
+    case 'alert.execution': {
+      const { cause, position_id: id, repeat } = event.payload
+      if (cause !== 'exit_failed' || id === null) return portfolio
+      return withExit(portfolio, id, { alerted: { at: event.ts, repeat } })
+    }
     case 'execution.funding_applied.v1':
       // What a venue reports after the close concerns the ledger alone.
       if (event.payload.is_late === true) return portfolio
@@ -211,6 +218,8 @@ const exitOrdered = (
   const exit: ExitProgress = {
     orderId: payload.order_id,
     attempt: (before?.attempt ?? 0) + 1,
+    unsent: before?.unsent ?? 0,
+    alerted: before?.alerted ?? null,
     by: operator === undefined ? (before?.by ?? null) : { operator, note },
     reason: payload.exit_reason ?? 'manual',
     trigger: payload.trigger ?? before?.trigger ?? null,
@@ -219,6 +228,20 @@ const exitOrdered = (
     costBasis: before?.costBasis ?? NO_COST_BASIS,
   }
   return { id, status: 'closing', terms, holding, mark, exit }
+}
+
+const exitFailed = (portfolio: Portfolio, payload: PayloadOf<'execution.order_failed.v1'>): Portfolio => {
+  const { position_id: id, order_id: orderId, reasons } = payload
+  const position = id === undefined ? undefined : portfolio.positions.get(id)
+  if (!reasons.includes(NOT_SENT) || position?.status !== 'closing' || position.exit.orderId !== orderId)
+    return portfolio
+  return withExit(portfolio, position.id, { unsent: position.exit.unsent + 1 })
+}
+
+const withExit = (portfolio: Portfolio, id: PositionId, change: Partial<ExitProgress>): Portfolio => {
+  const position = portfolio.positions.get(id)
+  if (position?.status !== 'closing') return portfolio
+  return withPosition(portfolio, { ...position, exit: { ...position.exit, ...change } })
 }
 
 /** A fill of neither the entry nor the exit belongs to a liquidation, which closes the position right after it. */

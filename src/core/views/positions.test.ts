@@ -77,6 +77,8 @@ const closing: Position = {
   exit: {
     orderId: orderId('exit'),
     attempt: 1,
+    unsent: 0,
+    alerted: null,
     by: null,
     reason: 'manual',
     trigger: null,

@@ -2,7 +2,13 @@ import type { Price, Quantity } from '../../../core/shared/money.ts'
 import type { Fault, FaultChoice } from '../../../../test/exchange-server/faults.ts'
 import { fillOpenOrder, liquidate } from '../../../../test/exchange-server/matching.ts'
 import { startExchangeServer, type ExchangeServer } from '../../../../test/exchange-server/exchange-server.ts'
-import type { BrokerFixture, RequestKind, BrokerFault } from '../../../ports/broker.fixture.ts'
+import {
+  deadlineIn,
+  patient,
+  type BrokerFixture,
+  type RequestKind,
+  type BrokerFault,
+} from '../../../ports/broker.fixture.ts'
 import { createManualTimer, settle, type ManualTimer } from '../../../ports/manual-timer.fixture.ts'
 import { createCcxtBroker, type CcxtBrokerDependencies } from './ccxt-broker.ts'
 
@@ -29,7 +35,8 @@ export const openBrokerFixture = async (
     ...changes,
   })
   return {
-    broker,
+    broker: patient(broker),
+    within: (ms) => deadlineIn(timer, ms),
     venue,
     timer,
     addFault: (at, fault, times) => faults.add(REQUESTS[at], FAULTS[fault], times),

@@ -1,6 +1,6 @@
 import { priceFrom, type Quantity } from '../../../core/shared/money.ts'
 import { afterEach, describe, expect, it } from 'vitest'
-import { entryOf, exitOf, units } from '../../../ports/broker.fixture.ts'
+import { entryOf, exitOf, patient, units } from '../../../ports/broker.fixture.ts'
 import type { BrokerCheck } from '../../../ports/broker.ts'
 import { createSystemTimer } from '../../platform/timer/system-timer.ts'
 import { chargeFunding } from '../../../../test/exchange-server/account-routes.ts'
@@ -223,12 +223,14 @@ it('funding payments are reported as the venue lists them', async () => {
 
 it('an exchange without a sandbox is refused, and a sandbox is not the real account', async () => {
   const open = (exchange: string) =>
-    createCcxtBroker({
-      exchange,
-      credentials: { apiKey: 'k', secret: 's' },
-      leverageMax: 1,
-      timer: createSystemTimer(),
-    })
+    patient(
+      createCcxtBroker({
+        exchange,
+        credentials: { apiKey: 'k', secret: 's' },
+        leverageMax: 1,
+        timer: createSystemTimer(),
+      }),
+    )
   const none = open('kraken-sandbox')
   expect((await none.submit(entryOf('entry-1'))).status).toBe('rejected')
   expect((await none.preflight(['BTC']))[0]?.detail).toContain('no sandbox')
@@ -242,12 +244,14 @@ it('an exchange without a sandbox is refused, and a sandbox is not the real acco
 })
 
 it('an unknown exchange passes no check and sends nothing', async () => {
-  const broker = createCcxtBroker({
-    exchange: 'nowhere',
-    credentials: { apiKey: 'k', secret: 's' },
-    leverageMax: 1,
-    timer: createSystemTimer(),
-  })
+  const broker = patient(
+    createCcxtBroker({
+      exchange: 'nowhere',
+      credentials: { apiKey: 'k', secret: 's' },
+      leverageMax: 1,
+      timer: createSystemTimer(),
+    }),
+  )
   const checks = await broker.preflight(['BTC'])
   expect(checks.every(({ ok, detail }) => !ok && detail.includes('nowhere'))).toBe(true)
   expect((await broker.submit(entryOf('entry-1'))).status).toBe('rejected')
@@ -259,12 +263,14 @@ it('an unknown exchange passes no check and sends nothing', async () => {
 })
 
 it('a venue without lookup by client order id reports it', async () => {
-  const broker = createCcxtBroker({
-    exchange: 'kraken',
-    credentials: { apiKey: 'k', secret: 's' },
-    leverageMax: 1,
-    timer: createSystemTimer(),
-  })
+  const broker = patient(
+    createCcxtBroker({
+      exchange: 'kraken',
+      credentials: { apiKey: 'k', secret: 's' },
+      leverageMax: 1,
+      timer: createSystemTimer(),
+    }),
+  )
   expect(await broker.lookup(entryOf('entry-1'))).toEqual({ status: 'unsupported' })
   await broker.close()
 })

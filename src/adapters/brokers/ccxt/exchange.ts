@@ -1,5 +1,6 @@
 import { isSandbox, SANDBOX } from '../../../core/shared/sandbox.ts'
 import { canonicalSymbol } from '../../../core/shared/symbol.ts'
+import type { Deadline } from '../../../ports/broker.ts'
 import type { Timer } from '../../../ports/timer.ts'
 import { connect, loadCcxt, memberOf, redirectUrls } from '../../ccxt.ts'
 import { contractsIn, type Contract, type Contracts } from './contracts.ts'
@@ -49,6 +50,8 @@ export type Reply<T> =
   | { readonly status: 'done'; readonly value: T }
   /** The exchange has not done it and will not. */
   | { readonly status: 'refused'; readonly code: string | null; readonly reason: string }
+  /** It never arrived, or was turned away unread: it may be repeated later. */
+  | { readonly status: 'not_sent'; readonly code: string | null; readonly reason: string }
   /** It may have been done. */
   | { readonly status: 'unclear'; readonly code: string | null; readonly reason: string }
 
@@ -59,6 +62,10 @@ export interface Exchange {
   readonly api: TradingApi
   /** Runs a call; never rejects. */
   readonly request: <T>(call: () => Promise<T>) => Promise<Reply<T>>
+  /** Every request inside ends with the deadline, and none is sent after it. */
+  readonly until: <T>(deadline: Deadline, run: () => Promise<T>) => Promise<T>
+  /** How much longer the exchange asked to be left alone; null if it did not. */
+  readonly heldBackMs: () => number | null
   /** Offset of the exchange's clock to ours, used in signatures from now on; null where the exchange has no time. */
   readonly measureClock: () => Promise<Reply<number | null>>
   /** Contracts known so far, by base. */
@@ -88,7 +95,7 @@ export interface ExchangeOptions {
 export const openExchange = async (options: ExchangeOptions): Promise<Exchange> => {
   const { exchange: id, timer, credentials } = options
   const limits = { ...options, burstMs: BURST_MS, waitMsMax: WAIT_MS_MAX }
-  const { api, isRefusal, http } = await connect(limits, (settings) => loadApi(options, settings))
+  const { api, isRefusal, http, limiter } = await connect(limits, (settings) => loadApi(options, settings))
   const leverages = new Map<string, number>()
   let contracts: Contracts | null = null
   const known = (): Contracts => contracts ?? new Map()
@@ -142,6 +149,8 @@ export const openExchange = async (options: ExchangeOptions): Promise<Exchange> 
   return {
     api,
     request,
+    until: (deadline, run) => http.until(deadline, run),
+    heldBackMs: () => limiter.pausedMs() || null,
     measureClock,
     contracts: known,
     reload,
