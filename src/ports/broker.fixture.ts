@@ -19,6 +19,9 @@ export interface BrokerFixture {
   readonly fillRest: (clientOrderId: string) => void
   /** The venue closes the position by force. */
   readonly liquidate: (symbol: string) => void
+  /** How many requests have reached the venue. */
+  readonly requests: () => number
+  readonly now: () => number
   /** Every order that the venue accepted, in order. */
   readonly orders: () => readonly VenueOrder[]
   readonly tradesOf: (clientOrderId: string) => readonly VenueTrade[]
@@ -36,6 +39,8 @@ export type BrokerFault =
   | 'drop_after'
   | 'silence_before'
   | 'silence_after'
+  /** Done and answered 4.5 s later. */
+  | 'late'
   | 'broken_off'
   | 'page_before'
   | 'page_after'

@@ -32,9 +32,14 @@ import {
   type FeedTick,
   type Quoted,
 } from './watch.ts'
-import { recordNotSent,
-  recordRejection, recordUnsent, recordReport, type NotSent,
-  type ReportCommand } from './venue-orders.ts'
+import {
+  recordNotSent,
+  recordRejection,
+  recordUnsent,
+  recordReport,
+  type NotSent,
+  type ReportCommand,
+} from './venue-orders.ts'
 import {
   cancelOrder,
   markOrderUnknown,

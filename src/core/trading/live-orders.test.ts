@@ -91,6 +91,20 @@ describe('an entry at a venue', () => {
     expect(intentStatus(other)).toBe('rejected')
   })
 
+  it('fails when it was not sent, and is not tried again by itself', () => {
+    const scenario = liveScenario()
+    scenario.intend()
+    const { id: orderId } = onlyOrder(scenario)
+    const events = scenario.do({ kind: 'record-not-sent', orderId, reason: 'banned', retryAfterMs: 1000 })
+    expect(payloadOf(events, 'execution.order_failed.v1')).toMatchObject({
+      reasons: ['not_sent'],
+      details: { reason: 'banned' },
+    })
+    expect(scenario.state.trading.orders.ended.get(orderId)?.status).toBe('failed')
+    expect(intentStatus(scenario)).toBe('rejected')
+    expect(typesOf(events)).not.toContain('alert.execution')
+  })
+
   it('is rejected when the venue refuses it', () => {
     const scenario = liveScenario()
     scenario.intend()

@@ -114,7 +114,8 @@ export const recordNotSent = (
   const order = facts.trading.orders.open.get(id)
   if (order === undefined || order.status !== 'submitting') return accept()
   const details = { reason: reason.slice(0, REASON_LENGTH_MAX) }
-  const retryAt = retryAfterMs === null ? null : timestampAt(Date.parse(context.now) + Math.ceil(retryAfterMs))
+  const retryAt =
+    retryAfterMs === null ? null : timestampAt(Date.parse(context.now) + Math.ceil(retryAfterMs))
   return accept(...ended(facts, order, failedEvent(order, NOT_SENT, details, retryAt), context))
 }
 
@@ -275,7 +276,8 @@ const exitFailedAlert = (
   { now, configuration: { alerts } }: DecisionContext,
 ): readonly NewEvent[] => {
   const { attempt, unsent, alerted } = position.exit
-  const isRepeated = alerted !== null && Date.parse(now) - Date.parse(alerted.at) < alerts.repeat_seconds * 1000
+  const isRepeated =
+    alerted !== null && Date.parse(now) - Date.parse(alerted.at) < alerts.repeat_seconds * 1000
   if (isRepeated) return []
   const left = quantityNumber(minus(position.holding.quantity, position.exit.quantity))
   const next = isHeldByKillSwitch(trading, position)

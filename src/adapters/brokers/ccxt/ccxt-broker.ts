@@ -37,6 +37,8 @@ export interface CcxtBrokerDependencies {
   readonly requestTimeoutMs?: number
   /** Time for one request of weight 1; by default what the library knows of the exchange. */
   readonly rateLimitMs?: number
+  /** The exchange refuses requests that arrive later than this; 5 s by default. */
+  readonly acceptanceWindowMs?: number
 }
 
 /** A real exchange. Nothing is loaded or requested before the first call; no call rejects. */
@@ -177,8 +179,7 @@ interface OrderRequest {
 /** Amount and price on the steps of the exchange, or why nothing is sent. */
 const requestOf = (order: BrokerOrder, contract: Contract): OrderRequest | string => {
   const { quantityStep, priceStep, quantityMin, notionalMin } = contract.steps
-  if (!CLIENT_ORDER_ID.test(order.clientOrderId))
-    return 'the exchange does not accept this client order id'
+  if (!CLIENT_ORDER_ID.test(order.clientOrderId)) return 'the exchange does not accept this client order id'
   const quantity = cutQuantity(order.quantity, quantityStep)
   if (quantity <= 0n || quantity < (quantityMin ?? 0n))
     return `the quantity is below the minimum of ${textOf(quantityMin ?? quantityStep)}`

@@ -2,6 +2,7 @@ import { isSandbox, SANDBOX } from '../../../core/shared/sandbox.ts'
 import { canonicalSymbol } from '../../../core/shared/symbol.ts'
 import type { Deadline } from '../../../ports/broker.ts'
 import type { Timer } from '../../../ports/timer.ts'
+import { createClockOffset } from '../../clock-offset.ts'
 import { connect, loadCcxt, memberOf, redirectUrls } from '../../ccxt.ts'
 import { contractsIn, type Contract, type Contracts } from './contracts.ts'
 import { isClockRefusal, reasonOf, verdictOf, type BrokerCredentials } from './verdict.ts'
@@ -87,6 +88,8 @@ export interface ExchangeOptions {
   readonly baseUrl?: string
   readonly requestTimeoutMs?: number
   readonly rateLimitMs?: number
+  /** The exchange refuses requests that arrive later than this. */
+  readonly acceptanceWindowMs?: number
   readonly timer: Timer
   readonly signal: AbortSignal
 }
@@ -97,6 +100,7 @@ export const openExchange = async (options: ExchangeOptions): Promise<Exchange> 
   const limits = { ...options, burstMs: BURST_MS, waitMsMax: WAIT_MS_MAX }
   const { api, isRefusal, http, limiter } = await connect(limits, (settings) => loadApi(options, settings))
   const leverages = new Map<string, number>()
+  const clock = createClockOffset()
   let contracts: Contracts | null = null
   const known = (): Contracts => contracts ?? new Map()
 
@@ -116,16 +120,27 @@ export const openExchange = async (options: ExchangeOptions): Promise<Exchange> 
 
   const measureClock = async (): Promise<Reply<number | null>> => {
     if (api.has['fetchTime'] !== true) return { status: 'done', value: null }
-    const sentMs = timer.now()
-    const reply = await requestOnce(async () => {
-      const exchangeMs = Number(await api.fetchTime())
-      if (!Number.isFinite(exchangeMs) || exchangeMs <= 0) throw new Error('the exchange returned no time')
-      return exchangeMs
-    })
-    if (reply.status !== 'done') return reply
-    const offsetMs = Math.round(reply.value - (sentMs + timer.now()) / 2)
-    api.options['timeDifference'] = -offsetMs
-    return { status: 'done', value: offsetMs }
+    for (let attempt = 1; ; attempt += 1) {
+      const sentMs = timer.now()
+      const reply = await requestOnce(async () => {
+        const theirMs = Number(await api.fetchTime())
+        if (!Number.isFinite(theirMs) || theirMs <= 0) throw new Error('the exchange returned no time')
+        return theirMs
+      })
+      if (reply.status !== 'done') return reply
+      const isGood = clock.add({ sentMs, receivedMs: timer.now(), theirMs: reply.value })
+      const offsetMs = clock.offsetMs()
+      if (isGood && offsetMs !== null) {
+        api.options['timeDifference'] = -offsetMs
+        return { status: 'done', value: offsetMs }
+      }
+      if (attempt === CLOCK_ATTEMPTS)
+        return {
+          status: 'unclear',
+          code: null,
+          reason: 'the exchange tells its time too slowly to be of use',
+        }
+    }
   }
 
   const request = async <T>(call: () => Promise<T>): Promise<Reply<T>> => {
@@ -180,15 +195,16 @@ export const openExchange = async (options: ExchangeOptions): Promise<Exchange> 
   }
 }
 
+const CLOCK_ATTEMPTS = 3
 /** Stops of many positions may have to be sent at once; exchanges allow a minute's worth. */
 const BURST_MS = 10_000
 /** An order that waits longer would be filled at another price: it is not sent, and the caller decides again. */
 const WAIT_MS_MAX = 5000
-const RECEIVE_WINDOW_MS = 5000
+const ACCEPTANCE_WINDOW_MS = 5000
 
 export const loadApi = async (options: Omit<ExchangeOptions, 'signal'>, settings: object = {}) => {
   const library = await loadCcxt()
-  const { exchange: name, baseUrl } = options
+  const { exchange: name, baseUrl, acceptanceWindowMs = ACCEPTANCE_WINDOW_MS } = options
   const id = libraryIdOf(name)
   const Api = memberOf(library, id)
   if (!library.exchanges.includes(id) || typeof Api !== 'function') {
@@ -199,7 +215,7 @@ export const loadApi = async (options: Omit<ExchangeOptions, 'signal'>, settings
     ...settings,
     // Currencies need permissions that a trading key may lack. The library must never retry. An order that arrives
     // after the window is refused, so it cannot turn up after it was not found.
-    options: { fetchCurrencies: false, maxRetriesOnFailure: 0, recvWindow: RECEIVE_WINDOW_MS },
+    options: { fetchCurrencies: false, maxRetriesOnFailure: 0, recvWindow: acceptanceWindowMs },
   })
   if (api.precisionMode !== library.TICK_SIZE)
     throw new Error(`execution.venue: ${name} is not supported, as it reports no price and quantity steps`)

@@ -51,7 +51,13 @@ export const execution = group('Orders and positions', {
     .regex(LOOPBACK_URL, { error: 'must be http:// with a port on 127.0.0.1, localhost or [::1]' })
     .default('')
     .describe('a simulator of a -sandbox venue on this machine (empty = the venue itself)'),
-  send_timeout_seconds: whole(10, 1, 300, 'an order without answer by then is unknown'),
+  send_timeout_seconds: whole(
+    10,
+    1,
+    300,
+    'an order without answer by then is unknown, and nothing more is sent for it',
+  ),
+  acceptance_window_seconds: whole(5, 1, 60, 'the venue refuses an order that arrives later than this'),
   lookups: group('Looking for an unknown order at the venue', {
     attempts: whole(3, 1, 100, 'lookups before it counts as not found'),
     seconds: whole(30, 1, 3600, 'spread over this time'),
