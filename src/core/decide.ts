@@ -71,6 +71,7 @@ export const decide = (state: State, command: Command, context: DecisionContext)
     case 'mark-order-unknown':
     case 'mark-orders-unknown':
     case 'record-venue-check':
+    case 'record-venue-quotes':
     case 'compare-account':
     case 'confirm-live':
     case 'resume-live':

@@ -87,6 +87,13 @@ export interface VenuePosition {
   readonly leverage: number
 }
 
+/** What a symbol trades at. */
+export interface VenueQuote {
+  /** In the spelling of the configuration. */
+  readonly symbol: string
+  readonly price: Price
+}
+
 /** A condition for sending orders, with what was found. */
 export interface BrokerCheck {
   readonly name: 'reachable' | 'markets' | 'permissions' | 'balance' | 'clock' | 'minimum_sizes'
@@ -146,5 +153,7 @@ export interface Broker {
   lookup(order: OrderName, deadline: Deadline): Promise<LookupResult>
   /** Balance and positions. Null when the venue does not respond. */
   account(): Promise<BrokerAccount | null>
+  /** The venue's own price of each symbol; without those that it does not tell now. */
+  quotes(symbols: readonly string[]): Promise<readonly VenueQuote[]>
   close(): Promise<void>
 }

@@ -218,6 +218,8 @@ export const createMemoryExchange = (now: () => number): MemoryExchange => {
       )
       return Promise.resolve({ equity: usdFrom(10_000), positions, fundings })
     },
+    quotes: (symbols) =>
+      Promise.resolve(symbols.map((symbol) => ({ symbol, price: prices.get(symbol) ?? priceFrom(100) }))),
     close: () => Promise.resolve(),
   }
 }

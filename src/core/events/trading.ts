@@ -246,6 +246,11 @@ export const venueEvents = {
       }),
     ),
   }),
+  /** What the venue itself trades at: orders are decided on prices of a feed, which must agree with it. */
+  'execution.venue_quoted.v1': z.object({
+    venue: z.string(),
+    quotes: z.array(z.object({ symbol: branded<CanonicalSymbol>(), price: z.number() })),
+  }),
   /** The venue holds more than we know of. It is ours to watch, and an operator's to end. */
   'execution.position_adopted.v1': z.object({
     position_id: branded<PositionId>(),

@@ -17,7 +17,14 @@ import {
   type OperatorMove,
 } from './kill-switch.ts'
 import { cancelEntries } from './orders.ts'
-import { confirmLive, recordVenueCheck, type LiveConfirmation, type VenueCheck } from './venue.ts'
+import {
+  confirmLive,
+  recordVenueCheck,
+  recordVenueQuotes,
+  type LiveConfirmation,
+  type VenueCheck,
+  type VenueQuotes,
+} from './venue.ts'
 import { enterIntent } from './entries.ts'
 import type { TradingFacts } from './evolve.ts'
 import { closeAll, closePosition, exitSymbol, type Operator, retryExits } from './exits.ts'
@@ -92,6 +99,7 @@ type OrderCommand =
 
 type VenueCommand =
   | { readonly kind: 'record-venue-check'; readonly check: VenueCheck }
+  | { readonly kind: 'record-venue-quotes'; readonly quotes: VenueQuotes }
   | { readonly kind: 'compare-account'; readonly sweep: AccountSweep }
   | { readonly kind: 'confirm-live'; readonly confirmation: LiveConfirmation }
   | {
@@ -171,6 +179,11 @@ export const decideTrading = (
       return markOrdersUnknown(facts, command.reason)
     case 'record-venue-check':
       return recordVenueCheck(trading.venue, command.check)
+    case 'record-venue-quotes':
+      return recordVenueQuotes(trading.venue, command.quotes, {
+        now: context.now,
+        differenceMax: context.configuration.execution.max_price_difference_pct,
+      })
     case 'compare-account':
       return compareAccount(facts, command.sweep, context)
     case 'confirm-live':

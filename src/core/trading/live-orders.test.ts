@@ -7,6 +7,7 @@ import {
   fillOf,
   liveScenario,
   onlyOrder,
+  quoteVenue,
   report,
   reportOf,
   VENUE,
@@ -144,6 +145,7 @@ describe('nothing is sent', () => {
   it('smaller than the venue takes', () => {
     const scenario = liveScenario({ execution: { min_notional_usd: 0 } })
     scenario.bar('BTC', 120)
+    quoteVenue(scenario, { BTC: 120 })
     expect(reasonsOf(scenario, { size_pct: 0.00002 })).toEqual(['size_zero'])
   })
 
@@ -161,6 +163,7 @@ describe('nothing is sent', () => {
     scenario.do(checkedVenue(true, symbols))
     for (const symbol of symbols) {
       scenario.bar(symbol, 100)
+      quoteVenue(scenario, { [symbol]: 100 })
       if (symbol !== 'S500') scenario.intend({ symbol, size_pct: 0.001 })
     }
     expect(scenario.state.trading.orders.open.size).toBe(500)

@@ -9,6 +9,7 @@ import type {
   LookupResult,
   OrderName,
   SubmitResult,
+  VenueQuote,
 } from '../../../ports/broker.ts'
 import type { Timer } from '../../../ports/timer.ts'
 import { createAccountReader, type ReadAccount } from './account.ts'
@@ -16,6 +17,7 @@ import type { Contract } from './contracts.ts'
 import { cutQuantity, safeLimit, textOf } from './decimals.ts'
 import { findsByClientOrderId, openExchange, type Exchange } from './exchange.ts'
 import { checkExchange, CHECK_NAMES } from './preflight.ts'
+import { readQuotes } from './quotes.ts'
 import { createReports, reportedOrderOf, type Reports } from './reports.ts'
 import {
   DUPLICATE,
@@ -100,6 +102,11 @@ export const createCcxtBroker = (dependencies: CcxtBrokerDependencies): Broker =
       withSession<BrokerAccount | null>(
         ({ readAccount }) => readAccount(universe),
         () => null,
+      ),
+    quotes: (symbols) =>
+      withSession<readonly VenueQuote[]>(
+        ({ exchange }) => readQuotes(exchange, symbols),
+        () => [],
       ),
     close: async () => {
       abort.abort()

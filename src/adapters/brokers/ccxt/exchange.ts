@@ -24,6 +24,7 @@ export interface TradingApi {
   loadMarkets(reload: boolean): Promise<unknown>
   fetchTime(): Promise<unknown>
   fetchTicker(market: string): Promise<unknown>
+  fetchTickers(markets: readonly string[]): Promise<unknown>
   fetchBalance(): Promise<unknown>
   fetchPositions(): Promise<unknown>
   fetchPositionMode(market: string): Promise<unknown>
