@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { setMaxListeners } from 'node:events'
 import type ccxt from 'ccxt'
+import type { Deadline } from '../ports/broker.ts'
 import type { Timer } from '../ports/timer.ts'
 
 // What the ccxt feed and the ccxt broker share: loading the library, HTTP, rate limits, reading of foreign data.
@@ -50,7 +51,7 @@ export const connect = async <Loaded extends { readonly api: LibraryApi }>(
   const limiter = createRateLimiter({ ...limit, rateLimitMs: rateLimitMs ?? Math.max(1, api.rateLimit) })
   opened = limiter
   // The library knows what each request costs; the limiter runs on our timer.
-  api.throttle = (cost) => limiter.take(Number(cost ?? 1))
+  api.throttle = (cost) => limiter.take(Number(cost ?? 1), http.deadline())
   return { ...loaded, http, limiter }
 }
 
@@ -114,6 +115,10 @@ export interface HttpClient {
   readonly fetch: (url: string, init: RequestInit) => Promise<Response>
   /** Runs a call of the library. If it fails, the outcome of its last request is known. */
   track<T>(call: () => Promise<T>): Promise<CallResult<T>>
+  /** Every request inside ends with the deadline, and none is sent after it. */
+  until<T>(deadline: Deadline, run: () => Promise<T>): Promise<T>
+  /** The deadline of what runs now. */
+  deadline(): Deadline | null
 }
 
 export interface HttpClientDependencies {
@@ -134,6 +139,7 @@ export const createHttpClient = (dependencies: HttpClientDependencies): HttpClie
   // Every request in flight listens for the end: many listeners are no leak.
   setMaxListeners(0, signal)
   const calls = new AsyncLocalStorage<{ outcome: RequestOutcome }>()
+  const deadlines = new AsyncLocalStorage<Deadline>()
 
   const send = async (url: string, init: RequestInit, call: { outcome: RequestOutcome }) => {
     call.outcome = { status: 'no_response', reason: 'the connection broke' }
@@ -150,10 +156,14 @@ export const createHttpClient = (dependencies: HttpClientDependencies): HttpClie
   return {
     fetch: async (url, init) => {
       signal.throwIfAborted()
+      const deadline = deadlines.getStore() ?? null
+      // By the clock: after a standstill the signal may come only after this line.
+      if (deadline?.isOver() === true) throw new DeadlineError()
       const call = calls.getStore() ?? { outcome: NOT_SENT }
       const controller = new AbortController()
       const abort = (): void => controller.abort()
       signal.addEventListener('abort', abort)
+      deadline?.signal.addEventListener('abort', abort)
       let isTimedOut = false
       const timeout = timer.wait(timeoutMs, controller.signal).then(() => {
         isTimedOut = !controller.signal.aborted
@@ -163,14 +173,22 @@ export const createHttpClient = (dependencies: HttpClientDependencies): HttpClie
         return await send(url, { ...init, signal: controller.signal }, call)
       } catch (error) {
         if (isTimedOut) call.outcome = { status: 'no_response', reason: `no response within ${timeoutMs} ms` }
+        if (deadline?.signal.aborted === true && call.outcome.status === 'no_response')
+          call.outcome = { status: 'no_response', reason: 'no response before the deadline' }
         if (isUnconnected(error)) call.outcome = NOT_SENT
         throw error
       } finally {
         controller.abort()
         signal.removeEventListener('abort', abort)
+        deadline?.signal.removeEventListener('abort', abort)
         await timeout
       }
     },
+    until: (deadline, run) => {
+      setMaxListeners(0, deadline.signal)
+      return deadlines.run(deadline, run)
+    },
+    deadline: () => deadlines.getStore() ?? null,
     track: <T>(run: () => Promise<T>): Promise<CallResult<T>> => {
       const call: { outcome: RequestOutcome } = { outcome: NOT_SENT }
       return calls.run(call, async (): Promise<CallResult<T>> => {
@@ -185,6 +203,14 @@ export const createHttpClient = (dependencies: HttpClientDependencies): HttpClie
 }
 
 const NOT_SENT: RequestOutcome = { status: 'not_sent' }
+
+/** The request was not sent: the time of its attempt was over. */
+class DeadlineError extends Error {
+  override readonly name = 'DeadlineError'
+  constructor() {
+    super('the time for it was over')
+  }
+}
 
 const isUnconnected = (error: unknown): boolean =>
   NO_CONNECTION.has(textMemberOf(memberOf(error, 'cause'), 'code') ?? '')
@@ -242,9 +268,11 @@ const PAUSE_MS_MAX = 3 * 86_400_000
 
 export interface RateLimiter {
   /** Resolves when a request of this weight may be sent. Rejects when that takes too long, or after a stop. */
-  take(cost: number): Promise<void>
+  take(cost: number, deadline?: Deadline | null): Promise<void>
   /** Sends nothing for so long. */
   pause(waitMs: number): void
+  /** How much longer nothing is sent. */
+  pausedMs(): number
 }
 
 export interface RateLimit {
@@ -281,23 +309,26 @@ export const createRateLimiter = (limit: RateLimit): RateLimiter => {
     return nowMs
   }
 
-  const waitFor = async (waitMs: number): Promise<void> => {
+  const waitFor = async (waitMs: number, deadline: Deadline | null): Promise<void> => {
     if (waitMs > waitMsMax) throw new RateLimitError(`rate limit: no request for another ${waitMs} ms`)
-    if (waitMs > 0) await timer.wait(waitMs, signal)
+    const ends = deadline === null ? signal : AbortSignal.any([signal, deadline.signal])
+    if (waitMs > 0) await timer.wait(waitMs, ends)
     signal.throwIfAborted()
+    if (deadline?.isOver() === true) throw new DeadlineError()
   }
 
   return {
-    take: async (cost) => {
+    take: async (cost, deadline = null) => {
       signal.throwIfAborted()
       const nowMs = now()
       // Whole milliseconds: less than one does not move the clock.
       const waitMs = Math.ceil(Math.max(busyUntilMs - burstMs, pausedUntilMs) - nowMs)
       if (waitMs <= waitMsMax) busyUntilMs = Math.max(busyUntilMs, nowMs) + cost * rateLimitMs
-      await waitFor(waitMs)
+      await waitFor(waitMs, deadline)
       // A pause may have been asked for meanwhile.
-      while (pausedUntilMs > now()) await waitFor(Math.ceil(pausedUntilMs - now()))
+      while (pausedUntilMs > now()) await waitFor(Math.ceil(pausedUntilMs - now()), deadline)
     },
+    pausedMs: () => Math.max(0, Math.ceil(pausedUntilMs - now())),
     pause: (waitMs) => {
       pausedUntilMs = Math.max(pausedUntilMs, now() + waitMs)
     },

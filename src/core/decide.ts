@@ -66,12 +66,14 @@ export const decide = (state: State, command: Command, context: DecisionContext)
     case 'cancel-order':
     case 'record-report':
     case 'record-rejection':
+    case 'record-not-sent':
     case 'record-unsent':
     case 'record-not-found':
     case 'record-lookup-unsupported':
     case 'mark-order-unknown':
     case 'mark-orders-unknown':
     case 'record-venue-check':
+    case 'record-venue-quotes':
     case 'compare-account':
     case 'confirm-live':
     case 'resume-live':

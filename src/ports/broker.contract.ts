@@ -1,5 +1,6 @@
 import { priceFrom, type Quantity } from '../core/shared/money.ts'
 import { afterEach, describe, expect, it } from 'vitest'
+import { brokerDeadlineContract } from './broker.deadline.contract.ts'
 import { brokerFaultsContract, brokerRandomFaultsContract } from './broker.faults.contract.ts'
 import { entryOf, exitOf, sumOf, tradesIn, units, type BrokerFixture } from './broker.fixture.ts'
 import type { Broker, OrderReport } from './broker.ts'
@@ -94,7 +95,7 @@ export const brokerContract = (name: string, open: () => Promise<BrokerFixture>)
         const result = await fixture.run(
           fixture.broker.submit(entryOf('small', { quantity: quantity as Quantity })),
         )
-        expect(result.status).toBe('rejected')
+        expect(result.status).toBe('not_sent')
       }
       expect(fixture.orders()).toEqual([])
     })
@@ -112,13 +113,14 @@ export const brokerContract = (name: string, open: () => Promise<BrokerFixture>)
       expect((await run(broker.account()))?.positions).toEqual([])
     })
 
-    it('and rejects those for delisted symbols', async () => {
+    it('but none for delisted symbols, once it knows', async () => {
       const fixture = await openFixture()
       await fixture.run(fixture.broker.preflight(['BTC', 'ETH']))
       fixture.delist('BTC')
       expect((await fixture.run(fixture.broker.submit(entryOf('entry-1')))).status).toBe('rejected')
       expect(fixture.broker.stepsOf('BTC')).toBeNull()
       expect(fixture.broker.stepsOf('ETH')).not.toBeNull()
+      expect((await fixture.run(fixture.broker.submit(entryOf('entry-2')))).status).toBe('not_sent')
     })
   })
 
@@ -224,13 +226,14 @@ export const brokerContract = (name: string, open: () => Promise<BrokerFixture>)
     await run(broker.preflight(['BTC']))
     await broker.close()
     await broker.close()
-    expect((await run(broker.submit(entryOf('entry-1')))).status).toBe('rejected')
+    expect((await run(broker.submit(entryOf('entry-1')))).status).toBe('not_sent')
     expect((await run(broker.lookup(entryOf('entry-1')))).status).toBe('unclear')
     expect((await run(broker.cancel(entryOf('entry-1')))).status).toBe('unclear')
     expect(await run(broker.account())).toBeNull()
     expect(fixture.orders()).toEqual([])
   })
 
+  brokerDeadlineContract(name, openFixture)
   brokerFaultsContract(name, openFixture)
   brokerRandomFaultsContract(name, openFixture)
 }

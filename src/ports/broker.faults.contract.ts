@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { SubmitResult } from './broker.ts'
 import {
   entryOf,
   exitOf,
@@ -20,18 +21,36 @@ export const brokerFaultsContract = (name: string, openFixture: () => Promise<Br
       fixture.addFault('submit', fault, 1)
       const result = await run(broker.submit(entryOf('entry-1')))
       expect(result.status).toBe(expected)
-      // A rejection means that there is no such order.
-      if (result.status === 'rejected') expect(fixture.orders()).toEqual([])
+      // Both mean that there is no such order.
+      if (result.status === 'rejected' || result.status === 'not_sent') expect(fixture.orders()).toEqual([])
       fixture.randomFaults(null)
       const looked = await lookupUntilDefinite(fixture, 'entry-1')
       expect(looked.status).toBe(fixture.orders().length === 1 ? 'found' : 'not_found')
       expect(fixture.orders().length).toBeLessThanOrEqual(1)
     })
 
-    it('a rejection when its leverage could not be set', async () => {
+    it.each(['limit', 'ban'] as const)('after a %s when it may be sent again', async (fault) => {
+      const fixture = await openFixture()
+      const { broker, run } = fixture
+      await run(broker.preflight(['BTC']))
+      fixture.addFault('submit', fault, 1)
+      const first = await run(broker.submit(entryOf('entry-1')))
+      const waitMs = first.status === 'not_sent' ? (first.retryAfterMs ?? 0) : 0
+      expect(waitMs).toBeGreaterThan(10_000)
+      const before = fixture.requests()
+      // Until then nothing leaves, and the time that is left is known.
+      await run(fixture.pass(waitMs / 2))
+      const second = await run(broker.submit(entryOf('entry-1')))
+      expect(second.status === 'not_sent' ? second.retryAfterMs : null).toBeLessThanOrEqual(waitMs / 2)
+      expect(fixture.requests()).toBe(before)
+      await run(fixture.pass(waitMs / 2))
+      expect((await run(broker.submit(entryOf('entry-1')))).status).toBe('accepted')
+    })
+
+    it('that it was not sent when its leverage could not be set', async () => {
       const fixture = await openFixture()
       fixture.addFault('leverage', 'drop_after', 1)
-      expect((await fixture.run(fixture.broker.submit(entryOf('entry-1')))).status).toBe('rejected')
+      expect((await fixture.run(fixture.broker.submit(entryOf('entry-1')))).status).toBe('not_sent')
       expect(fixture.orders()).toEqual([])
       expect((await fixture.run(fixture.broker.submit(entryOf('entry-2')))).status).toBe('accepted')
     })
@@ -150,7 +169,7 @@ const HIDDEN_MAX = 3
 /** Longer than any pause that the venue asks for. */
 const LIMIT_MS = 130_000
 
-const SUBMIT_FAULTS: readonly (readonly [BrokerFault, 'accepted' | 'rejected' | 'unclear'])[] = [
+const SUBMIT_FAULTS: readonly (readonly [BrokerFault, SubmitResult['status']])[] = [
   ['drop_before', 'unclear'],
   ['drop_after', 'unclear'],
   ['silence_before', 'unclear'],
@@ -163,8 +182,8 @@ const SUBMIT_FAULTS: readonly (readonly [BrokerFault, 'accepted' | 'rejected' | 
   ['unknown_after', 'unclear'],
   ['limit_of_a_proxy', 'unclear'],
   ['wrong_precision', 'unclear'],
-  ['limit', 'rejected'],
-  ['ban', 'rejected'],
+  ['limit', 'not_sent'],
+  ['ban', 'not_sent'],
   ['refusal', 'rejected'],
   ['lost', 'accepted'],
   ['hidden', 'accepted'],
@@ -200,7 +219,7 @@ export const brokerRandomFaultsContract = (name: string, openFixture: () => Prom
         const id = `order-${seed}-${turn}`
         ids.push(id)
         const result = await run(broker.submit(turn % 2 === 0 ? entryOf(id) : exitOf(id)))
-        if (result.status === 'rejected') rejected.add(id)
+        if (result.status === 'rejected' || result.status === 'not_sent') rejected.add(id)
         // The venue may have asked for a pause.
         await run(fixture.pass(LIMIT_MS))
       }

@@ -1,10 +1,13 @@
 import { type Price, type Quantity } from '../core/shared/money.ts'
-import type { Broker, BrokerFill, BrokerOrder } from './broker.ts'
+import type { Broker, BrokerFill, BrokerOrder, Deadline } from './broker.ts'
+import type { Timer } from './timer.ts'
 
 /** A broker and the venue behind it, which works until a fault is added. */
 export interface BrokerFixture {
   /** Trades BTC and ETH perpetuals, and is not preflighted yet. BTC costs 60,000 USD, the account has 10,000 USD. */
-  readonly broker: Broker
+  readonly broker: PatientBroker
+  /** A deadline that far from now. */
+  readonly within: (ms: number) => Deadline
   /** The next requests of this kind fail in this way. */
   readonly addFault: (at: RequestKind, fault: BrokerFault, times?: number) => void
   /** Random faults for a share of all requests, repeatable by seed; null ends them. */
@@ -16,6 +19,9 @@ export interface BrokerFixture {
   readonly fillRest: (clientOrderId: string) => void
   /** The venue closes the position by force. */
   readonly liquidate: (symbol: string) => void
+  /** How many requests have reached the venue. */
+  readonly requests: () => number
+  readonly now: () => number
   /** Every order that the venue accepted, in order. */
   readonly orders: () => readonly VenueOrder[]
   readonly tradesOf: (clientOrderId: string) => readonly VenueTrade[]
@@ -33,6 +39,8 @@ export type BrokerFault =
   | 'drop_after'
   | 'silence_before'
   | 'silence_after'
+  /** Done and answered 4.5 s later. */
+  | 'late'
   | 'broken_off'
   | 'page_before'
   | 'page_after'
@@ -63,6 +71,29 @@ export interface VenueOrder {
 
 export type VenueTrade = Pick<BrokerFill, 'venueTradeId' | 'price' | 'quantity'>
 
+/** Without a deadline it has all the time that it wants. */
+export interface PatientBroker extends Broker {
+  submit(order: BrokerOrder, deadline?: Deadline): ReturnType<Broker['submit']>
+  cancel(order: BrokerOrder, deadline?: Deadline): ReturnType<Broker['cancel']>
+  lookup(order: BrokerOrder, deadline?: Deadline): ReturnType<Broker['lookup']>
+}
+
+export const patient = (broker: Broker): PatientBroker => ({
+  ...broker,
+  submit: (order, deadline = NO_DEADLINE) => broker.submit(order, deadline),
+  cancel: (order, deadline = NO_DEADLINE) => broker.cancel(order, deadline),
+  lookup: (order, deadline = NO_DEADLINE) => broker.lookup(order, deadline),
+})
+
+const NO_DEADLINE: Deadline = { signal: new AbortController().signal, isOver: () => false }
+
+export const deadlineIn = (timer: Timer, ms: number): Deadline => {
+  const over = new AbortController()
+  const overMs = timer.now() + ms
+  void timer.wait(ms, new AbortController().signal).then(() => over.abort())
+  return { signal: over.signal, isOver: () => timer.now() >= overMs }
+}
+
 /** An entry that fills at once by default. */
 export const entryOf = (clientOrderId: string, changes: Partial<BrokerOrder> = {}): BrokerOrder => ({
   clientOrderId,
@@ -71,7 +102,6 @@ export const entryOf = (clientOrderId: string, changes: Partial<BrokerOrder> = {
   kind: 'immediate_limit',
   quantity: units(0.05) as Quantity,
   limitPrice: units(60_300) as Price,
-  triggerPrice: null,
   reduceOnly: false,
   leverage: 3,
   ...changes,

@@ -1,18 +1,22 @@
 import type { Price, Quantity, Usd } from '../core/shared/money.ts'
 
+/** What an order is found by at a venue. */
+export interface OrderName {
+  readonly clientOrderId: string
+  readonly symbol: string
+}
+
 /** An order as it is sent to a venue. Its client order id is derived from its cause, so that it can be found again. */
 export interface BrokerOrder {
   readonly clientOrderId: string
   /** In the spelling of the configuration. */
   readonly symbol: string
   readonly side: 'buy' | 'sell'
-  /** Entries are immediate-or-cancel limits, exits are market orders, protective stops rest until their trigger. */
-  readonly kind: 'immediate_limit' | 'market' | 'stop_market'
+  /** Entries are immediate-or-cancel limits, exits are market orders. */
+  readonly kind: 'immediate_limit' | 'market'
   readonly quantity: Quantity
   /** Null for market orders. */
   readonly limitPrice: Price | null
-  /** Of a protective stop; null for all others. */
-  readonly triggerPrice: Price | null
   /** It may reduce a position, never increase or reverse it. */
   readonly reduceOnly: boolean
   /** Of the position that it opens; without meaning for a reducing order. */
@@ -38,8 +42,24 @@ export interface OrderReport {
   readonly fills: readonly BrokerFill[]
 }
 
+/**
+ * The end of an attempt, for all of its requests: after it none is sent, and one that is on its way is given up, so that
+ * its result is unclear.
+ */
+export interface Deadline {
+  /** Aborted at the deadline. */
+  readonly signal: AbortSignal
+  /** True from the deadline on, even if the process stood still and the signal comes late. */
+  isOver(): boolean
+}
+
 export type SubmitResult =
   | { readonly status: 'accepted'; readonly report: OrderReport }
+  /**
+   * The order was not sent, or the venue turned it away unread (rate limit, timestamp). It may be sent later: not before
+   * `retryAfterMs` where that is known.
+   */
+  | { readonly status: 'not_sent'; readonly reason: string; readonly retryAfterMs: number | null }
   /** The venue has no such order. A client order id that is taken is `unclear`, not a rejection. */
   | { readonly status: 'rejected'; readonly reason: string }
   /** The venue may have it: it must be looked up before anything is sent again. */
@@ -65,6 +85,13 @@ export interface VenuePosition {
   readonly quantity: Quantity
   readonly entryPrice: Price
   readonly leverage: number
+}
+
+/** What a symbol trades at. */
+export interface VenueQuote {
+  /** In the spelling of the configuration. */
+  readonly symbol: string
+  readonly price: Price
 }
 
 /** A condition for sending orders, with what was found. */
@@ -113,23 +140,20 @@ export interface OrderSteps {
   readonly priceStep: Price | null
 }
 
-/** An order that was sent. Venues keep stops apart from other orders. */
-export type OrderName = Pick<BrokerOrder, 'clientOrderId' | 'symbol' | 'kind'>
-
 /** Sends orders to a venue. No method rejects for a failure of the venue or the network: the result has it. */
 export interface Broker {
   readonly name: string
-  /** Whether the venue takes stops that rest there. */
-  readonly restingStops: boolean
   /** Loads the markets, and checks whether orders may be sent. */
   preflight(symbols: readonly string[]): Promise<readonly BrokerCheck[]>
   /** Null for a symbol that the venue does not trade (any more). Known after a preflight. */
   stepsOf(symbol: string): OrderSteps | null
-  /** Rounds quantity and limit price to the venue's steps, never to the worse side. */
-  submit(order: BrokerOrder): Promise<SubmitResult>
-  cancel(order: OrderName): Promise<CancelResult>
-  lookup(order: OrderName): Promise<LookupResult>
+  /** Rounds quantity and limit price to the venue's steps, never to the worse side. Returns soon after the deadline. */
+  submit(order: BrokerOrder, deadline: Deadline): Promise<SubmitResult>
+  cancel(order: OrderName, deadline: Deadline): Promise<CancelResult>
+  lookup(order: OrderName, deadline: Deadline): Promise<LookupResult>
   /** Balance and positions. Null when the venue does not respond. */
   account(): Promise<BrokerAccount | null>
+  /** The venue's own price of each symbol; without those that it does not tell now. */
+  quotes(symbols: readonly string[]): Promise<readonly VenueQuote[]>
   close(): Promise<void>
 }

@@ -1,5 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { createSystemTimer } from '../../src/adapters/platform/timer/system-timer.ts'
+import type { Timer } from '../../src/ports/timer.ts'
 import { createFaults, type Fault, type Faults } from './faults.ts'
 import { respond, type ExchangeRequest } from './requests.ts'
 import { controlOf } from './control.ts'
@@ -31,27 +33,30 @@ export interface ExchangeServerOptions {
   /** Zero for any that is free. */
   readonly port?: number
   readonly perpetuals?: readonly string[]
+  /** What delays run on: by default the timers of the machine. */
+  readonly timer?: Pick<Timer, 'wait'>
 }
 
 export const startExchangeServer = async ({
   now,
   port = 0,
   perpetuals,
+  timer = createSystemTimer(),
 }: ExchangeServerOptions): Promise<ExchangeServer> => {
   const world = createExchangeState(now, perpetuals)
   const faults = createFaults()
   const streams = createStreams(world)
   const requests: string[] = []
-  const waiting = new Map<NodeJS.Timeout, () => void>()
+  const waiting = new Map<AbortController, () => void>()
   let inFlight = 0
   let heldBack = 0
 
   const later = (waitMs: number, act: () => void): void => {
-    const timeout = setTimeout(() => {
-      waiting.delete(timeout)
-      act()
-    }, waitMs)
-    waiting.set(timeout, act)
+    const ended = new AbortController()
+    waiting.set(ended, act)
+    void timer.wait(waitMs, ended.signal).then(() => {
+      if (waiting.delete(ended)) act()
+    })
   }
 
   const answer = (response: ServerResponse, request: ExchangeRequest, fault: Fault | null): void => {
@@ -72,7 +77,10 @@ export const startExchangeServer = async ({
       response.on('close', () => (heldBack -= 1))
     }
     if (fault?.kind === 'slow') later(fault.waitMs, () => answer(response, request, null))
-    else if (!failInstead(response, fault)) answer(response, request, fault)
+    else if (fault?.kind === 'drop_then_done') {
+      response.socket?.destroy()
+      later(fault.waitMs, () => respond(world, request, null))
+    } else if (!failInstead(response, fault)) answer(response, request, fault)
   }
 
   const server = createServer((request, response) => {
@@ -100,14 +108,16 @@ export const startExchangeServer = async ({
     inFlight: () => inFlight,
     answering: () => inFlight - heldBack,
     release: () => {
-      for (const [timeout, act] of waiting) {
-        clearTimeout(timeout)
+      const held = [...waiting]
+      waiting.clear()
+      for (const [ended, act] of held) {
+        ended.abort()
         act()
       }
-      waiting.clear()
     },
     close: async () => {
-      for (const timeout of waiting.keys()) clearTimeout(timeout)
+      for (const ended of waiting.keys()) ended.abort()
+      waiting.clear()
       streams.destroyAll()
       const closed = new Promise((resolve) => server.close(resolve))
       server.closeAllConnections()

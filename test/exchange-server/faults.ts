@@ -6,6 +6,8 @@ export type ArrivalFault =
   | { readonly kind: 'drop' }
   | { readonly kind: 'status'; readonly status: number; readonly retryAfterSeconds?: number }
   | { readonly kind: 'slow'; readonly waitMs: number }
+  /** The connection breaks at once, and the venue looks at the request when the wait is over. */
+  | { readonly kind: 'drop_then_done'; readonly waitMs: number }
   /** Headers and the first bytes come, the rest does not. */
   | { readonly kind: 'trickle' }
   | { readonly kind: 'garbage' }

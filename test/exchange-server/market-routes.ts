@@ -32,7 +32,12 @@ export const MARKET_ROUTES: readonly Route[] = [
   { path: `${SPOT}/ticker/24hr`, answer: (world, query) => ticker(world, baseOf(query, world.spot)) },
   {
     path: `${FUTURES}/ticker/24hr`,
-    answer: (world, query) => perpetualTicker(world, baseOf(query, world.perpetuals)),
+    answer: (world, query) =>
+      query.has('symbol')
+        ? perpetualTicker(world, baseOf(query, world.perpetuals))
+        : world.perpetuals
+            .filter((base) => !world.delisted.has(base))
+            .map((base) => perpetualTicker(world, base)),
   },
   {
     path: `${FUTURES}/premiumIndex`,

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { createCcxtBroker } from '../../src/adapters/brokers/ccxt/ccxt-broker.ts'
 import { createSystemTimer } from '../../src/adapters/platform/timer/system-timer.ts'
-import { entryOf, exitOf } from '../../src/ports/broker.fixture.ts'
+import { entryOf, exitOf, patient } from '../../src/ports/broker.fixture.ts'
 import { startRemoteExchange } from './remote-exchange.ts'
 
 const ORDER = '^POST .*/v1/order$'
@@ -10,14 +10,16 @@ it('a venue in its own process remembers what was sent, whoever forgets it', asy
   const venue = await startRemoteExchange({ perpetuals: ['BTC'] })
   const { baseUrl, apiKey, secret } = venue
   const openBroker = () =>
-    createCcxtBroker({
-      exchange: 'binanceusdm',
-      credentials: { apiKey, secret },
-      leverageMax: 3,
-      timer: createSystemTimer(),
-      baseUrl,
-      rateLimitMs: 0.01,
-    })
+    patient(
+      createCcxtBroker({
+        exchange: 'binanceusdm',
+        credentials: { apiKey, secret },
+        leverageMax: 3,
+        timer: createSystemTimer(),
+        baseUrl,
+        rateLimitMs: 0.01,
+      }),
+    )
   try {
     await venue.change({ prices: { BTC: '60000' } })
     const first = openBroker()

@@ -63,8 +63,8 @@ const report = (line: Progress): void => {
 /** Reports when an order is sent, and when its result has come. */
 const reporting = (broker: Broker): Broker => ({
   ...broker,
-  submit: async (order) => {
-    const submitting = broker.submit(order)
+  submit: async (order, deadline) => {
+    const submitting = broker.submit(order, deadline)
     report('sent')
     const result = await submitting
     report('answered')

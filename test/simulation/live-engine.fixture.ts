@@ -113,7 +113,7 @@ export const openLiveEngine = async (dependencies: LiveEngineDependencies): Prom
       const openMs = Math.floor(timer.now() / MINUTE_MS) * MINUTE_MS - MINUTE_MS
       const openTs = timestampAt(openMs)
       const bars = Object.entries(prices).map(([symbol, close]) => barAt(openTs, close, { symbol, volume }))
-      await engine.execute({ kind: 'observe-bars', observation: { feed: 'file', bars } })
+      await engine.execute({ kind: 'observe-bars', observation: { feed: `ccxt:${VENUE}`, bars } })
     },
     submitIntent: async (changes = {}) => {
       const now = timestampAt(timer.now())

@@ -113,7 +113,6 @@ const checkedLive = async (running: RunningService): Promise<LiveView> => {
 
 /** Everything that leads to an order, on paper. */
 const wantToTrade = async (running: RunningService): Promise<readonly object[]> => {
-  await registerProducer(running, 'ticker', 'technical')
   await bullMarket(running)
   await emit(running, 'ticker', 'signal.price_ws.v1', { symbol: 'ETH', price: 100 })
   await agreementOn(running, 'ETH')
@@ -128,11 +127,12 @@ describe('a service that is to trade live', () => {
     const running = await start({ SVC_EXECUTION__REQUIRE_APPROVAL: 'false' })
     const live = await checkedLive(running)
     expect(live).toMatchObject({ mode: 'live', venue: 'binanceusdm', sends_entries: false, confirmed: null })
-    expect(live.held_back_by).toEqual(['not_confirmed', 'check_failed', 'paper_period'])
+    expect(live.held_back_by).toEqual(['not_confirmed', 'check_failed', 'paper_period', 'price_old'])
     expect(checkOf(live, 'reachable')).toMatchObject({ ok: false })
     expect(JSON.stringify(live)).not.toContain('key-of-the-vault')
     expect(new Set(asked)).toEqual(new Set(['fapi.binance.com']))
 
+    await registerProducer(running, 'ticker', 'technical')
     expect(await wantToTrade(running)).toMatchObject([{ symbol: 'ETH', status: 'rejected' }])
     expect(await eventsOf(running, 'execution.order_submitted')).toEqual([])
     expect((await running.call('GET', '/positions')).body).toEqual([])
@@ -188,7 +188,12 @@ describe('a service that practises at a venue', () => {
         expect((await checkedLive(running)).held_back_by).toContain('not_confirmed')
         await until(async () => (await liveOf(running)).checks?.ok === true)
         expect(await commandLine(environment, 'live', 'enable', '--confirm', 'binanceusdm-sandbox')).toBe(0)
-        await until(async () => (await liveOf(running)).sends_entries)
+        // Prices have to agree with those of the venue, which is asked every 30 s.
+        await registerProducer(running, 'ticker', 'technical')
+        await until(async () => {
+          await emit(running, 'ticker', 'signal.price_ws.v1', { symbol: 'ETH', price: 100 })
+          return (await liveOf(running)).sends_entries
+        })
 
         const [intent] = (await wantToTrade(running)) as readonly { intent_id: string }[]
         expect(intent).toMatchObject({ symbol: 'ETH', status: 'awaiting_approval' })

@@ -56,7 +56,7 @@ export interface MemoryExchange extends Broker {
   /** Client order ids in the order in which they arrived; refused ones too. */
   readonly arrivals: readonly string[]
   netOf(symbol: string): Quantity
-  /** Orders that it had already, sent again. */
+  /** Orders that it had already, sent again; it places those whose first one has ended a second time. */
   duplicates(): number
 }
 
@@ -191,10 +191,11 @@ export const createMemoryExchange = (now: () => number, { restingStops = false }
       if (treatment === 'lose') return Promise.resolve({ status: 'unclear', reason: 'connection reset' })
       if (treatment === 'lose-hang') return new Promise(() => undefined)
       arrivals.push(order.clientOrderId)
-      if (orders.has(order.clientOrderId)) {
-        duplicates += 1
+      // A venue may take a second order under the same id once the first has ended: it must never come to that.
+      const known = orders.get(order.clientOrderId)
+      if (known !== undefined) duplicates += 1
+      if (known?.status === 'open' || known?.status === 'partial')
         return Promise.resolve({ status: 'unclear', reason: 'duplicate client order id' })
-      }
       if (treatment === 'refuse')
         return Promise.resolve({ status: 'rejected', reason: 'insufficient margin' })
       const held = take(order, treatment)
@@ -237,6 +238,8 @@ export const createMemoryExchange = (now: () => number, { restingStops = false }
       )
       return Promise.resolve({ equity: usdFrom(10_000), positions, fundings })
     },
+    quotes: (symbols) =>
+      Promise.resolve(symbols.map((symbol) => ({ symbol, price: prices.get(symbol) ?? priceFrom(100) }))),
     close: () => Promise.resolve(),
   }
 }

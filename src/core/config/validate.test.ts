@@ -193,6 +193,24 @@ describe('keys that do not go together', () => {
     ],
     ['no heat room', { risk: { heat_open_fraction: 0 } }, 'risk.max_position_pct', 'conflict'],
     ['costs beyond the band', { execution: { paper_fee_bps: 6.01 } }, 'settlement.band_min', 'conflict'],
+    [
+      'a search that ends while an order may still arrive',
+      { execution: { lookups: { seconds: 15 } } },
+      'execution.lookups.seconds',
+      'conflict',
+    ],
+    [
+      'a venue that accepts for longer than the search',
+      { execution: { acceptance_window_seconds: 20 } },
+      'execution.lookups.seconds',
+      'conflict',
+    ],
+    [
+      'a time-out as long as the search',
+      { execution: { send_timeout_seconds: 25 } },
+      'execution.lookups.seconds',
+      'conflict',
+    ],
     ['tiers that fall', { brain: { tiers: [60, 60, 90] } }, 'brain.tiers', 'conflict'],
     [
       'doubt beyond silence',

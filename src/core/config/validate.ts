@@ -132,6 +132,18 @@ const RULES: readonly Rule[] = [
       cts[signal].to > cts[signal].from ? null : `must be greater than brain.cts.${signal}.from`,
     ),
   ),
+  // Only then an order that was not found cannot arrive any more: neither from an attempt that is under way nor late.
+  conflict(
+    ['execution.lookups', 'execution.send_timeout_seconds', 'execution.acceptance_window_seconds'],
+    'execution.lookups.seconds',
+    ({ execution: { lookups, send_timeout_seconds, acceptance_window_seconds } }) => {
+      const openFor = send_timeout_seconds + acceptance_window_seconds
+      return lookups.seconds > openFor
+        ? null
+        : `must be more than ${openFor}, which is execution.send_timeout_seconds plus ` +
+            'execution.acceptance_window_seconds: until then the venue may still accept an order that it did not have'
+    },
+  ),
   // What was confirmed for a simulator must never count for real money.
   conflict(['execution.venue', 'execution.venue_url'], 'execution.venue_url', ({ execution }) =>
     execution.venue_url !== '' && !isSandbox(execution.venue)

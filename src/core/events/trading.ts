@@ -212,6 +212,8 @@ export const executionEvents = {
     symbol: z.string(),
     reasons: z.array(z.string()),
     details: z.record(z.string(), z.json()),
+    /** Of an order that was not sent (`not_sent`): the venue asks for nothing before. */
+    retry_at: branded<Timestamp>().optional(),
   }),
 } as const
 
@@ -256,6 +258,11 @@ export const venueEvents = {
         price_step: stepOrNull,
       }),
     ),
+  }),
+  /** What the venue itself trades at: orders are decided on prices of a feed, which must agree with it. */
+  'execution.venue_quoted.v1': z.object({
+    venue: z.string(),
+    quotes: z.array(z.object({ symbol: branded<CanonicalSymbol>(), price: z.number() })),
   }),
   /** The venue holds more than we know of. It is ours to watch, and an operator's to end. */
   'execution.position_adopted.v1': z.object({

@@ -18,7 +18,7 @@ export const markNow = (facts: PriceFacts, symbol: CanonicalSymbol, context: Dec
 /** The same for many symbols: who is trusted is worked out once. */
 export const markReader = (
   facts: PriceFacts,
-  { now, prices, configuration }: DecisionContext,
+  { now, prices, configuration }: Pick<DecisionContext, 'now' | 'prices' | 'configuration'>,
 ): ((symbol: CanonicalSymbol) => Quote | null) => {
   const trust = priceTrustOf(facts, configuration)
   return (symbol) => {

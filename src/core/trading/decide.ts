@@ -17,7 +17,14 @@ import {
   type OperatorMove,
 } from './kill-switch.ts'
 import { cancelEntries } from './orders.ts'
-import { confirmLive, recordVenueCheck, type LiveConfirmation, type VenueCheck } from './venue.ts'
+import {
+  confirmLive,
+  recordVenueCheck,
+  recordVenueQuotes,
+  type LiveConfirmation,
+  type VenueCheck,
+  type VenueQuotes,
+} from './venue.ts'
 import { enterIntent } from './entries.ts'
 import type { TradingFacts } from './evolve.ts'
 import { closeAll, closePosition, exitSymbol, type Operator, retryExits } from './exits.ts'
@@ -33,7 +40,14 @@ import {
   type FeedTick,
   type Quoted,
 } from './watch.ts'
-import { recordRejection, recordUnsent, recordReport, type ReportCommand } from './venue-orders.ts'
+import {
+  recordNotSent,
+  recordRejection,
+  recordUnsent,
+  recordReport,
+  type NotSent,
+  type ReportCommand,
+} from './venue-orders.ts'
 import {
   cancelOrder,
   markOrderUnknown,
@@ -79,6 +93,7 @@ type OrderCommand =
   | { readonly kind: 'cancel-order'; readonly request: CancelRequest }
   | ({ readonly kind: 'record-report' } & ReportCommand)
   | { readonly kind: 'record-rejection'; readonly orderId: OrderId; readonly reason: string }
+  | ({ readonly kind: 'record-not-sent' } & NotSent)
   | { readonly kind: 'record-unsent'; readonly orderId: OrderId; readonly reason: string }
   | { readonly kind: 'record-not-found'; readonly orderId: OrderId; readonly lookups: number }
   | { readonly kind: 'record-lookup-unsupported'; readonly orderId: OrderId }
@@ -87,6 +102,7 @@ type OrderCommand =
 
 type VenueCommand =
   | { readonly kind: 'record-venue-check'; readonly check: VenueCheck }
+  | { readonly kind: 'record-venue-quotes'; readonly quotes: VenueQuotes }
   | { readonly kind: 'compare-account'; readonly sweep: AccountSweep }
   | { readonly kind: 'confirm-live'; readonly confirmation: LiveConfirmation }
   | {
@@ -156,6 +172,8 @@ export const decideTrading = (
       return recordReport(facts, command, context)
     case 'record-rejection':
       return recordRejection(facts, command.orderId, command.reason, context)
+    case 'record-not-sent':
+      return recordNotSent(facts, command, context)
     case 'record-unsent':
       return recordUnsent(facts, command.orderId, command.reason, context)
     case 'record-not-found':
@@ -168,6 +186,11 @@ export const decideTrading = (
       return markOrdersUnknown(facts, command.reason)
     case 'record-venue-check':
       return recordVenueCheck(trading.venue, command.check)
+    case 'record-venue-quotes':
+      return recordVenueQuotes(trading.venue, command.quotes, {
+        now: context.now,
+        differenceMax: context.configuration.execution.max_price_difference_pct,
+      })
     case 'compare-account':
       return compareAccount(facts, command.sweep, context)
     case 'confirm-live':

@@ -15,7 +15,9 @@ import {
 import { openPositionsOf } from './book.ts'
 import type { TradingFacts } from './evolve.ts'
 import type { PaperCosts } from './fills.ts'
-import { type Blocker, blockersOf } from './venue.ts'
+import { markReader } from '../signals/prices.ts'
+import { canonicalSymbol } from '../shared/symbol.ts'
+import { type Blocker, blockersOf, feedBlockerOf, priceBlockerOf, type PriceBlocker } from './venue.ts'
 
 /** Orders at venues that may be under way at once; one more is not sent. */
 const VENUE_ORDERS_MAX = 500
@@ -29,7 +31,7 @@ export const destinationOf = (
   const { mode, venue: name } = context.configuration.execution
   if (mode === 'paper') return { kind: 'paper', name: PAPER, isAvailable: !holdsElsewhere(facts, PAPER) }
   const steps = facts.trading.venue.steps.get(symbol) ?? null
-  const blockers = liveBlockers(facts, context)
+  const blockers = blockersIn(facts, symbol, context)
   return {
     kind: 'venue',
     name,
@@ -43,17 +45,59 @@ export const destinationOf = (
   }
 }
 
-/** Why no entry is sent to the configured venue; empty if they are. */
-export const liveBlockers = (
+type LiveContext = Pick<DecisionContext, 'now' | 'configuration' | 'prices'>
+
+/** Why no entry in the symbol is sent to the configured venue; empty if they are. */
+const blockersIn = (
   facts: TradingFacts,
-  { now, configuration }: Pick<DecisionContext, 'now' | 'configuration'>,
-) =>
-  blockersOf(facts.trading.venue, {
+  symbol: CanonicalSymbol,
+  context: LiveContext,
+): readonly Blocker[] => [...venueBlockers(facts, context), ...pricesIn(facts, context)(symbol)]
+
+/** Why no entry in any symbol is sent; empty if there is one that would be. */
+export const liveBlockers = (facts: TradingFacts, context: LiveContext): readonly Blocker[] => {
+  const bySymbol = [...symbolBlockers(facts, context).values()]
+  const prices = bySymbol.some((blockers) => blockers.length === 0) ? [] : bySymbol.flat()
+  return [...venueBlockers(facts, context), ...new Set(prices)]
+}
+
+/** What is wrong with prices, by symbol of the universe. */
+export const symbolBlockers = (
+  facts: TradingFacts,
+  context: LiveContext,
+): ReadonlyMap<CanonicalSymbol, readonly PriceBlocker[]> => {
+  const { execution, universe } = context.configuration
+  if (execution.venue === '') return new Map()
+  const blockersOfSymbol = pricesIn(facts, context)
+  return new Map(universe.symbols.map(canonicalSymbol).map((symbol) => [symbol, blockersOfSymbol(symbol)]))
+}
+
+/** Whatever the symbol. */
+const venueBlockers = (facts: TradingFacts, { now, configuration }: LiveContext): readonly Blocker[] => {
+  const { execution, market } = configuration
+  const feed = execution.venue === '' ? null : feedBlockerOf(market, execution.venue)
+  const blockers = blockersOf(facts.trading.venue, {
     now,
-    venue: configuration.execution.venue,
-    paperDaysMin: configuration.execution.paper_min_days,
+    venue: execution.venue,
+    paperDaysMin: execution.paper_min_days,
     unknownOrders: facts.trading.orders.open.count(({ status }) => status === 'unknown'),
-  }) satisfies readonly Blocker[]
+  })
+  return feed === null ? blockers : [...blockers, feed]
+}
+
+const pricesIn = (
+  facts: TradingFacts,
+  context: LiveContext,
+): ((symbol: CanonicalSymbol) => readonly PriceBlocker[]) => {
+  const { now, configuration } = context
+  const { venue, max_price_age_seconds: ageSecondsMax, max_price_difference_pct } = configuration.execution
+  const limits = { now, venue, ageMsMax: ageSecondsMax * 1000, differenceMax: max_price_difference_pct }
+  const markOf = markReader(facts, context)
+  return (symbol) => {
+    const blocker = priceBlockerOf(facts.trading.venue, symbol, markOf(symbol), limits)
+    return blocker === null ? [] : [blocker]
+  }
+}
 
 /** One ledger, one account: what is open in another one has to end first. */
 const holdsElsewhere = (facts: TradingFacts, name: string): boolean =>

@@ -260,12 +260,13 @@ const exitNow = (
   return price === null ? null : { position, reason, basePrice: price, trigger: null }
 }
 
-/** Exits that failed are tried again, each time a little later. */
+/** Exits that failed are tried again, each time a little later, until the position is closed. */
 export const retryExits = (facts: TradingFacts, context: DecisionContext): Decision =>
   accept(
     ...openPositionsOf(facts.trading)
       .filter((position) => hasStrandedExit(facts.trading, position))
-      .filter((position) => isRetryDue(facts, position, context))
+      .filter((position) => !isHeldByKillSwitch(facts.trading, position))
+      .filter((position) => retryMs(facts.trading, position) <= Date.parse(context.now))
       .flatMap((position) => {
         const { reason, trigger } = position.exit
         const again = exitNow(facts, position, reason, context)
@@ -283,20 +284,23 @@ export const hasStrandedExit = (
   return entry === null || !orders.open.has(entry)
 }
 
-/** After these, an operator has to close the position. */
-const ATTEMPTS_MAX = 8
-const PAUSE_MS_MAX = 60_000
-
-const isRetryDue = (
-  { trading }: TradingFacts,
+/** An operator has taken the exits over. */
+export const isHeldByKillSwitch = (
+  { killSwitch }: Pick<TradingState, 'killSwitch'>,
   { exit }: ClosingPosition,
-  { now }: DecisionContext,
-): boolean => {
-  if (exit.attempt >= ATTEMPTS_MAX) return false
-  if (blocksExits(trading.killSwitch.level) && exit.reason !== 'manual') return false
-  const ended = trading.orders.ended.get(exit.orderId)
-  const pauseMs = Math.min(PAUSE_MS_MAX, 1000 * 2 ** (exit.attempt - 1))
-  return ended === undefined || Date.parse(now) - Date.parse(ended.endedAt) >= pauseMs
+): boolean => blocksExits(killSwitch.level) && exit.reason !== 'manual'
+
+const PAUSE_MS_MAX = 60_000
+/** A venue may ask for days: meanwhile an attempt shows whether that is still so, and repeats the alert. */
+const WAIT_MS_MAX = 900_000
+
+/** When the next attempt is made: when the venue allows it, or after a pause that grows with the attempts. */
+export const retryMs = ({ orders }: Pick<TradingState, 'orders'>, { exit }: ClosingPosition): number => {
+  const ended = orders.ended.get(exit.orderId)
+  if (ended === undefined) return 0
+  const endedMs = Date.parse(ended.endedAt)
+  if (ended.retryAt === null) return endedMs + Math.min(PAUSE_MS_MAX, 1000 * 2 ** (exit.attempt - 1))
+  return Math.min(Date.parse(ended.retryAt), endedMs + WAIT_MS_MAX)
 }
 
 const closedByOf = (by: Operator | undefined): ClosedBy | null =>

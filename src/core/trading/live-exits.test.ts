@@ -4,6 +4,7 @@ import { payloadOf, typesOf, type TradingScenario } from './trading.fixture.ts'
 import { enterLive, fillOf, liveScenario, onlyOrder, report, reportOf, VENUE } from './live.fixture.ts'
 import { equityOf } from './account.ts'
 import { quantityNumber } from '../shared/money.ts'
+import { timestampAt } from '../shared/time.ts'
 
 const quantityOf = (scenario: TradingScenario): number => quantityNumber(onlyOrder(scenario).quantity)
 const position = (scenario: TradingScenario) => {
@@ -60,16 +61,22 @@ describe('an exit at a venue', () => {
     expect(equityOf(scenario.state.trading)).toBe(10_000_000_000n - 6_000_000n - 27_825_000n - 510_000n)
   })
 
-  it('ends after so many attempts; an operator can go on', () => {
+  it('is tried again however often it fails; an operator can go on', () => {
     const scenario = liveScenario()
     enterLive(scenario)
     scenario.bar('BTC', 94)
-    for (let attempt = 1; attempt <= 8; attempt += 1) {
-      scenario.do({ kind: 'record-rejection', orderId: onlyOrder(scenario).id, reason: 'busy' })
+    const alerts: string[] = []
+    for (let attempt = 1; attempt <= 40; attempt += 1) {
+      const { id: orderId } = onlyOrder(scenario)
+      const events = scenario.do({ kind: 'record-rejection', orderId, reason: 'busy' })
+      alerts.push(...typesOf(events).filter((type) => type === 'alert.execution'))
       scenario.wait(60_000)
       scenario.do({ kind: 'retry-exits' })
+      expect(onlyOrder(scenario).id).not.toBe(orderId)
     }
-    expect(scenario.state.trading.orders.open.size).toBe(0)
+    // 39 minutes: at first, and after every 900 s.
+    expect(alerts).toHaveLength(3)
+    scenario.do({ kind: 'record-rejection', orderId: onlyOrder(scenario).id, reason: 'busy' })
     scenario.bar('BTC', 94)
     const by = { operator: 'op', surface: 'api', note: 'enough' } as const
     const events = scenario.do({ kind: 'close-position', positionId: position(scenario).id, by })
@@ -86,6 +93,76 @@ describe('an exit at a venue', () => {
       closed_by: 'op',
       note: 'enough',
     })
+  })
+
+  it('does not count what was not sent, and waits as long as the venue asks', () => {
+    const scenario = liveScenario()
+    enterLive(scenario)
+    scenario.bar('BTC', 94)
+    for (let attempt = 1; attempt <= 12; attempt += 1) {
+      const { id: orderId } = onlyOrder(scenario)
+      const events = scenario.do({
+        kind: 'record-not-sent',
+        orderId,
+        reason: 'banned',
+        retryAfterMs: 150_000,
+      })
+      expect(scenario.state.trading.orders.ended.get(orderId)?.status).toBe('failed')
+      const alert = events.find(({ type }) => type === 'alert.execution')
+      // Every 900 s, which is six bans.
+      expect(alert !== undefined).toBe(attempt % 6 === 1)
+      if (alert !== undefined)
+        expect(payloadOf([alert], 'alert.execution')).toMatchObject({
+          cause: 'exit_failed',
+          repeat: Math.floor(attempt / 6),
+          message:
+            `An exit of BTC has not succeeded yet: 4.975 are still held; still trying, next attempt at ` +
+            `${timestampAt(Date.parse(scenario.now) + 150_000)}. Attempts: ${attempt}, of which the venue examined 0. The last one: not_sent: banned`,
+        })
+      scenario.wait(149_999)
+      expect(scenario.do({ kind: 'retry-exits' })).toEqual([])
+      scenario.wait(1)
+      scenario.do({ kind: 'retry-exits' })
+    }
+    report(scenario, onlyOrder(scenario), reportOf('filled', [fillOf('x1', 94, 4.975)]))
+    expect(position(scenario).status).toBe('closed')
+  })
+
+  it('pauses longer and longer where the venue does not say for how long', () => {
+    const scenario = liveScenario()
+    enterLive(scenario)
+    scenario.bar('BTC', 94)
+    for (const pauseMs of [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000, 60_000]) {
+      const { id: orderId } = onlyOrder(scenario)
+      scenario.do({ kind: 'record-not-sent', orderId, reason: 'no network', retryAfterMs: null })
+      scenario.wait(pauseMs - 1)
+      expect(scenario.do({ kind: 'retry-exits' })).toEqual([])
+      scenario.wait(1)
+      expect(typesOf(scenario.do({ kind: 'retry-exits' }))).toEqual(['execution.order_submitted.v1'])
+    }
+  })
+
+  it('is tried after a quarter of an hour at the latest, however long the venue asks', () => {
+    const scenario = liveScenario()
+    enterLive(scenario)
+    scenario.bar('BTC', 94)
+    const { id: orderId } = onlyOrder(scenario)
+    scenario.do({ kind: 'record-not-sent', orderId, reason: 'banned', retryAfterMs: 86_400_000 })
+    scenario.wait(899_999)
+    expect(scenario.do({ kind: 'retry-exits' })).toEqual([])
+    scenario.wait(1)
+    expect(typesOf(scenario.do({ kind: 'retry-exits' }))).toEqual(['execution.order_submitted.v1'])
+  })
+
+  it('says that the kill switch blocks it where it does', () => {
+    const scenario = liveScenario()
+    enterLive(scenario)
+    scenario.bar('BTC', 94)
+    const move = { level: 3, reason: 'x', operator: 'op', surface: 'cli' } as const
+    scenario.do({ kind: 'set-kill-switch', move })
+    const { id: orderId } = onlyOrder(scenario)
+    const events = scenario.do({ kind: 'record-not-sent', orderId, reason: 'banned', retryAfterMs: 1000 })
+    expect(payloadOf(events, 'alert.execution').message).toContain('the kill switch blocks further attempts')
   })
 
   it('cancels what is left of the entry, and takes along what still came of it', () => {

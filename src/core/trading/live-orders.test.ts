@@ -7,6 +7,7 @@ import {
   fillOf,
   liveScenario,
   onlyOrder,
+  quoteVenue,
   report,
   reportOf,
   VENUE,
@@ -91,6 +92,20 @@ describe('an entry at a venue', () => {
     expect(intentStatus(other)).toBe('rejected')
   })
 
+  it('fails when it was not sent, and is not tried again by itself', () => {
+    const scenario = liveScenario()
+    scenario.intend()
+    const { id: orderId } = onlyOrder(scenario)
+    const events = scenario.do({ kind: 'record-not-sent', orderId, reason: 'banned', retryAfterMs: 1000 })
+    expect(payloadOf(events, 'execution.order_failed.v1')).toMatchObject({
+      reasons: ['not_sent'],
+      details: { reason: 'banned' },
+    })
+    expect(scenario.state.trading.orders.ended.get(orderId)?.status).toBe('failed')
+    expect(intentStatus(scenario)).toBe('rejected')
+    expect(typesOf(events)).not.toContain('alert.execution')
+  })
+
   it('is rejected when the venue refuses it', () => {
     const scenario = liveScenario()
     scenario.intend()
@@ -130,6 +145,7 @@ describe('nothing is sent', () => {
   it('smaller than the venue takes', () => {
     const scenario = liveScenario({ execution: { min_notional_usd: 0 } })
     scenario.bar('BTC', 120)
+    quoteVenue(scenario, { BTC: 120 })
     expect(reasonsOf(scenario, { size_pct: 0.00002 })).toEqual(['size_zero'])
   })
 
@@ -147,6 +163,7 @@ describe('nothing is sent', () => {
     scenario.do(checkedVenue(true, symbols))
     for (const symbol of symbols) {
       scenario.bar(symbol, 100)
+      quoteVenue(scenario, { [symbol]: 100 })
       if (symbol !== 'S500') scenario.intend({ symbol, size_pct: 0.001 })
     }
     expect(scenario.state.trading.orders.open.size).toBe(500)

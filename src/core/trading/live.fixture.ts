@@ -32,7 +32,14 @@ export const liveScenario = (changes: Sections = {}): TradingScenario => {
   })
   scenario.do(checkedVenue())
   scenario.bar('BTC', 100)
+  quoteVenue(scenario, { BTC: 100 })
   return scenario
+}
+
+/** What the venue itself trades at. */
+export const quoteVenue = (scenario: TradingScenario, prices: Readonly<Record<string, number>>): void => {
+  const quotes = Object.entries(prices).map(([symbol, price]) => ({ symbol, price: priceFrom(price) }))
+  scenario.do({ kind: 'record-venue-quotes', quotes: { venue: VENUE, quotes } })
 }
 
 export const checkedVenue = (ok = true, symbols: readonly string[] = ['BTC', 'ETH'], restingStops = false) =>

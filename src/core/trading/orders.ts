@@ -20,6 +20,9 @@ import type { ExitReason } from './positions.ts'
 /** The name of the venue that fills orders here, at the prices of the feed. */
 export const PAPER = 'paper'
 
+/** Why an order failed that never left, or that the venue turned away unread. */
+export const NOT_SENT = 'not_sent'
+
 interface OrderFields {
   readonly id: OrderId
   readonly positionId: PositionId
@@ -68,6 +71,8 @@ export interface UnknownOrder extends OrderFields {
 export interface EndedOrder extends OrderFields {
   readonly status: 'filled' | 'canceled' | 'rejected' | 'failed'
   readonly endedAt: Timestamp
+  /** It was not sent, and the venue asked for nothing before this time. */
+  readonly retryAt: Timestamp | null
 }
 
 export type OpenOrder = WorkingOrder | UnknownOrder
@@ -131,7 +136,7 @@ export const evolveOrders = (orders: Orders, event: KnownEvent): Orders => {
       const order = orders.open.get(event.payload.order_id)
       if (order === undefined) return orders
       const status = event.payload.reasons.includes('venue_rejected') ? 'rejected' : 'failed'
-      return withEnded(orders, order, status, event.ts)
+      return withEnded(orders, order, status, event.ts, event.payload.retry_at)
     }
     case 'execution.order_reconciled.v1':
       return reconciled(orders, event.payload)
@@ -164,10 +169,11 @@ const withEnded = (
   order: OpenOrder,
   status: EndedOrder['status'],
   at: Timestamp,
+  retryAt: Timestamp | null = null,
 ): Orders => ({
   ...orders,
   open: orders.open.delete(order.id),
-  ended: trimmed(orders.ended).set(order.id, { ...fieldsOf(order), status, endedAt: at }),
+  ended: trimmed(orders.ended).set(order.id, { ...fieldsOf(order), status, endedAt: at, retryAt }),
 })
 
 /** A failed look-up is followed by an event that says so: until then nothing is known. */

@@ -17,6 +17,7 @@ import {
 } from '../shared/money.ts'
 import { isLiquidation } from './orders.ts'
 import { openPositionsOf, positionsOf, withMarks, withPosition, type Portfolio } from './book.ts'
+import { NOT_SENT } from './orders.ts'
 import {
   entryOrderOf,
   isOpen,
@@ -62,8 +63,14 @@ export const evolvePortfolio = (portfolio: Portfolio, event: KnownEvent): Portfo
     case 'execution.order_filled.v1':
       return filled(portfolio, event.payload)
     case 'execution.order_canceled.v1':
-    case 'execution.order_failed.v1':
       return entryEnded(portfolio, event.payload)
+    case 'execution.order_failed.v1':
+      return entryEnded(exitFailed(portfolio, event.payload), event.payload)
+    case 'alert.execution': {
+      const { cause, position_id: id, repeat } = event.payload
+      if (cause !== 'exit_failed' || id === null) return portfolio
+      return withExit(portfolio, id, { alerted: { at: event.ts, repeat } })
+    }
     case 'execution.funding_applied.v1':
       // What a venue reports after the close concerns the ledger alone.
       if (event.payload.is_late === true) return portfolio
@@ -223,6 +230,8 @@ const exitOrdered = (
   const exit: ExitProgress = {
     orderId: payload.order_id,
     attempt: (before?.attempt ?? 0) + 1,
+    unsent: before?.unsent ?? 0,
+    alerted: before?.alerted ?? null,
     by: operator === undefined ? (before?.by ?? null) : { operator, note },
     reason: payload.exit_reason ?? 'manual',
     trigger: payload.trigger ?? before?.trigger ?? null,
@@ -241,8 +250,22 @@ const stopTriggered = (
   assertFold(position.status !== 'closing', `position ${position.id} is closing when its stop is triggered`)
   const { id, terms, holding, mark } = position
   const sold = { quantity: NO_QUANTITY, notional: NO_USD, costBasis: NO_COST_BASIS }
-  const exit: ExitProgress = { orderId, attempt: 0, by: null, reason: 'stop_loss', trigger, ...sold }
+  const exit: ExitProgress = { orderId, attempt: 0, unsent: 0, alerted: null, by: null, reason: 'stop_loss', trigger, ...sold }
   return { id, status: 'closing', terms, holding, mark, exit }
+}
+
+const exitFailed = (portfolio: Portfolio, payload: PayloadOf<'execution.order_failed.v1'>): Portfolio => {
+  const { position_id: id, order_id: orderId, reasons } = payload
+  const position = id === undefined ? undefined : portfolio.positions.get(id)
+  if (!reasons.includes(NOT_SENT) || position?.status !== 'closing' || position.exit.orderId !== orderId)
+    return portfolio
+  return withExit(portfolio, position.id, { unsent: position.exit.unsent + 1 })
+}
+
+const withExit = (portfolio: Portfolio, id: PositionId, change: Partial<ExitProgress>): Portfolio => {
+  const position = portfolio.positions.get(id)
+  if (position?.status !== 'closing') return portfolio
+  return withPosition(portfolio, { ...position, exit: { ...position.exit, ...change } })
 }
 
 /**

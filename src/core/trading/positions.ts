@@ -110,6 +110,10 @@ export interface ExitProgress {
   /** Of the newest attempt. */
   readonly orderId: OrderId
   readonly attempt: number
+  /** Attempts that never left, or that the venue turned away unread. */
+  readonly unsent: number
+  /** The newest alert that it has not succeeded yet. */
+  readonly alerted: { readonly at: Timestamp; readonly repeat: number } | null
   readonly by: ClosedBy | null
   readonly reason: ExitReason
   readonly trigger: Trigger | null

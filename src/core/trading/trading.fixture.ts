@@ -24,6 +24,8 @@ export class TradingScenario {
   /** All that happened. */
   readonly log: Stamped[] = []
   configuration: Configuration = DEFAULT_CONFIGURATION
+  /** Where its bars come from. */
+  feed = 'ccxt:testvenue'
   #nowMs = Date.parse(BEGIN)
   #count = 0
 
@@ -91,7 +93,7 @@ export class TradingScenario {
       const range = { open, high: Math.max(open, close), low: Math.min(open, close) }
       return barAt(openTs, close, { symbol, ...range, ...changes })
     })
-    return this.do({ kind: 'observe-bars', observation: { feed: 'file', bars } })
+    return this.do({ kind: 'observe-bars', observation: { feed: this.feed, bars } })
   }
 
   /** An intent of the brain, executed at once if it is ready. */

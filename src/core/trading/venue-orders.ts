@@ -16,10 +16,10 @@ import {
   type Quantity,
   type Usd,
 } from '../shared/money.ts'
-import { timestampAt } from '../shared/time.ts'
 import { markNow } from '../signals/prices.ts'
+import { timestampAt } from '../shared/time.ts'
 import { evolveTrading, type TradingFacts, type TradingState } from './evolve.ts'
-import { closedEvents } from './exits.ts'
+import { closedEvents, isHeldByKillSwitch, retryMs } from './exits.ts'
 import { filledEvent, type Fill } from './fills.ts'
 import {
   canceledEvent,
@@ -28,11 +28,12 @@ import {
   isExit,
   isProtectiveStop,
   isUnknown,
+  NOT_SENT,
   quantityOpen,
   type OpenOrder,
   type Order,
 } from './orders.ts'
-import { entryOrderOf, isOpen, type HeldPosition } from './positions.ts'
+import { entryOrderOf, isOpen, type ClosingPosition, type HeldPosition } from './positions.ts'
 import { entryProgress } from './resting-orders.ts'
 
 /** A trade at the venue, under its id there. */
@@ -84,8 +85,9 @@ export const recordReport = (
     builder.append(...fillEvents(builder.facts, order.id, fill, context))
   }
   const rest = builder.facts.trading.orders.open.get(order.id)
-  if (rest !== undefined && hasEnded(report, rest)) builder.append(endEvent(rest, report))
-  builder.append(...positionEvents(builder.facts, order))
+  const end = rest !== undefined && hasEnded(report, rest) ? endEvent(rest, report) : null
+  if (end !== null) builder.append(end)
+  builder.append(...positionEvents(builder.facts, order, end, context))
   return accept(...builder.events)
 }
 
@@ -101,7 +103,28 @@ export const recordRejection = (
   return accept(...ended(facts, order, rejectedEvent(order, reason.slice(0, REASON_LENGTH_MAX)), context))
 }
 
-/** The order never left. */
+export interface NotSent {
+  readonly orderId: OrderId
+  readonly reason: string
+  /** How long the venue asks to be left alone; null if it does not. */
+  readonly retryAfterMs: number | null
+}
+
+/** The order never left, or the venue turned it away unread. */
+export const recordNotSent = (
+  facts: TradingFacts,
+  { orderId: id, reason, retryAfterMs }: NotSent,
+  context: DecisionContext,
+): Decision => {
+  const order = facts.trading.orders.open.get(id)
+  if (order === undefined || order.status !== 'submitting') return accept()
+  const details = { reason: reason.slice(0, REASON_LENGTH_MAX) }
+  const retryAt =
+    retryAfterMs === null ? null : timestampAt(Date.parse(context.now) + Math.ceil(retryAfterMs))
+  return accept(...ended(facts, order, failedEvent(order, NOT_SENT, details, retryAt), context))
+}
+
+/** It was decided not to send the order. */
 export const recordUnsent = (
   facts: TradingFacts,
   id: OrderId,
@@ -245,13 +268,18 @@ export const ended = (
 ): readonly NewEvent[] => {
   const builder = new EventBuilder(facts, context)
   builder.append(event)
-  builder.append(...positionEvents(builder.facts, order))
+  builder.append(...positionEvents(builder.facts, order, event, context))
   return builder.events
 }
 
 /** What follows for a position when one of its orders has ended: it is closed, or its exit has failed. */
-const positionEvents = ({ trading }: TradingFacts, order: Order): readonly NewEvent[] => {
-  const { id, positionId, symbol } = order
+const positionEvents = (
+  { trading }: TradingFacts,
+  order: Order,
+  end: NewEvent | null,
+  context: DecisionContext,
+): readonly NewEvent[] => {
+  const { id, positionId } = order
   const position = trading.positions.get(positionId)
   if (position === undefined || !isOpen(position)) return []
   if (position.status !== 'closing') return unprotectedEvents(trading, position, order)
@@ -264,15 +292,34 @@ const positionEvents = ({ trading }: TradingFacts, order: Order): readonly NewEv
   if (id !== exit.orderId || trading.orders.open.has(id)) return []
   // The stop at the venue may have been first: it is looked up before anybody is told.
   if (isExit(order) && exit.attempt === 1 && hasProtectiveStop(trading, positionId)) return []
-  const left = quantityNumber(minus(holding.quantity, exit.quantity))
+  return exitFailedAlert(trading, position, { order, reason: reasonIn(end) }, context)
+}
+
+/** The first time, and then as often as alerts are repeated: attempts may be many. */
+const exitFailedAlert = (
+  trading: TradingState,
+  position: ClosingPosition,
+  { order: { id, symbol }, reason }: { readonly order: Order; readonly reason: string },
+  { now, configuration: { alerts } }: DecisionContext,
+): readonly NewEvent[] => {
+  const { attempt, unsent, alerted } = position.exit
+  const isRepeated =
+    alerted !== null && Date.parse(now) - Date.parse(alerted.at) < alerts.repeat_seconds * 1000
+  if (isRepeated) return []
+  const left = quantityNumber(minus(position.holding.quantity, position.exit.quantity))
+  const next = isHeldByKillSwitch(trading, position)
+    ? 'the kill switch blocks further attempts: an operator has to close it'
+    : `still trying, next attempt at ${timestampAt(retryMs(trading, position))}`
   return [
     executionAlert({
       cause: 'exit_failed',
-      message: `An exit of ${symbol} did not succeed: ${left} are still held, it is tried again`,
+      message:
+        `An exit of ${symbol} has not succeeded yet: ${left} are still held; ${next}. ` +
+        `Attempts: ${attempt}, of which the venue examined ${attempt - unsent}. The last one: ${reason}`,
       symbol,
       orderId: id,
-      positionId,
-      repeat: exit.attempt - 1,
+      positionId: position.id,
+      repeat: alerted === null ? 0 : alerted.repeat + 1,
     }),
   ]
 }
@@ -302,6 +349,15 @@ const unprotectedEvents = (
   ]
 }
 
+/** Why an order ended, for people. */
+const reasonIn = (end: NewEvent | null): string => {
+  if (end?.type === 'execution.order_canceled.v1') return `canceled (${end.payload.reason})`
+  if (end?.type !== 'execution.order_failed.v1') return 'it was filled in part'
+  const { reasons, details } = end.payload
+  const said = details['reason'] ?? details['venue_reason']
+  return `${reasons.join(', ')}${typeof said === 'string' ? `: ${said}` : ''}`
+}
+
 /** The fills of the exit are in its progress already. */
 const NO_FILL: Fill = { price: 0n as Price, quantity: NO_QUANTITY, notional: NO_USD, fee: NO_USD }
 
@@ -317,7 +373,12 @@ export const reconciledEvent = (
 const rejectedEvent = (order: Order, reason: string): NewEvent =>
   failedEvent(order, 'venue_rejected', { venue_reason: reason })
 
-export const failedEvent = (order: Order, reason: string, details: JsonObject): NewEvent => ({
+export const failedEvent = (
+  order: Order,
+  reason: string,
+  details: JsonObject,
+  retryAt: Timestamp | null = null,
+): NewEvent => ({
   type: 'execution.order_failed.v1',
   source: 'oms',
   payload: {
@@ -327,5 +388,6 @@ export const failedEvent = (order: Order, reason: string, details: JsonObject): 
     symbol: order.symbol,
     reasons: [reason],
     details: { position_id: order.positionId, ...details },
+    ...(retryAt === null ? {} : { retry_at: retryAt }),
   },
 })

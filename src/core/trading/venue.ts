@@ -5,18 +5,21 @@ import { canonicalJson } from '../log/canonical-json.ts'
 import { type Decision, accept, refuse } from '../shared/decision.ts'
 import {
   priceFrom,
+  priceNumber,
   priceNumberOrNull,
   quantityFrom,
   quantityNumber,
+  ratioOf,
   usdFrom,
   usdNumber,
   type Price,
   type Quantity,
   type Usd,
 } from '../shared/money.ts'
-import { isSandbox } from '../shared/sandbox.ts'
+import type { Quote } from '../shared/quote.ts'
+import { exchangeOf, isSandbox } from '../shared/sandbox.ts'
 import { canonicalSymbol } from '../shared/symbol.ts'
-import { DAY_MS } from '../shared/time.ts'
+import { DAY_MS, dayOf } from '../shared/time.ts'
 
 /** How fine a venue takes orders, and the smallest. Null where it does not say. */
 export interface Steps {
@@ -37,8 +40,21 @@ export interface Venue {
   readonly reduceOnly: { readonly reason: string; readonly since: Timestamp } | null
   /** The venue holds less of them than we do. */
   readonly missing: readonly CanonicalSymbol[]
-  /** When the first position was opened on paper. */
+  /** What it last said that it trades at. */
+  readonly quoted: Quoted | null
+  /** When the first position was opened on paper, on prices of a real market. */
   readonly firstPaperAt: Timestamp | null
+  /** Symbols whose newest bar comes from a simulated market or a file. */
+  readonly invented: PersistentMap<CanonicalSymbol, string>
+  /** Days with such bars since the first position on paper, and the newest of them: they count for nothing. */
+  readonly inventedDays: number
+  readonly inventedDay: string | null
+}
+
+export interface Quoted {
+  readonly venue: string
+  readonly at: Timestamp
+  readonly prices: PersistentMap<CanonicalSymbol, Price>
 }
 
 export interface Checked {
@@ -55,8 +71,15 @@ export const INITIAL_VENUE: Venue = {
   restingStops: false,
   reduceOnly: null,
   missing: [],
+  quoted: null,
   firstPaperAt: null,
+  invented: PersistentMap(),
+  inventedDays: 0,
+  inventedDay: null,
 }
+
+/** Feeds whose prices are of no market that orders could go to. */
+const INVENTED_FEEDS: ReadonlySet<string> = new Set(['simulated', 'file'])
 
 export const evolveVenue = (venue: Venue, event: KnownEvent): Venue => {
   switch (event.type) {
@@ -83,13 +106,36 @@ export const evolveVenue = (venue: Venue, event: KnownEvent): Venue => {
         ? { ...venue, reduceOnly: { reason, since: event.ts } }
         : { ...venue, reduceOnly: null, missing: [] }
     }
-    case 'execution.position_opened.v1':
-      return venue.firstPaperAt !== null || event.payload.platform !== 'paper'
-        ? venue
-        : { ...venue, firstPaperAt: event.ts }
+    case 'execution.venue_quoted.v1': {
+      const { venue: name, quotes } = event.payload
+      const prices = PersistentMap(quotes.map(({ symbol, price }) => [symbol, priceFrom(price)]))
+      return { ...venue, quoted: { venue: name, at: event.ts, prices } }
+    }
+    case 'market.bar.v1':
+      return afterBar(venue, event.payload, event.recordedAt)
+    case 'execution.position_opened.v1': {
+      const { platform, asset } = event.payload
+      if (venue.firstPaperAt !== null || platform !== 'paper' || venue.invented.has(asset)) return venue
+      return { ...venue, firstPaperAt: event.ts, inventedDays: 0, inventedDay: null }
+    }
     default:
       return venue
   }
+}
+
+const afterBar = (
+  venue: Venue,
+  { symbol, feed, backfill }: PayloadOf<'market.bar.v1'>,
+  recordedAt: Timestamp,
+): Venue => {
+  const key = canonicalSymbol(symbol)
+  if (!INVENTED_FEEDS.has(feed))
+    return venue.invented.has(key) ? { ...venue, invented: venue.invented.delete(key) } : venue
+  const invented = venue.invented.get(key) === feed ? venue.invented : venue.invented.set(key, feed)
+  const day = dayOf(recordedAt)
+  if (backfill || venue.firstPaperAt === null || venue.inventedDay === day)
+    return invented === venue.invented ? venue : { ...venue, invented }
+  return { ...venue, invented, inventedDays: venue.inventedDays + 1, inventedDay: day }
 }
 
 const stepsFrom = (rules: PayloadOf<'execution.venue_checked.v1'>['symbols'][number]): Steps => ({
@@ -125,6 +171,43 @@ export const recordVenueCheck = (state: Venue, check: VenueCheck): Decision => {
     ? accept()
     : accept({ type: 'execution.venue_checked.v1', source: 'oms', payload })
 }
+
+export interface VenueQuotes {
+  readonly venue: string
+  readonly quotes: readonly { readonly symbol: string; readonly price: Price }[]
+}
+
+/** Recorded when a price has moved by a part of what it may differ, and often enough to be known as current. */
+export const recordVenueQuotes = (
+  { quoted }: Venue,
+  { venue, quotes }: VenueQuotes,
+  { now, differenceMax }: { readonly now: Timestamp; readonly differenceMax: number },
+): Decision => {
+  if (quotes.length === 0) return accept()
+  const isCurrent =
+    quoted !== null &&
+    quoted.venue === venue &&
+    Date.parse(now) - Date.parse(quoted.at) < QUOTE_EVERY_MS &&
+    quoted.prices.size === quotes.length &&
+    quotes.every(({ symbol, price }) => {
+      const known = quoted.prices.get(canonicalSymbol(symbol))
+      return known !== undefined && Math.abs(ratioOf(price, known) - 1) <= differenceMax * MOVE_SHARE
+    })
+  if (isCurrent) return accept()
+  const payload = {
+    venue,
+    quotes: quotes.map(({ symbol, price }) => ({
+      symbol: canonicalSymbol(symbol),
+      price: priceNumber(price),
+    })),
+  }
+  return accept({ type: 'execution.venue_quoted.v1', source: 'oms', payload })
+}
+
+const QUOTE_EVERY_MS = 120_000
+const MOVE_SHARE = 0.25
+/** A quote that is older says nothing any more. */
+const QUOTE_AGE_MS_MAX = 300_000
 
 export interface LiveConfirmation {
   readonly venue: string
@@ -202,6 +285,14 @@ export type Blocker =
   | 'reduce_only'
   | 'order_unknown'
   | 'paper_period'
+  | FeedBlocker
+  | PriceBlocker
+
+/** The configured feed is not that of the venue. */
+export type FeedBlocker = 'feed_simulated' | 'feed_file' | 'feed_other_venue'
+
+/** In one symbol: no price that is new enough, nothing to compare it with, or another price at the venue. */
+export type PriceBlocker = 'price_old' | 'quote_old' | 'price_differs'
 
 export interface ReadinessFacts {
   readonly now: Timestamp
@@ -214,23 +305,58 @@ export interface ReadinessFacts {
 
 /** Every one of them. Empty: entries are sent. */
 export const blockersOf = (state: Venue, facts: ReadinessFacts): readonly Blocker[] => {
-  const { confirmed, checked, reduceOnly, firstPaperAt } = state
+  const { confirmed, checked, reduceOnly } = state
   if (facts.venue === '') return ['no_venue']
   const isChecked = checked !== null && checked.venue === facts.venue
-  const holds: Readonly<Record<Exclude<Blocker, 'no_venue'>, boolean>> = {
+  const holds: Readonly<Record<Exclude<Blocker, 'no_venue' | FeedBlocker | PriceBlocker>, boolean>> = {
     not_confirmed: confirmed?.venue !== facts.venue,
     not_checked: !isChecked,
     check_failed: isChecked && !checked.ok,
     reduce_only: reduceOnly !== null,
     order_unknown: facts.unknownOrders > 0,
     // Practice is no more than paper.
-    paper_period: !isSandbox(facts.venue) && !isPaperPeriodOver(firstPaperAt, facts),
+    paper_period: !isSandbox(facts.venue) && !isPaperPeriodOver(state, facts),
   }
   return (Object.keys(holds) as readonly (keyof typeof holds)[]).filter((blocker) => holds[blocker])
 }
 
-/** Who never traded on paper has not begun to wait. */
+/** Who never traded on paper has not begun to wait, and days of a simulated market or a file are no such days. */
 const isPaperPeriodOver = (
-  firstPaperAt: Timestamp | null,
+  { firstPaperAt, inventedDays }: Venue,
   { now, paperDaysMin }: Pick<ReadinessFacts, 'now' | 'paperDaysMin'>,
-): boolean => firstPaperAt !== null && Date.parse(now) - Date.parse(firstPaperAt) >= paperDaysMin * DAY_MS
+): boolean =>
+  firstPaperAt !== null &&
+  Date.parse(now) - Date.parse(firstPaperAt) >= (paperDaysMin + inventedDays) * DAY_MS
+
+/** Real orders need the prices of the venue that they go to. */
+export const feedBlockerOf = (
+  { feed, exchange }: { readonly feed: string; readonly exchange: string },
+  venue: string,
+): FeedBlocker | null => {
+  if (feed === 'simulated') return 'feed_simulated'
+  if (feed === 'file') return 'feed_file'
+  // Without a feed, trusted producers report prices: they are compared with the venue like any other.
+  return feed === 'ccxt' && exchange !== exchangeOf(venue) ? 'feed_other_venue' : null
+}
+
+export interface PriceLimits {
+  readonly now: Timestamp
+  readonly venue: string
+  readonly ageMsMax: number
+  readonly differenceMax: number
+}
+
+/** What is wrong with the price of a symbol; null if entries may be decided on it. */
+export const priceBlockerOf = (
+  { quoted }: Venue,
+  symbol: CanonicalSymbol,
+  mark: Quote | null,
+  { now, venue, ageMsMax, differenceMax }: PriceLimits,
+): PriceBlocker | null => {
+  const nowMs = Date.parse(now)
+  if (mark === null || nowMs - mark.atMs > ageMsMax) return 'price_old'
+  const price = quoted?.venue === venue ? quoted.prices.get(symbol) : undefined
+  if (quoted === null || price === undefined || nowMs - Date.parse(quoted.at) > QUOTE_AGE_MS_MAX)
+    return 'quote_old'
+  return Math.abs(ratioOf(mark.price, price) - 1) > differenceMax ? 'price_differs' : null
+}

@@ -6,9 +6,11 @@ import { evolveKillSwitch, type KillSwitch } from '../trading/kill-switch.ts'
 import type { Stamped } from '../log/event.ts'
 import { LEVEL_STATES } from '../shared/level.ts'
 import type { Configuration } from '../config/schema.ts'
-import { liveBlockers } from '../trading/destination.ts'
+import { liveBlockers, symbolBlockers } from '../trading/destination.ts'
 import { openPositionsOf } from '../trading/book.ts'
 import type { State } from '../state.ts'
+import { r9 } from '../shared/numbers.ts'
+import { exchangeOf } from '../shared/sandbox.ts'
 import { shown } from './members.ts'
 
 export const killSwitchView = z.object({
@@ -39,14 +41,25 @@ const BLOCKERS = [
   'reduce_only',
   'order_unknown',
   'paper_period',
+  'feed_simulated',
+  'feed_file',
+  'feed_other_venue',
+  'price_old',
+  'quote_old',
+  'price_differs',
   'kill_switch',
 ] as const
+
+type ShownBlocker = (typeof BLOCKERS)[number]
 
 export const liveView = z.object({
   mode: z.enum(['paper', 'live']),
   venue: z.string().nullable().meta({ description: 'as configured; null for none' }),
   sends_entries: z.boolean().meta({ description: 'whether an entry would be sent to the venue now' }),
   held_back_by: z.array(z.enum(BLOCKERS)).meta({ description: 'every reason why not' }),
+  reasons: z
+    .array(z.object({ code: z.enum(BLOCKERS), text: z.string() }))
+    .meta({ description: 'the same in sentences, and what holds back single symbols only' }),
   confirmed: z
     .object({ venue: z.string(), by: z.string(), at: z.string() })
     .nullable()
@@ -73,16 +86,23 @@ export type LiveView = z.infer<typeof liveView>
 export const viewLive = (state: State, configuration: Configuration, now: Timestamp): LiveView => {
   const { mode, venue } = configuration.execution
   const { confirmed, checked, reduceOnly } = state.trading.venue
-  const heldBackBy = [
+  const heldBackBy: readonly ShownBlocker[] = [
     ...(mode === 'paper' ? (['mode_paper'] as const) : []),
     ...liveBlockers(state, { now, configuration }),
     ...(state.trading.killSwitch.level >= 2 ? (['kill_switch'] as const) : []),
   ]
+  const bySymbol = symbolBlockers(state, { now, configuration })
+  const codes = new Set<ShownBlocker>([...heldBackBy, ...[...bySymbol.values()].flat()])
+  const symbolsWith = (code: ShownBlocker): readonly string[] =>
+    [...bySymbol]
+      .filter(([, blockers]) => blockers.some((blocker) => blocker === code))
+      .map(([symbol]) => symbol)
   return {
     mode,
     venue: venue === '' ? null : venue,
     sends_entries: heldBackBy.length === 0,
-    held_back_by: heldBackBy,
+    held_back_by: [...heldBackBy],
+    reasons: [...codes].map((code) => ({ code, text: sentenceOf(code, configuration, symbolsWith(code)) })),
     confirmed,
     checks: checked && { at: checked.at, ok: checked.ok, items: [...checked.checks] },
     reduce_only: reduceOnly,
@@ -93,5 +113,56 @@ export const viewLive = (state: State, configuration: Configuration, now: Timest
     adopted_positions: openPositionsOf(state.trading)
       .filter(isAdopted)
       .map(({ id }) => id),
+  }
+}
+
+/** What holds live trading back, and how it ends. */
+export const sentenceOf = (
+  code: ShownBlocker,
+  { execution, market }: Configuration,
+  symbols: readonly string[] = [],
+): string => {
+  const { venue } = execution
+  const listed = symbols.join(', ')
+  switch (code) {
+    case 'mode_paper':
+      return 'execution.mode is paper: orders are filled here.'
+    case 'no_venue':
+      return 'execution.venue names no venue.'
+    case 'not_confirmed':
+      return `Nobody has confirmed ${venue}: run "svc live enable".`
+    case 'not_checked':
+      return `${venue} has not been checked yet.`
+    case 'check_failed':
+      return `${venue} did not pass its checks.`
+    case 'reduce_only':
+      return 'Venue and log held different positions: look at them, then run "svc live resume".'
+    case 'order_unknown':
+      return 'It is not known whether the venue has an order: it is looked up.'
+    case 'paper_period':
+      return (
+        `Fewer than ${execution.paper_min_days} days on paper with prices of a real market ` +
+        '(execution.paper_min_days); days of a simulated market or a file do not count.'
+      )
+    case 'feed_simulated':
+      return `Prices are simulated (market.feed): real orders need those of ${venue}.`
+    case 'feed_file':
+      return `Prices come from a file (market.feed): real orders need those of ${venue}.`
+    case 'feed_other_venue':
+      return (
+        `Prices come from ${market.exchange} (market.exchange), orders go to ${venue}: ` +
+        `set market.exchange to ${exchangeOf(venue)}.`
+      )
+    case 'price_old':
+      return `No price is newer than ${execution.max_price_age_seconds} s (execution.max_price_age_seconds): ${listed}.`
+    case 'quote_old':
+      return `${venue} has not said lately what it trades at, so prices cannot be compared: ${listed}.`
+    case 'price_differs':
+      return (
+        `Prices differ by more than ${r9(execution.max_price_difference_pct * 100)} % from those of ${venue} ` +
+        `(execution.max_price_difference_pct): ${listed}.`
+      )
+    case 'kill_switch':
+      return 'The kill switch is at level 2 or 3.'
   }
 }

@@ -78,6 +78,8 @@ const closing: Position = {
   exit: {
     orderId: orderId('exit'),
     attempt: 1,
+    unsent: 0,
+    alerted: null,
     by: null,
     reason: 'manual',
     trigger: null,

@@ -1,7 +1,7 @@
 import type { Command } from '../../core/decide.ts'
 import { clientOrderId } from '../../core/trading/orders.ts'
 import { isEntry, type Order } from '../../core/trading/orders.ts'
-import type { Broker, BrokerOrder, LookupResult, OrderName } from '../../ports/broker.ts'
+import type { Broker, BrokerOrder, Deadline, LookupResult, OrderName } from '../../ports/broker.ts'
 import type { Timer } from '../../ports/timer.ts'
 
 /** What a call to the venue found: something to record, nothing, or an unclear answer. */
@@ -13,6 +13,7 @@ export type Finding =
 export interface VenueConnection {
   readonly broker: Broker
   readonly timer: Timer
+  /** The time for one call with all its requests. */
   readonly timeoutMs: number
   /** The symbol as the configuration spells it. */
   readonly spelling: (symbol: string) => string
@@ -20,14 +21,23 @@ export interface VenueConnection {
   readonly leverageOf: (order: Order) => number
 }
 
-/** Sends the order once; any failure is an unclear answer. */
+/** Sends the order once. What fails without a clear answer may have arrived; after the timeout nothing more is sent. */
 export const sendOrder = async (order: Order, venue: VenueConnection): Promise<Command> => {
   const { id: orderId } = order
-  const answer = await answered(venue, venue.broker.submit(brokerOrderOf(order, venue)))
+  const answer = await answered(venue, (deadline) =>
+    venue.broker.submit(brokerOrderOf(order, venue), deadline),
+  )
   if (answer.kind === 'none') return { kind: 'mark-order-unknown', orderId, reason: answer.reason }
   switch (answer.value.status) {
     case 'accepted':
       return { kind: 'record-report', orderId, report: answer.value.report, lookups: null }
+    case 'not_sent':
+      return {
+        kind: 'record-not-sent',
+        orderId,
+        reason: answer.value.reason,
+        retryAfterMs: answer.value.retryAfterMs,
+      }
     case 'rejected':
       return { kind: 'record-rejection', orderId, reason: answer.value.reason }
     case 'unclear':
@@ -37,7 +47,7 @@ export const sendOrder = async (order: Order, venue: VenueConnection): Promise<C
 
 /** An order that has already ended is looked up, for its last fills. */
 export const cancelAtVenue = async (order: Order, venue: VenueConnection): Promise<Finding> => {
-  const answer = await answered(venue, venue.broker.cancel(nameOf(order, venue)))
+  const answer = await answered(venue, (deadline) => venue.broker.cancel(nameOf(order, venue), deadline))
   if (answer.kind === 'none') return { kind: 'unclear', reason: answer.reason }
   switch (answer.value.status) {
     case 'canceled':
@@ -54,7 +64,9 @@ export const lookUp = async (
   venue: VenueConnection,
   lookups: number | null,
 ): Promise<Finding> => {
-  const answer = await answered<LookupResult>(venue, venue.broker.lookup(nameOf(order, venue)))
+  const answer = await answered<LookupResult>(venue, (deadline) =>
+    venue.broker.lookup(nameOf(order, venue), deadline),
+  )
   if (answer.kind === 'none') return { kind: 'unclear', reason: answer.reason }
   switch (answer.value.status) {
     case 'found':
@@ -78,16 +90,26 @@ type Answered<Value> =
   | { readonly kind: 'answer'; readonly value: Value }
   | { readonly kind: 'none'; readonly reason: string }
 
-/** A timeout or an error counts as no answer. */
+/** A broker returns at the deadline; one that does not is not waited for much longer. */
+const GRACE_MS = 1000
+
+/** No answer soon after the deadline, or an error, counts as no answer. */
 const answered = async <Value>(
   { timer, timeoutMs }: VenueConnection,
-  asking: Promise<Value>,
+  ask: (deadline: Deadline) => Promise<Value>,
 ): Promise<Answered<Value>> => {
-  const answerArrived = new AbortController()
+  const ended = new AbortController()
+  const over = new AbortController()
+  const overMs = timer.now() + timeoutMs
   const late = timer
-    .wait(timeoutMs, answerArrived.signal)
+    .wait(timeoutMs, ended.signal)
+    .then(() => {
+      over.abort()
+      return timer.wait(GRACE_MS, ended.signal)
+    })
     .then((): Answered<Value> => ({ kind: 'none', reason: `no answer in ${timeoutMs} ms` }))
-  const answer = asking.then(
+  const deadline = { signal: over.signal, isOver: () => over.signal.aborted || timer.now() >= overMs }
+  const answer = ask(deadline).then(
     (value): Answered<Value> => ({ kind: 'answer', value }),
     (error: unknown): Answered<Value> => ({
       kind: 'none',
@@ -95,7 +117,7 @@ const answered = async <Value>(
     }),
   )
   const first = await Promise.race([answer, late])
-  answerArrived.abort()
+  ended.abort()
   return first
 }
 

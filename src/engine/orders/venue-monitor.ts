@@ -36,7 +36,7 @@ const NO_ACCOUNT = { name: 'account', ok: false, detail: 'the venue does not rep
 /** `differing`: a new difference, which counts only when it is seen again. */
 type SweepResult = 'agreed' | 'differing' | 'no-answer'
 
-/** Compares the account at the venue with the log, and records whether orders may be sent: not before they were compared. */
+/** Compares account and prices at the venue with the log, and records whether orders may be sent: not before they were compared. */
 export class VenueMonitor {
   readonly #dependencies: VenueMonitorDependencies
   #checkMs = 0
@@ -79,6 +79,7 @@ export class VenueMonitor {
     const { broker, symbols, timer, signal } = this.#dependencies
     const isDue = timer.now() >= this.#checkMs
     const checks = isDue ? await broker.preflight(symbols()) : []
+    if (!signal.aborted) await this.#recordQuotes()
     const swept = signal.aborted ? 'no-answer' : await this.#compareAccount()
     // Orders are no longer sent, so the result does not count.
     if (signal.aborted) return swept
@@ -99,6 +100,12 @@ export class VenueMonitor {
       symbols: symbols().map((symbol) => ({ symbol, steps: broker.stepsOf(symbol) })),
     }
     await engine.execute({ kind: 'record-venue-check', check })
+  }
+
+  async #recordQuotes(): Promise<void> {
+    const { engine, broker, venue, symbols } = this.#dependencies
+    const quotes = await broker.quotes(symbols())
+    if (quotes.length > 0) await engine.execute({ kind: 'record-venue-quotes', quotes: { venue, quotes } })
   }
 
   async #compareAccount(): Promise<SweepResult> {

@@ -54,6 +54,14 @@ export const LIVE = {
   venue: 'binanceusdm',
   sends_entries: false,
   held_back_by: ['paper_period'],
+  reasons: [
+    {
+      code: 'paper_period',
+      text:
+        'Fewer than 14 days on paper with prices of a real market (execution.paper_min_days); days of a simulated ' +
+        'market or a file do not count.',
+    },
+  ],
   confirmed: { venue: 'binanceusdm', by: 'svc-0123456789abcdef', at: TS },
   checks: { at: TS, ok: true, items: [{ name: 'reachable', ok: true, detail: 'the venue answers' }] },
   reduce_only: null,

@@ -133,6 +133,17 @@ const Blocker = ({
       )
     case 'reduce_only':
       return <ReduceOnly live={live} />
+    case 'feed_simulated':
+    case 'feed_file':
+    case 'feed_other_venue':
+    case 'price_old':
+    case 'quote_old':
+    case 'price_differs':
+      return (
+        <Step title={`Prices are not those of ${live.venue ?? 'the venue'}`}>
+          {live.reasons.find(({ code }) => code === blocker)?.text}
+        </Step>
+      )
   }
 }
 

@@ -2,7 +2,13 @@ import type { Price, Quantity } from '../../../core/shared/money.ts'
 import type { Fault, FaultChoice } from '../../../../test/exchange-server/faults.ts'
 import { fillOpenOrder, liquidate } from '../../../../test/exchange-server/matching.ts'
 import { startExchangeServer, type ExchangeServer } from '../../../../test/exchange-server/exchange-server.ts'
-import type { BrokerFixture, RequestKind, BrokerFault } from '../../../ports/broker.fixture.ts'
+import {
+  deadlineIn,
+  patient,
+  type BrokerFixture,
+  type RequestKind,
+  type BrokerFault,
+} from '../../../ports/broker.fixture.ts'
 import { createManualTimer, settle, type ManualTimer } from '../../../ports/manual-timer.fixture.ts'
 import { createCcxtBroker, type CcxtBrokerDependencies } from './ccxt-broker.ts'
 
@@ -16,7 +22,11 @@ export const openBrokerFixture = async (
   changes: Partial<CcxtBrokerDependencies> = {},
 ): Promise<CcxtBrokerFixture> => {
   const timer = createManualTimer(Date.parse('2026-02-20T12:34:56.789Z'))
-  const venue = await startExchangeServer({ now: () => timer.now(), perpetuals: ['BTC', 'ETH', 'BNB'] })
+  const venue = await startExchangeServer({
+    now: () => timer.now(),
+    timer,
+    perpetuals: ['BTC', 'ETH', 'BNB'],
+  })
   const { world, faults } = venue
   const { apiKey, secret } = world.account
   world.prices.set('BTC', 6_000_000_000_000n).set('ETH', 300_000_000_000n).set('BNB', 60_000_000_000n)
@@ -29,7 +39,8 @@ export const openBrokerFixture = async (
     ...changes,
   })
   return {
-    broker,
+    broker: patient(broker),
+    within: (ms) => deadlineIn(timer, ms),
     venue,
     timer,
     addFault: (at, fault, times) => faults.add(REQUESTS[at], FAULTS[fault], times),
@@ -39,6 +50,8 @@ export const openBrokerFixture = async (
     delist: (symbol) => world.delisted.add(symbol),
     fillRest: (clientOrderId) => fillOpenOrder(world, clientOrderId),
     liquidate: (symbol) => liquidate(world, symbol),
+    requests: () => venue.requests.length,
+    now: () => timer.now(),
     orders: () =>
       world.account.orders.map(({ clientOrderId, quantity, price, executed }) => ({
         clientOrderId,
@@ -100,6 +113,7 @@ const FAULTS: Readonly<Record<BrokerFault, Fault>> = {
   drop_after: { kind: 'done_then_drop' },
   silence_before: { kind: 'slow', waitMs: NEVER_MS },
   silence_after: { kind: 'done_then_slow', waitMs: NEVER_MS },
+  late: { kind: 'slow', waitMs: 4500 },
   broken_off: { kind: 'trickle' },
   page_before: { kind: 'garbage' },
   page_after: { kind: 'done_then_garbage' },

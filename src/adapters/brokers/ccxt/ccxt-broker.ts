@@ -7,7 +7,9 @@ import type {
   BrokerOrder,
   CancelResult,
   LookupResult,
+  OrderName,
   SubmitResult,
+  VenueQuote,
 } from '../../../ports/broker.ts'
 import type { Timer } from '../../../ports/timer.ts'
 import { createAccountReader, type ReadAccount } from './account.ts'
@@ -15,6 +17,7 @@ import type { Contract } from './contracts.ts'
 import { cutQuantity, safeLimit, textOf } from './decimals.ts'
 import { findsByClientOrderId, openExchange, type Exchange } from './exchange.ts'
 import { checkExchange, CHECK_NAMES } from './preflight.ts'
+import { readQuotes } from './quotes.ts'
 import { createReports, reportedOrderOf, type Reports } from './reports.ts'
 import {
   DUPLICATE,
@@ -36,6 +39,8 @@ export interface CcxtBrokerDependencies {
   readonly requestTimeoutMs?: number
   /** Time for one request of weight 1; by default what the library knows of the exchange. */
   readonly rateLimitMs?: number
+  /** The exchange refuses requests that arrive later than this; 5 s by default. */
+  readonly acceptanceWindowMs?: number
 }
 
 /** A real exchange. Nothing is loaded or requested before the first call; no call rejects. */
@@ -67,7 +72,6 @@ export const createCcxtBroker = (dependencies: CcxtBrokerDependencies): Broker =
 
   return {
     name: `ccxt:${name}`,
-    restingStops: false,
     preflight: (symbols) => {
       universe = symbols
       return withSession<readonly BrokerCheck[]>(
@@ -79,13 +83,30 @@ export const createCcxtBroker = (dependencies: CcxtBrokerDependencies): Broker =
       const contract = session?.exchange.contracts().get(canonicalSymbol(symbol))
       return contract?.isActive === true ? contract.steps : null
     },
-    submit: (order) => withSession((opened) => submitOrder(opened, order), rejected),
-    cancel: (order) => withSession<CancelResult>((opened) => cancelOrder(opened, order), unclear),
-    lookup: (order) => withSession<LookupResult>((opened) => lookupOrder(opened, order), unclear),
+    submit: (order, deadline) =>
+      withSession<SubmitResult>(
+        (opened) => opened.exchange.until(deadline, () => submitOrder(opened, order)),
+        (reason) => ({ status: 'not_sent', reason, retryAfterMs: null }),
+      ),
+    cancel: (order, deadline) =>
+      withSession<CancelResult>(
+        (opened) => opened.exchange.until(deadline, () => cancelOrder(opened, order)),
+        unclear,
+      ),
+    lookup: (order, deadline) =>
+      withSession<LookupResult>(
+        (opened) => opened.exchange.until(deadline, () => lookupOrder(opened, order)),
+        unclear,
+      ),
     account: () =>
       withSession<BrokerAccount | null>(
         ({ readAccount }) => readAccount(universe),
         () => null,
+      ),
+    quotes: (symbols) =>
+      withSession<readonly VenueQuote[]>(
+        ({ exchange }) => readQuotes(exchange, symbols),
+        () => [],
       ),
     close: async () => {
       abort.abort()
@@ -108,18 +129,23 @@ const unclear = (reason: string): { readonly status: 'unclear'; readonly reason:
 
 const rejected = (reason: string): SubmitResult => ({ status: 'rejected', reason })
 
-/** Sends an order once, and returns what is known of it. */
+/** Sends an order once, and returns what is known of it. The deadline of its caller holds for every request. */
 const submitOrder = async (session: Session, order: BrokerOrder): Promise<SubmitResult> => {
   const { exchange, reports } = session
+  const notSent = (reason: string): SubmitResult => ({
+    status: 'not_sent',
+    reason,
+    retryAfterMs: exchange.heldBackMs(),
+  })
   const contract = await exchange.contractOf(order.symbol)
-  if (contract.status !== 'done') return rejected(contract.reason)
+  if (contract.status !== 'done') return notSent(contract.reason)
   const { market, isActive } = contract.value
-  if (!isActive) return rejected(`${market} is not traded any more`)
+  if (!isActive) return notSent(`${market} is not traded any more`)
   const request = requestOf(order, contract.value)
-  if (typeof request === 'string') return rejected(request)
+  if (typeof request === 'string') return notSent(request)
   if (!order.reduceOnly) {
     const set = await exchange.setLeverage(market, order.leverage)
-    if (set.status !== 'done') return rejected(`not sent: the leverage could not be set: ${set.reason}`)
+    if (set.status !== 'done') return notSent(`the leverage could not be set: ${set.reason}`)
   }
   const { clientOrderId } = order
   const type = order.kind === 'market' ? 'market' : 'limit'
@@ -140,7 +166,14 @@ const submitOrder = async (session: Session, order: BrokerOrder): Promise<Submit
   }
   if (reply.code === DUPLICATE) return existingOrder(session, order)
   if (reply.code !== null && NOT_TRADED_CODES.has(reply.code)) exchange.deactivate(order.symbol)
-  return reply.status === 'refused' ? rejected(reply.reason) : unclear(reply.reason)
+  switch (reply.status) {
+    case 'refused':
+      return rejected(reply.reason)
+    case 'not_sent':
+      return notSent(reply.reason)
+    case 'unclear':
+      return unclear(reply.reason)
+  }
 }
 
 const UNREADABLE = 'the response cannot be read'
@@ -153,18 +186,17 @@ interface OrderRequest {
 /** Amount and price on the steps of the exchange, or why nothing is sent. */
 const requestOf = (order: BrokerOrder, contract: Contract): OrderRequest | string => {
   const { quantityStep, priceStep, quantityMin, notionalMin } = contract.steps
-  if (!CLIENT_ORDER_ID.test(order.clientOrderId))
-    return 'not sent: the exchange does not accept this client order id'
+  if (!CLIENT_ORDER_ID.test(order.clientOrderId)) return 'the exchange does not accept this client order id'
   const quantity = cutQuantity(order.quantity, quantityStep)
   if (quantity <= 0n || quantity < (quantityMin ?? 0n))
-    return `not sent: the quantity is below the minimum of ${textOf(quantityMin ?? quantityStep)}`
+    return `the quantity is below the minimum of ${textOf(quantityMin ?? quantityStep)}`
   if (order.kind === 'market') return { amount: textOf(quantity), price: undefined }
-  if (order.limitPrice === null) return 'not sent: a limit order needs a price'
+  if (order.limitPrice === null) return 'a limit order needs a price'
   const price = safeLimit(order.limitPrice, priceStep, order.side)
-  if (price <= 0n) return 'not sent: the price is below the smallest step of the exchange'
+  if (price <= 0n) return 'the price is below the smallest step of the exchange'
   // Orders that reduce a position are accepted at any size.
   const isTooSmall = notionalMin !== null && notionalOf(price, quantity) < notionalMin
-  if (isTooSmall && !order.reduceOnly) return 'not sent: the value is below the minimum of the exchange'
+  if (isTooSmall && !order.reduceOnly) return 'the value is below the minimum of the exchange'
   return { amount: textOf(quantity), price: textOf(price) }
 }
 
@@ -178,9 +210,7 @@ const existingOrder = async (session: Session, order: BrokerOrder): Promise<Subm
   return unclear('the exchange has an open order with this client order id')
 }
 
-type OrderKey = Pick<BrokerOrder, 'clientOrderId' | 'symbol'>
-
-const lookupOrder = async (session: Session, { clientOrderId, symbol }: OrderKey): Promise<LookupResult> => {
+const lookupOrder = async (session: Session, { clientOrderId, symbol }: OrderName): Promise<LookupResult> => {
   const { exchange, reports } = session
   if (!session.findsByClientOrderId) return { status: 'unsupported' }
   const contract = await exchange.contractOf(symbol)
@@ -196,7 +226,7 @@ const lookupOrder = async (session: Session, { clientOrderId, symbol }: OrderKey
 
 const cancelOrder = async (
   { exchange, reports }: Session,
-  { clientOrderId, symbol }: OrderKey,
+  { clientOrderId, symbol }: OrderName,
 ): Promise<CancelResult> => {
   const contract = await exchange.contractOf(symbol)
   if (contract.status !== 'done') return unclear(contract.reason)

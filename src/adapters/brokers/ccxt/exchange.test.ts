@@ -1,6 +1,6 @@
 import { priceFrom, type Quantity } from '../../../core/shared/money.ts'
 import { afterEach, describe, expect, it } from 'vitest'
-import { entryOf, exitOf, units } from '../../../ports/broker.fixture.ts'
+import { entryOf, exitOf, patient, units } from '../../../ports/broker.fixture.ts'
 import type { BrokerCheck } from '../../../ports/broker.ts'
 import { createSystemTimer } from '../../platform/timer/system-timer.ts'
 import { chargeFunding } from '../../../../test/exchange-server/account-routes.ts'
@@ -58,7 +58,7 @@ describe('an order over HTTP', () => {
   it('is not sent with a client order id that the venue does not accept', async () => {
     const fixture = await openFixture()
     const answer = await fixture.run(fixture.broker.submit(entryOf('x'.repeat(37))))
-    expect(answer).toMatchObject({ status: 'rejected' })
+    expect(answer).toMatchObject({ status: 'not_sent' })
     expect(sentOrders(fixture)).toEqual([])
   })
 
@@ -78,8 +78,8 @@ describe('an order over HTTP', () => {
     await fixture.venue.close()
     const answer = await fixture.run(fixture.broker.submit(exitOf('exit-1')))
     // A connection from before may have broken; a new one was never made.
-    expect(['rejected', 'unclear']).toContain(answer.status)
-    expect(await fixture.run(fixture.broker.submit(exitOf('exit-2')))).toMatchObject({ status: 'rejected' })
+    expect(['not_sent', 'unclear']).toContain(answer.status)
+    expect(await fixture.run(fixture.broker.submit(exitOf('exit-2')))).toMatchObject({ status: 'not_sent' })
   })
 })
 
@@ -98,6 +98,50 @@ describe('the clock', () => {
     fixture.venue.world.skewMs = 90_000
     expect((await fixture.run(fixture.broker.submit(entryOf('entry-1')))).status).toBe('accepted')
     expect(fixture.orders()).toHaveLength(1)
+  })
+
+  it('is not measured again, nor the order sent, when the time for it is over', async () => {
+    const fixture = await openFixture()
+    const { broker, run, venue } = fixture
+    await run(broker.preflight(['BTC']))
+    await run(broker.submit(entryOf('entry-1')))
+    venue.world.skewMs = 90_000
+    // Refused for its timestamp, after most of the time.
+    venue.faults.add(/POST .*\/v1\/order$/, { kind: 'slow', waitMs: 3500 }, 1)
+    venue.faults.add(/\/time$/, { kind: 'slow', waitMs: 1500 }, 1)
+    expect(await run(broker.submit(exitOf('exit-1'), fixture.within(4000)))).toMatchObject({
+      status: 'not_sent',
+    })
+    await run(fixture.pass(60_000))
+    expect(sentOrders(fixture).map((sent) => sent.get('newClientOrderId'))).toEqual(['entry-1', 'exit-1'])
+    expect(fixture.orders()).toHaveLength(1)
+  })
+
+  it.each([
+    ['before it is read', { kind: 'slow', waitMs: 4500 }],
+    ['after it was read', { kind: 'done_then_slow', waitMs: 4500 }],
+  ] as const)('does not shift timestamps by an answer that is slow %s', async (_, fault) => {
+    const fixture = await openFixture()
+    const { broker, run, venue } = fixture
+    venue.faults.add(/\/time$/, fault, 1)
+    const checks = await run(broker.preflight(['BTC']))
+    expect(checks.filter(({ ok }) => !ok)).toEqual([])
+    venue.faults.add(/\/time$/, fault, 2)
+    await run(broker.preflight(['BTC']))
+    await run(broker.submit(entryOf('entry-1')))
+    const sent = sentOrders(fixture)[0]
+    expect(Math.abs(Number(sent?.get('timestamp')) - fixture.now())).toBeLessThan(1000)
+    expect(fixture.orders()).toHaveLength(1)
+  })
+
+  it('that is always told slowly is no time: the check fails', async () => {
+    const fixture = await openFixture()
+    fixture.venue.faults.add(/\/time$/, { kind: 'slow', waitMs: 4500 })
+    const checks = await fixture.run(fixture.broker.preflight(['BTC']))
+    expect(checks.find(({ name }) => name === 'clock')).toMatchObject({
+      ok: false,
+      detail: expect.stringContaining('too slowly'),
+    })
   })
 
   it('keeps an order from arriving after it was not found', async () => {
@@ -122,7 +166,7 @@ describe('a limit', () => {
     const answer = await fixture.run(
       fixture.broker.submit(exitOf('exit-1', { side: 'buy', reduceOnly: false })),
     )
-    expect(answer).toMatchObject({ status: 'rejected' })
+    expect(answer).toMatchObject({ status: 'not_sent', retryAfterMs: 30_000 })
     expect(fixture.venue.requests).toHaveLength(before)
     await fixture.pass(30_000)
     const later = await fixture.run(
@@ -223,14 +267,16 @@ it('funding payments are reported as the venue lists them', async () => {
 
 it('an exchange without a sandbox is refused, and a sandbox is not the real account', async () => {
   const open = (exchange: string) =>
-    createCcxtBroker({
-      exchange,
-      credentials: { apiKey: 'k', secret: 's' },
-      leverageMax: 1,
-      timer: createSystemTimer(),
-    })
+    patient(
+      createCcxtBroker({
+        exchange,
+        credentials: { apiKey: 'k', secret: 's' },
+        leverageMax: 1,
+        timer: createSystemTimer(),
+      }),
+    )
   const none = open('kraken-sandbox')
-  expect((await none.submit(entryOf('entry-1'))).status).toBe('rejected')
+  expect((await none.submit(entryOf('entry-1'))).status).toBe('not_sent')
   expect((await none.preflight(['BTC']))[0]?.detail).toContain('no sandbox')
   const { api } = await loadApi({
     exchange: 'binanceusdm-sandbox',
@@ -242,15 +288,17 @@ it('an exchange without a sandbox is refused, and a sandbox is not the real acco
 })
 
 it('an unknown exchange passes no check and sends nothing', async () => {
-  const broker = createCcxtBroker({
-    exchange: 'nowhere',
-    credentials: { apiKey: 'k', secret: 's' },
-    leverageMax: 1,
-    timer: createSystemTimer(),
-  })
+  const broker = patient(
+    createCcxtBroker({
+      exchange: 'nowhere',
+      credentials: { apiKey: 'k', secret: 's' },
+      leverageMax: 1,
+      timer: createSystemTimer(),
+    }),
+  )
   const checks = await broker.preflight(['BTC'])
   expect(checks.every(({ ok, detail }) => !ok && detail.includes('nowhere'))).toBe(true)
-  expect((await broker.submit(entryOf('entry-1'))).status).toBe('rejected')
+  expect((await broker.submit(entryOf('entry-1'))).status).toBe('not_sent')
   expect((await broker.lookup(entryOf('entry-1'))).status).toBe('unclear')
   expect((await broker.cancel(entryOf('entry-1'))).status).toBe('unclear')
   expect(await broker.account()).toBeNull()
@@ -259,12 +307,14 @@ it('an unknown exchange passes no check and sends nothing', async () => {
 })
 
 it('a venue without lookup by client order id reports it', async () => {
-  const broker = createCcxtBroker({
-    exchange: 'kraken',
-    credentials: { apiKey: 'k', secret: 's' },
-    leverageMax: 1,
-    timer: createSystemTimer(),
-  })
+  const broker = patient(
+    createCcxtBroker({
+      exchange: 'kraken',
+      credentials: { apiKey: 'k', secret: 's' },
+      leverageMax: 1,
+      timer: createSystemTimer(),
+    }),
+  )
   expect(await broker.lookup(entryOf('entry-1'))).toEqual({ status: 'unsupported' })
   await broker.close()
 })

@@ -1,6 +1,8 @@
 import { isSandbox, SANDBOX } from '../../../core/shared/sandbox.ts'
 import { canonicalSymbol } from '../../../core/shared/symbol.ts'
+import type { Deadline } from '../../../ports/broker.ts'
 import type { Timer } from '../../../ports/timer.ts'
+import { createClockOffset } from '../../clock-offset.ts'
 import { connect, loadCcxt, memberOf, redirectUrls } from '../../ccxt.ts'
 import { contractsIn, type Contract, type Contracts } from './contracts.ts'
 import { isClockRefusal, reasonOf, verdictOf, type BrokerCredentials } from './verdict.ts'
@@ -22,6 +24,7 @@ export interface TradingApi {
   loadMarkets(reload: boolean): Promise<unknown>
   fetchTime(): Promise<unknown>
   fetchTicker(market: string): Promise<unknown>
+  fetchTickers(markets: readonly string[]): Promise<unknown>
   fetchBalance(): Promise<unknown>
   fetchPositions(): Promise<unknown>
   fetchPositionMode(market: string): Promise<unknown>
@@ -49,6 +52,8 @@ export type Reply<T> =
   | { readonly status: 'done'; readonly value: T }
   /** The exchange has not done it and will not. */
   | { readonly status: 'refused'; readonly code: string | null; readonly reason: string }
+  /** It never arrived, or was turned away unread: it may be repeated later. */
+  | { readonly status: 'not_sent'; readonly code: string | null; readonly reason: string }
   /** It may have been done. */
   | { readonly status: 'unclear'; readonly code: string | null; readonly reason: string }
 
@@ -59,6 +64,10 @@ export interface Exchange {
   readonly api: TradingApi
   /** Runs a call; never rejects. */
   readonly request: <T>(call: () => Promise<T>) => Promise<Reply<T>>
+  /** Every request inside ends with the deadline, and none is sent after it. */
+  readonly until: <T>(deadline: Deadline, run: () => Promise<T>) => Promise<T>
+  /** How much longer the exchange asked to be left alone; null if it did not. */
+  readonly heldBackMs: () => number | null
   /** Offset of the exchange's clock to ours, used in signatures from now on; null where the exchange has no time. */
   readonly measureClock: () => Promise<Reply<number | null>>
   /** Contracts known so far, by base. */
@@ -80,6 +89,8 @@ export interface ExchangeOptions {
   readonly baseUrl?: string
   readonly requestTimeoutMs?: number
   readonly rateLimitMs?: number
+  /** The exchange refuses requests that arrive later than this. */
+  readonly acceptanceWindowMs?: number
   readonly timer: Timer
   readonly signal: AbortSignal
 }
@@ -88,8 +99,9 @@ export interface ExchangeOptions {
 export const openExchange = async (options: ExchangeOptions): Promise<Exchange> => {
   const { exchange: id, timer, credentials } = options
   const limits = { ...options, burstMs: BURST_MS, waitMsMax: WAIT_MS_MAX }
-  const { api, isRefusal, http } = await connect(limits, (settings) => loadApi(options, settings))
+  const { api, isRefusal, http, limiter } = await connect(limits, (settings) => loadApi(options, settings))
   const leverages = new Map<string, number>()
+  const clock = createClockOffset()
   let contracts: Contracts | null = null
   const known = (): Contracts => contracts ?? new Map()
 
@@ -109,16 +121,27 @@ export const openExchange = async (options: ExchangeOptions): Promise<Exchange> 
 
   const measureClock = async (): Promise<Reply<number | null>> => {
     if (api.has['fetchTime'] !== true) return { status: 'done', value: null }
-    const sentMs = timer.now()
-    const reply = await requestOnce(async () => {
-      const exchangeMs = Number(await api.fetchTime())
-      if (!Number.isFinite(exchangeMs) || exchangeMs <= 0) throw new Error('the exchange returned no time')
-      return exchangeMs
-    })
-    if (reply.status !== 'done') return reply
-    const offsetMs = Math.round(reply.value - (sentMs + timer.now()) / 2)
-    api.options['timeDifference'] = -offsetMs
-    return { status: 'done', value: offsetMs }
+    for (let attempt = 1; ; attempt += 1) {
+      const sentMs = timer.now()
+      const reply = await requestOnce(async () => {
+        const theirMs = Number(await api.fetchTime())
+        if (!Number.isFinite(theirMs) || theirMs <= 0) throw new Error('the exchange returned no time')
+        return theirMs
+      })
+      if (reply.status !== 'done') return reply
+      const isGood = clock.add({ sentMs, receivedMs: timer.now(), theirMs: reply.value })
+      const offsetMs = clock.offsetMs()
+      if (isGood && offsetMs !== null) {
+        api.options['timeDifference'] = -offsetMs
+        return { status: 'done', value: offsetMs }
+      }
+      if (attempt === CLOCK_ATTEMPTS)
+        return {
+          status: 'unclear',
+          code: null,
+          reason: 'the exchange tells its time too slowly to be of use',
+        }
+    }
   }
 
   const request = async <T>(call: () => Promise<T>): Promise<Reply<T>> => {
@@ -142,6 +165,8 @@ export const openExchange = async (options: ExchangeOptions): Promise<Exchange> 
   return {
     api,
     request,
+    until: (deadline, run) => http.until(deadline, run),
+    heldBackMs: () => limiter.pausedMs() || null,
     measureClock,
     contracts: known,
     reload,
@@ -171,15 +196,16 @@ export const openExchange = async (options: ExchangeOptions): Promise<Exchange> 
   }
 }
 
+const CLOCK_ATTEMPTS = 3
 /** Stops of many positions may have to be sent at once; exchanges allow a minute's worth. */
 const BURST_MS = 10_000
 /** An order that waits longer would be filled at another price: it is not sent, and the caller decides again. */
 const WAIT_MS_MAX = 5000
-const RECEIVE_WINDOW_MS = 5000
+const ACCEPTANCE_WINDOW_MS = 5000
 
 export const loadApi = async (options: Omit<ExchangeOptions, 'signal'>, settings: object = {}) => {
   const library = await loadCcxt()
-  const { exchange: name, baseUrl } = options
+  const { exchange: name, baseUrl, acceptanceWindowMs = ACCEPTANCE_WINDOW_MS } = options
   const id = libraryIdOf(name)
   const Api = memberOf(library, id)
   if (!library.exchanges.includes(id) || typeof Api !== 'function') {
@@ -190,7 +216,7 @@ export const loadApi = async (options: Omit<ExchangeOptions, 'signal'>, settings
     ...settings,
     // Currencies need permissions that a trading key may lack. The library must never retry. An order that arrives
     // after the window is refused, so it cannot turn up after it was not found.
-    options: { fetchCurrencies: false, maxRetriesOnFailure: 0, recvWindow: RECEIVE_WINDOW_MS },
+    options: { fetchCurrencies: false, maxRetriesOnFailure: 0, recvWindow: acceptanceWindowMs },
   })
   if (api.precisionMode !== library.TICK_SIZE)
     throw new Error(`execution.venue: ${name} is not supported, as it reports no price and quantity steps`)

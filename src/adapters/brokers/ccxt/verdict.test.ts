@@ -12,14 +12,14 @@ const responseWith = (httpStatus: number, code: string | null): RequestOutcome =
 
 describe('a call that failed', () => {
   it('was not done when it was never sent, and may have been done without a response', () => {
-    expect(verdictOf({ status: 'not_sent' }, false)).toBe('refused')
+    expect(verdictOf({ status: 'not_sent' }, false)).toBe('not_sent')
     expect(verdictOf({ status: 'no_response', reason: 'the connection broke' }, true)).toBe('unclear')
   })
 
   it.each([
     // The exchange refuses the request.
     [400, '-1013', 'refused'],
-    [400, '-1021', 'refused'],
+    [400, '-1021', 'not_sent'],
     [400, '-1102', 'refused'],
     [400, '-1111', 'refused'],
     [400, '-1121', 'refused'],
@@ -30,10 +30,10 @@ describe('a call that failed', () => {
     [400, '-5022', 'refused'],
     [401, '-2015', 'refused'],
     // Rate limits: counted before the request is read.
-    [429, '-1003', 'refused'],
-    [429, '-1015', 'refused'],
-    [418, '-1003', 'refused'],
-    [503, '-1008', 'refused'],
+    [429, '-1003', 'not_sent'],
+    [429, '-1015', 'not_sent'],
+    [418, '-1003', 'not_sent'],
+    [503, '-1008', 'not_sent'],
     // The exchange itself does not know.
     [400, '-1000', 'unclear'],
     [400, '-1001', 'unclear'],

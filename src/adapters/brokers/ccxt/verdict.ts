@@ -7,25 +7,28 @@ export interface BrokerCredentials {
   readonly password?: string
 }
 
-/** Refused: the exchange has not done it and will not. Unclear: it may have been done. */
-export type Verdict = 'refused' | 'unclear'
+/**
+ * Refused: the exchange has looked at it, has not done it and will not. Not sent: it never arrived, or was turned away
+ * unread, and may be sent later. Unclear: it may have been done.
+ */
+export type Verdict = 'refused' | 'not_sent' | 'unclear'
 
 /**
  * Whether a failed call may have been carried out. Only the exchange's own error counts as a refusal: a response of a
  * proxy is unclear, since it says nothing of what the exchange did.
  *
- * Limits (429, 418) with a code of the exchange are refusals: Binance documents all of 4xx as the sender's fault and
- * counts requests before it reads them. So is its -1008, which it documents as a certain failure although it comes with
- * 503.
+ * After a limit (429, 418) with a code of the exchange nothing was done: Binance documents all of 4xx as the sender's
+ * fault and counts requests before it reads them. The same holds for its -1008, which it documents as a certain failure
+ * although it comes with 503, and for a timestamp that it does not accept.
  */
 export const verdictOf = (outcome: RequestOutcome, isRefusalToLibrary: boolean): Verdict => {
-  if (outcome.status === 'not_sent') return 'refused'
+  if (outcome.status === 'not_sent' || isClockRefusal(outcome)) return 'not_sent'
   if (outcome.status === 'no_response') return 'unclear'
   const { httpStatus, code } = outcome
   if (code !== null && UNCLEAR_CODES.has(code)) return 'unclear'
-  if (httpStatus >= 500) return code === OVERLOADED ? 'refused' : 'unclear'
+  if (httpStatus >= 500) return code === OVERLOADED ? 'not_sent' : 'unclear'
   if (httpStatus === REQUEST_TIMEOUT) return 'unclear'
-  if (httpStatus >= 400 && code !== null) return 'refused'
+  if (httpStatus >= 400 && code !== null) return LIMITS.has(httpStatus) ? 'not_sent' : 'refused'
   if (LIMITS.has(httpStatus)) return 'unclear'
   return isRefusalToLibrary ? 'refused' : 'unclear'
 }

@@ -1,5 +1,6 @@
 import type { Timer } from '../../../ports/timer.ts'
 import { positiveOf } from '../../ccxt.ts'
+import { createClockOffset } from '../../clock-offset.ts'
 import { messageOf, type ErrorReports, type Exchange } from './exchange.ts'
 
 /** Time at the exchange: it decides which bars have closed. */
@@ -16,24 +17,22 @@ export const createExchangeClock = (
   timer: Timer,
   errors: ErrorReports,
 ): ExchangeClock => {
-  let offsetMs: number | null = null
+  const clock = createClockOffset()
   let measuredMs = Number.NEGATIVE_INFINITY
 
   const measure = async (): Promise<void> => {
     const sentMs = timer.now()
-    const exchangeMs = await request(async () => {
+    const theirMs = await request(async () => {
       const timeMs = positiveOf(await api.fetchTime())
       if (timeMs === null) throw new Error('the exchange returned no time')
       return timeMs
     })
-    measuredMs = timer.now()
-    const roundTripMs = measuredMs - sentMs
-    const newMs = Math.round(exchangeMs - (sentMs + roundTripMs / 2))
-    // A slow response is imprecise by half its round trip: it counts only where it differs by more than that.
-    const isImprecise = roundTripMs > ROUND_TRIP_MS_MAX
-    if (offsetMs !== null && isImprecise && Math.abs(newMs - offsetMs) <= roundTripMs / 2) return
-    offsetMs = newMs
-    reportSkew(newMs)
+    const receivedMs = timer.now()
+    if (!clock.add({ sentMs, receivedMs, theirMs }) && clock.offsetMs() === null)
+      throw new Error(`its answer took ${receivedMs - sentMs} ms, which says too little`)
+    measuredMs = receivedMs
+    const offsetMs = clock.offsetMs()
+    if (offsetMs !== null) reportSkew(offsetMs)
   }
 
   const reportSkew = (skewMs: number): void => {
@@ -49,8 +48,8 @@ export const createExchangeClock = (
   }
 
   return {
-    now: () => timer.now() + (offsetMs ?? 0),
-    offsetMs: () => offsetMs,
+    now: () => timer.now() + (clock.offsetMs() ?? 0),
+    offsetMs: () => clock.offsetMs(),
     refresh: async () => {
       if (!supports('fetchTime') || Math.abs(timer.now() - measuredMs) < FRESH_MS) return
       try {
@@ -65,5 +64,4 @@ export const createExchangeClock = (
 
 /** Once per one-minute bar: after a clock change an unfinished bar would count as closed. */
 const FRESH_MS = 20_000
-const ROUND_TRIP_MS_MAX = 2000
 const SKEW_MS_MAX = 500

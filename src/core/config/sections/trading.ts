@@ -51,8 +51,14 @@ export const execution = group('Orders and positions', {
     .regex(LOOPBACK_URL, { error: 'must be http:// with a port on 127.0.0.1, localhost or [::1]' })
     .default('')
     .describe('a simulator of a -sandbox venue on this machine (empty = the venue itself)'),
-  send_timeout_seconds: whole(10, 1, 300, 'an order without answer by then is unknown'),
   venue_stops: flag(true, 'the stop of each position rests at the venue, too, where the venue can'),
+  send_timeout_seconds: whole(10, 1, 300, 'the time to send an order; one without answer by then is unknown'),
+  acceptance_window_seconds: whole(5, 1, 60, 'the venue refuses an order that arrives later than this'),
+  max_price_age_seconds: whole(120, 1, 3600, 'no live entry on an older price'),
+  max_price_difference_pct: positiveShare(
+    0.01,
+    "no live entry on a price that differs more from the venue's own",
+  ),
   lookups: group('Looking for an unknown order at the venue', {
     attempts: whole(3, 1, 100, 'lookups before it counts as not found'),
     seconds: whole(30, 1, 3600, 'spread over this time'),

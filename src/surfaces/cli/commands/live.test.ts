@@ -32,7 +32,8 @@ describe('svc live', () => {
     })
     const { stdout } = await home.run(['live', 'status'], { environment: LIVE })
     expect(stdout).toContain('are not sent')
-    expect(stdout).toContain('not_confirmed, not_checked, paper_period')
+    expect(stdout).toContain('not_confirmed, not_checked, paper_period, price_old')
+    expect(stdout).toContain('Nobody has confirmed exchange: run "svc live enable".')
     expect((await home.run(['live', 'nonsense'])).exitCode).toBe(2)
   })
 
@@ -44,7 +45,7 @@ describe('svc live', () => {
     const { answer } = await answerOf(['live'], { environment: LIVE })
     expect(answer).toMatchObject({
       confirmed: { venue: 'exchange' },
-      held_back_by: ['not_checked', 'paper_period'],
+      held_back_by: ['not_checked', 'paper_period', 'price_old'],
     })
     const audits = (await home.records()).filter(({ type }) => type === 'system.audit.v1')
     expect(audits.at(-1)?.payload).toContain('cli:live enable')
@@ -56,6 +57,21 @@ describe('svc live', () => {
     expect((await answerOf(['live', 'enable'])).answer.code).toBe('live.not_ready')
     const wrong = await answerOf(['live', 'enable', '--confirm', 'other'], withBroker())
     expect(wrong.answer.code).toBe('request.invalid')
+    expect(await confirmations()).toEqual([])
+  })
+
+  it.each([
+    [
+      { SVC_MARKET__FEED: 'simulated' },
+      'Prices are simulated (market.feed): real orders need those of exchange.',
+    ],
+    [{ SVC_MARKET__FEED: 'file', SVC_MARKET__FILE: 'bars.csv' }, 'Prices come from a file (market.feed)'],
+    [{ SVC_MARKET__FEED: 'ccxt', SVC_MARKET__EXCHANGE: 'elsewhere' }, 'set market.exchange to exchange'],
+  ])('is not enabled with prices of another market: %j', async (environment, sentence) => {
+    const options = { ...withBroker(), environment: { ...LIVE, ...environment } }
+    const { exitCode, answer } = await answerOf(['live', 'enable', '--confirm', 'exchange'], options)
+    expect([exitCode, answer.code]).toEqual([1, 'live.not_ready'])
+    expect(answer.detail).toContain(sentence)
     expect(await confirmations()).toEqual([])
   })
 

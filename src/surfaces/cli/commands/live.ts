@@ -1,6 +1,7 @@
 import { configurationHashInput } from '../../../core/config/secrets.ts'
 import type { Usd } from '../../../core/shared/money.ts'
-import { viewLive } from '../../../core/views/kill-switch.ts'
+import { feedBlockerOf } from '../../../core/trading/venue.ts'
+import { sentenceOf, viewLive } from '../../../core/views/kill-switch.ts'
 import { isoNow } from '../../../engine/iso-now.ts'
 import { sha256Hex } from '../../../engine/sha256.ts'
 import type { Broker } from '../../../ports/broker.ts'
@@ -65,6 +66,8 @@ const enable = async (
         'Set both first: "svc config set execution.venue <venue>", "svc config set execution.mode live".',
     })
   }
+  const feed = feedBlockerOf(configuration.market, venue)
+  if (feed !== null) throw new Failure('live.not_ready', sentenceOf(feed, configuration))
   if (typed !== undefined && typed !== venue) {
     throw new Failure('request.invalid', `--confirm says ${typed}, but execution.venue is ${venue}`)
   }
@@ -103,6 +106,7 @@ const showStatus = async (invocation: Invocation): Promise<Answer> => {
     ['Venue', view.venue ?? quiet('none')],
     ['Real entries', view.sends_entries ? warning('are sent') : good('are not sent')],
     ['Held back by', listCell(view.held_back_by, 'nothing')],
+    ...view.reasons.map(({ text: sentence }): Row => ['', sentence]),
     ['Confirmed', confirmed === null ? quiet('never') : `${confirmed.venue}, ${confirmed.at}`],
     ['Checks', checks === null ? quiet('none yet') : null],
     ...(checks?.items ?? []).map(({ name, ok, detail }): Row => [
