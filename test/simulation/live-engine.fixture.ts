@@ -177,6 +177,7 @@ const crashing = <Part extends object>(part: Part, lifetime: Lifetime): Part =>
   new Proxy(part, {
     get: (target, name) => {
       const member: unknown = Reflect.get(target, name, target)
+      if (name === 'stops' && typeof member === 'object' && member !== null) return crashing(member, lifetime)
       if (typeof member !== 'function') return member
       return (...given: readonly unknown[]): unknown => {
         const isWaitedFor = STEPS.has(String(name))
@@ -189,7 +190,15 @@ const crashing = <Part extends object>(part: Part, lifetime: Lifetime): Part =>
   })
 
 const NEVER = new Promise<never>(() => undefined)
-const STEPS: ReadonlySet<string> = new Set(['append', 'submit', 'cancel', 'lookup', 'account', 'preflight'])
+const STEPS: ReadonlySet<string> = new Set([
+  'append',
+  'submit',
+  'place',
+  'cancel',
+  'lookup',
+  'account',
+  'preflight',
+])
 
 const openEngine = (log: EventLog, now: () => number, configuration: Configuration): Promise<Engine> =>
   Engine.open({

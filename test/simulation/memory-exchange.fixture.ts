@@ -5,8 +5,11 @@ import type {
   FundingPayment,
   CancelResult,
   LookupResult,
+  OrderName,
   OrderReport,
   OrderSteps,
+  RestingStops,
+  StopReport,
   SubmitResult,
   VenuePosition,
 } from '../../src/ports/broker.ts'
@@ -62,6 +65,8 @@ export interface MemoryExchange extends Broker {
 
 export interface HeldOrder {
   readonly order: BrokerOrder
+  /** Of a stop, which rests until then; null for all others. */
+  readonly triggerPrice: Price | null
   status: OrderReport['status']
   readonly fills: BrokerFill[]
   /** How many more lookups come without its trades. */
@@ -105,15 +110,16 @@ export const createMemoryExchange = (now: () => number, { restingStops = false }
     })
   }
 
-  const take = (order: BrokerOrder, treatment: Treatment): HeldOrder => {
+  const take = (order: BrokerOrder, triggerPrice: Price | null, treatment: Treatment): HeldOrder => {
     const held: HeldOrder = {
       order,
+      triggerPrice,
       status: 'open',
       fills: [],
       hiddenLookups: treatment === 'trades-later' ? 2 : 0,
     }
     orders.set(order.clientOrderId, held)
-    if (order.kind === 'stop_market') return held
+    if (triggerPrice !== null) return held
     const some = cut((order.quantity / 3n) as Quantity)
     const wanted = order.quantity
     if (treatment === 'fill-nothing') trade(held, 0n as Quantity)
@@ -129,10 +135,10 @@ export const createMemoryExchange = (now: () => number, { restingStops = false }
 
   /** A stop whose price is reached sells what is left to sell. */
   const trigger = (held: HeldOrder): void => {
-    const { symbol, side, triggerPrice } = held.order
-    const price = prices.get(symbol)
+    const { triggerPrice } = held
+    const price = prices.get(held.order.symbol)
     if (held.status !== 'open' || triggerPrice === null || price === undefined) return
-    if (side === 'sell' ? price > triggerPrice : price < triggerPrice) return
+    if (held.order.side === 'sell' ? price > triggerPrice : price < triggerPrice) return
     trade(held, held.order.quantity)
     held.status = statusOf(held, true)
   }
@@ -158,9 +164,79 @@ export const createMemoryExchange = (now: () => number, { restingStops = false }
     }
   }
 
+  const receive = (order: BrokerOrder, triggerPrice: Price | null): Promise<SubmitResult> => {
+    const treatment = treatments.shift() ?? 'fill'
+    if (treatment === 'lose') return Promise.resolve({ status: 'unclear', reason: 'connection reset' })
+    if (treatment === 'lose-hang') return new Promise(() => undefined)
+    arrivals.push(order.clientOrderId)
+    // A venue may take a second order under the same id once the first has ended: it must never come to that.
+    const known = orders.get(order.clientOrderId)
+    if (known !== undefined) duplicates += 1
+    if (known?.status === 'open' || known?.status === 'partial')
+      return Promise.resolve({ status: 'unclear', reason: 'duplicate client order id' })
+    if (treatment === 'refuse') return Promise.resolve({ status: 'rejected', reason: 'insufficient margin' })
+    const held = take(order, triggerPrice, treatment)
+    if (treatment === 'fill-unclear') return Promise.resolve({ status: 'unclear', reason: '502' })
+    if (treatment === 'fill-hang') return new Promise(() => undefined)
+    if (treatment === 'fill-throw') return Promise.reject(new Error('broken adapter'))
+    return Promise.resolve({ status: 'accepted', report: reportOf(held) })
+  }
+  const cancel = ({ clientOrderId }: OrderName): Promise<CancelResult> => {
+    const held = orders.get(clientOrderId)
+    if (held === undefined || (held.status !== 'open' && held.status !== 'partial'))
+      return Promise.resolve({ status: 'not_open' })
+    held.status = 'canceled'
+    return Promise.resolve({ status: 'canceled', report: reportOf(held) })
+  }
+  const lookup = ({ clientOrderId }: OrderName): Promise<LookupResult> => {
+    const failure = lookupFailures.shift()
+    if (failure === 'hang') return new Promise(() => undefined)
+    if (failure === 'throw') return Promise.reject(new Error('broken adapter'))
+    if (failure === 'unclear') return Promise.resolve({ status: 'unclear', reason: 'rate limit' })
+    if (failure === 'unsupported') return Promise.resolve({ status: 'unsupported' })
+    const held = orders.get(clientOrderId)
+    return Promise.resolve(
+      held === undefined ? { status: 'not_found' } : { status: 'found', report: reportOf(held) },
+    )
+  }
+
+  const stopReport = (name: OrderName, report: OrderReport): StopReport => {
+    const { side, quantity } = orders.get(name.clientOrderId)?.order ?? { side: 'buy', quantity: NO_QUANTITY }
+    const triggerPrice = orders.get(name.clientOrderId)?.triggerPrice ?? priceFrom(0)
+    const status =
+      report.status === 'open' ? 'resting' : report.filledQuantity > 0n ? 'triggered' : 'canceled'
+    const stop = { ...name, side, quantity, triggerPrice, venueOrderId: report.venueOrderId, status } as const
+    return { ...stop, order: status === 'triggered' ? report : null }
+  }
+
+  const stops: RestingStops = {
+    place: async ({ triggerPrice, ...stop }) => {
+      const market = { ...stop, kind: 'market', limitPrice: null, reduceOnly: true, leverage: 1 } as const
+      const result = await receive(market, triggerPrice)
+      return result.status === 'accepted'
+        ? { status: 'accepted', stop: stopReport(stop, result.report) }
+        : result
+    },
+    cancel: async (name) => {
+      const result = await cancel(name)
+      return result.status === 'canceled' ? { status: 'canceled' } : result
+    },
+    lookup: async (name) => {
+      const result = await lookup(name)
+      if (result.status === 'unsupported') return { status: 'unclear', reason: 'unsupported' }
+      return result.status === 'found' ? { status: 'found', stop: stopReport(name, result.report) } : result
+    },
+    open: () =>
+      Promise.resolve(
+        [...orders.values()]
+          .filter(({ triggerPrice, status }) => triggerPrice !== null && status === 'open')
+          .map((held) => stopReport(held.order, reportOf(held))),
+      ),
+  }
+
   return {
     name: 'exchange',
-    restingStops,
+    stops: restingStops ? stops : null,
     orders,
     arrivals,
     treat: (...next) => void treatments.push(...next),
@@ -178,7 +254,7 @@ export const createMemoryExchange = (now: () => number, { restingStops = false }
       void nets.set(symbol, plus(nets.get(symbol) ?? NO_QUANTITY, quantityFrom(quantity))),
     fillResting: () => {
       for (const held of orders.values()) {
-        if (held.order.kind === 'stop_market') continue
+        if (held.triggerPrice !== null) continue
         if (held.status !== 'open' && held.status !== 'partial') continue
         trade(held, (held.order.quantity - filledOf(held)) as Quantity)
         held.status = statusOf(held, true)
@@ -186,42 +262,9 @@ export const createMemoryExchange = (now: () => number, { restingStops = false }
     },
     preflight: () => Promise.resolve([{ name: 'reachable', ok: true, detail: 'the exchange responds' }]),
     stepsOf: () => STEPS,
-    submit: (order): Promise<SubmitResult> => {
-      const treatment = treatments.shift() ?? 'fill'
-      if (treatment === 'lose') return Promise.resolve({ status: 'unclear', reason: 'connection reset' })
-      if (treatment === 'lose-hang') return new Promise(() => undefined)
-      arrivals.push(order.clientOrderId)
-      // A venue may take a second order under the same id once the first has ended: it must never come to that.
-      const known = orders.get(order.clientOrderId)
-      if (known !== undefined) duplicates += 1
-      if (known?.status === 'open' || known?.status === 'partial')
-        return Promise.resolve({ status: 'unclear', reason: 'duplicate client order id' })
-      if (treatment === 'refuse')
-        return Promise.resolve({ status: 'rejected', reason: 'insufficient margin' })
-      const held = take(order, treatment)
-      if (treatment === 'fill-unclear') return Promise.resolve({ status: 'unclear', reason: '502' })
-      if (treatment === 'fill-hang') return new Promise(() => undefined)
-      if (treatment === 'fill-throw') return Promise.reject(new Error('broken adapter'))
-      return Promise.resolve({ status: 'accepted', report: reportOf(held) })
-    },
-    cancel: ({ clientOrderId }): Promise<CancelResult> => {
-      const held = orders.get(clientOrderId)
-      if (held === undefined || (held.status !== 'open' && held.status !== 'partial'))
-        return Promise.resolve({ status: 'not_open' })
-      held.status = 'canceled'
-      return Promise.resolve({ status: 'canceled', report: reportOf(held) })
-    },
-    lookup: ({ clientOrderId }): Promise<LookupResult> => {
-      const failure = lookupFailures.shift()
-      if (failure === 'hang') return new Promise(() => undefined)
-      if (failure === 'throw') return Promise.reject(new Error('broken adapter'))
-      if (failure === 'unclear') return Promise.resolve({ status: 'unclear', reason: 'rate limit' })
-      if (failure === 'unsupported') return Promise.resolve({ status: 'unsupported' })
-      const held = orders.get(clientOrderId)
-      return Promise.resolve(
-        held === undefined ? { status: 'not_found' } : { status: 'found', report: reportOf(held) },
-      )
-    },
+    submit: (order) => receive(order, null),
+    cancel,
+    lookup,
     account: () => {
       const positions = [...nets].flatMap(([symbol, net]): readonly VenuePosition[] =>
         net === 0n

@@ -250,7 +250,16 @@ const stopTriggered = (
   assertFold(position.status !== 'closing', `position ${position.id} is closing when its stop is triggered`)
   const { id, terms, holding, mark } = position
   const sold = { quantity: NO_QUANTITY, notional: NO_USD, costBasis: NO_COST_BASIS }
-  const exit: ExitProgress = { orderId, attempt: 0, unsent: 0, alerted: null, by: null, reason: 'stop_loss', trigger, ...sold }
+  const exit: ExitProgress = {
+    orderId,
+    attempt: 0,
+    unsent: 0,
+    alerted: null,
+    by: null,
+    reason: 'stop_loss',
+    trigger,
+    ...sold,
+  }
   return { id, status: 'closing', terms, holding, mark, exit }
 }
 

@@ -1,7 +1,17 @@
 import type { Command } from '../../core/decide.ts'
-import { clientOrderId } from '../../core/trading/orders.ts'
-import { isEntry, type Order } from '../../core/trading/orders.ts'
-import type { Broker, BrokerOrder, Deadline, LookupResult, OrderName } from '../../ports/broker.ts'
+import { NO_QUANTITY, type Price } from '../../core/shared/money.ts'
+import { clientOrderId, isEntry, type Order } from '../../core/trading/orders.ts'
+import type {
+  Broker,
+  BrokerOrder,
+  CancelResult,
+  Deadline,
+  LookupResult,
+  OrderName,
+  OrderReport,
+  StopReport,
+  SubmitResult,
+} from '../../ports/broker.ts'
 import type { Timer } from '../../ports/timer.ts'
 
 /** What a call to the venue found: something to record, nothing, or an unclear answer. */
@@ -24,9 +34,7 @@ export interface VenueConnection {
 /** Sends the order once. What fails without a clear answer may have arrived; after the timeout nothing more is sent. */
 export const sendOrder = async (order: Order, venue: VenueConnection): Promise<Command> => {
   const { id: orderId } = order
-  const answer = await answered(venue, (deadline) =>
-    venue.broker.submit(brokerOrderOf(order, venue), deadline),
-  )
+  const answer = await answered(venue, deskOf(order, venue).submit)
   if (answer.kind === 'none') return { kind: 'mark-order-unknown', orderId, reason: answer.reason }
   switch (answer.value.status) {
     case 'accepted':
@@ -47,7 +55,7 @@ export const sendOrder = async (order: Order, venue: VenueConnection): Promise<C
 
 /** An order that has already ended is looked up, for its last fills. */
 export const cancelAtVenue = async (order: Order, venue: VenueConnection): Promise<Finding> => {
-  const answer = await answered(venue, (deadline) => venue.broker.cancel(nameOf(order, venue), deadline))
+  const answer = await answered(venue, deskOf(order, venue).cancel)
   if (answer.kind === 'none') return { kind: 'unclear', reason: answer.reason }
   switch (answer.value.status) {
     case 'canceled':
@@ -64,9 +72,7 @@ export const lookUp = async (
   venue: VenueConnection,
   lookups: number | null,
 ): Promise<Finding> => {
-  const answer = await answered<LookupResult>(venue, (deadline) =>
-    venue.broker.lookup(nameOf(order, venue), deadline),
-  )
+  const answer = await answered(venue, deskOf(order, venue).lookup)
   if (answer.kind === 'none') return { kind: 'unclear', reason: answer.reason }
   switch (answer.value.status) {
     case 'found':
@@ -121,23 +127,86 @@ const answered = async <Value>(
   return first
 }
 
-const nameOf = (order: Order, { spelling }: VenueConnection): OrderName => ({
-  clientOrderId: clientOrderId(order.id),
-  symbol: spelling(order.symbol),
-  kind: kindOf(order),
-})
-
-const kindOf = ({ purpose }: Order): BrokerOrder['kind'] => {
-  if (purpose.kind === 'protective_stop') return 'stop_market'
-  return purpose.kind === 'exit' || purpose.limitPrice === null ? 'market' : 'immediate_limit'
+/** Where an order is sent and asked about: a venue keeps stops apart from other orders. */
+interface Desk {
+  submit(deadline: Deadline): Promise<SubmitResult>
+  cancel(deadline: Deadline): Promise<CancelResult>
+  lookup(deadline: Deadline): Promise<LookupResult>
 }
 
-const brokerOrderOf = (order: Order, venue: VenueConnection): BrokerOrder => ({
-  ...nameOf(order, venue),
-  side: order.side,
-  quantity: order.quantity,
-  limitPrice: order.purpose.kind === 'entry' ? order.purpose.limitPrice : null,
-  triggerPrice: order.purpose.kind === 'protective_stop' ? order.purpose.triggerPrice : null,
-  reduceOnly: !isEntry(order),
-  leverage: venue.leverageOf(order),
+const deskOf = (order: Order, venue: VenueConnection): Desk => {
+  const { purpose } = order
+  if (purpose.kind === 'protective_stop') return stopDesk(order, purpose.triggerPrice, venue)
+  const name = nameOf(order, venue)
+  const limitPrice = purpose.kind === 'entry' ? purpose.limitPrice : null
+  const brokerOrder: BrokerOrder = {
+    ...name,
+    side: order.side,
+    kind: limitPrice === null ? 'market' : 'immediate_limit',
+    quantity: order.quantity,
+    limitPrice,
+    reduceOnly: !isEntry(order),
+    leverage: venue.leverageOf(order),
+  }
+  return {
+    submit: (deadline) => venue.broker.submit(brokerOrder, deadline),
+    cancel: (deadline) => venue.broker.cancel(name, deadline),
+    lookup: (deadline) => venue.broker.lookup(name, deadline),
+  }
+}
+
+const stopDesk = (order: Order, triggerPrice: Price, venue: VenueConnection): Desk => {
+  const { stops } = venue.broker
+  if (stops === null) return NO_STOPS
+  const name = nameOf(order, venue)
+  const { side, quantity } = order
+  return {
+    submit: async (deadline) => {
+      const result = await stops.place({ ...name, side, quantity, triggerPrice }, deadline)
+      return result.status === 'accepted' ? { status: 'accepted', report: stopReport(result.stop) } : result
+    },
+    cancel: async (deadline) => {
+      const result = await stops.cancel(name, deadline)
+      return result.status === 'canceled' ? { status: 'canceled', report: canceledReport(order) } : result
+    },
+    lookup: async (deadline) => {
+      const result = await stops.lookup(name, deadline)
+      return result.status === 'found' ? { status: 'found', report: stopReport(result.stop) } : result
+    },
+  }
+}
+
+/** The venue held stops when this one was ordered, and does not any more. */
+const NO_STOPS: Desk = {
+  submit: () =>
+    Promise.resolve({ status: 'not_sent', reason: 'stops cannot rest at the venue', retryAfterMs: null }),
+  cancel: () => Promise.resolve({ status: 'not_open' }),
+  lookup: () => Promise.resolve({ status: 'unsupported' }),
+}
+
+/** A stop as an order that rests until it is triggered, and has the fills of the order that the trigger sent. */
+const stopReport = ({ clientOrderId: name, venueOrderId, status, order }: StopReport): OrderReport => {
+  const unfilled = { clientOrderId: name, venueOrderId, filledQuantity: NO_QUANTITY, fills: [] }
+  switch (status) {
+    case 'resting':
+      return { ...unfilled, status: 'open' }
+    case 'triggered':
+      return order === null ? { ...unfilled, status: 'open' } : { ...order, venueOrderId }
+    case 'canceled':
+    case 'rejected':
+      return { ...unfilled, ...order, venueOrderId, status }
+  }
+}
+
+const canceledReport = ({ id, venueOrderId, filled }: Order): OrderReport => ({
+  clientOrderId: clientOrderId(id),
+  venueOrderId: venueOrderId ?? '',
+  status: 'canceled',
+  filledQuantity: filled,
+  fills: [],
+})
+
+const nameOf = ({ id, symbol }: Order, { spelling }: VenueConnection): OrderName => ({
+  clientOrderId: clientOrderId(id),
+  symbol: spelling(symbol),
 })

@@ -96,7 +96,7 @@ export class VenueMonitor {
     const check = {
       venue,
       checks,
-      restingStops: broker.restingStops,
+      restingStops: broker.stops !== null,
       symbols: symbols().map((symbol) => ({ symbol, steps: broker.stepsOf(symbol) })),
     }
     await engine.execute({ kind: 'record-venue-check', check })

@@ -72,6 +72,7 @@ export const createCcxtBroker = (dependencies: CcxtBrokerDependencies): Broker =
 
   return {
     name: `ccxt:${name}`,
+    stops: null,
     preflight: (symbols) => {
       universe = symbols
       return withSession<readonly BrokerCheck[]>(
