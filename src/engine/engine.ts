@@ -223,12 +223,18 @@ export class Engine implements Executor {
       version = 'unknown',
       configuration = () => DEFAULT_CONFIGURATION,
     } = this.#dependencies
-    const nowMs = Math.max(clock.now(), Date.parse(before.head.recordedAt) || 0)
+    const settings = configuration()
+    const clockMs = clock.now()
+    const logMs = Date.parse(before.head.recordedAt) || 0
+    // The clock of another process may be a little ahead of ours. A time from the future is not followed, however:
+    // `recorded_at` never decreases, but decisions are made now.
+    const isFromFuture = logMs - clockMs > settings.kill_switch.l1_clock_jump_seconds * 1000
     let turnBeganMs = performance.now()
     const context = {
-      now: timestampAt(nowMs),
+      now: timestampAt(isFromFuture ? clockMs : Math.max(clockMs, logMs)),
+      recordedAt: timestampAt(Math.max(clockMs, logMs)),
       newId: () => clock.newId(),
-      configuration: configuration(),
+      configuration: settings,
       version,
       sha256Hex,
       nodeId: this.nodeId,

@@ -1,3 +1,4 @@
+import { hasPassed } from '../shared/time.ts'
 import { type OrderId, type PositionId, type CanonicalSymbol, orderId } from '../shared/brand.ts'
 import type { NewEvent } from '../events/catalogue.ts'
 import { accept, refuse, type Decision } from '../shared/decision.ts'
@@ -296,7 +297,7 @@ const isRetryDue = (
   if (blocksExits(trading.killSwitch.level) && exit.reason !== 'manual') return false
   const ended = trading.orders.ended.get(exit.orderId)
   const pauseMs = Math.min(PAUSE_MS_MAX, 1000 * 2 ** (exit.attempt - 1))
-  return ended === undefined || Date.parse(now) - Date.parse(ended.endedAt) >= pauseMs
+  return ended === undefined || hasPassed(pauseMs, ended.endedAt, now)
 }
 
 const closedByOf = (by: Operator | undefined): ClosedBy | null =>

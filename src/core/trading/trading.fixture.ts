@@ -43,6 +43,12 @@ export class TradingScenario {
     return timestampAt(this.#nowMs)
   }
 
+  /** As stored: it never decreases. */
+  get recordedAt(): Timestamp {
+    return this.state.recordedAt > this.now ? this.state.recordedAt : this.now
+  }
+
+  /** A clock that is set back waits for less than nothing. */
   wait(ms: number): void {
     this.#nowMs += ms
   }
@@ -72,7 +78,7 @@ export class TradingScenario {
       traceId: null,
       dedupeKey: null,
       payload: event.payload as unknown as JsonObject,
-      recordedAt: this.now,
+      recordedAt: this.recordedAt,
     }
     this.state = evolve(this.state, stamped)
     this.log.push(stamped)
@@ -104,6 +110,7 @@ export class TradingScenario {
   #context() {
     return testContext({
       now: this.now,
+      recordedAt: this.recordedAt,
       newId: () => this.#newId(),
       configuration: this.configuration,
     })
