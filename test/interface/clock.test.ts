@@ -1,9 +1,9 @@
-import { renameSync, writeFileSync } from 'node:fs'
+import { copyFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventsOf } from './acts.ts'
-import { cleanUp, newHome, startService, type RunningService, type Variables } from './service.ts'
+import { cleanUp, newHome, startService, svc, type RunningService, type Variables } from './service.ts'
 
 afterAll(cleanUp)
 
@@ -100,10 +100,17 @@ describe.each([
 })
 
 describe('a service that ran for some seconds with a clock a year ahead', () => {
+  let copiedEvents: number
   let machine: Awaited<ReturnType<typeof newMachine>>
   let service: RunningService
   beforeAll(async () => {
     machine = await newMachine()
+    service = await machine.start()
+    await service.stop()
+    const file = join(machine.home, 'data', 'events.db')
+    copyFileSync(file, `${file}.copy`)
+    const { stdout } = svc(machine.home, ['health', '--json'], machine.variables)
+    copiedEvents = (JSON.parse(stdout) as { store: { event_count: number } }).store.event_count
     machine.setClock(YEAR_MS)
     service = await machine.start()
   })
@@ -126,6 +133,18 @@ describe('a service that ran for some seconds with a clock a year ahead', () => 
     expect(Math.abs(Date.parse(String(cycle?.ts)) - Date.now())).toBeLessThan(60_000)
   })
 
+  it('is told by svc doctor what is wrong and what to do', () => {
+    const { exitCode, stdout } = svc(machine.home, ['doctor', '--json'], machine.variables)
+    expect(exitCode).toBe(1)
+    const { checks } = JSON.parse(stdout) as { readonly checks: readonly Diagnosis[] }
+    expect(checks).toMatchObject([
+      { check: 'log', ok: true, steps: [] },
+      { check: 'clock', ok: false },
+    ])
+    expect(checks[1]?.detail).toContain(`events ${copiedEvents + 1} to `)
+    expect(checks[1]?.steps.join('\n')).toContain('svc kill-switch reset --level 0')
+  })
+
   it('says it once: an operator who has lowered the level is not overruled at the next start', async () => {
     const lowered = await service.call('POST', '/kill-switch', {
       body: { level: 0, reason: 'the clock is right again' },
@@ -138,4 +157,28 @@ describe('a service that ran for some seconds with a clock a year ahead', () => 
     expect(await levelOf(service)).toBe(0)
     await service.stop()
   })
+
+  it('gets back to a log without these times by the steps of the guide', async () => {
+    const file = join(machine.home, 'data', 'events.db')
+    for (const left of [`${file}-wal`, `${file}-shm`]) rmSync(left, { force: true })
+    copyFileSync(`${file}.copy`, file)
+    const accepted = svc(
+      machine.home,
+      ['integrity', '--accept-loss', '--reason', 'a clock was ahead'],
+      machine.variables,
+    )
+    expect(accepted.exitCode).toBe(0)
+    expect(svc(machine.home, ['doctor'], machine.variables)).toMatchObject({ exitCode: 0 })
+    service = await machine.start()
+    await expectToGoOn(service)
+    expect(await eventsOf(service, 'system.clock_jumped')).toEqual([])
+    await service.stop()
+  })
 })
+
+interface Diagnosis {
+  readonly check: string
+  readonly ok: boolean
+  readonly detail: string
+  readonly steps: readonly string[]
+}
